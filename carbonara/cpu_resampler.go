@@ -1,0 +1,207 @@
+package carbonara
+
+import (
+	"context"
+	"math"
+	"sync"
+)
+
+// CPUResampler is the Resampler of the CPU, and the reference for the one on a device. It may be used by several
+// goroutines at once, each with its own Result.
+type CPUResampler struct {
+	workers int
+}
+
+// NewCPUResampler returns a resampler that spreads a large batch over that many goroutines (at least one).
+func NewCPUResampler(workers int) *CPUResampler { return &CPUResampler{workers: max(workers, 1)} }
+
+// measuresPerWorker is the batch size from which a further goroutine pays: about 0.5 ms of work.
+const measuresPerWorker = 16 << 10
+
+// Resample implements Resampler.
+func (r *CPUResampler) Resample(ctx context.Context, batch *Batch, result *Result) error {
+	result.reset(batch)
+	workers := min(r.workers, 1+len(batch.Timestamps)/measuresPerWorker, max(1, len(batch.Series)))
+	for len(result.arenas) < workers {
+		result.arenas = append(result.arenas, arena{})
+	}
+	if workers == 1 {
+		return result.arenas[0].resample(ctx, batch, result, 0, len(batch.Series))
+	}
+	errs := make([]error, workers)
+	var done sync.WaitGroup
+	next := 0
+	for w := range workers {
+		from, to := next, seriesEnd(batch, next, (w+1)*len(batch.Timestamps)/workers, w == workers-1)
+		done.Go(func() { errs[w] = result.arenas[w].resample(ctx, batch, result, from, to) })
+		next = to
+	}
+	done.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seriesEnd returns the end of the share that starts at series from and reaches up to measure number upTo.
+func seriesEnd(batch *Batch, from, upTo int, last bool) int {
+	if last {
+		return len(batch.Series)
+	}
+	for from < len(batch.Series) && batch.Series[from].From < upTo {
+		from++
+	}
+	return from
+}
+
+func (r *Result) reset(batch *Batch) {
+	r.offsets = r.offsets[:0]
+	n := 0
+	for i := range batch.Series {
+		r.offsets = append(r.offsets, n)
+		n += len(batch.Series[i].Plan.Granularities)
+	}
+	if cap(r.groups) < n {
+		r.groups = make([]Groups, n)
+	}
+	r.groups = r.groups[:n]
+	for i := range r.arenas {
+		r.arenas[i].reset()
+	}
+}
+
+// arena is the memory of one worker: what Groups point to, and scratch.
+type arena struct {
+	floats  bump[float64]
+	starts  bump[Timestamp]
+	columns bump[[]float64]
+
+	runStarts   []Timestamp // of the groups of one series
+	runEnds     []int       // their ends, as measure indexes
+	differences []float64
+	sorted      []float64
+}
+
+func (a *arena) reset() {
+	a.floats.reset()
+	a.starts.reset()
+	a.columns.reset()
+}
+
+func (a *arena) resample(ctx context.Context, batch *Batch, result *Result, from, to int) error {
+	for i := from; i < to; i++ {
+		if i&1023 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		s := &batch.Series[i]
+		timestamps, values := batch.Timestamps[s.From:s.To], batch.Values[s.From:s.To]
+		if s.Plan.rate.any {
+			a.difference(s, values)
+		}
+		for j := range s.Plan.Granularities {
+			a.group(s, j, timestamps, values, &result.groups[result.offsets[i]+j])
+		}
+	}
+	return nil
+}
+
+// difference fills a.differences: element i is values[i] minus the measure before it. Element 0 means nothing where
+// the series has no previous measure.
+func (a *arena) difference(s *Series, values []float64) {
+	a.differences = grow(a.differences, len(values))
+	previous := s.Previous.Value
+	for i, v := range values {
+		a.differences[i] = v - previous
+		previous = v
+	}
+}
+
+// group computes the groups of one series at its j-th granularity into out.
+func (a *arena) group(s *Series, j int, timestamps []Timestamp, values []float64, out *Groups) {
+	plan, granularity := s.Plan, s.Plan.Granularities[j]
+	a.findRuns(timestamps, Timestamp(granularity))
+	n := len(a.runStarts)
+	out.Granularity, out.Columns = granularity, plan.Columns
+	out.Starts = a.starts.take(n)
+	copy(out.Starts, a.runStarts)
+	out.Values = a.columns.take(len(plan.Columns))
+	memory := a.floats.take(n * len(plan.Columns))
+	for c := range out.Values {
+		out.Values[c] = memory[c*n : (c+1)*n : (c+1)*n]
+	}
+	var open []float64
+	if s.Open != nil && s.HasPrevious && n > 0 && s.Previous.Timestamp.Floor(granularity) == out.Starts[0] {
+		open = s.Open[j*len(plan.Columns):][:len(plan.Columns)]
+	}
+	if plan.measures.any {
+		a.accumulate(&plan.measures, values, 0, open, out)
+	}
+	if plan.rate.any {
+		skip := 0
+		if !s.HasPrevious {
+			skip = 1
+		}
+		a.accumulate(&plan.rate, a.differences, skip, open, out)
+	}
+}
+
+// findRuns cuts ascending timestamps into the runs that fall into one group each.
+func (a *arena) findRuns(timestamps []Timestamp, granularity Timestamp) {
+	a.runStarts, a.runEnds = a.runStarts[:0], a.runEnds[:0]
+	for i := 0; i < len(timestamps); {
+		start := timestamps[i] - timestamps[i]%granularity
+		// Compared as a difference: start + granularity may lie beyond the last timestamp.
+		for i++; i < len(timestamps) && timestamps[i]-start < granularity; i++ {
+		}
+		a.runStarts = append(a.runStarts, start)
+		a.runEnds = append(a.runEnds, i)
+	}
+}
+
+// accumulate computes the columns of one family, leaving out the first skip values, the first run on top of the row
+// open unless that is nil.
+func (a *arena) accumulate(l *layout, values []float64, skip int, open []float64, out *Groups) {
+	from := skip
+	for i, end := range a.runEnds {
+		run := values[min(from, end):end]
+		from = max(from, end)
+		var m moments
+		if i == 0 && open != nil {
+			l.load(open, &m)
+			if l.moment[ColumnCount] >= 0 && m.count == 0 {
+				m = moments{}
+			}
+		}
+		m.add(run)
+		l.store(&m, out.Values, i)
+		if len(l.percentiles) > 0 {
+			a.percentiles(l, run, out, i)
+		}
+	}
+}
+
+func (a *arena) percentiles(l *layout, run []float64, out *Groups, i int) {
+	if len(run) == 0 {
+		for _, slot := range l.percentiles {
+			out.Values[slot.column][i] = math.NaN()
+		}
+		return
+	}
+	a.sorted = append(a.sorted[:0], run...)
+	sortNaNLast(a.sorted)
+	for _, slot := range l.percentiles {
+		out.Values[slot.column][i] = percentile(a.sorted, slot.percentile)
+	}
+}
+
+// grow returns s with length n; its content is undefined.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,92 @@
+// Package carbonara holds a series in memory: its measures, the groups they fall into, the aggregates of each group,
+// and the bytes in which these are kept. It does no I/O, takes no locks and reads no clock.
+//
+// On the path of a measure in, package metricd puts the new measures of many metrics into a [Batch], a [Resampler]
+// computes the [Groups] of every granularity and [Column] of each metric's [Plan] in one call, and they are stored as
+// splits. On the path of aggregates out, splits are decoded into [Groups] again and [Groups.Aggregate] derives each
+// [Method] from its columns: the mean from count and sum, std from count and second moment.
+//
+// Read resampler.go first, then groups.go, method.go and column.go; moments.go and percentile.go are the arithmetic.
+//
+// # Meaning
+//
+// The rules below say what an aggregate is. They are Gnocchi's wherever Gnocchi has one, and where its documentation
+// and its code differ (release 4.4.2), its code's. What differs on purpose says so, with the reason. The golden
+// vectors in testdata/golden were made by Gnocchi's code; golden_test.go holds this package to them and names the rule
+// wherever Gnocchi's own answer is another one. docs/decisions/0003-meaning.md has the alternatives.
+//
+// 1. Time. A [Timestamp] is nanoseconds since 1970-01-01T00:00:00Z, up to the year 2262. A measure from before 1970 is
+// refused.
+//
+// 2. Groups. A measure at t falls into the group that starts at t - t%granularity, in integers; an aggregate
+// carries the start of its group. Gnocchi differs: it divides in floating point, in which a timestamp of today keeps
+// 256 ns. Measures up to 128 ns before the start of a group fall into that group there, and starts of granularities
+// that are no multiple of 256 ns (0.25 s) are stored up to 128 ns off.
+//
+// 3. Equal timestamps. Of measures of one metric with the same timestamp, the one that arrived last counts: the later
+// request's, and within a request the one further back in the list. Gnocchi differs within what it processes
+// together: it takes the smallest value there (NaN counts as the largest), so its answer depends on batching.
+//
+// 4. All measures, and nothing but them. The aggregates of a group are computed from all its accepted measures in order
+// of time. They depend neither on how these were batched nor in which order they arrived, up to rules 3 and 11, nor
+// on the number of workers or sacks. To the last bit, therefore: accumulation runs one measure after the other from the
+// first to the last, and no multiplication is fused with an addition. Gnocchi differs where a granularity does not
+// divide the coarsest one: it cuts its raw series at a block of the coarsest, perhaps in the middle of a group of the
+// other, and when it computes that group again the measures before the cut are missing.
+//
+// 5. Rates. rate:x is x over the differences of consecutive measures, each at the timestamp of the later one, however
+// long the gap between them. A metric's first measure has no difference; a group in which no difference ends has no
+// rate. A late measure changes the difference that ends at the measure after it, too. Gnocchi differs: when it
+// continues a metric it looks for the previous measure in the group before the first new measure's group only, and not
+// beyond its raw series, so that a gap between two batches loses a difference that the same gap within a batch keeps.
+//
+// 6. count, first, last. The number of measures, NaN included, as a float; the values of the earliest and the latest.
+//
+// 7. sum, mean. The sum starts from +0 (a sum of negative zeros is +0) and is accumulated in order of time; the mean is
+// sum / count. Both equal Gnocchi's bit for bit.
+//
+// 8. std. The square root of M2 / (n-1), where M2 is the sum of the squared distances from the mean; absent where n is 1.
+// M2 follows Youngs and Cramer: once v is in n and the sum S, M2 += (n*v - S)² / (n*(n-1)), and the first v brings v - v.
+// This needs nothing but what is stored, so that a group continues where it stopped, bit for bit; it never falls below
+// zero. Gnocchi takes the mean first and then the distances. The two lie within one or two units in the last place of
+// the group's largest value (not of std, which may be much smaller), which grows with the number of measures where all
+// are equal and have no exact binary form: 4 units at 60 times 0.1, 91 at 3,600 times.
+//
+// 9. Percentiles. Values ascending, NaN last; rank = (n-1) * (p/100), in floats, so that 7pct of 101 measures has the
+// rank 7.000000000000001. Where rank is whole, the value there; else low*(ceil-rank) + high*(rank-floor) of its two
+// neighbours, both of which count however small their weight, if they are NaN or infinite. median is 50pct. Gnocchi
+// differs in two ways: it adds the number of measures in earlier groups of the batch to the rank before it takes the
+// parts, so that last bits, and whether a rank is whole, depend on batching; and its median is (low+high)/2, which
+// overflows to an infinity above 8.98e307.
+//
+// 10. NaN and infinities are values. They are counted, and
+//
+//	            a NaN in the group             an infinity in the group
+//	sum, mean   NaN                            it; NaN if both +Inf and -Inf
+//	std         NaN                            NaN (if there are two measures at least)
+//	min         as if it were absent;          -Inf if there is one
+//	            NaN if there is nothing else
+//	max         NaN                            +Inf if there is one
+//	first, last as they come                   as they come
+//	percentile  after all other values         at its end of the order
+//	rate:       two differences become NaN     two become infinite; equal ones in a row: NaN
+//
+// min and max treat NaN differently because Gnocchi sorts NaN last and takes the two ends. Of zeros of both signs min
+// answers -0 and max +0; Gnocchi whichever its sort leaves there. A sum of finite values that overflows is infinite;
+// std is then infinite or NaN. All NaNs are alike: sign and payload are not kept by arithmetic.
+//
+// 11. Back window. A block is a period of the coarsest granularity. A request is judged by what earlier requests
+// brought: where newest is the latest measure accepted from them, measures before floor(newest, block) - back window *
+// block are dropped and counted; a measure exactly there is kept. A metric's first request is never cut, nor is a
+// request cut by its own newest measure. A policy with any rate: method has one block more, for all its methods. As
+// in Gnocchi, but request by request: Gnocchi judges all requests together that it happens to process together.
+//
+// 12. Timespan. Of a granularity with a limited timespan, the groups with start > newest - timespan are kept, where newest
+// is the start of the newest group: exactly as many as the policy has points, if there are no gaps. Gnocchi differs:
+// newest is that of each method, so a std or rate: whose newest group has no such aggregate reaches further back; and on
+// a read with a stop it is the newest in the splits that were read, so that expired aggregates come back. We keep and
+// expire all methods of a group together.
+//
+// 13. Splits. Aggregates are stored in splits of 3,600 groups: a split of granularity g starts at a multiple of 3,600 * g
+// since 1970.
+package carbonara

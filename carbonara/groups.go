@@ -1,0 +1,128 @@
+package carbonara
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Groups are the aggregates of one metric at one granularity, as columns: row i is the group that starts at
+// Starts[i]; Starts ascend strictly. Values[c][i] is the value of column Columns[c]. A rate: column of a group in
+// which no difference ends is absent: NaN with a rate count of 0.
+type Groups struct {
+	Granularity time.Duration
+	Starts      []Timestamp
+	Columns     []Column // ascending
+	Values      [][]float64
+}
+
+// Len returns the number of groups.
+func (g *Groups) Len() int { return len(g.Starts) }
+
+// Column returns the values of c, or nil if g does not have it. The slice is g's own.
+func (g *Groups) Column(c Column) []float64 {
+	if i, ok := slices.BinarySearch(g.Columns, c); ok {
+		return g.Values[i]
+	}
+	return nil
+}
+
+// Reset empties g, keeping its memory, and sets its granularity and columns (ascending; kept, not copied).
+func (g *Groups) Reset(granularity time.Duration, columns []Column) {
+	g.Granularity = granularity
+	g.Columns = columns
+	g.Starts = g.Starts[:0]
+	if cap(g.Values) < len(columns) {
+		g.Values = append(g.Values[:cap(g.Values)], make([][]float64, len(columns)-cap(g.Values))...)
+	}
+	g.Values = g.Values[:len(columns)]
+	for i := range g.Values {
+		g.Values[i] = g.Values[i][:0]
+	}
+}
+
+// Slice returns rows from to to (exclusive). It shares g's memory.
+func (g *Groups) Slice(from, to int) Groups {
+	s := Groups{Granularity: g.Granularity, Starts: g.Starts[from:to], Columns: g.Columns, Values: make([][]float64, len(g.Values))}
+	for i, v := range g.Values {
+		s.Values[i] = v[from:to]
+	}
+	return s
+}
+
+// Append adds all rows of other after those of g; they must be later. Columns that other lacks become NaN.
+func (g *Groups) Append(other *Groups) {
+	g.Starts = append(g.Starts, other.Starts...)
+	for i, c := range g.Columns {
+		if v := other.Column(c); v != nil {
+			g.Values[i] = append(g.Values[i], v...)
+			continue
+		}
+		for range other.Starts {
+			g.Values[i] = append(g.Values[i], nan)
+		}
+	}
+}
+
+// Search returns the index of the first group that starts at or after t.
+func (g *Groups) Search(t Timestamp) int {
+	i, _ := slices.BinarySearch(g.Starts, t)
+	return i
+}
+
+// Aggregate derives method m and appends (start, value) to the two slices. Groups where m is absent (std of one
+// measure, a rate without a difference) are left out.
+func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Timestamp, []float64) {
+	cols := m.Columns()
+	first := g.Column(cols[0])
+	if first == nil {
+		return starts, values
+	}
+	switch m.Base() {
+	case Mean:
+		sum := g.Column(cols[1])
+		for i, n := range first {
+			if n > 0 {
+				starts = append(starts, g.Starts[i])
+				values = append(values, sum[i]/n)
+			}
+		}
+		return starts, values
+	case Std:
+		m2 := g.Column(cols[1])
+		for i, n := range first {
+			if n > 1 {
+				starts = append(starts, g.Starts[i])
+				values = append(values, math.Sqrt(m2[i]/(n-1)))
+			}
+		}
+		return starts, values
+	}
+	var rateCount []float64
+	if m.IsRate() {
+		rateCount = g.Column(ColumnCount.Rate())
+	}
+	for i, v := range first {
+		if rateCount != nil && rateCount[i] == 0 {
+			continue
+		}
+		starts = append(starts, g.Starts[i])
+		values = append(values, v)
+	}
+	return starts, values
+}
+
+// nan is the value of a column that a group lacks.
+var nan = math.NaN()
+
+// AppendLast appends the last row's values, in the order of the columns, to dst; nothing if there is no row.
+func (g *Groups) AppendLast(dst []float64) []float64 {
+	n := g.Len()
+	if n == 0 {
+		return dst
+	}
+	for _, v := range g.Values {
+		dst = append(dst, v[n-1])
+	}
+	return dst
+}

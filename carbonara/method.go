@@ -1,0 +1,142 @@
+package carbonara
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Method is an aggregation method: mean, sum, last, max, min, std, median, first, count, 1pct … 99pct, each also
+// as rate:, over the differences of consecutive measures. The zero Method is invalid.
+type Method uint8
+
+// The methods that have a name. Percentiles come from PercentileMethod, rates from Rate.
+const (
+	Mean Method = iota + 1
+	Sum
+	Last
+	Max
+	Min
+	Std
+	Median
+	First
+	Count
+
+	percentileBase Method = 20
+	rateMethod     Method = 0x80
+)
+
+var methodNames = [...]string{Mean: "mean", Sum: "sum", Last: "last", Max: "max", Min: "min", Std: "std",
+	Median: "median", First: "first", Count: "count"}
+
+// PercentileMethod returns the method "<p>pct", 1 <= p <= 99.
+func PercentileMethod(p int) Method { return percentileBase + Method(p) }
+
+// Rate returns rate:m.
+func (m Method) Rate() Method { return m | rateMethod }
+
+// IsRate tells whether m is a rate: method.
+func (m Method) IsRate() bool { return m&rateMethod != 0 }
+
+// Base returns m without rate:.
+func (m Method) Base() Method { return m &^ rateMethod }
+
+// Percentile returns p if m is "<p>pct" or its rate, else 0.
+func (m Method) Percentile() int {
+	if b := m.Base(); b > percentileBase && b <= percentileBase+99 {
+		return int(b - percentileBase)
+	}
+	return 0
+}
+
+// String returns the method's name in the REST API.
+func (m Method) String() string {
+	prefix := ""
+	if m.IsRate() {
+		prefix = "rate:"
+	}
+	if p := m.Percentile(); p > 0 {
+		return prefix + strconv.Itoa(p) + "pct"
+	}
+	if b := m.Base(); b > 0 && int(b) < len(methodNames) {
+		return prefix + methodNames[b]
+	}
+	return fmt.Sprintf("method(%d)", uint8(m))
+}
+
+// ParseMethod is the inverse of String.
+func ParseMethod(s string) (Method, error) {
+	if m, ok := methodsByName[s]; ok {
+		return m, nil
+	}
+	return 0, fmt.Errorf("unknown aggregation method %q", s)
+}
+
+// Methods returns all methods in the order in which /v1/capabilities lists them: by name, then the percentiles,
+// then the rates of all of these.
+func Methods() []Method { return slices.Clone(allMethods) }
+
+var allMethods, methodsByName = func() ([]Method, map[string]Method) {
+	var all []Method
+	for m := Mean; m <= Count; m++ {
+		all = append(all, m)
+	}
+	for p := 1; p <= 99; p++ {
+		all = append(all, PercentileMethod(p))
+	}
+	for _, m := range slices.Clone(all) {
+		all = append(all, m.Rate())
+	}
+	byName := make(map[string]Method, len(all))
+	for _, m := range all {
+		byName[m.String()] = m
+	}
+	return all, byName
+}()
+
+// Columns returns the stored columns that m is answered from.
+func (m Method) Columns() []Column {
+	var cols []Column
+	switch m.Base() {
+	case Mean:
+		cols = []Column{ColumnCount, ColumnSum}
+	case Sum:
+		cols = []Column{ColumnSum}
+	case Last:
+		cols = []Column{ColumnLast}
+	case Max:
+		cols = []Column{ColumnMax}
+	case Min:
+		cols = []Column{ColumnMin}
+	case Std:
+		cols = []Column{ColumnCount, ColumnM2}
+	case Median:
+		cols = []Column{PercentileColumn(50)}
+	case First:
+		cols = []Column{ColumnFirst}
+	case Count:
+		cols = []Column{ColumnCount}
+	default:
+		cols = []Column{PercentileColumn(m.Percentile())}
+	}
+	if m.IsRate() {
+		for i := range cols {
+			cols[i] = cols[i].Rate()
+		}
+	}
+	return cols
+}
+
+// ParseMethods parses names; the first unknown one is the error.
+func ParseMethods(names []string) ([]Method, error) {
+	methods := make([]Method, 0, len(names))
+	for _, name := range names {
+		m, err := ParseMethod(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		methods = append(methods, m)
+	}
+	return methods, nil
+}

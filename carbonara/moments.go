@@ -1,0 +1,112 @@
+package carbonara
+
+import "math"
+
+// moments is the state of one group while its measures are added in time order. M2 follows Youngs and Cramer:
+// after v is in count and sum, m2 += (count*v - sum)² / (count*(count-1)); it needs no running mean, so that a group
+// continues bit for bit from the columns that are stored.
+type moments struct {
+	count, sum, min, max, m2, first, last float64
+}
+
+// start is the state after one measure.
+func (m *moments) start(v float64) {
+	*m = moments{count: 1, sum: v, min: v, max: v, first: v, last: v}
+}
+
+// add accumulates values, later than all before.
+func (m *moments) add(values []float64) {
+	if len(values) == 0 {
+		return
+	}
+	if m.count == 0 {
+		m.start(values[0])
+		values = values[1:]
+	}
+	count, sum, m2 := m.count, m.sum, m.m2
+	lowest, highest := m.min, m.max
+	for _, v := range values {
+		count++
+		sum += v
+		d := count*v - sum
+		m2 += d * d / (count * (count - 1))
+		lowest = min(lowest, v)
+		highest = max(highest, v)
+	}
+	if lowest != lowest {
+		lowest = minIgnoringNaN(m.min, values)
+	}
+	m.count, m.sum, m.m2, m.min, m.max = count, sum, m2, lowest, highest
+	if len(values) > 0 {
+		m.last = values[len(values)-1]
+	}
+}
+
+// minIgnoringNaN is the rule for min: NaN only where there is nothing else. The loop in add uses the builtin, which
+// answers NaN for any NaN but does not branch.
+func minIgnoringNaN(lowest float64, values []float64) float64 {
+	for _, v := range values {
+		if v < lowest || lowest != lowest {
+			lowest = v
+		}
+	}
+	return lowest
+}
+
+// layout says in which row element of the plan's columns each value of a family (the measures, or their differences)
+// stands; -1 where it is not asked for.
+type layout struct {
+	moment      [numMoments]int
+	percentiles []percentileSlot
+	any         bool
+}
+
+type percentileSlot struct {
+	percentile int
+	column     int
+}
+
+func newLayout(columns []Column, rate bool) layout {
+	var l layout
+	for i := range l.moment {
+		l.moment[i] = -1
+	}
+	for i, c := range columns {
+		if c.IsRate() != rate {
+			continue
+		}
+		l.any = true
+		if p := c.Percentile(); p > 0 {
+			l.percentiles = append(l.percentiles, percentileSlot{p, i})
+		} else {
+			l.moment[c.Base()] = i
+		}
+	}
+	return l
+}
+
+// load reads the state of an open group from a row of the plan's columns.
+func (l *layout) load(row []float64, m *moments) {
+	at := func(c Column) float64 {
+		if i := l.moment[c]; i >= 0 {
+			return row[i]
+		}
+		return 0
+	}
+	*m = moments{at(ColumnCount), at(ColumnSum), at(ColumnMin), at(ColumnMax), at(ColumnM2), at(ColumnFirst), at(ColumnLast)}
+}
+
+// store writes the state as row i of values.
+func (l *layout) store(m *moments, values [][]float64, i int) {
+	state := [numMoments]float64{m.count, m.sum, m.min, m.max, m.m2, m.first, m.last}
+	for c, column := range l.moment {
+		if column < 0 {
+			continue
+		}
+		v := state[c]
+		if m.count == 0 && Column(c) != ColumnCount {
+			v = math.NaN()
+		}
+		values[column][i] = v
+	}
+}

@@ -1,0 +1,50 @@
+package carbonara
+
+import (
+	"slices"
+	"time"
+)
+
+// Plan is what to compute for a metric; one is made per archive policy and shared by its metrics.
+type Plan struct {
+	Granularities []time.Duration // ascending, distinct, > 0
+	Columns       []Column        // ascending; with each column what it takes to continue it
+
+	measures, rate layout
+}
+
+// NewPlan returns the plan of an archive policy with these granularities and methods.
+func NewPlan(granularities []time.Duration, methods []Method) *Plan {
+	p := &Plan{Granularities: slices.Clone(granularities)}
+	slices.Sort(p.Granularities)
+	p.Granularities = slices.Compact(p.Granularities)
+	for _, m := range methods {
+		for _, c := range m.Columns() {
+			rate := c & rateBit
+			// Count tells whether a group is open and a rate present; a second moment continues from count and sum.
+			p.Columns = append(p.Columns, c, ColumnCount|rate)
+			if c.Base() == ColumnM2 {
+				p.Columns = append(p.Columns, ColumnSum|rate)
+			}
+		}
+	}
+	slices.Sort(p.Columns)
+	p.Columns = slices.Compact(p.Columns)
+	p.measures = newLayout(p.Columns, false)
+	p.rate = newLayout(p.Columns, true)
+	return p
+}
+
+// HasRate tells whether any column is computed over differences.
+func (p *Plan) HasRate() bool {
+	return p.rate.any
+}
+
+// HasPercentiles tells whether any column is an order statistic, which cannot be continued from moments: such a
+// group is always computed from all its measures.
+func (p *Plan) HasPercentiles() bool {
+	return len(p.measures.percentiles)+len(p.rate.percentiles) > 0
+}
+
+// Coarsest returns the widest granularity: the block of the back window.
+func (p *Plan) Coarsest() time.Duration { return p.Granularities[len(p.Granularities)-1] }

@@ -1,0 +1,31 @@
+package carbonara
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+func zigzag(i int64) uint64 { return uint64(i)<<1 ^ uint64(i>>63) }
+
+func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
+
+// uvarintLen returns the number of bytes that u takes as a uvarint: ceil(bits/7), at least 1, without a division.
+func uvarintLen(u uint64) int { return (9*bits.Len64(u) + 64) >> 6 }
+
+// consumeUvarint splits a uvarint off src.
+func consumeUvarint(src []byte) (u uint64, rest []byte, ok bool) {
+	if len(src) > 0 && src[0] < 0x80 {
+		return uint64(src[0]), src[1:], true
+	}
+	u, n := binary.Uvarint(src)
+	if n <= 0 {
+		return 0, nil, false
+	}
+	return u, src[n:], true
+}
+
+// consumeVarint splits a zigzag varint off src.
+func consumeVarint(src []byte) (i int64, rest []byte, ok bool) {
+	u, rest, ok := consumeUvarint(src)
+	return unzigzag(u), rest, ok
+}

@@ -1,0 +1,204 @@
+package metricd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/storage/archive"
+)
+
+// checkpoint makes the archives of the sack hold all that its heads hold.
+func (s *sack) checkpoint(ctx context.Context) error {
+	s.work.Lock()
+	defer s.work.Unlock()
+	return s.checkpointLocked(ctx)
+}
+
+// checkpointLocked is checkpoint with work held. Reads go on meanwhile: heads change only at the end.
+func (s *sack) checkpointLocked(ctx context.Context) error {
+	if len(s.dirty) == 0 && len(s.corrupted) == 0 {
+		return s.acknowledge()
+	}
+	started := time.Now()
+	b := s.parent.checkpoints.Get().(*batch)
+	defer s.parent.checkpoints.Put(b)
+	b.reset()
+	for _, h := range s.dirty {
+		if len(h.pending) == 0 {
+			continue
+		}
+		if err := b.add(h, s.store); err != nil {
+			return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
+		}
+	}
+	if err := s.parent.options.Resampler.Resample(ctx, &b.batch, &b.result); err != nil {
+		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
+	}
+	c := s.store.NewCheckpoint()
+	if err := s.write(c, b); err != nil {
+		c.Close()
+		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
+	}
+	bytes := c.Bytes()
+	if err := c.Commit(); err != nil {
+		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
+	}
+	measures := s.pending
+	s.settle(b)
+	metrics := s.parent.metrics
+	metrics.checkpointSeconds.Observe(time.Since(started).Seconds())
+	metrics.checkpointMeasures.Observe(float64(measures))
+	metrics.checkpointBytes.Add(float64(bytes))
+	return s.acknowledge()
+}
+
+// acknowledge lets the incoming store delete what is in the archives.
+func (s *sack) acknowledge() error {
+	if s.drained == s.acknowledged {
+		return nil
+	}
+	if err := s.parent.options.Incoming.Acknowledge(s.number, s.drained); err != nil {
+		return fmt.Errorf("metricd: acknowledge sack %d: %w", s.number, err)
+	}
+	s.acknowledged = s.drained
+	return nil
+}
+
+// write puts what the resampler answered into the checkpoint.
+func (s *sack) write(c *archive.Checkpoint, b *batch) error {
+	for i, e := range b.entries {
+		series, h := &b.batch.Series[i], e.head
+		for j := range h.plan.Granularities {
+			if err := s.writeGroups(c, b, e, series, b.result.Groups(i, j)); err != nil {
+				return err
+			}
+		}
+		b.raw.set(b.pending(e))
+		if err := c.AppendRaw(h.metric.ID, keepFrom(h.metric.ArchivePolicy, h.newest.Timestamp), b.raw.timestamps, b.raw.values); err != nil {
+			return err
+		}
+	}
+	for _, h := range s.dirty {
+		if h.dropped > 0 {
+			if err := c.AddDropped(h.metric.ID, h.dropped); err != nil {
+				return err
+			}
+		}
+	}
+	source := s.parent.options.Incoming.ID()
+	for _, block := range s.corrupted {
+		if err := c.Quarantine(source, block.sequence, block.data); err != nil {
+			return err
+		}
+	}
+	return c.SetMark(source, s.drained)
+}
+
+// writeGroups writes the new and changed groups of one granularity and removes the splits that they make expire.
+func (s *sack) writeGroups(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series, groups *carbonara.Groups) error {
+	h := e.head
+	timespan := h.metric.ArchivePolicy.Timespan(groups.Granularity)
+	newest := h.newest.Timestamp.Floor(groups.Granularity)
+	from := 0
+	if timespan > 0 {
+		from = groups.Search(oldestKept(newest, timespan))
+	}
+	if e.rebuilt {
+		if err := writeTouched(c, b, e, series, groups, from); err != nil {
+			return err
+		}
+	} else {
+		kept := groups.Slice(from, groups.Len())
+		if err := c.PutGroups(h.metric.ID, &kept); err != nil {
+			return err
+		}
+	}
+	if timespan > 0 && h.hasBase {
+		return s.expire(c, h, groups.Granularity, timespan, newest)
+	}
+	return nil
+}
+
+// expire removes the splits of a granularity that are too old once the newest group starts at newest.
+func (s *sack) expire(c *archive.Checkpoint, h *head, granularity, timespan time.Duration, newest carbonara.Timestamp) error {
+	from := oldestKept(h.base.Timestamp.Floor(granularity), timespan)
+	if !h.surveyed {
+		first, ok, err := s.store.Oldest(h.metric.ID, granularity)
+		if err != nil || !ok {
+			return err
+		}
+		from = min(from, first)
+	}
+	return c.Expire(h.metric.ID, granularity, from, oldestKept(newest, timespan))
+}
+
+// writeTouched writes runs of consecutive rows that a pending measure changed, from row on.
+func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series, groups *carbonara.Groups, row int) error {
+	touched := b.touchedTimes(e, series)
+	granularity := carbonara.Timestamp(groups.Granularity)
+	run := row
+	for ; row <= groups.Len(); row++ {
+		if row < groups.Len() {
+			start := groups.Starts[row]
+			for len(touched) > 0 && touched[0] < start {
+				touched = touched[1:]
+			}
+			if len(touched) > 0 && touched[0]-start < granularity {
+				continue
+			}
+		}
+		if run < row {
+			part := groups.Slice(run, row)
+			if err := c.PutGroups(e.head.metric.ID, &part); err != nil {
+				return err
+			}
+		}
+		run = row + 1
+	}
+	return nil
+}
+
+// oldestKept returns the first timestamp of a group that is kept when the newest group starts at newest: a group is
+// kept while it starts after newest - timespan.
+func oldestKept(newest carbonara.Timestamp, timespan time.Duration) carbonara.Timestamp {
+	if carbonara.Timestamp(timespan) > newest {
+		return 0
+	}
+	return newest - carbonara.Timestamp(timespan) + 1
+}
+
+// settle makes the heads what they are after a checkpoint: empty, on top of new open groups.
+func (s *sack) settle(b *batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var open []float64
+	for i, e := range b.entries {
+		open = open[:0]
+		if !e.head.plan.HasPercentiles() {
+			for j := range e.head.plan.Granularities {
+				open = b.result.Groups(i, j).AppendLast(open)
+			}
+		}
+		e.head.checkpointed(open)
+	}
+	for _, h := range s.dirty {
+		h.dropped, h.dirty = 0, false
+	}
+	s.dirty, s.corrupted, s.pending = s.dirty[:0], nil, 0
+	s.forget()
+}
+
+// forget drops heads that were not used since the last checkpoint while there are too many.
+func (s *sack) forget() {
+	limit := max(1, s.parent.options.Heads/s.parent.options.Sacks)
+	excess := len(s.heads) - limit
+	for id, h := range s.heads {
+		if excess > 0 && !h.used {
+			delete(s.heads, id)
+			excess--
+		}
+		h.used = false
+	}
+}

@@ -1,0 +1,18 @@
+// Package metricd turns incoming measures into archives: the second half of a measure's way in, and the source of
+// what is read.
+//
+// A Metricd owns sacks. Each sack has its store (package archive) and, in memory, a head per metric: the measures
+// accepted since the last checkpoint and what it takes to continue from there. A worker drains what the incoming store
+// has for a sack into the heads; from then on a read sees it, because it resamples the head's few measures on top of
+// the splits. A checkpoint resamples all heads of the sack in one call, every granularity and column in one pass over
+// the measures of many metrics, and commits splits, raw series and the consumed mark in one synced batch. Only then may
+// the incoming store delete. After a crash the incoming store is replayed from the mark.
+//
+// Start with sack.go (drain), then head.go, checkpoint.go and read.go. docs/decisions/0009-heads.md says why the
+// resampler runs at the checkpoint and at reads rather than at every drain.
+//
+// Invariants:
+//   - A sack's heads are changed under work and mu both, so that holding either is enough to read them.
+//   - A head's measures are exactly those of incoming sequences after the mark in the store, up to drained.
+//   - What is resampled does not depend on how measures were batched: rules in package carbonara.
+package metricd

@@ -1,0 +1,80 @@
+package metricd
+
+import (
+	"errors"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/carbonara"
+	"gnocco/storage/incoming"
+	"gnocco/storage/index"
+)
+
+// Options of a Metricd. Dir, Sacks, Index and Incoming are needed.
+type Options struct {
+	Dir      string // folder of the sacks
+	Sacks    int
+	Index    *index.Store
+	Incoming *incoming.Store
+
+	Resampler          carbonara.Resampler // nil: on the CPU
+	Workers            int                 // sacks worked on at a time; 0: one per core
+	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 2 minutes
+	CheckpointBytes    int64               // memory for measures in heads, all sacks together; 0: 128 MiB
+	Heads              int                 // metrics kept in memory, all sacks together; 0: 1,000,000
+	ExpungeInterval    time.Duration       // how often deleted metrics are looked for; 0: 30 s
+
+	FS         vfs.FS
+	Cache      *pebble.Cache
+	FileCache  *pebble.FileCache
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
+	if o.Resampler == nil {
+		o.Resampler = carbonara.NewCPUResampler(1)
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.CheckpointInterval <= 0 {
+		o.CheckpointInterval = 2 * time.Minute
+	}
+	if o.CheckpointBytes <= 0 {
+		o.CheckpointBytes = 128 << 20
+	}
+	if o.Heads <= 0 {
+		o.Heads = 1_000_000
+	}
+	if o.ExpungeInterval <= 0 {
+		o.ExpungeInterval = 30 * time.Second
+	}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Validate lists every fault at once.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.Dir == "" {
+		errs = append(errs, errors.New("metricd: no folder for the sacks"))
+	}
+	if o.Sacks < 1 {
+		errs = append(errs, errors.New("metricd: number of sacks must be positive"))
+	}
+	if o.Index == nil || o.Incoming == nil {
+		errs = append(errs, errors.New("metricd: index and incoming store are needed"))
+	}
+	return errors.Join(errs...)
+}

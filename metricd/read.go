@@ -1,0 +1,83 @@
+package metricd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// batch is the memory of one call of a resampler: of a checkpoint, or of a read of a head.
+type batch struct {
+	builder
+	result  carbonara.Result
+	overlay carbonara.Groups
+}
+
+// Groups reads the groups of a metric at one granularity of its policy that start at or after from and before to, as
+// far as its timespan goes, into dst: the splits, and on top what the head adds. Columns are ascending.
+func (p *Metricd) Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
+	from, to carbonara.Timestamp, dst *carbonara.Groups) error {
+	started := time.Now()
+	defer func() { p.metrics.readSeconds.Observe(time.Since(started).Seconds()) }()
+	dst.Reset(granularity, columns)
+	return p.sackOf(metric.ID).groups(ctx, metric, granularity, from, to, dst)
+}
+
+func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	h := s.heads[metric.ID]
+	if timespan := metric.ArchivePolicy.Timespan(granularity); timespan > 0 {
+		newest, ok, err := s.newest(h, metric, granularity)
+		if err != nil || !ok {
+			return err
+		}
+		from = max(from, oldestKept(newest, timespan))
+	}
+	corrupt, err := s.store.Groups(metric.ID, granularity, from, to, dst)
+	if err != nil {
+		return err
+	}
+	if corrupt > 0 {
+		s.parent.metrics.corrupt.Add(float64(corrupt))
+	}
+	if h == nil || len(h.pending) == 0 {
+		return nil
+	}
+	return s.overlayHead(ctx, h, granularity, from, to, dst)
+}
+
+// newest returns the start of the metric's newest group.
+func (s *sack) newest(h *head, metric *model.Metric, granularity time.Duration) (carbonara.Timestamp, bool, error) {
+	if h != nil && h.hasNewest {
+		return h.newest.Timestamp.Floor(granularity), true, nil
+	}
+	return s.store.Newest(metric.ID, granularity)
+}
+
+// overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
+func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) error {
+	j := 0
+	for j < len(h.plan.Granularities) && h.plan.Granularities[j] != granularity {
+		j++
+	}
+	if j == len(h.plan.Granularities) {
+		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.metric.ID, granularity, model.ErrNotFound)
+	}
+	b := s.parent.reads.Get().(*batch)
+	defer s.parent.reads.Put(b)
+	b.reset()
+	if err := b.add(h, s.store); err != nil {
+		return err
+	}
+	if err := s.parent.reader.Resample(ctx, &b.batch, &b.result); err != nil {
+		return err
+	}
+	groups := b.result.Groups(0, j)
+	part := groups.Slice(groups.Search(from), groups.Search(to))
+	dst.Overlay(0, &part, &b.overlay)
+	return nil
+}

@@ -1,0 +1,138 @@
+package metricd
+
+import (
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/storage/archive"
+)
+
+// builder puts heads into a batch for the resampler. Its memory is reused.
+type builder struct {
+	batch   carbonara.Batch
+	entries []entry
+
+	measures []carbonara.Measure // sorted pending measures of all entries
+	raw      series              // scratch
+	touched  []carbonara.Timestamp
+}
+
+// series is memory for measures as two columns.
+type series struct {
+	timestamps []carbonara.Timestamp
+	values     []float64
+}
+
+// read fills s with a metric's raw series and returns how many of its operands did not decode.
+func (s *series) read(store *archive.Store, metric uuid.UUID) (corrupt int, err error) {
+	s.timestamps, s.values, corrupt, err = store.Raw(metric, s.timestamps[:0], s.values[:0])
+	return corrupt, err
+}
+
+// set fills s with measures.
+func (s *series) set(measures []carbonara.Measure) {
+	s.timestamps, s.values = s.timestamps[:0], s.values[:0]
+	for _, m := range measures {
+		s.timestamps = append(s.timestamps, m.Timestamp)
+		s.values = append(s.values, m.Value)
+	}
+}
+
+// entry is a head in a batch: series number i of it.
+type entry struct {
+	head     *head
+	from, to int  // its sorted pending measures in builder.measures
+	rebuilt  bool // computed from the raw series: only the groups that a pending measure touches are new
+}
+
+func (b *builder) reset() {
+	b.batch.Timestamps, b.batch.Values, b.batch.Series = b.batch.Timestamps[:0], b.batch.Values[:0], b.batch.Series[:0]
+	b.entries, b.measures = b.entries[:0], b.measures[:0]
+}
+
+// pending returns the sorted measures of entry e, valid until the builder is reset.
+func (b *builder) pending(e entry) []carbonara.Measure { return b.measures[e.from:e.to] }
+
+// add appends a head with pending measures as a series.
+func (b *builder) add(h *head, store *archive.Store) error {
+	e := entry{head: h, from: len(b.measures)}
+	b.measures = append(b.measures, h.sorted(b.measures[len(b.measures):])...)
+	e.to = len(b.measures)
+	series := carbonara.Series{Plan: h.plan, From: len(b.batch.Timestamps)}
+	if h.continues() {
+		for _, m := range b.pending(e) {
+			b.batch.Timestamps = append(b.batch.Timestamps, m.Timestamp)
+			b.batch.Values = append(b.batch.Values, m.Value)
+		}
+		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, h.open
+	} else {
+		e.rebuilt = true
+		if err := b.rebuild(h, e, store, &series); err != nil {
+			return err
+		}
+	}
+	series.To = len(b.batch.Timestamps)
+	b.batch.Series = append(b.batch.Series, series)
+	b.entries = append(b.entries, e)
+	return nil
+}
+
+// rebuild appends the raw series with the pending measures merged in, from the first group that they touch.
+func (b *builder) rebuild(h *head, e entry, store *archive.Store, series *carbonara.Series) error {
+	if _, err := b.raw.read(store, h.metric.ID); err != nil {
+		return err
+	}
+	from := groupsStart(h.plan, h.earliest)
+	take := func(t carbonara.Timestamp, v float64) {
+		if t < from {
+			series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: t, Value: v}, true
+			return
+		}
+		b.batch.Timestamps = append(b.batch.Timestamps, t)
+		b.batch.Values = append(b.batch.Values, v)
+	}
+	pending := b.pending(e)
+	i := 0
+	for j, t := range b.raw.timestamps {
+		for i < len(pending) && pending[i].Timestamp < t {
+			take(pending[i].Timestamp, pending[i].Value)
+			i++
+		}
+		if i < len(pending) && pending[i].Timestamp == t {
+			continue // the pending one arrived later
+		}
+		take(t, b.raw.values[j])
+	}
+	for ; i < len(pending); i++ {
+		take(pending[i].Timestamp, pending[i].Value)
+	}
+	return nil
+}
+
+// touchedTimes returns the timestamps whose groups are new or changed: those of the pending measures and, where
+// differences count, of the measures that follow them.
+func (b *builder) touchedTimes(e entry, series *carbonara.Series) []carbonara.Timestamp {
+	pending := b.pending(e)
+	b.touched = b.touched[:0]
+	all := b.batch.Timestamps[series.From:series.To]
+	rate := series.Plan.HasRate()
+	i := 0
+	for _, m := range pending {
+		for i < len(all) && all[i] < m.Timestamp {
+			i++
+		}
+		b.touched = appendAscending(b.touched, m.Timestamp)
+		if rate && i+1 < len(all) {
+			b.touched = appendAscending(b.touched, all[i+1])
+		}
+	}
+	return b.touched
+}
+
+// appendAscending appends t unless it is there. Out of order by one is possible: a follower, then a pending measure.
+func appendAscending(times []carbonara.Timestamp, t carbonara.Timestamp) []carbonara.Timestamp {
+	if n := len(times); n > 0 && times[n-1] >= t {
+		return times
+	}
+	return append(times, t)
+}

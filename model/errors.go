@@ -1,0 +1,69 @@
+package model
+
+import "errors"
+
+// The kinds of errors that callers tell apart, by errors.Is. The api package gives each its status code.
+var (
+	ErrNotFound    = errors.New("not found")
+	ErrExists      = errors.New("already exists")
+	ErrInvalid     = errors.New("invalid")
+	ErrInUse       = errors.New("in use")
+	ErrUnavailable = errors.New("unavailable")
+)
+
+// A FieldError says which field of what a client sent is invalid, and why. It is an ErrInvalid.
+type FieldError struct {
+	Field  string // as in JSON: "definition", "aggregation_methods", "sort"
+	Reason string // a sentence for the client
+}
+
+// Error returns the reason: it is the text that clients see, and it names the field where that helps.
+func (e *FieldError) Error() string { return e.Reason }
+
+// Unwrap returns ErrInvalid.
+func (e *FieldError) Unwrap() error { return ErrInvalid }
+
+// The nouns of an ObjectError, as they begin a sentence for the client.
+const (
+	NounArchivePolicy     = "Archive policy"
+	NounArchivePolicyRule = "Archive policy rule"
+	NounMetric            = "Metric"
+	NounNamedMetric       = "Named metric" // one within a resource
+	NounResource          = "Resource"
+	NounResourceType      = "Resource type"
+)
+
+// An ObjectError says that one object is missing, in the way, or in use. Its text is Gnocchi's, on which clients rely.
+type ObjectError struct {
+	Kind error  // ErrNotFound, ErrExists or ErrInUse
+	Noun string // one of the Noun constants
+	ID   string // its name or ID
+}
+
+// NotFound returns the error for a missing object.
+func NotFound(noun, id string) error { return &ObjectError{ErrNotFound, noun, id} }
+
+// Exists returns the error for a name or ID that is taken.
+func Exists(noun, id string) error { return &ObjectError{ErrExists, noun, id} }
+
+// InUse returns the error for an object that others still refer to.
+func InUse(noun, id string) error { return &ObjectError{ErrInUse, noun, id} }
+
+// Error returns a sentence such as "Archive policy low already exists".
+func (e *ObjectError) Error() string { return e.Noun + " " + e.ID + " " + e.predicate() }
+
+// Cause returns the sentence without the ID, for error bodies that show the ID apart: "Named metric already exists".
+func (e *ObjectError) Cause() string { return e.Noun + " " + e.predicate() }
+
+// Unwrap returns the kind.
+func (e *ObjectError) Unwrap() error { return e.Kind }
+
+func (e *ObjectError) predicate() string {
+	switch e.Kind {
+	case ErrNotFound:
+		return "does not exist"
+	case ErrInUse:
+		return "is still in use"
+	}
+	return e.Kind.Error()
+}

@@ -1,0 +1,49 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// Metric is a series of measures with an archive policy, perhaps named within a resource.
+type Metric struct {
+	ID            uuid.UUID
+	Name          string // "" for none
+	Unit          string // "" for none
+	Creator       string
+	ArchivePolicy *ArchivePolicy // shared; never modified
+	ResourceID    *uuid.UUID     // nil for none
+	Deleted       bool           // marked by DELETE; gone once expunged
+}
+
+// maxUnitLength is in characters.
+const maxUnitLength = 31
+
+// Validate returns a *FieldError if m cannot be kept.
+func (m *Metric) Validate() error {
+	switch {
+	case m.ID == uuid.Nil:
+		return &FieldError{"id", "id must be given"}
+	case m.ArchivePolicy == nil:
+		return &FieldError{"archive_policy_name", "archive_policy_name must be given"}
+	case strings.Contains(m.Name, "/"):
+		return &FieldError{"name", "'/' is not supported in metric name"}
+	case m.Name == "" && m.ResourceID != nil:
+		return &FieldError{"name", "Name cannot be null if resource_id is not null"}
+	case utf8.RuneCountInString(m.Unit) > maxUnitLength:
+		return &FieldError{"unit", fmt.Sprintf("unit must not be longer than %d characters", maxUnitLength)}
+	}
+	if m.Name == "" {
+		return nil
+	}
+	return checkName("name", m.Name)
+}
+
+// Sack returns the sack that a metric's measures and archives fall into, of sacks many: its ID modulo sacks.
+func Sack(metric uuid.UUID, sacks int) int {
+	low := uint64(metric[12])<<24 | uint64(metric[13])<<16 | uint64(metric[14])<<8 | uint64(metric[15])
+	return int(low % uint64(sacks))
+}

@@ -1,0 +1,17 @@
+// Package archive is the store of one sack: the splits and raw series of its metrics, and how far each incoming store
+// has been consumed. It is one Pebble store with one holder; package metricd is the only writer.
+//
+// A checkpoint is one synced batch: new and changed groups as merge operands of their splits, new measures as merge
+// operands of the raw series, and the consumed marks. So a crash leaves either all of a batch of measures in the
+// archives with the mark behind it, or neither, and what is replayed from the incoming store counts once.
+//
+// Keys sort by metric, so that what belongs to a metric lies side by side and goes with one range deletion:
+//
+//	0x00 'm' source                                    mark: last consumed sequence, 8 bytes big-endian
+//	0x00 'q' source 0x00 sequence                      an incoming block that did not decode, kept as it was
+//	0x01 metric(16) 0x00                               raw series
+//	0x01 metric(16) 0x01 granularity(8) start(8)       split
+//	0x01 metric(16) 0x02                               measures dropped as too old, 8 bytes big-endian, added up
+//
+// Values of splits and raw series are operand lists, see merge.go and docs/format/archive.md.
+package archive

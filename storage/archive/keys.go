@@ -1,0 +1,62 @@
+package archive
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+)
+
+const (
+	prefixStore  = 0x00
+	prefixMetric = 0x01
+
+	kindMark       = 'm'
+	kindQuarantine = 'q'
+
+	kindRaw     = 0x00
+	kindSplit   = 0x01
+	kindDropped = 0x02
+
+	kindOffset   = 1 + len(uuid.UUID{})
+	splitKeySize = kindOffset + 1 + 8 + 8
+)
+
+func markKey(source string) []byte {
+	return append([]byte{prefixStore, kindMark}, source...)
+}
+
+func quarantineKey(source string, sequence uint64) []byte {
+	key := append([]byte{prefixStore, kindQuarantine}, source...)
+	return binary.BigEndian.AppendUint64(append(key, 0), sequence)
+}
+
+func metricKey(dst []byte, metric uuid.UUID, kind byte) []byte {
+	dst = append(dst[:0], prefixMetric)
+	dst = append(dst, metric[:]...)
+	return append(dst, kind)
+}
+
+func splitKey(dst []byte, metric uuid.UUID, granularity time.Duration, start carbonara.Timestamp) []byte {
+	dst = metricKey(dst, metric, kindSplit)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(granularity))
+	return binary.BigEndian.AppendUint64(dst, uint64(start))
+}
+
+// parseSplitKey is the inverse of splitKey; ok is false for any other key.
+func parseSplitKey(key []byte) (metric uuid.UUID, split carbonara.SplitKey, ok bool) {
+	if len(key) != splitKeySize || key[0] != prefixMetric || key[kindOffset] != kindSplit {
+		return metric, split, false
+	}
+	copy(metric[:], key[1:])
+	split.Granularity = time.Duration(binary.BigEndian.Uint64(key[kindOffset+1:]))
+	split.Start = carbonara.Timestamp(binary.BigEndian.Uint64(key[kindOffset+9:]))
+	return metric, split, split.Granularity > 0
+}
+
+// metricEnd is the first key after all of a metric's.
+func metricEnd(dst []byte, metric uuid.UUID) []byte {
+	return metricKey(dst, metric, 0xff)
+}

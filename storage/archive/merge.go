@@ -1,0 +1,164 @@
+package archive
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"gnocco/carbonara"
+)
+
+// The value of a split or raw series is an operand, or a list of operands, oldest first:
+//
+//	0x00 { length uvarint, operand }…
+//
+// An operand begins with its format's version, which is never 0. Merging keeps a large base apart from the small
+// operands that follow it until these have grown to a part of it: a read then need not encode the base anew, and
+// compactions rewrite it a logarithmic number of times. Operands that do not decode stay in the list as they are.
+const listMark = 0x00
+
+// tailShare is the part of the base's size, 1/tailShare, that younger operands reach before they are folded into it.
+const tailShare = 4
+
+// maxOperands bounds a list that holds operands which do not fold.
+const maxOperands = 64
+
+// mergerName is recorded in every store: a change of what merging means needs another.
+const mergerName = "gnocco.archive.1"
+
+func newMerger() *pebble.Merger {
+	return &pebble.Merger{Name: mergerName, Merge: func(key, value []byte) (pebble.ValueMerger, error) {
+		fold, err := folderOf(key)
+		if err != nil {
+			return nil, err
+		}
+		m := &valueMerger{fold: fold}
+		return m, m.MergeNewer(value)
+	}}
+}
+
+// fold makes one operand of several, oldest first.
+type fold func(dst []byte, operands [][]byte) ([]byte, error)
+
+func folderOf(key []byte) (fold, error) {
+	if len(key) > kindOffset && key[0] == prefixMetric {
+		switch key[kindOffset] {
+		case kindRaw:
+			return carbonara.MergeRaw, nil
+		case kindSplit:
+			if _, split, ok := parseSplitKey(key); ok {
+				return func(dst []byte, operands [][]byte) ([]byte, error) {
+					return carbonara.MergeSplits(dst, split, operands)
+				}, nil
+			}
+		case kindDropped:
+			return addCounts, nil
+		}
+	}
+	return nil, fmt.Errorf("archive: merge of unknown key %x", key)
+}
+
+func addCounts(dst []byte, operands [][]byte) ([]byte, error) {
+	var total uint64
+	for _, o := range operands {
+		if len(o) != countSize {
+			return nil, fmt.Errorf("archive: count of %d bytes", len(o))
+		}
+		total += binary.BigEndian.Uint64(o[1:])
+	}
+	return appendCount(dst, total), nil
+}
+
+const countSize = 9
+
+func appendCount(dst []byte, n uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(dst, 1), n)
+}
+
+// valueMerger implements pebble.ValueMerger.
+type valueMerger struct {
+	fold     fold
+	operands [][]byte // oldest first; own memory
+}
+
+func (m *valueMerger) MergeNewer(value []byte) error {
+	m.operands = appendOperands(m.operands, append([]byte(nil), value...))
+	return nil
+}
+
+func (m *valueMerger) MergeOlder(value []byte) error {
+	older := appendOperands(nil, append([]byte(nil), value...))
+	m.operands = append(older, m.operands...)
+	return nil
+}
+
+func (m *valueMerger) Finish(bool) ([]byte, io.Closer, error) {
+	return foldTail(m.fold, m.operands), nil, nil
+}
+
+// foldTail returns the value that stands for operands.
+func foldTail(fold fold, operands [][]byte) []byte {
+	if len(operands) == 1 {
+		return operands[0]
+	}
+	tail := 0
+	for _, o := range operands[1:] {
+		tail += len(o)
+	}
+	if tail*tailShare >= len(operands[0]) {
+		if folded, err := fold(nil, operands); err == nil {
+			return folded
+		}
+	} else if len(operands) > 2 {
+		if folded, err := fold(nil, operands[1:]); err == nil {
+			return appendList(nil, [][]byte{operands[0], folded})
+		}
+	}
+	if len(operands) > maxOperands {
+		operands = foldRuns(fold, operands)
+	}
+	return appendList(nil, operands)
+}
+
+// foldRuns folds what can be folded around operands that do not decode, which stay.
+func foldRuns(fold fold, operands [][]byte) [][]byte {
+	kept := operands[:0:0]
+	for _, o := range operands {
+		if n := len(kept); n > 0 {
+			if folded, err := fold(nil, [][]byte{kept[n-1], o}); err == nil {
+				kept[n-1] = folded
+				continue
+			}
+		}
+		kept = append(kept, o)
+	}
+	return kept
+}
+
+func appendList(dst []byte, operands [][]byte) []byte {
+	dst = append(dst, listMark)
+	for _, o := range operands {
+		dst = binary.AppendUvarint(dst, uint64(len(o)))
+		dst = append(dst, o...)
+	}
+	return dst
+}
+
+// appendOperands appends the operands of value, which they share. A list that is cut short ends with what is left.
+func appendOperands(operands [][]byte, value []byte) [][]byte {
+	if len(value) == 0 || value[0] != listMark {
+		return append(operands, value)
+	}
+	for value = value[1:]; len(value) > 0; {
+		n, size := binary.Uvarint(value)
+		if size <= 0 || n > uint64(len(value)-size) {
+			return append(operands, value)
+		}
+		value = value[size:]
+		operands = append(operands, value[:n:n])
+		value = value[n:]
+	}
+	return operands
+}

@@ -1,0 +1,149 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+)
+
+// reader is the scratch memory of one read.
+type reader struct {
+	lower, upper []byte
+	operands     [][]byte
+	part, merged carbonara.Groups
+	raw          []byte
+}
+
+// Groups appends to dst the groups of a metric at one granularity that start at or after from and before to, with the
+// columns that dst is set to. It is one seek: splits lie side by side. A split that does not decode is left out and
+// counted in the first result; its bytes stay.
+func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
+	if from >= to {
+		return 0, nil
+	}
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	r.lower = splitKey(r.lower, metric, granularity, carbonara.SplitKeyOf(from, granularity).Start)
+	r.upper = splitKey(r.upper, metric, granularity, to)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper})
+	if err != nil {
+		return 0, fmt.Errorf("archive: read %s: %w", metric, err)
+	}
+	for valid := iter.First(); valid; valid = iter.Next() {
+		_, key, ok := parseSplitKey(iter.Key())
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return corrupt, errors.Join(fmt.Errorf("archive: read split %s %v of %s: %w", key.Start.Time(), granularity, metric, err), iter.Close())
+		}
+		if ok {
+			corrupt += r.decode(value, key, from, to, dst)
+		}
+	}
+	if corrupt > 0 {
+		s.logger.Error("split does not decode", "metric", metric, "granularity", granularity, "operands", corrupt)
+	}
+	return corrupt, iter.Close()
+}
+
+// decode appends the groups of one split's value to dst and returns how many operands did not decode.
+func (r *reader) decode(value []byte, key carbonara.SplitKey, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int) {
+	r.operands = appendOperands(r.operands[:0], value)
+	start := dst.Len()
+	for i, operand := range r.operands {
+		if i == 0 {
+			if carbonara.DecodeSplit(operand, key, dst.Columns, from, to, dst) != nil {
+				corrupt++
+			}
+			continue
+		}
+		r.part.Reset(key.Granularity, dst.Columns)
+		if carbonara.DecodeSplit(operand, key, dst.Columns, from, to, &r.part) != nil {
+			corrupt++
+			continue
+		}
+		dst.Overlay(start, &r.part, &r.merged)
+	}
+	return corrupt
+}
+
+// Newest returns the start of the newest group of a metric at one granularity; ok is false if it has none.
+func (s *Store) Newest(metric uuid.UUID, granularity time.Duration) (start carbonara.Timestamp, ok bool, err error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	r.lower = splitKey(r.lower, metric, granularity, 0)
+	r.upper = splitKey(r.upper, metric, granularity+1, 0)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper})
+	if err != nil {
+		return 0, false, fmt.Errorf("archive: read %s: %w", metric, err)
+	}
+	for valid := iter.Last(); valid && !ok; valid = iter.Prev() {
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return 0, false, errors.Join(fmt.Errorf("archive: read newest split of %s: %w", metric, err), iter.Close())
+		}
+		_, key, _ := parseSplitKey(iter.Key())
+		var starts carbonara.Groups
+		starts.Reset(granularity, nil)
+		r.decode(value, key, 0, carbonara.MaxTimestamp, &starts)
+		if n := starts.Len(); n > 0 {
+			start, ok = starts.Starts[n-1], true
+		}
+	}
+	return start, ok, iter.Close()
+}
+
+// Raw returns the raw series of a metric, ascending, in slices appended to those given (which must be empty): the
+// measures of its back window and the last one before it. Operands that do not decode are left out and counted.
+func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64) ([]carbonara.Timestamp, []float64, int, error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	r.lower = metricKey(r.lower, metric, kindRaw)
+	value, closer, err := s.db.Get(r.lower)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return timestamps, values, 0, nil
+	}
+	if err != nil {
+		return timestamps, values, 0, fmt.Errorf("archive: read raw series of %s: %w", metric, err)
+	}
+	defer closer.Close()
+	r.operands = appendOperands(r.operands[:0], value)
+	r.raw = r.raw[:0]
+	for _, operand := range r.operands {
+		r.raw = append(r.raw, operand...)
+	}
+	timestamps, values, err = carbonara.DecodeRaw(r.raw, timestamps, values)
+	if err == nil {
+		return timestamps, values, 0, nil
+	}
+	// Leave out what does not decode by itself.
+	corrupt := 0
+	r.raw = r.raw[:0]
+	for _, operand := range r.operands {
+		if _, _, err := carbonara.DecodeRaw(operand, nil, nil); err != nil {
+			corrupt++
+			continue
+		}
+		r.raw = append(r.raw, operand...)
+	}
+	s.logger.Error("raw series does not decode", "metric", metric, "operands", corrupt, "error", err)
+	timestamps, values, err = carbonara.DecodeRaw(r.raw, timestamps[:0], values[:0])
+	return timestamps, values, corrupt, err
+}
+
+// Oldest returns the start of the oldest split of a metric at one granularity; ok is false if it has none.
+func (s *Store) Oldest(metric uuid.UUID, granularity time.Duration) (start carbonara.Timestamp, ok bool, err error) {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0), UpperBound: splitKey(nil, metric, granularity+1, 0)})
+	if err != nil {
+		return 0, false, fmt.Errorf("archive: read %s: %w", metric, err)
+	}
+	if iter.First() {
+		_, key, _ := parseSplitKey(iter.Key())
+		start, ok = key.Start, true
+	}
+	return start, ok, errors.Join(iter.Error(), iter.Close())
+}

@@ -1,0 +1,101 @@
+package archive
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/storage/engine"
+)
+
+// Options of a store. The zero value works.
+type Options struct {
+	FS           vfs.FS            // nil: the operating system's
+	Cache        *pebble.Cache     // shared with other stores; nil: own
+	FileCache    *pebble.FileCache // shared with other stores; nil: own
+	MemTableSize uint64            // bytes; 0: 4 MiB
+	ReadOnly     bool
+	Logger       *slog.Logger
+}
+
+// Store is the archive of one sack. It may be used by several goroutines; what is read while a checkpoint commits is
+// from before or after it, per metric.
+type Store struct {
+	db      *pebble.DB
+	logger  *slog.Logger
+	readers sync.Pool // *reader
+}
+
+const defaultMemTableSize = 4 << 20
+
+// Open opens or creates the store in dir.
+func Open(dir string, options Options) (*Store, error) {
+	if options.MemTableSize == 0 {
+		options.MemTableSize = defaultMemTableSize
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	db, err := engine.Open(dir, engine.Options{
+		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, Logger: options.Logger,
+		MemTableSize: options.MemTableSize, Merger: newMerger(), ReadOnly: options.ReadOnly,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("archive: open %s: %w", dir, err)
+	}
+	return &Store{db: db, logger: options.Logger, readers: sync.Pool{New: func() any { return new(reader) }}}, nil
+}
+
+// DB returns the Pebble store, for its figures.
+func (s *Store) DB() *pebble.DB { return s.db }
+
+// Close closes the store. What was committed is durable already.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Compact rewrites the whole store, as for measuring its size.
+func (s *Store) Compact() error {
+	if err := s.db.Flush(); err != nil {
+		return err
+	}
+	return s.db.Compact(context.Background(), []byte{0}, []byte{0xff}, true)
+}
+
+// Mark returns the last sequence of an incoming store whose measures are in the archives, 0 for none.
+func (s *Store) Mark(source string) (uint64, error) {
+	value, closer, err := s.db.Get(markKey(source))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("archive: read mark of %s: %w", source, err)
+	}
+	defer closer.Close()
+	if len(value) != 8 {
+		return 0, fmt.Errorf("archive: mark of %s has %d bytes", source, len(value))
+	}
+	return binary.BigEndian.Uint64(value), nil
+}
+
+// Dropped returns how many measures of a metric were dropped as older than its back window.
+func (s *Store) Dropped(metric uuid.UUID) (uint64, error) {
+	value, closer, err := s.db.Get(metricKey(nil, metric, kindDropped))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("archive: read dropped measures of %s: %w", metric, err)
+	}
+	defer closer.Close()
+	total, err := addCounts(nil, appendOperands(nil, value))
+	if err != nil {
+		return 0, err
+	}
+	return binary.BigEndian.Uint64(total[1:]), nil
+}

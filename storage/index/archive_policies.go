@@ -1,0 +1,125 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"gnocco/model"
+)
+
+// ArchivePolicies returns all, by name. The slice is the store's own.
+func (s *Store) ArchivePolicies() []*model.ArchivePolicy { return s.catalog.Load().sorted }
+
+// ArchivePolicy returns one by its name, or a model.ErrNotFound.
+func (s *Store) ArchivePolicy(name string) (*model.ArchivePolicy, error) {
+	if p := s.catalog.Load().policies[name]; p != nil {
+		return p, nil
+	}
+	return nil, model.NotFound(model.NounArchivePolicy, name)
+}
+
+// CreateArchivePolicy keeps p, or returns a model.ErrExists.
+func (s *Store) CreateArchivePolicy(ctx context.Context, p *model.ArchivePolicy) error {
+	return s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+		if old.policies[p.Name] != nil {
+			return nil, model.Exists(model.NounArchivePolicy, p.Name)
+		}
+		return old.with(p), setArchivePolicy(b, p)
+	})
+}
+
+// UpdateArchivePolicy replaces a policy by what update makes of it; the name must stay. It returns the new one, which
+// its metrics then have.
+func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
+	update func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (*model.ArchivePolicy, error) {
+	var p *model.ArchivePolicy
+	err := s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+		current := old.policies[name]
+		if current == nil {
+			return nil, model.NotFound(model.NounArchivePolicy, name)
+		}
+		var err error
+		if p, err = update(current); err != nil {
+			return nil, err
+		}
+		if p.Name != name {
+			return nil, &model.FieldError{Field: "name", Reason: "an archive policy cannot be renamed"}
+		}
+		return old.with(p), setArchivePolicy(b, p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	// A later update may have been faster: what counts is the policy in force.
+	if p := s.catalog.Load().policies[name]; p != nil {
+		s.cache.replacePolicy(p)
+	}
+	return p, nil
+}
+
+// DeleteArchivePolicy removes a policy. It returns a model.ErrNotFound, or a model.ErrInUse if a rule or a metric has
+// it, be the metric marked deleted.
+func (s *Store) DeleteArchivePolicy(ctx context.Context, name string) error {
+	return s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+		if old.policies[name] == nil {
+			return nil, model.NotFound(model.NounArchivePolicy, name)
+		}
+		inUse := slices.ContainsFunc(old.rules, func(r *model.ArchivePolicyRule) bool { return r.ArchivePolicyName == name })
+		err := s.scan(ctx, policyMetricPrefix(name), nil, func(_, _ []byte) (bool, error) {
+			inUse = true
+			return false, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if inUse {
+			return nil, model.InUse(model.NounArchivePolicy, name)
+		}
+		return old.without(name), b.Delete(nameKey(prefixArchivePolicy, name), nil)
+	})
+}
+
+// storedArchivePolicy is a policy's value. Methods are resolved: what a policy computes does not change when the
+// default methods do.
+type storedArchivePolicy struct {
+	BackWindow int                `json:"back_window"`
+	Definition []storedDefinition `json:"definition"`
+	Methods    []string           `json:"aggregation_methods"`
+}
+
+type storedDefinition struct {
+	Granularity time.Duration `json:"granularity_ns"`
+	Points      int64         `json:"points,omitempty"` // 0: unlimited
+}
+
+func setArchivePolicy(b *pebble.Batch, p *model.ArchivePolicy) error {
+	stored := storedArchivePolicy{BackWindow: p.BackWindow, Methods: p.MethodNames()}
+	for _, d := range p.Definition {
+		stored.Definition = append(stored.Definition, storedDefinition{d.Granularity, d.Points})
+	}
+	return setJSON(b, nameKey(prefixArchivePolicy, p.Name), stored)
+}
+
+func decodeArchivePolicy(name string, value []byte) (*model.ArchivePolicy, error) {
+	var stored storedArchivePolicy
+	if err := decodeJSON(value, &stored); err != nil {
+		return nil, fmt.Errorf("archive policy %q: %w", name, err)
+	}
+	var definition []model.DefinitionInput
+	for _, d := range stored.Definition {
+		input := model.DefinitionInput{Granularity: &d.Granularity}
+		if d.Points != 0 {
+			input.Points = &d.Points
+		}
+		definition = append(definition, input)
+	}
+	p, err := model.NewArchivePolicy(name, stored.BackWindow, definition, stored.Methods)
+	if err != nil {
+		return nil, fmt.Errorf("%w: archive policy %q: %w", ErrCorrupt, name, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,112 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"gnocco/model"
+)
+
+// catalog is all archive policies and their rules: few, and wanted often. It is never modified.
+type catalog struct {
+	policies map[string]*model.ArchivePolicy
+	sorted   []*model.ArchivePolicy // by name
+	rules    []*model.ArchivePolicyRule
+}
+
+// newCatalog keeps policies and rules.
+func newCatalog(policies map[string]*model.ArchivePolicy, rules []*model.ArchivePolicyRule) *catalog {
+	c := &catalog{policies: policies, rules: rules}
+	c.sorted = slices.SortedFunc(maps.Values(policies), func(a, b *model.ArchivePolicy) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
+	model.SortArchivePolicyRules(c.rules)
+	return c
+}
+
+// with returns c with another policy of that name.
+func (c *catalog) with(p *model.ArchivePolicy) *catalog {
+	policies := maps.Clone(c.policies)
+	policies[p.Name] = p
+	return newCatalog(policies, slices.Clone(c.rules))
+}
+
+// without returns c without the policy of that name.
+func (c *catalog) without(name string) *catalog {
+	policies := maps.Clone(c.policies)
+	delete(policies, name)
+	return newCatalog(policies, slices.Clone(c.rules))
+}
+
+// withRules returns c with other rules, which it keeps.
+func (c *catalog) withRules(rules []*model.ArchivePolicyRule) *catalog {
+	return newCatalog(maps.Clone(c.policies), rules)
+}
+
+func (c *catalog) rule(name string) *model.ArchivePolicyRule {
+	i := slices.IndexFunc(c.rules, func(r *model.ArchivePolicyRule) bool { return r.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.rules[i]
+}
+
+// loadCatalog reads the catalog. A policy that does not decode is fatal, other than a metric: it would take all its
+// metrics with it.
+func (s *Store) loadCatalog() error {
+	policies := map[string]*model.ArchivePolicy{}
+	err := s.scan(context.Background(), []byte{prefixArchivePolicy}, nil, func(key, value []byte) (bool, error) {
+		p, err := decodeArchivePolicy(string(key[1:]), value)
+		if err != nil {
+			return false, err
+		}
+		policies[p.Name] = p
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	var rules []*model.ArchivePolicyRule
+	err = s.scan(context.Background(), []byte{prefixRule}, nil, func(key, value []byte) (bool, error) {
+		r, err := decodeRule(string(key[1:]), value)
+		if err != nil {
+			return false, err
+		}
+		if policies[r.ArchivePolicyName] == nil {
+			return false, fmt.Errorf("%w: archive policy rule %q: its archive policy does not exist", ErrCorrupt, r.Name)
+		}
+		rules = append(rules, r)
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	s.catalog.Store(newCatalog(policies, rules))
+	return nil
+}
+
+// writeCatalog replaces the catalog by the one that change returns. Such changes are rare, so the lock is held through
+// the sync: the catalog in memory is then both what is durable and what is checked against.
+func (s *Store) writeCatalog(ctx context.Context, change func(old *catalog, b *pebble.Batch) (*catalog, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.db.NewBatch()
+	defer b.Close()
+	updated, err := change(s.catalog.Load(), b)
+	if err != nil {
+		return err
+	}
+	if err := b.Commit(pebble.Sync); err != nil {
+		return err
+	}
+	s.catalog.Store(updated)
+	return nil
+}

@@ -1,0 +1,16 @@
+// Package index is the store of what is known about metrics, not of their measures: archive policies and the rules
+// that choose one, metrics, and resources.
+//
+// On the path of measures in, Lookup turns a metric's ID into the metric, from a cache of bounded size; on the path
+// out the rest of the package answers the metadata requests. One Pebble store, held by one process; keys.go and
+// docs/format/index.md draw what is in it.
+//
+// Read store.go first: how a write is checked, committed and answered. The invariants:
+//
+//   - What a caller is told is durable: an answer, be it success, a conflict or something read, comes after the sync
+//     of all it rests upon. So measures are never accepted for a metric that a crash takes back.
+//   - What one call writes is there as a whole or not at all.
+//   - Metrics and archive policies that are handed out are shared and never modified. Generation tells when what a held
+//     one says may have changed; Lookup then has the new one.
+//   - A metric's archive policy exists, also while the metric is marked deleted but not yet expunged.
+package index

@@ -1,0 +1,55 @@
+package index
+
+import "github.com/google/uuid"
+
+// The first byte of each key. docs/format/index.md says what follows and what the values are.
+const (
+	prefixArchivePolicy = 'p' // name
+	prefixRule          = 'r' // name
+	prefixMetric        = 'm' // metric ID
+	prefixPolicyMetric  = 'a' // archive policy name, 0, metric ID: the metrics of a policy, deleted ones too
+	prefixNamedMetric   = 'n' // resource ID, metric name: the metrics of a resource
+	prefixDeleted       = 'd' // metric ID: to be expunged
+	prefixResource      = 'o' // resource ID
+)
+
+var (
+	keyVersion = []byte("v") // the format version, one byte
+	keyCounts  = []byte("c") // how many metrics there are, and how many of them are marked deleted
+)
+
+func nameKey(prefix byte, name string) []byte { return append([]byte{prefix}, name...) }
+
+func idKey(prefix byte, id uuid.UUID) []byte { return append([]byte{prefix}, id[:]...) }
+
+// policyMetricPrefix is what the keys of a policy's metrics begin with. Names hold no NUL.
+func policyMetricPrefix(policy string) []byte {
+	return append(append([]byte{prefixPolicyMetric}, policy...), 0)
+}
+
+func policyMetricKey(policy string, id uuid.UUID) []byte {
+	return append(policyMetricPrefix(policy), id[:]...)
+}
+
+func namedMetricKey(resource uuid.UUID, name string) []byte {
+	return append(idKey(prefixNamedMetric, resource), name...)
+}
+
+// lastID returns the ID that a key ends with.
+func lastID(key []byte) (id uuid.UUID, ok bool) {
+	if len(key) < len(id) {
+		return id, false
+	}
+	return uuid.UUID(key[len(key)-len(id):]), true
+}
+
+// prefixEnd returns the first key after all that begin with prefix.
+func prefixEnd(prefix []byte) []byte {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil // all 0xff: no end
+}

@@ -1,0 +1,84 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// ErrCorrupt says that stored bytes do not decode.
+var ErrCorrupt = errors.New("index: corrupt")
+
+const (
+	metricVersion = 1
+
+	flagDeleted  = 1 << 0
+	flagResource = 1 << 1
+	flagsKnown   = flagDeleted | flagResource
+)
+
+// appendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit and
+// creator, each after its length. The ID is in the key; Pebble checksums what it stores.
+func appendMetric(dst []byte, m *model.Metric) []byte {
+	var flags byte
+	if m.Deleted {
+		flags |= flagDeleted
+	}
+	if m.ResourceID != nil {
+		flags |= flagResource
+	}
+	dst = append(dst, metricVersion, flags)
+	if m.ResourceID != nil {
+		dst = append(dst, m.ResourceID[:]...)
+	}
+	for _, s := range [...]string{m.ArchivePolicy.Name, m.Name, m.Unit, m.Creator} {
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+		dst = append(dst, s...)
+	}
+	return dst
+}
+
+// decodeMetric is the inverse; policy finds an archive policy by its name. It keeps nothing of src.
+func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.ArchivePolicy) (*model.Metric, error) {
+	corrupt := func(what string) (*model.Metric, error) {
+		return nil, fmt.Errorf("%w: metric %s: %s", ErrCorrupt, id, what)
+	}
+	if len(src) < 2 || src[0] != metricVersion {
+		return corrupt("unknown version")
+	}
+	flags := src[1]
+	if flags&^flagsKnown != 0 {
+		return corrupt("unknown flags")
+	}
+	src = src[2:]
+	m := &model.Metric{ID: id, Deleted: flags&flagDeleted != 0}
+	if flags&flagResource != 0 {
+		if len(src) < len(uuid.UUID{}) {
+			return corrupt("truncated")
+		}
+		resource := uuid.UUID(src[:len(uuid.UUID{})])
+		m.ResourceID = &resource
+		src = src[len(resource):]
+	}
+	var fields [4][]byte
+	for i := range fields {
+		n, width := binary.Uvarint(src)
+		if width <= 0 || n > uint64(len(src)-width) {
+			return corrupt("truncated")
+		}
+		fields[i] = src[width : width+int(n)]
+		src = src[width+int(n):]
+	}
+	if len(src) > 0 {
+		return corrupt("bytes left over")
+	}
+	if m.ArchivePolicy = policy(fields[0]); m.ArchivePolicy == nil {
+		return corrupt(fmt.Sprintf("its archive policy %q does not exist", fields[0]))
+	}
+	m.Name, m.Unit, m.Creator = string(fields[1]), string(fields[2]), string(fields[3])
+	return m, nil
+}

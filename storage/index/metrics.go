@@ -1,0 +1,254 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// Lookup returns a metric by its ID, nil if it is unknown or marked deleted. This is the fast one, for each metric of
+// each request of measures; a value that does not decode is reported and counts as unknown.
+func (s *Store) Lookup(id uuid.UUID) *model.Metric {
+	if m := s.cache.get(&id); m != nil {
+		return m
+	}
+	m, err := s.Metric(id)
+	if err != nil && !errors.Is(err, model.ErrNotFound) && !s.skipCorrupt(err) {
+		s.logger.Error("index lookup failed", "metric", id, "error", err)
+	}
+	return m
+}
+
+// Metric returns a metric by its ID, or a model.ErrNotFound, also if it is marked deleted.
+func (s *Store) Metric(id uuid.UUID) (*model.Metric, error) {
+	if m := s.cache.get(&id); m != nil {
+		return m, nil
+	}
+	s.telemetry.lookupMisses.Inc()
+	seen := s.cache.generation.Load()
+	m, err := s.readMetric(id)
+	if err := s.durable.settle(); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.Deleted {
+		return nil, model.NotFound(model.NounMetric, id.String())
+	}
+	s.cache.insert(seen, m)
+	return m, nil
+}
+
+// readMetric reads a metric, deleted or not, from the store. What it returns need not be durable yet.
+func (s *Store) readMetric(id uuid.UUID) (*model.Metric, error) {
+	value, closer, err := s.db.Get(idKey(prefixMetric, id))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, model.NotFound(model.NounMetric, id.String())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: read metric %s: %w", id, err)
+	}
+	defer closer.Close()
+	m, err := decodeMetric(id, value, s.policyNamed)
+	if err == nil {
+		return m, nil
+	}
+	// Perhaps it was expunged since, and then its archive policy deleted.
+	exists, existsErr := s.has(idKey(prefixMetric, id))
+	if existsErr == nil && !exists {
+		return nil, model.NotFound(model.NounMetric, id.String())
+	}
+	return nil, err
+}
+
+// policyNamed is what decodeMetric wants. It must look after the value was read: the policy of a metric is there
+// before the metric.
+func (s *Store) policyNamed(name []byte) *model.ArchivePolicy {
+	return s.catalog.Load().policies[string(name)]
+}
+
+// CountMetrics returns the number of metrics, without those marked deleted.
+func (s *Store) CountMetrics() int { return int(s.live.Load()) }
+
+// CreateMetric keeps m; of its archive policy only the name is looked at. It returns a *model.FieldError, a
+// model.ErrNotFound for the archive policy or the resource, or a model.ErrExists for its name within the resource, or
+// its ID. m stays the caller's.
+func (s *Store) CreateMetric(ctx context.Context, m *model.Metric) error {
+	return s.CreateMetrics(ctx, []*model.Metric{m})
+}
+
+// CreateMetrics creates all of metrics or, with an error as of CreateMetric, none.
+func (s *Store) CreateMetrics(ctx context.Context, metrics []*model.Metric) error {
+	var created []*model.Metric
+	var seen uint64
+	err := s.write(ctx, func(c *change) (err error) {
+		seen = s.cache.generation.Load()
+		created, err = s.addMetrics(c, metrics, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.cache.insert(seen, created...)
+	return nil
+}
+
+// addMetrics checks metrics and adds them to c. They may belong to resource (nil for none), which c itself creates.
+// It returns the metrics as they are kept: copies, with the store's own archive policies.
+func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
+	created := make([]*model.Metric, 0, len(metrics))
+	policies := s.catalog.Load().policies
+	taken := make(map[uuid.UUID]bool, len(metrics)) // IDs in this change
+	named := map[string]bool{}                      // named-metric keys in this change
+	known := map[uuid.UUID]bool{}                   // resources that exist
+	if resource != nil {
+		known[resource.ID] = true
+	}
+	for _, given := range metrics {
+		if err := given.Validate(); err != nil {
+			return nil, err
+		}
+		m := *given
+		if m.ArchivePolicy = policies[given.ArchivePolicy.Name]; m.ArchivePolicy == nil {
+			return nil, model.NotFound(model.NounArchivePolicy, given.ArchivePolicy.Name)
+		}
+		m.Deleted = false
+		exists, err := s.has(idKey(prefixMetric, m.ID))
+		if err != nil {
+			return nil, err
+		}
+		if exists || taken[m.ID] {
+			return nil, model.Exists(model.NounMetric, m.ID.String())
+		}
+		taken[m.ID] = true
+		if m.ResourceID != nil {
+			id := *m.ResourceID
+			m.ResourceID = &id
+			if !known[id] {
+				if known[id], err = s.has(idKey(prefixResource, id)); err != nil {
+					return nil, err
+				}
+			}
+			if !known[id] {
+				return nil, model.NotFound(model.NounResource, id.String())
+			}
+			key := namedMetricKey(id, m.Name)
+			if exists, err = s.has(key); err != nil {
+				return nil, err
+			}
+			if exists || named[string(key)] {
+				return nil, model.Exists(model.NounNamedMetric, m.Name)
+			}
+			named[string(key)] = true
+		}
+		if err := c.setMetric(&m); err != nil {
+			return nil, err
+		}
+		if err := c.Set(policyMetricKey(m.ArchivePolicy.Name, m.ID), nil, nil); err != nil {
+			return nil, err
+		}
+		c.live++
+		created = append(created, &m)
+	}
+	return created, nil
+}
+
+// setMetric sets m's value and its name within a resource.
+func (c *change) setMetric(m *model.Metric) error {
+	if m.ResourceID != nil {
+		if err := c.Set(namedMetricKey(*m.ResourceID, m.Name), m.ID[:], nil); err != nil {
+			return err
+		}
+	}
+	return c.Set(idKey(prefixMetric, m.ID), appendMetric(nil, m), nil)
+}
+
+// markDeleted marks m, a live metric, and takes it out of its resource. m is not modified.
+func (c *change) markDeleted(m *model.Metric) error {
+	if m.ResourceID != nil {
+		if err := c.Delete(namedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
+			return err
+		}
+	}
+	marked := *m
+	marked.Deleted, marked.ResourceID = true, nil
+	c.live--
+	c.deleted++
+	if err := c.Set(idKey(prefixDeleted, m.ID), nil, nil); err != nil {
+		return err
+	}
+	return c.setMetric(&marked)
+}
+
+// MetricOfResource returns the metric that a resource calls name, or a model.ErrNotFound.
+func (s *Store) MetricOfResource(resource uuid.UUID, name string) (*model.Metric, error) {
+	value, err := s.get(namedMetricKey(resource, name))
+	if err := s.durable.settle(); err != nil {
+		return nil, err
+	}
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, model.NotFound(model.NounMetric, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: read metric %q of resource %s: %w", name, resource, err)
+	}
+	id, err := uuid.FromBytes(value)
+	if err != nil {
+		return nil, fmt.Errorf("%w: metric %q of resource %s: %w", ErrCorrupt, name, resource, err)
+	}
+	return s.Metric(id)
+}
+
+// DeleteMetric marks a metric deleted: it is out of sight at once, and its name within its resource free. It stays in
+// DeletedMetrics until expunged. Returns a model.ErrNotFound, also if it is marked already.
+func (s *Store) DeleteMetric(ctx context.Context, id uuid.UUID) error {
+	err := s.write(ctx, func(c *change) error {
+		m, err := s.readMetric(id)
+		if err != nil {
+			return err
+		}
+		if m.Deleted {
+			return model.NotFound(model.NounMetric, id.String())
+		}
+		return c.markDeleted(m)
+	})
+	if err != nil {
+		return err
+	}
+	s.cache.remove([]uuid.UUID{id})
+	return nil
+}
+
+// DeletedMetrics returns up to limit (0: all) of the metrics that are marked deleted, by ID.
+func (s *Store) DeletedMetrics(ctx context.Context, limit int) ([]*model.Metric, error) {
+	return s.ListMetrics(ctx, MetricQuery{Deleted: true, Limit: limit})
+}
+
+// Expunge removes a metric that is marked deleted, for good; its measures and archives are the caller's concern, and
+// should be gone by then. Returns a model.ErrNotFound, or a model.ErrInUse if the metric is not marked.
+func (s *Store) Expunge(ctx context.Context, id uuid.UUID) error {
+	return s.write(ctx, func(c *change) error {
+		m, err := s.readMetric(id)
+		if err != nil {
+			return err
+		}
+		if !m.Deleted {
+			return model.InUse(model.NounMetric, id.String())
+		}
+		c.deleted--
+		for _, key := range [][]byte{
+			idKey(prefixMetric, id), idKey(prefixDeleted, id), policyMetricKey(m.ArchivePolicy.Name, id),
+		} {
+			if err := c.Delete(key, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,242 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/model"
+)
+
+// formatVersion is that of the store as a whole; values have their own.
+const formatVersion = 1
+
+// Store is an open index. Its methods may be called by many goroutines, but not after Close.
+type Store struct {
+	db         *pebble.DB
+	logger     *slog.Logger
+	registerer prometheus.Registerer
+	collectors []prometheus.Collector
+	telemetry  telemetry
+
+	cache   *metricCache
+	catalog atomic.Pointer[catalog] // replaced under mu
+	durable durability
+
+	live    atomic.Int64 // metrics; changed under mu
+	deleted atomic.Int64 // metrics marked deleted; changed under mu
+
+	// mu is held from the check of a write to its entry into the log. It comes before the cache's.
+	mu sync.Mutex
+}
+
+// Open opens the store in dir, or makes one. Only one process can have it open.
+func Open(dir string, opts Options) (*Store, error) {
+	opts = opts.EnsureDefaults()
+	db, err := openPebble(dir, opts)
+	if err != nil {
+		return nil, fmt.Errorf("index: open %s: %w", dir, err)
+	}
+	s := &Store{db: db, logger: opts.Logger, registerer: opts.Registerer, cache: newMetricCache(opts.CachedMetrics)}
+	s.durable.init()
+	if err := s.load(opts); err != nil {
+		return nil, errors.Join(fmt.Errorf("index: open %s: %w", dir, err), db.Close())
+	}
+	return s, nil
+}
+
+// load reads what is kept in memory as a whole, and fills a new store.
+func (s *Store) load(opts Options) error {
+	version, err := s.get(keyVersion)
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
+		if err := s.initialize(opts.SkipDefaults); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case len(version) != 1 || version[0] != formatVersion:
+		return fmt.Errorf("format version % x, want %d", version, formatVersion)
+	}
+	if err := s.loadCatalog(); err != nil {
+		return err
+	}
+	if err := s.loadCounts(); err != nil {
+		return err
+	}
+	s.telemetry, s.collectors, err = newTelemetry(s, opts.Registerer)
+	return err
+}
+
+// initialize writes the format version and, unless told not to, the default policies, all or nothing.
+func (s *Store) initialize(skipDefaults bool) error {
+	b := s.db.NewBatch()
+	defer b.Close()
+	if err := b.Set(keyVersion, []byte{formatVersion}, nil); err != nil {
+		return err
+	}
+	if !skipDefaults {
+		for _, p := range model.DefaultArchivePolicies() {
+			if err := setArchivePolicy(b, p); err != nil {
+				return err
+			}
+		}
+		rule := &model.ArchivePolicyRule{Name: "default", MetricPattern: "*", ArchivePolicyName: "low"}
+		if err := setRule(b, rule); err != nil {
+			return err
+		}
+	}
+	return b.Commit(pebble.Sync)
+}
+
+func (s *Store) loadCounts() error {
+	counts, err := s.get(keyCounts)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(counts) != 16 {
+		return fmt.Errorf("%w: counts", ErrCorrupt)
+	}
+	s.live.Store(int64(binary.BigEndian.Uint64(counts)))
+	s.deleted.Store(int64(binary.BigEndian.Uint64(counts[8:])))
+	return nil
+}
+
+// Close closes the store, once all calls have returned.
+func (s *Store) Close() error {
+	for _, c := range s.collectors {
+		s.registerer.Unregister(c)
+	}
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("index: close: %w", err)
+	}
+	return nil
+}
+
+// Generation is raised by whatever changes what a *model.Metric handed out earlier says: an update of its policy, its
+// deletion, that of its resource. Who keeps metrics asks for them again when it has moved.
+func (s *Store) Generation() uint64 { return s.cache.generation.Load() }
+
+// A change is one write: what it sets and what it adds to the counts.
+type change struct {
+	*pebble.Batch
+	live, deleted int64
+}
+
+// write checks and collects a change under the lock, which sees all earlier ones, and commits it. It returns once the
+// change is durable, or, with an error of check, once all that check could see is. Concurrent writes share syncs.
+func (s *Store) write(ctx context.Context, check func(c *change) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := &change{Batch: s.db.NewBatch()}
+	defer c.Close()
+	n, err := s.commit(c, check)
+	if err != nil || n == 0 {
+		if err := s.durable.settle(); err != nil {
+			return err
+		}
+		return err
+	}
+	err = c.SyncWait()
+	s.durable.reached(n, err)
+	return err
+}
+
+// commit returns the number of the commit, 0 if there was nothing to write.
+func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := check(c); err != nil {
+		return 0, err
+	}
+	if c.Empty() {
+		return 0, nil
+	}
+	live, deleted := s.live.Load()+c.live, s.deleted.Load()+c.deleted
+	if c.live != 0 || c.deleted != 0 {
+		counts := binary.BigEndian.AppendUint64(nil, uint64(live))
+		counts = binary.BigEndian.AppendUint64(counts, uint64(deleted))
+		if err := c.Set(keyCounts, counts, nil); err != nil {
+			return 0, err
+		}
+	}
+	n = s.durable.applied.Add(1)
+	if err := s.db.ApplyNoSyncWait(c.Batch, pebble.Sync); err != nil {
+		s.durable.reached(n, err)
+		return 0, err
+	}
+	s.live.Store(live)
+	s.deleted.Store(deleted)
+	return n, nil
+}
+
+// get returns a copy of a key's value, or pebble.ErrNotFound.
+func (s *Store) get(key []byte) ([]byte, error) {
+	value, closer, err := s.db.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	return append([]byte(nil), value...), nil
+}
+
+// has tells whether a key is there.
+func (s *Store) has(key []byte) (bool, error) {
+	_, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, closer.Close()
+}
+
+// scan calls f for the keys that begin with prefix, in order, from the key from on (nil: the first), until f returns
+// false or an error. Key and value are valid during the call.
+func (s *Store) scan(ctx context.Context, prefix, from []byte, f func(key, value []byte) (bool, error)) (err error) {
+	if from == nil {
+		from = prefix
+	}
+	iter, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: prefixEnd(prefix)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	const rowsPerCheck = 1024
+	row := 0
+	for valid := iter.First(); valid; valid = iter.Next() {
+		if row++; row%rowsPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		if more, err := f(iter.Key(), value); err != nil || !more {
+			return err
+		}
+	}
+	return iter.Error()
+}
+
+// skipCorrupt tells whether err is of bytes that do not decode, which are then counted, reported and left alone.
+func (s *Store) skipCorrupt(err error) bool {
+	if !errors.Is(err, ErrCorrupt) {
+		return false
+	}
+	s.telemetry.corrupt.Inc()
+	s.logger.Error("index value skipped", "error", err)
+	return true
+}

@@ -1,0 +1,83 @@
+package metamorphic_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// reference is a metric recomputed from all measures that were ever accepted.
+type reference struct {
+	policy   *model.ArchivePolicy
+	accepted map[carbonara.Timestamp]float64
+	newest   carbonara.Timestamp
+}
+
+// request applies the measures of one request: the rules of package carbonara, word by word.
+func (r *reference) request(timestamps []carbonara.Timestamp, values []float64) {
+	if r.accepted == nil {
+		r.accepted = make(map[carbonara.Timestamp]float64)
+	}
+	block := int64(r.policy.Plan().Coarsest())
+	blocks := int64(r.policy.BackWindow)
+	if r.policy.Plan().HasRate() {
+		blocks++
+	}
+	oldest := int64(r.newest)/block*block - blocks*block
+	first := len(r.accepted) == 0
+	for i, t := range timestamps {
+		if !first && int64(t) < oldest {
+			continue
+		}
+		r.accepted[t] = values[i]
+		r.newest = max(r.newest, t)
+	}
+}
+
+func (r *reference) groups(t testing.TB, granularity time.Duration) *carbonara.Groups {
+	t.Helper()
+	plan := r.policy.Plan()
+	batch := &carbonara.Batch{}
+	for ts := range r.accepted {
+		batch.Timestamps = append(batch.Timestamps, ts)
+	}
+	slices.Sort(batch.Timestamps)
+	for _, ts := range batch.Timestamps {
+		batch.Values = append(batch.Values, r.accepted[ts])
+	}
+	batch.Series = []carbonara.Series{{Plan: plan, To: len(batch.Values)}}
+	var result carbonara.Result
+	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), batch, &result); err != nil {
+		t.Fatal(err)
+	}
+	groups := result.Groups(0, slices.Index(plan.Granularities, granularity))
+	from := 0
+	if timespan := r.policy.Timespan(granularity); timespan > 0 && groups.Len() > 0 {
+		newest := groups.Starts[groups.Len()-1]
+		for int64(groups.Starts[from]) <= int64(newest)-int64(timespan) {
+			from++
+		}
+	}
+	kept := groups.Slice(from, groups.Len())
+	return &kept
+}
+
+// requireEqual compares bit for bit, except that any NaN equals any other.
+func requireEqual(t testing.TB, what string, got, want *carbonara.Groups) {
+	t.Helper()
+	if !slices.Equal(got.Starts, want.Starts) {
+		t.Fatalf("%s at %v: groups start at\n%v, want\n%v", what, want.Granularity, got.Starts, want.Starts)
+	}
+	for c, column := range want.Columns {
+		for i, w := range want.Values[c] {
+			if g := got.Values[c][i]; math.Float64bits(g) != math.Float64bits(w) && !(g != g && w != w) {
+				t.Fatalf("%s at %v, group %v, %v: got %v, want %v", what, want.Granularity, want.Starts[i].Time(), column, g, w)
+			}
+		}
+	}
+}
