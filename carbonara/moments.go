@@ -9,9 +9,10 @@ type moments struct {
 	count, sum, min, max, m2, first, last float64
 }
 
-// start is the state after one measure.
+// start is the state after one measure: sum and m2 as if added to 0, so that -0 sums to 0 and the deviations of an
+// infinity are NaN.
 func (m *moments) start(v float64) {
-	*m = moments{count: 1, sum: v, min: v, max: v, first: v, last: v}
+	*m = moments{count: 1, sum: 0 + v, min: v, max: v, m2: v - v, first: v, last: v}
 }
 
 // add accumulates values, later than all before.
@@ -28,7 +29,7 @@ func (m *moments) add(values []float64) {
 	for _, v := range values {
 		count++
 		sum += v
-		d := count*v - sum
+		d := float64(count*v) - sum // the conversion forbids fusing: the same bits on every machine
 		m2 += d * d / (count * (count - 1))
 		lowest = min(lowest, v)
 		highest = max(highest, v)

@@ -29,5 +29,5 @@ func percentile(sorted []float64, p int) float64 {
 	if floor == rank {
 		return low
 	}
-	return low*(floor+1-rank) + sorted[int(floor)+1]*(rank-floor)
+	return float64(low*(floor+1-rank)) + float64(sorted[int(floor)+1]*(rank-floor))
 }

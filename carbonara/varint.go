@@ -29,3 +29,11 @@ func consumeVarint(src []byte) (i int64, rest []byte, ok bool) {
 	u, rest, ok := consumeUvarint(src)
 	return unzigzag(u), rest, ok
 }
+
+// appendUvarint is binary.AppendUvarint with the usual case, one byte, inlined.
+func appendUvarint(dst []byte, u uint64) []byte {
+	if u < 0x80 {
+		return append(dst, byte(u))
+	}
+	return binary.AppendUvarint(dst, u)
+}

@@ -159,6 +159,9 @@ func resolveMethods(names []string) ([]carbonara.Method, error) {
 	}
 	base = slices.DeleteFunc(base, func(m carbonara.Method) bool { return slices.Contains(removed, m) })
 	base = append(base, added...)
+	if len(base) == 0 {
+		return nil, &FieldError{"aggregation_methods", "no aggregation method is left"}
+	}
 	return slices.DeleteFunc(carbonara.Methods(), func(m carbonara.Method) bool { return !slices.Contains(base, m) }), nil
 }
 

@@ -6,7 +6,15 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/storage/engine"
 )
+
+// DefaultCachedMetrics is how many metrics Lookup keeps unless told otherwise.
+const DefaultCachedMetrics = 1 << 20
+
+// memTableSize holds a bulk creation of some tens of thousands of metrics.
+const memTableSize = 16 << 20
 
 // Options of a Store. The zero value works.
 type Options struct {
@@ -15,24 +23,22 @@ type Options struct {
 	FileCache  *pebble.FileCache     // of open files, shared with other stores; nil: one of its own
 	Logger     *slog.Logger          // nil: none
 	Registerer prometheus.Registerer // nil: none
+	Collector  *engine.Collector     // shows Pebble's own figures, as "index"; nil: nobody does
+	Fail       func(error)           // as in engine.Options: told what made the store unusable; nil: ends the process
 
-	// CachedMetrics is about how many metrics Lookup keeps in memory, some 200 bytes each; 0: a million.
+	// CachedMetrics is about how many metrics Lookup keeps in memory, some 250 bytes each; 0: DefaultCachedMetrics.
 	CachedMetrics int
 
 	// SkipDefaults leaves a new store without the default archive policies and their rule.
 	SkipDefaults bool
 }
 
-// EnsureDefaults fills in what is zero.
-func (o Options) EnsureDefaults() Options {
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.CachedMetrics <= 0 {
-		o.CachedMetrics = 1 << 20
+		o.CachedMetrics = DefaultCachedMetrics
 	}
-	return o
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gnocco/model"
+	"gnocco/storage/engine"
 )
 
 // formatVersion is that of the store as a whole; values have their own.
@@ -23,7 +24,8 @@ type Store struct {
 	db         *pebble.DB
 	logger     *slog.Logger
 	registerer prometheus.Registerer
-	collectors []prometheus.Collector
+	collectors []prometheus.Collector // registered with registerer
+	collector  *engine.Collector
 	telemetry  telemetry
 
 	cache   *metricCache
@@ -39,15 +41,20 @@ type Store struct {
 
 // Open opens the store in dir, or makes one. Only one process can have it open.
 func Open(dir string, opts Options) (*Store, error) {
-	opts = opts.EnsureDefaults()
-	db, err := openPebble(dir, opts)
+	opts.EnsureDefaults()
+	db, err := engine.Open(dir, engine.Options{FS: opts.FS, Cache: opts.Cache, FileCache: opts.FileCache,
+		MemTableSize: memTableSize, Logger: opts.Logger, Fail: opts.Fail})
 	if err != nil {
 		return nil, fmt.Errorf("index: open %s: %w", dir, err)
 	}
-	s := &Store{db: db, logger: opts.Logger, registerer: opts.Registerer, cache: newMetricCache(opts.CachedMetrics)}
+	s := &Store{db: db, logger: opts.Logger, registerer: opts.Registerer, collector: opts.Collector,
+		cache: newMetricCache(opts.CachedMetrics)}
 	s.durable.init()
 	if err := s.load(opts); err != nil {
 		return nil, errors.Join(fmt.Errorf("index: open %s: %w", dir, err), db.Close())
+	}
+	if s.collector != nil {
+		s.collector.Register("index", db)
 	}
 	return s, nil
 }
@@ -116,6 +123,9 @@ func (s *Store) loadCounts() error {
 func (s *Store) Close() error {
 	for _, c := range s.collectors {
 		s.registerer.Unregister(c)
+	}
+	if s.collector != nil {
+		s.collector.Unregister(s.db)
 	}
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("index: close: %w", err)

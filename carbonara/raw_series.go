@@ -1,0 +1,74 @@
+package carbonara
+
+import "slices"
+
+// rawSeries is a raw series while its chunks are put together.
+type rawSeries struct {
+	timestamps []Timestamp
+	values     []float64
+	base       int // where the series begins in both; what stands before is the caller's
+	keepFrom   Timestamp
+}
+
+// decode adds the chunks of src, each over those before it.
+func (r *rawSeries) decode(src []byte, s *scratch) error {
+	for len(src) > 0 {
+		c, rest, err := parseRaw(src)
+		if err != nil {
+			return err
+		}
+		src = rest
+		r.keepFrom = max(r.keepFrom, c.keepFrom)
+		if c.n == 0 {
+			continue
+		}
+		n := len(r.timestamps)
+		if r.timestamps, err = c.appendTimestamps(r.timestamps, s); err != nil {
+			return err
+		}
+		if r.values, err = c.values.appendTo(r.values, c.n, 0, c.n, s); err != nil {
+			return err
+		}
+		if n > r.base && c.first <= r.timestamps[n-1] {
+			r.overlay(n, s)
+		}
+	}
+	return nil
+}
+
+// overlay merges the measures from index n on, which are newer operands but not later in time, into those before.
+func (r *rawSeries) overlay(n int, s *scratch) {
+	at, _ := slices.BinarySearch(r.timestamps[r.base:n], r.timestamps[n])
+	at += r.base
+	oldT := append(s.tailTimestamps[:0], r.timestamps[at:]...)
+	oldV := append(s.tailValues[:0], r.values[at:]...)
+	s.tailTimestamps, s.tailValues = oldT[:0], oldV[:0]
+	newT, newV := oldT[n-at:], oldV[n-at:]
+	oldT, oldV = oldT[:n-at], oldV[:n-at]
+	r.timestamps, r.values = r.timestamps[:at], r.values[:at]
+	for i, j := 0, 0; i < len(oldT) || j < len(newT); {
+		if j == len(newT) || (i < len(oldT) && oldT[i] < newT[j]) {
+			r.timestamps = append(r.timestamps, oldT[i])
+			r.values = append(r.values, oldV[i])
+			i++
+			continue
+		}
+		if i < len(oldT) && oldT[i] == newT[j] {
+			i++
+		}
+		r.timestamps = append(r.timestamps, newT[j])
+		r.values = append(r.values, newV[j])
+		j++
+	}
+}
+
+// trim drops what keepFrom says is needed no longer: all before it but the newest.
+func (r *rawSeries) trim() {
+	at, _ := slices.BinarySearch(r.timestamps[r.base:], r.keepFrom)
+	if at <= 1 {
+		return
+	}
+	drop := r.base + at - 1
+	r.timestamps = slices.Delete(r.timestamps, r.base, drop)
+	r.values = slices.Delete(r.values, r.base, drop)
+}

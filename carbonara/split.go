@@ -1,0 +1,198 @@
+package carbonara
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// splitVersion is the first byte of a split; docs/format/split.md draws the rest.
+const splitVersion = 1
+
+// storedColumn is a column of a parsed split.
+type storedColumn struct {
+	column Column
+	same   bool // as an earlier column, whose body this is
+	body   columnBody
+}
+
+// AppendSplit appends g, whose rows all lie within key, as a split or as an operand that MergeSplits folds into one. It
+// panics if a row does not lie in the split, or not at the start of a group.
+func AppendSplit(dst []byte, key SplitKey, g *Groups) []byte {
+	s := getScratch()
+	defer s.release()
+	return s.appendSplit(dst, key, g)
+}
+
+func (s *scratch) appendSplit(dst []byte, key SplitKey, g *Groups) []byte {
+	at := len(dst)
+	dst = beginFrame(dst, splitVersion)
+	s.positions = appendPositions(s.positions[:0], key, g.Starts)
+	dst = appendPresence(dst, s.positions)
+	if g.Len() == 0 {
+		return endFrame(dst, at)
+	}
+	dst = appendUvarint(dst, uint64(len(g.Columns)))
+	var distinct [maxCodecSameRef + 1]int // columns that others may refer to
+	numDistinct := 0
+	for i, c := range g.Columns {
+		dst = append(dst, byte(c))
+		same := slices.IndexFunc(distinct[:numDistinct], func(d int) bool { return sameBits(g.Values[d], g.Values[i]) })
+		if same >= 0 {
+			dst = append(dst, codecSame|byte(same)<<parameterShift)
+			continue
+		}
+		if numDistinct < len(distinct) {
+			distinct[numDistinct] = i
+			numDistinct++
+		}
+		dst = appendColumn(dst, g.Values[i], s)
+	}
+	return endFrame(dst, at)
+}
+
+func sameBits(a, b []float64) bool {
+	b = b[:len(a)]
+	for i, v := range a {
+		if math.Float64bits(v) != math.Float64bits(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendPositions appends the position of each start within key, which must ascend.
+func appendPositions(dst []uint16, key SplitKey, starts []Timestamp) []uint16 {
+	granularity := Timestamp(key.Granularity)
+	next, position := Timestamp(-1), Timestamp(-1)
+	for _, start := range starts {
+		if start == next {
+			position++
+		} else {
+			p := (start - key.Start) / granularity
+			if start < key.Start || p <= position || start != key.Start+p*granularity {
+				panic(fmt.Sprintf("carbonara: group %d is not one that may follow in split %v", start, key))
+			}
+			position = p
+		}
+		if position >= GroupsPerSplit {
+			panic(fmt.Sprintf("carbonara: group %d is outside split %v", start, key))
+		}
+		dst = append(dst, uint16(position))
+		next = start + granularity
+	}
+	return dst
+}
+
+// DecodeSplit appends to dst the groups of src that start at or after from and before to, with the columns wanted; a
+// column that is not stored becomes NaN. An empty dst is reset to the key's granularity and these columns (kept, not
+// copied); any other must have them. Only what is wanted is decoded. An error wraps ErrCorrupt, and leaves the rows of
+// dst as they were.
+func DecodeSplit(src []byte, key SplitKey, want []Column, from, to Timestamp, dst *Groups) error {
+	s := getScratch()
+	defer s.release()
+	if err := s.decodeSplit(src, key, want, from, to, dst); err != nil {
+		return fmt.Errorf("split %v: %w", key, err)
+	}
+	return nil
+}
+
+func (s *scratch) decodeSplit(src []byte, key SplitKey, want []Column, from, to Timestamp, dst *Groups) error {
+	if dst.Len() == 0 {
+		dst.Reset(key.Granularity, want)
+	} else if len(dst.Columns) != len(want) {
+		panic(fmt.Sprintf("carbonara: columns %v wanted into groups of %v", want, dst.Columns))
+	}
+	if _, err := s.parseSplit(src, key.lastPosition()); err != nil {
+		return err
+	}
+	lo, _ := slices.BinarySearch(s.positions, uint16(key.positionFrom(from)))
+	hi, _ := slices.BinarySearch(s.positions, uint16(key.positionFrom(to)))
+	return s.decodeRows(key, lo, hi, dst)
+}
+
+// decodeRows appends rows lo to hi (exclusive) of the parsed split to dst, with dst's columns.
+func (s *scratch) decodeRows(key SplitKey, lo, hi int, dst *Groups) error {
+	if lo >= hi {
+		return nil
+	}
+	base := dst.Len()
+	for i, c := range dst.Columns {
+		j, stored := slices.BinarySearchFunc(s.columns, c, func(a storedColumn, c Column) int { return int(a.column) - int(c) })
+		if !stored {
+			dst.Values[i] = slices.Grow(dst.Values[i], hi-lo)[:base+hi-lo]
+			fill(dst.Values[i][base:], math.NaN())
+			continue
+		}
+		values, err := s.columns[j].body.appendTo(dst.Values[i], len(s.positions), lo, hi, s)
+		if err != nil {
+			for i := range dst.Values {
+				dst.Values[i] = dst.Values[i][:base]
+			}
+			return fmt.Errorf("%v: %w", c, err)
+		}
+		dst.Values[i] = values
+	}
+	dst.Starts = slices.Grow(dst.Starts, hi-lo)
+	for _, p := range s.positions[lo:hi] {
+		dst.Starts = append(dst.Starts, key.at(p))
+	}
+	return nil
+}
+
+// parseSplit checks src and reads all but the values: s.positions, none above last, and s.columns, which share src.
+func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
+	s.columns, s.positions = s.columns[:0], s.positions[:0]
+	src, rest, err := openFrame(src, splitVersion)
+	if err != nil {
+		return 0, err
+	}
+	if len(rest) > 0 {
+		return 0, corrupt("%d bytes after the end", len(rest))
+	}
+	if s.positions, presence, src, err = decodePresence(src, last, s.positions); err != nil {
+		return presence, err
+	}
+	if len(s.positions) == 0 {
+		if len(src) > 0 {
+			return presence, corrupt("columns without groups")
+		}
+		return presence, nil
+	}
+	columns, src, ok := consumeUvarint(src)
+	if !ok || columns > uint64(len(src)) {
+		return presence, corrupt("number of columns")
+	}
+	var distinct [maxCodecSameRef + 1]columnBody
+	numDistinct := 0
+	for i := range int(columns) {
+		if len(src) < 2 {
+			return presence, corrupt("column %d is cut short", i)
+		}
+		c := storedColumn{column: Column(src[0])}
+		if i > 0 && s.columns[i-1].column >= c.column {
+			return presence, corrupt("column %v does not ascend", c.column)
+		}
+		src = src[1:]
+		if c.same = src[0]&codecMask == codecSame; c.same {
+			reference := int(src[0] >> parameterShift)
+			if reference >= numDistinct || src[0]&compressedBit != 0 {
+				return presence, corrupt("column %v is the same as none", c.column)
+			}
+			c.body, src = distinct[reference], src[1:]
+		} else {
+			if c.body, src, err = parseColumn(src); err != nil {
+				return presence, err
+			}
+			if numDistinct < len(distinct) {
+				distinct[numDistinct] = c.body
+				numDistinct++
+			}
+		}
+		s.columns = append(s.columns, c)
+	}
+	if len(src) > 0 {
+		return presence, corrupt("%d bytes after the last column", len(src))
+	}
+	return presence, nil
+}

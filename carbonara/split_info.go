@@ -1,0 +1,36 @@
+package carbonara
+
+// SplitDescription is how a split is stored, for inspect.
+type SplitDescription struct {
+	Version  int
+	Groups   int
+	Bytes    int
+	Presence string // how it says which periods have a group: "stride", "runs", "gaps", "bitmap"
+	Columns  []ColumnDescription
+}
+
+// ColumnDescription is how one column of a split is stored.
+type ColumnDescription struct {
+	Column Column
+	Codec  string // such as "decimal delta e=2 zstd"; "same" for one that another column tells
+	Bytes  int    // of its body
+}
+
+// SplitInfo describes src. An error wraps ErrCorrupt.
+func SplitInfo(src []byte) (SplitDescription, error) {
+	s := getScratch()
+	defer s.release()
+	presence, err := s.parseSplit(src, GroupsPerSplit-1)
+	if err != nil {
+		return SplitDescription{}, err
+	}
+	d := SplitDescription{Version: int(src[0]), Groups: len(s.positions), Bytes: len(src), Presence: presenceNames[presence]}
+	for _, c := range s.columns {
+		info := ColumnDescription{Column: c.column, Codec: c.body.String(), Bytes: len(c.body.bytes)}
+		if c.same {
+			info.Codec, info.Bytes = codecNames[codecSame], 0
+		}
+		d.Columns = append(d.Columns, info)
+	}
+	return d, nil
+}

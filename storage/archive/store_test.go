@@ -1,0 +1,147 @@
+package archive_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/storage/archive"
+)
+
+var columns = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
+
+func open(t *testing.T, fs vfs.FS) *archive.Store {
+	t.Helper()
+	s, err := archive.Open("sack", archive.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func minutes(from, n int, value float64) *carbonara.Groups {
+	g := &carbonara.Groups{}
+	g.Reset(time.Minute, columns)
+	for i := range n {
+		g.Starts = append(g.Starts, carbonara.Timestamp(from+i)*carbonara.Timestamp(time.Minute))
+		g.Values[0] = append(g.Values[0], 1)
+		g.Values[1] = append(g.Values[1], value+float64(i))
+	}
+	return g
+}
+
+func commit(t *testing.T, s *archive.Store, steps ...func(*archive.Checkpoint) error) {
+	t.Helper()
+	c := s.NewCheckpoint()
+	for _, step := range steps {
+		if err := step(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, s *archive.Store, id uuid.UUID, from, to carbonara.Timestamp) *carbonara.Groups {
+	t.Helper()
+	var g carbonara.Groups
+	g.Reset(time.Minute, columns)
+	corrupt, err := s.Groups(id, time.Minute, from, to, &g)
+	if err != nil || corrupt != 0 {
+		t.Fatal(corrupt, err)
+	}
+	return &g
+}
+
+func TestGroupsOfManySplitsAndCheckpoints(t *testing.T) {
+	fs := vfs.NewMem()
+	s := open(t, fs)
+	id, other := uuid.New(), uuid.New()
+	want := make(map[carbonara.Timestamp]float64)
+	for k := range 40 {
+		g := minutes(k*450, 500, float64(k*1000))
+		for i, start := range g.Starts {
+			want[start] = g.Values[1][i]
+		}
+		commit(t, s,
+			func(c *archive.Checkpoint) error { return c.PutGroups(id, g) },
+			func(c *archive.Checkpoint) error { return c.PutGroups(other, minutes(k, 3, 5)) },
+			func(c *archive.Checkpoint) error { return c.SetMark("api", uint64(k)) })
+		if k == 20 {
+			if err := s.Compact(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func() {
+		t.Helper()
+		g := read(t, s, id, 0, carbonara.MaxTimestamp)
+		if g.Len() != len(want) || !slices.IsSorted(g.Starts) {
+			t.Fatalf("%d groups, want %d", g.Len(), len(want))
+		}
+		for i, start := range g.Starts {
+			if g.Values[1][i] != want[start] {
+				t.Fatalf("group %v is %v, want %v", start, g.Values[1][i], want[start])
+			}
+		}
+		from, to := g.Starts[3500], g.Starts[3700]
+		if part := read(t, s, id, from, to); part.Len() != 200 || part.Starts[0] != from {
+			t.Fatalf("%d groups of 200", part.Len())
+		}
+		if newest, ok, err := s.Newest(id, time.Minute); err != nil || !ok || newest != g.Starts[g.Len()-1] {
+			t.Fatal(newest, ok, err)
+		}
+	}
+	check()
+	if err := s.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, fs)
+	check()
+	if mark, err := s.Mark("api"); err != nil || mark != 39 {
+		t.Fatal(mark, err)
+	}
+	if mark, err := s.Mark("another"); err != nil || mark != 0 {
+		t.Fatal(mark, err)
+	}
+	commit(t, s, func(c *archive.Checkpoint) error {
+		return c.Expire(id, time.Minute, 0, carbonara.Timestamp(2*3600)*carbonara.Timestamp(time.Minute))
+	})
+	if oldest, ok, err := s.Oldest(id, time.Minute); err != nil || !ok || oldest != carbonara.Timestamp(2*3600)*carbonara.Timestamp(time.Minute) {
+		t.Fatal(oldest, ok, err)
+	}
+	commit(t, s, func(c *archive.Checkpoint) error { return c.Delete(id) })
+	if g := read(t, s, id, 0, carbonara.MaxTimestamp); g.Len() != 0 {
+		t.Fatalf("%d groups of a deleted metric", g.Len())
+	}
+	if g := read(t, s, other, 0, carbonara.MaxTimestamp); g.Len() != 42 {
+		t.Fatalf("%d groups of the other metric", g.Len())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDroppedAddsUp(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	defer s.Close()
+	id := uuid.New()
+	for range 100 {
+		commit(t, s, func(c *archive.Checkpoint) error { return c.AddDropped(id, 3) })
+	}
+	if n, err := s.Dropped(id); err != nil || n != 300 {
+		t.Fatal(n, err)
+	}
+	if n, err := s.Dropped(uuid.New()); err != nil || n != 0 {
+		t.Fatal(n, err)
+	}
+}

@@ -1,0 +1,18 @@
+package engine
+
+import (
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+)
+
+// FastCompression is for stores whose content is soon deleted.
+var FastCompression = pebble.UniformDBCompressionSettings(block.SnappyCompression)
+
+// defaultCompression: what is rewritten often is compressed quickly; what has come to rest, well. On splits zstd
+// halves what Snappy leaves.
+var defaultCompression = func() pebble.DBCompressionSettings {
+	settings := pebble.UniformDBCompressionSettings(block.SnappyCompression)
+	settings.Name = "snappy-zstd"
+	settings.Levels[len(settings.Levels)-1] = block.GoodCompression
+	return settings
+}()

@@ -1,0 +1,9 @@
+// Package engine opens the Pebble stores: one set of options for the index, the incoming stores and the archives, so
+// that they differ only in what they must (memory, merger). It also watches them: what Pebble meets in the background
+// is logged, what makes a store unusable ends the process, and Collector shows the figures of all stores.
+//
+// Invariant: a write or sync that failed is never followed by more work on that store. Pebble repeats a failed flush
+// without a pause and may have lost, by a failed sync, what it believes written; only opening the store anew
+// establishes what it holds. A full disk alone is waited for: Pebble loses nothing by it, and dying would take the
+// reads away as well.
+package engine

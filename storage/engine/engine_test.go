@@ -1,0 +1,138 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/storage/engine"
+)
+
+func TestOpen(t *testing.T) {
+	fs := vfs.NewMem()
+	db, err := engine.Open("store", engine.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Set([]byte("k"), []byte("v"), pebble.Sync); err != nil {
+		t.Fatal(err)
+	}
+	if got := db.FormatMajorVersion(); got != pebble.FormatValueSeparation {
+		t.Errorf("format version %d", got)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	db, err = engine.Open("store", engine.Options{FS: fs, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	value, closer, err := db.Get([]byte("k"))
+	if err != nil || string(value) != "v" {
+		t.Fatalf("read %q, %v", value, err)
+	}
+	closer.Close()
+	if err := db.Set([]byte("k"), nil, pebble.Sync); !errors.Is(err, pebble.ErrReadOnly) {
+		t.Errorf("write to a store opened for reading: %v", err)
+	}
+}
+
+// A flush that fails makes the store unusable; Fail hears of it once, though Pebble tries again and again.
+func TestFailedFlush(t *testing.T) {
+	var inject atomic.Bool
+	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if inject.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
+			return errorfs.ErrInjected
+		}
+		return nil
+	}))
+	failed := make(chan error, 2)
+	db, err := engine.Open("store", engine.Options{FS: fs, Fail: func(err error) { failed <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Set([]byte("k"), []byte("v"), pebble.Sync); err != nil {
+		t.Fatal(err)
+	}
+	inject.Store(true)
+	flushed, err := db.AsyncFlush()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; !errors.Is(err, errorfs.ErrInjected) {
+		t.Errorf("failed with %v", err)
+	}
+	inject.Store(false)
+	<-flushed
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(failed) != 0 {
+		t.Errorf("Fail was told again: %v", <-failed)
+	}
+}
+
+func TestCollector(t *testing.T) {
+	collector := engine.NewCollector()
+	var dbs []*pebble.DB
+	for _, dir := range []string{"a", "b", "c"} {
+		db, err := engine.Open(dir, engine.Options{FS: vfs.NewMem()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.Set([]byte("k"), []byte("v"), pebble.Sync); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		dbs = append(dbs, db)
+	}
+	collector.Register("sacks", dbs[0])
+	collector.Register("sacks", dbs[1])
+	collector.Register("index", dbs[2])
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(collector)
+
+	f := func(name, want string) {
+		t.Helper()
+		if got := gather(t, registry, name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	f("gnocco_store_open", "index=1 sacks=2")
+	f("gnocco_store_tables", "index=1 sacks=2")
+	f("gnocco_store_read_amplification", "index=1 sacks=1") // the highest, not the sum
+	collector.Unregister(dbs[0])
+	collector.Unregister(dbs[2])
+	f("gnocco_store_tables", "sacks=1")
+}
+
+// gather returns the values of one metric as "store=value", by store.
+func gather(t *testing.T, registry *prometheus.Registry, name string) string {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			values = append(values, fmt.Sprintf("%s=%v", m.GetLabel()[0].GetValue(), m.GetGauge().GetValue()))
+		}
+	}
+	return strings.Join(values, " ")
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"log/slog"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// DefaultMemTableSize suits a process that holds some tens of stores: their worst case is stores x size x 4.
+const DefaultMemTableSize = 4 << 20
+
+// formatVersion is the newest of Pebble 2.1, pinned: a newer Pebble must not make stores that this version can't open.
+const formatVersion = pebble.FormatValueSeparation
+
+// Options say in what one store differs from another. The zero value works.
+type Options struct {
+	FS        vfs.FS            // nil: the disk
+	Cache     *pebble.Cache     // of blocks, shared by stores; nil: 8 MiB of its own
+	FileCache *pebble.FileCache // of open files, shared by stores; nil: one of its own
+	Scheduler pebble.CompactionScheduler
+
+	MemTableSize uint64 // bytes; 0: DefaultMemTableSize
+	Merger       *pebble.Merger
+	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
+	ReadOnly     bool
+
+	Logger *slog.Logger // nil: none
+	// Fail is told once what made the store unusable, and is expected not to return: nil logs it and ends the
+	// process. If it returns, as in tests, the store must only be closed.
+	// It may be called with Pebble's locks held, so it must not use the store.
+	Fail func(error)
+}
+
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.MemTableSize == 0 {
+		o.MemTableSize = DefaultMemTableSize
+	}
+	if o.Compression == nil {
+		o.Compression = &defaultCompression
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}

@@ -1,0 +1,109 @@
+package crash_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// binary is the gnocco that TestMain built.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gnocco-crash-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "gnocco")
+	build := exec.Command("go", "build", "-o", binary, "gnocco/cmd/gnocco")
+	build.Stderr = os.Stderr
+	code := 1
+	if err := build.Run(); err == nil {
+		code = m.Run()
+	} else {
+		fmt.Fprintln(os.Stderr, "crash: build gnocco:", err)
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// server is a gnocco process on a data folder that outlives it.
+type server struct {
+	t       testing.TB
+	data    string
+	address string
+	process *exec.Cmd
+	log     *bytes.Buffer
+	client  *http.Client
+}
+
+func newServer(t testing.TB) *server {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return &server{t: t, data: t.TempDir(), address: listener.Addr().String(),
+		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+}
+
+func (s *server) start() {
+	s.t.Helper()
+	s.log = &bytes.Buffer{}
+	s.process = exec.Command(binary, "serve", "--data", s.data, "--listen", s.address, "--checkpoint-interval", "150ms", "--min-free-bytes", "0")
+	s.process.Stdout, s.process.Stderr = s.log, s.log
+	if err := s.process.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	for range 400 {
+		if response, err := s.client.Get("http://" + s.address + "/healthcheck"); err == nil {
+			response.Body.Close()
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	s.kill()
+	s.t.Fatalf("gnocco does not answer:\n%s", s.log)
+}
+
+// kill ends the process as a power cut of the process would: SIGKILL.
+func (s *server) kill() {
+	s.process.Process.Kill()
+	s.process.Wait()
+}
+
+// do sends a request as admin and returns status and body.
+func (s *server) do(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.SetBasicAuth("admin", "")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return response.StatusCode, answer, err
+}
+
+func (s *server) mustDo(method, path string, body []byte, want int) []byte {
+	s.t.Helper()
+	status, answer, err := s.do(context.Background(), method, path, body)
+	if err != nil || status != want {
+		s.t.Fatalf("%s %s: %d %s %v\n%s", method, path, status, answer, err, s.log)
+	}
+	return answer
+}
