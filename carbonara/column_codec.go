@@ -268,10 +268,8 @@ func (b columnBody) appendTo(dst []float64, n, from, to int, s *scratch) ([]floa
 		var i int64
 		i, _, ok = consumeVarint(body)
 		fill(out, float64(i)/powersOf10[e])
-	case codecPlain:
-		ok = decodePlain(out, body, e, n, from)
-	case codecDelta:
-		ok = decodeDelta(out, body, e, n, from)
+	case codecPlain, codecDelta:
+		ok = decodeIntegers(out, body, b.codec&codecMask == codecDelta, e, n, from)
 	case codecHoles:
 		ok = decodeHoles(out, body, e, n, from)
 	case codecFloat:
@@ -307,38 +305,34 @@ func fill(out []float64, v float64) {
 	}
 }
 
-func decodePlain(out []float64, body []byte, e, n, from int) bool {
+// decodeIntegers decodes codecPlain and codecDelta.
+func decodeIntegers(out []float64, body []byte, delta bool, e, n, from int) bool {
 	power := powersOf10[e]
+	carry := int64(0) // all ones where a value adds to the one before
+	if delta {
+		carry = -1
+	}
 	to := from + len(out)
+	value, at := int64(0), 0
 	for row := range to {
-		i, rest, ok := consumeVarint(body)
-		if !ok {
+		if at >= len(body) {
 			return false
 		}
-		body = rest
+		u := uint64(body[at])
+		at++
+		if u >= 0x80 {
+			var size int
+			if u, size = binary.Uvarint(body[at-1:]); size <= 0 {
+				return false
+			}
+			at += size - 1
+		}
+		value = value&carry + unzigzag(u)
 		if row >= from {
-			out[row-from] = float64(i) / power
+			out[row-from] = float64(value) / power
 		}
 	}
-	return to < n || len(body) == 0
-}
-
-func decodeDelta(out []float64, body []byte, e, n, from int) bool {
-	power := powersOf10[e]
-	to := from + len(out)
-	sum := int64(0)
-	for row := range to {
-		i, rest, ok := consumeVarint(body)
-		if !ok {
-			return false
-		}
-		body = rest
-		sum += i
-		if row >= from {
-			out[row-from] = float64(sum) / power
-		}
-	}
-	return to < n || len(body) == 0
+	return to < n || at == len(body)
 }
 
 func decodeHoles(out []float64, body []byte, e, n, from int) bool {

@@ -7,7 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A frame is the envelope of a split part and of a raw chunk, which makes them self-delimiting:
+// A frame is the envelope of a split and of a chunk of a raw series, which makes them self-delimiting:
 //
 //	version   1 byte
 //	length    uvarint, of the payload

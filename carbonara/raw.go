@@ -34,6 +34,7 @@ func AppendRaw(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []
 }
 
 func (s *scratch) appendRaw(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
+	keepFrom = max(keepFrom, 0)
 	for len(timestamps) > maxRawChunk {
 		dst = s.appendRawChunk(dst, 0, timestamps[:maxRawChunk], values[:maxRawChunk])
 		timestamps, values = timestamps[maxRawChunk:], values[maxRawChunk:]

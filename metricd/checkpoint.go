@@ -48,6 +48,7 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 	measures := s.pending
 	s.settle(b)
 	metrics := s.parent.metrics
+	metrics.corrupt.Add(float64(b.corrupt))
 	metrics.checkpointSeconds.Observe(time.Since(started).Seconds())
 	metrics.checkpointMeasures.Observe(float64(measures))
 	metrics.checkpointBytes.Add(float64(bytes))

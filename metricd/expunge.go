@@ -46,10 +46,8 @@ func (p *Metricd) Expunge(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, id := range ids {
-			if err := p.options.Index.Expunge(ctx, id); err != nil {
-				return err
-			}
+		if err := p.options.Index.Expunge(ctx, ids...); err != nil {
+			return err
 		}
 		p.metrics.expunged.Add(float64(len(ids)))
 	}

@@ -41,9 +41,7 @@ func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity tim
 	if err != nil {
 		return err
 	}
-	if corrupt > 0 {
-		s.parent.metrics.corrupt.Add(float64(corrupt))
-	}
+	s.parent.metrics.corrupt.Add(float64(corrupt))
 	if h == nil || len(h.pending) == 0 {
 		return nil
 	}
@@ -73,11 +71,13 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 	if err := b.add(h, s.store); err != nil {
 		return err
 	}
+	s.parent.metrics.corrupt.Add(float64(b.corrupt))
 	if err := s.parent.reader.Resample(ctx, &b.batch, &b.result); err != nil {
 		return err
 	}
 	groups := b.result.Groups(0, j)
-	part := groups.Slice(groups.Search(from), groups.Search(to))
+	end := groups.Search(to)
+	part := groups.Slice(min(end, groups.Search(max(from, b.entries[0].start))), end)
 	dst.Overlay(0, &part, &b.overlay)
 	return nil
 }

@@ -19,9 +19,8 @@ type sack struct {
 	parent *Metricd
 	store  *archive.Store
 
-	work         sync.Mutex // taken first: drain, checkpoint, expunge; guards the next three
+	work         sync.Mutex // taken first: drain, checkpoint, expunge; guards the next two
 	request      model.Measures
-	raw          series // scratch
 	acknowledged uint64 // incoming sequence up to which the incoming store was told
 
 	mu        sync.RWMutex // guards what follows; see doc.go
@@ -160,16 +159,12 @@ func (s *sack) headOf(id uuid.UUID) (*head, error) {
 // loadHead makes the head of a metric that has none in memory.
 func (s *sack) loadHead(metric *model.Metric) (*head, error) {
 	h := &head{metric: metric, plan: metric.ArchivePolicy.Plan()}
-	corrupt, err := s.raw.read(s.store, metric.ID)
+	newest, ok, corrupt, err := s.store.LastRaw(metric.ID)
 	if err != nil {
 		return nil, err
 	}
-	if corrupt > 0 {
-		s.parent.metrics.corrupt.Add(float64(corrupt))
-	}
-	if n := len(s.raw.timestamps); n > 0 {
-		h.newest = carbonara.Measure{Timestamp: s.raw.timestamps[n-1], Value: s.raw.values[n-1]}
-		h.base, h.hasNewest, h.hasBase = h.newest, true, true
-	}
+	s.parent.metrics.corrupt.Add(float64(corrupt))
+	h.newest, h.hasNewest = newest, ok
+	h.base, h.hasBase = newest, ok
 	return h, nil
 }

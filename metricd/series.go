@@ -15,6 +15,7 @@ type builder struct {
 	measures []carbonara.Measure // sorted pending measures of all entries
 	raw      series              // scratch
 	touched  []carbonara.Timestamp
+	corrupt  int // stored operands met that do not decode
 }
 
 // series is memory for measures as two columns.
@@ -41,13 +42,17 @@ func (s *series) set(measures []carbonara.Measure) {
 // entry is a head in a batch: series number i of it.
 type entry struct {
 	head     *head
-	from, to int  // its sorted pending measures in builder.measures
-	rebuilt  bool // computed from the raw series: only the groups that a pending measure touches are new
+	from, to int // its sorted pending measures in builder.measures
+
+	// rebuilt entries are computed from the raw series, from start on: only the groups that a pending measure touches
+	// are new, and those that start before start lack measures.
+	rebuilt bool
+	start   carbonara.Timestamp
 }
 
 func (b *builder) reset() {
 	b.batch.Timestamps, b.batch.Values, b.batch.Series = b.batch.Timestamps[:0], b.batch.Values[:0], b.batch.Series[:0]
-	b.entries, b.measures = b.entries[:0], b.measures[:0]
+	b.entries, b.measures, b.corrupt = b.entries[:0], b.measures[:0], 0
 }
 
 // pending returns the sorted measures of entry e, valid until the builder is reset.
@@ -66,7 +71,7 @@ func (b *builder) add(h *head, store *archive.Store) error {
 		}
 		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, h.open
 	} else {
-		e.rebuilt = true
+		e.rebuilt, e.start = true, groupsStart(h.plan, h.earliest)
 		if err := b.rebuild(h, e, store, &series); err != nil {
 			return err
 		}
@@ -77,14 +82,15 @@ func (b *builder) add(h *head, store *archive.Store) error {
 	return nil
 }
 
-// rebuild appends the raw series with the pending measures merged in, from the first group that they touch.
+// rebuild appends the raw series from e.start on, with the pending measures merged in.
 func (b *builder) rebuild(h *head, e entry, store *archive.Store, series *carbonara.Series) error {
-	if _, err := b.raw.read(store, h.metric.ID); err != nil {
+	corrupt, err := b.raw.read(store, h.metric.ID)
+	b.corrupt += corrupt
+	if err != nil {
 		return err
 	}
-	from := groupsStart(h.plan, h.earliest)
 	take := func(t carbonara.Timestamp, v float64) {
-		if t < from {
+		if t < e.start {
 			series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: t, Value: v}, true
 			return
 		}

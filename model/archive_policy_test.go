@@ -130,7 +130,7 @@ func TestArchivePolicyAnswers(t *testing.T) {
 	if p := newPolicy(t, 2, []string{"mean"}, input(time.Second, 60, 0)); p.BackWindowBlocks() != 2 {
 		t.Errorf("%d blocks, want 2", p.BackWindowBlocks())
 	}
-	if !p.Plan().HasRate() || p.Plan() != p.Plan() {
+	if plan := p.Plan(); !plan.HasRate() || plan != p.Plan() {
 		t.Error("the plan lacks the rate, or is not kept")
 	}
 }

@@ -3,6 +3,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -102,37 +103,56 @@ func (s *Store) Newest(metric uuid.UUID, granularity time.Duration) (start carbo
 func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64) ([]carbonara.Timestamp, []float64, int, error) {
 	r := s.readers.Get().(*reader)
 	defer s.readers.Put(r)
+	corrupt, err := s.readRaw(metric, r, func(raw []byte) (err error) {
+		timestamps, values, err = carbonara.DecodeRaw(raw, timestamps, values)
+		return err
+	})
+	return timestamps, values, corrupt, err
+}
+
+// LastRaw returns the newest measure of a metric's raw series; ok is false if it has none.
+func (s *Store) LastRaw(metric uuid.UUID) (m carbonara.Measure, ok bool, corrupt int, err error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	corrupt, err = s.readRaw(metric, r, func(raw []byte) (err error) {
+		m, ok, err = carbonara.LastRaw(raw)
+		return err
+	})
+	return m, ok, corrupt, err
+}
+
+// readRaw calls decode with the raw series of a metric, if it has one: once, or, if that fails, again without the
+// operands that do not decode, of which it returns the number.
+func (s *Store) readRaw(metric uuid.UUID, r *reader, decode func([]byte) error) (corrupt int, err error) {
 	r.lower = metricKey(r.lower, metric, kindRaw)
 	value, closer, err := s.db.Get(r.lower)
 	if errors.Is(err, pebble.ErrNotFound) {
-		return timestamps, values, 0, nil
+		return 0, nil
 	}
 	if err != nil {
-		return timestamps, values, 0, fmt.Errorf("archive: read raw series of %s: %w", metric, err)
+		return 0, fmt.Errorf("archive: read raw series of %s: %w", metric, err)
 	}
 	defer closer.Close()
 	r.operands = appendOperands(r.operands[:0], value)
+	r.joinOperands()
+	if err = decode(r.raw); err == nil {
+		return 0, nil
+	}
+	n := len(r.operands)
+	r.operands = slices.DeleteFunc(r.operands, func(o []byte) bool {
+		_, _, err := carbonara.DecodeRaw(o, nil, nil)
+		return err != nil
+	})
+	r.joinOperands()
+	s.logger.Error("raw series does not decode", "metric", metric, "operands", n-len(r.operands), "error", err)
+	return n - len(r.operands), decode(r.raw)
+}
+
+func (r *reader) joinOperands() {
 	r.raw = r.raw[:0]
 	for _, operand := range r.operands {
 		r.raw = append(r.raw, operand...)
 	}
-	timestamps, values, err = carbonara.DecodeRaw(r.raw, timestamps, values)
-	if err == nil {
-		return timestamps, values, 0, nil
-	}
-	// Leave out what does not decode by itself.
-	corrupt := 0
-	r.raw = r.raw[:0]
-	for _, operand := range r.operands {
-		if _, _, err := carbonara.DecodeRaw(operand, nil, nil); err != nil {
-			corrupt++
-			continue
-		}
-		r.raw = append(r.raw, operand...)
-	}
-	s.logger.Error("raw series does not decode", "metric", metric, "operands", corrupt, "error", err)
-	timestamps, values, err = carbonara.DecodeRaw(r.raw, timestamps[:0], values[:0])
-	return timestamps, values, corrupt, err
 }
 
 // Oldest returns the start of the oldest split of a metric at one granularity; ok is false if it has none.

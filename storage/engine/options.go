@@ -2,6 +2,7 @@ package engine
 
 import (
 	"log/slog"
+	"os"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -26,8 +27,8 @@ type Options struct {
 	ReadOnly     bool
 
 	Logger *slog.Logger // nil: none
-	// Fail is told once what made the store unusable, and is expected not to return: nil logs it and ends the
-	// process. If it returns, as in tests, the store must only be closed.
+	// Fail is told once what made the store unusable, and is expected not to return; nil: ExitOnFailure. If it does
+	// return, as in tests, the store must only be closed.
 	// It may be called with Pebble's locks held, so it must not use the store.
 	Fail func(error)
 }
@@ -45,5 +46,16 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Fail == nil {
+		o.Fail = ExitOnFailure(o.Logger)
+	}
+}
+
+// ExitOnFailure returns a function that logs what made a store unusable, and ends the process.
+func ExitOnFailure(logger *slog.Logger) func(error) {
+	return func(err error) {
+		logger.Error("store failed, the process ends", "error", err)
+		os.Exit(1)
 	}
 }

@@ -2,8 +2,8 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -59,12 +59,5 @@ func (w *watch) backgroundError(err error) {
 
 // fail says that the store can't be used any more. It returns only if Options.Fail does.
 func (w *watch) fail(err error) {
-	w.failed.Do(func() {
-		if w.tell != nil {
-			w.tell(err)
-			return
-		}
-		w.logger.Error("store failed, the process ends", "dir", w.dir, "error", err)
-		os.Exit(1)
-	})
+	w.failed.Do(func() { w.tell(fmt.Errorf("store %s: %w", w.dir, err)) })
 }

@@ -1,9 +1,11 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -225,28 +227,40 @@ func (s *Store) DeleteMetric(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// DeletedMetrics returns up to limit (0: all) of the metrics that are marked deleted, by ID.
-func (s *Store) DeletedMetrics(ctx context.Context, limit int) ([]*model.Metric, error) {
-	return s.ListMetrics(ctx, MetricQuery{Deleted: true, Limit: limit})
+// DeletedMetrics returns the IDs of up to limit (0: all) metrics that are marked deleted, ascending.
+func (s *Store) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error) {
+	metrics, err := s.ListMetrics(ctx, MetricQuery{Deleted: true, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]uuid.UUID, len(metrics))
+	for i, m := range metrics {
+		ids[i] = m.ID
+	}
+	return ids, nil
 }
 
-// Expunge removes a metric that is marked deleted, for good; its measures and archives are the caller's concern, and
-// should be gone by then. Returns a model.ErrNotFound, or a model.ErrInUse if the metric is not marked.
-func (s *Store) Expunge(ctx context.Context, id uuid.UUID) error {
+// Expunge removes metrics that are marked deleted, for good and all or none; their measures and archives are the
+// caller's concern, and should be gone by then. Returns a model.ErrNotFound, or a model.ErrInUse if one is not marked.
+func (s *Store) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 	return s.write(ctx, func(c *change) error {
-		m, err := s.readMetric(id)
-		if err != nil {
-			return err
-		}
-		if !m.Deleted {
-			return model.InUse(model.NounMetric, id.String())
-		}
-		c.deleted--
-		for _, key := range [][]byte{
-			idKey(prefixMetric, id), idKey(prefixDeleted, id), policyMetricKey(m.ArchivePolicy.Name, id),
-		} {
-			if err := c.Delete(key, nil); err != nil {
+		ids = slices.Clone(ids)
+		slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		for _, id := range slices.Compact(ids) {
+			m, err := s.readMetric(id)
+			if err != nil {
 				return err
+			}
+			if !m.Deleted {
+				return model.InUse(model.NounMetric, id.String())
+			}
+			c.deleted--
+			for _, key := range [][]byte{
+				idKey(prefixMetric, id), idKey(prefixDeleted, id), policyMetricKey(m.ArchivePolicy.Name, id),
+			} {
+				if err := c.Delete(key, nil); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

@@ -58,6 +58,22 @@ func TestMetricLifeCycle(t *testing.T) {
 	wantIs(t, s.CreateMetric(ctx, lost), model.ErrInvalid)
 }
 
+func TestExpungeIsAllOrNothing(t *testing.T) {
+	s := open(t, index.Options{})
+	defer closeStore(t, s)
+	a, b := newMetric("low"), newMetric("low")
+	must(t, s.CreateMetrics(ctx, []*model.Metric{a, b}))
+	must(t, s.DeleteMetric(ctx, a.ID))
+	wantIs(t, s.Expunge(ctx, a.ID, b.ID), model.ErrInUse)
+	wantIs(t, s.Expunge(ctx, a.ID, uuid.New()), model.ErrNotFound)
+	must(t, s.DeleteMetric(ctx, b.ID))
+	must(t, s.Expunge(ctx, a.ID, b.ID, a.ID))
+	if deleted, err := s.DeletedMetrics(ctx, 0); err != nil || len(deleted) != 0 {
+		t.Errorf("still there: %v %v", deleted, err)
+	}
+	must(t, s.CreateMetric(ctx, a))
+}
+
 func TestCreateMetricsIsAllOrNothing(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)

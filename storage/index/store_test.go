@@ -142,7 +142,7 @@ func TestReopenKeepsAll(t *testing.T) {
 	}
 	deleted, err := s.DeletedMetrics(ctx, 0)
 	must(t, err)
-	if len(deleted) != 1 || deleted[0].ID != gone.ID || !deleted[0].Deleted {
+	if len(deleted) != 1 || deleted[0] != gone.ID {
 		t.Errorf("deleted metrics: %v", deleted)
 	}
 	got, err := s.Resource("generic", r.ID)

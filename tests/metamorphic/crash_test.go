@@ -100,7 +100,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	policies := policies(t)[:3]
 	rng := rand.New(rand.NewPCG(21, 22))
 	ids := metricIDs(rng, len(policies))
-	requests := history(rng, ids, 24)
+	requests := history(rng, ids, 100)
 
 	// states[i] are the archives after i requests.
 	states := make([][]reference, len(requests)+1)
@@ -161,7 +161,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	}
 	n.stop(context.Background())
 	armed.Store(false)
-	if len(crashes) < 100/stride {
+	if len(crashes) < 200/stride {
 		t.Fatalf("only %d crashes: the file system below is not the one written to", len(crashes))
 	}
 	t.Logf("%d writes, %d crashes", writes, len(crashes))

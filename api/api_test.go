@@ -1,0 +1,110 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"gnocco/api"
+)
+
+const wantsJSON = "application/json"
+
+func TestVersionsAndLinks(t *testing.T) {
+	s := newServer(t, nil)
+	s.want(t, "GET /", "", 200, `~"href": "http://example.com/v1/"`, "Authorization", "")
+	s.want(t, "GET /gnocchi/", "", 200, `~"href": "http://example.com/gnocchi/v1/"`)
+	s.want(t, "GET /gnocchi/", "", 200, `~"href": "http://foobar/gnocchi/v1/"`, "Forwarded", "for=192.0.2.60;proto=http;host=foobar")
+	s.want(t, "GET /", "", 200, `~"href": "https://outer/x/v1/"`,
+		"X-Forwarded-Proto", "https", "X-Forwarded-Host", "outer", "X-Forwarded-Prefix", "/x")
+	w := s.want(t, "GET /gnocchi/v1", "", 302, "")
+	if location := w.Header().Get("Location"); location != "/gnocchi/v1/" {
+		t.Errorf("Location %q", location)
+	}
+	s.want(t, "GET /v1/", "", 200, `~{"rel": "metric", "href": "http://example.com/v1/metric"}`, "Authorization", "")
+	s.want(t, "GET /v1/capabilities", "", 200, `~"rate:99pct"]}`, "Authorization", "")
+	s.want(t, "GET /healthcheck", "", 200, "", "Authorization", "")
+	s.want(t, "HEAD /healthcheck", "", 204, "")
+	s.want(t, "GET /metrics", "", 200, `~gnocco_http_requests_total{code="200",method="GET",route="/v1/capabilities"} 1`)
+	s.want(t, "GET /debug/pprof/", "", 404, "~404 Not Found")
+}
+
+func TestWithoutProxyHeaders(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.ProxyHeaders = false })
+	s.want(t, "GET /", "", 200, `~"href": "http://example.com/v1/"`, "X-Forwarded-Host", "outer", "Forwarded", "host=outer")
+}
+
+func TestErrorsFollowAccept(t *testing.T) {
+	s := newServer(t, nil)
+	path := "GET /v1/archive_policy/<none>"
+	s.want(t, path, "", 404, `{"code": 404, "title": "Not Found", "description": "Archive policy <none> does not exist"}`, "Accept", wantsJSON)
+	s.want(t, path, "", 404, "~<p>Archive policy &lt;none&gt; does not exist</p>", "Accept", "*/*")
+	s.want(t, path, "", 404, "~Archive policy <none> does not exist")
+	s.want(t, path, "", 406, "~406 Not Acceptable", "Accept", "text/plain")
+	s.want(t, path, "", 406, "~Not Acceptable", "Accept", "application/json;q=0")
+	s.want(t, path, "", 404, "~does not exist", "Accept", "text/plain, application/json; q=0.8")
+	s.want(t, "GET /v1/nothing", "", 404, `{"code": 404, "title": "Not Found", "description": ""}`, "Accept", wantsJSON)
+	w := s.want(t, "PUT /gnocchi/v1/archive_policy/", "", 405, "~405 Method Not Allowed")
+	if allow := w.Header().Get("Allow"); allow != "GET, POST" {
+		t.Errorf("Allow: %q", allow)
+	}
+	s.want(t, "HEAD /v1/metric", "", 405, "~405")
+}
+
+func TestAuthentication(t *testing.T) {
+	s := newServer(t, nil)
+	for _, header := range []string{"", "Bearer x", "basic", "basic !!!", "basic Zm9v"} { // the last one: no colon
+		s.want(t, "GET /v1/archive_policy", "", 401, "~401 Unauthorized", "Authorization", header)
+	}
+	s.want(t, "GET /v1/archive_policy", "", 200, "[]", "Authorization", "BASIC Zm9vYmFyOg==")
+	for _, path := range []string{"/v1/metric", "/v1/resource", "/v1/resource/generic"} {
+		s.want(t, "GET "+path, "", 200, "~", "Authorization", "")
+	}
+	s.want(t, "GET /v1/status", "", 403, "~Access was denied to this resource")
+	s.want(t, "GET /v1/status", "", 200,
+		`{"storage": {"summary": {"metrics": 0, "measures": 0}, "measures_to_process": {}}, "metricd": {"processors": null, "statistics": {}}}`, "user", "admin")
+	s.want(t, "GET /v1/status?details=False", "", 200,
+		`{"storage": {"summary": {"metrics": 0, "measures": 0}}, "metricd": {"processors": null, "statistics": {}}}`, "user", "admin")
+	s.want(t, "GET /v1/status?details=maybe", "", 400, "~Unable to parse `details'", "user", "admin")
+}
+
+func TestCORS(t *testing.T) {
+	s := newServer(t, nil)
+	w := s.want(t, "OPTIONS /v1/status", "", 200, "", "Origin", "http://notallowed.com", "Access-Control-Request-Method", "GET")
+	if w.Header().Get("Access-Control-Allow-Origin") != "" || w.Header().Get("Access-Control-Allow-Methods") != "" {
+		t.Error("granted to a foreign origin")
+	}
+	w = s.want(t, "OPTIONS /v1/status", "", 200, "", "Origin", "http://foobar.com", "Access-Control-Request-Method", "GET",
+		"Access-Control-Request-Headers", "Authorization, Content-Type")
+	if h := w.Header(); h.Get("Access-Control-Allow-Origin") != "http://foobar.com" || h.Get("Access-Control-Allow-Methods") != "GET" ||
+		h.Get("Access-Control-Allow-Headers") != "Authorization,Content-Type" || h.Get("Access-Control-Allow-Credentials") != "true" {
+		t.Errorf("headers %v", h)
+	}
+	w = s.want(t, "GET /v1/metric", "", 200, "[]", "Origin", "http://foobar.com")
+	if origin := w.Header().Get("Access-Control-Allow-Origin"); origin != "http://foobar.com" {
+		t.Errorf("origin %q", origin)
+	}
+	s = newServer(t, func(o *api.Options) { o.CORSOrigins = []string{"*"} })
+	w = s.want(t, "GET /v1/metric", "", 200, "[]", "Origin", "http://anyone.net")
+	if h := w.Header(); h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Allow-Credentials") != "" {
+		t.Errorf("headers %v", h)
+	}
+}
+
+func TestOptionsAreValidated(t *testing.T) {
+	_, err := api.New(api.Options{Sacks: 0, Prefix: "x/", CORSOrigins: []string{"foo"}, MaxLimit: -1})
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, part := range []string{"Index", "Incoming", "Archives", "Sacks", "Prefix", "CORS origin", "MaxLimit"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%v\ndoes not name %s", err, part)
+		}
+	}
+}
+
+func TestPprof(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Pprof = true })
+	s.want(t, "GET /debug/pprof/cmdline", "", http.StatusOK, "~")
+	s.want(t, "GET /debug/pprof/", "", http.StatusOK, "~goroutine")
+}

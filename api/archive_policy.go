@@ -1,0 +1,177 @@
+package api
+
+import (
+	"net/http"
+
+	"gnocco/model"
+)
+
+func (a *api) listArchivePolicies(w http.ResponseWriter, _ *http.Request, _ *Identity) error {
+	policies := a.Index.ArchivePolicies()
+	if policies == nil {
+		policies = []*model.ArchivePolicy{}
+	}
+	return writeJSON(w, http.StatusOK, policies)
+}
+
+func (a *api) getArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+	policy, err := a.Index.ArchivePolicy(param(r, "name"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, policy)
+}
+
+func (a *api) createArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+	body, err := a.decodeBody(w, r)
+	if err != nil {
+		return err
+	}
+	policy, err := parseArchivePolicy(input{value: body})
+	if err != nil {
+		return err
+	}
+	if err := a.Index.CreateArchivePolicy(r.Context(), policy); err != nil {
+		return err
+	}
+	a.setLocation(w, r, "archive_policy", policy.Name)
+	return writeJSON(w, http.StatusCreated, policy)
+}
+
+func (a *api) updateArchivePolicy(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	name := param(r, "name")
+	if _, err := a.Index.ArchivePolicy(name); err != nil {
+		return err
+	}
+	if !who.Admin {
+		return errForbidden
+	}
+	body, err := a.decodeBody(w, r)
+	if err != nil {
+		return err
+	}
+	fields, err := input{value: body}.fields("definition", "back_window")
+	if err != nil {
+		return err
+	}
+	_, hasDefinition := fields["definition"]
+	_, hasBackWindow := fields["back_window"]
+	if !hasDefinition && !hasBackWindow {
+		return input{}.at(nil, "definition").fault("required key not provided")
+	}
+	var definition []model.DefinitionInput
+	var backWindow *int
+	if hasDefinition {
+		if definition, err = parseDefinition(fields["definition"]); err != nil {
+			return err
+		}
+	}
+	if hasBackWindow {
+		n, err := parseBackWindow(fields["back_window"])
+		if err != nil {
+			return err
+		}
+		backWindow = &n
+	}
+	policy, err := a.Index.UpdateArchivePolicy(r.Context(), name, func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
+		return old.Update(backWindow, definition)
+	})
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, policy)
+}
+
+func (a *api) deleteArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+	if err := a.Index.DeleteArchivePolicy(r.Context(), param(r, "name")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func parseArchivePolicy(body input) (*model.ArchivePolicy, error) {
+	fields, err := body.fields("name*", "definition*", "back_window", "aggregation_methods")
+	if err != nil {
+		return nil, err
+	}
+	name, err := fields["name"].text(0)
+	if err != nil {
+		return nil, err
+	}
+	definition, err := parseDefinition(fields["definition"])
+	if err != nil {
+		return nil, err
+	}
+	backWindow := 0
+	if field, ok := fields["back_window"]; ok {
+		if backWindow, err = parseBackWindow(field); err != nil {
+			return nil, err
+		}
+	}
+	var methods []string
+	if field, ok := fields["aggregation_methods"]; ok {
+		names, ok := field.value.([]any)
+		if !ok {
+			return nil, field.fault("expected a list")
+		}
+		for i, value := range names {
+			method, err := field.at(value, i).text(0)
+			if err != nil {
+				return nil, err
+			}
+			methods = append(methods, method)
+		}
+	}
+	return model.NewArchivePolicy(name, backWindow, definition, methods)
+}
+
+// maxBackWindow keeps the number of blocks inside an int32; with blocks of a second that is 68 years.
+const maxBackWindow = 1<<31 - 1
+
+func parseBackWindow(in input) (int, error) {
+	n, err := in.integer(0)
+	if err != nil {
+		return 0, err
+	}
+	if n > maxBackWindow {
+		return 0, in.fault("value must be at most %d", maxBackWindow)
+	}
+	return int(n), nil
+}
+
+func parseDefinition(in input) ([]model.DefinitionInput, error) {
+	items, err := in.list()
+	if err != nil {
+		return nil, err
+	}
+	definition := make([]model.DefinitionInput, len(items))
+	for i, item := range items {
+		fields, err := item.fields("granularity", "points", "timespan")
+		if err != nil {
+			return nil, err
+		}
+		if field, ok := fields["granularity"]; ok {
+			granularity, err := field.timespan()
+			if err != nil {
+				return nil, err
+			}
+			definition[i].Granularity = &granularity
+		}
+		if field, ok := fields["timespan"]; ok {
+			timespan, err := field.timespan()
+			if err != nil {
+				return nil, err
+			}
+			definition[i].Timespan = &timespan
+		}
+		if field, ok := fields["points"]; ok {
+			points, err := field.integer(1)
+			if err != nil {
+				return nil, err
+			}
+			definition[i].Points = &points
+		}
+	}
+	return definition, nil
+}

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"gnocco/model"
+)
+
+func (a *api) listArchivePolicyRules(w http.ResponseWriter, _ *http.Request, _ *Identity) error {
+	rules := a.Index.ArchivePolicyRules()
+	if rules == nil {
+		rules = []*model.ArchivePolicyRule{}
+	}
+	return writeJSON(w, http.StatusOK, rules)
+}
+
+func (a *api) getArchivePolicyRule(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+	rule, err := a.Index.ArchivePolicyRule(param(r, "name"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, rule)
+}
+
+func (a *api) createArchivePolicyRule(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+	body, err := a.decodeBody(w, r)
+	if err != nil {
+		return err
+	}
+	fields, err := input{value: body}.fields("name*", "metric_pattern*", "archive_policy_name*")
+	if err != nil {
+		return err
+	}
+	var rule model.ArchivePolicyRule
+	if rule.Name, err = fields["name"].text(0); err != nil {
+		return err
+	}
+	if rule.MetricPattern, err = fields["metric_pattern"].text(0); err != nil {
+		return err
+	}
+	if rule.ArchivePolicyName, err = fields["archive_policy_name"].text(0); err != nil {
+		return err
+	}
+	err = a.Index.CreateArchivePolicyRule(r.Context(), &rule)
+	if errors.Is(err, model.ErrNotFound) { // the policy
+		return refusedCause(err)
+	}
+	if err != nil {
+		return err
+	}
+	a.setLocation(w, r, "archive_policy_rule", rule.Name)
+	return writeJSON(w, http.StatusCreated, &rule)
+}
+
+func (a *api) renameArchivePolicyRule(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	name := param(r, "name")
+	if _, err := a.Index.ArchivePolicyRule(name); err != nil {
+		return err
+	}
+	body, err := a.decodeBody(w, r)
+	if err != nil {
+		return err
+	}
+	fields, err := input{value: body}.fields("name*")
+	if err != nil {
+		return err
+	}
+	to, err := fields["name"].text(0)
+	if err != nil {
+		return err
+	}
+	if !who.Admin {
+		return errForbidden
+	}
+	rule, err := a.Index.RenameArchivePolicyRule(r.Context(), name, to)
+	if errors.Is(err, model.ErrExists) {
+		return badRequest("Archive policy rule %s does not support change: Archive policy rule %s already exists.", name, to)
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, rule)
+}
+
+func (a *api) deleteArchivePolicyRule(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	name := param(r, "name")
+	if _, err := a.Index.ArchivePolicyRule(name); err != nil {
+		return err
+	}
+	if !who.Admin {
+		return errForbidden
+	}
+	if err := a.Index.DeleteArchivePolicyRule(r.Context(), name); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+)
+
+// requireJSON answers 415 to any other type of body, also to none given.
+func requireJSON(r *http.Request) error {
+	contentType := r.Header.Get("Content-Type")
+	if contentType == "application/json" {
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(contentType); err != nil || kind != "application/json" {
+		return &Error{Status: http.StatusUnsupportedMediaType}
+	}
+	return nil
+}
+
+// maxDocumentBytes limits the bodies that become maps and lists, which take many times the memory.
+const maxDocumentBytes = 4 << 20
+
+// readBody appends the body, of limit bytes at most, to dst.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64, dst []byte) ([]byte, error) {
+	if r.ContentLength > limit {
+		return dst, &http.MaxBytesError{Limit: limit}
+	}
+	if n := int(r.ContentLength); n > 0 && cap(dst)-len(dst) <= n {
+		// One byte more, so that the end is seen without growing.
+		dst = append(make([]byte, 0, len(dst)+n+1), dst...)
+	}
+	body := http.MaxBytesReader(w, r.Body, limit)
+	for {
+		if len(dst) == cap(dst) {
+			dst = append(dst, 0)[:len(dst)]
+		}
+		n, err := body.Read(dst[len(dst):cap(dst)])
+		dst = dst[:len(dst)+n]
+		if err == io.EOF {
+			return dst, nil
+		}
+		if err != nil {
+			var tooLarge *http.MaxBytesError
+			if errors.As(err, &tooLarge) {
+				return dst, err
+			}
+			return dst, &Error{Status: http.StatusBadRequest, Detail: "The body could not be read", Err: err}
+		}
+	}
+}
+
+// decodeBody reads a small JSON body into maps, lists, strings, json.Numbers, booleans and nil, to be checked by the
+// functions of input.go.
+func (a *api) decodeBody(w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := requireJSON(r); err != nil {
+		return nil, err
+	}
+	body, err := readBody(w, r, min(a.MaxBodyBytes, maxDocumentBytes), nil)
+	if err != nil {
+		return nil, err
+	}
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	if err == nil {
+		if _, after := decoder.Token(); after != io.EOF {
+			err = errors.New("trailing data")
+		}
+	}
+	if err != nil {
+		return nil, &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: err.Error(), Detail: nil}}
+	}
+	return value, nil
+}

@@ -1,0 +1,16 @@
+// Package api is HTTP in and out: it routes, authorizes, decodes, calls the stores and encodes, and it alone knows
+// status codes. The API is Gnocchi's, version 1; openapi.yaml at the root of the repository is the contract, and a
+// test compares it with the routes, both ways.
+//
+// On the path of measures in, a request is read into pooled memory, decoded by package measures, each metric looked up
+// and authorized, and the measures go as one block a sack to storage/incoming, whose sync the 202 waits for. On the
+// path out a query becomes one call of Archives for each granularity; methods are derived from the stored columns, and
+// the rows are written by our own appender.
+//
+// Read api.go first (how a handler becomes an http.HandlerFunc), then routes.go (the map), then the file of the
+// resource that you are after; measures_in.go and measures_out.go are the hot ones. The invariants:
+//
+//   - A handler returns an error before it has written anything; errors.go gives it status and body.
+//   - A request of measures is accepted as a whole or not at all, and 202 means durable.
+//   - What Gnocchi's code answers counts, status and text, where its documentation says otherwise.
+package api

@@ -1,0 +1,183 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+
+	"gnocco/api/measures"
+	"gnocco/model"
+	"gnocco/storage/incoming"
+)
+
+// Error is an answer other than success. Handlers return it where they know what to tell the client; any other
+// error gets its status by its kind, in asError.
+type Error struct {
+	Status int
+	Detail any   // the description: a string, a Cause, or nil
+	Err    error // what lies behind it, for the log; may be nil
+}
+
+// Cause is a description in parts. Which parts there are depends on the fault, as in Gnocchi.
+type Cause struct {
+	Cause   string   `json:"cause"`
+	Reason  string   `json:"reason,omitempty"`
+	Detail  any      `json:"detail"`
+	Element []string `json:"element,omitempty"` // path to the fault, where it goes deeper than Detail
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("api: %d %s", e.Status, http.StatusText(e.Status))
+	if e.Detail != nil {
+		text += ": " + e.description()
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns what lies behind e.
+func (e *Error) Unwrap() error { return e.Err }
+
+func badRequest(format string, args ...any) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) *Error {
+	return &Error{Status: http.StatusNotFound, Detail: fmt.Sprintf(format, args...)}
+}
+
+// badArgument is about one parameter of the query.
+func badArgument(name, reason string) *Error {
+	return badValue("Argument value error", name, reason)
+}
+
+// badAttribute is about one attribute of an object.
+func badAttribute(name, reason string) *Error { return badValue("Attribute value error", name, reason) }
+
+func badValue(cause, name, reason string) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: cause, Reason: reason, Detail: name}}
+}
+
+// errForbidden's explanation is what Gnocchi's clients look for.
+var errForbidden = &Error{Status: http.StatusForbidden}
+
+// asError gives every error its status. What it does not know is a fault of ours: 500, and no detail for the client.
+func asError(err error) *Error {
+	var known *Error
+	var object *model.ObjectError
+	var field *model.FieldError
+	var decode *measures.DecodeError
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &decode):
+		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(decode), Err: err}
+	case errors.As(err, &tooLarge):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A body holds %d bytes at most", tooLarge.Limit)}
+	case errors.Is(err, incoming.ErrNoSpace):
+		return &Error{Status: http.StatusInsufficientStorage, Detail: "No space is left to accept measures. Please try again later.", Err: err}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &Error{Status: http.StatusServiceUnavailable, Detail: "The operation took too long. Please try again.", Err: err}
+	case errors.Is(err, model.ErrUnavailable):
+		return &Error{Status: http.StatusServiceUnavailable, Detail: "Not available at the moment. Please try again.", Err: err}
+	case errors.As(err, &object):
+		return &Error{Status: statusOf(object.Kind), Detail: object.Error(), Err: err}
+	case errors.As(err, &field):
+		return &Error{Status: http.StatusBadRequest, Detail: field.Error(), Err: err}
+	}
+	return &Error{Status: http.StatusInternalServerError, Err: err}
+}
+
+// statusOf is the usual status of an ObjectError's kind.
+func statusOf(kind error) int {
+	switch kind {
+	case model.ErrNotFound:
+		return http.StatusNotFound
+	case model.ErrExists:
+		return http.StatusConflict
+	}
+	return http.StatusBadRequest
+}
+
+// refused turns an object that err names as missing or taken into a fault of the request: the object is not the one
+// that the URL names. Other errors stay as they are.
+func refused(err error) error {
+	var object *model.ObjectError
+	if errors.As(err, &object) {
+		return badRequest("%s", object.Error())
+	}
+	return err
+}
+
+// refusedCause is refused, with the object's ID apart from the sentence.
+func refusedCause(err error) error {
+	var object *model.ObjectError
+	if errors.As(err, &object) {
+		return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: object.Cause(), Detail: object.ID}, Err: err}
+	}
+	return err
+}
+
+// explanations are shown above the description to who did not ask for JSON.
+var explanations = map[int]string{
+	http.StatusBadRequest:            "The request was not understood.",
+	http.StatusUnauthorized:          "This needs credentials: send a user name by basic authentication.",
+	http.StatusForbidden:             "Access was denied to this resource.",
+	http.StatusNotFound:              "There is nothing here.",
+	http.StatusMethodNotAllowed:      "This method cannot be used here.",
+	http.StatusNotAcceptable:         "This is available as application/json only.",
+	http.StatusConflict:              "The request conflicts with what is stored.",
+	http.StatusRequestEntityTooLarge: "The body is too large.",
+	http.StatusUnsupportedMediaType:  "The body has to be of another type: see the Content-Type header.",
+	http.StatusInternalServerError:   "The server failed to answer.",
+	http.StatusServiceUnavailable:    "The server cannot answer at the moment.",
+	http.StatusInsufficientStorage:   "The server has no space left.",
+}
+
+// description is the detail as text.
+func (e *Error) description() string {
+	switch d := e.Detail.(type) {
+	case nil:
+		return ""
+	case string:
+		return d
+	}
+	return strings.TrimSpace(string(appendJSON(nil, e.Detail)))
+}
+
+// write answers r with e, in the form that it accepts: JSON if it says so by name, HTML if it takes anything (a
+// browser), else text.
+func (e *Error) write(w http.ResponseWriter, r *http.Request) {
+	title := http.StatusText(e.Status)
+	header := w.Header()
+	var body []byte
+	switch accept := r.Header.Get("Accept"); {
+	case strings.Contains(accept, "application/json"):
+		header.Set("Content-Type", "application/json")
+		detail := e.Detail
+		if detail == nil {
+			detail = ""
+		}
+		body = appendJSON(nil, struct {
+			Code        int    `json:"code"`
+			Title       string `json:"title"`
+			Description any    `json:"description"`
+		}{e.Status, title, detail})
+	case strings.Contains(accept, "text/html"), strings.Contains(accept, "*/*"):
+		header.Set("Content-Type", "text/html; charset=UTF-8")
+		body = fmt.Appendf(nil, "<html>\n <head><title>%d %s</title></head>\n <body>\n  <h1>%d %s</h1>\n  <p>%s</p>\n  <p>%s</p>\n </body>\n</html>\n",
+			e.Status, title, e.Status, title, explanations[e.Status], html.EscapeString(e.description()))
+	default:
+		header.Set("Content-Type", "text/plain; charset=UTF-8")
+		body = fmt.Appendf(nil, "%d %s\n\n%s\n\n%s\n", e.Status, title, explanations[e.Status], e.description())
+	}
+	header.Set("X-Content-Type-Options", "nosniff")
+	writeBody(w, e.Status, body)
+}

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"math"
+	"strconv"
+)
+
+// appendFloat appends f as Python's repr writes it: the shortest text that reads back as f, always with a point or an
+// exponent. What is not finite is written as Gnocchi does, which strict JSON has no word for.
+func appendFloat(dst []byte, f float64) []byte {
+	size := math.Abs(f)
+	switch {
+	case size < 1e15 && f == math.Trunc(f) && (f != 0 || !math.Signbit(f)):
+		return append(strconv.AppendInt(dst, int64(f), 10), '.', '0')
+	case size == 0 || size >= 1e-4 && size < 1e16:
+		at := len(dst)
+		dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
+		for _, c := range dst[at:] {
+			if c == '.' {
+				return dst
+			}
+		}
+		return append(dst, '.', '0')
+	case math.IsNaN(f):
+		return append(dst, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(dst, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(dst, "-Infinity"...)
+	}
+	return strconv.AppendFloat(dst, f, 'e', -1, 64)
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"gnocco/api/measures"
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/storage/incoming"
+)
+
+// incomingScratch is the memory that a request of measures needs, from body to blocks.
+type incomingScratch struct {
+	body     []byte
+	decoder  measures.Decoder
+	measures model.Measures
+
+	bySack []int // metrics' indexes, those of a sack side by side
+	ends   []int // of each sack's part of bySack
+	data   []byte
+	blocks []incoming.Block
+}
+
+// postMeasures accepts measures of one metric.
+func (a *api) postMeasures(w http.ResponseWriter, r *http.Request, _ *Identity, metric *model.Metric) error {
+	return a.accept(w, r, func(s *incomingScratch, now carbonara.Timestamp) error {
+		return s.decoder.DecodeMetric(s.body, metric.ID, now, &s.measures)
+	})
+}
+
+// postBatch accepts measures of many metrics: of all or, if one is unknown or another's, of none.
+func (a *api) postBatch(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	return a.accept(w, r, func(s *incomingScratch, now carbonara.Timestamp) error {
+		if err := s.decoder.DecodeBatch(s.body, now, &s.measures); err != nil {
+			return err
+		}
+		return a.authorize(who, s.measures.Metrics)
+	})
+}
+
+// authorize checks that all metrics exist and that the user may write to them.
+func (a *api) authorize(who *Identity, ids []uuid.UUID) error {
+	var unknown []string
+	forbidden := false
+	for _, id := range ids {
+		metric := a.Index.Lookup(id)
+		if metric == nil {
+			unknown = append(unknown, id.String())
+			continue
+		}
+		forbidden = forbidden || !who.Owns(metric.Creator)
+	}
+	if unknown != nil {
+		slices.Sort(unknown)
+		return badRequest("Unknown metrics: %s", strings.Join(unknown, ", "))
+	}
+	if forbidden {
+		return errForbidden
+	}
+	return nil
+}
+
+// accept reads the body, has it decoded, and answers 202 once the measures are durable.
+func (a *api) accept(w http.ResponseWriter, r *http.Request, decode func(*incomingScratch, carbonara.Timestamp) error) error {
+	if err := requireJSON(r); err != nil {
+		return err
+	}
+	s := a.incoming.get()
+	defer func() { a.incoming.put(s, cap(s.body)+cap(s.data)+24*cap(s.measures.Values)) }()
+	var err error
+	if s.body, err = readBody(w, r, a.MaxBodyBytes, s.body[:0]); err != nil {
+		return err
+	}
+	now := a.Now()
+	s.measures.Reset()
+	if err := decode(s, carbonara.FromTime(now)); err != nil {
+		return err
+	}
+	if s.measures.Len() > 0 {
+		s.partition(a.Sacks)
+		s.encode(now)
+		ctx, cancel := context.WithTimeout(r.Context(), a.Timeout)
+		defer cancel()
+		if err := a.Incoming.Append(ctx, s.blocks); err != nil {
+			return err
+		}
+	}
+	w.Header()["Content-Type"] = jsonContentType
+	w.Header()["Content-Length"] = zeroLength
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// The headers of a 202, shared by all.
+var (
+	jsonContentType = []string{"application/json"}
+	zeroLength      = []string{"0"}
+)

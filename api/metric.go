@@ -1,0 +1,174 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// A metricHandler answers for one metric that exists.
+type metricHandler func(w http.ResponseWriter, r *http.Request, who *Identity, metric *model.Metric) error
+
+// withMetric finds the metric that the path names, for its creator and admin.
+func (a *api) withMetric(h metricHandler) userHandler {
+	return func(w http.ResponseWriter, r *http.Request, who *Identity) error {
+		text := param(r, "id")
+		id, err := model.ParseUUID(text)
+		if err != nil {
+			return model.NotFound(model.NounMetric, text)
+		}
+		metric := a.Index.Lookup(id)
+		if metric == nil {
+			return model.NotFound(model.NounMetric, text)
+		}
+		if !who.Owns(metric.Creator) {
+			return errForbidden
+		}
+		return h(w, r, who, metric)
+	}
+}
+
+// metricJSON is a metric as the API shows it. Which of its relations are nested and which only named depends on the
+// request, as in Gnocchi.
+type metricJSON struct {
+	ID                 uuid.UUID            `json:"id"`
+	Creator            string               `json:"creator"`
+	CreatedByUserID    string               `json:"created_by_user_id"`
+	CreatedByProjectID string               `json:"created_by_project_id"`
+	Name               *string              `json:"name"`
+	Unit               *string              `json:"unit"`
+	ArchivePolicy      *model.ArchivePolicy `json:"archive_policy,omitempty"`
+	ArchivePolicyName  string               `json:"archive_policy_name,omitempty"`
+}
+
+func showMetric(m *model.Metric) metricJSON {
+	user, project, _ := strings.Cut(m.Creator, ":")
+	return metricJSON{
+		ID: m.ID, Creator: m.Creator, CreatedByUserID: user, CreatedByProjectID: project,
+		Name: orNull(m.Name), Unit: orNull(m.Unit),
+	}
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// getMetric shows a metric with its archive policy and resource.
+func (a *api) getMetric(w http.ResponseWriter, _ *http.Request, _ *Identity, metric *model.Metric) error {
+	answer := struct {
+		metricJSON
+		Resource *resourceJSON `json:"resource"`
+	}{metricJSON: showMetric(metric)}
+	answer.ArchivePolicy = metric.ArchivePolicy
+	if metric.ResourceID != nil {
+		resource, err := a.Index.Resource(model.GenericType, *metric.ResourceID)
+		if err != nil {
+			return err
+		}
+		answer.Resource = showResource(resource)
+		answer.Resource.Metrics = nil
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
+func (a *api) deleteMetric(w http.ResponseWriter, r *http.Request, _ *Identity, metric *model.Metric) error {
+	if err := a.Index.DeleteMetric(r.Context(), metric.ID); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *api) createMetric(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	body, err := a.decodeBody(w, r)
+	if err != nil {
+		return err
+	}
+	metric, err := a.parseMetric(input{value: body}, who, "")
+	if err != nil {
+		return err
+	}
+	if err := a.Index.CreateMetric(r.Context(), metric); err != nil {
+		return refusedCause(err)
+	}
+	a.setLocation(w, r, "metric", metric.ID.String())
+	answer := struct {
+		metricJSON
+		ResourceID *uuid.UUID `json:"resource_id"`
+	}{showMetric(metric), metric.ResourceID}
+	answer.ArchivePolicyName = metric.ArchivePolicy.Name
+	return writeJSON(w, http.StatusCreated, answer)
+}
+
+// parseMetric reads the definition of a new metric, which gets its ID here. key is the name that the metric has
+// within a resource that is being sent along; "" where the definition stands alone.
+func (a *api) parseMetric(in input, who *Identity, key string) (*model.Metric, error) {
+	fields, err := in.fields("archive_policy_name", "resource_id", "name", "unit")
+	if err != nil {
+		return nil, err
+	}
+	metric := &model.Metric{ID: uuid.New(), Creator: who.User, Name: key}
+	if field, ok := fields["name"]; ok && key == "" {
+		if metric.Name, err = field.text(0); err != nil {
+			return nil, err
+		}
+	}
+	if field, ok := fields["unit"]; ok {
+		if metric.Unit, err = field.text(31); err != nil {
+			return nil, err
+		}
+	}
+	if strings.Contains(metric.Name, "/") {
+		return nil, badRequest("'/' is not supported in metric name")
+	}
+	if field, ok := fields["archive_policy_name"]; ok {
+		name, err := field.text(0)
+		if err != nil {
+			return nil, err
+		}
+		if metric.ArchivePolicy, err = a.Index.ArchivePolicy(name); err != nil {
+			return nil, refused(err)
+		}
+	} else if metric.ArchivePolicy, err = a.Index.MatchArchivePolicyRule(metric.Name); err != nil {
+		name := metric.Name
+		if name == "" {
+			name = "None"
+		}
+		return nil, badRequest("No archive policy name specified and no archive policy rule found matching the metric name %s", name)
+	}
+	if field, ok := fields["resource_id"]; ok && key == "" {
+		if metric.ResourceID, err = a.parseMetricResource(field, who, metric.Name); err != nil {
+			return nil, err
+		}
+	}
+	return metric, nil
+}
+
+// parseMetricResource reads the resource that a new metric is to belong to: one that the user may change.
+func (a *api) parseMetricResource(in input, who *Identity, metricName string) (*uuid.UUID, error) {
+	text, err := in.text(0)
+	if err != nil {
+		return nil, err
+	}
+	id, err := model.ResourceID(text, who.User)
+	if err != nil {
+		return nil, in.fault("%s", err)
+	}
+	if metricName == "" {
+		return nil, badAttribute("name", "Name cannot be null if resource_id is not null")
+	}
+	resource, err := a.Index.Resource(model.GenericType, id)
+	if err != nil {
+		return nil, err
+	}
+	if !who.Owns(resource.Creator) {
+		return nil, errForbidden
+	}
+	return &id, nil
+}

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+	"gnocco/storage/index"
+)
+
+// listedMetric is a metric as lists show it: with its archive policy, and the ID of its resource.
+type listedMetric struct {
+	metricJSON
+	ResourceID *uuid.UUID `json:"resource_id"`
+}
+
+func listMetric(m *model.Metric) listedMetric {
+	shown := listedMetric{showMetric(m), m.ResourceID}
+	shown.ArchivePolicy = m.ArchivePolicy
+	return shown
+}
+
+func (a *api) listMetrics(w http.ResponseWriter, r *http.Request) error {
+	values := r.URL.Query()
+	query, err := parseMetricFilters(values)
+	if err != nil {
+		return err
+	}
+	p, err := a.parsePage(values, "id:asc")
+	if err != nil {
+		return err
+	}
+	if query.Sort, err = parseMetricSort(p.sort); err != nil {
+		return err
+	}
+	query.Limit = p.limit
+	if p.marker != "" {
+		if query.Marker, err = model.ParseUUID(p.marker); err != nil {
+			return badPagination("Invalid marker: `" + p.marker + "'")
+		}
+	}
+	metrics, err := a.Index.ListMetrics(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	shown := make([]listedMetric, len(metrics))
+	for i, metric := range metrics {
+		shown[i] = listMetric(metric)
+	}
+	if len(shown) > 0 && len(shown) >= p.limit {
+		a.setLink(w, r, values, p, shown[len(shown)-1].ID.String())
+	}
+	return writeJSON(w, http.StatusOK, shown)
+}
+
+func badPagination(reason string) *Error { return badRequest("Invalid pagination: `%s'", reason) }
+
+// parseMetricFilters reads the filters, all of which have to hold.
+func parseMetricFilters(values url.Values) (index.MetricQuery, error) {
+	var query index.MetricQuery
+	filter := func(name string) *string {
+		if !values.Has(name) {
+			return nil
+		}
+		text := values.Get(name)
+		return &text
+	}
+	if values.Has("id") {
+		id, err := model.ParseUUID(values.Get("id"))
+		if err != nil {
+			return query, badRequest("Invalid input: not a valid value for dictionary value @ data['id']")
+		}
+		query.ID = &id
+	}
+	query.Name, query.Unit, query.Creator = filter("name"), filter("unit"), filter("creator")
+	query.ArchivePolicyName = filter("archive_policy_name")
+	if user, project := filter("user_id"), filter("project_id"); user != nil || project != nil {
+		creator := values.Get("user_id") + ":" + values.Get("project_id")
+		query.Creator = &creator
+	}
+	switch status := filter("status"); {
+	case status == nil || *status == "active":
+	case *status == "delete":
+		query.Deleted = true
+	default:
+		return query, badRequest("Invalid input: not a valid value for dictionary value @ data['status']")
+	}
+	return query, nil
+}
+
+// parseMetricSort reads keys such as "name", "name:desc" and "name:asc-nullsfirst".
+func parseMetricSort(given []string) ([]index.SortKey, error) {
+	keys := make([]index.SortKey, len(given))
+	for i, text := range given {
+		key, direction, _ := strings.Cut(text, ":")
+		direction, nulls, hasNulls := strings.Cut(direction, "-")
+		keys[i].Key = strings.TrimSpace(key)
+		switch direction {
+		case "", "asc":
+		case "desc":
+			keys[i].Descending = true
+		default:
+			return nil, badPagination("Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
+		}
+		switch {
+		case !hasNulls:
+		case nulls == "nullsfirst":
+			keys[i].Nulls = index.NullsFirst
+		case nulls == "nullslast":
+			keys[i].Nulls = index.NullsLast
+		default:
+			return nil, badPagination("Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
+		}
+	}
+	return keys, nil
+}

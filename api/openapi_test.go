@@ -1,0 +1,67 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+
+	"gnocco"
+	"gnocco/api"
+)
+
+// The routes and openapi.yaml say the same.
+func TestRoutesAreDescribed(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromData(gnocco.OpenAPI)
+	check(t, err)
+	check(t, document.Validate(t.Context()))
+	var described []string
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			described = append(described, method+" "+path)
+			checkParameters(t, method+" "+path, slices.Concat(item.Parameters, operation.Parameters))
+		}
+	}
+	s := newServer(t, func(o *api.Options) { o.Prefix = "" })
+	var routed []string
+	check(t, chi.Walk(s.handler.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		routed = append(routed, method+" "+route)
+		return nil
+	}))
+	slices.Sort(described)
+	slices.Sort(routed)
+	for _, route := range routed {
+		if !slices.Contains(described, route) {
+			t.Errorf("openapi.yaml lacks %s", route)
+		}
+	}
+	for _, route := range described {
+		if !slices.Contains(routed, route) {
+			t.Errorf("no route for %s of openapi.yaml", route)
+		}
+	}
+}
+
+// checkParameters tells of path parameters that are not declared, or the other way round.
+func checkParameters(t *testing.T, operation string, parameters openapi3.Parameters) {
+	t.Helper()
+	for _, p := range parameters {
+		if p.Value.In == "path" && !strings.Contains(operation, "{"+p.Value.Name+"}") {
+			t.Errorf("%s: no parameter %s in the path", operation, p.Value.Name)
+		}
+	}
+	for rest := operation; ; {
+		_, after, ok := strings.Cut(rest, "{")
+		if !ok {
+			return
+		}
+		name, tail, _ := strings.Cut(after, "}")
+		if parameters.GetByInAndName("path", name) == nil {
+			t.Errorf("%s: parameter %s is not described", operation, name)
+		}
+		rest = tail
+	}
+}

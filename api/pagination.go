@@ -1,0 +1,68 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// page is the part of a list that a query asks for.
+type page struct {
+	limit  int
+	marker string // ID of the last item of the page before; "" for the first page
+	sort   []string
+}
+
+// parsePage reads limit, marker and sort. A limit above the most that we allow is lowered in silence, as in Gnocchi.
+func (a *api) parsePage(query url.Values, sort ...string) (page, error) {
+	p := page{limit: a.MaxLimit, marker: query.Get("marker"), sort: sort}
+	if query.Has("limit") {
+		limit, err := strconv.Atoi(strings.TrimSpace(query.Get("limit")))
+		if err != nil {
+			return p, badPage("expected int for dictionary value @ data['limit']")
+		}
+		if limit < 1 {
+			return p, badPage("value must be at least 1 for dictionary value @ data['limit']")
+		}
+		p.limit = min(limit, a.MaxLimit)
+	}
+	if given := slices.DeleteFunc(slices.Clone(query["sort"]), func(s string) bool { return s == "" }); len(given) > 0 {
+		p.sort = given
+	}
+	return p, nil
+}
+
+func badPage(reason string) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: struct {
+		Cause  string `json:"cause"`
+		Reason string `json:"reason"`
+	}{"Argument value error", reason}}
+}
+
+// setLink points to the page after last. The request's own parameters are kept; the path stays as the client wrote it.
+func (a *api) setLink(w http.ResponseWriter, r *http.Request, query url.Values, p page, last string) {
+	query = maps.Clone(query) // its values are replaced, not changed
+	query.Set("limit", strconv.Itoa(p.limit))
+	query.Set("marker", last)
+	query["sort"] = p.sort
+	path := strings.TrimPrefix(r.URL.EscapedPath(), a.mountPrefix(r))
+	w.Header().Add("Link", "<"+a.baseURL(r)+path+"?"+query.Encode()+`>; rel="next"`)
+}
+
+// parseBool reads a boolean parameter; what says that it is absent.
+func parseBool(query url.Values, name string, absent bool) (bool, error) {
+	if !query.Has(name) {
+		return absent, nil
+	}
+	switch text := strings.ToLower(query.Get(name)); text {
+	case "y", "yes", "t", "true", "on", "1":
+		return true, nil
+	case "n", "no", "f", "false", "off", "0":
+		return false, nil
+	default:
+		return false, badRequest("Unable to parse `%s': invalid truth value '%s'", name, text)
+	}
+}

@@ -1,0 +1,43 @@
+package api
+
+import "net/http"
+
+// status is the answer of GET /v1/status. As in Gnocchi, measures counts the bundles in which the measures of a
+// metric came, not the measures themselves.
+type status struct {
+	Storage struct {
+		Summary struct {
+			Metrics  int `json:"metrics"`
+			Measures int `json:"measures"`
+		} `json:"summary"`
+		MeasuresToProcess *map[string]int `json:"measures_to_process,omitempty"` // by metric; nil without details
+	} `json:"storage"`
+	Metricd struct {
+		Processors []string       `json:"processors"` // null: there is no coordinator that knows them
+		Statistics map[string]any `json:"statistics"`
+	} `json:"metricd"`
+}
+
+// getStatus tells how much waits to be processed.
+func (a *api) getStatus(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+	details, err := parseBool(r.URL.Query(), "details", true)
+	if err != nil {
+		return err
+	}
+	var answer status
+	answer.Metricd.Statistics = map[string]any{}
+	byMetric := make(map[string]int)
+	pending, err := a.Incoming.PendingByMetric()
+	if err != nil {
+		return err
+	}
+	for metric, bundles := range pending {
+		byMetric[metric.String()] = bundles
+		answer.Storage.Summary.Metrics++
+		answer.Storage.Summary.Measures += bundles
+	}
+	if details {
+		answer.Storage.MeasuresToProcess = &byMetric
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}

@@ -1,0 +1,48 @@
+package api
+
+import "net/http"
+
+type link struct {
+	Rel  string `json:"rel"`
+	Href string `json:"href"`
+}
+
+type version struct {
+	ID      string `json:"id"`
+	Status  string `json:"status"`
+	Updated string `json:"updated"`
+	Links   []link `json:"links"`
+}
+
+// getVersions serves GET /: which versions of the API there are. The date is that of Gnocchi's API v1.
+func (a *api) getVersions(w http.ResponseWriter, r *http.Request) error {
+	return writeJSON(w, http.StatusOK, struct {
+		Build    string    `json:"build"`
+		Versions []version `json:"versions"`
+	}{a.Build, []version{{
+		ID: "v1.0", Status: "CURRENT", Updated: "2015-03-19",
+		Links: []link{{Rel: "self", Href: a.baseURL(r) + "/v1/"}},
+	}}})
+}
+
+// collections are the sub-trees of /v1 that getV1 links to.
+var collections = []string{"archive_policy", "archive_policy_rule", "batch", "capabilities", "metric", "resource", "status"}
+
+func redirectToV1(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Location", r.URL.EscapedPath()+"/")
+	writeBody(w, http.StatusFound, nil)
+	return nil
+}
+
+// getV1 serves GET /v1/: links to the collections.
+func (a *api) getV1(w http.ResponseWriter, r *http.Request) error {
+	base := a.baseURL(r) + "/v1"
+	links := []link{{Rel: "self", Href: base}}
+	for _, name := range collections {
+		links = append(links, link{Rel: name, Href: base + "/" + name})
+	}
+	return writeJSON(w, http.StatusOK, struct {
+		Version string `json:"version"`
+		Links   []link `json:"links"`
+	}{"1.0", links})
+}

@@ -1,0 +1,136 @@
+package carbonara_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"gnocco/carbonara"
+)
+
+// sealed makes a frame of payload: what a fuzzer finds hard to make is the checksum.
+func sealed(payload []byte) []byte {
+	src := binary.AppendUvarint([]byte{1}, uint64(len(payload)))
+	src = append(src, payload...)
+	return binary.LittleEndian.AppendUint32(src, uint32(xxhash.Sum64(src)))
+}
+
+// payloadOf is the inverse of sealed.
+func payloadOf(src []byte) []byte {
+	_, n := binary.Uvarint(src[1:])
+	return src[1+n : len(src)-4]
+}
+
+func FuzzDecodeSplit(f *testing.F) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, p := range splitPatterns {
+		for _, positions := range positionSets(rng) {
+			f.Add(payloadOf(carbonara.AppendSplit(nil, testKey, splitGroups(p, testKey, columnsOf7, positions, 3))))
+		}
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		g := new(carbonara.Groups)
+		if err := carbonara.DecodeSplit(payload, testKey, columnsOf7, 0, carbonara.MaxTimestamp, g); err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
+			t.Fatal(err)
+		}
+		src := sealed(payload)
+		info, infoErr := carbonara.SplitInfo(src)
+		var columns []carbonara.Column
+		for _, c := range info.Columns {
+			columns = append(columns, c.Column)
+		}
+		err := carbonara.DecodeSplit(src, testKey, columns, 0, carbonara.MaxTimestamp, g)
+		if err != nil {
+			if !errors.Is(err, carbonara.ErrCorrupt) || g.Len() > 0 {
+				t.Fatalf("%d groups, %v", g.Len(), err)
+			}
+			return
+		}
+		if infoErr != nil || g.Len() != info.Groups {
+			t.Fatalf("info: %v", infoErr)
+		}
+		// What decodes is encoded, perhaps in another way, and comes back the same.
+		wantGroups(t, mustDecodeSplit(t, carbonara.AppendSplit(nil, testKey, g), testKey, columns), g)
+		for range min(4, g.Len()) {
+			lo := rng.IntN(g.Len())
+			hi := lo + 1 + rng.IntN(g.Len()-lo)
+			part := new(carbonara.Groups)
+			to := g.Starts[hi-1] + carbonara.Timestamp(time.Minute)
+			if err := carbonara.DecodeSplit(src, testKey, columns, g.Starts[lo], to, part); err != nil {
+				t.Fatal(err)
+			}
+			rows := g.Slice(lo, hi)
+			wantGroups(t, part, &rows)
+		}
+	})
+}
+
+func FuzzDecodeRaw(f *testing.F) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, kind := range rawKinds {
+		for _, n := range []int{0, 1, 2, 10, 700} {
+			timestamps, values := kind.make(rng, n)
+			f.Add(payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)), []byte(nil))
+			f.Add(payloadOf(carbonara.AppendRaw(nil, kind.at(n/2), timestamps, values)), payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)))
+		}
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		if _, _, err := carbonara.DecodeRaw(first, nil, nil); err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
+			t.Fatal(err)
+		}
+		src := slices.Concat(sealed(first), sealed(second))
+		timestamps, values, err := carbonara.DecodeRaw(src, nil, nil)
+		if err != nil {
+			if !errors.Is(err, carbonara.ErrCorrupt) || len(timestamps)+len(values) > 0 {
+				t.Fatalf("%d measures, %v", len(timestamps), err)
+			}
+			return
+		}
+		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(first), sealed(second)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gotTimestamps, gotValues, err := carbonara.DecodeRaw(merged, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
+		if last, ok, err := carbonara.LastRaw(src); err != nil || ok != (len(timestamps) > 0) ||
+			ok && (last.Timestamp != timestamps[len(timestamps)-1] || math.Float64bits(last.Value) != math.Float64bits(values[len(values)-1])) {
+			t.Fatalf("last: %v, %v, %v", last, ok, err)
+		}
+	})
+}
+
+func FuzzSplitRoundTrip(f *testing.F) {
+	f.Add(uint64(1), uint16(5), uint8(0), []byte{1, 2, 3})
+	f.Add(uint64(2), uint16(700), uint8(6), []byte("\x00\x00\x00\x00\x00\x00\xf8\x7f\x01\x00\x00\x00\x00\x00\xf8\x7f"))
+	f.Fuzz(func(t *testing.T, seed uint64, n uint16, pattern uint8, odd []byte) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var positions []int
+		stretch := 1 + rng.IntN(4)
+		for i := 0; i < carbonara.GroupsPerSplit && len(positions) < int(n); i += 1 + rng.IntN(stretch) {
+			positions = append(positions, i)
+		}
+		g := splitGroups(splitPatterns[int(pattern)%len(splitPatterns)], testKey, columnsOf7, positions, seed)
+		// The fuzzer's own bytes as values of the sum column.
+		for i := 0; len(odd) >= 8 && i < g.Len(); i, odd = i+1, odd[8:] {
+			var bits uint64
+			for b := range 8 {
+				bits |= uint64(odd[b]) << (8 * b)
+			}
+			g.Values[1][i] = math.Float64frombits(bits)
+		}
+		src := carbonara.AppendSplit(nil, testKey, g)
+		wantGroups(t, mustDecodeSplit(t, src, testKey, columnsOf7), g)
+		if again := mustMergeSplits(t, [][]byte{src}); string(again) != string(src) {
+			t.Fatal("a decoded split is encoded in another way")
+		}
+	})
+}

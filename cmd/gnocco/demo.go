@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gnocco/cmd/gnocco/internal/demo"
+	"gnocco/internal/client"
+)
+
+func newDemo() *cobra.Command {
+	var flags serverFlags
+	var lasting time.Duration
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Serve, with this machine's own figures coming in",
+		Long: `Serve as the serve command does, and send to that server, every second and over HTTP, what
+this machine's cores, memory, disks and network do. The metrics belong to a generic resource
+named after the machine; started again on the same folder, the demo goes on with them.`,
+		Example: `  gnocco demo
+  gnocco demo --for 30s --listen 127.0.0.1:9041 --data /tmp/demo`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			if lasting > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, lasting)
+				defer cancel()
+			}
+			return runDemo(ctx, &flags, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags.define(cmd.Flags(), stateFolder("gnocco-demo"))
+	cmd.Flags().DurationVar(&lasting, "for", 0, "stop by itself after this time, such as 30s (default: go on)")
+	return cmd
+}
+
+func runDemo(ctx context.Context, flags *serverFlags, out, logs io.Writer) error {
+	s, err := flags.start(ctx, logs)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		stop(demonstrate(ctx, s.URL(), flags, out, logs))
+	}()
+	err = flags.run(ctx, s)
+	<-done
+	if cause := context.Cause(ctx); err == nil && cause != context.Canceled && cause != context.DeadlineExceeded {
+		err = cause
+	}
+	return err
+}
+
+// demonstrate sends measures until ctx ends.
+func demonstrate(ctx context.Context, address string, flags *serverFlags, out, logs io.Writer) error {
+	logger, err := flags.log.logger(logs)
+	if err != nil {
+		return err
+	}
+	c, err := client.New(address, "admin")
+	if err != nil {
+		return err
+	}
+	d, err := demo.New(ctx, demo.Options{Client: c, Logger: logger})
+	if err != nil {
+		return err
+	}
+	d.Run(ctx, func() { explain(out, d, c) })
+	fmt.Fprintf(out, "\nsent %d measures of %d metrics\n", d.Sent(), len(d.Metrics()))
+	return nil
+}
+
+// explain tells what there is to see.
+func explain(out io.Writer, d *demo.Demo, c *client.Client) {
+	metrics := d.Metrics()
+	fmt.Fprintf(out, "\n%d metrics of this machine get a measure every second (Ctrl-C ends it). Have a look from another terminal:\n\n", len(metrics))
+	line := func(about, url string) { fmt.Fprintf(out, "  # %s\n  curl -s -u admin: '%s'\n", about, url) }
+	line("the archive policies: what is kept, and for how long", c.URL("/v1/archive_policy"))
+	line("the metrics of resource "+d.Name(), d.MetricsURL())
+	line("the load, second by second", d.MeasuresURL("load.1min", "granularity=1&start=-10s"))
+	if core := slices.Index(metrics, "cpu0.percent"); core >= 0 {
+		line("the busiest second of each minute, on the first core", d.MeasuresURL("cpu0.percent", "granularity=60&aggregation=max"))
+	}
+	line("the memory, as means of 10 seconds, regrouped to 5 minutes", d.MeasuresURL("memory.used.bytes", "granularity=10&resample=300"))
+	if slices.Contains(metrics, "network.lo.sent.bytes") {
+		line("bytes sent within the machine, by second", d.MeasuresURL("network.lo.sent.bytes", "granularity=1&aggregation=rate:sum&start=-10s"))
+	}
+	line("what there is to process", c.URL("/v1/status"))
+	fmt.Fprintln(out)
+}

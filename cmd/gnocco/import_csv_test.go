@@ -1,0 +1,107 @@
+package main_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestImportCSV(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, "--data", filepath.Join(dir, "data"))
+	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
+	file := func(name, content string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	imported := func(status int, wantStderr, stdin string, args ...string) {
+		t.Helper()
+		_, stderr, got := run(t, stdin, append([]string{"import", "csv", "--url", s.url, "--archive-policy", "seconds"}, args...)...)
+		if got != status || !strings.Contains(stderr, wantStderr) {
+			t.Fatalf("import %q: status %d, want %d and %q:\n%s", args, got, status, wantStderr, stderr)
+		}
+	}
+	want := func(resource, metric, aggregation string, rows ...string) {
+		t.Helper()
+		got := s.measures("/v1/resource/generic/" + resource + "/metric/" + metric + "/measures?refresh=true&aggregation=" + aggregation)
+		if got != strings.Join(rows, "\n") {
+			t.Errorf("metric %s: got\n%s\nwant\n%s", metric, got, strings.Join(rows, "\n"))
+		}
+	}
+
+	// Metrics are named after the files; requests are small, so that measures of a metric span several.
+	cpu := file("cpu.csv", "timestamp,value\n2026-01-01 00:00:01,1\n2026-01-01 00:00:01.25,2\n2026-01-01 00:00:02,0.1\n")
+	disk := file("disk.csv", "Time,Value\r\n1767225601,1e3\r\n\r\n1767225601.5,1")
+	imported(0, "sent 5 measures of 2 metrics from 2 files", "", "--config", file("import.toml", "batch = 1\n"), cpu, disk)
+	want("csv", "cpu", "sum", "2026-01-01T00:00:01+00:00 1 3", "2026-01-01T00:00:02+00:00 1 0.1")
+	want("csv", "disk", "sum", "2026-01-01T00:00:01+00:00 1 1001")
+
+	// A second import goes on with the same metric; standard input has no name, so its column's counts.
+	imported(0, "sent 1 measures", "x;y;cpu\n;2026-01-01 00:00:03;4\n", "--delimiter", ";", "--timestamp-column", "y", "--ignore", "x", "-")
+	want("csv", "cpu", "sum", "2026-01-01T00:00:01+00:00 1 3", "2026-01-01T00:00:02+00:00 1 0.1", "2026-01-01T00:00:03+00:00 1 4")
+	imported(0, "sent 1 measures", "1767225604\t5\n", "--delimiter", "tab", "--no-header", "--metric", "cpu", "-")
+	want("csv", "cpu", "count", "2026-01-01T00:00:01+00:00 1 2", "2026-01-01T00:00:02+00:00 1 1", "2026-01-01T00:00:03+00:00 1 1", "2026-01-01T00:00:04+00:00 1 1")
+}
+
+func TestImportCSVWide(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, "--data", filepath.Join(dir, "data"))
+	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
+	const wide = "room,\"in, side\",MB/s,time\n" +
+		"a,19.5,1,2026-01-01T00:00:01Z\n" +
+		"a,,2,2026-01-01T01:00:02+01:00\n" + // a gap
+		"a,warm,3,2026-01-01T00:00:03\n" + // one bad value
+		"a,20,4,noon\n" + // a bad time
+		"a,20\n" +
+		"\"a\",\"21\",NaN,2026-01-01T00:00:04\n" +
+		"a,-1 hour,5,-1 hour\n"
+	_, stderr, status := run(t, wide, "import", "csv", "--url", s.url, "--archive-policy", "seconds", "--resource", "house", "--ignore", "room", "-")
+	if status != 2 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, text := range []string{
+		"-:4: value \"warm\" of metric in, side is not a number", "-:5: timestamp \"noon\"", "-:6: has 2 fields, not 4", "-:8: timestamp \"-1 hour\"",
+		"sent 6 measures of 2 metrics from 1 files", "rejected 4",
+	} {
+		if !strings.Contains(stderr, text) {
+			t.Errorf("does not say %q:\n%s", text, stderr)
+		}
+	}
+	got := s.measures("/v1/resource/generic/house/metric/in,%20side/measures?refresh=true&aggregation=sum")
+	if want := "2026-01-01T00:00:01+00:00 1 19.5\n2026-01-01T00:00:04+00:00 1 21"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	got = s.measures("/v1/resource/generic/house/metric/MB_s/measures?refresh=true&aggregation=count")
+	if want := "2026-01-01T00:00:01+00:00 1 1\n2026-01-01T00:00:02+00:00 1 1\n2026-01-01T00:00:03+00:00 1 1\n2026-01-01T00:00:04+00:00 1 1"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestImportCSVFails(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, "--data", filepath.Join(dir, "data"))
+	f := func(want, stdin string, args ...string) {
+		t.Helper()
+		_, stderr, status := run(t, stdin, append([]string{"import", "csv", "--url", s.url}, args...)...)
+		if status != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%q of %q: status %d: %s", args, stdin, status, stderr)
+		}
+	}
+	f("is empty", "", "-")
+	f("has no header", "2026-01-01,1\n", "-")
+	f("has no column \"t\"", "time,value\n", "--timestamp-column", "t", "-")
+	f("has no column of values", "time,value\n", "--ignore", "value", "-")
+	f("two columns for metric a", "time,a,a\n", "-")
+	f("cannot all be metric m", "time,a,b\n", "--metric", "m", "-")
+	f("no such file", "", filepath.Join(dir, "nothing.csv"))
+	f("archive_policy_name", "time,a\n2026-01-01,1\n", "--archive-policy", "nonsense", "-")
+	f("--delimiter", "", "--delimiter", "ab", "-")
+	f("is not an http URL", "", "--url", "ftp://127.0.0.1", "-")
+	f("requires at least 1 arg", "")
+}

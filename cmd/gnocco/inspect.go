@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"gnocco/carbonara"
+	"gnocco/cmd/gnocco/internal/inspect"
+	"gnocco/model"
+)
+
+func newInspect() *cobra.Command {
+	var data string
+	cmd := &cobra.Command{
+		Use:   "inspect",
+		Short: "Look into the data folder of a server that is not running",
+		Long: `Look into the data folder of a server that is not running, without changing anything: list
+its stores and metrics, say how a metric's splits are stored, decode one.`,
+		Example: `  gnocco inspect stores
+  gnocco inspect metrics
+  gnocco inspect metric 5a301761-aaaa-46e2-8900-8b4f6fe6675a
+  gnocco inspect split 5a301761-aaaa-46e2-8900-8b4f6fe6675a 60s 2026-02-14T14:00`,
+	}
+	cmd.PersistentFlags().StringVar(&data, "data", stateFolder("gnocco"), "data folder")
+	add := func(use, short string, args int, run func(cmd *cobra.Command, d *inspect.Data, args []string) error) {
+		cmd.AddCommand(&cobra.Command{
+			Use: use, Short: short, Args: cobra.ExactArgs(args),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				d, err := inspect.Open(data)
+				if err != nil {
+					return err
+				}
+				return errors.Join(run(cmd, d, args), d.Close())
+			},
+		})
+	}
+	add("stores", "List the stores with their keys and bytes", 0, func(cmd *cobra.Command, d *inspect.Data, _ []string) error {
+		return d.Stores(cmd.OutOrStdout())
+	})
+	add("metrics", "List the metrics with what is stored of them", 0, func(cmd *cobra.Command, d *inspect.Data, _ []string) error {
+		return d.Metrics(cmd.Context(), cmd.OutOrStdout())
+	})
+	add("metric ID", "Say how the splits of a metric are stored", 1, func(cmd *cobra.Command, d *inspect.Data, args []string) error {
+		id, err := uuid.Parse(args[0])
+		if err != nil {
+			return fmt.Errorf("%q is not a metric's ID: %w", args[0], err)
+		}
+		return d.Metric(cmd.Context(), cmd.OutOrStdout(), id)
+	})
+	add("split ID GRANULARITY TIME", "Decode the split of a metric that holds a time", 3, func(cmd *cobra.Command, d *inspect.Data, args []string) error {
+		id, err := uuid.Parse(args[0])
+		if err != nil {
+			return fmt.Errorf("%q is not a metric's ID: %w", args[0], err)
+		}
+		granularity, err := model.ParseTimespan(args[1])
+		if err != nil {
+			return fmt.Errorf("granularity %q: %w", args[1], err)
+		}
+		t, err := model.ParseTimestamp(args[2], carbonara.FromTime(time.Now()))
+		if err != nil {
+			return fmt.Errorf("time %q: %w", args[2], err)
+		}
+		return d.Split(cmd.OutOrStdout(), id, granularity, t)
+	})
+	return cmd
+}

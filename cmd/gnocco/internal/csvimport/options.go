@@ -1,0 +1,62 @@
+package csvimport
+
+import (
+	"errors"
+	"fmt"
+
+	"gnocco/internal/client"
+)
+
+// Options of an Importer. Client is needed.
+type Options struct {
+	Client *client.Client
+
+	Resource      string // generic resource that the metrics belong to; "": "csv"
+	ArchivePolicy string // of metrics that are created; "": by the server's rules
+	Metric        string // name of the metric of a file with one column of values; "": the file's name
+
+	TimestampColumn string   // "": the one called timestamp, time, date or datetime, else the first
+	Ignore          []string // columns left out
+	NoHeader        bool     // the first line holds measures already: the timestamp and values; columns are called by number
+	Comma           byte     // between fields; 0: ','
+
+	Batch int // measures of a request; 0: 10,000
+	Lanes int // requests in flight at once; 0: 4
+
+	// Reject is told of each record, or field, that was not taken; nil: nobody is.
+	Reject func(file string, line int, reason string)
+}
+
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
+	if o.Resource == "" {
+		o.Resource = "csv"
+	}
+	if o.Comma == 0 {
+		o.Comma = ','
+	}
+	if o.Batch == 0 {
+		o.Batch = 10_000
+	}
+	if o.Lanes == 0 {
+		o.Lanes = 4
+	}
+	if o.Reject == nil {
+		o.Reject = func(string, int, string) {}
+	}
+}
+
+// Validate lists every fault at once.
+func (o *Options) Validate() error {
+	var faults []error
+	if o.Client == nil {
+		faults = append(faults, errors.New("csvimport: no server"))
+	}
+	if o.Comma >= 0x80 || o.Comma == '"' || o.Comma == '\r' || o.Comma == '\n' {
+		faults = append(faults, fmt.Errorf("csvimport: fields cannot be separated by %q", o.Comma))
+	}
+	if o.Batch < 0 || o.Lanes < 0 {
+		faults = append(faults, errors.New("csvimport: size of a batch and number of requests must be positive"))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,88 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/storage/archive"
+)
+
+// Metric lists what is stored of a metric: each split's operands, with version, bytes and columns, and the raw series.
+func (d *Data) Metric(ctx context.Context, out io.Writer, id uuid.UUID) error {
+	m, err := d.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		fmt.Fprintf(out, "metric %s is not in the index\n", id)
+	} else {
+		fmt.Fprintf(out, "metric %s %q, archive policy %s, creator %q, deleted %t\n", m.ID, m.Name, m.ArchivePolicy.Name, m.Creator, m.Deleted)
+	}
+	return d.inMetricSack(id, func(store *archive.Store) error {
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		lower, upper := metricBounds(id)
+		err := each(store.DB(), lower, upper, func(key, value []byte) error {
+			_, kind, split, ok := parseKey(key)
+			switch {
+			case !ok:
+				fmt.Fprintf(table, "unknown key %x\t\t%d bytes\t\n", key, len(value))
+			case kind == kindSplit:
+				writeSplit(table, split, value)
+			case kind == kindRaw:
+				timestamps, _, corrupt, err := store.Raw(id, nil, nil)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(table, "raw series\t%d measures\t%d bytes\t%s\t%s\n", len(timestamps), len(value), between(timestamps), corruptText(corrupt))
+			case kind == kindDropped:
+				dropped, err := store.Dropped(id)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(table, "dropped\t%d measures\t\t\t\n", dropped)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return table.Flush()
+	})
+}
+
+// writeSplit describes each operand of a split, and under it its columns.
+func writeSplit(out io.Writer, key carbonara.SplitKey, value []byte) {
+	for _, operand := range operands(value) {
+		info, err := carbonara.SplitInfo(operand)
+		if err != nil {
+			fmt.Fprintf(out, "split %s\t\t%d bytes\tdoes not decode: %v\t\n", key, len(operand), err)
+			continue
+		}
+		fmt.Fprintf(out, "split %s\t%d groups\t%d bytes\tversion %d, presence by %s\t\n", key, info.Groups, info.Bytes, info.Version, info.Presence)
+		for _, column := range info.Columns {
+			fmt.Fprintf(out, "  %s\t\t%d bytes\t%s\t\n", column.Column, column.Bytes, column.Codec)
+		}
+	}
+}
+
+// between says from when to when a series goes.
+func between(timestamps []carbonara.Timestamp) string {
+	if len(timestamps) == 0 {
+		return ""
+	}
+	first, last := timestamps[0].Time(), timestamps[len(timestamps)-1].Time()
+	return first.Format(time.RFC3339Nano) + " to " + last.Format(time.RFC3339Nano)
+}
+
+func corruptText(operands int) string {
+	if operands == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d operands do not decode", operands)
+}

@@ -1,0 +1,58 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/storage/archive"
+)
+
+// Stores lists the stores: their keys, the bytes of keys and values, and what they take on disk.
+func (d *Data) Stores(out io.Writer) error {
+	fmt.Fprintf(out, "%s: format %d, %d sacks\n\n", d.folder.Path, d.cluster.Format, d.cluster.Sacks)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "store\tkeys\tmetrics\tbytes\ton disk\t")
+	row := func(name string, db *pebble.DB) error {
+		keys, bytes, metrics, last := 0, 0, 0, uuid.Nil
+		err := each(db, nil, nil, func(key, value []byte) error {
+			keys++
+			bytes += len(key) + len(value)
+			if metric, _, _, ok := parseKey(key); ok && metric != last && name[0] == 's' {
+				metrics, last = metrics+1, metric
+			}
+			return nil
+		})
+		count := fmt.Sprint(metrics)
+		if name[0] != 's' {
+			count = ""
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t\n", name, keys, count, bytes, db.Metrics().DiskSpaceUsage())
+		return err
+	}
+	if err := inStore(d.folder.IndexDir(), func(db *pebble.DB) error { return row("index", db) }); err != nil {
+		return err
+	}
+	nodes, err := os.ReadDir(d.folder.IncomingDir())
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		dir := filepath.Join(d.folder.IncomingDir(), node.Name())
+		if err := inStore(dir, func(db *pebble.DB) error { return row("incoming/"+node.Name(), db) }); err != nil {
+			return err
+		}
+	}
+	for sack := range d.cluster.Sacks {
+		err := d.inSack(sack, func(store *archive.Store) error { return row(fmt.Sprintf("sacks/%03d", sack), store.DB()) })
+		if err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}

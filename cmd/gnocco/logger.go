@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/pflag"
+)
+
+// logFlags are the flags that say what is logged.
+type logFlags struct{ level, format string }
+
+func (f *logFlags) define(flags *pflag.FlagSet) {
+	flags.StringVar(&f.level, "log-level", "info", "least level that is logged: debug, info, warn or error")
+	flags.StringVar(&f.format, "log-format", "text", "how it is logged: text or json")
+}
+
+func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.level)); err != nil {
+		return nil, fmt.Errorf("--log-level: %q is not a level", f.level)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch f.format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	}
+	return nil, fmt.Errorf("--log-format: %q is neither text nor json", f.format)
+}

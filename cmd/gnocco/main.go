@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// The process's exit statuses besides 0.
+const (
+	exitFailed   = 1
+	exitRejected = 2 // an import went through, but not all lines were taken
+)
+
+func main() {
+	// The first signal asks to stop, and what runs ends in order; the second one ends the process at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	err := newRoot().ExecuteContext(ctx)
+	if err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "gnocco:", err)
+	if errors.Is(err, errRejected) {
+		os.Exit(exitRejected)
+	}
+	os.Exit(exitFailed)
+}

@@ -1,0 +1,167 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// program is the built binary.
+var program string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gnocco-program")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	program = filepath.Join(dir, "gnocco")
+	status := 1
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	} else {
+		status = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// run runs the program to its end and returns what it printed and its exit status.
+func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// served is a running serve command.
+type served struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	url  string
+	done chan struct{} // closed once it has ended
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+var servingURL = regexp.MustCompile(`msg=serving url=(http://\S+)`)
+
+// serve starts the program on a free port and waits until it serves.
+func serve(t *testing.T, args ...string) *served {
+	t.Helper()
+	s := &served{t: t, cmd: exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB"}, args...)...), done: make(chan struct{})}
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-s.done
+	})
+	found := make(chan string, 1)
+	go func() {
+		defer close(s.done)
+		lines := bufio.NewScanner(stderr)
+		for lines.Scan() {
+			s.mu.Lock()
+			fmt.Fprintln(&s.log, lines.Text())
+			s.mu.Unlock()
+			if m := servingURL.FindStringSubmatch(lines.Text()); m != nil {
+				found <- m[1]
+			}
+		}
+		_ = s.cmd.Wait()
+	}()
+	select {
+	case s.url = <-found:
+	case <-s.done:
+		t.Fatalf("serve ended:\n%s", s.logged())
+	case <-time.After(30 * time.Second):
+		t.Fatalf("serve does not serve:\n%s", s.logged())
+	}
+	return s
+}
+
+func (s *served) logged() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// end sends a signal and waits for the exit status, -1 if the signal itself ended the process.
+func (s *served) end(signal syscall.Signal) int {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		s.t.Fatal(err)
+	}
+	select {
+	case <-s.done:
+	case <-time.After(30 * time.Second):
+		s.t.Fatalf("serve does not end:\n%s", s.logged())
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// call sends a request as admin and decodes the answer, which must have this status, into answer unless nil.
+func (s *served) call(method, path, body string, status int, answer any) {
+	s.t.Helper()
+	request, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.SetBasicAuth("admin", "")
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatalf("%v; log:\n%s", err, s.logged())
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != status {
+		s.t.Fatalf("%s %s: %d, want %d: %s (%v)", method, path, response.StatusCode, status, text, err)
+	}
+	if answer != nil {
+		if err := json.Unmarshal(text, answer); err != nil {
+			s.t.Fatalf("%s %s: %v in %s", method, path, err, text)
+		}
+	}
+}
+
+// measures reads aggregates, as [timestamp granularity value] lines.
+func (s *served) measures(path string) string {
+	s.t.Helper()
+	var rows [][]any
+	s.call(http.MethodGet, path, "", http.StatusOK, &rows)
+	var lines []string
+	for _, row := range rows {
+		lines = append(lines, strings.Trim(fmt.Sprint(row), "[]"))
+	}
+	return strings.Join(lines, "\n")
+}

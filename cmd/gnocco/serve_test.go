@@ -1,0 +1,97 @@
+package main_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const secondsPolicy = `{"name": "seconds", "aggregation_methods": ["sum", "count"], "definition": [{"granularity": 1, "points": 1000}]}`
+
+func TestServeKeepsWhatItAccepted(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	s := serve(t, "--data", data, "--sacks", "3")
+	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
+	var metric struct{ ID string }
+	s.call(http.MethodPost, "/v1/metric", `{"archive_policy_name": "seconds"}`, http.StatusCreated, &metric)
+	path := "/v1/metric/" + metric.ID + "/measures"
+	send := func(second, value string) {
+		t.Helper()
+		s.call(http.MethodPost, path, `[{"timestamp": "2026-01-01T00:00:0`+second+`", "value": `+value+`}]`, http.StatusAccepted, nil)
+	}
+	want := func(rows ...string) {
+		t.Helper()
+		if got := s.measures(path + "?aggregation=sum&refresh=true"); got != strings.Join(rows, "\n") {
+			t.Errorf("got\n%s\nwant\n%s", got, strings.Join(rows, "\n"))
+		}
+	}
+	const first, second, third = "2026-01-01T00:00:01+00:00 1 1.5", "2026-01-01T00:00:02+00:00 1 2.5", "2026-01-01T00:00:03+00:00 1 3"
+
+	send("1", "1.5")
+	want(first)
+	if status := s.end(syscall.SIGTERM); status != 0 {
+		t.Errorf("after SIGTERM: status %d, log:\n%s", status, s.logged())
+	}
+	s = serve(t, "--data", data)
+	want(first)
+	send("2", "2.5")
+	s.end(syscall.SIGKILL)
+	s = serve(t, "--data", data)
+	want(first, second)
+	send("3", "3")
+	want(first, second, third)
+
+	if _, stderr, status := run(t, "", "serve", "--data", data, "--listen", "127.0.0.1:0"); status != 1 || !strings.Contains(stderr, "data folder is in use by process") {
+		t.Errorf("second serve: status %d: %s", status, stderr)
+	}
+	if _, stderr, status := run(t, "", "inspect", "stores", "--data", data); status != 1 || !strings.Contains(stderr, "in use") {
+		t.Errorf("inspect of a running server's folder: status %d: %s", status, stderr)
+	}
+	if status := s.end(syscall.SIGINT); status != 0 {
+		t.Errorf("after SIGINT: status %d, log:\n%s", status, s.logged())
+	}
+	if _, stderr, status := run(t, "", "serve", "--data", data, "--listen", "127.0.0.1:0", "--sacks", "4"); status != 1 || !strings.Contains(stderr, "made with 3 sacks") {
+		t.Errorf("other number of sacks: status %d: %s", status, stderr)
+	}
+
+	inspect := func(wants []string, args ...string) {
+		t.Helper()
+		stdout, stderr, status := run(t, "", append([]string{"inspect", "--data", data}, args...)...)
+		if status != 0 {
+			t.Fatalf("inspect %q: status %d: %s", args, status, stderr)
+		}
+		for _, want := range wants {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("inspect %q does not say %q:\n%s", args, want, stdout)
+			}
+		}
+	}
+	inspect([]string{"3 sacks", "index", "incoming/", "sacks/002"}, "stores")
+	inspect([]string{metric.ID, "seconds"}, "metrics")
+	inspect([]string{"archive policy seconds", "split 1s@2026-01-01T00:00:00Z", "3 groups", "count", "sum"}, "metric", metric.ID)
+	inspect([]string{"2026-01-01T00:00:01Z  1", "2.5"}, "split", metric.ID, "1s", "2026-01-01T00:30:00")
+	if _, stderr, status := run(t, "", "inspect", "--data", data, "split", metric.ID, "1s", "2027-01-01"); status != 1 || !strings.Contains(stderr, "has no split") {
+		t.Errorf("inspect of a split that is not there: status %d: %s", status, stderr)
+	}
+}
+
+func TestServeRefusesWhatItCannotDo(t *testing.T) {
+	f := func(want string, args ...string) {
+		t.Helper()
+		_, stderr, status := run(t, "", append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, args...)...)
+		if status != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%q: status %d: %s", args, status, stderr)
+		}
+	}
+	f("number of sacks is -1", "--sacks", "-1")
+	f("memory limit is 1024 bytes", "--memory-limit", "1KiB")
+	f("is not a size", "--memory-limit", "much")
+	f("--log-level", "--log-level", "loud")
+	f("--log-format", "--log-format", "xml")
+	f("Prefix", "--prefix", "gnocchi/")
+	f("listen", "--listen", "127.0.0.1:99999")
+	f("unknown flag", "--nonsense")
+	f("configuration file", "--config", "/nonexistent.toml")
+}

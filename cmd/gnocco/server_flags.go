@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"gnocco/internal/server"
+)
+
+// serverFlags are the flags of commands that run a server.
+type serverFlags struct {
+	options          server.Options
+	maxBody, minFree byteSize
+	memory           byteSize
+	log              logFlags
+	stopTimeout      time.Duration
+}
+
+func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
+	o := &f.options
+	f.maxBody, f.minFree, f.memory = 64<<20, 256<<20, 512<<20
+	flags.StringVar(&o.Data, "data", dataDefault, "data folder, made at the first start")
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8041", "address to serve on")
+	flags.IntVar(&o.Sacks, "sacks", 0, "number of sacks: how finely work is divided; said at the first start (16), fixed from then on")
+	flags.IntVar(&o.Workers, "workers", 0, "sacks worked on at a time (0: one a core)")
+	flags.DurationVar(&o.CheckpointInterval, "checkpoint-interval", 2*time.Minute, "longest time between two checkpoints of a sack")
+	flags.Var(&f.memory, "memory-limit", "memory for caches and for measures not yet in a checkpoint, roughly")
+	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less than this free")
+	flags.Var(&f.maxBody, "max-body-bytes", "largest body of a request")
+	flags.IntVar(&o.MaxLimit, "max-limit", 1000, "most items of one page of a listing")
+	flags.StringVar(&o.Prefix, "prefix", "", "serve the API below this path too, such as /gnocchi")
+	flags.BoolVar(&o.ProxyHeaders, "proxy-headers", false, "believe Forwarded and X-Forwarded-* headers")
+	flags.StringSliceVar(&o.CORSOrigins, "cors-origin", nil, "origin from which browsers may call, * for any (may be repeated)")
+	flags.BoolVar(&o.Pprof, "pprof", false, "serve profiles of the process below /debug/pprof")
+	flags.BoolVar(&o.SkipDefaultPolicies, "skip-default-policies", false, "start without Gnocchi's default archive policies")
+	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second, "longest time to finish requests and checkpoints when stopping")
+	f.log.define(flags)
+}
+
+// start starts the server that the flags describe; it logs to logs.
+func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server, error) {
+	o := f.options
+	o.MaxBodyBytes, o.MinFreeBytes, o.MemoryBytes = int64(f.maxBody), uint64(f.minFree), int64(f.memory)
+	if o.Data == "" {
+		return nil, errors.New("--data: there is no home folder to put data in; name a folder")
+	}
+	b := readBuild()
+	o.Build = fmt.Sprintf("gnocco %s (%s)", b.version, b.revision)
+	var err error
+	if o.Logger, err = f.log.logger(logs); err != nil {
+		return nil, err
+	}
+	return server.Start(ctx, o)
+}
+
+// run waits until ctx ends or the server fails, and stops the server.
+func (f *serverFlags) run(ctx context.Context, s *server.Server) error {
+	var failed error
+	select {
+	case <-ctx.Done():
+	case failed = <-s.Failed():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.stopTimeout)
+	defer cancel()
+	return errors.Join(failed, s.Close(stop))
+}
+
+// stateFolder is where a user's data lies unless told otherwise: name below the XDG state folder. It is "" without a home.
+func stateFolder(name string) string {
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, name)
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// effective returns the value of a flag of serve, given the command line's arguments.
+func effective(t *testing.T, flag string, args ...string) (string, error) {
+	t.Helper()
+	cmd, rest, err := newRoot().Find(append([]string{"serve"}, args...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		t.Fatal(err)
+	}
+	if err := applySettings(cmd); err != nil {
+		return "", err
+	}
+	return cmd.Flag(flag).Value.String(), nil
+}
+
+func TestSettings(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	f := func(want, flag string, args ...string) {
+		t.Helper()
+		if got, err := effective(t, flag, args...); err != nil || got != want {
+			t.Errorf("%s of %q: got %q, %v, want %q", flag, args, got, err, want)
+		}
+	}
+	toml := file("a.toml", "max-limit = 5\npprof = true\ncheckpoint-interval = \"3s\"\nmemory-limit = \"1GiB\"\ncors-origin = [\"http://a\", \"http://b\"]\nbatch = 7\n")
+	yaml := file("b.yaml", "max-limit: 6\nmax-body-bytes: 1024\ncors-origin: http://c\n")
+
+	f("1000", "max-limit")
+	f("5", "max-limit", "--config", toml)
+	f("true", "pprof", "--config", toml)
+	f("3s", "checkpoint-interval", "--config", toml)
+	f("1GiB", "memory-limit", "--config", toml)
+	f("[http://a,http://b]", "cors-origin", "--config", toml)
+	f("6", "max-limit", "--config", yaml)
+	f("1KiB", "max-body-bytes", "--config", yaml)
+	f("[http://c]", "cors-origin", "--config", yaml)
+	f("9", "max-limit", "--config", yaml, "--max-limit", "9")
+
+	t.Setenv("GNOCCO_MAX_LIMIT", "8")
+	t.Setenv("GNOCCO_CORS_ORIGIN", "http://d,http://e")
+	f("8", "max-limit", "--config", yaml)
+	f("9", "max-limit", "--config", yaml, "--max-limit", "9")
+	f("[http://d,http://e]", "cors-origin", "--config", yaml)
+	t.Setenv("GNOCCO_CONFIG", toml)
+	f("3s", "checkpoint-interval")
+
+	fails := func(want string, args ...string) {
+		t.Helper()
+		if _, err := effective(t, "max-limit", args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", args, err, want)
+		}
+	}
+	fails("unknown setting max-limits, nested.thing", "--config", file("c.toml", "max-limits = 5\n[nested]\nthing = 1\n"))
+	fails("Unsupported Config Type", "--config", file("d.txt", "max-limit = 5\n"))
+	t.Setenv("GNOCCO_MAX_LIMIT", "many")
+	fails("--max-limit")
+}
+
+func TestByteSize(t *testing.T) {
+	f := func(text string, want int64, shown string) {
+		t.Helper()
+		var b byteSize
+		if err := b.Set(text); err != nil || int64(b) != want || b.String() != shown {
+			t.Errorf("%q: got %d, %q, %v, want %d, %q", text, b, b.String(), err, want, shown)
+		}
+	}
+	f("0", 0, "0")
+	f("1024", 1024, "1KiB")
+	f("1500B", 1500, "1500")
+	f("64MiB", 64<<20, "64MiB")
+	f("1.5 GB", 1_500_000_000, "1500000000")
+	f("2TiB", 2<<40, "2TiB")
+	for _, text := range []string{"", "x", "-1", "1XB", "NaN", "1e30", "MiB"} {
+		var b byteSize
+		if err := b.Set(text); err == nil {
+			t.Errorf("%q: got %d", text, b)
+		}
+	}
+}

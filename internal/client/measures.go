@@ -1,0 +1,45 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// firstPause is how long SendMeasures waits before it tries again; each time it doubles.
+const (
+	firstPause = 100 * time.Millisecond
+	tries      = 7 // over 6.3 s in all
+)
+
+// SendMeasures posts a batch: {metric UUID: [{"timestamp", "value"}]}, as JSON. When the server is not reached, or busy, it
+// tries again for some seconds: measures sent twice count once.
+func (c *Client) SendMeasures(ctx context.Context, batch []byte) error {
+	pause := firstPause
+	for try := 1; ; try++ {
+		err := c.send(ctx, http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
+		if err == nil || try == tries || !mayPass(err) || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+		pause *= 2
+	}
+}
+
+// mayPass tells whether the same request may succeed later.
+func mayPass(err error) bool {
+	var answer *StatusError
+	if !errors.As(err, &answer) {
+		return true
+	}
+	switch answer.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}

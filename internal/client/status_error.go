@@ -1,0 +1,40 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// StatusError is an answer of 400 and above.
+type StatusError struct {
+	Method, URL string
+	Status      int
+	Description string // what the server says about it
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%s %s: %d %s: %s", e.Method, e.URL, e.Status, http.StatusText(e.Status), e.Description)
+}
+
+// newStatusError takes the description out of the body, which is text where something before the API has answered.
+func newStatusError(request *http.Request, status int, body []byte) *StatusError {
+	e := &StatusError{Method: request.Method, URL: request.URL.Redacted(), Status: status}
+	var answer struct {
+		Description json.RawMessage `json:"description"`
+	}
+	if json.Unmarshal(body, &answer) != nil || json.Unmarshal(answer.Description, &e.Description) != nil {
+		if e.Description = string(answer.Description); e.Description == "" {
+			e.Description = strings.TrimSpace(string(body))
+		}
+	}
+	return e
+}
+
+// hasStatus tells whether err is an answer with this status.
+func hasStatus(err error, status int) bool {
+	var answer *StatusError
+	return errors.As(err, &answer) && answer.Status == status
+}

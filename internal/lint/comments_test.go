@@ -1,0 +1,52 @@
+package lint_test
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestPackagesHaveOneCommentInDoc(t *testing.T) {
+	comments := make(map[string][]string) // folder: files with a package comment
+	for _, file := range files(t) {
+		if file.test {
+			if file.ast.Doc != nil {
+				t.Errorf("%s: a test file has a package comment", file.path)
+			}
+			continue
+		}
+		if _, ok := comments[file.dir()]; !ok {
+			comments[file.dir()] = nil
+		}
+		if file.ast.Doc == nil {
+			continue
+		}
+		comments[file.dir()] = append(comments[file.dir()], file.path)
+		want := "Package " + file.ast.Name.Name + " "
+		if file.ast.Name.Name == "main" {
+			want = "Command " + path.Base(file.dir()) + " "
+		}
+		if !strings.HasPrefix(file.ast.Doc.Text(), want) {
+			t.Errorf("%s: the package comment does not begin with %q", file.path, want)
+		}
+	}
+	for folder, with := range comments {
+		if len(with) != 1 || path.Base(with[0]) != "doc.go" {
+			t.Errorf("%s: package comments in %q, not in doc.go alone", folder, with)
+		}
+	}
+}
+
+// undone finds the marks of work put off. They are written apart here so as not to be found.
+var undone = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b|not ` + `implemented`)
+
+func TestNothingIsLeftUndone(t *testing.T) {
+	for _, file := range files(t) {
+		for _, group := range file.ast.Comments {
+			if mark := undone.FindString(group.Text()); mark != "" {
+				t.Errorf("%s: a comment says %q", file.path, mark)
+			}
+		}
+	}
+}

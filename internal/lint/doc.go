@@ -1,0 +1,3 @@
+// Package lint holds checks of the source tree itself, as ordinary tests: which package may import which, that every package
+// says in its doc.go what it is for, that nothing is left undone in a comment.
+package lint

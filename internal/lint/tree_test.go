@@ -1,0 +1,77 @@
+package lint_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// module is the name in go.mod.
+const module = "gnocco"
+
+// sourceFile is a parsed Go file of the tree.
+type sourceFile struct {
+	path string // from the root of the tree, with slashes
+	ast  *ast.File
+	test bool
+}
+
+// dir is the folder of the file's package, "." for the root.
+func (f sourceFile) dir() string { return path.Dir(f.path) }
+
+// imports returns the paths that the file imports.
+func (f sourceFile) imports() []string {
+	var all []string
+	for _, spec := range f.ast.Imports {
+		all = append(all, strings.Trim(spec.Path.Value, `"`))
+	}
+	return all
+}
+
+// files parses every Go file of the tree.
+func files(t *testing.T) (all []sourceFile) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		base := entry.Name()
+		if entry.IsDir() {
+			if rel != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "bin") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(base, ".go") {
+			return nil
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		all = append(all, sourceFile{path: filepath.ToSlash(rel), ast: file, test: strings.HasSuffix(base, "_test.go")})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 10 {
+		t.Fatalf("found only %d Go files below %s", len(all), root)
+	}
+	return all
+}

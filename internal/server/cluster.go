@@ -1,0 +1,61 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// formatVersion is that of the data folder as a whole: which stores there are, and where. Each store has one of its own too.
+const formatVersion = 1
+
+// Cluster is what cluster.json holds: what never changes during the life of a data folder.
+type Cluster struct {
+	Format int `json:"format"` // version
+	Sacks  int `json:"sacks"`  // their number, which says where a metric's measures lie
+}
+
+// ReadCluster reads cluster.json.
+func (f *Folder) ReadCluster() (Cluster, error) {
+	var c Cluster
+	path := filepath.Join(f.Path, "cluster.json")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return c, fmt.Errorf("server: %w", err)
+	}
+	if err := json.Unmarshal(content, &c); err != nil {
+		return c, fmt.Errorf("server: %s: %w", path, err)
+	}
+	if c.Format != formatVersion {
+		return c, fmt.Errorf("server: %s has format %d; this gnocco knows format %d", f.Path, c.Format, formatVersion)
+	}
+	if c.Sacks < 1 || c.Sacks > maxSacks {
+		return c, fmt.Errorf("server: %s: %d sacks", path, c.Sacks)
+	}
+	return c, nil
+}
+
+// ensureCluster reads cluster.json, or writes it at the first start. sacks is the number asked for, 0 for any.
+func (f *Folder) ensureCluster(sacks int) (Cluster, error) {
+	c, err := f.ReadCluster()
+	if errors.Is(err, os.ErrNotExist) {
+		c = Cluster{Format: formatVersion, Sacks: sacks}
+		if sacks == 0 {
+			c.Sacks = defaultSacks
+		}
+		content, err := json.Marshal(c)
+		if err != nil {
+			return c, fmt.Errorf("server: %w", err)
+		}
+		if err := f.writeFile("cluster.json", append(content, '\n')); err != nil {
+			return c, fmt.Errorf("server: %w", err)
+		}
+		return c, nil
+	}
+	if err == nil && sacks != 0 && sacks != c.Sacks {
+		err = fmt.Errorf("server: %s was made with %d sacks, which cannot become %d", f.Path, c.Sacks, sacks)
+	}
+	return c, err
+}

@@ -1,0 +1,128 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gnocco/internal/client"
+	"gnocco/internal/server"
+)
+
+func start(t *testing.T, options server.Options) *server.Server {
+	t.Helper()
+	options.Listen, options.MinFreeBytes = "127.0.0.1:0", 1<<20
+	s, err := server.Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func stop(t *testing.T, s *server.Server) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServerStartsAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	for round := range 3 {
+		s := start(t, server.Options{Data: dir, Sacks: 2, SkipDefaultPolicies: true})
+		c, err := client.New(s.URL(), "admin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var policies []struct{ Name string }
+		if err := c.Do(t.Context(), http.MethodGet, "/v1/archive_policy", nil, &policies); err != nil || len(policies) != min(round, 1) {
+			t.Errorf("round %d: %v, %v", round, policies, err)
+		}
+		policy := map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 1, "points": 1}}}
+		if err := c.EnsureArchivePolicy(t.Context(), "p", policy); err != nil {
+			t.Error(err)
+		}
+		stop(t, s)
+		if err := c.Do(t.Context(), http.MethodGet, "/", nil, nil); err == nil {
+			t.Error("answers after Close")
+		}
+	}
+}
+
+// A start that fails must leave nothing held: the next one works.
+func TestServerStartFailsCleanly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	stop(t, start(t, server.Options{Data: dir, Sacks: 2}))
+	fails := func(want string, options server.Options) {
+		t.Helper()
+		if options.Listen == "" {
+			options.Listen = "127.0.0.1:0"
+		}
+		options.Data = dir
+		if s, err := server.Start(t.Context(), options); err == nil {
+			stop(t, s)
+			t.Errorf("started, want %q", want)
+		} else if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	other := start(t, server.Options{Data: t.TempDir()})
+	defer stop(t, other)
+	fails("address already in use", server.Options{Listen: strings.TrimPrefix(other.URL(), "http://")})
+	fails("Prefix", server.Options{Prefix: "gnocchi"})
+	fails("made with 2 sacks, which cannot become 3", server.Options{Sacks: 3})
+
+	file := func(name string) (restore func(), write func(string)) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write = func(text string) {
+			t.Helper()
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return func() { write(string(content)) }, write
+	}
+	restore, write := file("cluster.json")
+	write(`{"format": 2, "sacks": 2}`)
+	fails("has format 2; this gnocco knows format 1", server.Options{})
+	write(`{"format": 1, "sacks": 0}`)
+	fails("0 sacks", server.Options{})
+	write(`{`)
+	fails("cluster.json", server.Options{})
+	restore()
+
+	restore, write = file("node")
+	write("../elsewhere")
+	fails("not the name of a node", server.Options{})
+	if err := os.Remove(filepath.Join(dir, "node")); err != nil {
+		t.Fatal(err)
+	}
+	fails("the file node is missing", server.Options{})
+	restore()
+
+	stop(t, start(t, server.Options{Data: dir}))
+}
+
+func TestServerTellsWhyItStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := server.Start(ctx, server.Options{Data: t.TempDir(), Listen: "127.0.0.1:0"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("started with a context that has ended: %v", err)
+	}
+	if _, err := server.Start(t.Context(), server.Options{Sacks: -1, Workers: -1}); err == nil ||
+		!strings.Contains(err.Error(), "no data folder") || !strings.Contains(err.Error(), "workers is negative") {
+		t.Errorf("not every fault is told: %v", err)
+	}
+}

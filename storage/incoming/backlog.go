@@ -1,0 +1,83 @@
+package incoming
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Backlog is what was accepted but not yet processed, by what the readers said in Drain. It is counted without
+// looking at the records: each of them carries what its sack had been sent before it.
+type Backlog struct {
+	SackBacklog
+	Sacks []SackBacklog
+}
+
+// SackBacklog is the backlog of one sack.
+type SackBacklog struct {
+	Measures int
+	Blocks   int       // what requests brought; a request counts once for each sack that it fell into
+	Oldest   time.Time // when the oldest of them was accepted; zero if there are none
+}
+
+// Age returns how long the oldest measure has been waiting at a time; 0 if none is.
+func (b SackBacklog) Age(now time.Time) time.Duration {
+	if b.Oldest.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(b.Oldest))
+}
+
+// Backlog returns the backlog, in total and by sack.
+func (s *Store) Backlog() Backlog {
+	b := Backlog{Sacks: make([]SackBacklog, len(s.sacks))}
+	for i, k := range s.sacks {
+		b.Sacks[i] = k.backlog()
+		b.add(b.Sacks[i])
+	}
+	return b
+}
+
+func (b *SackBacklog) add(other SackBacklog) {
+	b.Measures += other.Measures
+	b.Blocks += other.Blocks
+	if b.Oldest.IsZero() || !other.Oldest.IsZero() && other.Oldest.Before(b.Oldest) {
+		b.Oldest = other.Oldest
+	}
+}
+
+// PendingByMetric returns, for each metric in the backlog, the number of blocks that hold measures of it. It reads
+// the whole backlog. Corrupt blocks are left out: the reader reports them.
+func (s *Store) PendingByMetric() (map[uuid.UUID]int, error) {
+	pending := make(map[uuid.UUID]int)
+	err := s.read(func() error {
+		for i, k := range s.sacks {
+			k.mu.Lock()
+			processed, last := k.processed, k.last
+			k.mu.Unlock()
+			if processed >= last {
+				continue
+			}
+			err := s.scan(i, processed, last, func(_ uint64, value []byte) (more bool) {
+				_, block, err := decodeRecord(value)
+				if err != nil {
+					return true
+				}
+				ids, _ := blockMetrics(block)
+				for ; len(ids) > 0; ids = ids[16:] {
+					pending[uuid.UUID(ids[:16])]++
+				}
+				return true
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("incoming: read backlog: %w", err)
+	}
+	return pending, nil
+}

@@ -1,0 +1,178 @@
+package incoming
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// maxGroupBytes bounds a batch; a single larger request has one to itself.
+const maxGroupBytes = 4 << 20
+
+// committer is the state of the one goroutine that writes. It gathers what arrives while the last sync runs: a group
+// grows as the disk gets slower, and nobody ever waits for a timer.
+type committer struct {
+	next         uint64   // sequence
+	totals       []total  // sent to each sack, including what is being committed
+	acknowledged []uint64 // up to where each sack is deleted, so that range deletions don't overlap
+	group        []*request
+	bytes        int
+}
+
+// commitLoop runs until the queue is closed and empty.
+func (s *Store) commitLoop(c *committer) {
+	defer close(s.committed)
+	for range s.queue.wake {
+		var acknowledged map[int]uint64
+		var closed bool
+		c.group, acknowledged, closed = s.queue.take(c.group[:0], maxGroupBytes)
+		s.commit(c, acknowledged)
+		clear(c.group)
+		if closed {
+			return
+		}
+	}
+}
+
+// commit makes the group durable, publishes it, and tells those who wait.
+func (s *Store) commit(c *committer, acknowledged map[int]uint64) {
+	kept := c.group[:0]
+	c.bytes = 0
+	for _, r := range c.group {
+		if r.taken.CompareAndSwap(false, true) {
+			kept = append(kept, r)
+			c.bytes += r.bytes + len(r.blocks)*(keyBytes+maxRecordPrefix+8)
+		}
+	}
+	c.group = kept
+	if len(c.group) == 0 && len(acknowledged) == 0 {
+		return
+	}
+	first := c.next
+	err := s.failed()
+	if err == nil {
+		began := time.Now()
+		if err = s.write(c, acknowledged); err != nil {
+			s.fail(err)
+			err = s.failed()
+		} else if len(c.group) > 0 {
+			s.telemetry.commitSeconds.Observe(time.Since(began).Seconds())
+			s.telemetry.commitRequests.Observe(float64(len(c.group)))
+			s.publish(c.group, first)
+		}
+	}
+	for _, r := range c.group {
+		r.done <- err
+	}
+}
+
+// write commits the group's records, synced, and deletes what is acknowledged, for which no sync is needed: what a
+// crash brings back is behind the reader's mark.
+func (s *Store) write(c *committer, acknowledged map[int]uint64) (err error) {
+	batch := s.db.NewBatchWithSize(c.bytes + 64)
+	defer func() { batch.Close() }()
+	for _, r := range c.group {
+		for i := range r.blocks {
+			b := &r.blocks[i]
+			b.before = c.totals[b.Sack]
+			c.totals[b.Sack] = b.before.plus(b.measures)
+			var prefix [maxRecordPrefix]byte
+			n := putRecordPrefix(prefix[:], b.before)
+			op := batch.SetDeferred(keyBytes, n+len(b.Data))
+			putKey(op.Key, b.Sack, c.next)
+			copy(op.Value, prefix[:n])
+			copy(op.Value[n:], b.Data)
+			if err := op.Finish(); err != nil {
+				return err
+			}
+		}
+		c.next++
+	}
+	for sack, upTo := range acknowledged {
+		if upTo <= c.acknowledged[sack] {
+			continue
+		}
+		lower, upper := key(sack, c.acknowledged[sack]+1), key(sack, upTo+1)
+		if err := batch.DeleteRange(lower[:], upper[:], nil); err != nil {
+			return err
+		}
+		c.acknowledged[sack] = upTo
+	}
+	if len(c.group) > 0 {
+		return applySynced(s.db, batch)
+	}
+	return applyUnsynced(s.db, batch)
+}
+
+// applySynced commits a batch with a sync. Pebble's Apply would take a failed sync for the end of the process, by its
+// logger; here the error comes back, so that those who wait get an answer.
+func applySynced(db *pebble.DB, batch *pebble.Batch) (err error) {
+	defer recovered(&err)
+	if err := db.ApplyNoSyncWait(batch, pebble.Sync); err != nil {
+		return err
+	}
+	return batch.SyncWait()
+}
+
+func applyUnsynced(db *pebble.DB, batch *pebble.Batch) (err error) {
+	defer recovered(&err)
+	return db.Apply(batch, pebble.NoSync)
+}
+
+// recovered turns a panic into an error. Pebble panics if its log has failed before, under an earlier batch or in the
+// background.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("pebble: %v", r)
+	}
+}
+
+// publish makes a committed group visible to the readers, in order.
+func (s *Store) publish(group []*request, sequence uint64) {
+	measures, size := 0, 0
+	for _, r := range group {
+		for _, b := range r.blocks {
+			s.sacks[b.Sack].publish(tailRecord{
+				Record: Record{Sequence: sequence, Block: b.Data}, before: b.before, accepted: b.accepted,
+			}, b.measures)
+			measures += b.measures
+		}
+		size += r.bytes + len(r.blocks)*recordOverhead
+		sequence++
+	}
+	s.telemetry.requests.Add(float64(len(group)))
+	s.telemetry.measures.Add(float64(measures))
+	if s.tailBytes.Add(int64(size)) > int64(s.options.TailBytes) {
+		s.shrinkTails()
+	}
+	for _, r := range group {
+		for _, b := range r.blocks {
+			s.sacks[b.Sack].wake()
+		}
+	}
+}
+
+// shrinkTails lets go of the older half of the longest tail until all fit: the sack whose reader is furthest behind
+// goes to the disk, the others go on in memory.
+func (s *Store) shrinkTails() {
+	for s.tailBytes.Load() > int64(s.options.TailBytes) {
+		var longest *sack
+		most := 0
+		for _, k := range s.sacks {
+			k.mu.Lock()
+			size := k.tail.size
+			k.mu.Unlock()
+			if size > most {
+				longest, most = k, size
+			}
+		}
+		if longest == nil {
+			return
+		}
+		longest.mu.Lock()
+		dropped := longest.tail.drop((len(longest.tail.records) + 1) / 2)
+		longest.mu.Unlock()
+		s.tailBytes.Add(int64(-dropped))
+	}
+}

@@ -1,0 +1,100 @@
+package incoming
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Drain returns the records of the sack behind sequence after, oldest first: those that fit into maxBytes, and at
+// least one if there is one. It is the reader's word that everything up to after is processed, from which Backlog
+// counts. A reader may go back, after a crash to its mark, as far as it has not acknowledged.
+//
+// A record that is corrupt is returned like any other; its block does not decode.
+func (s *Store) Drain(sack int, after uint64, maxBytes int) (records []Record, err error) {
+	err = s.read(func() error {
+		var last uint64
+		var inMemory bool
+		if records, last, inMemory = s.drainTail(s.sacks[sack], after, maxBytes); inMemory {
+			return nil
+		}
+		records, err = s.drainStore(sack, after, last, maxBytes)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("incoming: drain sack %d after %d: %w", sack, after, err)
+	}
+	return records, nil
+}
+
+// drainTail drains from memory; if the tail does not reach back to after, inMemory is false. last is the highest
+// published sequence.
+func (s *Store) drainTail(k *sack, after uint64, maxBytes int) (records []Record, last uint64, inMemory bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	dropped := 0
+	switch {
+	case after >= k.last:
+		k.processAll(after)
+		dropped = k.tail.drop(len(k.tail.records))
+	case after >= k.tail.floor:
+		dropped = k.tail.drop(k.tail.search(after))
+		next := &k.tail.records[0]
+		k.process(after, next.before, next.accepted)
+		records = k.tail.first(maxBytes)
+	default:
+		return nil, k.last, false
+	}
+	s.tailBytes.Add(int64(-dropped))
+	return records, k.last, true
+}
+
+// drainStore reads the records behind after, up to last, from Pebble.
+func (s *Store) drainStore(sack int, after, last uint64, maxBytes int) (records []Record, err error) {
+	size := 0
+	err = s.scan(sack, after, last, func(sequence uint64, value []byte) (more bool) {
+		before, block, err := decodeRecord(value)
+		if err != nil {
+			block = value // for the reader to keep as evidence
+		}
+		if len(records) > 0 && size+len(block) > maxBytes {
+			return false
+		}
+		if len(records) == 0 && err == nil {
+			_, accepted, _ := BlockMeasures(block)
+			k := s.sacks[sack]
+			k.mu.Lock()
+			k.process(after, before, accepted)
+			k.mu.Unlock()
+		}
+		size += len(block)
+		records = append(records, Record{Sequence: sequence, Block: bytes.Clone(block)})
+		return size < maxBytes
+	})
+	if err == nil && len(records) == 0 {
+		s.sacks[sack].skip(after, last)
+	}
+	return records, err
+}
+
+// scan calls f with the stored records behind after, up to last, until it returns false. Values are valid during the
+// call.
+func (s *Store) scan(sack int, after, last uint64, f func(sequence uint64, value []byte) (more bool)) error {
+	lower, upper := key(sack, after+1), key(sack, last+1)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower[:], UpperBound: upper[:]})
+	if err != nil {
+		return err
+	}
+	defer iter.Close()
+	for ok := iter.First(); ok; ok = iter.Next() {
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		if !f(keySequence(iter.Key()), value) {
+			return nil
+		}
+	}
+	return iter.Error()
+}

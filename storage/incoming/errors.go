@@ -1,0 +1,21 @@
+package incoming
+
+import (
+	"errors"
+	"fmt"
+
+	"gnocco/model"
+)
+
+// What Append refuses with is of kind model.ErrUnavailable: the client may come again. After ErrTimeout, and after
+// the end of a context, the measures may have been stored nevertheless.
+var (
+	ErrNoSpace = fmt.Errorf("%w: no disk space left for measures", model.ErrUnavailable)
+	ErrBusy    = fmt.Errorf("%w: too many measures wait for the disk", model.ErrUnavailable)
+	ErrTimeout = fmt.Errorf("%w: the disk took too long", model.ErrUnavailable)
+	ErrClosed  = fmt.Errorf("%w: store is closed", model.ErrUnavailable)
+	ErrFailed  = fmt.Errorf("%w: store failed", model.ErrUnavailable)
+)
+
+// ErrCorrupt says that bytes do not decode.
+var ErrCorrupt = errors.New("incoming: corrupt")

@@ -1,0 +1,73 @@
+package incoming
+
+import (
+	"sync"
+	"time"
+)
+
+// sack is what the store keeps in memory about one sack.
+type sack struct {
+	ready chan struct{} // capacity 1
+
+	mu   sync.Mutex
+	tail tail
+	last uint64 // the highest published sequence
+	sent total  // up to last
+
+	// What the reader said of itself.
+	processed     uint64
+	processedSent total     // up to processed
+	oldest        time.Time // when the first record behind processed was accepted; zero without one
+}
+
+// publish makes a record visible.
+func (s *sack) publish(r tailRecord, measures int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sent == s.processedSent {
+		s.oldest = r.accepted
+	}
+	s.last = r.Sequence
+	s.sent = r.before.plus(measures)
+	s.tail.records = append(s.tail.records, r)
+	s.tail.size += r.size()
+}
+
+// wake leaves the token, after all that it announces is published.
+func (s *sack) wake() {
+	select {
+	case s.ready <- struct{}{}:
+	default:
+	}
+}
+
+// process notes that the reader has processed everything up to sequence, and that what comes next is a record with
+// these figures. mu is held.
+func (s *sack) process(sequence uint64, before total, accepted time.Time) {
+	s.processed, s.processedSent, s.oldest = sequence, before, accepted
+}
+
+// processAll notes that the reader has processed everything. mu is held.
+func (s *sack) processAll(sequence uint64) { s.process(sequence, s.sent, time.Time{}) }
+
+// skip notes that there are no records between sequence and last, which was the highest published one: they were
+// deleted.
+func (s *sack) skip(sequence, last uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == last {
+		s.processAll(sequence)
+	}
+}
+
+// backlog returns what is not yet processed.
+func (s *sack) backlog() SackBacklog {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := SackBacklog{Oldest: s.oldest}
+	if s.sent.blocks > s.processedSent.blocks { // else after a corrupt record, whose figures are lost
+		b.Blocks = int(s.sent.blocks - s.processedSent.blocks)
+		b.Measures = int(max(s.sent.measures, s.processedSent.measures) - s.processedSent.measures)
+	}
+	return b
+}

@@ -1,0 +1,175 @@
+package incoming
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"gnocco/storage/engine"
+)
+
+// memTableSize holds the measures of some seconds, so that most are deleted before they reach a table.
+const memTableSize = 16 << 20
+
+// Store may be used by several goroutines. Each sack has one reader.
+type Store struct {
+	options   Options
+	db        *pebble.DB
+	id        string
+	epoch     uint64
+	space     *freeSpace
+	sacks     []*sack
+	tailBytes atomic.Int64 // of all sacks
+	telemetry *telemetry
+
+	queue     queue
+	committed chan struct{} // closed when the committer has ended
+
+	failure atomic.Pointer[error] // once a commit failed
+	// reading is held while Pebble is read, so that Close waits.
+	reading sync.RWMutex
+	closed  bool // guarded by reading
+}
+
+// Open opens or creates the store in dir, and starts a new epoch.
+func Open(dir string, options Options) (*Store, error) {
+	if err := options.Validate(); err != nil {
+		return nil, fmt.Errorf("incoming: %w", err)
+	}
+	options.EnsureDefaults()
+	db, err := engine.Open(dir, engine.Options{
+		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, MemTableSize: memTableSize,
+		Compression: &engine.FastCompression, Logger: options.Logger, Fail: options.Fail,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("incoming: open %s: %w", dir, err)
+	}
+	s := &Store{options: options, db: db, committed: make(chan struct{})}
+	s.queue.wake = make(chan struct{}, 1)
+	if err := s.start(dir); err != nil {
+		return nil, fmt.Errorf("incoming: open %s: %w", dir, errors.Join(err, db.Close()))
+	}
+	return s, nil
+}
+
+func (s *Store) start(dir string) error {
+	m, err := raiseEpoch(s.db, s.options.Sacks)
+	if err != nil {
+		return err
+	}
+	s.id, s.epoch = m.id.String(), m.epoch
+	s.space = newFreeSpace(dir, &s.options)
+	totals := make([]total, s.options.Sacks)
+	for i := range s.options.Sacks {
+		sack := &sack{ready: make(chan struct{}, 1)}
+		if err := s.recover(i, sack); err != nil {
+			return err
+		}
+		totals[i] = sack.sent
+		s.sacks = append(s.sacks, sack)
+	}
+	if s.telemetry, err = newTelemetry(s); err != nil {
+		return err
+	}
+	go s.commitLoop(&committer{next: firstSequence(m.epoch), totals: totals, acknowledged: make([]uint64, len(totals))})
+	return nil
+}
+
+// recover finds what an earlier epoch left in sack i. All of it counts as backlog until the reader tells otherwise.
+func (s *Store) recover(i int, sack *sack) error {
+	lower, upper := key(i, 0), key(i+1, 0)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower[:], UpperBound: upper[:]})
+	if err != nil {
+		return err
+	}
+	defer iter.Close()
+	if !iter.First() {
+		return iter.Error()
+	}
+	// A corrupt record stays for the reader to report; its figures are taken as 0.
+	before, block, _ := decodeRecord(iter.Value())
+	_, accepted, _ := BlockMeasures(block)
+	sack.process(0, before, accepted)
+	if !iter.Last() {
+		return iter.Error()
+	}
+	before, block, _ = decodeRecord(iter.Value())
+	measures, _, _ := BlockMeasures(block)
+	sack.sent = before.plus(measures)
+	sack.last = keySequence(iter.Key())
+	sack.tail.floor = sack.last
+	sack.wake()
+	return nil
+}
+
+// ID returns the store's identity: random, made when the store was, the same ever after.
+func (s *Store) ID() string { return s.id }
+
+// Sacks returns the number of sacks.
+func (s *Store) Sacks() int { return len(s.sacks) }
+
+// DB returns the Pebble store, for its figures.
+func (s *Store) DB() *pebble.DB { return s.db }
+
+// Ready returns the channel that carries one token once the sack got records, also those found by Open. The reader
+// takes the token, then drains until nothing comes.
+func (s *Store) Ready(sack int) <-chan struct{} { return s.sacks[sack].ready }
+
+// Last returns the highest published sequence of the sack, 0 if Open found none and none came since.
+func (s *Store) Last(sack int) uint64 {
+	k := s.sacks[sack]
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.last
+}
+
+// Close commits what waits, and closes the store, after calls in progress. What comes later gets ErrClosed. If the
+// disk does not take what waits, the store stays open and the error is ErrTimeout.
+func (s *Store) Close() error {
+	if !s.queue.close() {
+		return ErrClosed
+	}
+	select {
+	case <-s.committed:
+	case <-time.After(s.options.Timeout):
+		return fmt.Errorf("incoming: close: %w", ErrTimeout)
+	}
+	s.telemetry.unregister()
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.closed = true
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("incoming: close: %w", err)
+	}
+	return nil
+}
+
+// read runs f unless the store is closed, and keeps it open meanwhile.
+func (s *Store) read(f func() error) error {
+	s.reading.RLock()
+	defer s.reading.RUnlock()
+	if s.closed {
+		return ErrClosed
+	}
+	return f()
+}
+
+// fail makes the store refuse from now on, and reports why.
+func (s *Store) fail(err error) {
+	wrapped := fmt.Errorf("%w: %w", ErrFailed, err)
+	if !s.failure.CompareAndSwap(nil, &wrapped) {
+		return
+	}
+	s.options.Fail(fmt.Errorf("incoming: commit: %w", err))
+}
+
+func (s *Store) failed() error {
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

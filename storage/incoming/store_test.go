@@ -1,0 +1,517 @@
+package incoming_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/model"
+	"gnocco/storage/incoming"
+)
+
+const sacks = 4
+
+func open(t testing.TB, options incoming.Options) *incoming.Store {
+	t.Helper()
+	if options.Sacks == 0 {
+		options.Sacks = sacks
+	}
+	if options.FS == nil {
+		options.FS = vfs.NewMem()
+	}
+	s, err := incoming.Open("incoming", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closeStore(t testing.TB, s *incoming.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// blocks returns one block for each of the sacks, each with one metric of measures measures.
+func blocks(rng *rand.Rand, measures int, in ...int) (blocks []incoming.Block, metrics []uuid.UUID) {
+	for _, sack := range in {
+		m := request(rng, measures)
+		metrics = append(metrics, m.Metrics[0])
+		blocks = append(blocks, incoming.Block{Sack: sack, Data: incoming.AppendBlock(nil, m, []int{0}, accepted)})
+	}
+	return blocks, metrics
+}
+
+func appendBlocks(t testing.TB, s *incoming.Store, blocks []incoming.Block) {
+	t.Helper()
+	if err := s.Append(t.Context(), blocks); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// drain returns all records behind after, a few at a time, without telling that they are processed.
+func drain(t testing.TB, s *incoming.Store, sack int, after uint64) []incoming.Record {
+	t.Helper()
+	records, err := s.Drain(sack, after, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if r.Sequence <= after {
+			t.Fatalf("sequence %d after %d", r.Sequence, after)
+		}
+		after = r.Sequence
+	}
+	return records
+}
+
+// metricsOf returns the metrics of the records, in order.
+func metricsOf(t testing.TB, records []incoming.Record) []uuid.UUID {
+	t.Helper()
+	var m model.Measures
+	for _, r := range records {
+		if _, err := incoming.DecodeBlock(r.Block, &m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m.Metrics
+}
+
+func TestAppendDrain(t *testing.T) {
+	fs := vfs.NewMem()
+	s := open(t, incoming.Options{FS: fs})
+	rng := rand.New(rand.NewPCG(1, 1))
+	var want [sacks][]uuid.UUID
+	for _, in := range [][]int{{0, 1, 2, 3}, {2}, {0, 2}} {
+		b, metrics := blocks(rng, 3, in...)
+		appendBlocks(t, s, b)
+		for i, sack := range in {
+			want[sack] = append(want[sack], metrics[i])
+			clear(b[i].Data) // the caller's again
+		}
+	}
+	check := func() {
+		t.Helper()
+		for sack := range sacks {
+			records := drain(t, s, sack, 0)
+			if got := metricsOf(t, records); !slices.Equal(got, want[sack]) {
+				t.Errorf("sack %d: %v, want %v", sack, got, want[sack])
+			}
+			if last := s.Last(sack); last != records[len(records)-1].Sequence {
+				t.Errorf("sack %d: last is %d", sack, last)
+			}
+			select {
+			case <-s.Ready(sack):
+			default:
+				t.Errorf("sack %d: not ready", sack)
+			}
+		}
+	}
+	check()
+	id, last := s.ID(), s.Last(2)
+	closeStore(t, s)
+	s = open(t, incoming.Options{FS: fs})
+	check()
+	if s.ID() != id {
+		t.Errorf("identity %s became %s", id, s.ID())
+	}
+
+	// What is acknowledged is gone, and sequences go on, also when nothing is left.
+	for sack := range sacks {
+		if err := s.Acknowledge(sack, s.Last(sack)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, s)
+	s = open(t, incoming.Options{FS: fs})
+	for sack := range sacks {
+		if records := drain(t, s, sack, 0); len(records) != 0 || s.Last(sack) != 0 {
+			t.Errorf("sack %d: %d records, last %d", sack, len(records), s.Last(sack))
+		}
+	}
+	b, _ := blocks(rng, 1, 2)
+	appendBlocks(t, s, b)
+	if got := s.Last(2); got <= last {
+		t.Errorf("sequence %d after %d", got, last)
+	}
+	closeStore(t, s)
+
+	if _, err := s.Drain(0, 0, 1); !errors.Is(err, incoming.ErrClosed) {
+		t.Errorf("drain after close: %v", err)
+	}
+	if err := s.Append(t.Context(), b); !errors.Is(err, incoming.ErrClosed) {
+		t.Errorf("append after close: %v", err)
+	}
+	if err := s.Acknowledge(0, 1); !errors.Is(err, incoming.ErrClosed) {
+		t.Errorf("acknowledge after close: %v", err)
+	}
+	if err := s.Close(); !errors.Is(err, incoming.ErrClosed) {
+		t.Errorf("close after close: %v", err)
+	}
+	if _, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks + 1}); !errors.Is(err, model.ErrInvalid) {
+		t.Errorf("open with another number of sacks: %v", err)
+	}
+}
+
+func TestAppendInvalid(t *testing.T) {
+	s := open(t, incoming.Options{})
+	defer closeStore(t, s)
+	b, _ := blocks(rand.New(rand.NewPCG(2, 2)), 1, 1, 2)
+	f := func(want error, blocks ...incoming.Block) {
+		t.Helper()
+		if err := s.Append(t.Context(), blocks); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	f(nil)
+	f(model.ErrInvalid, b[1], b[0])
+	f(model.ErrInvalid, b[0], b[0])
+	f(model.ErrInvalid, incoming.Block{Sack: sacks, Data: b[0].Data})
+	f(model.ErrInvalid, incoming.Block{Sack: -1, Data: b[0].Data})
+	f(incoming.ErrCorrupt, incoming.Block{Sack: 1, Data: b[0].Data[:10]})
+	if last := s.Last(1); last != 0 {
+		t.Errorf("something was stored: %d", last)
+	}
+}
+
+// logSyncs counts and slows down the syncs of Pebble's log.
+func logSyncs(n *atomic.Int64, pause time.Duration) errorfs.Injector {
+	return errorfs.InjectorFunc(func(op errorfs.Op) error {
+		switch op.Kind {
+		case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo:
+			if strings.HasSuffix(op.Path, ".log") {
+				n.Add(1)
+				time.Sleep(pause)
+			}
+		}
+		return nil
+	})
+}
+
+// Whatever waits shares a sync, and readers that follow see each record once, in order.
+func TestConcurrentAppends(t *testing.T) {
+	const clients, requests = 32, 20
+	var syncs atomic.Int64
+	s := open(t, incoming.Options{FS: errorfs.Wrap(vfs.NewMem(), logSyncs(&syncs, 2*time.Millisecond)), TailBytes: 4 << 10})
+	before := syncs.Load()
+
+	var appended [sacks]sync.Map // metric -> true, once Append returned
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(3, uint64(c)))
+			for range requests {
+				in := []int{0, 1 + rng.IntN(sacks-1)}
+				b, metrics := blocks(rng, 1, in...)
+				if err := s.Append(context.Background(), b); err != nil {
+					t.Error(err)
+					return
+				}
+				for i, sack := range in {
+					appended[sack].Store(metrics[i], true)
+				}
+			}
+		})
+	}
+	var got [sacks][]uuid.UUID
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for sack := range sacks {
+		readers.Go(func() {
+			after := uint64(0)
+			for done := false; ; {
+				records, err := s.Drain(sack, after, 1000)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, r := range records {
+					if r.Sequence <= after {
+						t.Errorf("sequence %d after %d", r.Sequence, after)
+					}
+					after = r.Sequence
+				}
+				got[sack] = append(got[sack], metricsOf(t, records)...)
+				if len(records) > 0 {
+					continue
+				}
+				if done {
+					return
+				}
+				select {
+				case <-s.Ready(sack):
+				case <-stop:
+					done = true
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	readers.Wait()
+	if n := syncs.Load() - before; n > clients*requests/8 {
+		t.Errorf("%d requests took %d syncs", clients*requests, n)
+	}
+	for sack := range sacks {
+		want := 0
+		appended[sack].Range(func(id, _ any) bool {
+			want++
+			if !slices.Contains(got[sack], id.(uuid.UUID)) {
+				t.Errorf("sack %d: lost %v", sack, id)
+			}
+			return true
+		})
+		if len(got[sack]) != want {
+			t.Errorf("sack %d: %d records, want %d", sack, len(got[sack]), want)
+		}
+	}
+	if b := s.Backlog(); b.Measures != 0 || b.Blocks != 0 || !b.Oldest.IsZero() {
+		t.Errorf("backlog %+v", b)
+	}
+	closeStore(t, s)
+}
+
+// Whatever the tail still holds, and however small the portions are, the same records come.
+func TestTailOrStore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	type stored struct{ sequences, metrics string }
+	read := func(s *incoming.Store, sack int, after uint64, maxBytes int) (got stored) {
+		for {
+			records, err := s.Drain(sack, after, maxBytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(records) == 0 {
+				return got
+			}
+			size := 0
+			for _, r := range records {
+				size += len(r.Block)
+				after = r.Sequence
+				got.sequences += fmt.Sprint(r.Sequence, " ")
+			}
+			if len(records) > 1 && size > maxBytes {
+				t.Fatalf("%d bytes, want %d", size, maxBytes)
+			}
+			got.metrics += fmt.Sprint(metricsOf(t, records))
+		}
+	}
+	fs := vfs.NewMem()
+	large, small := open(t, incoming.Options{FS: fs}), open(t, incoming.Options{FS: vfs.NewMem(), TailBytes: 2000})
+	defer closeStore(t, small)
+	var sequences []uint64
+	for range 100 {
+		b, _ := blocks(rng, 1+rng.IntN(20), 1)
+		appendBlocks(t, large, b)
+		appendBlocks(t, small, b)
+		sequences = append(sequences, large.Last(1))
+	}
+	var wants []stored
+	check := func(s *incoming.Store) {
+		t.Helper()
+		i := 0
+		for _, after := range []uint64{0, sequences[0], sequences[50] - 1, sequences[50], sequences[98], sequences[99]} {
+			for _, maxBytes := range []int{0, 500, 1 << 20} {
+				if i == len(wants) {
+					wants = append(wants, read(s, 1, after, maxBytes))
+				} else if got := read(s, 1, after, maxBytes); got != wants[i] {
+					t.Errorf("after %d, %d bytes: %v, want %v", after, maxBytes, got, wants[i])
+				}
+				i++
+			}
+		}
+	}
+	check(large)
+	check(large) // the tail now is gone: the first reader told that all was processed
+	check(small)
+	closeStore(t, large)
+	reopened := open(t, incoming.Options{FS: fs})
+	check(reopened)
+	closeStore(t, reopened)
+}
+
+func TestBacklog(t *testing.T) {
+	fs := vfs.NewMem()
+	s := open(t, incoming.Options{FS: fs})
+	rng := rand.New(rand.NewPCG(5, 5))
+	check := func(sack, measures, blocks int, oldest time.Time) {
+		t.Helper()
+		b := s.Backlog()
+		want := incoming.SackBacklog{Measures: measures, Blocks: blocks, Oldest: oldest}
+		if b.Sacks[sack] != want || b.SackBacklog != want {
+			t.Errorf("backlog %+v, want %+v", b, want)
+		}
+	}
+	check(1, 0, 0, time.Time{})
+	at := func(seconds int) time.Time { return accepted.Add(time.Duration(seconds) * time.Second) }
+	var sequences []uint64
+	for i := range 5 {
+		m := request(rng, 10+i)
+		appendBlocks(t, s, []incoming.Block{{Sack: 1, Data: incoming.AppendBlock(nil, m, []int{0}, at(i))}})
+		sequences = append(sequences, s.Last(1))
+	}
+	check(1, 60, 5, at(0))
+	drain(t, s, 1, sequences[1])
+	check(1, 12+13+14, 3, at(2))
+	drain(t, s, 1, sequences[0]) // after a crash of the worker: back to its mark, by Pebble
+	check(1, 11+12+13+14, 4, at(1))
+	if age := s.Backlog().Age(at(7)); age != 6*time.Second {
+		t.Errorf("age %v", age)
+	}
+	pending, err := s.PendingByMetric()
+	if err != nil || len(pending) != 4 {
+		t.Errorf("pending %v, %v", pending, err)
+	}
+	drain(t, s, 1, sequences[4])
+	check(1, 0, 0, time.Time{})
+	if pending, err := s.PendingByMetric(); err != nil || len(pending) != 0 {
+		t.Errorf("pending %v, %v", pending, err)
+	}
+
+	if err := s.Acknowledge(1, sequences[2]); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	s = open(t, incoming.Options{FS: fs})
+	check(1, 13+14, 2, at(3)) // until the worker says how far it was
+	drain(t, s, 1, sequences[3])
+	check(1, 14, 1, at(4))
+	if err := s.Acknowledge(1, sequences[4]); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	s = open(t, incoming.Options{FS: fs})
+	check(1, 0, 0, time.Time{})
+	drain(t, s, 1, sequences[4])
+	m := request(rng, 7)
+	appendBlocks(t, s, []incoming.Block{{Sack: 1, Data: incoming.AppendBlock(nil, m, []int{0}, at(9))}})
+	check(1, 7, 1, at(9))
+	closeStore(t, s)
+}
+
+func TestFreeSpace(t *testing.T) {
+	var free atomic.Uint64
+	var asked atomic.Int64
+	free.Store(1 << 30)
+	s := open(t, incoming.Options{MinFreeBytes: 1 << 20, FreeSpace: func() (uint64, error) {
+		asked.Add(1)
+		return free.Load(), nil
+	}})
+	defer closeStore(t, s)
+	b, _ := blocks(rand.New(rand.NewPCG(6, 6)), 1, 1)
+	for range 100 {
+		appendBlocks(t, s, b)
+	}
+	if n := asked.Load(); n > 3 {
+		t.Errorf("asked %d times", n)
+	}
+	free.Store(1<<20 - 1)
+	time.Sleep(incoming.FreeSpaceInterval)
+	err := s.Append(t.Context(), b)
+	if !errors.Is(err, incoming.ErrNoSpace) || !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("append without space: %v", err)
+	}
+	free.Store(1 << 20)
+	time.Sleep(incoming.FreeSpaceInterval)
+	appendBlocks(t, s, b)
+}
+
+// A disk that hangs holds up nobody beyond context and timeout, and what was given up before the committer took it
+// is never stored.
+func TestHangingDisk(t *testing.T) {
+	hang := make(chan struct{})
+	var hanging atomic.Bool
+	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if hanging.Load() && strings.HasSuffix(op.Path, ".log") {
+			<-hang
+		}
+		return nil
+	}))
+	s := open(t, incoming.Options{FS: fs, Timeout: 200 * time.Millisecond, QueueBytes: 60})
+	rng := rand.New(rand.NewPCG(7, 7))
+	b, metrics := blocks(rng, 1, 1)
+	hanging.Store(true)
+	if err := s.Append(t.Context(), b); !errors.Is(err, incoming.ErrTimeout) {
+		t.Errorf("append: %v", err)
+	}
+	// The committer is stuck with that one; the next ones wait in the queue.
+	canceled, cancel := context.WithCancel(t.Context())
+	given, _ := blocks(rng, 1, 1)
+	result := make(chan error)
+	go func() { result <- s.Append(canceled, given) }()
+	time.Sleep(50 * time.Millisecond)
+	if err := s.Append(t.Context(), given); !errors.Is(err, incoming.ErrBusy) {
+		t.Errorf("append to a full queue: %v", err)
+	}
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("append: %v", err)
+	}
+	hanging.Store(false)
+	close(hang)
+	closeStore(t, s)
+	s = open(t, incoming.Options{FS: fs})
+	if got := metricsOf(t, drain(t, s, 1, 0)); !slices.Equal(got, metrics) {
+		t.Errorf("stored %v, want %v", got, metrics)
+	}
+	closeStore(t, s)
+}
+
+func TestMetrics(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	s := open(t, incoming.Options{Registerer: registry})
+	b, _ := blocks(rand.New(rand.NewPCG(8, 8)), 5, 0, 2)
+	appendBlocks(t, s, b)
+	if err := s.Append(t.Context(), []incoming.Block{b[1], b[0]}); err == nil {
+		t.Error("sacks out of order were taken")
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]float64)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			switch {
+			case m.Histogram != nil:
+				got[f.GetName()] += float64(m.Histogram.GetSampleCount())
+			case m.Counter != nil:
+				got[f.GetName()] += m.Counter.GetValue()
+			default:
+				got[f.GetName()] += m.Gauge.GetValue()
+			}
+		}
+	}
+	f := func(name string, want float64) {
+		t.Helper()
+		if got[name] != want {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+	f("gnocco_incoming_requests_total", 1)
+	f("gnocco_incoming_measures_total", 10)
+	f("gnocco_incoming_refused_total", 1)
+	f("gnocco_incoming_commit_requests", 1)
+	f("gnocco_incoming_commit_seconds", 1)
+	f("gnocco_incoming_backlog_measures", 10)
+	if got["gnocco_incoming_backlog_age_seconds"] < 1e6 {
+		t.Errorf("age %v", got["gnocco_incoming_backlog_age_seconds"])
+	}
+	closeStore(t, s)
+	if families, err := registry.Gather(); err != nil || len(families) != 0 {
+		t.Errorf("after close: %v, %v", families, err)
+	}
+}

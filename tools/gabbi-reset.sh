@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Start gnocco on an empty folder in the way Gnocchi's functional tests want it, ending the one that an earlier call started.
+#
+#   gabbi-reset.sh         (re)start; returns once the server answers
+#   gabbi-reset.sh stop    end it
+#
+# GNOCCO   the program (default: bin/gnocco of this tree)
+# RIG      folder for the data, log and process id (default: gnocco-gabbi in the folder for temporary files)
+# LISTEN   address (default: 127.0.0.1:8042)
+set -euo pipefail
+GNOCCO=${GNOCCO:-$(cd "$(dirname "$0")/.." && pwd)/bin/gnocco}
+RIG=${RIG:-${TMPDIR:-/tmp}/gnocco-gabbi}
+LISTEN=${LISTEN:-127.0.0.1:8042}
+
+mkdir -p "$RIG"
+if [ -s "$RIG/pid" ]; then
+    pid=$(cat "$RIG/pid")
+    # KILL: what it holds is thrown away. The name guards against a process id in second use.
+    if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = gnocco ]; then
+        kill -KILL "$pid" 2>/dev/null || true
+        while kill -0 "$pid" 2>/dev/null && ! grep -q '^State:\s*Z' "/proc/$pid/status" 2>/dev/null; do sleep 0.01; done
+    fi
+    rm -f "$RIG/pid"
+fi
+rm -rf "$RIG/data"
+[ "${1:-}" != stop ] || exit 0
+
+setsid "$GNOCCO" serve --data "$RIG/data" --listen "$LISTEN" --skip-default-policies --max-limit 7 --prefix /gnocchi \
+    --proxy-headers --cors-origin http://foobar.com </dev/null >>"$RIG/log" 2>&1 &
+pid=$!
+echo "$pid" >"$RIG/pid"
+for _ in $(seq 200); do
+    if (exec 3<>"/dev/tcp/${LISTEN%:*}/${LISTEN##*:}") 2>/dev/null; then
+        exec 3>&- || true
+        exit 0
+    fi
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.05
+done
+echo "gabbi-reset: gnocco does not answer; see $RIG/log" >&2
+tail -n 5 "$RIG/log" >&2
+exit 1
