@@ -93,17 +93,22 @@ func newBenchIngest(flags *benchFlags) *cobra.Command {
 
 func newBenchFreshness(flags *benchFlags) *cobra.Command {
 	var what bench.FreshnessOptions
+	var shape string
 	cmd := &cobra.Command{
 		Use:   "freshness",
 		Short: "Time from 202 until a measure is visible, idle and under load",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if what.Shape, err = bench.ParseShape(shape); err != nil {
+				return err
+			}
 			return bench.Freshness(cmd.Context(), flags.options, what)
 		},
 	}
 	cmd.Flags().IntVar(&what.Probes, "probes", 200, "measures that are sent and looked for, one by one")
 	cmd.Flags().IntVar(&what.Metrics, "metrics", 10_000, "metrics of the load")
-	cmd.Flags().IntVar(&what.Measures, "measures", 3_600_000, "measures of the load at most")
+	cmd.Flags().IntVar(&what.Measures, "measures", 9_000_000, "measures of the load at most")
+	cmd.Flags().StringVar(&shape, "shape", "100x60@3", "of the load: metrics x measures of each in one request @ connections")
 	return cmd
 }
 

@@ -100,7 +100,7 @@ func TestImportCSVFails(t *testing.T) {
 	f("two columns for metric a", "time,a,a\n", "-")
 	f("cannot all be metric m", "time,a,b\n", "--metric", "m", "-")
 	f("no such file", "", filepath.Join(dir, "nothing.csv"))
-	f("archive_policy_name", "time,a\n2026-01-01,1\n", "--archive-policy", "nonsense", "-")
+	f("Archive policy nonsense does not exist", "time,a\n2026-01-01,1\n", "--archive-policy", "nonsense", "-")
 	f("--delimiter", "", "--delimiter", "ab", "-")
 	f("is not an http URL", "", "--url", "ftp://127.0.0.1", "-")
 	f("requires at least 1 arg", "")

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,8 +50,7 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	if o.Data == "" {
 		return nil, errors.New("--data: there is no home folder to put data in; name a folder")
 	}
-	b := readBuild()
-	o.Build = fmt.Sprintf("gnocco %s (%s)", b.version, b.revision)
+	o.Build = readBuild().version
 	var err error
 	if o.Logger, err = f.log.logger(logs); err != nil {
 		return nil, err

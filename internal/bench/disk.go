@@ -37,7 +37,8 @@ func (o *DiskOptions) EnsureDefaults() {
 
 // Disk measures bytes on disk per stored aggregate, and bytes written per measure, for each pattern. A stored aggregate
 // is one group by one aggregation method of the archive policy, also where several methods are answered from the same
-// columns. A child's archives are compacted after it has stopped; another server's files are measured as they are.
+// columns. A child's archives are compacted after it was
+// stopped, opened and stopped again; another server's files are measured as they are.
 func Disk(ctx context.Context, options Options, what DiskOptions) error {
 	if err := options.prepare(); err != nil {
 		return err
@@ -90,6 +91,13 @@ func (o *Options) disk(ctx context.Context, what DiskOptions, pattern Pattern, p
 	var stored kinds
 	if s.isChild() {
 		if total, err = s.stop(); err != nil {
+			return err
+		}
+		// The next start removes what was obsolete at the stop.
+		if err := s.reopen(ctx); err != nil {
+			return err
+		}
+		if _, err := s.stop(); err != nil {
 			return err
 		}
 		if stored, err = compactArchives(s.dataDir()); err != nil {

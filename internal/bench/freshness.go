@@ -14,7 +14,7 @@ import (
 type FreshnessOptions struct {
 	Probes   int   // 0: 200
 	Metrics  int   // of the load beside them; 0: 10,000
-	Measures int   // of the load at most; 0: 3.6 million
+	Measures int   // of the load at most; 0: 9 million
 	Shape    Shape // of the load; zero: 100x60@3
 }
 
@@ -27,7 +27,7 @@ func (o *FreshnessOptions) EnsureDefaults() {
 		o.Metrics = 10_000
 	}
 	if o.Measures == 0 {
-		o.Measures = 3_600_000
+		o.Measures = 9_000_000
 	}
 	if o.Shape == (Shape{}) {
 		o.Shape = Shape{100, 60, 3}
@@ -76,9 +76,9 @@ func (o *Options) freshness(ctx context.Context, what FreshnessOptions) error {
 	if err != nil {
 		return err
 	}
-	// A whole number of requests a series, the first third of them to measure the rate.
+	// A whole number of requests a series, the first sixth of them to measure the rate.
 	rounds := max(2, what.Measures/what.Metrics/what.Shape.Measures)
-	burst := max(1, rounds/3) * what.Shape.Measures
+	burst := max(1, rounds/6) * what.Shape.Measures
 	w := newWorkload(o.Seed, meters[:], what.Metrics, rounds*what.Shape.Measures, defaultStep)
 	first := w.prefix(burst)
 	sender := newClient(o, s.url, what.Shape.Connections)

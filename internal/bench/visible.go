@@ -19,8 +19,8 @@ func (w *workload) sample() []int {
 	chosen := make([]int, n)
 	for i := range chosen {
 		chosen[i] = i * len(w.values) / n
-		if n == sampleSize && len(w.values) > 2*len(meters) {
-			chosen[i] = chosen[i]/len(meters)*len(meters) + i%len(meters) // every kind of meter
+		if meter := chosen[i]/len(meters)*len(meters) + i%len(meters); meter < len(w.values) {
+			chosen[i] = meter // so that every kind of meter is checked
 		}
 	}
 	return chosen
@@ -60,7 +60,8 @@ type wrongAnswer struct{ error }
 // when the backlog was found empty by the poll after which all answers were right: the checks' own time is not in it.
 // atEmpty is called at that moment.
 func (w *workload) awaitVisible(ctx context.Context, c *client, ids []string, atEmpty func()) (time.Time, error) {
-	deadline := time.Now().Add(visibleWait)
+	begun := time.Now()
+	var wrongSince time.Time // while nothing waits; zero if it was right or something waited
 	for pause := time.Millisecond; ; pause = min(pause*5/4, 200*time.Millisecond) {
 		backlog, err := c.backlog(ctx)
 		if err != nil {
@@ -78,10 +79,15 @@ func (w *workload) awaitVisible(ctx context.Context, c *client, ids []string, at
 				return time.Time{}, wrong
 			}
 		}
-		if empty.After(deadline) {
+		waited := time.Since(begun)
+		if waited > visibleWait {
 			return time.Time{}, fmt.Errorf("bench: measures not visible after %v: backlog %d, %v", visibleWait, backlog, wrong)
 		}
-		if backlog == 0 && time.Since(deadline.Add(-visibleWait)) > wrongWait {
+		if backlog > 0 {
+			wrongSince = time.Time{}
+		} else if wrongSince.IsZero() {
+			wrongSince = empty
+		} else if empty.Sub(wrongSince) > wrongWait {
 			return time.Time{}, fmt.Errorf("bench: nothing waits any more, but %w", wrong)
 		}
 		select {

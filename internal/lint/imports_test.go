@@ -22,6 +22,7 @@ var layers = map[string][]string{
 	"web":             {},
 	"internal":        {"model", "carbonara"},
 	"internal/server": {"*"}, // wiring with several users
+	"internal/bench":  {"*"}, // runs and measures all of it
 	"cmd":             {"*"},
 	"tests":           {"*"},
 	"tools":           {"*"},

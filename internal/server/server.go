@@ -135,7 +135,9 @@ func (s *Server) Failed() <-chan error { return s.failed }
 // stores. When ctx ends first, requests are cut off, and what is not in the archives is processed at the next start.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.closeParts(ctx)
-	s.logger.Info("stopped", "error", err)
+	if err == nil {
+		s.logger.Info("stopped")
+	}
 	return err
 }
 

@@ -17,7 +17,7 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 		Merger:                      options.Merger,
 		MemTableSize:                options.MemTableSize,
 		MemTableStopWritesThreshold: 4,
-		L0CompactionThreshold:       4,
+		L0CompactionThreshold:       options.L0CompactionThreshold,
 		L0StopWritesThreshold:       32,
 		LBaseMaxBytes:               16 << 20,
 		MaxManifestFileSize:         8 << 20,

@@ -25,6 +25,8 @@ type Options struct {
 	Merger       *pebble.Merger
 	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
 	ReadOnly     bool
+	// L0CompactionThreshold is how many overlapping flushes start a compaction; 0: 4.
+	L0CompactionThreshold int
 
 	Logger *slog.Logger // nil: none
 	// Fail is told once what made the store unusable, and is expected not to return; nil: ExitOnFailure. If it does
@@ -40,6 +42,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.MemTableSize == 0 {
 		o.MemTableSize = DefaultMemTableSize
+	}
+	if o.L0CompactionThreshold == 0 {
+		o.L0CompactionThreshold = 4
 	}
 	if o.Compression == nil {
 		o.Compression = &defaultCompression

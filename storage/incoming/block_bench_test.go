@@ -1,7 +1,6 @@
 package incoming_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -54,22 +53,6 @@ func BenchmarkDecodeBlock(b *testing.B) {
 			}
 			perMeasure(b, m.Len())
 			check(b, block, &got)
-		})
-	}
-}
-
-func BenchmarkEncoder(b *testing.B) {
-	m := benchRequests()["pattern=same-time/metrics=10000/measures=1"]
-	for _, sacks := range []int{16, 128} {
-		b.Run(fmt.Sprintf("metrics=10000/sacks=%d", sacks), func(b *testing.B) {
-			b.ReportAllocs()
-			var encoder incoming.Encoder
-			for b.Loop() {
-				if n := len(encoder.Blocks(m, sacks, accepted)); n != sacks {
-					b.Fatalf("%d blocks", n)
-				}
-			}
-			perMeasure(b, m.Len())
 		})
 	}
 }

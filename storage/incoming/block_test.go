@@ -143,41 +143,6 @@ func TestBlockCorrupt(t *testing.T) {
 	f("longer", 1, append(bytes.Clone(block), 0))
 }
 
-func TestEncoder(t *testing.T) {
-	const sacks = 7
-	var encoder incoming.Encoder
-	rng := rand.New(rand.NewPCG(9, 10))
-	for _, metrics := range []int{500, 3, 0, 40} {
-		m := request(rng, slices.Repeat([]int{2}, metrics)...)
-		want := make(map[uuid.UUID]int)
-		for i, id := range m.Metrics {
-			want[id] = i
-		}
-		last := -1
-		for _, block := range encoder.Blocks(m, sacks, accepted) {
-			if block.Sack <= last {
-				t.Fatalf("sack %d after %d", block.Sack, last)
-			}
-			last = block.Sack
-			var got model.Measures
-			if _, err := incoming.DecodeBlock(block.Data, &got); err != nil {
-				t.Fatal(err)
-			}
-			for i, id := range got.Metrics {
-				gotT, gotV := got.Of(i)
-				wantT, wantV := m.Of(want[id])
-				if model.Sack(id, sacks) != block.Sack || !slices.Equal(gotT, wantT) || !slices.Equal(gotV, wantV) {
-					t.Fatalf("metric %s in sack %d: %v %v", id, block.Sack, gotT, gotV)
-				}
-				delete(want, id)
-			}
-		}
-		if len(want) != 0 {
-			t.Errorf("%d of %d metrics are in no block", len(want), metrics)
-		}
-	}
-}
-
 func FuzzDecodeBlock(f *testing.F) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, counts := range [][]int{{}, {1}, {1, 1, 1}, {5, 0, 2}} {

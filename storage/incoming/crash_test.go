@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -156,7 +155,7 @@ func TestCrash(t *testing.T) {
 			var acked []sent
 			var acknowledged [sacks]uint64
 			var highest uint64
-			fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			fs := inject(mem, func(op errorfs.Op) error {
 				if op.Kind.ReadOrWrite() != errorfs.OpIsWrite {
 					return nil
 				}
@@ -167,7 +166,7 @@ func TestCrash(t *testing.T) {
 					crashed = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(1, uint64(k)))})
 				}
 				return nil
-			}))
+			})
 			s := open(t, incoming.Options{FS: fs})
 			w.run(t, s, uint64(k))
 			if err := s.DB().Flush(); err != nil {
@@ -195,8 +194,8 @@ func TestFailedWrite(t *testing.T) {
 			mem := vfs.NewCrashableMem()
 			var mu sync.Mutex
 			writes, armed, injected := 0, false, false
-			fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-				if !strings.HasSuffix(op.Path, ".log") || op.Kind.ReadOrWrite() != errorfs.OpIsWrite || op.Kind == errorfs.OpFileClose {
+			fs := inject(mem, func(op errorfs.Op) error {
+				if !isLog(op) || op.Kind.ReadOrWrite() != errorfs.OpIsWrite || op.Kind == errorfs.OpFileClose {
 					return nil
 				}
 				mu.Lock()
@@ -209,7 +208,7 @@ func TestFailedWrite(t *testing.T) {
 					return errorfs.ErrInjected
 				}
 				return nil
-			}))
+			})
 			failures := make(chan error, 10)
 			s := open(t, incoming.Options{FS: fs, Fail: func(err error) { failures <- err }})
 			mu.Lock()

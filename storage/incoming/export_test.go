@@ -16,3 +16,13 @@ func SetChecksum(block []byte) {
 
 // Failed returns what made the store fail.
 func (s *Store) Failed() error { return s.failed() }
+
+// Accepted returns how many measures the store was sent.
+func (s *Store) Accepted() (measures int) {
+	for _, k := range s.sacks {
+		k.mu.Lock()
+		measures += int(k.sent.measures)
+		k.mu.Unlock()
+	}
+	return measures
+}

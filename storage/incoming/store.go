@@ -15,6 +15,9 @@ import (
 // memTableSize holds the measures of some seconds, so that most are deleted before they reach a table.
 const memTableSize = 16 << 20
 
+// l0CompactionThreshold is high: most of what a compaction would rewrite is deleted before anybody reads it there.
+const l0CompactionThreshold = 16
+
 // Store may be used by several goroutines. Each sack has one reader.
 type Store struct {
 	options   Options
@@ -43,7 +46,7 @@ func Open(dir string, options Options) (*Store, error) {
 	options.EnsureDefaults()
 	db, err := engine.Open(dir, engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, MemTableSize: memTableSize,
-		Compression: &engine.FastCompression, Logger: options.Logger, Fail: options.Fail,
+		L0CompactionThreshold: l0CompactionThreshold, Compression: &engine.FastCompression, Logger: options.Logger, Fail: options.Fail,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("incoming: open %s: %w", dir, err)

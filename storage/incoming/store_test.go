@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -187,25 +186,11 @@ func TestAppendInvalid(t *testing.T) {
 	}
 }
 
-// logSyncs counts and slows down the syncs of Pebble's log.
-func logSyncs(n *atomic.Int64, pause time.Duration) errorfs.Injector {
-	return errorfs.InjectorFunc(func(op errorfs.Op) error {
-		switch op.Kind {
-		case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo:
-			if strings.HasSuffix(op.Path, ".log") {
-				n.Add(1)
-				time.Sleep(pause)
-			}
-		}
-		return nil
-	})
-}
-
 // Whatever waits shares a sync, and readers that follow see each record once, in order.
 func TestConcurrentAppends(t *testing.T) {
 	const clients, requests = 32, 20
 	var syncs atomic.Int64
-	s := open(t, incoming.Options{FS: errorfs.Wrap(vfs.NewMem(), logSyncs(&syncs, 2*time.Millisecond)), TailBytes: 4 << 10})
+	s := open(t, incoming.Options{FS: slowSyncs(vfs.NewMem(), &syncs, 2*time.Millisecond), TailBytes: 4 << 10})
 	before := syncs.Load()
 
 	var appended [sacks]sync.Map // metric -> true, once Append returned
@@ -434,12 +419,12 @@ func TestFreeSpace(t *testing.T) {
 func TestHangingDisk(t *testing.T) {
 	hang := make(chan struct{})
 	var hanging atomic.Bool
-	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if hanging.Load() && strings.HasSuffix(op.Path, ".log") {
+	fs := inject(vfs.NewMem(), func(op errorfs.Op) error {
+		if hanging.Load() && isLog(op) {
 			<-hang
 		}
 		return nil
-	}))
+	})
 	s := open(t, incoming.Options{FS: fs, Timeout: 200 * time.Millisecond, QueueBytes: 60})
 	rng := rand.New(rand.NewPCG(7, 7))
 	b, metrics := blocks(rng, 1, 1)

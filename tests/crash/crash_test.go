@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -136,6 +137,10 @@ func (c *client) check(s *server) {
 		if len(counts) != len(sums) {
 			s.t.Fatalf("metric %s: %d counts and %d sums", id, len(counts), len(sums))
 		}
+		missing := missingSeconds(c.acked, counts)
+		if len(missing) > 0 {
+			s.t.Fatalf("metric %s: %d of %d acknowledged measures are missing, of seconds %v\n%s", id, len(missing), len(c.acked), missing, s.log)
+		}
 		for second, v := range c.acked {
 			if counts[second] != 1 || sums[second] != v {
 				s.t.Fatalf("metric %s, second %d: acknowledged %v, stored count %v sum %v", id, second, v, counts[second], sums[second])
@@ -173,6 +178,18 @@ func (c *client) check(s *server) {
 			}
 		}
 	}
+}
+
+// missingSeconds returns, ascending, those of sent that are not in stored.
+func missingSeconds(sent, stored map[int]float64) []int {
+	var missing []int
+	for second := range sent {
+		if _, ok := stored[second]; !ok {
+			missing = append(missing, second)
+		}
+	}
+	slices.Sort(missing)
+	return missing
 }
 
 // aggregates reads all aggregates of a metric by second after firstSecond.

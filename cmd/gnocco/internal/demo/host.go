@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -76,7 +77,8 @@ func readMemory(ctx context.Context, values map[string]float64) error {
 	return nil
 }
 
-// readMounts reads the space used on each file system that has a device, once though it may be mounted in many places.
+// readMounts reads the space used on the root and on each file system that has a device, once though it may be mounted in many
+// places.
 func readMounts(ctx context.Context, values map[string]float64) error {
 	mounts, err := disk.PartitionsWithContext(ctx, false)
 	if err != nil {
@@ -84,6 +86,10 @@ func readMounts(ctx context.Context, values map[string]float64) error {
 	}
 	var errs []error
 	seen := make(map[string]bool)
+	// In a container the root has no device.
+	if !slices.ContainsFunc(mounts, func(mount disk.PartitionStat) bool { return mount.Mountpoint == "/" }) {
+		mounts = append(mounts, disk.PartitionStat{Mountpoint: "/"})
+	}
 	for _, mount := range mounts {
 		if info, err := os.Stat(mount.Mountpoint); err != nil || !info.IsDir() || seen[mount.Device] {
 			continue
