@@ -41,7 +41,7 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 		c.Close()
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
-	bytes := c.Bytes()
+	bytes, groups := c.Bytes(), c.Groups()
 	if err := c.Commit(); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
@@ -52,6 +52,7 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 	metrics.checkpointSeconds.Observe(time.Since(started).Seconds())
 	metrics.checkpointMeasures.Observe(float64(measures))
 	metrics.checkpointBytes.Add(float64(bytes))
+	metrics.checkpointGroups.Add(float64(groups))
 	return s.acknowledge()
 }
 

@@ -18,6 +18,7 @@ type metrics struct {
 	checkpointSeconds  prometheus.Histogram
 	checkpointMeasures prometheus.Histogram
 	checkpointBytes    prometheus.Counter
+	checkpointGroups   prometheus.Counter
 	readSeconds        prometheus.Histogram
 }
 
@@ -37,8 +38,12 @@ func newMetrics(registerer prometheus.Registerer, p *Metricd) *metrics {
 		expunged:           counter("metrics_expunged_total", "Deleted metrics removed for good."),
 		checkpointSeconds:  histogram("checkpoint_seconds", "Time of a sack's checkpoint.", prometheus.ExponentialBuckets(0.001, 2, 14)),
 		checkpointMeasures: histogram("checkpoint_measures", "Measures in a checkpoint: the resampler's batch.", prometheus.ExponentialBuckets(1, 4, 12)),
+		checkpointGroups:   counter("checkpoint_groups_total", "Groups written by checkpoints, new and changed, of all granularities."),
 		checkpointBytes:    counter("checkpoint_bytes_total", "Bytes of checkpoints committed, before compression and compaction."),
 		readSeconds:        histogram("read_seconds", "Time to read the groups of one metric at one granularity.", prometheus.ExponentialBuckets(1e-5, 2, 16)),
+	}
+	for _, reason := range []string{reasonTooOld, reasonDeleted, reasonCorrupt} {
+		m.dropped.WithLabelValues(reason)
 	}
 	if registerer != nil {
 		gauge := func(name, help string, value func(*sack) int) prometheus.Collector {
@@ -55,7 +60,7 @@ func newMetrics(registerer prometheus.Registerer, p *Metricd) *metrics {
 			})
 		}
 		registerer.MustRegister(m.processed, m.dropped, m.corrupt, m.failures, m.expunged, m.checkpointSeconds, m.checkpointMeasures,
-			m.checkpointBytes, m.readSeconds,
+			m.checkpointBytes, m.checkpointGroups, m.readSeconds,
 			gauge("heads", "Metrics in memory.", func(s *sack) int { return len(s.heads) }),
 			gauge("pending_measures", "Measures in heads: visible, not yet in the archives.", func(s *sack) int { return s.pending }))
 	}

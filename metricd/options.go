@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gnocco/carbonara"
+	"gnocco/storage/engine"
 	"gnocco/storage/incoming"
 	"gnocco/storage/index"
 )
@@ -34,6 +35,7 @@ type Options struct {
 	FileCache  *pebble.FileCache
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
+	Collector  *engine.Collector // takes the sacks' stores; nil: nobody does
 }
 
 // EnsureDefaults fills in what is not set.

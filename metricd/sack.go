@@ -42,7 +42,7 @@ const drainBytes = 4 << 20
 
 func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 	store, err := archive.Open(dir, archive.Options{
-		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache, Logger: p.options.Logger.With("sack", number),
+		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache, Logger: p.options.Logger.With("sack", number), Collector: p.options.Collector,
 	})
 	if err != nil {
 		return nil, err

@@ -44,7 +44,28 @@ both ingest --metrics 200 --measures 24000 --shape 100x60@4
 both ingest --metrics 200 --measures 8000 --shape 200x1@1
 both freshness --probes 15 --metrics 200 --measures 24000 --shape 20x5@2
 both read --metrics 4 --step 60s
-both disk --metrics 10 --pattern gauge --per-group 1,6
+both disk --metrics 50 --pattern gauge --per-group 1,6
 
 echo
-go tool benchstat -col /server "$results"
+# Figures that both have, as a table; several runs are averaged.
+awk '
+/^Benchmark/ {
+    name = $1; sub(/^Benchmark/, "", name)
+    server = name ~ /server=gnocchi/ ? "gnocchi" : "gnocco"; sub(/\/server=[a-z]*/, "", name)
+    for (i = 3; i < NF; i += 2) {
+        key = name " | " $(i + 1)
+        if (!(key in known)) { known[key] = 1; order[++n] = key }
+        sum[server, key] += $i; runs[server, key]++
+    }
+}
+END {
+    print "| benchmark | unit | gnocchi | gnocco | gnocco / gnocchi |"
+    print "| --- | --- | ---: | ---: | ---: |"
+    for (i = 1; i <= n; i++) {
+        key = order[i]
+        if (key ~ /client-cpu|B\/answer|B-sent|load-wanted/ || !runs["gnocchi", key] || !runs["gnocco", key]) continue
+        a = sum["gnocchi", key] / runs["gnocchi", key]; b = sum["gnocco", key] / runs["gnocco", key]
+        ratio = (a > 0 && b > 0) ? sprintf("%.3g", b / a) : ""
+        printf "| %s | %.4g | %.4g | %s |\n", key, a, b, ratio
+    }
+}' "$results"

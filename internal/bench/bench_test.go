@@ -91,8 +91,8 @@ func TestIngest(t *testing.T) {
 	})
 	for _, shape := range []string{"shape=50x1/connections=1", "shape=50x1/connections=4", "shape=20x60/connections=4"} {
 		expectFigures(t, found, "Ingest/server=gnocco/"+shape, "measures/s-acked", "measures/s-visible",
-			"cpu-s/Mmeasure-stopped", "MiB-rss", "B-sent/measure", "B-disk/measure", "s-reopen")
-		expectFigures(t, found, "Ingest/server=floor/"+shape, "measures/s-acked")
+			"cpu-s/Mmeasure-stopped", "MiB-rss", "B-sent/measure", "B-disk/measure", "B-allocated/measure", "s-reopen")
+		expectFigures(t, found, "Ingest/server=floor/"+shape, "measures/s-acked", "cpu-s/Mmeasure-acked")
 	}
 }
 

@@ -37,8 +37,8 @@ func (o *DiskOptions) EnsureDefaults() {
 
 // Disk measures bytes on disk per stored aggregate, and bytes written per measure, for each pattern. A stored aggregate
 // is one group by one aggregation method of the archive policy, also where several methods are answered from the same
-// columns. A child's archives are compacted after it was
-// stopped, opened and stopped again; another server's files are measured as they are.
+// columns. A child's archives are compacted after it was stopped, opened and stopped again; another server's files are
+// measured as they are.
 func Disk(ctx context.Context, options Options, what DiskOptions) error {
 	if err := options.prepare(); err != nil {
 		return err

@@ -128,7 +128,7 @@ func TestProcessUsageCountsDescendants(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	after, err := processUsage([]int{cmd.Process.Pid})
-	if err != nil || after.cpu < alive.cpu {
+	if err != nil || after.cpu < alive.cpu-20*time.Millisecond { // ended children are counted in hundredths of a second
 		t.Errorf("once its child has ended: %+v, %v; was %+v", after, err, alive)
 	}
 	if _, err := processUsage([]int{1 << 30}); err == nil {

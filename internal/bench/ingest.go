@@ -135,12 +135,12 @@ func (s *server) ingest(ctx context.Context, w *workload, ids []string, bodies [
 	if m.known && before.written >= 0 && total.written >= 0 {
 		figures = append(figures, Figure{float64(total.written-before.written) / n, "B-written/measure"})
 	}
-	if disk, ok, err := s.disk(); err != nil {
-		return nil, err
-	} else if ok {
-		figures = append(figures, Figure{float64(disk.allocated) / n, "B-disk/measure"})
-	}
 	if s.isChild() {
+		stopped, _, err := s.disk()
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, Figure{float64(stopped.allocated) / n, "B-allocated-stopped/measure"})
 		reopening := time.Now()
 		if err := s.reopen(ctx); err != nil {
 			return nil, err
@@ -155,11 +155,12 @@ func (s *server) ingest(ctx context.Context, w *workload, ids []string, bodies [
 		if _, err := s.stop(); err != nil {
 			return nil, err
 		}
-		disk, _, err := s.disk()
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, Figure{float64(disk.allocated) / n, "B-settled/measure"})
+	}
+	if disk, ok, err := s.disk(); err != nil {
+		return nil, err
+	} else if ok {
+		figures = append(figures, Figure{float64(disk.length) / n, "B-disk/measure"},
+			Figure{float64(disk.allocated) / n, "B-allocated/measure"})
 	}
 	return figures, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gnocco/metricd"
+	"gnocco/storage/engine"
 	"gnocco/storage/incoming"
 	"gnocco/storage/index"
 )
@@ -31,10 +32,12 @@ func (s *Server) openStores(folder *Folder, cluster Cluster, options *Options, r
 	files := pebble.NewFileCache(fileCacheShards, openFiles)
 	s.onClose("file cache", func() error { files.Unref(); return nil })
 
+	collector := engine.NewCollector()
+	registerer.MustRegister(collector)
 	opened := new(stores)
 	opened.index, err = index.Open(folder.IndexDir(), index.Options{
 		Cache: cache, FileCache: files, CachedMetrics: memory.lookups, SkipDefaults: options.SkipDefaultPolicies,
-		Logger: options.Logger, Registerer: registerer,
+		Logger: options.Logger, Registerer: registerer, Collector: collector,
 	})
 	if err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func (s *Server) openStores(folder *Folder, cluster Cluster, options *Options, r
 	s.onClose("index", opened.index.Close)
 	opened.incoming, err = incoming.Open(filepath.Join(folder.IncomingDir(), node), incoming.Options{
 		Sacks: cluster.Sacks, TailBytes: memory.tail, MinFreeBytes: options.MinFreeBytes,
-		Cache: cache, FileCache: files, Logger: options.Logger, Registerer: registerer,
+		Cache: cache, FileCache: files, Logger: options.Logger, Registerer: registerer, Collector: collector,
 	})
 	if err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func (s *Server) openStores(folder *Folder, cluster Cluster, options *Options, r
 		Dir: folder.SacksDir(), Sacks: cluster.Sacks, Workers: options.Workers,
 		Index: opened.index, Incoming: opened.incoming,
 		CheckpointInterval: options.CheckpointInterval, CheckpointBytes: memory.heads,
-		Cache: cache, FileCache: files, Logger: options.Logger, Registerer: registerer,
+		Cache: cache, FileCache: files, Logger: options.Logger, Registerer: registerer, Collector: collector,
 	})
 	if err != nil {
 		return nil, err

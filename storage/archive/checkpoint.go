@@ -17,6 +17,8 @@ type Checkpoint struct {
 	batch *pebble.Batch
 	key   []byte
 	value []byte
+
+	groups int
 }
 
 // NewCheckpoint starts a checkpoint. The caller commits or closes it.
@@ -26,6 +28,7 @@ func (s *Store) NewCheckpoint() *Checkpoint {
 
 // PutGroups adds new or changed groups to the metric's splits: they replace those with the same start.
 func (c *Checkpoint) PutGroups(metric uuid.UUID, groups *carbonara.Groups) error {
+	c.groups += groups.Len()
 	for from := 0; from < groups.Len(); {
 		key := carbonara.SplitKeyOf(groups.Starts[from], groups.Granularity)
 		to := from + 1
@@ -99,6 +102,9 @@ func (c *Checkpoint) Quarantine(source string, sequence uint64, block []byte) er
 func (c *Checkpoint) SetMark(source string, sequence uint64) error {
 	return c.batch.Set(markKey(source), binary.BigEndian.AppendUint64(nil, sequence), nil)
 }
+
+// Groups returns how many groups were put so far.
+func (c *Checkpoint) Groups() int { return c.groups }
 
 // Bytes returns the size of the batch so far.
 func (c *Checkpoint) Bytes() int { return c.batch.Len() }

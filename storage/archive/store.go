@@ -23,14 +23,16 @@ type Options struct {
 	MemTableSize uint64            // bytes; 0: 4 MiB
 	ReadOnly     bool
 	Logger       *slog.Logger
+	Collector    *engine.Collector // shows Pebble's own figures, of all sacks together as "sacks"; nil: nobody does
 }
 
 // Store is the archive of one sack. It may be used by several goroutines; what is read while a checkpoint commits is
 // from before or after it, per metric.
 type Store struct {
-	db      *pebble.DB
-	logger  *slog.Logger
-	readers sync.Pool // *reader
+	db        *pebble.DB
+	logger    *slog.Logger
+	collector *engine.Collector
+	readers   sync.Pool // *reader
 }
 
 const defaultMemTableSize = 4 << 20
@@ -50,14 +52,23 @@ func Open(dir string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("archive: open %s: %w", dir, err)
 	}
-	return &Store{db: db, logger: options.Logger, readers: sync.Pool{New: func() any { return new(reader) }}}, nil
+	if options.Collector != nil {
+		options.Collector.Register("sacks", db)
+	}
+	return &Store{db: db, logger: options.Logger, collector: options.Collector,
+		readers: sync.Pool{New: func() any { return new(reader) }}}, nil
 }
 
 // DB returns the Pebble store, for its figures.
 func (s *Store) DB() *pebble.DB { return s.db }
 
 // Close closes the store. What was committed is durable already.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	if s.collector != nil {
+		s.collector.Unregister(s.db)
+	}
+	return s.db.Close()
+}
 
 // Compact rewrites the whole store, as for measuring its size.
 func (s *Store) Compact() error {

@@ -43,6 +43,8 @@ type Options struct {
 	// Registerer takes the store's metrics; nil: none. A process that holds several stores tells them apart by
 	// prometheus.WrapRegistererWith.
 	Registerer prometheus.Registerer
+	// Collector shows Pebble's own figures, as "incoming"; nil: nobody does.
+	Collector *engine.Collector
 	// Fail is told what made the store unusable, see engine.Options; nil logs it and ends the process. If it returns,
 	// as in tests, the store refuses everything with ErrFailed, and must be closed.
 	Fail func(error)

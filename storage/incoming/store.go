@@ -78,6 +78,9 @@ func (s *Store) start(dir string) error {
 	if s.telemetry, err = newTelemetry(s); err != nil {
 		return err
 	}
+	if s.options.Collector != nil {
+		s.options.Collector.Register("incoming", s.db)
+	}
 	go s.commitLoop(&committer{next: firstSequence(m.epoch), totals: totals, acknowledged: make([]uint64, len(totals))})
 	return nil
 }
@@ -145,6 +148,9 @@ func (s *Store) Close() error {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.closed = true
+	if s.options.Collector != nil {
+		s.options.Collector.Unregister(s.db)
+	}
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("incoming: close: %w", err)
 	}

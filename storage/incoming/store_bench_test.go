@@ -2,6 +2,7 @@ package incoming_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -14,21 +15,21 @@ import (
 	"gnocco/storage/incoming"
 )
 
-// BenchmarkAppend is a client after the other, each waiting for its answer, encoding included; fs=memory shows what the
+// BenchmarkAppend is clients that wait for their answers before they send again, encoding included; fs=memory shows what the
 // processor has to do, fs=disk adds the syncs. cpu-ns/measure is of the whole process.
 func BenchmarkAppend(b *testing.B) {
 	for _, fs := range []string{"memory", "disk"} {
 		for _, c := range []struct {
-			name     string
-			metrics  int
-			parallel int
+			name    string
+			metrics int
+			clients int
 		}{
 			{"metrics=1/clients=1", 1, 1},
-			{"metrics=1/clients=64", 1, 64},
+			{"metrics=1/clients=128", 1, 128},
 			{"metrics=10000/clients=1", 10_000, 1},
-			{"metrics=10000/clients=4", 10_000, 4},
+			{"metrics=10000/clients=8", 10_000, 8},
 		} {
-			b.Run("fs="+fs+"/"+c.name, func(b *testing.B) { benchmarkAppend(b, fs, c.metrics, c.parallel) })
+			b.Run("fs="+fs+"/"+c.name, func(b *testing.B) { benchmarkAppend(b, fs, c.metrics, c.clients) })
 		}
 	}
 }
@@ -57,7 +58,7 @@ func benchmarkAppend(b *testing.B, fs string, metrics, clients int) {
 	defer stop()
 
 	b.ReportAllocs()
-	b.SetParallelism(clients) // x GOMAXPROCS
+	b.SetParallelism(max(1, clients/runtime.GOMAXPROCS(0)))
 	before := processorTime()
 	b.ResetTimer()
 	client := func(next func() bool) {

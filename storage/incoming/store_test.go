@@ -61,7 +61,7 @@ func appendBlocks(t testing.TB, s *incoming.Store, blocks []incoming.Block) {
 	}
 }
 
-// drain returns all records behind after, a few at a time, without telling that they are processed.
+// drain returns all records behind after, which tells the store that everything up to after is processed.
 func drain(t testing.TB, s *incoming.Store, sack int, after uint64) []incoming.Record {
 	t.Helper()
 	records, err := s.Drain(sack, after, 1<<30)

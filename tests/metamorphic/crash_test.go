@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
+
+	"gnocco/internal/testnode"
 )
 
 // crashFS calls before ahead of every change to the file system below it.
@@ -145,21 +147,21 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			crashes = append(crashes, crash{disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: writes * 37 % 101, RNG: rand.New(rand.NewPCG(uint64(writes), 1))}), n})
 		}
 	}}
-	n := startNode(t, fs, 2, 1)
+	n := testnode.Start(t, fs, 2, 1)
 	createMetrics(t, n, policies, ids)
 	armed.Store(true)
 	for i, r := range requests {
-		if err := n.post(&r.measures); err != nil {
+		if err := n.Post(&r.measures); err != nil {
 			t.Fatal(err)
 		}
 		acked.Store(int64(i + 1))
 		if i%5 == 4 {
-			if err := n.metricd.Checkpoint(context.Background()); err != nil {
+			if err := n.Metricd.Checkpoint(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	n.stop(context.Background())
+	n.Stop(context.Background())
 	armed.Store(false)
 	if len(crashes) < 200/stride {
 		t.Fatalf("only %d crashes: the file system below is not the one written to", len(crashes))
@@ -167,15 +169,15 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	t.Logf("%d writes, %d crashes", writes, len(crashes))
 	for k, c := range crashes {
 		t.Run(fmt.Sprintf("write=%d", (k+1)*stride), func(t *testing.T) {
-			n := startNode(t, c.disk, 2, 1)
-			defer n.stop(context.Background())
+			n := testnode.Start(t, c.disk, 2, 1)
+			defer n.Stop(context.Background())
 			requireOneOf(t, n, ids, states[c.acked:min(c.acked+3, len(states))])
 		})
 	}
 }
 
 // requireOneOf demands that the archives are one of the states, the same for all metrics.
-func requireOneOf(t *testing.T, n *node, ids []uuid.UUID, states [][]reference) {
+func requireOneOf(t *testing.T, n *testnode.Node, ids []uuid.UUID, states [][]reference) {
 	t.Helper()
 	var failures []string
 	for _, state := range states {
@@ -188,7 +190,7 @@ func requireOneOf(t *testing.T, n *node, ids []uuid.UUID, states [][]reference) 
 			}()
 			for i, id := range ids {
 				for _, g := range state[i].policy.Plan().Granularities {
-					requireEqual(probe, state[i].policy.Name, n.read(id, g), state[i].groups(t, g))
+					requireEqual(probe, state[i].policy.Name, n.Read(id, g), state[i].groups(t, g))
 				}
 			}
 		}()

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"gnocco/internal/golden"
+	"gnocco/internal/testnode"
 	"gnocco/model"
 )
 
@@ -22,12 +23,12 @@ func TestGoldenScenarios(t *testing.T) {
 	for i, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
-			n := startNode(t, vfs.NewMem(), 1+rng.IntN(3), 1)
-			defer n.stop(context.Background())
+			n := testnode.Start(t, vfs.NewMem(), 1+rng.IntN(3), 1)
+			defer n.Stop(context.Background())
 			id := metricIDs(rng, 1)[0]
 			policy := scenarioPolicy(t, s.Policy)
 			createMetrics(t, n, []*model.ArchivePolicy{policy}, metricIDs(rng, 1))
-			if err := n.index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+			if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
 				t.Fatal(err)
 			}
 			var largest float64
@@ -35,20 +36,20 @@ func TestGoldenScenarios(t *testing.T) {
 				largest = max(largest, golden.Largest(r.Values))
 				m := model.Measures{Offsets: []int{0, len(r.Values)}, Timestamps: r.Timestamps, Values: r.Values}
 				m.Metrics = append(m.Metrics, id)
-				if err := n.post(&m); err != nil {
+				if err := n.Post(&m); err != nil {
 					t.Fatal(err)
 				}
 				switch rng.IntN(4) {
 				case 0:
-					if err := n.metricd.Checkpoint(context.Background()); err != nil {
+					if err := n.Metricd.Checkpoint(context.Background()); err != nil {
 						t.Fatal(err)
 					}
 				case 1:
-					n.restart(rng.IntN(2) == 0)
+					n.Restart(rng.IntN(2) == 0)
 				}
 			}
 			for _, g := range s.Granularities {
-				groups := n.read(id, g.Granularity)
+				groups := n.Read(id, g.Granularity)
 				for _, want := range g.Aggregates {
 					var got golden.Answer
 					got.Starts, got.Values = groups.Aggregate(want.Method, nil, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/internal/testnode"
 	"gnocco/model"
 )
 
@@ -87,14 +88,14 @@ func history(rng *rand.Rand, ids []uuid.UUID, requests int) []request {
 	return h
 }
 
-func createMetrics(t testing.TB, n *node, policies []*model.ArchivePolicy, ids []uuid.UUID) {
+func createMetrics(t testing.TB, n *testnode.Node, policies []*model.ArchivePolicy, ids []uuid.UUID) {
 	t.Helper()
 	ctx := context.Background()
 	for i, p := range policies {
-		if err := n.index.CreateArchivePolicy(ctx, p); err != nil {
+		if err := n.Index.CreateArchivePolicy(ctx, p); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: p, Creator: "admin"}); err != nil {
+		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: p, Creator: "admin"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,11 +111,11 @@ func metricIDs(rng *rand.Rand, n int) []uuid.UUID {
 	return ids
 }
 
-func requireArchives(t testing.TB, n *node, ids []uuid.UUID, references []reference) {
+func requireArchives(t testing.TB, n *testnode.Node, ids []uuid.UUID, references []reference) {
 	t.Helper()
 	for i, id := range ids {
 		for _, g := range references[i].policy.Plan().Granularities {
-			requireEqual(t, references[i].policy.Name, n.read(id, g), references[i].groups(t, g))
+			requireEqual(t, references[i].policy.Name, n.Read(id, g), references[i].groups(t, g))
 		}
 	}
 }
@@ -133,7 +134,7 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 			policies := policies(t)
 			ids := metricIDs(rng, len(policies))
 			sacks := []int{1, 2, 3, 16}[rng.IntN(4)]
-			n := startNode(t, vfs.NewMem(), sacks, 1+rng.IntN(4))
+			n := testnode.Start(t, vfs.NewMem(), sacks, 1+rng.IntN(4))
 			createMetrics(t, n, policies, ids)
 			references := make([]reference, len(ids))
 			for i, p := range policies {
@@ -141,7 +142,7 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 			}
 			checkpointEvery, restartEvery := 1+rng.IntN(20), 5+rng.IntN(40)
 			for k, r := range history(rng, ids, 60+rng.IntN(60)) {
-				if err := n.post(&r.measures); err != nil {
+				if err := n.Post(&r.measures); err != nil {
 					t.Fatal(err)
 				}
 				for i, id := range r.measures.Metrics {
@@ -153,25 +154,25 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 					}
 				}
 				if rng.IntN(checkpointEvery) == 0 {
-					if err := n.metricd.Checkpoint(context.Background()); err != nil {
+					if err := n.Metricd.Checkpoint(context.Background()); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if k%restartEvery == restartEvery-1 {
-					n.restart(rng.IntN(2) == 0)
+					n.Restart(rng.IntN(2) == 0)
 				}
 				if rng.IntN(25) == 0 {
 					requireArchives(t, n, ids, references)
 				}
 			}
 			requireArchives(t, n, ids, references)
-			if err := n.metricd.Compact(context.Background()); err != nil {
+			if err := n.Metricd.Compact(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			requireArchives(t, n, ids, references)
-			n.restart(true)
+			n.Restart(true)
 			requireArchives(t, n, ids, references)
-			n.stop(context.Background())
+			n.Stop(context.Background())
 		})
 	}
 }
@@ -192,7 +193,7 @@ func TestArchivesDoNotDependOnOrderOrBatches(t *testing.T) {
 	}
 	for variant := range 12 {
 		ids := metricIDs(rng, len(policies))
-		n := startNode(t, vfs.NewMem(), 1+rng.IntN(8), 1+rng.IntN(3))
+		n := testnode.Start(t, vfs.NewMem(), 1+rng.IntN(8), 1+rng.IntN(3))
 		createMetrics(t, n, policies, ids)
 		order := rng.Perm(measures)
 		if variant == 0 {
@@ -215,11 +216,11 @@ func TestArchivesDoNotDependOnOrderOrBatches(t *testing.T) {
 				m.Metrics = append(m.Metrics, id)
 				m.Offsets = append(m.Offsets, len(m.Values))
 			}
-			if err := n.post(&m); err != nil {
+			if err := n.Post(&m); err != nil {
 				t.Fatal(err)
 			}
 			if rng.IntN(3) == 0 {
-				if err := n.metricd.Checkpoint(context.Background()); err != nil {
+				if err := n.Metricd.Checkpoint(context.Background()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -228,7 +229,7 @@ func TestArchivesDoNotDependOnOrderOrBatches(t *testing.T) {
 		k := 0
 		for i, p := range policies {
 			for _, g := range p.Plan().Granularities {
-				got := n.read(ids[i], g)
+				got := n.Read(ids[i], g)
 				if variant == 0 {
 					want = append(want, got)
 				} else {
@@ -237,6 +238,6 @@ func TestArchivesDoNotDependOnOrderOrBatches(t *testing.T) {
 				k++
 			}
 		}
-		n.stop(context.Background())
+		n.Stop(context.Background())
 	}
 }

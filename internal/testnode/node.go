@@ -1,0 +1,142 @@
+package testnode
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/carbonara"
+	"gnocco/metricd"
+	"gnocco/model"
+	"gnocco/storage/incoming"
+	"gnocco/storage/index"
+)
+
+// Node is the stores of one process.
+type Node struct {
+	t        testing.TB
+	fs       vfs.FS
+	sacks    int
+	workers  int
+	Index    *index.Store
+	Incoming *incoming.Store
+	Metricd  *metricd.Metricd
+
+	registry *prometheus.Registry // of metricd, since it was opened
+}
+
+// Start opens a node on fs.
+func Start(t testing.TB, fs vfs.FS, sacks, workers int) *Node {
+	t.Helper()
+	n := &Node{t: t, fs: fs, sacks: sacks, workers: workers}
+	if err := n.open(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// open opens the stores as serve does; on an error what was opened is closed again.
+func (n *Node) open() (err error) {
+	defer func() {
+		if err != nil {
+			n.closeStores()
+		}
+	}()
+	if n.Index, err = index.Open("index", index.Options{FS: n.fs, SkipDefaults: true}); err != nil {
+		return err
+	}
+	if n.Incoming, err = incoming.Open("incoming", incoming.Options{FS: n.fs, Sacks: n.sacks,
+		FreeSpace: func() (uint64, error) { return 1 << 40, nil }}); err != nil {
+		return err
+	}
+	n.registry = prometheus.NewRegistry()
+	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.sacks, Workers: n.workers, FS: n.fs, Index: n.Index,
+		Incoming: n.Incoming, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	return err
+}
+
+func (n *Node) closeStores() {
+	if n.Incoming != nil {
+		n.Incoming.Close()
+	}
+	if n.Index != nil {
+		n.Index.Close()
+	}
+	n.Metricd, n.Incoming, n.Index = nil, nil, nil
+}
+
+// Stop closes everything; a context that is done keeps it from making a last checkpoint.
+func (n *Node) Stop(ctx context.Context) {
+	if err := n.Metricd.Close(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		n.t.Fatal(err)
+	}
+	n.closeStores()
+}
+
+// Restart stops and starts; without a last checkpoint unless clean.
+func (n *Node) Restart(clean bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if !clean {
+		cancel()
+	}
+	n.Stop(ctx)
+	if err := n.open(); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// Post sends one request.
+func (n *Node) Post(m *model.Measures) error {
+	picks := make([][]int, n.sacks)
+	for i, id := range m.Metrics {
+		sack := model.Sack(id, n.sacks)
+		picks[sack] = append(picks[sack], i)
+	}
+	var blocks []incoming.Block
+	for sack, pick := range picks {
+		if len(pick) > 0 {
+			blocks = append(blocks, incoming.Block{Sack: sack, Data: incoming.AppendBlock(nil, m, pick, time.Now())})
+		}
+	}
+	return n.Incoming.Append(context.Background(), blocks)
+}
+
+// Read returns all groups of a metric at one granularity.
+func (n *Node) Read(id uuid.UUID, granularity time.Duration) *carbonara.Groups {
+	n.t.Helper()
+	ctx := context.Background()
+	if err := n.Metricd.Refresh(ctx, []uuid.UUID{id}); err != nil {
+		n.t.Fatal(err)
+	}
+	metric, err := n.Index.Metric(id)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	var groups carbonara.Groups
+	if err := n.Metricd.Groups(ctx, metric, granularity, metric.ArchivePolicy.Plan().Columns, 0, carbonara.MaxTimestamp, &groups); err != nil {
+		n.t.Fatal(err)
+	}
+	return &groups
+}
+
+// Counter returns the value of one of metricd's counters since the node was opened.
+func (n *Node) Counter(name string) float64 {
+	n.t.Helper()
+	families, err := n.registry.Gather()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	n.t.Fatalf("there is no counter %s", name)
+	return 0
+}
