@@ -10,22 +10,23 @@ import (
 // layers says which packages of ours those below a folder may import; the longest folder that fits counts. Packages below one
 // folder may import each other, unless a longer entry says otherwise. "*" is any.
 var layers = map[string][]string{
-	".":               {},
-	"carbonara":       {},
-	"model":           {"carbonara"},
-	"storage":         {"model", "carbonara", "internal"},
-	"metricd":         {"storage", "model", "carbonara", "internal"},
-	"api":             {"api", ".", "storage", "model", "carbonara", "internal", "web"},
-	"api/measures":    {"model", "carbonara"},
-	"gpu":             {"carbonara"},
-	"correlate":       {"carbonara"},
-	"web":             {},
-	"internal":        {"model", "carbonara"},
-	"internal/server": {"*"}, // wiring with several users
-	"internal/bench":  {"*"}, // runs and measures all of it
-	"cmd":             {"*"},
-	"tests":           {"*"},
-	"tools":           {"*"},
+	".":                 {},
+	"carbonara":         {},
+	"model":             {"carbonara"},
+	"storage":           {"model", "carbonara", "internal"},
+	"metricd":           {"storage", "model", "carbonara", "internal"},
+	"api":               {"api", ".", "storage", "model", "carbonara", "internal", "web"},
+	"api/measures":      {"model", "carbonara"},
+	"gpu":               {"carbonara"},
+	"correlate":         {"carbonara"},
+	"web":               {},
+	"internal":          {"model", "carbonara"},
+	"internal/server":   {"*"}, // wiring with several users
+	"internal/bench":    {"*"}, // runs and measures all of it
+	"internal/testnode": {"*"}, // all of it without HTTP, for tests
+	"cmd":               {"*"},
+	"tests":             {"*"},
+	"tools":             {"*"},
 }
 
 // below tells whether a folder is dir or lies below it.
