@@ -1,7 +1,5 @@
 package carbonara
 
-import "math"
-
 // moments is the state of one group while its measures are added in time order. M2 follows Youngs and Cramer:
 // after v is in count and sum, m2 += (count*v - sum)² / (count*(count-1)); it needs no running mean, so that a group
 // continues bit for bit from the columns that are stored.
@@ -58,8 +56,14 @@ func minIgnoringNaN(lowest float64, values []float64) float64 {
 // stands; -1 where it is not asked for.
 type layout struct {
 	moment      [numMoments]int
+	slots       []momentSlot // the same, without those that are not asked for
 	percentiles []percentileSlot
 	any         bool
+}
+
+type momentSlot struct {
+	moment Column
+	column int
 }
 
 type percentileSlot struct {
@@ -81,6 +85,7 @@ func newLayout(columns []Column, rate bool) layout {
 			l.percentiles = append(l.percentiles, percentileSlot{p, i})
 		} else {
 			l.moment[c.Base()] = i
+			l.slots = append(l.slots, momentSlot{c.Base(), i})
 		}
 	}
 	return l
@@ -100,14 +105,13 @@ func (l *layout) load(row []float64, m *moments) {
 // store writes the state as row i of values.
 func (l *layout) store(m *moments, values [][]float64, i int) {
 	state := [numMoments]float64{m.count, m.sum, m.min, m.max, m.m2, m.first, m.last}
-	for c, column := range l.moment {
-		if column < 0 {
-			continue
-		}
-		v := state[c]
-		if m.count == 0 && Column(c) != ColumnCount {
-			v = math.NaN()
-		}
-		values[column][i] = v
+	if m.count == 0 {
+		state = noMeasures
+	}
+	for _, slot := range l.slots {
+		values[slot.column][i] = state[slot.moment]
 	}
 }
+
+// noMeasures are the moments of a group in which no difference ends.
+var noMeasures = [numMoments]float64{0, nan, nan, nan, nan, nan, nan}

@@ -11,6 +11,7 @@ type Plan struct {
 	Columns       []Column        // ascending; with each column what it takes to continue it
 
 	measures, rate layout
+	single         []*Plan // of each granularity alone
 }
 
 // NewPlan returns the plan of an archive policy with these granularities and methods.
@@ -30,9 +31,21 @@ func NewPlan(granularities []time.Duration, methods []Method) *Plan {
 	}
 	slices.Sort(p.Columns)
 	p.Columns = slices.Compact(p.Columns)
+	p.complete()
+	for _, g := range p.Granularities {
+		single := &Plan{Granularities: []time.Duration{g}, Columns: p.Columns}
+		single.complete()
+		p.single = append(p.single, single)
+	}
+	return p
+}
+
+// Single returns the plan of the j-th granularity alone, with the same columns.
+func (p *Plan) Single(j int) *Plan { return p.single[j] }
+
+func (p *Plan) complete() {
 	p.measures = newLayout(p.Columns, false)
 	p.rate = newLayout(p.Columns, true)
-	return p
 }
 
 // HasRate tells whether any column is computed over differences.

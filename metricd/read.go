@@ -3,6 +3,7 @@ package metricd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gnocco/carbonara"
@@ -58,24 +59,21 @@ func (s *sack) newest(h *head, metric *model.Metric, granularity time.Duration) 
 
 // overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
 func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) error {
-	j := 0
-	for j < len(h.plan.Granularities) && h.plan.Granularities[j] != granularity {
-		j++
-	}
-	if j == len(h.plan.Granularities) {
+	j := slices.Index(h.plan.Granularities, granularity)
+	if j < 0 {
 		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.metric.ID, granularity, model.ErrNotFound)
 	}
 	b := s.parent.reads.Get().(*batch)
 	defer s.parent.reads.Put(b)
 	b.reset()
-	if err := b.add(h, s.store); err != nil {
+	if err := b.addSingle(h, s.store, j); err != nil {
 		return err
 	}
 	s.parent.metrics.corrupt.Add(float64(b.corrupt))
 	if err := s.parent.reader.Resample(ctx, &b.batch, &b.result); err != nil {
 		return err
 	}
-	groups := b.result.Groups(0, j)
+	groups := b.result.Groups(0, 0)
 	end := groups.Search(to)
 	part := groups.Slice(min(end, groups.Search(max(from, b.entries[0].start))), end)
 	dst.Overlay(0, &part, &b.overlay)

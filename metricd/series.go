@@ -58,20 +58,34 @@ func (b *builder) reset() {
 // pending returns the sorted measures of entry e, valid until the builder is reset.
 func (b *builder) pending(e entry) []carbonara.Measure { return b.measures[e.from:e.to] }
 
-// add appends a head with pending measures as a series.
+// add appends a head with pending measures as a series, of all granularities.
 func (b *builder) add(h *head, store *archive.Store) error {
+	return b.addPlan(h, store, h.plan, h.open)
+}
+
+// addSingle is add for the j-th granularity alone.
+func (b *builder) addSingle(h *head, store *archive.Store, j int) error {
+	open := h.open
+	if open != nil {
+		n := len(h.plan.Columns)
+		open = open[j*n : (j+1)*n]
+	}
+	return b.addPlan(h, store, h.plan.Single(j), open)
+}
+
+func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, open []float64) error {
 	e := entry{head: h, from: len(b.measures)}
 	b.measures = append(b.measures, h.sorted(b.measures[len(b.measures):])...)
 	e.to = len(b.measures)
-	series := carbonara.Series{Plan: h.plan, From: len(b.batch.Timestamps)}
+	series := carbonara.Series{Plan: plan, From: len(b.batch.Timestamps)}
 	if h.continues() {
 		for _, m := range b.pending(e) {
 			b.batch.Timestamps = append(b.batch.Timestamps, m.Timestamp)
 			b.batch.Values = append(b.batch.Values, m.Value)
 		}
-		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, h.open
+		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, open
 	} else {
-		e.rebuilt, e.start = true, groupsStart(h.plan, h.earliest)
+		e.rebuilt, e.start = true, groupsStart(plan, h.earliest)
 		if err := b.rebuild(h, e, store, &series); err != nil {
 			return err
 		}

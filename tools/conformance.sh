@@ -23,5 +23,18 @@ if [ $# -gt 0 ]; then
 else
     mapfile -t files < <(grep -v '^#' tests/conformance/gabbits.txt)
 fi
+# In the count at the end a known failure is a test skipped.
+status=0
 /usr/bin/python3 "$runner" --gabbits "$gabbits" --url "http://$LISTEN/gnocchi" --reset-cmd tools/gabbi-reset.sh \
-    --known-failures tests/conformance/known-failures.txt "${options[@]}" "${files[@]}"
+    --known-failures tests/conformance/known-failures.txt --json "$RIG/result.json" "${options[@]}" "${files[@]}" |
+    sed '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d' || status=$?
+/usr/bin/python3 - "$RIG/result.json" <<'EOP'
+import json, sys
+result = json.load(open(sys.argv[1]))
+for name in result["unexpected_failures"]:
+    print("FAILED " + name)
+totals, unexpected = result["totals"], len(result["unexpected_failures"])
+print("%d passed, %d failed, %d skipped" % (totals["passed"] + totals["xfail"] + totals["xpass"], unexpected,
+                                            totals["skipped"] + totals["failed"] - unexpected))
+EOP
+exit "$status"
