@@ -26,21 +26,21 @@ func (d *Data) Metric(ctx context.Context, out io.Writer, id uuid.UUID) error {
 	}
 	return d.inMetricSack(id, func(store *archive.Store) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		lower, upper := metricBounds(id)
+		lower, upper := archive.MetricBounds(id)
 		err := each(store.DB(), lower, upper, func(key, value []byte) error {
-			_, kind, split, ok := parseKey(key)
+			_, kind, split, ok := archive.ParseKey(key)
 			switch {
 			case !ok:
 				fmt.Fprintf(table, "unknown key %x\t\t%d bytes\t\n", key, len(value))
-			case kind == kindSplit:
+			case kind == archive.KindSplit:
 				writeSplit(table, split, value)
-			case kind == kindRaw:
+			case kind == archive.KindRaw:
 				timestamps, _, corrupt, err := store.Raw(id, nil, nil)
 				if err != nil {
 					return err
 				}
 				fmt.Fprintf(table, "raw series\t%d measures\t%d bytes\t%s\t%s\n", len(timestamps), len(value), between(timestamps), corruptText(corrupt))
-			case kind == kindDropped:
+			case kind == archive.KindDropped:
 				dropped, err := store.Dropped(id)
 				if err != nil {
 					return err
@@ -58,7 +58,7 @@ func (d *Data) Metric(ctx context.Context, out io.Writer, id uuid.UUID) error {
 
 // writeSplit describes each operand of a split, and under it its columns.
 func writeSplit(out io.Writer, key carbonara.SplitKey, value []byte) {
-	for _, operand := range operands(value) {
+	for _, operand := range archive.Operands(value) {
 		info, err := carbonara.SplitInfo(operand)
 		if err != nil {
 			fmt.Fprintf(out, "split %s\t\t%d bytes\tdoes not decode: %v\t\n", key, len(operand), err)

@@ -27,7 +27,7 @@ func (d *Data) Metrics(ctx context.Context, out io.Writer) error {
 	for sack := range d.cluster.Sacks {
 		err := d.inSack(sack, func(store *archive.Store) error {
 			return each(store.DB(), nil, nil, func(key, value []byte) error {
-				metric, kind, _, ok := parseKey(key)
+				metric, kind, _, ok := archive.ParseKey(key)
 				if !ok {
 					return nil
 				}
@@ -37,10 +37,10 @@ func (d *Data) Metrics(ctx context.Context, out io.Writer) error {
 					held[metric] = s
 				}
 				switch kind {
-				case kindSplit:
+				case archive.KindSplit:
 					s.splits++
 					s.splitBytes += len(value)
-				case kindRaw:
+				case archive.KindRaw:
 					s.rawBytes += len(value)
 				}
 				return nil

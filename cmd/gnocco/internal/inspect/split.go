@@ -19,12 +19,12 @@ func (d *Data) Split(out io.Writer, metric uuid.UUID, granularity time.Duration,
 	key := carbonara.SplitKeyOf(t, granularity)
 	return d.inMetricSack(metric, func(store *archive.Store) error {
 		var columns []carbonara.Column
-		lower, upper := metricBounds(metric)
+		lower, upper := archive.MetricBounds(metric)
 		err := each(store.DB(), lower, upper, func(k, value []byte) error {
-			if _, kind, split, ok := parseKey(k); !ok || kind != kindSplit || split != key {
+			if _, kind, split, ok := archive.ParseKey(k); !ok || kind != archive.KindSplit || split != key {
 				return nil
 			}
-			for _, operand := range operands(value) {
+			for _, operand := range archive.Operands(value) {
 				info, err := carbonara.SplitInfo(operand)
 				if err != nil {
 					fmt.Fprintf(out, "left out: an operand of %d bytes does not decode: %v\n", len(operand), err)

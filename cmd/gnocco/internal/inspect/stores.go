@@ -23,7 +23,7 @@ func (d *Data) Stores(out io.Writer) error {
 		err := each(db, nil, nil, func(key, value []byte) error {
 			keys++
 			bytes += len(key) + len(value)
-			if metric, _, _, ok := parseKey(key); ok && metric != last && name[0] == 's' {
+			if metric, _, _, ok := archive.ParseKey(key); ok && metric != last && name[0] == 's' {
 				metrics, last = metrics+1, metric
 			}
 			return nil
