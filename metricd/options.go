@@ -25,7 +25,7 @@ type Options struct {
 
 	Resampler          carbonara.Resampler // nil: on the CPU
 	Workers            int                 // sacks worked on at a time; 0: one per core
-	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 2 minutes
+	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 5 minutes
 	CheckpointBytes    int64               // memory for measures in heads, all sacks together; 0: 128 MiB
 	Heads              int                 // metrics kept in memory, all sacks together; 0: 1,000,000
 	ExpungeInterval    time.Duration       // how often deleted metrics are looked for; 0: 30 s
@@ -47,7 +47,7 @@ func (o *Options) EnsureDefaults() {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if o.CheckpointInterval <= 0 {
-		o.CheckpointInterval = 2 * time.Minute
+		o.CheckpointInterval = 5 * time.Minute
 	}
 	if o.CheckpointBytes <= 0 {
 		o.CheckpointBytes = 128 << 20

@@ -29,7 +29,7 @@ func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8041", "address to serve on")
 	flags.IntVar(&o.Sacks, "sacks", 0, "number of sacks: how finely work is divided; said at the first start (16), fixed from then on")
 	flags.IntVar(&o.Workers, "workers", 0, "sacks worked on at a time (0: one a core)")
-	flags.DurationVar(&o.CheckpointInterval, "checkpoint-interval", 2*time.Minute, "longest time between two checkpoints of a sack")
+	flags.DurationVar(&o.CheckpointInterval, "checkpoint-interval", 5*time.Minute, "longest time between two checkpoints of a sack")
 	flags.Var(&f.memory, "memory-limit", "memory for caches and for measures not yet in a checkpoint, roughly")
 	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less than this free")
 	flags.Var(&f.maxBody, "max-body-bytes", "largest body of a request")
