@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -41,20 +42,31 @@ type server struct {
 	data    string
 	address string
 	process *exec.Cmd
+	ended   <-chan struct{} // closed when the process is gone
 	log     *bytes.Buffer
 	client  *http.Client
 }
 
 func newServer(t testing.TB) *server {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return &server{t: t, data: t.TempDir(), address: listener.Addr().String(),
+	return &server{t: t, data: t.TempDir(), address: freeAddress(t),
 		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
 }
 
+// freeAddress returns an address below the ports that the system hands out by itself: another process could be given
+// one of those while the server is down, and answer in its place.
+func freeAddress(t testing.TB) string {
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
+		if listener, err := net.Listen("tcp", address); err == nil {
+			listener.Close()
+			return address
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
+// start starts the server and waits until it answers: it, not another process on its port.
 func (s *server) start() {
 	s.t.Helper()
 	s.log = &bytes.Buffer{}
@@ -63,12 +75,22 @@ func (s *server) start() {
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	s.ended = ended
+	go func() {
+		s.process.Wait()
+		close(ended)
+	}()
 	for range 400 {
 		if response, err := s.client.Get("http://" + s.address + "/healthcheck"); err == nil {
 			response.Body.Close()
 			return
 		}
-		time.Sleep(25 * time.Millisecond)
+		select {
+		case <-ended:
+			s.t.Fatalf("gnocco ended:\n%s", s.log)
+		case <-time.After(25 * time.Millisecond):
+		}
 	}
 	s.kill()
 	s.t.Fatalf("gnocco does not answer:\n%s", s.log)
@@ -77,7 +99,7 @@ func (s *server) start() {
 // kill ends the process as a power cut of the process would: SIGKILL.
 func (s *server) kill() {
 	s.process.Process.Kill()
-	s.process.Wait()
+	<-s.ended
 }
 
 // do sends a request as admin and returns status and body.
