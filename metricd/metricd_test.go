@@ -83,7 +83,7 @@ func requireValues(t *testing.T, got, want map[int]float64) {
 }
 
 func TestMeasuresAreVisibleBeforeAndAfterTheCheckpoint(t *testing.T) {
-	n := testnode.Start(t, vfs.NewMem(), 4, 2)
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 4, Workers: 2})
 	defer n.Stop(context.Background())
 	id := newMetric(t, n, 0, 1)
 	post(t, n, id, map[int]float64{1: 1, 59: 3, 60: 10})
@@ -96,7 +96,7 @@ func TestMeasuresAreVisibleBeforeAndAfterTheCheckpoint(t *testing.T) {
 
 func TestLateMeasuresRewriteOnlyTheirGroups(t *testing.T) {
 	fs := vfs.NewMem()
-	n := testnode.Start(t, fs, 1, 1)
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
 	id := newMetric(t, n, 2, 1)
 	post(t, n, id, map[int]float64{0: 1, 60: 2, 120: 3, 180: 4, 240: 5, 300: 6})
 	checkpoint(t, n)
@@ -115,7 +115,7 @@ func TestLateMeasuresRewriteOnlyTheirGroups(t *testing.T) {
 
 func TestTooOldMeasuresAreDroppedAndCounted(t *testing.T) {
 	fs := vfs.NewMem()
-	n := testnode.Start(t, fs, 1, 1)
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
 	id := newMetric(t, n, 0, 1)
 	post(t, n, id, map[int]float64{600: 1, 0: 2}) // a first request is never cut
 	post(t, n, id, map[int]float64{599: 5, 1: 6, 601: 7})
@@ -136,7 +136,7 @@ func TestTooOldMeasuresAreDroppedAndCounted(t *testing.T) {
 
 func TestExpiredGroupsAndSplitsGo(t *testing.T) {
 	fs := vfs.NewMem()
-	n := testnode.Start(t, fs, 1, 1)
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
 	id := newMetric(t, n, 0, 1)
 	const split = 3600 * 60 // seconds, at one minute
 	post(t, n, id, map[int]float64{0: 1})
@@ -162,7 +162,7 @@ func TestExpiredGroupsAndSplitsGo(t *testing.T) {
 func TestDeletedMetricsAreExpunged(t *testing.T) {
 	ctx := context.Background()
 	fs := vfs.NewMem()
-	n := testnode.Start(t, fs, 2, 1)
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 2, Workers: 1})
 	id, other := newMetric(t, n, 0, 1), newMetric(t, n, 0, 1)
 	for _, id := range []uuid.UUID{id, other} {
 		post(t, n, id, map[int]float64{0: 1})
@@ -202,7 +202,7 @@ func TestDeletedMetricsAreExpunged(t *testing.T) {
 
 func TestAChangedPolicyCountsAtOnce(t *testing.T) {
 	ctx := context.Background()
-	n := testnode.Start(t, vfs.NewMem(), 1, 1)
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(ctx)
 	id := newMetric(t, n, 0, 2)
 	post(t, n, id, map[int]float64{0: 1, 3600: 2})
@@ -226,7 +226,7 @@ func TestAChangedPolicyCountsAtOnce(t *testing.T) {
 
 // TestReadsGoOnBesideCheckpoints reads after every request while checkpoints run.
 func TestReadsGoOnBesideCheckpoints(t *testing.T) {
-	n := testnode.Start(t, vfs.NewMem(), 2, 2)
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2, Workers: 2})
 	defer n.Stop(context.Background())
 	id := newMetric(t, n, 0, 24)
 	done := make(chan struct{})

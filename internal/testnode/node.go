@@ -17,12 +17,19 @@ import (
 	"gnocco/storage/index"
 )
 
+// Options of a node. FS and Sacks are needed; the others are metricd's.
+type Options struct {
+	FS              vfs.FS
+	Sacks           int
+	Workers         int
+	Heads           int
+	CheckpointBytes int64
+}
+
 // Node is the stores of one process.
 type Node struct {
 	t        testing.TB
-	fs       vfs.FS
-	sacks    int
-	workers  int
+	options  Options
 	Index    *index.Store
 	Incoming *incoming.Store
 	Metricd  *metricd.Metricd
@@ -30,10 +37,10 @@ type Node struct {
 	registry *prometheus.Registry // of metricd, since it was opened
 }
 
-// Start opens a node on fs.
-func Start(t testing.TB, fs vfs.FS, sacks, workers int) *Node {
+// Start opens a node.
+func Start(t testing.TB, options Options) *Node {
 	t.Helper()
-	n := &Node{t: t, fs: fs, sacks: sacks, workers: workers}
+	n := &Node{t: t, options: options}
 	if err := n.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,15 +54,16 @@ func (n *Node) open() (err error) {
 			n.closeStores()
 		}
 	}()
-	if n.Index, err = index.Open("index", index.Options{FS: n.fs, SkipDefaults: true}); err != nil {
+	if n.Index, err = index.Open("index", index.Options{FS: n.options.FS, SkipDefaults: true}); err != nil {
 		return err
 	}
-	if n.Incoming, err = incoming.Open("incoming", incoming.Options{FS: n.fs, Sacks: n.sacks,
+	if n.Incoming, err = incoming.Open("incoming", incoming.Options{FS: n.options.FS, Sacks: n.options.Sacks,
 		FreeSpace: func() (uint64, error) { return 1 << 40, nil }}); err != nil {
 		return err
 	}
 	n.registry = prometheus.NewRegistry()
-	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.sacks, Workers: n.workers, FS: n.fs, Index: n.Index,
+	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
+		Heads: n.options.Heads, CheckpointBytes: n.options.CheckpointBytes, Index: n.Index,
 		Incoming: n.Incoming, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	return err
 }
@@ -93,9 +101,9 @@ func (n *Node) Restart(clean bool) {
 
 // Post sends one request.
 func (n *Node) Post(m *model.Measures) error {
-	picks := make([][]int, n.sacks)
+	picks := make([][]int, n.options.Sacks)
 	for i, id := range m.Metrics {
-		sack := model.Sack(id, n.sacks)
+		sack := model.Sack(id, n.options.Sacks)
 		picks[sack] = append(picks[sack], i)
 	}
 	var blocks []incoming.Block

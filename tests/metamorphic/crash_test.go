@@ -147,7 +147,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			crashes = append(crashes, crash{disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: writes * 37 % 101, RNG: rand.New(rand.NewPCG(uint64(writes), 1))}), n})
 		}
 	}}
-	n := testnode.Start(t, fs, 2, 1)
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 2, Workers: 1})
 	createMetrics(t, n, policies, ids)
 	armed.Store(true)
 	for i, r := range requests {
@@ -169,7 +169,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	t.Logf("%d writes, %d crashes", writes, len(crashes))
 	for k, c := range crashes {
 		t.Run(fmt.Sprintf("write=%d", (k+1)*stride), func(t *testing.T) {
-			n := testnode.Start(t, c.disk, 2, 1)
+			n := testnode.Start(t, testnode.Options{FS: c.disk, Sacks: 2, Workers: 1})
 			defer n.Stop(context.Background())
 			requireOneOf(t, n, ids, states[c.acked:min(c.acked+3, len(states))])
 		})

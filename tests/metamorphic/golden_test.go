@@ -23,7 +23,7 @@ func TestGoldenScenarios(t *testing.T) {
 	for i, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
-			n := testnode.Start(t, vfs.NewMem(), 1+rng.IntN(3), 1)
+			n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1 + rng.IntN(3), Workers: 1})
 			defer n.Stop(context.Background())
 			id := metricIDs(rng, 1)[0]
 			policy := scenarioPolicy(t, s.Policy)

@@ -134,7 +134,11 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 			policies := policies(t)
 			ids := metricIDs(rng, len(policies))
 			sacks := []int{1, 2, 3, 16}[rng.IntN(4)]
-			n := testnode.Start(t, vfs.NewMem(), sacks, 1+rng.IntN(4))
+			options := testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1 + rng.IntN(4)}
+			if rng.IntN(2) == 0 { // heads are forgotten, and memory asks for checkpoints
+				options.Heads, options.CheckpointBytes = 1, int64(1+rng.IntN(20_000))
+			}
+			n := testnode.Start(t, options)
 			createMetrics(t, n, policies, ids)
 			references := make([]reference, len(ids))
 			for i, p := range policies {
@@ -193,7 +197,7 @@ func TestArchivesDoNotDependOnOrderOrBatches(t *testing.T) {
 	}
 	for variant := range 12 {
 		ids := metricIDs(rng, len(policies))
-		n := testnode.Start(t, vfs.NewMem(), 1+rng.IntN(8), 1+rng.IntN(3))
+		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1 + rng.IntN(8), Workers: 1 + rng.IntN(3)})
 		createMetrics(t, n, policies, ids)
 		order := rng.Perm(measures)
 		if variant == 0 {
