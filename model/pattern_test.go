@@ -71,7 +71,8 @@ func FuzzMatchPattern(f *testing.F) {
 		if !strings.ContainsAny(pattern, "*?[") && got != (pattern == name) {
 			t.Fatalf("MatchPattern(%q, %q) = %v", pattern, name, got)
 		}
-		if strings.ContainsAny(name, "*?[") || !utf8.ValidString(name) {
+		// Cubic in the length of the name from here on.
+		if len(name) > 200 || strings.ContainsAny(name, "*?[") || !utf8.ValidString(name) {
 			return
 		}
 		for i := range name {
