@@ -13,7 +13,16 @@ skip() { echo "conformance: skipped: $1"; echo "0 passed, 0 failed, 0 skipped"; 
 [ -d "$gabbits" ] || skip "Gnocchi's functional tests are not installed (python3-gnocchi)"
 /usr/bin/python3 -c 'import gabbi' 2>/dev/null || skip "gabbi is not installed (python3-gabbi)"
 
-export RIG LISTEN=${LISTEN:-127.0.0.1:8042} GNOCCO=$PWD/bin/gnocco
+# A port of our own, below those that the system hands out: other runs may go on beside this one.
+free_port() { /usr/bin/python3 -c '
+import random, socket
+while True:
+    port = random.randint(20000, 29999)
+    with socket.socket() as s:
+        if s.connect_ex(("127.0.0.1", port)):
+            print(port)
+            break'; }
+export RIG LISTEN=${LISTEN:-127.0.0.1:$(free_port)} GNOCCO=$PWD/bin/gnocco
 RIG=$(mktemp -d)
 trap 'tools/gabbi-reset.sh stop; rm -rf "$RIG"' EXIT
 options=()
