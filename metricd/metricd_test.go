@@ -14,6 +14,7 @@ import (
 	"gnocco/internal/testnode"
 	"gnocco/model"
 	"gnocco/storage/archive"
+	"gnocco/storage/incoming"
 )
 
 const start = carbonara.Timestamp(1_700_000_400e9) // on the minute and the five minutes
@@ -257,5 +258,32 @@ func TestReadsGoOnBesideCheckpoints(t *testing.T) {
 			return
 		default:
 		}
+	}
+}
+
+// TestCorruptBlocksAreSetAside sends a block whose checksum does not hold among good ones.
+func TestCorruptBlocksAreSetAside(t *testing.T) {
+	fs := vfs.NewMem()
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
+	id := newMetric(t, n, 0, 1)
+	post(t, n, id, map[int]float64{0: 1})
+	m := &model.Measures{Metrics: []uuid.UUID{id}, Offsets: []int{0, 1}, Timestamps: []carbonara.Timestamp{start + 1e9}, Values: []float64{7}}
+	block := incoming.AppendBlock(nil, m, []int{0}, time.Now())
+	block[len(block)-1] ^= 1
+	if err := n.Incoming.Append(context.Background(), []incoming.Block{{Sack: 0, Data: block}}); err != nil {
+		t.Fatal(err)
+	}
+	post(t, n, id, map[int]float64{2: 2})
+	requireValues(t, values(t, n, id, time.Minute, carbonara.Sum), map[int]float64{0: 3})
+	checkpoint(t, n)
+	n.Stop(context.Background())
+	store, err := archive.Open("sacks/000/e1", archive.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	blocks, err := store.Quarantined()
+	if err != nil || len(blocks) != 1 || string(blocks[0]) != string(block) {
+		t.Errorf("%d blocks set aside (%v)", len(blocks), err)
 	}
 }

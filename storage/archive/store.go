@@ -110,3 +110,18 @@ func (s *Store) Dropped(metric uuid.UUID) (uint64, error) {
 	}
 	return binary.BigEndian.Uint64(total[1:]), nil
 }
+
+// Quarantined returns the incoming blocks that did not decode and were kept, see Checkpoint.Quarantine.
+func (s *Store) Quarantined() ([][]byte, error) {
+	iter, err := s.db.NewIter(&pebble.IterOptions{
+		LowerBound: []byte{prefixStore, kindQuarantine}, UpperBound: []byte{prefixStore, kindQuarantine + 1},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("archive: read quarantine: %w", err)
+	}
+	var blocks [][]byte
+	for valid := iter.First(); valid; valid = iter.Next() {
+		blocks = append(blocks, append([]byte(nil), iter.Value()...))
+	}
+	return blocks, errors.Join(iter.Error(), iter.Close())
+}

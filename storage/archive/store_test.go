@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
@@ -143,5 +144,66 @@ func TestDroppedAddsUp(t *testing.T) {
 	}
 	if n, err := s.Dropped(uuid.New()); err != nil || n != 0 {
 		t.Fatal(n, err)
+	}
+}
+
+// TestCorruptOperandsAreLeftOutAndKept puts bytes that do not decode among the operands of a split and a raw series.
+func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	defer s.Close()
+	id := uuid.New()
+	timestamps, values := []carbonara.Timestamp{1e9, 2e9}, []float64{1, 2}
+	commit(t, s,
+		func(c *archive.Checkpoint) error { return c.PutGroups(id, minutes(0, 100, 1)) },
+		func(c *archive.Checkpoint) error { return c.AppendRaw(id, 0, timestamps, values) })
+	garbage := []byte("\x01 these bytes are no split")
+	lower, upper := archive.MetricBounds(id)
+	var keys [][]byte
+	iter, err := s.DB().NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for valid := iter.First(); valid; valid = iter.Next() {
+		keys = append(keys, slices.Clone(iter.Key()))
+	}
+	if err := iter.Close(); err != nil || len(keys) != 2 {
+		t.Fatal(len(keys), err)
+	}
+	for _, key := range keys {
+		if err := s.DB().Merge(key, garbage, pebble.Sync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(t, s,
+		func(c *archive.Checkpoint) error { return c.PutGroups(id, minutes(100, 10, 5)) },
+		func(c *archive.Checkpoint) error { return c.AppendRaw(id, 0, []carbonara.Timestamp{3e9}, []float64{3}) })
+	check := func() {
+		t.Helper()
+		var g carbonara.Groups
+		g.Reset(time.Minute, columns)
+		if corrupt, err := s.Groups(id, time.Minute, 0, carbonara.MaxTimestamp, &g); err != nil || corrupt != 1 || g.Len() != 110 {
+			t.Fatalf("%d groups, %d corrupt, %v", g.Len(), corrupt, err)
+		}
+		if timestamps, _, corrupt, err := s.Raw(id, nil, nil); err != nil || corrupt != 1 || len(timestamps) != 3 {
+			t.Fatalf("%d measures, %d corrupt, %v", len(timestamps), corrupt, err)
+		}
+		if last, ok, corrupt, err := s.LastRaw(id); err != nil || corrupt != 1 || !ok || last.Value != 3 {
+			t.Fatal(last, ok, corrupt, err)
+		}
+	}
+	check()
+	if err := s.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	for _, key := range keys {
+		value, closer, err := s.DB().Get(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(archive.Operands(value), func(o []byte) bool { return string(o) == string(garbage) }) {
+			t.Errorf("the bytes of %x that do not decode are gone", key)
+		}
+		closer.Close()
 	}
 }
