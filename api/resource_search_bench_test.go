@@ -37,7 +37,7 @@ func BenchmarkSearchResources(b *testing.B) {
 		{"by=rack", "POST /v1/search/resource/host", `{"=":{"rack":"r7"}}`},
 		{"by=like", "POST /v1/search/resource/host", `{"and":[{"like":{"rack":"%7"}},{">":{"cores":60}}]}`},
 		{"by=nothing", "GET /v1/resource/host", ""},
-		{"by=nothing/sort=id", "GET /v1/resource/host?sort=id", ""},
+		{"by=nothing/sort=id", "GET /v1/resource/generic?sort=id", ""},
 	} {
 		b.Run(fmt.Sprintf("%s/resources=%d", c.name, resources), func(b *testing.B) {
 			b.ReportAllocs()

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"net/url"
 	"slices"
@@ -123,6 +124,11 @@ func TestListResources(t *testing.T) {
 	pages("GET /v1/resource/host?limit=2&sort=rack:desc-nullslast", "web2 web1|db")
 	pages("GET /v1/resource/host?limit=2&sort=rack:asc-nullsfirst", "db web1|web2")
 	pages("POST /v1/search/resource/host?limit=1&filter=cores+%3E+1&sort=cores:desc", "web2|web1")
+
+	byID := slices.SortedFunc(maps.Keys(ids), func(a, b string) int { return strings.Compare(ids[a], ids[b]) })
+	pages("GET /v1/resource/generic?limit=2&sort=id", byID[0]+" "+byID[1]+"|"+byID[2]+" "+byID[3])
+	pages("GET /v1/resource/generic?limit=3&sort=id:asc&sort=type", byID[0]+" "+byID[1]+" "+byID[2]+"|"+byID[3])
+	pages("GET /v1/resource/generic?limit=3&sort=id:desc", byID[3]+" "+byID[2]+" "+byID[1]+"|"+byID[0])
 
 	s.want(t, "PATCH /v1/resource/host/db", `{"rack":"r9"}`, 200, "~r9")
 	s.want(t, "PATCH /v1/resource/host/db", `{"rack":"r8"}`, 200, "~r8")

@@ -38,6 +38,12 @@ func (s *Server) flush(ctx context.Context) error {
 	all = mergeEqual(all)
 
 	err := s.ensureMetrics(ctx, all)
+	var refused *policyError
+	if errors.As(err, &refused) { // for who runs the server to mend; the rest is stored
+		s.options.Logger.Warn("statsd: measures dropped", "error", refused)
+		s.telemetry.refuse(reasonPolicy, len(refused.names))
+		err = nil
+	}
 	s.measures.Reset()
 	s.measures.Offsets = append(s.measures.Offsets, 0)
 	for _, m := range all {
@@ -48,21 +54,18 @@ func (s *Server) flush(ctx context.Context) error {
 			s.measures.Offsets = append(s.measures.Offsets, s.measures.Len())
 		}
 	}
-	stored := 0
+	lost := len(all) - s.measures.Len()
+	if refused != nil {
+		lost -= len(refused.names)
+	}
 	if s.measures.Len() > 0 {
 		blocks := s.partition.Blocks(&s.measures, s.options.Sacks, s.options.Now())
 		if appendErr := s.options.Incoming.Append(ctx, blocks); appendErr != nil {
 			err = errors.Join(err, appendErr)
-		} else {
-			stored = s.measures.Len()
+			lost += s.measures.Len()
 		}
 	}
-	var refused *policyError
-	if errors.As(err, &refused) {
-		s.telemetry.refuse(reasonPolicy, len(refused.names))
-		stored += len(refused.names)
-	}
-	s.telemetry.refuse(reasonStore, len(all)-stored)
+	s.telemetry.refuse(reasonStore, lost)
 	return err
 }
 

@@ -118,7 +118,8 @@ func (s *Server) flushEvery(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if err := s.flush(ctx); err != nil && ctx.Err() == nil {
+		// A flush that has begun is brought to its end: what it took away is nowhere else.
+		if err := s.flush(context.WithoutCancel(ctx)); err != nil {
 			s.options.Logger.Error("statsd: flush failed", "error", err)
 		}
 	}

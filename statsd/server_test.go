@@ -1,8 +1,10 @@
 package statsd_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"testing"
@@ -178,12 +180,13 @@ func TestFlushOnTime(t *testing.T) {
 func TestMetricsWithoutArchivePolicy(t *testing.T) {
 	stores := openStores(t)
 	stores.policy(t, "p", "a*")
+	var log bytes.Buffer
 	s, send := sender(t, statsd.Options{Index: stores.index, Incoming: stores.incoming, Resource: resource.String(),
-		Now: func() time.Time { return time.Unix(1000, 0) }})
+		Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return time.Unix(1000, 0) }})
 	send("a:1|g\nb:1|g\nc:1|g")
-	err := s.Close(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "no archive policy for b|g, c|g") {
-		t.Errorf("error %v", err)
+	check(t, s.Close(t.Context()))
+	if !strings.Contains(log.String(), "no archive policy for b|g, c|g") {
+		t.Errorf("log %s", &log)
 	}
 	if got, want := stores.values(t), "a|g=1@1000"; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -22,6 +22,9 @@ type condition func(*model.Resource) truth
 // Matches tells whether r is one of those that the filter is after.
 func (f *Filter) Matches(r *model.Resource) bool { return f.holds == nil || f.holds(r) == yes }
 
+// MatchesAll tells whether the filter lets everything through.
+func (f *Filter) MatchesAll() bool { return f.holds == nil }
+
 // IDs returns the IDs of all resources that can match, ascending, if the filter names them; else ok is false.
 func (f *Filter) IDs() (ids []uuid.UUID, ok bool) { return f.ids, f.byID }
 

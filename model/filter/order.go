@@ -61,6 +61,11 @@ func badSort(format string, args ...any) error {
 	return &model.FieldError{Field: "sort", Reason: "Invalid pagination: `" + fmt.Sprintf(format, args...) + "'"}
 }
 
+// ByID tells whether resources, each in one state, are in the ascending order of their IDs.
+func (o *Order) ByID() bool {
+	return len(o.keys) == 0 || o.keys[0].column.name == "id" && o.keys[0].sign > 0
+}
+
 // Compare is negative if a comes before b.
 func (o *Order) Compare(a, b *model.Resource) int {
 	for i := range o.keys {
