@@ -5,10 +5,12 @@
 // storage/archive; api reads them from there. Imports point down:
 //
 //	cmd/gnocco         flags, configuration, wiring
-//	api                HTTP in and out; api/measures decodes bodies of measures
+//	api                HTTP in and out; api/measures decodes bodies of measures, api/prometheus and api/influxdb those of others,
+//	                   and api/policy has the rules of who may do what
+//	statsd             measures by UDP
 //	metricd            workers: own sacks, process, expunge
 //	storage            index, incoming and archive: Pebble stores; engine opens them
-//	model              the nouns and their rules
+//	model              the nouns and their rules; model/filter finds resources
 //	carbonara          a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
 //
 // api and metricd do not know each other: cmd hands one to the other. Read carbonara's package comment for what

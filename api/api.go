@@ -16,6 +16,10 @@ type api struct {
 	resampler *carbonara.CPUResampler // for resample=, on the request's own goroutine
 	incoming  scratchPool[incomingScratch]
 	outgoing  scratchPool[outgoingScratch]
+
+	known      *knownMetrics
+	prometheus scratchPool[prometheusScratch]
+	influx     scratchPool[influxScratch]
 }
 
 // New returns the handler of the whole API. The stores stay the caller's: close them after the server has stopped.
@@ -24,7 +28,7 @@ func New(options Options) (http.Handler, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	a := &api{Options: options, resampler: carbonara.NewCPUResampler(1)}
+	a := &api{Options: options, resampler: carbonara.NewCPUResampler(1), known: newKnownMetrics(options.KnownMetrics)}
 	var err error
 	if a.metrics, err = newMetrics(options.Registerer); err != nil {
 		return nil, err
@@ -33,6 +37,9 @@ func New(options Options) (http.Handler, error) {
 	router.Use(a.observe, a.cors, trimSlash)
 	router.NotFound(a.open(func(http.ResponseWriter, *http.Request) error { return &Error{Status: http.StatusNotFound} }))
 	router.MethodNotAllowed(a.open(func(w http.ResponseWriter, r *http.Request) error {
+		if err := a.checkRouteType(router, r); err != nil {
+			return err
+		}
 		w.Header().Set("Allow", strings.Join(allowedMethods(router, r), ", "))
 		return &Error{Status: http.StatusMethodNotAllowed}
 	}))
@@ -72,19 +79,9 @@ func (a *api) json(h handler) http.HandlerFunc {
 // as serves h to who has credentials.
 func (a *api) as(h userHandler) http.HandlerFunc {
 	return a.json(func(w http.ResponseWriter, r *http.Request) error {
-		who, err := a.Auth.Authenticate(r)
+		who, err := a.authenticate(w, r)
 		if err != nil {
-			return &Error{Status: http.StatusUnauthorized, Err: err}
-		}
-		return h(w, r, who)
-	})
-}
-
-// asAdmin serves h to the admin role. Handlers that answer 404 before 403 check the role on their own.
-func (a *api) asAdmin(h userHandler) http.HandlerFunc {
-	return a.as(func(w http.ResponseWriter, r *http.Request, who *Identity) error {
-		if !who.Admin {
-			return errForbidden
+			return err
 		}
 		return h(w, r, who)
 	})
@@ -104,10 +101,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // allowedMethods lists the methods that r's path can be called with.
 func allowedMethods(router chi.Routes, r *http.Request) []string {
-	path := chi.RouteContext(r.Context()).RoutePath
-	if path == "" {
-		path = r.URL.Path
-	}
+	path := routePath(r)
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if router.Match(chi.NewRouteContext(), method, path) {
@@ -115,4 +109,12 @@ func allowedMethods(router chi.Routes, r *http.Request) []string {
 		}
 	}
 	return methods
+}
+
+// routePath is the path by which the router matches r.
+func routePath(r *http.Request) string {
+	if path := chi.RouteContext(r.Context()).RoutePath; path != "" {
+		return path
+	}
+	return r.URL.Path
 }

@@ -43,8 +43,8 @@ func (a *api) updateArchivePolicy(w http.ResponseWriter, r *http.Request, who *I
 	if _, err := a.Index.ArchivePolicy(name); err != nil {
 		return err
 	}
-	if !who.Admin {
-		return errForbidden
+	if err := a.enforce(who, "update archive policy", nameTarget(name)); err != nil {
+		return err
 	}
 	body, err := a.decodeBody(w, r)
 	if err != nil {

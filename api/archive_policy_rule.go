@@ -70,8 +70,8 @@ func (a *api) renameArchivePolicyRule(w http.ResponseWriter, r *http.Request, wh
 	if err != nil {
 		return err
 	}
-	if !who.Admin {
-		return errForbidden
+	if err := a.enforce(who, "update archive policy rule", nameTarget(name)); err != nil {
+		return err
 	}
 	rule, err := a.Index.RenameArchivePolicyRule(r.Context(), name, to)
 	if errors.Is(err, model.ErrExists) {
@@ -88,8 +88,8 @@ func (a *api) deleteArchivePolicyRule(w http.ResponseWriter, r *http.Request, wh
 	if _, err := a.Index.ArchivePolicyRule(name); err != nil {
 		return err
 	}
-	if !who.Admin {
-		return errForbidden
+	if err := a.enforce(who, "delete archive policy rule", nameTarget(name)); err != nil {
+		return err
 	}
 	if err := a.Index.DeleteArchivePolicyRule(r.Context(), name); err != nil {
 		return err

@@ -10,12 +10,14 @@ import (
 )
 
 // requireJSON answers 415 to any other type of body, also to none given.
-func requireJSON(r *http.Request) error {
+func requireJSON(r *http.Request) error { return requireType(r, "application/json") }
+
+func requireType(r *http.Request, want string) error {
 	contentType := r.Header.Get("Content-Type")
-	if contentType == "application/json" {
+	if contentType == want {
 		return nil
 	}
-	if kind, _, err := mime.ParseMediaType(contentType); err != nil || kind != "application/json" {
+	if kind, _, err := mime.ParseMediaType(contentType); err != nil || kind != want {
 		return &Error{Status: http.StatusUnsupportedMediaType}
 	}
 	return nil
@@ -56,7 +58,12 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, dst []byte) (
 // decodeBody reads a small JSON body into maps, lists, strings, json.Numbers, booleans and nil, to be checked by the
 // functions of input.go.
 func (a *api) decodeBody(w http.ResponseWriter, r *http.Request) (any, error) {
-	if err := requireJSON(r); err != nil {
+	return a.decodeBodyOf(w, r, "application/json")
+}
+
+// decodeBodyOf is decodeBody for a body of a type that is JSON by another name.
+func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType string) (any, error) {
+	if err := requireType(r, contentType); err != nil {
 		return nil, err
 	}
 	body, err := readBody(w, r, min(a.MaxBodyBytes, maxDocumentBytes), nil)
@@ -73,7 +80,11 @@ func (a *api) decodeBody(w http.ResponseWriter, r *http.Request) (any, error) {
 		}
 	}
 	if err != nil {
-		return nil, &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: err.Error(), Detail: nil}}
+		reason := err.Error()
+		if errors.Is(err, io.EOF) {
+			reason = "Expected object or value"
+		}
+		return nil, &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: reason, Detail: []string{}}}
 	}
 	return value, nil
 }

@@ -7,6 +7,10 @@
 // path out a query becomes one call of Archives for each granularity; methods are derived from the stored columns, and
 // the rows are written by our own appender.
 //
+// Other databases' protocols (prometheus.go, influxdb.go) tell metrics by names, and want them created:
+// named_measures.go finds the metrics of a request, named_create.go makes those that are not there. From there on it
+// is the same path.
+//
 // Read api.go first (how a handler becomes an http.HandlerFunc), then routes.go (the map), then the file of the
 // resource that you are after; measures_in.go and measures_out.go are the hot ones. The invariants:
 //

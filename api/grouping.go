@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/url"
 	"time"
 
 	"gnocco/carbonara"
@@ -19,9 +20,21 @@ type grouping interface {
 	label() []byte
 }
 
-func parseGrouping(text string) (grouping, error) {
+// parseGrouping reads resample= and, ours beyond Gnocchi, tz=: the time zone of a calendar, by its IANA name. It returns
+// nil where there is no grouping.
+func parseGrouping(values url.Values) (grouping, error) {
+	text, zone := values.Get("resample"), values.Get("tz")
 	if c, ok := calendars[text]; ok {
+		if zone != "" {
+			return newZonedCalendar(c, zone)
+		}
 		return c, nil
+	}
+	if zone != "" {
+		return nil, badArgument("tz", "A time zone needs resample by the calendar: Y, H, Q, M or W")
+	}
+	if text == "" {
+		return nil, nil
 	}
 	width, err := model.ParseTimespan(text)
 	if err != nil {
@@ -57,8 +70,8 @@ func wholeGroup(g grouping, to carbonara.Timestamp) carbonara.Timestamp {
 // calendar groups by the calendar, in UTC.
 type calendar struct {
 	letter string
-	number func(time.Time) int64
-	begin  func(int64) time.Time
+	number func(time.Time) int64 // of the group, from what a calendar shows in UTC
+	begin  func(int64) time.Time // first day of a group
 }
 
 // calendars are the groupings that Gnocchi knows by a letter: year, half, quarter, month, and week from Sunday on.
@@ -70,25 +83,35 @@ var calendars = map[string]*calendar{
 	"W": {
 		letter: "W",
 		// 1970 began on a Thursday, the fifth day of its week.
-		number: func(t time.Time) int64 { return (t.Unix()/86400 + 4) / 7 },
-		begin:  func(week int64) time.Time { return time.Unix((week*7-4)*86400, 0) },
+		number: func(t time.Time) int64 { return floorDiv(floorDiv(t.Unix(), 86400)+4, 7) },
+		begin:  func(week int64) time.Time { return time.Unix((week*7-4)*86400, 0).UTC() },
 	},
 }
 
 func byMonths(letter string, months int64) *calendar {
 	return &calendar{
 		letter: letter,
-		number: func(t time.Time) int64 { return (int64(t.Year()-1970)*12 + int64(t.Month()) - 1) / months },
+		number: func(t time.Time) int64 { return floorDiv(int64(t.Year()-1970)*12+int64(t.Month())-1, months) },
 		begin:  func(n int64) time.Time { return time.Date(1970, time.Month(n*months+1), 1, 0, 0, 0, 0, time.UTC) },
 	}
+}
+
+// floorDiv divides downwards: west of Greenwich, 1970 began in 1969.
+func floorDiv(n, by int64) int64 {
+	if n < 0 {
+		return (n+1)/by - 1
+	}
+	return n / by
 }
 
 func (c *calendar) group(t carbonara.Timestamp) int64 { return c.number(t.Time()) }
 func (c *calendar) label() []byte                     { return []byte(`"` + c.letter + `"`) }
 
 func (c *calendar) start(group int64) carbonara.Timestamp {
-	return max(carbonara.FromTime(c.begin(group)), 0)
+	return atLeastEpoch(c.begin(group))
 }
+
+func atLeastEpoch(t time.Time) carbonara.Timestamp { return max(carbonara.FromTime(t), 0) }
 
 func (c *calendar) span(from, to carbonara.Timestamp) (carbonara.Timestamp, carbonara.Timestamp) {
 	return c.start(c.group(from)), wholeGroup(c, to)

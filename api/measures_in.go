@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,11 +20,14 @@ type incomingScratch struct {
 	body     []byte
 	decoder  measures.Decoder
 	measures model.Measures
+	named    measures.ResourceMeasures // of batches by resource
 
-	bySack []int // metrics' indexes, those of a sack side by side
-	ends   []int // of each sack's part of bySack
-	data   []byte
-	blocks []incoming.Block
+	partition incoming.Partition
+}
+
+// bytes is the memory that s keeps, roughly.
+func (s *incomingScratch) bytes() int {
+	return cap(s.body) + s.partition.Bytes() + 24*cap(s.measures.Values)
 }
 
 // postMeasures accepts measures of one metric.
@@ -46,14 +50,14 @@ func (a *api) postBatch(w http.ResponseWriter, r *http.Request, who *Identity) e
 // authorize checks that all metrics exist and that the user may write to them.
 func (a *api) authorize(who *Identity, ids []uuid.UUID) error {
 	var unknown []string
-	forbidden := false
+	forbidden, may := false, a.permits(who, "post measures")
 	for _, id := range ids {
 		metric := a.Index.Lookup(id)
 		if metric == nil {
 			unknown = append(unknown, id.String())
 			continue
 		}
-		forbidden = forbidden || !who.Owns(metric.Creator)
+		forbidden = forbidden || !may(metric)
 	}
 	if unknown != nil {
 		slices.Sort(unknown)
@@ -71,7 +75,7 @@ func (a *api) accept(w http.ResponseWriter, r *http.Request, decode func(*incomi
 		return err
 	}
 	s := a.incoming.get()
-	defer func() { a.incoming.put(s, cap(s.body)+cap(s.data)+24*cap(s.measures.Values)) }()
+	defer func() { a.incoming.put(s, s.bytes()) }()
 	var err error
 	if s.body, err = readBody(w, r, a.MaxBodyBytes, s.body[:0]); err != nil {
 		return err
@@ -81,19 +85,23 @@ func (a *api) accept(w http.ResponseWriter, r *http.Request, decode func(*incomi
 	if err := decode(s, carbonara.FromTime(now)); err != nil {
 		return err
 	}
-	if s.measures.Len() > 0 {
-		s.partition(a.Sacks)
-		s.encode(now)
-		ctx, cancel := context.WithTimeout(r.Context(), a.Timeout)
-		defer cancel()
-		if err := a.Incoming.Append(ctx, s.blocks); err != nil {
-			return err
-		}
+	if err := a.append(r.Context(), s, now); err != nil {
+		return err
 	}
 	w.Header()["Content-Type"] = jsonContentType
 	w.Header()["Content-Length"] = zeroLength
 	w.WriteHeader(http.StatusAccepted)
 	return nil
+}
+
+// append makes the measures durable.
+func (a *api) append(ctx context.Context, s *incomingScratch, now time.Time) error {
+	if s.measures.Len() == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	return a.Incoming.Append(ctx, s.partition.Blocks(&s.measures, a.Sacks, now))
 }
 
 // The headers of a 202, shared by all.

@@ -104,13 +104,7 @@ func writeRows(w http.ResponseWriter, s *outgoingScratch, query *measuresQuery) 
 			if row > 0 {
 				body = append(body, ", "...)
 			}
-			body = append(body, `["`...)
-			body = model.AppendTimestamp(body, s.starts[row])
-			body = append(body, `", `...)
-			body = append(body, label...)
-			body = append(body, ", "...)
-			body = appendFloat(body, s.values[row])
-			body = append(body, ']')
+			body = appendRow(body, s.starts[row], label, s.values[row])
 			if len(body) >= flushSize {
 				if _, err := w.Write(body); err != nil {
 					return // the client is gone
@@ -126,6 +120,16 @@ func writeRows(w http.ResponseWriter, s *outgoingScratch, query *measuresQuery) 
 	_, _ = w.Write(body)
 }
 
+// appendRow appends [timestamp, granularity, value]; label is the granularity.
+func appendRow(body []byte, t carbonara.Timestamp, label []byte, v float64) []byte {
+	body = append(body, `["`...)
+	body = model.AppendTimestamp(body, t)
+	body = append(body, `", `...)
+	body = append(body, label...)
+	body = append(body, ", "...)
+	return append(appendFloat(body, v), ']')
+}
+
 // label is what stands for the granularity in each row: seconds, or the calendar's letter.
 func label(query *measuresQuery, granularity time.Duration) []byte {
 	if query.resample != nil {
@@ -138,14 +142,12 @@ func parseMeasuresQuery(values url.Values, metric *model.Metric, now carbonara.T
 	query := measuresQuery{to: carbonara.MaxTimestamp}
 	fail := func(err error) (measuresQuery, error) { return measuresQuery{}, err }
 	granularityText := values.Get("granularity")
-	if text := values.Get("resample"); text != "" {
-		if granularityText == "" {
-			return fail(badRequest("A granularity must be specified to resample"))
-		}
-		var err error
-		if query.resample, err = parseGrouping(text); err != nil {
-			return fail(err)
-		}
+	if values.Get("resample") != "" && granularityText == "" {
+		return fail(badRequest("A granularity must be specified to resample"))
+	}
+	var err error
+	if query.resample, err = parseGrouping(values); err != nil {
+		return fail(err)
 	}
 	if err := parseInstant(values, "start", now, &query.from); err != nil {
 		return fail(err)

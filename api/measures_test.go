@@ -163,6 +163,32 @@ func TestResampleByCalendar(t *testing.T) {
 	get("Q", "&start=2015-05-05&stop=2016-01-01", "2015-04-01 3.0", "2015-10-01 7.0")
 }
 
+func TestResampleByCalendarOfTimeZone(t *testing.T) {
+	s := newServer(t, nil)
+	path := s.metricOf(t, `{"name":"p","definition":[{"granularity":"1 hour"}]}`)
+	s.want(t, "POST "+path+"/measures", `[{"timestamp":"2025-03-31T21:00","value":1},{"timestamp":"2025-03-31T22:00","value":2},
+		{"timestamp":"2025-03-31T23:00","value":4},{"timestamp":"2025-04-01T00:00","value":6}]`, 202, "")
+	get := func(parameters, want string) {
+		t.Helper()
+		s.want(t, "GET "+path+"/measures?refresh=true&granularity=3600&resample="+parameters, "", 200, want)
+	}
+	get("M", `[["2025-03-01T00:00:00+00:00", "M", 2.3333333333333335], ["2025-04-01T00:00:00+00:00", "M", 6.0]]`)
+	// In summer, Rome is two hours ahead of UTC, in winter one.
+	get("M&tz=Europe/Rome", `[["2025-02-28T23:00:00+00:00", "M", 1.0], ["2025-03-31T22:00:00+00:00", "M", 4.0]]`)
+	get("M&tz=America/New_York", `[["2025-03-01T05:00:00+00:00", "M", 3.25]]`)
+	get("Y&tz=Asia/Kolkata", `[["2024-12-31T18:30:00+00:00", "Y", 3.25]]`)
+	get("M&tz=Europe/Rome&start=2025-03-31T22:00", `[["2025-03-31T22:00:00+00:00", "M", 4.0]]`)
+	refuse := func(parameters, part string) {
+		t.Helper()
+		s.want(t, "GET "+path+"/measures?granularity=3600&"+parameters, "", 400, "~"+part, "Accept", wantsJSON)
+	}
+	for _, zone := range []string{"Nowhere", "Local", "../etc/passwd", "/etc/localtime"} {
+		refuse("resample=M&tz="+zone, `"detail": "tz"`)
+	}
+	refuse("resample=3600&tz=Europe/Rome", `"detail": "tz"`)
+	refuse("tz=Europe/Rome", `"detail": "tz"`)
+}
+
 func TestRates(t *testing.T) {
 	s := newServer(t, nil)
 	path := s.metricOf(t, `{"name":"p","aggregation_methods":["rate:mean","rate:95pct","max"],"definition":[{"granularity":"1 minute"}]}`)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 // A metricHandler answers for one metric that exists.
 type metricHandler func(w http.ResponseWriter, r *http.Request, who *Identity, metric *model.Metric) error
 
-// withMetric finds the metric that the path names, for its creator and admin.
-func (a *api) withMetric(h metricHandler) userHandler {
+// withMetric finds the metric that the path names, for who the rule lets pass.
+func (a *api) withMetric(rule string, h metricHandler) userHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *Identity) error {
 		text := param(r, "id")
 		id, err := model.ParseUUID(text)
@@ -24,8 +25,8 @@ func (a *api) withMetric(h metricHandler) userHandler {
 		if metric == nil {
 			return model.NotFound(model.NounMetric, text)
 		}
-		if !who.Owns(metric.Creator) {
-			return errForbidden
+		if err := a.enforce(who, rule, a.metricTarget(metric)); err != nil {
+			return err
 		}
 		return h(w, r, who, metric)
 	}
@@ -63,7 +64,7 @@ func orNull(text string) *string {
 func (a *api) getMetric(w http.ResponseWriter, _ *http.Request, _ *Identity, metric *model.Metric) error {
 	answer := struct {
 		metricJSON
-		Resource *resourceJSON `json:"resource"`
+		Resource any `json:"resource"`
 	}{metricJSON: showMetric(metric)}
 	answer.ArchivePolicy = metric.ArchivePolicy
 	if metric.ResourceID != nil {
@@ -71,8 +72,8 @@ func (a *api) getMetric(w http.ResponseWriter, _ *http.Request, _ *Identity, met
 		if err != nil {
 			return err
 		}
-		answer.Resource = showResource(resource)
-		answer.Resource.Metrics = nil
+		resource.Metrics = nil
+		answer.Resource = showResource(asType(resource, model.GenericType))
 	}
 	return writeJSON(w, http.StatusOK, answer)
 }
@@ -127,20 +128,17 @@ func (a *api) parseMetric(in input, who *Identity, key string) (*model.Metric, e
 	if strings.Contains(metric.Name, "/") {
 		return nil, badRequest("'/' is not supported in metric name")
 	}
+	policy := ""
 	if field, ok := fields["archive_policy_name"]; ok {
-		name, err := field.text(0)
-		if err != nil {
+		if policy, err = field.text(0); err != nil {
 			return nil, err
 		}
-		if metric.ArchivePolicy, err = a.Index.ArchivePolicy(name); err != nil {
-			return nil, refused(err)
+		if policy == "" {
+			return nil, refused(model.NotFound(model.NounArchivePolicy, policy))
 		}
-	} else if metric.ArchivePolicy, err = a.Index.MatchArchivePolicyRule(metric.Name); err != nil {
-		name := metric.Name
-		if name == "" {
-			name = "None"
-		}
-		return nil, badRequest("No archive policy name specified and no archive policy rule found matching the metric name %s", name)
+	}
+	if metric.ArchivePolicy, err = a.policyFor(policy, metric.Name); err != nil {
+		return nil, err
 	}
 	if field, ok := fields["resource_id"]; ok && key == "" {
 		if metric.ResourceID, err = a.parseMetricResource(field, who, metric.Name); err != nil {
@@ -148,6 +146,20 @@ func (a *api) parseMetric(in input, who *Identity, key string) (*model.Metric, e
 		}
 	}
 	return metric, nil
+}
+
+// policyFor returns the archive policy that a new metric gets: the one that is named, or the one that a rule gives for
+// the metric's name.
+func (a *api) policyFor(policy, metric string) (*model.ArchivePolicy, error) {
+	if policy != "" {
+		p, err := a.Index.ArchivePolicy(policy)
+		return p, refused(err)
+	}
+	p, err := a.Index.MatchArchivePolicyRule(metric)
+	if err != nil {
+		return nil, badRequest("No archive policy name specified and no archive policy rule found matching the metric name %s", cmp.Or(metric, "None"))
+	}
+	return p, nil
 }
 
 // parseMetricResource reads the resource that a new metric is to belong to: one that the user may change.
@@ -167,8 +179,8 @@ func (a *api) parseMetricResource(in input, who *Identity, metricName string) (*
 	if err != nil {
 		return nil, err
 	}
-	if !who.Owns(resource.Creator) {
-		return nil, errForbidden
+	if err := a.enforce(who, "update resource", resourceTarget(resource)); err != nil {
+		return nil, err
 	}
 	return &id, nil
 }

@@ -23,7 +23,8 @@ func listMetric(m *model.Metric) listedMetric {
 	return shown
 }
 
-func (a *api) listMetrics(w http.ResponseWriter, r *http.Request) error {
+// listMetrics lists metrics, page by page. who is nil where everyone sees all.
+func (a *api) listMetrics(w http.ResponseWriter, r *http.Request, who *Identity) error {
 	values := r.URL.Query()
 	query, err := parseMetricFilters(values)
 	if err != nil {
@@ -36,7 +37,7 @@ func (a *api) listMetrics(w http.ResponseWriter, r *http.Request) error {
 	if query.Sort, err = parseMetricSort(p.sort); err != nil {
 		return err
 	}
-	query.Limit = p.limit
+	query.Limit, query.Where = p.limit, a.seesMetrics(who, "list metric")
 	if p.marker != "" {
 		if query.Marker, err = model.ParseUUID(p.marker); err != nil {
 			return badPagination("Invalid marker: `" + p.marker + "'")

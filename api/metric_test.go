@@ -120,7 +120,7 @@ func TestResources(t *testing.T) {
 	created := w.Body.String()
 	s.want(t, "GET /v1/resource/generic/"+strings.ToUpper(id), "", 200, created)
 	s.want(t, "GET /v1/resource/generic", "", 200, "["+created+"]")
-	s.want(t, "GET /v1/resource/generic/"+id, "", 403, "~403", "user", "jd")
+	s.want(t, "GET /v1/resource/generic/"+id, "", 200, created, "user", "jd") // in mode basic, all is read by everyone
 	s.want(t, "POST /v1/resource/generic", `{"id":"`+id+`"}`, 409, "~Resource "+id+" already exists")
 
 	// An id that is no UUID becomes one, made of it and its creator.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gnocco/api/policy"
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/incoming"
@@ -37,6 +38,7 @@ type Options struct {
 	Sacks    int // number of sacks of the cluster
 
 	Auth         Authenticator // nil: Basic
+	Policy       *policy.Rules // who may do what; nil: policy.Default
 	MaxBodyBytes int64         // of a request; 0: 64 MiB
 	MaxLimit     int           // most items of one page, and the default; 0: 1000
 	Timeout      time.Duration // of an append and of a refresh; 0: 10 s, as Gnocchi's operation_timeout
@@ -45,6 +47,9 @@ type Options struct {
 	CORSOrigins  []string      // origins that browsers may call from; "*" for any
 	Pprof        bool          // serve /debug/pprof
 	Build        string        // version told by GET /
+
+	PrometheusLabels bool // keep all labels of Prometheus' series, as attributes of resources; else Gnocchi's mapping
+	KnownMetrics     int  // most metrics kept by their names in other databases' protocols; 0: 250,000
 
 	Logger     *slog.Logger          // nil: discard
 	Registerer prometheus.Registerer // nil: metrics are kept, but not registered
@@ -57,11 +62,17 @@ func (o *Options) EnsureDefaults() {
 	if o.Auth == nil {
 		o.Auth = Basic{}
 	}
+	if o.Policy == nil {
+		o.Policy = policy.Default()
+	}
 	if o.MaxBodyBytes == 0 {
 		o.MaxBodyBytes = 64 << 20
 	}
 	if o.MaxLimit == 0 {
 		o.MaxLimit = 1000
+	}
+	if o.KnownMetrics == 0 {
+		o.KnownMetrics = 250_000
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second
@@ -98,6 +109,9 @@ func (o *Options) Validate() error {
 	}
 	if o.MaxLimit < 0 {
 		fault("MaxLimit is negative")
+	}
+	if o.KnownMetrics < 0 {
+		fault("KnownMetrics is negative")
 	}
 	if o.Timeout < 0 {
 		fault("Timeout is negative")

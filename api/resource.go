@@ -2,29 +2,40 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/index"
 )
 
 // A resourceHandler answers for one resource that exists, and whose type the path names.
 type resourceHandler func(w http.ResponseWriter, r *http.Request, who *Identity, resource *model.Resource) error
 
-// withResource finds the resource that the path names, for its creator and admin.
-func (a *api) withResource(h resourceHandler) userHandler {
+// withResource finds the resource that the path names, for who the rule lets change it.
+func (a *api) withResource(rule string, h resourceHandler) userHandler {
+	return a.withResourceFor(h, func(who *Identity, resource *model.Resource) error {
+		return a.enforce(who, rule, resourceTarget(resource))
+	})
+}
+
+// readingResource finds the resource that the path names, for who may read it.
+func (a *api) readingResource(h resourceHandler) userHandler {
+	return a.withResourceFor(h, func(who *Identity, resource *model.Resource) error {
+		return a.enforceRead(who, "get resource", resource)
+	})
+}
+
+func (a *api) withResourceFor(h resourceHandler, check func(*Identity, *model.Resource) error) userHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *Identity) error {
 		resource, err := a.findResource(r, who)
 		if err != nil {
 			return err
 		}
-		if !who.Owns(resource.Creator) {
-			return errForbidden
+		if err := check(who, resource); err != nil {
+			return err
 		}
 		return h(w, r, who, resource)
 	}
@@ -32,7 +43,7 @@ func (a *api) withResource(h resourceHandler) userHandler {
 
 // findResource returns the resource that the path names. Who may see it is the caller's to check.
 func (a *api) findResource(r *http.Request, who *Identity) (*model.Resource, error) {
-	id, err := resourceID(r, who)
+	id, err := a.resourceID(r, who)
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +51,8 @@ func (a *api) findResource(r *http.Request, who *Identity) (*model.Resource, err
 }
 
 // resourceID reads type and ID in the path.
-func resourceID(r *http.Request, who *Identity) (uuid.UUID, error) {
-	if err := checkResourceType(param(r, "type")); err != nil {
+func (a *api) resourceID(r *http.Request, who *Identity) (uuid.UUID, error) {
+	if _, err := a.Index.ResourceType(param(r, "type")); err != nil {
 		return uuid.Nil, err
 	}
 	text := param(r, "id")
@@ -52,105 +63,37 @@ func resourceID(r *http.Request, who *Identity) (uuid.UUID, error) {
 	return id, nil
 }
 
-func checkResourceType(kind string) error {
-	if kind != model.GenericType {
-		return model.NotFound(model.NounResourceType, kind)
+// listResourcesByType answers where the resources of each type are.
+func (a *api) listResourcesByType(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+	links := map[string]string{}
+	for _, kind := range a.Index.ResourceTypes() {
+		links[kind.Name] = a.baseURL(r) + "/v1/resource/" + kind.Name
 	}
-	return nil
+	return writeJSON(w, http.StatusOK, links)
 }
 
-// resourceJSON is a resource as the API shows it.
-type resourceJSON struct {
-	ID                 uuid.UUID            `json:"id"`
-	OriginalID         string               `json:"original_resource_id"`
-	Type               string               `json:"type"`
-	Creator            string               `json:"creator"`
-	CreatedByUserID    string               `json:"created_by_user_id"`
-	CreatedByProjectID string               `json:"created_by_project_id"`
-	UserID             *string              `json:"user_id"`
-	ProjectID          *string              `json:"project_id"`
-	StartedAt          string               `json:"started_at"`
-	EndedAt            *string              `json:"ended_at"`
-	RevisionStart      string               `json:"revision_start"`
-	RevisionEnd        *string              `json:"revision_end"`
-	Metrics            map[string]uuid.UUID `json:"metrics,omitzero"`
-}
-
-func showResource(r *model.Resource) *resourceJSON {
-	user, project, _ := strings.Cut(r.Creator, ":")
-	shown := &resourceJSON{
-		ID: r.ID, OriginalID: r.OriginalID, Type: r.Type,
-		Creator: r.Creator, CreatedByUserID: user, CreatedByProjectID: project,
-		UserID: r.UserID, ProjectID: r.ProjectID,
-		StartedAt: showTime(r.StartedAt), EndedAt: showTimeOrNull(r.EndedAt),
-		RevisionStart: showTime(r.RevisionStart), RevisionEnd: showTimeOrNull(r.RevisionEnd),
-		Metrics: r.Metrics,
+func (a *api) getResource(w http.ResponseWriter, r *http.Request, _ *Identity, resource *model.Resource) error {
+	notModified, err := checkPreconditions(r, resource)
+	if err != nil {
+		return err
 	}
-	if shown.Metrics == nil {
-		shown.Metrics = map[string]uuid.UUID{}
-	}
-	return shown
-}
-
-// showTime writes t as resources do: to the microsecond, without a fraction if that is zero.
-func showTime(t carbonara.Timestamp) string {
-	layout := "2006-01-02T15:04:05.000000+00:00"
-	if t%carbonara.Timestamp(time.Second) < carbonara.Timestamp(time.Microsecond) {
-		layout = "2006-01-02T15:04:05+00:00"
-	}
-	return t.Time().Format(layout)
-}
-
-func showTimeOrNull(t *carbonara.Timestamp) *string {
-	if t == nil {
+	setRevision(w, resource)
+	if notModified {
+		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	text := showTime(*t)
-	return &text
+	return writeJSON(w, http.StatusOK, showResource(asType(resource, param(r, "type"))))
 }
 
-// listResourceTypes answers where the resources of each type are.
-func (a *api) listResourceTypes(w http.ResponseWriter, r *http.Request) error {
-	return writeJSON(w, http.StatusOK, map[string]string{model.GenericType: a.baseURL(r) + "/v1/resource/" + model.GenericType})
-}
-
-func (a *api) listResources(w http.ResponseWriter, r *http.Request) error {
-	kind := param(r, "type")
-	if err := checkResourceType(kind); err != nil {
-		return err
-	}
-	query := r.URL.Query()
-	p, err := a.parsePage(query, "id:asc")
-	if err != nil {
-		return err
-	}
-	var marker uuid.UUID
-	if p.marker != "" {
-		if marker, err = model.ParseUUID(p.marker); err != nil {
-			return badPagination("Invalid marker: `" + p.marker + "'")
+func (a *api) deleteResource(w http.ResponseWriter, r *http.Request, who *Identity, resource *model.Resource) error {
+	err := a.Index.DeleteResource(r.Context(), param(r, "type"), resource.ID, func(current *model.Resource) error {
+		if err := a.enforce(who, "delete resource", resourceTarget(current)); err != nil {
+			return err
 		}
-	}
-	resources, err := a.Index.ListResources(r.Context(), p.limit, marker)
-	if err != nil {
+		_, err := checkPreconditions(r, current)
 		return err
-	}
-	shown := make([]*resourceJSON, len(resources))
-	for i, resource := range resources {
-		shown[i] = showResource(resource)
-	}
-	if len(shown) > 0 && len(shown) >= p.limit {
-		a.setLink(w, r, query, p, shown[len(shown)-1].ID.String())
-	}
-	return writeJSON(w, http.StatusOK, shown)
-}
-
-func (a *api) getResource(w http.ResponseWriter, _ *http.Request, _ *Identity, resource *model.Resource) error {
-	setRevision(w, resource)
-	return writeJSON(w, http.StatusOK, showResource(resource))
-}
-
-func (a *api) deleteResource(w http.ResponseWriter, r *http.Request, _ *Identity, resource *model.Resource) error {
-	if err := a.Index.DeleteResource(r.Context(), resource.ID); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -158,76 +101,57 @@ func (a *api) deleteResource(w http.ResponseWriter, r *http.Request, _ *Identity
 }
 
 func (a *api) createResource(w http.ResponseWriter, r *http.Request, who *Identity) error {
-	kind := param(r, "type")
-	if err := checkResourceType(kind); err != nil {
+	kind, err := a.Index.ResourceType(param(r, "type"))
+	if err != nil {
 		return err
 	}
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	now := carbonara.FromTime(a.Now())
-	resource, metrics, err := a.parseResource(input{value: body}, who, now)
+	resource, metrics, err := a.parseResource(input{value: body}, who, kind)
 	if err != nil {
 		return err
 	}
-	resource.Type, resource.RevisionStart = kind, now
 	if err := a.Index.CreateResource(r.Context(), resource, metrics); err != nil {
-		if errors.Is(err, model.ErrNotFound) { // a metric or an archive policy that the body names
-			return refused(err)
-		}
+		return refusedParts(err)
+	}
+	if resource, err = a.Index.Resource(kind.Name, resource.ID); err != nil {
 		return err
 	}
-	if resource, err = a.Index.Resource(kind, resource.ID); err != nil {
-		return err
-	}
-	a.setLocation(w, r, "resource", kind, resource.ID.String())
+	a.setLocation(w, r, "resource", kind.Name, resource.ID.String())
 	setRevision(w, resource)
 	return writeJSON(w, http.StatusCreated, showResource(resource))
 }
 
 // parseResource reads a new resource and its new metrics; existing ones that it gets stand in its Metrics.
-func (a *api) parseResource(body input, who *Identity, now carbonara.Timestamp) (*model.Resource, []*model.Metric, error) {
-	fail := func(err error) (*model.Resource, []*model.Metric, error) { return nil, nil, err }
-	fields, err := body.fields("id*", "started_at", "ended_at", "user_id", "project_id", "metrics")
+func (a *api) parseResource(body input, who *Identity, kind *model.ResourceType) (*model.Resource, []*model.Metric, error) {
+	fields, err := body.fields(append(resourceKeys(kind, ""), "id")...)
 	if err != nil {
-		return fail(err)
+		return nil, nil, err
 	}
-	resource := &model.Resource{Creator: who.User, StartedAt: now}
+	set := new(index.MetricSet)
+	if field, ok := fields["metrics"]; ok { // Gnocchi's order: metrics before what is not there
+		if set, err = a.parseMetricSet(field, who); err != nil {
+			return nil, nil, err
+		}
+	}
+	if fields, err = body.fields(append(resourceKeys(kind, "*"), "id*")...); err != nil {
+		return nil, nil, err
+	}
+	now := carbonara.FromTime(a.Now())
+	resource := &model.Resource{Type: kind.Name, Creator: who.User, StartedAt: now, RevisionStart: now}
 	if resource.OriginalID, err = fields["id"].textOrNumber(); err != nil {
-		return fail(err)
+		return nil, nil, err
 	}
 	if resource.ID, err = model.ResourceID(resource.OriginalID, who.User); err != nil {
-		return fail(fields["id"].fault("%s", err))
+		return nil, nil, fields["id"].fault("%s", err)
 	}
-	if field, ok := fields["started_at"]; ok {
-		if resource.StartedAt, err = field.timestamp(now); err != nil {
-			return fail(err)
-		}
+	if err := parseAttributes(fields, kind, now, resource); err != nil {
+		return nil, nil, err
 	}
-	if field, ok := fields["ended_at"]; ok {
-		endedAt, err := field.timestamp(now)
-		if err != nil {
-			return fail(err)
-		}
-		resource.EndedAt = &endedAt
-	}
-	for key, to := range map[string]**string{"user_id": &resource.UserID, "project_id": &resource.ProjectID} {
-		if field, ok := fields[key]; ok && field.value != nil {
-			text, err := field.text(255)
-			if err != nil {
-				return fail(err)
-			}
-			*to = &text
-		}
-	}
-	var metrics []*model.Metric
-	if field, ok := fields["metrics"]; ok {
-		if metrics, resource.Metrics, err = a.parseNamedMetrics(field, who, resource.ID); err != nil {
-			return fail(err)
-		}
-	}
-	return resource, metrics, nil
+	resource.Metrics = set.Attach
+	return resource, set.Create, nil
 }
 
 // timestamp returns a point in time, in any form that measures take.

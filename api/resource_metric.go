@@ -8,13 +8,15 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/index"
 )
 
-// withNamedMetric finds the metric that the path names within a resource, for its creator and admin.
-func (a *api) withNamedMetric(h metricHandler) userHandler {
+// withNamedMetric finds the metric that the path names within a resource, for who the rule lets pass.
+func (a *api) withNamedMetric(rule string, h metricHandler) userHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *Identity) error {
-		id, err := resourceID(r, who)
+		id, err := a.resourceID(r, who)
 		if err != nil {
 			return err
 		}
@@ -29,23 +31,32 @@ func (a *api) withNamedMetric(h metricHandler) userHandler {
 		if err != nil {
 			return err
 		}
-		if !who.Owns(metric.Creator) {
-			return errForbidden
+		if err := a.enforce(who, rule, a.metricTarget(metric)); err != nil {
+			return err
 		}
 		return h(w, r, who, metric)
 	}
 }
 
 func (a *api) listResourceMetrics(w http.ResponseWriter, r *http.Request, _ *Identity, resource *model.Resource) error {
+	return a.showResourceMetrics(w, r, resource, func(*model.Metric) bool { return true })
+}
+
+// showResourceMetrics answers with a resource's metrics by name, those first that first tells.
+func (a *api) showResourceMetrics(w http.ResponseWriter, r *http.Request, resource *model.Resource, first func(*model.Metric) bool) error {
 	metrics, err := a.Index.MetricsOfResource(r.Context(), resource.ID)
 	if err != nil {
 		return err
 	}
-	shown := make([]listedMetric, len(metrics))
-	for i, metric := range metrics {
-		shown[i] = listMetric(metric)
+	var shown, others []listedMetric
+	for _, metric := range metrics {
+		if first(metric) {
+			shown = append(shown, listMetric(metric))
+		} else {
+			others = append(others, listMetric(metric))
+		}
 	}
-	return writeJSON(w, http.StatusOK, shown)
+	return writeJSON(w, http.StatusOK, append(append([]listedMetric{}, shown...), others...))
 }
 
 // createResourceMetrics adds metrics to a resource.
@@ -54,47 +65,47 @@ func (a *api) createResourceMetrics(w http.ResponseWriter, r *http.Request, who 
 	if err != nil {
 		return err
 	}
-	metrics, existing, err := a.parseNamedMetrics(input{value: body}, who, resource.ID)
+	set, err := a.parseMetricSet(input{value: body}, who)
 	if err != nil {
 		return err
 	}
-	for name := range existing {
-		return badRequest("Metric %s exists already: it cannot be moved to a resource yet", name)
+	set.Keep = true
+	now := carbonara.FromTime(a.Now())
+	_, err = a.Index.UpdateResource(r.Context(), param(r, "type"), resource.ID, now, func(current *model.Resource) (*index.MetricSet, error) {
+		return set, a.enforce(who, "update resource", resourceTarget(current))
+	})
+	if err != nil {
+		return refusedParts(err)
 	}
-	if err := a.Index.CreateMetrics(r.Context(), metrics); err != nil {
-		var object *model.ObjectError
-		if errors.As(err, &object) && object.Noun != model.NounResource && object.Kind == model.ErrNotFound {
-			return refused(err)
-		}
-		return err
-	}
-	return a.listResourceMetrics(w, r, who, resource)
+	// The gnocchi client takes the first to be the one that it has created.
+	return a.showResourceMetrics(w, r, resource, func(m *model.Metric) bool {
+		_, attached := set.Attach[m.Name]
+		return attached || slices.ContainsFunc(set.Create, func(created *model.Metric) bool { return created.Name == m.Name })
+	})
 }
 
-// parseNamedMetrics reads the metrics of a resource, by name: definitions of new ones, IDs of existing ones.
-func (a *api) parseNamedMetrics(in input, who *Identity, resource uuid.UUID) ([]*model.Metric, map[string]uuid.UUID, error) {
+// parseMetricSet reads the metrics of a resource, by name: definitions of new ones, IDs of existing ones.
+func (a *api) parseMetricSet(in input, who *Identity) (*index.MetricSet, error) {
 	object, ok := in.value.(map[string]any)
 	if !ok {
-		return nil, nil, in.fault("expected a dictionary")
+		return nil, in.fault("expected a dictionary")
 	}
-	var metrics []*model.Metric
-	existing := map[string]uuid.UUID{}
+	set := &index.MetricSet{Attach: map[string]uuid.UUID{}}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		field := in.at(object[name], name)
 		if text, ok := field.value.(string); ok {
 			id, err := model.ParseUUID(text)
 			if err != nil {
-				return nil, nil, field.fault("not a valid value")
+				return nil, field.fault("not a valid value")
 			}
-			existing[name] = id
+			set.Attach[name] = id
 			continue
 		}
 		metric, err := a.parseMetric(field, who, name)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		metric.ResourceID = &resource
-		metrics = append(metrics, metric)
+		set.Create = append(set.Create, metric)
 	}
-	return metrics, existing, nil
+	return set, nil
 }

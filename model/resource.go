@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,8 +27,40 @@ type Resource struct {
 	EndedAt       *carbonara.Timestamp // nil: not ended
 	RevisionStart carbonara.Timestamp
 	RevisionEnd   *carbonara.Timestamp // nil: this is the live revision
+	Revision      uint64               // number of a past state, counted over all resources from 1; 0: the live one
 
-	Metrics map[string]uuid.UUID // by name
+	Attributes Values // those of its type, all of them, in the order of ResourceType.Attributes
+
+	Metrics map[string]uuid.UUID // by name; nil where it was not read
+}
+
+// Value is an attribute of a resource.
+type Value struct {
+	Name  string
+	Value any // nil for null, else of the Go type of its AttributeKind; two values can be compared by ==
+}
+
+// Values are the attributes of a resource, by name, ascending.
+type Values []Value
+
+// Set gives an attribute a value, in its place by name.
+func (v *Values) Set(name string, value any) {
+	i, ok := slices.BinarySearchFunc(*v, name, func(item Value, name string) int { return strings.Compare(item.Name, name) })
+	if ok {
+		(*v)[i].Value = value
+	} else {
+		*v = slices.Insert(*v, i, Value{name, value})
+	}
+}
+
+// Get returns the value of an attribute, nil if it is null, and whether there is such an attribute.
+func (v Values) Get(name string) (value any, ok bool) {
+	for i := range v {
+		if v[i].Name == name {
+			return v[i].Value, true
+		}
+	}
+	return nil, false
 }
 
 // Validate returns a *FieldError if r cannot be kept.

@@ -25,8 +25,8 @@ fi
 rm -rf "$RIG/data"
 [ "${1:-}" != stop ] || exit 0
 
-setsid "$GNOCCO" serve --data "$RIG/data" --listen "$LISTEN" --skip-default-policies --max-limit 7 --prefix /gnocchi \
-    --proxy-headers --cors-origin http://foobar.com </dev/null >>"$RIG/log" 2>&1 &
+setsid "$GNOCCO" serve --data "$RIG/data" --listen "$LISTEN" --no-default-policies --max-limit 7 --prefix /gnocchi \
+    --proxy-headers --cors-allowed-origin http://foobar.com </dev/null >>"$RIG/log" 2>&1 &
 pid=$!
 echo "$pid" >"$RIG/pid"
 for _ in $(seq 200); do

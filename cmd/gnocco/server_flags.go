@@ -20,6 +20,7 @@ type serverFlags struct {
 	memory           byteSize
 	log              logFlags
 	stopTimeout      time.Duration
+	statsd           statsdFlags
 }
 
 func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
@@ -36,9 +37,16 @@ func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
 	flags.IntVar(&o.MaxLimit, "max-limit", 1000, "most items of one page of a listing")
 	flags.StringVar(&o.Prefix, "prefix", "", "serve the API below this path too, such as /gnocchi")
 	flags.BoolVar(&o.ProxyHeaders, "proxy-headers", false, "believe Forwarded and X-Forwarded-* headers")
-	flags.StringSliceVar(&o.CORSOrigins, "cors-origin", nil, "origin from which browsers may call, * for any (may be repeated)")
+	flags.StringSliceVar(&o.CORSOrigins, "cors-allowed-origin", nil, "origin from which browsers may call, * for any (may be repeated)")
 	flags.BoolVar(&o.Pprof, "pprof", false, "serve profiles of the process below /debug/pprof")
-	flags.BoolVar(&o.SkipDefaultPolicies, "skip-default-policies", false, "start without Gnocchi's default archive policies")
+	flags.BoolVar(&o.SkipDefaultPolicies, "no-default-policies", false, "start without Gnocchi's default archive policies")
+	flags.StringVar(&o.Auth.Mode, "auth-mode", "basic", "who users are: basic (a user name, no password is checked), htpasswd, remoteuser, keystone")
+	flags.StringVar(&o.Auth.HtpasswdFile, "htpasswd-file", "", "users and bcrypt hashes for --auth-mode htpasswd, as htpasswd -B writes them; read again when it changes")
+	flags.StringVar(&o.Auth.RemoteUserHeader, "remote-user-header", "", "header in which a proxy names the user, for --auth-mode remoteuser (default X-Remote-User)")
+	flags.StringVar(&o.Auth.KeystoneURL, "keystone-url", "", "where tokens are validated, for --auth-mode keystone; without it, headers such as X-User-Id are believed")
+	flags.StringVar(&o.PolicyFile, "policy-file", "", "YAML file of policy rules that replace Gnocchi's, in oslo.policy's language")
+	flags.BoolVar(&o.PrometheusLabels, "prometheus-labels", false, "keep all labels of what Prometheus writes, as attributes of resources; else Gnocchi's mapping, which keeps job and instance")
+	f.statsd.define(flags)
 	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second, "longest time to finish requests and checkpoints when stopping")
 	f.log.define(flags)
 }
@@ -50,7 +58,7 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	if o.Data == "" {
 		return nil, errors.New("--data: there is no home folder to put data in; name a folder")
 	}
-	o.Build = readBuild().version
+	o.Build, o.Statsd = readBuild().version, f.statsd.options()
 	var err error
 	if o.Logger, err = f.log.logger(logs); err != nil {
 		return nil, err

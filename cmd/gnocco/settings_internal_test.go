@@ -39,25 +39,25 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s of %q: got %q, %v, want %q", flag, args, got, err, want)
 		}
 	}
-	toml := file("a.toml", "max-limit = 5\npprof = true\ncheckpoint-interval = \"3s\"\nmemory-limit = \"1GiB\"\ncors-origin = [\"http://a\", \"http://b\"]\nbatch = 7\n")
-	yaml := file("b.yaml", "max-limit: 6\nmax-body-bytes: 1024\ncors-origin: http://c\n")
+	toml := file("a.toml", "max-limit = 5\npprof = true\ncheckpoint-interval = \"3s\"\nmemory-limit = \"1GiB\"\ncors-allowed-origin = [\"http://a\", \"http://b\"]\nbatch = 7\n")
+	yaml := file("b.yaml", "max-limit: 6\nmax-body-bytes: 1024\ncors-allowed-origin: http://c\n")
 
 	f("1000", "max-limit")
 	f("5", "max-limit", "--config", toml)
 	f("true", "pprof", "--config", toml)
 	f("3s", "checkpoint-interval", "--config", toml)
 	f("1GiB", "memory-limit", "--config", toml)
-	f("[http://a,http://b]", "cors-origin", "--config", toml)
+	f("[http://a,http://b]", "cors-allowed-origin", "--config", toml)
 	f("6", "max-limit", "--config", yaml)
 	f("1KiB", "max-body-bytes", "--config", yaml)
-	f("[http://c]", "cors-origin", "--config", yaml)
+	f("[http://c]", "cors-allowed-origin", "--config", yaml)
 	f("9", "max-limit", "--config", yaml, "--max-limit", "9")
 
 	t.Setenv("GNOCCO_MAX_LIMIT", "8")
-	t.Setenv("GNOCCO_CORS_ORIGIN", "http://d,http://e")
+	t.Setenv("GNOCCO_CORS_ALLOWED_ORIGIN", "http://d,http://e")
 	f("8", "max-limit", "--config", yaml)
 	f("9", "max-limit", "--config", yaml, "--max-limit", "9")
-	f("[http://d,http://e]", "cors-origin", "--config", yaml)
+	f("[http://d,http://e]", "cors-allowed-origin", "--config", yaml)
 	t.Setenv("GNOCCO_CONFIG", toml)
 	f("3s", "checkpoint-interval")
 

@@ -6,12 +6,15 @@ type memory struct {
 	heads   int64 // bytes of measures that are not in a checkpoint yet
 	tail    int   // bytes of measures just accepted that workers need not read back
 	lookups int   // metrics kept by the index
+	known   int   // metrics kept by their names in other databases' protocols
 }
 
-// lookupBytes is about what a metric takes in the index's cache.
-const lookupBytes = 200
+const (
+	lookupBytes = 200 // about what a metric takes in the index's cache
+	knownBytes  = 200 // about what a name takes beside it
+)
 
-// divideMemory gives a quarter each to blocks, heads and lookups and an eighth to the tail. The rest is for what grows with
+// divideMemory gives a quarter each to blocks, heads and lookups and an eighth to the tail, a sixteenth to names. The rest is for what grows with
 // the requests in flight.
 func divideMemory(limit int64) memory {
 	return memory{
@@ -19,6 +22,7 @@ func divideMemory(limit int64) memory {
 		heads:   limit / 4,
 		tail:    int(limit / 8),
 		lookups: int(limit / 4 / lookupBytes),
+		known:   int(limit / 16 / knownBytes),
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"gnocco/api"
+	"gnocco/statsd"
 )
 
 // Options of a Server. Data is needed. What is zero takes the default of the package that it is handed to.
@@ -25,6 +28,12 @@ type Options struct {
 	CORSOrigins         []string
 	Pprof               bool
 	SkipDefaultPolicies bool
+
+	Auth       api.AuthOptions
+	PolicyFile string // YAML of rules that replace Gnocchi's; "": none
+
+	PrometheusLabels bool            // keep all labels of a remote write
+	Statsd           *statsd.Options // nil: no listener for statsd; stores, logger and metrics are the server's
 
 	Build  string       // version that the API tells
 	Logger *slog.Logger // nil: discard
@@ -68,6 +77,9 @@ func (o *Options) Validate() error {
 	}
 	if o.CheckpointInterval < 0 {
 		faults = append(faults, errors.New("server: checkpoint interval is negative"))
+	}
+	if err := o.Auth.Validate(); err != nil {
+		faults = append(faults, err)
 	}
 	return errors.Join(faults...)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"gnocco/api"
+	"gnocco/statsd"
 )
 
 // Server is a running server. Close ends it.
@@ -20,6 +21,7 @@ type Server struct {
 	logger   *slog.Logger
 	listener net.Listener
 	http     *http.Server
+	statsd   *statsd.Server // nil for none
 	failed   chan error
 	closers  []closer // in the order of opening
 }
@@ -64,6 +66,10 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	authenticator, rules, err := options.auth()
+	if err != nil {
+		return nil, err
+	}
 	handler, err := api.New(api.Options{
 		Index:        stores.index,
 		Incoming:     stores.incoming,
@@ -75,16 +81,26 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		ProxyHeaders: options.ProxyHeaders,
 		CORSOrigins:  options.CORSOrigins,
 		Pprof:        options.Pprof,
-		Build:        options.Build,
-		Logger:       options.Logger,
-		Registerer:   registry,
-		Gatherer:     registry,
+		Auth:         authenticator,
+		Policy:       rules,
+
+		PrometheusLabels: options.PrometheusLabels,
+		KnownMetrics:     stores.knownMetrics,
+
+		Build:      options.Build,
+		Logger:     options.Logger,
+		Registerer: registry,
+		Gatherer:   registry,
 	})
 	if err != nil {
 		return nil, err
 	}
+	if err := s.startStatsd(ctx, stores, cluster, &options, registry); err != nil {
+		return nil, err
+	}
 	s.serve(handler)
 	options.Logger.Info("serving", "url", s.URL(), "data", folder.Path, "sacks", cluster.Sacks, "build", options.Build)
+	options.warnOfBelief(s.listener.Addr())
 	return s, ctx.Err()
 }
 
@@ -126,6 +142,14 @@ func (s *Server) URL() string {
 		host = "127.0.0.1"
 	}
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(address.Port))
+}
+
+// StatsdAddr returns where statsd's messages are taken, nil if they are not.
+func (s *Server) StatsdAddr() net.Addr {
+	if s.statsd == nil {
+		return nil
+	}
+	return s.statsd.Addr()
 }
 
 // Failed gives why the server has stopped to serve, if it has by itself. Close is due then as well.

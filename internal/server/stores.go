@@ -18,6 +18,8 @@ type stores struct {
 	index    *index.Store
 	incoming *incoming.Store
 	metricd  *metricd.Metricd
+
+	knownMetrics int // that the API may remember by name
 }
 
 // openStores opens the stores. What it has opened is closed with the server, also if it fails.
@@ -34,7 +36,7 @@ func (s *Server) openStores(folder *Folder, cluster Cluster, options *Options, r
 
 	collector := engine.NewCollector()
 	registerer.MustRegister(collector)
-	opened := new(stores)
+	opened := &stores{knownMetrics: memory.known}
 	opened.index, err = index.Open(folder.IndexDir(), index.Options{
 		Cache: cache, FileCache: files, CachedMetrics: memory.lookups, SkipDefaults: options.SkipDefaultPolicies,
 		Logger: options.Logger, Registerer: registerer, Collector: collector,

@@ -17,6 +17,7 @@ type reader struct {
 	lower, upper []byte
 	operands     [][]byte
 	part, merged carbonara.Groups
+	starts       carbonara.Groups
 	raw          []byte
 }
 
@@ -88,11 +89,10 @@ func (s *Store) Newest(metric uuid.UUID, granularity time.Duration) (start carbo
 			return 0, false, errors.Join(fmt.Errorf("archive: read newest split of %s: %w", metric, err), iter.Close())
 		}
 		_, key, _ := parseSplitKey(iter.Key())
-		var starts carbonara.Groups
-		starts.Reset(granularity, nil)
-		r.decode(value, key, 0, carbonara.MaxTimestamp, &starts)
-		if n := starts.Len(); n > 0 {
-			start, ok = starts.Starts[n-1], true
+		r.starts.Reset(granularity, nil)
+		r.decode(value, key, 0, carbonara.MaxTimestamp, &r.starts)
+		if n := r.starts.Len(); n > 0 {
+			start, ok = r.starts.Starts[n-1], true
 		}
 	}
 	return start, ok, iter.Close()

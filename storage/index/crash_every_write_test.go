@@ -36,6 +36,13 @@ func describe(t testing.TB, s *index.Store) string {
 	for _, r := range resources {
 		text += fmt.Sprintf("resource %s %v\n", r.OriginalID, r.Metrics)
 	}
+	for _, resourceType := range s.ResourceTypes() {
+		text += fmt.Sprintf("type %s %d\n", resourceType.Name, len(resourceType.Attributes))
+		must(t, s.EachRevision(ctx, resourceType.Name, func(r *model.Resource) bool {
+			text += fmt.Sprintf("state %d of %s %v %d\n", r.Revision, r.OriginalID, r.Attributes, r.RevisionStart)
+			return true
+		}))
+	}
 	return text
 }
 
@@ -76,8 +83,21 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		},
 		func() error { _, err := s.RenameArchivePolicyRule(ctx, "default", "renamed"); return err },
 		func() error { return s.DeleteMetric(ctx, plain.ID) },
-		func() error { return s.DeleteResource(ctx, web.ID) },
+		func() error { return s.DeleteResource(ctx, "generic", web.ID, nil) },
 		func() error { return s.Expunge(ctx, named.ID) },
+		func() error { return s.CreateResourceType(ctx, hostType(t)) },
+		func() error { return s.CreateResource(ctx, newHost("host", "rack 1"), nil) },
+		func() error { return patchHost(s, "host", "rack 2") },
+		func() error { return addAttribute(s, attribute("size", model.KindNumber, true, 3.5)) },
+		func() error { return patchHost(s, "host", "rack 3") },
+		func() error {
+			deleted, err := s.DeleteResources(ctx, []uuid.UUID{newHost("host", "").ID, uuid.New()})
+			if deleted != 1 {
+				t.Errorf("%d resources deleted, want 1", deleted)
+			}
+			return err
+		},
+		func() error { return s.DeleteResourceType(ctx, "host") },
 		func() error { return s.DeleteArchivePolicyRule(ctx, "renamed") },
 		func() error { return s.DeleteArchivePolicy(ctx, "low") },
 	}

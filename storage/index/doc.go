@@ -1,5 +1,5 @@
 // Package index is the store of what is known about metrics, not of their measures: archive policies and the rules
-// that choose one, metrics, and resources.
+// that choose one, metrics, resource types, and resources with their history.
 //
 // On the path of measures in, Lookup turns a metric's ID into the metric, from a cache of bounded size; on the path
 // out the rest of the package answers the metadata requests. One Pebble store, held by one process; keys.go and
@@ -12,5 +12,6 @@
 //   - What one call writes is there as a whole or not at all.
 //   - Metrics and archive policies that are handed out are shared and never modified. Generation tells when what a held
 //     one says may have changed; Lookup then has the new one.
+//   - A resource's type exists. What it says applies to a resource when that is read: changing a type touches no resource.
 //   - A metric's archive policy exists, also while the metric is marked deleted but not yet expunged.
 package index

@@ -1,6 +1,10 @@
 package index
 
-import "github.com/google/uuid"
+import (
+	"encoding/binary"
+
+	"github.com/google/uuid"
+)
 
 // The first byte of each key. docs/format/index.md says what follows and what the values are.
 const (
@@ -11,11 +15,15 @@ const (
 	prefixNamedMetric   = 'n' // resource ID, metric name: the metrics of a resource
 	prefixDeleted       = 'd' // metric ID: to be expunged
 	prefixResource      = 'o' // resource ID
+	prefixRevision      = 'h' // resource ID, number: a past state
+	prefixResourceType  = 'y' // name
+	prefixTypeResource  = 't' // resource type name, 0, resource ID: the resources of a type
 )
 
 var (
 	keyVersion = []byte("v") // the format version, one byte
 	keyCounts  = []byte("c") // how many metrics there are, and how many of them are marked deleted
+	keyNumber  = []byte("s") // the number of the last revision
 )
 
 func nameKey(prefix byte, name string) []byte { return append([]byte{prefix}, name...) }
@@ -33,6 +41,20 @@ func policyMetricKey(policy string, id uuid.UUID) []byte {
 
 func namedMetricKey(resource uuid.UUID, name string) []byte {
 	return append(idKey(prefixNamedMetric, resource), name...)
+}
+
+// typeResourcePrefix is what the keys of a type's resources begin with. Names hold no NUL.
+func typeResourcePrefix(resourceType string) []byte {
+	return append(append([]byte{prefixTypeResource}, resourceType...), 0)
+}
+
+func typeResourceKey(resourceType string, id uuid.UUID) []byte {
+	return append(typeResourcePrefix(resourceType), id[:]...)
+}
+
+// revisionKey sorts the revisions of a resource by number.
+func revisionKey(resource uuid.UUID, number uint64) []byte {
+	return binary.BigEndian.AppendUint64(idKey(prefixRevision, resource), number)
 }
 
 // lastID returns the ID that a key ends with.

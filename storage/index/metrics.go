@@ -101,17 +101,15 @@ func (s *Store) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 	return nil
 }
 
-// addMetrics checks metrics and adds them to c. They may belong to resource (nil for none), which c itself creates.
-// It returns the metrics as they are kept: copies, with the store's own archive policies.
+// addMetrics checks metrics and adds them to c. They may belong to resource (nil for none), which c itself changes: what
+// names are taken there is in its Metrics, and new ones get there. It returns the metrics as they are kept: copies, with
+// the store's own archive policies.
 func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
 	created := make([]*model.Metric, 0, len(metrics))
 	policies := s.catalog.Load().policies
 	taken := make(map[uuid.UUID]bool, len(metrics)) // IDs in this change
 	named := map[string]bool{}                      // named-metric keys in this change
 	known := map[uuid.UUID]bool{}                   // resources that exist
-	if resource != nil {
-		known[resource.ID] = true
-	}
 	for _, given := range metrics {
 		if err := given.Validate(); err != nil {
 			return nil, err
@@ -129,7 +127,14 @@ func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.R
 			return nil, model.Exists(model.NounMetric, m.ID.String())
 		}
 		taken[m.ID] = true
-		if m.ResourceID != nil {
+		switch {
+		case m.ResourceID == nil:
+		case resource != nil && *m.ResourceID == resource.ID:
+			if _, taken := resource.Metrics[m.Name]; taken {
+				return nil, model.Exists(model.NounNamedMetric, m.Name)
+			}
+			resource.Metrics[m.Name] = m.ID
+		default:
 			id := *m.ResourceID
 			m.ResourceID = &id
 			if !known[id] {

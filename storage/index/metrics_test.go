@@ -135,8 +135,8 @@ func TestResources(t *testing.T) {
 		t.Errorf("metrics %v", metrics)
 	}
 	generation := s.Generation()
-	must(t, s.DeleteResource(ctx, db.ID))
-	wantIs(t, s.DeleteResource(ctx, db.ID), model.ErrNotFound)
+	must(t, s.DeleteResource(ctx, "generic", db.ID, nil))
+	wantIs(t, s.DeleteResource(ctx, "generic", db.ID, nil), model.ErrNotFound)
 	if s.Lookup(free.ID) != nil || s.Lookup(cpu.ID) == nil || s.CountMetrics() != 1 || s.Generation() == generation {
 		t.Error("deleting a resource must delete its metrics, and only those")
 	}

@@ -10,32 +10,28 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
 	"gnocco/model"
 )
 
 // CreateResource keeps r and, with it or not at all, creates the new metrics, each named, and attaches the metrics in
 // r.Metrics: existing ones of the same creator, which get that name and leave any other resource. It returns a
-// *model.FieldError, a model.ErrExists for the ID or a metric name given twice, or a model.ErrNotFound for a metric to
-// attach or an archive policy. r and metrics stay the caller's.
+// *model.FieldError, a model.ErrExists for the ID or a metric name given twice, or a model.ErrNotFound for the type, a
+// metric to attach or an archive policy. r and metrics stay the caller's.
 func (s *Store) CreateResource(ctx context.Context, r *model.Resource, metrics []*model.Metric) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	owned := make([]*model.Metric, len(metrics))
-	for i, m := range metrics {
-		if _, ok := r.Metrics[m.Name]; ok {
-			return model.Exists(model.NounNamedMetric, m.Name)
-		}
-		of := *m
-		of.ResourceID = &r.ID
-		owned[i] = &of
-	}
-	var attached []uuid.UUID
-	var created []*model.Metric
+	var changes metricChanges
 	var seen uint64
 	err := s.write(ctx, func(c *change) error {
 		seen = s.cache.generation.Load()
+		t, err := s.ResourceType(r.Type)
+		if err != nil {
+			return err
+		}
+		if err := t.Check(r.Attributes); err != nil {
+			return err
+		}
 		exists, err := s.has(idKey(prefixResource, r.ID))
 		if err != nil {
 			return err
@@ -43,58 +39,26 @@ func (s *Store) CreateResource(ctx context.Context, r *model.Resource, metrics [
 		if exists {
 			return model.Exists(model.NounResource, r.ID.String())
 		}
-		if created, err = s.addMetrics(c, owned, r); err != nil {
+		kept := *r
+		kept.Metrics = map[string]uuid.UUID{}
+		if changes, err = s.setMetrics(c, &kept, &MetricSet{Create: metrics, Attach: r.Metrics}); err != nil {
 			return err
 		}
-		if attached, err = s.attachMetrics(c, r); err != nil {
+		if err := c.Set(typeResourceKey(r.Type, r.ID), nil, nil); err != nil {
 			return err
 		}
-		return setResource(c.Batch, r)
+		return c.Set(idKey(prefixResource, r.ID), appendResource(nil, r, t), nil)
 	})
 	if err != nil {
 		return err
 	}
-	s.cache.insert(seen, created...)
-	if len(attached) > 0 {
-		s.cache.remove(attached)
-	}
+	changes.apply(s.cache, seen)
 	return nil
-}
-
-// attachMetrics moves the metrics in r.Metrics to r and returns their IDs.
-func (s *Store) attachMetrics(c *change, r *model.Resource) ([]uuid.UUID, error) {
-	var attached []uuid.UUID
-	for name, id := range r.Metrics {
-		m, err := s.readMetric(id)
-		if err != nil {
-			return nil, err
-		}
-		if m.Deleted || m.Creator != r.Creator {
-			return nil, model.NotFound(model.NounMetric, id.String())
-		}
-		if slices.Contains(attached, id) {
-			return nil, &model.FieldError{Field: "metrics", Reason: fmt.Sprintf("metric %s is given two names", id)}
-		}
-		if m.ResourceID != nil {
-			if err := c.Delete(namedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
-				return nil, err
-			}
-		}
-		m.Name, m.ResourceID = name, &r.ID
-		if err := m.Validate(); err != nil {
-			return nil, err
-		}
-		if err := c.setMetric(m); err != nil {
-			return nil, err
-		}
-		attached = append(attached, id)
-	}
-	return attached, nil
 }
 
 // Resource returns a resource of a type, or of any as "generic", with its metrics, or a model.ErrNotFound.
 func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, error) {
-	r, err := s.readResource(id)
+	r, err := s.readResource(resourceType, id)
 	if err == nil {
 		err = s.readMetricsOfResource(context.Background(), r)
 	}
@@ -103,9 +67,6 @@ func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, er
 	}
 	if err != nil {
 		return nil, err
-	}
-	if resourceType != model.GenericType && r.Type != resourceType {
-		return nil, model.NotFound(model.NounResource, id.String())
 	}
 	return r, nil
 }
@@ -130,70 +91,86 @@ func (s *Store) MetricsOfResource(ctx context.Context, id uuid.UUID) ([]*model.M
 	return metrics, s.durable.settle()
 }
 
-// ListResources returns up to limit (0: all) resources, with their metrics, in the order of their IDs, from after
-// marker (zero: from the start).
-func (s *Store) ListResources(ctx context.Context, limit int, marker uuid.UUID) ([]*model.Resource, error) {
-	var resources []*model.Resource
-	var from []byte
-	if marker != uuid.Nil {
-		from = append(idKey(prefixResource, marker), 0)
-	}
-	err := s.scan(ctx, []byte{prefixResource}, from, func(key, value []byte) (bool, error) {
-		id, _ := lastID(key)
-		r, err := decodeResource(id, value)
-		if s.skipCorrupt(err) {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		if err := s.readMetricsOfResource(ctx, r); err != nil {
-			return false, err
-		}
-		resources = append(resources, r)
-		return limit == 0 || len(resources) < limit, nil
-	})
-	if err := s.durable.settle(); err != nil {
-		return nil, err
-	}
-	if err != nil {
-		return nil, fmt.Errorf("index: list resources: %w", err)
-	}
-	return resources, nil
-}
-
-// DeleteResource removes a resource and marks its metrics deleted, or returns a model.ErrNotFound.
-func (s *Store) DeleteResource(ctx context.Context, id uuid.UUID) error {
+// DeleteResource removes a resource of a type, or of any as "generic", with its history, and marks its metrics deleted.
+// It returns a model.ErrNotFound, or what check (nil for none) says of the resource as it is when it would go.
+func (s *Store) DeleteResource(ctx context.Context, resourceType string, id uuid.UUID, check func(*model.Resource) error) error {
 	var marked []uuid.UUID
 	err := s.write(ctx, func(c *change) error {
-		r := &model.Resource{ID: id}
-		exists, err := s.has(idKey(prefixResource, id))
+		r, err := s.readResource(resourceType, id)
 		if err != nil {
 			return err
 		}
-		if !exists {
-			return model.NotFound(model.NounResource, id.String())
-		}
-		if err := s.readMetricsOfResource(ctx, r); err != nil {
-			return err
-		}
-		for _, metric := range r.Metrics {
-			m, err := s.readMetric(metric)
-			if err != nil {
+		if check != nil {
+			if err := check(r); err != nil {
 				return err
 			}
-			if err := c.markDeleted(m); err != nil {
-				return err
-			}
-			marked = append(marked, metric)
 		}
-		return c.Delete(idKey(prefixResource, id), nil)
+		marked, err = s.removeResource(ctx, c, r)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	s.cache.remove(marked)
 	return nil
+}
+
+// DeleteResources is DeleteResource for many, all or none, and returns how many there were: those that are gone already
+// do not count.
+func (s *Store) DeleteResources(ctx context.Context, ids []uuid.UUID) (deleted int, err error) {
+	ids = slices.Clone(ids)
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+	var marked []uuid.UUID
+	err = s.write(ctx, func(c *change) error {
+		deleted = 0
+		for _, id := range slices.Compact(ids) {
+			r, err := s.readResource(model.GenericType, id)
+			if errors.Is(err, model.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			metrics, err := s.removeResource(ctx, c, r)
+			if err != nil {
+				return err
+			}
+			marked = append(marked, metrics...)
+			deleted++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	s.cache.remove(marked)
+	return deleted, nil
+}
+
+// removeResource adds the end of r to c and returns the metrics that it marks deleted.
+func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource) ([]uuid.UUID, error) {
+	if err := s.readMetricsOfResource(ctx, r); err != nil {
+		return nil, err
+	}
+	var marked []uuid.UUID
+	for _, id := range r.Metrics {
+		m, err := s.readMetric(id)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.markDeleted(m); err != nil {
+			return nil, err
+		}
+		marked = append(marked, id)
+	}
+	err := s.scan(ctx, idKey(prefixRevision, r.ID), nil, func(key, _ []byte) (bool, error) { return true, c.Delete(key, nil) })
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Delete(typeResourceKey(r.Type, r.ID), nil); err != nil {
+		return nil, err
+	}
+	return marked, c.Delete(idKey(prefixResource, r.ID), nil)
 }
 
 // readMetricsOfResource sets r.Metrics. What it reads need not be durable yet.
@@ -211,7 +188,7 @@ func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource) er
 }
 
 // readResource reads a resource without its metrics. What it returns need not be durable yet.
-func (s *Store) readResource(id uuid.UUID) (*model.Resource, error) {
+func (s *Store) readResource(resourceType string, id uuid.UUID) (*model.Resource, error) {
 	value, err := s.get(idKey(prefixResource, id))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, model.NotFound(model.NounResource, id.String())
@@ -219,35 +196,27 @@ func (s *Store) readResource(id uuid.UUID) (*model.Resource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index: read resource %s: %w", id, err)
 	}
-	return decodeResource(id, value)
-}
-
-// storedResource is a resource's value; times are nanoseconds since 1970.
-type storedResource struct {
-	OriginalID    string               `json:"original_id"`
-	Type          string               `json:"type"`
-	Creator       string               `json:"creator,omitempty"`
-	UserID        *string              `json:"user_id,omitempty"`
-	ProjectID     *string              `json:"project_id,omitempty"`
-	StartedAt     carbonara.Timestamp  `json:"started_at"`
-	EndedAt       *carbonara.Timestamp `json:"ended_at,omitempty"`
-	RevisionStart carbonara.Timestamp  `json:"revision_start"`
-}
-
-func setResource(b *pebble.Batch, r *model.Resource) error {
-	return setJSON(b, idKey(prefixResource, r.ID), storedResource{
-		OriginalID: r.OriginalID, Type: r.Type, Creator: r.Creator, UserID: r.UserID, ProjectID: r.ProjectID,
-		StartedAt: r.StartedAt, EndedAt: r.EndedAt, RevisionStart: r.RevisionStart,
-	})
-}
-
-func decodeResource(id uuid.UUID, value []byte) (*model.Resource, error) {
-	var stored storedResource
-	if err := decodeJSON(value, &stored); err != nil {
-		return nil, fmt.Errorf("resource %s: %w", id, err)
+	r, err := s.resourceDecoder(nil).decode(id, value)
+	if err != nil {
+		// Perhaps it was deleted since, and then its type.
+		if exists, existsErr := s.has(idKey(prefixResource, id)); existsErr == nil && !exists {
+			err = model.NotFound(model.NounResource, id.String())
+		}
+		return nil, err
 	}
-	return &model.Resource{
-		ID: id, OriginalID: stored.OriginalID, Type: stored.Type, Creator: stored.Creator, UserID: stored.UserID,
-		ProjectID: stored.ProjectID, StartedAt: stored.StartedAt, EndedAt: stored.EndedAt, RevisionStart: stored.RevisionStart,
-	}, nil
+	if resourceType != model.GenericType && r.Type != resourceType {
+		return nil, model.NotFound(model.NounResource, id.String())
+	}
+	return r, nil
+}
+
+// resourceDecoder returns a decoder of resources by their types as they are now, or were. It must be asked for after the
+// resources were found: a type is there before its resources. Types that are gone since are looked for in before, a
+// catalog from before the resources were found; nil for none.
+func (s *Store) resourceDecoder(before *catalog) *resourceDecoder {
+	d := &resourceDecoder{types: s.catalog.Load().types}
+	if before != nil {
+		d.before = before.types
+	}
+	return d
 }

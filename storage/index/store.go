@@ -17,7 +17,7 @@ import (
 )
 
 // formatVersion is that of the store as a whole; values have their own.
-const formatVersion = 1
+const formatVersion = 2
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
@@ -69,6 +69,10 @@ func (s *Store) load(opts Options) error {
 		}
 	case err != nil:
 		return err
+	case len(version) == 1 && version[0] == 1:
+		if err := s.upgrade(); err != nil {
+			return fmt.Errorf("upgrade from format version 1: %w", err)
+		}
 	case len(version) != 1 || version[0] != formatVersion:
 		return fmt.Errorf("format version % x, want %d", version, formatVersion)
 	}
@@ -133,8 +137,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Generation is raised by whatever changes what a *model.Metric handed out earlier says: an update of its policy, its
-// deletion, that of its resource. Who keeps metrics asks for them again when it has moved.
+// Generation is raised by whatever changes what a *model.Metric handed out earlier says: an update of its policy, another
+// resource or name, its deletion, that of its resource. Who keeps metrics asks for them again when it has moved.
 func (s *Store) Generation() uint64 { return s.cache.generation.Load() }
 
 // A change is one write: what it sets and what it adds to the counts.

@@ -1,4 +1,4 @@
-package api
+package incoming_test
 
 import (
 	"testing"
@@ -14,22 +14,22 @@ import (
 // The blocks of a request hold each metric with measures once, in the block of its sack.
 func TestPartition(t *testing.T) {
 	const sacks, metrics = 5, 100
-	var s incomingScratch
-	for round := range 3 { // the scratch is used again
-		s.measures.Reset()
-		s.measures.Offsets = append(s.measures.Offsets, 0)
+	var p incoming.Partition
+	var m model.Measures
+	for round := range 3 { // the memory is used again
+		m.Reset()
+		m.Offsets = append(m.Offsets, 0)
 		for i := range metrics {
-			s.measures.Metrics = append(s.measures.Metrics, uuid.New())
+			m.Metrics = append(m.Metrics, uuid.New())
 			for j := range i % 3 { // none, one or two
-				s.measures.Timestamps = append(s.measures.Timestamps, carbonara.Timestamp(j))
-				s.measures.Values = append(s.measures.Values, float64(i))
+				m.Timestamps = append(m.Timestamps, carbonara.Timestamp(j))
+				m.Values = append(m.Values, float64(i))
 			}
-			s.measures.Offsets = append(s.measures.Offsets, s.measures.Len())
+			m.Offsets = append(m.Offsets, m.Len())
 		}
-		s.partition(sacks)
-		s.encode(time.Unix(int64(round), 0))
+		blocks := p.Blocks(&m, sacks, time.Unix(int64(round), 0))
 		seen := 0
-		for _, block := range s.blocks {
+		for _, block := range blocks {
 			var decoded model.Measures
 			accepted, err := incoming.DecodeBlock(block.Data, &decoded)
 			if err != nil || accepted.Unix() != int64(round) {
@@ -43,7 +43,7 @@ func TestPartition(t *testing.T) {
 			}
 		}
 		if seen != metrics/3*2 {
-			t.Errorf("%d metrics in %d blocks", seen, len(s.blocks))
+			t.Errorf("%d metrics in %d blocks", seen, len(blocks))
 		}
 	}
 }

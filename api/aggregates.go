@@ -1,0 +1,194 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/api/aggregates"
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// aggregatesQuery is what the parameters of an evaluation ask for.
+type aggregatesQuery struct {
+	from, to    carbonara.Timestamp
+	granularity time.Duration // 0: all that the metrics have in common
+	options     aggregates.Options
+}
+
+// postAggregates answers what operations on the aggregates of metrics come to.
+func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	values := r.URL.Query()
+	useHistory, err := parseBool(values, "use_history", false)
+	if err != nil {
+		return err
+	}
+	details, err := parseBool(values, "details", false)
+	if err != nil {
+		return err
+	}
+	query, err := parseAggregatesQuery(values, carbonara.FromTime(a.Now()))
+	if err != nil {
+		return err
+	}
+	if !values.Has("fill") && !values.Has("needed_overlap") {
+		query.options.Fill = aggregates.DropNA
+	}
+	body, err := a.decodeBody(w, r)
+	if err != nil {
+		return err
+	}
+	keys := []string{"operations*"}
+	if object, ok := body.(map[string]any); ok && (object["resource_type"] != nil || object["search"] != nil) {
+		keys = append(keys, "resource_type*", "search*")
+	}
+	fields, err := input{value: body}.fields(keys...)
+	if err != nil {
+		return err
+	}
+	operation, err := parseOperations(fields["operations"])
+	if err != nil {
+		return err
+	}
+	if len(keys) > 1 {
+		search := aggregatesSearch{
+			who: who, query: query, operation: operation, details: details, useHistory: useHistory,
+			groupBy: slices.Compact(slices.Sorted(slices.Values(values["groupby"]))),
+		}
+		return a.aggregateResources(w, r, &search, fields)
+	}
+	metrics, found, err := a.findReferences(who, operation)
+	if err != nil {
+		return err
+	}
+	results, err := a.evaluate(r.Context(), operation, found, &query)
+	if err != nil {
+		return err
+	}
+	out := rowWriter{w: w}
+	out.raw(`{"measures": `)
+	out.results(found, results)
+	if details {
+		listed := make([]listedMetric, len(metrics))
+		for i, metric := range metrics {
+			listed[i] = listMetric(metric)
+		}
+		out.raw(`, "references": `)
+		out.json(listed)
+	}
+	out.raw("}")
+	return out.finish()
+}
+
+// parseOperations reads operations, whose faults Gnocchi's clients know by these words.
+func parseOperations(in input) (*aggregates.Operation, error) {
+	operation, err := aggregates.Parse(in.value)
+	var syntax *aggregates.SyntaxError
+	var invalid *aggregates.InvalidError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, &Error{Status: http.StatusBadRequest, Detail: Cause{
+			Cause: "Invalid operations", Reason: "Fail to parse the operations string", Detail: syntax.Reason,
+		}}
+	case errors.Is(err, aggregates.ErrNoMetric):
+		return nil, &Error{Status: http.StatusBadRequest, Detail: Cause{
+			Cause: "Operations is invalid", Reason: aggregates.ErrNoMetric.Reason, Detail: in.value,
+		}}
+	case errors.As(err, &invalid):
+		fault := in.fault("%s", invalid.Reason)
+		if cause, ok := fault.Detail.(Cause); ok && invalid.Detail != "" {
+			cause.Reason += ": " + invalid.Detail
+			fault.Detail = cause
+		}
+		return nil, fault
+	}
+	return operation, err
+}
+
+// findReferences looks up the metrics whose IDs the operation names; metrics has each once, in the order of their IDs.
+func (a *api) findReferences(who *Identity, operation *aggregates.Operation) (metrics []*model.Metric, found []foundMetric, err error) {
+	ids := make([]uuid.UUID, len(operation.References))
+	for i, reference := range operation.References {
+		if ids[i], err = model.ParseUUID(reference.Name); err != nil {
+			return nil, nil, &Error{Status: http.StatusBadRequest, Detail: Cause{
+				Cause: "Invalid metric references", Reason: "badly formed hexadecimal UUID string", Detail: pairs(operation.References),
+			}}
+		}
+	}
+	missing := []string{}
+	for i, id := range ids {
+		metric := a.Index.Lookup(id)
+		if metric == nil {
+			missing = append(missing, id.String())
+			continue
+		}
+		found = append(found, foundMetric{metric: metric, reference: i, aggregation: operation.References[i].Aggregation})
+		metrics = append(metrics, metric)
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return nil, nil, &Error{Status: http.StatusNotFound, Detail: Cause{
+			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
+		}}
+	}
+	for _, metric := range metrics {
+		if err := a.enforce(who, "get metric", a.metricTarget(metric)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return uniqueMetrics(metrics), found, nil
+}
+
+// uniqueMetrics sorts metrics by ID and leaves out repetitions.
+func uniqueMetrics(metrics []*model.Metric) []*model.Metric {
+	slices.SortFunc(metrics, func(a, b *model.Metric) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	return slices.CompactFunc(metrics, func(a, b *model.Metric) bool { return a.ID == b.ID })
+}
+
+// pairs shows references as Gnocchi does.
+func pairs(references []aggregates.Reference) [][2]string {
+	shown := make([][2]string, len(references))
+	for i, r := range references {
+		shown[i] = [2]string{r.Name, r.Aggregation}
+	}
+	return shown
+}
+
+// parseAggregatesQuery reads the parameters that all ways to aggregate across metrics have.
+func parseAggregatesQuery(values url.Values, now carbonara.Timestamp) (aggregatesQuery, error) {
+	query := aggregatesQuery{to: carbonara.MaxTimestamp}
+	query.options.HasFrom, query.options.HasTo = values.Has("start"), values.Has("stop")
+	query.options.NeededOverlap = 100
+	fail := func(err error) (aggregatesQuery, error) { return aggregatesQuery{}, err }
+	if values.Has("needed_overlap") {
+		var ok bool
+		if query.options.NeededOverlap, ok = model.ParseNumber(values.Get("needed_overlap")); !ok {
+			return fail(badArgument("needed_overlap", "Must be a number"))
+		}
+	}
+	if err := parseInstant(values, "start", now, &query.from); err != nil {
+		return fail(err)
+	}
+	if err := parseInstant(values, "stop", now, &query.to); err != nil {
+		return fail(err)
+	}
+	if values.Has("granularity") {
+		var err error
+		if query.granularity, err = model.ParseTimespan(values.Get("granularity")); err != nil {
+			return fail(badArgument("granularity", err.Error()))
+		}
+	}
+	if values.Has("fill") {
+		var ok bool
+		if query.options.Fill, ok = aggregates.ParseFill(values.Get("fill")); !ok {
+			return fail(badArgument("fill", "Must be a float, 'dropna', 'null', 'ffill', 'bfill', 'full_ffill' or 'full_bfill'"))
+		}
+	}
+	return query, nil
+}

@@ -1,0 +1,285 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"gnocco/api/aggregates"
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// aggregatesSearch is an operation on the metrics of the resources that a search finds.
+type aggregatesSearch struct {
+	who        *Identity
+	query      aggregatesQuery
+	operation  *aggregates.Operation
+	groupBy    []string // attributes, ascending; none: all resources together
+	details    bool
+	useHistory bool
+}
+
+// resourceGroup is resources that are aggregated together.
+type resourceGroup struct {
+	resources []*model.Resource // at least one, with their metrics
+	shown     []byte            // what they have in common, in JSON
+}
+
+// aggregateResources answers for the resources that the body searches.
+func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search *aggregatesSearch, fields map[string]input) error {
+	name, err := fields["resource_type"].text(0)
+	if err != nil {
+		return err
+	}
+	kind, err := a.Index.ResourceType(name)
+	if err != nil {
+		return refused(err)
+	}
+	expr, err := fields["search"].searchFilter()
+	if err != nil {
+		return err
+	}
+	history := search.useHistory && len(search.groupBy) > 0
+	resources, err := a.findSorted(r.Context(), search.who, kind, expr, history, search.groupBy)
+	if err != nil {
+		return err
+	}
+	out := rowWriter{w: w}
+	switch {
+	case history:
+		err = a.aggregateHistory(r.Context(), search, groupResources(resources, name, search.groupBy), name, &out)
+	case len(search.groupBy) > 0:
+		err = a.aggregateGroups(r.Context(), search, groupResources(resources, name, search.groupBy), name, &out)
+	default:
+		var write func(*rowWriter)
+		if write, err = a.aggregateNamed(r.Context(), search, resources, name); err == nil {
+			write(&out)
+		}
+	}
+	if errors.Is(err, errNoSuchMetric) {
+		return noSuchMetric(search.operation)
+	}
+	if err != nil {
+		return err
+	}
+	return out.finish()
+}
+
+// searchFilter reads a filter of resources, as a tree or as text.
+func (in input) searchFilter() (*filter.Expr, error) {
+	if text, ok := in.value.(string); ok {
+		return parseFilterText(text)
+	}
+	return in.filter()
+}
+
+// findSorted returns the resources, or with history all their states, that a filter matches among those that who may
+// search, in the order of these attributes (none: the usual one), with their metrics.
+func (a *api) findSorted(ctx context.Context, who *Identity, kind *model.ResourceType, expr *filter.Expr, history bool, attributes []string) ([]*model.Resource, error) {
+	if len(attributes) == 0 {
+		attributes = filter.DefaultOrder
+	}
+	order, err := filter.ParseOrder(attributes, a.filterScope(kind, who, history))
+	if err != nil {
+		return nil, err
+	}
+	resources, err := a.findResources(ctx, who, "search resource", kind.Name, expr, history)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(resources, order.Compare)
+	return resources, a.Index.AddMetrics(ctx, resources...)
+}
+
+// groupResources splits resources, which are sorted by these attributes, where one of them changes.
+func groupResources(resources []*model.Resource, kind string, attributes []string) []resourceGroup {
+	var groups []resourceGroup
+	for _, r := range resources {
+		shown := appendJSON(nil, resourceJSON{Resource: asType(r, kind), only: attributes})
+		if last := len(groups) - 1; last >= 0 && bytes.Equal(groups[last].shown, shown) {
+			groups[last].resources = append(groups[last].resources, r)
+			continue
+		}
+		groups = append(groups, resourceGroup{[]*model.Resource{r}, shown})
+	}
+	return groups
+}
+
+// errNoSuchMetric says that none of a group's resources has a metric of the names asked for.
+var errNoSuchMetric = errors.New("api: no metric of that name")
+
+func noSuchMetric(operation *aggregates.Operation) *Error {
+	names := map[string]bool{}
+	for _, reference := range operation.References {
+		names["'"+reference.Name+"'"] = true
+	}
+	return notFound("Metric [%s] does not exist", strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+}
+
+// findNamed looks up the metrics of resources whose names match the operation's patterns.
+func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Resource) ([]foundMetric, error) {
+	var found []foundMetric
+	for _, r := range resources {
+		names := slices.Sorted(maps.Keys(r.Metrics))
+		for i, reference := range operation.References {
+			for _, name := range names {
+				if !model.MatchPattern(reference.Name, name) {
+					continue
+				}
+				metric := a.Index.Lookup(r.Metrics[name])
+				if metric == nil {
+					continue // deleted meanwhile
+				}
+				found = append(found, foundMetric{metric: metric, reference: i, aggregation: reference.Aggregation, resource: r, pattern: reference.Name})
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil, errNoSuchMetric
+	}
+	return found, nil
+}
+
+// aggregateNamed evaluates the operation on the metrics of these resources, and returns what writes the answer.
+func (a *api) aggregateNamed(ctx context.Context, search *aggregatesSearch, resources []*model.Resource, kind string) (func(*rowWriter), error) {
+	found, err := a.findNamed(search.operation, resources)
+	if err != nil {
+		return nil, err
+	}
+	results, err := a.evaluate(ctx, search.operation, found, &search.query)
+	if err != nil {
+		return nil, err
+	}
+	return func(out *rowWriter) {
+		out.raw(`{"measures": `)
+		out.results(found, results)
+		if search.details {
+			out.raw(`, "references": `)
+			out.json(references(found, kind))
+		}
+		out.raw("}")
+	}, nil
+}
+
+// references shows the resources whose metrics were read, each once.
+func references(found []foundMetric, kind string) []resourceJSON {
+	shown := []resourceJSON{}
+	for i := range found {
+		if i == 0 || found[i].resource != found[i-1].resource {
+			shown = append(shown, showResource(asType(found[i].resource, kind)))
+		}
+	}
+	return shown
+}
+
+// aggregateGroups writes an answer for each group; groups without such a metric are left out.
+func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, groups []resourceGroup, kind string, out *rowWriter) error {
+	var writes []func(*rowWriter)
+	for i := range groups {
+		write, err := a.aggregateNamed(ctx, search, groups[i].resources, kind)
+		if errors.Is(err, errNoSuchMetric) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		shown := groups[i].shown
+		writes = append(writes, func(out *rowWriter) {
+			out.raw(fmt.Sprintf(`{"group": %s, "measures": `, shown))
+			write(out)
+			out.raw("}")
+		})
+	}
+	if len(writes) == 0 {
+		return errNoSuchMetric
+	}
+	out.list(writes)
+	return nil
+}
+
+// list writes a list of what each of writes writes.
+func (o *rowWriter) list(writes []func(*rowWriter)) {
+	o.raw("[")
+	for i, write := range writes {
+		if i > 0 {
+			o.raw(", ")
+		}
+		write(o)
+	}
+	o.raw("]")
+}
+
+// postResourceAggregation is the aggregation API for the metrics of one name of the resources that a filter finds.
+func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	kind, err := a.Index.ResourceType(param(r, "type"))
+	if err != nil {
+		return err
+	}
+	values := r.URL.Query()
+	expr, err := a.requestFilter(w, r)
+	if err != nil {
+		return err
+	}
+	groupBy := slices.Compact(slices.Sorted(slices.Values(values["groupby"])))
+	resources, err := a.findSorted(r.Context(), who, kind, expr, false, groupBy)
+	if err != nil {
+		if len(groupBy) > 0 && isPagination(err) {
+			return badRequest("Invalid groupby attribute")
+		}
+		return err
+	}
+	query, err := parseAggregation(values, carbonara.FromTime(a.Now()))
+	if err != nil {
+		return err
+	}
+	out := rowWriter{w: w}
+	name := param(r, "name")
+	if len(groupBy) == 0 {
+		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, resources), &query)
+		if err != nil {
+			return err
+		}
+		write(&out)
+		return out.finish()
+	}
+	var writes []func(*rowWriter)
+	for _, group := range groupResources(resources, kind.Name, groupBy) {
+		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, group.resources), &query)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, func(out *rowWriter) {
+			out.raw(fmt.Sprintf(`{"group": %s, "measures": `, group.shown))
+			write(out)
+			out.raw("}")
+		})
+	}
+	out.list(writes)
+	return out.finish()
+}
+
+// isPagination tells whether err is about sort keys.
+func isPagination(err error) bool {
+	var field *model.FieldError
+	return errors.As(err, &field) && field.Field == "sort"
+}
+
+// metricsNamed returns the metrics of this name of those resources that have one.
+func (a *api) metricsNamed(name string, resources []*model.Resource) []*model.Metric {
+	var metrics []*model.Metric
+	for _, r := range resources {
+		if id, ok := r.Metrics[name]; ok {
+			if metric := a.Index.Lookup(id); metric != nil {
+				metrics = append(metrics, metric)
+			}
+		}
+	}
+	return metrics
+}

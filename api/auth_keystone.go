@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// Keystone validates the X-Auth-Token of requests with a Keystone server, by its API version 3. The token validates
+// itself, which Keystone's default policy lets every token do, so that this needs no account of its own. What a client
+// sends as X-User-Id and the like is not looked at.
+type Keystone struct {
+	url     string // of the tokens
+	client  *http.Client
+	now     func() time.Time
+	valid   expiring[[sha256.Size]byte, *Identity] // by hash, so that no token lies in memory
+	invalid expiring[[sha256.Size]byte, struct{}]
+	running singleflight.Group
+}
+
+// KeystoneOptions configure a Keystone.
+type KeystoneOptions struct {
+	URL       string           // such as http://keystone:5000/v3
+	CacheTime time.Duration    // how long an answer is believed, a token's end permitting; 0: 5 minutes
+	Client    *http.Client     // nil: one that waits 10 s
+	Now       func() time.Time // nil: time.Now
+}
+
+const (
+	keystoneCacheTime = 5 * time.Minute
+	keystoneTimeout   = 10 * time.Second
+	// maxTokens bounds each cache: some 300 bytes a token.
+	maxTokens = 10_000
+	// maxTokenBytes bounds Keystone's answer, which may hold a catalog of services.
+	maxTokenBytes = 4 << 20
+)
+
+// NewKeystone returns one. It does not ask the server yet.
+func NewKeystone(o KeystoneOptions) (*Keystone, error) {
+	parsed, err := url.Parse(o.URL)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
+		return nil, fmt.Errorf("api: Keystone URL %q does not look like http://host:5000/v3", o.URL)
+	}
+	base := strings.TrimSuffix(o.URL, "/")
+	if !strings.HasSuffix(base, "/v3") {
+		base += "/v3"
+	}
+	k := &Keystone{url: base + "/auth/tokens", client: o.Client, now: o.Now}
+	if k.client == nil {
+		k.client = &http.Client{Timeout: keystoneTimeout}
+	}
+	if k.now == nil {
+		k.now = time.Now
+	}
+	if o.CacheTime == 0 {
+		o.CacheTime = keystoneCacheTime
+	}
+	k.valid.init(o.CacheTime, maxTokens)
+	k.invalid.init(o.CacheTime, maxTokens)
+	return k, nil
+}
+
+// Authenticate implements Authenticator.
+func (k *Keystone) Authenticate(r *http.Request) (*Identity, error) {
+	token := r.Header.Get("X-Auth-Token")
+	if token == "" {
+		return nil, errNoCredentials
+	}
+	key := sha256.Sum256([]byte(token))
+	if who, ok := k.valid.get(key, k.now()); ok {
+		return who, nil
+	}
+	if _, ok := k.invalid.get(key, k.now()); ok {
+		return nil, errNoCredentials
+	}
+	// Requests with the same token wait for one answer, which does not end with the request that asked for it.
+	ctx := context.WithoutCancel(r.Context())
+	answer := k.running.DoChan(string(key[:]), func() (any, error) { return k.validate(ctx, token, key) })
+	select {
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case result := <-answer:
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return result.Val.(*Identity), nil
+	}
+}
+
+// Open implements Authenticator.
+func (*Keystone) Open() bool { return false }
+
+// Challenge implements Authenticator.
+func (k *Keystone) Challenge() string {
+	return `Keystone uri="` + strings.TrimSuffix(k.url, "/v3/auth/tokens") + `"`
+}
+
+// keystoneToken is what counts of Keystone's answer.
+type keystoneToken struct {
+	Token struct {
+		ExpiresAt time.Time `json:"expires_at"`
+		User      struct {
+			ID     string `json:"id"`
+			Domain struct {
+				ID string `json:"id"`
+			} `json:"domain"`
+		} `json:"user"`
+		Project struct {
+			ID string `json:"id"`
+		} `json:"project"`
+		Domain struct { // that the token is for, instead of a project
+			ID string `json:"id"`
+		} `json:"domain"`
+		Roles []struct {
+			Name string `json:"name"`
+		} `json:"roles"`
+	} `json:"token"`
+}
+
+// validate asks Keystone whose the token is, and keeps the answer. An answer that says neither yes nor no is not kept.
+func (k *Keystone) validate(ctx context.Context, token string, key [sha256.Size]byte) (*Identity, error) {
+	answer, err := k.ask(ctx, token)
+	if errors.Is(err, errNoCredentials) {
+		k.invalid.put(key, struct{}{}, k.now(), time.Time{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &answer.Token
+	if t.User.ID == "" || !t.ExpiresAt.After(k.now()) {
+		return nil, errNoCredentials
+	}
+	roles := make([]string, len(t.Roles))
+	for i, role := range t.Roles {
+		roles[i] = role.Name
+	}
+	who := newKeystoneUser(t.User.ID, t.Project.ID, t.Domain.ID, roles)
+	k.valid.put(key, who, k.now(), t.ExpiresAt)
+	return who, nil
+}
+
+func (k *Keystone) ask(ctx context.Context, token string) (*keystoneToken, error) {
+	failed := func(err error) error {
+		return &Error{Status: http.StatusServiceUnavailable, Detail: "Keystone cannot be asked about the token. Please try again.", Err: err}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url+"?nocatalog", nil)
+	if err != nil {
+		return nil, failed(err)
+	}
+	request.Header.Set("X-Auth-Token", token)
+	request.Header.Set("X-Subject-Token", token)
+	request.Header.Set("Accept", "application/json")
+	response, err := k.client.Do(request)
+	if err != nil {
+		return nil, failed(err)
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		return nil, errNoCredentials
+	default:
+		return nil, failed(fmt.Errorf("keystone answers %s", response.Status))
+	}
+	answer := new(keystoneToken)
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxTokenBytes)).Decode(answer); err != nil {
+		return nil, failed(fmt.Errorf("keystone's answer: %w", err))
+	}
+	return answer, nil
+}

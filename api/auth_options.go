@@ -1,0 +1,65 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/textproto"
+	"slices"
+	"strings"
+)
+
+// AuthModes are the values of AuthOptions.Mode.
+var AuthModes = []string{"basic", "remoteuser", "keystone", "htpasswd"}
+
+// AuthOptions choose an Authenticator.
+type AuthOptions struct {
+	Mode             string // "": basic
+	RemoteUserHeader string // of mode remoteuser; "": X-Remote-User
+	KeystoneURL      string // of mode keystone: where tokens are validated; "": trust the headers of a proxy
+	HtpasswdFile     string // of mode htpasswd
+}
+
+const defaultRemoteUserHeader = "X-Remote-User"
+
+// Validate lists every fault at once.
+func (o *AuthOptions) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("api: "+format, args...)) }
+	if o.Mode != "" && !slices.Contains(AuthModes, o.Mode) {
+		fault("authentication mode %q is none of %s", o.Mode, strings.Join(AuthModes, ", "))
+	}
+	if o.RemoteUserHeader != "" && o.Mode != "remoteuser" {
+		fault("a header of the remote user goes with mode remoteuser only")
+	}
+	if o.KeystoneURL != "" && o.Mode != "keystone" {
+		fault("a Keystone URL goes with mode keystone only")
+	}
+	if (o.HtpasswdFile != "") != (o.Mode == "htpasswd") {
+		fault("a password file goes with mode htpasswd, and mode htpasswd needs one")
+	}
+	return errors.Join(faults...)
+}
+
+// New returns the Authenticator that the options, which are valid, ask for.
+func (o *AuthOptions) New(logger *slog.Logger) (Authenticator, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	switch o.Mode {
+	case "remoteuser":
+		header := o.RemoteUserHeader
+		if header == "" {
+			header = defaultRemoteUserHeader
+		}
+		return RemoteUser{Header: textproto.CanonicalMIMEHeaderKey(header)}, nil
+	case "keystone":
+		if o.KeystoneURL == "" {
+			return TrustedHeaders{}, nil
+		}
+		return NewKeystone(KeystoneOptions{URL: o.KeystoneURL})
+	case "htpasswd":
+		return NewHtpasswd(HtpasswdOptions{File: o.HtpasswdFile, Logger: logger})
+	}
+	return Basic{}, nil
+}

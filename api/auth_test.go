@@ -1,0 +1,355 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"gnocco/api"
+	"gnocco/api/policy"
+)
+
+// trusted are the headers of a user of mode keystone behind a proxy.
+func trusted(user, project, roles string) []string {
+	return []string{"Authorization", "", "X-User-Id", user, "X-Project-Id", project, "X-Roles", roles}
+}
+
+// Who may do what, in mode keystone, by Gnocchi's rules: by method and path, the letters of those who may.
+func TestRulesAcrossUsers(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Auth = api.TrustedHeaders{} })
+	users := map[string][]string{
+		"a": trusted("root", "ops", "admin"),
+		"s": trusted("billing", "ops", "service"),
+		"c": trusted("carla", "web", "member"), // made what the requests are about
+		"m": trusted("mark", "web", "member"),  // is of her project
+		"o": trusted("olga", "shop", "member"), // whose project the resource is said to be of
+		"x": trusted("xaver", "elsewhere", "member"),
+		"n": trusted("", "", ""), // has no credentials
+	}
+	s.create(t, "/v1/archive_policy", `{"name":"simple","definition":[{"granularity":"1 second"}]}`, users["a"]...)
+	s.create(t, "/v1/archive_policy_rule", `{"name":"all","metric_pattern":"*","archive_policy_name":"simple"}`, users["a"]...)
+	s.create(t, "/v1/resource_type", `{"name":"host"}`, users["s"]...)
+	const id = "6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"
+	s.create(t, "/v1/resource/generic", `{"id":"`+id+`","project_id":"shop","metrics":{"load":{"archive_policy_name":"simple"}}}`, users["c"]...)
+	metric := s.create(t, "/v1/metric", `{"name":"free","archive_policy_name":"simple"}`, users["c"]...)
+	resource := "/v1/resource/generic/" + id
+
+	f := func(request, body, may string, denied int) {
+		t.Helper()
+		for letter, headers := range users {
+			want := denied
+			if letter == "n" {
+				want = http.StatusUnauthorized
+			}
+			got := s.call(t, request, body, headers...)
+			if strings.Contains(may, letter) {
+				if got.Code >= 300 && got.Code != http.StatusBadRequest { // what they may, they may do wrong
+					t.Errorf("%s, %s: status %d: %s", request, letter, got.Code, got.Body)
+				}
+			} else if got.Code != want {
+				t.Errorf("%s, %s: status %d, want %d: %s", request, letter, got.Code, want, got.Body)
+			}
+		}
+	}
+	everyone := "ascmox"
+	f("GET /v1/status", "", "a", 403)
+	f("GET /v1/archive_policy", "", everyone, 0)
+	f("GET /v1/archive_policy/simple", "", everyone, 0)
+	f("POST /v1/archive_policy", `{}`, "as", 403)
+	f("PATCH /v1/archive_policy/simple", `{}`, "a", 403)
+	f("DELETE /v1/archive_policy/simple", "", "a", 403)
+	f("GET /v1/archive_policy_rule", "", everyone, 0)
+	f("GET /v1/archive_policy_rule/all", "", everyone, 0)
+	f("POST /v1/archive_policy_rule", `{}`, "a", 403)
+	f("PATCH /v1/archive_policy_rule/all", `{"name":"all"}`, "a", 403)
+	f("GET /v1/resource_type", "", everyone, 0)
+	f("GET /v1/resource", "", everyone, 0)
+	f("GET /v1/resource_type/host", "", everyone, 0)
+	f("POST /v1/resource_type", `{"name":1}`, "as", 403)
+	f("DELETE /v1/resource_type/generic", "", "a", 403)
+	f("POST /v1/resource/generic", `{}`, everyone, 0)
+	f("POST /v1/metric", `{"x":1}`, everyone, 0)
+
+	f("GET "+resource, "", "acmo", 404) // others are not told that there is one
+	f("GET "+resource+"/history", "", "acmo", 404)
+	f("GET "+resource+"/metric", "", "acmo", 404)
+	f("PATCH "+resource, `{"user_id":"u"}`, "ascm", 403)
+	f("POST "+resource+"/metric", `{"x":1}`, "ascm", 403)
+	f("GET "+resource+"/metric/load", "", "ascmo", 403)
+	f("GET "+resource+"/metric/load/measures", "", "ascmo", 403)
+	f("POST "+resource+"/metric/load/measures", `[{"timestamp":1,"value":1}]`, "ascm", 403)
+	f("GET /v1/metric/"+metric, "", "ascm", 403)
+	f("GET /v1/metric/"+metric+"/measures", "", "ascm", 403)
+	f("POST /v1/metric/"+metric+"/measures", `[{"timestamp":1,"value":1}]`, "ascm", 403)
+	f("POST /v1/batch/metrics/measures", `{"`+metric+`":[{"timestamp":1,"value":1}]}`, "ascm", 403)
+	f("POST /v1/search/metric?metric_id="+metric, `{"=":1}`, "acm", 403)
+
+	// Lists and searches show what their user may see.
+	seen := func(request, body, part, may string) {
+		t.Helper()
+		for letter, headers := range users {
+			if letter == "n" {
+				s.want(t, request, body, 401, "~", headers...)
+				continue
+			}
+			w := s.want(t, request, body, 200, "~", headers...)
+			if got := strings.Contains(w.Body.String(), part); got != strings.Contains(may, letter) {
+				t.Errorf("%s: %s sees it: %v", request, letter, got)
+			}
+		}
+	}
+	seen("GET /v1/resource/generic", "", id, "acmo")
+	seen("GET /v1/resource/generic?history=true", "", id, "acmo")
+	seen("POST /v1/search/resource/generic", `{}`, id, "ascmo")
+	seen("POST /v1/search/resource/generic", `{"=":{"id":"`+id+`"}}`, id, "ascmo")
+	seen("GET /v1/metric", "", `"load"`, "acmo")
+	seen("GET /v1/metric", "", metric, "acm")
+
+	// Nobody deletes what is not theirs.
+	for _, letter := range []string{"x", "o", "s"} {
+		s.want(t, "DELETE /v1/resource/generic", `{"=":{"id":"`+id+`"}}`, 200, `{"deleted": 0}`, users[letter]...)
+	}
+	for _, letter := range []string{"s", "o", "x"} {
+		s.want(t, "DELETE "+resource, "", 403, "~", users[letter]...)
+		s.want(t, "DELETE "+resource+"/metric/load", "", 403, "~", users[letter]...)
+		s.want(t, "DELETE /v1/metric/"+metric, "", 403, "~", users[letter]...)
+	}
+	s.want(t, "DELETE /v1/metric/"+metric, "", 204, "", users["m"]...)
+	s.want(t, "DELETE /v1/resource/generic", `{"=":{"id":"`+id+`"}}`, 200, `{"deleted": 1}`, users["m"]...)
+}
+
+// In Gnocchi's open modes everyone reads resources and lists, and changes what they made.
+func TestOpenModes(t *testing.T) {
+	modes := map[string]struct {
+		auth api.Authenticator
+		as   func(user string) []string
+	}{
+		"basic":      {api.Basic{}, func(user string) []string { return []string{"user", user} }},
+		"remoteuser": {api.RemoteUser{Header: "X-Remote-User"}, func(user string) []string { return []string{"Authorization", "", "X-Remote-User", user} }},
+	}
+	for name, mode := range modes {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, func(o *api.Options) { o.Auth = mode.auth })
+			s.create(t, "/v1/archive_policy", `{"name":"simple","definition":[{"granularity":"1 second"}]}`, mode.as("admin")...)
+			s.want(t, "POST /v1/archive_policy", `{}`, 403, "~", mode.as("jd")...)
+			s.create(t, "/v1/resource/generic", `{"id":"6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01","metrics":{"load":{"archive_policy_name":"simple"}}}`, mode.as("jd")...)
+			resource := "/v1/resource/generic/6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"
+			s.want(t, "GET "+resource, "", 200, "~", mode.as("pasta")...)
+			s.want(t, "PATCH "+resource, `{"user_id":"u"}`, 403, "~", mode.as("pasta")...)
+			s.want(t, "DELETE "+resource, "", 403, "~", mode.as("pasta")...)
+			s.want(t, "DELETE /v1/resource/generic?filter=type%3Dgeneric", "", 200, `{"deleted": 0}`, mode.as("pasta")...)
+			s.want(t, "GET "+resource+"/metric/load/measures", "", 403, "~", mode.as("pasta")...)
+			s.want(t, "GET /v1/resource/generic", "", 200, "~6f1a4f8e", "Authorization", "")
+			s.want(t, "GET /v1/metric", "", 200, `~"load"`, "Authorization", "")
+			s.want(t, "GET /v1/resource", "", 200, "~generic", "Authorization", "")
+			s.want(t, "GET "+resource, "", 401, "~", "Authorization", "")
+			s.want(t, "POST /v1/search/resource/generic", "", 401, "~", "Authorization", "")
+			s.want(t, "DELETE "+resource, "", 204, "", mode.as("jd")...)
+		})
+	}
+}
+
+// A rule in a file counts in the open modes too, where Gnocchi's own counts for nothing.
+func TestPolicyFile(t *testing.T) {
+	rules, err := policy.Parse([]byte(`{"get resource": "rule:admin_or_creator", "list resource": "rule:admin_or_creator", "create archive policy": "user:jd or role:admin"}`))
+	check(t, err)
+	s := newServer(t, func(o *api.Options) { o.Policy = rules })
+	s.want(t, "POST /v1/archive_policy", `{"name":"simple","definition":[{"granularity":"1 second"}]}`, 201, "~", "user", "jd")
+	s.create(t, "/v1/resource/generic", `{"id":"6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"}`, "user", "jd")
+	resource := "/v1/resource/generic/6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"
+	s.want(t, "GET "+resource, "", 200, "~", "user", "jd")
+	s.want(t, "GET "+resource, "", 404, "~", "user", "pasta")
+	s.want(t, "GET /v1/resource/generic", "", 401, "~", "Authorization", "")
+	s.want(t, "GET /v1/resource/generic", "", 200, "[]", "user", "pasta")
+}
+
+func TestTrustedHeaders(t *testing.T) {
+	f := func(want string, headers ...string) {
+		t.Helper()
+		r := httptest.NewRequest("GET", "/", nil)
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		who, err := api.TrustedHeaders{}.Authenticate(r)
+		got := "nobody"
+		if err == nil {
+			got = who.User
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", headers, got, want)
+		}
+	}
+	f("u:p", "X-User-Id", "u", "X-Project-Id", "p", "X-Roles", "member", "X-Identity-Status", "Confirmed")
+	f("u:", "X-User-Id", "u")
+	f("nobody", "X-Project-Id", "p", "X-Roles", "admin")
+	f("nobody", "X-User-Id", "u", "X-Roles", "admin", "X-Identity-Status", "Invalid")
+
+	s := newServer(t, func(o *api.Options) { o.Auth = api.TrustedHeaders{} })
+	s.want(t, "GET /v1/status", "", 200, "~", trusted("u", "p", "member, Admin")...)
+	s.want(t, "GET /v1/status", "", 403, "~", trusted("u", "p", "member,administrator")...)
+}
+
+// keystone is a small part of Keystone's API: tokens "USER PROJECT ROLE" validate themselves.
+type keystone struct {
+	*httptest.Server
+	asked  atomic.Int32
+	status atomic.Int32 // to answer with; 0: as the token deserves
+	now    func() time.Time
+}
+
+func newKeystone(t *testing.T, now func() time.Time) *keystone {
+	k := &keystone{now: now}
+	k.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		k.asked.Add(1)
+		subject := r.Header.Get("X-Subject-Token")
+		parts := strings.Fields(subject)
+		switch {
+		case r.Method != "GET" || r.URL.Path != "/identity/v3/auth/tokens" || r.Header.Get("X-Auth-Token") != subject:
+			w.WriteHeader(http.StatusBadRequest)
+		case k.status.Load() != 0:
+			w.WriteHeader(int(k.status.Load()))
+		case len(parts) != 3:
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			fmt.Fprintf(w, `{"token":{"methods":["password"],"expires_at":%q,"user":{"id":%q,"name":"x","domain":{"id":"default"}},
+				"project":{"id":%q,"name":"y"},"roles":[{"id":"1","name":%q}],"catalog":[]}}`,
+				k.now().Add(time.Minute).Format("2006-01-02T15:04:05.000000Z"), parts[0], parts[1], parts[2])
+		}
+	}))
+	t.Cleanup(k.Close)
+	return k
+}
+
+func TestKeystone(t *testing.T) {
+	var late atomic.Int64
+	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(late.Load())) }
+	k := newKeystone(t, now)
+	auth, err := api.NewKeystone(api.KeystoneOptions{URL: k.URL + "/identity/", Now: now})
+	check(t, err)
+	s := newServer(t, func(o *api.Options) { o.Auth = auth })
+	with := func(token string) []string {
+		return []string{"Authorization", "", "X-Auth-Token", token, "X-User-Id", "root", "X-Roles", "admin"} // the latter two are a lie
+	}
+	asked := func(want int32) {
+		t.Helper()
+		if got := k.asked.Load(); got != want {
+			t.Fatalf("Keystone was asked %d times, want %d", got, want)
+		}
+	}
+	s.want(t, "GET /v1/status", "", 200, "~", with("u p admin")...)
+	s.want(t, "GET /v1/status", "", 403, "~", with("u p member")...)
+	s.want(t, "GET /v1/status", "", 200, "~", with("u p admin")...)
+	asked(2)
+	if w := s.want(t, "GET /v1/status", "", 401, "~", with("stolen")...); w.Header().Get("WWW-Authenticate") != `Keystone uri="`+k.URL+`/identity"` {
+		t.Errorf("challenge %q", w.Header().Get("WWW-Authenticate"))
+	}
+	s.want(t, "GET /v1/status", "", 401, "~", with("stolen")...)
+	asked(3)
+	s.want(t, "GET /v1/status", "", 401, "~", with("")...)
+	s.want(t, "GET /v1/resource/generic", "", 401, "~", with("")...)
+	asked(3)
+
+	// A token's end is not overlooked for being remembered.
+	late.Store(int64(2 * time.Minute))
+	k.status.Store(http.StatusNotFound)
+	s.want(t, "GET /v1/status", "", 401, "~", with("u p admin")...)
+	asked(4)
+
+	// That Keystone does not answer says nothing of a token, and is not remembered.
+	k.status.Store(http.StatusInternalServerError)
+	s.want(t, "GET /v1/status", "", 503, "~", with("v p admin")...)
+	k.status.Store(0)
+	s.want(t, "GET /v1/status", "", 200, "~", with("v p admin")...)
+	asked(6)
+
+	// Requests at once ask once.
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { s.want(t, "GET /v1/status", "", 200, "~", with("w p admin")...) })
+	}
+	all.Wait()
+	if got := k.asked.Load(); got < 7 || got > 8 { // a request may come when the first answer has just been given
+		t.Errorf("asked %d times", got)
+	}
+	if _, err := api.NewKeystone(api.KeystoneOptions{URL: "keystone:5000"}); err == nil {
+		t.Error("an URL without a scheme is accepted")
+	}
+}
+
+func TestHtpasswd(t *testing.T) {
+	hash := func(password string) string {
+		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+		check(t, err)
+		return string(hash)
+	}
+	path := filepath.Join(t.TempDir(), "users")
+	write := func(text string) { check(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write("# users\nadmin:" + hash("secret") + "\n\njd:" + hash("pw:with colon") + ":member, service\n")
+	var late atomic.Int64
+	auth, err := api.NewHtpasswd(api.HtpasswdOptions{File: path, Now: func() time.Time { return time.Unix(1e9+late.Load(), 0) }})
+	check(t, err)
+	s := newServer(t, func(o *api.Options) { o.Auth = auth })
+	as := func(user, password string) []string {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.SetBasicAuth(user, password)
+		return []string{"Authorization", r.Header.Get("Authorization")}
+	}
+	for range 2 { // the second time it is remembered
+		s.want(t, "GET /v1/status", "", 200, "~", as("admin", "secret")...)
+		s.want(t, "GET /v1/status", "", 401, "~", as("admin", "wrong")...)
+		s.want(t, "GET /v1/status", "", 401, "~", as("admin", "")...)
+		s.want(t, "GET /v1/status", "", 401, "~", as("stranger", "secret")...)
+		s.want(t, "GET /v1/status", "", 403, "~", as("jd", "pw:with colon")...)
+	}
+	s.want(t, "POST /v1/resource_type", `{"name":"host"}`, 201, "~", as("jd", "pw:with colon")...) // by the role service
+	w := s.want(t, "GET /v1/metric", "", 401, "~", "Authorization", "")
+	if w.Header().Get("WWW-Authenticate") == "" {
+		t.Error("no challenge")
+	}
+
+	// A new password counts, the old one no more; a broken file changes nothing.
+	write("admin:" + hash("other") + "\n")
+	late.Add(2)
+	s.want(t, "GET /v1/status", "", 401, "~", as("admin", "secret")...)
+	s.want(t, "GET /v1/status", "", 200, "~", as("admin", "other")...)
+	s.want(t, "GET /v1/status", "", 401, "~", as("jd", "pw:with colon")...)
+	write("admin:{SHA}nonsense\n")
+	late.Add(2)
+	s.want(t, "GET /v1/status", "", 200, "~", as("admin", "other")...)
+
+	for _, text := range []string{"admin", ":" + hash("x"), "admin:plain", "a:" + hash("x") + "\na:" + hash("y")} {
+		write(text)
+		if _, err := api.NewHtpasswd(api.HtpasswdOptions{File: path}); err == nil || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestAuthOptions(t *testing.T) {
+	f := func(o api.AuthOptions, fault string) {
+		t.Helper()
+		_, err := o.New(nil)
+		if fault == "" && err != nil || fault != "" && (err == nil || !strings.Contains(err.Error(), fault)) {
+			t.Errorf("%+v: %v, want %q", o, err, fault)
+		}
+	}
+	f(api.AuthOptions{}, "")
+	f(api.AuthOptions{Mode: "keystone"}, "")
+	f(api.AuthOptions{Mode: "keystone", KeystoneURL: "http://127.0.0.1:5000"}, "")
+	f(api.AuthOptions{Mode: "remoteuser", RemoteUserHeader: "X-User"}, "")
+	f(api.AuthOptions{Mode: "noauth"}, "is none of basic")
+	f(api.AuthOptions{Mode: "htpasswd"}, "needs one")
+	f(api.AuthOptions{Mode: "htpasswd", HtpasswdFile: "/nonexistent/file"}, "no such file")
+	f(api.AuthOptions{HtpasswdFile: "x"}, "goes with mode htpasswd")
+	f(api.AuthOptions{Mode: "basic", KeystoneURL: "http://127.0.0.1"}, "goes with mode keystone only")
+	f(api.AuthOptions{Mode: "basic", RemoteUserHeader: "X"}, "goes with mode remoteuser only")
+}

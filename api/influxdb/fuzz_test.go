@@ -1,0 +1,81 @@
+package influxdb_test
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"gnocco/api/influxdb"
+)
+
+// FuzzDecode looks for panics, and for equal keys of different targets.
+func FuzzDecode(f *testing.F) {
+	f.Add("m,host=h,t=v f=123,g=\"x\" 1510581804179554816\nm,host=h f=1i")
+	f.Add(`"m, 1",host="h \"x\"" "f=g"=1 5`)
+	f.Add("m,host=h f=1e5,g=t\r\n# x\n\\,host=\\ f=1\nm,host=h f=-1u 5")
+	var l influxdb.Lines
+	f.Fuzz(func(t *testing.T, body string) {
+		influxdb.ParseCreateDatabase(body)
+		if err := l.Decode([]byte(body), nanoseconds(), now); err != nil {
+			if l.Len() != 0 {
+				t.Fatalf("%q: %v, but %d measures", body, err, l.Len())
+			}
+			return
+		}
+		if len(l.Timestamps) != l.Len() {
+			t.Fatalf("%q: %d timestamps of %d values", body, len(l.Timestamps), l.Len())
+		}
+		targets := map[string]influxdb.Target{}
+		for i := range l.Len() {
+			key := string(l.AppendKey(nil, i))
+			target, err := l.Target(i, "host")
+			if !l.Timestamps[i].Valid() || math.IsNaN(l.Values[i]) {
+				t.Fatalf("%q: measure %d, %v", body, l.Timestamps[i], l.Values[i])
+			}
+			if err != nil {
+				continue
+			}
+			if seen, ok := targets[key]; ok && seen != *target {
+				t.Fatalf("%q: targets %v and %v have one key", body, seen, *target)
+			}
+			targets[key] = *target
+		}
+	})
+}
+
+// FuzzRoundTrip writes a line as clients do and reads it back.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add("cpu", "host name", "a=b", "v,alue", "f", 1.5, int64(5))
+	f.Add(`"`, `\`, `\ `, `"x"`, `a\`, -1e-300, int64(0))
+	write := func(name string) string {
+		if strings.HasPrefix(name, `"`) || strings.HasSuffix(name, `\`) {
+			return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+		}
+		return strings.NewReplacer(" ", `\ `, ",", `\,`, "=", `\=`).Replace(name)
+	}
+	f.Fuzz(func(t *testing.T, measurement, host, tag, text, name string, value float64, at int64) {
+		for _, part := range []string{measurement, host, tag, text, name} {
+			if part == "" || strings.Contains(part, "\n") || !utf8.ValidString(part) {
+				return
+			}
+		}
+		if at < 0 || tag == "host" || math.IsNaN(value) || math.IsInf(value, 0) || strings.HasPrefix(measurement, "#") {
+			return
+		}
+		line := write(measurement) + ",host=" + write(host) + "," + write(tag) + "=" + write(text) + " " +
+			write(name) + "=" + strconv.FormatFloat(value, 'g', -1, 64) + " " + strconv.FormatInt(at, 10)
+		var l influxdb.Lines
+		if err := l.Decode([]byte(line), nanoseconds(), now); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if l.Len() != 1 || l.Values[0] != value || int64(l.Timestamps[0]) != at {
+			t.Fatalf("%q: %v %v", line, l.Timestamps, l.Values)
+		}
+		want := influxdb.Target{Resource: host, Metric: strings.ReplaceAll(measurement+"."+name+"@"+tag+"="+text, "/", "_")}
+		if target, err := l.Target(0, "host"); err != nil || *target != want {
+			t.Fatalf("%q: %v, %v, want %v", line, target, err, want)
+		}
+	})
+}

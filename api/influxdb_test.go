@@ -1,0 +1,138 @@
+package api_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"math"
+	"net/url"
+	"strings"
+	"testing"
+
+	"gnocco/api"
+)
+
+func floatBits(value float64) uint64 { return math.Float64bits(value) }
+
+func TestInfluxDB(t *testing.T) {
+	s := newServer(t, nil)
+	for _, method := range []string{"GET", "HEAD"} {
+		if w := s.want(t, method+" /v1/influxdb/ping", "", 204, "", "Authorization", "", "Accept", "text/plain"); w.Header().Get("X-Influxdb-Version") != "Gnocco test" {
+			t.Errorf("%s ping: %v", method, w.Header())
+		}
+	}
+	query := func(status int, q, user string) {
+		t.Helper()
+		s.want(t, "POST /v1/influxdb/query?q="+url.QueryEscape(q), "", status, "~", "user", user)
+	}
+	query(403, "create database telegraf", "jd")
+	s.want(t, "GET /v1/resource_type/telegraf", "", 404, "~")
+	query(204, "create database telegraf", "admin")
+	query(204, "create database telegraf", "admin")
+	query(204, `CREATE DATABASE "my db"`, "admin")
+	s.want(t, "GET /v1/resource_type/telegraf", "", 200, `~"attributes": {}`)
+	s.want(t, "GET /v1/resource_type/my%20db", "", 200, `~"name": "my db"`)
+	s.want(t, "POST /v1/influxdb/query", "q=create+database+formed", 204, "", "user", "admin", "Content-Type", "application/x-www-form-urlencoded")
+	s.want(t, "GET /v1/resource_type/formed", "", 200, `~"name": "formed"`)
+	s.want(t, "POST /v1/influxdb/query", "", 204, "", "user", "admin")
+	s.want(t, "POST /v1/influxdb/query?q=select+metrics+plz", "", 501,
+		`~{"cause": "Not implemented error", "reason": "Query not implemented", "detail": "q"}`, "Accept", wantsJSON)
+	s.want(t, "POST /v1/influxdb/query?q=", "", 501, "~")
+	s.want(t, "POST /v1/influxdb/query", "q=%zz", 400, "~form could not be read", "Content-Type", "application/x-www-form-urlencoded")
+	query(400, "create database "+strings.Repeat("a", 300), "admin")
+
+	s.rule(t)
+	write := func(parameters, lines string, headers ...string) {
+		t.Helper()
+		s.want(t, "POST /v1/influxdb/write?db=telegraf"+parameters, lines, 204, "", append([]string{"Content-Type", "text/plain"}, headers...)...)
+	}
+	measures := func(path, want string) {
+		t.Helper()
+		s.want(t, "GET /v1/resource/telegraf/"+path+"/measures?refresh=true", "", 200, want)
+	}
+	write("", "mymetric,host=foobar,mytag=myvalue field=123 1510581804179554816")
+	measures("foobar/metric/mymetric.field@mytag=myvalue", `[["2017-11-13T14:03:24+00:00", 1.0, 123.0]]`)
+	write("", "mymetric,host=foobar,mytag=myvalue field=123 1510581804179554816\ncpu,path=/foobar,mytag=myvalue field=43i 1510581804179554816",
+		"X-Gnocchi-InfluxDB-Tag-Resource-ID", "mytag")
+	measures("myvalue/metric/mymetric.field@host=foobar", `[["2017-11-13T14:03:24+00:00", 1.0, 123.0]]`)
+	measures("myvalue/metric/cpu.field@path=_foobar", `[["2017-11-13T14:03:24+00:00", 1.0, 43.0]]`)
+
+	// Lines of one metric in any order between others; without a timestamp it is now.
+	write("&precision=s", "m,host=a f=1,g=2 10\nm,host=b f=3 10\nm,host=a f=4 11\nm,host=a f=5")
+	measures("a/metric/m.f", `[["1970-01-01T00:00:10+00:00", 1.0, 1.0], ["1970-01-01T00:00:11+00:00", 1.0, 4.0], ["2026-01-02T03:04:05+00:00", 1.0, 5.0]]`)
+	measures("b/metric/m.f", `[["1970-01-01T00:00:10+00:00", 1.0, 3.0]]`)
+	write("", "")
+	write("", "m,host=a f=\"text\"")
+
+	var zipped bytes.Buffer
+	zip := gzip.NewWriter(&zipped)
+	_, err := zip.Write([]byte("m,host=zip f=1 1000000000"))
+	check(t, err)
+	check(t, zip.Close())
+	write("", zipped.String(), "Content-Encoding", "gzip")
+	measures("zip/metric/m.f", `[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`)
+
+	s.want(t, "POST /v1/resource/generic", `{"id":"conflict"}`, 201, "~")
+	s.want(t, "POST /v1/influxdb/write?db=telegraf", "m,host=c f=1 5\nm,host=conflict f=1 5", 409, `~"cause": "Resource already exists"`, "Accept", wantsJSON)
+	s.want(t, "GET /v1/resource/telegraf/c", "", 404, "~")
+}
+
+// A resource's ID may be a UUID, which is not the user's own: nobody writes to another's, known or not.
+func TestInfluxDBKeepsUsersApart(t *testing.T) {
+	s := newServer(t, nil)
+	s.rule(t)
+	s.want(t, "POST /v1/influxdb/query?q=create+database+influxdb", "", 204, "", "user", "admin")
+	const id = "b4d568e4-7af1-5aec-ac3f-9c09fa3685a9"
+	write := func(user, lines string, status int) {
+		t.Helper()
+		s.want(t, "POST /v1/influxdb/write", lines, status, "~", "user", user)
+	}
+	write("jd", "m,host="+id+" f=1 1000000000", 204)
+	write("foobar", "m,host="+id+" f=2 1000000000", 403)
+	write("foobar", "m,host="+id+" f=2,new=2 1000000000\nm,host=mine f=2 1000000000", 403)
+	write("admin", "m,host="+id+" g=3 1000000000", 204)
+	write("jd", "m,host="+id+" g=4 2000000000", 204)
+	s.want(t, "GET /v1/resource/influxdb/"+id+"/metric/m.f/measures?refresh=true", "", 200, `[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`, "user", "jd")
+	s.want(t, "GET /v1/resource/influxdb/"+id+"/metric/m.g/measures?refresh=true", "", 200,
+		`[["1970-01-01T00:00:01+00:00", 1.0, 3.0], ["1970-01-01T00:00:02+00:00", 1.0, 4.0]]`, "user", "jd")
+	s.want(t, "GET /v1/resource/influxdb/mine", "", 404, "~", "user", "foobar")
+
+	// A metric that moved to another resource, or has another name now, is not what the line means any more.
+	write("jd", "m,host=moving f=1 1000000000", 204)
+	var resource struct{ Metrics map[string]string }
+	check(t, json.NewDecoder(s.want(t, "GET /v1/resource/influxdb/moving", "", 200, "~", "user", "jd").Body).Decode(&resource))
+	moved := resource.Metrics["m.f"]
+	s.want(t, "POST /v1/resource/generic", `{"id":"other","metrics":{"renamed":"`+moved+`"}}`, 201, "~", "user", "jd")
+	write("jd", "m,host=moving f=2 2000000000", 204)
+	s.want(t, "GET /v1/metric/"+moved+"/measures?refresh=true", "", 200, `[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`, "user", "jd")
+	s.want(t, "GET /v1/resource/influxdb/moving/metric/m.f/measures?refresh=true", "", 200, `[["1970-01-01T00:00:02+00:00", 1.0, 2.0]]`, "user", "jd")
+}
+
+func TestInfluxDBRefuses(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.MaxBodyBytes = 1000 })
+	s.want(t, "POST /v1/influxdb/query?q=create+database+influxdb", "", 204, "", "user", "admin")
+	f := func(status int, part, parameters, body string, headers ...string) {
+		t.Helper()
+		s.want(t, "POST /v1/influxdb/write"+parameters, body, status, "~"+part, append([]string{"Accept", wantsJSON}, headers...)...)
+	}
+	f(400, "no archive policy rule found matching the metric name m.f", "", "m,host=a f=1 5")
+	s.rule(t)
+	f(204, "", "", "m,host=a f=1 5")
+	f(404, "Resource type nowhere does not exist", "?db=nowhere", "m,host=a f=1 5")
+	f(400, `"detail": "precision"`, "?precision=d", "m,host=a f=1 5")
+	f(400, `{"cause": "Value error", "reason": "Unable to parse line 2: no fields", "detail": "line"}`, "", "m,host=a f=1 5\nm,host=a")
+	f(400, "Unable to parse line 1: tags are not of the form key=value", "", "m,host f=1 5")
+	f(400, `{"cause": "Value error", "reason": "Unable to find key `+"`host'"+` in tags", "detail": "key"}`, "", "m,a=b f=1 5")
+	f(400, "not supported in resource id", "", "m,host=a/b f=1 5")
+	f(400, "name must not be longer", "", "m"+strings.Repeat("m", 256)+",host=a f=1 5")
+	f(401, "", "", "m,host=a f=1 5", "Authorization", "")
+	f(413, "", "", strings.Repeat("m,host=a f=1 5\n", 100))
+	f(415, "", "", "m,host=a f=1 5", "Content-Encoding", "br")
+	f(400, "could not be uncompressed", "", "m,host=a f=1 5", "Content-Encoding", "gzip")
+	var bomb bytes.Buffer
+	zip := gzip.NewWriter(&bomb)
+	_, err := zip.Write(make([]byte, 2000))
+	check(t, err)
+	check(t, zip.Close())
+	f(413, "", "", bomb.String(), "Content-Encoding", "gzip")
+}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"gnocco/model"
+)
+
+// Whatever the patch, it is refused with a 4xx, or leaves a type whose own document makes it again.
+func FuzzPatch(f *testing.F) {
+	for _, seed := range []string{
+		`[{"op":"add","path":"/attributes/b","value":{"type":"number","required":true,"min":1,"options":{"fill":2}}}]`,
+		`[{"op":"remove","path":"/attributes/a"},{"op":"add","path":"/attributes/c","value":{"type":"datetime","options":{"fill":5}}}]`,
+		`[{"op":"add","path":"/attributes/a","value":{"type":"string","required":false,"max_length":9}}]`,
+		`[{"op":"add","path":"/attributes/a/options","value":{"fill":"x"}},{"op":"remove","path":"/attributes/a/max_length"}]`,
+		`[{"op":"remove","path":"/attributes"}]`, `[{"op":"add","path":"/attributes","value":{"x~1":{"type":"uuid","required":false}}}]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	old, err := model.NewResourceType("t", []*model.Attribute{{Name: "a", Kind: model.KindString, MaxLength: 20}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	before := string(appendJSON(nil, old))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var value any
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.UseNumber()
+		if decoder.Decode(&value) != nil {
+			return
+		}
+		updated, err := patchResourceType(old, value)
+		if string(appendJSON(nil, old)) != before {
+			t.Fatalf("%s changes the old type to %s", body, appendJSON(nil, old))
+		}
+		if err != nil {
+			var known *Error
+			if !errors.As(err, &known) && !errors.Is(err, model.ErrInvalid) {
+				t.Fatalf("%s: %v", body, err)
+			}
+			return
+		}
+		attributes, err := input{value: resourceTypeDocument(updated)["attributes"]}.attributes(true, 0)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", body, appendJSON(nil, updated), err)
+		}
+		if again, err := updated.Update(attributes); err != nil || again != updated {
+			t.Fatalf("%s: %s is not itself: %v, %v", body, appendJSON(nil, updated), again, err)
+		}
+	})
+}
+
+func patchResourceType(old *model.ResourceType, body any) (*model.ResourceType, error) {
+	operations, err := parsePatch(input{value: body})
+	if err != nil {
+		return nil, err
+	}
+	return applyTypePatch(old, operations, 0)
+}

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+
+	"gnocco/api/prometheus"
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+const (
+	prometheusType = "prometheus" // resource type
+	maxLabelLength = 512          // of a label's value, in characters
+
+	// maxPrometheusBytes is the most that a body may be when uncompressed; decoded it takes several times that. Prometheus
+	// sends some hundred kilobytes.
+	maxPrometheusBytes = 32 << 20
+)
+
+// prometheusAttributes are those of the resource type, which is created when it is first needed.
+func prometheusAttributes() []*model.Attribute {
+	return []*model.Attribute{
+		{Name: "instance", Kind: model.KindString, Required: true, MinLength: 1, MaxLength: maxLabelLength},
+		{Name: "job", Kind: model.KindString, Required: true, MinLength: 1, MaxLength: maxLabelLength},
+	}
+}
+
+// prometheusScratch is the memory that a remote write needs.
+type prometheusScratch struct {
+	namedScratch
+	rows prometheusRows
+}
+
+func (s *prometheusScratch) bytes() int { return s.namedScratch.bytes() + s.rows.request.Bytes() }
+
+// postPrometheus accepts a remote write.
+func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	if err := requireRemoteWrite(r); err != nil {
+		return err
+	}
+	s := a.prometheus.get()
+	defer func() { a.prometheus.put(s, s.bytes()) }()
+	var err error
+	if s.body, err = readBody(w, r, a.MaxBodyBytes, s.body[:0]); err != nil {
+		return err
+	}
+	if err := s.rows.request.Decode(s.body, maxPrometheusBytes); err != nil {
+		if errors.Is(err, prometheus.ErrTooLarge) {
+			return &Error{Status: http.StatusRequestEntityTooLarge,
+				Detail: fmt.Sprintf("A body holds %d bytes at most when uncompressed", maxPrometheusBytes)}
+		}
+		return prometheusFault(err)
+	}
+	s.rows.allLabels = a.PrometheusLabels
+	p := protocol{resourceType: prometheusType, attributes: prometheusAttributes(), anyAttribute: a.PrometheusLabels, replace: true}
+	if err := a.acceptNamed(r.Context(), who, &s.rows, &p, &s.namedScratch); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// requireRemoteWrite answers 415 to what says to be something else than the message that we know: so a client that tries
+// a newer one first learns to use this one. What says nothing passes, as in Gnocchi.
+func requireRemoteWrite(r *http.Request) error {
+	refused := &Error{Status: http.StatusUnsupportedMediaType}
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "snappy" {
+		return refused
+	}
+	contentType := r.Header.Get("Content-Type")
+	if contentType == "" {
+		return nil
+	}
+	kind, parameters, err := mime.ParseMediaType(contentType)
+	message := parameters["proto"]
+	if err != nil || kind != "application/x-protobuf" || message != "" && message != "prometheus.WriteRequest" {
+		return refused
+	}
+	return nil
+}
+
+func prometheusFault(err error) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Invalid input", Reason: err.Error(), Detail: "body"}, Err: err}
+}
+
+// prometheusRows are a remote write's series.
+type prometheusRows struct {
+	request   prometheus.WriteRequest
+	allLabels bool
+}
+
+// Len implements namedRows, as all of these do.
+func (r *prometheusRows) Len() int { return len(r.request.Series) }
+
+// Columns is of namedRows.
+func (r *prometheusRows) Columns() ([]carbonara.Timestamp, []float64) {
+	return r.request.Timestamps, r.request.Values
+}
+
+// Span is of namedRows.
+func (r *prometheusRows) Span(row int) (from, to int) {
+	return r.request.Series[row].From, r.request.Series[row].To
+}
+
+// AppendKey is of namedRows.
+func (r *prometheusRows) AppendKey(dst []byte, row int) []byte {
+	return r.request.AppendKey(dst, row, r.allLabels)
+}
+
+// Name is of namedRows.
+func (r *prometheusRows) Name(row int) (*metricName, error) {
+	target, err := r.request.Target(row, r.allLabels)
+	if err != nil {
+		return nil, prometheusFault(err)
+	}
+	name := &metricName{resource: target.Resource, metric: target.Metric, attributes: make(map[string]string, len(target.Attributes))}
+	for label, value := range target.Attributes {
+		name.attributes[labelAttribute(label)] = value
+	}
+	return name, nil
+}
+
+// labelAttribute returns the attribute that a label becomes: one of its name, unless no attribute may be called so.
+func labelAttribute(label string) string {
+	_, err := model.NewResourceType(prometheusType, []*model.Attribute{{Name: label, Kind: model.KindString}})
+	if err != nil {
+		return "label_" + label
+	}
+	return label
+}

@@ -1,0 +1,96 @@
+package prometheus_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"gnocco/api/prometheus"
+)
+
+// request decodes series of these labels, each with a measure.
+func request(t *testing.T, all ...[]string) *prometheus.WriteRequest {
+	t.Helper()
+	var list []series
+	for _, labels := range all {
+		list = append(list, series{labels: labels, times: []int64{1}, values: []float64{1}})
+	}
+	r := new(prometheus.WriteRequest)
+	if err := r.Decode(compress(appendMessage(nil, list...)), limit); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestTarget(t *testing.T) {
+	f := func(allLabels bool, want string, labels ...string) {
+		t.Helper()
+		target, err := request(t, labels).Target(0, allLabels)
+		if err != nil {
+			t.Errorf("%q: %v", labels, err)
+			return
+		}
+		if got := fmt.Sprintf("%s %s %v", target.Resource, target.Metric, target.Attributes); got != want {
+			t.Errorf("%q: %s\nwant %s", labels, got, want)
+		}
+	}
+	f(false, "j@h:9 up map[instance:h:9 job:j]", "__name__", "up", "instance", "h:9", "job", "j", "zone", "a")
+	f(false, "none@none up map[instance:none job:none]", "__name__", "up")
+	f(false, "none@h up map[instance:h job:none]", "job", "", "__name__", "up", "instance", "h")
+	f(false, "a_b@h x_y map[instance:h job:a/b]", "job", "a/b", "__name__", "x/y", "instance", "h")
+	f(false, "2@none up map[instance:none job:2]", "job", "1", "job", "2", "__name__", "up")
+	f(true, "j@h:9,path=%2Fa%2Cb,zone=1%3D%25 up map[instance:h:9 job:j path:/a,b zone:1=%]",
+		"__name__", "up", "zone", "1=%", "instance", "h:9", "job", "j", "path", "/a,b", "empty", "")
+	f(true, "a%2Fb@none,z=2 up map[instance:none job:a/b z:2]", "__name__", "up", "job", "a/b", "z", "1", "z", "2")
+}
+
+func TestTargetOfLongLabels(t *testing.T) {
+	long := strings.Repeat("ä", 300)
+	r := request(t, []string{"__name__", "up", "job", long + "a"}, []string{"__name__", "up", "job", long + "b"})
+	a, err := r.Target(0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.Target(1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Resource == b.Resource || len(a.Resource) > 255 || !utf8.ValidString(a.Resource) {
+		t.Errorf("resources %q and %q", a.Resource, b.Resource)
+	}
+}
+
+func TestTargetRefuses(t *testing.T) {
+	f := func(reason string, labels ...string) {
+		t.Helper()
+		if _, err := request(t, []string{"__name__", "first"}, labels).Target(1, false); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%q: %v, want %s", labels, err, reason)
+		}
+	}
+	f("label __name__ is missing, in series 1", "job", "j")
+	f("label __name__ is missing", "__name__", "")
+	f("not valid UTF-8", "__name__", "a\xff")
+	f("not valid UTF-8", "__name__", "a", "b\xff", "c")
+}
+
+func TestKeysAreEqualWhereTargetsAre(t *testing.T) {
+	r := request(t,
+		[]string{"__name__", "up", "job", "j", "zone", "a"},
+		[]string{"__name__", "up", "job", "j", "zone", "b"},
+		[]string{"zone", "a", "job", "j", "__name__", "up"},
+		[]string{"__name__", "up", "job", "jz"},
+		[]string{"__name__", "p", "job", "ju"},
+	)
+	key := func(i int, allLabels bool) string { return string(r.AppendKey(nil, i, allLabels)) }
+	for a := range r.Series {
+		for b := range r.Series {
+			if got, want := key(a, false) == key(b, false), a == b || a < 3 && b < 3; got != want {
+				t.Errorf("series %d and %d: same key is %v", a, b, got)
+			}
+			if got, want := key(a, true) == key(b, true), a == b || a+b == 2 && a != 1; got != want {
+				t.Errorf("series %d and %d with all labels: same key is %v", a, b, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package prometheus
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/klauspost/compress/s2"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"gnocco/carbonara"
+)
+
+// A WriteRequest is a decoded body. It is filled by Decode again and again, and keeps its memory.
+type WriteRequest struct {
+	Series     []Series
+	Timestamps []carbonara.Timestamp // of all series
+	Values     []float64             // beside Timestamps
+
+	labels []label
+	plain  []byte // what labels refer to
+}
+
+// Series is one series of a WriteRequest: its measures, one at least, are Timestamps and Values [From, To) of the request.
+type Series struct {
+	From, To int
+
+	labelsFrom, labelsTo int
+}
+
+// A label refers to WriteRequest.plain.
+type label struct{ name, value []byte }
+
+// ErrTooLarge is of a body that is larger uncompressed than Decode's limit.
+var ErrTooLarge = errors.New("prometheus: message too large")
+
+var errTimestamp = errors.New("prometheus: timestamp not between 1970 and 2262")
+
+// staleMarker is how Prometheus writes that a series has ended.
+const staleMarker = 0x7ff0000000000002
+
+// Fields of the messages.
+const (
+	fieldSeries    = 1 // of WriteRequest
+	fieldLabels    = 1 // of TimeSeries
+	fieldSamples   = 2
+	fieldName      = 1 // of Label
+	fieldText      = 2
+	fieldValue     = 1 // of Sample
+	fieldTimestamp = 2
+)
+
+// Decode makes body, of limit bytes at most when uncompressed, the request. Body is not kept.
+func (r *WriteRequest) Decode(body []byte, limit int64) error {
+	r.Series, r.labels = r.Series[:0], r.labels[:0]
+	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
+	n, err := s2.DecodedLen(body)
+	if err != nil {
+		return fmt.Errorf("prometheus: snappy: %w", err)
+	}
+	if int64(n) > limit {
+		return ErrTooLarge
+	}
+	// Decode uses all of the capacity that it is given.
+	if r.plain, err = s2.Decode(r.plain[:cap(r.plain)], body); err != nil {
+		return fmt.Errorf("prometheus: snappy: %w", err)
+	}
+	return r.parse(r.plain)
+}
+
+// Bytes is the memory that r keeps, roughly.
+func (r *WriteRequest) Bytes() int {
+	return cap(r.plain) + 16*cap(r.Values) + 32*cap(r.Series) + 48*cap(r.labels)
+}
+
+func (r *WriteRequest) parse(message []byte) error {
+	for at := 0; at < len(message); {
+		number, content, n, err := consumeField(message[at:])
+		if err != nil {
+			return fmt.Errorf("prometheus: write request: %w at byte %d", err, at)
+		}
+		if number == fieldSeries && content != nil {
+			if err := r.parseSeries(content); err != nil {
+				return fmt.Errorf("%w, in series %d", err, len(r.Series))
+			}
+		}
+		at += n
+	}
+	return nil
+}
+
+func (r *WriteRequest) parseSeries(message []byte) error {
+	series := Series{From: len(r.Timestamps), labelsFrom: len(r.labels)}
+	for len(message) > 0 {
+		number, content, n, err := consumeField(message)
+		if err != nil {
+			return fmt.Errorf("prometheus: series: %w", err)
+		}
+		if content != nil {
+			switch number {
+			case fieldLabels:
+				err = r.parseLabel(content)
+			case fieldSamples:
+				err = r.parseMeasure(content)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		message = message[n:]
+	}
+	series.To, series.labelsTo = len(r.Timestamps), len(r.labels)
+	if series.From == series.To { // nothing to accept, whatever its labels
+		r.labels = r.labels[:series.labelsFrom]
+		return nil
+	}
+	r.Series = append(r.Series, series)
+	return nil
+}
+
+func (r *WriteRequest) parseLabel(message []byte) error {
+	var parsed label
+	for len(message) > 0 {
+		number, content, n, err := consumeField(message)
+		if err != nil {
+			return fmt.Errorf("prometheus: label: %w", err)
+		}
+		if content != nil {
+			switch number {
+			case fieldName:
+				parsed.name = content
+			case fieldText:
+				parsed.value = content
+			}
+		}
+		message = message[n:]
+	}
+	r.labels = append(r.labels, parsed)
+	return nil
+}
+
+func (r *WriteRequest) parseMeasure(message []byte) error {
+	var bits, milliseconds uint64
+	for len(message) > 0 {
+		number, kind, n, err := consumeTag(message)
+		if err != nil {
+			return fmt.Errorf("prometheus: measure: %w", err)
+		}
+		message = message[n:]
+		switch {
+		case number == fieldValue && kind == protowire.Fixed64Type:
+			bits, n = protowire.ConsumeFixed64(message)
+		case number == fieldTimestamp && kind == protowire.VarintType:
+			milliseconds, n = protowire.ConsumeVarint(message)
+		default:
+			n = protowire.ConsumeFieldValue(number, kind, message)
+		}
+		if n < 0 {
+			return fmt.Errorf("prometheus: measure: %w", protowire.ParseError(n))
+		}
+		message = message[n:]
+	}
+	if milliseconds > math.MaxInt64/uint64(time.Millisecond) { // negative ones are huge, too
+		return errTimestamp
+	}
+	if bits == staleMarker {
+		return nil
+	}
+	r.Timestamps = append(r.Timestamps, carbonara.Timestamp(milliseconds)*carbonara.Timestamp(time.Millisecond))
+	r.Values = append(r.Values, math.Float64frombits(bits))
+	return nil
+}
+
+// consumeField returns the field that message begins with, and how many bytes it takes. The content is nil, rather than
+// empty, for fields of other kinds than text and messages: they are skipped.
+func consumeField(message []byte) (number protowire.Number, content []byte, n int, err error) {
+	number, kind, tag, err := consumeTag(message)
+	if err != nil {
+		return 0, nil, 0, err
+	}
+	if kind == protowire.BytesType {
+		content, n = protowire.ConsumeBytes(message[tag:])
+	} else {
+		n = protowire.ConsumeFieldValue(number, kind, message[tag:])
+	}
+	if n < 0 {
+		return 0, nil, 0, protowire.ParseError(n)
+	}
+	return number, content, tag + n, nil
+}
+
+var errFieldNumber = errors.New("invalid field number")
+
+// consumeTag is protowire's, which lets numbers pass that no field can have.
+func consumeTag(message []byte) (protowire.Number, protowire.Type, int, error) {
+	number, kind, n := protowire.ConsumeTag(message)
+	if n < 0 {
+		return 0, 0, 0, protowire.ParseError(n)
+	}
+	if number > protowire.MaxValidNumber {
+		return 0, 0, 0, errFieldNumber
+	}
+	return number, kind, n, nil
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// deleteResources deletes the resources that a filter matches, and tells how many. Those that the user may not delete do
+// not count as matching: in every mode, where Gnocchi lets everyone delete everyone's in mode basic.
+func (a *api) deleteResources(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	kind, err := a.Index.ResourceType(param(r, "type"))
+	if err != nil {
+		return err
+	}
+	e, err := a.requestFilter(w, r)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return badRequest("caution: the query can not be empty, or it will delete entire database")
+	}
+	matches, err := filter.Compile(e, a.filterScope(kind, who, false))
+	if err != nil {
+		return err
+	}
+	var ids []uuid.UUID
+	err = a.eachMatch(r.Context(), kind, matches, false, func(resource *model.Resource) {
+		if a.enforce(who, "delete resources", resourceTarget(resource)) == nil {
+			ids = append(ids, resource.ID)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	deleted, err := a.Index.DeleteResources(r.Context(), ids)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, struct {
+		Deleted int `json:"deleted"`
+	}{deleted})
+}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// getHistory shows the states that a resource has been in.
+func (a *api) getHistory(w http.ResponseWriter, r *http.Request, who *Identity, resource *model.Resource) error {
+	query := r.URL.Query()
+	details, err := parseBool(query, "details", false)
+	if err != nil {
+		return err
+	}
+	p, err := a.parsePage(query, "revision_start:asc", "started_at:asc")
+	if err != nil {
+		return err
+	}
+	kind, err := a.Index.ResourceType(param(r, "type"))
+	if err != nil {
+		return err
+	}
+	order, err := filter.ParseOrder(p.sort, filter.Scope{Type: kind, Creator: who.User, Now: carbonara.FromTime(a.Now()), History: true})
+	if err != nil {
+		return err
+	}
+	states, err := a.Index.History(r.Context(), kind.Name, resource.ID)
+	if err != nil {
+		return err
+	}
+	var after *model.Resource
+	if p.marker != "" {
+		for _, state := range states {
+			if revisionMarker(state) == strings.ToLower(p.marker) {
+				after = state
+			}
+		}
+		if after == nil {
+			return badPagination("Invalid marker: `" + p.marker + "'")
+		}
+	}
+	page := filter.NewPage(order, p.limit, after)
+	for _, state := range states {
+		page.Add(state)
+	}
+	shown := make([]resourceJSON, 0, len(states))
+	for _, state := range page.Resources() {
+		state.Metrics = resource.Metrics
+		if !details {
+			state = asType(state, kind.Name)
+		}
+		shown = append(shown, showResource(state))
+	}
+	if len(shown) > 0 && len(shown) >= p.limit {
+		a.setLink(w, r, query, p, revisionMarker(shown[len(shown)-1].Resource))
+	}
+	return writeJSON(w, http.StatusOK, shown)
+}
+
+// revisionMarker tells a state of a resource from others of all resources.
+func revisionMarker(r *model.Resource) string {
+	return fmt.Sprintf("%s@%d", r.ID, filter.RevisionNumber(r))
+}

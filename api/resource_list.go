@@ -1,0 +1,198 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// resourceList is what a list of resources is asked for.
+type resourceList struct {
+	kind    *model.ResourceType
+	filter  *filter.Filter
+	sees    func(*model.Resource) bool // nil: all
+	order   *filter.Order
+	page    page
+	history bool     // past states, too
+	details bool     // with the attributes that kind does not have
+	attrs   []string // to show; nil: all
+}
+
+// listResources lists the resources of a type, page by page. who is nil where everyone sees all.
+func (a *api) listResources(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	return a.answerList(w, r, who, "list resource", nil)
+}
+
+// answerList answers with the resources that a filter and a rule let through.
+func (a *api) answerList(w http.ResponseWriter, r *http.Request, who *Identity, rule string, e *filter.Expr) error {
+	query := r.URL.Query()
+	list, err := a.parseResourceList(query, param(r, "type"), who, e)
+	if err != nil {
+		return err
+	}
+	list.sees = a.sees(who, rule)
+	found, err := a.listPage(r.Context(), list)
+	if err != nil {
+		return err
+	}
+	shown := make([]resourceJSON, len(found))
+	for i, resource := range found {
+		if !list.details {
+			resource = asType(resource, list.kind.Name)
+		}
+		shown[i] = resourceJSON{Resource: resource, only: list.attrs}
+	}
+	if len(found) > 0 && len(found) >= list.page.limit {
+		a.setLink(w, r, query, list.page, list.marker(found[len(found)-1]))
+	}
+	return writeJSON(w, http.StatusOK, shown)
+}
+
+func (a *api) parseResourceList(query url.Values, kind string, who *Identity, e *filter.Expr) (*resourceList, error) {
+	list := new(resourceList)
+	var err error
+	if list.kind, err = a.Index.ResourceType(kind); err != nil {
+		return nil, err
+	}
+	if list.details, err = parseBool(query, "details", false); err != nil {
+		return nil, err
+	}
+	if list.history, err = parseBool(query, "history", false); err != nil {
+		return nil, err
+	}
+	if list.page, err = a.parsePage(query, filter.DefaultOrder...); err != nil {
+		return nil, err
+	}
+	for _, name := range query["attrs"] {
+		if name != "" {
+			list.attrs = append(list.attrs, name)
+		}
+	}
+	scope := a.filterScope(list.kind, who, list.history)
+	if list.order, err = filter.ParseOrder(list.page.sort, scope); err != nil {
+		return nil, err
+	}
+	list.filter, err = filter.Compile(e, scope)
+	return list, err
+}
+
+// marker is what the next page begins after.
+func (l *resourceList) marker(last *model.Resource) string {
+	if l.history {
+		return revisionMarker(last)
+	}
+	return last.ID.String()
+}
+
+// listPage returns the resources on the page, in order, with their metrics if these are to be shown.
+func (a *api) listPage(ctx context.Context, list *resourceList) ([]*model.Resource, error) {
+	var after *model.Resource
+	if list.page.marker != "" {
+		var err error
+		if after, err = a.findMarker(ctx, list); err != nil {
+			return nil, err
+		}
+	}
+	if list.inIndexOrder() {
+		var marker uuid.UUID
+		if after != nil {
+			marker = after.ID
+		}
+		return a.Index.ListResources(ctx, list.page.limit, marker)
+	}
+	page := filter.NewPage(list.order, list.page.limit, after)
+	err := a.eachMatch(ctx, list.kind, list.filter, list.history, func(r *model.Resource) {
+		if list.sees == nil || list.sees(r) {
+			page.Add(r)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := page.Resources()
+	if list.attrs == nil || slices.Contains(list.attrs, "metrics") {
+		return found, a.Index.AddMetrics(ctx, found...)
+	}
+	return found, nil
+}
+
+// inIndexOrder tells whether the page is a piece of the index as it lies: then nothing but the page has to be read.
+func (l *resourceList) inIndexOrder() bool {
+	return l.order.ByID() && l.kind.Name == model.GenericType && !l.history && l.sees == nil && l.filter.MatchesAll()
+}
+
+// findMarker returns the resource, or its state, that the page before ended with.
+func (a *api) findMarker(ctx context.Context, list *resourceList) (*model.Resource, error) {
+	text, revision, hasRevision := strings.Cut(list.page.marker, "@")
+	invalid := badPagination("Invalid marker: `" + list.page.marker + "'")
+	id, err := model.ParseUUID(text)
+	if err != nil || hasRevision != list.history {
+		return nil, invalid
+	}
+	states, err := a.statesOf(ctx, list.kind.Name, id, list.history)
+	if err != nil {
+		return nil, err
+	}
+	for _, state := range states {
+		if !list.history || revisionMarker(state) == id.String()+"@"+revision {
+			if list.sees == nil || list.sees(state) {
+				return state, nil
+			}
+		}
+	}
+	return nil, invalid
+}
+
+// statesOf returns one resource, with its past states if history; none if there is no such resource.
+func (a *api) statesOf(ctx context.Context, kind string, id uuid.UUID, history bool) ([]*model.Resource, error) {
+	if history {
+		states, err := a.Index.History(ctx, kind, id)
+		if errors.Is(err, model.ErrNotFound) {
+			return nil, nil
+		}
+		return states, err
+	}
+	r, err := a.Index.Resource(kind, id)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []*model.Resource{r}, nil
+}
+
+// eachMatch calls f for the resources of a type, and their past states if history, that a filter matches; f may keep
+// them. Where the filter names the resources, nothing else is read.
+func (a *api) eachMatch(ctx context.Context, kind *model.ResourceType, matches *filter.Filter, history bool, f func(*model.Resource)) error {
+	visit := func(r *model.Resource) bool {
+		if matches.Matches(r) {
+			f(r)
+		}
+		return true
+	}
+	if ids, ok := matches.IDs(); ok {
+		for _, id := range ids {
+			states, err := a.statesOf(ctx, kind.Name, id, history)
+			if err != nil {
+				return err
+			}
+			for _, state := range states {
+				visit(state)
+			}
+		}
+		return nil
+	}
+	if history {
+		return a.Index.EachRevision(ctx, kind.Name, visit)
+	}
+	return a.Index.EachResource(ctx, kind.Name, visit)
+}

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// searchResources lists the resources that a filter matches, page by page.
+func (a *api) searchResources(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	if _, err := a.Index.ResourceType(param(r, "type")); err != nil {
+		return err
+	}
+	e, err := a.requestFilter(w, r)
+	if err != nil {
+		return err
+	}
+	return a.answerList(w, r, who, "search resource", e)
+}
+
+// findResources returns all resources of a type, or with history all their states, that a filter matches and the rule
+// shows to who: in the order of their IDs, states oldest first, without their metrics (see index.Store.AddMetrics). It
+// is for requests that go on with what they find.
+func (a *api) findResources(ctx context.Context, who *Identity, rule, kind string, e *filter.Expr, history bool) ([]*model.Resource, error) {
+	resourceType, err := a.Index.ResourceType(kind)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := filter.Compile(e, a.filterScope(resourceType, who, history))
+	if err != nil {
+		return nil, err
+	}
+	sees := a.sees(who, rule)
+	var found []*model.Resource
+	err = a.eachMatch(ctx, resourceType, matches, history, func(r *model.Resource) {
+		if sees == nil || sees(r) {
+			found = append(found, r)
+		}
+	})
+	return found, err
+}

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// valueSearch is a search for aggregates by their values.
+type valueSearch struct {
+	from, to      carbonara.Timestamp
+	name          string          // of the method
+	granularities []time.Duration // coarsest first; nil: those of each metric's archive policy
+	predicate     valuePredicate
+}
+
+// searchValues answers the aggregates of some metrics whose values a predicate holds for. Metrics that do not exist are left out.
+func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	values := r.URL.Query()
+	metrics, err := a.metricsToSearch(values["metric_id"], who)
+	if err != nil {
+		return err
+	}
+	if !hasBody(r) {
+		return badRequest("No query specified in body")
+	}
+	body, err := a.decodeBody(w, r)
+	if err != nil {
+		return err
+	}
+	search, err := parseValueSearch(values, carbonara.FromTime(a.Now()))
+	if err != nil {
+		return err
+	}
+	if search.predicate, err = (input{value: body}).valuePredicate(); err != nil {
+		return err
+	}
+	s := a.outgoing.get()
+	defer func() { a.outgoing.put(s, cap(s.body)+16*cap(s.values)) }()
+	s.body = append(s.body[:0], '{')
+	for i, metric := range metrics {
+		if i > 0 {
+			s.body = append(s.body, ", "...)
+		}
+		s.body = append(s.body, '"')
+		s.body = append(s.body, metric.ID.String()...)
+		s.body = append(s.body, `": [`...)
+		if err := a.searchMetric(r.Context(), s, metric, search); err != nil {
+			return err
+		}
+		s.body = append(s.body, ']')
+	}
+	s.body = append(s.body, '}')
+	w.Header()["Content-Type"] = jsonContentType
+	writeBody(w, http.StatusOK, s.body)
+	return nil
+}
+
+// metricsToSearch returns the metrics that exist of those named, each once, all of which the user may search.
+func (a *api) metricsToSearch(named []string, who *Identity) ([]*model.Metric, error) {
+	if len(named) == 0 {
+		return nil, badArgument("metric_id", "Must be given")
+	}
+	var metrics []*model.Metric
+	seen := map[uuid.UUID]bool{}
+	for _, text := range named {
+		id, err := model.ParseUUID(text)
+		if err != nil {
+			return nil, badArgument("metric_id", "Must be a UUID")
+		}
+		if metric := a.Index.Lookup(id); metric != nil && !seen[id] {
+			seen[id] = true
+			metrics = append(metrics, metric)
+		}
+	}
+	for _, metric := range metrics {
+		if err := a.enforce(who, "search metric", a.metricTarget(metric)); err != nil {
+			return nil, err
+		}
+	}
+	return metrics, nil
+}
+
+func parseValueSearch(values url.Values, now carbonara.Timestamp) (*valueSearch, error) {
+	search := &valueSearch{to: carbonara.MaxTimestamp, name: "mean"}
+	if values.Has("aggregation") {
+		search.name = values.Get("aggregation")
+	}
+	for name, t := range map[string]*carbonara.Timestamp{"start": &search.from, "stop": &search.to} {
+		if parseInstant(values, name, now, t) != nil {
+			return nil, badRequest("Invalid value for %s", name)
+		}
+	}
+	for _, text := range values["granularity"] {
+		granularity, err := model.ParseTimespan(text)
+		if err != nil {
+			return nil, badArgument("granularity", err.Error())
+		}
+		search.granularities = append(search.granularities, granularity)
+	}
+	slices.Sort(search.granularities)
+	search.granularities = slices.Compact(search.granularities)
+	slices.Reverse(search.granularities)
+	return search, nil
+}
+
+// searchMetric appends the rows of one metric to s.body.
+func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *model.Metric, search *valueSearch) error {
+	granularities := search.granularities
+	if granularities == nil {
+		granularities = slices.Clone(metric.ArchivePolicy.Granularities())
+		slices.Reverse(granularities)
+	}
+	method, err := carbonara.ParseMethod(search.name)
+	for _, granularity := range granularities {
+		if err != nil || !metric.ArchivePolicy.HasMethod(method) || !metric.ArchivePolicy.HasGranularity(granularity) {
+			return noAggregation(search.name, granularity)
+		}
+	}
+	rows := 0
+	for _, granularity := range granularities {
+		err := a.Archives.Groups(ctx, metric, granularity, columnsOf(method), search.from.Floor(granularity), search.to, &s.groups)
+		if err != nil {
+			return err
+		}
+		s.starts, s.values = s.groups.Aggregate(method, s.starts[:0], s.values[:0])
+		for i, value := range s.values {
+			if !search.predicate.holds(value) {
+				continue
+			}
+			if rows++; rows > 1 {
+				s.body = append(s.body, ", "...)
+			}
+			s.body = append(s.body, `["`...)
+			s.body = model.AppendTimestamp(s.body, s.starts[i])
+			s.body = append(s.body, `", `...)
+			s.body = appendFloat(s.body, granularity.Seconds())
+			s.body = append(s.body, ", "...)
+			s.body = appendFloat(s.body, value)
+			s.body = append(s.body, ']')
+		}
+	}
+	return nil
+}
+
+// noAggregation is about an aggregation that a metric's archive policy does not have.
+func noAggregation(method string, granularity time.Duration) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{
+		Cause: "Aggregation does not exist",
+		Detail: struct {
+			Granularity float64 `json:"granularity"`
+			Method      string  `json:"aggregation_method"`
+		}{granularity.Seconds(), method},
+	}}
+}

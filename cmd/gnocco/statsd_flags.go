@@ -1,0 +1,32 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"gnocco/statsd"
+)
+
+// statsdFlags are the flags of the listener for statsd's clients.
+type statsdFlags struct {
+	listen, resource, creator, archivePolicy string
+	flushInterval                            time.Duration
+}
+
+func (f *statsdFlags) define(flags *pflag.FlagSet) {
+	flags.StringVar(&f.listen, "statsd-listen", "", "UDP address to take statsd's messages on, such as 127.0.0.1:8125; nobody is asked for credentials (default: none)")
+	flags.StringVar(&f.resource, "statsd-resource-id", "statsd", "resource that holds the metrics of statsd: a UUID, or any text")
+	flags.StringVar(&f.creator, "statsd-creator", "", "user whose the metrics of statsd are")
+	flags.StringVar(&f.archivePolicy, "statsd-archive-policy", "", "archive policy of the metrics of statsd (default: as the archive policy rules say)")
+	flags.DurationVar(&f.flushInterval, "statsd-flush-interval", 10*time.Second, "time that statsd's messages are gathered: a metric has one measure in each")
+}
+
+// options returns nil if no listener is wanted.
+func (f *statsdFlags) options() *statsd.Options {
+	if f.listen == "" {
+		return nil
+	}
+	return &statsd.Options{Listen: f.listen, Resource: f.resource, Creator: f.creator, ArchivePolicyName: f.archivePolicy,
+		FlushInterval: f.flushInterval}
+}

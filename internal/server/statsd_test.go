@@ -1,0 +1,62 @@
+package server_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gnocco/internal/client"
+	"gnocco/internal/server"
+	"gnocco/statsd"
+)
+
+// figures returns what the server tells Prometheus.
+func figures(t *testing.T, s *server.Server) string {
+	t.Helper()
+	answer, err := http.Get(s.URL() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What statsd's clients have sent is stored when the server stops, and is there after the next start.
+func TestServerTakesStatsd(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	s := start(t, server.Options{Data: dir, Sacks: 2, Statsd: &statsd.Options{Listen: "127.0.0.1:0", Creator: "admin", FlushInterval: time.Hour}})
+	conn, err := net.Dial("udp", s.StatsdAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("requests:3|c\nrequests:4|c")); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(figures(t, s), "gnocco_statsd_messages_total 2"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the messages do not arrive")
+		}
+	}
+	stop(t, s)
+
+	s = start(t, server.Options{Data: dir})
+	defer stop(t, s)
+	c, err := client.New(s.URL(), "admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][3]any
+	const path = "/v1/resource/generic/statsd/metric/requests%7Cc/measures?refresh=true"
+	if err := c.Do(t.Context(), http.MethodGet, path, nil, &rows); err != nil || len(rows) != 1 || rows[0][2] != 7.0 {
+		t.Errorf("rows %v, %v", rows, err)
+	}
+}

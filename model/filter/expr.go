@@ -1,0 +1,71 @@
+package filter
+
+import "gnocco/model"
+
+// Expr is a filter as it was written, not yet checked against a resource type. A nil Expr lets everything through.
+type Expr struct {
+	op       operator
+	operands []*Expr   // of and, or, not
+	field    string    // of a comparison
+	values   []literal // of a comparison: one, or those of "in"
+}
+
+// And returns a filter for what all of the given ones match; nil ones do not count.
+func And(all ...*Expr) *Expr {
+	e := &Expr{op: opAnd}
+	for _, part := range all {
+		if part != nil {
+			e.operands = append(e.operands, part)
+		}
+	}
+	switch len(e.operands) {
+	case 0:
+		return nil
+	case 1:
+		return e.operands[0]
+	}
+	return e
+}
+
+// literal is a value as written: nil, a bool, a string or a number.
+type literal any
+
+// number is how a number was written: which value it is depends on what it is compared with.
+type number string
+
+// operator is what an Expr does.
+type operator uint8
+
+const (
+	opAnd operator = iota
+	opOr
+	opNot
+	opEqual
+	opNotEqual
+	opLess
+	opLessEqual
+	opGreater
+	opGreaterEqual
+	opIn
+	opLike
+)
+
+// operators are their names in trees. In text, names are the same but for "==", see text.go.
+var operators = map[string]operator{
+	"and": opAnd, "∧": opAnd,
+	"or": opOr, "∨": opOr,
+	"not": opNot,
+	"=":   opEqual, "==": opEqual, "eq": opEqual,
+	"!=": opNotEqual, "≠": opNotEqual, "ne": opNotEqual,
+	"<": opLess, "lt": opLess,
+	"<=": opLessEqual, "≤": opLessEqual, "le": opLessEqual,
+	">": opGreater, "gt": opGreater,
+	">=": opGreaterEqual, "≥": opGreaterEqual, "ge": opGreaterEqual,
+	"in":   opIn,
+	"like": opLike,
+}
+
+// maxDepth is how deep a filter may nest. It bounds the stack; no filter that anyone means comes near it.
+const maxDepth = 200
+
+var errTooDeep = &model.FieldError{Field: "filter", Reason: "Invalid filter: nested too deep"}

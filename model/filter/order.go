@@ -1,0 +1,93 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+
+	"gnocco/model"
+)
+
+// DefaultOrder is the sort keys of lists of resources unless told otherwise.
+var DefaultOrder = []string{"revision_start:asc", "started_at:asc"}
+
+// Order is a total order of resources, and of their states.
+type Order struct{ keys []sortKey }
+
+type sortKey struct {
+	column column
+	sign   int // -1: descending
+	null   int // of null against a value
+}
+
+// ParseOrder reads sort keys such as "started_at", "started_at:desc" and "ended_at:asc-nullsfirst". What they leave
+// equal is ordered by ID, then by the number of the state. Null counts as greater than all unless told otherwise. Errors
+// are *model.FieldError.
+func ParseOrder(keys []string, scope Scope) (*Order, error) {
+	o := new(Order)
+	for _, text := range keys {
+		name, direction, _ := strings.Cut(text, ":")
+		name = strings.TrimSpace(name)
+		c, ok := scope.column(name)
+		if !ok {
+			return nil, badSort("Sort key supplied is invalid: %s", name)
+		}
+		key := sortKey{column: c, sign: 1}
+		direction, nulls, hasNulls := strings.Cut(direction, "-")
+		switch direction {
+		case "", "asc":
+		case "desc":
+			key.sign = -1
+		default:
+			return nil, badSort("Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
+		}
+		key.null = key.sign
+		switch {
+		case !hasNulls:
+		case nulls == "nullsfirst":
+			key.null = -1
+		case nulls == "nullslast":
+			key.null = 1
+		default:
+			return nil, badSort("Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
+		}
+		o.keys = append(o.keys, key)
+	}
+	return o, nil
+}
+
+func badSort(format string, args ...any) error {
+	return &model.FieldError{Field: "sort", Reason: "Invalid pagination: `" + fmt.Sprintf(format, args...) + "'"}
+}
+
+// ByID tells whether resources, each in one state, are in the ascending order of their IDs.
+func (o *Order) ByID() bool {
+	return len(o.keys) == 0 || o.keys[0].column.name == "id" && o.keys[0].sign > 0
+}
+
+// Compare is negative if a comes before b.
+func (o *Order) Compare(a, b *model.Resource) int {
+	for i := range o.keys {
+		if c := o.keys[i].compare(a, b); c != 0 {
+			return c
+		}
+	}
+	if c := bytes.Compare(a.ID[:], b.ID[:]); c != 0 {
+		return c
+	}
+	return cmp.Compare(RevisionNumber(a), RevisionNumber(b))
+}
+
+func (k *sortKey) compare(a, b *model.Resource) int {
+	x, y := k.column.get(a), k.column.get(b)
+	switch {
+	case x == nil && y == nil:
+		return 0
+	case x == nil:
+		return k.null
+	case y == nil:
+		return -k.null
+	}
+	return k.sign * k.column.kind.compare(x, y)
+}

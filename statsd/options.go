@@ -1,0 +1,79 @@
+package statsd
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/model"
+	"gnocco/storage/incoming"
+	"gnocco/storage/index"
+)
+
+// Options configure a Server. Index, Incoming and Sacks have no default.
+type Options struct {
+	Index    *index.Store
+	Incoming *incoming.Store
+	Sacks    int // number of sacks of the cluster
+
+	Listen            string        // UDP address; "": 127.0.0.1:8125; port 0 for any
+	Resource          string        // ID of the resource that holds the metrics, a UUID or any text; "": statsd
+	Creator           string        // of the resource and the metrics; "" for none
+	ArchivePolicyName string        // of new metrics; "": what the archive policy rules say
+	FlushInterval     time.Duration // 0: 10 s
+	MaxMetrics        int           // most metrics between two flushes; 0: 100,000
+
+	Logger     *slog.Logger          // nil: discard
+	Registerer prometheus.Registerer // nil: metrics are kept, but not registered
+	Now        func() time.Time      // nil: time.Now
+}
+
+// EnsureDefaults fills in what was left zero.
+func (o *Options) EnsureDefaults() {
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:8125"
+	}
+	if o.Resource == "" {
+		o.Resource = "statsd"
+	}
+	if o.FlushInterval == 0 {
+		o.FlushInterval = 10 * time.Second
+	}
+	if o.MaxMetrics == 0 {
+		o.MaxMetrics = 100_000
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+// Validate reports every fault of o at once.
+func (o *Options) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("statsd: "+format, args...)) }
+	if o.Index == nil {
+		fault("Index is missing")
+	}
+	if o.Incoming == nil {
+		fault("Incoming is missing")
+	}
+	if o.Sacks < 1 {
+		fault("Sacks is %d, not positive", o.Sacks)
+	}
+	if _, err := model.ResourceID(o.Resource, o.Creator); err != nil {
+		fault("Resource %q: %w", o.Resource, err)
+	}
+	if o.FlushInterval < 0 {
+		fault("FlushInterval is negative")
+	}
+	if o.MaxMetrics < 0 {
+		fault("MaxMetrics is negative")
+	}
+	return errors.Join(faults...)
+}

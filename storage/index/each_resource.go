@@ -1,0 +1,222 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// EachResource calls f for the live resources of a type, or of any as "generic", in the order of their IDs, until f
+// returns false. They come without their metrics, which AddMetrics reads; f may keep them. It returns a
+// model.ErrNotFound for an unknown type.
+func (s *Store) EachResource(ctx context.Context, resourceType string, f func(*model.Resource) bool) error {
+	return s.each(ctx, resourceType, false, f)
+}
+
+// EachRevision is EachResource with the past states of each resource, oldest first, before the live one.
+func (s *Store) EachRevision(ctx context.Context, resourceType string, f func(*model.Resource) bool) error {
+	return s.each(ctx, resourceType, true, f)
+}
+
+func (s *Store) each(ctx context.Context, resourceType string, history bool, f func(*model.Resource) bool) error {
+	if _, err := s.ResourceType(resourceType); err != nil {
+		return err
+	}
+	err := s.walk(ctx, resourceType, history, f)
+	if err := s.durable.settle(); err != nil {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("index: read resources: %w", err)
+	}
+	return nil
+}
+
+// walk is each, on one state of the store; what it reads need not be durable yet.
+func (s *Store) walk(ctx context.Context, resourceType string, history bool, f func(*model.Resource) bool) (err error) {
+	before := s.catalog.Load()
+	snapshot := s.db.NewSnapshot()
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	decoder := s.resourceDecoder(before)
+	iterate := func(prefix []byte) (*pebble.Iterator, error) {
+		return snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+	}
+	live, err := iterate([]byte{prefixResource})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, live.Close()) }()
+	var past *pebble.Iterator
+	if history {
+		if past, err = iterate([]byte{prefixRevision}); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, past.Close()) }()
+	}
+	// visit calls f for the resource that live stands on, and its past.
+	visit := func() (bool, error) {
+		id, ok := lastID(live.Key())
+		if !ok {
+			return true, nil
+		}
+		if history {
+			if more, err := s.pastStates(past, id, decoder, f); !more || err != nil {
+				return false, err
+			}
+		}
+		value, err := live.ValueAndErr()
+		if err != nil {
+			return false, err
+		}
+		r, err := decoder.decode(id, value)
+		if s.skipCorrupt(err) {
+			return true, nil
+		}
+		return err == nil && f(r), err
+	}
+	if resourceType == model.GenericType {
+		return eachKey(ctx, live, visit)
+	}
+	ofType, err := iterate(typeResourcePrefix(resourceType))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ofType.Close()) }()
+	key := []byte{prefixResource}
+	return eachKey(ctx, ofType, func() (bool, error) {
+		id, _ := lastID(ofType.Key())
+		key = append(key[:1], id[:]...)
+		// Where resources of the type lie close together this is a step; else it spares all in between.
+		if !live.SeekGE(key) || string(live.Key()) != string(key) {
+			return true, live.Error()
+		}
+		return visit()
+	})
+}
+
+// eachKey calls f for each key that iter has, until f returns false or an error.
+func eachKey(ctx context.Context, iter *pebble.Iterator, f func() (bool, error)) error {
+	const rowsPerCheck = 1024
+	row := 0
+	for valid := iter.First(); valid; valid = iter.Next() {
+		if row++; row%rowsPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if more, err := f(); err != nil || !more {
+			return err
+		}
+	}
+	return iter.Error()
+}
+
+// pastStates calls f for the past states of a resource, oldest first, until f returns false.
+func (s *Store) pastStates(iter *pebble.Iterator, id uuid.UUID, decoder *resourceDecoder, f func(*model.Resource) bool) (more bool, err error) {
+	prefix := idKey(prefixRevision, id)
+	for valid := iter.SeekGE(prefix); valid && len(iter.Key()) == len(prefix)+8 && string(iter.Key()[:len(prefix)]) == string(prefix); valid = iter.Next() {
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return false, err
+		}
+		r, err := decoder.decode(id, value)
+		if s.skipCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		r.Revision = binary.BigEndian.Uint64(iter.Key()[len(prefix):])
+		if !f(r) {
+			return false, nil
+		}
+	}
+	return true, iter.Error()
+}
+
+// History returns the states of one resource of a type, or of any as "generic", oldest first, the live one last, or a
+// model.ErrNotFound. They come without metrics.
+func (s *Store) History(ctx context.Context, resourceType string, id uuid.UUID) ([]*model.Resource, error) {
+	states, err := s.readHistory(ctx, resourceType, id)
+	if err := s.durable.settle(); err != nil {
+		return nil, err
+	}
+	return states, err
+}
+
+func (s *Store) readHistory(ctx context.Context, resourceType string, id uuid.UUID) (states []*model.Resource, err error) {
+	before := s.catalog.Load()
+	snapshot := s.db.NewSnapshot()
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	value, closer, err := snapshot.Get(idKey(prefixResource, id))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, model.NotFound(model.NounResource, id.String())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: read resource %s: %w", id, err)
+	}
+	decoder := s.resourceDecoder(before)
+	live, err := decoder.decode(id, value)
+	if err := errors.Join(err, closer.Close()); err != nil {
+		return nil, err
+	}
+	if resourceType != model.GenericType && live.Type != resourceType {
+		return nil, model.NotFound(model.NounResource, id.String())
+	}
+	prefix := idKey(prefixRevision, id)
+	iter, err := snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+	if err != nil {
+		return nil, fmt.Errorf("index: read history of %s: %w", id, err)
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	_, err = s.pastStates(iter, id, decoder, func(r *model.Resource) bool {
+		states = append(states, r)
+		return true
+	})
+	return append(states, live), err
+}
+
+// ListResources returns up to limit (0: all) resources of any type, with their metrics, in the order of their IDs, from
+// after marker (zero: from the start).
+func (s *Store) ListResources(ctx context.Context, limit int, marker uuid.UUID) ([]*model.Resource, error) {
+	var resources []*model.Resource
+	var from []byte
+	if marker != uuid.Nil {
+		from = append(idKey(prefixResource, marker), 0)
+	}
+	before := s.catalog.Load()
+	var decoder *resourceDecoder
+	err := s.scan(ctx, []byte{prefixResource}, from, func(key, value []byte) (bool, error) {
+		if decoder == nil { // the iterator is open now
+			decoder = s.resourceDecoder(before)
+		}
+		id, _ := lastID(key)
+		r, err := decoder.decode(id, value)
+		if s.skipCorrupt(err) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		resources = append(resources, r)
+		return limit == 0 || len(resources) < limit, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("index: list resources: %w", err)
+	}
+	return resources, s.AddMetrics(ctx, resources...)
+}
+
+// AddMetrics sets the metrics of resources that came without; past states get those of the live one.
+func (s *Store) AddMetrics(ctx context.Context, resources ...*model.Resource) error {
+	for _, r := range resources {
+		if err := s.readMetricsOfResource(ctx, r); err != nil {
+			return fmt.Errorf("index: read metrics of resource %s: %w", r.ID, err)
+		}
+	}
+	return s.durable.settle()
+}

@@ -1,0 +1,117 @@
+package index
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// A MetricSet says what becomes of a resource's metrics.
+type MetricSet struct {
+	Create []*model.Metric      // new ones, each named; they get the resource's creator
+	Attach map[string]uuid.UUID // existing ones of the resource's creator, which get these names and leave any other resource
+	Keep   bool                 // those that the resource has stay; else they stay by themselves
+}
+
+// metricChanges is what a change of metrics means for the cache.
+type metricChanges struct {
+	created []*model.Metric
+	touched []uuid.UUID
+}
+
+// apply tells the cache, once the change is durable. seen is the generation from before it.
+func (m *metricChanges) apply(cache *metricCache, seen uint64) {
+	cache.insert(seen, m.created...)
+	if len(m.touched) > 0 {
+		cache.remove(m.touched)
+	}
+}
+
+// setMetrics makes r's metrics what set says; r.Metrics are those it has, and becomes those it will have. It returns a
+// *model.FieldError, a model.ErrExists for a name, or a model.ErrNotFound for a metric to attach or an archive policy.
+func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metricChanges, error) {
+	var changes metricChanges
+	fail := func(err error) (metricChanges, error) { return metricChanges{}, err }
+	attached, err := s.readMetricsToAttach(r, set.Attach)
+	if err != nil {
+		return fail(err)
+	}
+	// First all names are given up, then new ones taken: two metrics may change theirs.
+	for _, m := range attached {
+		if m.ResourceID != nil {
+			if *m.ResourceID == r.ID {
+				delete(r.Metrics, m.Name)
+			}
+			if err := c.Delete(namedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
+				return fail(err)
+			}
+		}
+	}
+	if !set.Keep {
+		for name, id := range r.Metrics {
+			m, err := s.readMetric(id)
+			if err != nil {
+				return fail(err)
+			}
+			if err := c.Delete(namedMetricKey(r.ID, name), nil); err != nil {
+				return fail(err)
+			}
+			m.ResourceID = nil
+			if err := c.setMetric(m); err != nil {
+				return fail(err)
+			}
+			changes.touched = append(changes.touched, id)
+		}
+		clear(r.Metrics)
+	}
+	for name, m := range attached {
+		if _, taken := r.Metrics[name]; taken {
+			return fail(model.Exists(model.NounNamedMetric, name))
+		}
+		m.Name, m.ResourceID = name, &r.ID
+		if err := m.Validate(); err != nil {
+			return fail(err)
+		}
+		if err := c.setMetric(m); err != nil {
+			return fail(err)
+		}
+		r.Metrics[name] = m.ID
+		changes.touched = append(changes.touched, m.ID)
+	}
+	created := make([]*model.Metric, len(set.Create))
+	for i, m := range set.Create {
+		of := *m
+		of.ResourceID, of.Creator = &r.ID, r.Creator
+		created[i] = &of
+	}
+	if changes.created, err = s.addMetrics(c, created, r); err != nil {
+		return fail(err)
+	}
+	return changes, nil
+}
+
+// readMetricsToAttach reads the metrics that are to get names in r.
+func (s *Store) readMetricsToAttach(r *model.Resource, names map[string]uuid.UUID) (map[string]*model.Metric, error) {
+	metrics := make(map[string]*model.Metric, len(names))
+	seen := make(map[uuid.UUID]bool, len(names))
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		id := names[name]
+		m, err := s.readMetric(id)
+		if err != nil {
+			return nil, err
+		}
+		if m.Deleted || m.Creator != r.Creator {
+			return nil, model.NotFound(model.NounMetric, id.String())
+		}
+		if seen[id] {
+			return nil, &model.FieldError{Field: "metrics", Reason: fmt.Sprintf("metric %s is given two names", id)}
+		}
+		seen[id] = true
+		metrics[name] = m
+	}
+	return metrics, nil
+}

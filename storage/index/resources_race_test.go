@@ -1,0 +1,65 @@
+package index_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"gnocco/model"
+	"gnocco/storage/index"
+)
+
+// Patches at the same time, while the type changes under them, each make one revision, and none undoes another.
+func TestPatchesAtTheSameTime(t *testing.T) {
+	s := open(t, index.Options{})
+	defer closeStore(t, s)
+	must(t, s.CreateResourceType(ctx, hostType(t)))
+	must(t, addAttribute(s, attribute("n", model.KindNumber, true, 0.0)))
+	host := newHost("a", "here")
+	host.Attributes = model.Values{{Name: "n", Value: 0.0}, {Name: "place", Value: "here"}}
+	must(t, s.CreateResource(ctx, host, nil))
+	const clients, patches = 4, 25
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for range patches {
+				_, err := s.UpdateResource(ctx, "host", host.ID, 5000, func(r *model.Resource) (*index.MetricSet, error) {
+					n, _ := r.Attributes.Get("n")
+					r.Attributes.Set("n", n.(float64)+1)
+					return nil, nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for i := range patches {
+			if err := addAttribute(s, attribute(fmt.Sprint("x", i), model.KindBool, true, i%2 == 0)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Go(func() {
+		for range patches {
+			if err := s.EachRevision(ctx, "host", func(r *model.Resource) bool { return r.ID == host.ID }); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Wait()
+	states, err := s.History(ctx, "host", host.ID)
+	must(t, err)
+	if len(states) != clients*patches+1 {
+		t.Fatalf("%d states", len(states))
+	}
+	for i, r := range states {
+		if n, _ := r.Attributes.Get("n"); n != float64(i) || len(r.Attributes) != 2+patches {
+			t.Fatalf("state %d has %v of %d attributes", i, n, len(r.Attributes))
+		}
+		if i > 0 && *states[i-1].RevisionEnd != r.RevisionStart {
+			t.Fatalf("state %d does not begin where the one before ends", i)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// UpdateResource lets update change a copy of a resource of a type, or of any as "generic": what clients may change and,
+// by returning a MetricSet, its metrics; nil leaves them. No other write comes in between. If more than the metrics did
+// change, the state before becomes a revision that ended at the given time, and the new one begins then. It returns the
+// resource as it is afterwards, with its metrics; update's error; or the errors of CreateResource.
+func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid.UUID, at carbonara.Timestamp,
+	update func(*model.Resource) (*MetricSet, error)) (*model.Resource, error) {
+	var updated *model.Resource
+	var changes metricChanges
+	var seen uint64
+	err := s.write(ctx, func(c *change) error {
+		seen = s.cache.generation.Load()
+		current, err := s.readResource(resourceType, id)
+		if err != nil {
+			return err
+		}
+		if err := s.readMetricsOfResource(ctx, current); err != nil {
+			return err
+		}
+		copied := *current
+		updated = &copied
+		updated.Attributes, updated.Metrics = slices.Clone(current.Attributes), maps.Clone(current.Metrics)
+		set, err := update(updated)
+		if err != nil {
+			return err
+		}
+		updated.Metrics = maps.Clone(current.Metrics)
+		if err := updated.Validate(); err != nil {
+			return err
+		}
+		if !sameState(current, updated) {
+			if err := s.addRevision(c, current, updated, at); err != nil {
+				return err
+			}
+		}
+		if set != nil {
+			changes, err = s.setMetrics(c, updated, set)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	changes.apply(s.cache, seen)
+	return updated, nil
+}
+
+// sameState tells whether nothing that makes a revision differs.
+func sameState(a, b *model.Resource) bool {
+	return same(a.UserID, b.UserID) && same(a.ProjectID, b.ProjectID) && a.StartedAt == b.StartedAt && same(a.EndedAt, b.EndedAt) &&
+		slices.Equal(a.Attributes, b.Attributes)
+}
+
+func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// addRevision keeps what was and sets what is. A revision always begins after the one before: its start is in its ETag.
+func (s *Store) addRevision(c *change, was, is *model.Resource, at carbonara.Timestamp) error {
+	t, err := s.ResourceType(was.Type)
+	if err != nil {
+		return err
+	}
+	if err := t.Check(is.Attributes); err != nil {
+		return err
+	}
+	const resolution = 1000 // clients see microseconds
+	at = max(at, was.RevisionStart+resolution)
+	past := *was
+	past.RevisionEnd, is.RevisionStart = &at, at
+	number, err := s.lastRevision()
+	if err != nil {
+		return err
+	}
+	number++
+	if err := c.Set(keyNumber, binary.BigEndian.AppendUint64(nil, number), nil); err != nil {
+		return err
+	}
+	if err := c.Set(revisionKey(was.ID, number), appendResource(nil, &past, t), nil); err != nil {
+		return err
+	}
+	return c.Set(idKey(prefixResource, is.ID), appendResource(nil, is, t), nil)
+}
+
+// lastRevision returns the number of the last revision, 0 if there was none yet.
+func (s *Store) lastRevision() (uint64, error) {
+	value, err := s.get(keyNumber)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("index: read the number of revisions: %w", err)
+	}
+	if len(value) != 8 {
+		return 0, fmt.Errorf("%w: number of revisions", ErrCorrupt)
+	}
+	return binary.BigEndian.Uint64(value), nil
+}
