@@ -41,12 +41,19 @@ type patch struct {
 	high     uint64
 }
 
-// sampleLen is how many integers the order of differences is chosen by.
-const sampleLen = 64
+// sampleLen is how many integers, at most, the order of differences and the base are chosen by.
+const sampleLen = 32
+
+// samplesOf returns how many of n values to look at.
+func samplesOf(n int) int { return min(n, max(8, min(n/8, sampleLen))) }
 
 // appendStream appends ints, 1 to vectorLen of them.
 func (c *intEncoder) appendStream(dst []byte, ints []int64) []byte {
-	order := c.chooseOrder(ints)
+	return c.appendStreamOf(dst, ints, chooseOrder(ints))
+}
+
+// appendStreamOf is appendStream with a given order of differences.
+func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int) []byte {
 	var starts [2]int64
 	values := ints
 	for o := range order {
@@ -104,13 +111,13 @@ func differences(dst, src []int64, order int) []int64 {
 }
 
 // chooseOrder estimates which order of differences packs smallest: by the bits of a sample's distances from its median.
-func (c *intEncoder) chooseOrder(ints []int64) int {
+func chooseOrder(ints []int64) int {
 	n := len(ints)
 	if n < 4 {
 		return 0
 	}
 	var samples [3][sampleLen]int64
-	count := min(sampleLen, n-2)
+	count := min(samplesOf(n), n-2)
 	for k := range count {
 		i := 2 + k*(n-2)/count
 		v, d := ints[i], ints[i]-ints[i-1]
@@ -137,7 +144,7 @@ func (c *intEncoder) chooseOrder(ints []int64) int {
 // trimmedLowest returns a value below which few of values lie.
 func trimmedLowest(values []int64) int64 {
 	var sample [sampleLen]int64
-	count := min(sampleLen, len(values))
+	count := samplesOf(len(values))
 	for k := range count {
 		sample[k] = values[k*len(values)/count]
 	}
@@ -214,8 +221,13 @@ func bestWidth(numbers []uint64) int {
 	return best
 }
 
+// intDecoder is the memory of decodeStream.
+type intDecoder struct {
+	mini [miniValues]uint64
+}
+
 // decodeStream splits the stream of len(dst) integers off src.
-func decodeStream(dst []int64, src []byte) (rest []byte, ok bool) {
+func (c *intDecoder) decodeStream(dst []int64, src []byte) (rest []byte, ok bool) {
 	n := len(dst)
 	if len(src) == 0 || src[0]&^streamKnown != 0 || src[0]&streamOrderMask > 2 {
 		return nil, false
@@ -239,30 +251,32 @@ func decodeStream(dst []int64, src []byte) (rest []byte, ok bool) {
 		for i := range dst {
 			dst[i] = base
 		}
-	} else if src, ok = decodeNumbers(dst, src, head, base); !ok {
+	} else if src, ok = c.decodeNumbers(dst, src, head, base); !ok {
 		return nil, false
 	}
-	if order == 2 {
-		sum := starts[1]
-		dst[1] = sum
-		for i := 2; i < n; i++ {
-			sum += dst[i]
+	switch order {
+	case 1:
+		sum := starts[0] - dst[0]
+		for i, d := range dst {
+			sum += d
 			dst[i] = sum
 		}
-	}
-	if order >= 1 {
-		sum := starts[0]
-		dst[0] = sum
-		for i := 1; i < n; i++ {
-			sum += dst[i]
-			dst[i] = sum
+	case 2:
+		value, step := starts[0], starts[1]
+		dst[0] = value
+		value += step
+		dst[1] = value
+		for i, d := range dst[2:] {
+			step += d
+			value += step
+			dst[i+2] = value
 		}
 	}
 	return src, true
 }
 
 // decodeNumbers fills dst with what the shift, widths, numbers and patches of a stream say, added to base.
-func decodeNumbers(dst []int64, src []byte, head byte, base int64) (rest []byte, ok bool) {
+func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int64) (rest []byte, ok bool) {
 	n := len(dst)
 	shift := 0
 	if head&streamShifted != 0 {
@@ -287,7 +301,6 @@ func decodeNumbers(dst []int64, src []byte, head byte, base int64) (rest []byte,
 		}
 	}
 	src = src[given:]
-	var mini [miniValues]uint64
 	for m := range minis {
 		out := dst[m*miniValues : min((m+1)*miniValues, n)]
 		w := int(widths[m])
@@ -295,9 +308,16 @@ func decodeNumbers(dst []int64, src []byte, head byte, base int64) (rest []byte,
 		if len(src) < size {
 			return nil, false
 		}
-		unpackMini(&mini, len(out), src, w)
+		unpackMini(&c.mini, len(out), src, w)
 		src = src[size:]
-		for i, v := range mini[:len(out)] {
+		numbers := c.mini[:len(out)]
+		if shift == 0 {
+			for i, v := range numbers {
+				out[i] = base + int64(v)
+			}
+			continue
+		}
+		for i, v := range numbers {
 			out[i] = base + int64(v<<(shift&63))
 		}
 	}

@@ -206,6 +206,9 @@ func (r *vectorReader) needFamily(f *familyState, rate Column) error {
 // decodeVectorRows appends rows lo to hi (exclusive) of the parsed split, lo < hi, to the columns of dst. On errors the
 // columns are of different lengths.
 func (s *scratch) decodeVectorRows(lo, hi int, dst *Groups) error {
+	for i := range dst.Values {
+		dst.Values[i] = slices.Grow(dst.Values[i], hi-lo)
+	}
 	for vector := lo / vectorLen; vector*vectorLen < hi; vector++ {
 		r := s.readVector(vector)
 		first := vector * vectorLen

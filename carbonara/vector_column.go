@@ -50,41 +50,54 @@ func predicted(mean, power float64) int64 {
 }
 
 // maxMomentCount bounds the measures of a group whose second moment is told by an integer.
-const maxMomentCount = 1 << 24
+const maxMomentCount = 1 << 20
 
-// momentBase returns what second moments of a group are told with: the number n of its measures, and the remainder r of
+// momentDivisor divides by 2n for groups of n measures, n from one group to the next mostly the same.
+type momentDivisor struct {
+	count   float64
+	n, m    int64 // m = 2n
+	inverse float64
+}
+
+// mod returns v mod 2n, at least 0, of |v| <= maxDecimal.
+func (d *momentDivisor) mod(v int64) int64 {
+	r := v - int64(float64(v)*d.inverse)*d.m // off by one at most
+	if r < 0 {
+		r += d.m
+	}
+	if r < 0 {
+		r += d.m
+	}
+	if r >= d.m {
+		r -= d.m
+	}
+	return r
+}
+
+// base returns what second moments of a group are told with: the number n of its measures, and the remainder r of
 // n*Q - S² by 2n, where S is their sum and Q the sum of their squares, in units of 10^-e and 10^-2e. Q and S are both
 // even or both odd, so that r follows from S: it is S*(n-S) mod 2n. ok is false if count and sum do not fit.
-func momentBase(count, sum, power float64) (n, r int64, ok bool) {
+func (d *momentDivisor) base(count, sum, power float64) (n, r int64, ok bool) {
 	s := sum * power
 	if !(count >= 1 && count <= maxMomentCount && s < maxDecimal && s > -maxDecimal) {
 		return 0, 0, false
 	}
-	n = int64(count)
-	if float64(n) != count {
-		return 0, 0, false
+	if count != d.count {
+		n := int64(count)
+		if float64(n) != count {
+			return 0, 0, false
+		}
+		*d = momentDivisor{count, n, 2 * n, 1 / float64(2*n)}
 	}
-	if n == 1 {
+	if d.n == 1 {
 		return 1, 0, true
 	}
-	whole := int64(math.RoundToEven(s))
-	if n < 1<<15 {
-		m := uint32(2 * n)
-		rest := uint32(0)
-		if whole >= 0 {
-			rest = uint32(uint64(whole) % uint64(m))
-		} else {
-			rest = m - 1 - uint32(uint64(-(whole+1))%uint64(m))
-		}
-		other := uint32(n) + m - rest // n - S, above 0
-		return n, int64(rest * (other % m) % m), true
+	rest := d.mod(int64(math.RoundToEven(s)))
+	other := d.n - rest // n - S mod 2n, above -n
+	if other < 0 {
+		other += d.m
 	}
-	m := 2 * n
-	rest := whole % m
-	if rest < 0 {
-		rest += m
-	}
-	return n, rest * ((n + m - rest) % m) % m, true
+	return d.n, d.mod(rest * other), true
 }
 
 // secondMoment returns the sum of squared deviations of a group: (2n*i + r) / (n * 10^2e).
@@ -100,14 +113,30 @@ type family struct {
 	known        bool
 	counts, sums []float64
 	means        [vectorLen]float64
+	predictions  [vectorLen]int64 // at predictedAt, which is -1 for none
+	predictedAt  int
 }
 
 // set makes counts and sums known; they are kept, not copied.
 func (f *family) set(counts, sums []float64) {
-	f.known, f.counts, f.sums = true, counts, sums
+	f.known, f.counts, f.sums, f.predictedAt = true, counts, sums, -1
 	for i, n := range counts {
 		f.means[i] = sums[i] / n
 	}
+}
+
+// predict returns the integers that columns are told against at exponent e, mostly the same for all columns.
+func (f *family) predict(e int) []int64 {
+	out := f.predictions[:len(f.counts)]
+	if f.predictedAt == e {
+		return out
+	}
+	f.predictedAt = e
+	power := powersOf10[e]
+	for i, mean := range f.means[:len(out)] {
+		out[i] = predicted(mean, power)
+	}
+	return out
 }
 
 // appendExceptions appends the values at positions.

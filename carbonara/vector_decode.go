@@ -12,7 +12,7 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 		return false
 	}
 	ints := c.ints[:len(out)]
-	src, ok := decodeStream(ints, src[1:])
+	src, ok := c.reader.decodeStream(ints, src[1:])
 	if !ok {
 		return false
 	}
@@ -32,17 +32,18 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 		if !f.known {
 			return false
 		}
-		means := f.means[:len(out)]
+		predictions := f.predict(e)[:len(out)]
 		for i, v := range ints {
-			out[i] = float64(v+predicted(means[i], power)) / power
+			out[i] = float64(v+predictions[i]) / power
 		}
 	case vectorSecondMoment:
 		if !f.known {
 			return false
 		}
 		counts, sums, square := f.counts[:len(out)], f.sums[:len(out)], squarePowersOf10[e]
+		var divisor momentDivisor
 		for i, v := range ints {
-			n, r, _ := momentBase(counts[i], sums[i], power)
+			n, r, _ := divisor.base(counts[i], sums[i], power)
 			out[i] = secondMoment(n, r, v, square)
 		}
 	case vectorFloats:
@@ -51,7 +52,7 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 		}
 	}
 	if head&vectorResiduals != 0 {
-		if src, ok = decodeStream(ints, src); !ok {
+		if src, ok = c.reader.decodeStream(ints, src); !ok {
 			return false
 		}
 		for i, k := range ints {

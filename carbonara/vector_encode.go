@@ -5,6 +5,7 @@ import "math"
 // vectorCodec is the memory that vector columns are encoded and decoded in.
 type vectorCodec struct {
 	streams    intEncoder
+	reader     intDecoder
 	ints       [vectorLen]int64
 	residuals  [vectorLen]int64
 	exceptions []int
@@ -74,9 +75,8 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 // chooseExponent returns the exponent at which a sample of values are integers over 10^e, but for a few; -1 if too many are
 // not at any.
 func chooseExponent(values []float64) int {
-	const most = 32
 	var fitting [maxExponent + 1]int
-	samples := min(most, len(values))
+	samples := samplesOf(len(values))
 	absent, unfit := 0, 0
 	for k := range samples {
 		v := values[k*len(values)/samples]
@@ -131,6 +131,10 @@ func (c *vectorCodec) appendDecimals(dst []byte, values []float64, f *family, e 
 	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
 	c.exceptions = c.exceptions[:0]
 	anyResidual := int64(0)
+	var predictions []int64
+	if againstMean {
+		predictions = f.predict(e)
+	}
 	for i, v := range values {
 		residuals[i] = 0
 		whole, ok := nearest(v, power)
@@ -147,7 +151,7 @@ func (c *vectorCodec) appendDecimals(dst []byte, values []float64, f *family, e 
 			continue
 		}
 		if againstMean {
-			whole -= predicted(f.means[i], power)
+			whole -= predictions[i]
 		}
 		ints[i] = whole
 	}
@@ -191,7 +195,7 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 	dst = append(dst, head)
 	dst = c.streams.appendStream(dst, c.ints[:len(values)])
 	if residuals {
-		dst = c.streams.appendStream(dst, c.residuals[:len(values)])
+		dst = c.streams.appendStreamOf(dst, c.residuals[:len(values)], 0)
 	}
 	if len(c.exceptions) > 0 {
 		dst = appendExceptions(dst, c.exceptions, values)
@@ -205,8 +209,9 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
 	c.exceptions = c.exceptions[:0]
 	anyResidual := int64(0)
+	var divisor momentDivisor
 	for i, v := range values {
-		n, r, ok := momentBase(f.counts[i], f.sums[i], power)
+		n, r, ok := divisor.base(f.counts[i], f.sums[i], power)
 		residuals[i] = 0
 		if ok {
 			x := v * (f.counts[i] * square)
