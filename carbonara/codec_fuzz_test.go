@@ -15,8 +15,8 @@ import (
 )
 
 // sealed makes a frame of payload: what a fuzzer finds hard to make is the checksum.
-func sealed(payload []byte) []byte {
-	src := binary.AppendUvarint([]byte{1}, uint64(len(payload)))
+func sealed(version byte, payload []byte) []byte {
+	src := binary.AppendUvarint([]byte{version}, uint64(len(payload)))
 	src = append(src, payload...)
 	return binary.LittleEndian.AppendUint32(src, uint32(xxhash.Sum64(src)))
 }
@@ -31,15 +31,21 @@ func FuzzDecodeSplit(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, p := range splitPatterns {
 		for _, positions := range positionSets(rng) {
-			f.Add(payloadOf(carbonara.AppendSplit(nil, testKey, splitGroups(p, testKey, columnsOf7, positions, 3))))
+			src := carbonara.AppendSplit(nil, testKey, splitGroups(p, testKey, columnsOf7, positions, 3))
+			f.Add(src[0] == 2, payloadOf(src))
 		}
 	}
-	f.Fuzz(func(t *testing.T, payload []byte) {
+	f.Add(true, payloadOf(carbonara.AppendSplit(nil, testKey, resampledSplit(1, 12, 64))))
+	f.Fuzz(func(t *testing.T, vectors bool, payload []byte) {
+		version := byte(1)
+		if vectors {
+			version = 2
+		}
 		g := new(carbonara.Groups)
 		if err := carbonara.DecodeSplit(payload, testKey, columnsOf7, 0, carbonara.MaxTimestamp, g); err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
 			t.Fatal(err)
 		}
-		src := sealed(payload)
+		src := sealed(version, payload)
 		info, infoErr := carbonara.SplitInfo(src)
 		var columns []carbonara.Column
 		for _, c := range info.Columns {
@@ -84,7 +90,7 @@ func FuzzDecodeRaw(f *testing.F) {
 		if _, _, err := carbonara.DecodeRaw(first, nil, nil); err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
 			t.Fatal(err)
 		}
-		src := slices.Concat(sealed(first), sealed(second))
+		src := slices.Concat(sealed(1, first), sealed(1, second))
 		timestamps, values, err := carbonara.DecodeRaw(src, nil, nil)
 		if err != nil {
 			if !errors.Is(err, carbonara.ErrCorrupt) || len(timestamps)+len(values) > 0 {
@@ -92,7 +98,7 @@ func FuzzDecodeRaw(f *testing.F) {
 			}
 			return
 		}
-		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(first), sealed(second)})
+		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(1, first), sealed(1, second)})
 		if err != nil {
 			t.Fatal(err)
 		}

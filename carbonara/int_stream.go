@@ -127,7 +127,7 @@ func chooseOrder(ints []int64) int {
 	for order := range samples {
 		sample := samples[order][:count]
 		slices.Sort(sample)
-		median, cost := sample[count/2], 2*count*order/8
+		median, cost := sample[count/2], count*order // a further order must win by half a bit: it is a sample
 		// The width follows the wider numbers, not the average: cost is that of the 90th percentile of distances.
 		spread := max(uint64(sample[count-1-count/16]-median), uint64(median-sample[count/16]))
 		cost += count * bits.Len64(spread)

@@ -107,9 +107,12 @@ func leastExponent(v float64) (int, bool) {
 		if !ok {
 			return 0, false
 		}
-		// What is near must be nearer than the decimals are to each other by far, or any value were.
 		distance := rank(v) - rank(decimalOf(i, power))
-		if distance == 0 || (distance <= 64 && distance >= -64 && math.Abs(v)*power < 1<<40) {
+		if distance == 0 {
+			return e, true
+		}
+		// What is near must be so by far: one decimal lies about 2^52 / i float64 from the next.
+		if distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42 {
 			return e, true
 		}
 	}
