@@ -47,6 +47,13 @@ const sampleLen = 32
 // samplesOf returns how many of n values to look at.
 func samplesOf(n int) int { return min(n, max(8, min(n/8, sampleLen))) }
 
+// sampleAt returns the index of the k-th of count samples of n values: evenly apart but for a jitter, because data has
+// periods, too.
+func sampleAt(k, count, n int) int {
+	step := n / count
+	return k*n/count + k*37%step
+}
+
 // appendStream appends ints, 1 to vectorLen of them.
 func (c *intEncoder) appendStream(dst []byte, ints []int64) []byte {
 	return c.appendStreamOf(dst, ints, chooseOrder(ints))
@@ -66,7 +73,15 @@ func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int) []byte 
 	}
 	base := lowest
 	if trimmed := trimmedLowest(values[order:]); bits.Len64(uint64(highest-trimmed)) < bits.Len64(uint64(highest-lowest)) {
-		base = trimmed // what lies below wraps around and is patched
+		below := 0
+		for _, v := range values[order:] {
+			if v < trimmed {
+				below++
+			}
+		}
+		if below <= len(values)/16 {
+			base = trimmed // what lies below wraps around and is patched
+		}
 	}
 	all := uint64(0)
 	numbers := c.numbers[:len(values)]
@@ -119,7 +134,7 @@ func chooseOrder(ints []int64) int {
 	var samples [3][sampleLen]int64
 	count := min(samplesOf(n), n-2)
 	for k := range count {
-		i := 2 + k*(n-2)/count
+		i := 2 + sampleAt(k, count, n-2)
 		v, d := ints[i], ints[i]-ints[i-1]
 		samples[0][k], samples[1][k], samples[2][k] = v, d, d-(ints[i-1]-ints[i-2])
 	}
@@ -146,7 +161,7 @@ func trimmedLowest(values []int64) int64 {
 	var sample [sampleLen]int64
 	count := samplesOf(len(values))
 	for k := range count {
-		sample[k] = values[k*len(values)/count]
+		sample[k] = values[sampleAt(k, count, len(values))]
 	}
 	slices.Sort(sample[:count])
 	lowest := sample[0]

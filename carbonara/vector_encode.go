@@ -17,7 +17,8 @@ type vectorCodec struct {
 // familyState is a family, that of the measures or of the differences, while a vector is encoded or decoded.
 type familyState struct {
 	family
-	exponent int // encoder: of the sums; -1 if they are no decimals
+	exponent int // encoder: of most sums; -1 if they are no decimals
+	raised   int // encoder: that which the sums were written with, if it is another
 
 	// Decoder: what has been decoded into these buffers; busy while it is, so that damage cannot make columns need
 	// each other.
@@ -43,6 +44,7 @@ func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 		if counts != nil && sums != nil {
 			f.set(counts[from:to], sums[from:to])
 			f.exponent = chooseExponent(f.sums)
+			f.raised = f.exponent
 		}
 	}
 }
@@ -54,13 +56,36 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 	switch base := column.Base(); {
 	case base == ColumnM2 && f.known && f.exponent >= 0:
 		dst = c.appendSecondMoment(dst, values, &f.family, f.exponent)
+		for _, e := range [...]int{f.raised, 0} {
+			// Squares take twice the digits: where they are too wide, most groups may do with fewer.
+			if e < f.exponent && len(dst)-at <= 5*len(values) || e == f.exponent {
+				continue
+			}
+			c.body = c.appendSecondMoment(c.body[:0], values, &f.family, e)
+			if len(c.body) < len(dst)-at {
+				dst = append(dst[:at], c.body...)
+			}
+		}
 	case base == ColumnSum && f.known:
 		if f.exponent >= 0 {
 			dst = c.appendDecimals(dst, values, &f.family, f.exponent, false)
+			if more := c.exponentOfExceptions(values, f.exponent); more > f.exponent {
+				c.body = c.appendDecimals(c.body[:0], values, &f.family, more, false)
+				if len(c.body) < len(dst)-at {
+					dst = append(dst[:at], c.body...)
+					f.raised = more
+				}
+			}
 		}
 	default:
 		if e := chooseExponent(values); e >= 0 {
 			dst = c.appendDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
+			if more := c.exponentOfExceptions(values, e); more > e {
+				c.body = c.appendDecimals(c.body[:0], values, &f.family, more, base > ColumnSum && f.known)
+				if len(c.body) < len(dst)-at {
+					dst = append(dst[:at], c.body...)
+				}
+			}
 		}
 	}
 	if size := len(dst) - at; size == 0 || size > 5*len(values) {
@@ -79,7 +104,7 @@ func chooseExponent(values []float64) int {
 	samples := samplesOf(len(values))
 	absent, unfit := 0, 0
 	for k := range samples {
-		v := values[k*len(values)/samples]
+		v := values[sampleAt(k, samples, len(values))]
 		if math.Float64bits(v) == nanBits {
 			absent++
 			continue
@@ -98,6 +123,24 @@ func chooseExponent(values []float64) int {
 		left -= fitting[e]
 	}
 	return e
+}
+
+// exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none, or
+// e: where exceptions are few it is not worth trying.
+func (c *vectorCodec) exponentOfExceptions(values []float64, e int) int {
+	n := len(c.exceptions)
+	if n <= len(values)/64 {
+		return e
+	}
+	most := e
+	samples := samplesOf(n)
+	for k := range samples {
+		v := values[c.exceptions[sampleAt(k, samples, n)]]
+		if least, ok := leastExponent(v); ok {
+			most = max(most, least)
+		}
+	}
+	return most
 }
 
 // leastExponent returns the least e at which v is, but for few float64, an integer over 10^e.
