@@ -18,7 +18,6 @@ type vectorCodec struct {
 type familyState struct {
 	family
 	exponent int // encoder: of most sums; -1 if they are no decimals
-	raised   int // encoder: that which the sums were written with, if it is another
 
 	// Decoder: what has been decoded into these buffers; busy while it is, so that damage cannot make columns need
 	// each other.
@@ -44,7 +43,6 @@ func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 		if counts != nil && sums != nil {
 			f.set(counts[from:to], sums[from:to])
 			f.exponent = chooseExponent(f.sums)
-			f.raised = f.exponent
 		}
 	}
 }
@@ -56,16 +54,6 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 	switch base := column.Base(); {
 	case base == ColumnM2 && f.known && f.exponent >= 0:
 		dst = c.appendSecondMoment(dst, values, &f.family, f.exponent)
-		for _, e := range [...]int{f.raised, 0} {
-			// Squares take twice the digits: where they are too wide, most groups may do with fewer.
-			if e < f.exponent && len(dst)-at <= 5*len(values) || e == f.exponent {
-				continue
-			}
-			c.body = c.appendSecondMoment(c.body[:0], values, &f.family, e)
-			if len(c.body) < len(dst)-at {
-				dst = append(dst[:at], c.body...)
-			}
-		}
 	case base == ColumnSum && f.known:
 		if f.exponent >= 0 {
 			dst = c.appendDecimals(dst, values, &f.family, f.exponent, false)
@@ -73,7 +61,6 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 				c.body = c.appendDecimals(c.body[:0], values, &f.family, more, false)
 				if len(c.body) < len(dst)-at {
 					dst = append(dst[:at], c.body...)
-					f.raised = more
 				}
 			}
 		}
