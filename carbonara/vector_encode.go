@@ -18,6 +18,7 @@ type vectorCodec struct {
 type familyState struct {
 	family
 	exponent int // encoder: of most sums; -1 if they are no decimals
+	finest   int // encoder: the greatest that a column before the second moments was written with
 
 	// Decoder: what has been decoded into these buffers; busy while it is, so that damage cannot make columns need
 	// each other.
@@ -43,6 +44,7 @@ func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 		if counts != nil && sums != nil {
 			f.set(counts[from:to], sums[from:to])
 			f.exponent = chooseExponent(f.sums)
+			f.finest = f.exponent
 		}
 	}
 }
@@ -51,28 +53,24 @@ func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []float64) []byte {
 	f := c.familyOf(column)
 	at := len(dst)
-	switch base := column.Base(); {
+	base := column.Base()
+	switch {
 	case base == ColumnM2 && f.known && f.exponent >= 0:
 		dst = c.appendSecondMoment(dst, values, &f.family, f.exponent)
-	case base == ColumnSum && f.known:
-		if f.exponent >= 0 {
-			dst = c.appendDecimals(dst, values, &f.family, f.exponent, false)
-			if more := c.exponentOfExceptions(values, f.exponent); more > f.exponent {
-				c.body = c.appendDecimals(c.body[:0], values, &f.family, more, false)
-				if len(c.body) < len(dst)-at {
-					dst = append(dst[:at], c.body...)
-				}
+		if f.finest > f.exponent {
+			c.body = c.appendSecondMoment(c.body[:0], values, &f.family, f.finest)
+			if len(c.body) < len(dst)-at {
+				dst = append(dst[:at], c.body...)
 			}
 		}
 	default:
-		if e := chooseExponent(values); e >= 0 {
-			dst = c.appendDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
-			if more := c.exponentOfExceptions(values, e); more > e {
-				c.body = c.appendDecimals(c.body[:0], values, &f.family, more, base > ColumnSum && f.known)
-				if len(c.body) < len(dst)-at {
-					dst = append(dst[:at], c.body...)
-				}
-			}
+		e := f.exponent
+		if base != ColumnSum || !f.known {
+			e = chooseExponent(values)
+		}
+		if e >= 0 {
+			dst, e = c.appendBestDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
+			f.finest = max(f.finest, e)
 		}
 	}
 	if size := len(dst) - at; size == 0 || size > 5*len(values) {
@@ -82,6 +80,19 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 		}
 	}
 	return dst
+}
+
+// appendBestDecimals is appendDecimals at e, or at what suits the exceptions if that is smaller.
+func (c *vectorCodec) appendBestDecimals(dst []byte, values []float64, f *family, e int, againstMean bool) ([]byte, int) {
+	at := len(dst)
+	dst = c.appendDecimals(dst, values, f, e, againstMean)
+	if more := c.exponentOfExceptions(values, e); more > e {
+		c.body = c.appendDecimals(c.body[:0], values, f, more, againstMean)
+		if len(c.body) < len(dst)-at {
+			return append(dst[:at], c.body...), more
+		}
+	}
+	return dst, e
 }
 
 // chooseExponent returns the exponent at which a sample of values are integers over 10^e, but for a few; -1 if too many are
