@@ -82,15 +82,17 @@ func FuzzDecodeRaw(f *testing.F) {
 	for _, kind := range rawKinds {
 		for _, n := range []int{0, 1, 2, 10, 700} {
 			timestamps, values := kind.make(rng, n)
-			f.Add(payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)), []byte(nil))
-			f.Add(payloadOf(carbonara.AppendRaw(nil, kind.at(n/2), timestamps, values)), payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)))
+			version := carbonara.AppendRaw(nil, 0, timestamps, values)[0] - 1
+			f.Add(version, payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)), []byte(nil))
+			f.Add(version, payloadOf(carbonara.AppendRaw(nil, kind.at(n/2), timestamps, values)), payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)))
 		}
 	}
-	f.Fuzz(func(t *testing.T, first, second []byte) {
+	f.Fuzz(func(t *testing.T, version byte, first, second []byte) {
+		version = 1 + version&1
 		if _, _, err := carbonara.DecodeRaw(first, nil, nil); err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
 			t.Fatal(err)
 		}
-		src := slices.Concat(sealed(1, first), sealed(1, second))
+		src := slices.Concat(sealed(version, first), sealed(version, second))
 		timestamps, values, err := carbonara.DecodeRaw(src, nil, nil)
 		if err != nil {
 			if !errors.Is(err, carbonara.ErrCorrupt) || len(timestamps)+len(values) > 0 {
@@ -98,7 +100,7 @@ func FuzzDecodeRaw(f *testing.F) {
 			}
 			return
 		}
-		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(1, first), sealed(1, second)})
+		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(version, first), sealed(version, second)})
 		if err != nil {
 			t.Fatal(err)
 		}
