@@ -44,14 +44,27 @@ type patch struct {
 // sampleLen is how many integers, at most, the order of differences and the base are chosen by.
 const sampleLen = 32
 
-// samplesOf returns how many of n values to look at.
-func samplesOf(n int) int { return min(n, max(8, min(n/8, sampleLen))) }
+// samplesOf returns how many of n values to look at: all below 8, else 8, 16 or 32.
+func samplesOf(n int) int {
+	switch {
+	case n < 8:
+		return n
+	case n < 128:
+		return 8
+	case n < 256:
+		return 16
+	}
+	return sampleLen
+}
 
 // sampleAt returns the index of the k-th of count samples of n values: evenly apart but for a jitter, because data has
 // periods, too.
 func sampleAt(k, count, n int) int {
-	step := n / count
-	return k*n/count + k*37%step
+	if count < 8 {
+		return k
+	}
+	shift := bits.TrailingZeros8(uint8(count))
+	return k*n>>shift + (k*37&31)*(n>>shift)>>5
 }
 
 // appendStream appends ints, 1 to vectorLen of them.
@@ -132,7 +145,7 @@ func chooseOrder(ints []int64) int {
 		return 0
 	}
 	var samples [3][sampleLen]int64
-	count := min(samplesOf(n), n-2)
+	count := samplesOf(n - 2)
 	for k := range count {
 		i := 2 + sampleAt(k, count, n-2)
 		v, d := ints[i], ints[i]-ints[i-1]

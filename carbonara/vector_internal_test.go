@@ -99,7 +99,7 @@ func TestStreamIsSmall(t *testing.T) {
 	f("counter", 12)
 	f("quadratic", 12)
 	f("small", vectorLen*5/8+8)
-	f("walk", vectorLen*5/8+16)
+	f("walk", vectorLen*6/8)
 	f("outliers", vectorLen*7/8+12*vectorLen/40)
 	f("low outliers", vectorLen*7/8+12*vectorLen/80)
 	f("multiples", vectorLen*10/8+16)

@@ -64,7 +64,9 @@ func (t *total) add(o total) {
 
 func (t *total) perGroup() float64 { return float64(t.bytes) / float64(max(t.groups, 1)) }
 
-func (t *total) megabytesPerSecond(d time.Duration) float64 { return float64(8*t.values) / 1e6 / d.Seconds() }
+func (t *total) megabytesPerSecond(d time.Duration) float64 {
+	return float64(8*t.values) / 1e6 / d.Seconds()
+}
 
 // readValues returns the values of a file, and whether every one has a decimal form of at most 10 digits after the
 // point, and not more than 15 in all.
