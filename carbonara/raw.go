@@ -43,10 +43,15 @@ func (s *scratch) appendRaw(dst []byte, keepFrom Timestamp, timestamps []Timesta
 }
 
 func (s *scratch) appendRawChunk(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
-	n := len(timestamps)
-	if n >= minVectorMeasures {
+	if len(timestamps) >= minVectorMeasures {
 		return s.appendRawVectors(dst, keepFrom, timestamps, values)
 	}
+	return s.appendRawColumns(dst, keepFrom, timestamps, values)
+}
+
+// appendRawColumns appends a chunk of format 1.
+func (s *scratch) appendRawColumns(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
+	n := len(timestamps)
 	unitIndex, regular := shapeOf(keepFrom, timestamps)
 	unit := rawUnits[unitIndex]
 	flags := byte(unitIndex)

@@ -40,6 +40,11 @@ func (s *scratch) appendSplit(dst []byte, key SplitKey, g *Groups) []byte {
 	if g.Len() >= minVectorGroups {
 		return s.appendVectorSplit(dst, g)
 	}
+	return s.appendColumnSplit(dst, g)
+}
+
+// appendColumnSplit appends g, whose positions are in s, as a split of format 1.
+func (s *scratch) appendColumnSplit(dst []byte, g *Groups) []byte {
 	at := len(dst)
 	dst = beginFrame(dst, splitVersion)
 	dst = appendPresence(dst, s.positions)
