@@ -15,8 +15,8 @@ import (
 )
 
 // sealed makes a frame of payload: what a fuzzer finds hard to make is the checksum.
-func sealed(payload []byte) []byte {
-	src := binary.AppendUvarint([]byte{1}, uint64(len(payload)))
+func sealed(version byte, payload []byte) []byte {
+	src := binary.AppendUvarint([]byte{version}, uint64(len(payload)))
 	src = append(src, payload...)
 	return binary.LittleEndian.AppendUint32(src, uint32(xxhash.Sum64(src)))
 }
@@ -31,15 +31,21 @@ func FuzzDecodeSplit(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, p := range splitPatterns {
 		for _, positions := range positionSets(rng) {
-			f.Add(payloadOf(carbonara.AppendSplit(nil, testKey, splitGroups(p, testKey, columnsOf7, positions, 3))))
+			src := carbonara.AppendSplit(nil, testKey, splitGroups(p, testKey, columnsOf7, positions, 3))
+			f.Add(src[0] == 2, payloadOf(src))
 		}
 	}
-	f.Fuzz(func(t *testing.T, payload []byte) {
+	f.Add(true, payloadOf(carbonara.AppendSplit(nil, testKey, resampledSplit(1, 12, 64))))
+	f.Fuzz(func(t *testing.T, vectors bool, payload []byte) {
+		version := byte(1)
+		if vectors {
+			version = 2
+		}
 		g := new(carbonara.Groups)
 		if err := carbonara.DecodeSplit(payload, testKey, columnsOf7, 0, carbonara.MaxTimestamp, g); err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
 			t.Fatal(err)
 		}
-		src := sealed(payload)
+		src := sealed(version, payload)
 		info, infoErr := carbonara.SplitInfo(src)
 		var columns []carbonara.Column
 		for _, c := range info.Columns {
@@ -76,15 +82,17 @@ func FuzzDecodeRaw(f *testing.F) {
 	for _, kind := range rawKinds {
 		for _, n := range []int{0, 1, 2, 10, 700} {
 			timestamps, values := kind.make(rng, n)
-			f.Add(payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)), []byte(nil))
-			f.Add(payloadOf(carbonara.AppendRaw(nil, kind.at(n/2), timestamps, values)), payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)))
+			version := carbonara.AppendRaw(nil, 0, timestamps, values)[0] - 1
+			f.Add(version, payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)), []byte(nil))
+			f.Add(version, payloadOf(carbonara.AppendRaw(nil, kind.at(n/2), timestamps, values)), payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)))
 		}
 	}
-	f.Fuzz(func(t *testing.T, first, second []byte) {
+	f.Fuzz(func(t *testing.T, version byte, first, second []byte) {
+		version = 1 + version&1
 		if _, _, err := carbonara.DecodeRaw(first, nil, nil); err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
 			t.Fatal(err)
 		}
-		src := slices.Concat(sealed(first), sealed(second))
+		src := slices.Concat(sealed(version, first), sealed(version, second))
 		timestamps, values, err := carbonara.DecodeRaw(src, nil, nil)
 		if err != nil {
 			if !errors.Is(err, carbonara.ErrCorrupt) || len(timestamps)+len(values) > 0 {
@@ -92,7 +100,7 @@ func FuzzDecodeRaw(f *testing.F) {
 			}
 			return
 		}
-		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(first), sealed(second)})
+		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(version, first), sealed(version, second)})
 		if err != nil {
 			t.Fatal(err)
 		}

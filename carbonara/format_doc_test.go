@@ -10,15 +10,20 @@ import (
 	"gnocco/carbonara"
 )
 
-// documentedBytes returns the bytes of the block marked "hex" in a page of docs/format: hexadecimal up to two spaces,
-// then what it means.
-func documentedBytes(t *testing.T, page string) []byte {
+// documentedBytes returns the bytes of the n-th block marked "hex" in a page of docs/format, from 0: hexadecimal up to two
+// spaces, then what it means.
+func documentedBytes(t *testing.T, page string, n int) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../docs/format/" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, found := strings.Cut(string(text), "```hex\n")
+	block, found := string(text), true
+	for range n + 1 {
+		if _, block, found = strings.Cut(block, "```hex\n"); !found {
+			break
+		}
+	}
 	block, _, closed := strings.Cut(block, "```")
 	if !found || !closed {
 		t.Fatalf("%s has no example", page)
@@ -44,7 +49,7 @@ func TestSplitOfTheDocument(t *testing.T) {
 		Columns:     []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin, carbonara.ColumnMax},
 		Values:      [][]float64{{1, 1, 1}, {20.5, 20.75, 21}, {20.5, 20.75, 21}, {20.5, 20.75, 21}},
 	}
-	if got, want := carbonara.AppendSplit(nil, key, g), documentedBytes(t, "split.md"); string(got) != string(want) {
+	if got, want := carbonara.AppendSplit(nil, key, g), documentedBytes(t, "split.md", 0); string(got) != string(want) {
 		t.Errorf("the split of docs/format/split.md is written as\n% x, not\n% x", got, want)
 	}
 }
@@ -53,7 +58,26 @@ func TestRawSeriesOfTheDocument(t *testing.T) {
 	start := carbonara.FromTime(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
 	timestamps := []carbonara.Timestamp{start.Add(time.Second), start.Add(11 * time.Second), start.Add(22 * time.Second)}
 	got := carbonara.AppendRaw(nil, start, timestamps, []float64{0.5, 0.5, 3})
-	if want := documentedBytes(t, "raw.md"); string(got) != string(want) {
+	if want := documentedBytes(t, "raw.md", 0); string(got) != string(want) {
 		t.Errorf("the raw series of docs/format/raw.md is written as\n% x, not\n% x", got, want)
+	}
+}
+
+func TestVectorSplitOfTheDocument(t *testing.T) {
+	key := carbonara.SplitKeyOf(carbonara.FromTime(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)), time.Minute)
+	var timestamps []carbonara.Timestamp
+	var values []float64
+	for i := range 64 {
+		at := key.Start + carbonara.Timestamp(i)*carbonara.Timestamp(time.Minute)
+		timestamps = append(timestamps, at, at.Add(30*time.Second))
+		low := float64(200+5*i) / 10
+		values = append(values, low, low+float64(1+i%4))
+	}
+	batch := &carbonara.Batch{Timestamps: timestamps, Values: values}
+	methods := []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Std}
+	batch.Series = []carbonara.Series{{Plan: carbonara.NewPlan([]time.Duration{time.Minute}, methods), To: len(values)}}
+	g := resample(t, 1, batch).Groups(0, 0)
+	if got, want := carbonara.AppendSplit(nil, key, g), documentedBytes(t, "split.md", 1); string(got) != string(want) {
+		t.Errorf("the split of docs/format/split.md is written as\n% x, not\n% x", got, want)
 	}
 }

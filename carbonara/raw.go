@@ -43,6 +43,14 @@ func (s *scratch) appendRaw(dst []byte, keepFrom Timestamp, timestamps []Timesta
 }
 
 func (s *scratch) appendRawChunk(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
+	if len(timestamps) >= minVectorMeasures {
+		return s.appendRawVectors(dst, keepFrom, timestamps, values)
+	}
+	return s.appendRawColumns(dst, keepFrom, timestamps, values)
+}
+
+// appendRawColumns appends a chunk of format 1.
+func (s *scratch) appendRawColumns(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
 	n := len(timestamps)
 	unitIndex, regular := shapeOf(keepFrom, timestamps)
 	unit := rawUnits[unitIndex]
@@ -119,15 +127,21 @@ type rawChunk struct {
 	packed      bool
 	steps       []byte
 	values      columnBody
+	vectors     bool   // format 2: steps are streams, and columns the values
+	columns     []byte // one after the other, each with its length before it
 }
 
 // parseRaw splits the first chunk off src.
 func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
-	src, rest, err = openFrame(src, rawVersion)
+	version, known := byte(rawVersion), byte(rawKnownFlags)
+	if c.vectors = len(src) > 0 && src[0] == rawVectorVersion; c.vectors {
+		version, known = rawVectorVersion, rawUnitMask|rawHasKeepFrom
+	}
+	src, rest, err = openFrame(src, version)
 	if err != nil {
 		return c, nil, err
 	}
-	if len(src) == 0 || src[0]&^rawKnownFlags != 0 {
+	if len(src) == 0 || src[0]&^known != 0 {
 		return c, nil, corrupt("flags")
 	}
 	flags := src[0]
@@ -159,6 +173,9 @@ func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 	}
 	c.first = Timestamp(first) * c.unit
 	c.last = c.first
+	if c.vectors {
+		return c, rest, c.parseRawVectors(src, latest)
+	}
 	if n > 1 {
 		var span uint64
 		if span, src, ok = consumeUvarint(src); !ok || span > latest-first || span < n-1 || (c.regular && span%(n-1) != 0) {
@@ -189,6 +206,9 @@ func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 func (c *rawChunk) appendTimestamps(dst []Timestamp, s *scratch) ([]Timestamp, error) {
 	if c.n == 0 {
 		return dst, nil
+	}
+	if c.vectors {
+		return c.appendVectorTimestamps(dst, s)
 	}
 	base := len(dst)
 	dst = slices.Grow(dst, c.n)
@@ -231,6 +251,14 @@ func (c *rawChunk) appendTimestamps(dst []Timestamp, s *scratch) ([]Timestamp, e
 	return dst, nil
 }
 
+// appendValues appends the values of the chunk from measure number from on.
+func (c *rawChunk) appendValues(dst []float64, from int, s *scratch) ([]float64, error) {
+	if c.vectors {
+		return c.appendVectorValues(dst, from, s)
+	}
+	return c.values.appendTo(dst, c.n, from, c.n, s)
+}
+
 // DecodeRaw appends the measures of a raw series, which is AppendRaw's operands side by side, oldest first: ascending;
 // of equal timestamps that of the later operand; of those before the greatest keepFrom only the newest. An error wraps
 // ErrCorrupt, and the slices come back as they were.
@@ -263,7 +291,7 @@ func LastRaw(src []byte) (m Measure, ok bool, err error) {
 	if newest.n == 0 {
 		return m, false, nil
 	}
-	value, err := newest.values.appendTo(nil, newest.n, newest.n-1, newest.n, s)
+	value, err := newest.appendValues(nil, newest.n-1, s)
 	if err != nil {
 		return m, false, fmt.Errorf("raw series: %w", err)
 	}

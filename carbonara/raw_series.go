@@ -26,7 +26,7 @@ func (r *rawSeries) decode(src []byte, s *scratch) error {
 		if r.timestamps, err = c.appendTimestamps(r.timestamps, s); err != nil {
 			return err
 		}
-		if r.values, err = c.values.appendTo(r.values, c.n, 0, c.n, s); err != nil {
+		if r.values, err = c.appendValues(r.values, 0, s); err != nil {
 			return err
 		}
 		if n > r.base && c.first <= r.timestamps[n-1] {

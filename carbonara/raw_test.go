@@ -215,4 +215,16 @@ func TestDecodeRawOfDamage(t *testing.T) {
 		}
 		f(append(slices.Clone(src), 0))
 	}
+	timestamps, values := rawKinds[0].make(rng, 300)
+	src := carbonara.AppendRaw(nil, rawKinds[0].at(2), timestamps, values)
+	for i := range src {
+		for _, flip := range []byte{1, 0x80, 0xff} {
+			damaged := slices.Clone(src)
+			damaged[i] ^= flip
+			f(damaged)
+		}
+		if i > 0 {
+			f(src[:i])
+		}
+	}
 }

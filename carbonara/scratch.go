@@ -4,7 +4,8 @@ import "sync"
 
 // scratch is the memory that one call of the codecs works in.
 type scratch struct {
-	positions []uint16
+	version   byte     // of the parsed split
+	positions []uint16 // its
 	rows      []uint16 // MergeSplits: where each row of groups lies
 	columns   []storedColumn
 	union     []Column
@@ -14,6 +15,12 @@ type scratch struct {
 	body      []byte // of one column, not compressed
 	packed    []byte // the same, compressed
 	planes    []byte
+
+	inVectors []int    // format 2: columns, by index, whose values are in the vectors
+	bodies    [][]byte // of the vectors' columns, slots for each vector
+	slots     int
+	vectors   *vectorCodec
+	vector    [vectorLen]float64
 
 	timestamps []Timestamp // MergeRaw: the series
 	values     []float64
@@ -29,6 +36,13 @@ func getScratch() *scratch { return scratches.Get().(*scratch) }
 // release returns s to the pool, without what it holds of a caller's memory.
 func (s *scratch) release() {
 	clear(s.columns[:cap(s.columns)])
+	clear(s.bodies[:cap(s.bodies)])
+	if s.vectors != nil {
+		for i := range s.vectors.families {
+			f := &s.vectors.families[i]
+			f.counts, f.sums = nil, nil
+		}
+	}
 	s.groups.Columns, s.merged.Columns = nil, nil
 	scratches.Put(s)
 }

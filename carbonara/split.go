@@ -6,14 +6,25 @@ import (
 	"slices"
 )
 
-// splitVersion is the first byte of a split; docs/format/split.md draws the rest.
+// splitVersion is the first byte of a split of format 1; docs/format/split.md draws the rest.
 const splitVersion = 1
 
 // storedColumn is a column of a parsed split.
 type storedColumn struct {
 	column Column
-	same   bool // as an earlier column, whose body this is
+	same   bool   // as an earlier column, whose body this is
+	owner  Column // that column, or this one
 	body   columnBody
+	slot   int // format 2: which of the columns in the vectors
+}
+
+// stored returns how the parsed split stores a column.
+func (s *scratch) stored(c Column) (storedColumn, bool) {
+	i, ok := slices.BinarySearchFunc(s.columns, c, func(a storedColumn, c Column) int { return int(a.column) - int(c) })
+	if !ok {
+		return storedColumn{}, false
+	}
+	return s.columns[i], true
 }
 
 // AppendSplit appends g, whose rows all lie within key, as a split or as an operand that MergeSplits folds into one. It
@@ -25,9 +36,17 @@ func AppendSplit(dst []byte, key SplitKey, g *Groups) []byte {
 }
 
 func (s *scratch) appendSplit(dst []byte, key SplitKey, g *Groups) []byte {
+	s.positions = appendPositions(s.positions[:0], key, g.Starts)
+	if g.Len() >= minVectorGroups {
+		return s.appendVectorSplit(dst, g)
+	}
+	return s.appendColumnSplit(dst, g)
+}
+
+// appendColumnSplit appends g, whose positions are in s, as a split of format 1.
+func (s *scratch) appendColumnSplit(dst []byte, g *Groups) []byte {
 	at := len(dst)
 	dst = beginFrame(dst, splitVersion)
-	s.positions = appendPositions(s.positions[:0], key, g.Starts)
 	dst = appendPresence(dst, s.positions)
 	if g.Len() == 0 {
 		return endFrame(dst, at)
@@ -116,22 +135,12 @@ func (s *scratch) decodeRows(key SplitKey, lo, hi int, dst *Groups) error {
 	if lo >= hi {
 		return nil
 	}
-	base := dst.Len()
-	for i, c := range dst.Columns {
-		j, stored := slices.BinarySearchFunc(s.columns, c, func(a storedColumn, c Column) int { return int(a.column) - int(c) })
-		if !stored {
-			dst.Values[i] = slices.Grow(dst.Values[i], hi-lo)[:base+hi-lo]
-			fill(dst.Values[i][base:], math.NaN())
-			continue
+	if err := s.decodeColumns(lo, hi, dst); err != nil {
+		base := dst.Len()
+		for i := range dst.Values {
+			dst.Values[i] = dst.Values[i][:base]
 		}
-		values, err := s.columns[j].body.appendTo(dst.Values[i], len(s.positions), lo, hi, s)
-		if err != nil {
-			for i := range dst.Values {
-				dst.Values[i] = dst.Values[i][:base]
-			}
-			return fmt.Errorf("%v: %w", c, err)
-		}
-		dst.Values[i] = values
+		return err
 	}
 	dst.Starts = slices.Grow(dst.Starts, hi-lo)
 	for _, p := range s.positions[lo:hi] {
@@ -140,10 +149,39 @@ func (s *scratch) decodeRows(key SplitKey, lo, hi int, dst *Groups) error {
 	return nil
 }
 
+// decodeColumns is decodeRows without starts. On errors the columns of dst are of different lengths.
+func (s *scratch) decodeColumns(lo, hi int, dst *Groups) error {
+	if s.version == splitVectorVersion {
+		return s.decodeVectorRows(lo, hi, dst)
+	}
+	for i, c := range dst.Columns {
+		stored, ok := s.stored(c)
+		if !ok {
+			base := len(dst.Values[i])
+			dst.Values[i] = slices.Grow(dst.Values[i], hi-lo)[:base+hi-lo]
+			fill(dst.Values[i][base:], math.NaN())
+			continue
+		}
+		values, err := stored.body.appendTo(dst.Values[i], len(s.positions), lo, hi, s)
+		if err != nil {
+			return fmt.Errorf("%v: %w", c, err)
+		}
+		dst.Values[i] = values
+	}
+	return nil
+}
+
 // parseSplit checks src and reads all but the values: s.positions, none above last, and s.columns, which share src.
 func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
 	s.columns, s.positions = s.columns[:0], s.positions[:0]
-	src, rest, err := openFrame(src, splitVersion)
+	if len(src) == 0 {
+		return 0, corrupt("no bytes")
+	}
+	s.version = splitVersion
+	if src[0] == splitVectorVersion {
+		s.version = splitVectorVersion
+	}
+	src, rest, err := openFrame(src, s.version)
 	if err != nil {
 		return 0, err
 	}
@@ -163,8 +201,9 @@ func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
 	if !ok || columns > uint64(len(src)) {
 		return presence, corrupt("number of columns")
 	}
-	var distinct [maxCodecSameRef + 1]columnBody
+	var distinct [maxCodecSameRef + 1]storedColumn
 	numDistinct := 0
+	s.slots = 0
 	for i := range int(columns) {
 		if len(src) < 2 {
 			return presence, corrupt("column %d is cut short", i)
@@ -179,17 +218,28 @@ func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
 			if reference >= numDistinct || src[0]&compressedBit != 0 {
 				return presence, corrupt("column %v is the same as none", c.column)
 			}
-			c.body, src = distinct[reference], src[1:]
+			d := distinct[reference]
+			c.owner, c.body, c.slot, src = d.owner, d.body, d.slot, src[1:]
 		} else {
-			if c.body, src, err = parseColumn(src); err != nil {
+			c.owner = c.column
+			if s.version == splitVectorVersion && src[0]&codecMask >= codecVectors {
+				if src[0] != codecVectors {
+					return presence, corrupt("column %v: codec", c.column)
+				}
+				c.body.codec, c.slot, src = codecVectors, s.slots, src[1:]
+				s.slots++
+			} else if c.body, src, err = parseColumn(src); err != nil {
 				return presence, err
 			}
 			if numDistinct < len(distinct) {
-				distinct[numDistinct] = c.body
+				distinct[numDistinct] = c
 				numDistinct++
 			}
 		}
 		s.columns = append(s.columns, c)
+	}
+	if s.version == splitVectorVersion {
+		return presence, s.parseVectors(src, s.slots)
 	}
 	if len(src) > 0 {
 		return presence, corrupt("%d bytes after the last column", len(src))

@@ -1,5 +1,11 @@
 package carbonara
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // SplitDescription is how a split is stored, for inspect.
 type SplitDescription struct {
 	Version  int
@@ -27,10 +33,39 @@ func SplitInfo(src []byte) (SplitDescription, error) {
 	d := SplitDescription{Version: int(src[0]), Groups: len(s.positions), Bytes: len(src), Presence: presenceNames[presence]}
 	for _, c := range s.columns {
 		info := ColumnDescription{Column: c.column, Codec: c.body.String(), Bytes: len(c.body.bytes)}
+		if s.version == splitVectorVersion && c.body.codec == codecVectors {
+			info.Codec, info.Bytes = s.vectorDescription(c.slot)
+		}
 		if c.same {
 			info.Codec, info.Bytes = codecNames[codecSame], 0
 		}
 		d.Columns = append(d.Columns, info)
 	}
 	return d, nil
+}
+
+// vectorDescription returns the kinds of vector column that a column in the vectors has, each once, and its bytes.
+func (s *scratch) vectorDescription(slot int) (codec string, bytes int) {
+	var kinds []string
+	for at := slot; at < len(s.bodies); at += s.slots {
+		body := s.bodies[at]
+		bytes += len(body)
+		if len(body) == 0 {
+			continue
+		}
+		kind := vectorKindNames[body[0]&vectorKindMask]
+		if body[0]&vectorKindMask != vectorFloats {
+			kind += fmt.Sprintf(" e=%d", body[0]>>4)
+		}
+		if body[0]&vectorResiduals != 0 {
+			kind += " with residuals"
+		}
+		if body[0]&vectorExceptions != 0 {
+			kind += " with exceptions"
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return strings.Join(kinds, ", "), bytes
 }

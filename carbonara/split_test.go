@@ -405,4 +405,13 @@ func TestDecodeSplitOfDamage(t *testing.T) {
 		f(append(slices.Clone(src), 0))
 		f(slices.Concat(src, src))
 	}
+	src := carbonara.AppendSplit(nil, testKey, resampledSplit(1, 12, 64))
+	for i := range src {
+		for _, flip := range []byte{1, 0x80, 0xff} {
+			damaged := slices.Clone(src)
+			damaged[i] ^= flip
+			f(damaged)
+		}
+		f(src[:i])
+	}
 }

@@ -1,0 +1,146 @@
+package carbonara
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Reaggregate sets dst to the groups of a coarser granularity that those of src make up: what the measures themselves
+// give, exactly for decimals (sums are then the float64 next to the true sum, where a resampler's may be some units in the
+// last place beside it). Columns that do not follow from others' (percentiles) are left out.
+func Reaggregate(dst, src *Groups, granularity time.Duration) error {
+	if granularity < src.Granularity || granularity%max(src.Granularity, 1) != 0 {
+		return fmt.Errorf("granularity %v is no multiple of %v", granularity, src.Granularity)
+	}
+	columns := slices.DeleteFunc(slices.Clone(src.Columns), func(c Column) bool { return c.Base() >= numMoments })
+	dst.Reset(granularity, columns)
+	for i, start := range src.Starts {
+		if to := start.Floor(granularity); i == 0 || dst.Starts[dst.Len()-1] != to {
+			dst.Starts = append(dst.Starts, to)
+		}
+	}
+	for rate := range Column(2) {
+		layout := newLayout(src.Columns, rate == 1)
+		out := newLayout(columns, rate == 1)
+		if !out.any {
+			continue
+		}
+		e := combinedExponent([]*Groups{src}, rate<<7)
+		row := 0
+		for _, to := range dst.Starts {
+			var c combination
+			for ; row < src.Len() && src.Starts[row].Floor(granularity) == to; row++ {
+				m := layout.at(src, row)
+				c.add(&m, e)
+			}
+			dst.appendMoments(&out, c, e)
+		}
+	}
+	return nil
+}
+
+// Merge sets dst to the groups of several metrics at one granularity taken together, as if all measures were one
+// metric's: exactly for decimals, as Reaggregate. It keeps count, sum, min, max and second moment, of measures and of
+// differences, as far as all sources have them: which measure is first of all their groups do not tell.
+func Merge(dst *Groups, sources []*Groups) error {
+	if len(sources) == 0 {
+		return fmt.Errorf("no groups to merge")
+	}
+	columns := slices.DeleteFunc(slices.Clone(sources[0].Columns), func(c Column) bool { return c.Base() > ColumnM2 })
+	for _, g := range sources[1:] {
+		if g.Granularity != sources[0].Granularity {
+			return fmt.Errorf("granularities %v and %v differ", sources[0].Granularity, g.Granularity)
+		}
+		columns = slices.DeleteFunc(columns, func(c Column) bool { return g.Column(c) == nil })
+	}
+	dst.Reset(sources[0].Granularity, columns)
+	for _, g := range sources {
+		dst.Starts = append(dst.Starts, g.Starts...)
+	}
+	slices.Sort(dst.Starts)
+	dst.Starts = slices.Compact(dst.Starts)
+	for rate := range Column(2) {
+		out := newLayout(columns, rate == 1)
+		if !out.any {
+			continue
+		}
+		e := combinedExponent(sources, rate<<7)
+		rows := make([]int, len(sources))
+		layouts := make([]layout, len(sources))
+		for i, g := range sources {
+			layouts[i] = newLayout(g.Columns, rate == 1)
+		}
+		for _, start := range dst.Starts {
+			var c combination
+			for i, g := range sources {
+				if rows[i] < g.Len() && g.Starts[rows[i]] == start {
+					m := layouts[i].at(g, rows[i])
+					c.add(&m, e)
+					rows[i]++
+				}
+			}
+			dst.appendMoments(&out, c, e)
+		}
+	}
+	return nil
+}
+
+// combinedExponent returns the exponent at which the sums, minima and maxima of all sources are decimals, as far as they
+// are; -1 if a source does not tell counts and sums.
+func combinedExponent(sources []*Groups, rate Column) int {
+	e := 0
+	for _, g := range sources {
+		l := newLayout(g.Columns, rate != 0)
+		if l.moment[ColumnSum] < 0 || l.moment[ColumnCount] < 0 {
+			return -1
+		}
+		for row := range g.Len() {
+			m := l.at(g, row)
+			for _, v := range [...]float64{m.min, m.max} {
+				if least, ok := leastExponent(v); ok {
+					e = max(e, least)
+				}
+			}
+			for more := e; more <= maxExponent; more++ {
+				if _, ok := exactSum(&m, more); ok {
+					e = more
+					break
+				}
+			}
+		}
+	}
+	return e
+}
+
+// at returns the moments of a row; what has no column is NaN, a count 1.
+func (l *layout) at(g *Groups, row int) moments {
+	value := func(c Column) float64 {
+		if i := l.moment[c]; i >= 0 {
+			return g.Values[i][row]
+		}
+		return math.NaN()
+	}
+	m := moments{value(ColumnCount), value(ColumnSum), value(ColumnMin), value(ColumnMax), value(ColumnM2), value(ColumnFirst), value(ColumnLast)}
+	if m.count != m.count {
+		m.count = 1
+	}
+	return m
+}
+
+// appendMoments appends a combination's moments as the next row of the columns that l tells.
+func (g *Groups) appendMoments(l *layout, c combination, e int) {
+	m := c.result(e)
+	state := [numMoments]float64{m.count, m.sum, m.min, m.max, m.m2, m.first, m.last}
+	for column, i := range l.moment {
+		if i < 0 {
+			continue
+		}
+		v := state[column]
+		if !c.any && Column(column) != ColumnCount {
+			v = nan
+		}
+		g.Values[i] = append(g.Values[i], v)
+	}
+}

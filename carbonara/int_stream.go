@@ -1,0 +1,375 @@
+package carbonara
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// vectorLen is the number of groups that a split of format 2 encodes together.
+const vectorLen = 1024
+
+// A stream holds up to 1,024 integers: themselves, their differences or the differences of these, less a base, bit-packed
+// (bitpack.go) with a width for each mini-vector; a number that is wider than its mini-vector's width is patched. All
+// arithmetic wraps around in 64 bits, so that any integers come back.
+//
+//	head      1 byte: bits 0-1 the order of differences, 0 to 2; the flags below
+//	base      varint
+//	start     a varint for each order: the first integer, the first difference
+//	shift     1 byte: all numbers are multiples of 2^shift and packed without it
+//	widths    a byte for each mini-vector
+//	packed    the numbers; at order 1 the first is 0, at order 2 the first two are
+//	patches   uvarint how many; for each a uvarint how many numbers lie between it and the one before, and a uvarint,
+//	          its bits above the width
+const (
+	streamOrderMask = 0x03
+	streamConstant  = 0x04 // all numbers are 0: nothing after start
+	streamShifted   = 0x08 // shift is there
+	streamOneWidth  = 0x10 // one width for all mini-vectors
+	streamPatched   = 0x20 // patches are there
+	streamKnown     = 0x3f
+)
+
+// intEncoder is the memory of appendStream.
+type intEncoder struct {
+	work    [2][vectorLen]int64
+	numbers [vectorLen]uint64
+	patches []patch
+}
+
+type patch struct {
+	position int
+	high     uint64
+}
+
+// sampleLen is how many integers, at most, the order of differences and the base are chosen by.
+const sampleLen = 32
+
+// samplesOf returns how many of n values to look at: all below 8, else 8, 16 or 32.
+func samplesOf(n int) int {
+	switch {
+	case n < 8:
+		return n
+	case n < 128:
+		return 8
+	case n < 256:
+		return 16
+	}
+	return sampleLen
+}
+
+// sampleAt returns the index of the k-th of count samples of n values: evenly apart but for a jitter, because data has
+// periods, too.
+func sampleAt(k, count, n int) int {
+	if count < 8 {
+		return k
+	}
+	shift := bits.TrailingZeros8(uint8(count))
+	return k*n>>shift + (k*37&31)*(n>>shift)>>5
+}
+
+// appendStream appends ints, 1 to vectorLen of them.
+func (c *intEncoder) appendStream(dst []byte, ints []int64) []byte {
+	return c.appendStreamOf(dst, ints, chooseOrder(ints))
+}
+
+// appendStreamOf is appendStream with a given order of differences.
+func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int) []byte {
+	var starts [2]int64
+	values := ints
+	for o := range order {
+		starts[o] = values[o]
+		values = differences(c.work[o][:len(values)], values, o+1)
+	}
+	lowest, highest := values[order], values[order]
+	for _, v := range values[order:] {
+		lowest, highest = min(lowest, v), max(highest, v)
+	}
+	base := lowest
+	if trimmed := trimmedLowest(values[order:]); bits.Len64(uint64(highest-trimmed)) < bits.Len64(uint64(highest-lowest)) {
+		below := 0
+		for _, v := range values[order:] {
+			if v < trimmed {
+				below++
+			}
+		}
+		if below <= len(values)/16 {
+			base = trimmed // what lies below wraps around and is patched
+		}
+	}
+	all := uint64(0)
+	numbers := c.numbers[:len(values)]
+	for i, v := range values {
+		numbers[i] = uint64(v - base)
+		if i < order {
+			numbers[i] = 0
+		}
+		all |= numbers[i]
+	}
+	head := byte(order)
+	headAt := len(dst)
+	dst = appendUvarint(append(dst, 0), zigzag(base))
+	for _, start := range starts[:order] {
+		dst = appendUvarint(dst, zigzag(start))
+	}
+	if all == 0 {
+		dst[headAt] = head | streamConstant
+		return dst
+	}
+	if shift := bits.TrailingZeros64(all); shift > 0 {
+		head |= streamShifted
+		dst = append(dst, byte(shift))
+		for i := range numbers {
+			numbers[i] >>= shift
+		}
+	}
+	dst, flags := c.appendNumbers(dst, numbers)
+	dst[headAt] = head | flags
+	return dst
+}
+
+// differences fills dst with what each element of src is more than the one before; the first order elements mean nothing.
+func differences(dst, src []int64, order int) []int64 {
+	for i := range min(order, len(src)) {
+		dst[i] = 0
+	}
+	for i := order; i < len(src); i++ {
+		dst[i] = src[i] - src[i-1]
+	}
+	return dst
+}
+
+// chooseOrder estimates which order of differences packs smallest: by the bits of a sample's distances from its median.
+func chooseOrder(ints []int64) int {
+	n := len(ints)
+	if n < 4 {
+		return 0
+	}
+	var samples [3][sampleLen]int64
+	count := samplesOf(n - 2)
+	for k := range count {
+		i := 2 + sampleAt(k, count, n-2)
+		v, d := ints[i], ints[i]-ints[i-1]
+		samples[0][k], samples[1][k], samples[2][k] = v, d, d-(ints[i-1]-ints[i-2])
+	}
+	best, bestCost := 0, 1<<30
+	for order := range samples {
+		sample := samples[order][:count]
+		slices.Sort(sample)
+		median, cost := sample[count/2], count*order // a further order must win by half a bit: it is a sample
+		// The width follows the wider numbers, not the average: cost is that of the 90th percentile of distances.
+		spread := max(uint64(sample[count-1-count/16]-median), uint64(median-sample[count/16]))
+		cost += count * bits.Len64(spread)
+		for _, v := range sample {
+			cost += bits.Len64(zigzag(v - median))
+		}
+		if cost < bestCost {
+			best, bestCost = order, cost
+		}
+	}
+	return best
+}
+
+// trimmedLowest returns a value below which few of values lie.
+func trimmedLowest(values []int64) int64 {
+	var sample [sampleLen]int64
+	count := samplesOf(len(values))
+	for k := range count {
+		sample[k] = values[sampleAt(k, count, len(values))]
+	}
+	slices.Sort(sample[:count])
+	lowest := sample[0]
+	return lowest - (sample[count/2]-lowest)/4
+}
+
+// appendNumbers appends widths, packed numbers and patches.
+func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) {
+	var widths [vectorLen / miniValues]byte
+	minis := (len(numbers) + miniValues - 1) / miniValues
+	flags := byte(streamOneWidth)
+	for m := range minis {
+		widths[m] = byte(bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))]))
+		if widths[m] != widths[0] {
+			flags = 0
+		}
+	}
+	if flags != 0 {
+		dst = append(dst, widths[0])
+	} else {
+		dst = append(dst, widths[:minis]...)
+	}
+	c.patches = c.patches[:0]
+	for m := range minis {
+		mini := numbers[m*miniValues : min((m+1)*miniValues, len(numbers))]
+		w := int(widths[m])
+		dst = appendMini(dst, mini, w)
+		for i, v := range mini {
+			if v>>w > 0 {
+				c.patches = append(c.patches, patch{m*miniValues + i, v >> w})
+			}
+		}
+	}
+	if len(c.patches) > 0 {
+		flags |= streamPatched
+		dst = appendUvarint(dst, uint64(len(c.patches)))
+		next := 0
+		for _, p := range c.patches {
+			dst = appendUvarint(dst, uint64(p.position-next))
+			dst = appendUvarint(dst, p.high)
+			next = p.position + 1
+		}
+	}
+	return dst, flags
+}
+
+// bestWidth returns the width at which numbers take the fewest bytes, patches included.
+func bestWidth(numbers []uint64) int {
+	var lengths [65]uint16
+	all := uint64(0)
+	for _, v := range numbers {
+		lengths[bits.Len64(v)]++
+		all |= v
+	}
+	widest := bits.Len64(all)
+	best, bestCost := widest, packedLen(len(numbers), widest)
+	above := 0 // numbers wider than w
+	patchBytes := 0
+	for w := widest - 1; w >= 0; w-- {
+		above += int(lengths[w+1])
+		// A patch takes a byte for its position and its high bits as a uvarint. Those of the numbers met so far grow with
+		// each narrower width: about a bit each, counted as a seventh of a byte.
+		patchBytes += 2 * int(lengths[w+1])
+		cost := packedLen(len(numbers), w) + patchBytes + above*(widest-w)/7
+		if above > len(numbers)/4 {
+			break
+		}
+		if cost < bestCost {
+			best, bestCost = w, cost
+		}
+	}
+	return best
+}
+
+// intDecoder is the memory of decodeStream.
+type intDecoder struct {
+	mini [miniValues]uint64
+}
+
+// decodeStream splits the stream of len(dst) integers off src.
+func (c *intDecoder) decodeStream(dst []int64, src []byte) (rest []byte, ok bool) {
+	n := len(dst)
+	if len(src) == 0 || src[0]&^streamKnown != 0 || src[0]&streamOrderMask > 2 {
+		return nil, false
+	}
+	head := src[0]
+	order := int(head & streamOrderMask)
+	base, src, ok := consumeVarint(src[1:])
+	if !ok || order >= n {
+		return nil, false
+	}
+	var starts [2]int64
+	for o := range order {
+		if starts[o], src, ok = consumeVarint(src); !ok {
+			return nil, false
+		}
+	}
+	if head&streamConstant != 0 {
+		if head&^(streamConstant|streamOrderMask) != 0 {
+			return nil, false
+		}
+		for i := range dst {
+			dst[i] = base
+		}
+	} else if src, ok = c.decodeNumbers(dst, src, head, base); !ok {
+		return nil, false
+	}
+	switch order {
+	case 1:
+		sum := starts[0] - dst[0]
+		for i, d := range dst {
+			sum += d
+			dst[i] = sum
+		}
+	case 2:
+		value, step := starts[0], starts[1]
+		dst[0] = value
+		value += step
+		dst[1] = value
+		for i, d := range dst[2:] {
+			step += d
+			value += step
+			dst[i+2] = value
+		}
+	}
+	return src, true
+}
+
+// decodeNumbers fills dst with what the shift, widths, numbers and patches of a stream say, added to base.
+func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int64) (rest []byte, ok bool) {
+	n := len(dst)
+	shift := 0
+	if head&streamShifted != 0 {
+		if len(src) == 0 || src[0] > 63 {
+			return nil, false
+		}
+		shift, src = int(src[0]), src[1:]
+	}
+	minis := (n + miniValues - 1) / miniValues
+	var widths [vectorLen / miniValues]byte
+	given := minis
+	if head&streamOneWidth != 0 {
+		given = 1
+	}
+	if len(src) < given {
+		return nil, false
+	}
+	for m := range minis {
+		widths[m] = src[min(m, given-1)]
+		if widths[m] > 64 {
+			return nil, false
+		}
+	}
+	src = src[given:]
+	for m := range minis {
+		out := dst[m*miniValues : min((m+1)*miniValues, n)]
+		w := int(widths[m])
+		size := packedLen(len(out), w)
+		if len(src) < size {
+			return nil, false
+		}
+		unpackMini(&c.mini, len(out), src, w)
+		src = src[size:]
+		numbers := c.mini[:len(out)]
+		if shift == 0 {
+			for i, v := range numbers {
+				out[i] = base + int64(v)
+			}
+			continue
+		}
+		for i, v := range numbers {
+			out[i] = base + int64(v<<(shift&63))
+		}
+	}
+	if head&streamPatched == 0 {
+		return src, true
+	}
+	count, src, ok := consumeUvarint(src)
+	if !ok || count > uint64(n) {
+		return nil, false
+	}
+	at := uint64(0)
+	for range count {
+		gap, rest, ok := consumeUvarint(src)
+		if !ok || gap >= uint64(n)-at {
+			return nil, false
+		}
+		high, rest, ok := consumeUvarint(rest)
+		if !ok {
+			return nil, false
+		}
+		src = rest
+		at += gap
+		dst[at] += int64(high << widths[at/miniValues] << (shift & 63))
+		at++
+	}
+	return src, true
+}

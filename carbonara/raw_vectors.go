@@ -1,0 +1,119 @@
+package carbonara
+
+import "slices"
+
+// rawVectorVersion is the first byte of a raw chunk of format 2, which encodes measures in vectors of 1,024. It is written
+// from minVectorMeasures on: what a checkpoint adds is smaller as a rule, and written faster in format 1.
+const (
+	rawVectorVersion  = 2
+	minVectorMeasures = 256
+)
+
+// appendRawVectors appends a chunk of format 2.
+func (s *scratch) appendRawVectors(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
+	n := len(timestamps)
+	unitIndex, _ := shapeOf(keepFrom, timestamps)
+	unit := rawUnits[unitIndex]
+	flags := byte(unitIndex)
+	if keepFrom > 0 {
+		flags |= rawHasKeepFrom
+	}
+	at := len(dst)
+	dst = beginFrame(dst, rawVectorVersion)
+	dst = appendUvarint(append(dst, flags), uint64(n))
+	if keepFrom > 0 {
+		dst = appendUvarint(dst, uint64(keepFrom/unit))
+	}
+	first := timestamps[0] / unit
+	dst = appendUvarint(dst, zigzag(int64(first-keepFrom/unit)))
+	dst = appendUvarint(dst, uint64(timestamps[n-1]/unit-first))
+	c := s.vectorCodec()
+	c.families[0].known = false
+	block := c.block[:0]
+	for from := 0; from < n; from += vectorLen {
+		part := timestamps[from:min(from+vectorLen, n)]
+		ints := c.ints[:len(part)]
+		for i, t := range part {
+			ints[i] = int64(t/unit - first)
+		}
+		block = c.streams.appendStream(block, ints)
+	}
+	dst = append(appendUvarint(dst, uint64(len(block))), block...)
+	for from := 0; from < n; from += vectorLen {
+		block = c.appendVectorColumn(block[:0], ColumnLast, values[from:min(from+vectorLen, n)])
+		dst = append(appendUvarint(dst, uint64(len(block))), block...)
+	}
+	c.block = block
+	return endFrame(dst, at)
+}
+
+// parseRawVectors reads what follows the first timestamp of a chunk of format 2.
+func (c *rawChunk) parseRawVectors(src []byte, latest uint64) error {
+	span, src, ok := consumeUvarint(src)
+	if !ok || span > latest-uint64(c.first/c.unit) || span < uint64(c.n-1) {
+		return corrupt("span of timestamps")
+	}
+	c.last += Timestamp(span) * c.unit
+	length, src, ok := consumeUvarint(src)
+	if !ok || length > uint64(len(src)) {
+		return corrupt("timestamps are cut short")
+	}
+	c.steps, c.columns = src[:length], src[length:]
+	return nil
+}
+
+// appendVectorTimestamps is appendTimestamps of format 2.
+func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timestamp, error) {
+	base := len(dst)
+	dst = slices.Grow(dst, c.n)
+	codec, src := s.vectorCodec(), c.steps
+	span := int64((c.last - c.first) / c.unit)
+	previous := int64(-1)
+	for from := 0; from < c.n; from += vectorLen {
+		ints := codec.ints[:min(vectorLen, c.n-from)]
+		var ok bool
+		if src, ok = codec.reader.decodeStream(ints, src); !ok {
+			return dst[:base], corrupt("timestamps")
+		}
+		for _, t := range ints {
+			if t <= previous || t > span {
+				return dst[:base], corrupt("timestamps")
+			}
+			previous = t
+			dst = append(dst, c.first+Timestamp(t)*c.unit)
+		}
+	}
+	if len(src) > 0 || previous != span || dst[base] != c.first {
+		return dst[:base], corrupt("timestamps")
+	}
+	return dst, nil
+}
+
+// appendVectorValues appends the values from measure number from on, a format 2 chunk's.
+func (c *rawChunk) appendVectorValues(dst []float64, from int, s *scratch) ([]float64, error) {
+	base := len(dst)
+	dst = slices.Grow(dst, c.n-from)
+	codec, src := s.vectorCodec(), c.columns
+	none := &codec.families[0].family
+	none.known = false
+	for first := 0; first < c.n; first += vectorLen {
+		length, rest, ok := consumeUvarint(src)
+		if !ok || length > uint64(len(rest)) {
+			return dst[:base], corrupt("values are cut short")
+		}
+		body := rest[:length]
+		src = rest[length:]
+		n := min(vectorLen, c.n-first)
+		if first+n <= from {
+			continue
+		}
+		if !codec.decodeVectorColumn(s.vector[:n], body, none) {
+			return dst[:base], corrupt("values")
+		}
+		dst = append(dst, s.vector[max(from-first, 0):n]...)
+	}
+	if len(src) > 0 {
+		return dst[:base], corrupt("%d bytes after the end of a chunk", len(src))
+	}
+	return dst, nil
+}

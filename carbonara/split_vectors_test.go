@@ -1,0 +1,221 @@
+package carbonara_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"gnocco/carbonara"
+)
+
+// resampledSplit returns groups of testKey as a resampler answers them, of a gauge with two decimals.
+func resampledSplit(seed uint64, measures, groups int) *carbonara.Groups {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	level := 5000
+	return resampledGroups(measures, groups, func(int) float64 {
+		level += rng.IntN(201) - 100
+		return float64(level) / 100
+	})
+}
+
+// resampledGroups returns groups of testKey with so many measures each.
+func resampledGroups(measures, groups int, value func(i int) float64) *carbonara.Groups {
+	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "first", "last", "95pct", "rate:mean", "rate:std", "rate:max"})
+	if err != nil {
+		panic(err)
+	}
+	plan := carbonara.NewPlan([]time.Duration{time.Minute}, methods)
+	batch := &carbonara.Batch{}
+	for i := range measures * groups {
+		at := carbonara.Timestamp(i) * carbonara.Timestamp(time.Minute) / carbonara.Timestamp(measures)
+		batch.Timestamps = append(batch.Timestamps, testKey.Start+at)
+		batch.Values = append(batch.Values, value(i))
+	}
+	batch.Series = []carbonara.Series{{Plan: plan, To: len(batch.Values)}}
+	var result carbonara.Result
+	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), batch, &result); err != nil {
+		panic(err)
+	}
+	return result.Groups(0, 0)
+}
+
+// Real groups come back bit for bit, whole and in parts, at the sizes where vectors begin and end.
+func TestVectorSplitRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, measures := range []int{1, 2, 12, 61} {
+		for _, n := range []int{64, 127, 128, 1000, 1024, 1025, 2048, 3600} {
+			g := resampledSplit(uint64(n), measures, n)
+			src := carbonara.AppendSplit(nil, testKey, g)
+			if src[0] != 2 {
+				t.Fatalf("%d groups are written in format %d", n, src[0])
+			}
+			wantGroups(t, mustDecodeSplit(t, src, testKey, g.Columns), g)
+			for range 20 {
+				lo := rng.IntN(n)
+				hi := lo + 1 + rng.IntN(n-lo)
+				columns := []carbonara.Column{g.Columns[rng.IntN(len(g.Columns))]}
+				rows := g.Slice(lo, hi)
+				part, want := new(carbonara.Groups), new(carbonara.Groups)
+				want.Reset(g.Granularity, columns)
+				want.Append(&rows)
+				if err := carbonara.DecodeSplit(src, testKey, columns, g.Starts[lo], g.Starts[hi-1]+1, part); err != nil {
+					t.Fatal(err)
+				}
+				wantGroups(t, part, want)
+			}
+		}
+	}
+}
+
+// A split that format 1 wrote folds with one of format 2 into one of format 2.
+func TestFormatsFold(t *testing.T) {
+	g := resampledSplit(1, 12, 200)
+	var operands [][]byte
+	for _, cut := range [][2]int{{0, 150}, {150, 170}, {160, 200}} {
+		rows := g.Slice(cut[0], cut[1])
+		operands = append(operands, carbonara.AppendSplit(nil, testKey, &rows))
+	}
+	if operands[0][0] != 2 || operands[1][0] != 1 {
+		t.Fatalf("operands are of formats %d and %d", operands[0][0], operands[1][0])
+	}
+	merged := mustMergeSplits(t, operands)
+	if merged[0] != 2 {
+		t.Errorf("folded into format %d", merged[0])
+	}
+	wantGroups(t, mustDecodeSplit(t, merged, testKey, g.Columns), g)
+}
+
+func TestVectorSplitCodecs(t *testing.T) {
+	info, err := carbonara.SplitInfo(carbonara.AppendSplit(nil, testKey, resampledSplit(1, 12, 1024)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range info.Columns {
+		want := "decimal against mean e=2"
+		switch c.Column.Base() {
+		case carbonara.ColumnCount:
+			want = "decimal"
+		case carbonara.ColumnSum:
+			want = "decimal e=2"
+		case carbonara.ColumnM2:
+			want = "second moment e=2"
+		case carbonara.PercentileColumn(95):
+			want = "decimal against mean"
+		}
+		if !strings.HasPrefix(c.Codec, want) {
+			t.Errorf("%v: %q, want %q", c.Column, c.Codec, want)
+		}
+	}
+}
+
+// What a group takes in seven columns, for data of several kinds.
+func TestVectorSplitsAreSmall(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 11))
+	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "first", "last"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := carbonara.NewPlan([]time.Duration{time.Minute}, methods).Columns
+	f := func(name string, measures int, value func(i int) float64, most float64) {
+		t.Helper()
+		all := resampledGroups(measures, 3600, value)
+		g := new(carbonara.Groups)
+		g.Reset(all.Granularity, columns)
+		g.Append(all)
+		got := float64(len(carbonara.AppendSplit(nil, testKey, g))) / 3600
+		if got > most {
+			t.Errorf("%s, %d measures a group: %.4f bytes a group, want %.4f at most", name, measures, got, most)
+		}
+	}
+	counter := 0
+	f("zeros", 12, func(int) float64 { return 0 }, 0.01)
+	f("constant", 1, func(int) float64 { return 42.5 }, 0.01)
+	f("counter", 12, func(int) float64 { counter += 1500; return float64(counter) }, 0.05)
+	f("gauge", 1, func(int) float64 { return float64(2000+rng.IntN(256)) / 100 }, 1.02)
+	f("gauge", 12, func(int) float64 { return float64(2000+rng.IntN(256)) / 100 }, 9)
+	f("random", 1, func(int) float64 { return rng.NormFloat64() }, 8.1)
+	f("random", 12, func(int) float64 { return rng.NormFloat64() }, 8.1*6)
+}
+
+// The groups of the golden series, one series after the other, come back from vectors as they went in: what the
+// resampler is held to, the store is.
+func TestGoldenGroupsThroughVectors(t *testing.T) {
+	splits := make(map[string]*carbonara.Groups) // by columns
+	for _, v := range goldenVectors(t) {
+		batch := &carbonara.Batch{Timestamps: v.Timestamps, Values: v.Values}
+		batch.Series = []carbonara.Series{{Plan: planOf(v.Granularities), To: len(v.Values)}}
+		result := resample(t, 1, batch)
+		for j := range v.Granularities {
+			g := result.Groups(0, j)
+			all := splits[fmt.Sprint(g.Columns)]
+			if all == nil {
+				all = new(carbonara.Groups)
+				all.Reset(testKey.Granularity, g.Columns)
+				splits[fmt.Sprint(g.Columns)] = all
+			}
+			rows := g.Slice(0, min(g.Len(), carbonara.GroupsPerSplit-all.Len()))
+			rows.Starts = make([]carbonara.Timestamp, rows.Len())
+			for i := range rows.Starts {
+				rows.Starts[i] = testKey.Start + carbonara.Timestamp(all.Len()+i)*carbonara.Timestamp(testKey.Granularity)
+			}
+			all.Append(&rows)
+		}
+	}
+	inVectors := 0
+	for _, g := range splits {
+		src := carbonara.AppendSplit(nil, testKey, g)
+		wantGroups(t, mustDecodeSplit(t, src, testKey, g.Columns), g)
+		if src[0] == 2 {
+			inVectors += g.Len()
+		}
+	}
+	if inVectors < 400 {
+		t.Errorf("only %d golden groups went through vectors", inVectors)
+	}
+}
+
+// A sum in floats lies some float64 beside the decimal; that is kept.
+func TestSumKeepsItsBits(t *testing.T) {
+	g := resampledGroups(10, 100, func(i int) float64 { return []float64{0.1, 0.3, 0.7}[i%3] })
+	sums := g.Column(carbonara.ColumnSum)
+	beside := 0
+	for _, sum := range sums {
+		if sum != math.Round(sum*10)/10 {
+			beside++
+		}
+	}
+	if beside == 0 {
+		t.Fatal("all sums are decimals")
+	}
+	got := mustDecodeSplit(t, carbonara.AppendSplit(nil, testKey, g), testKey, g.Columns)
+	wantGroups(t, got, g)
+}
+
+func BenchmarkVectorSplit(b *testing.B) {
+	for _, measures := range []int{1, 12} {
+		g := resampledSplit(1, measures, carbonara.GroupsPerSplit)
+		b.Run(fmt.Sprintf("op=encode/measures=%d", measures), func(b *testing.B) {
+			var src []byte
+			for b.Loop() {
+				src = carbonara.AppendSplit(src[:0], testKey, g)
+			}
+			reportSplit(b, src, g.Len(), len(g.Columns))
+		})
+		b.Run(fmt.Sprintf("op=decode/measures=%d", measures), func(b *testing.B) {
+			src := carbonara.AppendSplit(nil, testKey, g)
+			got := new(carbonara.Groups)
+			for b.Loop() {
+				got.Reset(testKey.Granularity, g.Columns)
+				if err := carbonara.DecodeSplit(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, got); err != nil {
+					b.Fatal(err)
+				}
+			}
+			reportSplit(b, src, g.Len(), len(g.Columns))
+			wantGroups(b, got, g)
+		})
+	}
+}

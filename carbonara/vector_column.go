@@ -1,0 +1,184 @@
+package carbonara
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// A vector column holds the values of one column for the groups of one vector of a split of format 2:
+//
+//	head        1 byte: bits 0-1 the kind, below; bit 2: residuals are there; bit 3: exceptions are there;
+//	            bits 4-7 the exponent e
+//	integers    a stream
+//	residuals   a stream: how many float64 the value lies above what the integer says
+//	exceptions  uvarint how many; for each a uvarint, twice how many groups lie between it and the one before, plus 1 if
+//	            the value is the NaN that stands for an absent one; else 8 bytes follow, the float64
+const (
+	vectorIntegers     = iota // i / 10^e
+	vectorAgainstMean         // (i + mean * 10^e, rounded) / 10^e
+	vectorSecondMoment        // see secondMoment
+	vectorFloats              // the float64 whose rank among all is i (see rank); e is 0
+
+	vectorKindMask   = 0x03
+	vectorResiduals  = 0x04
+	vectorExceptions = 0x08
+)
+
+var vectorKindNames = [...]string{"decimal", "decimal against mean", "second moment", "float"}
+
+// rank numbers the float64 in ascending order, so that the next greater one has the next rank.
+func rank(v float64) int64 {
+	b := int64(math.Float64bits(v))
+	return b ^ int64(uint64(b>>63)>>1)
+}
+
+// unrank is the inverse of rank.
+func unrank(r int64) float64 {
+	return math.Float64frombits(uint64(r ^ int64(uint64(r>>63)>>1)))
+}
+
+// decimalOf returns the float64 next to i / 10^e.
+func decimalOf(i int64, power float64) float64 { return float64(i) / power }
+
+// predicted returns the integer that columns of a group with this mean are told against at an exponent.
+func predicted(mean, power float64) int64 {
+	x := mean * power
+	if !(x < maxDecimal && x > -maxDecimal) {
+		return 0
+	}
+	return int64(math.RoundToEven(x)) // so that one measure in a group is told by 0
+}
+
+// maxMomentCount bounds the measures of a group whose second moment is told by an integer.
+const maxMomentCount = 1 << 20
+
+// momentDivisor divides by 2n for groups of n measures, n from one group to the next mostly the same.
+type momentDivisor struct {
+	count   float64
+	n, m    int64 // m = 2n
+	inverse float64
+}
+
+// mod returns v mod 2n, at least 0, of |v| <= maxDecimal.
+func (d *momentDivisor) mod(v int64) int64 {
+	r := v - int64(float64(v)*d.inverse)*d.m // off by one at most
+	if r < 0 {
+		r += d.m
+	}
+	if r < 0 {
+		r += d.m
+	}
+	if r >= d.m {
+		r -= d.m
+	}
+	return r
+}
+
+// base returns what second moments of a group are told with: the number n of its measures, and the remainder r of
+// n*Q - S² by 2n, where S is their sum and Q the sum of their squares, in units of 10^-e and 10^-2e. Q and S are both
+// even or both odd, so that r follows from S: it is S*(n-S) mod 2n. ok is false if count and sum do not fit.
+func (d *momentDivisor) base(count, sum, power float64) (n, r int64, ok bool) {
+	s := sum * power
+	if !(count >= 1 && count <= maxMomentCount && s < maxDecimal && s > -maxDecimal) {
+		return 0, 0, false
+	}
+	if count != d.count {
+		n := int64(count)
+		if float64(n) != count {
+			return 0, 0, false
+		}
+		*d = momentDivisor{count, n, 2 * n, 1 / float64(2*n)}
+	}
+	if d.n == 1 {
+		return 1, 0, true
+	}
+	rest := d.mod(int64(math.RoundToEven(s)))
+	other := d.n - rest // n - S mod 2n, above -n
+	if other < 0 {
+		other += d.m
+	}
+	return d.n, d.mod(rest * other), true
+}
+
+// secondMoment returns the sum of squared deviations of a group: (2n*i + r) / (n * 10^2e).
+func secondMoment(n, r, i int64, squarePower float64) float64 {
+	return float64(2*n*i+r) / (float64(n) * squarePower)
+}
+
+// squarePowersOf10 are 10^2e, all exact.
+var squarePowersOf10 = [maxExponent + 1]float64{1, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e14, 1e16, 1e18, 1e20}
+
+// family is what columns of one vector are told with: the counts and sums of the measures, or of the differences.
+type family struct {
+	known        bool
+	counts, sums []float64
+	means        [vectorLen]float64
+	predictions  [vectorLen]int64 // at predictedAt, which is -1 for none
+	predictedAt  int
+}
+
+// set makes counts and sums known; they are kept, not copied.
+func (f *family) set(counts, sums []float64) {
+	f.known, f.counts, f.sums, f.predictedAt = true, counts, sums, -1
+	for i, n := range counts {
+		f.means[i] = sums[i] / n
+	}
+}
+
+// predict returns the integers that columns are told against at exponent e, mostly the same for all columns.
+func (f *family) predict(e int) []int64 {
+	out := f.predictions[:len(f.counts)]
+	if f.predictedAt == e {
+		return out
+	}
+	f.predictedAt = e
+	power := powersOf10[e]
+	for i, mean := range f.means[:len(out)] {
+		out[i] = predicted(mean, power)
+	}
+	return out
+}
+
+// appendExceptions appends the values at positions.
+func appendExceptions(dst []byte, positions []int, values []float64) []byte {
+	dst = appendUvarint(dst, uint64(len(positions)))
+	next := 0
+	for _, p := range positions {
+		gap := uint64(p-next) << 1
+		bits := math.Float64bits(values[p])
+		if bits == nanBits {
+			dst = appendUvarint(dst, gap|1)
+		} else {
+			dst = binary.LittleEndian.AppendUint64(appendUvarint(dst, gap), bits)
+		}
+		next = p + 1
+	}
+	return dst
+}
+
+// decodeExceptions puts exceptions over out; src must end with them.
+func decodeExceptions(out []float64, src []byte) bool {
+	count, src, ok := consumeUvarint(src)
+	if !ok || count > uint64(len(out)) {
+		return false
+	}
+	at := uint64(0)
+	for range count {
+		gap, rest, ok := consumeUvarint(src)
+		if !ok || gap>>1 >= uint64(len(out))-at {
+			return false
+		}
+		src = rest
+		at += gap >> 1
+		bits := uint64(nanBits)
+		if gap&1 == 0 {
+			if len(src) < 8 {
+				return false
+			}
+			bits, src = binary.LittleEndian.Uint64(src), src[8:]
+		}
+		out[at] = math.Float64frombits(bits)
+		at++
+	}
+	return len(src) == 0
+}

@@ -1,0 +1,287 @@
+package carbonara
+
+import "math"
+
+// vectorCodec is the memory that vector columns are encoded and decoded in.
+type vectorCodec struct {
+	streams    intEncoder
+	reader     intDecoder
+	ints       [vectorLen]int64
+	residuals  [vectorLen]int64
+	exceptions []int
+	body       []byte // of a vector column
+	block      []byte // of a vector
+	families   [2]familyState
+}
+
+// familyState is a family, that of the measures or of the differences, while a vector is encoded or decoded.
+type familyState struct {
+	family
+	exponent int // encoder: of most sums; -1 if they are no decimals
+	finest   int // encoder: the greatest that a column before the second moments was written with
+
+	// Decoder: what has been decoded into these buffers; busy while it is, so that damage cannot make columns need
+	// each other.
+	hasCounts, hasSums, busy bool
+	countBuffer, sumBuffer   [vectorLen]float64
+}
+
+// familyOf returns the family that a column belongs to.
+func (c *vectorCodec) familyOf(column Column) *familyState {
+	return &c.families[column>>7]
+}
+
+// maxResidual bounds how many float64 a value may lie beside its decimal. A sum in floats of some thousand decimals, or
+// a difference of two, does; beyond it the residual is no smaller than the float's own bits.
+const maxResidual = 1 << 20
+
+// beginVector tells the encoder the counts and sums of rows from to to of g, where g has them.
+func (c *vectorCodec) beginVector(g *Groups, from, to int) {
+	for rate := range c.families {
+		f := &c.families[rate]
+		f.known = false
+		counts, sums := g.Column(ColumnCount|Column(rate)<<7), g.Column(ColumnSum|Column(rate)<<7)
+		if counts != nil && sums != nil {
+			f.set(counts[from:to], sums[from:to])
+			f.exponent = chooseExponent(f.sums)
+			f.finest = f.exponent
+		}
+	}
+}
+
+// appendVectorColumn appends values, at most vectorLen, as a vector column.
+func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []float64) []byte {
+	f := c.familyOf(column)
+	at := len(dst)
+	base := column.Base()
+	switch {
+	case base == ColumnM2 && f.known && f.exponent >= 0:
+		dst = c.appendSecondMoment(dst, values, &f.family, f.exponent)
+		if f.finest > f.exponent {
+			c.body = c.appendSecondMoment(c.body[:0], values, &f.family, f.finest)
+			if len(c.body) < len(dst)-at {
+				dst = append(dst[:at], c.body...)
+			}
+		}
+	default:
+		e := f.exponent
+		if base != ColumnSum || !f.known {
+			e = chooseExponent(values)
+		}
+		if e >= 0 {
+			dst, e = c.appendBestDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
+			f.finest = max(f.finest, e)
+		}
+	}
+	if size := len(dst) - at; size == 0 || size > 5*len(values) {
+		c.body = c.appendFloats(c.body[:0], values)
+		if size == 0 || len(c.body) < size {
+			dst = append(dst[:at], c.body...)
+		}
+	}
+	return dst
+}
+
+// appendBestDecimals is appendDecimals at e, or at what suits the exceptions if that is smaller.
+func (c *vectorCodec) appendBestDecimals(dst []byte, values []float64, f *family, e int, againstMean bool) ([]byte, int) {
+	at := len(dst)
+	dst = c.appendDecimals(dst, values, f, e, againstMean)
+	if more := c.exponentOfExceptions(values, e); more > e {
+		c.body = c.appendDecimals(c.body[:0], values, f, more, againstMean)
+		if len(c.body) < len(dst)-at {
+			return append(dst[:at], c.body...), more
+		}
+	}
+	return dst, e
+}
+
+// chooseExponent returns the exponent at which a sample of values are integers over 10^e, but for a few; -1 if too many are
+// not at any.
+func chooseExponent(values []float64) int {
+	var fitting [maxExponent + 1]int
+	samples := samplesOf(len(values))
+	absent, unfit := 0, 0
+	for k := range samples {
+		v := values[sampleAt(k, samples, len(values))]
+		if math.Float64bits(v) == nanBits {
+			absent++
+			continue
+		}
+		if e, ok := leastExponent(v); ok {
+			fitting[e]++
+		} else {
+			unfit++
+		}
+	}
+	if unfit*4 > samples-absent {
+		return -1
+	}
+	e := maxExponent
+	for left := (samples - absent) / 16; e > 0 && fitting[e] <= left; e-- {
+		left -= fitting[e]
+	}
+	return e
+}
+
+// exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none, or
+// e: where exceptions are few it is not worth trying.
+func (c *vectorCodec) exponentOfExceptions(values []float64, e int) int {
+	n := len(c.exceptions)
+	if n <= len(values)/64 {
+		return e
+	}
+	most := e
+	samples := samplesOf(n)
+	for k := range samples {
+		v := values[c.exceptions[sampleAt(k, samples, n)]]
+		if least, ok := leastExponent(v); ok {
+			most = max(most, least)
+		}
+	}
+	return most
+}
+
+// leastExponent returns the least e at which v is, but for few float64, an integer over 10^e.
+func leastExponent(v float64) (int, bool) {
+	for e, power := range powersOf10 {
+		i, ok := nearest(v, power)
+		if !ok {
+			return 0, false
+		}
+		distance := rank(v) - rank(decimalOf(i, power))
+		if distance == 0 {
+			return e, true
+		}
+		// What is near must be so by far: one decimal lies about 2^52 / i float64 from the next.
+		if distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42 {
+			return e, true
+		}
+	}
+	return 0, false
+}
+
+// nearest returns the integer next to v * power; ok is false if it is too large, or v not finite.
+func nearest(v, power float64) (int64, bool) {
+	x := v * power
+	if !(x <= maxDecimal && x >= -maxDecimal) {
+		return 0, false
+	}
+	return int64(math.RoundToEven(x)), true
+}
+
+// appendDecimals appends values as integers over 10^e.
+func (c *vectorCodec) appendDecimals(dst []byte, values []float64, f *family, e int, againstMean bool) []byte {
+	power := powersOf10[e]
+	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
+	c.exceptions = c.exceptions[:0]
+	anyResidual := int64(0)
+	var predictions []int64
+	if againstMean {
+		predictions = f.predict(e)
+	}
+	for i, v := range values {
+		residuals[i] = 0
+		whole, ok := nearest(v, power)
+		if ok {
+			if back := decimalOf(whole, power); math.Float64bits(back) != math.Float64bits(v) {
+				k := rank(v) - rank(back)
+				residuals[i] = k
+				anyResidual |= k
+				ok = k <= maxResidual && k >= -maxResidual
+			}
+		}
+		if !ok {
+			c.except(i)
+			continue
+		}
+		if againstMean {
+			whole -= predictions[i]
+		}
+		ints[i] = whole
+	}
+	kind := byte(vectorIntegers)
+	if againstMean {
+		kind = vectorAgainstMean
+	}
+	return c.appendIntegers(dst, kind, e, values, anyResidual != 0)
+}
+
+// except makes group i an exception; its integer becomes what costs least.
+func (c *vectorCodec) except(i int) {
+	c.exceptions = append(c.exceptions, i)
+	c.ints[i], c.residuals[i] = 0, 0
+	if i > 0 {
+		c.ints[i] = c.ints[i-1]
+	}
+}
+
+// appendIntegers appends a vector column of the integers, residuals and exceptions that have been set.
+func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []float64, residuals bool) []byte {
+	if n := len(c.exceptions); n > 0 && c.exceptions[0] == 0 && n < len(values) {
+		// Exceptions at the front take the first integer that there is.
+		first := 0
+		for first < n && c.exceptions[first] == first {
+			first++
+		}
+		if first < len(values) {
+			for i := range first {
+				c.ints[i] = c.ints[first]
+			}
+		}
+	}
+	head := kind | byte(e)<<4
+	if residuals {
+		head |= vectorResiduals
+	}
+	if len(c.exceptions) > 0 {
+		head |= vectorExceptions
+	}
+	dst = append(dst, head)
+	dst = c.streams.appendStream(dst, c.ints[:len(values)])
+	if residuals {
+		dst = c.streams.appendStreamOf(dst, c.residuals[:len(values)], 0)
+	}
+	if len(c.exceptions) > 0 {
+		dst = appendExceptions(dst, c.exceptions, values)
+	}
+	return dst
+}
+
+// appendSecondMoment appends second moments of decimals whose sums have the exponent e.
+func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family, e int) []byte {
+	power, square := powersOf10[e], squarePowersOf10[e]
+	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
+	c.exceptions = c.exceptions[:0]
+	anyResidual := int64(0)
+	var divisor momentDivisor
+	for i, v := range values {
+		n, r, ok := divisor.base(f.counts[i], f.sums[i], power)
+		residuals[i] = 0
+		if ok {
+			x := v * (f.counts[i] * square)
+			if ok = x < maxDecimal && x > -maxDecimal; ok {
+				whole := int64(math.RoundToEven((x - float64(r)) / float64(2*n)))
+				if back := secondMoment(n, r, whole, square); math.Float64bits(back) != math.Float64bits(v) {
+					k := rank(v) - rank(back)
+					residuals[i] = k
+					anyResidual |= k
+					ok = k <= maxResidual && k >= -maxResidual
+				}
+				ints[i] = whole
+			}
+		}
+		if !ok {
+			c.except(i)
+		}
+	}
+	return c.appendIntegers(dst, vectorSecondMoment, e, values, anyResidual != 0)
+}
+
+// appendFloats appends values by their ranks.
+func (c *vectorCodec) appendFloats(dst []byte, values []float64) []byte {
+	for i, v := range values {
+		c.ints[i] = rank(v)
+	}
+	c.exceptions = c.exceptions[:0]
+	return c.appendIntegers(dst, vectorFloats, 0, values, false)
+}

@@ -1,0 +1,148 @@
+package carbonara
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestBitPacking(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for w := 0; w <= 64; w++ {
+		for _, n := range []int{1, 2, 7, 63, 64, 127, 128} {
+			numbers := make([]uint64, n)
+			for i := range numbers {
+				if w > 0 {
+					numbers[i] = rng.Uint64() >> (64 - w)
+				}
+			}
+			packed := appendMini([]byte("x"), numbers, w)[1:]
+			if len(packed) != packedLen(n, w) {
+				t.Fatalf("%d numbers of %d bits take %d bytes, not %d", n, w, len(packed), packedLen(n, w))
+			}
+			var got [miniValues]uint64
+			unpackMini(&got, n, packed, w)
+			if !slices.Equal(got[:n], numbers) {
+				t.Fatalf("%d numbers of %d bits: got %v, want %v", n, w, got[:n], numbers)
+			}
+		}
+	}
+}
+
+// streamKinds are integers of many shapes.
+var streamKinds = map[string]func(rng *rand.Rand, i int) int64{
+	"constant":  func(*rand.Rand, int) int64 { return -7 },
+	"small":     func(rng *rand.Rand, _ int) int64 { return rng.Int64N(20) - 10 },
+	"counter":   func(_ *rand.Rand, i int) int64 { return 1e15 + int64(i)*1500 },
+	"quadratic": func(_ *rand.Rand, i int) int64 { return int64(i) * int64(i) * 64 },
+	"walk":      func(rng *rand.Rand, i int) int64 { return int64(i)*100 + rng.Int64N(9) },
+	"outliers": func(rng *rand.Rand, _ int) int64 {
+		if rng.IntN(50) == 0 {
+			return int64(rng.Uint64())
+		}
+		return rng.Int64N(100)
+	},
+	"low outliers": func(rng *rand.Rand, _ int) int64 {
+		if rng.IntN(100) == 0 {
+			return math.MinInt64 + rng.Int64N(5)
+		}
+		return 1e9 + rng.Int64N(100)
+	},
+	"multiples": func(rng *rand.Rand, _ int) int64 { return rng.Int64N(1000) << 20 },
+	"extremes":  func(_ *rand.Rand, i int) int64 { return []int64{math.MinInt64, math.MaxInt64, 0, -1}[i%4] },
+	"anything":  func(rng *rand.Rand, _ int) int64 { return int64(rng.Uint64()) },
+}
+
+func TestStreamRoundTrip(t *testing.T) {
+	var encoder intEncoder
+	var decoder intDecoder
+	rng := rand.New(rand.NewPCG(3, 4))
+	for name, value := range streamKinds {
+		for _, n := range []int{1, 2, 3, 4, 64, 127, 128, 129, 500, 1023, 1024} {
+			ints := make([]int64, n)
+			for i := range ints {
+				ints[i] = value(rng, i)
+			}
+			for order := range min(3, n) {
+				src := encoder.appendStreamOf(nil, ints, order)
+				got := make([]int64, n)
+				rest, ok := decoder.decodeStream(got, append(src, 1, 2))
+				if !ok || !bytes.Equal(rest, []byte{1, 2}) || !slices.Equal(got, ints) {
+					t.Fatalf("%s: %d integers at order %d do not come back", name, n, order)
+				}
+				for end := range src {
+					if rest, ok := decoder.decodeStream(got, src[:end]); ok {
+						t.Fatalf("%s: %d of %d bytes decode, %d are left", name, end, len(src), len(rest))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestStreamIsSmall(t *testing.T) {
+	f := func(name string, most int) {
+		t.Helper()
+		rng := rand.New(rand.NewPCG(3, 4))
+		ints := make([]int64, vectorLen)
+		for i := range ints {
+			ints[i] = streamKinds[name](rng, i)
+		}
+		if got := len(new(intEncoder).appendStream(nil, ints)); got > most {
+			t.Errorf("%s: %d bytes, want %d at most", name, got, most)
+		}
+	}
+	f("constant", 2)
+	f("counter", 12)
+	f("quadratic", 12)
+	f("small", vectorLen*5/8+8)
+	f("walk", vectorLen*6/8)
+	f("outliers", vectorLen*7/8+12*vectorLen/40)
+	f("low outliers", vectorLen*7/8+12*vectorLen/80)
+	f("multiples", vectorLen*10/8+16)
+	f("anything", vectorLen*8+32)
+}
+
+func TestRankOrdersFloats(t *testing.T) {
+	values := []float64{math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0,
+		math.SmallestNonzeroFloat64, 1, math.Nextafter(1, 2), math.MaxFloat64, math.Inf(1)}
+	for i, v := range values {
+		if math.Float64bits(unrank(rank(v))) != math.Float64bits(v) {
+			t.Errorf("%v comes back as %v", v, unrank(rank(v)))
+		}
+		if i > 0 && rank(values[i-1]) >= rank(v) {
+			t.Errorf("rank of %v is not above that of %v", v, values[i-1])
+		}
+	}
+	if rank(math.Nextafter(1, 2)) != rank(1)+1 {
+		t.Error("the next float has not the next rank")
+	}
+}
+
+// The second moment of integers is told exactly: its remainder is what big arithmetic says.
+func TestMomentDivisor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var divisor momentDivisor
+	for range 20000 {
+		n := 1 + rng.Int64N(20)
+		if rng.IntN(10) == 0 {
+			n = 1 + rng.Int64N(maxMomentCount)
+		}
+		s := int64(rng.Uint64()>>11) >> rng.IntN(53)
+		if rng.IntN(2) == 0 {
+			s = -s
+		}
+		gotN, r, ok := divisor.base(float64(n), float64(s), 1)
+		if !ok || gotN != n {
+			t.Fatalf("%d measures, sum %d: %d, %v", n, s, gotN, ok)
+		}
+		want := new(big.Int).Mul(big.NewInt(s), big.NewInt(n-s))
+		want.Mod(want, big.NewInt(2*n))
+		if r != want.Int64() {
+			t.Fatalf("%d measures, sum %d: remainder %d, want %d", n, s, r, want)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"gnocco/carbonara"
+)
+
+const step = time.Minute // between measures
+
+func main() {
+	measures := flag.Int("measures", 1, "measures in a group")
+	perColumn := flag.Bool("columns", false, "print how each column is stored")
+	flag.Parse()
+	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std"})
+	if err != nil {
+		panic(err)
+	}
+	granularity := time.Duration(*measures) * step
+	plan := carbonara.NewPlan([]time.Duration{granularity}, methods)
+	var all, decimals total
+	for _, name := range flag.Args() {
+		values, isDecimal, err := readValues(name)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "nabsize:", err)
+			os.Exit(1)
+		}
+		one := measure(plan, values, *perColumn)
+		all.add(one)
+		if isDecimal {
+			decimals.add(one)
+		}
+		fmt.Printf("%-45s decimal=%-5t groups=%-6d bytes/group=%.3f\n", filepath.Base(name), isDecimal, one.groups, one.perGroup())
+	}
+	fmt.Printf("%d files of decimals: %.3f bytes/group; %d files: %.3f bytes/group\n", decimals.files, decimals.perGroup(), all.files, all.perGroup())
+	if all.values > 0 {
+		fmt.Printf("encode %.0f MB/s, decode %.0f MB/s of float64\n", all.megabytesPerSecond(all.encode), all.megabytesPerSecond(all.decode))
+	}
+}
+
+// total is what one file or several add up to.
+type total struct {
+	files, groups, bytes, values int
+	encode, decode               time.Duration
+}
+
+func (t *total) add(o total) {
+	t.files++
+	t.groups += o.groups
+	t.bytes += o.bytes
+	t.values += o.values
+	t.encode += o.encode
+	t.decode += o.decode
+}
+
+func (t *total) perGroup() float64 { return float64(t.bytes) / float64(max(t.groups, 1)) }
+
+func (t *total) megabytesPerSecond(d time.Duration) float64 {
+	return float64(8*t.values) / 1e6 / d.Seconds()
+}
+
+// readValues returns the values of a file, and whether every one has a decimal form of at most 10 digits after the
+// point, and not more than 15 in all.
+func readValues(name string) (values []float64, isDecimal bool, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, false, err
+	}
+	defer file.Close()
+	isDecimal = true
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		_, text, ok := strings.Cut(lines.Text(), ",")
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			continue // the header
+		}
+		values = append(values, v)
+		shortest := strconv.FormatFloat(v, 'f', -1, 64)
+		_, fraction, _ := strings.Cut(shortest, ".")
+		isDecimal = isDecimal && len(fraction) <= 10 && len(shortest) <= 16
+	}
+	return values, isDecimal, lines.Err()
+}
+
+// measure encodes and decodes the splits of a series, several times for the clock.
+func measure(plan *carbonara.Plan, values []float64, perColumn bool) total {
+	const rounds = 20
+	batch := &carbonara.Batch{Values: values, Series: []carbonara.Series{{Plan: plan, To: len(values)}}}
+	for i := range values {
+		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(i)*carbonara.Timestamp(step))
+	}
+	var result carbonara.Result
+	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), batch, &result); err != nil {
+		panic(err)
+	}
+	groups := result.Groups(0, 0)
+	t := total{groups: groups.Len(), values: groups.Len() * len(plan.Columns)}
+	var decoded carbonara.Groups
+	for from := 0; from < groups.Len(); {
+		key := carbonara.SplitKeyOf(groups.Starts[from], groups.Granularity)
+		to := max(groups.Search(key.Next().Start), from+1)
+		part := groups.Slice(from, to)
+		var split []byte
+		started := time.Now()
+		for range rounds {
+			split = carbonara.AppendSplit(split[:0], key, &part)
+		}
+		t.encode += time.Since(started) / rounds
+		t.bytes += len(split)
+		started = time.Now()
+		for range rounds {
+			decoded.Reset(groups.Granularity, plan.Columns)
+			if err := carbonara.DecodeSplit(split, key, plan.Columns, 0, carbonara.MaxTimestamp, &decoded); err != nil {
+				panic(err)
+			}
+		}
+		t.decode += time.Since(started) / rounds
+		check(&decoded, &part)
+		if perColumn {
+			describe(split)
+		}
+		from = to
+	}
+	return t
+}
+
+func check(got, want *carbonara.Groups) {
+	for c := range want.Columns {
+		for i, v := range want.Values[c] {
+			if math.Float64bits(got.Values[c][i]) != math.Float64bits(v) {
+				panic(fmt.Sprintf("%v of group %d: %v came back as %v", want.Columns[c], i, v, got.Values[c][i]))
+			}
+		}
+	}
+}
+
+func describe(split []byte) {
+	info, err := carbonara.SplitInfo(split)
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range info.Columns {
+		fmt.Printf("  %-6v %6.3f bytes/group  %s\n", c.Column, float64(c.Bytes)/float64(info.Groups), c.Codec)
+	}
+}
