@@ -7,7 +7,7 @@ VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || ec
 FUZZTIME ?= 10s
 COUNT ?= 10
 
-.PHONY: help build demo test race fuzz lint conformance generated check bench-compare clean
+.PHONY: help build demo test race fuzz lint conformance client generated check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -34,6 +34,9 @@ lint: ## format, vet, staticcheck
 
 conformance: build ## Gnocchi's functional tests against bin/gnocco
 	tools/conformance.sh
+
+client: build ## Gnocchi's command-line client against bin/gnocco
+	tests/conformance/client.sh
 
 generated: ## generated files are what their sources say
 	tools/generated.sh

@@ -50,6 +50,10 @@ func TestArchivePolicies(t *testing.T) {
 	patch(`{"definition":[{"granularity":1,"points":50},{"granularity":2}]}`, 200, `"timespan": "0:00:50"`)
 	patch(`{"back_window":3}`, 200, `"back_window": 3`)
 	s.want(t, "GET /v1/archive_policy/medium", "", 200, `~"timespan": "0:00:50"`)
+	// Gnocchi's own client writes two slashes.
+	s.want(t, "PATCH /v1/archive_policy//medium", `{"back_window":2}`, 200, `~"back_window": 2`, admin...)
+	s.want(t, "PATCH //v1/archive_policy///medium//", `{"back_window":3}`, 200, `~"back_window": 3`, admin...)
+	s.want(t, "GET /gnocchi//v1//archive_policy/medium", "", 200, `~"back_window": 3`)
 	s.want(t, "PATCH /v1/archive_policy/medium", `{}`, 403, "~Access was denied")
 	s.want(t, "PATCH /v1/archive_policy/other", `{}`, 404, "~Archive policy other does not exist")
 

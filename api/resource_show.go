@@ -73,6 +73,10 @@ func (o *objectWriter) member(name string, value any) {
 		o.dst = append(o.dst, ',')
 	}
 	for i, part := range [...]any{name, value} {
+		if number, ok := part.(float64); ok {
+			o.dst = appendFloat(o.dst, number) // clients in Python tell 8.0 from 8
+			continue
+		}
 		text, err := json.Marshal(part)
 		if err != nil {
 			panic("api: " + err.Error())

@@ -49,7 +49,7 @@ func TestAttributes(t *testing.T) {
 	s := typed(t)
 	s.want(t, "POST /v1/resource/all", `{"id":"a","s":"née","u":"URN:uuid:x","n":1}`, 400, "~badly formed hexadecimal UUID string")
 	s.want(t, "POST /v1/resource/all", `{"id":"a","s":"née","u":"3B9E2F6C000040008000000000000001","n":-2,"b":false,"t":"2017-05-02T11:11:11Z"}`, 201,
-		`~"b": false, "n": -2, "s": "née", "t": "2017-05-02T11:11:11+00:00", "u": "3b9e2f6c-0000-4000-8000-000000000001", "metrics": {}`)
+		`~"b": false, "n": -2.0, "s": "née", "t": "2017-05-02T11:11:11+00:00", "u": "3b9e2f6c-0000-4000-8000-000000000001", "metrics": {}`)
 	refuse := func(fields, reason string) {
 		t.Helper()
 		s.want(t, "POST /v1/resource/all", `{"id":"b",`+fields+`}`, 400, "~"+reason, "Accept", wantsJSON)
