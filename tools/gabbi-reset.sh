@@ -12,13 +12,19 @@ GNOCCO=${GNOCCO:-$(cd "$(dirname "$0")/.." && pwd)/bin/gnocco}
 RIG=${RIG:-${TMPDIR:-/tmp}/gnocco-gabbi}
 LISTEN=${LISTEN:-127.0.0.1:8042}
 
+answers() { (exec 3<>"/dev/tcp/${LISTEN%:*}/${LISTEN##*:}") 2>/dev/null; }
+
 mkdir -p "$RIG"
 if [ -s "$RIG/pid" ]; then
     pid=$(cat "$RIG/pid")
     # KILL: what it holds is thrown away. The name guards against a process id in second use.
     if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = gnocco ]; then
         kill -KILL "$pid" 2>/dev/null || true
-        while kill -0 "$pid" 2>/dev/null && ! grep -q '^State:\s*Z' "/proc/$pid/status" 2>/dev/null; do sleep 0.01; done
+        # Its main thread may be gone while others still hold the port and the folder: what counts is that nobody answers.
+        for _ in $(seq 500); do
+            answers || [ -n "$(find /proc/"$pid"/task -mindepth 1 -maxdepth 1 ! -name "$pid" 2>/dev/null)" ] || break
+            sleep 0.01
+        done
     fi
     rm -f "$RIG/pid"
 fi
@@ -30,10 +36,7 @@ setsid "$GNOCCO" serve --data "$RIG/data" --listen "$LISTEN" --no-default-polici
 pid=$!
 echo "$pid" >"$RIG/pid"
 for _ in $(seq 200); do
-    if (exec 3<>"/dev/tcp/${LISTEN%:*}/${LISTEN##*:}") 2>/dev/null; then
-        exec 3>&- || true
-        exit 0
-    fi
+    ! answers || exit 0
     kill -0 "$pid" 2>/dev/null || break
     sleep 0.05
 done

@@ -43,7 +43,7 @@ named after the machine; started again on the same folder, the demo goes on with
 func runDemo(ctx context.Context, flags *serverFlags, out, logs io.Writer) error {
 	s, err := flags.start(ctx, logs)
 	if err != nil {
-		return err
+		return orderly(ctx, err)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

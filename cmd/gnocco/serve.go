@@ -18,7 +18,7 @@ end loses nothing that was answered with 202: it is processed at the next start.
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := flags.start(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
-				return err
+				return orderly(cmd.Context(), err)
 			}
 			return flags.run(cmd.Context(), s)
 		},

@@ -1,11 +1,14 @@
 package main_test
 
 import (
+	"bytes"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const secondsPolicy = `{"name": "seconds", "aggregation_methods": ["sum", "count"], "definition": [{"granularity": 1, "points": 1000}]}`
@@ -94,4 +97,26 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 	f("listen", "--listen", "127.0.0.1:99999")
 	f("unknown flag", "--nonsense")
 	f("configuration file", "--config", "/nonexistent.toml")
+}
+
+// TestSIGTERMDuringTheStart sends the signal at moments around the start: the end is orderly, or, before there is anybody to
+// catch it, the signal's own.
+func TestSIGTERMDuringTheStart(t *testing.T) {
+	data := t.TempDir()
+	for wait := range 12 {
+		cmd := exec.Command(program, "serve", "--data", data, "--listen", "127.0.0.1:0")
+		var log bytes.Buffer
+		cmd.Stderr = &log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(wait) * 8 * time.Millisecond)
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if status := cmd.ProcessState.ExitCode(); status > 0 {
+			t.Errorf("after %d ms: status %d, log:\n%s", wait*8, status, log.String())
+		}
+	}
 }

@@ -66,6 +66,14 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	return server.Start(ctx, o)
 }
 
+// orderly returns err, unless it only says that ctx ended while the server was started: to be stopped then is no failure.
+func orderly(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
+}
+
 // run waits until ctx ends or the server fails, and stops the server.
 func (f *serverFlags) run(ctx context.Context, s *server.Server) error {
 	var failed error
