@@ -52,22 +52,32 @@ func (s *scratch) appendColumnSplit(dst []byte, g *Groups) []byte {
 		return endFrame(dst, at)
 	}
 	dst = appendUvarint(dst, uint64(len(g.Columns)))
-	var distinct [maxCodecSameRef + 1]int // columns that others may refer to
-	numDistinct := 0
+	var distinct distinctColumns
 	for i, c := range g.Columns {
 		dst = append(dst, byte(c))
-		same := slices.IndexFunc(distinct[:numDistinct], func(d int) bool { return sameBits(g.Values[d], g.Values[i]) })
-		if same >= 0 {
+		if same, ok := distinct.find(g.Values, i); ok {
 			dst = append(dst, codecSame|byte(same)<<parameterShift)
 			continue
-		}
-		if numDistinct < len(distinct) {
-			distinct[numDistinct] = i
-			numDistinct++
 		}
 		dst = appendColumn(dst, g.Values[i], s)
 	}
 	return endFrame(dst, at)
+}
+
+// distinctColumns are the columns of a split that later ones may refer to instead of standing again.
+type distinctColumns struct {
+	columns [maxCodecSameRef + 1]int
+	n       int
+}
+
+// find returns the number of the one that equals column i bit for bit; without one, i is added while there is room.
+func (d *distinctColumns) find(values [][]float64, i int) (same int, ok bool) {
+	same = slices.IndexFunc(d.columns[:d.n], func(c int) bool { return sameBits(values[c], values[i]) })
+	if same < 0 && d.n < len(d.columns) {
+		d.columns[d.n] = i
+		d.n++
+	}
+	return same, same >= 0
 }
 
 func sameBits(a, b []float64) bool {

@@ -24,19 +24,13 @@ func (s *scratch) appendVectorSplit(dst []byte, g *Groups) []byte {
 	dst = beginFrame(dst, splitVectorVersion)
 	dst = appendPresence(dst, s.positions)
 	dst = appendUvarint(dst, uint64(len(g.Columns)))
-	var distinct [maxCodecSameRef + 1]int
-	numDistinct := 0
+	var distinct distinctColumns
 	s.inVectors = s.inVectors[:0]
 	for i, c := range g.Columns {
 		dst = append(dst, byte(c))
-		same := slices.IndexFunc(distinct[:numDistinct], func(d int) bool { return sameBits(g.Values[d], g.Values[i]) })
-		if same >= 0 {
+		if same, ok := distinct.find(g.Values, i); ok {
 			dst = append(dst, codecSame|byte(same)<<parameterShift)
 			continue
-		}
-		if numDistinct < len(distinct) {
-			distinct[numDistinct] = i
-			numDistinct++
 		}
 		if isConstant(g.Values[i]) {
 			dst = appendConstant(dst, g.Values[i][0])

@@ -1,6 +1,7 @@
 package metricd
 
 import (
+	"cmp"
 	"slices"
 
 	"gnocco/carbonara"
@@ -98,28 +99,23 @@ func (h *head) continues() bool {
 	return h.open != nil && h.earliest > h.base.Timestamp
 }
 
-// sorted returns pending ascending, of equal timestamps the one that arrived last, in memory appended to dst.
-func (h *head) sorted(dst []carbonara.Measure) []carbonara.Measure {
+// appendSorted appends pending to dst, ascending, of equal timestamps the one that arrived last.
+func (h *head) appendSorted(dst []carbonara.Measure) []carbonara.Measure {
+	from := len(dst)
 	dst = append(dst, h.pending...)
 	if h.ascending {
 		return dst
 	}
-	slices.SortStableFunc(dst, func(a, b carbonara.Measure) int {
-		switch {
-		case a.Timestamp < b.Timestamp:
-			return -1
-		case a.Timestamp > b.Timestamp:
-			return 1
-		}
-		return 0
-	})
-	kept := dst[:0]
-	for i, m := range dst {
-		if i+1 == len(dst) || dst[i+1].Timestamp != m.Timestamp {
-			kept = append(kept, m)
+	added := dst[from:]
+	slices.SortStableFunc(added, func(a, b carbonara.Measure) int { return cmp.Compare(a.Timestamp, b.Timestamp) })
+	kept := from
+	for i, m := range added {
+		if i+1 == len(added) || added[i+1].Timestamp != m.Timestamp {
+			dst[kept] = m
+			kept++
 		}
 	}
-	return kept
+	return dst[:kept]
 }
 
 // checkpointed forgets what a checkpoint made durable. The open rows are those of the newest groups.

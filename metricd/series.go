@@ -75,7 +75,7 @@ func (b *builder) addSingle(h *head, store *archive.Store, j int) error {
 
 func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, open []float64) error {
 	e := entry{head: h, from: len(b.measures)}
-	b.measures = append(b.measures, h.sorted(b.measures[len(b.measures):])...)
+	b.measures = h.appendSorted(b.measures)
 	e.to = len(b.measures)
 	series := carbonara.Series{Plan: plan, From: len(b.batch.Timestamps)}
 	if h.continues() {
