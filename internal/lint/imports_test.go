@@ -21,6 +21,7 @@ var layers = map[string][]string{
 	"api/influxdb":      {"carbonara"},
 	"api/measures":      {"model", "carbonara"},
 	"api/prometheus":    {"carbonara"},
+	"api/viewer":        {},
 	"gpu":               {"carbonara"},
 	"correlate":         {"carbonara"},
 	"web":               {},
