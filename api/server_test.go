@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,10 +15,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gnocco"
 	"gnocco/api"
 	"gnocco/metricd"
 	"gnocco/storage/incoming"
 	"gnocco/storage/index"
+	"gnocco/tests/conformance/contract"
 )
 
 const sacks = 4
@@ -86,7 +89,26 @@ func (s *server) call(t testing.TB, request, body string, headers ...string) *ht
 	}
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, r)
+	s.keepsContract(t, r, []byte(body), w)
 	return w
+}
+
+// openAPI is openapi.yaml, below the prefix that newServer gives.
+var openAPI = sync.OnceValues(func() (*contract.Contract, error) { return contract.New(gnocco.OpenAPI, "/gnocchi") })
+
+// keepsContract holds an answer to openapi.yaml.
+func (s *server) keepsContract(t testing.TB, r *http.Request, body []byte, w *httptest.ResponseRecorder) {
+	t.Helper()
+	c, err := openAPI()
+	check(t, err)
+	if strings.HasPrefix(r.URL.Path, "/debug/") || (s.options.Prefix != "" && s.options.Prefix != "/gnocchi") {
+		return
+	}
+	err = c.Check(&contract.Exchange{Method: r.Method, URL: r.URL, Request: r.Header, Body: body,
+		Status: w.Code, Answer: w.Header(), Result: w.Body.Bytes()})
+	if err != nil {
+		t.Errorf("%s %s %.200q: %d %.300q\nopenapi.yaml: %s", r.Method, r.URL, body, w.Code, w.Body, err)
+	}
 }
 
 // want checks status and body of a call: body is JSON that has to be equal, or, after "~", a part of the text.
