@@ -40,7 +40,7 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 	}
 	kind, err := a.Index.ResourceType(name)
 	if err != nil {
-		return refused(err)
+		return refusedCause(err)
 	}
 	expr, err := fields["search"].searchFilter()
 	if err != nil {

@@ -44,8 +44,8 @@ func (a *api) postAggregation(w http.ResponseWriter, r *http.Request, who *Ident
 	texts := make([]string, len(list))
 	at := map[string]int{}
 	for i, item := range list {
-		if texts[i], err = in.at(item, i).text(0); err != nil {
-			return err
+		if texts[i], ok = item.(string); !ok {
+			return in.at(item, i).fault("not a valid value")
 		}
 		at[texts[i]] = i
 	}

@@ -35,7 +35,7 @@ func TestAggregation(t *testing.T) {
 	refuse("GET "+path+"?metric=foobar", "", 400, "Invalid input: not a valid value")
 	refuse("POST "+path, `["foobar"]`, 400, "not a valid value")
 	refuse("POST "+path, `{}`, 400, "expected a list")
-	refuse("POST "+path, `[1]`, 400, "expected str")
+	refuse("POST "+path, `[1]`, 400, "not a valid value")
 	refuse("GET "+path+"?metric=cee6ef1f-52cc-4a16-bbb5-648aedfd1c37", "", 404, "Metric cee6ef1f-52cc-4a16-bbb5-648aedfd1c37 does not exist")
 	refuse("GET "+path+both+"&aggregation=wtf", "", 404, "Aggregation method 'wtf' at granularity '86400.0' for metric ")
 	refuse("GET "+path+one+"&aggregation=max", "", 404, `"aggregation_method": "max"`)

@@ -9,11 +9,12 @@ import (
 	"gnocco/carbonara"
 )
 
-// api serves the routes. It is shared by all requests and never changes.
+// api serves the routes. It is shared by all requests; what changes in it has locks of its own.
 type api struct {
 	Options
 	metrics   *metrics
 	resampler *carbonara.CPUResampler // for resample=, on the request's own goroutine
+	failures  failureLog
 	incoming  scratchPool[incomingScratch]
 	outgoing  scratchPool[outgoingScratch]
 
@@ -90,8 +91,8 @@ func (a *api) as(h userHandler) http.HandlerFunc {
 // fail answers with err. It is where errors are logged: those that are our own fault, or the machine's.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	answer := asError(err)
-	if answer.Status >= http.StatusInternalServerError && r.Context().Err() == nil { // else the client has given up
-		a.Logger.Error("request failed", "method", r.Method, "route", a.route(r), "status", answer.Status, "error", err)
+	if r.Context().Err() == nil { // else the client has given up
+		a.logFailure(r, answer, err)
 	}
 	if answer.Status == http.StatusRequestEntityTooLarge {
 		w.Header().Set("Connection", "close") // rather than to read the rest

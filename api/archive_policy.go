@@ -2,7 +2,9 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
+	"gnocco/carbonara"
 	"gnocco/model"
 )
 
@@ -116,14 +118,26 @@ func parseArchivePolicy(body input) (*model.ArchivePolicy, error) {
 			return nil, field.fault("expected a list")
 		}
 		for i, value := range names {
-			method, err := field.at(value, i).text(0)
-			if err != nil {
-				return nil, err
+			method, _ := value.(string)
+			if !isMethodPattern(method) {
+				return nil, field.at(value, i).fault("not a valid value")
 			}
 			methods = append(methods, method)
 		}
 	}
 	return model.NewArchivePolicy(name, backWindow, definition, methods)
+}
+
+// isMethodPattern tells whether text is an aggregation method, perhaps one to add or to take away, or all of them.
+func isMethodPattern(text string) bool {
+	if text == "*" {
+		return true
+	}
+	if strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
+		text = text[1:]
+	}
+	_, err := carbonara.ParseMethod(text)
+	return err == nil
 }
 
 // maxBackWindow keeps the number of blocks inside an int32; with blocks of a second that is 68 years.

@@ -20,7 +20,7 @@ func TestArchivePolicies(t *testing.T) {
 	refuse(`{"name":"x","definition":[{"granularity":1,"points":60},{"granularity":1}]}`, 400, "More than one archive policy uses granularity `1.0'")
 	refuse(`{"name":"x","definition":[{"granularity":1,"points":60,"timespan":"0:01:01"}]}`, 400, "timespan ≠ granularity × points")
 	refuse(`{"name":"x","definition":[{"granularity":1,"timespan":"1 shenanigan"}]}`, 400, "Unable to parse timespan")
-	refuse(`{"name":"x","aggregation_methods":["wtf"],"definition":[{"granularity":1}]}`, 400, "wtf")
+	refuse(`{"name":"x","aggregation_methods":["mean","wtf"],"definition":[{"granularity":1}]}`, 400, "not a valid value @ data['aggregation_methods'][1]")
 	refuse(`{"name":"x","back_window":-1,"definition":[{"granularity":1}]}`, 400, "value must be at least 0")
 	refuse(`{"name":`, 400, `"cause": "Unable to decode body"`)
 	refuse(`{} {}`, 400, `"cause": "Unable to decode body"`)

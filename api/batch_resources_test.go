@@ -25,7 +25,7 @@ func TestBatchResources(t *testing.T) {
 	post("", `{}`, 202, "")
 	post("", `{"`+aID+`":{}}`, 202, "")
 	post("", `[]`, 400, "~expected a dictionary")
-	post("", `{"a/b":{"cpu":`+measures("1")+`}}`, 400, "~'/' is not supported in resource id")
+	post("", `{"a/b":{"cpu":`+measures("1")+`}}`, 400, "~extra keys not allowed @ data['a/b']")
 	post("?create_metrics=perhaps", `{}`, 400, "~create_metrics")
 	post("", `{"`+aID+`":{"cpu":`+measures("1")+`}}`, 403, "~403", "user", "other")
 	post("", `{"`+aID+`":{"cpu":`+measures("1")+`}}`, 202, "")

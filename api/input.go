@@ -145,6 +145,8 @@ func (in input) timespan() (time.Duration, error) {
 		text = v.String()
 	case string:
 		text = v
+	case nil:
+		return 0, in.fault("Invalid timespan")
 	default:
 		return 0, in.fault("Unable to parse timespan")
 	}

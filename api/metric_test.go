@@ -136,7 +136,7 @@ func TestResources(t *testing.T) {
 	refuse(`{}`, "required key not provided @ data['id']")
 	refuse(`{"id":"a/b"}`, "'/' is not supported in resource id")
 	refuse(`{"id":"x","started_at":"2014-01-03","ended_at":"2013-01-03"}`, "Start timestamp cannot be after end timestamp")
-	refuse(`{"id":"x","started_at":"1914-01-03"}`, "Timestamp must be after Epoch")
+	refuse(`{"id":"x","started_at":"1914-01-03"}`, "not a valid value")
 	refuse(`{"id":"x","metrics":{"m":{"archive_policy_name":"none"}}}`, "Archive policy none does not exist")
 	refuse(`{"id":"x","metrics":{"m":"`+id+`"}}`, "Metric "+id+" does not exist")
 	refuse(`{"id":"x","metrics":{"m":"y"}}`, "not a valid value for dictionary value @ data['metrics']['m']")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -21,7 +22,7 @@ func (a *api) parsePage(query url.Values, sort ...string) (page, error) {
 	p := page{limit: a.MaxLimit, marker: query.Get("marker"), sort: sort}
 	if query.Has("limit") {
 		limit, err := strconv.Atoi(strings.TrimSpace(query.Get("limit")))
-		if err != nil {
+		if err != nil && !errors.Is(err, strconv.ErrRange) { // out of range, it is the greatest int, or the least
 			return p, badPage("expected int for dictionary value @ data['limit']")
 		}
 		if limit < 1 {

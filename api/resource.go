@@ -141,7 +141,7 @@ func (a *api) parseResource(body input, who *Identity, kind *model.ResourceType)
 	}
 	now := carbonara.FromTime(a.Now())
 	resource := &model.Resource{Type: kind.Name, Creator: who.User, StartedAt: now, RevisionStart: now}
-	if resource.OriginalID, err = fields["id"].textOrNumber(); err != nil {
+	if resource.OriginalID, err = fields["id"].text(0); err != nil {
 		return nil, nil, err
 	}
 	if resource.ID, err = model.ResourceID(resource.OriginalID, who.User); err != nil {

@@ -101,6 +101,9 @@ func (a *api) parseMetricSet(in input, who *Identity) (*index.MetricSet, error) 
 			set.Attach[name] = id
 			continue
 		}
+		if _, ok := field.value.(map[string]any); !ok {
+			return nil, field.fault("not a valid value")
+		}
 		metric, err := a.parseMetric(field, who, name)
 		if err != nil {
 			return nil, err

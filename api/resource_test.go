@@ -67,7 +67,7 @@ func TestAttributes(t *testing.T) {
 	refuse(`"s":"ok","t":"soon"`, `Unable to convert timestamps`)
 	refuse(`"s":"ok","t":null`, `expected str`)
 	refuse(`"s":"ok","other":1`, `extra keys not allowed @ data['other']`)
-	refuse(`"s":"ok","user_id":1`, `expected str`)
+	refuse(`"s":"ok","user_id":1`, `not a valid value`)
 	refuse(`"s":"ok","started_at":"2020-01-01","ended_at":"2019-01-01"`, `Start timestamp cannot be after end timestamp`)
 	s.want(t, "POST /v1/resource/all", `{"id":"b"}`, 400, "~required key not provided @ data['s']", "Accept", wantsJSON)
 	s.want(t, "POST /v1/resource/none", `{"id":"b"}`, 404, "~Resource type none does not exist")

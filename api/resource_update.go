@@ -81,14 +81,14 @@ func parseAttributes(fields map[string]input, kind *model.ResourceType, now carb
 	if field, ok := fields["started_at"]; ok {
 		t, err := field.timestamp(now)
 		if err != nil {
-			return err
+			return field.fault("not a valid value")
 		}
 		to.StartedAt = t
 	}
 	if field, ok := fields["ended_at"]; ok {
 		t, err := field.timestamp(now)
 		if err != nil {
-			return err
+			return field.fault("not a valid value")
 		}
 		to.EndedAt = &t
 	}
@@ -123,7 +123,7 @@ func parseOwner(fields map[string]input, key string, to **string) error {
 	}
 	text, err := field.text(255)
 	if err != nil {
-		return err
+		return field.fault("not a valid value")
 	}
 	*to = &text
 	return nil

@@ -136,8 +136,10 @@ func (in input) only() (string, input, error) {
 	switch {
 	case !ok:
 		return "", in, in.fault("expected a dictionary")
-	case len(object) != 1:
-		return "", in, in.fault("length of value must be 1")
+	case len(object) == 0:
+		return "", in, in.fault("length of value must be at least 1")
+	case len(object) > 1:
+		return "", in, in.fault("length of value must be at most 1")
 	case len(in.path) > 2*maxPredicateDepth:
 		return "", in, badRequest("Invalid query: nested too deep")
 	}

@@ -113,7 +113,7 @@ func (in DefinitionInput) resolve() (Definition, error) {
 		d.Granularity = *in.Granularity
 		d.Points = int64(*in.Timespan / d.Granularity)
 		if d.Points == 0 {
-			return fail("Timespan should be at least the granularity")
+			return fail("Calculated number of points is < 0")
 		}
 	default:
 		d.Granularity, d.Points = *in.Granularity, *in.Points

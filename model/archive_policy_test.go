@@ -84,7 +84,7 @@ func TestArchivePolicyRefuses(t *testing.T) {
 	f("p", 0, nil, "definition", "Granularity should be > 0", input(0, 60, 59))
 	f("p", 0, nil, "definition", "points should be > 0", input(time.Second, -1, 0))
 	f("p", 0, nil, "definition", "Timespan should be > 0", input(time.Second, 0, -time.Hour))
-	f("p", 0, nil, "definition", "at least the granularity", input(time.Minute, 0, time.Second))
+	f("p", 0, nil, "definition", "Calculated number of points is < 0", input(time.Minute, 0, time.Second))
 	f("p", 0, nil, "definition", "292 years", input(time.Hour, math.MaxInt64/2, 0))
 	f("p", 0, nil, "definition", "More than one archive policy uses granularity `1.0'", second, input(time.Minute, 1, 0), second)
 	f("p", 0, nil, "definition", "granularity `0.5'", input(time.Second/2, 1, 0), input(time.Second/2, 2, 0))

@@ -52,6 +52,11 @@ func (d *Decoder) decodeResources(body []byte, now carbonara.Timestamp, dst *Res
 	m := &dst.Measures
 	m.Offsets = append(m.Offsets, 0)
 	for _, resource := range d.doc.members(0) {
+		if strings.Contains(resource.key, "/") { // no resource can have that ID
+			e := (&DecodeError{}).inDictionary(resource.key)
+			e.Reason = "extra keys not allowed @ data" + pathText(e.Path)
+			return e
+		}
 		if d.doc.nodes[resource.value].kind != objectNode {
 			return (&DecodeError{Reason: "expected a dictionary"}).inDictionary(resource.key)
 		}
