@@ -110,7 +110,7 @@ func commonGranularities(found []foundMetric, asked time.Duration) ([]time.Durat
 			}}
 		}
 		if asked != 0 && !f.metric.ArchivePolicy.HasGranularity(asked) {
-			missing = append(missing, [3]any{f.name(), f.aggregation, asked.Seconds()})
+			missing = append(missing, [3]any{f.name(), f.aggregation, seconds(asked.Seconds())})
 		}
 	}
 	if len(missing) > 0 {

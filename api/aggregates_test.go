@@ -73,7 +73,7 @@ func TestAggregates(t *testing.T) {
 	refuse("", operate("(metric x mean)", ids), 400, `{"cause": "Invalid metric references", "reason": "badly formed hexadecimal UUID string", "detail": [["x", "mean"]]}`)
 	refuse("", operate("(metric 4b9b2a2a-3c22-4d1d-8d1a-5d4f9d2b6c11 mean)", ids), 404, `"detail": ["4b9b2a2a-3c22-4d1d-8d1a-5d4f9d2b6c11"]`)
 	refuse("", operate("(metric A last)", ids), 404, `{"cause": "Metrics with unknown aggregation", "detail": [["`+ids[0]+`", "last"]]}`)
-	refuse("?granularity=5", operate("(metric A mean)", ids), 400, `{"cause": "Metrics cannot be aggregated", "reason": "Granularities are missing", "detail": [["`+ids[0]+`", "mean", 5]]}`)
+	refuse("?granularity=5", operate("(metric A mean)", ids), 400, `{"cause": "Metrics cannot be aggregated", "reason": "Granularities are missing", "detail": [["`+ids[0]+`", "mean", 5.0]]}`)
 	refuse("?granularity=60", operate("(metric (A mean) ("+other+" mean))", ids), 400, "Granularities are missing")
 	refuse("?needed_overlap=100", operate("(metric (A mean) (C mean))", ids), 400, `"reason": "No overlap", "detail": [["`+ids[0]+`", "mean"], ["`+ids[2]+`", "mean"]]`)
 	refuse("?granularity=60", operate("(rolling mean 5 (metric A mean))", ids), 400, "Rolling window '5' is greater than serie length '2'")

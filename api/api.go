@@ -35,7 +35,7 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	router := chi.NewRouter()
-	router.Use(a.observe, a.cors, trimSlash)
+	router.Use(a.observe, a.cors, a.requireText, trimSlash)
 	router.NotFound(a.open(func(http.ResponseWriter, *http.Request) error { return &Error{Status: http.StatusNotFound} }))
 	router.MethodNotAllowed(a.open(func(w http.ResponseWriter, r *http.Request) error {
 		if err := a.checkRouteType(router, r); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"unicode/utf8"
 )
 
 // requireJSON answers 415 to any other type of body, also to none given.
@@ -18,7 +19,7 @@ func requireType(r *http.Request, want string) error {
 		return nil
 	}
 	if kind, _, err := mime.ParseMediaType(contentType); err != nil || kind != want {
-		return &Error{Status: http.StatusUnsupportedMediaType}
+		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The Content-Type has to be " + want}
 	}
 	return nil
 }
@@ -70,6 +71,9 @@ func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 	if err != nil {
 		return nil, err
 	}
+	if !utf8.Valid(body) { // encoding/json would put another character in the place of what is not
+		return nil, undecodable("not UTF-8")
+	}
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -84,7 +88,11 @@ func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 		if errors.Is(err, io.EOF) {
 			reason = "Expected object or value"
 		}
-		return nil, &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: reason, Detail: []string{}}}
+		return nil, undecodable(reason)
 	}
 	return value, nil
+}
+
+func undecodable(reason string) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: reason, Detail: []string{}}}
 }

@@ -5,6 +5,12 @@ import (
 	"strconv"
 )
 
+// seconds is a granularity as errors show it.
+type seconds float64
+
+// MarshalJSON implements json.Marshaler.
+func (s seconds) MarshalJSON() ([]byte, error) { return appendFloat(nil, float64(s)), nil }
+
 // appendFloat appends f as Python's repr writes it: the shortest text that reads back as f, always with a point or an
 // exponent. What is not finite is written as Gnocchi does, which strict JSON has no word for.
 func appendFloat(dst []byte, f float64) []byte {

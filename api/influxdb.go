@@ -105,7 +105,7 @@ func (a *api) readInfluxBody(w http.ResponseWriter, r *http.Request, dst []byte)
 		return readBody(w, r, a.MaxBodyBytes, dst)
 	case "gzip":
 	default:
-		return dst, &Error{Status: http.StatusUnsupportedMediaType}
+		return dst, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The Content-Encoding has to be gzip or identity"}
 	}
 	unreadable := func(err error) error {
 		var tooLarge *http.MaxBytesError

@@ -66,7 +66,8 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *Identi
 // requireRemoteWrite answers 415 to what says to be something else than the message that we know: so a client that tries
 // a newer one first learns to use this one. What says nothing passes, as in Gnocchi.
 func requireRemoteWrite(r *http.Request) error {
-	refused := &Error{Status: http.StatusUnsupportedMediaType}
+	refused := &Error{Status: http.StatusUnsupportedMediaType,
+		Detail: "The Content-Type has to be application/x-protobuf, with prometheus.WriteRequest, the Content-Encoding snappy"}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "snappy" {
 		return refused
 	}

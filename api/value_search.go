@@ -155,8 +155,8 @@ func noAggregation(method string, granularity time.Duration) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: Cause{
 		Cause: "Aggregation does not exist",
 		Detail: struct {
-			Granularity float64 `json:"granularity"`
+			Granularity seconds `json:"granularity"`
 			Method      string  `json:"aggregation_method"`
-		}{granularity.Seconds(), method},
+		}{seconds(granularity.Seconds()), method},
 	}}
 }

@@ -68,7 +68,7 @@ func TestSearchValues(t *testing.T) {
 	fault(metric+"&start=x", `{"=": 1}`, "Invalid value for start")
 	fault(metric+"&stop=x", `{"=": 1}`, "Invalid value for stop")
 	fault(metric+"&granularity=x", `{"=": 1}`, "Unable to parse timespan")
-	fault(metric+"&granularity=1&granularity=300", `{"=": 1}`, `"cause": "Aggregation does not exist", "detail": {"granularity": 300, "aggregation_method": "mean"}`)
+	fault(metric+"&granularity=1&granularity=300", `{"=": 1}`, `"cause": "Aggregation does not exist", "detail": {"granularity": 300.0, "aggregation_method": "mean"}`)
 	fault(metric+"&aggregation=99pct", `{"=": 1}`, `"aggregation_method": "99pct"`)
 	fault(metric+"&aggregation=x", `{"=": 1}`, `"aggregation_method": "x"`)
 	s.want(t, "POST /v1/search/metric?"+metric, `{"=": 1}`, 403, "~", "user", "jd")
