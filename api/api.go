@@ -100,11 +100,11 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	answer.write(w, r)
 }
 
-// allowedMethods lists the methods that r's path can be called with.
+// allowedMethods lists the methods that r's path can be called with, by name.
 func allowedMethods(router chi.Routes, r *http.Request) []string {
 	path := routePath(r)
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut} {
 		if router.Match(chi.NewRouteContext(), method, path) {
 			methods = append(methods, method)
 		}

@@ -18,7 +18,7 @@ func TestVersionsAndLinks(t *testing.T) {
 	s.want(t, "GET /", "", 200, `~"href": "https://outer/x/v1/"`,
 		"X-Forwarded-Proto", "https", "X-Forwarded-Host", "outer", "X-Forwarded-Prefix", "/x")
 	w := s.want(t, "GET /gnocchi/v1", "", 302, "")
-	if location := w.Header().Get("Location"); location != "/gnocchi/v1/" {
+	if location := w.Header().Get("Location"); location != "http://example.com/gnocchi/v1/" {
 		t.Errorf("Location %q", location)
 	}
 	s.want(t, "GET /v1/", "", 200, `~{"rel": "metric", "href": "http://example.com/v1/metric"}`, "Authorization", "")

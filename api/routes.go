@@ -20,7 +20,7 @@ func (a *api) routes(r chi.Router, prefix string) {
 	at("GET", "/openapi.yaml", a.open(getDescription))
 	at("GET", "/docs", a.open(getDocs))
 	at("GET", "/docs/{file}", a.open(getDocsFile))
-	at("GET", "/v1", a.open(redirectToV1))
+	at("GET", "/v1", a.open(a.redirectToV1))
 	at("GET", "/v1/", a.json(a.getV1))
 	at("GET", "/v1/capabilities", a.json(getCapabilities))
 	at("GET", "/v1/status", a.allowed("get status", a.getStatus))

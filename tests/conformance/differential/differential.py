@@ -91,7 +91,8 @@ class Server:
                 self.names[step.save] = value["id"]
             text = json.dumps(value, indent=1, sort_keys=True)
         except (ValueError, KeyError, TypeError):
-            pass
+            if step.save:
+                print("%s: %s has no %s: %d %s" % (step.place, self.url, step.save, status, text[:200]))
         lines = ["%d" % status] + text.splitlines()
         for name in HEADERS:
             value = got.get(name)
