@@ -7,7 +7,7 @@ VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || ec
 FUZZTIME ?= 10s
 COUNT ?= 10
 
-.PHONY: help build demo test race fuzz lint conformance conformance-newest client generated check bench-compare clean
+.PHONY: help build demo test race fuzz lint conformance conformance-newest differential client generated check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -38,6 +38,9 @@ conformance: build ## Gnocchi's functional tests against bin/gnocco, each answer
 conformance-newest: build ## the same tests of a newer release: REPO=checkout of Gnocchi
 	@test -n "$(REPO)" || { echo "usage: make conformance-newest REPO=DIR, a checkout of Gnocchi"; exit 2; }
 	KNOWN=/dev/null GABBITS="$(REPO)/gnocchi/tests/functional/gabbits" tools/conformance.sh
+
+differential: build ## the same requests to a real Gnocchi and to bin/gnocco, compared
+	tools/differential.sh
 
 client: build ## Gnocchi's command-line client against bin/gnocco
 	tests/conformance/client.sh

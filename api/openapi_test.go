@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -63,5 +64,23 @@ func checkParameters(t *testing.T, operation string, parameters openapi3.Paramet
 			t.Errorf("%s: parameter %s is not described", operation, name)
 		}
 		rest = tail
+	}
+}
+
+// docs/compatibility.md has a state for every path and every parameter.
+func TestCompatibilityIsComplete(t *testing.T) {
+	page, err := os.ReadFile("../docs/compatibility.md")
+	check(t, err)
+	c, err := openAPI()
+	check(t, err)
+	lacks := map[string]bool{}
+	for _, o := range c.Operations() {
+		names := slices.Concat(c.Parameters(o, "query"), c.Parameters(o, "header"))
+		for _, name := range append(names, o.Path) {
+			if !strings.Contains(string(page), "`"+name+"`") && !lacks[name] {
+				lacks[name] = true
+				t.Errorf("docs/compatibility.md lacks `%s`", name)
+			}
+		}
 	}
 }
