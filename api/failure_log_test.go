@@ -11,7 +11,7 @@ import (
 	"gnocco/api"
 )
 
-// A full disk is told once in a while, with how often it was not; what is not implemented is no failure of ours.
+// A full disk is told once in a while, with how often it was not; a query that we do not know is no failure of ours.
 func TestFailuresAreLoggedNowAndThen(t *testing.T) {
 	var log bytes.Buffer
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -36,6 +36,6 @@ func TestFailuresAreLoggedNowAndThen(t *testing.T) {
 	log.Reset()
 	s.want(t, "POST /v1/influxdb/query?q=drop+database+x", "", http.StatusNotImplemented, "~q")
 	if log.Len() > 0 {
-		t.Errorf("a query that is not implemented was told as\n%s", log.String())
+		t.Errorf("a query that we do not know was told as\n%s", log.String())
 	}
 }
