@@ -148,7 +148,7 @@ func TestBadInputOfAnyOperation(t *testing.T) {
 		deep := 200_000
 		for _, body := range []string{
 			"", "{", "[", `{"`, "nul", "\x00", "\xff\xfe", `{"a" 1}`, "[1,]", "{} {}", `"text"`, "5", "true", "null", "1e999",
-			`{"name":"` + "\xff" + `"}`, strings.Repeat("[", deep), strings.Repeat(`{"a":`, deep), strings.Repeat(`{"and":[`, deep),
+			`{"name":"` + "\xff" + `"}`, `{"name":"\ud800"}`, strings.Repeat("[", deep), strings.Repeat(`{"a":`, deep), strings.Repeat(`{"and":[`, deep),
 			strings.Repeat("[", deep) + strings.Repeat("]", deep), strings.Repeat(`{"not":`, deep) + "{}" + strings.Repeat("}", deep),
 			`["` + strings.Repeat("x", 5<<20) + `"]`,
 		} {
@@ -267,9 +267,10 @@ func TestNamesAreText(t *testing.T) {
 	b := newBadInputServer(t, script)
 	before := b.digest(t)
 	for _, request := range []struct{ request, body, contentType string }{
-		{"POST /v1/batch/resources/metrics/measures?create_metrics=true", `{"web": {"net` + "\xff" + `": [{"timestamp": 1, "value": 1}]}}`, "application/json"},
+		{"POST /v1/batch/resources/metrics/measures?create_metrics=true", `{"web": {"net.` + "\xff" + `": [{"timestamp": 1, "value": 1}]}}`, "application/json"},
+		{"POST /v1/batch/resources/metrics/measures?create_metrics=true", `{"web": {"net.\ud800": [{"timestamp": 1, "value": 1}]}}`, "application/json"},
 		{"POST /v1/batch/resources/metrics/measures?create_metrics=true", `{"web": {"net": {"unit": "` + "\xff" + `", "measures": []}}}`, "application/json"},
-		{"POST /v1/influxdb/write?db=host", "net,host=web idle" + "\xff" + "=1 1767268800000000000", "text/plain"},
+		{"POST /v1/influxdb/write?db=host", "net.x,host=web idle" + "\xff" + "=1 1767268800000000000", "text/plain"},
 		{"POST /v1/influxdb/query?q=create+database+%ff", "", "application/x-www-form-urlencoded"},
 		{"POST /v1/influxdb/query", "q=create+database+%ff", "application/x-www-form-urlencoded"},
 	} {

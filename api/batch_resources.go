@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -25,6 +26,9 @@ func (a *api) postResourcesBatch(w http.ResponseWriter, r *http.Request, who *Id
 		if err := s.decoder.DecodeResources(s.body, now, &s.named); err != nil {
 			return err
 		}
+		if create && slices.ContainsFunc(s.named.Names, hasReplacement) && hasLoneSurrogate(s.body) {
+			return undecodable(loneSurrogate)
+		}
 		s.measures, s.named.Measures = s.named.Measures, s.measures
 		resources, err := batchResources(s.named.Names, who)
 		if err != nil {
@@ -32,6 +36,11 @@ func (a *api) postResourcesBatch(w http.ResponseWriter, r *http.Request, who *Id
 		}
 		return a.resolveBatch(r.Context(), who, s.named.Names, resources, create, s.measures.Metrics)
 	})
+}
+
+// hasReplacement tells whether U+FFFD stands in what would be stored: sent so, or by the decoder for what is no character.
+func hasReplacement(name measures.ResourceMetric) bool {
+	return strings.ContainsRune(name.Name, utf8.RuneError) || strings.ContainsRune(name.Unit, utf8.RuneError)
 }
 
 // batchResources returns the resource of each name.

@@ -74,6 +74,9 @@ func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 	if !utf8.Valid(body) { // encoding/json would put another character in the place of what is not
 		return nil, undecodable("not UTF-8")
 	}
+	if hasLoneSurrogate(body) {
+		return nil, undecodable(loneSurrogate)
+	}
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

@@ -46,6 +46,33 @@ func TestRoutesAreDescribed(t *testing.T) {
 	}
 }
 
+// Every operation that is described and needs no body answers, with a status below 400 that is described.
+func TestDescribedOperationsAnswer(t *testing.T) {
+	script, _ := readBadInput(t)
+	b := newBadInputServer(t, script)
+	c, err := openAPI()
+	check(t, err)
+	answered := 0
+	for _, o := range c.Operations() {
+		if o.Method != http.MethodGet && o.Method != http.MethodHead {
+			continue
+		}
+		answered++
+		path := strings.ReplaceAll(b.path(o), "/docs/no-such", "/docs/start.js")
+		for _, prefix := range []string{"", "/gnocchi"} {
+			if o.Path == "/metrics" && prefix != "" {
+				continue // for who runs the server
+			}
+			if w := b.call(t, o.Method+" "+prefix+path, "", "user", "admin", "Accept", "*/*"); w.Code >= http.StatusBadRequest {
+				t.Errorf("%s %s%s: %d %s", o.Method, prefix, path, w.Code, w.Body)
+			}
+		}
+	}
+	if answered < 25 {
+		t.Errorf("%d operations answered", answered)
+	}
+}
+
 // checkParameters tells of path parameters that are not declared, or the other way round.
 func checkParameters(t *testing.T, operation string, parameters openapi3.Parameters) {
 	t.Helper()
