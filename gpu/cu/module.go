@@ -34,7 +34,10 @@ func LoadDataEx(image []byte, options JITOptions) (Module, error) {
 	text := append(image[:len(image):len(image)], 0) // PTX ends with a 0
 	log := make([]byte, jitLogBytes)
 	keys := []int32{jitErrorLog, jitErrorLogBytes}
-	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))} // log is on the heap: nothing moves it
+	var pinner runtime.Pinner // values hide their pointer from Go
+	pinner.Pin(&log[0])
+	defer pinner.Unpin()
+	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
 	if options.MaxRegisters != 0 {
 		keys, values = append(keys, jitMaxRegisters), append(values, uintptr(options.MaxRegisters))
 	}
@@ -44,7 +47,6 @@ func LoadDataEx(image []byte, options JITOptions) (Module, error) {
 	var module Module
 	status := call5(loaded().moduleLoadDataEx, uintptr(unsafe.Pointer(&module.handle)), uintptr(unsafe.Pointer(&text[0])),
 		uintptr(len(keys)), uintptr(unsafe.Pointer(&keys[0])), uintptr(unsafe.Pointer(&values[0])))
-	runtime.KeepAlive(log)
 	if status != Success {
 		return Module{}, fmt.Errorf("cuModuleLoadDataEx: %w: %s", status, textOf(log))
 	}
