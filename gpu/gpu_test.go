@@ -24,7 +24,37 @@ void scale_host(const void *packed, unsigned gx, unsigned gy, unsigned gz, unsig
 }
 `
 
-var image = []byte(".version 6.0\n.target sm_70\n.visible .entry scale(\n)\n{ ret; }\n")
+// image is the same for a device.
+var image = []byte(`.version 6.0
+.target sm_70
+.address_size 64
+.visible .entry scale(.param .u64 x, .param .u64 y, .param .u64 n, .param .f64 times)
+{
+	.reg .pred %beyond;
+	.reg .b32 %r<3>;
+	.reg .b64 %i<6>;
+	.reg .f64 %v<2>;
+	mov.u32 %r0, %ctaid.x;
+	mov.u32 %r1, %ntid.x;
+	mov.u32 %r2, %tid.x;
+	mul.wide.u32 %i0, %r0, %r1;
+	cvt.u64.u32 %i1, %r2;
+	add.s64 %i0, %i0, %i1;
+	ld.param.u64 %i2, [n];
+	setp.ge.s64 %beyond, %i0, %i2;
+	@%beyond ret;
+	ld.param.u64 %i3, [x];
+	ld.param.u64 %i4, [y];
+	ld.param.f64 %v0, [times];
+	shl.b64 %i5, %i0, 3;
+	add.s64 %i3, %i3, %i5;
+	add.s64 %i4, %i4, %i5;
+	ld.global.f64 %v1, [%i3];
+	mul.rn.f64 %v1, %v1, %v0;
+	st.global.f64 [%i4], %v1;
+	ret;
+}
+`)
 
 // fake opens the fake driver with the kernel above.
 func fake(t testing.TB) *cutest.Driver {
