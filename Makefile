@@ -30,6 +30,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 lint: ## format, vet, staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	go vet ./...
+	go vet -tags nogpu ./gpu/... ./cmd/gnocco
 	go tool staticcheck ./...
 
 conformance: build ## Gnocchi's functional tests against bin/gnocco

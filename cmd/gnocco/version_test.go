@@ -16,10 +16,15 @@ func TestVersionWithoutDriver(t *testing.T) {
 
 func TestVersionPrintsDevices(t *testing.T) {
 	t.Setenv("GNOCCO_CUDA_DRIVER", cutest.Build(t, t.TempDir()))
-	t.Setenv("FAKE_CUDA_DEVICES", "2")
-	out, stderr, status := run(t, "", "version")
-	want := "device 0 Fake device 0, sm_90, 0.2 GiB, CUDA 13.0\ndevice 1 Fake device 1, sm_90, 0.2 GiB, CUDA 13.0\n"
-	if status != 0 || !strings.HasSuffix(out, want) {
-		t.Errorf("status %d\n%s%s", status, out, stderr)
+	f := func(variable, value, want string) {
+		t.Helper()
+		t.Setenv(variable, value)
+		out, stderr, status := run(t, "", "version")
+		if status != 0 || !strings.HasSuffix(out, want) {
+			t.Errorf("status %d\n%s%s", status, out, stderr)
+		}
 	}
+	f("FAKE_CUDA_DEVICES", "2", "device 0 Fake device 0, sm_90, 0.2 GiB, CUDA 13.0\ndevice 1 Fake device 1, sm_90, 0.2 GiB, CUDA 13.0\n")
+	f("FAKE_CUDA_DEVICES", "0", "device none (gpu: no CUDA device available: the driver sees none)\n")
+	f("FAKE_CUDA_INIT", "2", "device none (gpu: no CUDA device available: cuInit: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory)\n")
 }
