@@ -1,9 +1,11 @@
 package gpu_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -380,6 +382,39 @@ func TestAnyCallLosesTheDevice(t *testing.T) {
 			t.Error(err)
 		}
 		fake(t) // another process
+	}
+}
+
+// A fault is logged once, by the device, and shown; so is that there is no device.
+func TestFaultIsShown(t *testing.T) {
+	driver := fake(t)
+	registry := prometheus.NewRegistry()
+	var log bytes.Buffer
+	options := gpu.Options{Registerer: registry, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	p := load(t, open(t, options))
+	driver.Fail("cuLaunchKernel", 1, cu.LaunchFailed)
+	for range 3 {
+		if err := p.device.Run(t.Context(), newScaling(p, 100, 1)); err == nil {
+			t.Error("no error")
+		}
+	}
+	missing := open(t, gpu.Options{Ordinal: 7, Logger: options.Logger})
+	for range 3 {
+		if _, err := missing.Open(t.Context()); !errors.Is(err, gpu.ErrUnavailable) {
+			t.Error(err)
+		}
+	}
+	for _, device := range []*gpu.Device{p.device, missing} { // afterwards nobody writes to the log
+		if err := device.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if strings.Count(log.String(), "device failed, working on the CPU") != 1 || strings.Count(log.String(), "no device, working on the CPU") != 1 {
+		t.Errorf("log:\n%s", log.String())
+	}
+	values := gather(t, registry)
+	if values["gnocco_gpu_up"] != 0 || values["gnocco_gpu_job_failures_total"] != 1 || values["gnocco_gpu_jobs_total"] != 0 {
+		t.Errorf("%v", values)
 	}
 }
 
