@@ -26,7 +26,8 @@ const (
 	streamShifted   = 0x08 // shift is there
 	streamOneWidth  = 0x10 // one width for all mini-vectors
 	streamPatched   = 0x20 // patches are there
-	streamKnown     = 0x3f
+	streamClassed   = 0x40 // classes (classes.go) in place of widths, packed and patches
+	streamKnown     = 0x7f
 )
 
 // intEncoder is the memory of appendStream.
@@ -34,6 +35,9 @@ type intEncoder struct {
 	work    [2][vectorLen]int64
 	numbers [vectorLen]uint64
 	patches []patch
+	widths  [vectorLen / miniValues]byte
+	codes   [vectorLen]uint64
+	needs   needs
 }
 
 type patch struct {
@@ -69,62 +73,147 @@ func sampleAt(k, count, n int) int {
 
 // appendStream appends ints, 1 to vectorLen of them.
 func (c *intEncoder) appendStream(dst []byte, ints []int64) []byte {
-	return c.appendStreamOf(dst, ints, chooseOrder(ints))
+	return c.appendStreamOf(dst, ints, chooseOrder(ints), nil)
 }
 
-// appendStreamOf is appendStream with a given order of differences.
-func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int) []byte {
+// appendStreamOf is appendStream with a given order of differences. Scales, nil for none, are about how many bits each
+// integer has, as a reader knows, too; the order is 0 then.
+func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, scales []uint8) []byte {
 	var starts [2]int64
 	values := ints
 	for o := range order {
 		starts[o] = values[o]
 		values = differences(c.work[o][:len(values)], values, o+1)
 	}
-	lowest, highest := values[order], values[order]
-	for _, v := range values[order:] {
+	values = values[order:]
+	lowest, highest := values[0], values[0]
+	for _, v := range values {
 		lowest, highest = min(lowest, v), max(highest, v)
-	}
-	base := lowest
-	if trimmed := trimmedLowest(values[order:]); bits.Len64(uint64(highest-trimmed)) < bits.Len64(uint64(highest-lowest)) {
-		below := 0
-		for _, v := range values[order:] {
-			if v < trimmed {
-				below++
-			}
-		}
-		if below <= len(values)/16 {
-			base = trimmed // what lies below wraps around and is patched
-		}
-	}
-	all := uint64(0)
-	numbers := c.numbers[:len(values)]
-	for i, v := range values {
-		numbers[i] = uint64(v - base)
-		if i < order {
-			numbers[i] = 0
-		}
-		all |= numbers[i]
 	}
 	head := byte(order)
 	headAt := len(dst)
-	dst = appendUvarint(append(dst, 0), zigzag(base))
-	for _, start := range starts[:order] {
-		dst = appendUvarint(dst, zigzag(start))
+	appendStarts := func(base int64) {
+		dst = appendUvarint(append(dst, 0), zigzag(base))
+		for _, start := range starts[:order] {
+			dst = appendUvarint(dst, zigzag(start))
+		}
 	}
-	if all == 0 {
+	if lowest == highest {
+		appendStarts(lowest)
 		dst[headAt] = head | streamConstant
 		return dst
 	}
-	if shift := bits.TrailingZeros64(all); shift > 0 {
-		head |= streamShifted
-		dst = append(dst, byte(shift))
+	trimmed, median := trimmedLowest(values)
+	base := c.baseOf(values, lowest, highest, trimmed)
+	numbers := c.numbers[:len(ints)]
+	clear(numbers[:order])
+	all := uint64(0)
+	for i, v := range values {
+		u := uint64(v - base)
+		numbers[order+i] = u
+		all |= u
+	}
+	shift := bits.TrailingZeros64(all)
+	if shift > 0 {
 		for i := range numbers {
 			numbers[i] >>= shift
 		}
 	}
+	plain := c.chooseWidths(numbers)
+	if base != lowest && shift > 0 {
+		plain = 0 // classes would need another shift
+	}
+	if k, ok := c.chooseClasses(values, order, lowest, median, shift, scales, 8*(plain-plain/32)); ok {
+		appendStarts(k.base)
+		head |= streamClassed
+		if k.flags&classScaled == 0 {
+			scales = nil
+			if shift > 0 {
+				head |= streamShifted
+				dst = append(dst, byte(shift))
+			}
+		} else {
+			shift = 0
+		}
+		clear(numbers[:order])
+		for i, v := range values {
+			u := uint64(v-k.base) >> shift
+			if k.flags&classZigzag != 0 {
+				u = zigzag((v - k.base) >> shift)
+			}
+			numbers[order+i] = u
+		}
+		dst = c.appendClassed(dst, &k, numbers, scales)
+		dst[headAt] = head
+		return dst
+	}
+	appendStarts(base)
+	if shift > 0 {
+		head |= streamShifted
+		dst = append(dst, byte(shift))
+	}
 	dst, flags := c.appendNumbers(dst, numbers)
 	dst[headAt] = head | flags
 	return dst
+}
+
+// baseOf returns what values are told against: the lowest, or one that few lie below, which wrap around and are patched.
+func (c *intEncoder) baseOf(values []int64, lowest, highest, trimmed int64) int64 {
+	if bits.Len64(uint64(highest-trimmed)) >= bits.Len64(uint64(highest-lowest)) {
+		return lowest
+	}
+	below := 0
+	for _, v := range values {
+		if v < trimmed {
+			below++
+		}
+	}
+	if below > len(values)/16 {
+		return lowest
+	}
+	return trimmed
+}
+
+// chooseClasses returns the classes in which values take the fewest bits, if these are below limit. Lowest and median are
+// the bases to choose from; of scaled numbers it is 0.
+func (c *intEncoder) chooseClasses(values []int64, order int, lowest, median int64, shift int, scales []uint8, limit int) (best classes, ok bool) {
+	try := func(flags byte, base int64) {
+		k, cost := c.needs.choose()
+		if cost += 8*(2+1<<k.bits) + bits.Len64(zigzag(base)); cost < limit {
+			best, limit, ok = k, cost, true
+			best.flags, best.base = flags, base
+		}
+	}
+	n := &c.needs
+	if scales != nil {
+		n.reset(true)
+		for i, v := range values {
+			n.add(bits.Len64(zigzag(v)), int(scales[i]))
+		}
+		if n.widest() <= maxClassWidth {
+			try(classZigzag|classScaled, 0)
+		}
+	}
+	n.reset(false)
+	for _, v := range values {
+		n.add(bits.Len64(zigzag((v-median)>>shift)), 0)
+	}
+	n.counts[needOffset] += uint16(order)
+	n.n += order
+	if n.widest() > maxClassWidth {
+		return best, ok
+	}
+	try(classZigzag, median)
+	n.reset(false)
+	for _, v := range values {
+		n.add(bits.Len64(uint64(v-lowest)>>shift), 0)
+	}
+	n.counts[needOffset] += uint16(order)
+	n.n += order
+	if n.widest() <= maxClassWidth {
+		try(0, lowest)
+	}
+	return best, ok
 }
 
 // differences fills dst with what each element of src is more than the one before; the first order elements mean nothing.
@@ -169,8 +258,8 @@ func chooseOrder(ints []int64) int {
 	return best
 }
 
-// trimmedLowest returns a value below which few of values lie.
-func trimmedLowest(values []int64) int64 {
+// trimmedLowest returns a value below which few of values lie, and one that is about their median.
+func trimmedLowest(values []int64) (trimmed, median int64) {
 	var sample [sampleLen]int64
 	count := samplesOf(len(values))
 	for k := range count {
@@ -178,24 +267,34 @@ func trimmedLowest(values []int64) int64 {
 	}
 	slices.Sort(sample[:count])
 	lowest := sample[0]
-	return lowest - (sample[count/2]-lowest)/4
+	median = sample[count/2]
+	return lowest - (median-lowest)/4, median
+}
+
+// chooseWidths sets the widths that appendNumbers packs numbers with, and returns about how many bytes they take.
+func (c *intEncoder) chooseWidths(numbers []uint64) (bytes int) {
+	for m := 0; m*miniValues < len(numbers); m++ {
+		w, cost := bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))])
+		c.widths[m] = byte(w)
+		bytes += cost
+	}
+	return bytes
 }
 
 // appendNumbers appends widths, packed numbers and patches.
 func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) {
-	var widths [vectorLen / miniValues]byte
 	minis := (len(numbers) + miniValues - 1) / miniValues
+	widths := c.widths[:minis]
 	flags := byte(streamOneWidth)
-	for m := range minis {
-		widths[m] = byte(bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))]))
-		if widths[m] != widths[0] {
+	for _, w := range widths {
+		if w != widths[0] {
 			flags = 0
 		}
 	}
 	if flags != 0 {
 		dst = append(dst, widths[0])
 	} else {
-		dst = append(dst, widths[:minis]...)
+		dst = append(dst, widths...)
 	}
 	c.patches = c.patches[:0]
 	for m := range minis {
@@ -221,8 +320,8 @@ func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) 
 	return dst, flags
 }
 
-// bestWidth returns the width at which numbers take the fewest bytes, patches included.
-func bestWidth(numbers []uint64) int {
+// bestWidth returns the width at which numbers take the fewest bytes, patches included, and about how many.
+func bestWidth(numbers []uint64) (width, bytes int) {
 	var lengths [65]uint16
 	all := uint64(0)
 	for _, v := range numbers {
@@ -246,7 +345,7 @@ func bestWidth(numbers []uint64) int {
 			best, bestCost = w, cost
 		}
 	}
-	return best
+	return best, bestCost
 }
 
 // intDecoder is the memory of decodeStream.
@@ -254,8 +353,8 @@ type intDecoder struct {
 	mini [miniValues]uint64
 }
 
-// decodeStream splits the stream of len(dst) integers off src.
-func (c *intDecoder) decodeStream(dst []int64, src []byte) (rest []byte, ok bool) {
+// decodeStream splits the stream of len(dst) integers off src. Scales are those that it was encoded with, nil for none.
+func (c *intDecoder) decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
 	n := len(dst)
 	if len(src) == 0 || src[0]&^streamKnown != 0 || src[0]&streamOrderMask > 2 {
 		return nil, false
@@ -279,7 +378,7 @@ func (c *intDecoder) decodeStream(dst []int64, src []byte) (rest []byte, ok bool
 		for i := range dst {
 			dst[i] = base
 		}
-	} else if src, ok = c.decodeNumbers(dst, src, head, base); !ok {
+	} else if src, ok = c.decodeNumbers(dst, src, head, base, scales); !ok {
 		return nil, false
 	}
 	switch order {
@@ -304,7 +403,7 @@ func (c *intDecoder) decodeStream(dst []int64, src []byte) (rest []byte, ok bool
 }
 
 // decodeNumbers fills dst with what the shift, widths, numbers and patches of a stream say, added to base.
-func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int64) (rest []byte, ok bool) {
+func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int64, scales []uint8) (rest []byte, ok bool) {
 	n := len(dst)
 	shift := 0
 	if head&streamShifted != 0 {
@@ -312,6 +411,12 @@ func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int6
 			return nil, false
 		}
 		shift, src = int(src[0]), src[1:]
+	}
+	if head&streamClassed != 0 {
+		if head&(streamOneWidth|streamPatched) != 0 {
+			return nil, false
+		}
+		return c.decodeClassed(dst, src, base, shift, scales)
 	}
 	minis := (n + miniValues - 1) / miniValues
 	var widths [vectorLen / miniValues]byte

@@ -7,8 +7,9 @@ import (
 
 // A vector column holds the values of one column for the groups of one vector of a split of format 2:
 //
-//	head        1 byte: bits 0-1 the kind, below; bit 2: residuals are there; bit 3: exceptions are there;
-//	            bits 4-7 the exponent e
+//	head        2 bytes: bits 0-2 of the first the kind, below; bit 3: residuals are there; bit 4: exceptions are there;
+//	            the second is the exponent e
+//	zone        4 bytes: see zone.go
 //	integers    a stream
 //	residuals   a stream: how many float64 the value lies above what the integer says
 //	exceptions  uvarint how many; for each a uvarint, twice how many groups lie between it and the one before, plus 1 if
@@ -18,13 +19,16 @@ const (
 	vectorAgainstMean         // (i + mean * 10^e, rounded) / 10^e
 	vectorSecondMoment        // see secondMoment
 	vectorFloats              // the float64 whose rank among all is i (see rank); e is 0
+	vectorAgainstRange        // a second moment, of which i is told less what its group's range lets expect (see spread)
 
-	vectorKindMask   = 0x03
-	vectorResiduals  = 0x04
-	vectorExceptions = 0x08
+	vectorKindMask   = 0x07
+	vectorResiduals  = 0x08
+	vectorExceptions = 0x10
+	vectorKnown      = 0x1f
+	vectorHeadLen    = 2 + zoneLen
 )
 
-var vectorKindNames = [...]string{"decimal", "decimal against mean", "second moment", "float"}
+var vectorKindNames = [...]string{"decimal", "decimal against mean", "second moment", "float", "second moment against range"}
 
 // rank numbers the float64 in ascending order, so that the next greater one has the next rank.
 func rank(v float64) int64 {
@@ -115,11 +119,17 @@ type family struct {
 	means        [vectorLen]float64
 	predictions  [vectorLen]int64 // at predictedAt, which is -1 for none
 	predictedAt  int
+
+	hasRange    bool
+	lows, highs []float64
+	expected    [vectorLen]int64 // second moments, at expectedAt, which is -1 for none; see spread
+	scales      [vectorLen]uint8
+	expectedAt  int
 }
 
 // set makes counts and sums known; they are kept, not copied.
 func (f *family) set(counts, sums []float64) {
-	f.known, f.counts, f.sums, f.predictedAt = true, counts, sums, -1
+	f.known, f.counts, f.sums, f.predictedAt, f.expectedAt = true, counts, sums, -1, -1
 	for i, n := range counts {
 		f.means[i] = sums[i] / n
 	}

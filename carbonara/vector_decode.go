@@ -3,16 +3,20 @@ package carbonara
 // decodeVectorColumn fills out with the values of a vector column, which is all of src. f tells counts and sums where
 // the kind needs them.
 func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) bool {
-	if len(src) == 0 {
+	if len(src) < vectorHeadLen || src[0]&^vectorKnown != 0 || src[1] > maxExponent {
 		return false
 	}
-	head := src[0]
-	e := int(head >> 4)
-	if e > maxExponent {
-		return false
+	head, e := src[0], int(src[1])
+	var expected []int64
+	var scales []uint8
+	if head&vectorKindMask == vectorAgainstRange {
+		if !f.known || !f.hasRange {
+			return false
+		}
+		expected, scales = f.spread(e)
 	}
 	ints := c.ints[:len(out)]
-	src, ok := c.reader.decodeStream(ints, src[1:])
+	src, ok := c.reader.decodeStream(ints, src[vectorHeadLen:], scales)
 	if !ok {
 		return false
 	}
@@ -46,13 +50,22 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 			n, r, _ := divisor.base(counts[i], sums[i], power)
 			out[i] = secondMoment(n, r, v, square)
 		}
+	case vectorAgainstRange:
+		counts, sums, square := f.counts[:len(out)], f.sums[:len(out)], squarePowersOf10[e]
+		var divisor momentDivisor
+		for i, v := range ints {
+			n, r, _ := divisor.base(counts[i], sums[i], power)
+			out[i] = secondMoment(n, r, v+expected[i], square)
+		}
 	case vectorFloats:
 		for i, v := range ints {
 			out[i] = unrank(v)
 		}
+	default:
+		return false
 	}
 	if head&vectorResiduals != 0 {
-		if src, ok = c.reader.decodeStream(ints, src); !ok {
+		if src, ok = c.reader.decodeStream(ints, src, nil); !ok {
 			return false
 		}
 		for i, k := range ints {

@@ -20,11 +20,16 @@ type familyState struct {
 	exponent int // encoder: of most sums; -1 if they are no decimals
 	finest   int // encoder: the greatest that a column before the second moments was written with
 
-	// Decoder: what has been decoded into these buffers; busy while it is, so that damage cannot make columns need
-	// each other.
-	hasCounts, hasSums, busy bool
-	countBuffer, sumBuffer   [vectorLen]float64
+	// Decoder: which of count, sum, min and max have been decoded, into these buffers; busy while that is going on, so
+	// that damage cannot make columns need each other.
+	has       [cachedColumns]bool
+	buffers   [cachedColumns][vectorLen]float64
+	busy      bool
+	busyRange bool
 }
+
+// cachedColumns are the columns that others are told with: count, sum, min and max.
+const cachedColumns = ColumnMax + 1
 
 // familyOf returns the family that a column belongs to.
 func (c *vectorCodec) familyOf(column Column) *familyState {
@@ -39,12 +44,16 @@ const maxResidual = 1 << 20
 func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 	for rate := range c.families {
 		f := &c.families[rate]
-		f.known = false
+		f.known, f.hasRange = false, false
 		counts, sums := g.Column(ColumnCount|Column(rate)<<7), g.Column(ColumnSum|Column(rate)<<7)
 		if counts != nil && sums != nil {
 			f.set(counts[from:to], sums[from:to])
 			f.exponent = chooseExponent(f.sums)
 			f.finest = f.exponent
+			lows, highs := g.Column(ColumnMin|Column(rate)<<7), g.Column(ColumnMax|Column(rate)<<7)
+			if lows != nil && highs != nil {
+				f.setRange(lows[from:to], highs[from:to])
+			}
 		}
 	}
 }
@@ -203,7 +212,7 @@ func (c *vectorCodec) appendDecimals(dst []byte, values []float64, f *family, e 
 	if againstMean {
 		kind = vectorAgainstMean
 	}
-	return c.appendIntegers(dst, kind, e, values, anyResidual != 0)
+	return c.appendIntegers(dst, kind, e, values, anyResidual != 0, nil)
 }
 
 // except makes group i an exception; its integer becomes what costs least.
@@ -215,9 +224,10 @@ func (c *vectorCodec) except(i int) {
 	}
 }
 
-// appendIntegers appends a vector column of the integers, residuals and exceptions that have been set.
-func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []float64, residuals bool) []byte {
-	if n := len(c.exceptions); n > 0 && c.exceptions[0] == 0 && n < len(values) {
+// appendIntegers appends a vector column of the integers, residuals and exceptions that have been set. Scales are those
+// of the integers, nil for none.
+func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []float64, residuals bool, scales []uint8) []byte {
+	if n := len(c.exceptions); n > 0 && c.exceptions[0] == 0 && n < len(values) && scales == nil {
 		// Exceptions at the front take the first integer that there is.
 		first := 0
 		for first < n && c.exceptions[first] == first {
@@ -229,17 +239,21 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 			}
 		}
 	}
-	head := kind | byte(e)<<4
+	head := kind
 	if residuals {
 		head |= vectorResiduals
 	}
 	if len(c.exceptions) > 0 {
 		head |= vectorExceptions
 	}
-	dst = append(dst, head)
-	dst = c.streams.appendStream(dst, c.ints[:len(values)])
+	dst = appendZone(append(dst, head, byte(e)), values)
+	if ints := c.ints[:len(values)]; scales != nil {
+		dst = c.streams.appendStreamOf(dst, ints, 0, scales)
+	} else {
+		dst = c.streams.appendStream(dst, ints)
+	}
 	if residuals {
-		dst = c.streams.appendStreamOf(dst, c.residuals[:len(values)], 0)
+		dst = c.streams.appendStreamOf(dst, c.residuals[:len(values)], 0, nil)
 	}
 	if len(c.exceptions) > 0 {
 		dst = appendExceptions(dst, c.exceptions, values)
@@ -254,6 +268,11 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 	c.exceptions = c.exceptions[:0]
 	anyResidual := int64(0)
 	var divisor momentDivisor
+	kind, expected, scales := byte(vectorSecondMoment), []int64(nil), []uint8(nil)
+	if f.hasRange {
+		kind = vectorAgainstRange
+		expected, scales = f.spread(e)
+	}
 	for i, v := range values {
 		n, r, ok := divisor.base(f.counts[i], f.sums[i], power)
 		residuals[i] = 0
@@ -272,9 +291,14 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 		}
 		if !ok {
 			c.except(i)
+			if f.hasRange {
+				ints[i] = 0
+			}
+		} else if f.hasRange {
+			ints[i] -= expected[i]
 		}
 	}
-	return c.appendIntegers(dst, vectorSecondMoment, e, values, anyResidual != 0)
+	return c.appendIntegers(dst, kind, e, values, anyResidual != 0, scales)
 }
 
 // appendFloats appends values by their ranks.
@@ -283,5 +307,5 @@ func (c *vectorCodec) appendFloats(dst []byte, values []float64) []byte {
 		c.ints[i] = rank(v)
 	}
 	c.exceptions = c.exceptions[:0]
-	return c.appendIntegers(dst, vectorFloats, 0, values, false)
+	return c.appendIntegers(dst, vectorFloats, 0, values, false, nil)
 }
