@@ -13,8 +13,8 @@ import (
 //	head     1 byte: bits 0-1 the bits of a code, so that there are 1, 2 or 4 classes; bit 2: numbers are zigzag; bit 3:
 //	         widths are relative to the groups' scales
 //	widths   a byte for each class: 0 to 56; relative ones are signed, and add up with the scale to 0 at least
-//	codes    packed
-//	numbers  packed
+//	codes    one after the other
+//	numbers  one after the other
 const (
 	classBitsMask = 0x03
 	classZigzag   = 0x04
@@ -104,8 +104,8 @@ func (d *needs) choose() (c classes, cost int) {
 	middle, two := d.split(-1, d.high)
 	lower, first := d.split(-1, middle)
 	upper, second := d.split(middle, d.high)
-	two += d.n + 8
-	four := first + second + 2*d.n + 24
+	two += d.n
+	four := first + second + 2*d.n
 	width := func(need int) int8 { return int8(need - needOffset) }
 	switch {
 	case four < two && four < one:
@@ -114,6 +114,16 @@ func (d *needs) choose() (c classes, cost int) {
 		return classes{bits: 1, widths: [maxClasses]int8{width(middle), width(d.high)}}, two
 	}
 	return classes{widths: [maxClasses]int8{width(d.high)}}, one
+}
+
+// classes is choose, if the bits are below limit.
+func (d *needs) classes(flags byte, base int64, limit int) (classes, bool) {
+	if d.widest() > maxClassWidth {
+		return classes{}, false
+	}
+	k, cost := d.choose()
+	k.flags, k.base = flags, base
+	return k, cost < limit
 }
 
 // appendClassed appends head, widths, codes and numbers. Scales may be nil.
@@ -130,32 +140,41 @@ func (c *intEncoder) appendClassed(dst []byte, k *classes, numbers []uint64, sca
 		}
 		codeOf[need] = code
 	}
-	codes := c.codes[:len(numbers)]
-	for i, v := range numbers {
-		need := bits.Len64(v) + needOffset
-		if scales != nil {
-			need -= int(scales[i])
-			if v == 0 {
-				need = 0
-			}
-		}
-		codes[i] = uint64(codeOf[need])
-	}
-	for from := 0; from < len(codes); from += miniValues {
-		dst = appendMini(dst, codes[from:min(from+miniValues, len(codes))], k.bits)
-	}
+	// The codes go where they belong while the numbers are packed behind them.
+	codesAt := len(dst)
+	dst = append(dst, c.zeros[:packedLen(len(numbers), k.bits)]...)
 	var word uint64
 	used := 0
-	for i, v := range numbers {
-		w := int(k.widths[codes[i]])
-		if scales != nil {
-			w = max(w+int(scales[i]), 0)
+	for from := 0; from < len(numbers); from += 8 {
+		var codes uint16 // of 8 numbers: whole bytes
+		part := numbers[from:min(from+8, len(numbers))]
+		for i, v := range part {
+			length, scale := bits.Len64(v), 0
+			if scales != nil {
+				scale = int(scales[from+i])
+			}
+			need := length - scale + needOffset
+			if length == 0 && scales != nil {
+				need = 0
+			}
+			code := codeOf[need]
+			codes |= uint16(code) << (i * k.bits & 15)
+			w := max(int(k.widths[code%maxClasses])+scale, 0)
+			word |= v << (used & 63)
+			if used += w; used >= 64 {
+				dst = binary.LittleEndian.AppendUint64(dst, word)
+				used -= 64
+				word = v >> (w - used)
+			}
 		}
-		word |= v << used
-		if used += w; used >= 64 {
-			dst = binary.LittleEndian.AppendUint64(dst, word)
-			used -= 64
-			word = v >> (w - used)
+		switch k.bits {
+		case 1:
+			dst[codesAt+from/8] = byte(codes)
+		case 2:
+			dst[codesAt+from/4] = byte(codes)
+			if len(part) > 4 {
+				dst[codesAt+from/4+1] = byte(codes >> 8)
+			}
 		}
 	}
 	for ; used > 0; used -= 8 {
@@ -175,75 +194,117 @@ func (c *intDecoder) decodeClassed(dst []int64, src []byte, base int64, shift in
 	if codeBits > 2 || len(src) < 1+1<<codeBits {
 		return nil, false
 	}
-	scaled := head&classScaled != 0
-	if scaled && len(scales) < len(dst) {
-		return nil, false
-	}
 	var widths [maxClasses]int
 	for i := range 1 << codeBits {
-		widths[i] = int(src[1+i])
-		if scaled {
-			widths[i] = int(int8(src[1+i]))
-		} else if widths[i] > maxClassWidth {
+		widths[i] = int(int8(src[1+i]))
+		if widths[i] > maxClassWidth || (widths[i] < 0 && head&classScaled == 0) {
 			return nil, false
 		}
 	}
 	src = src[1+1<<codeBits:]
-	codes := src
-	n := len(dst)
-	size := n / miniValues * packedLen(miniValues, codeBits)
-	size += packedLen(n%miniValues, codeBits)
+	size := packedLen(len(dst), codeBits)
 	if len(src) < size {
 		return nil, false
 	}
-	src = src[size:]
-	zig := uint64(head&classZigzag) / classZigzag // v>>1 ^ -(v&1), or v
-	shift &= 63
-	at := 0 // in bits
-	for from := 0; from < n; from += miniValues {
-		out := dst[from:min(from+miniValues, n)]
-		unpackMini(&c.mini, len(out), codes, codeBits)
-		codes = codes[packedLen(len(out), codeBits):]
-		numbers := c.mini[:len(out)]
-		if scaled {
-			of := scales[from:][:len(out)]
-			for i := range numbers {
-				w := widths[numbers[i]%maxClasses] + int(of[i])
-				if w < 0 {
-					w = 0
-				}
-				if w > maxClassWidth {
-					return nil, false
-				}
-				numbers[i] = uint64(w)
-			}
-		} else {
-			for i := range numbers {
-				numbers[i] = uint64(widths[numbers[i]%maxClasses])
-			}
+	codes, src := src[:size], src[size:]
+	if head&classScaled == 0 {
+		size = c.unpackClasses(len(dst), codes, codeBits, &widths, src)
+	} else if len(scales) < len(dst) {
+		return nil, false
+	} else {
+		size = c.unpackScaledClasses(scales[:len(dst)], codes, codeBits, &widths, src)
+	}
+	if size > len(src) {
+		return nil, false
+	}
+	numbers := c.numbers[:len(dst)]
+	if head&classZigzag != 0 && shift == 0 {
+		for i, v := range numbers {
+			dst[i] = base + unzigzag(v)
 		}
-		for i, w := range numbers {
-			var word uint64
-			if byteAt := at >> 3; byteAt+8 <= len(src) {
-				word = binary.LittleEndian.Uint64(src[byteAt:])
-			} else {
-				word = lastWord(src, byteAt)
-			}
-			v := word >> (at & 7) & (1<<(w&63) - 1)
-			at += int(w)
-			out[i] = base + int64((v>>zig^-(v&zig))<<shift)
+		return src[size:], true
+	}
+	if head&classZigzag != 0 {
+		for i, v := range numbers {
+			numbers[i] = uint64(unzigzag(v))
 		}
 	}
-	if size = (at + 7) / 8; size > len(src) {
-		return nil, false
+	for i, v := range numbers {
+		dst[i] = base + int64(v<<(shift&63))
 	}
 	return src[size:], true
 }
 
+// unpackClasses fills the first n of c.numbers, and returns how many bytes of src it took, perhaps more than there are.
+func (c *intDecoder) unpackClasses(n int, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
+	var masks [maxClasses]uint64
+	for i, w := range widths {
+		masks[i] = 1<<(w&63) - 1
+	}
+	codeMask := uint64(1)<<codeBits - 1
+	step, perWord := codeBits&3, 32 // 2 bits of code for each number fill a word
+	at := uint(0)                   // in bits
+	for from := 0; from < n; from += perWord {
+		code := codeWord(codes, from*codeBits)
+		out := c.numbers[from:min(from+perWord, n)]
+		for i := range out {
+			class := code & codeMask % maxClasses
+			code >>= step
+			var word uint64
+			if byteAt := at >> 3; byteAt+8 <= uint(len(src)) {
+				word = binary.LittleEndian.Uint64(src[byteAt : byteAt+8])
+			} else {
+				word = lastWord(src, byteAt)
+			}
+			out[i] = word >> (at & 7) & masks[class]
+			at += uint(widths[class])
+		}
+	}
+	return int(at+7) / 8
+}
+
+// unpackScaledClasses is unpackClasses with scales for the numbers. Widths that are too large end it, with more bytes than
+// there are.
+func (c *intDecoder) unpackScaledClasses(scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
+	codeMask := uint64(1)<<codeBits - 1
+	step, perWord := codeBits&3, 32
+	at, widest := uint(0), 0
+	for from := 0; from < len(scales); from += perWord {
+		code := codeWord(codes, from*codeBits)
+		of := scales[from:min(from+perWord, len(scales))]
+		out := c.numbers[from:][:len(of)]
+		for i, scale := range of {
+			w := max(widths[code&codeMask%maxClasses]+int(scale), 0)
+			code >>= step
+			widest = max(widest, w)
+			var word uint64
+			if byteAt := at >> 3; byteAt+8 <= uint(len(src)) {
+				word = binary.LittleEndian.Uint64(src[byteAt : byteAt+8])
+			} else {
+				word = lastWord(src, byteAt)
+			}
+			out[i] = word >> (at & 7) & (1<<(w&63) - 1)
+			at += uint(w)
+		}
+	}
+	if widest > maxClassWidth {
+		return len(src) + 1
+	}
+	return int(at+7) / 8
+}
+
+// codeWord returns the 64 bits from bit at on, which begins a byte, as far as there are any.
+func codeWord(codes []byte, at int) uint64 {
+	if at /= 8; at+8 <= len(codes) {
+		return binary.LittleEndian.Uint64(codes[at:])
+	}
+	return lastWord(codes, uint(at))
+}
+
 // lastWord returns up to 8 bytes from at on, and zeros after them.
-func lastWord(src []byte, at int) uint64 {
+func lastWord(src []byte, at uint) uint64 {
 	var last [8]byte
-	if at < len(src) {
+	if at < uint(len(src)) {
 		copy(last[:], src[at:])
 	}
 	return binary.LittleEndian.Uint64(last[:])

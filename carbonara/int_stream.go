@@ -36,7 +36,8 @@ type intEncoder struct {
 	numbers [vectorLen]uint64
 	patches []patch
 	widths  [vectorLen / miniValues]byte
-	codes   [vectorLen]uint64
+	samples [3][sampleLen]int64
+	zeros   [2 * vectorLen / 8]byte // room for codes
 	needs   needs
 }
 
@@ -73,12 +74,18 @@ func sampleAt(k, count, n int) int {
 
 // appendStream appends ints, 1 to vectorLen of them.
 func (c *intEncoder) appendStream(dst []byte, ints []int64) []byte {
-	return c.appendStreamOf(dst, ints, chooseOrder(ints), nil)
+	order, sample := c.chooseOrder(ints)
+	return c.appendStreamOf(dst, ints, order, sample, 16)
 }
 
-// appendStreamOf is appendStream with a given order of differences. Scales, nil for none, are about how many bits each
-// integer has, as a reader knows, too; the order is 0 then.
-func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, scales []uint8) []byte {
+// appendPlainStream appends ints as they are, not as differences. Classes, which take longer to decode, must take less
+// than anything else by one part in worth.
+func (c *intEncoder) appendPlainStream(dst []byte, ints []int64, worth int) []byte {
+	return c.appendStreamOf(dst, ints, 0, sortedSample(c.samples[0][:0], ints), worth)
+}
+
+// appendStreamOf is appendStream with a given order of differences, of which sample has some, ascending.
+func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, sample []int64, worth int) []byte {
 	var starts [2]int64
 	values := ints
 	for o := range order {
@@ -90,27 +97,19 @@ func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, scales 
 	for _, v := range values {
 		lowest, highest = min(lowest, v), max(highest, v)
 	}
-	head := byte(order)
 	headAt := len(dst)
-	appendStarts := func(base int64) {
-		dst = appendUvarint(append(dst, 0), zigzag(base))
-		for _, start := range starts[:order] {
-			dst = appendUvarint(dst, zigzag(start))
-		}
-	}
 	if lowest == highest {
-		appendStarts(lowest)
-		dst[headAt] = head | streamConstant
-		return dst
+		return appendStarts(append(dst, byte(order)|streamConstant), lowest, starts[:order])
 	}
-	trimmed, median := trimmedLowest(values)
+	trimmed, median := trimmedLowest(sample)
 	base := c.baseOf(values, lowest, highest, trimmed)
 	numbers := c.numbers[:len(ints)]
 	clear(numbers[:order])
 	all := uint64(0)
+	of := numbers[order:]
 	for i, v := range values {
 		u := uint64(v - base)
-		numbers[order+i] = u
+		of[i] = u
 		all |= u
 	}
 	shift := bits.TrailingZeros64(all)
@@ -120,40 +119,81 @@ func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, scales 
 		}
 	}
 	plain := c.chooseWidths(numbers)
-	if base != lowest && shift > 0 {
-		plain = 0 // classes would need another shift
-	}
-	if k, ok := c.chooseClasses(values, order, lowest, median, shift, scales, 8*(plain-plain/32)); ok {
-		appendStarts(k.base)
-		head |= streamClassed
-		if k.flags&classScaled == 0 {
-			scales = nil
-			if shift > 0 {
-				head |= streamShifted
-				dst = append(dst, byte(shift))
+	// Classes would need another shift where the base is trimmed; and what is told against the median must not overflow.
+	if (base == lowest || shift == 0) && bits.Len64(uint64(highest-lowest)) < maxClassWidth {
+		limit := 8 * (plain - plain/worth)
+		if flags, from, ok := classesOf(sample, len(values), lowest, median, shift, limit); ok {
+			if k, ok := c.chooseClasses(values, flags, from, lowest, highest, shift, limit); ok {
+				return c.appendClassedStream(dst, values, order, starts[:order], shift, &k)
 			}
-		} else {
-			shift = 0
 		}
-		clear(numbers[:order])
-		for i, v := range values {
-			u := uint64(v-k.base) >> shift
-			if k.flags&classZigzag != 0 {
-				u = zigzag((v - k.base) >> shift)
-			}
-			numbers[order+i] = u
-		}
-		dst = c.appendClassed(dst, &k, numbers, scales)
-		dst[headAt] = head
-		return dst
 	}
-	appendStarts(base)
+	dst = appendStarts(append(dst, byte(order)), base, starts[:order])
 	if shift > 0 {
-		head |= streamShifted
+		dst[headAt] |= streamShifted
 		dst = append(dst, byte(shift))
 	}
 	dst, flags := c.appendNumbers(dst, numbers)
-	dst[headAt] = head | flags
+	dst[headAt] |= flags
+	return dst
+}
+
+// appendClassedStream appends a stream in classes.
+func (c *intEncoder) appendClassedStream(dst []byte, values []int64, order int, starts []int64, shift int, k *classes) []byte {
+	headAt := len(dst)
+	dst = appendStarts(append(dst, byte(order)|streamClassed), k.base, starts)
+	if shift > 0 {
+		dst[headAt] |= streamShifted
+		dst = append(dst, byte(shift))
+	}
+	numbers := c.numbers[:order+len(values)]
+	clear(numbers[:order])
+	of := numbersOf(numbers[order:], values, k.base)
+	if k.flags&classZigzag != 0 {
+		for i, u := range of {
+			of[i] = zigzag(int64(u) >> (shift & 63))
+		}
+	} else if shift > 0 {
+		for i, u := range of {
+			of[i] = u >> (shift & 63)
+		}
+	}
+	return c.appendClassed(dst, k, numbers, nil)
+}
+
+// appendScaledStream is appendPlainStream for integers that have about as many bits as scales tell, which a reader knows,
+// too.
+func (c *intEncoder) appendScaledStream(dst []byte, ints []int64, scales []uint8) []byte {
+	lowest, highest := ints[0], ints[0]
+	for _, v := range ints {
+		lowest, highest = min(lowest, v), max(highest, v)
+	}
+	k, ok := c.scaledClasses(ints, scales, len(ints)*bits.Len64(uint64(highest-lowest))*15/16)
+	if !ok {
+		return c.appendPlainStream(dst, ints, 16)
+	}
+	dst = appendStarts(append(dst, streamClassed), 0, nil)
+	numbers := c.numbers[:len(ints)]
+	for i, v := range ints {
+		numbers[i] = zigzag(v)
+	}
+	return c.appendClassed(dst, &k, numbers, scales)
+}
+
+func appendStarts(dst []byte, base int64, starts []int64) []byte {
+	dst = appendUvarint(dst, zigzag(base))
+	for _, start := range starts {
+		dst = appendUvarint(dst, zigzag(start))
+	}
+	return dst
+}
+
+// numbersOf fills dst with values less base, and returns it.
+func numbersOf(dst []uint64, values []int64, base int64) []uint64 {
+	dst = dst[:len(values)]
+	for i, v := range values {
+		dst[i] = uint64(v - base)
+	}
 	return dst
 }
 
@@ -174,46 +214,60 @@ func (c *intEncoder) baseOf(values []int64, lowest, highest, trimmed int64) int6
 	return trimmed
 }
 
-// chooseClasses returns the classes in which values take the fewest bits, if these are below limit. Lowest and median are
-// the bases to choose from; of scaled numbers it is 0.
-func (c *intEncoder) chooseClasses(values []int64, order int, lowest, median int64, shift int, scales []uint8, limit int) (best classes, ok bool) {
-	try := func(flags byte, base int64) {
-		k, cost := c.needs.choose()
-		if cost += 8*(2+1<<k.bits) + bits.Len64(zigzag(base)); cost < limit {
-			best, limit, ok = k, cost, true
-			best.flags, best.base = flags, base
-		}
+// classesOf estimates by a sample which numbers n values are classed as best, and whether their bits can come to less than
+// limit.
+func classesOf(sample []int64, n int, lowest, median int64, shift, limit int) (flags byte, base int64, ok bool) {
+	signed, unsigned := 0, 0
+	for _, v := range sample {
+		signed += bits.Len64(zigzag((v - median) >> shift))
+		unsigned += bits.Len64(uint64(v-lowest) >> shift)
 	}
+	least := min(signed, unsigned)
+	if n*(least+len(sample)) >= limit*len(sample) {
+		return 0, 0, false
+	}
+	if signed < unsigned {
+		return classZigzag, median, true
+	}
+	return 0, lowest, true
+}
+
+// chooseClasses returns the classes in which values less base take the fewest bits, if these are below limit. Of many
+// values it counts some: the widest class holds all the others in any case.
+func (c *intEncoder) chooseClasses(values []int64, flags byte, base, lowest, highest int64, shift, limit int) (classes, bool) {
 	n := &c.needs
-	if scales != nil {
-		n.reset(true)
-		for i, v := range values {
-			n.add(bits.Len64(zigzag(v)), int(scales[i]))
-		}
-		if n.widest() <= maxClassWidth {
-			try(classZigzag|classScaled, 0)
-		}
-	}
 	n.reset(false)
-	for _, v := range values {
-		n.add(bits.Len64(zigzag((v-median)>>shift)), 0)
+	stride := 1 + len(values)/maxCounted
+	counted := 0
+	if flags&classZigzag != 0 {
+		for i := 0; i < len(values); i += stride {
+			n.counts[needOffset+bits.Len64(zigzag((values[i]-base)>>(shift&63)))]++
+			counted++
+		}
+		n.high = max(bits.Len64(zigzag((lowest-base)>>shift)), bits.Len64(zigzag((highest-base)>>shift)))
+	} else {
+		for i := 0; i < len(values); i += stride {
+			n.counts[needOffset+bits.Len64(uint64(values[i]-base)>>(shift&63))]++
+			counted++
+		}
+		n.high = bits.Len64(uint64(highest-base) >> shift)
 	}
-	n.counts[needOffset] += uint16(order)
-	n.n += order
-	if n.widest() > maxClassWidth {
-		return best, ok
+	n.high += needOffset
+	n.n = counted
+	return n.classes(flags, base, limit*counted/len(values))
+}
+
+// maxCounted is about how many values classes are chosen by.
+const maxCounted = 400
+
+// scaledClasses is chooseClasses relative to scales.
+func (c *intEncoder) scaledClasses(values []int64, scales []uint8, limit int) (classes, bool) {
+	n := &c.needs
+	n.reset(true)
+	for i, v := range values {
+		n.add(bits.Len64(zigzag(v)), int(scales[i]))
 	}
-	try(classZigzag, median)
-	n.reset(false)
-	for _, v := range values {
-		n.add(bits.Len64(uint64(v-lowest)>>shift), 0)
-	}
-	n.counts[needOffset] += uint16(order)
-	n.n += order
-	if n.widest() <= maxClassWidth {
-		try(0, lowest)
-	}
-	return best, ok
+	return n.classes(classZigzag|classScaled, 0, limit)
 }
 
 // differences fills dst with what each element of src is more than the one before; the first order elements mean nothing.
@@ -228,12 +282,13 @@ func differences(dst, src []int64, order int) []int64 {
 }
 
 // chooseOrder estimates which order of differences packs smallest: by the bits of a sample's distances from its median.
-func chooseOrder(ints []int64) int {
+// It returns that sample, too, ascending.
+func (c *intEncoder) chooseOrder(ints []int64) (order int, sample []int64) {
+	samples := &c.samples
 	n := len(ints)
 	if n < 4 {
-		return 0
+		return 0, sortedSample(samples[0][:0], ints)
 	}
-	var samples [3][sampleLen]int64
 	count := samplesOf(n - 2)
 	for k := range count {
 		i := 2 + sampleAt(k, count, n-2)
@@ -255,20 +310,23 @@ func chooseOrder(ints []int64) int {
 			best, bestCost = order, cost
 		}
 	}
-	return best
+	return best, samples[best][:count]
 }
 
-// trimmedLowest returns a value below which few of values lie, and one that is about their median.
-func trimmedLowest(values []int64) (trimmed, median int64) {
-	var sample [sampleLen]int64
+// sortedSample returns samples of values, ascending, in the memory of dst.
+func sortedSample(dst, values []int64) []int64 {
 	count := samplesOf(len(values))
 	for k := range count {
-		sample[k] = values[sampleAt(k, count, len(values))]
+		dst = append(dst, values[sampleAt(k, count, len(values))])
 	}
-	slices.Sort(sample[:count])
-	lowest := sample[0]
-	median = sample[count/2]
-	return lowest - (median-lowest)/4, median
+	slices.Sort(dst)
+	return dst
+}
+
+// trimmedLowest returns, by a sample, a value below which few lie, and one that is about the median.
+func trimmedLowest(sample []int64) (trimmed, median int64) {
+	median = sample[len(sample)/2]
+	return sample[0] - (median-sample[0])/4, median
 }
 
 // chooseWidths sets the widths that appendNumbers packs numbers with, and returns about how many bytes they take.
@@ -350,7 +408,8 @@ func bestWidth(numbers []uint64) (width, bytes int) {
 
 // intDecoder is the memory of decodeStream.
 type intDecoder struct {
-	mini [miniValues]uint64
+	mini    [miniValues]uint64
+	numbers [vectorLen]uint64
 }
 
 // decodeStream splits the stream of len(dst) integers off src. Scales are those that it was encoded with, nil for none.

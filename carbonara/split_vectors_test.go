@@ -139,7 +139,7 @@ func TestVectorSplitsAreSmall(t *testing.T) {
 	f("constant", 1, func(int) float64 { return 42.5 }, 0.01)
 	f("counter", 12, func(int) float64 { counter += 1500; return float64(counter) }, 0.055)
 	f("gauge", 1, func(int) float64 { return float64(2000+rng.IntN(256)) / 100 }, 1.03)
-	f("gauge", 12, func(int) float64 { return float64(2000+rng.IntN(256)) / 100 }, 8.5)
+	f("gauge", 12, func(int) float64 { return float64(2000+rng.IntN(256)) / 100 }, 8.6)
 	f("random", 1, func(int) float64 { return rng.NormFloat64() }, 8.1)
 	f("random", 12, func(int) float64 { return rng.NormFloat64() }, 8.1*6)
 }

@@ -65,13 +65,9 @@ type momentDivisor struct {
 
 // mod returns v mod 2n, at least 0, of |v| <= maxDecimal.
 func (d *momentDivisor) mod(v int64) int64 {
-	r := v - int64(float64(v)*d.inverse)*d.m // off by one at most
-	if r < 0 {
-		r += d.m
-	}
-	if r < 0 {
-		r += d.m
-	}
+	r := v - int64(float64(v)*d.inverse)*d.m // off by one at most, and below 0 if v is: from -2m to below 2m
+	r += d.m & (r >> 63)
+	r += d.m & (r >> 63)
 	if r >= d.m {
 		r -= d.m
 	}
@@ -93,15 +89,17 @@ func (d *momentDivisor) base(count, sum, power float64) (n, r int64, ok bool) {
 		}
 		*d = momentDivisor{count, n, 2 * n, 1 / float64(2*n)}
 	}
-	if d.n == 1 {
-		return 1, 0, true
-	}
-	rest := d.mod(int64(math.RoundToEven(s)))
+	return d.n, d.remainder(s), true
+}
+
+// remainder returns S*(n-S) mod 2n, where S is sum, rounded, below maxDecimal.
+func (d *momentDivisor) remainder(sum float64) int64 {
+	rest := d.mod(int64(math.RoundToEven(sum)))
 	other := d.n - rest // n - S mod 2n, above -n
 	if other < 0 {
 		other += d.m
 	}
-	return d.n, d.mod(rest * other), true
+	return d.mod(rest * other)
 }
 
 // secondMoment returns the sum of squared deviations of a group: (2n*i + r) / (n * 10^2e).

@@ -40,23 +40,14 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 		for i, v := range ints {
 			out[i] = float64(v+predictions[i]) / power
 		}
-	case vectorSecondMoment:
+	case vectorSecondMoment, vectorAgainstRange:
 		if !f.known {
 			return false
 		}
-		counts, sums, square := f.counts[:len(out)], f.sums[:len(out)], squarePowersOf10[e]
-		var divisor momentDivisor
-		for i, v := range ints {
-			n, r, _ := divisor.base(counts[i], sums[i], power)
-			out[i] = secondMoment(n, r, v, square)
+		for i, x := range expected {
+			ints[i] += x
 		}
-	case vectorAgainstRange:
-		counts, sums, square := f.counts[:len(out)], f.sums[:len(out)], squarePowersOf10[e]
-		var divisor momentDivisor
-		for i, v := range ints {
-			n, r, _ := divisor.base(counts[i], sums[i], power)
-			out[i] = secondMoment(n, r, v+expected[i], square)
-		}
+		f.decodeSecondMoments(out, ints, e)
 	case vectorFloats:
 		for i, v := range ints {
 			out[i] = unrank(v)
@@ -69,13 +60,29 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 			return false
 		}
 		for i, k := range ints {
-			if k != 0 {
-				out[i] = unrank(rank(out[i]) + k)
-			}
+			out[i] = unrank(rank(out[i]) + k)
 		}
 	}
 	if head&vectorExceptions != 0 {
 		return decodeExceptions(out, src)
 	}
 	return len(src) == 0
+}
+
+// decodeSecondMoments fills out with what the integers of second moments stand for.
+func (f *family) decodeSecondMoments(out []float64, ints []int64, e int) {
+	counts, sums := f.counts[:len(out)], f.sums[:len(out)]
+	power, square := powersOf10[e], squarePowersOf10[e]
+	ints = ints[:len(out)]
+	var divisor momentDivisor
+	for i := range out {
+		count := counts[i]
+		if s := sums[i] * power; count == divisor.count && s < maxDecimal && s > -maxDecimal { // as many measures as in the group before
+			r := divisor.remainder(s)
+			out[i] = float64(divisor.m*ints[i]+r) / (count * square)
+			continue
+		}
+		n, r, _ := divisor.base(count, sums[i], power)
+		out[i] = secondMoment(n, r, ints[i], square)
+	}
 }

@@ -48,7 +48,7 @@ func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 		counts, sums := g.Column(ColumnCount|Column(rate)<<7), g.Column(ColumnSum|Column(rate)<<7)
 		if counts != nil && sums != nil {
 			f.set(counts[from:to], sums[from:to])
-			f.exponent = chooseExponent(f.sums)
+			f.exponent = exponentNear(f.sums, f.exponent)
 			f.finest = f.exponent
 			lows, highs := g.Column(ColumnMin|Column(rate)<<7), g.Column(ColumnMax|Column(rate)<<7)
 			if lows != nil && highs != nil {
@@ -75,7 +75,7 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 	default:
 		e := f.exponent
 		if base != ColumnSum || !f.known {
-			e = chooseExponent(values)
+			e = exponentNear(values, f.exponent)
 		}
 		if e >= 0 {
 			dst, e = c.appendBestDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
@@ -132,6 +132,28 @@ func chooseExponent(values []float64) int {
 	return e
 }
 
+// exponentNear is chooseExponent, and faster where the answer is the guess, such as what suited the values before.
+func exponentNear(values []float64, guess int) int {
+	if guess < 0 {
+		return chooseExponent(values)
+	}
+	samples := samplesOf(len(values))
+	needed := 0 // that do not fit at a lesser exponent
+	for k := range samples {
+		v := values[sampleAt(k, samples, len(values))]
+		if !fitsExponent(v, guess) {
+			return chooseExponent(values)
+		}
+		if guess > 0 && needed <= samples/16 && !fitsExponent(v, guess-1) {
+			needed++
+		}
+	}
+	if guess > 0 && needed <= samples/16 {
+		return chooseExponent(values)
+	}
+	return guess
+}
+
 // exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none, or
 // e: where exceptions are few it is not worth trying.
 func (c *vectorCodec) exponentOfExceptions(values []float64, e int) int {
@@ -152,21 +174,27 @@ func (c *vectorCodec) exponentOfExceptions(values []float64, e int) int {
 
 // leastExponent returns the least e at which v is, but for few float64, an integer over 10^e.
 func leastExponent(v float64) (int, bool) {
-	for e, power := range powersOf10 {
-		i, ok := nearest(v, power)
-		if !ok {
-			return 0, false
-		}
-		distance := rank(v) - rank(decimalOf(i, power))
-		if distance == 0 {
-			return e, true
-		}
-		// What is near must be so by far: one decimal lies about 2^52 / i float64 from the next.
-		if distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42 {
+	for e := range powersOf10 {
+		if fitsExponent(v, e) {
 			return e, true
 		}
 	}
 	return 0, false
+}
+
+// fitsExponent tells whether v is, but for few float64, an integer over 10^e; if so, it is one at any greater exponent, as
+// far as nearest goes.
+func fitsExponent(v float64, e int) bool {
+	i, ok := nearest(v, powersOf10[e])
+	if !ok {
+		return false
+	}
+	distance := rank(v) - rank(decimalOf(i, powersOf10[e]))
+	if distance == 0 {
+		return true
+	}
+	// What is near must be so by far: one decimal lies about 2^52 / i float64 from the next.
+	return distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42
 }
 
 // nearest returns the integer next to v * power; ok is false if it is too large, or v not finite.
@@ -248,12 +276,12 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 	}
 	dst = appendZone(append(dst, head, byte(e)), values)
 	if ints := c.ints[:len(values)]; scales != nil {
-		dst = c.streams.appendStreamOf(dst, ints, 0, scales)
+		dst = c.streams.appendScaledStream(dst, ints, scales)
 	} else {
 		dst = c.streams.appendStream(dst, ints)
 	}
 	if residuals {
-		dst = c.streams.appendStreamOf(dst, c.residuals[:len(values)], 0, nil)
+		dst = c.streams.appendPlainStream(dst, c.residuals[:len(values)], 4)
 	}
 	if len(c.exceptions) > 0 {
 		dst = appendExceptions(dst, c.exceptions, values)
@@ -274,7 +302,12 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 		expected, scales = f.spread(e)
 	}
 	for i, v := range values {
-		n, r, ok := divisor.base(f.counts[i], f.sums[i], power)
+		n, r, ok := divisor.n, int64(0), true
+		if s := f.sums[i] * power; f.counts[i] == divisor.count && s < maxDecimal && s > -maxDecimal { // as many as in the group before
+			r = divisor.remainder(s)
+		} else {
+			n, r, ok = divisor.base(f.counts[i], f.sums[i], power)
+		}
 		residuals[i] = 0
 		if ok {
 			x := v * (f.counts[i] * square)

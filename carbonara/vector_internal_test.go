@@ -67,7 +67,12 @@ func TestStreamRoundTrip(t *testing.T) {
 				ints[i] = value(rng, i)
 			}
 			for order := range min(3, n) {
-				src := encoder.appendStreamOf(nil, ints, order, nil)
+				values := slices.Clone(ints)
+				for o := range order {
+					values = differences(make([]int64, n), values, o+1)
+				}
+				sample := sortedSample(nil, values[order:])
+				src := encoder.appendStreamOf(nil, ints, order, sample, 16)
 				got := make([]int64, n)
 				rest, ok := decoder.decodeStream(got, append(src, 1, 2), nil)
 				if !ok || !bytes.Equal(rest, []byte{1, 2}) || !slices.Equal(got, ints) {
