@@ -180,6 +180,15 @@ func (c *intEncoder) appendScaledStream(dst []byte, ints []int64, scales []uint8
 	return c.appendClassed(dst, &k, numbers, scales)
 }
 
+// appendOneWidth appends ints, which have so many bits at most, without looking for anything better.
+func (c *intEncoder) appendOneWidth(dst []byte, ints []int64, width int) []byte {
+	dst = append(dst, streamOneWidth, 0, byte(width))
+	for from := 0; from < len(ints); from += miniValues {
+		dst = appendMini(dst, numbersOf(c.numbers[:], ints[from:min(from+miniValues, len(ints))], 0), width)
+	}
+	return dst
+}
+
 func appendStarts(dst []byte, base int64, starts []int64) []byte {
 	dst = appendUvarint(dst, zigzag(base))
 	for _, start := range starts {

@@ -20,6 +20,7 @@ const (
 	vectorSecondMoment        // see secondMoment
 	vectorFloats              // the float64 whose rank among all is i (see rank); e is 0
 	vectorAgainstRange        // a second moment, of which i is told less what its group's range lets expect (see spread)
+	vectorFronts              // a float64, by its front and mantissa (see appendFronts)
 
 	vectorKindMask   = 0x07
 	vectorResiduals  = 0x08
@@ -28,7 +29,8 @@ const (
 	vectorHeadLen    = 2 + zoneLen
 )
 
-var vectorKindNames = [...]string{"decimal", "decimal against mean", "second moment", "float", "second moment against range"}
+var vectorKindNames = [...]string{"decimal", "decimal against mean", "second moment", "float", "second moment against range",
+	"float by front"}
 
 // rank numbers the float64 in ascending order, so that the next greater one has the next rank.
 func rank(v float64) int64 {

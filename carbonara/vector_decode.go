@@ -7,6 +7,16 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 		return false
 	}
 	head, e := src[0], int(src[1])
+	if head&vectorKindMask == vectorFronts {
+		src, ok := c.decodeFronts(out, src[vectorHeadLen:])
+		if !ok || head&vectorResiduals != 0 {
+			return false
+		}
+		if head&vectorExceptions != 0 {
+			return decodeExceptions(out, src)
+		}
+		return len(src) == 0
+	}
 	var expected []int64
 	var scales []uint8
 	if head&vectorKindMask == vectorAgainstRange {

@@ -9,8 +9,9 @@ type vectorCodec struct {
 	ints       [vectorLen]int64
 	residuals  [vectorLen]int64
 	exceptions []int
-	body       []byte // of a vector column
-	block      []byte // of a vector
+	body       []byte        // of a vector column
+	block      []byte        // of a vector
+	fronts     *frontEncoder // only floats need it
 	families   [2]familyState
 }
 
@@ -86,6 +87,12 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 		c.body = c.appendFloats(c.body[:0], values)
 		if size == 0 || len(c.body) < size {
 			dst = append(dst[:at], c.body...)
+		}
+		if len(dst)-at > mantissaBits*len(values)/8 { // less it does not take
+			var ok bool
+			if c.body, ok = c.appendFronts(c.body[:0], values); ok && len(c.body) < len(dst)-at {
+				dst = append(dst[:at], c.body...)
+			}
 		}
 	}
 	return dst
