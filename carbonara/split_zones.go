@@ -45,12 +45,12 @@ var everything = Zone{math.Inf(-1), math.Inf(1)}
 
 // methodZone returns the zone of a method's aggregates in a vector of the parsed split.
 func (s *scratch) methodZone(m Method, vector int) (Zone, error) {
-	columns := m.Columns()
-	first, err := s.columnZone(columns[0], vector)
-	if err != nil || (m.Base() != Mean && m.Base() != Std) {
+	counts, column := m.columns()
+	first, err := s.columnZone(counts, vector)
+	if err != nil || counts == column {
 		return first, err
 	}
-	of, err := s.columnZone(columns[1], vector)
+	of, err := s.columnZone(column, vector)
 	if err != nil || of.Empty() {
 		return of, err
 	}

@@ -319,7 +319,7 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 		if ok {
 			x := v * (f.counts[i] * square)
 			if ok = x < maxDecimal && x > -maxDecimal; ok {
-				whole := int64(math.RoundToEven((x - float64(r)) / float64(2*n)))
+				whole := int64(math.RoundToEven((x - float64(r)) * divisor.inverse))
 				if back := secondMoment(n, r, whole, square); math.Float64bits(back) != math.Float64bits(v) {
 					k := rank(v) - rank(back)
 					residuals[i] = k
