@@ -47,6 +47,12 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 			return false
 		}
 		predictions := f.predict(e)[:len(out)]
+		if e == 0 {
+			for i, v := range ints {
+				out[i] = float64(v + predictions[i])
+			}
+			break
+		}
 		for i, v := range ints {
 			out[i] = float64(v+predictions[i]) / power
 		}
