@@ -3,6 +3,7 @@ package carbonara
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Numbers of very different sizes are packed in classes: up to four widths, and of each number a code that says which one
@@ -140,13 +141,16 @@ func (c *intEncoder) appendClassed(dst []byte, k *classes, numbers []uint64, sca
 		}
 		codeOf[need] = code
 	}
-	// The codes go where they belong while the numbers are packed behind them.
+	// The codes go where they belong while the numbers are packed behind them. Each number is written with the 8 bytes from
+	// the one on that it begins in, so that nothing depends on its width but where the next one begins.
 	codesAt := len(dst)
 	dst = append(dst, c.zeros[:packedLen(len(numbers), k.bits)]...)
-	var word uint64
-	used := 0
+	at := len(dst)
+	dst = slices.Grow(dst, len(numbers)*maxClassWidth/8+16)
+	out := dst[:cap(dst)]
+	word, used := uint64(0), 0 // the bits of the byte that the next number begins in
 	for from := 0; from < len(numbers); from += 8 {
-		var codes uint16 // of 8 numbers: whole bytes
+		codes := uint(0) // of 8 numbers: whole bytes
 		part := numbers[from:min(from+8, len(numbers))]
 		for i, v := range part {
 			length, scale := bits.Len64(v), 0
@@ -158,30 +162,28 @@ func (c *intEncoder) appendClassed(dst []byte, k *classes, numbers []uint64, sca
 				need = 0
 			}
 			code := codeOf[need]
-			codes |= uint16(code) << (i * k.bits & 15)
-			w := max(int(k.widths[code%maxClasses])+scale, 0)
-			word |= v << (used & 63)
-			if used += w; used >= 64 {
-				dst = binary.LittleEndian.AppendUint64(dst, word)
-				used -= 64
-				word = v >> (w - used)
-			}
+			codes |= uint(code) << (i * k.bits & 15)
+			word |= v << used
+			binary.LittleEndian.PutUint64(out[at:], word)
+			used += max(int(k.widths[code%maxClasses])+scale, 0)
+			at += used >> 3
+			word >>= used &^ 7 & 63
+			used &= 7
 		}
 		switch k.bits {
 		case 1:
-			dst[codesAt+from/8] = byte(codes)
+			out[codesAt+from/8] = byte(codes)
 		case 2:
-			dst[codesAt+from/4] = byte(codes)
+			out[codesAt+from/4] = byte(codes)
 			if len(part) > 4 {
-				dst[codesAt+from/4+1] = byte(codes >> 8)
+				out[codesAt+from/4+1] = byte(codes >> 8)
 			}
 		}
 	}
-	for ; used > 0; used -= 8 {
-		dst = append(dst, byte(word))
-		word >>= 8
+	if used > 0 {
+		at++
 	}
-	return dst
+	return dst[:at]
 }
 
 // decodeClassed fills dst with base and the numbers, shifted.

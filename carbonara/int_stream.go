@@ -267,7 +267,7 @@ func (c *intEncoder) chooseClasses(values []int64, flags byte, base, lowest, hig
 }
 
 // maxCounted is about how many values classes are chosen by.
-const maxCounted = 400
+const maxCounted = 200
 
 // scaledClasses is chooseClasses relative to scales.
 func (c *intEncoder) scaledClasses(values []int64, scales []uint8, limit int) (classes, bool) {
