@@ -10,7 +10,7 @@ import (
 //	head        2 bytes: bits 0-2 of the first the kind, below; bit 3: residuals are there; bit 4: exceptions are there;
 //	            the second is the exponent e
 //	zone        4 bytes: see zone.go
-//	integers    a stream
+//	integers    a stream; of the last kind its list of fronts and two streams
 //	residuals   a stream: how many float64 the value lies above what the integer says
 //	exceptions  uvarint how many; for each a uvarint, twice how many groups lie between it and the one before, plus 1 if
 //	            the value is the NaN that stands for an absent one; else 8 bytes follow, the float64
@@ -69,6 +69,9 @@ type momentDivisor struct {
 	n, m    int64 // m = 2n
 	inverse float64
 }
+
+// newMomentDivisor returns one that has not met a count: none equals NaN.
+func newMomentDivisor() momentDivisor { return momentDivisor{count: nan} }
 
 // mod returns v mod 2n, at least 0, of |v| <= maxDecimal.
 func (d *momentDivisor) mod(v int64) int64 {

@@ -90,7 +90,7 @@ func (f *family) decodeSecondMoments(out []float64, ints []int64, e int) {
 	counts, sums := f.counts[:len(out)], f.sums[:len(out)]
 	power, square := powersOf10[e], squarePowersOf10[e]
 	ints = ints[:len(out)]
-	var divisor momentDivisor
+	divisor := newMomentDivisor()
 	for i := range out {
 		count := counts[i]
 		if s := sums[i] * power; count == divisor.count && s < maxDecimal && s > -maxDecimal { // as many measures as in the group before

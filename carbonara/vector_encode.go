@@ -302,7 +302,7 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
 	c.exceptions = c.exceptions[:0]
 	anyResidual := int64(0)
-	var divisor momentDivisor
+	divisor := newMomentDivisor()
 	kind, expected, scales := byte(vectorSecondMoment), []int64(nil), []uint8(nil)
 	if f.hasRange {
 		kind = vectorAgainstRange
