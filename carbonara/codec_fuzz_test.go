@@ -36,6 +36,9 @@ func FuzzDecodeSplit(f *testing.F) {
 		}
 	}
 	f.Add(true, payloadOf(carbonara.AppendSplit(nil, testKey, resampledSplit(1, 12, 64))))
+	for _, tail := range []int{0, 10, 50} {
+		f.Add(true, payloadOf(carbonara.AppendSplit(nil, testKey, resampledGroups(12, 150, tailed(rng, 1, tail)))))
+	}
 	f.Fuzz(func(t *testing.T, vectors bool, payload []byte) {
 		version := byte(1)
 		if vectors {

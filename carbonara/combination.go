@@ -89,7 +89,7 @@ func exactSum(m *moments, e int) (int64, bool) {
 // exactSquares returns the sum of squares in units of 10^-2e of a group whose sum is s: second moment + s²/n, which for
 // measures that are decimals is whole, and odd if s is.
 func exactSquares(m *moments, s int64, e int) (uint128, bool) {
-	var divisor momentDivisor
+	divisor := newMomentDivisor()
 	n, r, ok := divisor.base(m.count, decimalOf(s, powersOf10[e]), powersOf10[e])
 	x := m.m2 * (m.count * squarePowersOf10[e])
 	if !ok || !(x < 1<<62 && x >= 0) {

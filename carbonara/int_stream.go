@@ -26,7 +26,8 @@ const (
 	streamShifted   = 0x08 // shift is there
 	streamOneWidth  = 0x10 // one width for all mini-vectors
 	streamPatched   = 0x20 // patches are there
-	streamKnown     = 0x3f
+	streamClassed   = 0x40 // classes (classes.go) in place of widths, packed and patches
+	streamKnown     = 0x7f
 )
 
 // intEncoder is the memory of appendStream.
@@ -34,6 +35,10 @@ type intEncoder struct {
 	work    [2][vectorLen]int64
 	numbers [vectorLen]uint64
 	patches []patch
+	widths  [vectorLen / miniValues]byte
+	samples [3][sampleLen]int64
+	zeros   [2 * vectorLen / 8]byte // room for codes
+	needs   needs
 }
 
 type patch struct {
@@ -69,62 +74,209 @@ func sampleAt(k, count, n int) int {
 
 // appendStream appends ints, 1 to vectorLen of them.
 func (c *intEncoder) appendStream(dst []byte, ints []int64) []byte {
-	return c.appendStreamOf(dst, ints, chooseOrder(ints))
+	order, sample := c.chooseOrder(ints)
+	return c.appendStreamOf(dst, ints, order, sample, 16)
 }
 
-// appendStreamOf is appendStream with a given order of differences.
-func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int) []byte {
+// appendPlainStream appends ints as they are, not as differences. Classes, which take longer to decode, must take less
+// than anything else by one part in worth.
+func (c *intEncoder) appendPlainStream(dst []byte, ints []int64, worth int) []byte {
+	return c.appendStreamOf(dst, ints, 0, sortedSample(c.samples[0][:0], ints), worth)
+}
+
+// appendStreamOf is appendStream with a given order of differences, of which sample has some, ascending.
+func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, sample []int64, worth int) []byte {
 	var starts [2]int64
 	values := ints
 	for o := range order {
 		starts[o] = values[o]
 		values = differences(c.work[o][:len(values)], values, o+1)
 	}
-	lowest, highest := values[order], values[order]
-	for _, v := range values[order:] {
+	values = values[order:]
+	lowest, highest := values[0], values[0]
+	for _, v := range values {
 		lowest, highest = min(lowest, v), max(highest, v)
 	}
-	base := lowest
-	if trimmed := trimmedLowest(values[order:]); bits.Len64(uint64(highest-trimmed)) < bits.Len64(uint64(highest-lowest)) {
-		below := 0
-		for _, v := range values[order:] {
-			if v < trimmed {
-				below++
-			}
-		}
-		if below <= len(values)/16 {
-			base = trimmed // what lies below wraps around and is patched
-		}
-	}
-	all := uint64(0)
-	numbers := c.numbers[:len(values)]
-	for i, v := range values {
-		numbers[i] = uint64(v - base)
-		if i < order {
-			numbers[i] = 0
-		}
-		all |= numbers[i]
-	}
-	head := byte(order)
 	headAt := len(dst)
-	dst = appendUvarint(append(dst, 0), zigzag(base))
-	for _, start := range starts[:order] {
-		dst = appendUvarint(dst, zigzag(start))
+	if lowest == highest {
+		return appendStarts(append(dst, byte(order)|streamConstant), lowest, starts[:order])
 	}
-	if all == 0 {
-		dst[headAt] = head | streamConstant
-		return dst
+	trimmed, median := trimmedLowest(sample)
+	base := c.baseOf(values, lowest, highest, trimmed)
+	numbers := c.numbers[:len(ints)]
+	clear(numbers[:order])
+	all := uint64(0)
+	of := numbers[order:]
+	for i, v := range values {
+		u := uint64(v - base)
+		of[i] = u
+		all |= u
 	}
-	if shift := bits.TrailingZeros64(all); shift > 0 {
-		head |= streamShifted
-		dst = append(dst, byte(shift))
+	shift := bits.TrailingZeros64(all)
+	if shift > 0 {
 		for i := range numbers {
 			numbers[i] >>= shift
 		}
 	}
+	plain := c.chooseWidths(numbers)
+	// Classes would need another shift where the base is trimmed; and what is told against the median must not overflow.
+	if (base == lowest || shift == 0) && bits.Len64(uint64(highest-lowest)) < maxClassWidth {
+		limit := 8 * (plain - plain/worth)
+		if flags, from, ok := classesOf(sample, len(values), lowest, median, shift, limit); ok {
+			if k, ok := c.chooseClasses(values, flags, from, lowest, highest, shift, limit); ok {
+				return c.appendClassedStream(dst, values, order, starts[:order], shift, &k)
+			}
+		}
+	}
+	dst = appendStarts(append(dst, byte(order)), base, starts[:order])
+	if shift > 0 {
+		dst[headAt] |= streamShifted
+		dst = append(dst, byte(shift))
+	}
 	dst, flags := c.appendNumbers(dst, numbers)
-	dst[headAt] = head | flags
+	dst[headAt] |= flags
 	return dst
+}
+
+// appendClassedStream appends a stream in classes.
+func (c *intEncoder) appendClassedStream(dst []byte, values []int64, order int, starts []int64, shift int, k *classes) []byte {
+	headAt := len(dst)
+	dst = appendStarts(append(dst, byte(order)|streamClassed), k.base, starts)
+	if shift > 0 {
+		dst[headAt] |= streamShifted
+		dst = append(dst, byte(shift))
+	}
+	numbers := c.numbers[:order+len(values)]
+	clear(numbers[:order])
+	of := numbersOf(numbers[order:], values, k.base)
+	if k.flags&classZigzag != 0 {
+		for i, u := range of {
+			of[i] = zigzag(int64(u) >> (shift & 63))
+		}
+	} else if shift > 0 {
+		for i, u := range of {
+			of[i] = u >> (shift & 63)
+		}
+	}
+	return c.appendClassed(dst, k, numbers, nil)
+}
+
+// appendScaledStream is appendPlainStream for integers that have about as many bits as scales tell, which a reader knows,
+// too.
+func (c *intEncoder) appendScaledStream(dst []byte, ints []int64, scales []uint8) []byte {
+	lowest, highest := ints[0], ints[0]
+	for _, v := range ints {
+		lowest, highest = min(lowest, v), max(highest, v)
+	}
+	k, ok := c.scaledClasses(ints, scales, len(ints)*bits.Len64(uint64(highest-lowest))*15/16)
+	if !ok {
+		return c.appendPlainStream(dst, ints, 16)
+	}
+	dst = appendStarts(append(dst, streamClassed), 0, nil)
+	numbers := c.numbers[:len(ints)]
+	for i, v := range ints {
+		numbers[i] = zigzag(v)
+	}
+	return c.appendClassed(dst, &k, numbers, scales)
+}
+
+// appendOneWidth appends ints, which have so many bits at most, without looking for anything better.
+func (c *intEncoder) appendOneWidth(dst []byte, ints []int64, width int) []byte {
+	dst = append(dst, streamOneWidth, 0, byte(width))
+	for from := 0; from < len(ints); from += miniValues {
+		dst = appendMini(dst, numbersOf(c.numbers[:], ints[from:min(from+miniValues, len(ints))], 0), width)
+	}
+	return dst
+}
+
+func appendStarts(dst []byte, base int64, starts []int64) []byte {
+	dst = appendUvarint(dst, zigzag(base))
+	for _, start := range starts {
+		dst = appendUvarint(dst, zigzag(start))
+	}
+	return dst
+}
+
+// numbersOf fills dst with values less base, and returns it.
+func numbersOf(dst []uint64, values []int64, base int64) []uint64 {
+	dst = dst[:len(values)]
+	for i, v := range values {
+		dst[i] = uint64(v - base)
+	}
+	return dst
+}
+
+// baseOf returns what values are told against: the lowest, or one that few lie below, which wrap around and are patched.
+func (c *intEncoder) baseOf(values []int64, lowest, highest, trimmed int64) int64 {
+	if bits.Len64(uint64(highest-trimmed)) >= bits.Len64(uint64(highest-lowest)) {
+		return lowest
+	}
+	below := 0
+	for _, v := range values {
+		if v < trimmed {
+			below++
+		}
+	}
+	if below > len(values)/16 {
+		return lowest
+	}
+	return trimmed
+}
+
+// classesOf estimates by a sample which numbers n values are classed as best, and whether their bits can come to less than
+// limit.
+func classesOf(sample []int64, n int, lowest, median int64, shift, limit int) (flags byte, base int64, ok bool) {
+	signed, unsigned := 0, 0
+	for _, v := range sample {
+		signed += bits.Len64(zigzag((v - median) >> shift))
+		unsigned += bits.Len64(uint64(v-lowest) >> shift)
+	}
+	least := min(signed, unsigned)
+	if n*(least+len(sample)) >= limit*len(sample) {
+		return 0, 0, false
+	}
+	if signed < unsigned {
+		return classZigzag, median, true
+	}
+	return 0, lowest, true
+}
+
+// chooseClasses returns the classes in which values less base take the fewest bits, if these are below limit. Of many
+// values it counts some: the widest class holds all the others in any case.
+func (c *intEncoder) chooseClasses(values []int64, flags byte, base, lowest, highest int64, shift, limit int) (classes, bool) {
+	n := &c.needs
+	n.reset(false)
+	stride := 1 + len(values)/maxCounted
+	counted := 0
+	if flags&classZigzag != 0 {
+		for i := 0; i < len(values); i += stride {
+			n.counts[needOffset+bits.Len64(zigzag((values[i]-base)>>(shift&63)))]++
+			counted++
+		}
+		n.high = max(bits.Len64(zigzag((lowest-base)>>shift)), bits.Len64(zigzag((highest-base)>>shift)))
+	} else {
+		for i := 0; i < len(values); i += stride {
+			n.counts[needOffset+bits.Len64(uint64(values[i]-base)>>(shift&63))]++
+			counted++
+		}
+		n.high = bits.Len64(uint64(highest-base) >> shift)
+	}
+	n.high += needOffset
+	n.n = counted
+	return n.classes(flags, base, limit*counted/len(values))
+}
+
+// maxCounted is about how many values classes are chosen by.
+const maxCounted = 200
+
+// scaledClasses is chooseClasses relative to scales.
+func (c *intEncoder) scaledClasses(values []int64, scales []uint8, limit int) (classes, bool) {
+	n := &c.needs
+	n.reset(true)
+	for i, v := range values {
+		n.add(bits.Len64(zigzag(v)), int(scales[i]))
+	}
+	return n.classes(classZigzag|classScaled, 0, limit)
 }
 
 // differences fills dst with what each element of src is more than the one before; the first order elements mean nothing.
@@ -139,12 +291,13 @@ func differences(dst, src []int64, order int) []int64 {
 }
 
 // chooseOrder estimates which order of differences packs smallest: by the bits of a sample's distances from its median.
-func chooseOrder(ints []int64) int {
+// It returns that sample, too, ascending.
+func (c *intEncoder) chooseOrder(ints []int64) (order int, sample []int64) {
+	samples := &c.samples
 	n := len(ints)
 	if n < 4 {
-		return 0
+		return 0, sortedSample(samples[0][:0], ints)
 	}
-	var samples [3][sampleLen]int64
 	count := samplesOf(n - 2)
 	for k := range count {
 		i := 2 + sampleAt(k, count, n-2)
@@ -166,36 +319,49 @@ func chooseOrder(ints []int64) int {
 			best, bestCost = order, cost
 		}
 	}
-	return best
+	return best, samples[best][:count]
 }
 
-// trimmedLowest returns a value below which few of values lie.
-func trimmedLowest(values []int64) int64 {
-	var sample [sampleLen]int64
+// sortedSample returns samples of values, ascending, in the memory of dst.
+func sortedSample(dst, values []int64) []int64 {
 	count := samplesOf(len(values))
 	for k := range count {
-		sample[k] = values[sampleAt(k, count, len(values))]
+		dst = append(dst, values[sampleAt(k, count, len(values))])
 	}
-	slices.Sort(sample[:count])
-	lowest := sample[0]
-	return lowest - (sample[count/2]-lowest)/4
+	slices.Sort(dst)
+	return dst
+}
+
+// trimmedLowest returns, by a sample, a value below which few lie, and one that is about the median.
+func trimmedLowest(sample []int64) (trimmed, median int64) {
+	median = sample[len(sample)/2]
+	return sample[0] - (median-sample[0])/4, median
+}
+
+// chooseWidths sets the widths that appendNumbers packs numbers with, and returns about how many bytes they take.
+func (c *intEncoder) chooseWidths(numbers []uint64) (bytes int) {
+	for m := 0; m*miniValues < len(numbers); m++ {
+		w, cost := bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))])
+		c.widths[m] = byte(w)
+		bytes += cost
+	}
+	return bytes
 }
 
 // appendNumbers appends widths, packed numbers and patches.
 func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) {
-	var widths [vectorLen / miniValues]byte
 	minis := (len(numbers) + miniValues - 1) / miniValues
+	widths := c.widths[:minis]
 	flags := byte(streamOneWidth)
-	for m := range minis {
-		widths[m] = byte(bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))]))
-		if widths[m] != widths[0] {
+	for _, w := range widths {
+		if w != widths[0] {
 			flags = 0
 		}
 	}
 	if flags != 0 {
 		dst = append(dst, widths[0])
 	} else {
-		dst = append(dst, widths[:minis]...)
+		dst = append(dst, widths...)
 	}
 	c.patches = c.patches[:0]
 	for m := range minis {
@@ -221,8 +387,8 @@ func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) 
 	return dst, flags
 }
 
-// bestWidth returns the width at which numbers take the fewest bytes, patches included.
-func bestWidth(numbers []uint64) int {
+// bestWidth returns the width at which numbers take the fewest bytes, patches included, and about how many.
+func bestWidth(numbers []uint64) (width, bytes int) {
 	var lengths [65]uint16
 	all := uint64(0)
 	for _, v := range numbers {
@@ -246,16 +412,17 @@ func bestWidth(numbers []uint64) int {
 			best, bestCost = w, cost
 		}
 	}
-	return best
+	return best, bestCost
 }
 
 // intDecoder is the memory of decodeStream.
 type intDecoder struct {
-	mini [miniValues]uint64
+	mini    [miniValues]uint64
+	numbers [vectorLen]uint64
 }
 
-// decodeStream splits the stream of len(dst) integers off src.
-func (c *intDecoder) decodeStream(dst []int64, src []byte) (rest []byte, ok bool) {
+// decodeStream splits the stream of len(dst) integers off src. Scales are those that it was encoded with, nil for none.
+func (c *intDecoder) decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
 	n := len(dst)
 	if len(src) == 0 || src[0]&^streamKnown != 0 || src[0]&streamOrderMask > 2 {
 		return nil, false
@@ -279,7 +446,7 @@ func (c *intDecoder) decodeStream(dst []int64, src []byte) (rest []byte, ok bool
 		for i := range dst {
 			dst[i] = base
 		}
-	} else if src, ok = c.decodeNumbers(dst, src, head, base); !ok {
+	} else if src, ok = c.decodeNumbers(dst, src, head, base, scales); !ok {
 		return nil, false
 	}
 	switch order {
@@ -304,7 +471,7 @@ func (c *intDecoder) decodeStream(dst []int64, src []byte) (rest []byte, ok bool
 }
 
 // decodeNumbers fills dst with what the shift, widths, numbers and patches of a stream say, added to base.
-func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int64) (rest []byte, ok bool) {
+func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int64, scales []uint8) (rest []byte, ok bool) {
 	n := len(dst)
 	shift := 0
 	if head&streamShifted != 0 {
@@ -312,6 +479,12 @@ func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int6
 			return nil, false
 		}
 		shift, src = int(src[0]), src[1:]
+	}
+	if head&streamClassed != 0 {
+		if head&(streamOneWidth|streamPatched) != 0 {
+			return nil, false
+		}
+		return c.decodeClassed(dst, src, base, shift, scales)
 	}
 	minis := (n + miniValues - 1) / miniValues
 	var widths [vectorLen / miniValues]byte

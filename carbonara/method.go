@@ -97,35 +97,42 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 
 // Columns returns the stored columns that m is answered from.
 func (m Method) Columns() []Column {
-	var cols []Column
+	first, second := m.columns()
+	if second == first {
+		return []Column{first}
+	}
+	return []Column{first, second}
+}
+
+// columns returns the one or two stored columns that m is answered from; one twice.
+func (m Method) columns() (first, second Column) {
 	switch m.Base() {
 	case Mean:
-		cols = []Column{ColumnCount, ColumnSum}
+		first, second = ColumnCount, ColumnSum
 	case Sum:
-		cols = []Column{ColumnSum}
+		first = ColumnSum
 	case Last:
-		cols = []Column{ColumnLast}
+		first = ColumnLast
 	case Max:
-		cols = []Column{ColumnMax}
+		first = ColumnMax
 	case Min:
-		cols = []Column{ColumnMin}
+		first = ColumnMin
 	case Std:
-		cols = []Column{ColumnCount, ColumnM2}
+		first, second = ColumnCount, ColumnM2
 	case Median:
-		cols = []Column{PercentileColumn(50)}
+		first = PercentileColumn(50)
 	case First:
-		cols = []Column{ColumnFirst}
+		first = ColumnFirst
 	case Count:
-		cols = []Column{ColumnCount}
+		first = ColumnCount
 	default:
-		cols = []Column{PercentileColumn(m.Percentile())}
+		first = PercentileColumn(m.Percentile())
 	}
+	second = max(first, second) // count, the first of two, is 0
 	if m.IsRate() {
-		for i := range cols {
-			cols[i] = cols[i].Rate()
-		}
+		first, second = first.Rate(), second.Rate()
 	}
-	return cols
+	return first, second
 }
 
 // ParseMethods parses names; the first unknown one is the error.

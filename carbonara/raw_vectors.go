@@ -28,7 +28,7 @@ func (s *scratch) appendRawVectors(dst []byte, keepFrom Timestamp, timestamps []
 	dst = appendUvarint(dst, zigzag(int64(first-keepFrom/unit)))
 	dst = appendUvarint(dst, uint64(timestamps[n-1]/unit-first))
 	c := s.vectorCodec()
-	c.families[0].known = false
+	c.families[0].known, c.families[0].hasRange = false, false
 	block := c.block[:0]
 	for from := 0; from < n; from += vectorLen {
 		part := timestamps[from:min(from+vectorLen, n)]
@@ -72,7 +72,7 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 	for from := 0; from < c.n; from += vectorLen {
 		ints := codec.ints[:min(vectorLen, c.n-from)]
 		var ok bool
-		if src, ok = codec.reader.decodeStream(ints, src); !ok {
+		if src, ok = codec.reader.decodeStream(ints, src, nil); !ok {
 			return dst[:base], corrupt("timestamps")
 		}
 		for _, t := range ints {
@@ -95,7 +95,7 @@ func (c *rawChunk) appendVectorValues(dst []float64, from int, s *scratch) ([]fl
 	dst = slices.Grow(dst, c.n-from)
 	codec, src := s.vectorCodec(), c.columns
 	none := &codec.families[0].family
-	none.known = false
+	none.known, none.hasRange = false, false
 	for first := 0; first < c.n; first += vectorLen {
 		length, rest, ok := consumeUvarint(src)
 		if !ok || length > uint64(len(rest)) {

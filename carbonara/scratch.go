@@ -40,7 +40,7 @@ func (s *scratch) release() {
 	if s.vectors != nil {
 		for i := range s.vectors.families {
 			f := &s.vectors.families[i]
-			f.counts, f.sums = nil, nil
+			f.counts, f.sums, f.lows, f.highs = nil, nil, nil, nil
 		}
 	}
 	s.groups.Columns, s.merged.Columns = nil, nil

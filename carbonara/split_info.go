@@ -50,12 +50,12 @@ func (s *scratch) vectorDescription(slot int) (codec string, bytes int) {
 	for at := slot; at < len(s.bodies); at += s.slots {
 		body := s.bodies[at]
 		bytes += len(body)
-		if len(body) == 0 {
+		if len(body) < vectorHeadLen || int(body[0]&vectorKindMask) >= len(vectorKindNames) {
 			continue
 		}
 		kind := vectorKindNames[body[0]&vectorKindMask]
-		if body[0]&vectorKindMask != vectorFloats {
-			kind += fmt.Sprintf(" e=%d", body[0]>>4)
+		if k := body[0] & vectorKindMask; k != vectorFloats && k != vectorFronts {
+			kind += fmt.Sprintf(" e=%d", body[1])
 		}
 		if body[0]&vectorResiduals != 0 {
 			kind += " with residuals"

@@ -115,7 +115,7 @@ func (s *scratch) readVector(vector int) vectorReader {
 	c := s.vectorCodec()
 	for rate := range c.families {
 		f := &c.families[rate]
-		f.known, f.hasCounts, f.hasSums, f.busy = false, false, false, false
+		f.known, f.hasRange, f.busy, f.busyRange, f.has = false, false, false, false, [cachedColumns]bool{}
 	}
 	return vectorReader{s, c, vector, min(vectorLen, len(s.positions)-vector*vectorLen)}
 }
@@ -123,29 +123,18 @@ func (s *scratch) readVector(vector int) vectorReader {
 // read returns the values of a column, which may be in out or elsewhere; len(out) is the number of groups. A column that
 // is not stored is NaN.
 func (r *vectorReader) read(out []float64, column Column) ([]float64, error) {
+	cached := column.Base()
+	if cached >= cachedColumns {
+		return out, r.decode(out, column)
+	}
 	f := r.c.familyOf(column)
-	switch column.Base() {
-	case ColumnCount:
-		if f.hasCounts {
-			return f.countBuffer[:r.groups], nil
-		}
-		out = f.countBuffer[:r.groups]
-	case ColumnSum:
-		if f.hasSums {
-			return f.sumBuffer[:r.groups], nil
-		}
-		out = f.sumBuffer[:r.groups]
+	out = f.buffers[cached][:r.groups]
+	if f.has[cached] {
+		return out, nil
 	}
-	if err := r.decode(out, column); err != nil {
-		return nil, err
-	}
-	switch column.Base() {
-	case ColumnCount:
-		f.hasCounts = true
-	case ColumnSum:
-		f.hasSums = true
-	}
-	return out, nil
+	err := r.decode(out, column)
+	f.has[cached] = err == nil
+	return out, err
 }
 
 func (r *vectorReader) decode(out []float64, column Column) error {
@@ -161,11 +150,17 @@ func (r *vectorReader) decode(out []float64, column Column) error {
 	body := r.s.bodies[r.vector*r.s.slots+stored.slot]
 	f := &r.c.families[0].family
 	if len(body) > 0 {
-		if kind := body[0] & vectorKindMask; kind == vectorAgainstMean || kind == vectorSecondMoment {
+		kind := body[0] & vectorKindMask
+		if kind == vectorAgainstMean || kind == vectorSecondMoment || kind == vectorAgainstRange {
 			// Of the family that the body was written for: one that another column is the same as.
 			state := r.c.familyOf(stored.owner)
 			if err := r.needFamily(state, stored.owner&rateBit); err != nil {
 				return err
+			}
+			if kind == vectorAgainstRange {
+				if err := r.needRange(state, stored.owner&rateBit); err != nil {
+					return err
+				}
 			}
 			f = &state.family
 		}
@@ -194,6 +189,27 @@ func (r *vectorReader) needFamily(f *familyState, rate Column) error {
 		return err
 	}
 	f.set(counts, sums)
+	return nil
+}
+
+// needRange makes the minima and maxima of a family known.
+func (r *vectorReader) needRange(f *familyState, rate Column) error {
+	if f.hasRange {
+		return nil
+	}
+	if f.busyRange {
+		return corrupt("vector %d: columns that need each other", r.vector)
+	}
+	f.busyRange = true
+	lows, err := r.read(nil, ColumnMin|rate)
+	if err != nil {
+		return err
+	}
+	highs, err := r.read(nil, ColumnMax|rate)
+	if err != nil {
+		return err
+	}
+	f.setRange(lows, highs)
 	return nil
 }
 

@@ -7,9 +7,10 @@ import (
 
 // A vector column holds the values of one column for the groups of one vector of a split of format 2:
 //
-//	head        1 byte: bits 0-1 the kind, below; bit 2: residuals are there; bit 3: exceptions are there;
-//	            bits 4-7 the exponent e
-//	integers    a stream
+//	head        2 bytes: bits 0-2 of the first the kind, below; bit 3: residuals are there; bit 4: exceptions are there;
+//	            the second is the exponent e
+//	zone        4 bytes: see zone.go
+//	integers    a stream; of the last kind its list of fronts and two streams
 //	residuals   a stream: how many float64 the value lies above what the integer says
 //	exceptions  uvarint how many; for each a uvarint, twice how many groups lie between it and the one before, plus 1 if
 //	            the value is the NaN that stands for an absent one; else 8 bytes follow, the float64
@@ -18,13 +19,18 @@ const (
 	vectorAgainstMean         // (i + mean * 10^e, rounded) / 10^e
 	vectorSecondMoment        // see secondMoment
 	vectorFloats              // the float64 whose rank among all is i (see rank); e is 0
+	vectorAgainstRange        // a second moment, of which i is told less what its group's range lets expect (see spread)
+	vectorFronts              // a float64, by its front and mantissa (see appendFronts)
 
-	vectorKindMask   = 0x03
-	vectorResiduals  = 0x04
-	vectorExceptions = 0x08
+	vectorKindMask   = 0x07
+	vectorResiduals  = 0x08
+	vectorExceptions = 0x10
+	vectorKnown      = 0x1f
+	vectorHeadLen    = 2 + zoneLen
 )
 
-var vectorKindNames = [...]string{"decimal", "decimal against mean", "second moment", "float"}
+var vectorKindNames = [...]string{"decimal", "decimal against mean", "second moment", "float", "second moment against range",
+	"float by front"}
 
 // rank numbers the float64 in ascending order, so that the next greater one has the next rank.
 func rank(v float64) int64 {
@@ -38,7 +44,12 @@ func unrank(r int64) float64 {
 }
 
 // decimalOf returns the float64 next to i / 10^e.
-func decimalOf(i int64, power float64) float64 { return float64(i) / power }
+func decimalOf(i int64, power float64) float64 {
+	if power == 1 {
+		return float64(i) // a division costs more than to ask
+	}
+	return float64(i) / power
+}
 
 // predicted returns the integer that columns of a group with this mean are told against at an exponent.
 func predicted(mean, power float64) int64 {
@@ -59,15 +70,14 @@ type momentDivisor struct {
 	inverse float64
 }
 
+// newMomentDivisor returns one that has not met a count: none equals NaN.
+func newMomentDivisor() momentDivisor { return momentDivisor{count: nan} }
+
 // mod returns v mod 2n, at least 0, of |v| <= maxDecimal.
 func (d *momentDivisor) mod(v int64) int64 {
-	r := v - int64(float64(v)*d.inverse)*d.m // off by one at most
-	if r < 0 {
-		r += d.m
-	}
-	if r < 0 {
-		r += d.m
-	}
+	r := v - int64(float64(v)*d.inverse)*d.m // off by one at most, and below 0 if v is: from -2m to below 2m
+	r += d.m & (r >> 63)
+	r += d.m & (r >> 63)
 	if r >= d.m {
 		r -= d.m
 	}
@@ -89,15 +99,17 @@ func (d *momentDivisor) base(count, sum, power float64) (n, r int64, ok bool) {
 		}
 		*d = momentDivisor{count, n, 2 * n, 1 / float64(2*n)}
 	}
-	if d.n == 1 {
-		return 1, 0, true
-	}
-	rest := d.mod(int64(math.RoundToEven(s)))
+	return d.n, d.remainder(s), true
+}
+
+// remainder returns S*(n-S) mod 2n, where S is sum, rounded, below maxDecimal.
+func (d *momentDivisor) remainder(sum float64) int64 {
+	rest := d.mod(int64(math.RoundToEven(sum)))
 	other := d.n - rest // n - S mod 2n, above -n
 	if other < 0 {
 		other += d.m
 	}
-	return d.n, d.mod(rest * other), true
+	return d.mod(rest * other)
 }
 
 // secondMoment returns the sum of squared deviations of a group: (2n*i + r) / (n * 10^2e).
@@ -115,11 +127,17 @@ type family struct {
 	means        [vectorLen]float64
 	predictions  [vectorLen]int64 // at predictedAt, which is -1 for none
 	predictedAt  int
+
+	hasRange    bool
+	lows, highs []float64
+	expected    [vectorLen]int64 // second moments, at expectedAt, which is -1 for none; see spread
+	scales      [vectorLen]uint8
+	expectedAt  int
 }
 
 // set makes counts and sums known; they are kept, not copied.
 func (f *family) set(counts, sums []float64) {
-	f.known, f.counts, f.sums, f.predictedAt = true, counts, sums, -1
+	f.known, f.counts, f.sums, f.predictedAt, f.expectedAt = true, counts, sums, -1, -1
 	for i, n := range counts {
 		f.means[i] = sums[i] / n
 	}

@@ -9,8 +9,9 @@ type vectorCodec struct {
 	ints       [vectorLen]int64
 	residuals  [vectorLen]int64
 	exceptions []int
-	body       []byte // of a vector column
-	block      []byte // of a vector
+	body       []byte        // of a vector column
+	block      []byte        // of a vector
+	fronts     *frontEncoder // only floats need it
 	families   [2]familyState
 }
 
@@ -20,11 +21,16 @@ type familyState struct {
 	exponent int // encoder: of most sums; -1 if they are no decimals
 	finest   int // encoder: the greatest that a column before the second moments was written with
 
-	// Decoder: what has been decoded into these buffers; busy while it is, so that damage cannot make columns need
-	// each other.
-	hasCounts, hasSums, busy bool
-	countBuffer, sumBuffer   [vectorLen]float64
+	// Decoder: which of count, sum, min and max have been decoded, into these buffers; busy while that is going on, so
+	// that damage cannot make columns need each other.
+	has       [cachedColumns]bool
+	buffers   [cachedColumns][vectorLen]float64
+	busy      bool
+	busyRange bool
 }
+
+// cachedColumns are the columns that others are told with: count, sum, min and max.
+const cachedColumns = ColumnMax + 1
 
 // familyOf returns the family that a column belongs to.
 func (c *vectorCodec) familyOf(column Column) *familyState {
@@ -39,12 +45,16 @@ const maxResidual = 1 << 20
 func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 	for rate := range c.families {
 		f := &c.families[rate]
-		f.known = false
+		f.known, f.hasRange = false, false
 		counts, sums := g.Column(ColumnCount|Column(rate)<<7), g.Column(ColumnSum|Column(rate)<<7)
 		if counts != nil && sums != nil {
 			f.set(counts[from:to], sums[from:to])
-			f.exponent = chooseExponent(f.sums)
+			f.exponent = exponentNear(f.sums, f.exponent)
 			f.finest = f.exponent
+			lows, highs := g.Column(ColumnMin|Column(rate)<<7), g.Column(ColumnMax|Column(rate)<<7)
+			if lows != nil && highs != nil {
+				f.setRange(lows[from:to], highs[from:to])
+			}
 		}
 	}
 }
@@ -66,7 +76,7 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 	default:
 		e := f.exponent
 		if base != ColumnSum || !f.known {
-			e = chooseExponent(values)
+			e = exponentNear(values, f.exponent)
 		}
 		if e >= 0 {
 			dst, e = c.appendBestDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
@@ -77,6 +87,12 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 		c.body = c.appendFloats(c.body[:0], values)
 		if size == 0 || len(c.body) < size {
 			dst = append(dst[:at], c.body...)
+		}
+		if len(dst)-at > mantissaBits*len(values)/8 { // less it does not take
+			var ok bool
+			if c.body, ok = c.appendFronts(c.body[:0], values); ok && len(c.body) < len(dst)-at {
+				dst = append(dst[:at], c.body...)
+			}
 		}
 	}
 	return dst
@@ -123,6 +139,28 @@ func chooseExponent(values []float64) int {
 	return e
 }
 
+// exponentNear is chooseExponent, and faster where the answer is the guess, such as what suited the values before.
+func exponentNear(values []float64, guess int) int {
+	if guess < 0 {
+		return chooseExponent(values)
+	}
+	samples := samplesOf(len(values))
+	needed := 0 // that do not fit at a lesser exponent
+	for k := range samples {
+		v := values[sampleAt(k, samples, len(values))]
+		if !fitsExponent(v, guess) {
+			return chooseExponent(values)
+		}
+		if guess > 0 && needed <= samples/16 && !fitsExponent(v, guess-1) {
+			needed++
+		}
+	}
+	if guess > 0 && needed <= samples/16 {
+		return chooseExponent(values)
+	}
+	return guess
+}
+
 // exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none, or
 // e: where exceptions are few it is not worth trying.
 func (c *vectorCodec) exponentOfExceptions(values []float64, e int) int {
@@ -143,21 +181,27 @@ func (c *vectorCodec) exponentOfExceptions(values []float64, e int) int {
 
 // leastExponent returns the least e at which v is, but for few float64, an integer over 10^e.
 func leastExponent(v float64) (int, bool) {
-	for e, power := range powersOf10 {
-		i, ok := nearest(v, power)
-		if !ok {
-			return 0, false
-		}
-		distance := rank(v) - rank(decimalOf(i, power))
-		if distance == 0 {
-			return e, true
-		}
-		// What is near must be so by far: one decimal lies about 2^52 / i float64 from the next.
-		if distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42 {
+	for e := range powersOf10 {
+		if fitsExponent(v, e) {
 			return e, true
 		}
 	}
 	return 0, false
+}
+
+// fitsExponent tells whether v is, but for few float64, an integer over 10^e; if so, it is one at any greater exponent, as
+// far as nearest goes.
+func fitsExponent(v float64, e int) bool {
+	i, ok := nearest(v, powersOf10[e])
+	if !ok {
+		return false
+	}
+	distance := rank(v) - rank(decimalOf(i, powersOf10[e]))
+	if distance == 0 {
+		return true
+	}
+	// What is near must be so by far: one decimal lies about 2^52 / i float64 from the next.
+	return distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42
 }
 
 // nearest returns the integer next to v * power; ok is false if it is too large, or v not finite.
@@ -203,7 +247,7 @@ func (c *vectorCodec) appendDecimals(dst []byte, values []float64, f *family, e 
 	if againstMean {
 		kind = vectorAgainstMean
 	}
-	return c.appendIntegers(dst, kind, e, values, anyResidual != 0)
+	return c.appendIntegers(dst, kind, e, values, anyResidual != 0, nil)
 }
 
 // except makes group i an exception; its integer becomes what costs least.
@@ -215,9 +259,10 @@ func (c *vectorCodec) except(i int) {
 	}
 }
 
-// appendIntegers appends a vector column of the integers, residuals and exceptions that have been set.
-func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []float64, residuals bool) []byte {
-	if n := len(c.exceptions); n > 0 && c.exceptions[0] == 0 && n < len(values) {
+// appendIntegers appends a vector column of the integers, residuals and exceptions that have been set. Scales are those
+// of the integers, nil for none.
+func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []float64, residuals bool, scales []uint8) []byte {
+	if n := len(c.exceptions); n > 0 && c.exceptions[0] == 0 && n < len(values) && scales == nil {
 		// Exceptions at the front take the first integer that there is.
 		first := 0
 		for first < n && c.exceptions[first] == first {
@@ -229,17 +274,21 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 			}
 		}
 	}
-	head := kind | byte(e)<<4
+	head := kind
 	if residuals {
 		head |= vectorResiduals
 	}
 	if len(c.exceptions) > 0 {
 		head |= vectorExceptions
 	}
-	dst = append(dst, head)
-	dst = c.streams.appendStream(dst, c.ints[:len(values)])
+	dst = appendZone(append(dst, head, byte(e)), values)
+	if ints := c.ints[:len(values)]; scales != nil {
+		dst = c.streams.appendScaledStream(dst, ints, scales)
+	} else {
+		dst = c.streams.appendStream(dst, ints)
+	}
 	if residuals {
-		dst = c.streams.appendStreamOf(dst, c.residuals[:len(values)], 0)
+		dst = c.streams.appendPlainStream(dst, c.residuals[:len(values)], 4)
 	}
 	if len(c.exceptions) > 0 {
 		dst = appendExceptions(dst, c.exceptions, values)
@@ -253,14 +302,24 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
 	c.exceptions = c.exceptions[:0]
 	anyResidual := int64(0)
-	var divisor momentDivisor
+	divisor := newMomentDivisor()
+	kind, expected, scales := byte(vectorSecondMoment), []int64(nil), []uint8(nil)
+	if f.hasRange {
+		kind = vectorAgainstRange
+		expected, scales = f.spread(e)
+	}
 	for i, v := range values {
-		n, r, ok := divisor.base(f.counts[i], f.sums[i], power)
+		n, r, ok := divisor.n, int64(0), true
+		if s := f.sums[i] * power; f.counts[i] == divisor.count && s < maxDecimal && s > -maxDecimal { // as many as in the group before
+			r = divisor.remainder(s)
+		} else {
+			n, r, ok = divisor.base(f.counts[i], f.sums[i], power)
+		}
 		residuals[i] = 0
 		if ok {
 			x := v * (f.counts[i] * square)
 			if ok = x < maxDecimal && x > -maxDecimal; ok {
-				whole := int64(math.RoundToEven((x - float64(r)) / float64(2*n)))
+				whole := int64(math.RoundToEven((x - float64(r)) * divisor.inverse))
 				if back := secondMoment(n, r, whole, square); math.Float64bits(back) != math.Float64bits(v) {
 					k := rank(v) - rank(back)
 					residuals[i] = k
@@ -272,9 +331,14 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 		}
 		if !ok {
 			c.except(i)
+			if f.hasRange {
+				ints[i] = 0
+			}
+		} else if f.hasRange {
+			ints[i] -= expected[i]
 		}
 	}
-	return c.appendIntegers(dst, vectorSecondMoment, e, values, anyResidual != 0)
+	return c.appendIntegers(dst, kind, e, values, anyResidual != 0, scales)
 }
 
 // appendFloats appends values by their ranks.
@@ -283,5 +347,5 @@ func (c *vectorCodec) appendFloats(dst []byte, values []float64) []byte {
 		c.ints[i] = rank(v)
 	}
 	c.exceptions = c.exceptions[:0]
-	return c.appendIntegers(dst, vectorFloats, 0, values, false)
+	return c.appendIntegers(dst, vectorFloats, 0, values, false, nil)
 }

@@ -67,14 +67,19 @@ func TestStreamRoundTrip(t *testing.T) {
 				ints[i] = value(rng, i)
 			}
 			for order := range min(3, n) {
-				src := encoder.appendStreamOf(nil, ints, order)
+				values := slices.Clone(ints)
+				for o := range order {
+					values = differences(make([]int64, n), values, o+1)
+				}
+				sample := sortedSample(nil, values[order:])
+				src := encoder.appendStreamOf(nil, ints, order, sample, 16)
 				got := make([]int64, n)
-				rest, ok := decoder.decodeStream(got, append(src, 1, 2))
+				rest, ok := decoder.decodeStream(got, append(src, 1, 2), nil)
 				if !ok || !bytes.Equal(rest, []byte{1, 2}) || !slices.Equal(got, ints) {
 					t.Fatalf("%s: %d integers at order %d do not come back", name, n, order)
 				}
 				for end := range src {
-					if rest, ok := decoder.decodeStream(got, src[:end]); ok {
+					if rest, ok := decoder.decodeStream(got, src[:end], nil); ok {
 						t.Fatalf("%s: %d of %d bytes decode, %d are left", name, end, len(src), len(rest))
 					}
 				}

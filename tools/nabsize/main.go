@@ -5,9 +5,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +44,7 @@ func main() {
 		fmt.Printf("%-45s decimal=%-5t groups=%-6d bytes/group=%.3f\n", filepath.Base(name), isDecimal, one.groups, one.perGroup())
 	}
 	fmt.Printf("%d files of decimals: %.3f bytes/group; %d files: %.3f bytes/group\n", decimals.files, decimals.perGroup(), all.files, all.perGroup())
+	fmt.Printf("of decimals by column: %s; of all: %s\n", decimals.byColumn(), all.byColumn())
 	if all.values > 0 {
 		fmt.Printf("encode %.0f MB/s, decode %.0f MB/s of float64\n", all.megabytesPerSecond(all.encode), all.megabytesPerSecond(all.decode))
 	}
@@ -51,6 +54,7 @@ func main() {
 type total struct {
 	files, groups, bytes, values int
 	encode, decode               time.Duration
+	columns                      map[string]int // bytes of each
 }
 
 func (t *total) add(o total) {
@@ -60,6 +64,25 @@ func (t *total) add(o total) {
 	t.values += o.values
 	t.encode += o.encode
 	t.decode += o.decode
+	t.addColumns(o.columns)
+}
+
+func (t *total) addColumns(columns map[string]int) {
+	if t.columns == nil {
+		t.columns = make(map[string]int)
+	}
+	for name, bytes := range columns {
+		t.columns[name] += bytes
+	}
+}
+
+// byColumn tells how many bytes a group each column takes.
+func (t *total) byColumn() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(t.columns)) {
+		parts = append(parts, fmt.Sprintf("%s %.3f", name, float64(t.columns[name])/float64(max(t.groups, 1))))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (t *total) perGroup() float64 { return float64(t.bytes) / float64(max(t.groups, 1)) }
@@ -129,9 +152,7 @@ func measure(plan *carbonara.Plan, values []float64, perColumn bool) total {
 		}
 		t.decode += time.Since(started) / rounds
 		check(&decoded, &part)
-		if perColumn {
-			describe(split)
-		}
+		t.addColumns(describe(split, perColumn))
 		from = to
 	}
 	return t
@@ -147,12 +168,18 @@ func check(got, want *carbonara.Groups) {
 	}
 }
 
-func describe(split []byte) {
+// describe returns the bytes of each column, and prints how it is stored if asked to.
+func describe(split []byte, print bool) map[string]int {
 	info, err := carbonara.SplitInfo(split)
 	if err != nil {
 		panic(err)
 	}
+	bytes := make(map[string]int)
 	for _, c := range info.Columns {
-		fmt.Printf("  %-6v %6.3f bytes/group  %s\n", c.Column, float64(c.Bytes)/float64(info.Groups), c.Codec)
+		bytes[c.Column.String()] = c.Bytes
+		if print {
+			fmt.Printf("  %-6v %6.3f bytes/group  %s\n", c.Column, float64(c.Bytes)/float64(info.Groups), c.Codec)
+		}
 	}
+	return bytes
 }

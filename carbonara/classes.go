@@ -1,0 +1,313 @@
+package carbonara
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// Numbers of very different sizes are packed in classes: up to four widths, and of each number a code that says which one
+// it has. The codes are packed like numbers of 0 to 2 bits; then follow the numbers, each in its own width, in as few
+// bytes as that takes. Where the size of a number follows from what is known of its group, its scale, widths are told
+// relative to that.
+//
+//	head     1 byte: bits 0-1 the bits of a code, so that there are 1, 2 or 4 classes; bit 2: numbers are zigzag; bit 3:
+//	         widths are relative to the groups' scales
+//	widths   a byte for each class: 0 to 56; relative ones are signed, and add up with the scale to 0 at least
+//	codes    one after the other
+//	numbers  one after the other
+const (
+	classBitsMask = 0x03
+	classZigzag   = 0x04
+	classScaled   = 0x08
+	classKnown    = 0x0f
+
+	maxClasses    = 4
+	maxClassWidth = 56 // with the 7 bits before it in its first byte, a number fits 64 bits
+)
+
+// classes are the widths of a stream, and what else its head tells.
+type classes struct {
+	bits   int // of a code
+	flags  byte
+	base   int64 // of the numbers
+	widths [maxClasses]int8
+}
+
+// needs counts numbers by the width that they need; relative to a scale it may be below 0.
+type needs struct {
+	counts   [2*needOffset + 1]uint16
+	scales   int // the sum of the scales
+	largest  int // scale
+	scaled   bool
+	n        int
+	low      int // the least need that there is, and the greatest, both with needOffset
+	high     int
+	cumulate [2*needOffset + 1]int
+}
+
+const needOffset = 64
+
+func (d *needs) reset(scaled bool) {
+	clear(d.counts[:])
+	d.scaled = scaled
+	d.scales, d.largest, d.n, d.high = 0, 0, 0, 0
+}
+
+// widest returns the greatest width that a number with these needs may get.
+func (d *needs) widest() int { return d.high - needOffset + d.largest }
+
+// add counts a number of so many bits.
+func (d *needs) add(length, scale int) {
+	need := length - scale + needOffset
+	if length == 0 && d.scaled {
+		need = 0 // the least: any width does
+	}
+	d.counts[need]++
+	d.high = max(d.high, need)
+	d.scales += scale
+	d.largest = max(d.largest, scale)
+	d.n++
+}
+
+// cost returns about how many bits the numbers with needs above from, up to to, take at the width to.
+func (d *needs) cost(from, to int) int {
+	count := d.cumulate[to]
+	if from >= 0 {
+		count -= d.cumulate[from]
+	}
+	return max(0, count*(to-needOffset)+count*d.scales/d.n)
+}
+
+// split returns where the numbers with needs above from, up to to, are best split in two.
+func (d *needs) split(from, to int) (at, cost int) {
+	at, cost = to, d.cost(from, to)
+	for i := max(from+1, d.low); i < to; i++ {
+		if c := d.cost(from, i) + d.cost(i, to); c < cost {
+			at, cost = i, c
+		}
+	}
+	return at, cost
+}
+
+// choose returns the classes that numbers take the fewest bits with, and about how many.
+func (d *needs) choose() (c classes, cost int) {
+	total := 0
+	d.low = 0
+	for d.counts[d.low] == 0 {
+		d.low++
+	}
+	for i, count := range d.counts[:d.high+1] {
+		total += int(count)
+		d.cumulate[i] = total
+	}
+	one := d.cost(-1, d.high)
+	middle, two := d.split(-1, d.high)
+	lower, first := d.split(-1, middle)
+	upper, second := d.split(middle, d.high)
+	two += d.n
+	four := first + second + 2*d.n
+	width := func(need int) int8 { return int8(need - needOffset) }
+	switch {
+	case four < two && four < one:
+		return classes{bits: 2, widths: [maxClasses]int8{width(lower), width(middle), width(upper), width(d.high)}}, four
+	case two < one:
+		return classes{bits: 1, widths: [maxClasses]int8{width(middle), width(d.high)}}, two
+	}
+	return classes{widths: [maxClasses]int8{width(d.high)}}, one
+}
+
+// classes is choose, if the bits are below limit.
+func (d *needs) classes(flags byte, base int64, limit int) (classes, bool) {
+	if d.widest() > maxClassWidth {
+		return classes{}, false
+	}
+	k, cost := d.choose()
+	k.flags, k.base = flags, base
+	return k, cost < limit
+}
+
+// appendClassed appends head, widths, codes and numbers. Scales may be nil.
+func (c *intEncoder) appendClassed(dst []byte, k *classes, numbers []uint64, scales []uint8) []byte {
+	dst = append(dst, byte(k.bits)|k.flags)
+	for _, w := range k.widths[:1<<k.bits] {
+		dst = append(dst, byte(w))
+	}
+	var codeOf [2*needOffset + 1]uint8
+	code := uint8(0)
+	for need := range codeOf {
+		for int(code) < 1<<k.bits-1 && need-needOffset > int(k.widths[code]) {
+			code++
+		}
+		codeOf[need] = code
+	}
+	// The codes go where they belong while the numbers are packed behind them. Each number is written with the 8 bytes from
+	// the one on that it begins in, so that nothing depends on its width but where the next one begins.
+	codesAt := len(dst)
+	dst = append(dst, c.zeros[:packedLen(len(numbers), k.bits)]...)
+	at := len(dst)
+	dst = slices.Grow(dst, len(numbers)*maxClassWidth/8+16)
+	out := dst[:cap(dst)]
+	word, used := uint64(0), 0 // the bits of the byte that the next number begins in
+	for from := 0; from < len(numbers); from += 8 {
+		codes := uint(0) // of 8 numbers: whole bytes
+		part := numbers[from:min(from+8, len(numbers))]
+		for i, v := range part {
+			length, scale := bits.Len64(v), 0
+			if scales != nil {
+				scale = int(scales[from+i])
+			}
+			need := length - scale + needOffset
+			if length == 0 && scales != nil {
+				need = 0
+			}
+			code := codeOf[need]
+			codes |= uint(code) << (i * k.bits & 15)
+			word |= v << used
+			binary.LittleEndian.PutUint64(out[at:], word)
+			used += max(int(k.widths[code%maxClasses])+scale, 0)
+			at += used >> 3
+			word >>= used &^ 7 & 63
+			used &= 7
+		}
+		switch k.bits {
+		case 1:
+			out[codesAt+from/8] = byte(codes)
+		case 2:
+			out[codesAt+from/4] = byte(codes)
+			if len(part) > 4 {
+				out[codesAt+from/4+1] = byte(codes >> 8)
+			}
+		}
+	}
+	if used > 0 {
+		at++
+	}
+	return dst[:at]
+}
+
+// decodeClassed fills dst with base and the numbers, shifted.
+func (c *intDecoder) decodeClassed(dst []int64, src []byte, base int64, shift int, scales []uint8) (rest []byte, ok bool) {
+	if len(src) == 0 || src[0]&^classKnown != 0 {
+		return nil, false
+	}
+	head := src[0]
+	codeBits := int(head & classBitsMask)
+	if codeBits > 2 || len(src) < 1+1<<codeBits {
+		return nil, false
+	}
+	var widths [maxClasses]int
+	for i := range 1 << codeBits {
+		widths[i] = int(int8(src[1+i]))
+		if widths[i] > maxClassWidth || (widths[i] < 0 && head&classScaled == 0) {
+			return nil, false
+		}
+	}
+	src = src[1+1<<codeBits:]
+	size := packedLen(len(dst), codeBits)
+	if len(src) < size {
+		return nil, false
+	}
+	codes, src := src[:size], src[size:]
+	if head&classScaled == 0 {
+		size = c.unpackClasses(len(dst), codes, codeBits, &widths, src)
+	} else if len(scales) < len(dst) {
+		return nil, false
+	} else {
+		size = c.unpackScaledClasses(scales[:len(dst)], codes, codeBits, &widths, src)
+	}
+	if size > len(src) {
+		return nil, false
+	}
+	numbers := c.numbers[:len(dst)]
+	if head&classZigzag != 0 && shift == 0 {
+		for i, v := range numbers {
+			dst[i] = base + unzigzag(v)
+		}
+		return src[size:], true
+	}
+	if head&classZigzag != 0 {
+		for i, v := range numbers {
+			numbers[i] = uint64(unzigzag(v))
+		}
+	}
+	for i, v := range numbers {
+		dst[i] = base + int64(v<<(shift&63))
+	}
+	return src[size:], true
+}
+
+// unpackClasses fills the first n of c.numbers, and returns how many bytes of src it took, perhaps more than there are.
+func (c *intDecoder) unpackClasses(n int, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
+	var masks [maxClasses]uint64
+	for i, w := range widths {
+		masks[i] = 1<<(w&63) - 1
+	}
+	codeMask := uint64(1)<<codeBits - 1
+	step, perWord := codeBits&3, 32 // 2 bits of code for each number fill a word
+	at := uint(0)                   // in bits
+	for from := 0; from < n; from += perWord {
+		code := codeWord(codes, from*codeBits)
+		out := c.numbers[from:min(from+perWord, n)]
+		for i := range out {
+			class := code & codeMask % maxClasses
+			code >>= step
+			var word uint64
+			if byteAt := at >> 3; byteAt+8 <= uint(len(src)) {
+				word = binary.LittleEndian.Uint64(src[byteAt : byteAt+8])
+			} else {
+				word = lastWord(src, byteAt)
+			}
+			out[i] = word >> (at & 7) & masks[class]
+			at += uint(widths[class])
+		}
+	}
+	return int(at+7) / 8
+}
+
+// unpackScaledClasses is unpackClasses with scales for the numbers. Widths that are too large end it, with more bytes than
+// there are.
+func (c *intDecoder) unpackScaledClasses(scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
+	codeMask := uint64(1)<<codeBits - 1
+	step, perWord := codeBits&3, 32
+	at, widest := uint(0), 0
+	for from := 0; from < len(scales); from += perWord {
+		code := codeWord(codes, from*codeBits)
+		of := scales[from:min(from+perWord, len(scales))]
+		out := c.numbers[from:][:len(of)]
+		for i, scale := range of {
+			w := max(widths[code&codeMask%maxClasses]+int(scale), 0)
+			code >>= step
+			widest = max(widest, w)
+			var word uint64
+			if byteAt := at >> 3; byteAt+8 <= uint(len(src)) {
+				word = binary.LittleEndian.Uint64(src[byteAt : byteAt+8])
+			} else {
+				word = lastWord(src, byteAt)
+			}
+			out[i] = word >> (at & 7) & (1<<(w&63) - 1)
+			at += uint(w)
+		}
+	}
+	if widest > maxClassWidth {
+		return len(src) + 1
+	}
+	return int(at+7) / 8
+}
+
+// codeWord returns the 64 bits from bit at on, which begins a byte, as far as there are any.
+func codeWord(codes []byte, at int) uint64 {
+	if at /= 8; at+8 <= len(codes) {
+		return binary.LittleEndian.Uint64(codes[at:])
+	}
+	return lastWord(codes, uint(at))
+}
+
+// lastWord returns up to 8 bytes from at on, and zeros after them.
+func lastWord(src []byte, at uint) uint64 {
+	var last [8]byte
+	if at < uint(len(src)) {
+		copy(last[:], src[at:])
+	}
+	return binary.LittleEndian.Uint64(last[:])
+}

@@ -1,0 +1,73 @@
+package carbonara
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// zoneLen is the size of a zone in a vector column: two int16, little endian, the high 16 bits of the ranks of its lowest
+// and its highest value, NaN aside. Without any value the first is greater than the second. 16 bits tell a bound to
+// a sixteenth of its value, which is what skipping needs, and take 4 bytes of a vector.
+const zoneLen = 4
+
+// A Zone bounds the values of one column for some groups. NaN lies outside of any. It may be wider than the values.
+type Zone struct{ Low, High float64 }
+
+// emptyZone holds no value.
+var emptyZone = Zone{math.Inf(1), math.Inf(-1)}
+
+// Empty tells that no group has a value, or all are NaN.
+func (z Zone) Empty() bool { return z.Low > z.High }
+
+// with returns the zone widened to hold the values of another.
+func (z Zone) with(other Zone) Zone {
+	return Zone{min(z.Low, other.Low), max(z.High, other.High)}
+}
+
+// zoneOf returns the zone of values.
+func zoneOf(values []float64) Zone {
+	z := emptyZone
+	for _, v := range values {
+		if v < z.Low {
+			z.Low = v
+		}
+		if v > z.High {
+			z.High = v
+		}
+	}
+	if z.Empty() { // only infinities of one sign, or nothing
+		for _, v := range values {
+			if v == v {
+				z = z.with(Zone{v, v})
+			}
+		}
+	}
+	return z
+}
+
+// appendZone appends the zone of values.
+func appendZone(dst []byte, values []float64) []byte {
+	z := zoneOf(values)
+	low, high := int16(1), int16(0)
+	if !z.Empty() {
+		low, high = int16(rank(z.Low)>>48), int16(rank(z.High)>>48)
+	}
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(low))
+	return binary.LittleEndian.AppendUint16(dst, uint16(high))
+}
+
+// decodeZone reads the zone at the start of src.
+func decodeZone(src []byte) Zone {
+	low, high := int16(binary.LittleEndian.Uint16(src)), int16(binary.LittleEndian.Uint16(src[2:]))
+	if low > high {
+		return emptyZone
+	}
+	z := Zone{unrank(int64(low) << 48), unrank(int64(high)<<48 | (1<<48 - 1))}
+	if z.Low != z.Low { // an infinity's own top bits
+		z.Low = math.Inf(-1)
+	}
+	if z.High != z.High {
+		z.High = math.Inf(1)
+	}
+	return z
+}
