@@ -137,10 +137,8 @@ func (a *api) findReferences(who *Identity, operation *aggregates.Operation) (me
 			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
 		}}
 	}
-	for _, metric := range metrics {
-		if err := a.enforce(who, "get metric", a.metricTarget(metric)); err != nil {
-			return nil, nil, err
-		}
+	if err := a.enforceAll(who, "get metric", metrics); err != nil {
+		return nil, nil, err
 	}
 	return uniqueMetrics(metrics), found, nil
 }

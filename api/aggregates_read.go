@@ -130,17 +130,17 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	defer cancel(nil)
 	var next atomic.Int64
 	work := func() {
-		var groups carbonara.Groups
+		s := seriesReader{last: make([][]carbonara.Timestamp, len(granularities))}
 		for {
 			job := next.Add(1) - 1
 			if job >= jobs || ctx.Err() != nil {
 				return
 			}
 			// A metric's granularities lie side by side in the archive, so they are read one after the other.
-			f, table := &found[job/int64(len(granularities))], &tables[job%int64(len(granularities))]
-			series := &table.Series[job/int64(len(granularities))]
-			series.Reference = f.reference
-			if err := a.readSeries(ctx, f, table.Granularity, query, &groups, series); err != nil {
+			metric, i := job/int64(len(granularities)), int(job%int64(len(granularities)))
+			series := &tables[i].Series[metric]
+			series.Reference = found[metric].reference
+			if err := a.readSeries(ctx, &s, &found[metric], granularities[i], i, query, series); err != nil {
 				cancel(err)
 				return
 			}
@@ -158,16 +158,28 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	return tables, context.Cause(ctx)
 }
 
-// readSeries reads the aggregates of one metric at one granularity; groups is memory to use.
-func (a *api) readSeries(ctx context.Context, f *foundMetric, granularity time.Duration, query *aggregatesQuery, groups *carbonara.Groups, series *aggregates.Series) error {
+// seriesReader is the memory of a goroutine that reads series.
+type seriesReader struct {
+	groups carbonara.Groups
+	starts []carbonara.Timestamp
+	last   [][]carbonara.Timestamp // by granularity: of the series read before, which the next one shares if they are its own
+}
+
+// readSeries reads the aggregates of one metric at the i-th granularity.
+func (a *api) readSeries(ctx context.Context, s *seriesReader, f *foundMetric, granularity time.Duration, i int, query *aggregatesQuery,
+	series *aggregates.Series) error {
 	method, err := carbonara.ParseMethod(f.aggregation)
 	if err != nil {
 		return err
 	}
-	if err := a.Archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, groups); err != nil {
+	if err := a.Archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, &s.groups); err != nil {
 		return err
 	}
-	series.Starts, series.Values = groups.Aggregate(method, make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len()))
+	s.starts, series.Values = s.groups.Aggregate(method, s.starts[:0], make([]float64, 0, s.groups.Len()))
+	if !slices.Equal(s.starts, s.last[i]) {
+		s.last[i] = slices.Clone(s.starts)
+	}
+	series.Starts = s.last[i]
 	return nil
 }
 

@@ -90,10 +90,8 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *Iden
 // aggregate reads the metrics, and returns what writes their aggregation as a list of rows. Parameters are judged only
 // where there is a metric, as in Gnocchi.
 func (a *api) aggregate(ctx context.Context, who *Identity, metrics []*model.Metric, query *aggregation) (func(*rowWriter), error) {
-	for _, metric := range metrics {
-		if err := a.enforce(who, "get metric", a.metricTarget(metric)); err != nil {
-			return nil, err
-		}
+	if err := a.enforceAll(who, "get metric", metrics); err != nil {
+		return nil, err
 	}
 	if len(metrics) == 0 {
 		return func(out *rowWriter) { out.raw("[]") }, nil
