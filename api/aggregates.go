@@ -20,6 +20,7 @@ type aggregatesQuery struct {
 	from, to    carbonara.Timestamp
 	granularity time.Duration // 0: all that the metrics have in common
 	options     aggregates.Options
+	memory      *valueMemory // of what is read; whoever made the query releases it once the answer is written
 }
 
 // postAggregates answers what operations on the aggregates of metrics come to.
@@ -37,6 +38,7 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
+	defer query.memory.release()
 	if !values.Has("fill") && !values.Has("needed_overlap") {
 		query.options.Fill = aggregates.DropNA
 	}
@@ -160,7 +162,7 @@ func pairs(references []aggregates.Reference) [][2]string {
 
 // parseAggregatesQuery reads the parameters that all ways to aggregate across metrics have.
 func parseAggregatesQuery(values url.Values, now carbonara.Timestamp) (aggregatesQuery, error) {
-	query := aggregatesQuery{to: carbonara.MaxTimestamp}
+	query := aggregatesQuery{to: carbonara.MaxTimestamp, memory: new(valueMemory)}
 	query.options.HasFrom, query.options.HasTo = values.Has("start"), values.Has("stop")
 	query.options.NeededOverlap = 100
 	fail := func(err error) (aggregatesQuery, error) { return aggregatesQuery{}, err }

@@ -130,7 +130,9 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	defer cancel(nil)
 	var next atomic.Int64
 	work := func() {
-		s := seriesReader{last: make([][]carbonara.Timestamp, len(granularities))}
+		s := seriesReaders.Get().(*seriesReader)
+		defer seriesReaders.Put(s)
+		s.last = make([][]carbonara.Timestamp, len(granularities))
 		for {
 			job := next.Add(1) - 1
 			if job >= jobs || ctx.Err() != nil {
@@ -140,7 +142,7 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 			metric, i := job/int64(len(granularities)), int(job%int64(len(granularities)))
 			series := &tables[i].Series[metric]
 			series.Reference = found[metric].reference
-			if err := a.readSeries(ctx, &s, &found[metric], granularities[i], i, query, series); err != nil {
+			if err := a.readSeries(ctx, s, &found[metric], granularities[i], i, query, series); err != nil {
 				cancel(err)
 				return
 			}
@@ -165,6 +167,8 @@ type seriesReader struct {
 	last   [][]carbonara.Timestamp // by granularity: of the series read before, which the next one shares if they are its own
 }
 
+var seriesReaders = sync.Pool{New: func() any { return new(seriesReader) }}
+
 // readSeries reads the aggregates of one metric at the i-th granularity.
 func (a *api) readSeries(ctx context.Context, s *seriesReader, f *foundMetric, granularity time.Duration, i int, query *aggregatesQuery,
 	series *aggregates.Series) error {
@@ -175,7 +179,7 @@ func (a *api) readSeries(ctx context.Context, s *seriesReader, f *foundMetric, g
 	if err := a.Archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, &s.groups); err != nil {
 		return err
 	}
-	s.starts, series.Values = s.groups.Aggregate(method, s.starts[:0], make([]float64, 0, s.groups.Len()))
+	s.starts, series.Values = s.groups.Aggregate(method, s.starts[:0], query.memory.take(s.groups.Len())[:0])
 	if !slices.Equal(s.starts, s.last[i]) {
 		s.last[i] = slices.Clone(s.starts)
 	}

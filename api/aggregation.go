@@ -78,6 +78,7 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *Iden
 	if err != nil {
 		return err
 	}
+	defer query.memory.release()
 	write, err := a.aggregate(r.Context(), who, metrics, &query)
 	if err != nil {
 		return err
