@@ -34,6 +34,13 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
+	exact, err := parseBool(values, "exact", false)
+	if err != nil {
+		return err
+	}
+	if exact && useHistory {
+		return badArgument("exact", "Does not go with use_history, which weighs aggregates")
+	}
 	query, err := parseAggregatesQuery(values, carbonara.FromTime(a.Now()))
 	if err != nil {
 		return err
@@ -54,7 +61,7 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
-	operation, err := parseOperations(fields["operations"])
+	operation, err := parseOperations(fields["operations"], exact)
 	if err != nil {
 		return err
 	}
@@ -89,8 +96,11 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 }
 
 // parseOperations reads operations, whose faults Gnocchi's clients know by these words.
-func parseOperations(in input) (*aggregates.Operation, error) {
+func parseOperations(in input, exact bool) (*aggregates.Operation, error) {
 	operation, err := aggregates.Parse(in.value)
+	if exact && err == nil {
+		operation, err = operation.Exact()
+	}
 	var syntax *aggregates.SyntaxError
 	var invalid *aggregates.InvalidError
 	switch {

@@ -58,21 +58,31 @@ func (a *api) evaluate(ctx context.Context, operation *aggregates.Operation, fou
 	if err != nil {
 		return nil, err
 	}
-	tables, err := a.readTables(ctx, found, granularities, query)
+	var tables []aggregates.Table
+	if len(operation.Combinations) > 0 {
+		tables, err = a.readCombined(ctx, operation, found, granularities, query)
+	} else {
+		tables, err = a.readTables(ctx, found, granularities, query)
+	}
 	if err != nil {
-		return nil, err
+		return nil, unfit(err, found)
 	}
 	results := make([]*aggregates.Result, len(tables))
 	for i := range tables {
 		if results[i], err = aggregates.Evaluate(ctx, operation, &tables[i], &query.options); err != nil {
-			var unfit *aggregates.UnaggregableError
-			if errors.As(err, &unfit) {
-				return nil, unaggregable(unfit.Reason, lookupKeys(found))
-			}
-			return nil, err
+			return nil, unfit(err, found)
 		}
 	}
 	return results, nil
+}
+
+// unfit answers an *aggregates.UnaggregableError; any other error it returns.
+func unfit(err error, found []foundMetric) error {
+	var unfit *aggregates.UnaggregableError
+	if errors.As(err, &unfit) {
+		return unaggregable(unfit.Reason, lookupKeys(found))
+	}
+	return err
 }
 
 // commonGranularities returns those that all metrics have, coarsest first, or the one asked for (0 for none), once it is
@@ -125,24 +135,31 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	for i, granularity := range granularities {
 		tables[i] = aggregates.Table{Granularity: granularity, Series: make([]aggregates.Series, len(found))}
 	}
-	jobs := int64(len(found) * len(granularities))
+	err := readAtOnce(ctx, len(found), len(granularities), func(ctx context.Context, s *seriesReader, metric, i int) error {
+		series := &tables[i].Series[metric]
+		series.Reference = found[metric].reference
+		return a.readSeries(ctx, s, &found[metric], granularities[i], i, query, series)
+	})
+	return tables, err
+}
+
+// readAtOnce calls read for each of so many metrics, and for each of it for i from 0 to n (exclusive), from several
+// goroutines. A metric's granularities lie side by side in the archive, so they are read one after the other.
+func readAtOnce(ctx context.Context, metrics, n int, read func(ctx context.Context, s *seriesReader, metric, i int) error) error {
+	jobs := int64(metrics * n)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	work := func() {
 		s := seriesReaders.Get().(*seriesReader)
 		defer seriesReaders.Put(s)
-		s.last = make([][]carbonara.Timestamp, len(granularities))
+		s.last = make([][]carbonara.Timestamp, n)
 		for {
 			job := next.Add(1) - 1
 			if job >= jobs || ctx.Err() != nil {
 				return
 			}
-			// A metric's granularities lie side by side in the archive, so they are read one after the other.
-			metric, i := job/int64(len(granularities)), int(job%int64(len(granularities)))
-			series := &tables[i].Series[metric]
-			series.Reference = found[metric].reference
-			if err := a.readSeries(ctx, s, &found[metric], granularities[i], i, query, series); err != nil {
+			if err := read(ctx, s, int(job)/n, int(job)%n); err != nil {
 				cancel(err)
 				return
 			}
@@ -157,7 +174,7 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	}
 	work()
 	done.Wait()
-	return tables, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // seriesReader is the memory of a goroutine that reads series.

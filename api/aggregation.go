@@ -21,6 +21,7 @@ type aggregation struct {
 	reaggregation string   // across the metrics
 	resample      grouping // nil: as stored
 	refresh       bool
+	exact         bool // from moments, not from aggregates
 }
 
 // getAggregation aggregates the metrics that the query names, postAggregation those in the body.
@@ -131,6 +132,11 @@ func (a *api) aggregate(ctx context.Context, who *Identity, metrics []*model.Met
 		}
 		return nil, err
 	}
+	if query.exact {
+		if operation, err = operation.Exact(); err != nil {
+			return nil, inexact(err)
+		}
+	}
 	results, err := a.evaluate(ctx, operation, found, &query.aggregatesQuery)
 	if err != nil {
 		return nil, err
@@ -170,7 +176,8 @@ func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method car
 		return nil, err
 	}
 	s := new(outgoingScratch)
-	measures := measuresQuery{from: query.from, to: query.to, method: method, granularities: granularities, resample: query.resample}
+	measures := measuresQuery{from: query.from, to: query.to, method: method, granularities: granularities, resample: query.resample,
+		exact: query.exact && query.resample != nil}
 	for _, granularity := range granularities {
 		if err := a.fetch(ctx, s, metric, granularity, &measures); err != nil {
 			return nil, err
@@ -217,6 +224,9 @@ func parseAggregation(values url.Values, now carbonara.Timestamp) (aggregation, 
 		query.reaggregation = values.Get("reaggregation")
 	}
 	if query.resample, err = parseGrouping(values); err != nil {
+		return query, err
+	}
+	if query.exact, err = parseBool(values, "exact", false); err != nil {
 		return query, err
 	}
 	query.refresh, err = parseBool(values, "refresh", false)

@@ -15,12 +15,14 @@ type Series struct {
 	Reference int                   // index into the operation's References: through which the metric was found
 	Starts    []carbonara.Timestamp // may be shared with other series
 	Values    []float64             // len(Starts)
+	Found     int                   // in Table.Combined: the number of the metric that it is of; -1: of several
 }
 
 // Table is the series of one granularity. It is only read.
 type Table struct {
 	Granularity time.Duration
 	Series      []Series
+	Combined    [][]Series // of an Exact operation, instead: of each of its Combinations
 }
 
 // Options say how series are aligned.

@@ -145,7 +145,7 @@ func newBenchAggregates(flags *benchFlags) *cobra.Command {
 	cmd.Flags().IntVar(&what.Connections, "connections", 1, "requests under way at once")
 	cmd.Flags().DurationVar(&what.For, "for", 3*time.Second, "how long each query is repeated")
 	cmd.Flags().StringVar(&what.Protocol, "protocol", "gnocchi", "what the server speaks: gnocchi or victoriametrics")
-	cmd.Flags().BoolVar(&what.ValueSearch, "value-search", true, "search for aggregates by value, too")
+	cmd.Flags().BoolVar(&what.Extra, "extra", true, "ask, too, what Gnocchi cannot be asked: exact means, many metrics by value")
 	return cmd
 }
 
@@ -209,7 +209,7 @@ func benchAll(ctx context.Context, options bench.Options) error {
 		func() error { return bench.Ingest(ctx, options, bench.IngestOptions{}) },
 		func() error { return bench.Freshness(ctx, options, bench.FreshnessOptions{}) },
 		func() error { return bench.Read(ctx, options, bench.ReadOptions{}) },
-		func() error { return bench.Aggregates(ctx, options, bench.AggregatesOptions{ValueSearch: true}) },
+		func() error { return bench.Aggregates(ctx, options, bench.AggregatesOptions{Extra: true}) },
 		func() error { return bench.Disk(ctx, options, bench.DiskOptions{}) },
 		func() error { return bench.Memory(ctx, options, bench.MemoryOptions{For: time.Minute}) },
 	}

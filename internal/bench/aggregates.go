@@ -15,7 +15,7 @@ type AggregatesOptions struct {
 	Connections int           // 0: 1
 	For         time.Duration // how long each query is repeated; 0: 3 s
 	Protocol    string        // what the server speaks: "gnocchi" or "victoriametrics"; "": gnocchi
-	ValueSearch bool          // ask for aggregates by value, too; Gnocchi's uwsgi takes no URL of so many metrics
+	Extra       bool          // ask, too, what Gnocchi cannot be asked: exactly, and by value in URLs that uwsgi does not take
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -60,11 +60,12 @@ type aggregatesQuery struct {
 	end       time.Time // exclusive
 	byIDs     bool      // metrics are named, not searched
 	byProject bool
+	exact     bool    // the mean of all measures
 	above     float64 // if values is set: aggregates above this
 	values    bool    // not a mean, but a search for aggregates by value
 }
 
-func (w *workload) aggregatesQueries(valueSearch bool) []aggregatesQuery {
+func (w *workload) aggregatesQueries(extra bool) []aggregatesQuery {
 	n := len(w.values[0])
 	hour, end := w.time(max(0, n-60)), w.time(n)
 	queries := []aggregatesQuery{
@@ -73,9 +74,11 @@ func (w *workload) aggregatesQueries(valueSearch bool) []aggregatesQuery {
 		{name: "mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end},
 		{name: "mean-by-project/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end, byProject: true},
 	}
-	if valueSearch {
-		queries = append(queries, aggregatesQuery{name: "value-search/groups=" + strconv.Itoa(n) + "/find=ids",
-			start: w.start, end: end, byIDs: true, values: true, above: w.high()})
+	if extra {
+		queries = append(queries,
+			aggregatesQuery{name: "exact-mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end, exact: true},
+			aggregatesQuery{name: "value-search/groups=" + strconv.Itoa(n) + "/find=ids",
+				start: w.start, end: end, byIDs: true, values: true, above: w.high()})
 	}
 	return queries
 }
@@ -166,7 +169,7 @@ func (o *Options) aggregates(ctx context.Context, what AggregatesOptions, metric
 	}
 	c := newClient(o, s.url, what.Connections)
 	defer c.close()
-	for _, q := range w.aggregatesQueries(what.ValueSearch) {
+	for _, q := range w.aggregatesQueries(what.Extra) {
 		method, path, body, ok := protocol.request(&q)
 		if !ok {
 			continue

@@ -60,6 +60,9 @@ func (p *gnocchiAggregates) request(q *aggregatesQuery) (method, path string, bo
 	if q.byProject {
 		values.Set("groupby", "project_id")
 	}
+	if q.exact {
+		values.Set("exact", "true")
+	}
 	path = "/v1/aggregates?" + values.Encode()
 	if q.byIDs {
 		return http.MethodPost, path, []byte(`{"operations":"(aggregate mean (metric (` + strings.Join(p.ids, " mean) (") + ` mean)))"}`), true

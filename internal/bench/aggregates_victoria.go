@@ -61,7 +61,7 @@ func (p *victoriaAggregates) fill(ctx context.Context, s *server, w *workload) e
 }
 
 func (p *victoriaAggregates) request(q *aggregatesQuery) (method, path string, body []byte, ok bool) {
-	if q.values || q.byIDs {
+	if q.values || q.byIDs || q.exact {
 		return "", "", nil, false
 	}
 	query := fmt.Sprintf(`avg(m{run=%q})`, p.run)
