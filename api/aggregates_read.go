@@ -135,7 +135,7 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	for i, granularity := range granularities {
 		tables[i] = aggregates.Table{Granularity: granularity, Series: make([]aggregates.Series, len(found))}
 	}
-	err := readAtOnce(ctx, len(found), len(granularities), func(ctx context.Context, s *seriesReader, metric, i int) error {
+	err := readAtOnce(ctx, len(found), len(granularities), readsPerWorker, func(ctx context.Context, s *seriesReader, metric, i int) error {
 		series := &tables[i].Series[metric]
 		series.Reference = found[metric].reference
 		return a.readSeries(ctx, s, &found[metric], granularities[i], i, query, series)
@@ -143,9 +143,14 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	return tables, err
 }
 
+// readsPerWorker is how many reads of one metric a goroutine is worth.
+const readsPerWorker = 8
+
 // readAtOnce calls read for each of so many metrics, and for each of it for i from 0 to n (exclusive), from several
-// goroutines. A metric's granularities lie side by side in the archive, so they are read one after the other.
-func readAtOnce(ctx context.Context, metrics, n int, read func(ctx context.Context, s *seriesReader, metric, i int) error) error {
+// goroutines, each of which has perWorker to do at least. A metric's granularities lie side by side in the archive, so they
+// are read one after the other.
+func readAtOnce(ctx context.Context, metrics, n, perWorker int,
+	read func(ctx context.Context, s *seriesReader, metric, i int) error) error {
 	jobs := int64(metrics * n)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -165,9 +170,8 @@ func readAtOnce(ctx context.Context, metrics, n int, read func(ctx context.Conte
 			}
 		}
 	}
-	// Short answers are not worth the goroutines.
-	const jobsPerWorker = 8
-	workers := min(int64(runtime.GOMAXPROCS(0)), (jobs+jobsPerWorker-1)/jobsPerWorker)
+	least := int64(max(perWorker, 1))
+	workers := min(int64(runtime.GOMAXPROCS(0)), (jobs+least-1)/least)
 	var done sync.WaitGroup
 	for range workers - 1 {
 		done.Go(work)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"gnocco/api/aggregates"
@@ -26,6 +27,9 @@ func inexact(err error) error {
 	return badArgument("exact", reason)
 }
 
+// combinedAtOnce is how many metrics' groups are read, and merged, at a time by one goroutine.
+const combinedAtOnce = 64
+
 // readCombined reads the groups of all metrics and combines them: for each granularity one table. A combination that
 // regroups reads whole groups.
 func (a *api) readCombined(ctx context.Context, operation *aggregates.Operation, found []foundMetric, granularities []time.Duration,
@@ -46,21 +50,33 @@ func (a *api) readCombined(ctx context.Context, operation *aggregates.Operation,
 				metrics = append(metrics, i)
 			}
 		}
-		groups := make([][]*carbonara.Groups, len(granularities))
-		for i := range groups {
-			groups[i] = make([]*carbonara.Groups, len(metrics))
+		atOnce := 1
+		if combination.Across {
+			atOnce = combinedAtOnce
 		}
-		err := readAtOnce(ctx, len(metrics), len(granularities), func(ctx context.Context, _ *seriesReader, metric, i int) error {
-			of := found[metrics[metric]].metric
+		batches := slices.Collect(slices.Chunk(metrics, atOnce))
+		parts := make([][]*carbonara.Groups, len(granularities)) // by batch
+		for i := range parts {
+			parts[i] = make([]*carbonara.Groups, len(batches))
+		}
+		err := readAtOnce(ctx, len(batches), len(granularities), readsPerWorker/atOnce, func(ctx context.Context, _ *seriesReader, batch, i int) (err error) {
 			from, to := combination.Span(query.from.Floor(granularities[i]), query.to)
-			groups[i][metric] = new(carbonara.Groups)
-			return a.Archives.Groups(ctx, of, granularities[i], combination.Columns(of.ArchivePolicy.Plan()), from, to, groups[i][metric])
+			groups := make([]*carbonara.Groups, len(batches[batch]))
+			for j, metric := range batches[batch] {
+				groups[j] = new(carbonara.Groups)
+				m := found[metric].metric
+				if err := a.Archives.Groups(ctx, m, granularities[i], combination.Columns(m.ArchivePolicy.Plan()), from, to, groups[j]); err != nil {
+					return err
+				}
+			}
+			parts[i][batch], err = combination.Combine(groups)
+			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 		for i := range granularities {
-			if tables[i].Combined[c], err = combine(combination, groups[i], metrics); err != nil {
+			if tables[i].Combined[c], err = combinedSeries(combination, parts[i], metrics); err != nil {
 				return nil, err
 			}
 		}
@@ -68,20 +84,17 @@ func (a *api) readCombined(ctx context.Context, operation *aggregates.Operation,
 	return tables, nil
 }
 
-// combine returns the series of a combination of these metrics' groups.
-func combine(combination *aggregates.Combination, groups []*carbonara.Groups, metrics []int) ([]aggregates.Series, error) {
-	if len(groups) == 0 {
-		return nil, nil
-	}
+// combinedSeries returns the series of a combination: one of all parts, or one for each, which is of one metric.
+func combinedSeries(combination *aggregates.Combination, parts []*carbonara.Groups, metrics []int) ([]aggregates.Series, error) {
 	if combination.Across {
-		series, err := combination.Combine(groups)
+		series, err := combination.Series(parts)
 		series.Found = -1
 		return []aggregates.Series{series}, err
 	}
-	all := make([]aggregates.Series, len(groups))
-	for i := range groups {
+	all := make([]aggregates.Series, len(parts))
+	for i := range parts {
 		var err error
-		if all[i], err = combination.Combine(groups[i : i+1]); err != nil {
+		if all[i], err = combination.Series(parts[i : i+1]); err != nil {
 			return nil, err
 		}
 		all[i].Found = metrics[i]
@@ -99,11 +112,14 @@ func (a *api) resampleExactly(ctx context.Context, s *outgoingScratch, metric *m
 	if err := a.Archives.Groups(ctx, metric, granularity, combination.Columns(metric.ArchivePolicy.Plan()), from, to, &s.groups); err != nil {
 		return err
 	}
-	series, err := combination.Combine([]*carbonara.Groups{&s.groups})
+	combined, err := combination.Combine([]*carbonara.Groups{&s.groups})
 	var unfit *aggregates.UnaggregableError
 	if errors.As(err, &unfit) {
 		return badArgument("exact", unfit.Reason)
 	}
-	s.starts, s.values = append(s.starts, series.Starts...), append(s.values, series.Values...)
-	return err
+	if err != nil {
+		return err
+	}
+	s.starts, s.values = combined.Aggregate(query.method, s.starts, s.values)
+	return nil
 }

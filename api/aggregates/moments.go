@@ -20,33 +20,49 @@ func (c *Combination) Span(from, to carbonara.Timestamp) (carbonara.Timestamp, c
 	return from, to
 }
 
-// Combine returns the combination's aggregates of metrics whose groups these are, which stay as they are: of all together
-// if it goes Across, else there has to be one. The error is an *UnaggregableError.
-func (c *Combination) Combine(sources []*carbonara.Groups) (Series, error) {
-	// Those without a group would hide the columns of all others.
-	sources = slices.DeleteFunc(slices.Clone(sources), func(g *carbonara.Groups) bool { return g.Len() == 0 })
-	if len(sources) == 0 {
-		return Series{}, nil
+// Combine returns the groups of metrics, which stay as they are, put together: of all of them if the combination goes Across,
+// else there has to be one. What several calls gave can be merged: many metrics need not be in memory at once. The error
+// is an *UnaggregableError.
+func (c *Combination) Combine(sources []*carbonara.Groups) (*carbonara.Groups, error) {
+	if c.Grouping == nil {
+		return merge(sources)
 	}
-	var combined carbonara.Groups
-	if c.Grouping != nil {
-		regrouped := make([]*carbonara.Groups, len(sources))
-		for i, source := range sources {
-			var err error
-			if regrouped[i], err = regroup(source, c.Grouping); err != nil {
-				return Series{}, err
-			}
+	regrouped := make([]*carbonara.Groups, len(sources))
+	for i, source := range sources {
+		var err error
+		if regrouped[i], err = regroup(source, c.Grouping); err != nil {
+			return nil, err
 		}
-		sources = regrouped
 	}
-	if len(sources) == 1 {
-		combined = *sources[0]
-	} else if err := carbonara.Merge(&combined, sources); err != nil {
-		return Series{}, fail("%s", err)
+	return merge(regrouped)
+}
+
+// Series returns the aggregates of what Combine gave.
+func (c *Combination) Series(parts []*carbonara.Groups) (Series, error) {
+	all, err := merge(parts)
+	if err != nil {
+		return Series{}, err
 	}
 	var s Series
-	s.Starts, s.Values = combined.Aggregate(c.Method, make([]carbonara.Timestamp, 0, combined.Len()), make([]float64, 0, combined.Len()))
+	s.Starts, s.Values = all.Aggregate(c.Method, make([]carbonara.Timestamp, 0, all.Len()), make([]float64, 0, all.Len()))
 	return s, nil
+}
+
+// merge returns all groups together; it may be one of sources.
+func merge(sources []*carbonara.Groups) (*carbonara.Groups, error) {
+	// Those without a group would hide the columns of all others.
+	sources = slices.DeleteFunc(slices.Clone(sources), func(g *carbonara.Groups) bool { return g.Len() == 0 })
+	switch len(sources) {
+	case 0:
+		return new(carbonara.Groups), nil
+	case 1:
+		return sources[0], nil
+	}
+	merged := new(carbonara.Groups)
+	if err := carbonara.Merge(merged, sources); err != nil {
+		return nil, fail("%s", err)
+	}
+	return merged, nil
 }
 
 // regroup puts groups together. Package carbonara knows groups of equal width only, so it gets a time of its own, in which

@@ -29,7 +29,7 @@ type scraped struct {
 }
 
 // scrapeFor is how long Prometheus scrapes and writes.
-const scrapeFor = time.Minute
+const scrapeFor = 80 * time.Second
 
 // Prometheus scrapes itself and the server every second, and writes all of it to the server with all labels kept: each
 // series has to read back equal to what Prometheus says it is.
@@ -48,8 +48,9 @@ func TestPrometheusWritesRemotely(t *testing.T) {
 func readsBack(t *testing.T, source, selector string, s *server.Server) int {
 	t.Helper()
 	var series scraped
-	// Queues send after five seconds at the latest: what is older has to come soon.
-	query := url.Values{"query": {fmt.Sprintf("%s[%ds]", selector, int(scrapeFor.Seconds()))}, "time": {fmt.Sprint(time.Now().Unix() - 5)}}
+	// Queues send after five seconds at the latest: what is older has to come soon. They leave out what is stamped before they
+	// began, which a target that tells its own times does, so the first twenty seconds do not count.
+	query := url.Values{"query": {fmt.Sprintf("%s[%ds]", selector, int(scrapeFor.Seconds())-20)}, "time": {fmt.Sprint(time.Now().Unix() - 5)}}
 	check(t, json.Unmarshal(get(t, source+"/api/v1/query?"+query.Encode()), &series))
 	measures := 0
 	for _, one := range series.Data.Result {
