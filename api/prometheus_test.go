@@ -177,12 +177,12 @@ func TestPrometheusSeriesSeveralTimes(t *testing.T) {
 		s.rule(t)
 		s.want(t, "POST /v1/prometheus/write", remoteWrite(
 			"up 1 60000 job=j,instance=i,cpu=0", "up 2 60000 job=j,instance=i,cpu=1",
-			"up 3 120000 job=j,instance=i,cpu=0", "up 4 120000 instance=i,job=j,cpu=1"), 202, "~", asRemoteWrite...)
+			"up 3 120000 job=j,instance=i,cpu=0", "up 4 120000 instance=i,job=j,cpu=1"), 202, "~", append([]string{"user", "admin"}, asRemoteWrite...)...)
 		at := func(id, want string) {
 			t.Helper()
-			s.want(t, "GET /v1/resource/prometheus/"+id+"/metric/up/measures?granularity=60&refresh=true", "", 200, want)
+			s.want(t, "GET /v1/resource/prometheus/"+id+"/metric/up/measures?refresh=true", "", 200, want, "user", "admin")
 		}
-		row := func(minute, value int) string { return fmt.Sprintf(`["1970-01-01T00:0%d:00+00:00", 60.0, %d.0]`, minute, value) }
+		row := func(minute, value int) string { return fmt.Sprintf(`["1970-01-01T00:0%d:00+00:00", 1.0, %d.0]`, minute, value) }
 		if allLabels {
 			at("j@i,cpu=0", "["+row(1, 1)+", "+row(2, 3)+"]")
 			at("j@i,cpu=1", "["+row(1, 2)+", "+row(2, 4)+"]")
