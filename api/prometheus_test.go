@@ -182,7 +182,9 @@ func TestPrometheusSeriesSeveralTimes(t *testing.T) {
 			t.Helper()
 			s.want(t, "GET /v1/resource/prometheus/"+id+"/metric/up/measures?refresh=true", "", 200, want, "user", "admin")
 		}
-		row := func(minute, value int) string { return fmt.Sprintf(`["1970-01-01T00:0%d:00+00:00", 1.0, %d.0]`, minute, value) }
+		row := func(minute, value int) string {
+			return fmt.Sprintf(`["1970-01-01T00:0%d:00+00:00", 1.0, %d.0]`, minute, value)
+		}
 		if allLabels {
 			at("j@i,cpu=0", "["+row(1, 1)+", "+row(2, 3)+"]")
 			at("j@i,cpu=1", "["+row(1, 2)+", "+row(2, 4)+"]")
