@@ -20,6 +20,7 @@ type aggregatesQuery struct {
 	from, to    carbonara.Timestamp
 	granularity time.Duration // 0: all that the metrics have in common
 	options     aggregates.Options
+	memory      *valueMemory // of what is read; whoever made the query releases it once the answer is written
 }
 
 // postAggregates answers what operations on the aggregates of metrics come to.
@@ -33,10 +34,18 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
+	exact, err := parseBool(values, "exact", false)
+	if err != nil {
+		return err
+	}
+	if exact && useHistory {
+		return badArgument("exact", "Does not go with use_history, which weighs aggregates")
+	}
 	query, err := parseAggregatesQuery(values, carbonara.FromTime(a.Now()))
 	if err != nil {
 		return err
 	}
+	defer query.memory.release()
 	if !values.Has("fill") && !values.Has("needed_overlap") {
 		query.options.Fill = aggregates.DropNA
 	}
@@ -52,7 +61,7 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
-	operation, err := parseOperations(fields["operations"])
+	operation, err := parseOperations(fields["operations"], exact)
 	if err != nil {
 		return err
 	}
@@ -87,8 +96,11 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 }
 
 // parseOperations reads operations, whose faults Gnocchi's clients know by these words.
-func parseOperations(in input) (*aggregates.Operation, error) {
+func parseOperations(in input, exact bool) (*aggregates.Operation, error) {
 	operation, err := aggregates.Parse(in.value)
+	if exact && err == nil {
+		operation, err = operation.Exact()
+	}
 	var syntax *aggregates.SyntaxError
 	var invalid *aggregates.InvalidError
 	switch {
@@ -137,10 +149,8 @@ func (a *api) findReferences(who *Identity, operation *aggregates.Operation) (me
 			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
 		}}
 	}
-	for _, metric := range metrics {
-		if err := a.enforce(who, "get metric", a.metricTarget(metric)); err != nil {
-			return nil, nil, err
-		}
+	if err := a.enforceAll(who, "get metric", metrics); err != nil {
+		return nil, nil, err
 	}
 	return uniqueMetrics(metrics), found, nil
 }
@@ -162,7 +172,7 @@ func pairs(references []aggregates.Reference) [][2]string {
 
 // parseAggregatesQuery reads the parameters that all ways to aggregate across metrics have.
 func parseAggregatesQuery(values url.Values, now carbonara.Timestamp) (aggregatesQuery, error) {
-	query := aggregatesQuery{to: carbonara.MaxTimestamp}
+	query := aggregatesQuery{to: carbonara.MaxTimestamp, memory: new(valueMemory)}
 	query.options.HasFrom, query.options.HasTo = values.Has("start"), values.Has("stop")
 	query.options.NeededOverlap = 100
 	fail := func(err error) (aggregatesQuery, error) { return aggregatesQuery{}, err }

@@ -58,21 +58,31 @@ func (a *api) evaluate(ctx context.Context, operation *aggregates.Operation, fou
 	if err != nil {
 		return nil, err
 	}
-	tables, err := a.readTables(ctx, found, granularities, query)
+	var tables []aggregates.Table
+	if len(operation.Combinations) > 0 {
+		tables, err = a.readCombined(ctx, operation, found, granularities, query)
+	} else {
+		tables, err = a.readTables(ctx, found, granularities, query)
+	}
 	if err != nil {
-		return nil, err
+		return nil, unfit(err, found)
 	}
 	results := make([]*aggregates.Result, len(tables))
 	for i := range tables {
 		if results[i], err = aggregates.Evaluate(ctx, operation, &tables[i], &query.options); err != nil {
-			var unfit *aggregates.UnaggregableError
-			if errors.As(err, &unfit) {
-				return nil, unaggregable(unfit.Reason, lookupKeys(found))
-			}
-			return nil, err
+			return nil, unfit(err, found)
 		}
 	}
 	return results, nil
+}
+
+// unfit answers an *aggregates.UnaggregableError; any other error it returns.
+func unfit(err error, found []foundMetric) error {
+	var unfit *aggregates.UnaggregableError
+	if errors.As(err, &unfit) {
+		return unaggregable(unfit.Reason, lookupKeys(found))
+	}
+	return err
 }
 
 // commonGranularities returns those that all metrics have, coarsest first, or the one asked for (0 for none), once it is
@@ -125,49 +135,76 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	for i, granularity := range granularities {
 		tables[i] = aggregates.Table{Granularity: granularity, Series: make([]aggregates.Series, len(found))}
 	}
-	jobs := int64(len(found) * len(granularities))
+	err := readAtOnce(ctx, len(found), len(granularities), readsPerWorker, func(ctx context.Context, s *seriesReader, metric, i int) error {
+		series := &tables[i].Series[metric]
+		series.Reference = found[metric].reference
+		return a.readSeries(ctx, s, &found[metric], granularities[i], i, query, series)
+	})
+	return tables, err
+}
+
+// readsPerWorker is how many reads of one metric a goroutine is worth.
+const readsPerWorker = 8
+
+// readAtOnce calls read for each of so many metrics, and for each of it for i from 0 to n (exclusive), from several
+// goroutines, each of which has perWorker to do at least. A metric's granularities lie side by side in the archive, so they
+// are read one after the other.
+func readAtOnce(ctx context.Context, metrics, n, perWorker int,
+	read func(ctx context.Context, s *seriesReader, metric, i int) error) error {
+	jobs := int64(metrics * n)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	work := func() {
-		var groups carbonara.Groups
+		s := seriesReaders.Get().(*seriesReader)
+		defer seriesReaders.Put(s)
+		s.last = make([][]carbonara.Timestamp, n)
 		for {
 			job := next.Add(1) - 1
 			if job >= jobs || ctx.Err() != nil {
 				return
 			}
-			// A metric's granularities lie side by side in the archive, so they are read one after the other.
-			f, table := &found[job/int64(len(granularities))], &tables[job%int64(len(granularities))]
-			series := &table.Series[job/int64(len(granularities))]
-			series.Reference = f.reference
-			if err := a.readSeries(ctx, f, table.Granularity, query, &groups, series); err != nil {
+			if err := read(ctx, s, int(job)/n, int(job)%n); err != nil {
 				cancel(err)
 				return
 			}
 		}
 	}
-	// Short answers are not worth the goroutines.
-	const jobsPerWorker = 8
-	workers := min(int64(runtime.GOMAXPROCS(0)), (jobs+jobsPerWorker-1)/jobsPerWorker)
+	least := int64(max(perWorker, 1))
+	workers := min(int64(runtime.GOMAXPROCS(0)), (jobs+least-1)/least)
 	var done sync.WaitGroup
 	for range workers - 1 {
 		done.Go(work)
 	}
 	work()
 	done.Wait()
-	return tables, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
-// readSeries reads the aggregates of one metric at one granularity; groups is memory to use.
-func (a *api) readSeries(ctx context.Context, f *foundMetric, granularity time.Duration, query *aggregatesQuery, groups *carbonara.Groups, series *aggregates.Series) error {
+// seriesReader is the memory of a goroutine that reads series.
+type seriesReader struct {
+	groups carbonara.Groups
+	starts []carbonara.Timestamp
+	last   [][]carbonara.Timestamp // by granularity: of the series read before, which the next one shares if they are its own
+}
+
+var seriesReaders = sync.Pool{New: func() any { return new(seriesReader) }}
+
+// readSeries reads the aggregates of one metric at the i-th granularity.
+func (a *api) readSeries(ctx context.Context, s *seriesReader, f *foundMetric, granularity time.Duration, i int, query *aggregatesQuery,
+	series *aggregates.Series) error {
 	method, err := carbonara.ParseMethod(f.aggregation)
 	if err != nil {
 		return err
 	}
-	if err := a.Archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, groups); err != nil {
+	if err := a.Archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, &s.groups); err != nil {
 		return err
 	}
-	series.Starts, series.Values = groups.Aggregate(method, make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len()))
+	s.starts, series.Values = s.groups.Aggregate(method, s.starts[:0], query.memory.take(s.groups.Len())[:0])
+	if !slices.Equal(s.starts, s.last[i]) {
+		s.last[i] = slices.Clone(s.starts)
+	}
+	series.Starts = s.last[i]
 	return nil
 }
 

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"gnocco/api/aggregates"
 	"gnocco/carbonara"
@@ -179,28 +182,43 @@ func references(found []foundMetric, kind string) []resourceJSON {
 	return shown
 }
 
-// aggregateGroups writes an answer for each group; groups without such a metric are left out.
+// aggregateGroups writes an answer for each group; groups without such a metric are left out. Several are read at once.
 func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, groups []resourceGroup, kind string, out *rowWriter) error {
-	var writes []func(*rowWriter)
+	reads, reading := errgroup.WithContext(ctx)
+	reads.SetLimit(runtime.GOMAXPROCS(0))
+	writes := make([]func(*rowWriter), len(groups))
 	for i := range groups {
-		write, err := a.aggregateNamed(ctx, search, groups[i].resources, kind)
-		if errors.Is(err, errNoSuchMetric) {
+		reads.Go(func() error {
+			// Columns are computed when they are written: until the request ends, not the reading.
+			if err := reading.Err(); err != nil {
+				return err
+			}
+			write, err := a.aggregateNamed(ctx, search, groups[i].resources, kind)
+			if errors.Is(err, errNoSuchMetric) {
+				return nil
+			}
+			writes[i] = write
+			return err
+		})
+	}
+	if err := reads.Wait(); err != nil {
+		return err
+	}
+	shown := writes[:0]
+	for i, write := range writes {
+		if write == nil {
 			continue
 		}
-		if err != nil {
-			return err
-		}
-		shown := groups[i].shown
-		writes = append(writes, func(out *rowWriter) {
-			out.raw(fmt.Sprintf(`{"group": %s, "measures": `, shown))
+		shown = append(shown, func(out *rowWriter) {
+			out.raw(fmt.Sprintf(`{"group": %s, "measures": `, groups[i].shown))
 			write(out)
 			out.raw("}")
 		})
 	}
-	if len(writes) == 0 {
+	if len(shown) == 0 {
 		return errNoSuchMetric
 	}
-	out.list(writes)
+	out.list(shown)
 	return nil
 }
 
@@ -239,6 +257,7 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 	if err != nil {
 		return err
 	}
+	defer query.memory.release()
 	out := rowWriter{w: w}
 	name := param(r, "name")
 	if len(groupBy) == 0 {

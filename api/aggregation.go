@@ -21,6 +21,7 @@ type aggregation struct {
 	reaggregation string   // across the metrics
 	resample      grouping // nil: as stored
 	refresh       bool
+	exact         bool // from moments, not from aggregates
 }
 
 // getAggregation aggregates the metrics that the query names, postAggregation those in the body.
@@ -78,6 +79,7 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *Iden
 	if err != nil {
 		return err
 	}
+	defer query.memory.release()
 	write, err := a.aggregate(r.Context(), who, metrics, &query)
 	if err != nil {
 		return err
@@ -90,10 +92,8 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *Iden
 // aggregate reads the metrics, and returns what writes their aggregation as a list of rows. Parameters are judged only
 // where there is a metric, as in Gnocchi.
 func (a *api) aggregate(ctx context.Context, who *Identity, metrics []*model.Metric, query *aggregation) (func(*rowWriter), error) {
-	for _, metric := range metrics {
-		if err := a.enforce(who, "get metric", a.metricTarget(metric)); err != nil {
-			return nil, err
-		}
+	if err := a.enforceAll(who, "get metric", metrics); err != nil {
+		return nil, err
 	}
 	if len(metrics) == 0 {
 		return func(out *rowWriter) { out.raw("[]") }, nil
@@ -131,6 +131,11 @@ func (a *api) aggregate(ctx context.Context, who *Identity, metrics []*model.Met
 			return nil, badArgument("reaggregation", invalid.Reason)
 		}
 		return nil, err
+	}
+	if query.exact {
+		if operation, err = operation.Exact(); err != nil {
+			return nil, inexact(err)
+		}
 	}
 	results, err := a.evaluate(ctx, operation, found, &query.aggregatesQuery)
 	if err != nil {
@@ -171,7 +176,8 @@ func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method car
 		return nil, err
 	}
 	s := new(outgoingScratch)
-	measures := measuresQuery{from: query.from, to: query.to, method: method, granularities: granularities, resample: query.resample}
+	measures := measuresQuery{from: query.from, to: query.to, method: method, granularities: granularities, resample: query.resample,
+		exact: query.exact && query.resample != nil}
 	for _, granularity := range granularities {
 		if err := a.fetch(ctx, s, metric, granularity, &measures); err != nil {
 			return nil, err
@@ -218,6 +224,9 @@ func parseAggregation(values url.Values, now carbonara.Timestamp) (aggregation, 
 		query.reaggregation = values.Get("reaggregation")
 	}
 	if query.resample, err = parseGrouping(values); err != nil {
+		return query, err
+	}
+	if query.exact, err = parseBool(values, "exact", false); err != nil {
 		return query, err
 	}
 	query.refresh, err = parseBool(values, "refresh", false)

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Keystone validates the X-Auth-Token of requests with a Keystone server, by its API version 3. The token validates
-// itself, which Keystone's default policy lets every token do, so that this needs no account of its own. What a client
-// sends as X-User-Id and the like is not looked at.
+// Keystone validates the X-Auth-Token of requests with a Keystone server, by its API version 3. Without an account of the
+// service's own the token validates itself, which Keystone's default policy lets every token do. What a client sends as
+// X-User-Id and the like is not looked at.
 type Keystone struct {
 	url     string // of the tokens
 	client  *http.Client
@@ -25,11 +25,13 @@ type Keystone struct {
 	valid   expiring[[sha256.Size]byte, *Identity] // by hash, so that no token lies in memory
 	invalid expiring[[sha256.Size]byte, struct{}]
 	running singleflight.Group
+	account *accountToken // nil: tokens validate themselves
 }
 
 // KeystoneOptions configure a Keystone.
 type KeystoneOptions struct {
 	URL       string           // such as http://keystone:5000/v3
+	Account   KeystoneAccount  // that validates tokens; the zero value for none
 	CacheTime time.Duration    // how long an answer is believed, a token's end permitting; 0: 5 minutes
 	Client    *http.Client     // nil: one that waits 10 s
 	Now       func() time.Time // nil: time.Now
@@ -60,6 +62,12 @@ func NewKeystone(o KeystoneOptions) (*Keystone, error) {
 	}
 	if k.now == nil {
 		k.now = time.Now
+	}
+	if err := o.Account.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Account.exists() {
+		k.account = &accountToken{account: o.Account, url: k.url, client: k.client}
 	}
 	if o.CacheTime == 0 {
 		o.CacheTime = keystoneCacheTime
@@ -148,32 +156,65 @@ func (k *Keystone) validate(ctx context.Context, token string, key [sha256.Size]
 	return who, nil
 }
 
+// ask asks Keystone about a token; a token of the account that is refused is replaced once.
 func (k *Keystone) ask(ctx context.Context, token string) (*keystoneToken, error) {
 	failed := func(err error) error {
 		return &Error{Status: http.StatusServiceUnavailable, Detail: "Keystone cannot be asked about the token. Please try again.", Err: err}
 	}
+	if k.account == nil {
+		answer, status, err := k.get(ctx, token, token)
+		switch {
+		case err != nil:
+			return nil, failed(err)
+		case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound:
+			return nil, errNoCredentials
+		case status != http.StatusOK:
+			return nil, failed(fmt.Errorf("keystone answers %d", status))
+		}
+		return answer, nil
+	}
+	refused := ""
+	for {
+		own, err := k.account.get(ctx, k.now(), refused)
+		if err != nil {
+			return nil, failed(err)
+		}
+		answer, status, err := k.get(ctx, own, token)
+		switch {
+		case err != nil:
+			return nil, failed(err)
+		case status == http.StatusOK:
+			return answer, nil
+		case status == http.StatusNotFound:
+			return nil, errNoCredentials // the user's token
+		case status == http.StatusUnauthorized && refused == "":
+			refused = own // ours
+		default:
+			return nil, failed(fmt.Errorf("keystone answers %d to the account that validates tokens", status))
+		}
+	}
+}
+
+// get asks about the token subject in the name of the token by. The answer is there if the status is 200.
+func (k *Keystone) get(ctx context.Context, by, subject string) (answer *keystoneToken, status int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url+"?nocatalog", nil)
 	if err != nil {
-		return nil, failed(err)
+		return nil, 0, err
 	}
-	request.Header.Set("X-Auth-Token", token)
-	request.Header.Set("X-Subject-Token", token)
+	request.Header.Set("X-Auth-Token", by)
+	request.Header.Set("X-Subject-Token", subject)
 	request.Header.Set("Accept", "application/json")
 	response, err := k.client.Do(request)
 	if err != nil {
-		return nil, failed(err)
+		return nil, 0, err
 	}
 	defer response.Body.Close()
-	switch response.StatusCode {
-	case http.StatusOK:
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
-		return nil, errNoCredentials
-	default:
-		return nil, failed(fmt.Errorf("keystone answers %s", response.Status))
+	if response.StatusCode != http.StatusOK {
+		return nil, response.StatusCode, nil
 	}
-	answer := new(keystoneToken)
+	answer = new(keystoneToken)
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxTokenBytes)).Decode(answer); err != nil {
-		return nil, failed(fmt.Errorf("keystone's answer: %w", err))
+		return nil, 0, fmt.Errorf("keystone's answer: %w", err)
 	}
-	return answer, nil
+	return answer, response.StatusCode, nil
 }

@@ -17,6 +17,7 @@ type AuthOptions struct {
 	Mode             string // "": basic
 	RemoteUserHeader string // of mode remoteuser; "": X-Remote-User
 	KeystoneURL      string // of mode keystone: where tokens are validated; "": trust the headers of a proxy
+	KeystoneAccount  KeystoneAccount
 	HtpasswdFile     string // of mode htpasswd
 }
 
@@ -34,6 +35,12 @@ func (o *AuthOptions) Validate() error {
 	}
 	if o.KeystoneURL != "" && o.Mode != "keystone" {
 		fault("a Keystone URL goes with mode keystone only")
+	}
+	if o.KeystoneURL == "" && o.KeystoneAccount != (KeystoneAccount{}) {
+		fault("a Keystone account goes with a Keystone URL only")
+	}
+	if err := o.KeystoneAccount.Validate(); err != nil {
+		faults = append(faults, err)
 	}
 	if (o.HtpasswdFile != "") != (o.Mode == "htpasswd") {
 		fault("a password file goes with mode htpasswd, and mode htpasswd needs one")
@@ -57,7 +64,7 @@ func (o *AuthOptions) New(logger *slog.Logger) (Authenticator, error) {
 		if o.KeystoneURL == "" {
 			return TrustedHeaders{}, nil
 		}
-		return NewKeystone(KeystoneOptions{URL: o.KeystoneURL})
+		return NewKeystone(KeystoneOptions{URL: o.KeystoneURL, Account: o.KeystoneAccount})
 	case "htpasswd":
 		return NewHtpasswd(HtpasswdOptions{File: o.HtpasswdFile, Logger: logger})
 	}

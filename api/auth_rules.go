@@ -91,6 +91,17 @@ func (a *api) permits(who *Identity, rule string) func(*model.Metric) bool {
 	}
 }
 
+// enforceAll returns errForbidden unless the rule lets who do this to all of the metrics.
+func (a *api) enforceAll(who *Identity, rule string, metrics []*model.Metric) error {
+	permit := a.permits(who, rule)
+	for _, metric := range metrics {
+		if !permit(metric) {
+			return errForbidden
+		}
+	}
+	return nil
+}
+
 // checkRouteType returns the error of a 404 if r's path, which a route has with another method, names a resource type
 // that does not exist.
 func (a *api) checkRouteType(router chi.Routes, r *http.Request) error {

@@ -2,10 +2,12 @@ package api_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -285,6 +287,123 @@ func TestKeystone(t *testing.T) {
 	}
 }
 
+// accounts is another small part of Keystone's API: it gives tokens to an account, which alone may validate others.
+type accounts struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies []string        // that asked for tokens
+	valid  map[string]bool // tokens of the account
+	secret string
+	now    func() time.Time
+}
+
+func newAccounts(t *testing.T, now func() time.Time) *accounts {
+	k := &accounts{now: now, valid: map[string]bool{}, secret: "s3cret"}
+	k.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		ends := k.now().Add(10 * time.Minute).Format("2006-01-02T15:04:05.000000Z")
+		if r.Method == "POST" && r.URL.Path == "/v3/auth/tokens" {
+			body, _ := io.ReadAll(r.Body)
+			k.bodies = append(k.bodies, string(body))
+			if !strings.Contains(string(body), `"`+k.secret+`"`) {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			token := fmt.Sprintf("own%d", len(k.bodies))
+			k.valid[token] = true
+			w.Header().Set("X-Subject-Token", token)
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprintf(w, `{"token":{"expires_at":%q}}`, ends)
+			return
+		}
+		parts := strings.Fields(r.Header.Get("X-Subject-Token"))
+		switch {
+		case !k.valid[r.Header.Get("X-Auth-Token")]:
+			w.WriteHeader(http.StatusUnauthorized)
+		case len(parts) != 3:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			fmt.Fprintf(w, `{"token":{"expires_at":%q,"user":{"id":%q},"project":{"id":%q},"roles":[{"name":%q}]}}`, ends, parts[0], parts[1], parts[2])
+		}
+	}))
+	t.Cleanup(k.Close)
+	return k
+}
+
+func (k *accounts) asked() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.bodies)
+}
+
+func TestKeystoneAccount(t *testing.T) {
+	var late atomic.Int64
+	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(late.Load())) }
+	k := newAccounts(t, now)
+	secret := filepath.Join(t.TempDir(), "secret")
+	check(t, os.WriteFile(secret, []byte("s3cret\n"), 0o600))
+	auth, err := api.NewKeystone(api.KeystoneOptions{URL: k.URL, Now: now,
+		Account: api.KeystoneAccount{User: "gnocco", Project: "service", ProjectDomain: "ops", SecretFile: secret}})
+	check(t, err)
+	s := newServer(t, func(o *api.Options) { o.Auth = auth })
+	with := func(token string) []string { return []string{"Authorization", "", "X-Auth-Token", token} }
+	asked := func(want int) {
+		t.Helper()
+		if got := len(k.asked()); got != want {
+			t.Fatalf("%d tokens were asked for, want %d", got, want)
+		}
+	}
+	s.want(t, "GET /v1/status", "", 200, "~", with("u p admin")...)
+	s.want(t, "GET /v1/status", "", 403, "~", with("u p member")...)
+	s.want(t, "GET /v1/status", "", 401, "~", with("stolen")...)
+	asked(1)
+	want := `{"auth":{"identity":{"methods":["password"],"password":{"user":{"domain":{"name":"Default"},"name":"gnocco","password":"s3cret"}}},` +
+		`"scope":{"project":{"domain":{"name":"ops"},"name":"service"}}}}`
+	if got := k.asked()[0]; got != want {
+		t.Errorf("asked for a token with %s, want %s", got, want)
+	}
+	// Before its end, and when Keystone has forgotten it, the account's token is replaced.
+	late.Store(int64(9*time.Minute + 1))
+	s.want(t, "GET /v1/status", "", 200, "~", with("v p admin")...)
+	asked(2)
+	k.mu.Lock()
+	clear(k.valid)
+	k.mu.Unlock()
+	s.want(t, "GET /v1/status", "", 200, "~", with("w p admin")...)
+	asked(3)
+	// A secret that does not fit is our fault, not the user's; a new one is read from the file.
+	k.mu.Lock()
+	clear(k.valid)
+	k.secret = "new"
+	k.mu.Unlock()
+	s.want(t, "GET /v1/status", "", 503, "~", with("x p admin")...)
+	asked(4)
+	check(t, os.WriteFile(secret, []byte("new"), 0o600))
+	s.want(t, "GET /v1/status", "", 200, "~", with("x p admin")...)
+	asked(5)
+
+	auth, err = api.NewKeystone(api.KeystoneOptions{URL: k.URL, Now: now, Account: api.KeystoneAccount{ApplicationCredential: "abc", SecretFile: secret}})
+	check(t, err)
+	s = newServer(t, func(o *api.Options) { o.Auth = auth })
+	s.want(t, "GET /v1/status", "", 200, "~", with("u p admin")...)
+	want = `{"auth":{"identity":{"application_credential":{"id":"abc","secret":"new"},"methods":["application_credential"]}}}`
+	if got := k.asked()[5]; got != want {
+		t.Errorf("asked for a token with %s, want %s", got, want)
+	}
+
+	refused := func(a api.KeystoneAccount, part string) {
+		t.Helper()
+		if _, err := api.NewKeystone(api.KeystoneOptions{URL: k.URL, Account: a}); err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%+v: error %v, want %q", a, err, part)
+		}
+	}
+	refused(api.KeystoneAccount{User: "u", ApplicationCredential: "a", SecretFile: secret}, "exclude")
+	refused(api.KeystoneAccount{User: "u"}, "no file")
+	refused(api.KeystoneAccount{SecretFile: secret}, "neither")
+	refused(api.KeystoneAccount{ApplicationCredential: "a", Project: "p", SecretFile: secret}, "has its own")
+}
+
 func TestHtpasswd(t *testing.T) {
 	hash := func(password string) string {
 		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
@@ -350,6 +469,7 @@ func TestAuthOptions(t *testing.T) {
 	f(api.AuthOptions{Mode: "htpasswd"}, "needs one")
 	f(api.AuthOptions{Mode: "htpasswd", HtpasswdFile: "/nonexistent/file"}, "no such file")
 	f(api.AuthOptions{HtpasswdFile: "x"}, "goes with mode htpasswd")
+	f(api.AuthOptions{Mode: "keystone", KeystoneAccount: api.KeystoneAccount{User: "u", SecretFile: "s"}}, "goes with a Keystone URL only")
 	f(api.AuthOptions{Mode: "basic", KeystoneURL: "http://127.0.0.1"}, "goes with mode keystone only")
 	f(api.AuthOptions{Mode: "basic", RemoteUserHeader: "X"}, "goes with mode remoteuser only")
 }

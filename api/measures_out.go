@@ -20,6 +20,7 @@ type measuresQuery struct {
 	method        carbonara.Method
 	granularities []time.Duration // coarsest first
 	resample      grouping        // nil: as stored
+	exact         bool            // resample from moments, not from aggregates
 	refresh       bool
 }
 
@@ -63,6 +64,9 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, _ *Identity, m
 
 // fetch appends the aggregates of one granularity to s.
 func (a *api) fetch(ctx context.Context, s *outgoingScratch, metric *model.Metric, granularity time.Duration, query *measuresQuery) error {
+	if query.exact {
+		return a.resampleExactly(ctx, s, metric, granularity, query)
+	}
 	from, to := query.from.Floor(granularity), query.to
 	if query.resample != nil {
 		from, to = query.resample.span(query.from, query.to)
@@ -180,6 +184,12 @@ func parseMeasuresQuery(values url.Values, metric *model.Metric, now carbonara.T
 			return fail(notFound("Aggregation method '%s' at granularity '%s' for metric %s does not exist",
 				name, appendFloat(nil, granularity.Seconds()), metric.ID))
 		}
+	}
+	if query.exact, err = parseBool(values, "exact", false); err != nil {
+		return fail(err)
+	}
+	if query.exact && query.resample == nil {
+		return fail(badArgument("exact", "Goes with resample: what is stored is exact"))
 	}
 	query.refresh, err = parseBool(values, "refresh", false)
 	return query, err

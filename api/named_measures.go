@@ -48,10 +48,10 @@ func (a *api) inAnyForm(h userHandler) http.HandlerFunc {
 // A protocol says what to make of namedRows.
 type protocol struct {
 	resourceType string
-	attributes   []*model.Attribute // to create the type with; nil: it has to be there
-	anyAttribute bool               // add to the type what attributes a resource has
-	replace      bool               // of several rows of the same metric the last one counts, rather than all
-	scope        string             // together with a row's key, tells its metric from those of other requests
+	attributes   []*model.Attribute        // to create the type with; nil: it has to be there
+	anyAttribute bool                      // add to the type what attributes a resource has
+	sameSeries   func(row, other int) bool // of several rows of the same metric, those of the last one's series count; nil: all do
+	scope        string                    // together with a row's key, tells its metric from those of other requests
 }
 
 // appendScope appends what stands before the keys of a request's rows.
@@ -73,7 +73,7 @@ type namedScratch struct {
 	missing []int           // rows whose metric is not known
 
 	places map[uuid.UUID]int // of metrics in measures
-	place  []int             // of each row
+	place  []int             // of each row; -1 for one that does not count
 	last   []int             // row that counts, by place
 }
 
@@ -102,7 +102,7 @@ func (a *api) acceptNamed(ctx context.Context, who *Identity, rows namedRows, p 
 			return errForbidden
 		}
 	}
-	s.gather(rows, p.replace)
+	s.gather(rows, p.sameSeries)
 	return a.append(ctx, &s.incomingScratch, now)
 }
 
@@ -131,7 +131,7 @@ func (a *api) findKnown(who *Identity, rows namedRows, p *protocol, s *namedScra
 }
 
 // gather sets s.measures to the measures of rows, those of each metric side by side.
-func (s *namedScratch) gather(rows namedRows, replace bool) {
+func (s *namedScratch) gather(rows namedRows, sameSeries func(row, other int) bool) {
 	if s.places == nil {
 		s.places = make(map[uuid.UUID]int)
 	}
@@ -140,23 +140,24 @@ func (s *namedScratch) gather(rows namedRows, replace bool) {
 	m.Reset()
 	s.place, s.last = s.place[:0], s.last[:0]
 	m.Offsets = append(m.Offsets, 0)
-	for row, metric := range s.metrics { // count
-		from, to := rows.Span(row)
+	for row, metric := range s.metrics {
 		place, ok := s.places[metric.ID]
-		switch {
-		case !ok:
+		if !ok {
 			place = len(m.Metrics)
 			s.places[metric.ID] = place
 			m.Metrics = append(m.Metrics, metric.ID)
-			m.Offsets = append(m.Offsets, to-from)
+			m.Offsets = append(m.Offsets, 0)
 			s.last = append(s.last, row)
-		case replace:
-			m.Offsets[place+1] = to - from
-			s.last[place] = row
-		default:
-			m.Offsets[place+1] += to - from
 		}
-		s.place = append(s.place, place)
+		s.place, s.last[place] = append(s.place, place), row
+	}
+	for row, place := range s.place { // count
+		if last := s.last[place]; sameSeries != nil && row != last && !sameSeries(row, last) {
+			s.place[row] = -1
+			continue
+		}
+		from, to := rows.Span(row)
+		m.Offsets[place+1] += to - from
 	}
 	for i := range m.Metrics {
 		m.Offsets[i+1] += m.Offsets[i]
@@ -166,7 +167,7 @@ func (s *namedScratch) gather(rows namedRows, replace bool) {
 	m.Values = slices.Grow(m.Values, n)[:n]
 	timestamps, values := rows.Columns()
 	for row, place := range s.place { // and place: the start of a metric's part moves to its end, which is the next one's start
-		if replace && s.last[place] != row {
+		if place < 0 {
 			continue
 		}
 		from, to := rows.Span(row)

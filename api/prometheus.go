@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"mime"
@@ -55,7 +56,10 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *Identi
 		return prometheusFault(err)
 	}
 	s.rows.allLabels = a.PrometheusLabels
-	p := protocol{resourceType: prometheusType, attributes: prometheusAttributes(), anyAttribute: a.PrometheusLabels, replace: true}
+	p := protocol{resourceType: prometheusType, attributes: prometheusAttributes(), anyAttribute: a.PrometheusLabels}
+	if !a.PrometheusLabels {
+		p.sameSeries = s.rows.same
+	}
 	if err := a.acceptNamed(r.Context(), who, &s.rows, &p, &s.namedScratch); err != nil {
 		return err
 	}
@@ -91,6 +95,7 @@ func prometheusFault(err error) *Error {
 type prometheusRows struct {
 	request   prometheus.WriteRequest
 	allLabels bool
+	key       []byte // scratch
 }
 
 // Len implements namedRows, as all of these do.
@@ -109,6 +114,15 @@ func (r *prometheusRows) Span(row int) (from, to int) {
 // AppendKey is of namedRows.
 func (r *prometheusRows) AppendKey(dst []byte, row int) []byte {
 	return r.request.AppendKey(dst, row, r.allLabels)
+}
+
+// same tells whether two rows are of one series. Prometheus sends each measure as a row of its own, so that a series that is
+// scraped often has several in a request. Gnocchi's mapping makes one metric of several series; of these one counts.
+func (r *prometheusRows) same(row, other int) bool {
+	r.key = r.request.AppendKey(r.key[:0], row, true)
+	n := len(r.key)
+	r.key = r.request.AppendKey(r.key, other, true)
+	return bytes.Equal(r.key[:n], r.key[n:])
 }
 
 // Name is of namedRows.

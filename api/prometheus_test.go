@@ -168,3 +168,28 @@ func TestPrometheusConcurrently(t *testing.T) {
 		s.want(t, "GET "+path, "", 200, fmt.Sprintf(`[["1970-01-01T00:00:01+00:00", 1.0, %d.0]]`, senders), "user", "admin")
 	}
 }
+
+// Prometheus puts each measure into a series of its own: those of one series all count, in both mappings. Of several series
+// that Gnocchi's mapping makes one metric of, the last one counts.
+func TestPrometheusSeriesSeveralTimes(t *testing.T) {
+	for _, allLabels := range []bool{false, true} {
+		s := newServer(t, func(o *api.Options) { o.PrometheusLabels = allLabels })
+		s.rule(t)
+		s.want(t, "POST /v1/prometheus/write", remoteWrite(
+			"up 1 60000 job=j,instance=i,cpu=0", "up 2 60000 job=j,instance=i,cpu=1",
+			"up 3 120000 job=j,instance=i,cpu=0", "up 4 120000 instance=i,job=j,cpu=1"), 202, "~", append([]string{"user", "admin"}, asRemoteWrite...)...)
+		at := func(id, want string) {
+			t.Helper()
+			s.want(t, "GET /v1/resource/prometheus/"+id+"/metric/up/measures?refresh=true", "", 200, want, "user", "admin")
+		}
+		row := func(minute, value int) string {
+			return fmt.Sprintf(`["1970-01-01T00:0%d:00+00:00", 1.0, %d.0]`, minute, value)
+		}
+		if allLabels {
+			at("j@i,cpu=0", "["+row(1, 1)+", "+row(2, 3)+"]")
+			at("j@i,cpu=1", "["+row(1, 2)+", "+row(2, 4)+"]")
+		} else {
+			at("j@i", "["+row(1, 2)+", "+row(2, 4)+"]")
+		}
+	}
+}

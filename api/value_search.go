@@ -80,10 +80,8 @@ func (a *api) metricsToSearch(named []string, who *Identity) ([]*model.Metric, e
 			metrics = append(metrics, metric)
 		}
 	}
-	for _, metric := range metrics {
-		if err := a.enforce(who, "search metric", a.metricTarget(metric)); err != nil {
-			return nil, err
-		}
+	if err := a.enforceAll(who, "search metric", metrics); err != nil {
+		return nil, err
 	}
 	return metrics, nil
 }

@@ -24,7 +24,7 @@ func (c *combination) add(m *moments, e int) {
 	if e >= 0 {
 		sum10, decimal = exactSum(m, e)
 	}
-	if decimal {
+	if decimal && m.m2 == m.m2 {
 		squares10, decimalMoment = exactSquares(m, sum10, e)
 	}
 	if !c.any {

@@ -62,11 +62,15 @@ func Merge(dst *Groups, sources []*Groups) error {
 		columns = slices.DeleteFunc(columns, func(c Column) bool { return g.Column(c) == nil })
 	}
 	dst.Reset(sources[0].Granularity, columns)
-	for _, g := range sources {
-		dst.Starts = append(dst.Starts, g.Starts...)
+	dst.Starts = append(dst.Starts, sources[0].Starts...)
+	// Metrics are mostly fed together.
+	if slices.ContainsFunc(sources[1:], func(g *Groups) bool { return !slices.Equal(g.Starts, sources[0].Starts) }) {
+		for _, g := range sources[1:] {
+			dst.Starts = append(dst.Starts, g.Starts...)
+		}
+		slices.Sort(dst.Starts)
+		dst.Starts = slices.Compact(dst.Starts)
 	}
-	slices.Sort(dst.Starts)
-	dst.Starts = slices.Compact(dst.Starts)
 	for rate := range Column(2) {
 		out := newLayout(columns, rate == 1)
 		if !out.any {
@@ -104,9 +108,16 @@ func combinedExponent(sources []*Groups, rate Column) int {
 		}
 		for row := range g.Len() {
 			m := l.at(g, row)
-			for _, v := range [...]float64{m.min, m.max} {
-				if least, ok := leastExponent(v); ok {
-					e = max(e, least)
+			if least, ok := leastExponentFrom(m.min, e); ok {
+				e = least
+			} else if m.min == m.min {
+				continue // no decimal, so the sum is none either
+			}
+			if m.max != m.min {
+				if least, ok := leastExponentFrom(m.max, e); ok {
+					e = least
+				} else if m.max == m.max {
+					continue
 				}
 			}
 			for more := e; more <= maxExponent; more++ {
@@ -118,6 +129,15 @@ func combinedExponent(sources []*Groups, rate Column) int {
 		}
 	}
 	return e
+}
+
+// leastExponentFrom is leastExponent, but for exponents below e, at which it is e.
+func leastExponentFrom(v float64, e int) (int, bool) {
+	if i, ok := nearest(v, powersOf10[e]); ok && decimalOf(i, powersOf10[e]) == v {
+		return e, true
+	}
+	least, ok := leastExponent(v)
+	return max(least, e), ok
 }
 
 // at returns the moments of a row; what has no column is NaN, a count 1.

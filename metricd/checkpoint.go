@@ -105,7 +105,7 @@ func (s *sack) writeGroups(c *archive.Checkpoint, b *batch, e entry, series *car
 	newest := h.newest.Timestamp.Floor(groups.Granularity)
 	from := 0
 	if timespan > 0 {
-		from = groups.Search(oldestKept(newest, timespan))
+		from = groups.Search(archive.OldestKept(newest, timespan))
 	}
 	if e.rebuilt {
 		if err := writeTouched(c, b, e, series, groups, from); err != nil {
@@ -125,7 +125,7 @@ func (s *sack) writeGroups(c *archive.Checkpoint, b *batch, e entry, series *car
 
 // expire removes the splits of a granularity that are too old once the newest group starts at newest.
 func (s *sack) expire(c *archive.Checkpoint, h *head, granularity, timespan time.Duration, newest carbonara.Timestamp) error {
-	from := oldestKept(h.base.Timestamp.Floor(granularity), timespan)
+	from := archive.OldestKept(h.base.Timestamp.Floor(granularity), timespan)
 	if !h.surveyed {
 		first, ok, err := s.store.Oldest(h.metric.ID, granularity)
 		if err != nil || !ok {
@@ -133,7 +133,7 @@ func (s *sack) expire(c *archive.Checkpoint, h *head, granularity, timespan time
 		}
 		from = min(from, first)
 	}
-	return c.Expire(h.metric.ID, granularity, from, oldestKept(newest, timespan))
+	return c.Expire(h.metric.ID, granularity, from, archive.OldestKept(newest, timespan))
 }
 
 // writeTouched writes runs of consecutive rows that a pending measure changed, from row on.
@@ -160,15 +160,6 @@ func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Se
 		run = row + 1
 	}
 	return nil
-}
-
-// oldestKept returns the first timestamp of a group that is kept when the newest group starts at newest: a group is
-// kept while it starts after newest - timespan.
-func oldestKept(newest carbonara.Timestamp, timespan time.Duration) carbonara.Timestamp {
-	if carbonara.Timestamp(timespan) > newest {
-		return 0
-	}
-	return newest - carbonara.Timestamp(timespan) + 1
 }
 
 // settle makes the heads what they are after a checkpoint: empty, on top of new open groups.

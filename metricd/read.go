@@ -8,6 +8,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/archive"
 )
 
 // batch is the memory of one call of a resampler: of a checkpoint, or of a read of a head.
@@ -31,14 +32,11 @@ func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity tim
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	h := s.heads[metric.ID]
-	if timespan := metric.ArchivePolicy.Timespan(granularity); timespan > 0 {
-		newest, ok, err := s.newest(h, metric, granularity)
-		if err != nil || !ok {
-			return err
-		}
-		from = max(from, oldestKept(newest, timespan))
+	timespan := metric.ArchivePolicy.Timespan(granularity)
+	if timespan > 0 && h != nil && h.hasNewest {
+		from, timespan = max(from, archive.OldestKept(h.newest.Timestamp.Floor(granularity), timespan)), 0
 	}
-	corrupt, err := s.store.Groups(metric.ID, granularity, from, to, dst)
+	corrupt, err := s.store.KeptGroups(metric.ID, granularity, timespan, from, to, dst)
 	if err != nil {
 		return err
 	}
@@ -47,14 +45,6 @@ func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity tim
 		return nil
 	}
 	return s.overlayHead(ctx, h, granularity, from, to, dst)
-}
-
-// newest returns the start of the metric's newest group.
-func (s *sack) newest(h *head, metric *model.Metric, granularity time.Duration) (carbonara.Timestamp, bool, error) {
-	if h != nil && h.hasNewest {
-		return h.newest.Timestamp.Floor(granularity), true, nil
-	}
-	return s.store.Newest(metric.ID, granularity)
 }
 
 // overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.

@@ -142,28 +142,40 @@ func (e *evaluator) aggregate(n *node) (*columns, error) {
 
 // accumulate goes through the columns one by one; twice for std and var.
 func (m acrossMethod) accumulate(in *columns, results []float64) error {
-	states := make([]state, len(results))
-	for i := range states {
-		states[i] = empty
-	}
 	values := make([]float64, len(results))
+	if m.base == acrossMin || m.base == acrossMax {
+		for i := range results {
+			results[i] = nan
+		}
+		for j := range in.series {
+			if err := in.read(j, values); err != nil {
+				return err
+			}
+			m.best(results, values)
+		}
+		return nil
+	}
+	counts := make([]float64, len(results))
 	for j := range in.series {
 		if err := in.read(j, values); err != nil {
 			return err
 		}
-		for i, v := range values {
-			m.add(&states[i], v)
-		}
+		addUp(results, counts, values)
 	}
-	for i := range results {
-		results[i] = m.result(&states[i])
+	switch m.base {
+	case acrossSum:
+		return nil
+	case acrossCount:
+		copy(results, counts)
+		return nil
+	}
+	for i, n := range counts {
+		results[i] /= n // 0/0 is NaN
 	}
 	if !m.squares() {
 		return nil
 	}
-	for i := range states {
-		states[i].sum = 0
-	}
+	squares := make([]float64, len(results))
 	for j := range in.series {
 		if err := in.read(j, values); err != nil {
 			return err
@@ -171,14 +183,43 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 		for i, v := range values {
 			if v == v {
 				d := v - results[i]
-				states[i].sum += float64(d * d)
+				squares[i] += float64(d * d)
 			}
 		}
 	}
-	for i := range results {
-		results[i] = m.spread(states[i].sum, states[i].count)
+	for i, n := range counts {
+		results[i] = m.spread(squares[i], n)
 	}
 	return nil
+}
+
+// addUp adds values to sums and counts them, row by row, NaN left out.
+func addUp(sums, counts, values []float64) {
+	sums, counts = sums[:len(values)], counts[:len(values)]
+	for i, v := range values {
+		if v == v {
+			sums[i] += v
+			counts[i]++
+		}
+	}
+}
+
+// best replaces the results that a value is less than, or greater than; any value replaces NaN, which replaces none.
+func (m acrossMethod) best(results, values []float64) {
+	results = results[:len(values)]
+	if m.base == acrossMin {
+		for i, v := range values {
+			if !(results[i] <= v) && v == v {
+				results[i] = v
+			}
+		}
+		return
+	}
+	for i, v := range values {
+		if !(results[i] >= v) && v == v {
+			results[i] = v
+		}
+	}
 }
 
 // mediansCells is how many values medians gathers at once: 64 MiB.

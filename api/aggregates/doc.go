@@ -5,7 +5,8 @@
 // sent ([Parse]), reads the series of each of the operation's References, puts those of one granularity into a
 // [Table], and [Evaluate] gives a [Result], whose columns are computed when they are written.
 //
-// Read operation.go first (the tree), then table.go (how series are aligned by their timestamps), then evaluate.go.
+// Read operation.go first (the tree), then table.go (how series are aligned by their timestamps), then evaluate.go; exact.go and
+// moments.go for exact combinations.
 //
 // # Meaning
 //
@@ -27,6 +28,12 @@
 //     parts. numpy adds in pairs where a window holds eight values or more, so that the last bits may differ; so they may
 //     of sin, cos, tan and **.
 //   - In an S-expression a word may stand in quotes, which are not part of it. (In Gnocchi they are.)
+//
+// # Exact
+//
+// [Operation.Exact] takes what aggregates or resamples metrics out of an operation, as a [Combination]: it is computed from the
+// groups that are stored of the metrics, by package carbonara, and gives what all their measures at once give. The rest of
+// the operation works on its series. See docs/decisions/0019-exact-combination.md.
 //
 // # Invariants
 //

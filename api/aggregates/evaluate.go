@@ -65,11 +65,13 @@ type operand struct {
 // table has to stay as it is while the result is in use. The error is an *UnaggregableError, or that of ctx, which
 // also ends the reading of columns.
 func Evaluate(ctx context.Context, operation *Operation, table *Table, options *Options) (*Result, error) {
-	g, err := align(ctx, table, options)
-	if err != nil {
-		return nil, err
+	e := &evaluator{ctx: ctx, operation: operation, table: table, options: options}
+	if len(operation.Combinations) == 0 {
+		var err error
+		if e.grid, err = align(ctx, table, options); err != nil {
+			return nil, err
+		}
 	}
-	e := &evaluator{ctx: ctx, operation: operation, grid: g}
 	out, err := e.columns(operation.root)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,9 @@ func Evaluate(ctx context.Context, operation *Operation, table *Table, options *
 type evaluator struct {
 	ctx       context.Context // of this evaluation and of the reading of its result
 	operation *Operation
-	grid      *grid
+	table     *Table
+	options   *Options
+	grid      *grid       // of the table's series; nil if combinations take their place
 	free      [][]float64 // columns that nobody uses at the moment
 }
 
@@ -132,6 +136,8 @@ func (e *evaluator) evaluate(n *node) (operand, error) {
 		out, err = e.resample(n)
 	case kindRateOfChange:
 		out, err = e.rateOfChange(n)
+	case kindCombined:
+		out, err = e.combined(n)
 	case kindRateOfChangeSec:
 		out, err = e.rateOfChangeSec(n)
 	default:

@@ -10,8 +10,9 @@ import (
 
 // Operation is a tree of operations that was found valid. It never changes, and may be evaluated many times at once.
 type Operation struct {
-	References []Reference // what to read: each once, in the order in which the operation names them; never empty
-	root       *node
+	References   []Reference   // what to read: each once, in the order in which the operation names them; never empty
+	Combinations []Combination // of an Exact operation; none of any other
+	root         *node
 }
 
 // Reference names series of aggregates: a metric, by ID or by a pattern of names, and an aggregation method.
@@ -41,6 +42,7 @@ const (
 	kindResample
 	kindRateOfChange
 	kindRateOfChangeSec
+	kindCombined // in an Exact operation
 )
 
 // node is one operation, or one of its operands.
@@ -57,6 +59,8 @@ type node struct {
 	grouping   Grouping         // kindResample
 	width      time.Duration    // kindResample: of a group; 0 where it is not fixed
 	operands   []*node
+
+	combination int // kindCombined: index into Operation.Combinations; the only operand is what it was
 }
 
 // width groups by a fixed width, counted from 1970.
@@ -101,6 +105,10 @@ func (o *Operation) text(n *node) string {
 func (o *Operation) write(b *strings.Builder, n *node) {
 	if n.kind == kindNumber {
 		b.WriteString(strconv.FormatFloat(n.number, 'g', -1, 64))
+		return
+	}
+	if n.kind == kindCombined {
+		o.write(b, n.operands[0])
 		return
 	}
 	b.WriteString("(" + n.name)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gnocco/api/aggregates"
+	"gnocco/carbonara"
 )
 
 // decode reads JSON as package api does.
@@ -115,6 +116,7 @@ func nested(depth int) any {
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"(metric a mean)", `["metric",["a","mean"]]`, `(clip (metric "a b" mean) -1 nan)`, "(resample mean 1h (metric (a mean) (b mean)))",
+		"(aggregate rate:mean (resample rate:mean 1h (metric (a rate:mean) (b rate:mean))))", "(* 2 (resample max 120 (metric a max)))",
 		`["rolling","rate:std",3,["≥",["metric","a","mean"],"1e400"]]`, "((((", `(metric "`, `[[],[{}]]`,
 	} {
 		f.Add([]byte(seed))
@@ -128,6 +130,7 @@ func FuzzParse(f *testing.F) {
 				}
 				continue
 			}
+			evaluateExactly(t, o)
 			table := aggregates.Table{Granularity: 60e9}
 			for i := range min(3, len(o.References)) {
 				table.Series = append(table.Series, series(i, 0, 60, 1, 60, 2, 180, 3))
@@ -145,4 +148,44 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// evaluateExactly evaluates the exact operation, if there is one, on a few groups of each metric.
+func evaluateExactly(t *testing.T, o *aggregates.Operation) {
+	exact, err := o.Exact()
+	if err != nil {
+		if err.Error() == "" {
+			t.Error("an error without text")
+		}
+		return
+	}
+	groups := carbonara.Groups{Granularity: 60e9, Starts: []carbonara.Timestamp{0, 60e9, 180e9}}
+	for _, c := range []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin, carbonara.ColumnMax, carbonara.ColumnM2} {
+		groups.Columns, groups.Values = append(groups.Columns, c), append(groups.Values, []float64{2, 3, 1})
+	}
+	table := aggregates.Table{Granularity: 60e9}
+	for i := range exact.Combinations {
+		c := &exact.Combinations[i]
+		if from, to := c.Span(60e9, 120e9); from > 60e9 || to < 120e9 {
+			t.Errorf("span from %v to %v", from, to)
+		}
+		part, err := c.Combine([]*carbonara.Groups{&groups})
+		if err != nil {
+			return // groups that do not fit
+		}
+		series, err := c.Series([]*carbonara.Groups{part, part})
+		if err != nil {
+			t.Error(err)
+		}
+		table.Combined = append(table.Combined, []aggregates.Series{series})
+	}
+	result, err := aggregates.Evaluate(t.Context(), exact, &table, &aggregates.Options{Fill: aggregates.DropNA})
+	if err != nil {
+		return
+	}
+	for j := range result.Columns() {
+		if _, err := result.Column(j, nil); err != nil {
+			t.Error(err)
+		}
+	}
 }

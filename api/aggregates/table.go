@@ -12,15 +12,17 @@ import (
 
 // Series is the aggregates of one metric, in order of time.
 type Series struct {
-	Reference int // index into the operation's References: through which the metric was found
-	Starts    []carbonara.Timestamp
-	Values    []float64 // len(Starts)
+	Reference int                   // index into the operation's References: through which the metric was found
+	Starts    []carbonara.Timestamp // may be shared with other series
+	Values    []float64             // len(Starts)
+	Found     int                   // in Table.Combined: the number of the metric that it is of; -1: of several
 }
 
 // Table is the series of one granularity. It is only read.
 type Table struct {
 	Granularity time.Duration
 	Series      []Series
+	Combined    [][]Series // of an Exact operation, instead: of each of its Combinations
 }
 
 // Options say how series are aligned.
@@ -80,7 +82,7 @@ func union(series []Series) []carbonara.Timestamp {
 	}
 	half := len(series) / 2
 	a, b := union(series[:half]), union(series[half:])
-	if len(b) == 0 || slices.Equal(a, b) {
+	if len(b) == 0 || same(a, b) {
 		return a
 	}
 	if len(a) == 0 {
@@ -98,6 +100,11 @@ func union(series []Series) []carbonara.Timestamp {
 		merged = append(merged, next)
 	}
 	return append(append(merged, a...), b...)
+}
+
+// same tells whether two lists of timestamps are equal; often they are one.
+func same(a, b []carbonara.Timestamp) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
 // overlap returns the rows in which no series is NaN.

@@ -61,7 +61,7 @@ for benchstat; wrong answers end the run. See docs/benchmarks.md for what each f
 		},
 	}
 	flags.define(cmd.PersistentFlags())
-	cmd.AddCommand(newBenchIngest(&flags), newBenchFreshness(&flags), newBenchRead(&flags), newBenchDisk(&flags),
+	cmd.AddCommand(newBenchIngest(&flags), newBenchFreshness(&flags), newBenchRead(&flags), newBenchAggregates(&flags), newBenchDisk(&flags),
 		newBenchMemory(&flags), newBenchAll(&flags), newBenchFloor())
 	return cmd
 }
@@ -130,6 +130,25 @@ func newBenchRead(flags *benchFlags) *cobra.Command {
 	return cmd
 }
 
+func newBenchAggregates(flags *benchFlags) *cobra.Command {
+	var what bench.AggregatesOptions
+	cmd := &cobra.Command{
+		Use:   "aggregates",
+		Short: "Latency and CPU of aggregates across many metrics, and of searches by value",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return bench.Aggregates(cmd.Context(), flags.options, what)
+		},
+	}
+	cmd.Flags().IntSliceVar(&what.Metrics, "metrics", []int{100, 1000}, "metrics aggregated; a run for each number")
+	cmd.Flags().IntVar(&what.Groups, "groups", 1440, "groups of one minute that each has")
+	cmd.Flags().IntVar(&what.Connections, "connections", 1, "requests under way at once")
+	cmd.Flags().DurationVar(&what.For, "for", 3*time.Second, "how long each query is repeated")
+	cmd.Flags().StringVar(&what.Protocol, "protocol", "gnocchi", "what the server speaks: gnocchi or victoriametrics")
+	cmd.Flags().BoolVar(&what.Extra, "extra", true, "ask, too, what Gnocchi cannot be asked: exact means, many metrics by value")
+	return cmd
+}
+
 func newBenchDisk(flags *benchFlags) *cobra.Command {
 	var what bench.DiskOptions
 	var patterns []string
@@ -190,6 +209,7 @@ func benchAll(ctx context.Context, options bench.Options) error {
 		func() error { return bench.Ingest(ctx, options, bench.IngestOptions{}) },
 		func() error { return bench.Freshness(ctx, options, bench.FreshnessOptions{}) },
 		func() error { return bench.Read(ctx, options, bench.ReadOptions{}) },
+		func() error { return bench.Aggregates(ctx, options, bench.AggregatesOptions{Extra: true}) },
 		func() error { return bench.Disk(ctx, options, bench.DiskOptions{}) },
 		func() error { return bench.Memory(ctx, options, bench.MemoryOptions{For: time.Minute}) },
 	}

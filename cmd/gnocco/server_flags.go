@@ -44,6 +44,13 @@ func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
 	flags.StringVar(&o.Auth.HtpasswdFile, "htpasswd-file", "", "users and bcrypt hashes for --auth-mode htpasswd, as htpasswd -B writes them; read again when it changes")
 	flags.StringVar(&o.Auth.RemoteUserHeader, "remote-user-header", "", "header in which a proxy names the user, for --auth-mode remoteuser (default X-Remote-User)")
 	flags.StringVar(&o.Auth.KeystoneURL, "keystone-url", "", "where tokens are validated, for --auth-mode keystone; without it, headers such as X-User-Id are believed")
+	account := &o.Auth.KeystoneAccount
+	flags.StringVar(&account.User, "keystone-user", "", "user in whose name tokens are validated (default: the token itself)")
+	flags.StringVar(&account.UserDomain, "keystone-user-domain", "", "domain of --keystone-user (default Default)")
+	flags.StringVar(&account.Project, "keystone-project", "", "project that --keystone-user acts in")
+	flags.StringVar(&account.ProjectDomain, "keystone-project-domain", "", "domain of --keystone-project (default Default)")
+	flags.StringVar(&account.ApplicationCredential, "keystone-application-credential", "", "ID of an application credential, instead of --keystone-user")
+	flags.StringVar(&account.SecretFile, "keystone-secret-file", "", "file with the user's password, or the application credential's secret")
 	flags.StringVar(&o.PolicyFile, "policy-file", "", "YAML file of policy rules that replace Gnocchi's, in oslo.policy's language")
 	flags.BoolVar(&o.PrometheusLabels, "prometheus-labels", false, "keep all labels of what Prometheus writes, as attributes of resources; else Gnocchi's mapping, which keeps job and instance")
 	f.statsd.define(flags)

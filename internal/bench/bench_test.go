@@ -116,6 +116,20 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestAggregates(t *testing.T) {
+	found := results(t, func(ctx context.Context, o bench.Options) error {
+		return bench.Aggregates(ctx, o, bench.AggregatesOptions{Metrics: []int{20, 70}, Groups: 100, For: 30 * time.Millisecond, Extra: true})
+	})
+	for _, metrics := range []int{20, 70} {
+		for _, query := range []string{"mean/groups=60/find=ids", "mean/groups=60/find=search", "mean/groups=100/find=search",
+			"mean-by-project/groups=100/find=search", "value-search/groups=100/find=ids",
+			"exact-mean/groups=100/find=search"} {
+			expectFigures(t, found, fmt.Sprintf("Aggregates/server=gnocco/metrics=%d/query=%s/connections=1", metrics, query),
+				"ms-p50", "ms-p99", "cpu-ms/request", "B/answer")
+		}
+	}
+}
+
 func TestDisk(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
 		return bench.Disk(ctx, o, bench.DiskOptions{Metrics: 3, Patterns: []bench.Pattern{bench.Gauge}, PerGroup: []int{1, 6}})

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// quantile returns the least latency that the share q of all does not exceed; it sorts latencies. Zero for none.
-func quantile(latencies []time.Duration, q float64) time.Duration {
-	if len(latencies) == 0 {
+// quantile returns the least of values that the share q of all does not exceed; it sorts values. Zero for none.
+func quantile[V time.Duration | float64](values []V, q float64) V {
+	if len(values) == 0 {
 		return 0
 	}
-	slices.Sort(latencies)
-	i := int(math.Ceil(q*float64(len(latencies)))) - 1
-	return latencies[min(max(i, 0), len(latencies)-1)]
+	slices.Sort(values)
+	i := int(math.Ceil(q*float64(len(values)))) - 1
+	return values[min(max(i, 0), len(values)-1)]
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

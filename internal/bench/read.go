@@ -209,7 +209,17 @@ func (s *server) read(ctx context.Context, what ReadOptions, answers map[string]
 		}
 		return nil
 	}
-	if err := c.spread(ctx, 2*max(len(paths), what.Connections), one); err != nil { // connections and caches warm
+	answered, err := s.repeat(ctx, c, len(paths), what.For, one)
+	answered.bytes = r.bytes
+	return answered, err
+}
+
+// repeat calls one, which sends the i-th request and judges its answer, on all of c's connections for that long. There
+// are so many different requests: each is sent twice before the clock starts.
+func (s *server) repeat(ctx context.Context, c *client, different int, long time.Duration,
+	one func(ctx context.Context, i int, answer *bytes.Buffer) error) (reading, error) {
+	var r reading
+	if err := c.spread(ctx, 2*max(different, c.connections), one); err != nil { // connections and caches warm
 		return r, err
 	}
 	m := newMeter(s)
@@ -219,7 +229,7 @@ func (s *server) read(ctx context.Context, what ReadOptions, answers map[string]
 	errEnough := fmt.Errorf("enough")
 	err := c.spread(ctx, 1<<30, func(ctx context.Context, i int, answer *bytes.Buffer) error {
 		from := time.Now()
-		if from.Sub(start) > what.For {
+		if from.Sub(start) > long {
 			return errEnough
 		}
 		// A request under way when the time is over is finished, and counts.

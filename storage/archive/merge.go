@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -34,7 +35,8 @@ func newMerger() *pebble.Merger {
 		if err != nil {
 			return nil, err
 		}
-		m := &valueMerger{fold: fold}
+		m := valueMergers.Get().(*valueMerger)
+		m.fold = fold
 		return m, m.MergeNewer(value)
 	}}
 }
@@ -77,25 +79,51 @@ func appendCount(dst []byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 1), n)
 }
 
-// valueMerger implements pebble.ValueMerger.
+// valueMerger implements pebble.ValueMerger. A read that finds operands not yet merged by a compaction makes one for each
+// split, so they are used again.
 type valueMerger struct {
 	fold     fold
-	operands [][]byte // oldest first; own memory
+	operands [][]byte // oldest first; in memory, or where that was before it grew
+	memory   []byte
+}
+
+var valueMergers = sync.Pool{New: func() any { return new(valueMerger) }}
+
+// keep copies value, which is Pebble's.
+func (m *valueMerger) keep(value []byte) []byte {
+	from := len(m.memory)
+	m.memory = append(m.memory, value...)
+	return m.memory[from:len(m.memory):len(m.memory)]
 }
 
 func (m *valueMerger) MergeNewer(value []byte) error {
-	m.operands = appendOperands(m.operands, append([]byte(nil), value...))
+	m.operands = appendOperands(m.operands, m.keep(value))
 	return nil
 }
 
 func (m *valueMerger) MergeOlder(value []byte) error {
-	older := appendOperands(nil, append([]byte(nil), value...))
+	older := appendOperands(nil, m.keep(value))
 	m.operands = append(older, m.operands...)
 	return nil
 }
 
+// Finish returns a value that is valid until m is closed, which Pebble does.
 func (m *valueMerger) Finish(bool) ([]byte, io.Closer, error) {
-	return foldTail(m.fold, m.operands), nil, nil
+	return foldTail(m.fold, m.operands), m, nil
+}
+
+// maxMergerMemory is how much memory a merger that waits to be used again may hold, in bytes.
+const maxMergerMemory = 64 << 10
+
+// Close implements io.Closer.
+func (m *valueMerger) Close() error {
+	clear(m.operands)
+	m.operands, m.memory = m.operands[:0], m.memory[:0]
+	if cap(m.memory) > maxMergerMemory {
+		m.memory = nil
+	}
+	valueMergers.Put(m)
+	return nil
 }
 
 // foldTail returns the value that stands for operands.

@@ -25,29 +25,81 @@ type reader struct {
 // columns that dst is set to. It is one seek: splits lie side by side. A split that does not decode is left out and
 // counted in the first result; its bytes stay.
 func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
+	return s.groups(metric, granularity, 0, from, to, dst)
+}
+
+// KeptGroups is Groups without those that lie further than timespan (0: none) before the metric's newest group: these wait to
+// be expired. Only where a split may hold both is the newest one decoded to tell.
+func (s *Store) KeptGroups(metric uuid.UUID, granularity, timespan time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
+	return s.groups(metric, granularity, timespan, from, to, dst)
+}
+
+// OldestKept returns the first timestamp of a group that is kept when the newest group starts at newest: a group is
+// kept if its start > newest - timespan.
+func OldestKept(newest carbonara.Timestamp, timespan time.Duration) carbonara.Timestamp {
+	if carbonara.Timestamp(timespan) > newest {
+		return 0
+	}
+	return newest - carbonara.Timestamp(timespan) + 1
+}
+
+// groups is Groups if timespan is 0, else KeptGroups.
+func (s *Store) groups(metric uuid.UUID, granularity, timespan time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
 	if from >= to {
 		return 0, nil
 	}
 	r := s.readers.Get().(*reader)
 	defer s.readers.Put(r)
-	r.lower = splitKey(r.lower, metric, granularity, carbonara.SplitKeyOf(from, granularity).Start)
-	r.upper = splitKey(r.upper, metric, granularity, to)
+	first := carbonara.SplitKeyOf(from, granularity)
+	r.lower = splitKey(r.lower, metric, granularity, first.Start)
+	if timespan > 0 {
+		r.upper = splitKey(r.upper, metric, granularity+1, 0)
+	} else {
+		r.upper = splitKey(r.upper, metric, granularity, to)
+	}
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper})
 	if err != nil {
 		return 0, fmt.Errorf("archive: read %s: %w", metric, err)
 	}
-	for valid := iter.First(); valid; valid = iter.Next() {
+	failed := func(err error) (int, error) {
+		return corrupt, errors.Join(fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err), iter.Close())
+	}
+	var valid bool
+	if timespan == 0 {
+		valid = iter.First()
+	} else if valid = iter.Last(); valid {
+		_, newest, _ := parseSplitKey(iter.Key())
+		if newest.Start > first.Start {
+			valid = iter.First()
+		}
+		// The newest group lies somewhere in the newest split: mostly all that is asked for is kept wherever.
+		if _, oldest, _ := parseSplitKey(iter.Key()); max(from, oldest.Start) < OldestKept(newest.End(), timespan) {
+			start, ok, err := s.Newest(metric, granularity)
+			if err != nil || !ok {
+				return 0, errors.Join(err, iter.Close())
+			}
+			from = max(from, OldestKept(start, timespan))
+		}
+	}
+	for ; valid; valid = iter.Next() {
 		_, key, ok := parseSplitKey(iter.Key())
+		if !ok || key.End() <= from {
+			continue
+		}
+		if key.Start >= to {
+			break
+		}
 		value, err := iter.ValueAndErr()
 		if err != nil {
-			return corrupt, errors.Join(fmt.Errorf("archive: read split %s %v of %s: %w", key.Start.Time(), granularity, metric, err), iter.Close())
+			return failed(err)
 		}
-		if ok {
-			corrupt += r.decode(value, key, from, to, dst)
-		}
+		corrupt += r.decode(value, key, from, to, dst)
 	}
 	if corrupt > 0 {
 		s.logger.Error("split does not decode", "metric", metric, "granularity", granularity, "operands", corrupt)
+	}
+	if err := iter.Error(); err != nil {
+		return failed(err)
 	}
 	return corrupt, iter.Close()
 }

@@ -132,6 +132,37 @@ func TestGroupsOfManySplitsAndCheckpoints(t *testing.T) {
 	}
 }
 
+// KeptGroups has to answer as if the newest group were looked up first, wherever the timespan ends.
+func TestKeptGroups(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	defer s.Close()
+	id := uuid.New()
+	if _, err := s.KeptGroups(id, time.Minute, time.Hour, 0, carbonara.MaxTimestamp, new(carbonara.Groups)); err != nil {
+		t.Fatal(err)
+	}
+	for k := range 9 {
+		commit(t, s, func(c *archive.Checkpoint) error { return c.PutGroups(id, minutes(k*1000+50, 990, float64(k))) })
+	}
+	all := read(t, s, id, 0, carbonara.MaxTimestamp)
+	newest := all.Starts[all.Len()-1]
+	minute := carbonara.Timestamp(time.Minute)
+	for _, points := range []int{1, 100, 1800, 1841, 3600, 5439, 5440, 5441, 9000, 100_000} {
+		for _, span := range [][2]carbonara.Timestamp{{0, carbonara.MaxTimestamp}, {newest - 60*minute, carbonara.MaxTimestamp},
+			{newest, newest + 1}, {newest + 1, carbonara.MaxTimestamp}, {100 * minute, 4000 * minute}, {3600 * minute, 3601 * minute}} {
+			timespan := time.Duration(points) * time.Minute
+			want := read(t, s, id, max(span[0], archive.OldestKept(newest, timespan)), span[1])
+			var got carbonara.Groups
+			got.Reset(time.Minute, columns)
+			if corrupt, err := s.KeptGroups(id, time.Minute, timespan, span[0], span[1], &got); err != nil || corrupt != 0 {
+				t.Fatal(corrupt, err)
+			}
+			if !slices.Equal(got.Starts, want.Starts) || !slices.Equal(got.Values[1], want.Values[1]) {
+				t.Errorf("%d points, %v: %d groups, want %d", points, span, got.Len(), want.Len())
+			}
+		}
+	}
+}
+
 func TestDroppedAddsUp(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	defer s.Close()
