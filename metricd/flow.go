@@ -91,19 +91,31 @@ func (s *sack) attached() []*flow {
 	return flows
 }
 
-// fetch brings over what remote sources accepted for the sack before the call.
-func (s *sack) fetch(ctx context.Context) error {
+// refresh takes all that the sources had accepted for the sack before the call.
+func (s *sack) refresh(ctx context.Context) error {
 	for _, f := range s.attached() {
-		s.work.Lock()
-		remote, ok := f.source.(RemoteSource)
-		s.work.Unlock()
-		if ok {
-			if err := remote.Fetch(ctx, s.number); err != nil {
+		for more := true; more; {
+			var err error
+			if more, err = s.fetch(ctx, f); err != nil {
 				return fmt.Errorf("metricd: fetch sack %d: %w", s.number, err)
+			}
+			if err := s.drainFlow(ctx, f); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// fetch brings over what a remote source has.
+func (s *sack) fetch(ctx context.Context, f *flow) (more bool, err error) {
+	s.work.Lock()
+	remote, ok := f.source.(RemoteSource)
+	s.work.Unlock()
+	if !ok {
+		return false, nil
+	}
+	return remote.Fetch(ctx, s.number)
 }
 
 // acknowledge lets the sources delete what is in the archives. work is held.

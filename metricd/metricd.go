@@ -131,10 +131,7 @@ func (p *Metricd) RefreshSacks(ctx context.Context, numbers []int) error {
 		if s == nil {
 			return notOwned(number)
 		}
-		if err := s.fetch(ctx); err != nil {
-			return err
-		}
-		if err := s.drain(ctx); err != nil {
+		if err := s.refresh(ctx); err != nil {
 			return err
 		}
 	}

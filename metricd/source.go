@@ -29,8 +29,9 @@ type RemoteSource interface {
 	Follow(sack int, after uint64)
 	// Unfollow ends that. What was acknowledged before is told nevertheless.
 	Unfollow(sack int)
-	// Fetch returns once all that the store had accepted for the sack before the call is here.
-	Fetch(ctx context.Context, sack int) error
+	// Fetch brings over what the store has accepted for the sack, as much as fits into one answer, and tells whether there
+	// is more.
+	Fetch(ctx context.Context, sack int) (more bool, err error)
 }
 
 // Index is what the workers ask about metrics: *index.Store where this process holds it, else a client of who does.
