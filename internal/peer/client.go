@@ -96,9 +96,10 @@ func (c *Client) call(ctx context.Context, address, path string, request, answer
 	})
 }
 
-// Wake tells a process that members or claims have changed, and returns when it has looked.
-func (c *Client) Wake(ctx context.Context, address string) error {
-	return c.call(ctx, address, "wake", struct{}{}, nil)
+// Wake tells a process that members or claims have changed, and returns when it has looked. leaving is a member that is about
+// to leave, "" for none.
+func (c *Client) Wake(ctx context.Context, address, leaving string) error {
+	return c.call(ctx, address, "wake", wakeRequest{leaving}, nil)
 }
 
 // Status returns what a process says of itself.

@@ -31,7 +31,7 @@ type Process struct {
 	Store    func(id string) *incoming.Store           // nil if it is not held here
 	Index    func() (store *index.Store, epoch uint64) // nil if it is not held here
 	API      func() http.Handler                       // of who holds the index; nil if it is not held here
-	Wake     func(context.Context) error
+	Wake     func(ctx context.Context, leaving string) error
 	Status   func() *Status
 	Logger   *slog.Logger
 }
@@ -57,7 +57,7 @@ func (p *Process) Handler() http.Handler {
 	at("version", p.version)
 	at("deleted", p.deleted)
 	at("expunge", p.expunge)
-	at("wake", func(w http.ResponseWriter, r *http.Request) error { return p.Wake(r.Context()) })
+	at("wake", p.wake)
 	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
 	mux.HandleFunc("/peer/api/", p.api)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,6 +89,14 @@ func (p *Process) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.Logger.Error("request of another process failed", "path", r.URL.Path, "error", err)
 	}
 	http.Error(w, err.Error(), status)
+}
+
+func (p *Process) wake(_ http.ResponseWriter, r *http.Request) error {
+	var request wakeRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
+	return p.Wake(r.Context(), request.Leaving)
 }
 
 // api answers a request that another process passes on.

@@ -53,6 +53,10 @@ type idsRequest struct {
 	IDs []uuid.UUID `json:"ids"`
 }
 
+type wakeRequest struct {
+	Leaving string `json:"leaving,omitempty"` // ID of a member
+}
+
 type deletedRequest struct {
 	Limit int `json:"limit"`
 }

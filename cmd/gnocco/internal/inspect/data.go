@@ -3,11 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -16,6 +12,7 @@ import (
 	"gnocco/internal/server"
 	"gnocco/model"
 	"gnocco/storage/archive"
+	"gnocco/storage/claim"
 	"gnocco/storage/engine"
 	"gnocco/storage/index"
 )
@@ -29,7 +26,7 @@ type Data struct {
 
 // Open takes the data folder at path.
 func Open(path string) (*Data, error) {
-	folder, err := server.HoldFolder(path, false)
+	folder, err := server.HoldFolder(path)
 	if err != nil {
 		return nil, err
 	}
@@ -55,30 +52,29 @@ func (d *Data) openIndex() (*index.Store, error) {
 		return d.index, nil
 	}
 	memory := vfs.NewMem()
-	dir := d.folder.IndexDir()
+	dir, err := current(d.folder.IndexDir())
+	if err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		return nil, fmt.Errorf("inspect: no index in %s", d.folder.IndexDir())
+	}
 	if ok, err := vfs.Clone(vfs.Default, memory, dir, "index"); err != nil || !ok {
 		return nil, errors.Join(fmt.Errorf("inspect: no index in %s", dir), err)
 	}
-	var err error
 	d.index, err = index.Open("index", index.Options{FS: memory, SkipDefaults: true})
 	return d.index, err
 }
 
+// current returns the folder of a store's newest epoch, "" if there is none.
+func current(dir string) (string, error) {
+	path, _, err := claim.Current(vfs.Default, dir)
+	return path, err
+}
+
 // sackDir returns the folder of a sack's store: that of its newest epoch. It is "" if the sack has none.
 func (d *Data) sackDir(sack int) (string, error) {
-	parent := filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack))
-	entries, err := os.ReadDir(parent)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	newest, dir := uint64(0), ""
-	for _, entry := range entries {
-		number, ok := strings.CutPrefix(entry.Name(), "e")
-		if epoch, err := strconv.ParseUint(number, 10, 64); ok && err == nil && epoch > newest {
-			newest, dir = epoch, filepath.Join(parent, entry.Name())
-		}
-	}
-	return dir, nil
+	return current(filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack)))
 }
 
 // inSack calls f with the store of a sack, if it has one.

@@ -35,7 +35,11 @@ func (d *Data) Stores(out io.Writer) error {
 		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t\n", name, keys, count, bytes, db.Metrics().DiskSpaceUsage())
 		return err
 	}
-	if err := inStore(d.folder.IndexDir(), func(db *pebble.DB) error { return row("index", db) }); err != nil {
+	dir, err := current(d.folder.IndexDir())
+	if err != nil {
+		return err
+	}
+	if err := inStore(dir, func(db *pebble.DB) error { return row("index", db) }); err != nil {
 		return err
 	}
 	nodes, err := os.ReadDir(d.folder.IncomingDir())
@@ -43,7 +47,10 @@ func (d *Data) Stores(out io.Writer) error {
 		return err
 	}
 	for _, node := range nodes {
-		dir := filepath.Join(d.folder.IncomingDir(), node.Name())
+		dir, err := current(filepath.Join(d.folder.IncomingDir(), node.Name()))
+		if err != nil {
+			return err
+		}
 		if err := inStore(dir, func(db *pebble.DB) error { return row("incoming/"+node.Name(), db) }); err != nil {
 			return err
 		}
