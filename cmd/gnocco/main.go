@@ -7,12 +7,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"gnocco/internal/server"
 )
 
 // The process's exit statuses besides 0.
 const (
 	exitFailed   = 1
 	exitRejected = 2 // an import went through, but not all lines were taken
+	exitFenced   = server.ExitFenced
 )
 
 func main() {
@@ -24,8 +27,11 @@ func main() {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "gnocco:", err)
-	if errors.Is(err, errRejected) {
+	switch {
+	case errors.Is(err, errRejected):
 		os.Exit(exitRejected)
+	case errors.Is(err, server.ErrFenced):
+		os.Exit(exitFenced)
 	}
 	os.Exit(exitFailed)
 }

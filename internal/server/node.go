@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -115,13 +116,14 @@ func nodeName() string {
 	var raw [4]byte
 	_, _ = rand.Read(raw[:]) // never fails
 	host, _ := os.Hostname()
-	host = strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '-') {
+	host, _, _ = strings.Cut(host, ".")
+	host = strings.Trim(strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
 			return r
 		}
-		return -1
-	}, strings.SplitN(host, ".", 2)[0])
-	return strings.TrimLeft(host, "-") + "n" + hex.EncodeToString(raw[:])
+		return '-'
+	}, host), "-")
+	return cmp.Or(host, "node") + "-" + hex.EncodeToString(raw[:])
 }
 
 // ErrFenced says that this process has lost its right to the data folder: others may have taken over what it held, and
