@@ -29,10 +29,17 @@ var ErrElsewhere = fmt.Errorf("%w: held by another process", model.ErrUnavailabl
 
 // Client sends requests to the other processes of a cluster. It may be used by several goroutines.
 type Client struct {
-	key    Key
-	scheme string
-	http   *http.Client
+	key     Key
+	scheme  string
+	http    *http.Client
+	forward *http.Transport // of requests passed on, which may take longer
 }
+
+// answerTimeout and forwardTimeout are how long an answer may take to begin: a process that is stopped still has its port.
+const (
+	answerTimeout  = 10 * time.Second
+	forwardTimeout = 30 * time.Second
+)
 
 // NewClient returns a client; with a TLS configuration it talks TLS.
 func NewClient(key Key, config *tls.Config) *Client {
@@ -43,7 +50,9 @@ func NewClient(key Key, config *tls.Config) *Client {
 		DisableCompression:  true, // blocks and columns are binary, and the network is near
 		TLSClientConfig:     config,
 	}
-	c := &Client{key: key, scheme: "http", http: &http.Client{Transport: transport}}
+	forward := transport.Clone()
+	transport.ResponseHeaderTimeout, forward.ResponseHeaderTimeout = answerTimeout, forwardTimeout
+	c := &Client{key: key, scheme: "http", http: &http.Client{Transport: transport}, forward: forward}
 	if config != nil {
 		c.scheme = "https"
 	}
@@ -51,7 +60,10 @@ func NewClient(key Key, config *tls.Config) *Client {
 }
 
 // Close gives back connections that are not in use.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	c.forward.CloseIdleConnections()
+}
 
 // post sends a request and has its answer read.
 func (c *Client) post(ctx context.Context, address, path string, request any, read func(io.Reader) error) error {
@@ -146,7 +158,7 @@ func (c *Client) find(ctx context.Context, address string, ids []uuid.UUID) (*fi
 // Who sent them is told by their own headers, as it would be here. refuse answers those that can't be passed on.
 func (c *Client) Forward(holder func(context.Context) (string, error), refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	proxy := &httputil.ReverseProxy{
-		Transport: c.http.Transport,
+		Transport: c.forward,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			address, _ := r.In.Context().Value(holderKey{}).(string)
 			target := &url.URL{Scheme: c.scheme, Host: address, Path: "/peer/api"}
@@ -168,7 +180,6 @@ func (c *Client) Forward(holder func(context.Context) (string, error), refuse fu
 			}
 			return nil
 		},
-		ErrorLog: nil,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		address, err := holder(r.Context())

@@ -17,6 +17,9 @@ import (
 // was deleted still takes measures here.
 const versionInterval = time.Second
 
+// findTimeout is how long the holder has to answer: measures wait for it.
+const findTimeout = 3 * time.Second
+
 // Index is the index as a process sees it that does not hold it: metrics by ID, with a cache that answers also while nobody
 // holds the index.
 type Index struct {
@@ -124,6 +127,8 @@ func (x *Index) ask(ctx context.Context, ids []uuid.UUID, found []*model.Metric,
 	for i, at := range missing {
 		wanted[i] = ids[at]
 	}
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
 	answer, err := x.client.find(ctx, address, wanted)
 	if err != nil {
 		return err
