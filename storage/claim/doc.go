@@ -15,15 +15,15 @@
 //
 //	members/<id>               counter (16 digits, newline), raised and synced at every beat; then the Member as JSON
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
-//	claims/<name>/<epoch>.released   written when it gave the claim back
+//	claims/<name>/<epoch>.released.<id>   written when that member gave it back: the newest e<epoch> there was
 //	<name>/e<epoch>/           the store as of that epoch, name being index, incoming/<node> or sacks/<nnn>
 //	<name>/e<epoch>.tmp        a takeover that did not get to its end
 //	<name>/e<epoch>.closed     written after the store was closed in order: file names and sizes
 //
 // A store that lies directly in <name>, as index and incoming did before claims existed, is epoch 0: TakeOver makes the
 // next epoch of it, RemoveOld takes its files away. Claims are a tree of their own, so that their numbers go on when a
-// store is removed. An epoch is above all claims and all folders that are there, so a folder e1 without a claim is
-// taken over as e2, and coordinators can be changed while no process runs.
+// store is removed. A folder that no claim leads to, such as e1 from before, gets a claim of its number by nobody first; so its
+// store is taken over as e2, and coordinators can be changed while no process runs.
 //
 // Rules, each of which is needed (simulation_internal_test.go breaks them one at a time and finds what goes wrong):
 //

@@ -137,7 +137,8 @@ func (r *roll) judge(id string, hint *Member) (changed bool, err error) {
 	if s.member.Node == "" && hint != nil {
 		s.member = *hint
 	}
-	if counter != s.counter {
+	// A file that went away is no sign of life: its owner left, or others found it dead.
+	if !missing && counter != s.counter {
 		s.counter, s.since = counter, ended
 	}
 	s.read, s.listed = begun, !missing
