@@ -87,20 +87,25 @@ func appendCounter(dst []byte, counter uint64) []byte {
 
 var errMemberFile = errors.New("not a member's file")
 
-// decodeMember reads a member's file.
-func decodeMember(content []byte) (counter uint64, m Member, err error) {
+// decodeCounter reads the first part of a member's file; rest is the second.
+func decodeCounter(content []byte) (counter uint64, rest []byte, err error) {
 	text, rest, found := bytes.Cut(content, []byte{'\n'})
 	if !found || len(text) != counterBytes {
-		return 0, m, errMemberFile
+		return 0, nil, errMemberFile
 	}
 	if counter, err = strconv.ParseUint(string(text), 10, 64); err != nil {
-		return 0, m, fmt.Errorf("%w: %w", errMemberFile, err)
+		return 0, nil, fmt.Errorf("%w: %w", errMemberFile, err)
 	}
+	return counter, rest, nil
+}
+
+// decodeMember reads the second part of a member's file, which never changes.
+func decodeMember(rest []byte) (m Member, err error) {
 	if err = json.Unmarshal(rest, &m); err != nil {
-		return 0, m, fmt.Errorf("%w: %w", errMemberFile, err)
+		return m, fmt.Errorf("%w: %w", errMemberFile, err)
 	}
-	if !nodeName.MatchString(m.ID) {
-		return 0, m, errMemberFile
+	if !nodeName.MatchString(m.ID) || !nodeName.MatchString(m.Node) {
+		return m, errMemberFile
 	}
-	return counter, m, nil
+	return m, nil
 }

@@ -116,9 +116,9 @@ func (r *roll) judge(id string, hint *Member) (changed bool, err error) {
 		return false, fmt.Errorf("claim: member %s: %w", id, err)
 	}
 	var counter uint64
-	var m Member
+	var rest []byte
 	if !missing {
-		if counter, m, err = decodeMember(content); err != nil {
+		if counter, rest, err = decodeCounter(content); err != nil {
 			r.options.Logger.Warn("not a member's file", "member", id, "error", err) // it stands still, and so dies
 		}
 	}
@@ -131,8 +131,10 @@ func (r *roll) judge(id string, hint *Member) (changed bool, err error) {
 		s = &sighting{counter: counter, since: ended, member: Member{ID: id}}
 		r.seen[id] = s
 	}
-	if s.member.Node == "" && m.Node != "" {
-		s.member, changed = m, true
+	if s.member.Node == "" && rest != nil {
+		if m, err := decodeMember(rest); err == nil {
+			s.member, changed = m, true
+		}
 	}
 	if s.member.Node == "" && hint != nil {
 		s.member = *hint

@@ -49,6 +49,10 @@ type simHolding struct {
 	opened time.Duration
 	tidied bool
 	busy   bool // one writer at a time
+
+	digested int               // lines
+	marks    map[string]string // of a sack, by source
+	posts    [simSacks][]post  // of an incoming store, by sack
 }
 
 // cluster is what the simulation knows of all, which no member does.
@@ -57,9 +61,11 @@ type cluster struct {
 	members []*member
 	posted  int
 	acked   map[string]bool   // measures answered with 202
+	taken   map[string]bool   // and said to be in its sack
 	epochs  map[string]uint64 // the highest at which each store acknowledged something
 	sources []string          // names of the incoming stores
 	starts  int
+	over    bool
 	trace   func(format string, args ...any) // nil: not wanted
 	broken  []string                         // rules of the whole that did not hold
 }
@@ -92,7 +98,7 @@ func (c *cluster) start(n *node, name string, api, metricd bool) {
 }
 
 func simOptions(fs vfs.FS, clock Clock) Options {
-	o := Options{FS: fs, Clock: clock, Poll: time.Second}
+	o := Options{FS: fs, Clock: clock, Poll: 2 * time.Second}
 	o.EnsureDefaults()
 	return o
 }
@@ -195,9 +201,10 @@ func (m *member) work() {
 			m.leave()
 			return
 		}
+		live := m.session.roll.live()
 		for _, name := range m.names() {
 			if !m.dead {
-				m.settle(name)
+				m.settle(name, m.wanted(name, live))
 			}
 		}
 		for i := range simSacks {
@@ -225,26 +232,24 @@ func (m *member) names() []string {
 }
 
 // wanted tells whether the member should hold a store, as far as it knows.
-func (m *member) wanted(name string) bool {
+func (m *member) wanted(name string, live []Member) bool {
 	if name == m.incoming() && m.api {
 		return true
 	}
-	live := m.session.roll.live()
 	if node, ok := strings.CutPrefix(name, "incoming/"); ok { // a dead one's is adopted
 		if slices.ContainsFunc(live, func(other Member) bool { return other.Node == node }) {
 			return false
 		}
 	}
 	// Processes of api hold no sacks.
-	live = slices.DeleteFunc(live, func(other Member) bool { return strings.Contains(other.Node, "api") })
+	live = slices.DeleteFunc(slices.Clone(live), func(other Member) bool { return strings.Contains(other.Node, "api") })
 	owner := Rendezvous(live, name)
 	return owner != nil && owner.Node == m.name
 }
 
 // settle claims, gives back or tidies one store.
-func (m *member) settle(name string) {
+func (m *member) settle(name string, wanted bool) {
 	h := m.stores[name]
-	wanted := m.wanted(name)
 	switch {
 	case h == nil && wanted:
 		m.take(name)
@@ -280,7 +285,7 @@ func (m *member) take(name string) {
 	if err == nil {
 		var s *store
 		if s, err = openStore(m.fs, folder); err == nil {
-			m.stores[name] = &simHolding{store: s, claim: claim, opened: m.node.Now()}
+			m.stores[name] = &simHolding{store: s, claim: claim, opened: m.node.Now(), marks: make(map[string]string)}
 			m.count = 0
 			m.tell("holds %s at epoch %d, %d lines", name, claim.Epoch, len(s.lines))
 			return
@@ -339,20 +344,35 @@ func (m *member) drain(sack int, h *simHolding) {
 			if !m.write(h, waiting...) {
 				return
 			}
+			for _, line := range waiting {
+				m.c.taken[strings.Fields(line)[1]] = true
+			}
 		}
 	}
 }
 
 // mark is how far a sack has consumed a source.
 func (h *simHolding) mark(source string) string {
-	mark := ""
-	for _, line := range h.lines {
-		if fields := strings.Fields(line); fields[0] == "took" && fields[2] == source {
-			mark = max(mark, fields[3])
+	h.digest()
+	return h.marks[source]
+}
+
+// digest looks at the lines that are new.
+func (h *simHolding) digest() {
+	for _, line := range h.lines[h.digested:] {
+		switch fields := strings.Fields(line); fields[0] {
+		case "took":
+			h.marks[fields[2]] = max(h.marks[fields[2]], fields[3])
+		case "post":
+			sack := int(fields[2][0] - '0')
+			h.posts[sack] = append(h.posts[sack], post{fields[1], fields[3]})
 		}
 	}
-	return mark
+	h.digested = len(h.lines)
 }
+
+// post is a measure that waits.
+type post struct{ id, sequence string }
 
 // fetch asks another process for what it has for a sack after the mark: a request that may take long on both ways.
 func (m *member) fetch(other *member, source string, sack int, mark string) (lines []string, ok bool) {
@@ -363,12 +383,14 @@ func (m *member) fetch(other *member, source string, sack int, mark string) (lin
 	if other.dead || other.paused > m.w.now || h == nil {
 		return nil, false
 	}
-	for _, line := range h.lines {
-		fields := strings.Fields(line)
-		if fields[2] == fmt.Sprint(sack) && fields[3] > mark {
-			lines = append(lines, fmt.Sprintf("took %s %s %s", fields[1], source, fields[3]))
+	h.digest()
+	for _, post := range slices.Backward(h.posts[sack]) {
+		if post.sequence <= mark {
+			break
 		}
+		lines = append(lines, fmt.Sprintf("took %s %s %s", post.id, source, post.sequence))
 	}
+	slices.Reverse(lines)
 	if !other.lives() { // reads are answered if the lease holds after them
 		return nil, false
 	}

@@ -20,11 +20,11 @@ var (
 )
 
 const (
-	simTrouble = 90 * time.Second
-	simCalm    = 120 * time.Second // enough for every death to be noticed and every measure to be processed
+	simTrouble = 60 * time.Second
+	simCalm    = 100 * time.Second // enough for every death to be noticed and every measure to be processed
 )
 
-// simulate runs a cluster of two api and two metricd processes on four machines through a minute and a half of trouble, lets it come
+// simulate runs a cluster of two api and two metricd processes on four machines through a minute of trouble, lets it come
 // to rest, and returns what did not hold.
 func simulate(seed uint64, f faults, trace func(format string, args ...any)) []string {
 	w := &world{rand: rand.New(rand.NewPCG(seed, 5)), faults: f}
@@ -35,7 +35,7 @@ func simulate(seed uint64, f faults, trace func(format string, args ...any)) []s
 			panic(err)
 		}
 	}
-	c := &cluster{world: w, acked: make(map[string]bool), epochs: make(map[string]uint64), trace: trace}
+	c := &cluster{world: w, acked: make(map[string]bool), taken: make(map[string]bool), epochs: make(map[string]uint64), trace: trace}
 	for _, name := range []string{"api1", "api2", "m1", "m2"} {
 		n := &node{
 			w: w, name: name, rate: 1 + (w.rand.Float64()-0.5)/500, offset: w.between(0, 1000*time.Hour),
@@ -51,16 +51,34 @@ func simulate(seed uint64, f faults, trace func(format string, args ...any)) []s
 	w.after(w.between(0, 10*time.Second), c.trouble)
 	w.run(simTrouble)
 	w.calm = true
-	w.run(simTrouble + simCalm)
-	c.check()
+	for w.now < simTrouble+simCalm && !c.atRest() {
+		w.run(w.now + 5*time.Second)
+	}
 	for _, m := range c.members {
+		m.tell("is done")
 		m.kill()
 	}
+	c.over = true
+	c.check()
+	slices.Sort(c.broken)
 	return c.broken
+}
+
+// atRest tells whether all measures seem to be processed.
+func (c *cluster) atRest() bool {
+	for id := range c.acked {
+		if !c.taken[id] {
+			return false
+		}
+	}
+	return true
 }
 
 // keep is a supervisor: it starts a process whenever there is none.
 func (c *cluster) keep(n *node, api bool) {
+	if c.over {
+		return
+	}
 	running := false
 	for _, m := range c.members {
 		running = running || m.node == n && !m.dead
