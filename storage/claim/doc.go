@@ -15,7 +15,7 @@
 //
 //	members/<id>               counter (16 digits, newline), raised and synced at every beat; then the Member as JSON
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
-//	claims/<name>/<epoch>.released.<id>   written when that member gave it back: the newest e<epoch> there was
+//	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a Rest
 //	<name>/e<epoch>/           the store as of that epoch, name being index, incoming/<node> or sacks/<nnn>
 //	<name>/e<epoch>.tmp        a takeover that did not get to its end
 //	<name>/e<epoch>.closed     written after the store was closed in order: file names and sizes

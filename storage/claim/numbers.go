@@ -194,25 +194,22 @@ const nobody = "nobody"
 var errAgain = errors.New("claim: to be tried again")
 
 // highestFolder returns the newest complete folder of a store. If the last holder gave it back just now, this machine may not
-// see the newest yet: then that is an ErrUnstable.
+// see all of it yet: then that is an ErrUnstable.
 func (s *session) highestFolder(name string, holder *Holder) (uint64, error) {
-	f, err := readFolders(s.fs, s.fs.PathJoin(s.root, name))
-	if err != nil || !holder.Released || holder.Member.ID == nobody {
-		return f.highest(), err
+	var rest Rest
+	if holder.Released && holder.Member.ID != nobody {
+		content, err := read(s.fs, s.releasedPath(name, holder.Epoch, holder.Member.ID))
+		if err != nil {
+			return 0, unstable(err)
+		}
+		if rest, err = ParseRest(string(content)); err != nil {
+			return 0, fmt.Errorf("%w: %w", ErrUnstable, err)
+		}
 	}
-	content, err := read(s.fs, s.releasedPath(name, holder.Epoch, holder.Member.ID))
-	if err != nil {
-		return 0, unstable(err)
-	}
-	atRelease, err := strconv.ParseUint(strings.TrimSpace(string(content)), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%w: it was given back without a word", ErrUnstable)
-	}
-	if f.highest() < atRelease {
-		return 0, fmt.Errorf("%w: epoch %d is not to be seen", ErrUnstable, atRelease)
-	}
-	return f.highest(), nil
+	return rest.Highest(s.fs, s.storeDir(name))
 }
+
+func (s *session) storeDir(name string) string { return s.fs.PathJoin(s.root, name) }
 
 var errTooSlow = errors.New("the disk took longer than the TTL")
 
@@ -315,14 +312,14 @@ func (s *session) releasedPath(name string, epoch uint64, id string) string {
 	return s.claimPath(name, epoch) + released + id
 }
 
-// markReleased gives a number back. The file holds the newest folder's epoch, for highestFolder.
+// markReleased gives a number back. The file holds a Rest.
 func (s *session) markReleased(name string, epoch uint64) error {
-	f, err := readFolders(s.fs, s.fs.PathJoin(s.root, name))
+	rest, err := RestOf(s.fs, s.storeDir(name), epoch)
 	if err != nil {
 		return err
 	}
 	fresh := s.fs.PathJoin(s.claimsDir(name), fmt.Sprintf("%s%s-%d%s", temporary, s.member.ID, epoch, released))
-	if err := write(s.fs, fresh, strconv.AppendUint(nil, f.highest(), 10)); err != nil {
+	if err := write(s.fs, fresh, []byte(rest.String())); err != nil {
 		return err
 	}
 	return s.fs.Rename(fresh, s.releasedPath(name, epoch, s.member.ID))
