@@ -280,8 +280,8 @@ func (s *session) holder(name string) (Holder, error) {
 		return Holder{}, fmt.Errorf("claim: %s: %w", name, unstable(err))
 	}
 	if err := json.Unmarshal(content, &h.Member); err != nil || !nodeName.MatchString(h.Member.ID) {
-		// It lost its content with the power. Its maker is as unknown as one that was removed.
-		h.Member = Member{ID: "unknown-" + strconv.FormatUint(n.highest, 10)}
+		// It lost its content with the power, or this machine doesn't see it yet. Whoever made it is given the time to die.
+		h.Member = Member{ID: fmt.Sprintf("unknown.%s.%d", strings.ReplaceAll(name, "/", "."), n.highest)}
 	}
 	if h.Released = h.Member.ID == nobody || slices.Contains(n.released, h.Member.ID); !h.Released {
 		h.Dead, err = s.roll.isDead(&h.Member)
