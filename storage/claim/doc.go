@@ -30,7 +30,8 @@
 //   - A renewal of the lease counts from the moment before it was begun, and only if it returned before the old deadline.
 //     A lease once lost is lost for good. The clock goes on while the machine is suspended.
 //   - A member is dead when its counter stood still for TTL + Slack on the observer's own clock, from the end of one
-//     reading to the beginning of another; at once when its process ended on the observer's own machine. Dead is for good.
+//     reading to the beginning of another; at once when its process ended on the observer's own machine, or when the folder
+//     is on a local disk and the lock of its file is gone. Dead is for good.
 //     Slack is for what caches of the file system hide.
 //   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after them.
 //   - Of several claims the highest counts. Whoever needed longer than TTL from looking to linking gives the number back.

@@ -194,6 +194,7 @@ func (s *session) exit() error {
 	if err := s.fs.Remove(s.heart.path); err != nil && !notThere(err) {
 		errs = append(errs, err)
 	}
+	errs = append(errs, s.heart.stop())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("claim: leave: %w", err)
 	}

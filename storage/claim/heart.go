@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,6 +18,7 @@ const counterBytes = 16
 type heart struct {
 	path    string
 	counter uint64
+	lock    io.Closer // of the file, on a local disk; nil: none
 }
 
 func membersDir(fs vfs.FS, root string) string { return fs.PathJoin(root, "members") }
@@ -36,11 +38,28 @@ func (s *session) register() error {
 	if err := write(s.fs, fresh, append(appendCounter(nil, s.heart.counter), append([]byte{'\n'}, content...)...)); err != nil {
 		return err
 	}
+	if s.roll.local { // before anybody sees the file
+		if s.heart.lock, err = lockFile(s.fs, fresh); err != nil {
+			return errors.Join(err, s.fs.Remove(fresh))
+		}
+	}
 	won, err := linkOnce(s.fs, fresh, s.heart.path)
 	if err == nil && !won {
 		err = fmt.Errorf("member %s exists", s.member.ID)
 	}
-	return errors.Join(err, s.fs.Remove(fresh))
+	err = errors.Join(err, s.fs.Remove(fresh))
+	if err != nil {
+		err = errors.Join(err, s.heart.stop())
+	}
+	return err
+}
+
+// stop lets others see that the process is not a member any more.
+func (h *heart) stop() error {
+	if h.lock == nil {
+		return nil
+	}
+	return h.lock.Close()
 }
 
 // beat renews the lease.

@@ -23,6 +23,7 @@ type roll struct {
 	options *Options
 	fs      vfs.FS
 	self    Member
+	local   bool // the folder belongs to one kernel
 
 	mu       sync.Mutex
 	seen     map[string]*sighting // by ID
@@ -44,7 +45,7 @@ type sighting struct {
 
 func newRoll(root string, options *Options, self Member) *roll {
 	return &roll{
-		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self,
+		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self, local: isLocal(options.FS, root),
 		seen: make(map[string]*sighting), watchers: make(map[chan struct{}]struct{}),
 	}
 }
@@ -103,7 +104,15 @@ func (r *roll) due(id string, now time.Duration) (due, dead bool) {
 	if s.dead {
 		return false, now-s.died > r.options.Grace()
 	}
-	return !s.listed || now-s.read >= r.options.Beat || s.member.Node != "" && r.self.Process.gone(&s.member.Process), false
+	return !s.listed || now-s.read >= r.options.Beat || s.member.Node != "" && r.gone(&s.member), false
+}
+
+// gone tells whether a member's process has ended, as far as that can be seen from here at once.
+func (r *roll) gone(m *Member) bool {
+	if r.local && unlocked(r.fs, r.fs.PathJoin(r.dir, m.ID)) {
+		return true
+	}
+	return r.self.Process.gone(&m.Process)
 }
 
 // judge reads a member's counter and decides whether it is dead; changed tells that this is new, or that it was not known.
@@ -147,7 +156,7 @@ func (r *roll) judge(id string, hint *Member) (changed bool, err error) {
 	if s.dead {
 		return changed, nil
 	}
-	gone := s.member.Node != "" && r.self.Process.gone(&s.member.Process)
+	gone := s.member.Node != "" && r.gone(&s.member)
 	if gone || begun-s.since >= r.options.Patience() {
 		s.dead, s.died, changed = true, begun, true
 		r.options.Logger.Info("member is dead", "member", id, "process_gone", gone, "silent", begun-s.since)
