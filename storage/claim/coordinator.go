@@ -33,10 +33,12 @@ type Session interface {
 	Claim(ctx context.Context, name string) (Claim, error)
 	// Holder tells who claimed name last.
 	Holder(ctx context.Context, name string) (Holder, error)
-	// Release gives a claim back, after its store was closed. The store is closed in order if MarkClosed was called.
+	// Release gives a claim back, after its store was closed and marked so (MarkClosed); if there is one that is not, the error
+	// is an ErrNotClosed, and others wait for the member's death. After any error the claim must not be used any more, but
+	// Release may be called again.
 	Release(ctx context.Context, c Claim) error
 
-	// Leave ends the membership. What is still claimed is given back.
+	// Leave ends the membership. What is still claimed is given back, if it is closed.
 	Leave(ctx context.Context) error
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,7 +58,7 @@ func (f *File) enter(m Member) (*session, error) {
 	}
 	s := &session{
 		root: f.root, options: f.options, fs: f.options.FS, member: m,
-		roll: newRoll(f.root, &f.options, m), held: make(map[string]uint64), ended: make(chan struct{}),
+		roll: newRoll(f.root, &f.options, m), held: make(map[string]holding), ended: make(chan struct{}),
 	}
 	begun := f.options.Clock.Now()
 	if err := s.register(); err != nil {
@@ -83,9 +85,17 @@ type session struct {
 	running sync.WaitGroup // the loops
 	ended   chan struct{}  // closed by Leave, for the loops
 
-	mu   sync.Mutex
-	held map[string]uint64 // epochs by name; 0 while it is being claimed
-	left bool
+	mu     sync.Mutex
+	held   map[string]holding // by name
+	unused []Claim            // to be given back
+	left   bool
+}
+
+// holding is what a session knows of a claim of its own.
+type holding struct {
+	epoch  uint64        // 0 while it is being claimed
+	since  time.Duration // on the clock
+	tidied bool          // older numbers are removed
 }
 
 // Member implements Session.
@@ -107,6 +117,11 @@ func (s *session) start() {
 	s.loop(s.options.Poll, func() {
 		if err := s.roll.look(); err != nil {
 			s.options.Logger.Warn("members not read", "member", s.member.ID, "error", err)
+		}
+	})
+	s.loop(s.options.TTL, func() {
+		if err := s.tidy(); err != nil {
+			s.options.Logger.Warn("claims not tidied", "member", s.member.ID, "error", err)
 		}
 	})
 	// The beat may hang in the disk; somebody has to notice the deadline nevertheless.
@@ -160,21 +175,26 @@ func (s *session) Leave(ctx context.Context) error {
 // exit gives back what is claimed and takes the member away.
 func (s *session) exit() error {
 	s.mu.Lock()
-	held := s.held
-	s.held = map[string]uint64{}
+	held, unused := s.held, s.unused
+	s.held, s.unused = make(map[string]holding), nil
 	s.mu.Unlock()
 	var errs []error
 	if s.Deadline != nil {
-		for name, epoch := range held {
-			if epoch != 0 {
+		for _, name := range slices.Sorted(maps.Keys(held)) {
+			if epoch := held[name].epoch; epoch != 0 {
 				errs = append(errs, s.markReleased(name, epoch))
 			}
+		}
+		for _, c := range unused {
+			_, err := s.giveBack(c)
+			errs = append(errs, err)
 		}
 		s.Lose(errLeft)
 	}
 	if err := s.fs.Remove(s.heart.path); err != nil && !notThere(err) {
 		errs = append(errs, err)
 	}
+	errs = append(errs, s.heart.stop())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("claim: leave: %w", err)
 	}

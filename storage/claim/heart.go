@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,6 +18,7 @@ const counterBytes = 16
 type heart struct {
 	path    string
 	counter uint64
+	lock    io.Closer // of the file, on a local disk; nil: none
 }
 
 func membersDir(fs vfs.FS, root string) string { return fs.PathJoin(root, "members") }
@@ -36,11 +38,28 @@ func (s *session) register() error {
 	if err := write(s.fs, fresh, append(appendCounter(nil, s.heart.counter), append([]byte{'\n'}, content...)...)); err != nil {
 		return err
 	}
+	if s.roll.local { // before anybody sees the file
+		if s.heart.lock, err = lockFile(s.fs, fresh); err != nil {
+			return errors.Join(err, s.fs.Remove(fresh))
+		}
+	}
 	won, err := linkOnce(s.fs, fresh, s.heart.path)
 	if err == nil && !won {
 		err = fmt.Errorf("member %s exists", s.member.ID)
 	}
-	return errors.Join(err, s.fs.Remove(fresh))
+	err = errors.Join(err, s.fs.Remove(fresh))
+	if err != nil {
+		err = errors.Join(err, s.heart.stop())
+	}
+	return err
+}
+
+// stop lets others see that the process is not a member any more.
+func (h *heart) stop() error {
+	if h.lock == nil {
+		return nil
+	}
+	return h.lock.Close()
 }
 
 // beat renews the lease.
@@ -87,20 +106,25 @@ func appendCounter(dst []byte, counter uint64) []byte {
 
 var errMemberFile = errors.New("not a member's file")
 
-// decodeMember reads a member's file.
-func decodeMember(content []byte) (counter uint64, m Member, err error) {
+// decodeCounter reads the first part of a member's file; rest is the second.
+func decodeCounter(content []byte) (counter uint64, rest []byte, err error) {
 	text, rest, found := bytes.Cut(content, []byte{'\n'})
 	if !found || len(text) != counterBytes {
-		return 0, m, errMemberFile
+		return 0, nil, errMemberFile
 	}
 	if counter, err = strconv.ParseUint(string(text), 10, 64); err != nil {
-		return 0, m, fmt.Errorf("%w: %w", errMemberFile, err)
+		return 0, nil, fmt.Errorf("%w: %w", errMemberFile, err)
 	}
+	return counter, rest, nil
+}
+
+// decodeMember reads the second part of a member's file, which never changes.
+func decodeMember(rest []byte) (m Member, err error) {
 	if err = json.Unmarshal(rest, &m); err != nil {
-		return 0, m, fmt.Errorf("%w: %w", errMemberFile, err)
+		return m, fmt.Errorf("%w: %w", errMemberFile, err)
 	}
-	if !nodeName.MatchString(m.ID) {
-		return 0, m, errMemberFile
+	if !nodeName.MatchString(m.ID) || !nodeName.MatchString(m.Node) {
+		return m, errMemberFile
 	}
-	return counter, m, nil
+	return m, nil
 }

@@ -40,7 +40,7 @@ func (m *Member) Complete(root string) error {
 	if m.ID == "" {
 		m.ID = m.Node + "." + uuid.NewString()[:13]
 	}
-	if !nodeName.MatchString(m.ID) {
+	if !nodeName.MatchString(m.ID) || m.ID == nobody {
 		return fmt.Errorf("claim: member is called %q, not letters, digits, dot, dash and underscore", m.ID)
 	}
 	if m.Process == (Process{}) {

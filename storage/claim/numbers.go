@@ -5,23 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-const released = ".released"
+// released stands between the number and the member's ID in the name of a file that gives a claim back. The ID is there because
+// a member that does not know whether it got a number gives it back just in case, and it may be another's.
+const released = ".released."
 
 // ErrNotHeld is the error of giving back what one does not hold.
 var ErrNotHeld = errors.New("claim: not held")
 
 // numbers are the claims that were made for one name, as far as they are kept.
 type numbers struct {
-	highest  uint64 // 0 for none
-	released bool   // the highest
-	kept     []uint64
+	highest  uint64   // 0 for none
+	released []string // IDs of members that gave the highest back
+	old      []string // files that say nothing any more once the highest is settled
 }
 
 // checkName refuses what would lead out of the data folder.
@@ -47,22 +48,27 @@ func (s *session) numbers(name string) (numbers, error) {
 	if err != nil {
 		return n, err
 	}
-	free := make(map[uint64]bool)
 	for _, file := range files {
-		text, isReleased := strings.CutSuffix(file, released)
-		epoch, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || epoch == 0 {
-			continue
+		if epoch, ok := parseNumber(file); ok {
+			n.highest = max(n.highest, epoch)
 		}
-		if isReleased {
-			free[epoch] = true
-			continue
-		}
-		n.kept = append(n.kept, epoch)
-		n.highest = max(n.highest, epoch)
 	}
-	n.released = free[n.highest]
+	for _, file := range files {
+		text, id, isReleased := strings.Cut(file, released)
+		epoch, ok := parseNumber(text)
+		if isReleased && epoch == n.highest {
+			n.released = append(n.released, id)
+		}
+		if ok && epoch < n.highest || strings.HasPrefix(file, temporary) {
+			n.old = append(n.old, file)
+		}
+	}
 	return n, nil
+}
+
+func parseNumber(text string) (epoch uint64, ok bool) {
+	epoch, err := strconv.ParseUint(text, 10, 64)
+	return epoch, err == nil && epoch > 0
 }
 
 // Claim implements Session.
@@ -97,6 +103,9 @@ func (s *session) claim(name string) (Claim, error) {
 		return Claim{}, err
 	}
 	epoch, err := s.number(name)
+	if errors.Is(err, errAgain) {
+		epoch, err = s.number(name)
+	}
 	if err == nil && !s.hold(name, epoch) {
 		err = errors.Join(fmt.Errorf("claim: %s: %w: %w", name, ErrLost, errLeft), s.markReleased(name, epoch))
 	}
@@ -116,7 +125,7 @@ func (s *session) hold(name string, epoch uint64) bool {
 	if s.left {
 		return false
 	}
-	s.held[name] = epoch
+	s.held[name] = holding{epoch: epoch, since: s.options.Clock.Now()}
 	return true
 }
 
@@ -127,44 +136,80 @@ func (s *session) reserve(name string) error {
 	if s.left {
 		return fmt.Errorf("claim: %s: %w: %w", name, ErrLost, errLeft)
 	}
-	if epoch, ok := s.held[name]; ok {
-		return &HeldError{Name: name, Holder: Holder{Member: s.member, Epoch: epoch}}
+	if h, ok := s.held[name]; ok {
+		return &HeldError{Name: name, Holder: Holder{Member: s.member, Epoch: h.epoch}}
 	}
-	s.held[name] = 0
+	s.held[name] = holding{}
 	return nil
 }
 
-// number gets the next epoch of name, if nobody live has the last.
+// number gets the next epoch of name, if nobody live has the last. Numbers are taken one after the other: who does not see the
+// last ones yet, because a cache hides them, reaches for one that is gone.
 func (s *session) number(name string) (uint64, error) {
 	begun := s.options.Clock.Now()
 	holder, err := s.holder(name)
 	if err != nil {
 		return 0, err
 	}
-	if holder.Live() {
+	// What this process has without knowing, from a link whose answer got lost, it may have.
+	if holder.Live() && holder.Member.ID != s.member.ID {
 		return 0, &HeldError{Name: name, Holder: holder}
 	}
-	folders, err := readFolders(s.fs, s.fs.PathJoin(s.root, name))
+	highest, err := s.highestFolder(name, &holder)
 	if err != nil {
 		return 0, fmt.Errorf("claim: %s: %w", name, err)
 	}
-	epoch := max(holder.Epoch, folders.highest()) + 1
-	won, err := s.linkClaim(name, epoch)
+	if highest > holder.Epoch {
+		// The folder is older than claims, or from another coordinator's. It gets its number first, so that the next is one more.
+		if _, err := s.linkClaim(name, highest, &Member{ID: nobody}); err != nil {
+			return 0, fmt.Errorf("claim: %s: %w", name, err)
+		}
+		return 0, errAgain
+	}
+	epoch := holder.Epoch + 1
+	won, err := s.linkClaim(name, epoch, &s.member)
 	if err != nil {
+		s.giveBackLater(name, epoch)
 		return 0, fmt.Errorf("claim: %s: %w", name, err)
 	}
 	if !won {
-		holder, err := s.holder(name)
-		if err != nil {
+		if holder, err = s.holder(name); err != nil {
 			return 0, err
 		}
-		return 0, &HeldError{Name: name, Holder: holder}
+		if holder.Epoch != epoch || holder.Member.ID != s.member.ID { // a link that was thought to have failed
+			return 0, &HeldError{Name: name, Holder: holder}
+		}
 	}
 	if err := s.confirm(name, epoch, begun); err != nil {
-		return 0, errors.Join(err, s.markReleased(name, epoch))
+		s.giveBackLater(name, epoch)
+		return 0, err
 	}
 	return epoch, nil
 }
+
+// nobody is the ID of the member that claims are of which nobody made.
+const nobody = "nobody"
+
+// errAgain is the error of an attempt that ends with the ground prepared for the next.
+var errAgain = errors.New("claim: to be tried again")
+
+// highestFolder returns the newest complete folder of a store. If the last holder gave it back just now, this machine may not
+// see all of it yet: then that is an ErrUnstable.
+func (s *session) highestFolder(name string, holder *Holder) (uint64, error) {
+	var rest Rest
+	if holder.Released && holder.Member.ID != nobody {
+		content, err := read(s.fs, s.releasedPath(name, holder.Epoch, holder.Member.ID))
+		if err != nil {
+			return 0, unstable(err)
+		}
+		if rest, err = ParseRest(string(content)); err != nil {
+			return 0, fmt.Errorf("%w: %w", ErrUnstable, err)
+		}
+	}
+	return rest.Highest(s.fs, s.storeDir(name))
+}
+
+func (s *session) storeDir(name string) string { return s.fs.PathJoin(s.root, name) }
 
 var errTooSlow = errors.New("the disk took longer than the TTL")
 
@@ -188,12 +233,12 @@ func (s *session) confirm(name string, epoch uint64, begun time.Duration) error 
 }
 
 // linkClaim tries to be the one who gets the number.
-func (s *session) linkClaim(name string, epoch uint64) (won bool, err error) {
+func (s *session) linkClaim(name string, epoch uint64, m *Member) (won bool, err error) {
 	dir := s.claimsDir(name)
 	if err := makeFolders(s.fs, dir); err != nil {
 		return false, err
 	}
-	content, err := json.Marshal(s.member)
+	content, err := json.Marshal(m)
 	if err != nil {
 		return false, err
 	}
@@ -226,19 +271,19 @@ func (s *session) holder(name string) (Holder, error) {
 	if err != nil {
 		return Holder{}, fmt.Errorf("claim: %s: %w", name, err)
 	}
-	h := Holder{Epoch: n.highest, Released: n.released}
+	h := Holder{Epoch: n.highest}
 	if n.highest == 0 {
 		return h, nil
 	}
 	content, err := read(s.fs, s.claimPath(name, n.highest))
 	if err != nil {
-		return Holder{}, fmt.Errorf("claim: %s: %w", name, err)
+		return Holder{}, fmt.Errorf("claim: %s: %w", name, unstable(err))
 	}
 	if err := json.Unmarshal(content, &h.Member); err != nil || !nodeName.MatchString(h.Member.ID) {
-		// It lost its content with the power. Its maker is as unknown as one that was removed.
-		h.Member = Member{ID: "unknown-" + strconv.FormatUint(n.highest, 10)}
+		// It lost its content with the power, or this machine doesn't see it yet. Whoever made it is given the time to die.
+		h.Member = Member{ID: fmt.Sprintf("unknown.%s.%d", strings.ReplaceAll(name, "/", "."), n.highest)}
 	}
-	if !h.Released {
+	if h.Released = h.Member.ID == nobody || slices.Contains(n.released, h.Member.ID); !h.Released {
 		h.Dead, err = s.roll.isDead(&h.Member)
 	}
 	return h, err
@@ -249,9 +294,9 @@ func (s *session) Release(_ context.Context, c Claim) error { return s.release(c
 
 func (s *session) release(c Claim) error {
 	s.mu.Lock()
-	epoch, ok := s.held[c.Name]
+	h := s.held[c.Name]
 	s.mu.Unlock()
-	if !ok || epoch != c.Epoch {
+	if h.epoch == 0 || h.epoch != c.Epoch {
 		return fmt.Errorf("%w: %s at epoch %d", ErrNotHeld, c.Name, c.Epoch)
 	}
 	if err := s.markReleased(c.Name, c.Epoch); err != nil {
@@ -263,10 +308,105 @@ func (s *session) release(c Claim) error {
 	return nil
 }
 
+func (s *session) releasedPath(name string, epoch uint64, id string) string {
+	return s.claimPath(name, epoch) + released + id
+}
+
+// markReleased gives a number back. The file holds a Rest.
 func (s *session) markReleased(name string, epoch uint64) error {
-	file, err := s.fs.Create(s.claimPath(name, epoch)+released, vfs.WriteCategoryUnspecified)
+	rest, err := RestOf(s.fs, s.storeDir(name), epoch)
 	if err != nil {
 		return err
 	}
-	return file.Close()
+	fresh := s.fs.PathJoin(s.claimsDir(name), fmt.Sprintf("%s%s-%d%s", temporary, s.member.ID, epoch, released))
+	if err := write(s.fs, fresh, []byte(rest.String())); err != nil {
+		return err
+	}
+	return s.fs.Rename(fresh, s.releasedPath(name, epoch, s.member.ID))
+}
+
+// giveBackLater has tidy give back a number that this process got, or may yet get, and does not use.
+func (s *session) giveBackLater(name string, epoch uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unused = append(s.unused, Claim{name, epoch})
+}
+
+// tidy gives back what is not used, and removes older numbers of what this process has for long.
+func (s *session) tidy() error {
+	s.mu.Lock()
+	unused := s.unused
+	s.unused = nil
+	var settled []string
+	now := s.options.Clock.Now()
+	for name, h := range s.held {
+		if h.epoch != 0 && !h.tidied && now-h.since > s.options.Grace() {
+			settled = append(settled, name)
+		}
+	}
+	s.mu.Unlock()
+	slices.Sort(settled)
+	var errs []error
+	for _, c := range unused {
+		done, err := s.giveBack(c)
+		if !done {
+			s.giveBackLater(c.Name, c.Epoch)
+		}
+		errs = append(errs, err)
+	}
+	for _, name := range settled {
+		errs = append(errs, s.removeOldNumbers(name))
+	}
+	return errors.Join(errs...)
+}
+
+// giveBack gives an unused number back if it is this process's; done is false if that may still become so.
+func (s *session) giveBack(c Claim) (done bool, err error) {
+	s.mu.Lock()
+	h, busy := s.held[c.Name]
+	if busy { // got after all, or being tried again
+		s.mu.Unlock()
+		return h.epoch != 0, nil
+	}
+	s.held[c.Name] = holding{} // so that it is not claimed meanwhile
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.held, c.Name)
+	}()
+	holder, err := s.holder(c.Name)
+	if err != nil || holder.Epoch < c.Epoch {
+		return false, err
+	}
+	if holder.Epoch > c.Epoch || holder.Member.ID != s.member.ID || holder.Released {
+		return true, nil
+	}
+	err = s.markReleased(c.Name, c.Epoch)
+	return err == nil, err
+}
+
+func (s *session) removeOldNumbers(name string) error {
+	n, err := s.numbers(name)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	h := s.held[name]
+	s.mu.Unlock()
+	if h.epoch != n.highest {
+		return nil // given back meanwhile
+	}
+	for _, file := range n.old {
+		if err := s.fs.Remove(s.fs.PathJoin(s.claimsDir(name), file)); err != nil && !notThere(err) {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[name] == h {
+		h.tidied = true
+		s.held[name] = h
+	}
+	return nil
 }

@@ -23,6 +23,7 @@ type roll struct {
 	options *Options
 	fs      vfs.FS
 	self    Member
+	local   bool // the folder belongs to one kernel
 
 	mu       sync.Mutex
 	seen     map[string]*sighting // by ID
@@ -44,7 +45,7 @@ type sighting struct {
 
 func newRoll(root string, options *Options, self Member) *roll {
 	return &roll{
-		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self,
+		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self, local: isLocal(options.FS, root),
 		seen: make(map[string]*sighting), watchers: make(map[chan struct{}]struct{}),
 	}
 }
@@ -103,7 +104,15 @@ func (r *roll) due(id string, now time.Duration) (due, dead bool) {
 	if s.dead {
 		return false, now-s.died > r.options.Grace()
 	}
-	return !s.listed || now-s.read >= r.options.Beat || s.member.Node != "" && r.self.Process.gone(&s.member.Process), false
+	return !s.listed || now-s.read >= r.options.Beat || s.member.Node != "" && r.gone(&s.member), false
+}
+
+// gone tells whether a member's process has ended, as far as that can be seen from here at once.
+func (r *roll) gone(m *Member) bool {
+	if r.local && unlocked(r.fs, r.fs.PathJoin(r.dir, m.ID)) {
+		return true
+	}
+	return r.self.Process.gone(&m.Process)
 }
 
 // judge reads a member's counter and decides whether it is dead; changed tells that this is new, or that it was not known.
@@ -116,9 +125,9 @@ func (r *roll) judge(id string, hint *Member) (changed bool, err error) {
 		return false, fmt.Errorf("claim: member %s: %w", id, err)
 	}
 	var counter uint64
-	var m Member
+	var rest []byte
 	if !missing {
-		if counter, m, err = decodeMember(content); err != nil {
+		if counter, rest, err = decodeCounter(content); err != nil {
 			r.options.Logger.Warn("not a member's file", "member", id, "error", err) // it stands still, and so dies
 		}
 	}
@@ -131,20 +140,23 @@ func (r *roll) judge(id string, hint *Member) (changed bool, err error) {
 		s = &sighting{counter: counter, since: ended, member: Member{ID: id}}
 		r.seen[id] = s
 	}
-	if s.member.Node == "" && m.Node != "" {
-		s.member, changed = m, true
+	if s.member.Node == "" && rest != nil {
+		if m, err := decodeMember(rest); err == nil {
+			s.member, changed = m, true
+		}
 	}
 	if s.member.Node == "" && hint != nil {
 		s.member = *hint
 	}
-	if counter != s.counter {
+	// A file that went away is no sign of life: its owner left, or others found it dead.
+	if !missing && counter != s.counter {
 		s.counter, s.since = counter, ended
 	}
 	s.read, s.listed = begun, !missing
 	if s.dead {
 		return changed, nil
 	}
-	gone := s.member.Node != "" && r.self.Process.gone(&s.member.Process)
+	gone := s.member.Node != "" && r.gone(&s.member)
 	if gone || begun-s.since >= r.options.Patience() {
 		s.dead, s.died, changed = true, begun, true
 		r.options.Logger.Info("member is dead", "member", id, "process_gone", gone, "silent", begun-s.since)

@@ -258,5 +258,5 @@ func (i inventoried) encode() []byte {
 		dst = strconv.AppendInt(dst, f.bytes, 10)
 		dst = append(dst, '\n')
 	}
-	return dst
+	return append(dst, "end\n"...) // so that a file of which nothing is to be seen yet is no inventory of an empty store
 }
