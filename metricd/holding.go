@@ -31,7 +31,8 @@ func (p *Metricd) Open(number int, dir string) error {
 }
 
 // CloseSack stops to work on a sack after the batch in hand, writes down what its heads hold until ctx ends, and closes
-// its store. It is answered from until then. Nothing happens if it is not held.
+// its store. It is answered from until then. What was not written down is replayed by who opens it next. Nothing happens if
+// it is not held.
 func (p *Metricd) CloseSack(ctx context.Context, number int) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -44,12 +45,14 @@ func (p *Metricd) CloseSack(ctx context.Context, number int) error {
 	for _, f := range s.attached() {
 		f.loop.Wait()
 	}
-	err := s.checkpoint(ctx)
+	if err := s.checkpoint(ctx); err != nil {
+		p.options.Logger.Warn("sack closed without a last checkpoint", "sack", number, "error", err)
+	}
 	p.sacks[number].Store(nil)
 	for _, f := range s.attached() {
 		s.detach(f.id)
 	}
-	return errors.Join(err, s.close())
+	return s.close()
 }
 
 // Held returns the numbers of the sacks that are open.

@@ -53,30 +53,37 @@ func (c *claims) take(ctx context.Context, name string) (dir string, err error) 
 	return dir, nil
 }
 
-// giveBack lets others have a store, which is closed. Unless it was closed in order, it is taken over as after a crash.
-func (c *claims) giveBack(ctx context.Context, name string, inOrder bool) error {
-	c.mu.Lock()
-	h, ok := c.held[name]
-	delete(c.held, name)
-	c.mu.Unlock()
+// giveBack lets others have a store, which is closed, or was never opened.
+func (c *claims) giveBack(ctx context.Context, name string) error {
+	h, ok := c.drop(name)
 	if !ok {
 		return nil
 	}
-	h.clearing.Stop()
-	var err error
-	if inOrder {
-		err = claim.MarkClosed(c.fs, filepath.Join(c.root, name), h.Epoch)
-	}
-	return errors.Join(err, c.session.Release(ctx, h.Claim))
+	return errors.Join(claim.MarkClosed(c.fs, filepath.Join(c.root, name), h.Epoch), c.session.Release(ctx, h.Claim))
 }
 
 // remove removes a store that is closed, and gives its name back.
 func (c *claims) remove(ctx context.Context, name string) error {
-	err := c.fs.RemoveAll(filepath.Join(c.root, name))
-	if err != nil {
-		err = fmt.Errorf("server: remove %s: %w", name, err)
+	if err := c.fs.RemoveAll(filepath.Join(c.root, name)); err != nil {
+		return errors.Join(fmt.Errorf("server: remove %s: %w", name, err), c.giveBack(ctx, name))
 	}
-	return errors.Join(err, c.giveBack(ctx, name, false))
+	h, ok := c.drop(name)
+	if !ok {
+		return nil
+	}
+	return c.session.Release(ctx, h.Claim)
+}
+
+// drop forgets what is about to be given back.
+func (c *claims) drop(name string) (held, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h, ok := c.held[name]
+	if ok {
+		h.clearing.Stop()
+		delete(c.held, name)
+	}
+	return h, ok
 }
 
 // holds tells whether this process holds a store, and at which epoch.

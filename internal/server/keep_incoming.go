@@ -53,7 +53,7 @@ func (n *node) openIncoming(ctx context.Context, name string, registry prometheu
 		Cache: n.cache, FileCache: n.files, Logger: n.options.Logger, Registerer: registry, Collector: n.collector, Fail: n.fail,
 	})
 	if err != nil {
-		return nil, errors.Join(err, n.claims.giveBack(ctx, name, false))
+		return nil, errors.Join(err, n.claims.giveBack(ctx, name))
 	}
 	n.storesMu.Lock()
 	defer n.storesMu.Unlock()
@@ -154,7 +154,7 @@ func (n *node) closeIncomings(ctx context.Context) error {
 			errs = append(errs, n.claims.remove(ctx, name))
 			continue
 		}
-		errs = append(errs, n.claims.giveBack(ctx, name, true))
+		errs = append(errs, n.claims.giveBack(ctx, name))
 	}
 	return errors.Join(errs...)
 }

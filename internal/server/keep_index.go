@@ -27,12 +27,12 @@ func (n *node) keepIndex(ctx context.Context) error {
 		Logger: n.options.Logger, Registerer: n.registry, Collector: n.collector, Fail: n.fail,
 	})
 	if err != nil {
-		return errors.Join(err, n.claims.giveBack(ctx, indexName, false))
+		return errors.Join(err, n.claims.giveBack(ctx, indexName))
 	}
 	epoch, _ := n.claims.holds(indexName)
 	local := &localIndex{store, epoch}
 	if err := n.took(local); err != nil {
-		return errors.Join(err, store.Close(), n.claims.giveBack(ctx, indexName, false))
+		return errors.Join(err, store.Close(), n.claims.giveBack(ctx, indexName))
 	}
 	n.index.local.Store(local)
 	n.logger.Info("holding the index", "epoch", epoch)
@@ -45,8 +45,10 @@ func (n *node) closeIndex(ctx context.Context) error {
 	if local == nil {
 		return nil
 	}
-	err := local.Close()
-	err = errors.Join(err, n.claims.giveBack(ctx, indexName, err == nil))
+	if err := local.Close(); err != nil {
+		return err // others have it when this process is gone
+	}
+	err := n.claims.giveBack(ctx, indexName)
 	n.wakeOthers(ctx, func(m *claim.Member) bool { return m.HasRole(string(RoleAPI)) })
 	return err
 }

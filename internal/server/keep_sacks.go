@@ -84,15 +84,18 @@ func (n *node) takeSack(ctx context.Context, sack int) (ok bool, err error) {
 		return false, tookNothing(name, err)
 	}
 	if err := n.metricd.Open(sack, dir); err != nil {
-		return false, errors.Join(err, n.claims.giveBack(ctx, name, false))
+		return false, errors.Join(err, n.claims.giveBack(ctx, name))
 	}
 	return true, nil
 }
 
 // giveSack writes down what is in memory of a sack, closes it, and lets another process take it.
 func (n *node) giveSack(ctx context.Context, sack int) error {
-	err := n.metricd.CloseSack(ctx, sack)
-	return errors.Join(err, n.claims.giveBack(ctx, SackName(sack), err == nil))
+	if err := n.metricd.CloseSack(ctx, sack); err != nil {
+		n.fail(err) // who knows what it still does: others have it when this process is gone
+		return err
+	}
+	return n.claims.giveBack(ctx, SackName(sack))
 }
 
 // closeSacks brings all that was accepted into the archives, until ctx ends, and lets others take the sacks.
