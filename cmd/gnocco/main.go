@@ -24,8 +24,22 @@ func main() {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "gnocco:", err)
-	if errors.Is(err, errRejected) {
+	var status exitStatus
+	switch {
+	case errors.As(err, &status):
+		os.Exit(status.code)
+	case errors.Is(err, errRejected):
 		os.Exit(exitRejected)
 	}
 	os.Exit(exitFailed)
 }
+
+// exitStatus is an error that ends the process with a status of its own.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+func (e exitStatus) Error() string { return e.err.Error() }
+
+func (e exitStatus) Unwrap() error { return e.err }
