@@ -94,11 +94,10 @@ func (c *check) walkSack(ctx context.Context, store *archive.Store, number int, 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		intact, damaged := archive.Verify(key, value)
-		if len(damaged) > 0 {
-			value := bytes.Clone(value) // shared by the operands
-			intact, damaged = archive.Verify(key, value)
-			w.values = append(w.values, damagedValue{bytes.Clone(key), intact, damaged})
+		if _, damaged := archive.Verify(key, value); len(damaged) > 0 {
+			v := damagedValue{key: bytes.Clone(key)}
+			v.intact, v.damaged = archive.Verify(key, bytes.Clone(value)) // operands share memory, and the value's is Pebble's
+			w.values = append(w.values, v)
 		}
 		c.visit(w, key)
 		return nil
