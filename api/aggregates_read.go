@@ -125,6 +125,10 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	for i, granularity := range granularities {
 		tables[i] = aggregates.Table{Granularity: granularity, Series: make([]aggregates.Series, len(found))}
 	}
+	archives, err := a.prefetch(ctx, found, granularities, query)
+	if err != nil {
+		return nil, err
+	}
 	jobs := int64(len(found) * len(granularities))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -140,7 +144,7 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 			f, table := &found[job/int64(len(granularities))], &tables[job%int64(len(granularities))]
 			series := &table.Series[job/int64(len(granularities))]
 			series.Reference = f.reference
-			if err := a.readSeries(ctx, f, table.Granularity, query, &groups, series); err != nil {
+			if err := readSeries(ctx, archives, f, table.Granularity, query, &groups, series); err != nil {
 				cancel(err)
 				return
 			}
@@ -159,12 +163,12 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 }
 
 // readSeries reads the aggregates of one metric at one granularity; groups is memory to use.
-func (a *api) readSeries(ctx context.Context, f *foundMetric, granularity time.Duration, query *aggregatesQuery, groups *carbonara.Groups, series *aggregates.Series) error {
+func readSeries(ctx context.Context, archives Archives, f *foundMetric, granularity time.Duration, query *aggregatesQuery, groups *carbonara.Groups, series *aggregates.Series) error {
 	method, err := carbonara.ParseMethod(f.aggregation)
 	if err != nil {
 		return err
 	}
-	if err := a.Archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, groups); err != nil {
+	if err := archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, groups); err != nil {
 		return err
 	}
 	series.Starts, series.Values = groups.Aggregate(method, make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len()))

@@ -24,6 +24,7 @@ type Options struct {
 	ReadOnly     bool
 	Logger       *slog.Logger
 	Collector    *engine.Collector // shows Pebble's own figures, of all sacks together as "sacks"; nil: nobody does
+	Fail         func(error)       // as in engine.Options: told what made the store unusable; nil: ends the process
 }
 
 // Store is the archive of one sack. It may be used by several goroutines; what is read while a checkpoint commits is
@@ -48,7 +49,7 @@ func Open(dir string, options Options) (*Store, error) {
 	}
 	db, err := engine.Open(dir, engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, Logger: options.Logger,
-		MemTableSize: options.MemTableSize, Merger: NewMerger(), ReadOnly: options.ReadOnly,
+		MemTableSize: options.MemTableSize, Merger: NewMerger(), ReadOnly: options.ReadOnly, Fail: options.Fail,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("archive: open %s: %w", dir, err)

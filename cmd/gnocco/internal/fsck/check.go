@@ -65,7 +65,11 @@ func (c *check) note(store, format string, args ...any) {
 func (c *check) index(ctx context.Context) error {
 	const name = "index"
 	c.report.Stores++
-	c.tables(name, c.data.IndexDir())
+	if dir, err := c.data.IndexDir(); err != nil {
+		return err
+	} else if dir != "" {
+		c.tables(name, dir)
+	}
 	store, err := c.data.Index()
 	if err != nil {
 		c.damage(name, "cannot be opened: %v", err)

@@ -36,7 +36,11 @@ func Stores(d *offline.Data, out io.Writer) error {
 		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t\n", name, keys, count, bytes, db.Metrics().DiskSpaceUsage())
 		return err
 	}
-	if err := offline.InStore(d.IndexDir(), func(db *pebble.DB) error { return row("index", db) }); err != nil {
+	dir, err := d.IndexDir()
+	if err != nil {
+		return err
+	}
+	if err := offline.InStore(dir, func(db *pebble.DB) error { return row("index", db) }); err != nil {
 		return err
 	}
 	nodes, err := d.IncomingDirs()

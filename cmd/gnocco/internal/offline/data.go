@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -15,6 +13,7 @@ import (
 
 	"gnocco/internal/server"
 	"gnocco/storage/archive"
+	"gnocco/storage/claim"
 	"gnocco/storage/engine"
 	"gnocco/storage/index"
 )
@@ -31,7 +30,7 @@ type Data struct {
 
 // Open takes the data folder at path.
 func Open(path string) (*Data, error) {
-	folder, err := server.HoldFolder(path, false)
+	folder, err := server.HoldFolder(path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,21 +50,29 @@ func (d *Data) Close() error {
 	return errors.Join(err, d.folder.Release())
 }
 
-// IndexDir returns where the index lies.
-func (d *Data) IndexDir() string { return d.folder.IndexDir() }
+// IndexDir returns where the index lies, "" if there is none.
+func (d *Data) IndexDir() (string, error) { return current(d.folder.IndexDir()) }
+
+// current returns the folder of a store's newest epoch, "" if there is none.
+func current(dir string) (string, error) {
+	path, _, err := claim.Current(vfs.Default, dir)
+	return path, err
+}
 
 // Index returns the index, opened on a copy in memory.
 func (d *Data) Index() (*index.Store, error) {
 	if d.index != nil {
 		return d.index, nil
 	}
+	dir, err := d.IndexDir()
+	if err != nil || dir == "" {
+		return nil, errors.Join(fmt.Errorf("no index in %s", d.Path), err)
+	}
 	memory := vfs.NewMem()
-	dir := d.IndexDir()
 	if ok, err := vfs.Clone(vfs.Default, memory, dir, "index"); err != nil || !ok {
 		return nil, errors.Join(fmt.Errorf("no index in %s", dir), err)
 	}
 	d.registry = prometheus.NewRegistry()
-	var err error
 	d.index, err = index.Open("index", index.Options{FS: memory, SkipDefaults: true, Registerer: d.registry})
 	return d.index, err
 }
@@ -89,26 +96,20 @@ func (d *Data) IncomingDirs() (map[string]string, error) {
 	}
 	dirs := make(map[string]string)
 	for _, node := range nodes {
-		dirs[node.Name()] = filepath.Join(d.folder.IncomingDir(), node.Name())
+		dir, err := current(filepath.Join(d.folder.IncomingDir(), node.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if dir != "" {
+			dirs[node.Name()] = dir
+		}
 	}
 	return dirs, nil
 }
 
 // SackDir returns the folder of a sack's store: that of its newest epoch. It is "" if the sack has none.
 func (d *Data) SackDir(sack int) (string, error) {
-	parent := filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack))
-	entries, err := os.ReadDir(parent)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	newest, dir := uint64(0), ""
-	for _, entry := range entries {
-		number, ok := strings.CutPrefix(entry.Name(), "e")
-		if epoch, err := strconv.ParseUint(number, 10, 64); ok && err == nil && epoch > newest {
-			newest, dir = epoch, filepath.Join(parent, entry.Name())
-		}
-	}
-	return dir, nil
+	return current(filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack)))
 }
 
 // InSack calls f with the store of a sack, if it has one.

@@ -1,0 +1,106 @@
+package claim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// counterBytes is the length of a counter in a member's file, which is overwritten in one piece.
+const counterBytes = 16
+
+// heart is what makes a member's counter go up. One goroutine uses it.
+type heart struct {
+	path    string
+	counter uint64
+}
+
+func membersDir(fs vfs.FS, root string) string { return fs.PathJoin(root, "members") }
+
+// register writes the member's file, complete from the moment it is seen.
+func (s *session) register() error {
+	dir := membersDir(s.fs, s.root)
+	if err := makeFolders(s.fs, dir); err != nil {
+		return err
+	}
+	content, err := json.Marshal(s.member)
+	if err != nil {
+		return err
+	}
+	s.heart = heart{path: s.fs.PathJoin(dir, s.member.ID), counter: 1}
+	fresh := s.fs.PathJoin(dir, temporary+s.member.ID)
+	if err := write(s.fs, fresh, append(appendCounter(nil, s.heart.counter), append([]byte{'\n'}, content...)...)); err != nil {
+		return err
+	}
+	won, err := linkOnce(s.fs, fresh, s.heart.path)
+	if err == nil && !won {
+		err = fmt.Errorf("member %s exists", s.member.ID)
+	}
+	return errors.Join(err, s.fs.Remove(fresh))
+}
+
+// beat renews the lease.
+func (s *session) beat() error {
+	begun := s.options.Clock.Now()
+	if err := s.Err(); err != nil {
+		return err
+	}
+	s.heart.counter++
+	if err := s.raiseCounter(); err != nil {
+		return fmt.Errorf("claim: heartbeat: %w", err)
+	}
+	if !s.Renew(begun) {
+		return s.Err()
+	}
+	return nil
+}
+
+var errRemoved = errors.New("others took this process for dead")
+
+// raiseCounter writes the counter, durably.
+func (s *session) raiseCounter() error {
+	// The file is opened anew each time: a handle may outlive the file, and a mount its server.
+	if _, err := s.fs.Stat(s.heart.path); err != nil {
+		if notThere(err) {
+			s.Lose(errRemoved)
+		}
+		return err
+	}
+	file, err := s.fs.OpenReadWrite(s.heart.path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(appendCounter(nil, s.heart.counter), 0)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+func appendCounter(dst []byte, counter uint64) []byte {
+	return fmt.Appendf(dst, "%0*d", counterBytes, counter)
+}
+
+var errMemberFile = errors.New("not a member's file")
+
+// decodeMember reads a member's file.
+func decodeMember(content []byte) (counter uint64, m Member, err error) {
+	text, rest, found := bytes.Cut(content, []byte{'\n'})
+	if !found || len(text) != counterBytes {
+		return 0, m, errMemberFile
+	}
+	if counter, err = strconv.ParseUint(string(text), 10, 64); err != nil {
+		return 0, m, fmt.Errorf("%w: %w", errMemberFile, err)
+	}
+	if err = json.Unmarshal(rest, &m); err != nil {
+		return 0, m, fmt.Errorf("%w: %w", errMemberFile, err)
+	}
+	if !nodeName.MatchString(m.ID) {
+		return 0, m, errMemberFile
+	}
+	return counter, m, nil
+}
