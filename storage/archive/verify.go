@@ -70,7 +70,7 @@ func asideKey(key, operand []byte) []byte {
 // under a key of their own.
 func (c *Checkpoint) SetAside(key []byte, intact, damaged [][]byte) error {
 	for _, operand := range damaged {
-		if err := c.batch.Set(asideKey(key, operand), operand, nil); err != nil {
+		if err := c.KeepAside(key, operand); err != nil {
 			return err
 		}
 	}
@@ -81,6 +81,11 @@ func (c *Checkpoint) SetAside(key []byte, intact, damaged [][]byte) error {
 		return c.batch.Set(key, intact[0], nil)
 	}
 	return c.batch.Set(key, appendList(nil, intact), nil)
+}
+
+// KeepAside keeps a damaged operand of key, without touching what lies under key now.
+func (c *Checkpoint) KeepAside(key, operand []byte) error {
+	return c.batch.Set(asideKey(key, operand), operand, nil)
 }
 
 // Set writes a value as it is: for copying a store.

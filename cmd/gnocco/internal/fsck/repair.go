@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gnocco/internal/server"
 	"gnocco/storage/archive"
 	"gnocco/storage/engine"
 )
@@ -28,7 +29,7 @@ func (c *check) repairSack(ctx context.Context, dir string, number int, copy boo
 	if err := putLosses(store, losses); err != nil {
 		return closeAfter(store, err)
 	}
-	return store.Close()
+	return errors.Join(store.Close(), server.AtRest(dir))
 }
 
 // putLosses sets damaged operands aside and puts the groups that were computed again, all in one synced batch.
