@@ -27,7 +27,10 @@ func main() {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "gnocco:", err)
+	var status exitStatus
 	switch {
+	case errors.As(err, &status):
+		os.Exit(status.code)
 	case errors.Is(err, errRejected):
 		os.Exit(exitRejected)
 	case errors.Is(err, server.ErrFenced):
@@ -35,3 +38,13 @@ func main() {
 	}
 	os.Exit(exitFailed)
 }
+
+// exitStatus is an error that ends the process with a status of its own.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+func (e exitStatus) Error() string { return e.err.Error() }
+
+func (e exitStatus) Unwrap() error { return e.err }

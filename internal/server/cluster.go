@@ -22,6 +22,9 @@ type Cluster struct {
 // ReadCluster reads cluster.json.
 func (f *Folder) ReadCluster() (Cluster, error) {
 	var c Cluster
+	if exists(filepath.Join(f.Path, repartitionFile)) {
+		return c, fmt.Errorf("server: %s: %w", f.Path, errRepartition)
+	}
 	path := filepath.Join(f.Path, "cluster.json")
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -53,7 +56,7 @@ func (f *Folder) ensureCluster(sacks int) (Cluster, error) {
 		c, err = f.ReadCluster() // another process may have been first
 	}
 	if err == nil && sacks != 0 && sacks != c.Sacks {
-		err = fmt.Errorf("server: %s was made with %d sacks, which cannot become %d", f.Path, c.Sacks, sacks)
+		err = fmt.Errorf("server: %s was made with %d sacks, which only gnocco sacks makes %d", f.Path, c.Sacks, sacks)
 	}
 	if err == nil && c.Format < formatVersion {
 		c.Format = formatVersion

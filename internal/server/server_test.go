@@ -77,7 +77,7 @@ func TestServerStartFailsCleanly(t *testing.T) {
 	defer stop(t, other)
 	fails("address already in use", server.Options{Listen: strings.TrimPrefix(other.URL(), "http://")})
 	fails("Prefix", server.Options{Prefix: "gnocchi"})
-	fails("made with 2 sacks, which cannot become 3", server.Options{Sacks: 3})
+	fails("made with 2 sacks, which only gnocco sacks makes 3", server.Options{Sacks: 3})
 
 	file := func(name string) (restore func(), write func(string)) {
 		t.Helper()

@@ -42,12 +42,13 @@ func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to car
 		if err != nil {
 			return corrupt, errors.Join(fmt.Errorf("archive: read split %s %v of %s: %w", key.Start.Time(), granularity, metric, err), iter.Close())
 		}
-		if ok {
-			corrupt += r.decode(value, key, from, to, dst)
+		if !ok {
+			continue
 		}
-	}
-	if corrupt > 0 {
-		s.logger.Error("split does not decode", "metric", metric, "granularity", granularity, "operands", corrupt)
+		if n := r.decode(value, key, from, to, dst); n > 0 {
+			corrupt += n
+			s.reportCorrupt(iter.Key(), n)
+		}
 	}
 	return corrupt, iter.Close()
 }
@@ -144,7 +145,7 @@ func (s *Store) readRaw(metric uuid.UUID, r *reader, decode func([]byte) error) 
 		return err != nil
 	})
 	r.joinOperands()
-	s.logger.Error("raw series does not decode", "metric", metric, "operands", n-len(r.operands), "error", err)
+	s.reportCorrupt(r.lower, n-len(r.operands))
 	return n - len(r.operands), decode(r.raw)
 }
 

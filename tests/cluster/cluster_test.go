@@ -54,24 +54,33 @@ func (s *sender) post(t *testing.T, p *process, done <-chan struct{}) {
 			return
 		default:
 		}
-		second := s.seconds.Add(1)
-		var body strings.Builder
-		for i, id := range s.metrics {
-			fmt.Fprintf(&body, `%c%q:[{"timestamp":%d,"value":%d}]`, "{,"[min(i, 1)], id, firstSecond+second, second)
-		}
-		body.WriteByte('}')
-		status, _, answer, err := p.do(http.MethodPost, "/v1/batch/metrics/measures", body.String())
-		switch {
-		case err != nil:
-			s.doubt[second] = true
+		status, answer, err := s.send(p)
+		if err != nil {
 			return
-		case status == http.StatusAccepted:
-			s.acked = append(s.acked, second)
-		default:
+		}
+		if status != http.StatusAccepted {
 			t.Errorf("POST answered %d: %s", status, answer)
 			return
 		}
 	}
+}
+
+// send sends one request to p, and remembers what came of it.
+func (s *sender) send(p *process) (status int, answer []byte, err error) {
+	second := s.seconds.Add(1)
+	var body strings.Builder
+	for i, id := range s.metrics {
+		fmt.Fprintf(&body, `%c%q:[{"timestamp":%d,"value":%d}]`, "{,"[min(i, 1)], id, firstSecond+second, second)
+	}
+	body.WriteByte('}')
+	status, _, answer, err = p.do(http.MethodPost, "/v1/batch/metrics/measures", body.String())
+	switch {
+	case err == nil && status == http.StatusAccepted:
+		s.acked = append(s.acked, second)
+	case err != nil || status >= 500:
+		s.doubt[second] = true
+	}
+	return status, answer, err
 }
 
 // aggregates reads a metric's aggregates by second after firstSecond. It comes again for as long as it is told to.
@@ -268,7 +277,9 @@ func TestProcessThatStoodStillEnds(t *testing.T) {
 	api := start(t, data, "api", lease...)
 	metrics := newMetrics(t, api, 8)
 	still := start(t, data, "metricd", lease...)
-	body := func(second int) string { return fmt.Sprintf(`[{"timestamp": %d, "value": %d}]`, firstSecond+second, second) }
+	body := func(second int) string {
+		return fmt.Sprintf(`[{"timestamp": %d, "value": %d}]`, firstSecond+second, second)
+	}
 	for _, metric := range metrics {
 		api.mustDo(http.MethodPost, "/v1/metric/"+metric+"/measures", body(1), http.StatusAccepted)
 		aggregates(t, api, metric, "count")

@@ -70,12 +70,40 @@ var serving = regexp.MustCompile(`msg=serving url=(\S+)`)
 // start starts a process of a role on a data folder and waits until it serves. metricd is the program of that name.
 func start(t *testing.T, data, role string, flags ...string) *process {
 	t.Helper()
-	args := []string{role, "--data", data, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB", "--sacks", "8", "--log-level", "debug"}
+	return host{data: data, address: "127.0.0.1"}.start(t, role, flags...)
+}
+
+// host is where processes are started: a machine, or what plays one.
+type host struct {
+	data    string   // the data folder as it is mounted there
+	address string   // IP address that the others reach it by
+	enter   []string // command that runs another there; nil for here
+}
+
+// start starts a process of a role and waits until it serves.
+func (h host) start(t *testing.T, role string, flags ...string) *process {
+	t.Helper()
+	p := h.launch(t, role, flags...)
+	p.eventually("serves", func() bool {
+		if m := serving.FindStringSubmatch(p.log.String()); m != nil {
+			p.url = m[1]
+		}
+		return p.url != ""
+	})
+	return p
+}
+
+// launch starts a process of a role.
+func (h host) launch(t *testing.T, role string, flags ...string) *process {
+	t.Helper()
+	args := []string{role, "--data", h.data, "--listen", h.address + ":0", "--peer-listen", h.address + ":0",
+		"--min-free-bytes", "1MiB", "--sacks", "8", "--log-level", "debug"}
 	program := "gnocco"
 	if role == "metricd" {
 		program, args = "metricd", append(args[1:], "--checkpoint-interval", "300ms")
 	}
-	p := &process{t: t, cmd: exec.Command(filepath.Join(binaries, program), append(args, flags...)...), ended: make(chan struct{})}
+	args = append(append(append([]string{}, h.enter...), filepath.Join(binaries, program)), append(args, flags...)...)
+	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...), ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -85,12 +113,6 @@ func start(t *testing.T, data, role string, flags ...string) *process {
 		_ = p.cmd.Wait()
 		close(p.ended)
 	}()
-	p.eventually("serves", func() bool {
-		if m := serving.FindStringSubmatch(p.log.String()); m != nil {
-			p.url = m[1]
-		}
-		return p.url != ""
-	})
 	return p
 }
 
@@ -159,3 +181,6 @@ func (p *process) mustDo(method, path, body string, want int) []byte {
 	}
 	return answer
 }
+
+// signal sends a signal to the process, also if another command runs it.
+func (p *process) signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
