@@ -130,7 +130,10 @@ func (s *Server) hold(ctx context.Context, n *node) error {
 		s.parts("sacks", n.closeSacks)
 	}
 	s.parts("statsd", s.statsd.close)
-	if err := n.pass(ctx); err != nil {
+	if err := n.pass(ctx); errors.Is(err, peer.ErrUnreachable) {
+		// A process that hangs must not keep others from starting: it answers later, or it is dead before long.
+		n.logger.Warn("not all is held that should be; trying again", "error", err)
+	} else if err != nil {
 		return err
 	}
 	n.wakeOthers(ctx, everyone)

@@ -21,16 +21,13 @@ var (
 	chaosRounds = flag.Int("chaos.rounds", 2, "rounds of TestChaos")
 	chaosSteps  = flag.Int("chaos.steps", 10, "what happens in a round of TestChaos")
 	chaosHosts  = flag.String("chaos.hosts", "", "hosts of TestChaos: address,mounted folder,command that runs another there; more after a semicolon")
+	chaosTTL    = flag.Duration("chaos.ttl", 2*time.Second, "leases of TestChaos: short, so that a round is")
+	chaosSlack  = flag.Duration("chaos.slack", time.Second, "how much longer others wait; more than the disk's caches hide")
 	chaosCut    = flag.String("chaos.cut", "", "command that cuts off (down) or brings back (up) the host of the number behind")
 )
 
-// Leases are short, so that a round is.
-const (
-	chaosTTL   = 2 * time.Second
-	chaosSlack = time.Second
-	// chaosPause is how long processes are stopped: longer than others believe them alive.
-	chaosPause = chaosTTL + chaosSlack + time.Second
-)
+// chaosPause is how long processes are stopped: longer than others believe them alive.
+func chaosPause() time.Duration { return *chaosTTL + *chaosSlack + time.Second }
 
 const exitFenced = 3
 
@@ -211,7 +208,7 @@ func (c *chaos) step() {
 		if err := s.process.signal(syscall.SIGSTOP); err != nil {
 			c.t.Fatal(err)
 		}
-		s.resume = time.Now().Add(chaosPause)
+		s.resume = time.Now().Add(chaosPause())
 	}
 }
 
@@ -229,7 +226,7 @@ func (c *chaos) cut(host int) {
 	c.t.Logf("host %d is cut off, with %d processes", host, len(cut))
 	c.link("down", host)
 	for _, s := range cut {
-		s.cut, s.resume = true, time.Now().Add(chaosPause+2*time.Second)
+		s.cut, s.resume = true, time.Now().Add(chaosPause()+2*time.Second)
 	}
 }
 
