@@ -55,7 +55,11 @@ func (s *Server) listenPeers(options *Options) (net.Listener, string, error) {
 	if address == "" {
 		tcp := listener.Addr().(*net.TCPAddr)
 		if tcp.IP.IsUnspecified() {
-			return nil, "", errors.New("server: processes listen to each other on all addresses: say by which one this one is reached")
+			ip, err := onlyAddress()
+			if err != nil {
+				return nil, "", err
+			}
+			tcp = &net.TCPAddr{IP: ip, Port: tcp.Port}
 		}
 		address = tcp.String()
 	}
@@ -63,6 +67,25 @@ func (s *Server) listenPeers(options *Options) (net.Listener, string, error) {
 		listener = tls.NewListener(listener, config)
 	}
 	return listener, address, nil
+}
+
+// onlyAddress returns the address by which other machines reach this one, if it has one only, as a container has.
+func onlyAddress() (net.IP, error) {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	var found []net.IP
+	for _, address := range all {
+		if network, ok := address.(*net.IPNet); ok && network.IP.IsGlobalUnicast() {
+			found = append(found, network.IP)
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("server: processes listen to each other on all addresses, and this machine has %v: say by which one this "+
+			"process is reached (--peer-advertise)", found)
+	}
+	return found[0], nil
 }
 
 // servePeers answers the other processes.

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -47,6 +48,8 @@ type chaos struct {
 	hosts  []host
 	slots  []*slot
 
+	all []*process // that ever ran
+
 	mu   sync.Mutex
 	apis []*process // those that clients try
 }
@@ -68,6 +71,7 @@ func TestChaos(t *testing.T) {
 
 func runChaos(t *testing.T, seed uint64) {
 	c := &chaos{t: t, random: rand.New(rand.NewPCG(seed, 5)), hosts: parseHosts(t)}
+	t.Cleanup(c.tidy)
 	for i, role := range []string{"api", "api", "metricd", "metricd", "metricd"} {
 		c.slots = append(c.slots, &slot{role: role, host: i % len(c.hosts)})
 	}
@@ -117,7 +121,11 @@ func runChaos(t *testing.T, seed uint64) {
 func parseHosts(t *testing.T) []host {
 	t.Helper()
 	if *chaosHosts == "" {
-		return []host{{data: filepath.Join(t.TempDir(), "data"), address: "127.0.0.1"}}
+		dir, err := os.MkdirTemp("", "gnocco-chaos-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []host{{data: dir, address: "127.0.0.1"}}
 	}
 	var hosts []host
 	name := ""
@@ -138,10 +146,28 @@ func parseHosts(t *testing.T) []host {
 	return hosts
 }
 
+// tidy removes the data folder, or, after a failure, leaves it with everybody's log.
+func (c *chaos) tidy() {
+	data := c.hosts[0].data
+	if !c.t.Failed() {
+		os.RemoveAll(data)
+		return
+	}
+	for i, p := range c.all {
+		p.kill()
+		name := filepath.Join(data, fmt.Sprintf("process-%02d.log", i))
+		if err := os.WriteFile(name, []byte(p.log.String()), 0o600); err != nil {
+			c.t.Log(err)
+		}
+	}
+	c.t.Logf("the folder, with logs, is left in %s", data)
+}
+
 // start starts the process of a slot.
 func (c *chaos) start(s *slot) {
 	c.t.Helper()
 	s.process = c.hosts[s.host].start(c.t, s.role, "--lease-ttl", chaosTTL.String(), "--lease-slack", chaosSlack.String())
+	c.all = append(c.all, s.process)
 	c.tell()
 }
 

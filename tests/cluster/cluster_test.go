@@ -125,7 +125,9 @@ func check(t *testing.T, p *process, metrics []string, senders ...*sender) {
 			for _, second := range s.acked {
 				acked++
 				if counts[second] != 1 || sums[second] != float64(second) {
-					t.Fatalf("metric %s, second %d: count %v, sum %v", metric, second, counts[second], sums[second])
+					time.Sleep(10 * time.Second)
+					t.Fatalf("metric %s, second %d: count %v, sum %v; 10 s later count %v", metric, second, counts[second], sums[second],
+						aggregates(t, p, metric, "count")[second])
 				}
 				delete(counts, second)
 			}

@@ -20,8 +20,10 @@ pids=()
 cleanup() {
     set +e
     for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
-    # What the daemons started (bricks, self-heal) and the mounts' processes name the work folder.
-    for pid in $(pgrep -f "$work"); do [ "$pid" = $$ ] || kill -9 "$pid" 2>/dev/null; done
+    # What the daemons started (bricks, self-heal) and the mounts' processes are whoever is left in the namespaces.
+    for n in s0 s1 s2 c0 c1 t; do
+        for pid in $(ip netns pids "$prefix$n"); do kill -9 "$pid" 2>/dev/null; done
+    done
     for mount in "$work"/m/*; do umount -l "$mount" 2>/dev/null; done
     for n in s0 s1 s2 c0 c1 t; do ip netns del "$prefix$n" 2>/dev/null; done
     ip netns del "$switch" 2>/dev/null
