@@ -171,6 +171,42 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	}
 }
 
+// Who could not take what a source gave gets it again, until it asks for what lies behind. (Measures were lost: a worker drained
+// records, found nobody to ask about their metrics, and drained again.)
+func TestSourceGivesAgainWhatWasNotTaken(t *testing.T) {
+	o := startOther(t, 1)
+	id := o.newMetric(t)
+	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), slog.New(slog.DiscardHandler))
+	defer source.Close()
+	source.Follow(0, 0)
+	for second := range 3 {
+		o.post(t, id, second)
+	}
+	drained, after := 0, uint64(0)
+	for drained < 3 {
+		records, err := source.Drain(0, after, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(records) == 0 {
+			<-source.Ready(0)
+			continue
+		}
+		again, err := source.Drain(0, after, 1)
+		if err != nil || len(again) != 1 || again[0].Sequence != records[0].Sequence {
+			t.Fatalf("given once: %d, then %v (%v)", records[0].Sequence, again, err)
+		}
+		after = records[0].Sequence
+		drained++
+	}
+	if records, err := source.Drain(0, after, 1); err != nil || len(records) != 0 {
+		t.Errorf("%d more records (%v)", len(records), err)
+	}
+}
+
 // Groups come over as they are, and a sack that the other process does not hold is told apart.
 func TestGroupsComeOver(t *testing.T) {
 	o := startOther(t, 1)
