@@ -135,10 +135,14 @@ func (a *api) readTables(ctx context.Context, found []foundMetric, granularities
 	for i, granularity := range granularities {
 		tables[i] = aggregates.Table{Granularity: granularity, Series: make([]aggregates.Series, len(found))}
 	}
-	err := readAtOnce(ctx, len(found), len(granularities), readsPerWorker, func(ctx context.Context, s *seriesReader, metric, i int) error {
+	archives, err := a.prefetch(ctx, found, granularities, query)
+	if err != nil {
+		return nil, err
+	}
+	err = readAtOnce(ctx, len(found), len(granularities), readsPerWorker, func(ctx context.Context, s *seriesReader, metric, i int) error {
 		series := &tables[i].Series[metric]
 		series.Reference = found[metric].reference
-		return a.readSeries(ctx, s, &found[metric], granularities[i], i, query, series)
+		return readSeries(ctx, archives, s, &found[metric], granularities[i], i, query, series)
 	})
 	return tables, err
 }
@@ -191,13 +195,13 @@ type seriesReader struct {
 var seriesReaders = sync.Pool{New: func() any { return new(seriesReader) }}
 
 // readSeries reads the aggregates of one metric at the i-th granularity.
-func (a *api) readSeries(ctx context.Context, s *seriesReader, f *foundMetric, granularity time.Duration, i int, query *aggregatesQuery,
-	series *aggregates.Series) error {
+func readSeries(ctx context.Context, archives Archives, s *seriesReader, f *foundMetric, granularity time.Duration, i int,
+	query *aggregatesQuery, series *aggregates.Series) error {
 	method, err := carbonara.ParseMethod(f.aggregation)
 	if err != nil {
 		return err
 	}
-	if err := a.Archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, &s.groups); err != nil {
+	if err := archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, &s.groups); err != nil {
 		return err
 	}
 	s.starts, series.Values = s.groups.Aggregate(method, s.starts[:0], query.memory.take(s.groups.Len())[:0])

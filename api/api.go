@@ -36,6 +36,15 @@ func New(options Options) (http.Handler, error) {
 	}
 	router := chi.NewRouter()
 	router.Use(a.observe, a.cors, a.requireText, trimSlash)
+	if a.Index == nil {
+		router.NotFound(a.Elsewhere.ServeHTTP)
+		router.MethodNotAllowed(a.Elsewhere.ServeHTTP)
+		a.routesApart(router, "")
+		if a.Prefix != "" {
+			a.routesApart(router, a.Prefix)
+		}
+		return router, nil
+	}
 	router.NotFound(a.open(func(http.ResponseWriter, *http.Request) error { return &Error{Status: http.StatusNotFound} }))
 	router.MethodNotAllowed(a.open(func(w http.ResponseWriter, r *http.Request) error {
 		if err := a.checkRouteType(router, r); err != nil {

@@ -174,7 +174,7 @@ func (a *api) metricTarget(m *model.Metric) policy.Target {
 		if key, ok := strings.CutPrefix(key, "resource."); ok {
 			if resource == nil {
 				resource = func(string) (any, bool) { return nil, false }
-				if m.ResourceID != nil {
+				if m.ResourceID != nil && a.Index != nil {
 					if r, err := a.Index.Resource(model.GenericType, *m.ResourceID); err == nil {
 						resource = resourceTarget(r)
 					}

@@ -158,6 +158,9 @@ func (e *Error) description() string {
 func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 	title := http.StatusText(e.Status)
 	header := w.Header()
+	if e.Status == http.StatusServiceUnavailable && header.Get("Retry-After") == "" {
+		header.Set("Retry-After", "1")
+	}
 	var body []byte
 	switch accept := r.Header.Get("Accept"); {
 	case strings.Contains(accept, "application/json"):

@@ -43,16 +43,20 @@ func (a *api) postBatch(w http.ResponseWriter, r *http.Request, who *Identity) e
 		if err := s.decoder.DecodeBatch(s.body, now, &s.measures); err != nil {
 			return err
 		}
-		return a.authorize(who, s.measures.Metrics)
+		return a.authorize(r.Context(), who, s.measures.Metrics)
 	})
 }
 
 // authorize checks that all metrics exist and that the user may write to them.
-func (a *api) authorize(who *Identity, ids []uuid.UUID) error {
+func (a *api) authorize(ctx context.Context, who *Identity, ids []uuid.UUID) error {
+	metricAt, err := a.finder(ctx, ids)
+	if err != nil {
+		return err
+	}
 	var unknown []string
 	forbidden, may := false, a.permits(who, "post measures")
-	for _, id := range ids {
-		metric := a.Index.Lookup(id)
+	for i, id := range ids {
+		metric := metricAt(i)
 		if metric == nil {
 			unknown = append(unknown, id.String())
 			continue

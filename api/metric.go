@@ -21,7 +21,10 @@ func (a *api) withMetric(rule string, h metricHandler) userHandler {
 		if err != nil {
 			return model.NotFound(model.NounMetric, text)
 		}
-		metric := a.Index.Lookup(id)
+		metric, err := a.findMetric(r.Context(), id)
+		if err != nil {
+			return err
+		}
 		if metric == nil {
 			return model.NotFound(model.NounMetric, text)
 		}

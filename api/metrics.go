@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -30,12 +31,28 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	if registerer == nil {
 		return m, nil
 	}
-	for _, collector := range []prometheus.Collector{m.requests, m.seconds} {
-		if err := registerer.Register(collector); err != nil {
-			return nil, fmt.Errorf("api: register metrics: %w", err)
+	var err error
+	if m.requests, err = registered(registerer, m.requests); err != nil {
+		return nil, err
+	}
+	m.seconds, err = registered(registerer, m.seconds)
+	return m, err
+}
+
+// registered registers a collector, or returns the one that is there: a process that comes to hold the index serves another
+// API than before, and counts on.
+func registered[C prometheus.Collector](registerer prometheus.Registerer, collector C) (C, error) {
+	err := registerer.Register(collector)
+	var there prometheus.AlreadyRegisteredError
+	if errors.As(err, &there) {
+		if existing, ok := there.ExistingCollector.(C); ok {
+			return existing, nil
 		}
 	}
-	return m, nil
+	if err != nil {
+		err = fmt.Errorf("api: register metrics: %w", err)
+	}
+	return collector, err
 }
 
 // observe counts and times every request.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -30,12 +31,16 @@ type Archives interface {
 	Refresh(ctx context.Context, metrics []uuid.UUID) error
 }
 
-// Options configure the API. Index, Incoming, Archives and Sacks have no default.
+// Options configure the API. Index (or Metrics and Elsewhere), Incoming, Archives and Sacks have no default.
 type Options struct {
-	Index    *index.Store
+	Index     *index.Store // nil if another process holds it: then
+	Metrics   Metrics      // knows metrics, and
+	Elsewhere http.Handler // answers what takes more than that
+
 	Incoming *incoming.Store
 	Archives Archives
-	Sacks    int // number of sacks of the cluster
+	Sacks    int                            // number of sacks of the cluster
+	Cluster  func(context.Context) *Cluster // for GET /v1/status; nil: what Incoming tells is all there is
 
 	Auth         Authenticator // nil: Basic
 	Policy       *policy.Rules // who may do what; nil: policy.Default
@@ -92,7 +97,7 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("api: "+format, args...)) }
-	if o.Index == nil {
+	if o.Index == nil && (o.Metrics == nil || o.Elsewhere == nil) {
 		fault("Index is missing")
 	}
 	if o.Incoming == nil {

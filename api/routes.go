@@ -82,8 +82,13 @@ func (a *api) routes(r chi.Router, prefix string) {
 	at("POST", "/v1/prometheus/write", a.inAnyForm(a.postPrometheus))
 
 	if prefix != "" {
-		return // what follows is for who runs the server
+		return
 	}
+	a.routesForOperators(r)
+}
+
+// routesForOperators are for who runs the server.
+func (a *api) routesForOperators(r chi.Router) {
 	if a.Gatherer != nil {
 		r.Method("GET", "/metrics", promhttp.HandlerFor(a.Gatherer, promhttp.HandlerOpts{}))
 	}

@@ -18,7 +18,13 @@ func (s *sack) checkpoint(ctx context.Context) error {
 
 // checkpointLocked is checkpoint with work held. Reads go on meanwhile: heads change only at the end.
 func (s *sack) checkpointLocked(ctx context.Context) error {
+	if s.closed {
+		return nil
+	}
 	if len(s.dirty) == 0 && len(s.corrupted) == 0 {
+		s.mu.Lock()
+		s.settleFlows()
+		s.mu.Unlock()
 		return s.acknowledge()
 	}
 	started := time.Now()
@@ -56,18 +62,6 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 	return s.acknowledge()
 }
 
-// acknowledge lets the incoming store delete what is in the archives.
-func (s *sack) acknowledge() error {
-	if s.drained == s.acknowledged {
-		return nil
-	}
-	if err := s.parent.options.Incoming.Acknowledge(s.number, s.drained); err != nil {
-		return fmt.Errorf("metricd: acknowledge sack %d: %w", s.number, err)
-	}
-	s.acknowledged = s.drained
-	return nil
-}
-
 // write puts what the resampler answered into the checkpoint.
 func (s *sack) write(c *archive.Checkpoint, b *batch) error {
 	for i, e := range b.entries {
@@ -89,13 +83,20 @@ func (s *sack) write(c *archive.Checkpoint, b *batch) error {
 			}
 		}
 	}
-	source := s.parent.options.Incoming.ID()
 	for _, block := range s.corrupted {
-		if err := c.Quarantine(source, block.sequence, block.data); err != nil {
+		if err := c.Quarantine(block.source, block.sequence, block.data); err != nil {
 			return err
 		}
 	}
-	return c.SetMark(source, s.drained)
+	for _, f := range s.flows {
+		if f.drained == f.settled {
+			continue
+		}
+		if err := c.SetMark(f.id, f.drained); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeGroups writes the new and changed groups of one granularity and removes the splits that they make expire.
@@ -180,6 +181,7 @@ func (s *sack) settle(b *batch) {
 		h.dropped, h.dirty = 0, false
 	}
 	s.dirty, s.corrupted, s.pending = s.dirty[:0], nil, 0
+	s.settleFlows()
 	s.forget()
 }
 

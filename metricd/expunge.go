@@ -3,13 +3,17 @@ package metricd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-// expungeBatch is the number of metrics that are expunged at a time.
-const expungeBatch = 1000
+// expungeLimit is the number of deleted metrics looked at in one go, expungeBatch of those expunged at a time.
+const (
+	expungeLimit = 100_000
+	expungeBatch = 1000
+)
 
 // expungeLoop removes what is left of deleted metrics.
 func (p *Metricd) expungeLoop(ctx context.Context) {
@@ -27,36 +31,54 @@ func (p *Metricd) expungeLoop(ctx context.Context) {
 	}
 }
 
-// Expunge removes the archives of all deleted metrics, then the metrics from the index.
+// Expunge removes the archives of all deleted metrics of the sacks that are open, then the metrics from the index.
 func (p *Metricd) Expunge(ctx context.Context) error {
-	for ctx.Err() == nil {
-		ids, err := p.options.Index.DeletedMetrics(ctx, expungeBatch)
+	ids, err := p.options.Index.DeletedMetrics(ctx, expungeLimit)
+	if err != nil {
+		return err
+	}
+	ids = slices.DeleteFunc(ids, func(id uuid.UUID) bool {
+		_, err := p.sackOf(id)
+		return err != nil
+	})
+	for batch := range slices.Chunk(ids, expungeBatch) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := p.expunge(ctx, batch); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (p *Metricd) expunge(ctx context.Context, ids []uuid.UUID) error {
+	bySack := make(map[*sack][]uuid.UUID)
+	for _, id := range ids {
+		s, err := p.sackOf(id)
 		if err != nil {
 			return err
 		}
-		if len(ids) == 0 {
-			return nil
-		}
-		bySack := make(map[*sack][]uuid.UUID)
-		for _, id := range ids {
-			bySack[p.sackOf(id)] = append(bySack[p.sackOf(id)], id)
-		}
-		for s, ids := range bySack {
-			if err := s.expunge(ids); err != nil {
-				return err
-			}
-		}
-		if err := p.options.Index.Expunge(ctx, ids...); err != nil {
+		bySack[s] = append(bySack[s], id)
+	}
+	for s, ids := range bySack {
+		if err := s.expunge(ids); err != nil {
 			return err
 		}
-		p.metrics.expunged.Add(float64(len(ids)))
 	}
-	return ctx.Err()
+	if err := p.options.Index.Expunge(ctx, ids...); err != nil {
+		return err
+	}
+	p.metrics.expunged.Add(float64(len(ids)))
+	return nil
 }
 
 func (s *sack) expunge(ids []uuid.UUID) error {
 	s.work.Lock()
 	defer s.work.Unlock()
+	if s.closed {
+		return notOwned(s.number)
+	}
 	// What the heads hold of them goes first: a checkpoint must not bring back what is deleted below.
 	s.mu.Lock()
 	for _, id := range ids {

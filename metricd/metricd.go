@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,21 +16,25 @@ import (
 	"gnocco/model"
 )
 
-// Metricd owns sacks and works on them until Close.
+// Metricd owns sacks and works on them until Close. Which ones may change at any time: Open, CloseSack.
 type Metricd struct {
 	options            Options
 	metrics            *metrics
-	sacks              []*sack
 	reader             *carbonara.CPUResampler // for the few measures of a head
 	reads, checkpoints sync.Pool               // *batch, apart because of their sizes
 
 	slots   *semaphore.Weighted // sacks worked on at a time
 	stop    context.CancelFunc
 	workers sync.WaitGroup
+
+	sacks []atomic.Pointer[sack] // nil for those that are not held
+
+	changing sync.Mutex // held while sacks or sources come and go; taken before a sack's locks
+	sources  map[string]Source
 }
 
-// New opens the sacks, replays what the incoming store has beyond their marks in the background, and starts the
-// workers.
+// New returns a Metricd that holds the sacks of Options.Dir, if that is given, and no others. What the sources have beyond
+// their marks is replayed in the background.
 func New(options Options) (*Metricd, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
@@ -39,55 +44,50 @@ func New(options Options) (*Metricd, error) {
 		options: options,
 		reader:  carbonara.NewCPUResampler(1),
 		slots:   semaphore.NewWeighted(int64(options.Workers)),
-		sacks:   make([]*sack, options.Sacks),
+		sacks:   make([]atomic.Pointer[sack], options.Sacks),
+		sources: make(map[string]Source),
 	}
 	p.reads.New = func() any { return new(batch) }
 	p.checkpoints.New = p.reads.New
 	p.metrics = newMetrics(options.Registerer, p)
-	for i := range p.sacks {
-		dir := filepath.Join(options.Dir, fmt.Sprintf("%03d", i), "e1")
-		s, err := p.openSack(i, dir)
-		if err != nil {
-			return nil, errors.Join(err, p.closeStores())
-		}
-		p.sacks[i] = s
-	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
-	for _, s := range p.sacks {
-		p.workers.Go(func() { p.work(ctx, s) })
+	if options.Incoming != nil {
+		p.sources[options.Incoming.ID()] = options.Incoming
+	}
+	if options.Dir != "" {
+		for i := range p.sacks {
+			if err := p.Open(i, filepath.Join(options.Dir, fmt.Sprintf("%03d", i), "e1")); err != nil {
+				return nil, errors.Join(err, p.Close(ctx))
+			}
+		}
 	}
 	p.workers.Go(func() { p.expungeLoop(ctx) })
 	return p, nil
 }
 
-func (p *Metricd) sackOf(metric uuid.UUID) *sack { return p.sacks[model.Sack(metric, len(p.sacks))] }
-
-// work drains a sack when measures arrive and checkpoints it from time to time. A failure of the store ends neither:
-// it is logged and tried again, since what was acknowledged is safe in the incoming store.
-func (p *Metricd) work(ctx context.Context, s *sack) {
-	// Sacks take turns: their checkpoints, each an fsync, spread over the interval.
-	interval := p.options.CheckpointInterval
-	tick := time.NewTimer(interval * time.Duration(s.number+1) / time.Duration(len(p.sacks)))
-	defer tick.Stop()
-	ready := p.options.Incoming.Ready(s.number)
-	p.inSlot(ctx, s, (*sack).drain)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ready:
-			p.inSlot(ctx, s, (*sack).drain)
-		case <-tick.C:
-			tick.Reset(interval)
-			p.inSlot(ctx, s, (*sack).checkpoint)
-		}
+// sackOf returns the sack of a metric, or an ErrNotOwned.
+func (p *Metricd) sackOf(metric uuid.UUID) (*sack, error) {
+	number := model.Sack(metric, len(p.sacks))
+	if s := p.sacks[number].Load(); s != nil {
+		return s, nil
 	}
+	return nil, notOwned(number)
 }
 
-// retryDelay is the pause after a failure of a sack's store.
-const retryDelay = time.Second
+// open returns the sacks that are held.
+func (p *Metricd) open() []*sack {
+	var held []*sack
+	for i := range p.sacks {
+		if s := p.sacks[i].Load(); s != nil {
+			held = append(held, s)
+		}
+	}
+	return held
+}
 
+// inSlot runs a step of a sack's work when it is its turn. A failure of the store ends nothing: it is logged and tried
+// again, since what was acknowledged is safe in the incoming store.
 func (p *Metricd) inSlot(ctx context.Context, s *sack, step func(*sack, context.Context) error) {
 	for {
 		if p.slots.Acquire(ctx, 1) != nil {
@@ -108,26 +108,40 @@ func (p *Metricd) inSlot(ctx context.Context, s *sack, step func(*sack, context.
 	}
 }
 
-// Refresh makes all that was accepted for these metrics visible.
+// retryDelay is the pause after a failure of a sack's store, or of what it needs.
+const retryDelay = time.Second
+
+// Refresh makes all that was accepted for these metrics visible. Their sacks must be held.
 func (p *Metricd) Refresh(ctx context.Context, metrics []uuid.UUID) error {
-	seen := make(map[*sack]bool)
+	seen := make(map[int]bool)
+	var numbers []int
 	for _, id := range metrics {
-		s := p.sackOf(id)
-		if seen[s] {
-			continue
+		if number := model.Sack(id, len(p.sacks)); !seen[number] {
+			seen[number] = true
+			numbers = append(numbers, number)
 		}
-		seen[s] = true
-		if err := s.drain(ctx); err != nil {
+	}
+	return p.RefreshSacks(ctx, numbers)
+}
+
+// RefreshSacks is Refresh for all metrics of these sacks.
+func (p *Metricd) RefreshSacks(ctx context.Context, numbers []int) error {
+	for _, number := range numbers {
+		s := p.sacks[number].Load()
+		if s == nil {
+			return notOwned(number)
+		}
+		if err := s.refresh(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Checkpoint drains and checkpoints every sack.
+// Checkpoint drains and checkpoints every sack that is held.
 func (p *Metricd) Checkpoint(ctx context.Context) error {
 	var errs []error
-	for _, s := range p.sacks {
+	for _, s := range p.open() {
 		errs = append(errs, s.drain(ctx), s.checkpoint(ctx))
 	}
 	return errors.Join(errs...)
@@ -138,7 +152,7 @@ func (p *Metricd) Compact(ctx context.Context) error {
 	if err := p.Checkpoint(ctx); err != nil {
 		return err
 	}
-	for _, s := range p.sacks {
+	for _, s := range p.open() {
 		if err := s.store.Compact(); err != nil {
 			return err
 		}
@@ -151,16 +165,9 @@ func (p *Metricd) Compact(ctx context.Context) error {
 func (p *Metricd) Close(ctx context.Context) error {
 	p.stop()
 	p.workers.Wait()
-	err := p.Checkpoint(ctx)
-	return errors.Join(err, p.closeStores())
-}
-
-func (p *Metricd) closeStores() error {
-	var errs []error
-	for _, s := range p.sacks {
-		if s != nil {
-			errs = append(errs, s.store.Close())
-		}
+	errs := []error{p.Checkpoint(ctx)}
+	for i := range p.sacks {
+		errs = append(errs, p.CloseSack(ctx, i))
 	}
 	return errors.Join(errs...)
 }

@@ -49,18 +49,17 @@ func newMetrics(registerer prometheus.Registerer, p *Metricd) *metrics {
 		gauge := func(name, help string, value func(*sack) int) prometheus.Collector {
 			return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "gnocco", Subsystem: "metricd", Name: name, Help: help}, func() float64 {
 				total := 0
-				for _, s := range p.sacks {
-					if s != nil {
-						s.mu.RLock()
-						total += value(s)
-						s.mu.RUnlock()
-					}
+				for _, s := range p.open() {
+					s.mu.RLock()
+					total += value(s)
+					s.mu.RUnlock()
 				}
 				return float64(total)
 			})
 		}
 		registerer.MustRegister(m.processed, m.dropped, m.corrupt, m.failures, m.expunged, m.checkpointSeconds, m.checkpointMeasures,
 			m.checkpointBytes, m.checkpointGroups, m.readSeconds,
+			gauge("sacks", "Sacks held by this process.", func(*sack) int { return 1 }),
 			gauge("heads", "Metrics in memory.", func(s *sack) int { return len(s.heads) }),
 			gauge("pending_measures", "Measures in heads: visible, not yet in the archives.", func(s *sack) int { return s.pending }))
 	}

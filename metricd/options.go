@@ -12,16 +12,15 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/storage/engine"
-	"gnocco/storage/incoming"
-	"gnocco/storage/index"
 )
 
-// Options of a Metricd. Dir, Sacks, Index and Incoming are needed.
+// Options of a Metricd. Sacks and Index are needed.
 type Options struct {
-	Dir      string // folder of the sacks
-	Sacks    int
-	Index    *index.Store
-	Incoming *incoming.Store
+	Sacks int // of the cluster
+	Index Index
+
+	Dir      string // folder of sacks, which New opens, all of them; "": Open is told which
+	Incoming Source // the first that is attached; nil for none
 
 	Resampler          carbonara.Resampler // nil: on the CPU
 	Workers            int                 // sacks worked on at a time; 0: one per core
@@ -36,6 +35,7 @@ type Options struct {
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 	Collector  *engine.Collector // takes the sacks' stores; nil: nobody does
+	Fail       func(error)       // as in engine.Options: told what made a store unusable; nil: ends the process
 }
 
 // EnsureDefaults fills in what is not set.
@@ -69,14 +69,11 @@ func (o *Options) EnsureDefaults() {
 // Validate lists every fault at once.
 func (o *Options) Validate() error {
 	var errs []error
-	if o.Dir == "" {
-		errs = append(errs, errors.New("metricd: no folder for the sacks"))
-	}
 	if o.Sacks < 1 {
 		errs = append(errs, errors.New("metricd: number of sacks must be positive"))
 	}
-	if o.Index == nil || o.Incoming == nil {
-		errs = append(errs, errors.New("metricd: index and incoming store are needed"))
+	if o.Index == nil {
+		errs = append(errs, errors.New("metricd: an index is needed"))
 	}
 	return errors.Join(errs...)
 }

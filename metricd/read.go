@@ -25,12 +25,19 @@ func (p *Metricd) Groups(ctx context.Context, metric *model.Metric, granularity 
 	started := time.Now()
 	defer func() { p.metrics.readSeconds.Observe(time.Since(started).Seconds()) }()
 	dst.Reset(granularity, columns)
-	return p.sackOf(metric.ID).groups(ctx, metric, granularity, from, to, dst)
+	s, err := p.sackOf(metric.ID)
+	if err != nil {
+		return err
+	}
+	return s.groups(ctx, metric, granularity, from, to, dst)
 }
 
 func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if s.closed {
+		return notOwned(s.number)
+	}
 	h := s.heads[metric.ID]
 	timespan := metric.ArchivePolicy.Timespan(granularity)
 	if timespan > 0 && h != nil && h.hasNewest {

@@ -19,20 +19,27 @@ type sack struct {
 	parent *Metricd
 	store  *archive.Store
 
-	work         sync.Mutex // taken first: drain, checkpoint, expunge; guards the next two
-	request      model.Measures
-	acknowledged uint64 // incoming sequence up to which the incoming store was told
+	ctx         context.Context // of its background work; not kept by calls
+	stop        context.CancelFunc
+	checkpoints sync.WaitGroup // the loop that makes them
+
+	work     sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next three
+	request  model.Measures
+	targets  []*head                     // of request's metrics; nil for those that are gone
+	resolved map[uuid.UUID]*model.Metric // looked up for the records in hand
 
 	mu        sync.RWMutex // guards what follows; see doc.go
+	flows     map[string]*flow
 	heads     map[uuid.UUID]*head
 	dirty     []*head
-	pending   int    // measures in heads
-	drained   uint64 // incoming sequence up to which the heads have all measures
+	pending   int // measures in heads
 	corrupted []corruptBlock
+	closed    bool
 }
 
 // corruptBlock is an incoming block that did not decode, until the next checkpoint keeps it.
 type corruptBlock struct {
+	source   string
 	sequence uint64
 	data     []byte
 }
@@ -42,35 +49,59 @@ const drainBytes = 4 << 20
 
 func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 	store, err := archive.Open(dir, archive.Options{
-		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache, Logger: p.options.Logger.With("sack", number), Collector: p.options.Collector,
+		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache, Logger: p.options.Logger.With("sack", number),
+		Collector: p.options.Collector, Fail: p.options.Fail,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := &sack{number: number, parent: p, store: store, heads: make(map[uuid.UUID]*head)}
-	if s.drained, err = store.Mark(p.options.Incoming.ID()); err != nil {
-		return nil, fmt.Errorf("metricd: sack %d: %w", number, err)
-	}
+	s := &sack{number: number, parent: p, store: store, heads: make(map[uuid.UUID]*head), flows: make(map[string]*flow)}
+	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s, nil
 }
 
-// drain moves all that the incoming store has for the sack into the heads, with checkpoints where memory asks for
-// them.
+// close closes the store. Reads that come later are not answered.
+func (s *sack) close() error {
+	s.work.Lock()
+	defer s.work.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return s.store.Close()
+}
+
+// drain moves all that the sources have for the sack into the heads.
 func (s *sack) drain(ctx context.Context) error {
+	for _, f := range s.attached() {
+		if err := s.drainFlow(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drainFlow moves all that one source has for the sack into the heads, with checkpoints where memory asks for them.
+func (s *sack) drainFlow(ctx context.Context, f *flow) error {
 	s.work.Lock()
 	defer s.work.Unlock()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		records, err := s.parent.options.Incoming.Drain(s.number, s.drained, drainBytes)
+		if f.source == nil || s.closed {
+			return nil
+		}
+		records, err := f.source.Drain(s.number, f.drained, drainBytes)
 		if err != nil {
 			return fmt.Errorf("metricd: drain sack %d: %w", s.number, err)
 		}
 		if len(records) == 0 {
 			return nil
 		}
-		if err := s.take(records); err != nil {
+		if err := s.take(ctx, f, records); err != nil {
 			return err
 		}
 		if int64(s.pending)*measureBytes >= s.parent.options.CheckpointBytes/int64(s.parent.options.Sacks) {
@@ -84,37 +115,49 @@ func (s *sack) drain(ctx context.Context) error {
 // measureBytes is the memory of a measure in a head.
 const measureBytes = 16
 
-// take adds records to the heads.
-func (s *sack) take(records []incoming.Record) error {
+// take adds records to the heads, in order; after an error those before it are in.
+func (s *sack) take(ctx context.Context, f *flow, records []incoming.Record) error {
+	s.resolved = nil
+	for i, record := range records {
+		s.request.Reset()
+		if _, err := incoming.DecodeBlock(record.Block, &s.request); err != nil {
+			s.quarantine(f, record, err)
+			continue
+		}
+		if err := s.resolve(ctx, records[i:]); err != nil {
+			return fmt.Errorf("metricd: sack %d: %w", s.number, err)
+		}
+		s.takeRequest(f, record.Sequence)
+	}
+	return nil
+}
+
+// takeRequest adds the measures of the request in hand to their heads.
+func (s *sack) takeRequest(f *flow, sequence uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.pending
-	for _, record := range records {
-		s.request.Reset()
-		if _, err := incoming.DecodeBlock(record.Block, &s.request); err != nil {
-			s.parent.options.Logger.Error("incoming block does not decode; kept in the sack's store",
-				"sack", s.number, "sequence", record.Sequence, "error", err)
-			s.parent.metrics.dropped.WithLabelValues(reasonCorrupt).Inc()
-			s.corrupted = append(s.corrupted, corruptBlock{record.Sequence, append([]byte(nil), record.Block...)})
-			s.drained = record.Sequence
+	for i, h := range s.targets {
+		timestamps, values := s.request.Of(i)
+		if h == nil {
+			s.parent.metrics.dropped.WithLabelValues(reasonDeleted).Add(float64(len(timestamps)))
 			continue
 		}
-		for i, id := range s.request.Metrics {
-			h, err := s.headOf(id)
-			if err != nil {
-				return err
-			}
-			timestamps, values := s.request.Of(i)
-			if h == nil {
-				s.parent.metrics.dropped.WithLabelValues(reasonDeleted).Add(float64(len(timestamps)))
-				continue
-			}
-			s.accept(h, timestamps, values)
-		}
-		s.drained = record.Sequence
+		s.accept(h, timestamps, values)
 	}
+	f.drained = sequence
 	s.parent.metrics.processed.Add(float64(s.pending - before))
-	return nil
+}
+
+// quarantine keeps a block that does not decode until the next checkpoint writes it aside.
+func (s *sack) quarantine(f *flow, record incoming.Record, err error) {
+	s.parent.options.Logger.Error("incoming block does not decode; kept in the sack's store",
+		"sack", s.number, "sequence", record.Sequence, "error", err)
+	s.parent.metrics.dropped.WithLabelValues(reasonCorrupt).Inc()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.corrupted = append(s.corrupted, corruptBlock{f.id, record.Sequence, append([]byte(nil), record.Block...)})
+	f.drained = record.Sequence
 }
 
 func (s *sack) accept(h *head, timestamps []carbonara.Timestamp, values []float64) {
@@ -130,30 +173,76 @@ func (s *sack) accept(h *head, timestamps []carbonara.Timestamp, values []float6
 	}
 }
 
-// headOf returns the metric's head, made from the store where there is none yet; nil for a metric that is gone.
-func (s *sack) headOf(id uuid.UUID) (*head, error) {
-	index := s.parent.options.Index
-	generation := index.Generation()
-	h := s.heads[id]
-	if h != nil && h.generation == generation {
-		return h, nil
+// resolve sets targets to the heads of the request in hand. The first time that it has to ask the index it asks for all
+// metrics of the records that are left: the index may be far away.
+func (s *sack) resolve(ctx context.Context, rest []incoming.Record) error {
+	generation := s.parent.options.Index.Generation()
+	s.targets = s.targets[:0]
+	for _, id := range s.request.Metrics {
+		h := s.heads[id]
+		if h == nil || h.generation != generation {
+			var err error
+			if h, err = s.headOf(ctx, id, h, generation, rest); err != nil {
+				return err
+			}
+		}
+		s.targets = append(s.targets, h)
 	}
-	metric := index.Lookup(id)
+	return nil
+}
+
+// headOf returns the metric's head as of the index's generation, nil for a metric that is gone. h is the head so far,
+// nil for none.
+func (s *sack) headOf(ctx context.Context, id uuid.UUID, h *head, generation uint64, rest []incoming.Record) (*head, error) {
+	if s.resolved == nil {
+		if err := s.find(ctx, rest, generation); err != nil {
+			return nil, err
+		}
+	}
+	metric := s.resolved[id]
 	if metric == nil {
 		return nil, nil
 	}
-	if h != nil {
-		h.surveyed = h.surveyed && metric.ArchivePolicy == h.metric.ArchivePolicy
-		h.metric, h.generation = metric, generation
-		return h, nil
+	if h == nil {
+		loaded, err := s.loadHead(metric)
+		if err != nil {
+			return nil, err
+		}
+		loaded.generation = generation
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.heads[id] = loaded
+		return loaded, nil
 	}
-	h, err := s.loadHead(metric)
-	if err != nil {
-		return nil, err
-	}
-	h.generation = generation
-	s.heads[id] = h
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.surveyed = h.surveyed && metric.ArchivePolicy == h.metric.ArchivePolicy
+	h.metric, h.generation = metric, generation
 	return h, nil
+}
+
+// find looks up all metrics of records whose heads are not of this generation.
+func (s *sack) find(ctx context.Context, records []incoming.Record, generation uint64) error {
+	seen := make(map[uuid.UUID]bool)
+	var ids, block []uuid.UUID
+	for _, record := range records {
+		block, _ = incoming.AppendBlockMetrics(block[:0], record.Block) // what does not decode is found when it is taken
+		for _, id := range block {
+			if h := s.heads[id]; !seen[id] && (h == nil || h.generation != generation) {
+				seen[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	found := make([]*model.Metric, len(ids))
+	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
+		return err
+	}
+	s.resolved = make(map[uuid.UUID]*model.Metric, len(ids))
+	for i, id := range ids {
+		s.resolved[id] = found[i]
+	}
+	return nil
 }
 
 // loadHead makes the head of a metric that has none in memory.

@@ -10,6 +10,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/cmd/gnocco/internal/inspect"
+	"gnocco/cmd/gnocco/internal/offline"
 	"gnocco/model"
 )
 
@@ -26,11 +27,11 @@ its stores and metrics, say how a metric's splits are stored, decode one.`,
   gnocco inspect split 5a301761-aaaa-46e2-8900-8b4f6fe6675a 60s 2026-02-14T14:00`,
 	}
 	cmd.PersistentFlags().StringVar(&data, "data", stateFolder("gnocco"), "data folder")
-	add := func(use, short string, args int, run func(cmd *cobra.Command, d *inspect.Data, args []string) error) {
+	add := func(use, short string, args int, run func(cmd *cobra.Command, d *offline.Data, args []string) error) {
 		cmd.AddCommand(&cobra.Command{
 			Use: use, Short: short, Args: cobra.ExactArgs(args),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				d, err := inspect.Open(data)
+				d, err := offline.Open(data)
 				if err != nil {
 					return err
 				}
@@ -38,20 +39,23 @@ its stores and metrics, say how a metric's splits are stored, decode one.`,
 			},
 		})
 	}
-	add("stores", "List the stores with their keys and bytes", 0, func(cmd *cobra.Command, d *inspect.Data, _ []string) error {
-		return d.Stores(cmd.OutOrStdout())
+	add("stores", "List the stores with their keys and bytes", 0, func(cmd *cobra.Command, d *offline.Data, _ []string) error {
+		return inspect.Stores(d, cmd.OutOrStdout())
 	})
-	add("metrics", "List the metrics with what is stored of them", 0, func(cmd *cobra.Command, d *inspect.Data, _ []string) error {
-		return d.Metrics(cmd.Context(), cmd.OutOrStdout())
+	add("metrics", "List the metrics with what is stored of them", 0, func(cmd *cobra.Command, d *offline.Data, _ []string) error {
+		return inspect.Metrics(cmd.Context(), d, cmd.OutOrStdout())
 	})
-	add("metric ID", "Say how the splits of a metric are stored", 1, func(cmd *cobra.Command, d *inspect.Data, args []string) error {
+	add("quarantine", "List what did not decode and is kept", 0, func(cmd *cobra.Command, d *offline.Data, _ []string) error {
+		return inspect.Quarantine(d, cmd.OutOrStdout())
+	})
+	add("metric ID", "Say how the splits of a metric are stored", 1, func(cmd *cobra.Command, d *offline.Data, args []string) error {
 		id, err := uuid.Parse(args[0])
 		if err != nil {
 			return fmt.Errorf("%q is not a metric's ID: %w", args[0], err)
 		}
-		return d.Metric(cmd.Context(), cmd.OutOrStdout(), id)
+		return inspect.Metric(cmd.Context(), d, cmd.OutOrStdout(), id)
 	})
-	add("split ID GRANULARITY TIME", "Decode the split of a metric that holds a time", 3, func(cmd *cobra.Command, d *inspect.Data, args []string) error {
+	add("split ID GRANULARITY TIME", "Decode the split of a metric that holds a time", 3, func(cmd *cobra.Command, d *offline.Data, args []string) error {
 		id, err := uuid.Parse(args[0])
 		if err != nil {
 			return fmt.Errorf("%q is not a metric's ID: %w", args[0], err)
@@ -64,7 +68,7 @@ its stores and metrics, say how a metric's splits are stored, decode one.`,
 		if err != nil {
 			return fmt.Errorf("time %q: %w", args[2], err)
 		}
-		return d.Split(cmd.OutOrStdout(), id, granularity, t)
+		return inspect.Split(d, cmd.OutOrStdout(), id, granularity, t)
 	})
 	return cmd
 }

@@ -7,12 +7,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"gnocco/internal/server"
 )
 
 // The process's exit statuses besides 0.
 const (
 	exitFailed   = 1
 	exitRejected = 2 // an import went through, but not all lines were taken
+	exitFenced   = server.ExitFenced
 )
 
 func main() {
@@ -24,8 +27,24 @@ func main() {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "gnocco:", err)
-	if errors.Is(err, errRejected) {
+	var status exitStatus
+	switch {
+	case errors.As(err, &status):
+		os.Exit(status.code)
+	case errors.Is(err, errRejected):
 		os.Exit(exitRejected)
+	case errors.Is(err, server.ErrFenced):
+		os.Exit(exitFenced)
 	}
 	os.Exit(exitFailed)
 }
+
+// exitStatus is an error that ends the process with a status of its own.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+func (e exitStatus) Error() string { return e.err.Error() }
+
+func (e exitStatus) Unwrap() error { return e.err }

@@ -46,9 +46,15 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 	send("3", "3")
 	want(first, second, third)
 
-	if _, stderr, status := run(t, "", "serve", "--data", data, "--listen", "127.0.0.1:0"); status != 1 || !strings.Contains(stderr, "data folder is in use by process") {
-		t.Errorf("second serve: status %d: %s", status, stderr)
+	// A second one joins, gets its share of the sacks, and passes on what it does not hold.
+	alone := s
+	s = serve(t, "--data", data)
+	want(first, second, third)
+	if status := s.end(syscall.SIGTERM); status != 0 {
+		t.Errorf("second serve after SIGTERM: status %d, log:\n%s", status, s.logged())
 	}
+	s = alone
+	want(first, second, third)
 	if _, stderr, status := run(t, "", "inspect", "stores", "--data", data); status != 1 || !strings.Contains(stderr, "in use") {
 		t.Errorf("inspect of a running server's folder: status %d: %s", status, stderr)
 	}

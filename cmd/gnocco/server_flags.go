@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"gnocco/internal/server"
@@ -23,16 +24,52 @@ type serverFlags struct {
 	statsd           statsdFlags
 }
 
+// define defines the flags of a process of both roles.
 func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
+	f.defineFor(flags, server.RoleBoth, dataDefault)
+}
+
+// defineFor defines the flags that mean something to a role.
+func (f *serverFlags) defineFor(flags *pflag.FlagSet, role server.Role, dataDefault string) {
 	o := &f.options
+	o.Role = role
 	f.maxBody, f.minFree, f.memory = 64<<20, 256<<20, 512<<20
-	flags.StringVar(&o.Data, "data", dataDefault, "data folder, made at the first start")
-	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8041", "address to serve on")
+	flags.StringVar(&o.Data, "data", dataDefault, "data folder, made at the first start; shared by all processes of a cluster")
 	flags.IntVar(&o.Sacks, "sacks", 0, "number of sacks: how finely work is divided; said at the first start (16), fixed from then on")
-	flags.IntVar(&o.Workers, "workers", 0, "sacks worked on at a time (0: one a core)")
-	flags.DurationVar(&o.CheckpointInterval, "checkpoint-interval", 5*time.Minute, "longest time between two checkpoints of a sack")
 	flags.Var(&f.memory, "memory-limit", "memory for caches and for measures not yet in a checkpoint, roughly")
 	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less than this free")
+	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second, "longest time to finish requests and checkpoints when stopping")
+	f.log.define(flags)
+	f.defineMember(flags)
+	if role != server.RoleAPI {
+		flags.IntVar(&o.Workers, "workers", 0, "sacks worked on at a time (0: one a core)")
+		flags.DurationVar(&o.CheckpointInterval, "checkpoint-interval", 5*time.Minute, "longest time between two checkpoints of a sack")
+		flags.Float64Var(&o.Weight, "weight", 1, "share of the sacks relative to other processes")
+	}
+	if role == server.RoleMetricd {
+		flags.StringVar(&o.Listen, "listen", "", "address to serve /metrics and /healthcheck on (none)")
+		return
+	}
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8041", "address to serve on")
+	f.defineAPI(flags)
+}
+
+// defineMember defines what a process needs to find the others, and they it.
+func (f *serverFlags) defineMember(flags *pflag.FlagSet) {
+	o := &f.options
+	flags.StringVar(&o.Node, "node", "", "name of this process in the cluster, unlike all others' (the host's and a random part)")
+	flags.StringVar(&o.PeerListen, "peer-listen", "127.0.0.1:0", "address for the cluster's other processes; loopback is enough on one machine")
+	flags.StringVar(&o.PeerAdvertise, "peer-advertise", "", "host:port by which the others reach --peer-listen (the same)")
+	flags.StringVar(&o.PeerCert, "peer-cert", "", "certificate in PEM, for mutual TLS between processes; with --peer-cert-key and --peer-ca")
+	flags.StringVar(&o.PeerCertKey, "peer-cert-key", "", "key of --peer-cert")
+	flags.StringVar(&o.PeerCA, "peer-ca", "", "who signed the certificates of the other processes")
+	flags.DurationVar(&o.LeaseTTL, "lease-ttl", 10*time.Second, "a process that could not write to the data folder for this long ends; the same for all")
+	flags.DurationVar(&o.LeaseSlack, "lease-slack", 5*time.Second, "how much longer others wait before they take over; more than the file system's caches hide")
+}
+
+// defineAPI defines what the REST API can be told.
+func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
+	o := &f.options
 	flags.Var(&f.maxBody, "max-body-bytes", "largest body of a request")
 	flags.IntVar(&o.MaxLimit, "max-limit", 1000, "most items of one page of a listing")
 	flags.StringVar(&o.Prefix, "prefix", "", "serve the API below this path too, such as /gnocchi")
@@ -54,8 +91,6 @@ func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
 	flags.StringVar(&o.PolicyFile, "policy-file", "", "YAML file of policy rules that replace Gnocchi's, in oslo.policy's language")
 	flags.BoolVar(&o.PrometheusLabels, "prometheus-labels", false, "keep all labels of what Prometheus writes, as attributes of resources; else Gnocchi's mapping, which keeps job and instance")
 	f.statsd.define(flags)
-	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second, "longest time to finish requests and checkpoints when stopping")
-	f.log.define(flags)
 }
 
 // start starts the server that the flags describe; it logs to logs.
@@ -73,6 +108,15 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	return server.Start(ctx, o)
 }
 
+// serve starts a server and runs it until the command's context ends.
+func (f *serverFlags) serve(cmd *cobra.Command) error {
+	s, err := f.start(cmd.Context(), cmd.ErrOrStderr())
+	if err != nil {
+		return orderly(cmd.Context(), err)
+	}
+	return f.run(cmd.Context(), s)
+}
+
 // orderly returns err, unless it only says that ctx ended while the server was started: to be stopped then is no failure.
 func orderly(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -87,6 +131,9 @@ func (f *serverFlags) run(ctx context.Context, s *server.Server) error {
 	select {
 	case <-ctx.Done():
 	case failed = <-s.Failed():
+	}
+	if errors.Is(failed, server.ErrFenced) {
+		return failed // others may hold the stores: nothing here may be written down
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.stopTimeout)
 	defer cancel()

@@ -11,6 +11,8 @@
 //   - floor: a server in a child process that does nothing but HTTP, to show what net/http and the client cost;
 //   - Report: lines in the format of Go's benchmarks, for benchstat.
 //
+// Archive stands apart: it measures the format of the archives, in process, beside other formats.
+//
 // Invariants: an answer that is wrong is an error, never a figure; a figure that cannot be had (the bytes written by a
 // process of another user, say) is left out, never guessed; the expected aggregates are computed here, plainly, and
 // not by package carbonara.

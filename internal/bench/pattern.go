@@ -17,10 +17,12 @@ const (
 	Percentage                // full-precision floats between 0 and 100
 	Sparse                    // zero, but for one value in fifty
 	Random                    // full-precision floats of any size within 1e6
+	Zeros                     // nothing but 0
+	Sine                      // full-precision floats on a wave of 500.7 measures, so that none repeats
 	numPatterns
 )
 
-var patternNames = [numPatterns]string{"constant", "counter", "gauge", "percentage", "sparse", "random"}
+var patternNames = [numPatterns]string{"constant", "counter", "gauge", "percentage", "sparse", "random", "zeros", "sine"}
 
 // String returns the pattern's name in results.
 func (p Pattern) String() string { return patternNames[p] }
@@ -70,6 +72,14 @@ func (p Pattern) append(dst []float64, n int, rng *rand.Rand) []float64 {
 	case Random:
 		for range n {
 			dst = append(dst, (rng.Float64()*2-1)*1e6)
+		}
+	case Zeros:
+		for range n {
+			dst = append(dst, 0)
+		}
+	case Sine:
+		for i := range n {
+			dst = append(dst, 50+40*math.Sin(2*math.Pi*float64(i)/500.7))
 		}
 	}
 	return dst

@@ -26,6 +26,7 @@ var layers = map[string][]string{
 	"correlate":         {"carbonara"},
 	"web":               {},
 	"internal":          {"model", "carbonara"},
+	"internal/peer":     {"storage", "model", "carbonara", "internal"},
 	"internal/server":   {"*"}, // wiring with several users
 	"internal/bench":    {"*"}, // runs and measures all of it
 	"internal/testnode": {"*"}, // all of it without HTTP, for tests

@@ -9,7 +9,9 @@ import (
 )
 
 // formatVersion is that of the data folder as a whole: which stores there are, and where. Each store has one of its own too.
-const formatVersion = 1
+// Version 1 had index and incoming stores without epochs; they get theirs when they are taken over, and the version is raised
+// before that.
+const formatVersion = 2
 
 // Cluster is what cluster.json holds: what never changes during the life of a data folder.
 type Cluster struct {
@@ -20,6 +22,9 @@ type Cluster struct {
 // ReadCluster reads cluster.json.
 func (f *Folder) ReadCluster() (Cluster, error) {
 	var c Cluster
+	if exists(filepath.Join(f.Path, repartitionFile)) {
+		return c, fmt.Errorf("server: %s: %w", f.Path, errRepartition)
+	}
 	path := filepath.Join(f.Path, "cluster.json")
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -28,8 +33,8 @@ func (f *Folder) ReadCluster() (Cluster, error) {
 	if err := json.Unmarshal(content, &c); err != nil {
 		return c, fmt.Errorf("server: %s: %w", path, err)
 	}
-	if c.Format != formatVersion {
-		return c, fmt.Errorf("server: %s has format %d; this gnocco knows format %d", f.Path, c.Format, formatVersion)
+	if c.Format < 1 || c.Format > formatVersion {
+		return c, fmt.Errorf("server: %s has format %d; this gnocco knows formats 1 to %d", f.Path, c.Format, formatVersion)
 	}
 	if c.Sacks < 1 || c.Sacks > maxSacks {
 		return c, fmt.Errorf("server: %s: %d sacks", path, c.Sacks)
@@ -45,17 +50,28 @@ func (f *Folder) ensureCluster(sacks int) (Cluster, error) {
 		if sacks == 0 {
 			c.Sacks = defaultSacks
 		}
-		content, err := json.Marshal(c)
-		if err != nil {
-			return c, fmt.Errorf("server: %w", err)
+		if err := f.writeCluster(c, f.createFile); err != nil && !errors.Is(err, os.ErrExist) {
+			return c, err
 		}
-		if err := f.writeFile("cluster.json", append(content, '\n')); err != nil {
-			return c, fmt.Errorf("server: %w", err)
-		}
-		return c, nil
+		c, err = f.ReadCluster() // another process may have been first
 	}
 	if err == nil && sacks != 0 && sacks != c.Sacks {
-		err = fmt.Errorf("server: %s was made with %d sacks, which cannot become %d", f.Path, c.Sacks, sacks)
+		err = fmt.Errorf("server: %s was made with %d sacks, which only gnocco sacks makes %d", f.Path, c.Sacks, sacks)
+	}
+	if err == nil && c.Format < formatVersion {
+		c.Format = formatVersion
+		err = f.writeCluster(c, f.writeFile)
 	}
 	return c, err
+}
+
+func (f *Folder) writeCluster(c Cluster, write func(name string, content []byte) error) error {
+	content, err := json.Marshal(c)
+	if err == nil {
+		err = write("cluster.json", append(content, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return nil
 }

@@ -7,21 +7,22 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"gnocco/api"
-	"gnocco/statsd"
+	"gnocco/internal/peer"
+	"gnocco/metricd"
 )
 
-// Server is a running server. Close ends it.
+// Server is a running process of a cluster, which may have no other. Close ends it.
 type Server struct {
 	logger   *slog.Logger
-	listener net.Listener
+	listener net.Listener // nil for none
 	http     *http.Server
-	statsd   *statsd.Server // nil for none
+	statsd   statsdListener
 	failed   chan error
 	closers  []closer // in the order of opening
 }
@@ -32,20 +33,20 @@ type closer struct {
 	close func(ctx context.Context) error
 }
 
-// Start opens the data folder and serves. The context is for the start only.
+// Start opens the data folder, takes what this process should hold, and serves. The context is for the start only.
 func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{logger: options.Logger, failed: make(chan error, 1)}
+	s := &Server{logger: options.Logger, failed: make(chan error, 3)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeParts(context.WithoutCancel(ctx)))
 		}
 	}()
 
-	folder, err := HoldFolder(options.Data, true)
+	folder, err := ShareFolder(options.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -54,54 +55,106 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// The port is taken before the stores are opened, which may take long: if it is in use, that is told at once.
-	if s.listener, err = net.Listen("tcp", options.Listen); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+	key, err := peer.LoadKey(folder.Path)
+	if err != nil {
+		return nil, err
 	}
-	s.onClose("listener", func() error { s.listener.Close(); return nil }) // closed by http before, if that was started
-
+	// Ports are taken before the stores are opened, which may take long: if one is in use, that is told at once.
+	if options.Listen != "" {
+		if s.listener, err = net.Listen("tcp", options.Listen); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+		s.onClose("listener", func() error { s.listener.Close(); return nil }) // closed by http before, if that was started
+	}
+	peers, address, err := s.listenPeers(&options)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.join(ctx, folder, cluster, &options, address, key)
+	if err != nil {
+		return nil, err
+	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	stores, err := s.openStores(folder, cluster, &options, registry)
+	handler, err := s.open(ctx, n, registry)
 	if err != nil {
 		return nil, err
 	}
-	authenticator, rules, err := options.auth()
-	if err != nil {
+	s.servePeers(n, peers, key)
+	if err := s.hold(ctx, n); err != nil {
 		return nil, err
 	}
-	handler, err := api.New(api.Options{
-		Index:        stores.index,
-		Incoming:     stores.incoming,
-		Archives:     stores.metricd,
-		Sacks:        cluster.Sacks,
-		MaxBodyBytes: options.MaxBodyBytes,
-		MaxLimit:     options.MaxLimit,
-		Prefix:       options.Prefix,
-		ProxyHeaders: options.ProxyHeaders,
-		CORSOrigins:  options.CORSOrigins,
-		Pprof:        options.Pprof,
-		Auth:         authenticator,
-		Policy:       rules,
-
-		PrometheusLabels: options.PrometheusLabels,
-		KnownMetrics:     stores.knownMetrics,
-
-		Build:      options.Build,
-		Logger:     options.Logger,
-		Registerer: registry,
-		Gatherer:   registry,
-	})
-	if err != nil {
-		return nil, err
+	if s.listener != nil {
+		s.serve(handler)
+		options.warnOfBelief(s.listener.Addr())
 	}
-	if err := s.startStatsd(ctx, stores, cluster, &options, registry); err != nil {
-		return nil, err
-	}
-	s.serve(handler)
-	options.Logger.Info("serving", "url", s.URL(), "data", folder.Path, "sacks", cluster.Sacks, "build", options.Build)
-	options.warnOfBelief(s.listener.Addr())
+	options.Logger.Info("serving", "url", s.URL(), "data", folder.Path, "sacks", cluster.Sacks, "build", options.Build,
+		"member", n.session.Member().ID, "peers", address)
 	return s, ctx.Err()
+}
+
+// open opens what this process needs of its own, and returns what answers the public's requests.
+func (s *Server) open(ctx context.Context, n *node, registry *prometheus.Registry) (http.Handler, error) {
+	s.openCaches(n, registry)
+	n.index = &sharedIndex{remote: peer.NewIndex(n.client,
+		func(ctx context.Context) (string, error) { return n.holders.address(ctx, indexName) }, n.memory.lookups)}
+	s.parts("index", n.closeIndex)
+	s.parts("incoming", n.closeIncomings)
+	if n.options.Role.metricd() {
+		var err error
+		n.metricd, err = metricd.New(metricd.Options{
+			Sacks: n.cluster.Sacks, Workers: n.options.Workers, Index: n.index, FS: n.claims.fs,
+			CheckpointInterval: n.options.CheckpointInterval, CheckpointBytes: n.memory.heads,
+			Cache: n.cache, FileCache: n.files, Logger: n.options.Logger, Registerer: registry, Collector: n.collector, Fail: n.fail,
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.parts("workers", n.metricd.Close)
+	}
+	n.archives = &archives{local: n.metricd, lease: n.session, holders: n.holders, client: n.client, sacks: n.cluster.Sacks}
+	n.api = func() http.Handler { return nil }
+	if !n.options.Role.api() {
+		return newFigures(registry), nil
+	}
+	if err := n.openOwnIncoming(ctx); err != nil {
+		return nil, err
+	}
+	return newPublic(ctx, n, &s.statsd, registry)
+}
+
+// hold takes what this process should hold, tells the others, and keeps at it until Close.
+func (s *Server) hold(ctx context.Context, n *node) error {
+	if n.metricd != nil {
+		s.onClose("sources", n.closeSources)
+		s.parts("sacks", n.closeSacks)
+	}
+	s.parts("statsd", s.statsd.close)
+	if err := n.pass(ctx); errors.Is(err, peer.ErrUnreachable) {
+		// A process that hangs must not keep others from starting: it answers later, or it is dead before long.
+		n.logger.Warn("not all is held that should be; trying again", "error", err)
+	} else if err != nil {
+		return err
+	}
+	n.wakeOthers(ctx, everyone)
+	background, stop := context.WithCancel(context.Background())
+	var loops sync.WaitGroup
+	s.parts("membership's work", func(ctx context.Context) error {
+		stop()
+		loops.Wait()
+		n.announceLeave(ctx)
+		return nil
+	})
+	loops.Go(func() { n.keep(background) })
+	loops.Go(func() { n.index.remote.Run(background) })
+	loops.Go(func() {
+		select {
+		case <-background.Done():
+		case <-n.session.Done():
+			s.failed <- fmt.Errorf("server: %w: %w", ErrFenced, n.session.Err())
+		}
+	})
+	return nil
 }
 
 // serve starts to answer requests.
@@ -134,8 +187,11 @@ func (s *Server) onClose(name string, close func() error) {
 	s.parts(name, func(context.Context) error { return close() })
 }
 
-// URL returns where the server is reached, as http://127.0.0.1:8041.
+// URL returns where the server is reached, as http://127.0.0.1:8041; "" if it is not.
 func (s *Server) URL() string {
+	if s.listener == nil {
+		return ""
+	}
 	address := s.listener.Addr().(*net.TCPAddr)
 	host := address.IP.String()
 	if address.IP.IsUnspecified() {
@@ -145,14 +201,10 @@ func (s *Server) URL() string {
 }
 
 // StatsdAddr returns where statsd's messages are taken, nil if they are not.
-func (s *Server) StatsdAddr() net.Addr {
-	if s.statsd == nil {
-		return nil
-	}
-	return s.statsd.Addr()
-}
+func (s *Server) StatsdAddr() net.Addr { return s.statsd.address() }
 
-// Failed gives why the server has stopped to serve, if it has by itself. Close is due then as well.
+// Failed gives why the server has stopped to serve, if it has by itself. Close is due then as well, but after an ErrFenced:
+// then the process should end, having no right to write anything down.
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // Close stops to accept requests, waits for those being answered, brings what was accepted into the archives and closes the

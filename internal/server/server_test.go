@@ -77,7 +77,7 @@ func TestServerStartFailsCleanly(t *testing.T) {
 	defer stop(t, other)
 	fails("address already in use", server.Options{Listen: strings.TrimPrefix(other.URL(), "http://")})
 	fails("Prefix", server.Options{Prefix: "gnocchi"})
-	fails("made with 2 sacks, which cannot become 3", server.Options{Sacks: 3})
+	fails("made with 2 sacks, which only gnocco sacks makes 3", server.Options{Sacks: 3})
 
 	file := func(name string) (restore func(), write func(string)) {
 		t.Helper()
@@ -95,22 +95,25 @@ func TestServerStartFailsCleanly(t *testing.T) {
 		return func() { write(string(content)) }, write
 	}
 	restore, write := file("cluster.json")
-	write(`{"format": 2, "sacks": 2}`)
-	fails("has format 2; this gnocco knows format 1", server.Options{})
-	write(`{"format": 1, "sacks": 0}`)
+	write(`{"format": 3, "sacks": 2}`)
+	fails("has format 3; this gnocco knows formats 1 to 2", server.Options{})
+	write(`{"format": 2, "sacks": 0}`)
 	fails("0 sacks", server.Options{})
 	write(`{`)
 	fails("cluster.json", server.Options{})
 	restore()
 
-	restore, write = file("node")
-	write("../elsewhere")
-	fails("not the name of a node", server.Options{})
-	if err := os.Remove(filepath.Join(dir, "node")); err != nil {
+	restore, write = file("key")
+	write("secret")
+	fails("holds no key", server.Options{})
+	restore()
+	if err := os.Chmod(filepath.Join(dir, "key"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	fails("the file node is missing", server.Options{})
-	restore()
+	fails("may be read by others", server.Options{})
+	if err := os.Chmod(filepath.Join(dir, "key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 
 	stop(t, start(t, server.Options{Data: dir}))
 }

@@ -9,6 +9,7 @@
 //
 //	0x00 'm' source                                    mark: last consumed sequence, 8 bytes big-endian
 //	0x00 'q' source 0x00 sequence                      an incoming block that did not decode, kept as it was
+//	0x00 'x' key hash(8)                               an operand of key that a repair found damaged, kept as it was
 //	0x01 metric(16) 0x00                               raw series
 //	0x01 metric(16) 0x01 granularity(8) start(8)       split
 //	0x01 metric(16) 0x02                               measures dropped as too old, 8 bytes big-endian, added up

@@ -15,6 +15,7 @@ const (
 
 	kindMark       = 'm'
 	kindQuarantine = 'q'
+	kindAside      = 'x'
 
 	kindRaw     = 0x00
 	kindSplit   = 0x01

@@ -29,7 +29,8 @@ const maxOperands = 64
 // mergerName is recorded in every store: a change of what merging means needs another.
 const mergerName = "gnocco.archive.1"
 
-func newMerger() *pebble.Merger {
+// NewMerger returns the merge operator of the stores, for tools that read their tables.
+func NewMerger() *pebble.Merger {
 	return &pebble.Merger{Name: mergerName, Merge: func(key, value []byte) (pebble.ValueMerger, error) {
 		fold, err := folderOf(key)
 		if err != nil {

@@ -93,10 +93,10 @@ func (s *Store) groups(metric uuid.UUID, granularity, timespan time.Duration, fr
 		if err != nil {
 			return failed(err)
 		}
-		corrupt += r.decode(value, key, from, to, dst)
-	}
-	if corrupt > 0 {
-		s.logger.Error("split does not decode", "metric", metric, "granularity", granularity, "operands", corrupt)
+		if n := r.decode(value, key, from, to, dst); n > 0 {
+			corrupt += n
+			s.reportCorrupt(iter.Key(), n)
+		}
 	}
 	if err := iter.Error(); err != nil {
 		return failed(err)
@@ -196,7 +196,7 @@ func (s *Store) readRaw(metric uuid.UUID, r *reader, decode func([]byte) error) 
 		return err != nil
 	})
 	r.joinOperands()
-	s.logger.Error("raw series does not decode", "metric", metric, "operands", n-len(r.operands), "error", err)
+	s.reportCorrupt(r.lower, n-len(r.operands))
 	return n - len(r.operands), decode(r.raw)
 }
 

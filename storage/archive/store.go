@@ -24,6 +24,7 @@ type Options struct {
 	ReadOnly     bool
 	Logger       *slog.Logger
 	Collector    *engine.Collector // shows Pebble's own figures, of all sacks together as "sacks"; nil: nobody does
+	Fail         func(error)       // as in engine.Options: told what made the store unusable; nil: ends the process
 }
 
 // Store is the archive of one sack. It may be used by several goroutines; what is read while a checkpoint commits is
@@ -33,6 +34,7 @@ type Store struct {
 	logger    *slog.Logger
 	collector *engine.Collector
 	readers   sync.Pool // *reader
+	reported  reported
 }
 
 const defaultMemTableSize = 4 << 20
@@ -47,7 +49,7 @@ func Open(dir string, options Options) (*Store, error) {
 	}
 	db, err := engine.Open(dir, engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, Logger: options.Logger,
-		MemTableSize: options.MemTableSize, Merger: newMerger(), ReadOnly: options.ReadOnly,
+		MemTableSize: options.MemTableSize, Merger: NewMerger(), ReadOnly: options.ReadOnly, Fail: options.Fail,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("archive: open %s: %w", dir, err)
@@ -109,19 +111,4 @@ func (s *Store) Dropped(metric uuid.UUID) (uint64, error) {
 		return 0, err
 	}
 	return binary.BigEndian.Uint64(total[1:]), nil
-}
-
-// Quarantined returns the incoming blocks that did not decode and were kept, see Checkpoint.Quarantine.
-func (s *Store) Quarantined() ([][]byte, error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: []byte{prefixStore, kindQuarantine}, UpperBound: []byte{prefixStore, kindQuarantine + 1},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("archive: read quarantine: %w", err)
-	}
-	var blocks [][]byte
-	for valid := iter.First(); valid; valid = iter.Next() {
-		blocks = append(blocks, append([]byte(nil), iter.Value()...))
-	}
-	return blocks, errors.Join(iter.Error(), iter.Close())
 }

@@ -1,7 +1,10 @@
 package archive_test
 
 import (
+	"bytes"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,8 +182,13 @@ func TestDroppedAddsUp(t *testing.T) {
 }
 
 // TestCorruptOperandsAreLeftOutAndKept puts bytes that do not decode among the operands of a split and a raw series.
+// They are told once, by metric, granularity and split.
 func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
-	s := open(t, vfs.NewMem())
+	var log bytes.Buffer
+	s, err := archive.Open("sack", archive.Options{FS: vfs.NewMem(), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer s.Close()
 	id := uuid.New()
 	timestamps, values := []carbonara.Timestamp{1e9, 2e9}, []float64{1, 2}
@@ -227,6 +235,14 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
+	for _, want := range []string{
+		`msg="split does not decode" metric=` + id.String() + ` granularity=1m0s start=1970-01-01T00:00:00.000Z operands=1`,
+		`msg="raw series does not decode" metric=` + id.String() + ` operands=1`,
+	} {
+		if strings.Count(log.String(), want) != 1 {
+			t.Errorf("not once: %s\n%s", want, log.String())
+		}
+	}
 	for _, key := range keys {
 		value, closer, err := s.DB().Get(key)
 		if err != nil {

@@ -10,12 +10,13 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/cmd/gnocco/internal/offline"
 	"gnocco/storage/archive"
 )
 
 // Metric lists what is stored of a metric: each split's operands, with version, bytes and columns, and the raw series.
-func (d *Data) Metric(ctx context.Context, out io.Writer, id uuid.UUID) error {
-	m, err := d.find(ctx, id)
+func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) error {
+	m, err := find(ctx, d, id)
 	if err != nil {
 		return err
 	}
@@ -24,7 +25,7 @@ func (d *Data) Metric(ctx context.Context, out io.Writer, id uuid.UUID) error {
 	} else {
 		fmt.Fprintf(out, "metric %s %q, archive policy %s, creator %q, deleted %t\n", m.ID, m.Name, m.ArchivePolicy.Name, m.Creator, m.Deleted)
 	}
-	return d.inMetricSack(id, func(store *archive.Store) error {
+	return inMetricSack(d, id, func(store *archive.Store) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		lower, upper := archive.MetricBounds(id)
 		err := each(store.DB(), lower, upper, func(key, value []byte) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/cmd/gnocco/internal/offline"
 	"gnocco/model"
 	"gnocco/storage/archive"
 	"gnocco/storage/index"
@@ -18,14 +19,14 @@ import (
 type stored struct{ splits, splitBytes, rawBytes int }
 
 // Metrics lists the metrics that the index knows, and those that only have archives, with what is stored of them.
-func (d *Data) Metrics(ctx context.Context, out io.Writer) error {
-	known, err := d.openIndex()
+func Metrics(ctx context.Context, d *offline.Data, out io.Writer) error {
+	known, err := d.Index()
 	if err != nil {
 		return err
 	}
 	held := make(map[uuid.UUID]*stored)
-	for sack := range d.cluster.Sacks {
-		err := d.inSack(sack, func(store *archive.Store) error {
+	for sack := range d.Cluster.Sacks {
+		err := d.InSack(sack, func(store *archive.Store) error {
 			return each(store.DB(), nil, nil, func(key, value []byte) error {
 				metric, kind, _, ok := archive.ParseKey(key)
 				if !ok {
@@ -77,8 +78,8 @@ func (d *Data) Metrics(ctx context.Context, out io.Writer) error {
 }
 
 // find returns a metric of the index by its ID, also if it is marked deleted; nil if there is none.
-func (d *Data) find(ctx context.Context, id uuid.UUID) (*model.Metric, error) {
-	known, err := d.openIndex()
+func find(ctx context.Context, d *offline.Data, id uuid.UUID) (*model.Metric, error) {
+	known, err := d.Index()
 	if err != nil {
 		return nil, err
 	}

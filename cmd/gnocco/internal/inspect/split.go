@@ -11,13 +11,14 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/cmd/gnocco/internal/offline"
 	"gnocco/storage/archive"
 )
 
 // Split decodes the split of a metric that holds time t at this granularity, and prints its groups, all columns.
-func (d *Data) Split(out io.Writer, metric uuid.UUID, granularity time.Duration, t carbonara.Timestamp) error {
+func Split(d *offline.Data, out io.Writer, metric uuid.UUID, granularity time.Duration, t carbonara.Timestamp) error {
 	key := carbonara.SplitKeyOf(t, granularity)
-	return d.inMetricSack(metric, func(store *archive.Store) error {
+	return inMetricSack(d, metric, func(store *archive.Store) error {
 		var columns []carbonara.Column
 		lower, upper := archive.MetricBounds(metric)
 		err := each(store.DB(), lower, upper, func(k, value []byte) error {

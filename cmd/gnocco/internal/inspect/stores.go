@@ -3,19 +3,20 @@ package inspect
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
+	"gnocco/cmd/gnocco/internal/offline"
 	"gnocco/storage/archive"
 )
 
 // Stores lists the stores: their keys, the bytes of keys and values, and what they take on disk.
-func (d *Data) Stores(out io.Writer) error {
-	fmt.Fprintf(out, "%s: format %d, %d sacks\n\n", d.folder.Path, d.cluster.Format, d.cluster.Sacks)
+func Stores(d *offline.Data, out io.Writer) error {
+	fmt.Fprintf(out, "%s: format %d, %d sacks\n\n", d.Path, d.Cluster.Format, d.Cluster.Sacks)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "store\tkeys\tmetrics\tbytes\ton disk\t")
 	row := func(name string, db *pebble.DB) error {
@@ -35,21 +36,24 @@ func (d *Data) Stores(out io.Writer) error {
 		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t\n", name, keys, count, bytes, db.Metrics().DiskSpaceUsage())
 		return err
 	}
-	if err := inStore(d.folder.IndexDir(), func(db *pebble.DB) error { return row("index", db) }); err != nil {
-		return err
-	}
-	nodes, err := os.ReadDir(d.folder.IncomingDir())
+	dir, err := d.IndexDir()
 	if err != nil {
 		return err
 	}
-	for _, node := range nodes {
-		dir := filepath.Join(d.folder.IncomingDir(), node.Name())
-		if err := inStore(dir, func(db *pebble.DB) error { return row("incoming/"+node.Name(), db) }); err != nil {
+	if err := offline.InStore(dir, func(db *pebble.DB) error { return row("index", db) }); err != nil {
+		return err
+	}
+	nodes, err := d.IncomingDirs()
+	if err != nil {
+		return err
+	}
+	for _, node := range slices.Sorted(maps.Keys(nodes)) {
+		if err := offline.InStore(nodes[node], func(db *pebble.DB) error { return row("incoming/"+node, db) }); err != nil {
 			return err
 		}
 	}
-	for sack := range d.cluster.Sacks {
-		err := d.inSack(sack, func(store *archive.Store) error { return row(fmt.Sprintf("sacks/%03d", sack), store.DB()) })
+	for sack := range d.Cluster.Sacks {
+		err := d.InSack(sack, func(store *archive.Store) error { return row(fmt.Sprintf("sacks/%03d", sack), store.DB()) })
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,135 @@
+package offline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/internal/server"
+	"gnocco/storage/archive"
+	"gnocco/storage/claim"
+	"gnocco/storage/engine"
+	"gnocco/storage/index"
+)
+
+// Data is a data folder that no server holds. Close gives it back.
+type Data struct {
+	Path    string
+	Cluster server.Cluster
+
+	folder   *server.Folder
+	index    *index.Store         // nil until it is asked for
+	registry *prometheus.Registry // of index
+}
+
+// Open takes the data folder at path.
+func Open(path string) (*Data, error) {
+	folder, err := server.HoldFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := folder.ReadCluster()
+	if err != nil {
+		return nil, errors.Join(err, folder.Release())
+	}
+	return &Data{Path: folder.Path, Cluster: cluster, folder: folder}, nil
+}
+
+// Close closes what was opened.
+func (d *Data) Close() error {
+	var err error
+	if d.index != nil {
+		err = d.index.Close()
+	}
+	return errors.Join(err, d.folder.Release())
+}
+
+// IndexDir returns where the index lies, "" if there is none.
+func (d *Data) IndexDir() (string, error) { return current(d.folder.IndexDir()) }
+
+// current returns the folder of a store's newest epoch, "" if there is none.
+func current(dir string) (string, error) {
+	path, _, err := claim.Current(vfs.Default, dir)
+	return path, err
+}
+
+// Index returns the index, opened on a copy in memory.
+func (d *Data) Index() (*index.Store, error) {
+	if d.index != nil {
+		return d.index, nil
+	}
+	dir, err := d.IndexDir()
+	if err != nil || dir == "" {
+		return nil, errors.Join(fmt.Errorf("no index in %s", d.Path), err)
+	}
+	memory := vfs.NewMem()
+	if ok, err := vfs.Clone(vfs.Default, memory, dir, "index"); err != nil || !ok {
+		return nil, errors.Join(fmt.Errorf("no index in %s", dir), err)
+	}
+	d.registry = prometheus.NewRegistry()
+	d.index, err = index.Open("index", index.Options{FS: memory, SkipDefaults: true, Registerer: d.registry})
+	return d.index, err
+}
+
+// CorruptIndexValues returns how many values the index has met so far that do not decode.
+func (d *Data) CorruptIndexValues() (int, error) {
+	families, err := d.registry.Gather()
+	for _, f := range families {
+		if f.GetName() == "gnocco_index_corrupt_total" {
+			return int(f.GetMetric()[0].GetCounter().GetValue()), err
+		}
+	}
+	return 0, errors.Join(err, errors.New("the index does not count corrupt values"))
+}
+
+// IncomingDirs returns the folders of the incoming stores by the names of their nodes.
+func (d *Data) IncomingDirs() (map[string]string, error) {
+	nodes, err := os.ReadDir(d.folder.IncomingDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	dirs := make(map[string]string)
+	for _, node := range nodes {
+		dir, err := current(filepath.Join(d.folder.IncomingDir(), node.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if dir != "" {
+			dirs[node.Name()] = dir
+		}
+	}
+	return dirs, nil
+}
+
+// SackDir returns the folder of a sack's store: that of its newest epoch. It is "" if the sack has none.
+func (d *Data) SackDir(sack int) (string, error) {
+	return current(filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack)))
+}
+
+// InSack calls f with the store of a sack, if it has one.
+func (d *Data) InSack(sack int, f func(*archive.Store) error) error {
+	dir, err := d.SackDir(sack)
+	if err != nil || dir == "" {
+		return err
+	}
+	store, err := archive.Open(dir, archive.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(store), store.Close())
+}
+
+// InStore calls f with a store that has no merger: the index or an incoming store.
+func InStore(dir string, f func(*pebble.DB) error) error {
+	db, err := engine.Open(dir, engine.Options{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", dir, err)
+	}
+	return errors.Join(f(db), db.Close())
+}

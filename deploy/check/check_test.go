@@ -1,0 +1,239 @@
+// Package check holds the files below deploy/ to the schemas of those who read them: a module of its own, so that the product
+// needs nothing of it.
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/moby/buildkit/frontend/dockerfile/instructions"
+	"github.com/moby/buildkit/frontend/dockerfile/parser"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// binaries is the folder of the programs that TestMain built.
+var binaries string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gnocco-deploy-")
+	if err != nil {
+		panic(err)
+	}
+	binaries = dir
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "./cmd/gnocco", "./cmd/metricd")
+	build.Dir, build.Stderr = "../..", os.Stderr
+	code := 1
+	if err := build.Run(); err == nil {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// requireCommand fails unless the program knows all that a command line says.
+func requireCommand(t *testing.T, program string, args ...string) {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(binaries, program), append(args, "--help")...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%s %q: %v\n%s", program, args, err, out)
+	}
+}
+
+// Every object is one that Kubernetes knows, with no field that it does not, and what refers to another finds it.
+func TestKubernetes(t *testing.T) {
+	content, err := os.ReadFile("../kubernetes/gnocco.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := map[string]func() any{
+		"v1/Namespace": func() any { return new(corev1.Namespace) }, "v1/Service": func() any { return new(corev1.Service) },
+		"v1/PersistentVolumeClaim": func() any { return new(corev1.PersistentVolumeClaim) },
+		"apps/v1/Deployment":       func() any { return new(appsv1.Deployment) }, "apps/v1/StatefulSet": func() any { return new(appsv1.StatefulSet) },
+		"policy/v1/PodDisruptionBudget": func() any { return new(policyv1.PodDisruptionBudget) },
+	}
+	claims, services := make(map[string]bool), make(map[string]bool)
+	var pods []corev1.PodTemplateSpec
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for n := 0; ; n++ {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			if n < 7 {
+				t.Errorf("%d objects", n)
+			}
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kind metav1.TypeMeta
+		if err := yaml.Unmarshal(document, &kind); err != nil {
+			t.Fatal(err)
+		}
+		name := kind.APIVersion + "/" + kind.Kind
+		if types[name] == nil {
+			t.Fatalf("object %d is a %s", n, name)
+		}
+		object := types[name]()
+		if err := yaml.UnmarshalStrict(document, object); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		switch o := object.(type) {
+		case *corev1.PersistentVolumeClaim:
+			claims[o.Name] = true
+		case *corev1.Service:
+			services[o.Name] = true
+		case *appsv1.Deployment:
+			requireSelects(t, o.Name, o.Spec.Selector, o.Spec.Template)
+			pods = append(pods, o.Spec.Template)
+		case *appsv1.StatefulSet:
+			requireSelects(t, o.Name, o.Spec.Selector, o.Spec.Template)
+			pods = append(pods, o.Spec.Template)
+			if !services[o.Spec.ServiceName] {
+				t.Errorf("%s: no service %s", o.Name, o.Spec.ServiceName)
+			}
+		}
+	}
+	if len(pods) != 2 {
+		t.Errorf("%d kinds of pods", len(pods))
+	}
+	for _, pod := range pods {
+		for _, volume := range pod.Spec.Volumes {
+			if c := volume.PersistentVolumeClaim; c != nil && !claims[c.ClaimName] {
+				t.Errorf("no claim %s", c.ClaimName)
+			}
+		}
+		for _, c := range pod.Spec.Containers {
+			requireCommand(t, "gnocco", c.Args...)
+		}
+	}
+}
+
+func requireSelects(t *testing.T, name string, selector *metav1.LabelSelector, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Empty() || !s.Matches(labels.Set(pod.Labels)) {
+		t.Errorf("%s does not select its pods", name)
+	}
+}
+
+// The compose file loads as docker compose loads it.
+func TestCompose(t *testing.T) {
+	options, err := cli.NewProjectOptions([]string{"../compose.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := options.LoadProject(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"api", "metricd"} {
+		service, err := project.GetService(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requireCommand(t, "gnocco", service.Command...)
+		if _, err := os.Stat(filepath.Join(service.Build.Context, service.Build.Dockerfile)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Units are what systemd takes them for, and start commands that there are.
+func TestSystemd(t *testing.T) {
+	units, err := filepath.Glob("../systemd/*.service")
+	if err != nil || len(units) != 3 {
+		t.Fatalf("%d units (%v)", len(units), err)
+	}
+	for _, path := range units {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for line := range strings.Lines(string(content)) {
+			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "ExecStart=/usr/local/bin/"); ok {
+				fields := strings.Fields(command)
+				requireCommand(t, fields[0], fields[1:]...)
+				found = true
+			}
+		}
+		if !found {
+			t.Errorf("%s starts nothing", path)
+		}
+	}
+	t.Run("verify", func(t *testing.T) {
+		program, err := exec.LookPath("systemd-analyze")
+		if err != nil {
+			t.Skip("systemd-analyze is missing")
+		}
+		dir := t.TempDir()
+		var names []string
+		for _, path := range units {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.ReplaceAll(string(content), "/usr/local/bin", binaries) // programs must be there
+			name := filepath.Join(dir, strings.ReplaceAll(filepath.Base(path), "@", "@1"))
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
+		out, err := exec.Command(program, append([]string{"verify", "--man=no", "--recursive-errors=no"}, names...)...).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "Unknown") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+}
+
+// Each instruction of the Dockerfile is one that there is; what it copies from the tree is there.
+func TestDockerfile(t *testing.T) {
+	content, err := os.ReadFile("../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := parser.Parse(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages, _, err := instructions.Parse(parsed.AST, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range stages {
+		for _, command := range stage.Commands {
+			switch c := command.(type) {
+			case *instructions.CopyCommand:
+				for _, source := range c.SourcePaths {
+					if _, err := os.Stat(filepath.Join("../..", source)); err != nil && c.From == "" {
+						t.Error(err)
+					}
+				}
+			case *instructions.CmdCommand:
+				requireCommand(t, "gnocco", c.CmdLine...)
+			}
+		}
+	}
+	if len(stages) != 2 {
+		t.Errorf("%d stages", len(stages))
+	}
+}

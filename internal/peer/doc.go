@@ -1,0 +1,22 @@
+// Package peer is how the processes of a cluster talk: what one holds and another needs. It has the handler that a process
+// serves on a listener of its own, apart from the public API, and the clients: of an incoming store (Source), of the index
+// (Index), of archives (Client.Groups, Client.Refresh).
+//
+// All requests are POSTs below /peer/ and carry the cluster's key, which lies in the data folder, readable to its owner
+// only; a request without it learns nothing. Whoever has the key may do everything, on any user's behalf.
+//
+//	/peer/poll      measures of an incoming store, for some sacks; waits until there are any, and takes acknowledgements
+//	/peer/groups    groups of many metrics, in one answer
+//	/peer/refresh   make all that was accepted for some sacks visible
+//	/peer/find      metrics by their ids
+//	/peer/version   changes when an answer of find may have
+//	/peer/deleted   metrics to expunge; /peer/expunge: those that are gone
+//	/peer/wake      members or claims have changed
+//	/peer/status    what a process holds, and what waits in it
+//	/peer/api/…     a request of the public API, passed on to who holds the index
+//
+// Answers are JSON, but for measures and groups: those are drawn in frames.go and groups.go. Both ends are of the same
+// release, or nearly: a field that is unknown is ignored, and nothing of this is stored.
+//
+// Start with handler.go, then source.go.
+package peer

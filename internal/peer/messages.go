@@ -1,0 +1,167 @@
+package peer
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// pollRequest asks for what an incoming store has for some sacks.
+type pollRequest struct {
+	Store    string        `json:"store"` // its ID
+	Wait     time.Duration `json:"wait"`  // longest, if there is nothing
+	Sacks    []pollSack    `json:"sacks"`
+	Finished []pollSack    `json:"finished,omitempty"` // After: sequence that is acknowledged, also of other sacks
+}
+
+type pollSack struct {
+	Sack  int    `json:"sack"`
+	After uint64 `json:"after"`
+}
+
+// Read is one metric's groups at one granularity, as metricd reads them.
+type Read struct {
+	Metric      *model.Metric
+	Granularity time.Duration
+	Columns     []carbonara.Column
+	From, To    carbonara.Timestamp
+}
+
+type groupsRequest struct {
+	Policies []policy   `json:"policies"`
+	Reads    []readItem `json:"reads"`
+}
+
+type readItem struct {
+	Metric      uuid.UUID           `json:"metric"`
+	Policy      int                 `json:"policy"` // index into Policies
+	Granularity time.Duration       `json:"granularity"`
+	Columns     []int               `json:"columns"`
+	From        carbonara.Timestamp `json:"from"`
+	To          carbonara.Timestamp `json:"to"`
+}
+
+type sacksRequest struct {
+	Sacks []int `json:"sacks"`
+}
+
+type idsRequest struct {
+	IDs []uuid.UUID `json:"ids"`
+}
+
+type wakeRequest struct {
+	Leaving string `json:"leaving,omitempty"` // ID of a member
+}
+
+type deletedRequest struct {
+	Limit int `json:"limit"`
+}
+
+// version is that of the index: another epoch of its claim, or another generation.
+type version struct {
+	Epoch      uint64 `json:"epoch"`
+	Generation uint64 `json:"generation"`
+}
+
+type findAnswer struct {
+	Version  version  `json:"version"` // before the metrics were looked up
+	Policies []policy `json:"policies"`
+	Metrics  []metric `json:"metrics"` // those that there are
+}
+
+type metric struct {
+	ID       uuid.UUID  `json:"id"`
+	Name     string     `json:"name,omitempty"`
+	Unit     string     `json:"unit,omitempty"`
+	Creator  string     `json:"creator"`
+	Policy   int        `json:"policy"`
+	Resource *uuid.UUID `json:"resource,omitempty"`
+}
+
+// policy is an archive policy, with exact spans.
+type policy struct {
+	Name       string       `json:"name"`
+	BackWindow int          `json:"back_window"`
+	Definition []definition `json:"definition"`
+	Methods    []string     `json:"aggregation_methods"`
+}
+
+type definition struct {
+	Granularity time.Duration `json:"granularity"`
+	Points      int64         `json:"points,omitempty"`
+}
+
+func toPolicy(p *model.ArchivePolicy) policy {
+	shown := policy{Name: p.Name, BackWindow: p.BackWindow, Methods: p.MethodNames()}
+	for _, d := range p.Definition {
+		shown.Definition = append(shown.Definition, definition{d.Granularity, d.Points})
+	}
+	return shown
+}
+
+func (p *policy) model() (*model.ArchivePolicy, error) {
+	inputs := make([]model.DefinitionInput, len(p.Definition))
+	for i := range p.Definition {
+		d := &p.Definition[i]
+		inputs[i].Granularity = &d.Granularity
+		if d.Points != 0 {
+			inputs[i].Points = &d.Points
+		}
+	}
+	made, err := model.NewArchivePolicy(p.Name, p.BackWindow, inputs, p.Methods)
+	if err != nil {
+		return nil, fmt.Errorf("peer: archive policy %q: %w", p.Name, err)
+	}
+	return made, nil
+}
+
+// policies numbers the archive policies of a message.
+type policies struct {
+	list   []policy
+	number map[*model.ArchivePolicy]int
+}
+
+func (p *policies) of(policy *model.ArchivePolicy) int {
+	n, ok := p.number[policy]
+	if !ok {
+		if p.number == nil {
+			p.number = make(map[*model.ArchivePolicy]int)
+		}
+		n = len(p.list)
+		p.number[policy] = n
+		p.list = append(p.list, toPolicy(policy))
+	}
+	return n
+}
+
+// Status is what a process says of itself.
+type Status struct {
+	Member string        `json:"member"`
+	Claims []ClaimStatus `json:"claims"`
+	Stores []StoreStatus `json:"incoming"`
+}
+
+// ClaimStatus is something that a process holds.
+type ClaimStatus struct {
+	Name  string `json:"name"`
+	Epoch uint64 `json:"epoch"`
+}
+
+// StoreStatus is an incoming store that a process holds.
+type StoreStatus struct {
+	Name    string       `json:"name"`
+	ID      string       `json:"id"`
+	Backlog []SackStatus `json:"backlog"` // of sacks that have one
+}
+
+// SackStatus is what of one sack waits to be processed.
+type SackStatus struct {
+	Sack     int     `json:"sack"`
+	Measures int     `json:"measures"`
+	Blocks   int     `json:"blocks"`
+	Seconds  float64 `json:"seconds"` // since the oldest was accepted
+}

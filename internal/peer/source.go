@@ -1,0 +1,308 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"gnocco/storage/incoming"
+)
+
+const (
+	// pollWait is how long the other side waits for records: until then acknowledgements wait too.
+	pollWait = 2 * time.Second
+	// pollPause is the least time between two answers with records: what comes meanwhile is brought over together.
+	pollPause = 10 * time.Millisecond
+	// bufferBytes is how much may be here without being drained before no more is asked for.
+	bufferBytes = 32 << 20
+	retryPause  = 250 * time.Millisecond
+)
+
+// Source is an incoming store that another process holds. One goroutine brings over what its followers want, all sacks in
+// one request.
+type Source struct {
+	client      *Client
+	address, id string
+	logger      *slog.Logger
+
+	stop  context.CancelFunc
+	ended chan struct{}
+
+	mu       sync.Mutex
+	sacks    map[int]*stream
+	finished map[int]uint64     // sequences to acknowledge
+	size     int                // of the records that are here
+	changed  chan struct{}      // capacity 1: there is something else to ask
+	cancel   context.CancelFunc // of the request that waits
+}
+
+// stream is what of one sack is here.
+type stream struct {
+	ready   chan struct{} // capacity 1
+	records []incoming.Record
+	last    uint64 // behind which to ask
+}
+
+// NewSource returns the store with this ID, which the process at the address holds. The caller closes it.
+func NewSource(client *Client, address, id string, logger *slog.Logger) *Source {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Source{client: client, address: address, id: id, logger: logger, stop: stop, ended: make(chan struct{}),
+		sacks: make(map[int]*stream), finished: make(map[int]uint64), changed: make(chan struct{}, 1)}
+	go s.run(ctx)
+	return s
+}
+
+// Close ends the requests. What was acknowledged is told before, if the other side answers.
+func (s *Source) Close() {
+	s.stop()
+	<-s.ended
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = s.tell(ctx) // else the next holder of the sack does
+}
+
+// ID implements metricd.Source.
+func (s *Source) ID() string { return s.id }
+
+// Address returns where the process is that holds the store.
+func (s *Source) Address() string { return s.address }
+
+// Follow implements metricd.RemoteSource.
+func (s *Source) Follow(sack int, after uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sacks[sack] = &stream{ready: make(chan struct{}, 1), last: after}
+	s.ask()
+}
+
+// Unfollow implements metricd.RemoteSource.
+func (s *Source) Unfollow(sack int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.sacks[sack]; k != nil {
+		s.size -= blockBytes(k.records)
+		delete(s.sacks, sack)
+	}
+	s.ask()
+}
+
+// Ready implements metricd.Source, for a sack that is followed.
+func (s *Source) Ready(sack int) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.sacks[sack]; k != nil {
+		return k.ready
+	}
+	return nil
+}
+
+// Drain implements metricd.Source. Records go when they are known to be taken, by a call that asks for what lies behind them: who
+// could not take what it got asks for it again.
+func (s *Source) Drain(sack int, after uint64, maxBytes int) ([]incoming.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.sacks[sack]
+	if k == nil {
+		return nil, nil
+	}
+	taken := 0
+	for taken < len(k.records) && k.records[taken].Sequence <= after {
+		taken++
+	}
+	s.size -= blockBytes(k.records[:taken])
+	k.records = k.records[taken:]
+	n, size := 0, 0
+	for n < len(k.records) && (n == 0 || size+len(k.records[n].Block) <= maxBytes) {
+		size += len(k.records[n].Block)
+		n++
+	}
+	if taken > 0 {
+		s.notify()
+	}
+	return k.records[:n:n], nil
+}
+
+// Acknowledge implements metricd.Source: it is told with the next request.
+func (s *Source) Acknowledge(sack int, upTo uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finished[sack] = max(upTo, s.finished[sack])
+	s.notify()
+	return nil
+}
+
+// Fetch implements metricd.RemoteSource.
+func (s *Source) Fetch(ctx context.Context, sack int) (more bool, err error) {
+	s.mu.Lock()
+	k := s.sacks[sack]
+	if k == nil {
+		s.mu.Unlock()
+		return false, nil
+	}
+	request := pollRequest{Store: s.id, Sacks: []pollSack{{sack, k.last}}}
+	streams := map[int]*stream{sack: k}
+	s.mu.Unlock()
+	_, lasts, err := s.poll(ctx, &request, streams)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return k.last < lasts[sack], nil
+}
+
+// ask makes the loop send another request than the one that waits. mu is held.
+func (s *Source) ask() {
+	if s.cancel != nil {
+		s.cancel()
+	}
+	s.notify()
+}
+
+// notify wakes the loop if it waits here. mu is held.
+func (s *Source) notify() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// run asks until ctx ends.
+func (s *Source) run(ctx context.Context) {
+	defer close(s.ended)
+	failing := false
+	for ctx.Err() == nil {
+		request, streams, poll, cancel := s.next(ctx)
+		if request == nil {
+			select {
+			case <-ctx.Done():
+			case <-s.changed:
+			}
+			continue
+		}
+		began := time.Now()
+		records, _, err := s.poll(poll, request, streams)
+		again := poll.Err() != nil // what is asked for has changed
+		cancel()
+		switch {
+		case err == nil:
+			failing = false
+			if records > 0 {
+				pause(ctx, pollPause-time.Since(began))
+			}
+		case !again:
+			if !failing {
+				s.logger.Warn("incoming store does not answer; trying again", "store", s.id, "address", s.address, "error", err)
+			}
+			failing = true
+			pause(ctx, retryPause)
+		}
+	}
+}
+
+// next returns what to ask, and a context for it; nil if there is nothing to ask for now.
+func (s *Source) next(ctx context.Context) (*pollRequest, map[int]*stream, context.Context, context.CancelFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	request := &pollRequest{Store: s.id, Wait: pollWait}
+	streams := make(map[int]*stream)
+	if s.size < bufferBytes {
+		for sack, k := range s.sacks {
+			request.Sacks = append(request.Sacks, pollSack{sack, k.last})
+			streams[sack] = k
+		}
+	}
+	for sack, upTo := range s.finished {
+		request.Finished = append(request.Finished, pollSack{sack, upTo})
+	}
+	if len(request.Sacks) == 0 {
+		request.Wait = 0
+		if len(request.Finished) == 0 {
+			return nil, nil, nil, nil
+		}
+	}
+	ctx, s.cancel = context.WithCancel(ctx)
+	return request, streams, ctx, s.cancel
+}
+
+// poll sends a request and takes its answer. It returns how many records came, and what the store has of each sack.
+func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int]*stream) (records int, lasts map[int]uint64, err error) {
+	came := make(map[int][]incoming.Record)
+	lasts = make(map[int]uint64)
+	err = s.client.post(ctx, s.address, "poll", request, func(body io.Reader) error {
+		return readFrames(body,
+			func(sack int, r incoming.Record) { came[sack] = append(came[sack], r) },
+			func(sack int, last uint64) { lasts[sack] = last })
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range request.Finished {
+		if s.finished[f.Sack] == f.After {
+			delete(s.finished, f.Sack)
+		}
+	}
+	for sack, list := range came {
+		k := streams[sack]
+		if k == nil || s.sacks[sack] != k {
+			continue // nobody wants it any more
+		}
+		for _, r := range list {
+			if r.Sequence <= k.last {
+				continue // another request was faster
+			}
+			k.records = append(k.records, r)
+			k.last = r.Sequence
+			s.size += len(r.Block)
+			records++
+		}
+		select {
+		case k.ready <- struct{}{}:
+		default:
+		}
+	}
+	return records, lasts, nil
+}
+
+// tell sends acknowledgements alone.
+func (s *Source) tell(ctx context.Context) error {
+	s.mu.Lock()
+	request := &pollRequest{Store: s.id}
+	for sack, upTo := range s.finished {
+		request.Finished = append(request.Finished, pollSack{sack, upTo})
+	}
+	s.mu.Unlock()
+	if len(request.Finished) == 0 {
+		return nil
+	}
+	_, _, err := s.poll(ctx, request, nil)
+	return err
+}
+
+func blockBytes(records []incoming.Record) int {
+	size := 0
+	for _, r := range records {
+		size += len(r.Block)
+	}
+	return size
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// IsGone tells whether an error says that a process does not hold what it was asked for.
+func IsGone(err error) bool { return errors.Is(err, ErrElsewhere) }

@@ -1,0 +1,227 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/claim"
+	"gnocco/storage/incoming"
+)
+
+// A change of the number of sacks copies all archives, since the number says which store a metric's lie in. The folder tells at
+// any moment how far it is, and what was cut short is gone on with by the next Repartition:
+//
+//		DATA/repartition.json   journal: from how many sacks to how many, how many are copied, whether all are
+//		DATA/sacks.new/         the new stores, while they are filled
+//		DATA/sacks.old/         the old ones, once the new ones are in their place
+//
+//	 1. Everything accepted is brought into the archives, by a server that is started and stopped: incoming stores sort by sack too.
+//	 2. Sack by sack, what it holds is copied into the new stores, and the journal says so once that is synced. A sack that was
+//	    copied in part is copied again: the same bytes under the same keys.
+//	 3. The journal says "switching". Folders are exchanged, incoming stores and cluster.json told the new number; each step does
+//	    nothing where it has been done.
+//	 4. The journal goes, then the old stores.
+//
+// No server starts on the folder until step 4.
+const (
+	repartitionFile = "repartition.json"
+	newSacksFolder  = "sacks.new"
+	oldSacksFolder  = "sacks.old"
+)
+
+// errRepartition is why a server does not start.
+var errRepartition = errors.New("a change of the number of sacks was cut short: gnocco sacks goes on with it")
+
+// repartition is the journal.
+type repartition struct {
+	From      int  `json:"from"` // sacks
+	To        int  `json:"to"`
+	Copied    int  `json:"copied"` // of the old sacks, the first so many are copied
+	Switching bool `json:"switching"`
+}
+
+// Progress is told by Repartition: of the old sacks so many are copied.
+type Progress struct{ Copied, Sacks int }
+
+// Repartition changes the number of sacks of a data folder that nobody serves. An error leaves the folder as it was, or where the
+// next call goes on.
+func Repartition(ctx context.Context, options Options, to int, tell func(Progress)) error {
+	if to < 1 || to > maxSacks {
+		return fmt.Errorf("server: number of sacks is %d, not 1 to %d", to, maxSacks)
+	}
+	folder, j, err := beginRepartition(ctx, options, to)
+	if err != nil || j == nil {
+		return err
+	}
+	defer func() { _ = folder.Release() }() // closes a file that nothing was written to
+	if j.To != to {
+		return fmt.Errorf("server: a change from %d to %d sacks was cut short: go on with that one first", j.From, j.To)
+	}
+	if !j.Switching {
+		if err := folder.copySacks(ctx, j, tell); err != nil {
+			return fmt.Errorf("server: copy sacks: %w", err)
+		}
+		j.Switching = true
+		if err := folder.writeJournal(j); err != nil {
+			return err
+		}
+	}
+	if err := folder.switchSacks(j); err != nil {
+		return fmt.Errorf("server: switch to %d sacks: %w", to, err)
+	}
+	return nil
+}
+
+// beginRepartition takes the folder and returns the journal of the change, nil if there is nothing to change.
+func beginRepartition(ctx context.Context, options Options, to int) (*Folder, *repartition, error) {
+	folder, err := HoldFolder(options.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	j, err := folder.readJournal()
+	if err != nil || j != nil {
+		return folder, j, err
+	}
+	cluster, err := folder.ReadCluster()
+	if err != nil || cluster.Sacks == to {
+		return nil, nil, errors.Join(err, folder.Release())
+	}
+	// The server takes the folder itself. What is accepted between its end and ours is found below.
+	if err := folder.Release(); err != nil {
+		return nil, nil, err
+	}
+	options.Listen = "127.0.0.1:0"
+	s, err := Start(ctx, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.Close(ctx); err != nil {
+		return nil, nil, err
+	}
+	if folder, err = HoldFolder(options.Data); err != nil {
+		return nil, nil, err
+	}
+	for _, dir := range []string{newSacksFolder, oldSacksFolder} {
+		if err := os.RemoveAll(filepath.Join(folder.Path, dir)); err != nil {
+			return nil, nil, errors.Join(err, folder.Release())
+		}
+	}
+	j = &repartition{From: cluster.Sacks, To: to}
+	if err := folder.writeJournal(j); err != nil {
+		return nil, nil, errors.Join(err, folder.Release())
+	}
+	return folder, j, nil
+}
+
+func (f *Folder) readJournal() (*repartition, error) {
+	path := filepath.Join(f.Path, repartitionFile)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	j := new(repartition)
+	if err := json.Unmarshal(content, j); err != nil {
+		return nil, fmt.Errorf("server: %s: %w", path, err)
+	}
+	return j, nil
+}
+
+func (f *Folder) writeJournal(j *repartition) error {
+	content, err := json.Marshal(j)
+	if err == nil {
+		err = f.writeFile(repartitionFile, append(content, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return nil
+}
+
+// switchSacks makes the copied sacks the folder's.
+func (f *Folder) switchSacks(j *repartition) error {
+	fresh, old := filepath.Join(f.Path, newSacksFolder), filepath.Join(f.Path, oldSacksFolder)
+	if exists(fresh) {
+		if !exists(old) {
+			if err := os.Rename(f.SacksDir(), old); err != nil {
+				return err
+			}
+		}
+		if err := os.Rename(fresh, f.SacksDir()); err != nil {
+			return err
+		}
+		if err := syncFolder(f.Path); err != nil {
+			return err
+		}
+	}
+	err := f.eachIncoming(func(_, dir string) error {
+		if err := incoming.ChangeSacks(dir, j.To); err != nil {
+			return err
+		}
+		return AtRest(dir)
+	})
+	if err != nil {
+		return err
+	}
+	if err := f.writeCluster(Cluster{Format: formatVersion, Sacks: j.To}, f.writeFile); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(f.Path, repartitionFile)); err != nil {
+		return err
+	}
+	if err := syncFolder(f.Path); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+// eachIncoming calls f with each incoming store's name and folder.
+func (f *Folder) eachIncoming(call func(name, dir string) error) error {
+	names, err := f.incomingNames()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		dir, _, err := claim.Current(vfs.Default, filepath.Join(f.Path, name))
+		if err == nil && dir != "" {
+			err = call(name, dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AtRest notes that a store of a folder that is held was written and closed in order: otherwise who takes it next would take it for
+// one that somebody still writes to. Dir is the folder of its epoch.
+func AtRest(dir string) error {
+	parent := filepath.Dir(dir)
+	path, epoch, err := claim.Current(vfs.Default, parent)
+	if err != nil || path != dir {
+		return err // a store without epochs
+	}
+	return claim.MarkClosed(vfs.Default, parent, epoch)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

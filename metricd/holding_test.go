@@ -1,0 +1,168 @@
+package metricd_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/testnode"
+	"gnocco/metricd"
+	"gnocco/model"
+	"gnocco/storage/incoming"
+)
+
+// worker starts a second Metricd beside a node's, which takes from the same stores.
+func worker(t *testing.T, n *testnode.Node, fs vfs.FS, sacks int) *metricd.Metricd {
+	t.Helper()
+	w, err := metricd.New(metricd.Options{Sacks: sacks, Index: n.Index, Incoming: n.Incoming, FS: fs,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func groupsOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) (*carbonara.Groups, error) {
+	t.Helper()
+	if err := w.Refresh(context.Background(), []uuid.UUID{id}); err != nil {
+		return nil, err
+	}
+	metric, err := n.Index.Metric(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups carbonara.Groups
+	return &groups, w.Groups(context.Background(), metric, time.Minute, metric.ArchivePolicy.Plan().Columns, 0, carbonara.MaxTimestamp, &groups)
+}
+
+func countOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) float64 {
+	t.Helper()
+	groups, err := groupsOf(t, w, n, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0.0
+	for _, count := range groups.Column(carbonara.ColumnCount) {
+		total += count
+	}
+	return total
+}
+
+// A sack goes from one to another while measures arrive: each counts once, wherever the sack is.
+func TestSackChangesHands(t *testing.T) {
+	fs := vfs.NewMem()
+	const sacks = 3
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: sacks, Workers: 2})
+	defer n.Stop(context.Background())
+	id := newMetric(t, n, 10, 1)
+	sack := model.Sack(id, sacks)
+	dir := filepath.Join("sacks", []string{"000", "001", "002"}[sack], "e1")
+	other := worker(t, n, fs, sacks)
+	defer other.Close(context.Background())
+
+	if _, err := groupsOf(t, other, n, id); !errors.Is(err, metricd.ErrNotOwned) || !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("read of a sack that is not held: %v", err)
+	}
+	holder, free := n.Metricd, other
+	for second := range 8 {
+		post(t, n, id, map[int]float64{second: 1})
+		if count := countOf(t, holder, n, id); count != float64(second+1) {
+			t.Fatalf("%v measures count after %d", count, second+1)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		if second%2 == 1 {
+			cancel() // no last checkpoint: the next one replays
+		}
+		if err := holder.CloseSack(ctx, sack); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if err := holder.CloseSack(context.Background(), sack); err != nil {
+			t.Errorf("closed again: %v", err)
+		}
+		if _, err := groupsOf(t, holder, n, id); !errors.Is(err, metricd.ErrNotOwned) {
+			t.Errorf("read of a sack that was given away: %v", err)
+		}
+		if err := free.Open(sack, dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := free.Open(sack, dir); err == nil {
+			t.Error("opened twice")
+		}
+		holder, free = free, holder
+	}
+	if count := countOf(t, holder, n, id); count != 8 {
+		t.Errorf("%v measures count of 8", count)
+	}
+	if held := len(n.Metricd.Held()) + len(other.Held()); held != sacks {
+		t.Errorf("%d sacks held of %d", held, sacks)
+	}
+}
+
+// Measures come from several stores, which come and go; each has its own mark.
+func TestSourcesComeAndGo(t *testing.T) {
+	fs := vfs.NewMem()
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 2})
+	defer func() { n.Stop(context.Background()) }()
+	id := newMetric(t, n, 10, 1)
+	second, err := incoming.Open("second", incoming.Options{FS: fs, Sacks: 1, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if empty, err := second.Empty(); err != nil || !empty {
+		t.Errorf("a new store is not empty: %v", err)
+	}
+	toSecond := func(at int) {
+		t.Helper()
+		m := &model.Measures{Metrics: []uuid.UUID{id}, Timestamps: []carbonara.Timestamp{start + carbonara.Timestamp(at)*1e9}, Values: []float64{1}, Offsets: []int{0, 1}}
+		if err := second.Append(context.Background(), []incoming.Block{{Sack: 0, Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(count float64) {
+		t.Helper()
+		if got := countOf(t, n.Metricd, n, id); got != count {
+			t.Fatalf("%v measures count, want %v", got, count)
+		}
+	}
+	toSecond(0)
+	post(t, n, id, map[int]float64{1: 1})
+	want(1)
+	for range 3 { // attached again, what is in the heads is not taken twice
+		if err := n.Metricd.Attach(second); err != nil {
+			t.Fatal(err)
+		}
+		want(2)
+		n.Metricd.Detach(second.ID())
+	}
+	toSecond(2)
+	want(2)
+	checkpoint(t, n)
+	if err := n.Metricd.Attach(second); err != nil {
+		t.Fatal(err)
+	}
+	want(3)
+	n.Restart(false) // without a checkpoint; the second source is attached later
+	want(2)
+	if err := n.Metricd.Attach(second); err != nil {
+		t.Fatal(err)
+	}
+	want(3)
+	checkpoint(t, n)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if empty, err := second.Empty(); err != nil || time.Now().After(deadline) {
+			t.Fatalf("not empty: %v", err)
+		} else if empty {
+			break
+		}
+	}
+	n.Metricd.Detach(second.ID())
+	want(3)
+}

@@ -1,0 +1,170 @@
+package archive
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+)
+
+// Verify decodes all of a value that lies under key in a sack's store: every operand of a split, a raw series or a count. It
+// returns the operands that decode and those that do not, oldest first, sharing the value's memory; damaged is not empty
+// either for a key that no store should have.
+func Verify(key, value []byte) (intact, damaged [][]byte) {
+	if len(key) > 1 && key[0] == prefixStore {
+		switch {
+		case key[1] == kindQuarantine, key[1] == kindAside, key[1] == kindMark && len(value) == 8:
+			return [][]byte{value}, nil
+		}
+		return nil, [][]byte{value}
+	}
+	_, kind, split, ok := ParseKey(key)
+	if !ok {
+		return nil, [][]byte{value}
+	}
+	for _, operand := range appendOperands(nil, value) {
+		if verifyOperand(kind, split, operand) == nil {
+			intact = append(intact, operand)
+		} else {
+			damaged = append(damaged, operand)
+		}
+	}
+	return intact, damaged
+}
+
+func verifyOperand(kind Kind, split carbonara.SplitKey, operand []byte) error {
+	switch kind {
+	case KindSplit:
+		info, err := carbonara.SplitInfo(operand)
+		if err != nil {
+			return err
+		}
+		var groups carbonara.Groups
+		var columns []carbonara.Column
+		for _, c := range info.Columns {
+			columns = append(columns, c.Column)
+		}
+		groups.Reset(split.Granularity, columns)
+		return carbonara.DecodeSplit(operand, split, columns, 0, carbonara.MaxTimestamp, &groups)
+	case KindRaw:
+		_, _, err := carbonara.DecodeRaw(operand, nil, nil)
+		return err
+	case KindDropped:
+		_, err := addCounts(nil, [][]byte{operand})
+		return err
+	}
+	return fmt.Errorf("archive: unknown kind %d", kind)
+}
+
+// asideKey is where a damaged operand of key is kept: its hash makes a second repair write the same again.
+func asideKey(key, operand []byte) []byte {
+	aside := append([]byte{prefixStore, kindAside}, key...)
+	return binary.BigEndian.AppendUint64(aside, xxhash.Sum64(operand))
+}
+
+// SetAside takes the damaged operands of a value, see Verify, out of the way of the intact ones. They are kept, byte for byte,
+// under a key of their own.
+func (c *Checkpoint) SetAside(key []byte, intact, damaged [][]byte) error {
+	for _, operand := range damaged {
+		if err := c.KeepAside(key, operand); err != nil {
+			return err
+		}
+	}
+	switch len(intact) {
+	case 0:
+		return c.batch.Delete(key, nil)
+	case 1:
+		return c.batch.Set(key, intact[0], nil)
+	}
+	return c.batch.Set(key, appendList(nil, intact), nil)
+}
+
+// KeepAside keeps a damaged operand of key, without touching what lies under key now.
+func (c *Checkpoint) KeepAside(key, operand []byte) error {
+	return c.batch.Set(asideKey(key, operand), operand, nil)
+}
+
+// Set writes a value as it is: for copying a store.
+func (c *Checkpoint) Set(key, value []byte) error { return c.batch.Set(key, value, nil) }
+
+// Aside is something that did not decode and was kept.
+type Aside struct {
+	Source   string // of an incoming block: the identity of its incoming store
+	Sequence uint64 // of an incoming block
+	Key      []byte // of a damaged operand: where it lay; nil for an incoming block
+	Bytes    []byte
+}
+
+// EachAside calls f with the incoming blocks that did not decode and were kept (Checkpoint.Quarantine), and the operands that a
+// repair has set aside.
+func (s *Store) EachAside(f func(Aside) error) error {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixStore}, UpperBound: []byte{prefixStore + 1}})
+	if err != nil {
+		return fmt.Errorf("archive: read quarantine: %w", err)
+	}
+	defer iter.Close()
+	for valid := iter.First(); valid; valid = iter.Next() {
+		key, n := iter.Key(), len(iter.Key())
+		if n < 2+8 {
+			continue
+		}
+		a := Aside{Bytes: iter.Value()}
+		switch body := key[2 : n-8]; key[1] {
+		case kindQuarantine:
+			a.Source, a.Sequence = string(body[:max(len(body)-1, 0)]), binary.BigEndian.Uint64(key[n-8:])
+		case kindAside:
+			a.Key = body
+		default:
+			continue
+		}
+		if err := f(a); err != nil {
+			return err
+		}
+	}
+	return iter.Error()
+}
+
+// EachMark calls f with the mark of every incoming store that the sack has consumed from.
+func (s *Store) EachMark(f func(source string, sequence uint64) error) error {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixStore, kindMark}, UpperBound: []byte{prefixStore, kindMark + 1}})
+	if err != nil {
+		return fmt.Errorf("archive: read marks: %w", err)
+	}
+	defer iter.Close()
+	for valid := iter.First(); valid; valid = iter.Next() {
+		if value := iter.Value(); len(value) == 8 {
+			if err := f(string(iter.Key()[2:]), binary.BigEndian.Uint64(value)); err != nil {
+				return err
+			}
+		}
+	}
+	return iter.Error()
+}
+
+// KeyOf names what lies under a key of a sack's store, for people.
+func KeyOf(key []byte) string {
+	metric, kind, split, ok := ParseKey(key)
+	switch {
+	case !ok && len(key) > 1 && key[0] == prefixStore && key[1] == kindMark:
+		return fmt.Sprintf("mark of incoming store %s", key[2:])
+	case !ok:
+		return fmt.Sprintf("key %x", key)
+	case kind == KindSplit:
+		return fmt.Sprintf("metric %s, split %v", metric, split)
+	case kind == KindRaw:
+		return fmt.Sprintf("metric %s, raw series", metric)
+	}
+	return fmt.Sprintf("metric %s, count of dropped measures", metric)
+}
+
+// RawKey returns the key of a metric's raw series.
+func RawKey(metric uuid.UUID) []byte { return metricKey(nil, metric, kindRaw) }
+
+// SplitKey returns the key of a split of a metric.
+func SplitKey(metric uuid.UUID, split carbonara.SplitKey) []byte {
+	return splitKey(nil, metric, split.Granularity, split.Start)
+}

@@ -1,0 +1,161 @@
+package claim
+
+import (
+	"io"
+	"os"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Fence returns a file system that refuses every change once the lease is lost, with an error of kind ErrLost. The lease is
+// asked before each change, and again after what makes changes durable or visible: so what was synced too late fails, and is
+// not acknowledged. What a process was about to do when it was stopped still happens: TakeOver sees to that.
+func Fence(fs vfs.FS, lease Lease) vfs.FS { return &fence{FS: fs, lease: lease} }
+
+// fence passes reads on.
+type fence struct {
+	vfs.FS
+	lease Lease
+}
+
+func (f *fence) Unwrap() vfs.FS { return f.FS }
+
+// check is the question before a change.
+func (f *fence) check() error {
+	if f.lease.Valid() {
+		return nil
+	}
+	return f.lease.Err()
+}
+
+// after is the question behind a change that went well as far as the disk is concerned.
+func (f *fence) after(err error) error {
+	if err != nil {
+		return err
+	}
+	return f.check()
+}
+
+func (f *fence) wrap(file vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &fencedFile{File: file, fence: f}, nil
+}
+
+func (f *fence) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return f.wrap(f.FS.Create(name, category))
+}
+
+func (f *fence) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return f.wrap(f.FS.OpenReadWrite(name, category, options...))
+}
+
+func (f *fence) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return f.wrap(f.FS.ReuseForWrite(oldname, newname, category))
+}
+
+// OpenDir is there to sync the folder.
+func (f *fence) OpenDir(name string) (vfs.File, error) { return f.wrap(f.FS.OpenDir(name)) }
+
+func (f *fence) Link(oldname, newname string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.FS.Link(oldname, newname)
+}
+
+func (f *fence) Rename(oldname, newname string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.after(f.FS.Rename(oldname, newname))
+}
+
+func (f *fence) Remove(name string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.FS.Remove(name)
+}
+
+func (f *fence) RemoveAll(name string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.FS.RemoveAll(name)
+}
+
+func (f *fence) MkdirAll(dir string, perm os.FileMode) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.FS.MkdirAll(dir, perm)
+}
+
+// Lock takes a lock that belongs to the open file: unlike a process's, it excludes the process itself as well, and stays
+// when another descriptor of the file is closed. It is a second belt; claims decide.
+func (f *fence) Lock(name string) (io.Closer, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return lockFile(f.FS, name)
+}
+
+// fencedFile passes reads on.
+type fencedFile struct {
+	vfs.File
+	fence *fence
+}
+
+func (f *fencedFile) Write(p []byte) (int, error) {
+	if err := f.fence.check(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(p)
+}
+
+func (f *fencedFile) WriteAt(p []byte, offset int64) (int, error) {
+	if err := f.fence.check(); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(p, offset)
+}
+
+func (f *fencedFile) Preallocate(offset, length int64) error {
+	if err := f.fence.check(); err != nil {
+		return err
+	}
+	return f.File.Preallocate(offset, length)
+}
+
+func (f *fencedFile) Sync() error {
+	if err := f.fence.check(); err != nil {
+		return err
+	}
+	return f.fence.after(f.File.Sync())
+}
+
+func (f *fencedFile) SyncData() error {
+	if err := f.fence.check(); err != nil {
+		return err
+	}
+	return f.fence.after(f.File.SyncData())
+}
+
+func (f *fencedFile) SyncTo(length int64) (fullSync bool, err error) {
+	if err := f.fence.check(); err != nil {
+		return false, err
+	}
+	fullSync, err = f.File.SyncTo(length)
+	return fullSync, f.fence.after(err)
+}

@@ -1,0 +1,92 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrLost is the kind of all errors of a lease that is over: the process must acknowledge nothing more, and end.
+var ErrLost = errors.New("lease lost")
+
+// Lease is a process's right to act on what it holds.
+type Lease interface {
+	// Valid tells whether the lease holds now. Once false, it stays false.
+	Valid() bool
+	// Done is closed when the lease is lost for good.
+	Done() <-chan struct{}
+	// Err returns nil while the lease holds, and then why it was lost: an ErrLost.
+	Err() error
+}
+
+// Deadline is the Lease that coordinators keep: it ends TTL after the beginning of the last renewal that counted.
+type Deadline struct {
+	clock Clock
+	ttl   time.Duration
+	at    atomic.Int64 // on clock
+	lost  atomic.Bool
+	once  sync.Once
+	done  chan struct{}
+	err   error // set before done is closed
+}
+
+// NewDeadline returns a lease that began at the given time of the clock.
+func NewDeadline(clock Clock, ttl, begun time.Duration) *Deadline {
+	d := &Deadline{clock: clock, ttl: ttl, done: make(chan struct{})}
+	d.at.Store(int64(begun + ttl))
+	return d
+}
+
+// Renew makes a renewal count that was begun at that time of the clock and has now returned. It does not, and the lease is
+// lost, if the deadline has passed meanwhile: others may have begun to act by then.
+func (d *Deadline) Renew(begun time.Duration) bool {
+	if !d.Valid() {
+		return false
+	}
+	d.at.Store(int64(begun + d.ttl))
+	return !d.lost.Load()
+}
+
+// Remaining returns for how long the lease holds without a renewal.
+func (d *Deadline) Remaining() time.Duration {
+	return time.Duration(d.at.Load()) - d.clock.Now()
+}
+
+// Lose ends the lease, if it has not ended before.
+func (d *Deadline) Lose(why error) {
+	d.once.Do(func() {
+		d.err = fmt.Errorf("claim: %w: %w", ErrLost, why)
+		d.lost.Store(true)
+		close(d.done)
+	})
+}
+
+var errExpired = errors.New("it was not renewed in time")
+
+// Valid implements Lease.
+func (d *Deadline) Valid() bool {
+	if d.lost.Load() {
+		return false
+	}
+	if int64(d.clock.Now()) >= d.at.Load() {
+		d.Lose(errExpired)
+		return false
+	}
+	return true
+}
+
+// Done implements Lease.
+func (d *Deadline) Done() <-chan struct{} { return d.done }
+
+// Err implements Lease.
+func (d *Deadline) Err() error {
+	d.Valid() // notices what nobody has noticed yet
+	select {
+	case <-d.done:
+		return d.err
+	default:
+		return nil
+	}
+}

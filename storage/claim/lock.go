@@ -1,0 +1,35 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
+)
+
+// ErrLocked is the error of a file that is locked through another descriptor.
+var ErrLocked = errors.New("locked by another")
+
+// lockFile locks a file until what is returned is closed. A file system that has no descriptors locks in its own way.
+func lockFile(fs vfs.FS, name string) (io.Closer, error) {
+	file, err := fs.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return nil, err
+	}
+	if file.Fd() == vfs.InvalidFd {
+		if err := file.Close(); err != nil {
+			return nil, err
+		}
+		return fs.Lock(name)
+	}
+	err = unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart})
+	if err == nil {
+		return file, nil
+	}
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		err = ErrLocked
+	}
+	return nil, errors.Join(fmt.Errorf("claim: lock %s: %w", name, err), file.Close())
+}

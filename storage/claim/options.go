@@ -1,0 +1,95 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+const (
+	defaultTTL   = 10 * time.Second
+	defaultSlack = 5 * time.Second
+	defaultPoll  = 250 * time.Millisecond
+
+	minTTL = 100 * time.Millisecond
+	// enoughSlack covers what was seen on GlusterFS under load: a counter that was 2.6 s old.
+	enoughSlack = 3 * time.Second
+)
+
+// Options of a coordinator. The zero value works. All members of a data folder should have the same TTL and Slack: who
+// waits for less than another's TTL + Slack calls it dead too early.
+type Options struct {
+	TTL   time.Duration // of a lease from the beginning of its last renewal; 0: 10 s
+	Beat  time.Duration // from one renewal to the next; 0: a quarter of TTL
+	Slack time.Duration // how much longer others wait, for what caches hide; 0: 5 s
+	Poll  time.Duration // how often members are looked for, and own death; 0: 250 ms
+
+	FS     vfs.FS       // nil: the disk
+	Clock  Clock        // nil: BootClock
+	Logger *slog.Logger // nil: none
+}
+
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
+	if o.TTL == 0 {
+		o.TTL = defaultTTL
+	}
+	if o.Beat == 0 {
+		o.Beat = o.TTL / 4
+	}
+	if o.Slack == 0 {
+		o.Slack = defaultSlack
+	}
+	if o.Poll == 0 {
+		o.Poll = min(defaultPoll, o.Beat)
+	}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Clock == nil {
+		o.Clock = BootClock{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Validate lists every fault at once, for options with their defaults filled in.
+func (o *Options) Validate() error {
+	var faults []error
+	if o.TTL < minTTL {
+		faults = append(faults, fmt.Errorf("claim: TTL is %s, less than %s", o.TTL, minTTL))
+	}
+	if o.Beat <= 0 || o.Beat > o.TTL/2 {
+		faults = append(faults, fmt.Errorf("claim: beat is %s, not above 0 and at most half the TTL of %s", o.Beat, o.TTL))
+	}
+	if o.Slack < 0 {
+		faults = append(faults, fmt.Errorf("claim: slack is %s, negative", o.Slack))
+	}
+	if o.Poll <= 0 || o.Poll > o.TTL {
+		faults = append(faults, fmt.Errorf("claim: poll is %s, not above 0 and at most the TTL of %s", o.Poll, o.TTL))
+	}
+	return errors.Join(faults...)
+}
+
+// Warnings say what is allowed and may still be regretted.
+func (o *Options) Warnings() []string {
+	var warnings []string
+	if o.Slack < enoughSlack {
+		warnings = append(warnings, fmt.Sprintf("slack is %s: network file systems were seen to hide a change for longer than that; "+
+			"below %s only on a local disk", o.Slack, enoughSlack))
+	}
+	if o.TTL < 2*time.Second {
+		warnings = append(warnings, fmt.Sprintf("TTL is %s: a single slow sync ends the process", o.TTL))
+	}
+	return warnings
+}
+
+// Patience is for how long a member's counter has to stand still until it is dead.
+func (o *Options) Patience() time.Duration { return o.TTL + o.Slack }
+
+// Grace is for how long after a takeover what came before must be kept.
+func (o *Options) Grace() time.Duration { return 2 * (o.TTL + o.Slack) }

@@ -1,0 +1,432 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// disk is the shared folder of a simulation. What it is asked happens at one moment, exactly; mounts make trouble.
+type disk struct {
+	w       *world
+	entries map[string]*inode
+}
+
+// inode is a file or a folder, with its past, which caches may still show.
+type inode struct {
+	dir   bool
+	links uint16
+	past  []version // ascending; the last is how it is
+}
+
+type version struct {
+	at      time.Duration
+	content string   // of a file
+	names   []string // of a folder
+}
+
+func newDisk(w *world) *disk {
+	return &disk{w: w, entries: map[string]*inode{"/": {dir: true, links: 1, past: []version{{}}}}}
+}
+
+func (i *inode) last() *version { return &i.past[len(i.past)-1] }
+
+// as returns how the inode was at a time, or when it began.
+func (i *inode) as(of time.Duration) *version {
+	for k := len(i.past) - 1; k > 0; k-- {
+		if i.past[k].at <= of {
+			return &i.past[k]
+		}
+	}
+	return &i.past[0]
+}
+
+// maxStale is for how long caches hide changes at most; members' slack is more.
+const maxStale = 3 * time.Second
+
+func (d *disk) change(i *inode, v version) {
+	v.at = d.w.now
+	for len(i.past) > 1 && i.past[1].at < d.w.now-2*maxStale {
+		i.past = i.past[1:]
+	}
+	i.past = append(i.past, v)
+}
+
+func (d *disk) enter(name string, i *inode) error {
+	parent := d.entries[path.Dir(name)]
+	if parent == nil {
+		return iofs.ErrNotExist
+	}
+	if d.entries[name] != nil {
+		return iofs.ErrExist
+	}
+	d.entries[name] = i
+	i.links++
+	d.change(parent, version{names: append(slices.Clone(parent.last().names), path.Base(name))})
+	return nil
+}
+
+func (d *disk) leave(name string) error {
+	i := d.entries[name]
+	if i == nil {
+		return iofs.ErrNotExist
+	}
+	i.links--
+	delete(d.entries, name)
+	parent := d.entries[path.Dir(name)]
+	d.change(parent, version{names: slices.DeleteFunc(slices.Clone(parent.last().names), func(n string) bool { return n == path.Base(name) })})
+	return nil
+}
+
+func (d *disk) below(name string) []string {
+	var names []string
+	for entry := range d.entries {
+		if strings.HasPrefix(entry, name+"/") {
+			names = append(names, entry)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (d *disk) rename(from, to string) error {
+	i := d.entries[from]
+	if i == nil {
+		return iofs.ErrNotExist
+	}
+	if other := d.entries[to]; other != nil {
+		if other.dir && len(other.last().names) > 0 {
+			return syscall.ENOTEMPTY
+		}
+		if err := d.leave(to); err != nil {
+			return err
+		}
+	}
+	if d.entries[path.Dir(to)] == nil {
+		return iofs.ErrNotExist
+	}
+	moved := d.below(from)
+	if err := d.leave(from); err != nil {
+		return err
+	}
+	if err := d.enter(to, i); err != nil {
+		return err
+	}
+	for _, entry := range moved {
+		d.entries[to+strings.TrimPrefix(entry, from)] = d.entries[entry]
+		delete(d.entries, entry)
+	}
+	return nil
+}
+
+// mount is a process's way to the disk.
+type mount struct {
+	p *process
+	d *disk
+}
+
+var errIO = errors.New("simulation: the disk did not answer")
+
+// call has something done on the disk, some time between now and its return; or later, if it returns an error.
+func (m *mount) call(do func() error) error {
+	w, t := m.d.w, m.p.w.current
+	if m.p.dead || t.stopped {
+		return errKilled
+	}
+	lands := w.now + w.between(200*time.Microsecond, 4*time.Millisecond)
+	if !w.calm && w.chance(300) { // it is lost in the network for a while
+		lands += w.between(10*time.Millisecond, 25*time.Second)
+	}
+	lands = max(lands, m.p.node.cut)
+	var result error
+	answered := false
+	answer := func(err error) {
+		if !answered {
+			answered, result = true, err
+			w.after(w.between(100*time.Microsecond, 2*time.Millisecond), t.wake)
+		}
+	}
+	if wait := lands - w.now; wait > time.Second && w.chance(2) { // given up, but not taken back
+		w.after(w.between(time.Second, wait+time.Second), func() { answer(errIO) })
+	}
+	w.at(lands, func() {
+		err := do()
+		answer(err)
+	})
+	if err := t.wait(); err != nil {
+		return err
+	}
+	return result
+}
+
+// version returns how this mount sees an inode: perhaps as it was, but never older than it saw it before.
+func (m *mount) version(i *inode) *version {
+	w := m.d.w
+	of := w.now
+	if w.chance(2) {
+		of -= w.between(0, maxStale)
+	}
+	of = max(of, m.p.node.seen[i])
+	m.p.node.seen[i] = of
+	return i.as(of)
+}
+
+// own notes that this mount changed what the name leads to, so that it sees it so.
+func (m *mount) own(names ...string) {
+	for _, name := range names {
+		if i := m.d.entries[name]; i != nil {
+			m.p.node.seen[i] = m.d.w.now
+		}
+	}
+}
+
+func (m *mount) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
+	i := &inode{past: []version{{at: m.d.w.now}}}
+	err := m.call(func() error {
+		if m.d.entries[name] != nil {
+			if err := m.d.leave(name); err != nil {
+				return err
+			}
+		}
+		err := m.d.enter(name, i)
+		m.own(name, path.Dir(name))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &simFile{m: m, inode: i}, nil
+}
+
+func (m *mount) Link(oldname, newname string) error {
+	return m.call(func() error {
+		i := m.d.entries[oldname]
+		if i == nil {
+			return iofs.ErrNotExist
+		}
+		err := m.d.enter(newname, i)
+		m.own(path.Dir(newname))
+		return err
+	})
+}
+
+func (m *mount) open(name string) (vfs.File, error) {
+	var i *inode
+	err := m.call(func() error {
+		if i = m.d.entries[name]; i == nil {
+			return iofs.ErrNotExist
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &simFile{m: m, inode: i}, nil
+}
+
+func (m *mount) Open(name string, _ ...vfs.OpenOption) (vfs.File, error) {
+	file, err := m.open(name)
+	if err == nil {
+		f := file.(*simFile)
+		f.view = m.version(f.inode)
+	}
+	return file, err
+}
+
+func (m *mount) OpenReadWrite(name string, category vfs.DiskWriteCategory, _ ...vfs.OpenOption) (vfs.File, error) {
+	file, err := m.open(name)
+	if notThere(err) {
+		return m.Create(name, category)
+	}
+	return file, err
+}
+
+func (m *mount) OpenDir(name string) (vfs.File, error) {
+	return &simFile{m: m, inode: &inode{dir: true, past: []version{{}}}}, nil
+}
+
+func (m *mount) Remove(name string) error {
+	return m.call(func() error {
+		if i := m.d.entries[name]; i != nil && i.dir && len(i.last().names) > 0 {
+			return syscall.ENOTEMPTY
+		}
+		err := m.d.leave(name)
+		m.own(path.Dir(name))
+		return err
+	})
+}
+
+func (m *mount) RemoveAll(name string) error {
+	return m.call(func() error {
+		below := m.d.below(name)
+		slices.Reverse(below)
+		for _, entry := range below {
+			if err := m.d.leave(entry); err != nil {
+				return err
+			}
+		}
+		if m.d.entries[name] == nil {
+			return nil
+		}
+		err := m.d.leave(name)
+		m.own(path.Dir(name))
+		return err
+	})
+}
+
+func (m *mount) Rename(oldname, newname string) error {
+	return m.call(func() error {
+		err := m.d.rename(oldname, newname)
+		m.own(newname, path.Dir(oldname), path.Dir(newname))
+		return err
+	})
+}
+
+func (m *mount) ReuseForWrite(string, string, vfs.DiskWriteCategory) (vfs.File, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (m *mount) MkdirAll(dir string, _ os.FileMode) error {
+	return m.call(func() error {
+		var missing []string
+		for name := dir; m.d.entries[name] == nil; name = path.Dir(name) {
+			missing = append(missing, name)
+		}
+		slices.Reverse(missing)
+		for _, name := range missing {
+			if err := m.d.enter(name, &inode{dir: true, past: []version{{at: m.d.w.now}}}); err != nil {
+				return err
+			}
+			m.own(name, path.Dir(name))
+		}
+		return nil
+	})
+}
+
+func (m *mount) Lock(string) (io.Closer, error) { return nil, errors.ErrUnsupported }
+
+func (m *mount) List(dir string) (names []string, err error) {
+	err = m.call(func() error {
+		i := m.d.entries[dir]
+		if i == nil || !i.dir {
+			return iofs.ErrNotExist
+		}
+		names = m.version(i).names
+		return nil
+	})
+	return names, err
+}
+
+func (m *mount) Stat(name string) (info vfs.FileInfo, err error) {
+	err = m.call(func() error {
+		i := m.d.entries[name]
+		if i == nil {
+			return iofs.ErrNotExist
+		}
+		info = simInfo{name: name, size: int64(len(m.version(i).content)), links: i.links, dir: i.dir}
+		return nil
+	})
+	return info, err
+}
+
+func (m *mount) PathBase(name string) string    { return path.Base(name) }
+func (m *mount) PathJoin(elem ...string) string { return path.Join(elem...) }
+func (m *mount) PathDir(name string) string     { return path.Dir(name) }
+func (m *mount) Unwrap() vfs.FS                 { return nil }
+func (m *mount) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{}, errors.ErrUnsupported
+}
+
+type simInfo struct {
+	name  string
+	size  int64
+	links uint16
+	dir   bool
+}
+
+func (i simInfo) Name() string       { return path.Base(i.name) }
+func (i simInfo) Size() int64        { return i.size }
+func (i simInfo) Mode() os.FileMode  { return 0 }
+func (i simInfo) ModTime() time.Time { return time.Time{} }
+func (i simInfo) IsDir() bool        { return i.dir }
+func (i simInfo) Sys() any           { return &syscall.Stat_t{Nlink: uint64(i.links)} }
+
+func (i simInfo) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
+
+// simFile reads what the mount saw when it was opened, and writes through. A sync is an operation like others: what counts is
+// when it returns.
+type simFile struct {
+	m      *mount
+	inode  *inode
+	view   *version // for one opened to read
+	offset int
+}
+
+func (f *simFile) content() string {
+	if f.view != nil {
+		return f.view.content
+	}
+	return f.inode.last().content
+}
+
+func (f *simFile) Close() error { return nil }
+
+func (f *simFile) Read(p []byte) (int, error) {
+	n, err := f.ReadAt(p, int64(f.offset))
+	f.offset += n
+	return n, err
+}
+
+func (f *simFile) ReadAt(p []byte, offset int64) (int, error) {
+	content := f.content()
+	if int(offset) >= len(content) {
+		return 0, io.EOF
+	}
+	return copy(p, content[offset:]), nil
+}
+
+func (f *simFile) Write(p []byte) (int, error) {
+	offset := f.offset
+	f.offset += len(p)
+	return f.WriteAt(p, int64(offset))
+}
+
+func (f *simFile) WriteAt(p []byte, offset int64) (int, error) {
+	data := string(p)
+	err := f.m.call(func() error {
+		old := f.inode.last().content
+		if int(offset) > len(old) {
+			old += strings.Repeat("\x00", int(offset)-len(old))
+		}
+		tail := ""
+		if end := int(offset) + len(data); end < len(old) {
+			tail = old[end:]
+		}
+		f.m.d.change(f.inode, version{content: old[:offset] + data + tail})
+		f.m.p.node.seen[f.inode] = f.m.d.w.now
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (f *simFile) Sync() error                    { return f.m.call(func() error { return nil }) }
+func (f *simFile) SyncData() error                { return f.Sync() }
+func (f *simFile) SyncTo(int64) (bool, error)     { return true, f.Sync() }
+func (f *simFile) Preallocate(int64, int64) error { return nil }
+func (f *simFile) Prefetch(int64, int64) error    { return nil }
+func (f *simFile) Fd() uintptr                    { return vfs.InvalidFd }
+func (f *simFile) Stat() (vfs.FileInfo, error) {
+	return nil, fmt.Errorf("stat of an open file: %w", errors.ErrUnsupported)
+}

@@ -1,0 +1,402 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+const (
+	simSacks = 2
+	simRoot  = "/data"
+)
+
+// faults breaks one rule of the package, to see whether the simulation notices.
+type faults struct {
+	noFence       bool // files are changed and measures acknowledged without asking the lease
+	lateRenewals  bool // a renewal counts that returned after the deadline
+	oneFolder     bool // all epochs share a folder
+	impatience    bool // others are dead before their lease is over
+	looseRenaming bool // a store is renamed that was not closed in order
+}
+
+// member is a process of the simulated cluster: it accepts measures, or processes them, or both.
+type member struct {
+	*process
+	c       *cluster
+	name    string
+	number  int
+	api     bool
+	metricd bool
+	session *session
+	fs      vfs.FS
+	leaving bool
+
+	stores map[string]*simHolding
+	count  uint64 // of measures accepted in this epoch
+}
+
+// simHolding is a store that a member holds.
+type simHolding struct {
+	*store
+	claim  Claim
+	opened time.Duration
+	tidied bool
+	busy   bool // one writer at a time
+
+	digested int               // lines
+	marks    map[string]string // of a sack, by source
+	posts    [simSacks][]post  // of an incoming store, by sack
+}
+
+// cluster is what the simulation knows of all, which no member does.
+type cluster struct {
+	*world
+	members []*member
+	posted  int
+	acked   map[string]bool   // measures answered with 202
+	taken   map[string]bool   // and said to be in its sack
+	epochs  map[string]uint64 // the highest at which each store acknowledged something
+	sources []string          // names of the incoming stores
+	starts  int
+	over    bool
+	trace   func(format string, args ...any) // nil: not wanted
+	broken  []string                         // rules of the whole that did not hold
+}
+
+func (c *cluster) breach(format string, args ...any) {
+	c.broken = append(c.broken, fmt.Sprintf("%s: ", c.now)+fmt.Sprintf(format, args...))
+}
+
+// tell writes down what happens, when only one seed is run.
+func (m *member) tell(format string, args ...any) {
+	if m.c.trace != nil {
+		m.c.trace("%s %s.%d: %s", m.c.now, m.name, m.number, fmt.Sprintf(format, args...))
+	}
+}
+
+// start runs a new process.
+func (c *cluster) start(n *node, name string, api, metricd bool) {
+	c.starts++
+	m := &member{
+		process: &process{w: c.world, node: n}, c: c, name: name, number: c.starts, api: api, metricd: metricd, stores: make(map[string]*simHolding),
+	}
+	c.members = append(c.members, m)
+	id := fmt.Sprintf("%s.%d", name, c.starts)
+	m.tell("starts")
+	m.run(func() {
+		m.live(id)
+		m.tell("ends: %v", m.reason())
+		m.kill() // whichever way it ended, nothing of it goes on
+	})
+}
+
+func simOptions(fs vfs.FS, clock Clock) Options {
+	o := Options{FS: fs, Clock: clock, Poll: 2 * time.Second}
+	o.EnsureDefaults()
+	return o
+}
+
+// live is a process's main task.
+func (m *member) live(id string) {
+	fs := &mount{p: m.process, d: m.w.disk}
+	options := simOptions(fs, m.node)
+	if m.w.faults.impatience {
+		options.Slack = -options.TTL / 2
+	}
+	f := &File{root: simRoot, options: options}
+	s, err := f.enter(Member{ID: id, Node: m.name, Process: Process{Host: m.node.name}})
+	if err != nil {
+		return
+	}
+	m.session = s
+	m.fs = Fence(fs, s)
+	if m.w.faults.noFence {
+		m.fs = fs
+	}
+	m.run(func() { m.loop(s.options.Beat, m.beat) })
+	m.run(func() { m.loop(s.options.Poll, func() { _ = s.roll.look() }) }) // what fails is tried again
+	m.run(func() { m.loop(s.options.TTL, func() { _ = s.tidy() }) })
+	if m.api {
+		m.run(m.accept)
+	}
+	m.work()
+}
+
+func (m *member) reason() error {
+	if m.session == nil {
+		return nil
+	}
+	return m.session.Err()
+}
+
+// lives tells whether the process still believes to be a member.
+func (m *member) lives() bool { return !m.dead && (m.w.faults.noFence || m.session.Valid()) }
+
+func (m *member) loop(interval time.Duration, f func()) {
+	for m.sleep(interval) && m.lives() {
+		f()
+	}
+}
+
+func (m *member) beat() {
+	s := m.session
+	if !m.w.faults.lateRenewals && !m.w.faults.noFence {
+		_ = s.beat()
+		return
+	}
+	begun := s.options.Clock.Now()
+	s.heart.counter++
+	if s.raiseCounter() == nil {
+		s.Deadline.at.Store(int64(max(begun, s.options.Clock.Now()) + s.options.TTL))
+	}
+}
+
+// accept is a client that posts measures one after the other to this process.
+func (m *member) accept() {
+	for m.sleep(m.w.between(200*time.Millisecond, 800*time.Millisecond)) && m.lives() {
+		h := m.stores[m.incoming()]
+		if h == nil || h.busy || m.w.calm || m.leaving {
+			continue
+		}
+		m.c.posted++
+		m.count++
+		id := fmt.Sprintf("m%d", m.c.posted)
+		sequence := h.claim.Epoch<<40 | m.count
+		if !m.write(h, fmt.Sprintf("post %s %d %020d", id, m.c.posted%simSacks, sequence)) {
+			return
+		}
+		m.c.acked[id] = true
+	}
+}
+
+func (m *member) incoming() string { return "incoming/" + m.name }
+
+// write makes lines durable and acknowledges them. A write that failed ends the process.
+func (m *member) write(h *simHolding, lines ...string) bool {
+	h.busy = true
+	err := h.append(lines...)
+	h.busy = false
+	if err != nil || !m.lives() {
+		m.kill()
+		return false
+	}
+	if before := m.c.epochs[h.claim.Name]; before > h.claim.Epoch {
+		m.c.breach("%s: epoch %d acknowledges after epoch %d", h.claim.Name, h.claim.Epoch, before)
+	}
+	m.c.epochs[h.claim.Name] = h.claim.Epoch
+	return true
+}
+
+// work is the loop that takes stores, gives them up, and brings measures into sacks.
+func (m *member) work() {
+	for m.sleep(m.w.between(300*time.Millisecond, 700*time.Millisecond)) && m.lives() {
+		if m.leaving {
+			m.leave()
+			return
+		}
+		live := m.session.roll.live()
+		for _, name := range m.names() {
+			if !m.dead {
+				m.settle(name, m.wanted(name, live))
+			}
+		}
+		for i := range simSacks {
+			if h := m.stores[sackName(i)]; h != nil && !m.dead {
+				m.drain(i, h)
+			}
+		}
+	}
+}
+
+func sackName(i int) string { return fmt.Sprintf("sacks/%03d", i) }
+
+// names are the stores that this member might hold.
+func (m *member) names() []string {
+	var names []string
+	if m.metricd {
+		for i := range simSacks {
+			names = append(names, sackName(i))
+		}
+		names = append(names, m.c.sources...)
+	} else {
+		names = append(names, m.incoming())
+	}
+	return names
+}
+
+// wanted tells whether the member should hold a store, as far as it knows.
+func (m *member) wanted(name string, live []Member) bool {
+	if name == m.incoming() && m.api {
+		return true
+	}
+	if node, ok := strings.CutPrefix(name, "incoming/"); ok { // a dead one's is adopted
+		if slices.ContainsFunc(live, func(other Member) bool { return other.Node == node }) {
+			return false
+		}
+	}
+	// Processes of api hold no sacks.
+	live = slices.DeleteFunc(slices.Clone(live), func(other Member) bool { return strings.Contains(other.Node, "api") })
+	owner := Rendezvous(live, name)
+	return owner != nil && owner.Node == m.name
+}
+
+// settle claims, gives back or tidies one store.
+func (m *member) settle(name string, wanted bool) {
+	h := m.stores[name]
+	switch {
+	case h == nil && wanted:
+		m.take(name)
+	case h == nil || h.busy:
+	case !wanted:
+		m.giveBack(name, h)
+	case m.w.chance(15):
+		h.busy = true
+		if h.store.tidy() != nil {
+			m.kill()
+		}
+		h.busy = false
+	case !h.tidied && m.node.Now()-h.opened > m.session.options.Grace():
+		h.tidied = RemoveOld(m.fs, path.Join(simRoot, name), h.claim.Epoch) == nil
+	}
+}
+
+func (m *member) take(name string) {
+	claim, err := m.session.claim(name)
+	if err != nil {
+		return
+	}
+	dir := path.Join(simRoot, name)
+	folder := path.Join(dir, "e1")
+	if m.w.faults.oneFolder {
+		err = m.fs.MkdirAll(folder, 0)
+	} else {
+		if m.w.faults.looseRenaming {
+			m.pretendClosed(dir)
+		}
+		folder, err = TakeOver(m.fs, dir, claim.Epoch)
+	}
+	if err == nil {
+		var s *store
+		if s, err = openStore(m.fs, folder); err == nil {
+			m.stores[name] = &simHolding{store: s, claim: claim, opened: m.node.Now(), marks: make(map[string]string)}
+			m.count = 0
+			m.tell("holds %s at epoch %d, %d lines", name, claim.Epoch, len(s.lines))
+			return
+		}
+	}
+	m.tell("fails to take %s at epoch %d: %v", name, claim.Epoch, err)
+	if errors.Is(err, errDamaged) && m.lives() {
+		m.c.breach("%s at epoch %d: %v", name, claim.Epoch, err)
+	}
+	m.kill()
+}
+
+// pretendClosed marks the last folder as closed in order, which it may not be.
+func (m *member) pretendClosed(dir string) {
+	if f, err := readFolders(m.fs, dir); err == nil && f.highest() > 0 {
+		_ = MarkClosed(m.fs, dir, f.highest())
+	}
+}
+
+func (m *member) giveBack(name string, h *simHolding) {
+	delete(m.stores, name)
+	m.tell("gives back %s at epoch %d, %d lines", name, h.claim.Epoch, len(h.lines))
+	if MarkClosed(m.fs, path.Join(simRoot, name), h.claim.Epoch) != nil || m.session.release(h.claim) != nil {
+		m.kill()
+	}
+}
+
+// leave ends the process in order.
+func (m *member) leave() {
+	for _, name := range slices.Sorted(maps.Keys(m.stores)) {
+		h := m.stores[name]
+		for h.busy && m.sleep(time.Millisecond) {
+			continue
+		}
+		if m.dead {
+			return
+		}
+		m.giveBack(name, h)
+	}
+	if !m.dead {
+		_ = m.session.exit()
+	}
+}
+
+// drain brings what waits for a sack into it, from all incoming stores that anybody believes to hold.
+func (m *member) drain(sack int, h *simHolding) {
+	for _, other := range m.c.members {
+		for _, source := range m.c.sources {
+			if m.dead || other.dead || other.stores[source] == nil {
+				continue
+			}
+			waiting, ok := m.fetch(other, source, sack, h.mark(source))
+			if !ok || len(waiting) == 0 || h.busy || m.stores[sackName(sack)] != h {
+				continue
+			}
+			if !m.write(h, waiting...) {
+				return
+			}
+			for _, line := range waiting {
+				m.c.taken[strings.Fields(line)[1]] = true
+			}
+		}
+	}
+}
+
+// mark is how far a sack has consumed a source.
+func (h *simHolding) mark(source string) string {
+	h.digest()
+	return h.marks[source]
+}
+
+// digest looks at the lines that are new.
+func (h *simHolding) digest() {
+	for _, line := range h.lines[h.digested:] {
+		switch fields := strings.Fields(line); fields[0] {
+		case "took":
+			h.marks[fields[2]] = max(h.marks[fields[2]], fields[3])
+		case "post":
+			sack := int(fields[2][0] - '0')
+			h.posts[sack] = append(h.posts[sack], post{fields[1], fields[3]})
+		}
+	}
+	h.digested = len(h.lines)
+}
+
+// post is a measure that waits.
+type post struct{ id, sequence string }
+
+// fetch asks another process for what it has for a sack after the mark: a request that may take long on both ways.
+func (m *member) fetch(other *member, source string, sack int, mark string) (lines []string, ok bool) {
+	if !m.sleep(m.w.between(100*time.Microsecond, 2*time.Millisecond)) {
+		return nil, false
+	}
+	h := other.stores[source]
+	if other.dead || other.paused > m.w.now || h == nil {
+		return nil, false
+	}
+	h.digest()
+	for _, post := range slices.Backward(h.posts[sack]) {
+		if post.sequence <= mark {
+			break
+		}
+		lines = append(lines, fmt.Sprintf("took %s %s %s", post.id, source, post.sequence))
+	}
+	slices.Reverse(lines)
+	if !other.lives() { // reads are answered if the lease holds after them
+		return nil, false
+	}
+	back := m.w.between(100*time.Microsecond, 2*time.Millisecond)
+	if !m.w.calm && m.w.chance(50) {
+		back += m.w.between(0, 20*time.Second)
+	}
+	return lines, m.sleep(back)
+}

@@ -1,0 +1,235 @@
+package claim
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var (
+	simRuns = flag.Int("claim.runs", 1000, "simulations of TestSimulation")
+	simSeed = flag.Uint64("claim.seed", 0, "the only simulation to run, which then tells what happens; 0: all")
+)
+
+const (
+	simTrouble = 60 * time.Second
+	simCalm    = 100 * time.Second // enough for every death to be noticed and every measure to be processed
+)
+
+// simulate runs a cluster of two api and two metricd processes on four machines through a minute of trouble, lets it come
+// to rest, and returns what did not hold.
+func simulate(seed uint64, f faults, trace func(format string, args ...any)) []string {
+	w := &world{rand: rand.New(rand.NewPCG(seed, 5)), faults: f}
+	w.disk = newDisk(w)
+	w.disk.entries[simRoot] = &inode{dir: true, links: 1, past: []version{{}}}
+	for _, name := range []string{"/data/sacks", "/data/sacks/001", "/data/sacks/001/e1"} { // from before there were claims
+		if err := w.disk.enter(name, &inode{dir: true, past: []version{{}}}); err != nil {
+			panic(err)
+		}
+	}
+	c := &cluster{world: w, acked: make(map[string]bool), taken: make(map[string]bool), epochs: make(map[string]uint64), trace: trace}
+	for _, name := range []string{"api1", "api2", "m1", "m2"} {
+		n := &node{
+			w: w, name: name, rate: 1 + (w.rand.Float64()-0.5)/500, offset: w.between(0, 1000*time.Hour),
+			seen: make(map[*inode]time.Duration),
+		}
+		w.nodes = append(w.nodes, n)
+		api := strings.HasPrefix(name, "api")
+		if api {
+			c.sources = append(c.sources, "incoming/"+name)
+		}
+		w.after(w.between(0, 3*time.Second), func() { c.keep(n, api) })
+	}
+	w.after(w.between(0, 10*time.Second), c.trouble)
+	w.run(simTrouble)
+	w.calm = true
+	for w.now < simTrouble+simCalm && !c.atRest() {
+		w.run(w.now + 5*time.Second)
+	}
+	for _, m := range c.members {
+		m.tell("is done")
+		m.kill()
+	}
+	c.over = true
+	c.check()
+	slices.Sort(c.broken)
+	return c.broken
+}
+
+// atRest tells whether all measures seem to be processed.
+func (c *cluster) atRest() bool {
+	for id := range c.acked {
+		if !c.taken[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// keep is a supervisor: it starts a process whenever there is none.
+func (c *cluster) keep(n *node, api bool) {
+	if c.over {
+		return
+	}
+	running := false
+	for _, m := range c.members {
+		running = running || m.node == n && !m.dead
+	}
+	if !running {
+		c.start(n, n.name, api, !api)
+	}
+	c.after(c.between(time.Second, 4*time.Second), func() { c.keep(n, api) })
+}
+
+// trouble does something to a process or machine, again and again.
+func (c *cluster) trouble() {
+	if c.calm {
+		return
+	}
+	c.after(c.between(time.Second, 12*time.Second), c.trouble)
+	live := slices.DeleteFunc(slices.Clone(c.members), func(m *member) bool { return m.dead })
+	if len(live) == 0 {
+		return
+	}
+	m := live[c.rand.IntN(len(live))]
+	switch long := c.between(time.Second, 30*time.Second); c.rand.IntN(4) {
+	case 0:
+		m.tell("is killed")
+		m.kill()
+	case 1:
+		m.tell("is stopped for %s", long)
+		m.paused = c.now + long
+	case 2:
+		m.tell("is cut off for %s", long)
+		m.node.cut = c.now + long
+	case 3:
+		m.leaving = true
+	}
+}
+
+// check looks at what is in the sacks at the end.
+func (c *cluster) check() {
+	taken := make(map[string]int)
+	for i := range simSacks {
+		for _, line := range c.content(path.Join(simRoot, sackName(i))) {
+			taken[strings.Fields(line)[1]]++
+		}
+	}
+	for id, times := range taken {
+		if times > 1 {
+			c.breach("%s is there %d times", id, times)
+		}
+	}
+	for id := range c.acked {
+		if taken[id] == 0 {
+			c.breach("%s was acknowledged and is not there", id)
+		}
+	}
+}
+
+// content reads what a store holds, as one would who came later.
+func (c *cluster) content(dir string) []string {
+	var lines []string
+	p := &process{w: c.world, node: &node{w: c.world, rate: 1, seen: make(map[*inode]time.Duration)}}
+	p.run(func() {
+		p.sleep(2 * maxStale)
+		fs := &mount{p: p, d: c.disk}
+		folder, _, err := Current(fs, dir)
+		if c.faults.oneFolder {
+			folder = path.Join(dir, "e1")
+		}
+		if err == nil && folder != "" {
+			var s *store
+			if s, err = openStore(fs, folder); err == nil {
+				lines = s.lines
+			}
+		}
+		if err != nil {
+			c.breach("%s: %v", dir, err)
+		}
+	})
+	c.run(c.now + time.Minute)
+	return lines
+}
+
+// Whatever happens to processes, machines, their clocks and their way to the disk: what one epoch acknowledged the next one has,
+// and every acknowledged measure is in its sack once.
+func TestSimulation(t *testing.T) {
+	if *simSeed != 0 {
+		for _, line := range simulate(*simSeed, faults{}, t.Logf) {
+			t.Error(line)
+		}
+		return
+	}
+	runs := *simRuns
+	if testing.Short() {
+		runs = min(runs, 100)
+	}
+	seed, broken := firstBroken(uint64(runs), faults{})
+	if seed != 0 {
+		t.Fatalf("seed %d (go test -run TestSimulation -claim.seed=%d):\n%s", seed, seed, strings.Join(broken, "\n"))
+	}
+}
+
+// The simulation would notice if one of the rules were missing.
+func TestSimulationFindsBrokenRules(t *testing.T) {
+	f := func(name string, broken faults) {
+		t.Run(name, func(t *testing.T) {
+			seed, found := firstBroken(2000, broken)
+			if seed == 0 {
+				t.Fatal("nothing was noticed")
+			}
+			t.Logf("seed %d: %s", seed, found[0])
+		})
+	}
+	f("no fence", faults{noFence: true})
+	f("renewals count after the deadline", faults{lateRenewals: true})
+	f("epochs share a folder", faults{oneFolder: true})
+	f("others are taken for dead too early", faults{impatience: true})
+	f("a store is renamed that was not closed", faults{looseRenaming: true})
+}
+
+// firstBroken simulates the seeds 1 to runs, on all cores, and returns the first found for which something did not hold.
+func firstBroken(runs uint64, f faults) (uint64, []string) {
+	var next, seed atomic.Uint64
+	var mu sync.Mutex
+	var broken []string
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for seed.Load() == 0 {
+				s := next.Add(1)
+				if s > runs {
+					return
+				}
+				if lines := simulate(s, f, nil); len(lines) > 0 {
+					mu.Lock()
+					if seed.CompareAndSwap(0, s) {
+						broken = lines
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	group.Wait()
+	return seed.Load(), broken
+}
+
+func BenchmarkSimulation(b *testing.B) {
+	seed := uint64(0)
+	for b.Loop() {
+		seed++
+		if broken := simulate(seed, faults{}, nil); len(broken) > 0 {
+			b.Fatal(fmt.Sprint(seed), broken)
+		}
+	}
+}
