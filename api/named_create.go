@@ -119,7 +119,7 @@ func (a *api) prepare(who *Identity, p *protocol, w *wantedResource) error {
 		if _, ok := resource.Metrics[name]; ok {
 			continue
 		}
-		metric := &model.Metric{ID: uuid.New(), Name: name, Creator: resource.Creator, ResourceID: &w.id}
+		metric := &model.Metric{ID: model.NewMetricID(), Name: name, Creator: resource.Creator, ResourceID: &w.id}
 		if metric.ArchivePolicy, err = a.Index.MatchArchivePolicyRule(name); err != nil {
 			return badRequest("No archive policy name specified and no archive policy rule found matching the metric name %s", name)
 		}

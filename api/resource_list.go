@@ -108,7 +108,7 @@ func (a *api) listPage(ctx context.Context, list *resourceList) ([]*model.Resour
 		}
 		return a.Index.ListResources(ctx, list.page.limit, marker)
 	}
-	page := filter.NewPage(list.order, list.page.limit, after)
+	page := filter.NewPage(list.order.Compare, list.page.limit, after)
 	err := a.eachMatch(ctx, list.kind, list.filter, list.history, func(r *model.Resource) {
 		if list.sees == nil || list.sees(r) {
 			page.Add(r)
@@ -117,7 +117,7 @@ func (a *api) listPage(ctx context.Context, list *resourceList) ([]*model.Resour
 	if err != nil {
 		return nil, err
 	}
-	found := page.Resources()
+	found := page.Items()
 	if list.attrs == nil || slices.Contains(list.attrs, "metrics") {
 		return found, a.Index.AddMetrics(ctx, found...)
 	}

@@ -11,9 +11,10 @@ import (
 
 // Filter tells resources of one type that match from others. It may be used by many goroutines.
 type Filter struct {
-	holds condition // nil: all match
-	ids   []uuid.UUID
-	byID  bool // only resources with these ids can match
+	holds  condition // nil: all match
+	bounds *Bounds   // nil: none
+	ids    []uuid.UUID
+	byID   bool // only resources with these ids can match
 }
 
 // condition is a part of a filter, ready to be asked.
@@ -39,6 +40,7 @@ func Compile(e *Expr, scope Scope) (*Filter, error) {
 	if f.holds, err = scope.compile(e); err != nil {
 		return nil, err
 	}
+	f.bounds = scope.bounds(e)
 	if f.ids, f.byID = scope.ids(e); f.byID {
 		slices.SortFunc(f.ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
 		f.ids = slices.Compact(f.ids)

@@ -1,10 +1,12 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -88,17 +90,34 @@ func (s *Store) walk(ctx context.Context, resourceType string, history bool, f f
 		return err
 	}
 	defer func() { err = errors.Join(err, ofType.Close()) }()
-	key := []byte{prefixResource}
-	return eachKey(ctx, ofType, func() (bool, error) {
+	var ids []uuid.UUID
+	err = eachKey(ctx, ofType, func() (bool, error) {
 		id, _ := lastID(ofType.Key())
+		ids = append(ids, id)
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(ids, compareIDs)
+	key := []byte{prefixResource}
+	for _, id := range ids {
 		key = append(key[:1], id[:]...)
 		// Where resources of the type lie close together this is a step; else it spares all in between.
 		if !live.SeekGE(key) || string(live.Key()) != string(key) {
-			return true, live.Error()
+			if err := live.Error(); err != nil {
+				return err
+			}
+			continue
 		}
-		return visit()
-	})
+		if more, err := visit(); err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
+
+func compareIDs(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
 
 // eachKey calls f for each key that iter has, until f returns false or an error.
 func eachKey(ctx context.Context, iter *pebble.Iterator, f func() (bool, error)) error {

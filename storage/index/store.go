@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gnocco/model"
@@ -17,7 +18,7 @@ import (
 )
 
 // formatVersion is that of the store as a whole; values have their own.
-const formatVersion = 2
+const formatVersion = 3
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
@@ -69,9 +70,9 @@ func (s *Store) load(opts Options) error {
 		}
 	case err != nil:
 		return err
-	case len(version) == 1 && version[0] == 1:
-		if err := s.upgrade(); err != nil {
-			return fmt.Errorf("upgrade from format version 1: %w", err)
+	case len(version) == 1 && version[0] > 0 && version[0] < formatVersion:
+		if err := s.upgrade(version[0]); err != nil {
+			return fmt.Errorf("upgrade from format version %d: %w", version[0], err)
 		}
 	case len(version) != 1 || version[0] != formatVersion:
 		return fmt.Errorf("format version % x, want %d", version, formatVersion)
@@ -145,6 +146,11 @@ func (s *Store) Generation() uint64 { return s.cache.generation.Load() }
 type change struct {
 	*pebble.Batch
 	live, deleted int64
+
+	// What it took of what a look at the store does not show yet.
+	resources map[uuid.UUID]bool // created
+	metrics   map[uuid.UUID]bool // created, or attached
+	key       []byte             // scratch
 }
 
 // write checks and collects a change under the lock, which sees all earlier ones, and commits it. It returns once the
@@ -153,7 +159,7 @@ func (s *Store) write(ctx context.Context, check func(c *change) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{Batch: s.db.NewBatch()}
+	c := &change{Batch: s.db.NewBatch(), resources: map[uuid.UUID]bool{}, metrics: map[uuid.UUID]bool{}}
 	defer c.Close()
 	n, err := s.commit(c, check)
 	if err != nil || n == 0 {
