@@ -35,7 +35,7 @@ func (l *metricList) run(ctx context.Context) error {
 	}
 	if l.query.Limit > 0 {
 		if len(prefixes) > 0 {
-			if done, err := l.join(ctx, prefixes, fewMetrics); done || err != nil {
+			if done, err := l.join(ctx, prefixes, l.store.limits.fewCandidates); done || err != nil {
 				return err
 			}
 			l.begin()
@@ -198,7 +198,7 @@ func (l *metricList) stream(ctx context.Context) (done bool, err error) {
 		if l.page.Full() && (exact || !bytes.Equal(last, w.value)) {
 			return true, nil
 		}
-		if rows == max(streamedMetrics, 2*l.query.Limit) || ctx.Err() != nil {
+		if rows == max(l.store.limits.streamedRows, 2*l.query.Limit) || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		last = append(last[:0], w.value...)
@@ -223,7 +223,7 @@ func (l *metricList) streamBackward(ctx context.Context) (done bool, err error) 
 	defer func() { err = errors.Join(err, iter.Close()) }()
 	rows := 0
 	for valid := iter.Last(); valid && !l.page.Full(); valid = iter.Prev() {
-		if rows++; rows > max(streamedMetrics, 2*l.query.Limit) || ctx.Err() != nil {
+		if rows++; rows > max(l.store.limits.streamedRows, 2*l.query.Limit) || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		if id, ok := lastID(iter.Key()); ok {

@@ -45,12 +45,6 @@ const (
 	NullsLast
 )
 
-// streamedMetrics is how many are read in the order of the page, before those that match are all sorted.
-const streamedMetrics = 20_000
-
-// fewMetrics are sorted at once.
-const fewMetrics = 2_000
-
 // ListMetrics returns the metrics of a query. It returns a *model.FieldError for an unknown sort key or marker. By ID, it
 // reads what the filters for name, creator, archive policy and unit let through; sorted by name, creator or archive
 // policy, what lies there in that order; in any other order, all that match.

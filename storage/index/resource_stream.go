@@ -55,7 +55,7 @@ func (s *resourceSearch) stream(ctx context.Context) (done bool, err error) {
 		if s.page.Full() && (index.exact || !sameGroup(last, m.at.value, index.group)) {
 			return true, nil
 		}
-		if rows == max(streamedRows, 2*s.query.Limit) || ctx.Err() != nil {
+		if rows == max(s.store.limits.streamedRows, 2*s.query.Limit) || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		last = append(last[:0], m.at.value...)
@@ -144,7 +144,7 @@ func (s *resourceSearch) streamByID(ctx context.Context, descending bool) (done 
 		if s.page.Full() {
 			return true, nil
 		}
-		if rows++; rows > max(streamedRows, 2*s.query.Limit) || ctx.Err() != nil {
+		if rows++; rows > max(s.store.limits.streamedRows, 2*s.query.Limit) || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		value, err := iter.ValueAndErr()

@@ -32,6 +32,7 @@ type Store struct {
 	cache   *metricCache
 	catalog atomic.Pointer[catalog] // replaced under mu
 	durable durability
+	limits  limits
 
 	live    atomic.Int64 // metrics; changed under mu
 	deleted atomic.Int64 // metrics marked deleted; changed under mu
@@ -49,7 +50,7 @@ func Open(dir string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("index: open %s: %w", dir, err)
 	}
 	s := &Store{db: db, logger: opts.Logger, registerer: opts.Registerer, collector: opts.Collector,
-		cache: newMetricCache(opts.CachedMetrics)}
+		cache: newMetricCache(opts.CachedMetrics), limits: defaultLimits}
 	s.durable.init()
 	if err := s.load(opts); err != nil {
 		return nil, errors.Join(fmt.Errorf("index: open %s: %w", dir, err), db.Close())
