@@ -1,11 +1,16 @@
 package index
 
 // limits say how much is read of the index in the hope that it spares more. A key takes some 0.2 µs, the resource or
-// metric behind one 3 µs, a resource in a scan of all 0.5 µs.
+// metric behind one 3 µs, a resource in a scan of all 0.5 µs, of one processor.
 type limits struct {
-	fewCandidates  int // that are read at once
-	streamedRows   int // that are read in the order of the page, before another way is tried
-	manyCandidates int // that are read before all is
+	fewCandidates int // that are read at once
+	streamedRows  int // that are read in the order of the page, before another way is tried
+	scansPerRead  int // resources that are scanned in the time that one takes to be read by its ID
 }
 
-var defaultLimits = limits{fewCandidates: 5_000, streamedRows: 10_000, manyCandidates: 100_000}
+var defaultLimits = limits{fewCandidates: 5_000, streamedRows: 10_000, scansPerRead: 6}
+
+// readLimit is how many resources to read, for which most speaks, rather than all to scan.
+func (s *Store) readLimit(most int) int {
+	return min(most, int(s.resources.Load())/s.limits.scansPerRead)
+}

@@ -110,10 +110,10 @@ func (s *Store) readMetricsToAttach(c *change, r *model.Resource, names map[stri
 		if m.Deleted || m.Creator != r.Creator {
 			return nil, model.NotFound(model.NounMetric, id.String())
 		}
-		if c.metrics[id] { // here, or in another resource of the same change
+		if c.takenMetrics[id] { // here, or in another resource of the same change
 			return nil, &model.FieldError{Field: "metrics", Reason: fmt.Sprintf("metric %s is given two names", id)}
 		}
-		c.metrics[id] = true
+		c.takenMetrics[id] = true
 		metrics[name] = m
 	}
 	return metrics, nil

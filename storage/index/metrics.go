@@ -132,10 +132,10 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 		if err != nil {
 			return nil, err
 		}
-		if exists || c.metrics[m.ID] {
+		if exists || c.takenMetrics[m.ID] {
 			return nil, model.Exists(model.NounMetric, m.ID.String())
 		}
-		c.metrics[m.ID] = true
+		c.takenMetrics[m.ID] = true
 		switch {
 		case m.ResourceID == nil:
 		case resource != nil && *m.ResourceID == resource.ID:

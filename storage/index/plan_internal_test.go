@@ -76,7 +76,7 @@ func (p *plan) kind(name string, others []*model.Attribute) *model.ResourceType 
 
 func (p *plan) run(rounds, queries int) {
 	for range rounds {
-		p.s.limits = limits{fewCandidates: p.r.IntN(20), streamedRows: p.r.IntN(60), manyCandidates: p.r.IntN(60)}
+		p.s.limits = limits{fewCandidates: p.r.IntN(20), streamedRows: p.r.IntN(60), scansPerRead: 1 + p.r.IntN(6)}
 		for range 3 {
 			p.write()
 		}
@@ -232,7 +232,9 @@ func (p *plan) checkKeys() {
 	p.t.Helper()
 	ctx := context.Background()
 	want := map[string]bool{}
+	resources := int64(0)
 	p.must(p.s.scan(ctx, []byte{prefixResource}, nil, func(key, value []byte) (bool, error) {
+		resources++
 		keys, err := resourceKeys(uuid.UUID(key[1:]), value)
 		for _, key := range keys {
 			want[key] = true
@@ -256,6 +258,9 @@ func (p *plan) checkKeys() {
 			delete(want, string(key))
 			return true, nil
 		}))
+	}
+	if n := p.s.resources.Load(); n != resources {
+		p.t.Fatalf("%d resources are counted, %d are there", n, resources)
 	}
 	for key := range want {
 		p.t.Fatalf("key %q is missing", key)

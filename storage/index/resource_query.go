@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 
@@ -35,7 +36,7 @@ type ResourceQuery struct {
 //  1. the resources that the filter names by ID;
 //  2. the candidates that the index has for the filter, if they are few;
 //  3. the order of the page, if an index has it, until the page is full;
-//  4. the candidates, be they many;
+//  4. the candidates, be they many, or all of the type;
 //  5. all resources, by several goroutines.
 func (s *Store) FindResources(ctx context.Context, q ResourceQuery) ([]*model.Resource, error) {
 	before := s.catalog.Load()
@@ -106,7 +107,7 @@ func (s *resourceSearch) run(ctx context.Context) error {
 		return s.runHistory(ctx, index, bounds)
 	}
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, s.store.limits.fewCandidates); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(s.store.limits.fewCandidates)); ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}
@@ -117,12 +118,12 @@ func (s *resourceSearch) run(ctx context.Context) error {
 		s.begin()
 	}
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, s.store.limits.manyCandidates); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(math.MaxInt)); ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}
 	if s.kind.Name != model.GenericType {
-		ids, ok, err := index.scan(ctx, typeResourcePrefix(s.kind.Name), &filter.Range{}, nil, s.store.limits.manyCandidates)
+		ids, ok, err := index.scan(ctx, typeResourcePrefix(s.kind.Name), &filter.Range{}, nil, s.store.readLimit(math.MaxInt))
 		if ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
@@ -136,7 +137,7 @@ func (s *resourceSearch) runHistory(ctx context.Context, index *candidates, boun
 		return err
 	}
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, s.store.limits.manyCandidates); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(math.MaxInt)); ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}

@@ -55,7 +55,7 @@ func (s *resourceSearch) stream(ctx context.Context) (done bool, err error) {
 		if s.page.Full() && (index.exact || !sameGroup(last, m.at.value, index.group)) {
 			return true, nil
 		}
-		if rows == max(s.store.limits.streamedRows, 2*s.query.Limit) || ctx.Err() != nil {
+		if rows == max(s.store.readLimit(s.store.limits.streamedRows), 2*s.query.Limit) || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		last = append(last[:0], m.at.value...)

@@ -84,10 +84,11 @@ func (s *Store) checkNewResource(c *change, r *model.Resource) (*model.ResourceT
 	if err != nil {
 		return nil, err
 	}
-	if exists || c.resources[r.ID] {
+	if exists || c.takenResources[r.ID] {
 		return nil, model.Exists(model.NounResource, r.ID.String())
 	}
-	c.resources[r.ID] = true
+	c.takenResources[r.ID] = true
+	c.resources++
 	return t, nil
 }
 
@@ -202,21 +203,13 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 	if err != nil {
 		return nil, err
 	}
+	c.resources--
 	return marked, c.dropResource(r.ID, value)
 }
 
 // readMetricsOfResource sets r.Metrics. What it reads need not be durable yet.
 func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource) error {
-	r.Metrics = map[string]uuid.UUID{}
-	prefix := idKey(prefixNamedMetric, r.ID)
-	return s.scan(ctx, prefix, nil, func(key, value []byte) (bool, error) {
-		id, err := uuid.FromBytes(value)
-		if err != nil {
-			return s.skipCorrupt(fmt.Errorf("%w: named metric of resource %s", ErrCorrupt, r.ID)), nil
-		}
-		r.Metrics[string(key[len(prefix):])] = id
-		return true, nil
-	})
+	return s.addMetricsTo(ctx, []*model.Resource{r})
 }
 
 // readResource reads a resource without its metrics, and returns its stored value, too. What it returns need not be

@@ -34,8 +34,9 @@ type Store struct {
 	durable durability
 	limits  limits
 
-	live    atomic.Int64 // metrics; changed under mu
-	deleted atomic.Int64 // metrics marked deleted; changed under mu
+	live      atomic.Int64 // metrics; changed under mu
+	deleted   atomic.Int64 // metrics marked deleted; changed under mu
+	resources atomic.Int64 // changed under mu
 
 	// mu is held from the check of a write to its entry into the log. It comes before the cache's.
 	mu sync.Mutex
@@ -117,13 +118,17 @@ func (s *Store) loadCounts() error {
 	if err != nil {
 		return err
 	}
-	if len(counts) != 16 {
+	if len(counts) != 3*8 {
 		return fmt.Errorf("%w: counts", ErrCorrupt)
 	}
-	s.live.Store(int64(binary.BigEndian.Uint64(counts)))
-	s.deleted.Store(int64(binary.BigEndian.Uint64(counts[8:])))
+	for i, count := range s.counts() {
+		count.Store(int64(binary.BigEndian.Uint64(counts[i*8:])))
+	}
 	return nil
 }
+
+// counts are those that are kept, in the order in which they are.
+func (s *Store) counts() [3]*atomic.Int64 { return [3]*atomic.Int64{&s.live, &s.deleted, &s.resources} }
 
 // Close closes the store, once all calls have returned.
 func (s *Store) Close() error {
@@ -146,12 +151,12 @@ func (s *Store) Generation() uint64 { return s.cache.generation.Load() }
 // A change is one write: what it sets and what it adds to the counts.
 type change struct {
 	*pebble.Batch
-	live, deleted int64
+	live, deleted, resources int64
 
-	// What it took of what a look at the store does not show yet.
-	resources map[uuid.UUID]bool // created
-	metrics   map[uuid.UUID]bool // created, or attached
-	key       []byte             // scratch
+	// What it took that a look at the store does not show yet.
+	takenResources map[uuid.UUID]bool // created
+	takenMetrics   map[uuid.UUID]bool // created, or attached
+	key            []byte             // scratch
 }
 
 // write checks and collects a change under the lock, which sees all earlier ones, and commits it. It returns once the
@@ -160,7 +165,7 @@ func (s *Store) write(ctx context.Context, check func(c *change) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{Batch: s.db.NewBatch(), resources: map[uuid.UUID]bool{}, metrics: map[uuid.UUID]bool{}}
+	c := &change{Batch: s.db.NewBatch(), takenResources: map[uuid.UUID]bool{}, takenMetrics: map[uuid.UUID]bool{}}
 	defer c.Close()
 	n, err := s.commit(c, check)
 	if err != nil || n == 0 {
@@ -184,10 +189,12 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 	if c.Empty() {
 		return 0, nil
 	}
-	live, deleted := s.live.Load()+c.live, s.deleted.Load()+c.deleted
-	if c.live != 0 || c.deleted != 0 {
-		counts := binary.BigEndian.AppendUint64(nil, uint64(live))
-		counts = binary.BigEndian.AppendUint64(counts, uint64(deleted))
+	deltas := [...]int64{c.live, c.deleted, c.resources}
+	if deltas != [3]int64{} {
+		var counts []byte
+		for i, count := range s.counts() {
+			counts = binary.BigEndian.AppendUint64(counts, uint64(count.Load()+deltas[i]))
+		}
 		if err := c.Set(keyCounts, counts, nil); err != nil {
 			return 0, err
 		}
@@ -197,8 +204,9 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 		s.durable.reached(n, err)
 		return 0, err
 	}
-	s.live.Store(live)
-	s.deleted.Store(deleted)
+	for i, count := range s.counts() {
+		count.Add(deltas[i])
+	}
 	return n, nil
 }
 

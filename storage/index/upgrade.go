@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,13 @@ func (s *Store) upgrade(from byte) error {
 	if err := s.scan(context.Background(), []byte{prefixMetric}, nil, u.metric); err != nil {
 		return err
 	}
+	counts := make([]byte, 0, 3*8)
+	for _, n := range []int{u.metrics - u.deleted, u.deleted, u.resources} {
+		counts = binary.BigEndian.AppendUint64(counts, uint64(n))
+	}
+	if err := u.batch.Set(keyCounts, counts, nil); err != nil {
+		return err
+	}
 	if err := u.batch.Set(keyVersion, []byte{formatVersion}, nil); err != nil {
 		return err
 	}
@@ -49,6 +57,7 @@ type upgrade struct {
 	store              *Store
 	batch              *pebble.Batch
 	resources, metrics int
+	deleted            int // metrics that are marked so
 	reported           time.Time
 }
 
@@ -94,7 +103,9 @@ func (u *upgrade) metric(key, value []byte) (bool, error) {
 		return u.skip(err)
 	}
 	u.metrics++
-	if !m.Deleted {
+	if m.Deleted {
+		u.deleted++
+	} else {
 		for _, key := range metricKeys(m) {
 			if err := u.batch.Set(key, nil, nil); err != nil {
 				return false, err
