@@ -127,10 +127,13 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 			return nil, model.NotFound(model.NounArchivePolicy, given.ArchivePolicy.Name)
 		}
 		m.Deleted = false
-		c.key = append(append(c.key[:0], prefixMetric), m.ID[:]...)
-		exists, err := s.has(c.key)
-		if err != nil {
-			return nil, err
+		m.Name, m.Unit, m.Creator = shared(m.Name), shared(m.Unit), shared(m.Creator)
+		exists := false
+		if !s.last.isNew(m.ID) {
+			var err error
+			if exists, err = s.has(idKey(prefixMetric, m.ID)); err != nil {
+				return nil, err
+			}
 		}
 		if exists || c.takenMetrics[m.ID] {
 			return nil, model.Exists(model.NounMetric, m.ID.String())
@@ -146,6 +149,7 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 		default:
 			id := *m.ResourceID
 			m.ResourceID = &id
+			var err error
 			if !known[id] {
 				if known[id], err = s.has(idKey(prefixResource, id)); err != nil {
 					return nil, err

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -39,7 +40,8 @@ type Store struct {
 	resources atomic.Int64 // changed under mu
 
 	// mu is held from the check of a write to its entry into the log. It comes before the cache's.
-	mu sync.Mutex
+	mu   sync.Mutex
+	last lastMetric
 }
 
 // Open opens the store in dir, or makes one. Only one process can have it open.
@@ -83,6 +85,9 @@ func (s *Store) load(opts Options) error {
 		return err
 	}
 	if err := s.loadCounts(); err != nil {
+		return err
+	}
+	if err := s.loadLastMetric(time.Now()); err != nil {
 		return err
 	}
 	s.telemetry, s.collectors, err = newTelemetry(s, opts.Registerer)
@@ -206,6 +211,9 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 	}
 	for i, count := range s.counts() {
 		count.Add(deltas[i])
+	}
+	for id := range c.takenMetrics {
+		s.last.written(id)
 	}
 	return n, nil
 }
