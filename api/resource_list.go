@@ -54,7 +54,7 @@ func (a *api) answerList(w http.ResponseWriter, r *http.Request, who *Identity, 
 	if len(found) > 0 && len(found) >= list.page.limit {
 		a.setLink(w, r, query, list.page, list.marker(found[len(found)-1]))
 	}
-	return writeJSON(w, http.StatusOK, shown)
+	return writeResources(w, shown)
 }
 
 func (a *api) parseResourceList(query url.Values, kind string, who *Identity, e *filter.Expr) (*resourceList, error) {

@@ -18,15 +18,24 @@ func NewPage[T any](compare func(a, b *T) int, limit int, after *T) *Page[T] {
 	return &Page[T]{items: pageHeap[T]{compare: compare}, limit: limit, after: after}
 }
 
+// Wants tells whether Add would keep an item.
+func (p *Page[T]) Wants(item *T) bool {
+	h := &p.items
+	if p.after != nil && h.compare(item, p.after) <= 0 {
+		return false
+	}
+	return p.limit == 0 || len(h.items) < p.limit || h.compare(item, h.items[0]) < 0
+}
+
 // Add shows an item to the page, which may keep it.
 func (p *Page[T]) Add(item *T) {
 	switch h := &p.items; {
-	case p.after != nil && h.compare(item, p.after) <= 0:
+	case !p.Wants(item):
 	case p.limit == 0:
 		h.items = append(h.items, item)
 	case len(h.items) < p.limit:
 		heap.Push(h, item)
-	case h.compare(item, h.items[0]) < 0:
+	default:
 		h.items[0] = item
 		heap.Fix(h, 0)
 	}

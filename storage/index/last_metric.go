@@ -15,7 +15,9 @@ import (
 type lastMetric struct{ id uuid.UUID }
 
 // isNew tells whether an ID is higher than all of its kind.
-func (l *lastMetric) isNew(id uuid.UUID) bool { return id.Version() == 7 && bytes.Compare(id[:], l.id[:]) > 0 }
+func (l *lastMetric) isNew(id uuid.UUID) bool {
+	return id.Version() == 7 && bytes.Compare(id[:], l.id[:]) > 0
+}
 
 // written notes an ID that is in the store now.
 func (l *lastMetric) written(id uuid.UUID) {

@@ -204,12 +204,15 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 	if s.kind.Name != model.GenericType && r.Type != s.kind.Name || !s.query.Filter.Matches(r) {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.page.Wants(r) {
+		return nil
+	}
 	if r, err = decoder.decode(id, value); err != nil {
 		return err
 	}
 	r.Revision = revision
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.query.Where == nil || s.query.Where(r) {
 		s.page.Add(r)
 	}
