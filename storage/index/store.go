@@ -48,7 +48,7 @@ type Store struct {
 func Open(dir string, opts Options) (*Store, error) {
 	opts.EnsureDefaults()
 	db, err := engine.Open(dir, engine.Options{FS: opts.FS, Cache: opts.Cache, FileCache: opts.FileCache,
-		MemTableSize: memTableSize, Logger: opts.Logger, Fail: opts.Fail})
+		MemTableSize: memTableSize, BlockSize: blockSize, Compression: &engine.FastCompression, Logger: opts.Logger, Fail: opts.Fail})
 	if err != nil {
 		return nil, fmt.Errorf("index: open %s: %w", dir, err)
 	}
