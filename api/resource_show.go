@@ -68,7 +68,7 @@ func (r resourceJSON) append(dst []byte, space string) []byte {
 	return append(o.dst, '}')
 }
 
-// writeResources answers with a list of resources: as writeJSON would, in a tenth of the time.
+// writeResources answers with a list of resources: as writeJSON would, but without a second pass.
 func writeResources(w http.ResponseWriter, resources []resourceJSON) error {
 	dst := append(make([]byte, 0, 1024*(1+len(resources))), '[')
 	for i, r := range resources {

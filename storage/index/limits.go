@@ -1,7 +1,7 @@
 package index
 
-// limits say how much is read of the index in the hope that it spares more. A key takes some 0.2 µs, the resource or
-// metric behind one 3 µs, a resource in a scan of all 0.5 µs, of one processor.
+// limits say how much is read of the index in the hope that it spares more. Resources in a scan of all take some 0.9 µs
+// of CPU each; read by their IDs 3 µs if their blocks are in memory, ten times that if not: docs/benchmarks.md.
 type limits struct {
 	fewCandidates int // that are read at once
 	streamedRows  int // that are read in the order of the page, before another way is tried
