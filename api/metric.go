@@ -117,7 +117,7 @@ func (a *api) parseMetric(in input, who *Identity, key string) (*model.Metric, e
 	if err != nil {
 		return nil, err
 	}
-	metric := &model.Metric{ID: uuid.New(), Creator: who.User, Name: key}
+	metric := &model.Metric{ID: model.NewMetricID(), Creator: who.User, Name: key}
 	if field, ok := fields["name"]; ok && key == "" {
 		if metric.Name, err = field.text(0); err != nil {
 			return nil, err

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/index"
 )
 
 // wantedResource is a resource that rows without a known metric name.
@@ -26,9 +26,6 @@ type wantedResource struct {
 	newMetrics []*model.Metric
 	metrics    map[string]uuid.UUID // by name: those that are there
 }
-
-// concurrentCreations of resources share the syncs of the index.
-const concurrentCreations = 32
 
 // createNamed finds or creates the metrics of the rows s.missing, and sets them. All is checked before anything is
 // created. Afterwards s.missing is what is still to be found, since somebody else created or deleted it meanwhile.
@@ -119,7 +116,7 @@ func (a *api) prepare(who *Identity, p *protocol, w *wantedResource) error {
 		if _, ok := resource.Metrics[name]; ok {
 			continue
 		}
-		metric := &model.Metric{ID: uuid.New(), Name: name, Creator: resource.Creator, ResourceID: &w.id}
+		metric := &model.Metric{ID: model.NewMetricID(), Name: name, Creator: resource.Creator, ResourceID: &w.id}
 		if metric.ArchivePolicy, err = a.Index.MatchArchivePolicyRule(name); err != nil {
 			return badRequest("No archive policy name specified and no archive policy rule found matching the metric name %s", name)
 		}
@@ -215,36 +212,33 @@ func (a *api) addAttributes(ctx context.Context, who *Identity, t *model.Resourc
 	return t, err
 }
 
-// createWanted creates what was prepared. What somebody else has created or deleted meanwhile is left to be found again.
+// createWanted creates what was prepared: the new resources with their metrics, all or none, then the metrics of those that
+// are there. What somebody else has created or deleted meanwhile is left to be found again.
 func (a *api) createWanted(ctx context.Context, wanted []*wantedResource) error {
-	var added []*model.Metric // to resources that are there
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(concurrentCreations)
+	var resources []index.NewResource
+	var metrics []*model.Metric
 	for _, w := range wanted {
-		if !w.isNew {
-			added = append(added, w.newMetrics...)
-			continue
+		if w.isNew {
+			resources = append(resources, index.NewResource{Resource: w.resource, Metrics: w.newMetrics})
+		} else {
+			metrics = append(metrics, w.newMetrics...)
 		}
-		group.Go(func() error {
-			err := a.Index.CreateResource(groupCtx, w.resource, w.newMetrics)
-			if err == nil {
+	}
+	create := func(isNew bool, create func() error) error {
+		if err := create(); err != nil {
+			return unlessRaced(err)
+		}
+		for _, w := range wanted {
+			if w.isNew == isNew {
 				w.created()
 			}
-			return unlessRaced(err)
-		})
+		}
+		return nil
 	}
-	if err := group.Wait(); err != nil || len(added) == 0 {
+	if err := create(true, func() error { return a.Index.CreateResources(ctx, resources) }); err != nil {
 		return err
 	}
-	if err := a.Index.CreateMetrics(ctx, added); err != nil {
-		return unlessRaced(err)
-	}
-	for _, w := range wanted {
-		if !w.isNew {
-			w.created()
-		}
-	}
-	return nil
+	return create(false, func() error { return a.Index.CreateMetrics(ctx, metrics) })
 }
 
 // created notes that the new metrics are there.

@@ -7,6 +7,7 @@ import (
 
 	"gnocco/model"
 	"gnocco/model/filter"
+	"gnocco/storage/index"
 )
 
 // deleteResources deletes the resources that a filter matches, and tells how many. Those that the user may not delete do
@@ -27,14 +28,16 @@ func (a *api) deleteResources(w http.ResponseWriter, r *http.Request, who *Ident
 	if err != nil {
 		return err
 	}
-	var ids []uuid.UUID
-	err = a.eachMatch(r.Context(), kind, matches, false, func(resource *model.Resource) {
-		if a.enforce(who, "delete resources", resourceTarget(resource)) == nil {
-			ids = append(ids, resource.ID)
-		}
-	})
+	found, err := a.Index.FindResources(r.Context(), index.ResourceQuery{Type: kind.Name, Filter: matches,
+		Where: func(resource *model.Resource) bool {
+			return a.enforce(who, "delete resources", resourceTarget(resource)) == nil
+		}})
 	if err != nil {
 		return err
+	}
+	ids := make([]uuid.UUID, len(found))
+	for i, resource := range found {
+		ids[i] = resource.ID
 	}
 	deleted, err := a.Index.DeleteResources(r.Context(), ids)
 	if err != nil {

@@ -44,12 +44,12 @@ func (a *api) getHistory(w http.ResponseWriter, r *http.Request, who *Identity, 
 			return badPagination("Invalid marker: `" + p.marker + "'")
 		}
 	}
-	page := filter.NewPage(order, p.limit, after)
+	page := filter.NewPage(order.Compare, p.limit, after)
 	for _, state := range states {
 		page.Add(state)
 	}
 	shown := make([]resourceJSON, 0, len(states))
-	for _, state := range page.Resources() {
+	for _, state := range page.Items() {
 		state.Metrics = resource.Metrics
 		if !details {
 			state = asType(state, kind.Name)

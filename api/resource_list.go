@@ -12,6 +12,7 @@ import (
 
 	"gnocco/model"
 	"gnocco/model/filter"
+	"gnocco/storage/index"
 )
 
 // resourceList is what a list of resources is asked for.
@@ -53,7 +54,7 @@ func (a *api) answerList(w http.ResponseWriter, r *http.Request, who *Identity, 
 	if len(found) > 0 && len(found) >= list.page.limit {
 		a.setLink(w, r, query, list.page, list.marker(found[len(found)-1]))
 	}
-	return writeJSON(w, http.StatusOK, shown)
+	return writeResources(w, shown)
 }
 
 func (a *api) parseResourceList(query url.Values, kind string, who *Identity, e *filter.Expr) (*resourceList, error) {
@@ -101,32 +102,15 @@ func (a *api) listPage(ctx context.Context, list *resourceList) ([]*model.Resour
 			return nil, err
 		}
 	}
-	if list.inIndexOrder() {
-		var marker uuid.UUID
-		if after != nil {
-			marker = after.ID
-		}
-		return a.Index.ListResources(ctx, list.page.limit, marker)
-	}
-	page := filter.NewPage(list.order, list.page.limit, after)
-	err := a.eachMatch(ctx, list.kind, list.filter, list.history, func(r *model.Resource) {
-		if list.sees == nil || list.sees(r) {
-			page.Add(r)
-		}
-	})
+	found, err := a.Index.FindResources(ctx, index.ResourceQuery{Type: list.kind.Name, Filter: list.filter, Order: list.order,
+		Limit: list.page.limit, After: after, History: list.history, Where: list.sees})
 	if err != nil {
 		return nil, err
 	}
-	found := page.Resources()
 	if list.attrs == nil || slices.Contains(list.attrs, "metrics") {
 		return found, a.Index.AddMetrics(ctx, found...)
 	}
 	return found, nil
-}
-
-// inIndexOrder tells whether the page is a piece of the index as it lies: then nothing but the page has to be read.
-func (l *resourceList) inIndexOrder() bool {
-	return l.order.ByID() && l.kind.Name == model.GenericType && !l.history && l.sees == nil && l.filter.MatchesAll()
 }
 
 // findMarker returns the resource, or its state, that the page before ended with.
@@ -168,31 +152,4 @@ func (a *api) statesOf(ctx context.Context, kind string, id uuid.UUID, history b
 		return nil, err
 	}
 	return []*model.Resource{r}, nil
-}
-
-// eachMatch calls f for the resources of a type, and their past states if history, that a filter matches; f may keep
-// them. Where the filter names the resources, nothing else is read.
-func (a *api) eachMatch(ctx context.Context, kind *model.ResourceType, matches *filter.Filter, history bool, f func(*model.Resource)) error {
-	visit := func(r *model.Resource) bool {
-		if matches.Matches(r) {
-			f(r)
-		}
-		return true
-	}
-	if ids, ok := matches.IDs(); ok {
-		for _, id := range ids {
-			states, err := a.statesOf(ctx, kind.Name, id, history)
-			if err != nil {
-				return err
-			}
-			for _, state := range states {
-				visit(state)
-			}
-		}
-		return nil
-	}
-	if history {
-		return a.Index.EachRevision(ctx, kind.Name, visit)
-	}
-	return a.Index.EachResource(ctx, kind.Name, visit)
 }

@@ -6,6 +6,7 @@ import (
 
 	"gnocco/model"
 	"gnocco/model/filter"
+	"gnocco/storage/index"
 )
 
 // searchResources lists the resources that a filter matches, page by page.
@@ -32,12 +33,5 @@ func (a *api) findResources(ctx context.Context, who *Identity, rule, kind strin
 	if err != nil {
 		return nil, err
 	}
-	sees := a.sees(who, rule)
-	var found []*model.Resource
-	err = a.eachMatch(ctx, resourceType, matches, history, func(r *model.Resource) {
-		if sees == nil || sees(r) {
-			found = append(found, r)
-		}
-	})
-	return found, err
+	return a.Index.FindResources(ctx, index.ResourceQuery{Type: kind, Filter: matches, History: history, Where: a.sees(who, rule)})
 }

@@ -1,10 +1,15 @@
 package api
 
 import (
+	"encoding/hex"
 	"encoding/json"
+	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"gnocco/carbonara"
 	"gnocco/model"
@@ -31,8 +36,13 @@ func asType(r *model.Resource, resourceType string) *model.Resource {
 
 // MarshalJSON implements json.Marshaler.
 func (r resourceJSON) MarshalJSON() ([]byte, error) {
+	return r.append(make([]byte, 0, 768), ""), nil
+}
+
+// append appends the object, with space after its colons and commas, as appendJSON writes it.
+func (r resourceJSON) append(dst []byte, space string) []byte {
 	user, project, _ := strings.Cut(r.Creator, ":")
-	o := objectWriter{only: r.only, dst: append(make([]byte, 0, 768), '{')}
+	o := objectWriter{only: r.only, space: space, dst: append(dst, '{'), empty: true}
 	o.member("id", r.ID)
 	o.member("original_resource_id", r.OriginalID)
 	o.member("type", r.Type)
@@ -52,39 +62,122 @@ func (r resourceJSON) MarshalJSON() ([]byte, error) {
 		}
 		o.member(a.Name, a.Value)
 	}
-	if r.Metrics != nil {
-		o.member("metrics", r.Metrics)
+	if r.Metrics != nil && o.name("metrics") {
+		o.metrics(r.Metrics)
 	}
-	return append(o.dst, '}'), nil
+	return append(o.dst, '}')
+}
+
+// writeResources answers with a list of resources: as writeJSON would, but without a second pass.
+func writeResources(w http.ResponseWriter, resources []resourceJSON) error {
+	dst := append(make([]byte, 0, 1024*(1+len(resources))), '[')
+	for i, r := range resources {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = r.append(dst, " ")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	writeBody(w, http.StatusOK, append(dst, ']'))
+	return nil
 }
 
 // objectWriter appends the members of a JSON object.
 type objectWriter struct {
-	dst  []byte
-	only []string // nil for all
+	dst   []byte
+	only  []string // nil for all
+	space string   // after colons and commas
+	empty bool
 }
 
 // member appends a member whose value always marshals.
 func (o *objectWriter) member(name string, value any) {
+	if o.name(name) {
+		o.value(value)
+	}
+}
+
+// name begins a member, unless it is not to be shown.
+func (o *objectWriter) name(name string) bool {
 	if o.only != nil && !slices.Contains(o.only, name) {
-		return
+		return false
 	}
-	if len(o.dst) > 1 {
-		o.dst = append(o.dst, ',')
+	o.separate(&o.empty)
+	o.text(name)
+	o.dst = append(append(o.dst, ':'), o.space...)
+	return true
+}
+
+// separate appends a comma, but for the first time.
+func (o *objectWriter) separate(empty *bool) {
+	if !*empty {
+		o.dst = append(append(o.dst, ','), o.space...)
 	}
-	for i, part := range [...]any{name, value} {
-		if number, ok := part.(float64); ok {
-			o.dst = appendFloat(o.dst, number) // clients in Python tell 8.0 from 8
-			continue
+	*empty = false
+}
+
+// value appends a value, of which most are texts.
+func (o *objectWriter) value(value any) {
+	switch v := value.(type) {
+	case string:
+		o.text(v)
+	case *string:
+		if v == nil {
+			o.dst = append(o.dst, "null"...)
+		} else {
+			o.text(*v)
 		}
-		text, err := json.Marshal(part)
-		if err != nil {
-			panic("api: " + err.Error())
-		}
-		if o.dst = append(o.dst, text...); i == 0 {
-			o.dst = append(o.dst, ':')
+	case uuid.UUID:
+		o.dst = append(o.dst, '"')
+		o.dst = append(appendUUID(o.dst, v), '"')
+	case float64:
+		o.dst = appendFloat(o.dst, v) // clients in Python tell 8.0 from 8
+	default:
+		o.marshal(value)
+	}
+}
+
+// text appends a text, which needs no escapes as a rule.
+func (o *objectWriter) text(text string) {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 {
+			o.marshal(text)
+			return
 		}
 	}
+	o.dst = append(append(append(o.dst, '"'), text...), '"')
+}
+
+func (o *objectWriter) marshal(value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic("api: " + err.Error())
+	}
+	o.dst = append(o.dst, text...)
+}
+
+// metrics appends metrics by name.
+func (o *objectWriter) metrics(metrics map[string]uuid.UUID) {
+	o.dst = append(o.dst, '{')
+	empty := true
+	for _, name := range slices.Sorted(maps.Keys(metrics)) {
+		o.separate(&empty)
+		o.text(name)
+		o.dst = append(append(o.dst, ':'), o.space...)
+		o.value(metrics[name])
+	}
+	o.dst = append(o.dst, '}')
+}
+
+// appendUUID appends an ID as it is shown.
+func appendUUID(dst []byte, id uuid.UUID) []byte {
+	for i, part := range [...][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, part)
+	}
+	return dst
 }
 
 // showTime writes t as resources do: to the microsecond, without a fraction if that is zero.

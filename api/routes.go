@@ -56,6 +56,7 @@ func (a *api) routes(r chi.Router, prefix string) {
 	at("GET", "/v1/resource/{type}", a.listed("list resource", a.listResources))
 	at("DELETE", "/v1/resource/{type}", a.as(a.deleteResources))
 	at("POST", "/v1/resource/{type}", a.allowed("create resource", a.createResource))
+	at("POST", "/v1/batch/resources/{type}", a.allowed("create resource", a.createResources))
 	at("POST", "/v1/aggregates", a.as(a.postAggregates))
 	at("GET", "/v1/aggregation/metric", a.as(a.getAggregation))
 	at("POST", "/v1/aggregation/metric", a.as(a.postAggregation))

@@ -120,7 +120,7 @@ func (s *Server) ensureMetrics(ctx context.Context, all []named) error {
 			without.names = append(without.names, name)
 			continue
 		}
-		created = append(created, &model.Metric{ID: uuid.New(), Name: name, Creator: s.options.Creator, ArchivePolicy: policy,
+		created = append(created, &model.Metric{ID: model.NewMetricID(), Name: name, Creator: s.options.Creator, ArchivePolicy: policy,
 			ResourceID: &s.resource})
 	}
 	if err := s.create(ctx, created); err != nil {

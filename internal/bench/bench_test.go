@@ -140,6 +140,17 @@ func TestDisk(t *testing.T) {
 	}
 }
 
+func TestIndex(t *testing.T) {
+	found := results(t, func(ctx context.Context, options bench.Options) error {
+		return bench.Index(ctx, options, bench.IndexOptions{Resources: 300, Batch: 70, Requests: 10})
+	})
+	name := "Index/server=gnocco/resources=300/op="
+	expectFigures(t, found, name+"create/batch=70", "resources/s", "cpu-us/resource")
+	expectFigures(t, found, name+"search-rack", "p50-ms", "p99-ms", "rows")
+	expectFigures(t, found, name+"metrics-sort=name", "p50-ms", "p99-ms", "rows")
+	expectFigures(t, found, name+"size", "MiB-resident", "B-disk/resource")
+}
+
 func TestMemory(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
 		return bench.Memory(ctx, o, bench.MemoryOptions{Metrics: 100, Rate: 1000, For: time.Second, Every: 100 * time.Millisecond})

@@ -11,9 +11,11 @@ import (
 
 // Filter tells resources of one type that match from others. It may be used by many goroutines.
 type Filter struct {
-	holds condition // nil: all match
-	ids   []uuid.UUID
-	byID  bool // only resources with these ids can match
+	kind   *model.ResourceType
+	holds  condition // nil: all match
+	bounds *Bounds   // nil: none
+	ids    []uuid.UUID
+	byID   bool // only resources with these ids can match
 }
 
 // condition is a part of a filter, ready to be asked.
@@ -25,13 +27,16 @@ func (f *Filter) Matches(r *model.Resource) bool { return f.holds == nil || f.ho
 // MatchesAll tells whether the filter lets everything through.
 func (f *Filter) MatchesAll() bool { return f.holds == nil }
 
+// Type returns the type that the filter was compiled for.
+func (f *Filter) Type() *model.ResourceType { return f.kind }
+
 // IDs returns the IDs of all resources that can match, ascending, if the filter names them; else ok is false.
 func (f *Filter) IDs() (ids []uuid.UUID, ok bool) { return f.ids, f.byID }
 
 // Compile checks e against a resource type and reads its values. It returns a *model.FieldError for fields that the type
 // does not have and values that do not fit.
 func Compile(e *Expr, scope Scope) (*Filter, error) {
-	f := new(Filter)
+	f := &Filter{kind: scope.Type}
 	if e == nil {
 		return f, nil
 	}
@@ -39,6 +44,7 @@ func Compile(e *Expr, scope Scope) (*Filter, error) {
 	if f.holds, err = scope.compile(e); err != nil {
 		return nil, err
 	}
+	f.bounds = scope.bounds(e)
 	if f.ids, f.byID = scope.ids(e); f.byID {
 		slices.SortFunc(f.ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
 		f.ids = slices.Compact(f.ids)

@@ -277,11 +277,11 @@ func TestOrder(t *testing.T) {
 		var after *model.Resource
 		got := ""
 		for range resources() { // page by page, of one each
-			page := filter.NewPage(order, 1, after)
+			page := filter.NewPage(order.Compare, 1, after)
 			for _, r := range resources() {
 				page.Add(r)
 			}
-			after = page.Resources()[0]
+			after = page.Items()[0]
 			got += after.OriginalID
 		}
 		if got != want {

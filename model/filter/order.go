@@ -15,6 +15,26 @@ var DefaultOrder = []string{"revision_start:asc", "started_at:asc"}
 // Order is a total order of resources, and of their states.
 type Order struct{ keys []sortKey }
 
+// SortKey is what an Order compares first, or next.
+type SortKey struct {
+	Column     string
+	Descending bool
+	NullsFirst bool
+	get        func(*model.Resource) any
+}
+
+// Value returns what r is sorted by, nil for null; times to the microsecond.
+func (k *SortKey) Value(r *model.Resource) any { return k.get(r) }
+
+// Keys returns the sort keys. What they leave equal is ordered by ID, ascending.
+func (o *Order) Keys() []SortKey {
+	keys := make([]SortKey, len(o.keys))
+	for i, k := range o.keys {
+		keys[i] = SortKey{Column: k.column.name, Descending: k.sign < 0, NullsFirst: k.null < 0, get: k.column.get}
+	}
+	return keys
+}
+
 type sortKey struct {
 	column column
 	sign   int // -1: descending

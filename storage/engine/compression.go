@@ -5,7 +5,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/block"
 )
 
-// FastCompression is for stores whose content is soon deleted.
+// FastCompression is for stores whose content is soon deleted, or read here and there.
 var FastCompression = pebble.UniformDBCompressionSettings(block.SnappyCompression)
 
 // defaultCompression: what is rewritten often is compressed quickly; what has come to rest, well. On splits zstd

@@ -29,7 +29,7 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 	}
 	o.Experimental.CompactionScheduler = options.Scheduler
 	for i := range o.Levels {
-		o.Levels[i].BlockSize = 16 << 10
+		o.Levels[i].BlockSize = options.BlockSize
 		o.Levels[i].IndexBlockSize = 64 << 10
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // bits per key: 1 % false positives
 		o.Levels[i].FilterType = pebble.TableFilter

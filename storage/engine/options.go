@@ -24,6 +24,7 @@ type Options struct {
 	MemTableSize uint64 // bytes; 0: DefaultMemTableSize
 	Merger       *pebble.Merger
 	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
+	BlockSize    int                           // bytes of a table's blocks, each read and decompressed as a whole; 0: 16 KiB
 	ReadOnly     bool
 	// L0CompactionThreshold is how many overlapping flushes start a compaction; 0: 4.
 	L0CompactionThreshold int
@@ -42,6 +43,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.MemTableSize == 0 {
 		o.MemTableSize = DefaultMemTableSize
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = 16 << 10
 	}
 	if o.L0CompactionThreshold == 0 {
 		o.L0CompactionThreshold = 4

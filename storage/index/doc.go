@@ -5,7 +5,8 @@
 // out the rest of the package answers the metadata requests. One Pebble store, held by one process; keys.go and
 // docs/format/index.md draw what is in it.
 //
-// Read store.go first: how a write is checked, committed and answered. The invariants:
+// Read store.go first: how a write is checked, committed and answered; then resource_query.go: how resources are found, by
+// keys that follow from their values (resource_keys.go) and are written in the same batch. The invariants:
 //
 //   - What a caller is told is durable: an answer, be it success, a conflict or something read, comes after the sync
 //     of all it rests upon. So measures are never accepted for a metric that a crash takes back.
@@ -13,5 +14,7 @@
 //   - Metrics and archive policies that are handed out are shared and never modified. Generation tells when what a held
 //     one says may have changed; Lookup then has the new one.
 //   - A resource's type exists. What it says applies to a resource when that is read: changing a type touches no resource.
+//   - Secondary keys are there for what is live, and no others; whatever way a query takes by them, what it finds is what
+//     a look at everything would find.
 //   - A metric's archive policy exists, also while the metric is marked deleted but not yet expunged.
 package index

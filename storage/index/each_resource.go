@@ -1,10 +1,12 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -88,17 +90,34 @@ func (s *Store) walk(ctx context.Context, resourceType string, history bool, f f
 		return err
 	}
 	defer func() { err = errors.Join(err, ofType.Close()) }()
-	key := []byte{prefixResource}
-	return eachKey(ctx, ofType, func() (bool, error) {
+	var ids []uuid.UUID
+	err = eachKey(ctx, ofType, func() (bool, error) {
 		id, _ := lastID(ofType.Key())
+		ids = append(ids, id)
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(ids, compareIDs)
+	key := []byte{prefixResource}
+	for _, id := range ids {
 		key = append(key[:1], id[:]...)
 		// Where resources of the type lie close together this is a step; else it spares all in between.
 		if !live.SeekGE(key) || string(live.Key()) != string(key) {
-			return true, live.Error()
+			if err := live.Error(); err != nil {
+				return err
+			}
+			continue
 		}
-		return visit()
-	})
+		if more, err := visit(); err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
+
+func compareIDs(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
 
 // eachKey calls f for each key that iter has, until f returns false or an error.
 func eachKey(ctx context.Context, iter *pebble.Iterator, f func() (bool, error)) error {
@@ -213,10 +232,38 @@ func (s *Store) ListResources(ctx context.Context, limit int, marker uuid.UUID) 
 
 // AddMetrics sets the metrics of resources that came without; past states get those of the live one.
 func (s *Store) AddMetrics(ctx context.Context, resources ...*model.Resource) error {
-	for _, r := range resources {
-		if err := s.readMetricsOfResource(ctx, r); err != nil {
-			return fmt.Errorf("index: read metrics of resource %s: %w", r.ID, err)
-		}
+	if err := s.addMetricsTo(ctx, resources); err != nil {
+		return fmt.Errorf("index: read metrics of resources: %w", err)
 	}
 	return s.durable.settle()
+}
+
+// addMetricsTo is AddMetrics; what it reads need not be durable yet.
+func (s *Store) addMetricsTo(ctx context.Context, resources []*model.Resource) (err error) {
+	all := []byte{prefixNamedMetric}
+	iter, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: all, UpperBound: prefixEnd(all)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	for _, r := range resources {
+		r.Metrics = map[string]uuid.UUID{}
+		prefix := idKey(prefixNamedMetric, r.ID)
+		for valid := iter.SeekGE(prefix); valid && bytes.HasPrefix(iter.Key(), prefix); valid = iter.Next() {
+			value, err := iter.ValueAndErr()
+			if err != nil {
+				return err
+			}
+			id, err := uuid.FromBytes(value)
+			if err != nil {
+				s.skipCorrupt(fmt.Errorf("%w: named metric of resource %s", ErrCorrupt, r.ID))
+				continue
+			}
+			r.Metrics[string(iter.Key()[len(prefix):])] = id
+		}
+		if err := errors.Join(iter.Error(), ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

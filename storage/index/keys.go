@@ -17,7 +17,23 @@ const (
 	prefixResource      = 'o' // resource ID
 	prefixRevision      = 'h' // resource ID, number: a past state
 	prefixResourceType  = 'y' // name
-	prefixTypeResource  = 't' // resource type name, 0, resource ID: the resources of a type
+	prefixTypeResource  = 't' // resource type name, 0, start of the revision, start, resource ID: the resources of a type
+	prefixField         = 'x' // a field, its value, resource ID: the live resources that have the value
+	prefixAttribute     = 'i' // resource type name, 0, era of an attribute, value, resource ID: likewise
+	prefixMetricField   = 'z' // a field, its value, metric ID: the metrics that have the value and are not marked deleted
+)
+
+// The second byte of keys under prefixField and prefixMetricField.
+const (
+	fieldCreator  = 'c'
+	fieldUser     = 'u'
+	fieldProject  = 'p'
+	fieldOriginal = 'o' // the ID as the client wrote it, unless it is shown so
+	fieldStarted  = 's'
+	fieldEnded    = 'e'
+
+	fieldName = 'n' // of metrics, which have a creator, too
+	fieldUnit = 'w'
 )
 
 var (
@@ -48,10 +64,6 @@ func typeResourcePrefix(resourceType string) []byte {
 	return append(append([]byte{prefixTypeResource}, resourceType...), 0)
 }
 
-func typeResourceKey(resourceType string, id uuid.UUID) []byte {
-	return append(typeResourcePrefix(resourceType), id[:]...)
-}
-
 // revisionKey sorts the revisions of a resource by number.
 func revisionKey(resource uuid.UUID, number uint64) []byte {
 	return binary.BigEndian.AppendUint64(idKey(prefixRevision, resource), number)
@@ -63,6 +75,12 @@ func lastID(key []byte) (id uuid.UUID, ok bool) {
 		return id, false
 	}
 	return uuid.UUID(key[len(key)-len(id):]), true
+}
+
+// attributePrefix is what the keys of an attribute's values begin with, as far as they were written in one of its eras.
+func attributePrefix(resourceType string, era uint32) []byte {
+	prefix := append(append([]byte{prefixAttribute}, resourceType...), 0)
+	return binary.BigEndian.AppendUint32(prefix, era)
 }
 
 // prefixEnd returns the first key after all that begin with prefix.

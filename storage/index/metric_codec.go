@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unique"
 
 	"github.com/google/uuid"
 
@@ -79,6 +80,10 @@ func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 	if m.ArchivePolicy = policy(fields[0]); m.ArchivePolicy == nil {
 		return corrupt(fmt.Sprintf("its archive policy %q does not exist", fields[0]))
 	}
-	m.Name, m.Unit, m.Creator = string(fields[1]), string(fields[2]), string(fields[3])
+	m.Name, m.Unit, m.Creator = shared(asText(fields[1])), shared(asText(fields[2])), shared(asText(fields[3]))
 	return m, nil
 }
+
+// shared returns a copy of text that all have in common who asked for the same: thousands of metrics have one name, and
+// what is cached of them should not hold it thousands of times.
+func shared(text string) string { return unique.Make(text).Value() }

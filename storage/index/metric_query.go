@@ -2,11 +2,9 @@ package index
 
 import (
 	"bytes"
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -47,10 +45,11 @@ const (
 	NullsLast
 )
 
-// ListMetrics returns the metrics of a query. It returns a *model.FieldError for an unknown sort key or marker. By ID,
-// it reads what it returns and what the filters drop in between; in another order, all metrics.
+// ListMetrics returns the metrics of a query. It returns a *model.FieldError for an unknown sort key or marker. By ID, it
+// reads what the filters for name, creator, archive policy and unit let through; sorted by name, creator or archive
+// policy, what lies there in that order; in any other order, all that match.
 func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric, error) {
-	order, err := newMetricOrder(q.Sort)
+	order, err := newMetricOrder(q.decisiveKeys())
 	if err != nil {
 		return nil, err
 	}
@@ -63,20 +62,29 @@ func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric
 			return nil, err
 		}
 	}
-	page := &metricPage{order: order, limit: q.Limit}
-	err = s.scanMetrics(ctx, q, order.byID(), func(m *model.Metric) bool {
-		if !q.matches(m) || marker != nil && order.compare(m, marker) <= 0 {
-			return true
-		}
-		return page.add(m)
-	})
+	l := &metricList{store: s, query: q, order: order, marker: marker}
+	l.begin()
+	err = l.run(ctx)
 	if err := s.durable.settle(); err != nil {
 		return nil, err
 	}
 	if err != nil {
 		return nil, fmt.Errorf("index: list metrics: %w", err)
 	}
-	return page.sorted(), nil
+	return l.page.Items(), nil
+}
+
+// decisiveKeys returns the sort keys without those in which all that the query lists are equal. Unknown ones stay.
+func (q *MetricQuery) decisiveKeys() []SortKey {
+	same := map[string]bool{"status": true, "name": q.Name != nil, "unit": q.Unit != nil, "creator": q.Creator != nil,
+		"archive_policy_name": q.ArchivePolicyName != nil}
+	var keys []SortKey
+	for _, key := range q.Sort {
+		if !same[key.Key] {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func (q *MetricQuery) matches(m *model.Metric) bool {
@@ -85,57 +93,24 @@ func (q *MetricQuery) matches(m *model.Metric) bool {
 		equal(q.Creator, m.Creator) && equal(q.ArchivePolicyName, m.ArchivePolicy.Name) && (q.Where == nil || q.Where(m))
 }
 
-// scanMetrics calls f, until it returns false, for all metrics that may match q, by ID; if byID, from q's marker on.
-func (s *Store) scanMetrics(ctx context.Context, q MetricQuery, byID bool, f func(*model.Metric) bool) error {
-	visit := func(m *model.Metric, err error) (bool, error) {
-		if errors.Is(err, model.ErrNotFound) || s.skipCorrupt(err) {
-			return true, nil
-		}
-		return err == nil && f(m), err
-	}
-	if q.ID != nil {
-		_, err := visit(s.readMetric(*q.ID))
-		return err
-	}
-	prefix := []byte{prefixMetric}
-	switch {
-	case q.Deleted:
-		prefix = []byte{prefixDeleted}
-	case q.ArchivePolicyName != nil:
-		prefix = policyMetricPrefix(*q.ArchivePolicyName)
-	}
-	var from []byte
-	if byID && q.Marker != uuid.Nil {
-		from = append(slices.Clone(prefix), q.Marker[:]...)
-	}
-	return s.scan(ctx, prefix, from, func(key, value []byte) (bool, error) {
-		id, ok := lastID(key)
-		if !ok {
-			return true, nil
-		}
-		if len(value) > 0 {
-			if m, err := decodeMetric(id, value, s.policyNamed); err == nil {
-				return f(m), nil
-			}
-		}
-		return visit(s.readMetric(id)) // the key is of an index, or perhaps the metric was expunged meanwhile
-	})
-}
-
 // metricOrder is a total order of metrics.
-type metricOrder []func(a, b *model.Metric) int
+type metricOrder struct {
+	keys     []SortKey
+	compares []func(a, b *model.Metric) int // one a key
+}
 
 func newMetricOrder(keys []SortKey) (metricOrder, error) {
 	var order metricOrder
 	for _, key := range keys {
 		field, ok := sortFields[key.Key]
 		if !ok {
-			return nil, &model.FieldError{Field: "sort", Reason: fmt.Sprintf("Invalid pagination: `Sort key supplied is invalid: %s'", key.Key)}
+			return metricOrder{}, &model.FieldError{Field: "sort", Reason: fmt.Sprintf("Invalid pagination: `Sort key supplied is invalid: %s'", key.Key)}
 		}
 		if key.Key == "id" && !key.Descending {
 			break // unique: further keys change nothing, and compare ends by ID
 		}
-		order = append(order, key.comparison(field))
+		order.keys = append(order.keys, key)
+		order.compares = append(order.compares, key.comparison(field))
 	}
 	return order, nil
 }
@@ -188,52 +163,13 @@ var sortFields = map[string]func(*model.Metric) string{
 }
 
 // byID tells whether the order is that of the keys.
-func (o metricOrder) byID() bool { return len(o) == 0 }
+func (o metricOrder) byID() bool { return len(o.compares) == 0 }
 
 func (o metricOrder) compare(a, b *model.Metric) int {
-	for _, compare := range o {
+	for _, compare := range o.compares {
 		if c := compare(a, b); c != 0 {
 			return c
 		}
 	}
 	return bytes.Compare(a.ID[:], b.ID[:])
-}
-
-// metricPage gathers the first limit metrics of an order (0: all): a heap, the last of them on top.
-type metricPage struct {
-	order   metricOrder
-	limit   int
-	metrics []*model.Metric
-}
-
-// add takes m, which comes by ID, and returns whether more can matter.
-func (p *metricPage) add(m *model.Metric) bool {
-	switch {
-	case p.limit == 0 || p.order.byID():
-		p.metrics = append(p.metrics, m)
-		return p.limit == 0 || len(p.metrics) < p.limit
-	case len(p.metrics) < p.limit:
-		heap.Push(p, m)
-	case p.order.compare(m, p.metrics[0]) < 0:
-		p.metrics[0] = m
-		heap.Fix(p, 0)
-	}
-	return true
-}
-
-func (p *metricPage) sorted() []*model.Metric {
-	slices.SortFunc(p.metrics, p.order.compare)
-	return p.metrics
-}
-
-// Len, Less, Swap, Push and Pop are for package heap.
-func (p *metricPage) Len() int           { return len(p.metrics) }
-func (p *metricPage) Less(i, j int) bool { return p.order.compare(p.metrics[i], p.metrics[j]) > 0 }
-func (p *metricPage) Swap(i, j int)      { p.metrics[i], p.metrics[j] = p.metrics[j], p.metrics[i] }
-func (p *metricPage) Push(x any)         { p.metrics = append(p.metrics, x.(*model.Metric)) }
-func (p *metricPage) Pop() any {
-	last := len(p.metrics) - 1
-	m := p.metrics[last]
-	p.metrics = p.metrics[:last]
-	return m
 }

@@ -31,44 +31,48 @@ func (m *metricChanges) apply(cache *metricCache, seen uint64) {
 	}
 }
 
-// setMetrics makes r's metrics what set says; r.Metrics are those it has, and becomes those it will have. It returns a
-// *model.FieldError, a model.ErrExists for a name, or a model.ErrNotFound for a metric to attach or an archive policy.
+// setMetrics makes r's metrics what set says, but for writing the created ones, which is the caller's; r.Metrics are those
+// it has, and becomes those it will have. It returns a *model.FieldError, a model.ErrExists for a name, or a
+// model.ErrNotFound for a metric to attach or an archive policy.
 func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metricChanges, error) {
 	var changes metricChanges
 	fail := func(err error) (metricChanges, error) { return metricChanges{}, err }
-	attached, err := s.readMetricsToAttach(r, set.Attach)
+	attached, err := s.readMetricsToAttach(c, r, set.Attach)
 	if err != nil {
 		return fail(err)
 	}
 	// First all names are given up, then new ones taken: two metrics may change theirs.
 	for _, m := range attached {
-		if m.ResourceID != nil {
-			if *m.ResourceID == r.ID {
-				delete(r.Metrics, m.Name)
-			}
-			if err := c.Delete(namedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
-				return fail(err)
-			}
+		if m.ResourceID == nil {
+			continue
+		}
+		if *m.ResourceID == r.ID {
+			delete(r.Metrics, m.Name)
+		}
+		if err := c.Delete(namedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
+			return fail(err)
 		}
 	}
 	if !set.Keep {
-		for name, id := range r.Metrics {
+		for _, id := range r.Metrics {
 			m, err := s.readMetric(id)
 			if err != nil {
 				return fail(err)
 			}
-			if err := c.Delete(namedMetricKey(r.ID, name), nil); err != nil {
-				return fail(err)
-			}
-			m.ResourceID = nil
-			if err := c.setMetric(m); err != nil {
+			alone := *m
+			alone.ResourceID = nil
+			if err := c.replaceMetric(m, &alone); err != nil {
 				return fail(err)
 			}
 			changes.touched = append(changes.touched, id)
 		}
 		clear(r.Metrics)
 	}
-	for name, m := range attached {
+	names := slices.Sorted(maps.Keys(attached))
+	for _, name := range names {
+		was := *attached[name]
+		was.ResourceID = nil // its name there is given up
+		m := *attached[name]
 		if _, taken := r.Metrics[name]; taken {
 			return fail(model.Exists(model.NounNamedMetric, name))
 		}
@@ -76,28 +80,28 @@ func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metric
 		if err := m.Validate(); err != nil {
 			return fail(err)
 		}
-		if err := c.setMetric(m); err != nil {
+		if err := c.replaceMetric(&was, &m); err != nil {
 			return fail(err)
 		}
 		r.Metrics[name] = m.ID
 		changes.touched = append(changes.touched, m.ID)
 	}
 	created := make([]*model.Metric, len(set.Create))
+	resource := r.ID // what metrics point to stays as long as they do: not all of r
 	for i, m := range set.Create {
 		of := *m
-		of.ResourceID, of.Creator = &r.ID, r.Creator
+		of.ResourceID, of.Creator = &resource, r.Creator
 		created[i] = &of
 	}
-	if changes.created, err = s.addMetrics(c, created, r); err != nil {
+	if changes.created, err = s.checkMetrics(c, created, r); err != nil {
 		return fail(err)
 	}
 	return changes, nil
 }
 
 // readMetricsToAttach reads the metrics that are to get names in r.
-func (s *Store) readMetricsToAttach(r *model.Resource, names map[string]uuid.UUID) (map[string]*model.Metric, error) {
+func (s *Store) readMetricsToAttach(c *change, r *model.Resource, names map[string]uuid.UUID) (map[string]*model.Metric, error) {
 	metrics := make(map[string]*model.Metric, len(names))
-	seen := make(map[uuid.UUID]bool, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		id := names[name]
 		m, err := s.readMetric(id)
@@ -107,10 +111,10 @@ func (s *Store) readMetricsToAttach(r *model.Resource, names map[string]uuid.UUI
 		if m.Deleted || m.Creator != r.Creator {
 			return nil, model.NotFound(model.NounMetric, id.String())
 		}
-		if seen[id] {
+		if c.takenMetrics[id] { // here, or in another resource of the same change
 			return nil, &model.FieldError{Field: "metrics", Reason: fmt.Sprintf("metric %s is given two names", id)}
 		}
-		seen[id] = true
+		c.takenMetrics[id] = true
 		metrics[name] = m
 	}
 	return metrics, nil

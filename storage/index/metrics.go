@@ -105,11 +105,19 @@ func (s *Store) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 // names are taken there is in its Metrics, and new ones get there. It returns the metrics as they are kept: copies, with
 // the store's own archive policies.
 func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
+	created, err := s.checkMetrics(c, metrics, resource)
+	if err != nil {
+		return nil, err
+	}
+	return created, c.putMetrics(created)
+}
+
+// checkMetrics is addMetrics but for the writing.
+func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
 	created := make([]*model.Metric, 0, len(metrics))
 	policies := s.catalog.Load().policies
-	taken := make(map[uuid.UUID]bool, len(metrics)) // IDs in this change
-	named := map[string]bool{}                      // named-metric keys in this change
-	known := map[uuid.UUID]bool{}                   // resources that exist
+	named := map[string]bool{}    // named-metric keys in this change
+	known := map[uuid.UUID]bool{} // resources that exist
 	for _, given := range metrics {
 		if err := given.Validate(); err != nil {
 			return nil, err
@@ -119,14 +127,18 @@ func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.R
 			return nil, model.NotFound(model.NounArchivePolicy, given.ArchivePolicy.Name)
 		}
 		m.Deleted = false
-		exists, err := s.has(idKey(prefixMetric, m.ID))
-		if err != nil {
-			return nil, err
+		m.Name, m.Unit, m.Creator = shared(m.Name), shared(m.Unit), shared(m.Creator)
+		exists := false
+		if !s.last.isNew(m.ID) {
+			var err error
+			if exists, err = s.has(idKey(prefixMetric, m.ID)); err != nil {
+				return nil, err
+			}
 		}
-		if exists || taken[m.ID] {
+		if exists || c.takenMetrics[m.ID] {
 			return nil, model.Exists(model.NounMetric, m.ID.String())
 		}
-		taken[m.ID] = true
+		c.takenMetrics[m.ID] = true
 		switch {
 		case m.ResourceID == nil:
 		case resource != nil && *m.ResourceID == resource.ID:
@@ -137,6 +149,7 @@ func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.R
 		default:
 			id := *m.ResourceID
 			m.ResourceID = &id
+			var err error
 			if !known[id] {
 				if known[id], err = s.has(idKey(prefixResource, id)); err != nil {
 					return nil, err
@@ -154,35 +167,14 @@ func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.R
 			}
 			named[string(key)] = true
 		}
-		if err := c.setMetric(&m); err != nil {
-			return nil, err
-		}
-		if err := c.Set(policyMetricKey(m.ArchivePolicy.Name, m.ID), nil, nil); err != nil {
-			return nil, err
-		}
 		c.live++
 		created = append(created, &m)
 	}
 	return created, nil
 }
 
-// setMetric sets m's value and its name within a resource.
-func (c *change) setMetric(m *model.Metric) error {
-	if m.ResourceID != nil {
-		if err := c.Set(namedMetricKey(*m.ResourceID, m.Name), m.ID[:], nil); err != nil {
-			return err
-		}
-	}
-	return c.Set(idKey(prefixMetric, m.ID), appendMetric(nil, m), nil)
-}
-
 // markDeleted marks m, a live metric, and takes it out of its resource. m is not modified.
 func (c *change) markDeleted(m *model.Metric) error {
-	if m.ResourceID != nil {
-		if err := c.Delete(namedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
-			return err
-		}
-	}
 	marked := *m
 	marked.Deleted, marked.ResourceID = true, nil
 	c.live--
@@ -190,7 +182,7 @@ func (c *change) markDeleted(m *model.Metric) error {
 	if err := c.Set(idKey(prefixDeleted, m.ID), nil, nil); err != nil {
 		return err
 	}
-	return c.setMetric(&marked)
+	return c.replaceMetric(m, &marked)
 }
 
 // MetricOfResource returns the metric that a resource calls name, or a model.ErrNotFound.

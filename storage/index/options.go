@@ -13,8 +13,12 @@ import (
 // DefaultCachedMetrics is how many metrics Lookup keeps unless told otherwise.
 const DefaultCachedMetrics = 1 << 20
 
-// memTableSize holds a bulk creation of some tens of thousands of metrics.
-const memTableSize = 16 << 20
+// memTableSize holds a bulk creation of some ten thousand resources.
+const memTableSize = 32 << 20
+
+// blockSize is small: what is found by other than its ID lies anywhere, and a block is read for each. For the same reason
+// blocks are not packed as well as they could be.
+const blockSize = 4 << 10
 
 // Options of a Store. The zero value works.
 type Options struct {

@@ -1,11 +1,12 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
+	"encoding/hex"
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/google/uuid"
 
@@ -14,8 +15,7 @@ import (
 )
 
 const (
-	resourceJSONVersion = 1 // of stores up to format version 1
-	resourceVersion     = 2
+	resourceVersion = 2
 
 	flagUserID       = 1 << 0
 	flagProjectID    = 1 << 1
@@ -91,67 +91,156 @@ func appendValue(dst []byte, value any) []byte {
 	panic(fmt.Sprintf("index: an attribute of type %T", value)) // ResourceType.Check has let it pass
 }
 
+// rawResource is a resource's value taken apart; its texts are pieces of the value.
+type rawResource struct {
+	flags                                       byte
+	typeName, original, creator, user, project  []byte
+	startedAt, endedAt, revisionStart, revEnded carbonara.Timestamp
+	count                                       uint64      // of attributes
+	attributes                                  fieldReader // era, kind and value of each
+}
+
+// parseResource takes a value apart, down to the attributes, which it leaves as they are.
+func parseResource(src []byte) (r rawResource, ok bool) {
+	in := fieldReader{rest: src}
+	head := in.bytes(2)
+	if in.short || head[0] != resourceVersion || head[1]&^byte(resourceFlagsAll) != 0 {
+		return r, false
+	}
+	r.flags = head[1]
+	r.typeName = in.text()
+	if r.flags&flagOwnID == 0 {
+		r.original = in.text()
+	}
+	r.creator = in.text()
+	if r.flags&flagUserID != 0 {
+		r.user = in.text()
+	}
+	if r.flags&flagProjectID != 0 {
+		r.project = in.text()
+	}
+	r.startedAt = carbonara.Timestamp(in.uint64())
+	if r.flags&flagEndedAt != 0 {
+		r.endedAt = carbonara.Timestamp(in.uint64())
+	}
+	r.revisionStart = carbonara.Timestamp(in.uint64())
+	if r.flags&flagRevisionEnd != 0 {
+		r.revEnded = carbonara.Timestamp(in.uint64())
+	}
+	r.count = in.uvarint()
+	r.attributes = in
+	return r, !in.short
+}
+
 // resourceDecoder decodes resources one after the other.
 type resourceDecoder struct {
 	types  map[string]*model.ResourceType
 	before map[string]*model.ResourceType // perhaps with types that are gone
 	stored []model.EraValue
+	shown  viewedResource
+}
+
+// viewedResource is what view fills again and again.
+type viewedResource struct {
+	model.Resource
+	original      [36]byte
+	user, project string
+	ended, revEnd carbonara.Timestamp
+	values        model.Values
 }
 
 // decode returns the resource of a value. It keeps nothing of src.
 func (d *resourceDecoder) decode(id uuid.UUID, src []byte) (*model.Resource, error) {
-	if len(src) > 0 && src[0] == resourceJSONVersion {
-		return decodeResourceJSON(id, src)
+	r := new(viewedResource)
+	// The texts are pieces of one copy of the value: one allocation, and they are most of it.
+	if err := d.fill(r, id, bytes.Clone(src)); err != nil {
+		return nil, err
 	}
-	in := fieldReader{rest: src}
-	head := in.bytes(2)
-	if in.short || head[0] != resourceVersion || head[1]&^byte(resourceFlagsAll) != 0 {
-		return nil, fmt.Errorf("%w: resource %s: unknown version or flags", ErrCorrupt, id)
+	return &r.Resource, nil
+}
+
+// view is decode for a look at a resource: what it returns is valid until the next call, and as long as src stays.
+func (d *resourceDecoder) view(id uuid.UUID, src []byte) (*model.Resource, error) {
+	if err := d.fill(&d.shown, id, src); err != nil {
+		return nil, err
 	}
-	flags := head[1]
-	r := &model.Resource{ID: id}
-	typeName := in.text()
-	t := d.types[string(typeName)]
+	return &d.shown.Resource, nil
+}
+
+// fill makes r the resource of a value; its texts are pieces of src.
+func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) error {
+	raw, ok := parseResource(src)
+	if !ok {
+		return fmt.Errorf("%w: resource %s: unknown version, flags or length", ErrCorrupt, id)
+	}
+	t := d.types[string(raw.typeName)]
 	if t == nil {
-		t = d.before[string(typeName)]
+		t = d.before[string(raw.typeName)]
 	}
 	if t == nil {
-		return nil, fmt.Errorf("%w: resource %s: its type %q does not exist", ErrCorrupt, id, typeName)
+		return fmt.Errorf("%w: resource %s: its type %q does not exist", ErrCorrupt, id, raw.typeName)
 	}
-	r.Type = t.Name
-	if flags&flagOwnID != 0 {
-		r.OriginalID = id.String()
-	} else {
-		r.OriginalID = string(in.text())
+	r.Resource = model.Resource{ID: id, OriginalID: asText(raw.original), Type: t.Name, Creator: asText(raw.creator),
+		StartedAt: raw.startedAt, RevisionStart: raw.revisionStart}
+	if raw.flags&flagOwnID != 0 {
+		r.OriginalID = asText(appendID(r.original[:0], id))
 	}
-	r.Creator = string(in.text())
-	r.UserID = in.optionalText(flags & flagUserID)
-	r.ProjectID = in.optionalText(flags & flagProjectID)
-	r.StartedAt = carbonara.Timestamp(in.uint64())
-	r.EndedAt = in.optionalTime(flags & flagEndedAt)
-	r.RevisionStart = carbonara.Timestamp(in.uint64())
-	r.RevisionEnd = in.optionalTime(flags & flagRevisionEnd)
+	if raw.flags&flagUserID != 0 {
+		r.user = asText(raw.user)
+		r.UserID = &r.user
+	}
+	if raw.flags&flagProjectID != 0 {
+		r.project = asText(raw.project)
+		r.ProjectID = &r.project
+	}
+	if raw.flags&flagEndedAt != 0 {
+		r.ended = raw.endedAt
+		r.EndedAt = &r.ended
+	}
+	if raw.flags&flagRevisionEnd != 0 {
+		r.revEnd = raw.revEnded
+		r.RevisionEnd = &r.revEnd
+	}
 	d.stored = d.stored[:0]
-	for n := in.uvarint(); n > 0 && !in.short; n-- {
+	in := raw.attributes
+	for n := raw.count; n > 0 && !in.short; n-- {
 		era := in.uvarint()
 		d.stored = append(d.stored, model.EraValue{Era: uint32(era), Value: in.value()})
 	}
 	if in.short || len(in.rest) > 0 {
-		return nil, fmt.Errorf("%w: resource %s: its length is wrong", ErrCorrupt, id)
+		return fmt.Errorf("%w: resource %s: its length is wrong", ErrCorrupt, id)
 	}
 	if len(t.Attributes) == 0 {
-		return r, nil
+		return nil
 	}
-	r.Attributes = make(model.Values, len(t.Attributes)) // those that its type has now
-	for i, a := range t.Attributes {
+	r.values = r.values[:0]
+	if cap(r.values) < len(t.Attributes) {
+		r.values = make(model.Values, 0, len(t.Attributes)) // those that its type has now
+	}
+	for _, a := range t.Attributes {
 		value := a.Resolve(d.stored)
 		if value != nil && !a.Kind.Holds(value) {
-			return nil, fmt.Errorf("%w: resource %s: attribute %s is no %s", ErrCorrupt, id, a.Name, a.Kind)
+			return fmt.Errorf("%w: resource %s: attribute %s is no %s", ErrCorrupt, id, a.Name, a.Kind)
 		}
-		r.Attributes[i] = model.Value{Name: a.Name, Value: value}
+		r.values = append(r.values, model.Value{Name: a.Name, Value: value})
 	}
-	return r, nil
+	r.Attributes = r.values
+	return nil
 }
+
+// appendID appends an ID as it is shown.
+func appendID(dst []byte, id uuid.UUID) []byte {
+	for i, part := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, part)
+	}
+	return dst
+}
+
+// asText is a text of the bytes, which must not change while it is used.
+func asText(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // fieldReader takes fields off the front of bytes. Once they do not suffice it is short, and gives zeroes.
 type fieldReader struct {
@@ -190,28 +279,13 @@ func (in *fieldReader) text() []byte {
 	return in.bytes(int(n))
 }
 
-func (in *fieldReader) optionalText(given byte) *string {
-	if given == 0 {
-		return nil
-	}
-	text := string(in.text())
-	return &text
-}
-
-func (in *fieldReader) optionalTime(given byte) *carbonara.Timestamp {
-	if given == 0 {
-		return nil
-	}
-	t := carbonara.Timestamp(in.uint64())
-	return &t
-}
-
+// value is what an attribute stores; a text is a piece of the bytes.
 func (in *fieldReader) value() any {
 	switch kind := in.bytes(1)[0]; model.AttributeKind(kind) {
 	case 0:
 		return nil
 	case model.KindString:
-		return string(in.text())
+		return asText(in.text())
 	case model.KindUUID:
 		return uuid.UUID(in.bytes(16))
 	case model.KindNumber:
@@ -223,31 +297,4 @@ func (in *fieldReader) value() any {
 	}
 	in.short = true
 	return nil
-}
-
-// storedResource is a resource's value in stores of format version 1; times are nanoseconds since 1970. All are generic.
-type storedResource struct {
-	OriginalID    string               `json:"original_id"`
-	Type          string               `json:"type"`
-	Creator       string               `json:"creator,omitempty"`
-	UserID        *string              `json:"user_id,omitempty"`
-	ProjectID     *string              `json:"project_id,omitempty"`
-	StartedAt     carbonara.Timestamp  `json:"started_at"`
-	EndedAt       *carbonara.Timestamp `json:"ended_at,omitempty"`
-	RevisionStart carbonara.Timestamp  `json:"revision_start"`
-}
-
-func decodeResourceJSON(id uuid.UUID, value []byte) (*model.Resource, error) {
-	var stored storedResource
-	err := json.Unmarshal(value[1:], &stored)
-	if err == nil && stored.Type != model.GenericType {
-		err = errors.New("it is not generic")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: resource %s: %w", ErrCorrupt, id, err)
-	}
-	return &model.Resource{
-		ID: id, OriginalID: stored.OriginalID, Type: model.GenericType, Creator: stored.Creator, UserID: stored.UserID,
-		ProjectID: stored.ProjectID, StartedAt: stored.StartedAt, EndedAt: stored.EndedAt, RevisionStart: stored.RevisionStart,
-	}, nil
 }

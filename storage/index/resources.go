@@ -13,41 +13,56 @@ import (
 	"gnocco/model"
 )
 
-// CreateResource keeps r and, with it or not at all, creates the new metrics, each named, and attaches the metrics in
-// r.Metrics: existing ones of the same creator, which get that name and leave any other resource. It returns a
-// *model.FieldError, a model.ErrExists for the ID or a metric name given twice, or a model.ErrNotFound for the type, a
-// metric to attach or an archive policy. r and metrics stay the caller's.
+// NewResource is a resource to create: with it the new metrics, each named, and the metrics in Resource.Metrics attached,
+// existing ones of the same creator, which get that name and leave any other resource.
+type NewResource struct {
+	Resource *model.Resource
+	Metrics  []*model.Metric
+}
+
+// CreateResource creates one, as CreateResources does.
 func (s *Store) CreateResource(ctx context.Context, r *model.Resource, metrics []*model.Metric) error {
-	if err := r.Validate(); err != nil {
-		return err
+	return s.CreateResources(ctx, []NewResource{{r, metrics}})
+}
+
+// CreateResources creates all or, with an error, none. It returns a *model.FieldError, a model.ErrExists for an ID or a
+// metric name given twice, or a model.ErrNotFound for the type, a metric to attach or an archive policy. What is given
+// stays the caller's.
+func (s *Store) CreateResources(ctx context.Context, given []NewResource) error {
+	for _, n := range given {
+		if err := n.Resource.Validate(); err != nil {
+			return err
+		}
 	}
+	// In the order of their IDs, in which their keys lie.
+	given = slices.SortedFunc(slices.Values(given), func(a, b NewResource) int {
+		return slices.Compare(a.Resource.ID[:], b.Resource.ID[:])
+	})
 	var changes metricChanges
 	var seen uint64
 	err := s.write(ctx, func(c *change) error {
 		seen = s.cache.generation.Load()
-		t, err := s.ResourceType(r.Type)
-		if err != nil {
-			return err
+		changes = metricChanges{}
+		var value []byte
+		for _, n := range given {
+			t, err := s.checkNewResource(c, n.Resource)
+			if err != nil {
+				return err
+			}
+			kept := *n.Resource
+			kept.Metrics = make(map[string]uuid.UUID, len(n.Metrics))
+			its, err := s.setMetrics(c, &kept, &MetricSet{Create: n.Metrics, Attach: n.Resource.Metrics})
+			if err != nil {
+				return err
+			}
+			changes.created = append(changes.created, its.created...)
+			changes.touched = append(changes.touched, its.touched...)
+			value = appendResource(value[:0], n.Resource, t)
+			if err := c.putResource(n.Resource.ID, value); err != nil {
+				return err
+			}
 		}
-		if err := t.Check(r.Attributes); err != nil {
-			return err
-		}
-		exists, err := s.has(idKey(prefixResource, r.ID))
-		if err != nil {
-			return err
-		}
-		if exists {
-			return model.Exists(model.NounResource, r.ID.String())
-		}
-		kept := *r
-		kept.Metrics = map[string]uuid.UUID{}
-		if changes, err = s.setMetrics(c, &kept, &MetricSet{Create: metrics, Attach: r.Metrics}); err != nil {
-			return err
-		}
-		if err := c.Set(typeResourceKey(r.Type, r.ID), nil, nil); err != nil {
-			return err
-		}
-		return c.Set(idKey(prefixResource, r.ID), appendResource(nil, r, t), nil)
+		return c.putMetrics(changes.created)
 	})
 	if err != nil {
 		return err
@@ -56,9 +71,30 @@ func (s *Store) CreateResource(ctx context.Context, r *model.Resource, metrics [
 	return nil
 }
 
+// checkNewResource returns the type of a resource that c may create.
+func (s *Store) checkNewResource(c *change, r *model.Resource) (*model.ResourceType, error) {
+	t, err := s.ResourceType(r.Type)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Check(r.Attributes); err != nil {
+		return nil, err
+	}
+	exists, err := s.has(idKey(prefixResource, r.ID))
+	if err != nil {
+		return nil, err
+	}
+	if exists || c.takenResources[r.ID] {
+		return nil, model.Exists(model.NounResource, r.ID.String())
+	}
+	c.takenResources[r.ID] = true
+	c.resources++
+	return t, nil
+}
+
 // Resource returns a resource of a type, or of any as "generic", with its metrics, or a model.ErrNotFound.
 func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, error) {
-	r, err := s.readResource(resourceType, id)
+	r, _, err := s.readResource(resourceType, id)
 	if err == nil {
 		err = s.readMetricsOfResource(context.Background(), r)
 	}
@@ -96,7 +132,7 @@ func (s *Store) MetricsOfResource(ctx context.Context, id uuid.UUID) ([]*model.M
 func (s *Store) DeleteResource(ctx context.Context, resourceType string, id uuid.UUID, check func(*model.Resource) error) error {
 	var marked []uuid.UUID
 	err := s.write(ctx, func(c *change) error {
-		r, err := s.readResource(resourceType, id)
+		r, value, err := s.readResource(resourceType, id)
 		if err != nil {
 			return err
 		}
@@ -105,7 +141,7 @@ func (s *Store) DeleteResource(ctx context.Context, resourceType string, id uuid
 				return err
 			}
 		}
-		marked, err = s.removeResource(ctx, c, r)
+		marked, err = s.removeResource(ctx, c, r, value)
 		return err
 	})
 	if err != nil {
@@ -124,14 +160,14 @@ func (s *Store) DeleteResources(ctx context.Context, ids []uuid.UUID) (deleted i
 	err = s.write(ctx, func(c *change) error {
 		deleted = 0
 		for _, id := range slices.Compact(ids) {
-			r, err := s.readResource(model.GenericType, id)
+			r, value, err := s.readResource(model.GenericType, id)
 			if errors.Is(err, model.ErrNotFound) {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			metrics, err := s.removeResource(ctx, c, r)
+			metrics, err := s.removeResource(ctx, c, r, value)
 			if err != nil {
 				return err
 			}
@@ -147,8 +183,8 @@ func (s *Store) DeleteResources(ctx context.Context, ids []uuid.UUID) (deleted i
 	return deleted, nil
 }
 
-// removeResource adds the end of r to c and returns the metrics that it marks deleted.
-func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource) ([]uuid.UUID, error) {
+// removeResource adds the end of r, which is stored as value, to c and returns the metrics that it marks deleted.
+func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource, value []byte) ([]uuid.UUID, error) {
 	if err := s.readMetricsOfResource(ctx, r); err != nil {
 		return nil, err
 	}
@@ -167,34 +203,24 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Delete(typeResourceKey(r.Type, r.ID), nil); err != nil {
-		return nil, err
-	}
-	return marked, c.Delete(idKey(prefixResource, r.ID), nil)
+	c.resources--
+	return marked, c.dropResource(r.ID, value)
 }
 
 // readMetricsOfResource sets r.Metrics. What it reads need not be durable yet.
 func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource) error {
-	r.Metrics = map[string]uuid.UUID{}
-	prefix := idKey(prefixNamedMetric, r.ID)
-	return s.scan(ctx, prefix, nil, func(key, value []byte) (bool, error) {
-		id, err := uuid.FromBytes(value)
-		if err != nil {
-			return s.skipCorrupt(fmt.Errorf("%w: named metric of resource %s", ErrCorrupt, r.ID)), nil
-		}
-		r.Metrics[string(key[len(prefix):])] = id
-		return true, nil
-	})
+	return s.addMetricsTo(ctx, []*model.Resource{r})
 }
 
-// readResource reads a resource without its metrics. What it returns need not be durable yet.
-func (s *Store) readResource(resourceType string, id uuid.UUID) (*model.Resource, error) {
+// readResource reads a resource without its metrics, and returns its stored value, too. What it returns need not be
+// durable yet.
+func (s *Store) readResource(resourceType string, id uuid.UUID) (*model.Resource, []byte, error) {
 	value, err := s.get(idKey(prefixResource, id))
 	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, model.NotFound(model.NounResource, id.String())
+		return nil, nil, model.NotFound(model.NounResource, id.String())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("index: read resource %s: %w", id, err)
+		return nil, nil, fmt.Errorf("index: read resource %s: %w", id, err)
 	}
 	r, err := s.resourceDecoder(nil).decode(id, value)
 	if err != nil {
@@ -202,12 +228,12 @@ func (s *Store) readResource(resourceType string, id uuid.UUID) (*model.Resource
 		if exists, existsErr := s.has(idKey(prefixResource, id)); existsErr == nil && !exists {
 			err = model.NotFound(model.NounResource, id.String())
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	if resourceType != model.GenericType && r.Type != resourceType {
-		return nil, model.NotFound(model.NounResource, id.String())
+		return nil, nil, model.NotFound(model.NounResource, id.String())
 	}
-	return r, nil
+	return r, value, nil
 }
 
 // resourceDecoder returns a decoder of resources by their types as they are now, or were. It must be asked for after the

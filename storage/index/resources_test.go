@@ -223,3 +223,40 @@ func TestEachResourceOfAType(t *testing.T) {
 		t.Errorf("%d of %d, %d hosts of %d", count("generic"), all, count("host"), hosts)
 	}
 }
+
+func TestCreateResourcesIsAllOrNothing(t *testing.T) {
+	s := open(t, index.Options{})
+	defer closeStore(t, s)
+	m := newMetric("low")
+	must(t, s.CreateMetric(ctx, m))
+	a, b, twice := newResource("a"), newResource("b"), newResource("a")
+	for _, r := range []*model.Resource{a, b, twice} {
+		r.Creator = m.Creator
+	}
+	of := func(r *model.Resource, metrics ...*model.Metric) index.NewResource {
+		return index.NewResource{Resource: r, Metrics: metrics}
+	}
+	named := newMetric("low")
+	named.Name = "cpu"
+	refused := func(want error, given ...index.NewResource) {
+		t.Helper()
+		wantIs(t, s.CreateResources(ctx, given), want)
+		if found, err := s.ListResources(ctx, 0, uuid.Nil); err != nil || len(found) > 0 {
+			t.Errorf("%d resources, %v", len(found), err)
+		}
+		if found, err := s.ListMetrics(ctx, index.MetricQuery{}); err != nil || len(found) != 1 || found[0].ResourceID != nil {
+			t.Errorf("metrics %v, %v", found, err)
+		}
+	}
+	refused(model.ErrExists, of(a, named), of(b), of(twice))
+	refused(model.ErrExists, of(a, named), of(b, named)) // one ID for two metrics
+
+	// A metric goes to one resource.
+	a.Metrics, b.Metrics = map[string]uuid.UUID{"x": m.ID}, map[string]uuid.UUID{"y": m.ID}
+	refused(model.ErrInvalid, of(a), of(b))
+	b.Metrics = nil
+	must(t, s.CreateResources(ctx, []index.NewResource{of(a), of(b, named)}))
+	if found, err := s.MetricOfResource(a.ID, "x"); err != nil || found.ID != m.ID {
+		t.Error(found, err)
+	}
+}

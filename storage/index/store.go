@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gnocco/model"
@@ -17,7 +19,7 @@ import (
 )
 
 // formatVersion is that of the store as a whole; values have their own.
-const formatVersion = 2
+const formatVersion = 3
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
@@ -31,24 +33,27 @@ type Store struct {
 	cache   *metricCache
 	catalog atomic.Pointer[catalog] // replaced under mu
 	durable durability
+	limits  limits
 
-	live    atomic.Int64 // metrics; changed under mu
-	deleted atomic.Int64 // metrics marked deleted; changed under mu
+	live      atomic.Int64 // metrics; changed under mu
+	deleted   atomic.Int64 // metrics marked deleted; changed under mu
+	resources atomic.Int64 // changed under mu
 
 	// mu is held from the check of a write to its entry into the log. It comes before the cache's.
-	mu sync.Mutex
+	mu   sync.Mutex
+	last lastMetric
 }
 
 // Open opens the store in dir, or makes one. Only one process can have it open.
 func Open(dir string, opts Options) (*Store, error) {
 	opts.EnsureDefaults()
 	db, err := engine.Open(dir, engine.Options{FS: opts.FS, Cache: opts.Cache, FileCache: opts.FileCache,
-		MemTableSize: memTableSize, Logger: opts.Logger, Fail: opts.Fail})
+		MemTableSize: memTableSize, BlockSize: blockSize, Compression: &engine.FastCompression, Logger: opts.Logger, Fail: opts.Fail})
 	if err != nil {
 		return nil, fmt.Errorf("index: open %s: %w", dir, err)
 	}
 	s := &Store{db: db, logger: opts.Logger, registerer: opts.Registerer, collector: opts.Collector,
-		cache: newMetricCache(opts.CachedMetrics)}
+		cache: newMetricCache(opts.CachedMetrics), limits: defaultLimits}
 	s.durable.init()
 	if err := s.load(opts); err != nil {
 		return nil, errors.Join(fmt.Errorf("index: open %s: %w", dir, err), db.Close())
@@ -69,9 +74,9 @@ func (s *Store) load(opts Options) error {
 		}
 	case err != nil:
 		return err
-	case len(version) == 1 && version[0] == 1:
-		if err := s.upgrade(); err != nil {
-			return fmt.Errorf("upgrade from format version 1: %w", err)
+	case len(version) == 1 && version[0] > 0 && version[0] < formatVersion:
+		if err := s.upgrade(version[0]); err != nil {
+			return fmt.Errorf("upgrade from format version %d: %w", version[0], err)
 		}
 	case len(version) != 1 || version[0] != formatVersion:
 		return fmt.Errorf("format version % x, want %d", version, formatVersion)
@@ -80,6 +85,9 @@ func (s *Store) load(opts Options) error {
 		return err
 	}
 	if err := s.loadCounts(); err != nil {
+		return err
+	}
+	if err := s.loadLastMetric(time.Now()); err != nil {
 		return err
 	}
 	s.telemetry, s.collectors, err = newTelemetry(s, opts.Registerer)
@@ -115,13 +123,17 @@ func (s *Store) loadCounts() error {
 	if err != nil {
 		return err
 	}
-	if len(counts) != 16 {
+	if len(counts) != 3*8 {
 		return fmt.Errorf("%w: counts", ErrCorrupt)
 	}
-	s.live.Store(int64(binary.BigEndian.Uint64(counts)))
-	s.deleted.Store(int64(binary.BigEndian.Uint64(counts[8:])))
+	for i, count := range s.counts() {
+		count.Store(int64(binary.BigEndian.Uint64(counts[i*8:])))
+	}
 	return nil
 }
+
+// counts are those that are kept, in the order in which they are.
+func (s *Store) counts() [3]*atomic.Int64 { return [3]*atomic.Int64{&s.live, &s.deleted, &s.resources} }
 
 // Close closes the store, once all calls have returned.
 func (s *Store) Close() error {
@@ -144,7 +156,12 @@ func (s *Store) Generation() uint64 { return s.cache.generation.Load() }
 // A change is one write: what it sets and what it adds to the counts.
 type change struct {
 	*pebble.Batch
-	live, deleted int64
+	live, deleted, resources int64
+
+	// What it took that a look at the store does not show yet.
+	takenResources map[uuid.UUID]bool // created
+	takenMetrics   map[uuid.UUID]bool // created, or attached
+	key            []byte             // scratch
 }
 
 // write checks and collects a change under the lock, which sees all earlier ones, and commits it. It returns once the
@@ -153,7 +170,7 @@ func (s *Store) write(ctx context.Context, check func(c *change) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{Batch: s.db.NewBatch()}
+	c := &change{Batch: s.db.NewBatch(), takenResources: map[uuid.UUID]bool{}, takenMetrics: map[uuid.UUID]bool{}}
 	defer c.Close()
 	n, err := s.commit(c, check)
 	if err != nil || n == 0 {
@@ -177,10 +194,12 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 	if c.Empty() {
 		return 0, nil
 	}
-	live, deleted := s.live.Load()+c.live, s.deleted.Load()+c.deleted
-	if c.live != 0 || c.deleted != 0 {
-		counts := binary.BigEndian.AppendUint64(nil, uint64(live))
-		counts = binary.BigEndian.AppendUint64(counts, uint64(deleted))
+	deltas := [...]int64{c.live, c.deleted, c.resources}
+	if deltas != [3]int64{} {
+		var counts []byte
+		for i, count := range s.counts() {
+			counts = binary.BigEndian.AppendUint64(counts, uint64(count.Load()+deltas[i]))
+		}
 		if err := c.Set(keyCounts, counts, nil); err != nil {
 			return 0, err
 		}
@@ -190,8 +209,12 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 		s.durable.reached(n, err)
 		return 0, err
 	}
-	s.live.Store(live)
-	s.deleted.Store(deleted)
+	for i, count := range s.counts() {
+		count.Add(deltas[i])
+	}
+	for id := range c.takenMetrics {
+		s.last.written(id)
+	}
 	return n, nil
 }
 

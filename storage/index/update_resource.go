@@ -26,7 +26,7 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 	var seen uint64
 	err := s.write(ctx, func(c *change) error {
 		seen = s.cache.generation.Load()
-		current, err := s.readResource(resourceType, id)
+		current, value, err := s.readResource(resourceType, id)
 		if err != nil {
 			return err
 		}
@@ -45,14 +45,16 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 			return err
 		}
 		if !sameState(current, updated) {
-			if err := s.addRevision(c, current, updated, at); err != nil {
+			if err := s.addRevision(c, current, updated, value, at); err != nil {
 				return err
 			}
 		}
 		if set != nil {
-			changes, err = s.setMetrics(c, updated, set)
+			if changes, err = s.setMetrics(c, updated, set); err != nil {
+				return err
+			}
 		}
-		return err
+		return c.putMetrics(changes.created)
 	})
 	if err != nil {
 		return nil, err
@@ -69,8 +71,8 @@ func sameState(a, b *model.Resource) bool {
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// addRevision keeps what was and sets what is. A revision always begins after the one before: its start is in its ETag.
-func (s *Store) addRevision(c *change, was, is *model.Resource, at carbonara.Timestamp) error {
+// addRevision keeps what was, stored as value, and sets what is. A revision always begins after the one before: its start is in its ETag.
+func (s *Store) addRevision(c *change, was, is *model.Resource, value []byte, at carbonara.Timestamp) error {
 	t, err := s.ResourceType(was.Type)
 	if err != nil {
 		return err
@@ -93,7 +95,7 @@ func (s *Store) addRevision(c *change, was, is *model.Resource, at carbonara.Tim
 	if err := c.Set(revisionKey(was.ID, number), appendResource(nil, &past, t), nil); err != nil {
 		return err
 	}
-	return c.Set(idKey(prefixResource, is.ID), appendResource(nil, is, t), nil)
+	return c.replaceResource(is.ID, value, appendResource(nil, is, t))
 }
 
 // lastRevision returns the number of the last revision, 0 if there was none yet.

@@ -1,0 +1,178 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// candidates finds the resources that may match a filter by the index alone.
+type candidates struct {
+	reader pebble.Reader
+	kind   *model.ResourceType
+}
+
+// find returns the IDs of all resources within bounds, ascending, unless they are more than limit or no index knows: then
+// ok is false.
+func (c *candidates) find(ctx context.Context, b *filter.Bounds, limit int) (ids []uuid.UUID, ok bool, err error) {
+	switch {
+	case b.Range != nil:
+		return c.inRange(ctx, b.Range, limit)
+	case b.All != nil:
+		// Of several parts the shortest would do; those that are short enough, too, spare reading what only one has.
+		for _, part := range b.All {
+			some, found, err := c.find(ctx, part, limit)
+			if err != nil {
+				return nil, false, err
+			}
+			if !found {
+				continue
+			}
+			if ok {
+				some = intersection(ids, some)
+			}
+			if ids, ok = some, true; len(ids) == 0 {
+				break
+			}
+		}
+		return ids, ok, nil
+	}
+	for _, part := range b.Any {
+		some, found, err := c.find(ctx, part, limit-len(ids))
+		if err != nil || !found {
+			return nil, false, err
+		}
+		ids = append(ids, some...)
+	}
+	slices.SortFunc(ids, compareIDs)
+	return slices.Compact(ids), true, nil
+}
+
+// intersection returns what both have; both ascend.
+func intersection(a, b []uuid.UUID) []uuid.UUID {
+	common := a[:0]
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch c := compareIDs(a[i], b[j]); {
+		case c < 0:
+			i++
+		case c > 0:
+			j++
+		default:
+			common = append(common, a[i])
+			i, j = i+1, j+1
+		}
+	}
+	return common
+}
+
+// inRange returns the IDs of the resources that have a value in a range.
+func (c *candidates) inRange(ctx context.Context, r *filter.Range, limit int) (ids []uuid.UUID, ok bool, err error) {
+	var prefixes [][]byte
+	switch r.Column {
+	case "id":
+		if id, single := r.Low.(uuid.UUID); single && r.Low == r.High {
+			return []uuid.UUID{id}, limit > 0, nil
+		}
+		return nil, false, nil
+	case "original_resource_id":
+		// Where the ID is shown as the client wrote it, there is no key for it: it is the ID itself.
+		text, single := r.Low.(string)
+		if !single || r.Low != r.High {
+			return nil, false, nil
+		}
+		if id, err := uuid.Parse(text); err == nil && id.String() == text {
+			if limit--; limit < 0 {
+				return nil, false, nil
+			}
+			ids = append(ids, id)
+		}
+		prefixes = [][]byte{{prefixField, fieldOriginal}}
+	default:
+		if prefixes = valuePrefixes(r.Column, c.kind, r.Holds); prefixes == nil {
+			return nil, false, nil
+		}
+	}
+	for _, prefix := range prefixes {
+		if ids, ok, err = c.scan(ctx, prefix, r, ids, limit); err != nil || !ok {
+			return nil, false, err
+		}
+	}
+	slices.SortFunc(ids, compareIDs)
+	return slices.Compact(ids), true, nil
+}
+
+// resourceFields are the columns of all resources that have keys of their own.
+var resourceFields = map[string]byte{"creator": fieldCreator, "user_id": fieldUser, "project_id": fieldProject,
+	"started_at": fieldStarted, "ended_at": fieldEnded}
+
+// valuePrefixes returns what the keys begin with that hold the values of a column of kind's resources; nil where no index
+// has all that it wants: each resource with a value of which wants is true. Resources that got a value by a change of
+// their type have no key for it.
+func valuePrefixes(column string, kind *model.ResourceType, wants func(value any) bool) [][]byte {
+	if field, ok := resourceFields[column]; ok {
+		return [][]byte{{prefixField, field}}
+	}
+	a := kind.Attribute(column)
+	if a == nil || a.Kind == model.KindBool {
+		return nil
+	}
+	var prefixes [][]byte
+	for _, era := range a.Eras {
+		if era.Fill != nil && wants(shownValue(era.Fill)) {
+			return nil
+		}
+		prefixes = append(prefixes, attributePrefix(kind.Name, era.ID))
+	}
+	return prefixes
+}
+
+// shownValue is a value as filters compare it.
+func shownValue(value any) any {
+	if t, ok := value.(carbonara.Timestamp); ok {
+		return t.Floor(1000)
+	}
+	return value
+}
+
+// scan appends the IDs of the keys below prefix whose values are in a range; ok is false if there would be more than
+// limit.
+func (c *candidates) scan(ctx context.Context, prefix []byte, r *filter.Range, ids []uuid.UUID, limit int) (_ []uuid.UUID, ok bool, err error) {
+	lower, upper := prefix, prefixEnd(prefix)
+	switch {
+	case r.Prefix != "":
+		lower = appendKeyPrefix(bytes.Clone(prefix), r.Prefix)
+		upper = prefixEnd(lower)
+	default:
+		if r.Low != nil {
+			lower = appendKeyValue(bytes.Clone(prefix), r.Low)
+		}
+		if r.High != nil {
+			upper = prefixEnd(appendKeyValue(bytes.Clone(prefix), r.High))
+		}
+	}
+	if upper != nil && bytes.Compare(lower, upper) >= 0 {
+		return ids, true, nil // from a higher value to a lower
+	}
+	iter, err := c.reader.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	ok = true
+	err = eachKey(ctx, iter, func() (bool, error) {
+		if ok = len(ids) < limit; ok {
+			id, _ := lastID(iter.Key())
+			ids = append(ids, id)
+		}
+		return ok, nil
+	})
+	return ids, ok, err
+}

@@ -1,0 +1,59 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+)
+
+// Values in keys sort by their bytes as they are compared: that is what makes ranges and orders of them.
+
+// appendKeyText appends text so that no other begins with it: 0 becomes 0 ff, and 0 1 ends it.
+func appendKeyText[T string | []byte](dst []byte, text T) []byte {
+	return append(appendKeyPrefix(dst, text), 0, 1)
+}
+
+// appendKeyPrefix is appendKeyText without the end: what the keys of all texts have in common that begin so.
+func appendKeyPrefix[T string | []byte](dst []byte, text T) []byte {
+	for i := range len(text) {
+		if dst = append(dst, text[i]); text[i] == 0 {
+			dst = append(dst, 0xff)
+		}
+	}
+	return dst
+}
+
+// appendKeyTime appends t to the microsecond: that is what filters and orders see of it.
+func appendKeyTime(dst []byte, t carbonara.Timestamp) []byte {
+	return binary.BigEndian.AppendUint64(dst, uint64(t.Floor(time.Microsecond))^1<<63)
+}
+
+func appendKeyNumber(dst []byte, f float64) []byte {
+	bits := math.Float64bits(f + 0) // of the two zeroes, which are equal, the positive one
+	if bits>>63 != 0 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	return binary.BigEndian.AppendUint64(dst, bits)
+}
+
+// appendKeyValue appends a value of an attribute that is neither null nor a bool: two values are not worth an index.
+func appendKeyValue(dst []byte, value any) []byte {
+	switch v := value.(type) {
+	case string:
+		return appendKeyText(dst, v)
+	case uuid.UUID:
+		return append(dst, v[:]...)
+	case float64:
+		return appendKeyNumber(dst, v)
+	case carbonara.Timestamp:
+		return appendKeyTime(dst, v)
+	}
+	panic(fmt.Sprintf("index: a key of a %T", value))
+}

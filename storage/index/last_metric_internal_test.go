@@ -1,0 +1,55 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/model"
+)
+
+// An ID that is there is found to be, whichever way it got there and after a restart, too.
+func TestMetricIDsAreUnique(t *testing.T) {
+	ctx := context.Background()
+	fs := vfs.NewMem()
+	s, err := Open("index", Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := s.ArchivePolicy("low")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, third := model.NewMetricID(), model.NewMetricID(), model.NewMetricID()
+	create := func(want error, ids ...[16]byte) {
+		t.Helper()
+		var metrics []*model.Metric
+		for _, id := range ids {
+			metrics = append(metrics, &model.Metric{ID: id, ArchivePolicy: policy})
+		}
+		if err := s.CreateMetrics(ctx, metrics); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	create(nil, second)
+	create(model.ErrExists, second)
+	create(nil, first) // made before, arrives after
+	create(model.ErrExists, first)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open("index", Options{FS: fs}); err != nil {
+		t.Fatal(err)
+	}
+	if s.last.id != second || !s.last.isNew(third) {
+		t.Errorf("the last is %s, want %s", s.last.id, second)
+	}
+	create(model.ErrExists, second)
+	create(model.ErrExists, third, third)
+	create(nil, third)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,255 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// metricList is a query of metrics under way.
+type metricList struct {
+	store  *Store
+	query  MetricQuery
+	order  metricOrder
+	marker *model.Metric
+	page   *filter.Page[model.Metric]
+}
+
+// begin empties the page.
+func (l *metricList) begin() { l.page = filter.NewPage(l.order.compare, l.query.Limit, l.marker) }
+
+func (l *metricList) run(ctx context.Context) error {
+	if l.query.ID != nil {
+		return l.read(*l.query.ID)
+	}
+	prefixes := l.equalPrefixes()
+	if l.order.byID() {
+		_, err := l.join(ctx, prefixes, 0)
+		return err
+	}
+	if l.query.Limit > 0 {
+		if len(prefixes) > 0 {
+			if done, err := l.join(ctx, prefixes, l.store.limits.fewCandidates); done || err != nil {
+				return err
+			}
+			l.begin()
+		}
+		if done, err := l.stream(ctx); done || err != nil {
+			return err
+		}
+		l.begin()
+	}
+	_, err := l.join(ctx, prefixes, 0)
+	return err
+}
+
+// equalPrefixes returns, for each filter for one value that has an index, what its keys begin with. All are followed by
+// metric IDs.
+func (l *metricList) equalPrefixes() [][]byte {
+	q := &l.query
+	if q.Deleted {
+		return [][]byte{{prefixDeleted}} // they are in no other index but that of their policies
+	}
+	var prefixes [][]byte
+	if q.Name != nil {
+		prefixes = append(prefixes, appendMetricFieldPrefix(nil, fieldName, *q.Name))
+	}
+	if q.Creator != nil {
+		prefixes = append(prefixes, appendMetricFieldPrefix(nil, fieldCreator, *q.Creator))
+	}
+	if q.Unit != nil && *q.Unit != "" {
+		prefixes = append(prefixes, appendMetricFieldPrefix(nil, fieldUnit, *q.Unit))
+	}
+	if q.ArchivePolicyName != nil {
+		prefixes = append(prefixes, policyMetricPrefix(*q.ArchivePolicyName))
+	}
+	return prefixes
+}
+
+// join shows the metrics whose IDs stand under all of the prefixes (none: all metrics), by ID; if that is the order of
+// the page, until it is full. done is false if there were more than most (0: no limit).
+func (l *metricList) join(ctx context.Context, prefixes [][]byte, most int) (done bool, err error) {
+	var from walkFrom
+	byID := l.order.byID()
+	if byID && l.marker != nil {
+		from.value = l.marker.ID[:] // of no value but the ID
+	}
+	if len(prefixes) == 0 {
+		return true, l.scan(ctx, from)
+	}
+	walkers := make([]*walker, len(prefixes))
+	for i, prefix := range prefixes {
+		w, err := newWalker(ctx, l.store.db, prefix, false, from)
+		if err != nil {
+			return false, err
+		}
+		defer func() { err = errors.Join(err, w.err(), w.close()) }()
+		walkers[i] = w
+	}
+	found := 0
+	for valid := walkers[0].next(); valid; {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		// All walkers are brought to the highest ID among them, until it is the same.
+		highest := walkers[0].id
+		agree := true
+		for _, w := range walkers[1:] {
+			if !w.seek(highest) {
+				return true, nil
+			}
+			if w.id != highest {
+				highest, agree = w.id, false
+				break
+			}
+		}
+		if !agree {
+			valid = walkers[0].seek(highest)
+			continue
+		}
+		if found++; most > 0 && found > most {
+			return false, nil
+		}
+		if err := l.read(highest); err != nil {
+			return false, err
+		}
+		if byID && l.page.Full() {
+			return true, nil
+		}
+		valid = walkers[0].next()
+	}
+	return true, nil
+}
+
+// scan shows all metrics by ID; if that is the order of the page, until it is full.
+func (l *metricList) scan(ctx context.Context, from walkFrom) (err error) {
+	prefix := []byte{prefixMetric}
+	iter, err := l.store.db.NewIterWithContext(ctx, &pebble.IterOptions{
+		LowerBound: append(prefix, from.value...), UpperBound: prefixEnd(prefix)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	byID := l.order.byID()
+	return eachKey(ctx, iter, func() (bool, error) {
+		id, ok := lastID(iter.Key())
+		if !ok {
+			return true, nil
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return false, err
+		}
+		if m, err := decodeMetric(id, value, l.store.policyNamed); err == nil {
+			l.show(m)
+		} else if err := l.read(id); err != nil { // perhaps it was expunged meanwhile, and then its policy deleted
+			return false, err
+		}
+		return !byID || !l.page.Full(), nil
+	})
+}
+
+// stream shows metrics in the order of an index until the page is full. done is false where no index has the order, or the
+// page was not full after so many metrics that sorting those that match may be shorter.
+func (l *metricList) stream(ctx context.Context) (done bool, err error) {
+	first := l.order.keys[0]
+	if l.query.Deleted || first.Nulls != NullsDefault && (first.Nulls == NullsFirst) != first.Descending {
+		return false, nil
+	}
+	var prefix []byte
+	var value func(m *model.Metric) []byte
+	// Values are followed by the ID in all of them.
+	switch first.Key {
+	case "name":
+		prefix = []byte{prefixMetricField, fieldName}
+		value = func(m *model.Metric) []byte { return appendMetricFieldPrefix(nil, fieldName, m.Name)[2:] }
+	case "creator":
+		prefix = []byte{prefixMetricField, fieldCreator}
+		value = func(m *model.Metric) []byte { return appendMetricFieldPrefix(nil, fieldCreator, m.Creator)[2:] }
+	case "archive_policy_name":
+		prefix = []byte{prefixPolicyMetric}
+		value = func(m *model.Metric) []byte { return policyMetricPrefix(m.ArchivePolicy.Name)[1:] }
+	case "id": // descending
+		return l.streamBackward(ctx)
+	default:
+		return false, nil
+	}
+	exact := len(l.order.keys) == 1
+	var from walkFrom
+	if l.marker != nil {
+		from.value = value(l.marker)
+		if exact {
+			from.after = &l.marker.ID
+		}
+	}
+	w, err := newWalker(ctx, l.store.db, prefix, first.Descending, from)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, w.err(), w.close()) }()
+	var last []byte
+	for rows := 0; w.next(); rows++ {
+		if l.page.Full() && (exact || !bytes.Equal(last, w.value)) {
+			return true, nil
+		}
+		if rows == max(l.store.limits.streamedRows, 2*l.query.Limit) || ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		last = append(last[:0], w.value...)
+		if err := l.read(w.id); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// streamBackward is stream for IDs that descend.
+func (l *metricList) streamBackward(ctx context.Context) (done bool, err error) {
+	prefix := []byte{prefixMetric}
+	bounds := &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)}
+	if l.marker != nil {
+		bounds.UpperBound = idKey(prefixMetric, l.marker.ID)
+	}
+	iter, err := l.store.db.NewIterWithContext(ctx, bounds)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	rows := 0
+	for valid := iter.Last(); valid && !l.page.Full(); valid = iter.Prev() {
+		if rows++; rows > max(l.store.limits.streamedRows, 2*l.query.Limit) || ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if id, ok := lastID(iter.Key()); ok {
+			if err := l.read(id); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, iter.Error()
+}
+
+// read shows a metric, if it is there and its bytes decode.
+func (l *metricList) read(id uuid.UUID) error {
+	m, err := l.store.readMetric(id)
+	if errors.Is(err, model.ErrNotFound) || l.store.skipCorrupt(err) {
+		return nil
+	}
+	if err == nil {
+		l.show(m)
+	}
+	return err
+}
+
+// show puts a metric on the page if it belongs there.
+func (l *metricList) show(m *model.Metric) {
+	if l.query.matches(m) {
+		l.page.Add(m)
+	}
+}

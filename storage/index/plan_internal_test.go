@@ -1,0 +1,479 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// plan is a store at random, and what is asked of it.
+type plan struct {
+	t     testing.TB
+	r     *rand.Rand
+	fs    vfs.FS
+	s     *Store
+	clock carbonara.Timestamp
+	ids   []uuid.UUID // of resources that were ever created
+	texts []string
+}
+
+// Whatever is written, the index finds what a look at everything finds; and it holds the keys that it should, no others.
+func TestPlanAgainstScan(t *testing.T) {
+	seeds := []uint64{1, 2, 3, uint64(time.Now().UnixNano())}
+	for _, seed := range seeds {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { newPlan(t, seed).run(10, 30) })
+	}
+}
+
+func FuzzPlanAgainstScan(f *testing.F) {
+	f.Add(uint64(1), uint8(3))
+	f.Fuzz(func(t *testing.T, seed uint64, rounds uint8) { newPlan(t, seed).run(int(rounds%4)+1, 20) })
+}
+
+func newPlan(t testing.TB, seed uint64) *plan {
+	p := &plan{t: t, r: rand.New(rand.NewPCG(seed, 0)), fs: vfs.NewMem(), clock: 1_000_000_000_000_000,
+		texts: []string{"", "a", "ab", "ab\x00", "ab\x00c", "b", "b:x", "a:b", "é%", "z\xff"}}
+	p.open()
+	p.must(p.s.CreateResourceType(context.Background(), p.kind("server", nil)))
+	p.must(p.s.CreateResourceType(context.Background(), p.kind("disk", nil)))
+	return p
+}
+
+func (p *plan) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *plan) open() {
+	s, err := Open("index", Options{FS: p.fs})
+	p.must(err)
+	p.s = s
+}
+
+// kind is a type with an attribute of each kind, and others.
+func (p *plan) kind(name string, others []*model.Attribute) *model.ResourceType {
+	kind, err := model.NewResourceType(name, append(others,
+		&model.Attribute{Name: "host", Kind: model.KindString, MaxLength: 255, Required: name == "server"},
+		&model.Attribute{Name: "image", Kind: model.KindUUID}, &model.Attribute{Name: "memory", Kind: model.KindNumber},
+		&model.Attribute{Name: "on", Kind: model.KindBool}, &model.Attribute{Name: "launched", Kind: model.KindDatetime}))
+	p.must(err)
+	return kind
+}
+
+func (p *plan) run(rounds, queries int) {
+	for range rounds {
+		p.s.limits = limits{fewCandidates: p.r.IntN(20), streamedRows: p.r.IntN(60), scansPerRead: 1 + p.r.IntN(6)}
+		for range 3 {
+			p.write()
+		}
+		p.checkKeys()
+		for range queries {
+			p.findResources()
+			p.listMetrics()
+		}
+		if p.r.IntN(3) == 0 {
+			p.must(p.s.Close())
+			p.open()
+		}
+	}
+	p.must(p.s.Close())
+}
+
+func (p *plan) write() {
+	ctx := context.Background()
+	switch p.r.IntN(7) {
+	case 0, 1, 2:
+		var created []NewResource
+		for range 1 + p.r.IntN(30) {
+			created = append(created, p.resource())
+		}
+		p.must(p.s.CreateResources(ctx, created))
+	case 3, 4:
+		for range 10 {
+			p.clock += carbonara.Timestamp(p.r.IntN(3000))
+			_, err := p.s.UpdateResource(ctx, model.GenericType, p.anyID(), p.clock, func(r *model.Resource) (*MetricSet, error) {
+				t, err := p.s.ResourceType(r.Type)
+				p.must(err)
+				changed := p.state(r.ID, t)
+				r.ProjectID, r.EndedAt, r.StartedAt, r.Attributes = changed.ProjectID, changed.EndedAt, changed.StartedAt, changed.Attributes
+				if p.r.IntN(3) == 0 {
+					return &MetricSet{Create: p.metrics(), Keep: p.r.IntN(2) == 0}, nil
+				}
+				return nil, nil
+			})
+			if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrExists) { // a metric's name is taken
+				p.t.Fatal(err)
+			}
+		}
+	case 5:
+		ids := []uuid.UUID{p.anyID(), p.anyID(), p.anyID()}
+		_, err := p.s.DeleteResources(ctx, ids)
+		p.must(err)
+		deleted, err := p.s.DeletedMetrics(ctx, 2)
+		p.must(err)
+		p.must(p.s.Expunge(ctx, deleted...))
+	case 6:
+		_, err := p.s.UpdateResourceType(ctx, "server", func(old *model.ResourceType) (*model.ResourceType, error) {
+			attributes := slices.DeleteFunc(slices.Clone(old.Attributes), func(a *model.Attribute) bool {
+				return a.Name == "late" && p.r.IntN(2) == 0 || a.Name == "image"
+			})
+			if old.Attribute("late") == nil {
+				late := &model.Attribute{Name: "late", Kind: model.KindString, MaxLength: 255}
+				if p.r.IntN(2) == 0 {
+					late.Fill = "ab"
+				}
+				attributes = append(attributes, late)
+			}
+			attributes = append(attributes, &model.Attribute{Name: "image", Kind: model.KindUUID, Fill: p.image()})
+			return old.Update(attributes)
+		})
+		p.must(err)
+	}
+}
+
+func (p *plan) anyID() uuid.UUID {
+	if len(p.ids) == 0 {
+		return uuid.Nil
+	}
+	return p.ids[p.r.IntN(len(p.ids))]
+}
+
+func (p *plan) text() string { return p.texts[p.r.IntN(len(p.texts))] }
+
+func (p *plan) textOrNull() *string {
+	if p.r.IntN(3) == 0 {
+		return nil
+	}
+	text := p.text()
+	return &text
+}
+
+func (p *plan) image() uuid.UUID { return uuid.UUID{15: byte(p.r.IntN(5))} }
+
+func (p *plan) number() float64 { return []float64{0, -1, 1.5, -2e300, 7, 8}[p.r.IntN(6)] }
+
+func (p *plan) time() carbonara.Timestamp { return carbonara.Timestamp(p.r.IntN(9000)) }
+
+// state is a resource of a type.
+func (p *plan) state(id uuid.UUID, t *model.ResourceType) *model.Resource {
+	r := &model.Resource{ID: id, Type: t.Name, Creator: p.text(), UserID: p.textOrNull(), ProjectID: p.textOrNull(),
+		StartedAt: p.time(), RevisionStart: p.clock}
+	if p.r.IntN(2) == 0 {
+		ended := r.StartedAt + p.time()
+		r.EndedAt = &ended
+	}
+	for _, a := range t.Attributes {
+		var value any
+		switch a.Kind {
+		case model.KindString:
+			value = p.text()
+		case model.KindUUID:
+			value = p.image()
+		case model.KindNumber:
+			value = p.number()
+		case model.KindBool:
+			value = p.r.IntN(2) == 0
+		case model.KindDatetime:
+			value = p.time()
+		}
+		if !a.Required && p.r.IntN(3) == 0 {
+			value = nil
+		}
+		r.Attributes.Set(a.Name, value)
+	}
+	return r
+}
+
+func (p *plan) resource() NewResource {
+	p.clock += carbonara.Timestamp(p.r.IntN(1500))
+	id := uuid.UUID{byte(p.r.Uint32()), byte(p.r.Uint32()), byte(p.r.Uint32()), 15: 1}
+	t, err := p.s.ResourceType([]string{"server", "server", "disk", model.GenericType}[p.r.IntN(4)])
+	p.must(err)
+	r := p.state(id, t)
+	r.OriginalID = id.String()
+	if p.r.IntN(3) == 0 {
+		r.OriginalID = p.text()
+	}
+	p.ids = append(p.ids, id)
+	return NewResource{r, p.metrics()}
+}
+
+// metrics have different names.
+func (p *plan) metrics() []*model.Metric {
+	var metrics []*model.Metric
+	for _, name := range p.texts[1 : 1+p.r.IntN(3)] {
+		low, err := p.s.ArchivePolicy([]string{"low", "high"}[p.r.IntN(2)])
+		p.must(err)
+		m := &model.Metric{ID: model.NewMetricID(), Name: name, ArchivePolicy: low}
+		if p.r.IntN(2) == 0 {
+			m.Unit = []string{"B", "s"}[p.r.IntN(2)]
+		}
+		metrics = append(metrics, m)
+	}
+	return metrics
+}
+
+// checkKeys compares the keys that are there with those that should be.
+func (p *plan) checkKeys() {
+	p.t.Helper()
+	ctx := context.Background()
+	want := map[string]bool{}
+	resources := int64(0)
+	p.must(p.s.scan(ctx, []byte{prefixResource}, nil, func(key, value []byte) (bool, error) {
+		resources++
+		keys, err := resourceKeys(uuid.UUID(key[1:]), value)
+		for _, key := range keys {
+			want[key] = true
+		}
+		return true, err
+	}))
+	p.must(p.s.scan(ctx, []byte{prefixMetric}, nil, func(key, _ []byte) (bool, error) {
+		m, err := p.s.readMetric(uuid.UUID(key[1:]))
+		if err == nil && !m.Deleted {
+			for _, key := range metricKeys(m) {
+				want[string(key)] = true
+			}
+		}
+		return true, err
+	}))
+	for _, prefix := range []byte{prefixTypeResource, prefixField, prefixAttribute, prefixMetricField} {
+		p.must(p.s.scan(ctx, []byte{prefix}, nil, func(key, _ []byte) (bool, error) {
+			if !want[string(key)] {
+				p.t.Fatalf("key %q leads nowhere", key)
+			}
+			delete(want, string(key))
+			return true, nil
+		}))
+	}
+	if n := p.s.resources.Load(); n != resources {
+		p.t.Fatalf("%d resources are counted, %d are there", n, resources)
+	}
+	for key := range want {
+		p.t.Fatalf("key %q is missing", key)
+	}
+}
+
+// value is one to compare a column with, in a tree.
+func (p *plan) value(column string) any {
+	if p.r.IntN(12) == 0 {
+		return nil
+	}
+	switch column {
+	case "id":
+		return p.anyID().String()
+	case "original_resource_id":
+		if p.r.IntN(2) == 0 {
+			return p.anyID().String()
+		}
+	case "image":
+		return p.image().String()
+	case "memory":
+		return fmt.Sprint(p.number())
+	case "on":
+		return p.r.IntN(2) == 0
+	case "started_at", "ended_at", "launched":
+		return fmt.Sprintf("1970-01-01T00:00:00.00000%d", p.r.IntN(10))
+	case "revision_start":
+		return (p.clock - carbonara.Timestamp(p.r.IntN(30_000))).Time().Format("2006-01-02T15:04:05.000000")
+	case "type":
+		return []string{"server", "disk"}[p.r.IntN(2)]
+	}
+	return p.text()
+}
+
+// tree is a filter of a depth at most.
+func (p *plan) tree(columns []string, depth int) any {
+	switch n := p.r.IntN(10); {
+	case depth > 0 && n < 3:
+		return map[string]any{[]string{"and", "or"}[n%2]: []any{p.tree(columns, depth-1), p.tree(columns, depth-1)}}
+	case depth > 0 && n == 3:
+		return map[string]any{"not": p.tree(columns, depth-1)}
+	}
+	column := columns[p.r.IntN(len(columns))]
+	op := []string{"=", "=", "=", "!=", "<", "<=", ">", ">=", "in", "like"}[p.r.IntN(10)]
+	value := p.value(column)
+	switch {
+	case op == "in":
+		value = []any{value, p.value(column)}
+	case op == "like":
+		value = p.text() + []string{"%", "", "_", "%b"}[p.r.IntN(4)]
+	}
+	return map[string]any{op: map[string]any{column: value}}
+}
+
+// findResources asks for resources, and looks at all of them.
+func (p *plan) findResources() {
+	p.t.Helper()
+	ctx := context.Background()
+	t, err := p.s.ResourceType([]string{"server", "server", "disk", model.GenericType}[p.r.IntN(4)])
+	p.must(err)
+	columns := []string{"id", "type", "creator", "original_resource_id", "user_id", "project_id", "started_at", "ended_at", "revision_start"}
+	for _, a := range t.Attributes {
+		columns = append(columns, a.Name)
+	}
+	q := ResourceQuery{Type: t.Name, Limit: p.r.IntN(12), History: p.r.IntN(3) == 0}
+	scope := filter.Scope{Type: t, Creator: "a", Now: p.clock, History: q.History}
+	tree := p.tree(append(columns, "created_by_user_id", "created_by_project_id"), 3)
+	e, err := filter.ParseTree(tree)
+	if err != nil {
+		return // like does not go with an ID
+	}
+	if p.r.IntN(5) == 0 {
+		e = nil
+	}
+	if q.Filter, err = filter.Compile(e, scope); err != nil {
+		return // a text that is no time, and the like
+	}
+	var keys []string
+	for range p.r.IntN(3) {
+		keys = append(keys, columns[p.r.IntN(len(columns))]+[]string{"", ":desc", ":asc-nullsfirst", ":desc-nullslast"}[p.r.IntN(4)])
+	}
+	if p.r.IntN(3) == 0 {
+		keys = filter.DefaultOrder
+	}
+	compare := compareStates
+	if p.r.IntN(4) > 0 {
+		q.Order, err = filter.ParseOrder(keys, scope)
+		p.must(err)
+		compare = q.Order.Compare
+	}
+	if p.r.IntN(4) == 0 {
+		q.Where = func(r *model.Resource) bool { return r.ID[0]%2 == 0 }
+	}
+	var want []*model.Resource
+	each := p.s.EachResource
+	if q.History {
+		each = p.s.EachRevision
+	}
+	p.must(each(ctx, t.Name, func(r *model.Resource) bool {
+		if q.Filter.Matches(r) && (q.Where == nil || q.Where(r)) {
+			want = append(want, r)
+		}
+		return true
+	}))
+	slices.SortFunc(want, compare)
+	for {
+		got, err := p.s.FindResources(ctx, q)
+		p.must(err)
+		page := want
+		if q.Limit > 0 {
+			page = want[:min(q.Limit, len(want))]
+		}
+		if !slices.EqualFunc(got, page, sameResource) {
+			p.t.Fatalf("%v by %v after %v, limit %d, history %t, limits %+v: found %s, want %s",
+				tree, keys, q.After, q.Limit, q.History, p.s.limits, resourceIDs(got), resourceIDs(page))
+		}
+		if q.Limit == 0 || len(page) < q.Limit {
+			return
+		}
+		want, q.After = want[len(page):], page[len(page)-1]
+	}
+}
+
+func sameResource(a, b *model.Resource) bool {
+	return a.ID == b.ID && a.Revision == b.Revision && a.Type == b.Type && sameState(a, b) && a.OriginalID == b.OriginalID &&
+		a.Creator == b.Creator && a.RevisionStart == b.RevisionStart && same(a.RevisionEnd, b.RevisionEnd)
+}
+
+func resourceIDs(resources []*model.Resource) string {
+	var ids []string
+	for _, r := range resources {
+		ids = append(ids, fmt.Sprintf("%s@%d", r.ID, r.Revision))
+	}
+	return fmt.Sprint(ids)
+}
+
+// listMetrics asks for metrics, page by page, and looks at all of them.
+func (p *plan) listMetrics() {
+	p.t.Helper()
+	ctx := context.Background()
+	q := MetricQuery{Limit: p.r.IntN(12), Deleted: p.r.IntN(8) == 0}
+	some := func(from ...string) *string {
+		if p.r.IntN(3) > 0 {
+			return nil
+		}
+		return &from[p.r.IntN(len(from))]
+	}
+	q.Name, q.Unit = some("a", "ab", "none"), some("B", "s", "")
+	q.Creator, q.ArchivePolicyName = some(p.texts...), some("low", "high", "medium")
+	sortable := slices.Sorted(maps.Keys(sortFields))
+	for range p.r.IntN(3) {
+		q.Sort = append(q.Sort, SortKey{Key: sortable[p.r.IntN(len(sortable))], Descending: p.r.IntN(2) == 0, Nulls: NullOrder(p.r.IntN(3))})
+	}
+	if p.r.IntN(4) == 0 {
+		q.Where = func(m *model.Metric) bool { return m.ID[15]%2 == 0 }
+	}
+	order, err := newMetricOrder(q.Sort)
+	p.must(err)
+	var want []*model.Metric
+	p.must(p.s.scan(ctx, []byte{prefixMetric}, nil, func(key, _ []byte) (bool, error) {
+		m, err := p.s.readMetric(uuid.UUID(key[1:]))
+		if err == nil && q.matches(m) {
+			want = append(want, m)
+		}
+		return true, err
+	}))
+	slices.SortFunc(want, order.compare)
+	for {
+		got, err := p.s.ListMetrics(ctx, q)
+		p.must(err)
+		page := want
+		if q.Limit > 0 {
+			page = want[:min(q.Limit, len(want))]
+		}
+		if !slices.EqualFunc(got, page, func(a, b *model.Metric) bool { return a.ID == b.ID && a.Name == b.Name }) {
+			p.t.Fatalf("%+v, limits %+v: %d metrics, want %d", q, p.s.limits, len(got), len(page))
+		}
+		if q.Limit == 0 || len(page) < q.Limit {
+			return
+		}
+		want, q.Marker = want[len(page):], page[len(page)-1].ID
+	}
+}
+
+// A store of format version 2 gets its keys when it is opened.
+func TestUpgradeFromVersion2(t *testing.T) {
+	p := newPlan(t, 5)
+	for range 30 {
+		p.write()
+	}
+	counts, err := p.s.get(keyCounts)
+	p.must(err)
+	b := p.s.db.NewBatch()
+	for _, prefix := range []byte{prefixTypeResource, prefixField, prefixAttribute, prefixMetricField} {
+		p.must(b.DeleteRange([]byte{prefix}, prefixEnd([]byte{prefix}), nil))
+	}
+	for _, id := range p.ids { // as they were
+		if r, _, err := p.s.readResource(model.GenericType, id); err == nil {
+			p.must(b.Set(append(typeResourcePrefix(r.Type), id[:]...), nil, nil))
+		}
+	}
+	p.must(b.Set(keyCounts, counts[:16], nil))
+	p.must(b.Set(keyVersion, []byte{2}, nil))
+	p.must(b.Commit(nil))
+	p.must(p.s.Close())
+	p.open()
+	if again, err := p.s.get(keyCounts); err != nil || string(again) != string(counts) {
+		t.Errorf("counts % x, want % x; %v", again, counts, err)
+	}
+	p.checkKeys()
+	for range 50 {
+		p.findResources()
+		p.listMetrics()
+	}
+	p.must(p.s.Close())
+}

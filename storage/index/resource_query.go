@@ -1,0 +1,282 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/model"
+	"gnocco/model/filter"
+)
+
+// ResourceQuery says which resources to find, and in what order. All but Type and Filter may be zero.
+type ResourceQuery struct {
+	Type    string          // generic: of any
+	Filter  *filter.Filter  // compiled for that type
+	Order   *filter.Order   // nil: by ID, the states of one oldest first
+	Limit   int             // 0: none
+	After   *model.Resource // find what follows this one in the order
+	History bool            // past states, too
+
+	// Where says what the caller may see; nil: all. It is called by one goroutine at a time.
+	Where func(*model.Resource) bool
+}
+
+// FindResources returns the resources of a query, in order and without their metrics, which AddMetrics reads; or a
+// model.ErrNotFound for the type. It takes the first of these ways that is short enough:
+//
+//  1. the resources that the filter names by ID;
+//  2. the candidates that the index has for the filter, if they are few;
+//  3. the order of the page, if an index has it, until the page is full;
+//  4. the candidates, be they many, or all of the type;
+//  5. all resources, by several goroutines.
+func (s *Store) FindResources(ctx context.Context, q ResourceQuery) ([]*model.Resource, error) {
+	before := s.catalog.Load()
+	if _, err := before.resourceType(q.Type); err != nil {
+		return nil, err
+	}
+	found, err := s.findResources(ctx, before, q)
+	if err := s.durable.settle(); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: find resources: %w", err)
+	}
+	return found, nil
+}
+
+func (s *Store) findResources(ctx context.Context, before *catalog, q ResourceQuery) (_ []*model.Resource, err error) {
+	snapshot := s.db.NewSnapshot()
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	search := &resourceSearch{store: s, query: q, snapshot: snapshot, before: before, decoder: s.resourceDecoder(before)}
+	if search.kind = search.decoder.types[q.Type]; search.kind == nil {
+		search.kind = before.types[q.Type]
+	}
+	search.begin()
+	if err := search.run(ctx); err != nil {
+		return nil, err
+	}
+	return search.page.Items(), nil
+}
+
+// resourceSearch is a query on one state of the store.
+type resourceSearch struct {
+	store    *Store
+	query    ResourceQuery
+	kind     *model.ResourceType
+	snapshot *pebble.Snapshot
+	before   *catalog
+	decoder  *resourceDecoder
+
+	mu   sync.Mutex // for page, and query.Where
+	page *filter.Page[model.Resource]
+}
+
+// begin empties the page.
+func (s *resourceSearch) begin() {
+	compare := compareStates
+	if s.query.Order != nil {
+		compare = s.query.Order.Compare
+	}
+	s.page = filter.NewPage(compare, s.query.Limit, s.query.After)
+}
+
+// compareStates orders by ID, and the states of one from the oldest to the live one.
+func compareStates(a, b *model.Resource) int {
+	return cmp.Or(compareIDs(a.ID, b.ID), cmp.Compare(a.Revision-1, b.Revision-1)) // the live one is 0
+}
+
+func (s *resourceSearch) run(ctx context.Context) error {
+	if ids, ok := s.query.Filter.IDs(); ok {
+		return s.readAll(ctx, ids)
+	}
+	if s.query.Filter.Type() != s.kind { // changed since the request was read: what its names mean may have, too
+		return s.scanAll(ctx)
+	}
+	index := &candidates{reader: s.snapshot, kind: s.kind}
+	bounds := s.query.Filter.Bounds()
+	if s.query.History {
+		return s.runHistory(ctx, index, bounds)
+	}
+	if bounds != nil {
+		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(s.store.limits.fewCandidates)); ok || err != nil {
+			return errors.Join(err, s.readLive(ids))
+		}
+	}
+	if s.query.Limit > 0 {
+		if done, err := s.stream(ctx); done || err != nil {
+			return err
+		}
+		s.begin()
+	}
+	if bounds != nil {
+		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(math.MaxInt)); ok || err != nil {
+			return errors.Join(err, s.readLive(ids))
+		}
+	}
+	if s.kind.Name != model.GenericType {
+		ids, ok, err := index.scan(ctx, typeResourcePrefix(s.kind.Name), &filter.Range{}, nil, s.store.readLimit(math.MaxInt))
+		if ok || err != nil {
+			return errors.Join(err, s.readLive(ids))
+		}
+	}
+	return s.scan(ctx, prefixResource)
+}
+
+// runHistory reads all past states, which have no keys to be found by.
+func (s *resourceSearch) runHistory(ctx context.Context, index *candidates, bounds *filter.Bounds) error {
+	if err := s.scan(ctx, prefixRevision); err != nil {
+		return err
+	}
+	if bounds != nil {
+		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(math.MaxInt)); ok || err != nil {
+			return errors.Join(err, s.readLive(ids))
+		}
+	}
+	return s.scan(ctx, prefixResource)
+}
+
+// scanAll shows all that the query may be after.
+func (s *resourceSearch) scanAll(ctx context.Context) error {
+	if s.query.History {
+		if err := s.scan(ctx, prefixRevision); err != nil {
+			return err
+		}
+	}
+	return s.scan(ctx, prefixResource)
+}
+
+// readAll shows resources, with their past states if the query is for these.
+func (s *resourceSearch) readAll(ctx context.Context, ids []uuid.UUID) error {
+	if s.query.History {
+		for _, id := range ids {
+			prefix := idKey(prefixRevision, id)
+			if err := s.scanRange(ctx, s.decoder, prefix, prefixEnd(prefix)); err != nil {
+				return err
+			}
+		}
+	}
+	return s.readLive(ids)
+}
+
+// readLive shows the live states of resources, whose IDs ascend.
+func (s *resourceSearch) readLive(ids []uuid.UUID) error {
+	for _, id := range ids {
+		if err := s.read(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read shows the live state of a resource, if there is one.
+func (s *resourceSearch) read(id uuid.UUID) error {
+	key := [17]byte{prefixResource}
+	copy(key[1:], id[:])
+	value, closer, err := s.snapshot.Get(key[:])
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.show(s.decoder, id, 0, value), closer.Close())
+}
+
+// show puts a state of a resource on the page if it belongs there. revision is the number of a past one.
+func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision uint64, value []byte) error {
+	r, err := decoder.view(id, value)
+	if s.store.skipCorrupt(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.Revision = revision
+	if s.kind.Name != model.GenericType && r.Type != s.kind.Name || !s.query.Filter.Matches(r) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.page.Wants(r) {
+		return nil
+	}
+	if r, err = decoder.decode(id, value); err != nil {
+		return err
+	}
+	r.Revision = revision
+	if s.query.Where == nil || s.query.Where(r) {
+		s.page.Add(r)
+	}
+	return nil
+}
+
+// scan shows all live resources, or all past states, by as many goroutines as there are processors.
+func (s *resourceSearch) scan(ctx context.Context, prefix byte) error {
+	workers := min(runtime.GOMAXPROCS(0), 16)
+	errs := make([]error, workers)
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Go(func() {
+			lower := []byte{prefix, byte(i * 256 / workers)}
+			upper := prefixEnd([]byte{prefix})
+			if i+1 < workers {
+				upper = []byte{prefix, byte((i + 1) * 256 / workers)}
+			}
+			decoder := &resourceDecoder{types: s.decoder.types, before: s.decoder.before}
+			errs[i] = s.scanRange(ctx, decoder, lower, upper)
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// scanRange shows what stands in a range of live resources or past states.
+func (s *resourceSearch) scanRange(ctx context.Context, decoder *resourceDecoder, lower, upper []byte) (err error) {
+	iter, err := s.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	return eachKey(ctx, iter, func() (bool, error) {
+		id, revision, ok := stateOfKey(iter.Key())
+		if !ok {
+			return true, nil
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return false, err
+		}
+		return true, s.show(decoder, id, revision, value)
+	})
+}
+
+// stateOfKey takes the key of a live resource, whose revision is 0, or of a past state apart.
+func stateOfKey(key []byte) (id uuid.UUID, revision uint64, ok bool) {
+	switch {
+	case len(key) == 1+16 && key[0] == prefixResource:
+		return uuid.UUID(key[1:]), 0, true
+	case len(key) == 1+16+8 && key[0] == prefixRevision:
+		for _, b := range key[17:] {
+			revision = revision<<8 | uint64(b)
+		}
+		return uuid.UUID(key[1:17]), revision, true
+	}
+	return id, 0, false
+}
+
+// sameGroup tells whether two values of keys begin with the same bytes, length many; 0: are the same.
+func sameGroup(a, b []byte, length int) bool {
+	if length > 0 {
+		a, b = a[:min(length, len(a))], b[:min(length, len(b))]
+	}
+	return bytes.Equal(a, b)
+}
