@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // process is a running process of the cluster.
 type process struct {
-	t     *testing.T
+	t     testing.TB
 	cmd   *exec.Cmd
 	log   safeBuffer
 	url   string        // of the API, or of a metricd's figures
@@ -68,7 +68,7 @@ func (b *safeBuffer) String() string {
 var serving = regexp.MustCompile(`msg=serving url=(\S+)`)
 
 // start starts a process of a role on a data folder and waits until it serves. metricd is the program of that name.
-func start(t *testing.T, data, role string, flags ...string) *process {
+func start(t testing.TB, data, role string, flags ...string) *process {
 	t.Helper()
 	args := []string{role, "--data", data, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB", "--sacks", "8", "--log-level", "debug"}
 	program := "gnocco"
