@@ -193,5 +193,16 @@ func TestOptionsOfACluster(t *testing.T) {
 	fails("certificate for other processes", server.Options{PeerCert: "a", PeerCertKey: "b", PeerCA: "c"})
 	fails("on all addresses", server.Options{PeerListen: ":0"})
 	fails("TTL", server.Options{LeaseTTL: time.Millisecond})
+	fails(`coordination is "zookeeper://z"`, server.Options{Coordination: "zookeeper://z"})
 	fails("node is called", server.Options{Node: "a/b"})
+}
+
+// Processes that would not know of each other are kept apart.
+func TestCoordinationIsTheSameForAll(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	stop(t, start(t, server.Options{Data: data, Sacks: 2}))
+	_, err := server.Start(t.Context(), server.Options{Data: data, Listen: "127.0.0.1:0", Coordination: "etcd://127.0.0.1:1"})
+	if err == nil || !strings.Contains(err.Error(), "know each other by file, not by etcd") {
+		t.Error(err)
+	}
 }
