@@ -12,8 +12,8 @@ COUNT ?= 10
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-build: ## bin/gnocco
-	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/gnocco ./cmd/gnocco
+build: ## bin/gnocco, bin/metricd
+	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
 
 demo: build ## serve on port 8041 with this machine's figures coming in; FOR=30s to stop by itself
 	./bin/gnocco demo $(if $(FOR),--for $(FOR))

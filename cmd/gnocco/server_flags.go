@@ -63,6 +63,7 @@ func (f *serverFlags) defineMember(flags *pflag.FlagSet) {
 	flags.StringVar(&o.PeerCert, "peer-cert", "", "certificate in PEM, for mutual TLS between processes; with --peer-cert-key and --peer-ca")
 	flags.StringVar(&o.PeerCertKey, "peer-cert-key", "", "key of --peer-cert")
 	flags.StringVar(&o.PeerCA, "peer-ca", "", "who signed the certificates of the other processes")
+	flags.StringVar(&o.Coordination, "coordination", "file", "by what processes know each other: file (the data folder), or etcd://host:2379,host:2379")
 	flags.DurationVar(&o.LeaseTTL, "lease-ttl", 10*time.Second, "a process that could not write to the data folder for this long ends; the same for all")
 	flags.DurationVar(&o.LeaseSlack, "lease-slack", 5*time.Second, "how much longer others wait before they take over; more than the file system's caches hide")
 }

@@ -233,7 +233,10 @@ func (p *Process) expunge(_ http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// One at a time: those that are gone already, after an answer that got lost, must not keep the others.
+	if err = store.Expunge(r.Context(), request.IDs...); !errors.Is(err, model.ErrNotFound) {
+		return err
+	}
+	// Some are gone already, after an answer that got lost; they must not keep the others.
 	for _, id := range request.IDs {
 		if err := store.Expunge(r.Context(), id); err != nil && !errors.Is(err, model.ErrNotFound) {
 			return err

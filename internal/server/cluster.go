@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,9 @@ const formatVersion = 2
 type Cluster struct {
 	Format int `json:"format"` // version
 	Sacks  int `json:"sacks"`  // their number, which says where a metric's measures lie
+
+	// Coordination is the kind that all processes must use: those who use different ones would not know of each other.
+	Coordination string `json:"coordination,omitempty"` // "": file
 }
 
 // ReadCluster reads cluster.json.
@@ -43,10 +47,10 @@ func (f *Folder) ReadCluster() (Cluster, error) {
 }
 
 // ensureCluster reads cluster.json, or writes it at the first start. sacks is the number asked for, 0 for any.
-func (f *Folder) ensureCluster(sacks int) (Cluster, error) {
+func (f *Folder) ensureCluster(sacks int, coordination string) (Cluster, error) {
 	c, err := f.ReadCluster()
 	if errors.Is(err, os.ErrNotExist) {
-		c = Cluster{Format: formatVersion, Sacks: sacks}
+		c = Cluster{Format: formatVersion, Sacks: sacks, Coordination: coordination}
 		if sacks == 0 {
 			c.Sacks = defaultSacks
 		}
@@ -57,6 +61,10 @@ func (f *Folder) ensureCluster(sacks int) (Cluster, error) {
 	}
 	if err == nil && sacks != 0 && sacks != c.Sacks {
 		err = fmt.Errorf("server: %s was made with %d sacks, which only gnocco sacks makes %d", f.Path, c.Sacks, sacks)
+	}
+	if made := cmp.Or(c.Coordination, coordinationFile); err == nil && made != coordination {
+		err = fmt.Errorf("server: the processes of %s know each other by %s, not by %s; to change that, end all of them and edit cluster.json",
+			f.Path, made, coordination)
 	}
 	if err == nil && c.Format < formatVersion {
 		c.Format = formatVersion

@@ -73,12 +73,11 @@ const keepInterval = time.Second
 
 // join makes this process a member.
 func (s *Server) join(ctx context.Context, folder *Folder, cluster Cluster, options *Options, address string, key peer.Key) (*node, error) {
-	coordinator, err := claim.NewFile(folder.Path, claim.Options{TTL: options.LeaseTTL, Slack: options.LeaseSlack, Logger: options.Logger})
+	coordinator, err := options.coordinator(folder)
 	if err != nil {
 		return nil, err
 	}
-	claimOptions := claim.Options{TTL: options.LeaseTTL, Slack: options.LeaseSlack}
-	claimOptions.EnsureDefaults()
+	claimOptions := options.claimOptions()
 	for _, warning := range claimOptions.Warnings() {
 		options.Logger.Warn(warning)
 	}

@@ -45,6 +45,7 @@ type Options struct {
 	PeerCert      string        // files in PEM, for mutual TLS between processes: certificate,
 	PeerCertKey   string        // its key,
 	PeerCA        string        // and who signed those of the others; all or none
+	Coordination  string        // who knows the members: "file", or etcd://[user:password@]host:port,…[/prefix]; "": file
 	LeaseTTL      time.Duration // 0: 10 s
 	LeaseSlack    time.Duration // 0: 5 s
 
@@ -113,6 +114,7 @@ func (o *Options) Validate() error {
 	default:
 		faults = append(faults, fmt.Errorf("server: there is no role %q", o.Role))
 	}
+	faults = append(faults, o.validateCoordination())
 	if given := (o.PeerCert != "") == (o.PeerCertKey != "") && (o.PeerCert != "") == (o.PeerCA != ""); !given {
 		faults = append(faults, errors.New("server: TLS between processes needs a certificate, its key and an authority"))
 	}

@@ -51,7 +51,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.onClose("folder", folder.Release)
-	cluster, err := folder.ensureCluster(options.Sacks)
+	cluster, err := folder.ensureCluster(options.Sacks, options.coordinationKind())
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +68,9 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}
 	peers, address, err := s.listenPeers(&options)
 	if err != nil {
+		return nil, err
+	}
+	if err := options.probe(ctx, folder, address); err != nil {
 		return nil, err
 	}
 	n, err := s.join(ctx, folder, cluster, &options, address, key)

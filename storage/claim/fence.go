@@ -1,10 +1,12 @@
 package claim
 
 import (
+	"errors"
 	"io"
 	"os"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
 )
 
 // Fence returns a file system that refuses every change once the lease is lost, with an error of kind ErrLost. The lease is
@@ -103,13 +105,22 @@ func (f *fence) MkdirAll(dir string, perm os.FileMode) error {
 }
 
 // Lock takes a lock that belongs to the open file: unlike a process's, it excludes the process itself as well, and stays
-// when another descriptor of the file is closed. It is a second belt; claims decide.
+// when another descriptor of the file is closed. It is a second belt; claims decide. So a disk that has no locks will do.
 func (f *fence) Lock(name string) (io.Closer, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	return lockFile(f.FS, name)
+	closer, err := lockFile(f.FS, name)
+	if errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
+		return noLock{}, nil
+	}
+	return closer, err
 }
+
+// noLock stands for a lock where there are none.
+type noLock struct{}
+
+func (noLock) Close() error { return nil }
 
 // fencedFile passes reads on.
 type fencedFile struct {

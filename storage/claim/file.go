@@ -25,17 +25,26 @@ func NewFile(root string, options Options) (*File, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	if options.FS == vfs.Default {
-		// Whatever path leads to the folder, locks and messages are to have one name for it.
-		absolute, err := filepath.Abs(root)
-		if err == nil {
-			root, err = filepath.EvalSymlinks(absolute)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("claim: %w", err)
-		}
+	root, err := Canonical(options.FS, root)
+	if err != nil {
+		return nil, err
 	}
 	return &File{root: root, options: options}, nil
+}
+
+// Canonical returns the one path of a data folder: whatever leads to it, locks and messages are to have one name for it.
+func Canonical(fs vfs.FS, root string) (string, error) {
+	if fs != vfs.Default {
+		return root, nil
+	}
+	absolute, err := filepath.Abs(root)
+	if err == nil {
+		absolute, err = filepath.EvalSymlinks(absolute)
+	}
+	if err != nil {
+		return "", fmt.Errorf("claim: %w", err)
+	}
+	return absolute, nil
 }
 
 // Join implements Coordinator.
@@ -105,7 +114,7 @@ func (s *session) Member() Member { return s.member }
 func (s *session) Members(context.Context) ([]Member, error) { return s.roll.live(), nil }
 
 // Watch implements Session.
-func (s *session) Watch(ctx context.Context) <-chan struct{} { return s.roll.watch(ctx) }
+func (s *session) Watch(ctx context.Context) <-chan struct{} { return s.roll.watchers.Watch(ctx) }
 
 // start begins to keep the lease and to look at the others.
 func (s *session) start() {

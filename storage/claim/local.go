@@ -18,8 +18,8 @@ var localMagic = []int64{
 
 const zfsMagic = 0x2fc12fc1
 
-// isLocal tells whether the folder lies on a disk of this machine's own.
-func isLocal(fs vfs.FS, dir string) bool {
+// IsLocal tells whether the folder lies on a disk of this machine's own.
+func IsLocal(fs vfs.FS, dir string) bool {
 	if fs != vfs.Default {
 		return false
 	}

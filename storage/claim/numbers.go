@@ -25,8 +25,8 @@ type numbers struct {
 	old      []string // files that say nothing any more once the highest is settled
 }
 
-// checkName refuses what would lead out of the data folder.
-func checkName(name string) error {
+// CheckName refuses what would lead out of the data folder.
+func CheckName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if !nodeName.MatchString(part) {
 			return fmt.Errorf("claim: %q is no name for a claim", name)
@@ -96,7 +96,7 @@ func (s *session) Claim(ctx context.Context, name string) (Claim, error) {
 
 // claim takes name under the next epoch.
 func (s *session) claim(name string) (Claim, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return Claim{}, err
 	}
 	if err := s.reserve(name); err != nil {
@@ -260,7 +260,7 @@ func (s *session) linkClaim(name string, epoch uint64, m *Member) (won bool, err
 
 // Holder implements Session.
 func (s *session) Holder(_ context.Context, name string) (Holder, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return Holder{}, err
 	}
 	return s.holder(name)

@@ -47,8 +47,8 @@ func ThisProcess(root string) (Process, error) {
 	return p, err
 }
 
-// gone tells whether other has ended, as far as the process p can see: it lives where p does, on the same mount.
-func (p *Process) gone(other *Process) bool {
+// Gone tells whether other has ended, as far as the process p can see: it lives where p does, on the same mount.
+func (p *Process) Gone(other *Process) bool {
 	if p.BootID == "" || p.BootID != other.BootID || p.Namespace != other.Namespace || p.Device != other.Device {
 		return false
 	}

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runChild claims, says so, and writes a line to its store at each line that it reads.
+// runChild claims, says so, and tells about its lease at each line that it reads.
 func runChild(root string) error {
 	coordinator, err := claim.NewFile(root, childOptions)
 	if err != nil {
@@ -142,17 +142,19 @@ func TestStoppedProcessIsFenced(t *testing.T) {
 func TestKilledProcessIsDeadAtOnce(t *testing.T) {
 	root := t.TempDir()
 	c := startChild(t, root)
-	s := join(t, root, "other", claim.Options{TTL: time.Hour, Poll: 20 * time.Millisecond})
+	s := join(t, root, "other", claim.Options{TTL: time.Hour})
 	watch := s.Watch(t.Context())
 	members, err := s.Members(t.Context())
 	if err != nil || len(members) != 2 || members[0].Node != "child" {
 		t.Fatalf("members %+v, %v", members, err)
 	}
+	begun := time.Now()
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.cmd.Wait()
 	<-watch
+	t.Logf("known to be dead after %s", time.Since(begun))
 	if members, err := s.Members(t.Context()); err != nil || len(members) != 1 {
 		t.Errorf("members after the child's death: %+v, %v", members, err)
 	}

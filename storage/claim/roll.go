@@ -2,7 +2,6 @@ package claim
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,9 +24,10 @@ type roll struct {
 	self    Member
 	local   bool // the folder belongs to one kernel
 
-	mu       sync.Mutex
-	seen     map[string]*sighting // by ID
-	watchers map[chan struct{}]struct{}
+	watchers Watchers
+
+	mu   sync.Mutex
+	seen map[string]*sighting // by ID
 }
 
 // sighting is what was seen of a member.
@@ -45,8 +45,8 @@ type sighting struct {
 
 func newRoll(root string, options *Options, self Member) *roll {
 	return &roll{
-		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self, local: isLocal(options.FS, root),
-		seen: make(map[string]*sighting), watchers: make(map[chan struct{}]struct{}),
+		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self, local: IsLocal(options.FS, root),
+		seen: make(map[string]*sighting),
 	}
 }
 
@@ -74,7 +74,7 @@ func (r *roll) look() error {
 		}
 	}
 	if changed {
-		r.wake()
+		r.watchers.Wake()
 	}
 	return errors.Join(errs...)
 }
@@ -112,7 +112,7 @@ func (r *roll) gone(m *Member) bool {
 	if r.local && unlocked(r.fs, r.fs.PathJoin(r.dir, m.ID)) {
 		return true
 	}
-	return r.self.Process.gone(&m.Process)
+	return r.self.Process.Gone(&m.Process)
 }
 
 // judge reads a member's counter and decides whether it is dead; changed tells that this is new, or that it was not known.
@@ -171,7 +171,7 @@ func (r *roll) isDead(m *Member) (bool, error) {
 	}
 	changed, err := r.judge(m.ID, m)
 	if changed {
-		r.wake()
+		r.watchers.Wake()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,28 +199,4 @@ func (r *roll) live() []Member {
 	}
 	slices.SortFunc(members, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
 	return members
-}
-
-func (r *roll) watch(ctx context.Context) <-chan struct{} {
-	c := make(chan struct{}, 1)
-	r.mu.Lock()
-	r.watchers[c] = struct{}{}
-	r.mu.Unlock()
-	context.AfterFunc(ctx, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.watchers, c)
-	})
-	return c
-}
-
-func (r *roll) wake() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for c := range r.watchers {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
 }

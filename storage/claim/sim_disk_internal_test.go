@@ -142,7 +142,7 @@ func (m *mount) call(do func() error) error {
 	if m.p.dead || t.stopped {
 		return errKilled
 	}
-	lands := w.now + w.between(200*time.Microsecond, 4*time.Millisecond)
+	lands := w.now + w.slow*w.between(200*time.Microsecond, 4*time.Millisecond)
 	if !w.calm && w.chance(300) { // it is lost in the network for a while
 		lands += w.between(10*time.Millisecond, 25*time.Second)
 	}

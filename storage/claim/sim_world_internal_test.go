@@ -18,7 +18,8 @@ type world struct {
 	current *task
 	disk    *disk
 	nodes   []*node
-	calm    bool // no more faults
+	calm    bool          // no more faults
+	slow    time.Duration // how many times as long the disk takes
 	faults  faults
 }
 

@@ -18,7 +18,7 @@ import (
 const firstSecond = 1_700_000_000
 
 // newMetrics creates an archive policy and so many metrics.
-func newMetrics(t *testing.T, p *process, n int) []string {
+func newMetrics(t testing.TB, p *process, n int) []string {
 	t.Helper()
 	p.mustDo(http.MethodPost, "/v1/archive_policy", `{"name": "cluster", "definition": [{"granularity": 1}], "aggregation_methods": ["count", "sum"],
 		"back_window": 100000}`, http.StatusCreated)
@@ -29,7 +29,7 @@ func newMetrics(t *testing.T, p *process, n int) []string {
 	return ids
 }
 
-func newMetric(t *testing.T, p *process) string {
+func newMetric(t testing.TB, p *process) string {
 	t.Helper()
 	var created struct{ ID string }
 	if err := json.Unmarshal(p.mustDo(http.MethodPost, "/v1/metric", `{"archive_policy_name": "cluster"}`, http.StatusCreated), &created); err != nil {
@@ -84,7 +84,7 @@ func (s *sender) send(p *process) (status int, answer []byte, err error) {
 }
 
 // aggregates reads a metric's aggregates by second after firstSecond. It comes again for as long as it is told to.
-func aggregates(t *testing.T, p *process, metric, method string) map[int64]float64 {
+func aggregates(t testing.TB, p *process, metric, method string) map[int64]float64 {
 	t.Helper()
 	path := "/v1/metric/" + metric + "/measures?refresh=true&granularity=1&aggregation=" + method
 	var rows [][3]any

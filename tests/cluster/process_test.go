@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // process is a running process of the cluster.
 type process struct {
-	t     *testing.T
+	t     testing.TB
 	cmd   *exec.Cmd
 	log   safeBuffer
 	url   string        // of the API, or of a metricd's figures
@@ -68,7 +68,7 @@ func (b *safeBuffer) String() string {
 var serving = regexp.MustCompile(`msg=serving url=(\S+)`)
 
 // start starts a process of a role on a data folder and waits until it serves. metricd is the program of that name.
-func start(t *testing.T, data, role string, flags ...string) *process {
+func start(t testing.TB, data, role string, flags ...string) *process {
 	t.Helper()
 	return host{data: data, address: "127.0.0.1"}.start(t, role, flags...)
 }
@@ -81,7 +81,7 @@ type host struct {
 }
 
 // start starts a process of a role and waits until it serves.
-func (h host) start(t *testing.T, role string, flags ...string) *process {
+func (h host) start(t testing.TB, role string, flags ...string) *process {
 	t.Helper()
 	p := h.launch(t, role, flags...)
 	p.eventually("serves", func() bool {
@@ -94,7 +94,7 @@ func (h host) start(t *testing.T, role string, flags ...string) *process {
 }
 
 // launch starts a process of a role.
-func (h host) launch(t *testing.T, role string, flags ...string) *process {
+func (h host) launch(t testing.TB, role string, flags ...string) *process {
 	t.Helper()
 	args := []string{role, "--data", h.data, "--listen", h.address + ":0", "--peer-listen", h.address + ":0",
 		"--min-free-bytes", "1MiB", "--sacks", "8", "--log-level", "debug"}

@@ -1,0 +1,97 @@
+package diskprobe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Options say what is good enough. The zero value stands for the leases' defaults.
+type Options struct {
+	TTL   time.Duration // of leases; 0: 10 s
+	Slack time.Duration // for what caches hide; 0: 5 s
+
+	MinFreeBytes uint64        // 0: 1 GiB
+	PeerWait     time.Duration // for the other machine to come; 0: 1 min
+	PeerTime     time.Duration // of the measurement with it; 0: 10 s
+}
+
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
+	if o.TTL == 0 {
+		o.TTL = 10 * time.Second
+	}
+	if o.Slack == 0 {
+		o.Slack = 5 * time.Second
+	}
+	if o.MinFreeBytes == 0 {
+		o.MinFreeBytes = 1 << 30
+	}
+	if o.PeerWait == 0 {
+		o.PeerWait = time.Minute
+	}
+	if o.PeerTime == 0 {
+		o.PeerTime = 10 * time.Second
+	}
+}
+
+// Verdict is what a check came to.
+type Verdict int
+
+// From good to bad.
+const (
+	Yes     Verdict = iota
+	Warning         // it works, but not well
+	No              // stores would be lost
+)
+
+func (v Verdict) String() string { return [...]string{"yes", "warn", "no"}[v] }
+
+// Result is a check's.
+type Result struct {
+	Check   string
+	Verdict Verdict
+	Text    string // a sentence
+}
+
+// Worst returns the worst verdict.
+func Worst(results []Result) Verdict {
+	worst := Yes
+	for _, r := range results {
+		worst = max(worst, r.Verdict)
+	}
+	return worst
+}
+
+// check is one question to the disk; an error is a no.
+type check struct {
+	name string
+	ask  func(dir string, o *Options) (Verdict, string, error)
+}
+
+// Run asks the disk of a folder, which must exist. The error is that of a probe that could not be made at all.
+func Run(ctx context.Context, dir string, options Options) (results []Result, err error) {
+	options.EnsureDefaults()
+	own, err := os.MkdirTemp(dir, ".gnocco-probe-")
+	if err != nil {
+		return nil, fmt.Errorf("diskprobe: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(own)) }()
+	for _, c := range checks {
+		if err := ctx.Err(); err != nil {
+			return results, err
+		}
+		results = append(results, c.run(own, &options))
+	}
+	return results, nil
+}
+
+func (c *check) run(dir string, o *Options) Result {
+	verdict, text, err := c.ask(dir, o)
+	if err != nil {
+		verdict, text = No, err.Error()
+	}
+	return Result{Check: c.name, Verdict: verdict, Text: text}
+}

@@ -1,0 +1,69 @@
+package diskprobe_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gnocco/internal/diskprobe"
+)
+
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	results, err := diskprobe.Run(t.Context(), dir, diskprobe.Options{MinFreeBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 8 {
+		t.Errorf("%d results", len(results))
+	}
+	for _, r := range results {
+		if r.Verdict == diskprobe.No || !strings.HasSuffix(r.Text, ".") {
+			t.Errorf("%s: %s: %s", r.Check, r.Verdict, r.Text)
+		}
+	}
+	empty(t, dir)
+	// What is too slow or too full is said.
+	results, err = diskprobe.Run(t.Context(), dir, diskprobe.Options{TTL: time.Nanosecond, MinFreeBytes: 1 << 62})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diskprobe.Worst(results) != diskprobe.No || results[1].Verdict != diskprobe.Warning {
+		t.Errorf("%+v", results)
+	}
+	if _, err := diskprobe.Run(t.Context(), dir+"/none", diskprobe.Options{}); err == nil {
+		t.Error("a folder that is not there was probed")
+	}
+}
+
+func TestRunPeer(t *testing.T) {
+	dir := t.TempDir()
+	var group errgroup.Group
+	for range 2 {
+		group.Go(func() error {
+			results, err := diskprobe.RunPeer(t.Context(), dir, diskprobe.Options{PeerTime: time.Second})
+			if err == nil && (len(results) != 2 || diskprobe.Worst(results) != diskprobe.Yes) {
+				t.Errorf("%+v", results)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	empty(t, dir)
+	if _, err := diskprobe.RunPeer(t.Context(), dir, diskprobe.Options{PeerWait: time.Millisecond}); err == nil {
+		t.Error("a probe of two went through with one")
+	}
+	empty(t, dir)
+}

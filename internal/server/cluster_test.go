@@ -1,0 +1,208 @@
+package server_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"gnocco/internal/client"
+	"gnocco/internal/server"
+)
+
+// certificate writes a self-signed certificate for this machine, which is its own authority.
+func certificate(t *testing.T) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gnocco"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	err = errors.Join(os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600),
+		os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certFile, keyFile
+}
+
+func clientOf(t *testing.T, s *server.Server) *client.Client {
+	t.Helper()
+	c, err := client.New(s.URL(), "admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Whichever process is asked, and whatever lies where, answers are the same: over mutual TLS here.
+func TestAnyProcessAnswers(t *testing.T) {
+	cert, key := certificate(t)
+	data := filepath.Join(t.TempDir(), "data")
+	options := func(role server.Role) server.Options {
+		return server.Options{Data: data, Role: role, Sacks: 8, PeerCert: cert, PeerCertKey: key, PeerCA: cert}
+	}
+	servers := []*server.Server{start(t, options(server.RoleBoth)), start(t, options(server.RoleBoth)), start(t, options(server.RoleAPI))}
+	for _, s := range servers {
+		defer stop(t, s)
+	}
+	var clients []*client.Client
+	for _, s := range servers {
+		clients = append(clients, clientOf(t, s))
+	}
+	do := func(c *client.Client, method, path string, body, answer any) {
+		t.Helper()
+		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(clients[2], http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}, {"granularity": 3600}},
+		"aggregation_methods": []string{"mean", "count", "sum"}}, nil)
+	metrics := map[string]any{}
+	for i := range 30 {
+		metrics[fmt.Sprintf("m%d", i)] = map[string]any{"archive_policy_name": "p"}
+	}
+	var resource struct{ Metrics map[string]string }
+	do(clients[1], http.MethodPost, "/v1/resource/generic", map[string]any{"id": "house", "metrics": metrics}, &resource)
+	batch := map[string]any{}
+	named := map[string]any{}
+	for name, id := range resource.Metrics {
+		batch[id] = []map[string]any{{"timestamp": 1_700_000_000, "value": len(name)}}
+		named[name] = []map[string]any{{"timestamp": 1_700_000_060, "value": 1}}
+	}
+	do(clients[2], http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
+	do(clients[1], http.MethodPost, "/v1/batch/resources/metrics/measures", map[string]any{"house": named}, nil)
+
+	for path, body := range map[string]any{
+		"/v1/aggregates?refresh=true": map[string]any{"resource_type": "generic", "search": "original_resource_id = 'house'",
+			"operations": "(aggregate sum (metric * mean))"},
+		"/v1/aggregates?refresh=true&details=true": map[string]any{"resource_type": "generic", "search": "original_resource_id = 'house'",
+			"operations": "(metric m1 count)"},
+		"/v1/search/metric?metric_id=" + resource.Metrics["m3"]: map[string]any{">": 0},
+	} {
+		var want any
+		do(clients[0], http.MethodPost, path, body, &want)
+		if text := fmt.Sprint(want); len(text) < 50 {
+			t.Errorf("%s answers %s", path, text)
+		}
+		for _, c := range clients[1:] {
+			var got any
+			if do(c, http.MethodPost, path, body, &got); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s at %s: %v, want %v", path, c.URL(""), got, want)
+			}
+		}
+	}
+	for name, id := range resource.Metrics {
+		var want [][]any
+		for i, c := range clients {
+			var got [][]any
+			do(c, http.MethodGet, "/v1/metric/"+id+"/measures?refresh=true&aggregation=count", nil, &got)
+			if i == 0 {
+				want = got
+			}
+			if len(got) != 4 && len(got) != 3 || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s at %s: %v, want %v", name, c.URL(""), got, want)
+			}
+		}
+	}
+
+	// What is passed on looks as if it were answered here.
+	for _, s := range servers {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric", strings.NewReader(`{"archive_policy_name": "p"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusUnauthorized {
+			t.Errorf("without credentials: %s", answer.Status)
+		}
+		r, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric", strings.NewReader(`{"archive_policy_name": "p"}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.SetBasicAuth("somebody", "")
+		if answer, err = http.DefaultClient.Do(r); err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if location := answer.Header.Get("Location"); answer.StatusCode != http.StatusCreated || !strings.HasPrefix(location, s.URL()+"/v1/metric/") {
+			t.Errorf("%s, Location %q", answer.Status, location)
+		}
+	}
+	stranger := &http.Client{Timeout: 5 * time.Second}
+	var status struct {
+		Cluster struct{ Members []struct{ Address string } }
+	}
+	do(clients[2], http.MethodGet, "/v1/status", nil, &status)
+	if len(status.Cluster.Members) != 3 {
+		t.Fatalf("members %+v", status)
+	}
+	for _, m := range status.Cluster.Members {
+		if answer, err := stranger.Post("https://"+m.Address+"/peer/status", "application/json", nil); err == nil {
+			answer.Body.Close()
+			t.Errorf("a stranger without a certificate is answered: %s", answer.Status)
+		}
+	}
+}
+
+func TestOptionsOfACluster(t *testing.T) {
+	fails := func(want string, o server.Options) {
+		t.Helper()
+		o.Data, o.Listen = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0"
+		s, err := server.Start(t.Context(), o)
+		if err == nil {
+			stop(t, s)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	fails(`no role "both"`, server.Options{Role: "both"})
+	fails("a certificate, its key and an authority", server.Options{PeerCert: "cert.pem"})
+	fails("certificate for other processes", server.Options{PeerCert: "a", PeerCertKey: "b", PeerCA: "c"})
+	fails("on all addresses", server.Options{PeerListen: ":0"})
+	fails("TTL", server.Options{LeaseTTL: time.Millisecond})
+	fails(`coordination is "zookeeper://z"`, server.Options{Coordination: "zookeeper://z"})
+	fails("node is called", server.Options{Node: "a/b"})
+}
+
+// Processes that would not know of each other are kept apart.
+func TestCoordinationIsTheSameForAll(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	stop(t, start(t, server.Options{Data: data, Sacks: 2}))
+	_, err := server.Start(t.Context(), server.Options{Data: data, Listen: "127.0.0.1:0", Coordination: "etcd://127.0.0.1:1"})
+	if err == nil || !strings.Contains(err.Error(), "know each other by file, not by etcd") {
+		t.Error(err)
+	}
+}

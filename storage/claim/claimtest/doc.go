@@ -1,0 +1,2 @@
+// Package claimtest holds every claim.Coordinator to the same rules.
+package claimtest

@@ -1,0 +1,229 @@
+package etcd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"gnocco/storage/claim"
+)
+
+// last is what stays of a claim.
+type last struct {
+	Member claim.Member `json:"member"`
+	Epoch  uint64       `json:"epoch,omitempty"` // once it was given back
+	Rest   string       `json:"rest,omitempty"`  // likewise
+}
+
+// state is what etcd has of a name.
+type state struct {
+	holder   claim.Holder
+	rest     claim.Rest
+	revision int64 // of last/<name>, 0 for none
+	lease    clientv3.LeaseID
+}
+
+// Claim implements claim.Session.
+func (s *session) Claim(ctx context.Context, name string) (claim.Claim, error) {
+	if err := claim.CheckName(name); err != nil {
+		return claim.Claim{}, err
+	}
+	if err := s.reserve(name); err != nil {
+		return claim.Claim{}, err
+	}
+	h, err := s.number(ctx, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		delete(s.held, name)
+		return claim.Claim{}, err
+	}
+	s.held[name] = h
+	return claim.Claim{Name: name, Epoch: h.epoch}, nil
+}
+
+// reserve keeps a second goroutine of this process from claiming the same.
+func (s *session) reserve(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left {
+		return fmt.Errorf("claim: %s: %w: %w", name, claim.ErrLost, errLeft)
+	}
+	if h, ok := s.held[name]; ok {
+		return &claim.HeldError{Name: name, Holder: claim.Holder{Member: s.member, Epoch: h.epoch}}
+	}
+	s.held[name] = holding{}
+	return nil
+}
+
+// number puts the claim, if nobody live has it.
+func (s *session) number(ctx context.Context, name string) (h holding, err error) {
+	before, err := s.state(ctx, name)
+	if err != nil {
+		return h, err
+	}
+	holder := &before.holder
+	if holder.Live() && holder.Member.ID != s.member.ID && !s.bury(ctx, &holder.Member, before.lease) {
+		return h, &claim.HeldError{Name: name, Holder: *holder}
+	}
+	if !holder.Released && holder.Epoch != 0 && holder.Member.ID != s.member.ID && !s.local {
+		// What a dead holder wrote last may not be seen here yet.
+		if err := sleep(ctx, s.options.Slack); err != nil {
+			return h, fmt.Errorf("claim: %s: %w", name, err)
+		}
+	}
+	dir := s.storeDir(name)
+	newest, err := before.rest.Highest(s.options.FS, dir)
+	if err != nil {
+		return h, fmt.Errorf("claim: %s: %w", name, err)
+	}
+	if h, err = s.put(ctx, name, before.revision); err != nil {
+		return h, err
+	}
+	if err = s.Err(); err == nil && h.epoch <= newest {
+		err = fmt.Errorf("claim: %s: etcd is behind the disk: epoch %d, where %d is there", name, h.epoch, newest)
+	}
+	if err != nil {
+		return h, errors.Join(err, s.drop(ctx, name, h))
+	}
+	return h, nil
+}
+
+func (s *session) storeDir(name string) string { return s.options.FS.PathJoin(s.root, name) }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// put makes the claim this process's, if nothing has changed since last/<name> had that revision.
+func (s *session) put(ctx context.Context, name string, revision int64) (h holding, err error) {
+	member, err := json.Marshal(s.member)
+	if err != nil {
+		return h, err
+	}
+	record, err := json.Marshal(last{Member: s.member})
+	if err != nil {
+		return h, err
+	}
+	key, lastKey := s.key("claims/", name), s.key("last/", name)
+	unchanged := clientv3.Compare(clientv3.ModRevision(lastKey), "=", revision)
+	own := clientv3.Compare(clientv3.LeaseValue(key), "=", s.lease) // from a request whose answer got lost
+	puts := []clientv3.Op{
+		clientv3.OpPut(key, string(member), clientv3.WithLease(s.lease)), clientv3.OpPut(lastKey, string(record)),
+		clientv3.OpGet(s.key("base", "")),
+	}
+	txn, err := s.client.Txn(ctx).If(absent(key), unchanged).Then(puts...).
+		Else(clientv3.OpTxn([]clientv3.Cmp{own, unchanged}, puts, nil)).Commit()
+	if err != nil {
+		return h, fmt.Errorf("claim: %s by etcd: %w", name, err)
+	}
+	responses := txn.Responses
+	if !txn.Succeeded {
+		inner := responses[0].GetResponseTxn()
+		if !inner.Succeeded {
+			now, err := s.state(ctx, name)
+			if err != nil {
+				return h, err
+			}
+			return h, &claim.HeldError{Name: name, Holder: now.holder}
+		}
+		responses = inner.Responses
+	}
+	base, err := parseBase(responses[2].GetResponseRange().Kvs)
+	if err != nil {
+		return h, errors.Join(err, s.drop(ctx, name, holding{revision: txn.Header.Revision}))
+	}
+	return holding{epoch: base + uint64(txn.Header.Revision), revision: txn.Header.Revision}, nil
+}
+
+// drop takes a claim away that is not used.
+func (s *session) drop(ctx context.Context, name string, h holding) error {
+	key := s.key("claims/", name)
+	_, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", h.revision)).Then(clientv3.OpDelete(key)).Commit()
+	return err
+}
+
+// state asks what there is of a name.
+func (s *session) state(ctx context.Context, name string) (st state, err error) {
+	txn, err := s.client.Txn(ctx).Then(clientv3.OpGet(s.key("claims/", name)), clientv3.OpGet(s.key("last/", name)),
+		clientv3.OpGet(s.key("base", ""))).Commit()
+	if err != nil {
+		return st, fmt.Errorf("claim: %s by etcd: %w", name, err)
+	}
+	base, err := parseBase(txn.Responses[2].GetResponseRange().Kvs)
+	if err != nil {
+		return st, err
+	}
+	kvs := txn.Responses[1].GetResponseRange().Kvs
+	if len(kvs) == 0 {
+		return st, nil
+	}
+	var l last
+	if err := json.Unmarshal(kvs[0].Value, &l); err != nil {
+		return st, fmt.Errorf("claim: %s: %w", kvs[0].Key, err)
+	}
+	st.revision = kvs[0].ModRevision
+	st.holder = claim.Holder{Member: l.Member, Epoch: l.Epoch, Released: l.Epoch != 0}
+	if st.holder.Released {
+		if st.rest, err = claim.ParseRest(l.Rest); err != nil {
+			return st, err
+		}
+		return st, nil
+	}
+	st.holder.Epoch = base + uint64(st.revision)
+	if claims := txn.Responses[0].GetResponseRange().Kvs; len(claims) > 0 {
+		st.lease = clientv3.LeaseID(claims[0].Lease)
+	} else {
+		st.holder.Dead = true
+	}
+	return st, nil
+}
+
+// Holder implements claim.Session.
+func (s *session) Holder(ctx context.Context, name string) (claim.Holder, error) {
+	if err := claim.CheckName(name); err != nil {
+		return claim.Holder{}, err
+	}
+	st, err := s.state(ctx, name)
+	return st.holder, err
+}
+
+// Release implements claim.Session.
+func (s *session) Release(ctx context.Context, c claim.Claim) error {
+	s.mu.Lock()
+	h := s.held[c.Name]
+	s.mu.Unlock()
+	if h.epoch == 0 || h.epoch != c.Epoch {
+		return fmt.Errorf("%w: %s at epoch %d", claim.ErrNotHeld, c.Name, c.Epoch)
+	}
+	rest, err := claim.RestOf(s.options.FS, s.storeDir(c.Name), c.Epoch)
+	if err != nil {
+		return err
+	}
+	record, err := json.Marshal(last{Member: s.member, Epoch: c.Epoch, Rest: rest.String()})
+	if err != nil {
+		return err
+	}
+	key := s.key("claims/", c.Name)
+	_, err = s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", h.revision)).
+		Then(clientv3.OpDelete(key), clientv3.OpPut(s.key("last/", c.Name), string(record))).Commit()
+	if err != nil {
+		return fmt.Errorf("claim: release %s by etcd: %w", c.Name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, c.Name)
+	return nil
+}
+
+func formatBase(base uint64) string { return strconv.FormatUint(base, 10) }

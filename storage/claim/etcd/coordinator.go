@@ -1,0 +1,92 @@
+package etcd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"gnocco/storage/claim"
+)
+
+// Coordinator is the one of a data folder.
+type Coordinator struct {
+	root    string
+	options Options
+}
+
+// New returns the coordinator of the data folder root, which must exist. etcd is asked by Join only.
+func New(root string, options Options) (*Coordinator, error) {
+	options.EnsureDefaults()
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	root, err := claim.Canonical(options.FS, root)
+	if err != nil {
+		return nil, err
+	}
+	return &Coordinator{root: root, options: options}, nil
+}
+
+// Join implements claim.Coordinator.
+func (c *Coordinator) Join(ctx context.Context, m claim.Member) (claim.Session, error) {
+	if err := m.Complete(c.root); err != nil {
+		return nil, err
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: c.options.Endpoints, DialTimeout: c.options.Timeout, TLS: c.options.TLS,
+		Username: c.options.User, Password: c.options.Password, Logger: zap.NewNop(), // its errors are returned to us as well
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim: etcd: %w", err)
+	}
+	s := &session{
+		root: c.root, options: c.options, client: client, member: m, ended: make(chan struct{}), held: make(map[string]holding),
+		local: claim.IsLocal(c.options.FS, c.root),
+	}
+	if err := s.register(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("claim: join by etcd: %w", err), client.Close())
+	}
+	s.start()
+	return s, nil
+}
+
+// register gets a lease, and makes the process a member with it.
+func (s *session) register(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	if err := s.touchDisk(); err != nil {
+		return err
+	}
+	begun := s.options.Clock.Now()
+	// etcd counts whole seconds. Its lease must not end before ours.
+	seconds := int64((s.options.TTL+time.Second-1)/time.Second) + 1
+	lease, err := s.client.Grant(ctx, seconds)
+	if err != nil {
+		return err
+	}
+	s.lease = lease.ID
+	s.Deadline = claim.NewDeadline(s.options.Clock, s.options.TTL, begun)
+	if err := s.ensureBase(ctx); err != nil {
+		return err
+	}
+	content, err := json.Marshal(s.member)
+	if err != nil {
+		return err
+	}
+	key := s.key("members/", s.member.ID)
+	made, err := s.client.Txn(ctx).If(absent(key)).Then(clientv3.OpPut(key, string(content), clientv3.WithLease(s.lease))).Commit()
+	if err != nil {
+		return err
+	}
+	if !made.Succeeded {
+		return fmt.Errorf("member %s exists", s.member.ID)
+	}
+	return nil
+}
+
+func absent(key string) clientv3.Cmp { return clientv3.Compare(clientv3.CreateRevision(key), "=", 0) }

@@ -1,0 +1,152 @@
+package etcd_test
+
+import (
+	"errors"
+
+	"net"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/claim"
+	"gnocco/storage/claim/claimtest"
+	"gnocco/storage/claim/etcd"
+)
+
+// startServer runs the machine's etcd, and returns its endpoint and process.
+func startServer(t *testing.T) (string, *exec.Cmd) {
+	t.Helper()
+	program, err := exec.LookPath("etcd")
+	if err != nil {
+		t.Skip("this machine has no etcd")
+	}
+	var urls []string
+	for range 2 {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls = append(urls, "http://"+listener.Addr().String())
+		if err := listener.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(program, "--data-dir", filepath.Join(t.TempDir(), "etcd"), "--log-level", "error",
+		"--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
+		"--listen-peer-urls", urls[1], "--initial-advertise-peer-urls", urls[1], "--initial-cluster", "default="+urls[1])
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGCONT)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return strings.TrimPrefix(urls[0], "http://"), cmd
+}
+
+func open(t *testing.T, root, endpoint string, o claim.Options) claim.Coordinator {
+	t.Helper()
+	c, err := etcd.New(root, etcd.Options{Endpoints: []string{endpoint}, Options: o, Timeout: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCoordinator(t *testing.T) {
+	endpoint, _ := startServer(t)
+	root := t.TempDir()
+	claimtest.Run(t, root, func() claim.Coordinator { return open(t, root, endpoint, claim.Options{}) })
+}
+
+// Epochs go on above those of the other coordinator, and come to be behind them only with an error.
+func TestEpochsAreAboveTheDisk(t *testing.T) {
+	endpoint, _ := startServer(t)
+	root := t.TempDir()
+	if _, err := claim.TakeOver(vfs.Default, filepath.Join(root, "sacks/003"), 5000); err != nil {
+		t.Fatal(err)
+	}
+	a := claimtest.Join(t, open(t, root, endpoint, claim.Options{}), "a")
+	c, err := a.Claim(t.Context(), "index")
+	if err != nil || c.Epoch <= 5000 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if _, err := claim.TakeOver(vfs.Default, filepath.Join(root, "sacks/004"), 9000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Claim(t.Context(), "sacks/004"); err == nil || !strings.Contains(err.Error(), "behind the disk") {
+		t.Errorf("claim of a store from the future: %v", err)
+	}
+	if _, err := open(t, root, endpoint, claim.Options{}).Join(t.Context(), claim.Member{Node: "b"}); err == nil {
+		t.Error("joined an etcd that is behind the disk")
+	}
+	if err := a.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := claimtest.Join(t, open(t, root, endpoint, claim.Options{}), "b")
+	if c, err := b.Claim(t.Context(), "sacks/004"); err != nil || c.Epoch <= 9000 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// When etcd does not answer, the lease ends; and then others can claim.
+func TestServerStops(t *testing.T) {
+	endpoint, server := startServer(t)
+	root := t.TempDir()
+	o := claim.Options{TTL: 3 * time.Second, Slack: time.Second}
+	a := claimtest.Join(t, open(t, root, endpoint, o), "a")
+	if _, err := a.Claim(t.Context(), "index"); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	<-a.Done()
+	if !errors.Is(a.Err(), claim.ErrLost) {
+		t.Errorf("lease: %v", a.Err())
+	}
+	if err := server.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	b := claimtest.Join(t, open(t, root, endpoint, o), "b")
+	changed := b.Watch(t.Context())
+	for {
+		_, err := b.Claim(t.Context(), "index")
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, claim.ErrHeld) {
+			t.Fatal(err)
+		}
+		<-changed
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	f := func(text, endpoints, prefix string, secure bool) {
+		t.Helper()
+		e, p, s, err := etcd.ParseURL(text)
+		if endpoints == "" && err != nil {
+			return
+		}
+		if err != nil || !slices.Equal(e, strings.Split(endpoints, " ")) || p != prefix || s != secure {
+			t.Errorf("%s: %q %q %t %v", text, e, p, s, err)
+		}
+	}
+	f("etcd://a:2379", "a:2379", "", false)
+	f("etcd://a:2379,b:2379/x/y", "a:2379 b:2379", "/x/y", false)
+	f("etcds://[::1]:1", "[::1]:1", "", true)
+	for _, bad := range []string{"", "http://a:1", "etcd://", "etcd:///x", "etcd://a,,b", "etcd://a b"} {
+		f(bad, "", "", false)
+	}
+	if _, err := etcd.New(t.TempDir(), etcd.Options{}); err == nil {
+		t.Error("no endpoint was accepted")
+	}
+}

@@ -1,0 +1,278 @@
+package claim_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"gnocco/storage/claim"
+	"gnocco/storage/engine"
+)
+
+const storeDir = "data/sacks/007"
+
+// openStore opens a Pebble store that lets a test end it in any way.
+func openStore(t *testing.T, fs vfs.FS, dir string) *pebble.DB {
+	t.Helper()
+	db, err := engine.Open(dir, engine.Options{FS: fs, MemTableSize: 256 << 10, Fail: func(error) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// fill writes synced keys, some of which come to lie in tables.
+func fill(t *testing.T, db *pebble.DB, prefix string) {
+	t.Helper()
+	for i := range 60 {
+		if err := db.Set(fmt.Appendf(nil, "%s/%03d", prefix, i), make([]byte, 100), pebble.Sync); err != nil {
+			t.Fatal(err)
+		}
+		if i%20 == 15 {
+			if err := db.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func keys(t *testing.T, db *pebble.DB, prefix string) (n int) {
+	t.Helper()
+	iter, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte(prefix + "/"), UpperBound: []byte(prefix + "0")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for iter.First(); iter.Valid(); iter.Next() {
+		n++
+	}
+	if err := iter.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// hand is a way in which a store is left to its next holder.
+type hand struct {
+	name string
+	dir  string // where the store was
+	end  func(t *testing.T, fs vfs.FS, db *pebble.DB)
+}
+
+var hands = []hand{
+	{"killed", storeDir + "/e1", func(*testing.T, vfs.FS, *pebble.DB) {}},
+	{"closed", storeDir + "/e1", func(t *testing.T, fs vfs.FS, db *pebble.DB) {
+		if err := errors.Join(db.Close(), claim.MarkClosed(fs, storeDir, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"loose", storeDir, func(t *testing.T, _ vfs.FS, db *pebble.DB) {
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}},
+}
+
+// leave makes a store and leaves it, on a file system as it was left.
+func (h hand) leave(t *testing.T) *vfs.MemFS {
+	fs := vfs.NewCrashableMem()
+	if err := fs.MkdirAll(h.dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	db := openStore(t, fs, h.dir)
+	fill(t, db, "a")
+	h.end(t, fs, db)
+	left := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
+	if h.name == "killed" {
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return left
+}
+
+func TestTakeOver(t *testing.T) {
+	for _, h := range hands {
+		t.Run(h.name, func(t *testing.T) {
+			fs := h.leave(t)
+			path, err := claim.TakeOver(fs, storeDir, 2)
+			if err != nil || path != storeDir+"/e2" {
+				t.Fatalf("%s, %v", path, err)
+			}
+			if again, err := claim.TakeOver(fs, storeDir, 2); err != nil || again != path {
+				t.Fatalf("again: %s, %v", again, err)
+			}
+			db := openStore(t, fs, path)
+			if n := keys(t, db, "a"); n != 60 {
+				t.Errorf("%d keys", n)
+			}
+			fill(t, db, "b")
+			if err := claim.RemoveOld(fs, storeDir, 2); err != nil {
+				t.Fatal(err)
+			}
+			if names, err := fs.List(storeDir); err != nil || len(names) != 1 {
+				t.Errorf("left behind: %v, %v", names, err)
+			}
+			if _, err := claim.TakeOver(fs, storeDir, 1); !errors.Is(err, claim.ErrSuperseded) {
+				t.Errorf("takeover at an epoch that is over: %v", err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			db = openStore(t, fs, path)
+			if a, b := keys(t, db, "a"), keys(t, db, "b"); a != 60 || b != 60 {
+				t.Errorf("%d and %d keys after the old ones were removed", a, b)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Whatever call a takeover or the removal behind it dies at, and whatever the disk has of it then, the next one has all.
+func TestTakeOverDiesAtEveryCall(t *testing.T) {
+	for _, h := range hands {
+		t.Run(h.name, func(t *testing.T) {
+			source := h.leave(t)
+			for call := int64(1); ; call++ {
+				for _, unsynced := range []int{0, 50, 100} {
+					fs := source.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
+					died := dieAt(t, fs, call)
+					fs = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(uint64(call), 2))})
+					path, err := claim.TakeOver(fs, storeDir, 3)
+					if err != nil {
+						t.Fatalf("call %d: %v", call, err)
+					}
+					db := openStore(t, fs, path)
+					if n := keys(t, db, "a"); n != 60 {
+						t.Fatalf("call %d, %d%% of what was not synced: %d keys", call, unsynced, n)
+					}
+					if err := db.Close(); err != nil {
+						t.Fatal(err)
+					}
+					if !died {
+						t.Logf("%d calls", call-1)
+						return
+					}
+				}
+			}
+		})
+	}
+}
+
+// dieAt takes over at epoch 2 and removes what was before, and fails from the given call on.
+func dieAt(t *testing.T, fs *vfs.MemFS, call int64) (died bool) {
+	var calls atomic.Int64
+	failing := errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if calls.Add(1) >= call {
+			return errorfs.ErrInjected
+		}
+		return nil
+	}))
+	_, err := claim.TakeOver(failing, storeDir, 2)
+	if err == nil {
+		err = claim.RemoveOld(failing, storeDir, 2)
+	}
+	if err != nil && !errors.Is(err, errorfs.ErrInjected) {
+		t.Fatalf("call %d: %v", call, err)
+	}
+	return err != nil
+}
+
+// stoppedClock is a test's.
+type stoppedClock struct{ now atomic.Int64 }
+
+func (c *stoppedClock) Now() time.Duration { return time.Duration(c.now.Load()) }
+
+// What its last holder still writes changes nothing for the next one, also where the lease was asked just before.
+func TestStaleHolderHarmsNobody(t *testing.T) {
+	fs := vfs.NewMem()
+	clock := new(stoppedClock)
+	lease := claim.NewDeadline(clock, time.Second, 0)
+	path, err := claim.TakeOver(claim.Fence(fs, lease), storeDir, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fenced := openStore(t, claim.Fence(fs, lease), path)
+	fill(t, fenced, "a")
+	late, err := claim.Fence(fs, lease).Create(path+"/000500.sst", vfs.WriteCategoryUnspecified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.now.Store(int64(time.Minute))
+
+	second, err := claim.TakeOver(fs, storeDir, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := openStore(t, fs, second)
+	fill(t, db, "b")
+	// What the fence refuses:
+	for what, err := range map[string]error{
+		"create":  errorOf(claim.Fence(fs, lease).Create(path+"/x", vfs.WriteCategoryUnspecified)),
+		"reuse":   errorOf(claim.Fence(fs, lease).ReuseForWrite(path+"/LOCK", path+"/x", vfs.WriteCategoryUnspecified)),
+		"open":    errorOf(claim.Fence(fs, lease).OpenReadWrite(path+"/x", vfs.WriteCategoryUnspecified)),
+		"lock":    errorOf(claim.Fence(fs, lease).Lock(path + "/x")),
+		"link":    claim.Fence(fs, lease).Link(path+"/LOCK", path+"/x"),
+		"rename":  claim.Fence(fs, lease).Rename(path+"/LOCK", path+"/x"),
+		"remove":  claim.Fence(fs, lease).Remove(path + "/LOCK"),
+		"all":     claim.Fence(fs, lease).RemoveAll(path),
+		"folder":  claim.Fence(fs, lease).MkdirAll(path+"/x", 0),
+		"write":   errorOf(late.Write([]byte("x"))),
+		"writeat": errorOf(late.WriteAt([]byte("x"), 0)),
+		"extend":  late.Preallocate(0, 10),
+		"sync":    late.Sync(),
+		"data":    late.SyncData(),
+		"syncto":  errorOf(late.SyncTo(1)),
+	} {
+		if !errors.Is(err, claim.ErrLost) {
+			t.Errorf("%s after the lease: %v", what, err)
+		}
+	}
+	// What got past it before:
+	if err := fs.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = openStore(t, fs, second)
+	if a, b := keys(t, db, "a"), keys(t, db, "b"); a != 60 || b != 60 {
+		t.Errorf("%d and %d keys", a, b)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func errorOf[T any](_ T, err error) error { return err }
+
+// A sync that was begun in time and returned too late is no success.
+func TestSyncThatReturnsLate(t *testing.T) {
+	clock := new(stoppedClock)
+	lease := claim.NewDeadline(clock, time.Second, 0)
+	slow := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileSync {
+			clock.now.Store(int64(time.Minute))
+		}
+		return nil
+	}))
+	file, err := claim.Fence(slow, lease).Create("x", vfs.WriteCategoryUnspecified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Sync(); !errors.Is(err, claim.ErrLost) {
+		t.Errorf("sync: %v", err)
+	}
+	if lease.Renew(clock.Now()) {
+		t.Error("a lease that was lost was renewed")
+	}
+	<-lease.Done()
+}

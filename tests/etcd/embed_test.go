@@ -1,0 +1,39 @@
+package etcd_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+
+	"gnocco/storage/claim"
+	"gnocco/storage/claim/claimtest"
+	"gnocco/storage/claim/etcd"
+)
+
+func TestEmbedded(t *testing.T) {
+	config := embed.NewConfig()
+	config.Dir = t.TempDir()
+	config.LogLevel = "error"
+	anywhere := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	config.ListenClientUrls, config.ListenPeerUrls = anywhere, anywhere
+	server, err := embed.StartEtcd(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	select {
+	case <-server.Server.ReadyNotify():
+	case <-time.After(time.Minute):
+		t.Fatal("etcd is not ready after a minute")
+	}
+	root := t.TempDir()
+	claimtest.Run(t, root, func() claim.Coordinator {
+		c, err := etcd.New(root, etcd.Options{Endpoints: []string{server.Clients[0].Addr().String()}, Timeout: 20 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	})
+}
