@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gnocco/model"
 	"gnocco/storage/claim"
 )
 
@@ -100,7 +101,13 @@ func (n *node) giveSack(ctx context.Context, sack int) error {
 
 // closeSacks brings all that was accepted into the archives, until ctx ends, and lets others take the sacks.
 func (n *node) closeSacks(ctx context.Context) error {
-	errs := []error{n.metricd.Checkpoint(ctx)}
+	var errs []error
+	if err := n.metricd.Checkpoint(ctx); errors.Is(err, model.ErrUnavailable) {
+		// What could not be looked up or fetched stays where it was accepted, for the next holders of the sacks.
+		n.logger.Warn("not all that was accepted is in the archives", "error", err)
+	} else {
+		errs = append(errs, err)
+	}
 	members, err := n.staying(ctx)
 	errs = append(errs, err)
 	workers := withRole(members, RoleMetricd)
