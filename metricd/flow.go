@@ -104,6 +104,9 @@ func (s *sack) refresh(ctx context.Context) error {
 			}
 		}
 	}
+	if s.ctx.Err() != nil {
+		return notOwned(s.number) // given away meanwhile: what was not taken any more is for the next holder to take
+	}
 	return nil
 }
 

@@ -23,6 +23,7 @@ type archives struct {
 	holders *holders
 	client  *peer.Client
 	sacks   int
+	reach   func(context.Context) error // returns once local takes from all incoming stores
 }
 
 // Groups implements api.Archives.
@@ -116,14 +117,14 @@ func (a *archives) Refresh(ctx context.Context, metrics []uuid.UUID) error {
 func (a *archives) refresh(ctx context.Context, sacks []int) error {
 	refresh := func(sacks []int) error {
 		return a.atHolder(ctx, sacks[0],
-			func() error { return a.local.RefreshSacks(ctx, sacks) },
+			func() error { return a.refreshLocal(ctx, sacks) },
 			func(address string) error { return a.client.Refresh(ctx, address, sacks) })
 	}
 	if len(sacks) == 1 {
 		return refresh(sacks)
 	}
 	if a.local != nil {
-		if err := a.local.RefreshSacks(ctx, sacks); !errors.Is(err, metricd.ErrNotOwned) {
+		if err := a.refreshLocal(ctx, sacks); !errors.Is(err, metricd.ErrNotOwned) {
 			return err
 		}
 	}
@@ -136,6 +137,14 @@ func (a *archives) refresh(ctx context.Context, sacks []int) error {
 		}
 	}
 	return nil
+}
+
+// refreshLocal refreshes sacks that this process holds.
+func (a *archives) refreshLocal(ctx context.Context, sacks []int) error {
+	if err := a.reach(ctx); err != nil {
+		return err
+	}
+	return a.local.RefreshSacks(ctx, sacks)
 }
 
 // byHolder groups n things by the process that holds their sacks: "" is this one.

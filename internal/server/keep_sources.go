@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"gnocco/internal/peer"
 	"gnocco/metricd"
+	"gnocco/model"
 )
 
 // source is an incoming store that this process's sacks take from.
@@ -41,6 +43,49 @@ func (n *node) keepSources(ctx context.Context) error {
 		errs = append(errs, n.attachRemote(ctx, name))
 	}
 	return errors.Join(errs...)
+}
+
+// reachWait is how long a refresh waits for incoming stores that are about to be opened or adopted.
+const reachWait = 2 * time.Second
+
+// reachSources returns once the sacks take from all incoming stores that there are: without one of them a refresh would pretend.
+func (n *node) reachSources(ctx context.Context) error {
+	for deadline := time.Now().Add(reachWait); ; {
+		names, err := n.folder.incomingNames()
+		if err != nil {
+			return err
+		}
+		missing := n.missingSource(names)
+		if missing == "" {
+			return nil
+		}
+		if err := n.keepSources(ctx); err != nil && !errors.Is(err, model.ErrUnavailable) {
+			return err
+		}
+		if n.missingSource(names) == "" {
+			continue
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: what %s has accepted cannot be reached", model.ErrUnavailable, missing)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// missingSource returns the first of the incoming stores that the sacks do not take from, "" if they take from all.
+func (n *node) missingSource(names []string) string {
+	n.sourcing.Lock()
+	defer n.sourcing.Unlock()
+	for _, name := range names {
+		if n.sources[name] == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // attach lets the sacks take from a store, unless they do. sourcing is held.

@@ -136,7 +136,7 @@ func (o ownArchives) Groups(ctx context.Context, metric *model.Metric, granulari
 
 // RefreshSacks implements peer.Archives.
 func (o ownArchives) RefreshSacks(ctx context.Context, sacks []int) error {
-	return elsewhere(o.local.RefreshSacks(ctx, sacks))
+	return elsewhere(o.refreshLocal(ctx, sacks))
 }
 
 func elsewhere(err error) error {

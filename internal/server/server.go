@@ -115,7 +115,7 @@ func (s *Server) open(ctx context.Context, n *node, registry *prometheus.Registr
 		}
 		s.parts("workers", n.metricd.Close)
 	}
-	n.archives = &archives{local: n.metricd, lease: n.session, holders: n.holders, client: n.client, sacks: n.cluster.Sacks}
+	n.archives = &archives{local: n.metricd, lease: n.session, holders: n.holders, client: n.client, sacks: n.cluster.Sacks, reach: n.reachSources}
 	n.api = func() http.Handler { return nil }
 	if !n.options.Role.api() {
 		return newFigures(registry), nil

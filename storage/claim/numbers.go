@@ -59,7 +59,10 @@ func (s *session) numbers(name string) (numbers, error) {
 		if isReleased && epoch == n.highest {
 			n.released = append(n.released, id)
 		}
-		if ok && epoch < n.highest || strings.HasPrefix(file, temporary) {
+		if !ok {
+			epoch, ok = temporaryNumber(file)
+		}
+		if ok && epoch < n.highest {
 			n.old = append(n.old, file)
 		}
 	}
@@ -69,6 +72,16 @@ func (s *session) numbers(name string) (numbers, error) {
 func parseNumber(text string) (epoch uint64, ok bool) {
 	epoch, err := strconv.ParseUint(text, 10, 64)
 	return epoch, err == nil && epoch > 0
+}
+
+// temporaryNumber returns the number that a file was to be linked to, or to give back, that has no final name yet. One of the highest
+// number or above may be somebody's who is about to do so.
+func temporaryNumber(file string) (epoch uint64, ok bool) {
+	text, ok := strings.CutPrefix(strings.TrimSuffix(file, released), temporary)
+	if !ok {
+		return 0, false
+	}
+	return parseNumber(text[strings.LastIndexByte(text, '-')+1:])
 }
 
 // Claim implements Session.
