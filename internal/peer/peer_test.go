@@ -171,6 +171,53 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	}
 }
 
+// What was drained and could not be taken, for want of the index, is drained again.
+func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
+	o := startOther(t, 1)
+	id := o.newMetric(t)
+	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	for second := range 20 {
+		o.post(t, id, second)
+	}
+	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), slog.New(slog.DiscardHandler))
+	defer source.Close()
+	var away atomic.Bool
+	away.Store(true)
+	found := peer.NewIndex(o.client, func(ctx context.Context) (string, error) {
+		if away.Load() {
+			return "", model.ErrUnavailable
+		}
+		return o.holder(ctx)
+	}, 100)
+	w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: found, Incoming: source, CheckpointInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(context.Background())
+	for range 3 {
+		if err := w.Refresh(t.Context(), []uuid.UUID{id}); !errors.Is(err, model.ErrUnavailable) {
+			t.Fatalf("refresh without an index: %v", err)
+		}
+	}
+	away.Store(false)
+	if err := w.Refresh(t.Context(), []uuid.UUID{id}); err != nil {
+		t.Fatal(err)
+	}
+	metric, err := o.Index.Metric(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups carbonara.Groups
+	if err := w.Groups(t.Context(), metric, time.Minute, []carbonara.Column{carbonara.ColumnCount}, 0, carbonara.MaxTimestamp, &groups); err != nil {
+		t.Fatal(err)
+	}
+	if counts := groups.Column(carbonara.ColumnCount); len(counts) != 1 || counts[0] != 20 {
+		t.Errorf("counts %v of 20 measures", counts)
+	}
+}
+
 // Groups come over as they are, and a sack that the other process does not hold is told apart.
 func TestGroupsComeOver(t *testing.T) {
 	o := startOther(t, 1)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,7 +100,8 @@ func (s *Source) Ready(sack int) <-chan struct{} {
 	return nil
 }
 
-// Drain implements metricd.Source.
+// Drain implements metricd.Source. What it returns stays here until the reader asks for what is behind it: taking it may have
+// failed.
 func (s *Source) Drain(sack int, after uint64, maxBytes int) ([]incoming.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,20 +109,22 @@ func (s *Source) Drain(sack int, after uint64, maxBytes int) ([]incoming.Record,
 	if k == nil {
 		return nil, nil
 	}
-	skip := 0
-	for skip < len(k.records) && k.records[skip].Sequence <= after {
-		skip++
+	taken := 0
+	for taken < len(k.records) && k.records[taken].Sequence <= after {
+		taken++
 	}
-	n, size := skip, 0
-	for n < len(k.records) && (n == skip || size+len(k.records[n].Block) <= maxBytes) {
+	if taken > 0 {
+		s.size -= blockBytes(k.records[:taken])
+		clear(k.records[:taken])
+		k.records = k.records[taken:]
+		s.notify()
+	}
+	n, size := 0, 0
+	for n < len(k.records) && (n == 0 || size+len(k.records[n].Block) <= maxBytes) {
 		size += len(k.records[n].Block)
 		n++
 	}
-	drained := k.records[skip:n:n]
-	s.size -= blockBytes(k.records[:n])
-	k.records = k.records[n:]
-	s.notify()
-	return drained, nil
+	return slices.Clone(k.records[:n]), nil
 }
 
 // Acknowledge implements metricd.Source: it is told with the next request.
