@@ -118,7 +118,7 @@ func (s *Server) open(ctx context.Context, n *node, registry *prometheus.Registr
 	n.archives = &archives{local: n.metricd, lease: n.session, holders: n.holders, client: n.client, sacks: n.cluster.Sacks}
 	n.api = func() http.Handler { return nil }
 	if !n.options.Role.api() {
-		return newFigures(registry), nil
+		return newFigures(registry, n.options.Pprof), nil
 	}
 	if err := n.openOwnIncoming(ctx); err != nil {
 		return nil, err
