@@ -58,8 +58,8 @@ func (d *Deadline) Remaining() time.Duration {
 func (d *Deadline) Lose(why error) {
 	d.once.Do(func() {
 		d.err = fmt.Errorf("claim: %w: %w", ErrLost, why)
-		d.lost.Store(true)
 		close(d.done)
+		d.lost.Store(true) // last: who sees it finds the error
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -61,10 +62,13 @@ func (s *session) start() {
 	s.running.Go(func() {
 		ctx, cancel := s.untilEnd()
 		defer cancel()
-		for changes := range s.client.Watch(ctx, s.options.Prefix, clientv3.WithPrefix()) {
-			if len(changes.Events) > 0 || changes.Err() != nil {
-				s.watchers.Wake()
+		for ctx.Err() == nil { // a watch ends when etcd has forgotten what came meanwhile
+			for changes := range s.client.Watch(ctx, s.options.Prefix, clientv3.WithPrefix()) {
+				if len(changes.Events) > 0 || changes.Err() != nil {
+					s.watchers.Wake()
+				}
 			}
+			_ = sleep(ctx, s.options.Beat) // the loop's condition looks at ctx
 		}
 	})
 }
@@ -126,12 +130,10 @@ func (s *session) beat(ctx context.Context) error {
 
 // touchDisk writes to the data folder what nobody reads. File's members pass over names that begin like this.
 func (s *session) touchDisk() error {
-	fs := s.options.FS
-	dir := fs.PathJoin(s.root, "members")
-	if err := fs.MkdirAll(dir, 0o750); err != nil {
+	if err := s.options.FS.MkdirAll(s.options.FS.PathJoin(s.root, "members"), 0o750); err != nil {
 		return err
 	}
-	file, err := fs.OpenReadWrite(s.diskFile(), vfs.WriteCategoryUnspecified)
+	file, err := s.options.FS.OpenReadWrite(s.diskFile(), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
@@ -204,6 +206,8 @@ func (s *session) Leave(ctx context.Context) error {
 	if _, err := s.client.Revoke(ctx, s.lease); err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		errs = append(errs, fmt.Errorf("claim: leave by etcd: %w", err))
 	}
-	errs = append(errs, s.options.FS.Remove(s.diskFile()), s.client.Close())
-	return errors.Join(errs...)
+	if err := s.options.FS.Remove(s.diskFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, fmt.Errorf("claim: leave: %w", err))
+	}
+	return errors.Join(append(errs, s.client.Close())...)
 }

@@ -1,0 +1,36 @@
+package claim
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+// Whatever a disk gives back, decoding fails cleanly or gives what encodes to the same.
+func FuzzDecode(f *testing.F) {
+	member, err := json.Marshal(Member{ID: "a.1", Node: "a", Roles: []string{"api"}, Weight: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(append(append(appendCounter(nil, 7), '\n'), member...))
+	f.Add([]byte("12 closed"))
+	f.Add([]byte("e12.closed"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if counter, rest, err := decodeCounter(content); err == nil {
+			if text := appendCounter(nil, counter); len(text) != counterBytes || !bytes.HasSuffix(content, rest) {
+				t.Errorf("counter %d of %q", counter, content)
+			}
+			if m, err := decodeMember(rest); err == nil && (CheckName(m.ID) != nil || CheckName(m.Node) != nil) {
+				t.Errorf("member %+v", m)
+			}
+		}
+		if r, err := ParseRest(string(content)); err == nil {
+			if again, err := ParseRest(r.String()); err != nil || again != r {
+				t.Errorf("%q: %v, %v", content, again, err)
+			}
+		}
+		if epoch, ok := parseEpoch(string(content)); ok && epochName(epoch) != string(content) {
+			t.Errorf("%q is taken for epoch %d", content, epoch)
+		}
+	})
+}
