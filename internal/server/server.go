@@ -136,6 +136,7 @@ func (s *Server) hold(ctx context.Context, n *node) error {
 	if err := n.pass(ctx); err != nil {
 		return err
 	}
+	n.warnOfLoopback(ctx)
 	n.wakeOthers(ctx, everyone)
 	background, stop := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
