@@ -9,11 +9,12 @@
 //	                   and api/policy has the rules of who may do what
 //	statsd             measures by UDP
 //	metricd            workers: own sacks, process, expunge
-//	storage            index, incoming and archive: Pebble stores; engine opens them
+//	internal/server    one process of a cluster: holds its share of the stores; internal/peer is how processes talk
+//	storage            index, incoming and archive: Pebble stores; engine opens them; claim says who may
 //	model              the nouns and their rules; model/filter finds resources
 //	carbonara          a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
 //
-// api and metricd do not know each other: cmd hands one to the other. Read carbonara's package comment for what
+// api and metricd do not know each other: internal/server hands one to the other. Read carbonara's package comment for what
 // aggregates mean, then model's, then that of the package that you are after.
 package gnocco
 

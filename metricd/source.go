@@ -15,7 +15,8 @@ type Source interface {
 	ID() string
 	// Ready carries a token once the sack got records.
 	Ready(sack int) <-chan struct{}
-	// Drain returns the records behind a sequence, oldest first, as many as fit into maxBytes. It does not wait.
+	// Drain returns the records behind a sequence, oldest first, as many as fit into maxBytes, and again when it is called
+	// again with that sequence. It does not wait.
 	Drain(sack int, after uint64, maxBytes int) ([]incoming.Record, error)
 	// Acknowledge says that the archives hold all up to a sequence. It does not wait.
 	Acknowledge(sack int, upTo uint64) error

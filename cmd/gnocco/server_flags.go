@@ -40,6 +40,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role server.Role, dataDefa
 	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less than this free")
 	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second, "longest time to finish requests and checkpoints when stopping")
 	f.log.define(flags)
+	flags.BoolVar(&o.Pprof, "pprof", false, "serve profiles of the process below /debug/pprof")
 	f.defineMember(flags)
 	if role != server.RoleAPI {
 		flags.IntVar(&o.Workers, "workers", 0, "sacks worked on at a time (0: one a core)")
@@ -76,7 +77,6 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Prefix, "prefix", "", "serve the API below this path too, such as /gnocchi")
 	flags.BoolVar(&o.ProxyHeaders, "proxy-headers", false, "believe Forwarded and X-Forwarded-* headers")
 	flags.StringSliceVar(&o.CORSOrigins, "cors-allowed-origin", nil, "origin from which browsers may call, * for any (may be repeated)")
-	flags.BoolVar(&o.Pprof, "pprof", false, "serve profiles of the process below /debug/pprof")
 	flags.BoolVar(&o.SkipDefaultPolicies, "no-default-policies", false, "start without Gnocchi's default archive policies")
 	flags.StringVar(&o.Auth.Mode, "auth-mode", "basic", "who users are: basic (a user name, no password is checked), htpasswd, remoteuser, keystone")
 	flags.StringVar(&o.Auth.HtpasswdFile, "htpasswd-file", "", "users and bcrypt hashes for --auth-mode htpasswd, as htpasswd -B writes them; read again when it changes")

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"gnocco/storage/archive"
+	"gnocco/storage/claim"
 )
 
 // DiskOptions say what Disk stores.
@@ -136,7 +138,7 @@ type kinds struct {
 // compactArchives compacts the archives of a stopped server, and adds up what is in them.
 func compactArchives(dataDir string) (kinds, error) {
 	var sum kinds
-	dirs, err := filepath.Glob(filepath.Join(dataDir, "sacks", "*", "e*"))
+	dirs, err := filepath.Glob(filepath.Join(dataDir, "sacks", "*"))
 	if err != nil {
 		return sum, err
 	}
@@ -144,7 +146,11 @@ func compactArchives(dataDir string) (kinds, error) {
 		return sum, fmt.Errorf("no archives in %s", dataDir)
 	}
 	for _, dir := range dirs {
-		if err := compactArchive(dir, &sum); err != nil {
+		current, _, err := claim.Current(vfs.Default, dir)
+		if err != nil {
+			return sum, err
+		}
+		if err := compactArchive(current, &sum); err != nil {
 			return sum, err
 		}
 	}

@@ -171,39 +171,50 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	}
 }
 
-// Who could not take what a source gave gets it again, until it asks for what lies behind. (Measures were lost: a worker drained
-// records, found nobody to ask about their metrics, and drained again.)
-func TestSourceGivesAgainWhatWasNotTaken(t *testing.T) {
+// What was drained and could not be taken, for want of the index, is drained again.
+func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 	o := startOther(t, 1)
 	id := o.newMetric(t)
 	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), slog.New(slog.DiscardHandler))
-	defer source.Close()
-	source.Follow(0, 0)
-	for second := range 3 {
+	for second := range 20 {
 		o.post(t, id, second)
 	}
-	drained, after := 0, uint64(0)
-	for drained < 3 {
-		records, err := source.Drain(0, after, 1)
-		if err != nil {
-			t.Fatal(err)
+	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), slog.New(slog.DiscardHandler))
+	defer source.Close()
+	var away atomic.Bool
+	away.Store(true)
+	found := peer.NewIndex(o.client, func(ctx context.Context) (string, error) {
+		if away.Load() {
+			return "", model.ErrUnavailable
 		}
-		if len(records) == 0 {
-			<-source.Ready(0)
-			continue
-		}
-		again, err := source.Drain(0, after, 1)
-		if err != nil || len(again) != 1 || again[0].Sequence != records[0].Sequence {
-			t.Fatalf("given once: %d, then %v (%v)", records[0].Sequence, again, err)
-		}
-		after = records[0].Sequence
-		drained++
+		return o.holder(ctx)
+	}, 100)
+	w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: found, Incoming: source, CheckpointInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if records, err := source.Drain(0, after, 1); err != nil || len(records) != 0 {
-		t.Errorf("%d more records (%v)", len(records), err)
+	defer w.Close(context.Background())
+	for range 3 {
+		if err := w.Refresh(t.Context(), []uuid.UUID{id}); !errors.Is(err, model.ErrUnavailable) {
+			t.Fatalf("refresh without an index: %v", err)
+		}
+	}
+	away.Store(false)
+	if err := w.Refresh(t.Context(), []uuid.UUID{id}); err != nil {
+		t.Fatal(err)
+	}
+	metric, err := o.Index.Metric(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups carbonara.Groups
+	if err := w.Groups(t.Context(), metric, time.Minute, []carbonara.Column{carbonara.ColumnCount}, 0, carbonara.MaxTimestamp, &groups); err != nil {
+		t.Fatal(err)
+	}
+	if counts := groups.Column(carbonara.ColumnCount); len(counts) != 1 || counts[0] != 20 {
+		t.Errorf("counts %v of 20 measures", counts)
 	}
 }
 

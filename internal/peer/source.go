@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,8 +100,8 @@ func (s *Source) Ready(sack int) <-chan struct{} {
 	return nil
 }
 
-// Drain implements metricd.Source. Records go when they are known to be taken, by a call that asks for what lies behind them: who
-// could not take what it got asks for it again.
+// Drain implements metricd.Source. What it returns stays here until the reader asks for what is behind it: taking it may have
+// failed.
 func (s *Source) Drain(sack int, after uint64, maxBytes int) ([]incoming.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,17 +113,18 @@ func (s *Source) Drain(sack int, after uint64, maxBytes int) ([]incoming.Record,
 	for taken < len(k.records) && k.records[taken].Sequence <= after {
 		taken++
 	}
-	s.size -= blockBytes(k.records[:taken])
-	k.records = k.records[taken:]
+	if taken > 0 {
+		s.size -= blockBytes(k.records[:taken])
+		clear(k.records[:taken])
+		k.records = k.records[taken:]
+		s.notify()
+	}
 	n, size := 0, 0
 	for n < len(k.records) && (n == 0 || size+len(k.records[n].Block) <= maxBytes) {
 		size += len(k.records[n].Block)
 		n++
 	}
-	if taken > 0 {
-		s.notify()
-	}
-	return k.records[:n:n], nil
+	return slices.Clone(k.records[:n]), nil
 }
 
 // Acknowledge implements metricd.Source: it is told with the next request.

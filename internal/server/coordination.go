@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"gnocco/internal/diskprobe"
@@ -61,8 +60,7 @@ func (o *Options) coordinator(folder *Folder) (claim.Coordinator, error) {
 
 // probe asks the disk whether it does what several processes rely on. One process that others cannot reach does without.
 func (o *Options) probe(ctx context.Context, folder *Folder, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); o.Role == RoleBoth && err == nil && ip != nil && ip.IsLoopback() {
+	if o.Role == RoleBoth && isLoopback(address) {
 		return nil
 	}
 	leases := o.claimOptions()

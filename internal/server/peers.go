@@ -88,6 +88,31 @@ func onlyAddress() (net.IP, error) {
 	return found[0], nil
 }
 
+// warnOfLoopback tells of processes on other machines that could not reach this one.
+func (n *node) warnOfLoopback(ctx context.Context) {
+	own := n.session.Member()
+	if !isLoopback(own.Address) {
+		return
+	}
+	members, err := n.session.Members(ctx)
+	if err != nil {
+		return // keep tells
+	}
+	for _, m := range members {
+		if m.Process.BootID != own.Process.BootID {
+			n.logger.Warn("processes on other machines cannot reach this one: say by --peer-listen where it is", "address", own.Address, "other", m.ID)
+			return
+		}
+	}
+}
+
+// isLoopback tells whether an address is of this machine only.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
 // servePeers answers the other processes.
 func (s *Server) servePeers(n *node, listener net.Listener, key peer.Key) {
 	process := &peer.Process{

@@ -118,7 +118,7 @@ func (s *Server) open(ctx context.Context, n *node, registry *prometheus.Registr
 	n.archives = &archives{local: n.metricd, lease: n.session, holders: n.holders, client: n.client, sacks: n.cluster.Sacks, reach: n.reachSources}
 	n.api = func() http.Handler { return nil }
 	if !n.options.Role.api() {
-		return newFigures(registry), nil
+		return newFigures(registry, n.options.Pprof), nil
 	}
 	if err := n.openOwnIncoming(ctx); err != nil {
 		return nil, err
@@ -139,6 +139,7 @@ func (s *Server) hold(ctx context.Context, n *node) error {
 	} else if err != nil {
 		return err
 	}
+	n.warnOfLoopback(ctx)
 	n.wakeOthers(ctx, everyone)
 	background, stop := context.WithCancel(context.Background())
 	var loops sync.WaitGroup

@@ -108,7 +108,12 @@ func (h host) launch(t testing.TB, role string, flags ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.kill() })
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("log of %s:\n%s", role, p.log.String())
+		}
+	})
 	go func() {
 		_ = p.cmd.Wait()
 		close(p.ended)

@@ -1,0 +1,81 @@
+package cluster_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os/exec"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// startEtcd starts Debian's etcd-server, if it is there, and returns its address.
+func startEtcd(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("etcd")
+	if err != nil {
+		t.Skip("etcd is not installed")
+	}
+	var ports [2]string
+	for i := range ports {
+		for {
+			ports[i] = fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
+			if listener, err := net.Listen("tcp", ports[i]); err == nil {
+				listener.Close()
+				break
+			}
+		}
+	}
+	client, peer := "http://"+ports[0], "http://"+ports[1]
+	cmd := exec.Command(program, "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--log-level", "error")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if answer, err := http.Get(client + "/health"); err == nil {
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return ports[0]
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("etcd does not start")
+		}
+	}
+}
+
+// The same over etcd: a metricd and the holder of the index are killed, and all is there, once.
+func TestMeasuresCountOnceOverEtcd(t *testing.T) {
+	flags := []string{"--coordination", "etcd://" + startEtcd(t) + "/test", "--lease-ttl", "2s", "--lease-slack", "1s"}
+	data := t.TempDir()
+	first := start(t, data, "api", flags...)
+	metrics := newMetrics(t, first, 8)
+	second := start(t, data, "api", flags...)
+	worker := start(t, data, "metricd", flags...)
+	start(t, data, "metricd", flags...)
+	var seconds atomic.Int64
+	s := &sender{metrics: metrics, seconds: &seconds, doubt: map[int64]bool{}}
+	send := func() {
+		done := make(chan struct{})
+		time.AfterFunc(300*time.Millisecond, func() { close(done) })
+		s.post(t, second, done)
+	}
+	send()
+	worker.kill()
+	send()
+	first.kill()
+	send()
+	check(t, second, metrics, s)
+	second.eventually("takes the index", func() bool {
+		status, _, _, err := second.do(http.MethodGet, "/v1/metric/"+metrics[0], "")
+		return err == nil && status == http.StatusOK
+	})
+	check(t, second, metrics, s)
+}
