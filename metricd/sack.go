@@ -23,10 +23,11 @@ type sack struct {
 	stop        context.CancelFunc
 	checkpoints sync.WaitGroup // the loop that makes them
 
-	work     sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next three
-	request  model.Measures
-	targets  []*head                     // of request's metrics; nil for those that are gone
-	resolved map[uuid.UUID]*model.Metric // looked up for the records in hand
+	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next four
+	request    model.Measures
+	targets    []*head                     // of request's metrics; nil for those that are gone
+	resolved   map[uuid.UUID]*model.Metric // looked up for the records in hand; nil for none
+	resolvedAt uint64                      // the index's generation of that look: heads of another were not looked up
 
 	mu        sync.RWMutex // guards what follows; see doc.go
 	flows     map[string]*flow
@@ -194,7 +195,7 @@ func (s *sack) resolve(ctx context.Context, rest []incoming.Record) error {
 // headOf returns the metric's head as of the index's generation, nil for a metric that is gone. h is the head so far,
 // nil for none.
 func (s *sack) headOf(ctx context.Context, id uuid.UUID, h *head, generation uint64, rest []incoming.Record) (*head, error) {
-	if s.resolved == nil {
+	if s.resolved == nil || s.resolvedAt != generation {
 		if err := s.find(ctx, rest, generation); err != nil {
 			return nil, err
 		}
@@ -238,7 +239,7 @@ func (s *sack) find(ctx context.Context, records []incoming.Record, generation u
 	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
 		return err
 	}
-	s.resolved = make(map[uuid.UUID]*model.Metric, len(ids))
+	s.resolved, s.resolvedAt = make(map[uuid.UUID]*model.Metric, len(ids)), generation
 	for i, id := range ids {
 		s.resolved[id] = found[i]
 	}

@@ -1,0 +1,125 @@
+package metricd_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/metricd"
+	"gnocco/model"
+	"gnocco/storage/incoming"
+	"gnocco/storage/index"
+)
+
+// movingIndex is one that has changed each time that it is asked, as one may have that another process holds.
+type movingIndex struct {
+	*index.Store
+	generation atomic.Uint64
+}
+
+func (x *movingIndex) Generation() uint64 { return x.generation.Load() }
+
+func (x *movingIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error {
+	x.generation.Add(1)
+	return x.Store.Find(ctx, ids, found)
+}
+
+// listSource gives what it is told, all at once.
+type listSource struct {
+	mu      sync.Mutex
+	records []incoming.Record
+	ready   chan struct{}
+}
+
+func (s *listSource) ID() string                    { return "list" }
+func (s *listSource) Ready(int) <-chan struct{}     { return s.ready }
+func (s *listSource) Acknowledge(int, uint64) error { return nil }
+func (s *listSource) Drain(_ int, after uint64, _ int) ([]incoming.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.records[min(int(after), len(s.records)):], nil
+}
+
+// put adds requests of one measure for each of some metrics, which are drained together.
+func (s *listSource) put(second int, requests ...[]uuid.UUID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, metrics := range requests {
+		m := &model.Measures{Metrics: metrics, Offsets: []int{0}}
+		var pick []int
+		for i := range metrics {
+			m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(second)*1e9)
+			m.Values = append(m.Values, 1)
+			m.Offsets = append(m.Offsets, i+1)
+			pick = append(pick, i)
+		}
+		s.records = append(s.records, incoming.Record{Sequence: uint64(len(s.records) + 1), Block: incoming.AppendBlock(nil, m, pick, time.Now())})
+	}
+	select {
+	case s.ready <- struct{}{}:
+	default:
+	}
+}
+
+// A look into the index may tell that it has changed: then metrics whose heads were up to date before it must be looked up too, and
+// are not taken for deleted.
+func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
+	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	policy, err := store.ArchivePolicy("low")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var metrics []uuid.UUID
+	for range 4 {
+		m := &model.Metric{ID: uuid.New(), ArchivePolicy: policy, Creator: "admin"}
+		if err := store.CreateMetric(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		metrics = append(metrics, m.ID)
+	}
+	source := &listSource{ready: make(chan struct{}, 1)}
+	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: &movingIndex{Store: store}, Incoming: source,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(context.Background())
+	want := make(map[uuid.UUID]float64)
+	for second := range 3 {
+		// The first request of each round brings a metric without a head, the second those that have one.
+		source.put(second, metrics[second+1:second+2], metrics[:second+1], metrics[:second+2])
+		if err := p.Refresh(t.Context(), metrics); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range metrics[:second+2] {
+			want[id]++
+		}
+	}
+	for _, id := range metrics {
+		metric, err := store.Metric(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var groups carbonara.Groups
+		if err := p.Groups(t.Context(), metric, policy.Granularities()[0], []carbonara.Column{carbonara.ColumnCount}, 0, carbonara.MaxTimestamp, &groups); err != nil {
+			t.Fatal(err)
+		}
+		got := 0.0
+		for _, n := range groups.Column(carbonara.ColumnCount) {
+			got += n
+		}
+		if got != want[id] {
+			t.Errorf("%s has %v measures, want %v", id, got, want[id])
+		}
+	}
+}
