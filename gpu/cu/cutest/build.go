@@ -1,0 +1,44 @@
+package cutest
+
+import (
+	_ "embed"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+//go:embed driver/fake_driver.c
+var source []byte
+
+// Build compiles the driver into dir and returns the library's path, which is what cu.Options.Library takes, and programs in the
+// environment variable GNOCCO_CUDA_DRIVER. Such programs find a library of host kernels in FAKE_CUDA_KERNELS, the number of
+// devices in FAKE_CUDA_DEVICES and their bytes of memory in FAKE_CUDA_MEMORY.
+func Build(t testing.TB, dir string) string {
+	t.Helper()
+	file := filepath.Join(dir, "fake_driver.c")
+	if err := os.WriteFile(file, source, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Compile(t, filepath.Join(dir, "libfakecuda.so"), "-std=gnu11", file)
+}
+
+// Compile makes a shared library of C sources, with further arguments for the compiler, and returns its path.
+func Compile(t testing.TB, library string, args ...string) string {
+	t.Helper()
+	compiler := ""
+	for _, name := range []string{"gcc", "clang", "cc"} {
+		if path, err := exec.LookPath(name); err == nil {
+			compiler = path
+			break
+		}
+	}
+	if compiler == "" {
+		t.Skip("no C compiler to build the fake CUDA driver")
+	}
+	args = append([]string{"-O1", "-g", "-Wall", "-Wextra", "-shared", "-fPIC", "-pthread", "-o", library}, append(args, "-ldl")...)
+	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", compiler, err, out)
+	}
+	return library
+}

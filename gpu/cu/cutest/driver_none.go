@@ -1,0 +1,28 @@
+//go:build !linux || !(amd64 || arm64) || nogpu
+
+package cutest
+
+import (
+	"testing"
+
+	"gnocco/gpu/cu"
+)
+
+// Driver is the fake driver of this process, which package cu cannot load here.
+type Driver struct{}
+
+// Open skips the test.
+func Open(t testing.TB) *Driver {
+	t.Skip("package cu is built without the loader")
+	return nil
+}
+
+func (d *Driver) Fail(string, int, cu.Result) {}
+func (d *Driver) SetMemory(int64)             {}
+func (d *Driver) SetDevices(int)              {}
+func (d *Driver) LoadKernels(string)          {}
+func (d *Driver) Calls(string) int            { return 0 }
+func (d *Driver) Launches() []string          { return nil }
+func (d *Driver) Faults() string              { return "" }
+func (d *Driver) ExpectFaults(...string)      {}
+func (d *Driver) Leaks() string               { return "" }

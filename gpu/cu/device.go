@@ -1,0 +1,81 @@
+package cu
+
+import "unsafe"
+
+// Device is a device's ordinal, as the driver counts them.
+type Device int32
+
+// NumDevices returns how many devices the driver sees.
+func NumDevices() (int, error) {
+	var count int32
+	err := check("cuDeviceGetCount", call(loaded().deviceGetCount, uintptr(unsafe.Pointer(&count))))
+	return int(count), err
+}
+
+// GetDevice returns the device of an ordinal below NumDevices.
+func GetDevice(ordinal int) (Device, error) {
+	var device int32
+	err := check("cuDeviceGet", call2(loaded().deviceGet, uintptr(unsafe.Pointer(&device)), uintptr(ordinal)))
+	return Device(device), err
+}
+
+// Name returns the product's name.
+func (d Device) Name() (string, error) {
+	var name [256]byte
+	err := check("cuDeviceGetName", call3(loaded().deviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d)))
+	return textOf(name[:]), err
+}
+
+// Attribute returns one of the device's properties.
+func (d Device) Attribute(attribute DeviceAttribute) (int, error) {
+	var value int32
+	err := check("cuDeviceGetAttribute",
+		call3(loaded().deviceGetAttribute, uintptr(unsafe.Pointer(&value)), uintptr(attribute), uintptr(d)))
+	return int(value), err
+}
+
+// Attributes returns several properties, in their order.
+func (d Device) Attributes(attributes ...DeviceAttribute) ([]int, error) {
+	values := make([]int, len(attributes))
+	for i, attribute := range attributes {
+		var err error
+		if values[i], err = d.Attribute(attribute); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// TotalMem returns the bytes of the device's memory.
+func (d Device) TotalMem() (int64, error) {
+	var bytes uint64
+	err := check("cuDeviceTotalMem", call2(loaded().deviceTotalMem, uintptr(unsafe.Pointer(&bytes)), uintptr(d)))
+	return int64(bytes), err
+}
+
+// ComputeCapability returns the version of what the device can do: 9, 0 for sm_90.
+func (d Device) ComputeCapability() (major, minor int, err error) {
+	values, err := d.Attributes(ComputeCapabilityMajor, ComputeCapabilityMinor)
+	if err != nil {
+		return 0, 0, err
+	}
+	return values[0], values[1], nil
+}
+
+// RetainPrimaryCtx returns the context that all users of the device in this process share. Each call is undone by one of
+// ReleasePrimaryCtx. It is not yet current anywhere.
+func (d Device) RetainPrimaryCtx() (CUContext, error) {
+	var ctx CUContext
+	err := check("cuDevicePrimaryCtxRetain", call2(loaded().primaryRetain, uintptr(unsafe.Pointer(&ctx.handle)), uintptr(d)))
+	return ctx, err
+}
+
+// ReleasePrimaryCtx undoes a RetainPrimaryCtx. The last one ends the context and everything made in it.
+func (d Device) ReleasePrimaryCtx() error {
+	return check("cuDevicePrimaryCtxRelease", call(loaded().primaryRelease, uintptr(d)))
+}
+
+// SetPrimaryCtxFlags says how threads wait for the device. It comes before the first RetainPrimaryCtx.
+func (d Device) SetPrimaryCtxFlags(flags ContextFlags) error {
+	return check("cuDevicePrimaryCtxSetFlags", call2(loaded().primarySetFlags, uintptr(d), uintptr(flags)))
+}

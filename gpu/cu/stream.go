@@ -1,0 +1,49 @@
+package cu
+
+import "unsafe"
+
+// Stream is a queue of work for the device: in order within a stream, in any order between streams.
+type Stream struct{ handle uintptr }
+
+// NoStream is the default stream, which waits for all streams but those made NonBlocking.
+var NoStream Stream
+
+// StreamFlags say how a stream stands to NoStream.
+type StreamFlags uint32
+
+const (
+	DefaultStream StreamFlags = 0
+	NonBlocking   StreamFlags = 1 // does not wait for NoStream
+)
+
+// MakeStream makes a stream in the current context.
+func MakeStream(flags StreamFlags) (Stream, error) {
+	var stream Stream
+	err := check("cuStreamCreate", call2(loaded().streamCreate, uintptr(unsafe.Pointer(&stream.handle)), uintptr(flags)))
+	return stream, err
+}
+
+// Destroy ends the stream once its work is done, without waiting for that.
+func (s Stream) Destroy() error {
+	return check("cuStreamDestroy", call(loaded().streamDestroy, s.handle))
+}
+
+// Synchronize waits for all work on the stream.
+func (s Stream) Synchronize() error {
+	return check("cuStreamSynchronize", call(loaded().streamSynchronize, s.handle))
+}
+
+// Query returns nil if all work on the stream is done, NotReady if not.
+func (s Stream) Query() error {
+	status := call(loaded().streamQuery, s.handle)
+	if status == NotReady {
+		return NotReady // unwrapped: asked again and again
+	}
+	return check("cuStreamQuery", status)
+}
+
+// Wait makes what comes on the stream from now on wait for the event, on the device. An event that was never recorded is not
+// waited for.
+func (s Stream) Wait(event Event) error {
+	return check("cuStreamWaitEvent", call3(loaded().streamWaitEvent, s.handle, event.handle, 0))
+}

@@ -1,0 +1,92 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+
+	"gnocco/gpu/cu"
+)
+
+// Engine is what an open device has. Uploads, Downloads and Properties are for everybody, the rest for the owner.
+type Engine struct {
+	Properties Properties
+	Memory     *Pool
+	Cache      *BlockCache
+	Uploads    *PinnedPool // written by the host, past its caches
+	Downloads  *PinnedPool // read by the host
+
+	device  cu.Device
+	context cu.CUContext // retained, and current on the owner's thread
+	lanes   []*Lane
+	modules []cu.Module
+}
+
+// openEngine opens a device on the calling thread, which its goroutine is bound to.
+func openEngine(options *Options, m *metrics) (_ *Engine, err error) {
+	if err := cu.Open(cu.Options{Library: options.Driver}); err != nil {
+		return nil, fmt.Errorf("gpu: %w", err)
+	}
+	device, properties, err := find(options.Ordinal)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{Properties: properties, device: device}
+	if e.context, err = device.RetainPrimaryCtx(); err != nil {
+		return nil, fmt.Errorf("gpu: device %d: %w", options.Ordinal, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = e.close() // err says more
+		}
+	}()
+	if err := cu.SetCurrentContext(e.context); err != nil {
+		return nil, fmt.Errorf("gpu: device %d: %w", options.Ordinal, err)
+	}
+	free, _, err := cu.MemInfo()
+	if err != nil {
+		return nil, fmt.Errorf("gpu: device %d: %w", options.Ordinal, err)
+	}
+	budget := free / 10 * 9
+	if options.MemoryBytes > 0 {
+		budget = min(budget, options.MemoryBytes)
+	}
+	e.Memory = newPool(budget, m)
+	e.Cache = newBlockCache(min(options.CacheBytes, budget), m)
+	e.Memory.evict = e.Cache.evict
+	e.Uploads = newPinnedPool(e.context, cu.HostAllocWriteCombined, options.PinnedBytes, m.pinnedUpload)
+	e.Downloads = newPinnedPool(e.context, 0, options.PinnedBytes, m.pinnedDownload)
+	for range options.Lanes {
+		lane, err := newLane(m)
+		if err != nil {
+			return nil, err
+		}
+		e.lanes = append(e.lanes, lane)
+	}
+	return e, nil
+}
+
+// Load loads a module for as long as the device is open.
+func (e *Engine) Load(image []byte) (cu.Module, error) {
+	module, err := cu.LoadData(image)
+	if err != nil {
+		return module, fmt.Errorf("gpu: %w", err)
+	}
+	e.modules = append(e.modules, module)
+	return module, nil
+}
+
+// close ends all that the engine has. No work is under way.
+func (e *Engine) close() error {
+	var errs []error
+	for _, lane := range e.lanes {
+		errs = append(errs, lane.close())
+	}
+	if e.Memory != nil {
+		errs = append(errs, e.Memory.close(), e.Uploads.close(), e.Downloads.close())
+	}
+	for _, module := range e.modules {
+		errs = append(errs, module.Unload())
+	}
+	errs = append(errs, cu.SetCurrentContext(cu.CUContext{}), e.device.ReleasePrimaryCtx())
+	return errors.Join(errs...)
+}

@@ -1,0 +1,136 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/gpu/cu"
+)
+
+// PinnedPool keeps pinned memory: half a second a gigabyte is too much to pay per batch. There are two, as memory for uploads is
+// written past the caches and memory for downloads is read. It may be used from any goroutine.
+type PinnedPool struct {
+	context cu.CUContext
+	flags   cu.HostAllocFlags
+	budget  int64
+	gauge   prometheus.Gauge
+
+	mu     sync.Mutex
+	held   int64     // bytes of all memory, used or not
+	unused []*Pinned // the one given back last comes last
+	all    map[*Pinned]struct{}
+	ended  error // why there is no more
+}
+
+func newPinnedPool(context cu.CUContext, flags cu.HostAllocFlags, budget int64, gauge prometheus.Gauge) *PinnedPool {
+	return &PinnedPool{context: context, flags: flags | cu.HostAllocPortable, budget: budget, gauge: gauge, all: make(map[*Pinned]struct{})}
+}
+
+// Get returns at least so many bytes, which the caller owns until Release. They hold rubbish. ErrMemory if the budget does not
+// allow for it now.
+func (p *PinnedPool) Get(bytes int64) (*Pinned, error) {
+	class := sizeClass(bytes)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended != nil {
+		return nil, p.ended
+	}
+	best := -1
+	for i, b := range p.unused {
+		if size := int64(len(b.Bytes)); serves(size, class) && (best < 0 || size <= int64(len(p.unused[best].Bytes))) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		b := p.unused[best]
+		p.unused = slices.Delete(p.unused, best, best+1)
+		return b, nil
+	}
+	var b *Pinned
+	err := p.inContext(func() error {
+		for p.held > p.budget-class {
+			if len(p.unused) == 0 {
+				return fmt.Errorf("%w: %d bytes pinned, %d of %d in use", ErrMemory, class, p.held, p.budget)
+			}
+			oldest := p.unused[0]
+			p.unused = slices.Delete(p.unused, 0, 1)
+			if err := p.free(oldest); err != nil {
+				return err
+			}
+		}
+		address, err := cu.MemHostAlloc(class, p.flags)
+		if errors.Is(err, cu.OutOfMemory) {
+			return fmt.Errorf("%w: %w", ErrMemory, err)
+		} else if err != nil {
+			return fmt.Errorf("gpu: %w", err)
+		}
+		b = &Pinned{Bytes: unsafe.Slice((*byte)(address), class), pool: p}
+		p.all[b] = struct{}{}
+		p.held += class
+		p.gauge.Set(float64(p.held))
+		return nil
+	})
+	return b, err
+}
+
+func (p *PinnedPool) put(b *Pinned) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == nil { // otherwise it went with the pool
+		p.unused = append(p.unused, b)
+	}
+}
+
+// free is called with mu held and the context current.
+func (p *PinnedPool) free(b *Pinned) error {
+	delete(p.all, b)
+	p.held -= int64(len(b.Bytes))
+	p.gauge.Set(float64(p.held))
+	if err := cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(b.Bytes))); err != nil {
+		return fmt.Errorf("gpu: %w", err)
+	}
+	return nil
+}
+
+// inContext calls f with the context current, and leaves the thread as it was: it may be the owner's.
+func (p *PinnedPool) inContext(f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, err := cu.CurrentContext()
+	if err != nil {
+		return fmt.Errorf("gpu: %w", err)
+	}
+	if before == p.context {
+		return f()
+	}
+	if err := cu.SetCurrentContext(p.context); err != nil {
+		return fmt.Errorf("gpu: %w", err)
+	}
+	return errors.Join(f(), cu.SetCurrentContext(before))
+}
+
+// fail makes Get return err from now on. Memory that somebody has stays readable.
+func (p *PinnedPool) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = err
+}
+
+// close frees all memory, whoever may hold it. It is called by the owner.
+func (p *PinnedPool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = ErrClosed
+	var errs []error
+	for b := range p.all {
+		errs = append(errs, p.free(b))
+	}
+	p.unused = nil
+	return errors.Join(errs...)
+}
