@@ -2,12 +2,14 @@
 #pragma once
 #include "runs.h"
 
-// Percentiles says what to compute: the fractions (p/100) asked for, and where each has its column of a row per run.
+// Percentiles says what to compute: the fractions (p/100) asked for, and where their columns of a row per run are.
 struct Percentiles {
   const f64 *fractions; // [number]
-  f64 *const *columns;  // [number]
+  f64 *columns;         // one after the other
+  u32 stride;           // rows from one column to the next
   u32 number;
 };
+DEVICE f64 *percentile_at(const Percentiles &out, u32 k, u32 r) { return out.columns + (u64)k * out.stride + r; }
 
 // key_of orders as numbers do, -0 below +0, NaN last.
 constexpr i64 LAST_KEY = 0x7fffffffffffffff;

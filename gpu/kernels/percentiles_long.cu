@@ -76,7 +76,7 @@ KERNEL(SORT_THREADS) percentiles_long(const f64 *values, Runs runs, Percentiles 
       while (size < n) size *= 2;
       for (u32 p = t; p < size; p += SORT_THREADS) keys[p] = p < n ? key_of(load(values + run.begin + p)) : LAST_KEY;
       sort(keys, size);
-      for (u32 k = t; k < out.number; k += SORT_THREADS) out.columns[k][r] = percentile(keys, n, load(out.fractions + k));
+      for (u32 k = t; k < out.number; k += SORT_THREADS) *percentile_at(out, k, r) = percentile(keys, n, load(out.fractions + k));
       sync_block();
       continue;
     }
@@ -85,7 +85,7 @@ KERNEL(SORT_THREADS) percentiles_long(const f64 *values, Runs runs, Percentiles 
       Selected s = select(values + run.begin, n, rank.low, counts, &least);
       if (t == 0) {
         f64 low = value_of_key(s.low);
-        out.columns[k][r] = whole(rank) ? low : between(rank, low, value_of_key(s.high));
+        *percentile_at(out, k, r) = whole(rank) ? low : between(rank, low, value_of_key(s.high));
       }
     }
   }

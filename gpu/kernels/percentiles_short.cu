@@ -68,7 +68,7 @@ KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
     sync_block();
     if (fits && !longer)
       for (u32 k = 0; k < out.number; k++)
-        out.columns[k][r + t] = percentile(sorted + run.begin - from, run.end - run.begin, load(out.fractions + k));
+        *percentile_at(out, k, r + t) = percentile(sorted + run.begin - from, run.end - run.begin, load(out.fractions + k));
     sync_block();
     r += taken;
   }
