@@ -126,7 +126,7 @@ inline void run_block() {
   for (u32 t = 0; t < m.threads; t++) {
     Fiber &f = m.fibers[t];
     if (!f.stack) f.stack = (char *)aligned_alloc(64, stack_bytes);
-    void **top = (void **)(f.stack + stack_bytes) - 2; // as after a call: 8 bytes off a multiple of 16
+    void **top = (void **)(f.stack + stack_bytes) - 3; // as after a call: 8 bytes off a multiple of 16
     *top = nullptr;
     *--top = (void *)fiber_main;
     top -= 6;

@@ -26,7 +26,7 @@ template <bool WithM2> DEVICE void moments_long(const f64 *values, const Runs &r
   if (base >= total) return;
   const u32 n = load(runs.begins + total);
   f64 *tile = turned[warp_id()];
-  Run run = {0, 0, -1};
+  Run run = {0, 0, -1, false};
   if (r < total) run = run_at(runs, r);
   Moments m = run.continued >= 0 ? continued(open + (u64)run.continued * MOMENTS) : none();
   const bool fresh = m.count == 0;

@@ -18,7 +18,7 @@ template <bool WithM2> DEVICE void moments_short(const f64 *values, const Runs &
   if (block >= total) return;
   const u32 from = load(runs.begins + block) & ~SERIES_FIRST;
   const u32 to = load(runs.begins + MIN(total, block + SHORT_THREADS)) & ~SERIES_FIRST;
-  Run run = {to, to, -1};
+  Run run = {to, to, -1, false};
   if (r < total) run = run_at(runs, r);
   Moments m = run.continued >= 0 ? continued(open + (u64)run.continued * MOMENTS) : none();
   const bool fresh = m.count == 0;

@@ -12,6 +12,7 @@
 #include "order.h"
 
 constexpr u32 PLACE_THREADS = 128, PLACE_VALUES = 2048, PLACE_LONGEST = 32;
+constexpr u8 NOBODY = 255; // owns a first value that is none
 
 // Leftover is the list of runs that are too long, in no order; *number is 0 before the launch.
 struct Leftover {
@@ -30,7 +31,7 @@ KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
   while (r < last) {
     if (t == 0) fitting = 0;
     const u32 from = load(runs.begins + r) & ~SERIES_FIRST;
-    Run run = {from, from, -1};
+    Run run = {from, from, -1, false};
     if (r + t < last) run = run_at(runs, r + t);
     sync_block();
     bool fits = r + t < last && run.end - from <= PLACE_VALUES;
@@ -49,6 +50,7 @@ KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
       begins[t] = run.begin - from;
       ends[t] = run.end - from;
       if (longer) left.runs[atomic_add(left.number, 1)] = r + t;
+      if (run.skipped) owner[run.begin - 1 - from] = NOBODY;
       for (u32 p = run.begin; p < run.end; p++) owner[p - from] = (u8)t;
       if (t == taken - 1) end_ = run.end - from;
     }
@@ -57,8 +59,9 @@ KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
     for (u32 i = t; i < n; i += PLACE_THREADS) keys[i] = key_of(load(values + from + i));
     sync_block();
     for (u32 i = t; i < n; i += PLACE_THREADS) {
-      u32 o = owner[i] % PLACE_THREADS, begin = begins[o], end = ends[o];
-      if (i < begin || i >= end || end - begin > PLACE_LONGEST) continue; // a skipped first value has no owner
+      if (owner[i] == NOBODY) continue;
+      u32 begin = begins[owner[i]], end = ends[owner[i]];
+      if (end - begin > PLACE_LONGEST) continue;
       i64 key = keys[i];
       u32 place = begin;
       for (u32 j = begin; j < i; j++) place += keys[j] <= key;
@@ -68,7 +71,7 @@ KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
     sync_block();
     if (fits && !longer)
       for (u32 k = 0; k < out.number; k++)
-        *percentile_at(out, k, r + t) = percentile(sorted + run.begin - from, run.end - run.begin, load(out.fractions + k));
+        *percentile_at(out, k, r + t) = percentile(sorted + (run.begin - from), run.end - run.begin, load(out.fractions + k));
     sync_block();
     r += taken;
   }

@@ -28,19 +28,21 @@ DEVICE u32 series_of(const u32 *first, u32 series, u32 p) {
   return low;
 }
 
-// Run is the values of one group. continued is its series if it continues a group, else -1.
+// Run is the values of one group. continued is its series if it continues a group, else -1; skipped tells whether a first value
+// that is none was left out.
 struct Run {
   u32 begin, end;
   i32 continued;
+  bool skipped;
 };
 
 DEVICE Run run_at(const Runs &runs, u32 r) {
   u32 begin = load(runs.begins + r);
-  Run run = {begin & ~SERIES_FIRST, load(runs.begins + r + 1) & ~SERIES_FIRST, -1};
+  Run run = {begin & ~SERIES_FIRST, load(runs.begins + r + 1) & ~SERIES_FIRST, -1, false};
   if ((begin & SERIES_FIRST) && runs.flags) {
     u32 s = series_of(runs.first, runs.series, run.begin), flags = load(runs.flags + s);
     if (flags & runs.continues) run.continued = (i32)s;
-    if (flags & runs.skips) run.begin++;
+    if (flags & runs.skips) run.begin++, run.skipped = true;
   }
   return run;
 }
