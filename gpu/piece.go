@@ -88,9 +88,9 @@ type sections struct {
 	counters, differences, end                                                           int64
 }
 
-// Counters, 8 bytes apart: for each level the ticket of cut, then for each level and family the number of runs left over.
+// counter is where the number of runs of a level and family that were left over stands.
 func (p *piece) counter(level, family int) int64 {
-	return p.at.counters + int64(8*(level+(family+1)*len(p.levels)))
+	return p.at.counters + int64(8*(level+family*len(p.levels)))
 }
 
 // total is where the number of runs of a level stands; then come the series' first runs, of all levels.
@@ -154,7 +154,7 @@ func (p *piece) place() {
 	p.uploaded = at
 
 	p.zeroed[0] = at
-	a.counters = take(8 * len(p.levels) * (1 + len(p.families)))
+	a.counters = take(8 * len(p.levels) * len(p.families))
 	for j := range p.levels {
 		items := n
 		if p.levels[j].finer = p.finer(j); p.levels[j].finer >= 0 {

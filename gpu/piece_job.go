@@ -173,7 +173,6 @@ func (p *piece) launchCut(lane *Lane, j int) error {
 	// Cut
 	params.Ptr(p.block.At(l.begins)).Ptr(p.block.At(l.starts)).Ptr(p.block.At(l.runs))
 	params.Ptr(p.block.At(p.total(j)))
-	params.Ptr(p.block.At(p.counter(j, -1)))
 	params.Ptr(p.block.At(l.words))
 	return lane.Launch(kernel, blocks(items, cutTile), cutThreads, 0)
 }
@@ -251,5 +250,5 @@ func (p *piece) launchPercentiles(lane *Lane, j, f int, fractions int64, multipr
 		return err
 	}
 	params().Ptr(p.block.At(l.left)).Ptr(p.block.At(left))
-	return lane.Launch(p.program.percentilesLong, min(l.bound, 6*max(multiprocessors, 1)), sortThreads, 0)
+	return lane.Launch(p.program.percentilesLong, min((l.bound+3)/4, 12*max(multiprocessors, 1)), sortThreads, 0)
 }

@@ -25,8 +25,8 @@ const (
 	cutChunk                  = 256
 	momentsThreads            = 128
 	shortRuns, longRuns       = 128, 128 // a block
-	placeThreads, placeValues = 128, 1024
-	sortThreads               = 256
+	placeThreads, placeValues = 128, 1600
+	sortThreads               = 128
 	longFrom                  = 24 // measures a run, from which a lane for each run beats copying whole stretches
 )
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,6 +122,9 @@ func BenchmarkOnDeviceResident(b *testing.B) {
 		methods       []carbonara.Method
 		layout        layout
 	}{
+		{"only=cut/granularity=60s/timestamps=8", nine[:1], sevenMethods, layoutTimestamps},
+		{"only=cut/granularity=60s/timestamps=4", nine[:1], sevenMethods, layoutOffsets},
+		{"only=cut/granularity=3600s/timestamps=8", nine[4:5], sevenMethods, layoutTimestamps},
 		{"granularity=60s/timestamps=8", nine[:1], sevenMethods, layoutTimestamps},
 		{"granularity=60s/timestamps=4", nine[:1], sevenMethods, layoutOffsets},
 		{"granularity=300s/timestamps=8", nine[1:2], sevenMethods, layoutTimestamps},
@@ -158,6 +162,9 @@ func BenchmarkOnDeviceResident(b *testing.B) {
 			}
 			job.before = func(lane *Lane) error { return lane.Fill(piece.block, piece.zeroed[0], 0, piece.zeroed[1]) }
 			job.queue = func(lane *Lane) error { return piece.launch(lane, e.Properties.Multiprocessors) }
+			if strings.HasPrefix(c.name, "only=cut") {
+				job.queue = func(lane *Lane) error { return piece.launchCut(lane, 0) }
+			}
 			for b.Loop() {
 				job.events, job.ms = nil, nil
 				if err := d.Run(b.Context(), job); err != nil {

@@ -12,9 +12,9 @@
 // Out, per run: where it begins (u32), the start of its group (i64 nanoseconds); per series, its first run (u32): 12 bytes
 // a run. begins[runs] = measures, series_runs[series] = runs, *total = runs.
 //
-// Launch: 256 threads, a block for each 2,048 items. A block takes its tile by ticket, counts the runs that begin there,
-// and learns how many begin before it from the blocks before it, which publish their counts (single pass: the timestamps
-// are read once). tickets and published are zero before the launch.
+// Launch: 256 threads, a block for each 2,048 items. A block counts the runs that begin in its tile, and learns how many
+// begin before it from the blocks before it, which publish their counts (single pass: the timestamps are read once). So it
+// counts on blocks being started in their order, as devices do. published is zero before the launch.
 #include "runs.h"
 
 constexpr u32 CUT_THREADS = 256, CUT_ITEMS = 8, CUT_TILE = CUT_THREADS * CUT_ITEMS, CUT_CHUNK = CUT_ITEMS * WARP;
@@ -44,28 +44,33 @@ struct Cut {
   i64 *starts;
   u32 *series_runs;
   u32 *total;
-  u32 *tickets;   // one
   u64 *published; // one per tile
 };
 
-// The sources: items is their number, time the timestamp of item i of series s.
+// The sources: what is to know of a series, and the timestamp of item i of it.
+struct Origin {
+  i64 base, unit;
+  u32 first;
+};
 struct FromTimestamps {
   static constexpr bool runs = false;
-  DEVICE i64 time(const Piece &in, u32 i, u32) { return load((const i64 *)in.timestamps + i); }
+  DEVICE Origin origin(const Piece &, u32) { return {0, 0, 0}; }
+  DEVICE i64 time(const Piece &in, const Origin &, u32 i) { return load((const i64 *)in.timestamps + i); }
 };
 struct FromOffsets {
   static constexpr bool runs = false;
-  DEVICE i64 time(const Piece &in, u32 i, u32 s) {
-    return load(in.base + s) + load((const u32 *)in.timestamps + i) * load(in.unit + s);
-  }
+  DEVICE Origin origin(const Piece &in, u32 s) { return {load(in.base + s), load(in.unit + s), 0}; }
+  DEVICE i64 time(const Piece &in, const Origin &o, u32 i) { return o.base + load((const u32 *)in.timestamps + i) * o.unit; }
 };
 struct FromRegular {
   static constexpr bool runs = false;
-  DEVICE i64 time(const Piece &in, u32 i, u32 s) { return load(in.base + s) + (i64)(i - load(in.first + s)) * load(in.unit + s); }
+  DEVICE Origin origin(const Piece &in, u32 s) { return {load(in.base + s), load(in.unit + s), load(in.first + s)}; }
+  DEVICE i64 time(const Piece &, const Origin &o, u32 i) { return o.base + (i64)(i - o.first) * o.unit; }
 };
 struct FromRuns {
   static constexpr bool runs = true;
-  DEVICE i64 time(const Piece &in, u32 i, u32) { return load((const i64 *)in.timestamps + i); }
+  DEVICE Origin origin(const Piece &, u32) { return {0, 0, 0}; }
+  DEVICE i64 time(const Piece &in, const Origin &, u32 i) { return load((const i64 *)in.timestamps + i); }
 };
 
 constexpr u64 COUNTED = 1ull << 62, SUMMED = 2ull << 62; // what a published word tells: of the tile, or up to its end
@@ -92,10 +97,8 @@ DEVICE u32 runs_before(u64 *published, u32 tile, u32 count) {
 }
 
 template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, const Cut &out) {
-  SHARED u32 tile_, before_, counts[CUT_THREADS / WARP];
-  if (thread_id() == 0) tile_ = atomic_add(out.tickets, 1);
-  sync_block();
-  const u32 tile = tile_, warp = warp_id(), lane = lane_id();
+  SHARED u32 before_, counts[CUT_THREADS / WARP];
+  const u32 tile = block_id(), warp = warp_id(), lane = lane_id();
   const u32 n = Source::runs ? load(in.series_ranks) : in.measures;
   if ((u64)tile * CUT_TILE >= n) return; // nobody waits for a tile behind the last
   const u32 chunk = tile * CUT_TILE + warp * CUT_CHUNK;
@@ -112,23 +115,34 @@ template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, c
     for (u32 j = 0; j < CUT_ITEMS; j++) firsts[j] = chunk + j * WARP < n ? load(in.series_bits + chunk / WARP + j) : 0;
   }
   i64 group[CUT_ITEMS];
-  u32 series = rank;
+  u32 series = rank, begin = 0; // series that begin before, and within the chunk but for its first item
 #pragma unroll
-  for (u32 j = 0; j < CUT_ITEMS; j++) {
-    u32 i = chunk + j * WARP + lane;
-    u32 s = series + ones(firsts[j] & (lanes_below() * 2 + 1)) - 1;
-    group[j] = i < n ? Source::time(in, i, s) : 0;
-    series += ones(firsts[j]);
+  for (u32 j = 0; j < CUT_ITEMS; j++) begin |= j == 0 ? firsts[j] & ~1u : firsts[j];
+  if (begin == 0) { // the whole chunk is one series
+    const Origin origin = Source::origin(in, chunk < n ? rank + (firsts[0] & 1) - 1 : 0);
+#pragma unroll
+    for (u32 j = 0; j < CUT_ITEMS; j++) {
+      u32 i = chunk + j * WARP + lane;
+      group[j] = i < n ? Source::time(in, origin, i) : 0;
+    }
+  } else {
+#pragma unroll
+    for (u32 j = 0; j < CUT_ITEMS; j++) {
+      u32 i = chunk + j * WARP + lane, s = series + ones(firsts[j] & (lanes_below() * 2 + 1)) - 1;
+      group[j] = i < n ? Source::time(in, Source::origin(in, s), i) : 0;
+      series += ones(firsts[j]);
+    }
   }
-  i64 last = -1; // group of the item before the chunk; lane 31 keeps that of the items before
-  if (lane == WARP - 1 && chunk > 0 && chunk < n) last = group_of(g, Source::time(in, chunk - 1, rank - 1));
+  i64 last = -1; // of lane 31: the group of the item before
+  if (lane == WARP - 1 && chunk > 0 && chunk < n && !(firsts[0] & 1))
+    last = group_of(g, Source::time(in, Source::origin(in, rank - 1), chunk - 1));
   u32 heads[CUT_ITEMS], count = 0;
 #pragma unroll
   for (u32 j = 0; j < CUT_ITEMS; j++) {
     u32 i = chunk + j * WARP + lane;
     group[j] = group_of(g, group[j]);
-    i64 previous = (i64)shuffle_up((u64)group[j], 1), carried = (i64)shuffle((u64)last, WARP - 1);
-    if (lane == 0) previous = carried;
+    // Each lane's neighbour, in a circle: nobody else needs lane 31's group of this round, so it passes on that of the last.
+    i64 previous = (i64)shuffle((u64)(lane == WARP - 1 ? last : group[j]), (lane + WARP - 1) % WARP);
     heads[j] = ballot(i < n && ((firsts[j] >> lane & 1) || group[j] != previous));
     count += ones(heads[j]);
     last = group[j];

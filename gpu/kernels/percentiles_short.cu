@@ -6,13 +6,12 @@
 // Bytes: 8 a measure, 4 and 8 per fraction a run. Launch: 128 threads, a block for each `runs_per_block` runs, which should
 // hold about a thousand values together, and 128 at most.
 //
-// A block copies as many whole runs to shared memory as fit, and each thread takes values, not runs: a value's place in its
-// run is the number of smaller ones, equal ones counted in order. Placing by counting needs no exchange between threads,
-// and neighbours read the same address.
+// A block copies as many whole runs to shared memory as fit, and each thread sorts a run in registers, by a network of 16
+// or 32 places (Batcher's odd-even merge): no thread waits for another, and no place is known at run time only.
 #include "order.h"
 
 constexpr u32 PLACE_THREADS = 128, PLACE_VALUES = 2048, PLACE_LONGEST = 32;
-constexpr u8 NOBODY = 255; // owns a first value that is none
+DEVICE u32 spread(u32 i) { return i + i / 16; } // places of 16 runs of 16 values would meet in the same bank
 
 // Leftover is the list of runs that are too long, in no order; *number is 0 before the launch.
 struct Leftover {
@@ -20,10 +19,37 @@ struct Leftover {
   u32 *number;
 };
 
+// order sorts N keys, ascending.
+template <u32 N> DEVICE void order(i64 (&k)[N]) {
+#pragma unroll
+  for (u32 p = 1; p < N; p *= 2)
+#pragma unroll
+    for (u32 by = p; by >= 1; by /= 2)
+#pragma unroll
+      for (u32 j = by % p; j + by < N; j += 2 * by)
+#pragma unroll
+        for (u32 i = 0; i < by; i++)
+          if (i + j + by < N && (i + j) / (2 * p) == (i + j + by) / (2 * p)) {
+            i64 a = k[i + j], b = k[i + j + by];
+            k[i + j] = MIN(a, b);
+            k[i + j + by] = MAX(a, b);
+          }
+}
+
+// order_run sorts keys from to to (of their spread places) in place; there are N at most.
+template <u32 N> DEVICE void order_run(i64 *keys, u32 from, u32 to) {
+  i64 k[N];
+#pragma unroll
+  for (u32 i = 0; i < N; i++) k[i] = from + i < to ? keys[spread(from + i)] : LAST_KEY;
+  order(k);
+#pragma unroll
+  for (u32 i = 0; i < N; i++)
+    if (from + i < to) keys[spread(from + i)] = k[i];
+}
+
 KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentiles out, Leftover left, u32 runs_per_block) {
-  SHARED i64 keys[PLACE_VALUES], sorted[PLACE_VALUES];
-  SHARED u32 begins[PLACE_THREADS], ends[PLACE_THREADS], fitting, end_;
-  SHARED u8 owner[PLACE_VALUES];
+  SHARED i64 keys[PLACE_VALUES + PLACE_VALUES / 16];
+  SHARED u32 fitting, end_;
   const u32 total = load(runs.total), t = thread_id();
   if ((u64)block_id() * runs_per_block >= total) return;
   u32 r = block_id() * runs_per_block;
@@ -45,33 +71,30 @@ KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
       sync_block();
       continue;
     }
-    bool longer = fits && run.end - run.begin > PLACE_LONGEST;
-    if (fits) {
-      begins[t] = run.begin - from;
-      ends[t] = run.end - from;
-      if (longer) left.runs[atomic_add(left.number, 1)] = r + t;
-      if (run.skipped) owner[run.begin - 1 - from] = NOBODY;
-      for (u32 p = run.begin; p < run.end; p++) owner[p - from] = (u8)t;
-      if (t == taken - 1) end_ = run.end - from;
-    }
+    if (t == taken - 1) end_ = run.end - from;
     sync_block();
     const u32 n = end_;
-    for (u32 i = t; i < n; i += PLACE_THREADS) keys[i] = key_of(load(values + from + i));
-    sync_block();
-    for (u32 i = t; i < n; i += PLACE_THREADS) {
-      if (owner[i] == NOBODY) continue;
-      u32 begin = begins[owner[i]], end = ends[owner[i]];
-      if (end - begin > PLACE_LONGEST) continue;
-      i64 key = keys[i];
-      u32 place = begin;
-      for (u32 j = begin; j < i; j++) place += keys[j] <= key;
-      for (u32 j = i + 1; j < end; j++) place += keys[j] < key;
-      sorted[place] = key;
+#pragma unroll
+    for (u32 j = 0; j < PLACE_VALUES / PLACE_THREADS; j++) {
+      u32 i = j * PLACE_THREADS + t;
+      if (i < n) keys[spread(i)] = key_of(load(values + from + i));
     }
     sync_block();
-    if (fits && !longer)
-      for (u32 k = 0; k < out.number; k++)
-        *percentile_at(out, k, r + t) = percentile(sorted + (run.begin - from), run.end - run.begin, load(out.fractions + k));
+    const u32 length = fits ? run.end - run.begin : 0, begin = run.begin - from;
+    const bool wide = ballot(length > 16 && length <= PLACE_LONGEST); // of the warp
+    if (length > PLACE_LONGEST) left.runs[atomic_add(left.number, 1)] = r + t;
+    else if (wide) order_run<PLACE_LONGEST>(keys, begin, begin + length);
+    else order_run<16>(keys, begin, begin + length);
+    if (fits && length <= PLACE_LONGEST)
+      for (u32 k = 0; k < out.number; k++) {
+        f64 p = not_a_number();
+        if (length > 0) {
+          Rank rank = rank_of(length, load(out.fractions + k));
+          p = value_of_key(keys[spread(begin + rank.low)]);
+          if (!whole(rank)) p = between(rank, p, value_of_key(keys[spread(begin + rank.low + 1)]));
+        }
+        *percentile_at(out, k, r + t) = p;
+      }
     sync_block();
     r += taken;
   }
