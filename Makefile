@@ -22,7 +22,7 @@ test: ## all tests
 	@set -o pipefail; go test -json ./... | go run ./tools/testsum
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; CGO_ENABLED=1 go test -race -short -json ./storage/... ./metricd/... ./api/... ./internal/... ./cmd/... | go run ./tools/testsum
+	@set -o pipefail; CGO_ENABLED=1 go test -race -short -json ./storage/... ./metricd/... ./api/... ./internal/... ./gpu/... ./cmd/... | go run ./tools/testsum
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)
@@ -30,6 +30,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 lint: ## format, vet, staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	go vet ./...
+	go vet -tags nogpu ./gpu/... ./cmd/gnocco
 	go tool staticcheck ./...
 
 conformance: build ## Gnocchi's functional tests against bin/gnocco

@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 )
 
@@ -101,7 +102,7 @@ func (d *Device) RunAll(ctx context.Context, jobs iter.Seq[Job]) error {
 		if err := d.wait(pending[0], nil); failure == nil {
 			failure = err
 		}
-		pending = pending[1:]
+		pending = slices.Delete(pending, 0, 1)
 	}
 	for job := range jobs {
 		t, err := d.send(ctx, task{job: job})

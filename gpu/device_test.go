@@ -1,9 +1,11 @@
 package gpu_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -260,6 +262,65 @@ func TestNothingIsAllocatedInSteadyState(t *testing.T) {
 	}
 }
 
+// Whatever call fails while it is opened: it says so, and keeps nothing.
+func TestOpeningFails(t *testing.T) {
+	driver := fake(t)
+	for n := 1; ; n++ {
+		device := open(t, gpu.Options{})
+		driver.Fail("", n, cu.OutOfMemory)
+		_, err := device.Open(t.Context())
+		driver.Fail("", 0, cu.Success)
+		if err == nil {
+			if n < 10 {
+				t.Errorf("opened with %d calls", n-1)
+			}
+			return
+		}
+		if !errors.Is(err, cu.OutOfMemory) {
+			t.Errorf("call %d: %v", n, err)
+		}
+		if _, again := device.Open(t.Context()); again == nil {
+			t.Error("open after all")
+		}
+		if err := device.Close(); err != nil {
+			t.Error(err)
+		}
+		if leaks := driver.Leaks(); leaks != "" {
+			t.Errorf("call %d: not freed:\n%s", n, leaks)
+		}
+	}
+}
+
+// Whatever call fails of a device's first job, with its allocations.
+func TestFirstJobFails(t *testing.T) {
+	driver := fake(t)
+	for n := 1; ; n++ {
+		p := load(t, open(t, gpu.Options{CacheBytes: 1 << 20}))
+		driver.Fail("", n, cu.InvalidValue)
+		failed := p.device.Run(t.Context(), newCached(p, 1, 1, 2000))
+		driver.Fail("", 0, cu.Success)
+		for range 2 {
+			job := newCached(p, 1, 1, 2000)
+			if err := p.device.Run(t.Context(), job); err != nil {
+				t.Fatalf("after call %d had failed: %v", n, err)
+			}
+			job.check(t)
+		}
+		if err := p.device.Close(); err != nil {
+			t.Error(err)
+		}
+		if leaks := driver.Leaks(); leaks != "" {
+			t.Errorf("call %d: not freed:\n%s", n, leaks)
+		}
+		if failed == nil {
+			if n < 15 {
+				t.Errorf("a job made %d calls", n-1)
+			}
+			return
+		}
+	}
+}
+
 // Whatever call fails, with an error that leaves the device alive: the job fails, no other, and nothing is lost.
 func TestAnyCallFails(t *testing.T) {
 	driver := fake(t)
@@ -321,6 +382,39 @@ func TestAnyCallLosesTheDevice(t *testing.T) {
 			t.Error(err)
 		}
 		fake(t) // another process
+	}
+}
+
+// A fault is logged once, by the device, and shown; so is that there is no device.
+func TestFaultIsShown(t *testing.T) {
+	driver := fake(t)
+	registry := prometheus.NewRegistry()
+	var log bytes.Buffer
+	options := gpu.Options{Registerer: registry, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	p := load(t, open(t, options))
+	driver.Fail("cuLaunchKernel", 1, cu.LaunchFailed)
+	for range 3 {
+		if err := p.device.Run(t.Context(), newScaling(p, 100, 1)); err == nil {
+			t.Error("no error")
+		}
+	}
+	missing := open(t, gpu.Options{Ordinal: 7, Logger: options.Logger})
+	for range 3 {
+		if _, err := missing.Open(t.Context()); !errors.Is(err, gpu.ErrUnavailable) {
+			t.Error(err)
+		}
+	}
+	for _, device := range []*gpu.Device{p.device, missing} { // afterwards nobody writes to the log
+		if err := device.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if strings.Count(log.String(), "device failed, working on the CPU") != 1 || strings.Count(log.String(), "no device, working on the CPU") != 1 {
+		t.Errorf("log:\n%s", log.String())
+	}
+	values := gather(t, registry)
+	if values["gnocco_gpu_up"] != 0 || values["gnocco_gpu_job_failures_total"] != 1 || values["gnocco_gpu_jobs_total"] != 0 {
+		t.Errorf("%v", values)
 	}
 }
 

@@ -87,8 +87,9 @@ func (l *Lane) Publish(b *Block) error {
 		}
 		b.event, b.has = event, true
 	}
-	b.ready = true
-	return l.wrap(b.event.Record(l.Stream))
+	err := b.event.Record(l.Stream)
+	b.ready = b.ready || err == nil
+	return l.wrap(err)
 }
 
 // Use makes what is queued from now on wait, on the device, for the lane that published the block; and holds the block, with a

@@ -76,7 +76,13 @@ func (p *PinnedPool) Get(bytes int64) (*Pinned, error) {
 		p.gauge.Set(float64(p.held))
 		return nil
 	})
-	return b, err
+	if err != nil {
+		if b != nil { // allocated, and then the thread could not be left as it was
+			p.unused = append(p.unused, b)
+		}
+		return nil, err
+	}
+	return b, nil
 }
 
 func (p *PinnedPool) put(b *Pinned) {

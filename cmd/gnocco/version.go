@@ -1,24 +1,46 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"gnocco/gpu"
 )
 
 func newVersion() *cobra.Command {
-	return &cobra.Command{
+	var devices gpuFlags
+	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, the source revision and the Go version",
+		Short: "Print the version, the source revision, the Go version and the CUDA devices",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := readBuild()
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "gnocco %s\nrevision %s\n%s %s/%s\n", b.version, b.revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+			return errors.Join(err, printDevices(cmd.OutOrStdout(), devices.driver))
 		},
 	}
+	devices.define(cmd.Flags())
+	return cmd
+}
+
+// printDevices writes a line for each CUDA device, or one that says why there is none.
+func printDevices(out io.Writer, driver string) error {
+	all, err := gpu.Find(driver)
+	if err != nil {
+		_, err = fmt.Fprintf(out, "device none (%v)\n", err)
+		return err
+	}
+	for _, properties := range all {
+		if _, err := fmt.Fprintf(out, "device %d %s\n", properties.Ordinal, properties); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // build is what the Go command wrote into the program.

@@ -12,8 +12,8 @@ import (
 var source []byte
 
 // Build compiles the driver into dir and returns the library's path, which is what cu.Options.Library takes, and programs in the
-// environment variable GNOCCO_CUDA_DRIVER. Such programs find a library of host kernels in FAKE_CUDA_KERNELS, the number of
-// devices in FAKE_CUDA_DEVICES and their bytes of memory in FAKE_CUDA_MEMORY.
+// environment variable GNOCCO_CUDA_DRIVER. For such programs FAKE_CUDA_KERNELS names a library of host kernels,
+// FAKE_CUDA_DEVICES is the number of devices, FAKE_CUDA_MEMORY their bytes of memory, FAKE_CUDA_INIT what cuInit returns.
 func Build(t testing.TB, dir string) string {
 	t.Helper()
 	file := filepath.Join(dir, "fake_driver.c")

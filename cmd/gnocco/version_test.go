@@ -1,0 +1,30 @@
+package main_test
+
+import (
+	"strings"
+	"testing"
+
+	"gnocco/gpu/cu/cutest"
+)
+
+func TestVersionWithoutDriver(t *testing.T) {
+	out, stderr, status := run(t, "", "version", "--cuda-driver", "no-such-library.so")
+	if status != 0 || !strings.HasPrefix(out, "gnocco ") || !strings.Contains(out, "\ndevice none (gpu: no CUDA device available: ") {
+		t.Errorf("status %d\n%s%s", status, out, stderr)
+	}
+}
+
+func TestVersionPrintsDevices(t *testing.T) {
+	t.Setenv("GNOCCO_CUDA_DRIVER", cutest.Build(t, t.TempDir()))
+	f := func(variable, value, want string) {
+		t.Helper()
+		t.Setenv(variable, value)
+		out, stderr, status := run(t, "", "version")
+		if status != 0 || !strings.HasSuffix(out, want) {
+			t.Errorf("status %d\n%s%s", status, out, stderr)
+		}
+	}
+	f("FAKE_CUDA_DEVICES", "2", "device 0 Fake device 0, sm_90, 0.2 GiB, CUDA 13.0\ndevice 1 Fake device 1, sm_90, 0.2 GiB, CUDA 13.0\n")
+	f("FAKE_CUDA_DEVICES", "0", "device none (gpu: no CUDA device available: the driver sees none)\n")
+	f("FAKE_CUDA_INIT", "2", "device none (gpu: no CUDA device available: cuInit: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory)\n")
+}
