@@ -8,16 +8,16 @@
 //   cut_regular     nothing: base + place in the series * unit       0
 //   cut_runs        the runs of a granularity that divides this one: 12 a run of that
 //                   (items are those runs, and begins are taken from there)
-// and a bit per measure that is a series' first, with the number of series before each 256 measures.
+// and a bit per measure that is a series' first, with the number of series before each 512 measures.
 // Out, per run: where it begins (u32), the start of its group (i64 nanoseconds); per series, its first run (u32): 12 bytes
 // a run. begins[runs] = measures, series_runs[series] = runs, *total = runs.
 //
-// Launch: 256 threads, a block for each 2,048 items. A block counts the runs that begin in its tile, and learns how many
+// Launch: 256 threads, a block for each 4,096 items. A block counts the runs that begin in its tile, and learns how many
 // begin before it from the blocks before it, which publish their counts (single pass: the timestamps are read once). So it
 // counts on blocks being started in their order, as devices do. published is zero before the launch.
 #include "runs.h"
 
-constexpr u32 CUT_THREADS = 256, CUT_ITEMS = 8, CUT_TILE = CUT_THREADS * CUT_ITEMS, CUT_CHUNK = CUT_ITEMS * WARP;
+constexpr u32 CUT_THREADS = 256, CUT_ITEMS = 16, CUT_TILE = CUT_THREADS * CUT_ITEMS, CUT_CHUNK = CUT_ITEMS * WARP;
 
 // Granularity divides by multiplication: exact for 0 <= t < 2^63.
 struct Granularity {
@@ -32,7 +32,7 @@ DEVICE i64 group_of(const Granularity &g, i64 t) {
 struct Piece {
   const void *timestamps;  // [measures] i64 or u32 or none, or i64 of runs
   const u32 *series_bits;  // [measures/32] or, of runs, their begins
-  const u32 *series_ranks; // [measures/256] series that begin before; of runs, their number
+  const u32 *series_ranks; // [measures/512] series that begin before; of runs, their number
   const u32 *first;        // [series] first measure
   const i64 *base;         // [series] nanoseconds
   const i64 *unit;         // [series] nanoseconds
@@ -53,22 +53,22 @@ struct Origin {
   u32 first;
 };
 struct FromTimestamps {
-  static constexpr bool runs = false;
+  static constexpr bool runs = false, relative = false;
   DEVICE Origin origin(const Piece &, u32) { return {0, 0, 0}; }
   DEVICE i64 time(const Piece &in, const Origin &, u32 i) { return load((const i64 *)in.timestamps + i); }
 };
 struct FromOffsets {
-  static constexpr bool runs = false;
+  static constexpr bool runs = false, relative = true;
   DEVICE Origin origin(const Piece &in, u32 s) { return {load(in.base + s), load(in.unit + s), 0}; }
   DEVICE i64 time(const Piece &in, const Origin &o, u32 i) { return o.base + load((const u32 *)in.timestamps + i) * o.unit; }
 };
 struct FromRegular {
-  static constexpr bool runs = false;
+  static constexpr bool runs = false, relative = true;
   DEVICE Origin origin(const Piece &in, u32 s) { return {load(in.base + s), load(in.unit + s), load(in.first + s)}; }
   DEVICE i64 time(const Piece &, const Origin &o, u32 i) { return o.base + (i64)(i - o.first) * o.unit; }
 };
 struct FromRuns {
-  static constexpr bool runs = true;
+  static constexpr bool runs = true, relative = false;
   DEVICE Origin origin(const Piece &, u32) { return {0, 0, 0}; }
   DEVICE i64 time(const Piece &in, const Origin &, u32 i) { return load((const i64 *)in.timestamps + i); }
 };
@@ -118,7 +118,7 @@ template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, c
   u32 series = rank, begin = 0; // series that begin before, and within the chunk but for its first item
 #pragma unroll
   for (u32 j = 0; j < CUT_ITEMS; j++) begin |= j == 0 ? firsts[j] & ~1u : firsts[j];
-  if (begin == 0) { // the whole chunk is one series
+  if (!Source::relative || begin == 0) { // the whole chunk is one series, or it does not matter
     const Origin origin = Source::origin(in, chunk < n ? rank + (firsts[0] & 1) - 1 : 0);
 #pragma unroll
     for (u32 j = 0; j < CUT_ITEMS; j++) {

@@ -1,4 +1,4 @@
-// percentiles_short: any percentiles of each run of up to 32 values; longer runs are put on a list for percentiles_long.
+// percentiles_short: any percentiles of each run of up to 16 values; longer runs are put on a list for percentiles_long.
 //
 //   rank = (n-1) * fraction; the value there, or low * (ceil-rank) + high * (rank-floor) of its neighbours; NaN last
 //
@@ -7,10 +7,10 @@
 // hold about a thousand values together, and 128 at most.
 //
 // A block copies as many whole runs to shared memory as fit, and each thread sorts a run in registers, by a network of 16
-// or 32 places (Batcher's odd-even merge): no thread waits for another, and no place is known at run time only.
+// places (Batcher's odd-even merge): no thread waits for another, and no place is known at run time only.
 #include "order.h"
 
-constexpr u32 PLACE_THREADS = 128, PLACE_VALUES = 2048, PLACE_LONGEST = 32;
+constexpr u32 PLACE_THREADS = 128, PLACE_VALUES = 2048, PLACE_LONGEST = 16;
 DEVICE u32 spread(u32 i) { return i + i / 16; } // places of 16 runs of 16 values would meet in the same bank
 
 // Leftover is the list of runs that are too long, in no order; *number is 0 before the launch.
@@ -31,8 +31,9 @@ template <u32 N> DEVICE void order(i64 (&k)[N]) {
         for (u32 i = 0; i < by; i++)
           if (i + j + by < N && (i + j) / (2 * p) == (i + j + by) / (2 * p)) {
             i64 a = k[i + j], b = k[i + j + by];
-            k[i + j] = MIN(a, b);
-            k[i + j + by] = MAX(a, b);
+            bool swap = a > b;
+            k[i + j] = swap ? b : a;
+            k[i + j + by] = swap ? a : b;
           }
 }
 
@@ -81,10 +82,8 @@ KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
     }
     sync_block();
     const u32 length = fits ? run.end - run.begin : 0, begin = run.begin - from;
-    const bool wide = ballot(length > 16 && length <= PLACE_LONGEST); // of the warp
     if (length > PLACE_LONGEST) left.runs[atomic_add(left.number, 1)] = r + t;
-    else if (wide) order_run<PLACE_LONGEST>(keys, begin, begin + length);
-    else order_run<16>(keys, begin, begin + length);
+    else order_run<PLACE_LONGEST>(keys, begin, begin + length);
     if (fits && length <= PLACE_LONGEST)
       for (u32 k = 0; k < out.number; k++) {
         f64 p = not_a_number();
