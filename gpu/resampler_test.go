@@ -2,6 +2,7 @@ package gpu_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -279,5 +280,44 @@ func TestResamplerFault(t *testing.T) {
 		}
 		compare(t, r, batch)
 		driver.ExpectFaults()
+	}
+}
+
+// The model decides, and a resampler without a device or a model is the CPU's.
+func TestResamplerChoice(t *testing.T) {
+	driver := hostKernels(t)
+	if driver == nil {
+		t.Skip("launches are the fake driver's to count")
+	}
+	device := open(t, gpu.Options{})
+	r := gpu.NewResampler([]*gpu.Device{device}, gpu.ResamplerOptions{Workers: 1})
+	rng := rand.New(rand.NewPCG(5, 6))
+	timestamps, values := shape{n: 1000, step: 10 * time.Second, unit: 1}.series(rng)
+	batch := &carbonara.Batch{}
+	add(batch, carbonara.NewPlan([]time.Duration{time.Minute}, orderMethods), timestamps, values)
+	launched := func() bool {
+		before := len(driver.Launches())
+		compare(t, r, batch)
+		return len(driver.Launches()) > before
+	}
+	if launched() {
+		t.Error("the device was used before anything was measured")
+	}
+	r.SetModel(gpu.Model{CPUMeasure: 1, DeviceBatch: 500})
+	if !launched() {
+		t.Error("the device is faster, but was not used")
+	}
+	r.SetModel(gpu.Model{CPUMeasure: 1, DeviceBatch: 1500})
+	if launched() {
+		t.Error("the device is slower, but was used")
+	}
+	r.SetModel(gpu.Model{CPUMeasure: 1, CPUOrder: 1, DeviceBatch: 1500})
+	if !launched() {
+		t.Error("the device is faster with percentiles, but was not used")
+	}
+	none := gpu.NewResampler(nil, gpu.ResamplerOptions{Always: true})
+	compare(t, none, batch)
+	if _, err := none.Calibrate(t.Context()); !errors.Is(err, gpu.ErrUnavailable) {
+		t.Error(err)
 	}
 }

@@ -21,6 +21,7 @@ type serverFlags struct {
 	log              logFlags
 	stopTimeout      time.Duration
 	statsd           statsdFlags
+	resampler        resamplerFlags
 }
 
 func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
@@ -47,6 +48,7 @@ func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
 	flags.StringVar(&o.PolicyFile, "policy-file", "", "YAML file of policy rules that replace Gnocchi's, in oslo.policy's language")
 	flags.BoolVar(&o.PrometheusLabels, "prometheus-labels", false, "keep all labels of what Prometheus writes, as attributes of resources; else Gnocchi's mapping, which keeps job and instance")
 	f.statsd.define(flags)
+	f.resampler.define(flags)
 	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second, "longest time to finish requests and checkpoints when stopping")
 	f.log.define(flags)
 }
@@ -61,6 +63,9 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	o.Build, o.Statsd = readBuild().version, f.statsd.options()
 	var err error
 	if o.Logger, err = f.log.logger(logs); err != nil {
+		return nil, err
+	}
+	if o.Resampler, err = f.resampler.resampler(ctx, o.Logger); err != nil {
 		return nil, err
 	}
 	return server.Start(ctx, o)

@@ -8,16 +8,16 @@
 //   cut_regular     nothing: base + place in the series * unit       0
 //   cut_runs        the runs of a granularity that divides this one: 12 a run of that
 //                   (items are those runs, and begins are taken from there)
-// and a bit per measure that is a series' first, with the number of series before each 512 measures.
+// and a bit per measure that is a series' first, with the number of series before each 256 measures.
 // Out, per run: where it begins (u32), the start of its group (i64 nanoseconds); per series, its first run (u32): 12 bytes
 // a run. begins[runs] = measures, series_runs[series] = runs, *total = runs.
 //
-// Launch: 256 threads, a block for each 4,096 items. A block counts the runs that begin in its tile, and learns how many
+// Launch: 256 threads, a block for each 2,048 items. A block counts the runs that begin in its tile, and learns how many
 // begin before it from the blocks before it, which publish their counts (single pass: the timestamps are read once). So it
 // counts on blocks being started in their order, as devices do. published is zero before the launch.
 #include "runs.h"
 
-constexpr u32 CUT_THREADS = 256, CUT_ITEMS = 16, CUT_TILE = CUT_THREADS * CUT_ITEMS, CUT_CHUNK = CUT_ITEMS * WARP;
+constexpr u32 CUT_THREADS = 256, CUT_ITEMS = 8, CUT_TILE = CUT_THREADS * CUT_ITEMS, CUT_CHUNK = CUT_ITEMS * WARP;
 
 // Granularity divides by multiplication: exact for 0 <= t < 2^63.
 struct Granularity {
@@ -32,7 +32,7 @@ DEVICE i64 group_of(const Granularity &g, i64 t) {
 struct Piece {
   const void *timestamps;  // [measures] i64 or u32 or none, or i64 of runs
   const u32 *series_bits;  // [measures/32] or, of runs, their begins
-  const u32 *series_ranks; // [measures/512] series that begin before; of runs, their number
+  const u32 *series_ranks; // [measures/256] series that begin before; of runs, their number
   const u32 *first;        // [series] first measure
   const i64 *base;         // [series] nanoseconds
   const i64 *unit;         // [series] nanoseconds
@@ -97,7 +97,8 @@ DEVICE u32 runs_before(u64 *published, u32 tile, u32 count) {
 }
 
 template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, const Cut &out) {
-  SHARED u32 before_, counts[CUT_THREADS / WARP];
+  SHARED u32 before_;
+  SHARED __attribute__((aligned(16))) u32 counts[CUT_THREADS / WARP];
   const u32 tile = block_id(), warp = warp_id(), lane = lane_id();
   const u32 n = Source::runs ? load(in.series_ranks) : in.measures;
   if ((u64)tile * CUT_TILE >= n) return; // nobody waits for a tile behind the last

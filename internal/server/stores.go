@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gnocco/carbonara"
 	"gnocco/metricd"
 	"gnocco/storage/engine"
 	"gnocco/storage/incoming"
@@ -53,8 +54,13 @@ func (s *Server) openStores(folder *Folder, cluster Cluster, options *Options, r
 		return nil, err
 	}
 	s.onClose("incoming", opened.incoming.Close)
+	var resampler carbonara.Resampler
+	if options.Resampler != nil {
+		resampler = options.Resampler(registerer)
+	}
 	opened.metricd, err = metricd.New(metricd.Options{
-		Dir: folder.SacksDir(), Sacks: cluster.Sacks, Workers: options.Workers,
+		Resampler: resampler,
+		Dir:       folder.SacksDir(), Sacks: cluster.Sacks, Workers: options.Workers,
 		Index: opened.index, Incoming: opened.incoming,
 		CheckpointInterval: options.CheckpointInterval, CheckpointBytes: memory.heads,
 		Cache: cache, FileCache: files, Logger: options.Logger, Registerer: registerer, Collector: collector,
