@@ -34,6 +34,6 @@ run)
         done
     fi
     echo "== benchmarks"
-    timeout 280 ../gpu.test -test.run XXX -test.bench "${BENCH:-OnDevice(Resident|Ladder|Resample)\$}" -test.benchtime "${BENCHTIME:-200ms}" 2>&1 | tee "$out/bench.log"
+    timeout 280 ../gpu.test -test.run '^$' -test.bench "${BENCH:-OnDevice(Resident|Ladder|Resample)\$}" -test.benchtime "${BENCHTIME:-200ms}" 2>&1 | tee "$out/bench.log"
     ;;
 esac
