@@ -22,6 +22,9 @@ import (
 	"gnocco/internal/golden"
 )
 
+// addressSanitizer is set in the process of TestResamplerAddressSanitizer.
+const addressSanitizer = "GNOCCO_TEST_ADDRESS_SANITIZER"
+
 // hostKernels makes the fake driver run the kernels, compiled for the host. On a machine with a device, the tests use that.
 func hostKernels(t testing.TB) *cutest.Driver {
 	t.Helper()
@@ -35,7 +38,11 @@ func hostKernels(t testing.TB) *cutest.Driver {
 	driver := cutest.Open(t)
 	library := filepath.Join(folder, "libkernels.so")
 	if _, err := os.Stat(library); err != nil {
-		out, err := exec.Command("kernels/build.sh", "host", library, "-fsanitize=undefined", "-fsanitize-trap=undefined").CombinedOutput()
+		sanitizers := []string{"-fsanitize=undefined", "-fsanitize-trap=undefined"}
+		if os.Getenv(addressSanitizer) != "" {
+			sanitizers = append(sanitizers, "-fsanitize=address", "-shared-libsan")
+		}
+		out, err := exec.Command("kernels/build.sh", append([]string{"host", library}, sanitizers...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
