@@ -7,13 +7,16 @@ VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || ec
 FUZZTIME ?= 10s
 COUNT ?= 10
 
-.PHONY: help build demo test race fuzz lint conformance conformance-newest differential client generated check bench-compare clean
+.PHONY: help build kernels demo test race fuzz lint conformance conformance-newest differential client generated check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 build: ## bin/gnocco, bin/metricd
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
+
+kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
+	gpu/kernels/build.sh
 
 demo: build ## serve on port 8041 with this machine's figures coming in; FOR=30s to stop by itself
 	./bin/gnocco demo $(if $(FOR),--for $(FOR))

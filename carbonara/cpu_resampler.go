@@ -97,16 +97,31 @@ func (a *arena) resample(ctx context.Context, batch *Batch, result *Result, from
 				return err
 			}
 		}
-		s := &batch.Series[i]
-		timestamps, values := batch.Timestamps[s.From:s.To], batch.Values[s.From:s.To]
-		if s.Plan.rate.any {
-			a.difference(s, values)
-		}
-		for j := range s.Plan.Granularities {
-			a.group(s, j, timestamps, values, &result.groups[result.offsets[i]+j])
-		}
+		a.resampleSeries(batch, result, i)
 	}
 	return nil
+}
+
+func (a *arena) resampleSeries(batch *Batch, result *Result, i int) {
+	s := &batch.Series[i]
+	timestamps, values := batch.Timestamps[s.From:s.To], batch.Values[s.From:s.To]
+	if s.Plan.rate.any {
+		a.difference(s, values)
+	}
+	for j := range s.Plan.Granularities {
+		a.group(s, j, timestamps, values, &result.groups[result.offsets[i]+j])
+	}
+}
+
+// take lays out n rows of the plan's columns at its j-th granularity.
+func (a *arena) take(plan *Plan, j, n int, out *Groups) {
+	out.Granularity, out.Columns = plan.Granularities[j], plan.Columns
+	out.Starts = a.starts.take(n)
+	out.Values = a.columns.take(len(plan.Columns))
+	memory := a.floats.take(n * len(plan.Columns))
+	for c := range out.Values {
+		out.Values[c] = memory[c*n : (c+1)*n : (c+1)*n]
+	}
 }
 
 // difference fills a.differences: element i is values[i] minus the measure before it. Element 0 means nothing where
@@ -125,14 +140,8 @@ func (a *arena) group(s *Series, j int, timestamps []Timestamp, values []float64
 	plan, granularity := s.Plan, s.Plan.Granularities[j]
 	a.findRuns(timestamps, Timestamp(granularity))
 	n := len(a.runStarts)
-	out.Granularity, out.Columns = granularity, plan.Columns
-	out.Starts = a.starts.take(n)
+	a.take(plan, j, n, out)
 	copy(out.Starts, a.runStarts)
-	out.Values = a.columns.take(len(plan.Columns))
-	memory := a.floats.take(n * len(plan.Columns))
-	for c := range out.Values {
-		out.Values[c] = memory[c*n : (c+1)*n : (c+1)*n]
-	}
 	var open []float64
 	if s.Open != nil && s.HasPrevious && n > 0 && s.Previous.Timestamp.Floor(granularity) == out.Starts[0] {
 		open = s.Open[j*len(plan.Columns):][:len(plan.Columns)]

@@ -45,8 +45,10 @@ func (m *moments) add(values []float64) {
 // answers NaN for any NaN but does not branch.
 func minIgnoringNaN(lowest float64, values []float64) float64 {
 	for _, v := range values {
-		if v < lowest || lowest != lowest {
+		if lowest != lowest {
 			lowest = v
+		} else if v == v {
+			lowest = min(lowest, v) // -0 below +0, as rule 10 has it
 		}
 	}
 	return lowest

@@ -87,7 +87,7 @@ func TestMain(m *testing.M) {
 }
 
 // gather returns the values of counters and gauges without further labels.
-func gather(t *testing.T, registry *prometheus.Registry) map[string]float64 {
+func gather(t testing.TB, registry *prometheus.Registry) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {

@@ -22,6 +22,7 @@ type serverFlags struct {
 	log              logFlags
 	stopTimeout      time.Duration
 	statsd           statsdFlags
+	resampler        resamplerFlags
 }
 
 // define defines the flags of a process of both roles.
@@ -46,6 +47,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role server.Role, dataDefa
 		flags.IntVar(&o.Workers, "workers", 0, "sacks worked on at a time (0: one a core)")
 		flags.DurationVar(&o.CheckpointInterval, "checkpoint-interval", 5*time.Minute, "longest time between two checkpoints of a sack")
 		flags.Float64Var(&o.Weight, "weight", 1, "share of the sacks relative to other processes")
+		f.resampler.define(flags)
 	}
 	if role == server.RoleMetricd {
 		flags.StringVar(&o.Listen, "listen", "", "address to serve /metrics and /healthcheck on (none)")
@@ -105,6 +107,11 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	var err error
 	if o.Logger, err = f.log.logger(logs); err != nil {
 		return nil, err
+	}
+	if o.Role != server.RoleAPI {
+		if o.Resampler, err = f.resampler.resampler(ctx, o.Logger); err != nil {
+			return nil, err
+		}
 	}
 	return server.Start(ctx, o)
 }

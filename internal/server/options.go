@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"gnocco/api"
+	"gnocco/carbonara"
 	"gnocco/statsd"
 )
 
@@ -65,8 +68,11 @@ type Options struct {
 	Auth       api.AuthOptions
 	PolicyFile string // YAML of rules that replace Gnocchi's; "": none
 
-	PrometheusLabels bool            // keep all labels of a remote write
-	Statsd           *statsd.Options // nil: no listener for statsd; stores, logger and metrics are the server's
+	PrometheusLabels bool // keep all labels of a remote write
+	// Resampler makes what the workers resample with, and registers its metrics; nil: the CPU's. It is closed by who made it.
+	Resampler func(prometheus.Registerer) carbonara.Resampler
+
+	Statsd *statsd.Options // nil: no listener for statsd; stores, logger and metrics are the server's
 
 	Build  string       // version that the API tells
 	Logger *slog.Logger // nil: discard

@@ -1,0 +1,32 @@
+package carbonara
+
+// ResultWriter fills in the groups of some series of a Result: what a resampler of another package writes through. Each
+// goroutine has its own.
+type ResultWriter struct {
+	batch  *Batch
+	result *Result
+	arena  *arena
+}
+
+// Writers resets result for the groups of batch and returns a writer for each of that many goroutines, appended to dst.
+// Every series must then be filled in by one of them.
+func (r *Result) Writers(dst []ResultWriter, batch *Batch, goroutines int) []ResultWriter {
+	for len(r.arenas) < goroutines {
+		r.arenas = append(r.arenas, arena{})
+	}
+	r.reset(batch)
+	for i := range goroutines {
+		dst = append(dst, ResultWriter{batch, r, &r.arenas[i]})
+	}
+	return dst
+}
+
+// Take returns the groups of series i at the j-th granularity of its plan, with that many rows of no defined content.
+func (w *ResultWriter) Take(i, j, rows int) *Groups {
+	plan, out := w.batch.Series[i].Plan, &w.result.groups[w.result.offsets[i]+j]
+	w.arena.take(plan, j, rows, out)
+	return out
+}
+
+// Resample computes all groups of series i on the CPU.
+func (w *ResultWriter) Resample(i int) { w.arena.resampleSeries(w.batch, w.result, i) }

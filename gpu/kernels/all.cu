@@ -1,0 +1,9 @@
+// All kernels, as one unit to compile.
+#include "cut.cu"
+#include "differences.cu"
+#include "ladder.cu"
+#include "moments_long.cu"
+#include "moments_short.cu"
+#include "percentiles_long.cu"
+#include "percentiles_short.cu"
+#include "sum.cu"

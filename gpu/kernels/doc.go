@@ -1,0 +1,20 @@
+// Package kernels holds the kernels of the resampler on a CUDA device: their sources, and the PTX that clang makes of them, which
+// the driver compiles for the device at hand. They need no header or library of the vendor's, and compile for the host, too
+// (host.h), where tests run them beside the CPU's resampler.
+//
+// Read runs.h first, then cut.cu, moments.h, moments_short.cu and percentiles_short.cu; sum.cu and ladder.cu are for `gnocco bench
+// gpu`. Every file says its formula, the layout of its arrays, its launch shape, the bytes it moves, and in which order it adds.
+//
+//	cut          timestamps to runs: the measures of one group each, at every granularity
+//	differences  what rate: methods are computed over
+//	moments      count, sum, min, max, m2, first, last of each run: for short runs, and for long ones
+//	percentiles  any percentiles of each run: for short runs, and for long ones
+package kernels
+
+import _ "embed"
+
+// PTX is all kernels, for devices of compute capability 7.0 and later.
+//
+//go:generate ./build.sh
+//go:embed kernels.ptx
+var PTX []byte

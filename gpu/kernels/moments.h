@@ -1,0 +1,53 @@
+// The moments of a group while its values are added in order of time: the twin of carbonara's moments.go, bit for bit.
+#pragma once
+#include "runs.h"
+
+// The order in which open rows and columns hold them: carbonara's columns.
+enum { COUNT, SUM, LOWEST, HIGHEST, M2, FIRST, LAST, MOMENTS };
+
+// Columns says what to compute: column[m] holds a value per run, or is null where m is not asked for.
+struct Columns {
+  f64 *column[MOMENTS];
+};
+
+struct Moments {
+  f64 count, sum, lowest, highest, m2, first, last;
+  bool nan; // among the values: highest answers NaN then
+};
+
+// none is the state before the first value: minimum and maximum leave a NaN for any value.
+DEVICE Moments none() { return {0, 0, not_a_number(), not_a_number(), 0, not_a_number(), not_a_number(), false}; }
+
+// continued reads the row of an open group.
+DEVICE Moments continued(const f64 *row) {
+  if (row[COUNT] == 0) return none();
+  return {row[COUNT], row[SUM], row[LOWEST], row[HIGHEST], row[M2], row[FIRST], row[LAST], row[HIGHEST] != row[HIGHEST]};
+}
+
+// add takes in one value, all but first and last. m2 follows Youngs and Cramer: += (count*v - sum)² / (count*(count-1)),
+// and v - v for the first value.
+template <bool WithM2> DEVICE void add(Moments &m, f64 v) {
+  f64 before = m.count;
+  m.count = before + 1;
+  m.sum = m.sum + v;
+  if (WithM2) {
+    f64 d = m.count * v - m.sum;
+    f64 q = d * d / (m.count * before);
+    m.m2 = m.m2 + (before == 0 ? v - v : q);
+  }
+  m.lowest = minimum(m.lowest, v);
+  m.highest = maximum(m.highest, v);
+  m.nan |= v != v;
+}
+
+// write stores the columns asked for as row r.
+DEVICE void write(const Columns &out, u32 r, const Moments &m) {
+  bool none = m.count == 0;
+  if (out.column[COUNT]) out.column[COUNT][r] = m.count;
+  if (out.column[SUM]) out.column[SUM][r] = none ? not_a_number() : m.sum;
+  if (out.column[LOWEST]) out.column[LOWEST][r] = m.lowest;
+  if (out.column[HIGHEST]) out.column[HIGHEST][r] = m.nan ? not_a_number() : m.highest;
+  if (out.column[M2]) out.column[M2][r] = none ? not_a_number() : m.m2;
+  if (out.column[FIRST]) out.column[FIRST][r] = m.first;
+  if (out.column[LAST]) out.column[LAST][r] = m.last;
+}

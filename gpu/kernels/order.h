@@ -1,0 +1,41 @@
+// Values as integers of the same order, and percentiles of sorted ones: the twin of carbonara's percentile.go.
+#pragma once
+#include "runs.h"
+
+// Percentiles says what to compute: the fractions (p/100) asked for, and where their columns of a row per run are.
+struct Percentiles {
+  const f64 *fractions; // [number]
+  f64 *columns;         // one after the other
+  u32 stride;           // rows from one column to the next
+  u32 number;
+};
+DEVICE f64 *percentile_at(const Percentiles &out, u32 k, u32 r) { return out.columns + (u64)k * out.stride + r; }
+
+// key_of orders as numbers do, -0 below +0, NaN last.
+constexpr i64 LAST_KEY = 0x7fffffffffffffff;
+DEVICE i64 key_of(f64 v) {
+  i64 b = bits_of(v);
+  return v != v ? LAST_KEY : b ^ (i64)((u64)(b >> 63) >> 1);
+}
+DEVICE f64 value_of_key(i64 k) { return value_of(k ^ (i64)((u64)(k >> 63) >> 1)); }
+
+// Rank is where a percentile of n > 0 values lies: between value number low and the next, or at low if both weights are 0.
+struct Rank {
+  u32 low;
+  f64 weight_low, weight_high;
+};
+DEVICE Rank rank_of(u32 n, f64 fraction) {
+  f64 rank = (f64)(n - 1) * fraction, floor = __builtin_floor(rank);
+  if (floor == rank) return {(u32)floor, 0, 0};
+  return {(u32)floor, floor + 1 - rank, rank - floor};
+}
+DEVICE bool whole(const Rank &r) { return r.weight_high == 0; }
+DEVICE f64 between(const Rank &r, f64 low, f64 high) { return low * r.weight_low + high * r.weight_high; }
+
+// percentile of n sorted keys.
+DEVICE f64 percentile(const i64 *sorted, u32 n, f64 fraction) {
+  if (n == 0) return not_a_number();
+  Rank r = rank_of(n, fraction);
+  f64 low = value_of_key(sorted[r.low]);
+  return whole(r) ? low : between(r, low, value_of_key(sorted[r.low + 1]));
+}

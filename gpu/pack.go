@@ -1,0 +1,154 @@
+package gpu
+
+import "gnocco/carbonara"
+
+// pack writes what the device needs to know of a piece into p.up, every section from its start to its end: the memory is written
+// past the caches.
+func (p *piece) pack() {
+	batch, a := p.batch, &p.at
+	at := 0
+	values := View[float64](p.up, int(a.values), p.n)
+	for k, i := range p.series {
+		s := &batch.Series[i]
+		copy(values[at:], batch.Values[s.From:s.To])
+		timestamps := batch.Timestamps[s.From:s.To]
+		switch p.layout {
+		case layoutOffsets:
+			offsets(View[uint32](p.up, int(a.timestamps)+4*at, len(timestamps)), timestamps, p.units[k])
+		case layoutTimestamps:
+			all := View[int64](p.up, int(a.timestamps)+8*at, len(timestamps))
+			for k, t := range timestamps {
+				all[k] = int64(t)
+			}
+		}
+		at += s.To - s.From
+	}
+	p.packSeries()
+	p.packPlaces()
+	fractions := View[float64](p.up, int(a.fractions), p.fractions())
+	at = 0
+	for _, f := range p.families {
+		for _, percentile := range f.percentiles {
+			fractions[at] = float64(percentile) / 100
+			at++
+		}
+	}
+}
+
+func (p *piece) fractions() int {
+	n := 0
+	for _, f := range p.families {
+		n += len(f.percentiles)
+	}
+	return n
+}
+
+// packSeries writes what is known of each series.
+func (p *piece) packSeries() {
+	n, a := len(p.series), &p.at
+	base, unit := View[int64](p.up, int(a.base), n), View[int64](p.up, int(a.unit), n)
+	previous := View[float64](p.up, int(a.previous), n)
+	first, flags := View[uint32](p.up, int(a.first), n), View[uint32](p.up, int(a.flags), n)
+	at := uint32(0)
+	for k, i := range p.series {
+		s := &p.batch.Series[i]
+		base[k], unit[k] = int64(p.batch.Timestamps[s.From]), int64(p.units[k])
+		previous[k] = s.Previous.Value
+		first[k], flags[k] = at, p.flagsOf(s)
+		at += uint32(s.To - s.From)
+	}
+	if !p.open {
+		return
+	}
+	for j := range p.levels {
+		for f := range p.families {
+			rows := View[float64](p.up, int(p.openAt(j, f)), n*7)
+			for k, i := range p.series {
+				p.openRow(rows[k*7:][:7], &p.batch.Series[i], j, &p.families[f])
+			}
+		}
+	}
+}
+
+// openAt is where the open rows of a level and family lie.
+func (p *piece) openAt(level, family int) int64 {
+	return p.at.open + int64((level*len(p.families)+family)*len(p.series)*bytesPerOpen)
+}
+
+// openRow writes the moments of the group that a series continues.
+func (p *piece) openRow(row []float64, s *carbonara.Series, level int, f *family) {
+	for m, c := range f.moments {
+		row[m] = 0
+		if c >= 0 && s.Open != nil {
+			row[m] = s.Open[level*len(p.plan.Columns)+c]
+		}
+	}
+}
+
+func (p *piece) flagsOf(s *carbonara.Series) uint32 {
+	if !s.HasPrevious {
+		return flagSkip
+	}
+	flags := uint32(0)
+	if s.Open != nil {
+		for j, g := range p.plan.Granularities {
+			if s.Previous.Timestamp.Floor(g) == p.batch.Timestamps[s.From].Floor(g) {
+				flags |= 1 << j
+			}
+		}
+	}
+	return flags
+}
+
+// packPlaces writes a bit for each measure that is its series' first, and how many series begin before each chunk.
+func (p *piece) packPlaces() {
+	tiles := (p.n + cutTile - 1) / cutTile
+	p.bits = grow(p.bits, tiles*cutTile/32)
+	clear(p.bits)
+	at := 0
+	for _, i := range p.series {
+		p.bits[at/32] |= 1 << (at % 32)
+		at += p.batch.Series[i].To - p.batch.Series[i].From
+	}
+	copy(View[uint32](p.up, int(p.at.bits), len(p.bits)), p.bits)
+	ranks := View[uint32](p.up, int(p.at.ranks), tiles*cutTile/cutChunk)
+	rank, at := 0, 0 // series begun before the chunk, and where the next one begins
+	for c := range ranks {
+		for rank < len(p.series) && at < c*cutChunk {
+			s := &p.batch.Series[p.series[rank]]
+			at += s.To - s.From
+			rank++
+		}
+		ranks[c] = uint32(rank)
+	}
+}
+
+// unpack copies what the device computed into the result.
+func (p *piece) unpack(w *carbonara.ResultWriter) {
+	columns := len(p.plan.Columns)
+	for j := range p.levels {
+		l := &p.levels[j]
+		runs := View[uint32](p.counts, int(l.runs-p.measured[0]), len(p.series)+1)
+		rows := l.rows
+		all := View[float64](p.results, int(p.rowsBefore[j]), rows*(1+columns))
+		starts := View[int64](p.results, int(p.rowsBefore[j]), rows)
+		for k, i := range p.series {
+			from, to := int(runs[k]), int(runs[k+1])
+			g := w.Take(i, j, to-from)
+			for r, start := range starts[from:to] {
+				g.Starts[r] = carbonara.Timestamp(start)
+			}
+			for c := range columns {
+				copy(g.Values[c], all[rows*(1+c)+from:rows*(1+c)+to])
+			}
+		}
+	}
+}
+
+// grow returns s with length n; its content is undefined.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

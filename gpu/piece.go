@@ -1,0 +1,199 @@
+package gpu
+
+import (
+	"slices"
+
+	"gnocco/carbonara"
+)
+
+// piece is some series of a batch that share a plan, on their way through a device. The same piece is used again and again.
+type piece struct {
+	program *program
+	batch   *carbonara.Batch
+	plan    *carbonara.Plan
+	series  []int // of the batch; none of them empty
+
+	n        int // measures
+	layout   layout
+	units    []carbonara.Timestamp
+	levels   []level
+	families []family
+	flagged  bool // some series continues a group or lacks a previous measure
+	open     bool // some series continues a group
+
+	at         sections // of the device's block, all of it
+	uploaded   int64    // its first bytes come from the host
+	zeroed     [2]int64
+	measured   [2]int64 // totals and the series' first runs: what Finish needs to know first
+	bits       []uint32 // scratch
+	up         *Pinned
+	counts     *Pinned
+	results    *Pinned
+	block      *Block
+	rowsBefore []int64 // where each level's rows lie in results
+	fetched    bool    // the rows were asked for
+}
+
+// level is one granularity of a piece.
+type level struct {
+	rows   int // at most; then exactly
+	bound  int
+	finer  int // level that its runs are made of; -1: measures
+	begins int64
+	starts int64 // then the columns, bound numbers each
+	runs   int64 // first run of each series
+	left   int64 // runs too long for percentiles_short
+	words  int64 // published by cut
+}
+
+// family is the columns over measures, or over their differences.
+type family struct {
+	rate        bool
+	moments     [7]int // column of the plan, -1 if not asked for
+	m2          bool
+	any         bool // any moment
+	percentiles []int
+	first       int // column of the first percentile; the others follow
+}
+
+// newFamilies takes a plan's columns apart.
+func newFamilies(columns []carbonara.Column) []family {
+	var all []family
+	for _, rate := range []bool{false, true} {
+		f := family{rate: rate, moments: [7]int{-1, -1, -1, -1, -1, -1, -1}}
+		for i, c := range columns {
+			if c.IsRate() != rate {
+				continue
+			}
+			if p := c.Percentile(); p > 0 {
+				if len(f.percentiles) == 0 {
+					f.first = i
+				}
+				f.percentiles = append(f.percentiles, p)
+				continue
+			}
+			f.moments[c.Base()], f.any = i, true
+			f.m2 = f.m2 || c.Base() == carbonara.ColumnM2
+		}
+		if f.any || len(f.percentiles) > 0 {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// sections are byte offsets within the device's block: first what is uploaded, then what is computed.
+type sections struct {
+	values, timestamps, base, unit, previous, open, fractions, first, flags, bits, ranks int64
+	counters, differences, end                                                           int64
+}
+
+// counter is where the number of runs of a level and family that were left over stands.
+func (p *piece) counter(level, family int) int64 {
+	return p.at.counters + int64(8*(level+family*len(p.levels)))
+}
+
+// total is where the number of runs of a level stands; then come the series' first runs, of all levels.
+func (p *piece) total(level int) int64 { return p.measured[0] + int64(8*level) }
+
+const (
+	flagSkip     = 1 << 31 // the other bits are levels whose first run continues a group
+	maxLevels    = 31
+	maxMeasures  = 1 << 31
+	bytesPerOpen = 7 * 8
+)
+
+// prepare lays a piece out.
+func (p *piece) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int) {
+	p.batch, p.plan, p.series, p.fetched = batch, plan, series, false
+	p.families = newFamilies(plan.Columns)
+	p.n, p.layout, p.units, p.flagged, p.open = 0, layoutRegular, p.units[:0], false, false
+	p.levels = slices.Grow(p.levels[:0], len(plan.Granularities))[:len(plan.Granularities)]
+	clear(p.levels)
+	for _, i := range series {
+		s := &batch.Series[i]
+		timestamps := batch.Timestamps[s.From:s.To]
+		p.n += len(timestamps)
+		kind, unit := layoutOf(timestamps)
+		p.layout = max(p.layout, kind)
+		p.units = append(p.units, unit)
+		first, last := timestamps[0], timestamps[len(timestamps)-1]
+		for j, g := range plan.Granularities {
+			p.levels[j].bound += int(min(int64(len(timestamps)), int64(last/carbonara.Timestamp(g)-first/carbonara.Timestamp(g))+1))
+		}
+		p.open = p.open || s.Open != nil && s.HasPrevious
+		p.flagged = p.flagged || p.open || !s.HasPrevious && plan.HasRate()
+	}
+	p.place()
+}
+
+// place says where everything lies on the device.
+func (p *piece) place() {
+	at := int64(0)
+	take := func(bytes int) int64 {
+		here := at
+		at += (int64(bytes) + 7) &^ 7
+		return here
+	}
+	n, series, tiles := p.n, len(p.series), (p.n+cutTile-1)/cutTile
+	fractions := 0
+	for _, f := range p.families {
+		fractions += len(f.percentiles)
+	}
+	a := &p.at
+	a.values = take(8 * n)
+	a.timestamps = take(n * [...]int{0, 4, 8}[p.layout])
+	a.base, a.unit = take(8*series), take(8*series)
+	a.previous = take(8 * series)
+	if p.open {
+		a.open = take(len(p.levels) * len(p.families) * series * bytesPerOpen)
+	}
+	a.fractions = take(8 * fractions)
+	a.first, a.flags = take(4*series), take(4*series)
+	a.bits, a.ranks = take(4*tiles*cutTile/32), take(4*tiles*cutTile/cutChunk)
+	p.uploaded = at
+
+	p.zeroed[0] = at
+	a.counters = take(8 * len(p.levels) * len(p.families))
+	for j := range p.levels {
+		items := n
+		if p.levels[j].finer = p.finer(j); p.levels[j].finer >= 0 {
+			items = p.levels[p.levels[j].finer].bound
+		}
+		p.levels[j].words = take(8 * ((items + cutTile - 1) / cutTile))
+	}
+	p.zeroed[1] = at - p.zeroed[0]
+	p.measured[0] = take(8 * len(p.levels))
+	for j := range p.levels {
+		p.levels[j].runs = take(4 * (series + 1))
+	}
+	p.measured[1] = at - p.measured[0]
+	for j := range p.levels {
+		l := &p.levels[j]
+		l.begins = take(4 * (l.bound + 1))
+		if fractions > 0 {
+			l.left = take(4 * l.bound)
+		}
+		l.starts = take(8 * l.bound * (1 + len(p.plan.Columns)))
+	}
+	if p.plan.HasRate() {
+		a.differences = take(8 * n)
+	}
+	a.end = at
+}
+
+// finer returns the widest finer level whose width divides that of level j, if it is worth it: regular series cost nothing to read.
+func (p *piece) finer(j int) int {
+	if p.layout == layoutRegular {
+		return -1
+	}
+	for i := j - 1; i >= 0; i-- {
+		if p.plan.Granularities[j]%p.plan.Granularities[i] == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// column is where column c of a level begins.
+func (p *piece) column(l *level, c int) int64 { return l.starts + int64(8*l.bound*(1+c)) }

@@ -1,0 +1,254 @@
+package gpu
+
+import "gnocco/gpu/cu"
+
+// Start implements Job: everything up to the numbers of runs, and the rows too where there are so few that the number does not
+// matter.
+func (p *piece) Start(e *Engine, lane *Lane) error {
+	block, err := e.Memory.Get(p.at.end)
+	if err != nil {
+		return err
+	}
+	lane.Hold(block)
+	p.block = block
+	if err := lane.Fill(block, p.zeroed[0], 0, p.zeroed[1]); err != nil {
+		return err
+	}
+	if err := lane.Upload(block, 0, p.up, 0, p.uploaded); err != nil {
+		return err
+	}
+	if err := p.launch(lane, e.Properties.Multiprocessors); err != nil {
+		return err
+	}
+	if p.counts, err = p.again(e, p.counts, p.measured[1]); err != nil {
+		return err
+	}
+	if err := lane.Download(p.counts, 0, block, p.measured[0], p.measured[1]); err != nil {
+		return err
+	}
+	if p.fetched = p.rowBytes() <= smallRows; !p.fetched {
+		return nil
+	}
+	return p.fetch(e, lane)
+}
+
+// smallRows is how many bytes of rows are copied without asking how many there are: 20 µs over PCIe.
+const smallRows = 1 << 20
+
+// Finish implements Job.
+func (p *piece) Finish(e *Engine, lane *Lane) (bool, error) {
+	more := !p.fetched
+	totals := View[uint64](p.counts, 0, len(p.levels))
+	for j := range p.levels {
+		l := &p.levels[j]
+		total := int(uint32(totals[j]))
+		if total > l.bound {
+			panic("gpu: more runs than the timestamps allow")
+		}
+		if more {
+			l.rows = total
+		}
+	}
+	if !more {
+		return false, nil
+	}
+	p.fetched = true
+	return true, p.fetch(e, lane)
+}
+
+// rowBytes is how much the rows take at most.
+func (p *piece) rowBytes() int64 {
+	bytes := int64(0)
+	for j := range p.levels {
+		p.levels[j].rows = p.levels[j].bound
+		bytes += int64(8 * p.levels[j].bound * (1 + len(p.plan.Columns)))
+	}
+	return bytes
+}
+
+// fetch queues the download of the rows of all levels, as many as level.rows says.
+func (p *piece) fetch(e *Engine, lane *Lane) error {
+	columns := 1 + len(p.plan.Columns)
+	bytes := int64(0)
+	p.rowsBefore = p.rowsBefore[:0]
+	for j := range p.levels {
+		p.rowsBefore = append(p.rowsBefore, bytes)
+		bytes += int64(8 * p.levels[j].rows * columns)
+	}
+	var err error
+	if p.results, err = p.again(e, p.results, bytes); err != nil {
+		return err
+	}
+	for j := range p.levels {
+		l := &p.levels[j]
+		if l.rows == l.bound {
+			if err := lane.Download(p.results, p.rowsBefore[j], p.block, l.starts, int64(8*l.rows*columns)); err != nil {
+				return err
+			}
+			continue
+		}
+		for c := range columns {
+			if err := lane.Download(p.results, p.rowsBefore[j]+int64(8*c*l.rows), p.block, l.starts+int64(8*c*l.bound), int64(8*l.rows)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// again returns memory for a download: what the piece has if it is large enough.
+func (p *piece) again(e *Engine, has *Pinned, bytes int64) (*Pinned, error) {
+	if has != nil {
+		if int64(len(has.Bytes)) >= bytes {
+			return has, nil
+		}
+		has.Release()
+	}
+	return e.Downloads.Get(bytes)
+}
+
+// release gives back the pinned memory.
+func (p *piece) release() {
+	for _, memory := range []**Pinned{&p.up, &p.counts, &p.results} {
+		if *memory != nil {
+			(*memory).Release()
+			*memory = nil
+		}
+	}
+}
+
+// launch queues all kernels.
+func (p *piece) launch(lane *Lane, multiprocessors int) error {
+	if p.plan.HasRate() {
+		lane.Params().Ptr(p.block.At(p.at.values)).Ptr(p.block.At(p.at.bits)).Ptr(p.block.At(p.at.ranks)).
+			Ptr(p.block.At(p.at.previous)).Ptr(p.block.At(p.at.differences)).U32(uint32(p.n))
+		if err := lane.Launch(p.program.differences, blocks(p.n, cutTile), cutThreads, 0); err != nil {
+			return err
+		}
+	}
+	for j := range p.levels {
+		if err := p.launchCut(lane, j); err != nil {
+			return err
+		}
+		fractions := p.at.fractions
+		for f := range p.families {
+			family := &p.families[f]
+			if family.any {
+				if err := p.launchMoments(lane, j, f); err != nil {
+					return err
+				}
+			}
+			if len(family.percentiles) > 0 {
+				if err := p.launchPercentiles(lane, j, f, fractions, multiprocessors); err != nil {
+					return err
+				}
+			}
+			fractions += int64(8 * len(family.percentiles))
+		}
+	}
+	return nil
+}
+
+func blocks(n, each int) int { return (n + each - 1) / each }
+
+func (p *piece) launchCut(lane *Lane, j int) error {
+	l, a := &p.levels[j], &p.at
+	kernel, items := p.program.cut[p.layout], p.n
+	timestamps, bits, ranks := a.timestamps, a.bits, a.ranks
+	if l.finer >= 0 {
+		finer := &p.levels[l.finer]
+		kernel, items = p.program.cut[cutRuns], finer.bound
+		timestamps, bits, ranks = finer.starts, finer.begins, p.total(l.finer)
+	}
+	params := lane.Params()
+	// Piece
+	params.Ptr(p.block.At(timestamps))
+	params.Ptr(p.block.At(bits))
+	params.Ptr(p.block.At(ranks))
+	params.Ptr(p.block.At(a.first)).Ptr(p.block.At(a.base)).Ptr(p.block.At(a.unit)).U32(uint32(p.n)).U32(uint32(len(p.series)))
+	// Granularity
+	width := p.plan.Granularities[j]
+	magic, shift := divisor(width)
+	params.I64(int64(width)).U64(magic).U32(shift)
+	// Cut
+	params.Ptr(p.block.At(l.begins)).Ptr(p.block.At(l.starts)).Ptr(p.block.At(l.runs))
+	params.Ptr(p.block.At(p.total(j)))
+	params.Ptr(p.block.At(l.words))
+	return lane.Launch(kernel, blocks(items, cutTile), cutThreads, 0)
+}
+
+// runs adds the parameters that runs.h calls Runs.
+func (p *piece) runs(params *cu.Params, j int, rate bool) {
+	l := &p.levels[j]
+	params.Ptr(p.block.At(l.begins))
+	params.Ptr(p.block.At(p.total(j)))
+	params.Ptr(p.block.At(p.at.first))
+	if p.flagged {
+		params.Ptr(p.block.At(p.at.flags))
+	} else {
+		params.Ptr(0)
+	}
+	continues, skips := uint32(0), uint32(0)
+	if p.open {
+		continues = 1 << j
+	}
+	if rate {
+		skips = flagSkip
+	}
+	params.U32(uint32(len(p.series))).U32(continues).U32(skips)
+}
+
+// valuesOf returns where the values of a family are.
+func (p *piece) valuesOf(f *family) cu.DevicePtr {
+	if f.rate {
+		return p.block.At(p.at.differences)
+	}
+	return p.block.At(p.at.values)
+}
+
+func (p *piece) launchMoments(lane *Lane, j, f int) error {
+	l, family := &p.levels[j], &p.families[f]
+	params := lane.Params().Ptr(p.valuesOf(family))
+	p.runs(params, j, family.rate)
+	params.U32(0) // the struct ends at a multiple of 8
+	if p.open {
+		params.Ptr(p.block.At(p.openAt(j, f)))
+	} else {
+		params.Ptr(0)
+	}
+	for _, c := range family.moments {
+		if c < 0 {
+			params.Ptr(0)
+		} else {
+			params.Ptr(p.block.At(p.column(l, c)))
+		}
+	}
+	long, m2, each := 0, 0, shortRuns
+	if p.n >= longFrom*l.bound {
+		long, each = 1, longRuns
+	}
+	if family.m2 {
+		m2 = 1
+	}
+	return lane.Launch(p.program.moments[long][m2], blocks(l.bound, each), momentsThreads, 0)
+}
+
+func (p *piece) launchPercentiles(lane *Lane, j, f int, fractions int64, multiprocessors int) error {
+	l, family := &p.levels[j], &p.families[f]
+	params := func() *cu.Params {
+		params := lane.Params().Ptr(p.valuesOf(family))
+		p.runs(params, j, family.rate)
+		params.U32(0)
+		params.Ptr(p.block.At(fractions)).Ptr(p.block.At(p.column(l, family.first)))
+		return params.U32(uint32(l.bound)).U32(uint32(len(family.percentiles)))
+	}
+	each := min(max(placeValues*l.bound/p.n, 1), placeThreads)
+	left := p.counter(j, f)
+	params().Ptr(p.block.At(l.left)).Ptr(p.block.At(left))
+	lane.params.U32(uint32(each))
+	if err := lane.Launch(p.program.percentilesShort, blocks(l.bound, each), placeThreads, 0); err != nil {
+		return err
+	}
+	params().Ptr(p.block.At(l.left)).Ptr(p.block.At(left))
+	return lane.Launch(p.program.percentilesLong, min((l.bound+3)/4, 12*max(multiprocessors, 1)), sortThreads, 0)
+}

@@ -1,0 +1,230 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gnocco/carbonara"
+)
+
+// Resampler is the carbonara.Resampler on CUDA devices. It gives the bits that the CPU's gives: a group's sums are accumulated in
+// order of time here, too. What it can't do on a device, or not as fast, it does on the CPU: it never fails for lack of one.
+type Resampler struct {
+	options  ResamplerOptions
+	cpu      *carbonara.CPUResampler
+	devices  []*resamplerDevice
+	next     atomic.Uint64 // device of the next piece
+	calls    sync.Pool     // of *call
+	metrics  *resamplerMetrics
+	model    atomic.Pointer[Model]
+	reported sync.Once // that no device is left
+}
+
+type resamplerDevice struct {
+	*Device
+	load    sync.Once
+	program *program
+	err     error
+}
+
+// NewResampler returns a resampler on devices, which it opens when they are first needed and does not close.
+func NewResampler(devices []*Device, options ResamplerOptions) *Resampler {
+	options.EnsureDefaults()
+	r := &Resampler{options: options, cpu: carbonara.NewCPUResampler(options.Workers), metrics: newResamplerMetrics(options.Registerer)}
+	for _, d := range devices {
+		r.devices = append(r.devices, &resamplerDevice{Device: d})
+	}
+	r.calls.New = func() any { return new(call) }
+	return r
+}
+
+// open returns a device that works, with its kernels; nil if there is none (left).
+func (r *Resampler) open(ctx context.Context) (*resamplerDevice, *Engine) {
+	for range r.devices {
+		d := r.devices[r.next.Add(1)%uint64(len(r.devices))]
+		e, err := d.Open(ctx)
+		if err != nil {
+			continue
+		}
+		d.load.Do(func() {
+			d.err = d.Do(context.WithoutCancel(ctx), func(e *Engine) (err error) {
+				d.program, err = loadProgram(e)
+				return err
+			})
+			if d.err != nil {
+				r.options.Logger.Warn("the kernels do not load, working on the CPU", "device", d.options.Ordinal, "err", d.err)
+			}
+		})
+		if d.err == nil && d.Err() == nil {
+			return d, e
+		}
+	}
+	return nil, nil
+}
+
+// Resample implements carbonara.Resampler.
+func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result) error {
+	started := time.Now()
+	if !r.wantsDevice(batch) {
+		return r.onCPU(ctx, batch, result, started)
+	}
+	d, e := r.open(ctx)
+	if d == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r.reported.Do(func() { r.options.Logger.Warn("no device works, resampling on the CPU") })
+		return r.onCPU(ctx, batch, result, started)
+	}
+	c := r.calls.Get().(*call)
+	defer r.calls.Put(c)
+	return c.resample(ctx, r, e, batch, result, started)
+}
+
+func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
+	err := r.cpu.Resample(ctx, batch, result)
+	r.metrics.done("cpu", len(batch.Values), time.Since(started))
+	return err
+}
+
+// call is one batch on its way.
+type call struct {
+	pieces  []pieceOf
+	series  []int // of all pieces
+	writers []carbonara.ResultWriter
+	work    []*piece
+}
+
+// pieceOf is series[from:to] of a call, which share a plan.
+type pieceOf struct {
+	plan     *carbonara.Plan
+	from, to int
+	measures int
+}
+
+func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
+	c.split(batch, r.options.PieceMeasures, e.Memory.Budget()/int64(4))
+	workers := max(1, min(r.options.Workers, len(c.pieces)))
+	c.writers = result.Writers(c.writers[:0], batch, workers)
+	for i := range batch.Series {
+		if batch.Series[i].From == batch.Series[i].To { // in no piece
+			c.writers[0].Resample(i)
+		}
+	}
+	for len(c.work) < workers {
+		c.work = append(c.work, new(piece))
+	}
+	var next atomic.Int64
+	errs := make([]error, workers)
+	work := func(w int) {
+		defer c.work[w].release()
+		for {
+			k := int(next.Add(1)) - 1
+			if k >= len(c.pieces) || errs[w] != nil {
+				return
+			}
+			errs[w] = c.onePiece(ctx, r, c.work[w], &c.pieces[k], batch, &c.writers[w])
+		}
+	}
+	if workers == 1 {
+		work(0)
+	} else {
+		var done sync.WaitGroup
+		for w := range workers {
+			done.Go(func() { work(w) })
+		}
+		done.Wait()
+	}
+	r.metrics.done("device", len(batch.Values), time.Since(started))
+	return errors.Join(errs...)
+}
+
+// split cuts the batch into pieces: series of one plan, up to so many measures, or device memory, each.
+func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
+	c.pieces, c.series = c.pieces[:0], c.series[:0]
+	for i := range batch.Series {
+		if batch.Series[i].From < batch.Series[i].To {
+			c.series = append(c.series, i)
+		}
+	}
+	order := make(map[*carbonara.Plan]int)
+	for _, i := range c.series {
+		if _, ok := order[batch.Series[i].Plan]; !ok {
+			order[batch.Series[i].Plan] = len(order)
+		}
+	}
+	if len(order) > 1 {
+		slices.SortStableFunc(c.series, func(a, b int) int { return order[batch.Series[a].Plan] - order[batch.Series[b].Plan] })
+	}
+	for k, i := range c.series {
+		s := &batch.Series[i]
+		n := s.To - s.From
+		last := len(c.pieces) - 1
+		if k == 0 || c.pieces[last].plan != s.Plan || c.pieces[last].measures+n > min(measures, int(memory/bytesPerMeasure(s.Plan))) {
+			c.pieces = append(c.pieces, pieceOf{plan: s.Plan, from: k})
+			last++
+		}
+		c.pieces[last].to = k + 1
+		c.pieces[last].measures += n
+	}
+}
+
+// bytesPerMeasure is what a measure takes of the device's memory at most: each its own group at every granularity.
+func bytesPerMeasure(plan *carbonara.Plan) int64 {
+	return int64(32 + len(plan.Granularities)*(32+8*len(plan.Columns)))
+}
+
+// onePiece computes a piece, on the CPU if the device can't.
+func (c *call) onePiece(ctx context.Context, r *Resampler, p *piece, what *pieceOf, batch *carbonara.Batch, w *carbonara.ResultWriter) error {
+	err := r.onDevice(ctx, p, what, c.series[what.from:what.to], batch)
+	if err == nil {
+		p.unpack(w)
+		return nil
+	}
+	if ctxErr := ctx.Err(); ctxErr != nil {
+		return ctxErr
+	}
+	var fault *FaultError
+	if !errors.As(err, &fault) && !errors.Is(err, ErrMemory) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrClosed) {
+		return err
+	}
+	r.metrics.fallbacks.Inc()
+	for _, i := range c.series[what.from:what.to] {
+		w.Resample(i)
+	}
+	return nil
+}
+
+// onDevice computes a piece on the next device.
+func (r *Resampler) onDevice(ctx context.Context, p *piece, what *pieceOf, series []int, batch *carbonara.Batch) error {
+	if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
+		return ErrMemory
+	}
+	d, e := r.open(ctx)
+	if d == nil {
+		return ErrUnavailable
+	}
+	started := time.Now()
+	p.program = d.program
+	p.prepare(batch, what.plan, series)
+	if p.up != nil && int64(len(p.up.Bytes)) < p.uploaded {
+		p.up.Release()
+		p.up = nil
+	}
+	var err error
+	if p.up == nil {
+		if p.up, err = e.Uploads.Get(p.uploaded); err != nil {
+			return err
+		}
+	}
+	p.pack()
+	packed := time.Now()
+	r.metrics.phase("pack", packed.Sub(started))
+	err = d.Run(ctx, p)
+	r.metrics.phase("device", time.Since(packed))
+	return err
+}
