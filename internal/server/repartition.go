@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -41,10 +43,11 @@ var errRepartition = errors.New("a change of the number of sacks was cut short: 
 
 // repartition is the journal.
 type repartition struct {
-	From      int  `json:"from"` // sacks
-	To        int  `json:"to"`
-	Copied    int  `json:"copied"` // of the old sacks, the first so many are copied
-	Switching bool `json:"switching"`
+	From      int    `json:"from"` // sacks
+	To        int    `json:"to"`
+	Epoch     uint64 `json:"epoch"`  // of the new stores: above all that the old ones had, for what is claimed goes by it
+	Copied    int    `json:"copied"` // of the old sacks, the first so many are copied
+	Switching bool   `json:"switching"`
 }
 
 // Progress is told by Repartition: of the old sacks so many are copied.
@@ -114,10 +117,36 @@ func beginRepartition(ctx context.Context, options Options, to int) (*Folder, *r
 		}
 	}
 	j = &repartition{From: cluster.Sacks, To: to}
+	for sack := range max(j.From, j.To) {
+		epoch, err := folder.highestEpoch(SackName(sack))
+		if err != nil {
+			return nil, nil, errors.Join(err, folder.Release())
+		}
+		j.Epoch = max(j.Epoch, epoch+1)
+	}
 	if err := folder.writeJournal(j); err != nil {
 		return nil, nil, errors.Join(err, folder.Release())
 	}
 	return folder, j, nil
+}
+
+// highestEpoch returns the highest number that a store has, or that was claimed for it.
+func (f *Folder) highestEpoch(name string) (uint64, error) {
+	_, highest, err := claim.Current(vfs.Default, filepath.Join(f.Path, name))
+	if err != nil {
+		return 0, err
+	}
+	claims, err := os.ReadDir(filepath.Join(f.Path, "claims", name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	for _, c := range claims {
+		number, _, _ := strings.Cut(c.Name(), ".")
+		if epoch, err := strconv.ParseUint(number, 10, 64); err == nil {
+			highest = max(highest, epoch)
+		}
+	}
+	return highest, nil
 }
 
 func (f *Folder) readJournal() (*repartition, error) {

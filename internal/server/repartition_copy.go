@@ -37,7 +37,7 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 	target := &sackCopy{checkpoints: make([]*archive.Checkpoint, j.To)}
 	defer func() { err = errors.Join(err, target.close()) }()
 	for sack := range j.To {
-		store, err := archive.Open(filepath.Join(f.Path, newSacksFolder, fmt.Sprintf("%03d", sack), "e1"),
+		store, err := archive.Open(filepath.Join(f.Path, newSacksFolder, fmt.Sprintf("%03d", sack), fmt.Sprintf("e%d", j.Epoch)),
 			archive.Options{Cache: cache, FileCache: files})
 		if err != nil {
 			return err
