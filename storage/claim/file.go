@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -98,6 +99,8 @@ type session struct {
 	held   map[string]holding // by name
 	unused []Claim            // to be given back
 	left   bool
+
+	releases atomic.Uint64 // files written to give something back
 }
 
 // holding is what a session knows of a claim of its own.

@@ -331,7 +331,8 @@ func (s *session) markReleased(name string, epoch uint64) error {
 	if err != nil {
 		return err
 	}
-	fresh := s.fs.PathJoin(s.claimsDir(name), fmt.Sprintf("%s%s-%d%s", temporary, s.member.ID, epoch, released))
+	// A name of its own each time: a number may be given back twice at once, by who holds it and by who leaves.
+	fresh := s.fs.PathJoin(s.claimsDir(name), fmt.Sprintf("%s%s.%d-%d%s", temporary, s.member.ID, s.releases.Add(1), epoch, released))
 	if err := write(s.fs, fresh, []byte(rest.String())); err != nil {
 		return err
 	}
