@@ -121,7 +121,7 @@ func (m *Matrix) flush() error {
 		copy(column, column[m.filled-keep:m.filled])
 	}
 	m.filled, m.history = keep, keep
-	if m.options.MemoryBytes < m.pairBytes.Load() {
+	if m.options.MemoryBytes-m.options.rowBytes() < m.pairBytes.Load() {
 		return errGaps
 	}
 	return nil
