@@ -18,6 +18,14 @@ func RunSpearman(ctx context.Context, source Source, options Options, each func(
 	if err := options.Validate(); err != nil {
 		return Result{}, err
 	}
+	whole := options
+	whole.MaxLag = 0
+	if b, err := whole.bandFrom(0, blockBytes); err != nil {
+		return Result{}, err
+	} else if b != wholeBand(options.Columns) {
+		return Result{}, fmt.Errorf("correlate: the pairs of %d columns do not fit into %d MiB of memory, which ranks need",
+			options.Columns, options.MemoryBytes>>20)
+	}
 	values, err := load(ctx, source, options.MemoryBytes)
 	if err != nil {
 		return Result{}, err
@@ -30,8 +38,6 @@ func RunSpearman(ctx context.Context, source Source, options Options, each func(
 	for j := range plain {
 		plain[j] = ranked[j].ranks
 	}
-	whole := options
-	whole.MaxLag = 0
 	m := newMatrix(whole, wholeBand(options.Columns))
 	if err := plain.Read(ctx, m.Add); err != nil {
 		return Result{}, err

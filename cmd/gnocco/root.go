@@ -23,6 +23,6 @@ goes before the environment, and the environment before the file.`,
 		},
 	}
 	root.PersistentFlags().String(configFlag, "", "configuration file, ending in .toml, .yaml or .yml")
-	root.AddCommand(newServe(), newDemo(), newImport(), newInspect(), newBench(), newVersion())
+	root.AddCommand(newServe(), newDemo(), newImport(), newInspect(), newCorrelate(), newBench(), newVersion())
 	return root
 }

@@ -91,12 +91,11 @@ func (r *Reader) Bad() int64 { return r.bad }
 
 // Read implements correlate.Source.
 func (r *Reader) Read(ctx context.Context, add func([][]float64) error) error {
-	if r.stream == nil {
-		if err := r.start(); err != nil {
+	if r.reads++; r.reads > 1 {
+		if err := errors.Join(r.Close(), r.start()); err != nil { // the last Read may have been broken off
 			return err
 		}
 	}
-	r.reads++
 	ctx, stop := context.WithCancelCause(ctx)
 	var work sync.WaitGroup
 	defer work.Wait()

@@ -109,6 +109,10 @@ func TestReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, err1 := read(t, r)
+	enough := errors.New("enough")
+	if err := r.Read(t.Context(), func([][]float64) error { return enough }); !errors.Is(err, enough) {
+		t.Fatal(err)
+	}
 	second, err2 := read(t, r)
 	if err1 != nil || err2 != nil || fmt.Sprint(first) != fmt.Sprint(second) || r.Bad() != 1 {
 		t.Fatalf("first %v %v, then %v %v, %d bad", first, err1, second, err2, r.Bad())
