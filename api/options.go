@@ -35,7 +35,10 @@ type Options struct {
 	Index    *index.Store
 	Incoming *incoming.Store
 	Archives Archives
-	Sacks    int // number of sacks of the cluster
+	Sacks    int          // number of sacks of the cluster
+	Sizes    ArchiveSizes // nil: what metrics take is told as 0
+
+	Correlations CorrelationOptions
 
 	Auth         Authenticator // nil: Basic
 	Policy       *policy.Rules // who may do what; nil: policy.Default
@@ -74,6 +77,7 @@ func (o *Options) EnsureDefaults() {
 	if o.KnownMetrics == 0 {
 		o.KnownMetrics = 250_000
 	}
+	o.Correlations.ensureDefaults()
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second
 	}
@@ -112,6 +116,9 @@ func (o *Options) Validate() error {
 	}
 	if o.KnownMetrics < 0 {
 		fault("KnownMetrics is negative")
+	}
+	if err := o.Correlations.validate(); err != nil {
+		faults = append(faults, err)
 	}
 	if o.Timeout < 0 {
 		fault("Timeout is negative")

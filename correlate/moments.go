@@ -121,6 +121,10 @@ func (m *multiplication) addMasked(b *block, x, y *side, xs, ys []column) {
 		if i >= len(xs) || j >= len(ys) || n == 0 {
 			continue
 		}
+		if !x.parts[i].gaps && !y.parts[j].gaps { // then what a neighbour lacks makes no difference
+			b.mergePair(s, &x.parts[i], &y.parts[j], m.products[s], xs[i].scale(), ys[j].scale())
+			continue
+		}
 		p := part{n: n, centre: x.parts[i].centre, sum: m.sumX[s], squares: m.squaresX[s]}
 		q := part{n: n, centre: y.parts[j].centre, sum: m.sumY[s], squares: m.squaresY[s]}
 		products := m.products[s]

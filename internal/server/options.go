@@ -32,6 +32,8 @@ type Options struct {
 	Auth       api.AuthOptions
 	PolicyFile string // YAML of rules that replace Gnocchi's; "": none
 
+	Correlations api.CorrelationOptions // limits of POST /v1/correlations
+
 	PrometheusLabels bool            // keep all labels of a remote write
 	Statsd           *statsd.Options // nil: no listener for statsd; stores, logger and metrics are the server's
 

@@ -74,6 +74,8 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		Index:        stores.index,
 		Incoming:     stores.incoming,
 		Archives:     stores.metricd,
+		Sizes:        stores.metricd,
+		Correlations: options.Correlations,
 		Sacks:        cluster.Sacks,
 		MaxBodyBytes: options.MaxBodyBytes,
 		MaxLimit:     options.MaxLimit,
