@@ -28,13 +28,14 @@ type correlateFlags struct {
 	memory     byteSize
 	maxReports int
 	quiet      bool
+	stored     storedFlags
 }
 
 func newCorrelate() *cobra.Command {
 	flags := correlateFlags{memory: 1 << 30}
 	cmd := &cobra.Command{
-		Use:   "correlate FILE.csv",
-		Short: "Tell which columns of a CSV file say the same thing",
+		Use:   "correlate FILE.csv | --url URL",
+		Short: "Tell which columns of a CSV file, or which stored metrics, say the same thing",
 		Long: `Compute the correlation of all pairs of columns of a CSV file, and print a line a pair:
 (i,j) r, where i < j count the columns that hold numbers from 0. - is standard input.
 
@@ -43,12 +44,29 @@ the sums of all pairs need more, the file is read several times. Columns without
 left out, and named. Cells that are empty, or say NA, NaN or null, are missing: a pair counts
 the rows that both columns have. Other text in a column of numbers is a bad cell.
 
-A column that is constant has no coefficients: they are NaN.`,
+A column that is constant has no coefficients: they are NaN.
+
+With --url, the aggregates of a server's metrics are correlated, by the server: those named by
+--metric, or those of the resources that --search finds, by --name. The strongest pairs come
+first, with the metrics' IDs.`,
 		Example: `  gnocco correlate metrics.csv
   gnocco correlate --min-abs 0.95 --format csv metrics.csv >same.csv
-  zcat metrics.csv.gz | gnocco correlate --top-per-column 5 --lag 10 -`,
-		Args: cobra.ExactArgs(1),
+  zcat metrics.csv.gz | gnocco correlate --top-per-column 5 --lag 10 -
+  gnocco correlate --url http://127.0.0.1:8041 --name 'cpu*' --aggregation mean --start -1d --min-abs 0.9`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.stored.url != "" {
+				if len(args) > 0 {
+					return errors.New("either a file or --url")
+				}
+				if !cmd.Flags().Changed("format") {
+					flags.format = "names"
+				}
+				return flags.runStored(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			if len(args) != 1 {
+				return errors.New("which file? (- is standard input; --url for stored metrics)")
+			}
 			return flags.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -59,7 +77,7 @@ A column that is constant has no coefficients: they are NaN.`,
 	f.Float64Var(&flags.selection.MinAbs, "min-abs", 0, "leave out pairs with a smaller |r|")
 	f.IntVar(&flags.selection.Top, "top", 0, "print only so many of the strongest pairs, strongest first")
 	f.IntVar(&flags.selection.TopPerColumn, "top-per-column", 0, "print only pairs among the so many strongest of one of their columns")
-	f.StringVar(&flags.format, "format", "text", "what is printed: "+pairs.Formats)
+	f.StringVar(&flags.format, "format", "text", "what is printed: "+pairs.Formats+"; with --url, names unless said")
 	f.StringSliceVar(&flags.reading.Skip, "skip", nil, "column to leave out (may be repeated)")
 	f.BoolVar(&flags.reading.NoHeader, "no-header", false, "there is no header: columns are called 1, 2, 3")
 	f.StringVar(&flags.comma, "delimiter", ",", "character between fields; tab for a tabulator")
@@ -67,6 +85,7 @@ A column that is constant has no coefficients: they are NaN.`,
 	f.IntVar(&flags.maxReports, "max-reports", 20, "most bad cells that are told one by one")
 	f.Var(&flags.memory, "memory", "memory to use, roughly")
 	f.IntVar(&flags.options.Workers, "workers", 0, "goroutines that compute, and that parse (0: one a core)")
+	flags.stored.define(f)
 	f.BoolVar(&flags.quiet, "quiet", false, "no progress and notes on standard error")
 	return cmd
 }

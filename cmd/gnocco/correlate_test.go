@@ -1,8 +1,11 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,5 +80,78 @@ func TestCorrelateInBands(t *testing.T) {
 	}
 	if _, stderr, status = run(t, text.String(), "correlate", "--memory", "7500kB", "-"); status != 1 || !strings.Contains(stderr, "cannot be read twice") {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// A file imported gives, over the API, the pairs of the file.
+func TestCorrelateStoredMetrics(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, "--data", filepath.Join(dir, "data"))
+	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
+	random := rand.New(rand.NewPCG(3, 4))
+	text := "time,a,b,c,d,e\n"
+	for second := range 500 {
+		signal := random.NormFloat64()
+		text += fmt.Sprintf("2026-01-01T00:%02d:%02dZ,%.3f,%.3f,%.3f,7,", second/60, second%60, signal, signal+random.NormFloat64(), -1e6+signal+0.1*random.NormFloat64())
+		if random.IntN(5) > 0 {
+			text += fmt.Sprint(second)
+		}
+		text += "\n"
+	}
+	file := filepath.Join(dir, "wide.csv")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := run(t, "", "import", "csv", "--url", s.url, "--archive-policy", "seconds", "--resource", "r", file); status != 0 {
+		t.Fatal(stderr)
+	}
+	var resource struct{ Metrics map[string]string }
+	s.call(http.MethodGet, "/v1/resource/generic/r", "", http.StatusOK, &resource)
+	s.measures("/v1/resource/generic/r/metric/e/measures?refresh=true&aggregation=sum")
+
+	type pair struct {
+		X, Y    string
+		R       *float64
+		Overlap int
+	}
+	read := func(args ...string) map[[2]string]pair {
+		t.Helper()
+		stdout, stderr, status := run(t, "", append([]string{"correlate", "--format", "jsonl"}, args...)...)
+		if status != 0 {
+			t.Fatalf("%q: status %d: %s", args, status, stderr)
+		}
+		found := map[[2]string]pair{}
+		for line := range strings.Lines(stdout) {
+			var p pair
+			if err := json.Unmarshal([]byte(line), &p); err != nil {
+				t.Fatal(err)
+			}
+			if p.R != nil {
+				found[[2]string{min(p.X, p.Y), max(p.X, p.Y)}] = p
+			}
+		}
+		return found
+	}
+	wanted := read(file)
+	got := read("--url", s.url, "--search", "original_resource_id = 'r'", "--aggregation", "sum")
+	if len(wanted) != 6 || len(got) != len(wanted) {
+		t.Fatalf("%d pairs of the file, %d of the metrics", len(wanted), len(got))
+	}
+	for names, want := range wanted {
+		x, y := resource.Metrics[names[0]], resource.Metrics[names[1]]
+		p := got[[2]string{min(x, y), max(x, y)}]
+		if p.R == nil || math.Abs(*p.R-*want.R) > 1e-12 || p.Overlap != want.Overlap {
+			t.Errorf("%v: %+v, want %+v", names, p, want)
+		}
+	}
+	stdout, stderr, status := run(t, "", "correlate", "--url", s.url, "--aggregation", "sum", "--metric", resource.Metrics["a"], "--metric", resource.Metrics["c"], "--lag", "2")
+	if status != 0 || !strings.HasPrefix(stdout, "("+min(resource.Metrics["a"], resource.Metrics["c"])+",") || !strings.HasSuffix(stdout, " 0\n") {
+		t.Errorf("status %d: %s%s", status, stdout, stderr)
+	}
+	if _, stderr, status = run(t, "", "correlate", "--url", s.url, "--aggregation", "nope"); status != 1 || !strings.Contains(stderr, "aggregation") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	if _, _, status = run(t, "", "correlate", "--url", s.url, file); status != 1 {
+		t.Errorf("status %d", status)
 	}
 }

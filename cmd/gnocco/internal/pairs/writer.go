@@ -13,7 +13,7 @@ import (
 )
 
 // Formats are the names that New takes.
-const Formats = "text, csv, jsonl or parquet"
+const Formats = "text, names, csv, jsonl or parquet"
 
 // Writer writes pairs in one format. Close writes what is pending.
 type Writer interface {
@@ -21,7 +21,8 @@ type Writer interface {
 	Close() error
 }
 
-// New returns a writer of format to out, which stays open. names are the columns'. Text has the lag only with lags.
+// New returns a writer of format to out, which stays open. names are the columns'. Text and names have the lag only
+// with lags.
 func New(format string, out io.Writer, names []string, lags bool) (Writer, error) {
 	lines := func(header string, appendPair func(dst []byte, p correlate.Pair) []byte) (Writer, error) {
 		w := &lineWriter{out: bufio.NewWriterSize(out, 1<<18), appendPair: appendPair}
@@ -31,6 +32,8 @@ func New(format string, out io.Writer, names []string, lags bool) (Writer, error
 	switch format {
 	case "text":
 		return lines("", func(dst []byte, p correlate.Pair) []byte { return appendText(dst, p, lags) })
+	case "names":
+		return lines("", func(dst []byte, p correlate.Pair) []byte { return appendNames(dst, p, names, lags) })
 	case "csv":
 		quoted := make([]string, len(names))
 		for i, name := range names {
@@ -77,6 +80,16 @@ func appendText(dst []byte, p correlate.Pair, lags bool) []byte {
 	dst = strconv.AppendInt(append(dst, '('), int64(p.I), 10)
 	dst = strconv.AppendInt(append(dst, ','), int64(p.J), 10)
 	dst = appendNumber(append(dst, ") "...), p.R)
+	if lags {
+		dst = strconv.AppendInt(append(dst, ' '), int64(p.Lag), 10)
+	}
+	return dst
+}
+
+// appendNames is text with names in place of numbers.
+func appendNames(dst []byte, p correlate.Pair, names []string, lags bool) []byte {
+	dst = append(append(append(append(append(dst, '('), names[p.I]...), ','), names[p.J]...), ") "...)
+	dst = appendNumber(dst, p.R)
 	if lags {
 		dst = strconv.AppendInt(append(dst, ' '), int64(p.Lag), 10)
 	}

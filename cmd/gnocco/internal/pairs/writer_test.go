@@ -42,6 +42,9 @@ func TestText(t *testing.T) {
 	if got, want := string(write(t, "text", true)), "(0,1) 0.10000000000000001 0\n(0,2) NaN 0\n(1,2) -1 -3\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	if got, want := string(write(t, "names", true)), "(a,b\") 0.10000000000000001 0\n(a,c,d) NaN 0\n(b\",c,d) -1 -3\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	if _, err := pairs.New("xml", nil, nil, false); err == nil {
 		t.Error("xml is a format")
 	}
