@@ -62,7 +62,7 @@ for benchstat; wrong answers end the run. See docs/benchmarks.md for what each f
 	}
 	flags.define(cmd.PersistentFlags())
 	cmd.AddCommand(newBenchIngest(&flags), newBenchFreshness(&flags), newBenchRead(&flags), newBenchDisk(&flags),
-		newBenchMemory(&flags), newBenchAll(&flags), newBenchFloor())
+		newBenchMemory(&flags), newBenchCorrelate(&flags), newBenchAll(&flags), newBenchFloor())
 	return cmd
 }
 
