@@ -28,6 +28,7 @@ type correlateFlags struct {
 	memory     byteSize
 	maxReports int
 	quiet      bool
+	plot       plotFlags
 	stored     storedFlags
 }
 
@@ -85,6 +86,7 @@ first, with the metrics' IDs.`,
 	f.IntVar(&flags.maxReports, "max-reports", 20, "most bad cells that are told one by one")
 	f.Var(&flags.memory, "memory", "memory to use, roughly")
 	f.IntVar(&flags.options.Workers, "workers", 0, "goroutines that compute, and that parse (0: one a core)")
+	flags.plot.define(f)
 	flags.stored.define(f)
 	f.BoolVar(&flags.quiet, "quiet", false, "no progress and notes on standard error")
 	return cmd
@@ -153,6 +155,10 @@ func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Read
 	if text := reader.Text(); len(text) > 0 {
 		file.print(fmt.Sprintf("left out %d columns without numbers: %s", len(text), shortList(text)))
 	}
+	plots, err := flags.plot.plots(reader.Names())
+	if err != nil {
+		return err
+	}
 	out, err := pairs.New(flags.format, stdout, reader.Names(), flags.options.MaxLag > 0)
 	if err != nil {
 		return fmt.Errorf("--format: %w", err)
@@ -162,12 +168,15 @@ func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Read
 	if flags.method == "spearman" {
 		correlateAll = correlate.RunSpearman
 	}
-	result, err := correlateAll(ctx, reader, flags.options, selector.Add)
+	result, err := correlateAll(ctx, plots.source(reader), flags.options, plots.pair(selector.Add))
 	file.close()
 	if err == nil {
 		err = selector.Finish()
 	}
 	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	if err := plots.draw(); err != nil {
 		return err
 	}
 	flags.tell(stderr, reader, result, file.bytes(), time.Since(started))

@@ -88,6 +88,9 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 	if err := flags.complete(); err != nil {
 		return err
 	}
+	if flags.plot != (plotFlags{}) {
+		return errors.New("--heat-map and --scatter are for files")
+	}
 	if flags.quiet {
 		stderr = io.Discard
 	}

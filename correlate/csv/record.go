@@ -72,8 +72,8 @@ func (s *scanner) skipBlank() {
 		switch {
 		case s.text[0] == '\n':
 			s.text = s.text[1:]
-		case len(s.text) > 1 && s.text[0] == '\r' && s.text[1] == '\n':
-			s.text = s.text[2:]
+		case s.text[0] == '\r' && (len(s.text) == 1 || s.text[1] == '\n'):
+			s.text = s.text[min(2, len(s.text)):]
 		default:
 			return
 		}
