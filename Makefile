@@ -22,7 +22,7 @@ test: ## all tests
 	@set -o pipefail; go test -json ./... | go run ./tools/testsum
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; CGO_ENABLED=1 go test -race -short -json ./storage/... ./metricd/... ./api/... ./internal/... ./cmd/... | go run ./tools/testsum
+	@set -o pipefail; CGO_ENABLED=1 go test -race -short -json ./storage/... ./metricd/... ./api/... ./correlate/... ./internal/... ./cmd/... | go run ./tools/testsum
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)

@@ -11,6 +11,7 @@
 //	metricd            workers: own sacks, process, expunge
 //	storage            index, incoming and archive: Pebble stores; engine opens them
 //	model              the nouns and their rules; model/filter finds resources
+//	correlate          which of many columns say the same: all pairs, from memory or CSV
 //	carbonara          a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
 //
 // api and metricd do not know each other: cmd hands one to the other. Read carbonara's package comment for what

@@ -46,7 +46,8 @@ func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *Ident
 	case <-job.done:
 	case <-timer.C:
 		status = http.StatusAccepted
-	case <-r.Context().Done():
+	case <-r.Context().Done(): // who has not heard of the job will not ask for it
+		a.correlations.remove(job)
 		return r.Context().Err()
 	}
 	w.Header().Set("Location", a.baseURL(r)+"/v1/correlations/"+job.id.String())

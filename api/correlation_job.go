@@ -157,7 +157,7 @@ func (j *correlationJob) compute(ctx context.Context, values correlate.Values, o
 	if j.ranks {
 		run = correlate.RunSpearman
 	}
-	options := correlate.Options{MaxLag: j.lag, MinOverlap: max(2, int(math.Ceil(j.overlap*float64(j.groups)/100)))}
+	options := correlate.Options{MaxLag: min(j.lag, max(0, j.groups-1)), MinOverlap: max(2, int(math.Ceil(j.overlap*float64(j.groups)/100)))}
 	// Sums of pairs, with gaps and lags, beside the values.
 	options.MemoryBytes = max(1<<30, int64(o.MaxValues)*32)
 	result, err := run(ctx, counted{values, j}, options, func(p correlate.Pair) error {

@@ -1,12 +1,14 @@
 package api_test
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -248,6 +250,22 @@ func TestCorrelationsInTheBackground(t *testing.T) {
 	path = strings.TrimPrefix(w.Header().Get("Location"), "http://example.com")
 	s.want(t, "DELETE "+path, "", 204, "")
 	s.want(t, "GET "+path, "", 404, "~")
+}
+
+// A job whose client has gone before it heard of it is cancelled.
+func TestCorrelationWithoutAClient(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Correlations.Wait = time.Hour })
+	byID := s.series(t, related(1000))
+	ctx, cancel := context.WithCancel(t.Context())
+	request := httptest.NewRequestWithContext(ctx, "POST", "/v1/correlations", strings.NewReader(`{"metrics":[`+ids(byID)+`],"lag":900}`))
+	request.SetBasicAuth("foobar", "")
+	request.Header.Set("Content-Type", "application/json")
+	time.AfterFunc(50*time.Millisecond, cancel)
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, request)
+	if w.Code != http.StatusServiceUnavailable && w.Code != http.StatusOK && w.Code != http.StatusBadRequest {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
 }
 
 func TestOldCorrelationsGo(t *testing.T) {

@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"context"
 	"errors"
 	"math"
 	"sync"
@@ -15,9 +16,10 @@ type Matrix struct {
 	options   Options
 	chunk     int // rows taken at once; it depends on nothing but the columns, so that results have the same bits
 	buffer    [][]float64
-	filled    int   // rows of buffer that are in use
-	history   int   // of those, how many have been in a chunk already: what lags look back at
-	rows      int64 // taken in chunks
+	whole     [][]float64 // a chunk in the caller's memory, in place of buffer; else empty
+	filled    int         // rows of buffer that are in use
+	history   int         // of those, how many have been in a chunk already: what lags look back at
+	rows      int64       // taken in chunks
 	products  []product
 	early     side // rows before those of late by the lag
 	late      side
@@ -84,17 +86,32 @@ func newMatrix(options Options, b band) *Matrix {
 	return m
 }
 
-// Add adds rows: columns[j] are those of column j. The slices stay the caller's.
-func (m *Matrix) Add(columns [][]float64) error {
+// Add adds rows: columns[j] are those of column j. The slices stay the caller's. After an error, or once ctx has ended, the
+// matrix is of no use.
+func (m *Matrix) Add(ctx context.Context, columns [][]float64) error {
 	rows := len(columns[0])
 	for done := 0; done < rows; {
+		if m.options.MaxLag == 0 && m.filled == 0 && rows-done >= m.chunk {
+			// A whole chunk that nobody looks back at need not be copied.
+			m.whole = m.whole[:0]
+			for _, column := range columns {
+				m.whole = append(m.whole, column[done:done+m.chunk])
+			}
+			done, m.filled = done+m.chunk, m.chunk
+			err := m.flush(ctx)
+			m.whole = m.whole[:0]
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		n := min(rows-done, m.history+m.chunk-m.filled)
 		for j, column := range columns {
 			copy(m.buffer[j][m.filled:], column[done:done+n])
 		}
 		done, m.filled = done+n, m.filled+n
 		if m.filled == m.history+m.chunk {
-			if err := m.flush(); err != nil {
+			if err := m.flush(ctx); err != nil {
 				return err
 			}
 		}
@@ -103,16 +120,19 @@ func (m *Matrix) Add(columns [][]float64) error {
 }
 
 // Finish takes the rows that do not fill a chunk. It may be called again, and more rows may follow.
-func (m *Matrix) Finish() error {
+func (m *Matrix) Finish(ctx context.Context) error {
 	if m.filled == m.history {
 		return nil
 	}
-	return m.flush()
+	return m.flush(ctx)
 }
 
 // flush makes a chunk of the rows gathered.
-func (m *Matrix) flush() error {
+func (m *Matrix) flush(ctx context.Context) error {
 	for i := range m.products {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		m.addProduct(&m.products[i])
 	}
 	m.rows += int64(m.filled - m.history)
@@ -174,10 +194,14 @@ func (m *Matrix) addProduct(p *product) {
 	}
 }
 
-// columns returns these rows of the buffer.
+// columns returns these rows of the chunk and its history.
 func (m *Matrix) columns(from, to int) [][]float64 {
-	rows := make([][]float64, len(m.buffer))
-	for j, column := range m.buffer {
+	source := m.buffer
+	if len(m.whole) > 0 {
+		source = m.whole
+	}
+	rows := make([][]float64, len(source))
+	for j, column := range source {
 		rows[j] = column[from:to]
 	}
 	return rows

@@ -2,6 +2,7 @@ package correlate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -300,6 +301,16 @@ func TestSymmetry(t *testing.T) {
 				t.Fatalf("%s: %+v, but from the other side %+v", shapes[k].name, p, q)
 			}
 		}
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	values := shape(1, 0, 4, 5000)
+	source := pieces{values, rand.New(rand.NewPCG(1, 1))}
+	cancel()
+	if _, err := correlate.Run(ctx, source, correlate.Options{}, func(correlate.Pair) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
 	}
 }
 

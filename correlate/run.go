@@ -69,9 +69,9 @@ func Run(ctx context.Context, source Source, options Options, each func(Pair) er
 		}
 		m := newMatrix(options, b)
 		result.Passes++
-		err = source.Read(ctx, m.Add)
+		err = source.Read(ctx, func(columns [][]float64) error { return m.Add(ctx, columns) })
 		if err == nil {
-			err = m.Finish()
+			err = m.Finish(ctx)
 		}
 		if errors.Is(err, errGaps) && bytes == blockBytes {
 			bytes = pairBlockBytes // now that there are gaps, narrower bands
@@ -129,5 +129,6 @@ func (o *Options) rowBytes() int64 {
 	if o.MaxLag > 0 {
 		sides = 2
 	}
-	return 8 * columns * (chunk + int64(o.MaxLag) + 3*chunk*sides)
+	const columnBytes = 80 // what is known of a column, on each side at each lag
+	return 8*columns*(chunk+int64(o.MaxLag)+3*chunk*sides) + int64(2*o.MaxLag+1)*sides*columns*columnBytes
 }

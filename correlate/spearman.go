@@ -39,10 +39,10 @@ func RunSpearman(ctx context.Context, source Source, options Options, each func(
 		plain[j] = ranked[j].ranks
 	}
 	m := newMatrix(whole, wholeBand(options.Columns))
-	if err := plain.Read(ctx, m.Add); err != nil {
+	if err := plain.Read(ctx, func(columns [][]float64) error { return m.Add(ctx, columns) }); err != nil {
 		return Result{}, err
 	}
-	if err := m.Finish(); err != nil {
+	if err := m.Finish(ctx); err != nil {
 		return Result{}, err
 	}
 	result := Result{Rows: int64(len(values[0])), Constant: m.Constant(), Passes: 1}
