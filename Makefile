@@ -25,7 +25,7 @@ test: ## all tests
 	@set -o pipefail; go test -json ./... | go run ./tools/testsum
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; CGO_ENABLED=1 go test -race -short -json ./storage/... ./metricd/... ./api/... ./internal/... ./gpu/... ./cmd/... | go run ./tools/testsum
+	@set -o pipefail; CGO_ENABLED=1 go test -race -short -json ./storage/... ./metricd/... ./api/... ./correlate/... ./internal/... ./gpu/... ./cmd/... | go run ./tools/testsum
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)

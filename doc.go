@@ -12,6 +12,7 @@
 //	internal/server    one process of a cluster: holds its share of the stores; internal/peer is how processes talk
 //	storage            index, incoming and archive: Pebble stores; engine opens them; claim says who may
 //	model              the nouns and their rules; model/filter finds resources
+//	correlate          which of many columns say the same: all pairs, from memory or CSV
 //	carbonara          a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
 //
 // api and metricd do not know each other: internal/server hands one to the other. Read carbonara's package comment for what

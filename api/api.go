@@ -18,9 +18,10 @@ type api struct {
 	incoming  scratchPool[incomingScratch]
 	outgoing  scratchPool[outgoingScratch]
 
-	known      *knownMetrics
-	prometheus scratchPool[prometheusScratch]
-	influx     scratchPool[influxScratch]
+	known        *knownMetrics
+	correlations *correlationJobs
+	prometheus   scratchPool[prometheusScratch]
+	influx       scratchPool[influxScratch]
 }
 
 // New returns the handler of the whole API. The stores stay the caller's: close them after the server has stopped.
@@ -29,7 +30,8 @@ func New(options Options) (http.Handler, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	a := &api{Options: options, resampler: carbonara.NewCPUResampler(1), known: newKnownMetrics(options.KnownMetrics)}
+	a := &api{Options: options, resampler: carbonara.NewCPUResampler(1), known: newKnownMetrics(options.KnownMetrics),
+		correlations: newCorrelationJobs()}
 	var err error
 	if a.metrics, err = newMetrics(options.Registerer); err != nil {
 		return nil, err

@@ -41,6 +41,9 @@ type Options struct {
 	Archives Archives
 	Sacks    int                            // number of sacks of the cluster
 	Cluster  func(context.Context) *Cluster // for GET /v1/status; nil: what Incoming tells is all there is
+	Sizes    ArchiveSizes // nil: what metrics take is told as 0
+
+	Correlations CorrelationOptions
 
 	Auth         Authenticator // nil: Basic
 	Policy       *policy.Rules // who may do what; nil: policy.Default
@@ -79,6 +82,7 @@ func (o *Options) EnsureDefaults() {
 	if o.KnownMetrics == 0 {
 		o.KnownMetrics = 250_000
 	}
+	o.Correlations.ensureDefaults()
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second
 	}
@@ -117,6 +121,9 @@ func (o *Options) Validate() error {
 	}
 	if o.KnownMetrics < 0 {
 		fault("KnownMetrics is negative")
+	}
+	if err := o.Correlations.validate(); err != nil {
+		faults = append(faults, err)
 	}
 	if o.Timeout < 0 {
 		fault("Timeout is negative")

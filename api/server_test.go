@@ -49,7 +49,7 @@ func newServer(t testing.TB, change func(*api.Options)) *server {
 	check(t, err)
 	t.Cleanup(func() { check(t, processor.Close(context.Background())) })
 	s.options = api.Options{
-		Index: indexStore, Incoming: incomingStore, Archives: processor, Sacks: sacks, MaxLimit: 7, Prefix: "/gnocchi",
+		Index: indexStore, Incoming: incomingStore, Archives: processor, Sizes: processor, Sacks: sacks, MaxLimit: 7, Prefix: "/gnocchi",
 		ProxyHeaders: true, CORSOrigins: []string{"http://foobar.com"}, Registerer: registry, Gatherer: registry, Build: "test",
 		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 	}

@@ -93,6 +93,10 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	flags.StringVar(&account.SecretFile, "keystone-secret-file", "", "file with the user's password, or the application credential's secret")
 	flags.StringVar(&o.PolicyFile, "policy-file", "", "YAML file of policy rules that replace Gnocchi's, in oslo.policy's language")
 	flags.BoolVar(&o.PrometheusLabels, "prometheus-labels", false, "keep all labels of what Prometheus writes, as attributes of resources; else Gnocchi's mapping, which keeps job and instance")
+	flags.IntVar(&o.Correlations.MaxMetrics, "correlation-max-metrics", 2000, "most metrics of a request for correlations")
+	flags.IntVar(&o.Correlations.MaxValues, "correlation-max-values", 20_000_000, "most values of a request for correlations, metrics x groups")
+	flags.IntVar(&o.Correlations.MaxPairs, "correlation-max-pairs", 100_000, "strongest pairs kept of a correlation")
+	flags.IntVar(&o.Correlations.MaxJobs, "correlation-max-jobs", 32, "correlations kept in memory")
 	f.statsd.define(flags)
 }
 

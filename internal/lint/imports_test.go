@@ -16,7 +16,7 @@ var layers = map[string][]string{
 	"storage":           {"model", "carbonara", "internal"},
 	"metricd":           {"storage", "model", "carbonara", "internal"},
 	"statsd":            {"storage", "model", "carbonara", "internal"},
-	"api":               {"api", ".", "storage", "model", "carbonara", "internal", "web"},
+	"api":               {"api", ".", "storage", "model", "carbonara", "correlate", "internal", "web"},
 	"api/aggregates":    {"model", "carbonara"},
 	"api/influxdb":      {"carbonara"},
 	"api/measures":      {"model", "carbonara"},

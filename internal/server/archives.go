@@ -13,6 +13,7 @@ import (
 	"gnocco/internal/peer"
 	"gnocco/metricd"
 	"gnocco/model"
+	"gnocco/storage/archive"
 	"gnocco/storage/claim"
 )
 
@@ -263,4 +264,16 @@ func (p *prefetched) Groups(ctx context.Context, metric *model.Metric, granulari
 	dst.Reset(granularity, columns)
 	dst.Append(groups)
 	return nil
+}
+
+// Size implements api.ArchiveSizes. What other processes hold is told as nothing.
+func (a *archives) Size(metric uuid.UUID) (archive.Size, error) {
+	if a.local == nil {
+		return archive.Size{}, nil
+	}
+	size, err := a.local.Size(metric)
+	if errors.Is(err, metricd.ErrNotOwned) {
+		return archive.Size{}, nil
+	}
+	return size, err
 }

@@ -68,6 +68,8 @@ type Options struct {
 	Auth       api.AuthOptions
 	PolicyFile string // YAML of rules that replace Gnocchi's; "": none
 
+	Correlations api.CorrelationOptions // limits of POST /v1/correlations
+
 	PrometheusLabels bool // keep all labels of a remote write
 	// Resampler makes what the workers resample with, and registers its metrics; nil: the CPU's. It is closed by who made it.
 	Resampler func(prometheus.Registerer) carbonara.Resampler

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/storage/archive"
+)
+
+// ArchiveSizes tells how many bytes metrics take. Package metricd implements it.
+type ArchiveSizes interface {
+	Size(metric uuid.UUID) (archive.Size, error)
+}
+
+// CorrelationOptions limit what one request for correlations may take.
+type CorrelationOptions struct {
+	MaxMetrics int           // 0: 2000
+	MaxValues  int           // metrics x groups, 8 bytes each; 0: 20 million
+	MaxPairs   int           // strongest pairs kept of a result; 0: 100,000
+	MaxJobs    int           // finished ones kept in memory, the oldest goes first; 0: 32
+	Wait       time.Duration // how long a request waits for its result before it is told to come back; 0: 1 s
+}
+
+func (o *CorrelationOptions) ensureDefaults() {
+	if o.MaxMetrics == 0 {
+		o.MaxMetrics = 2000
+	}
+	if o.MaxValues == 0 {
+		o.MaxValues = 20_000_000
+	}
+	if o.MaxPairs == 0 {
+		o.MaxPairs = 100_000
+	}
+	if o.MaxJobs == 0 {
+		o.MaxJobs = 32
+	}
+	if o.Wait == 0 {
+		o.Wait = time.Second
+	}
+}
+
+func (o *CorrelationOptions) validate() error {
+	var faults []error
+	for _, limit := range []struct {
+		name  string
+		value int
+	}{{"MaxMetrics", o.MaxMetrics}, {"MaxValues", o.MaxValues}, {"MaxPairs", o.MaxPairs}, {"MaxJobs", o.MaxJobs}, {"Wait", int(o.Wait)}} {
+		if limit.value < 0 {
+			faults = append(faults, fmt.Errorf("api: Correlations.%s is negative", limit.name))
+		}
+	}
+	return errors.Join(faults...)
+}

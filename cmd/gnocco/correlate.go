@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gnocco/cmd/gnocco/internal/pairs"
+	"gnocco/correlate"
+	"gnocco/correlate/csv"
+)
+
+// correlateFlags are the flags of correlate.
+type correlateFlags struct {
+	options    correlate.Options
+	selection  correlate.Selection
+	reading    csv.Options
+	method     string
+	format     string
+	comma      string
+	bad        string
+	memory     byteSize
+	maxReports int
+	quiet      bool
+	plot       plotFlags
+	stored     storedFlags
+}
+
+func newCorrelate() *cobra.Command {
+	flags := correlateFlags{memory: 1 << 30}
+	cmd := &cobra.Command{
+		Use:   "correlate FILE.csv | --url URL",
+		Short: "Tell which columns of a CSV file, or which stored metrics, say the same thing",
+		Long: `Compute the correlation of all pairs of columns of a CSV file, and print a line a pair:
+(i,j) r, where i < j count the columns that hold numbers from 0. - is standard input.
+
+The file has a header, and may be larger than memory: --memory bounds what is used, and where
+the sums of all pairs need more, the file is read several times. Columns without numbers are
+left out, and named. Cells that are empty, or say NA, NaN or null, are missing: a pair counts
+the rows that both columns have. Other text in a column of numbers is a bad cell.
+
+A column that is constant has no coefficients: they are NaN.
+
+With --url, the aggregates of a server's metrics are correlated, by the server: those named by
+--metric, or those of the resources that --search finds, by --name. The strongest pairs come
+first, with the metrics' IDs.`,
+		Example: `  gnocco correlate metrics.csv
+  gnocco correlate --min-abs 0.95 --format csv metrics.csv >same.csv
+  zcat metrics.csv.gz | gnocco correlate --top-per-column 5 --lag 10 -
+  gnocco correlate --url http://127.0.0.1:8041 --name 'cpu*' --aggregation mean --start -1d --min-abs 0.9`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.stored.url != "" {
+				if len(args) > 0 {
+					return errors.New("either a file or --url")
+				}
+				if !cmd.Flags().Changed("format") {
+					flags.format = "names"
+				}
+				return flags.runStored(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			if len(args) != 1 {
+				return errors.New("which file? (- is standard input; --url for stored metrics)")
+			}
+			return flags.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.method, "method", "pearson", "pearson, of values, or spearman, of their ranks (which holds the columns in memory)")
+	f.IntVar(&flags.options.MaxLag, "lag", 0, "look for the best shift of up to so many rows either way; it is printed behind r")
+	f.IntVar(&flags.options.MinOverlap, "min-overlap", 2, "rows that both columns of a pair must have")
+	f.Float64Var(&flags.selection.MinAbs, "min-abs", 0, "leave out pairs with a smaller |r|")
+	f.IntVar(&flags.selection.Top, "top", 0, "print only so many of the strongest pairs, strongest first")
+	f.IntVar(&flags.selection.TopPerColumn, "top-per-column", 0, "print only pairs among the so many strongest of one of their columns")
+	f.StringVar(&flags.format, "format", "text", "what is printed: "+pairs.Formats+"; with --url, names unless said")
+	f.StringSliceVar(&flags.reading.Skip, "skip", nil, "column to leave out (may be repeated)")
+	f.BoolVar(&flags.reading.NoHeader, "no-header", false, "there is no header: columns are called 1, 2, 3")
+	f.StringVar(&flags.comma, "delimiter", ",", "character between fields; tab for a tabulator")
+	f.StringVar(&flags.bad, "bad", "missing", "what a bad cell is: missing, or an error")
+	f.IntVar(&flags.maxReports, "max-reports", 20, "most bad cells that are told one by one")
+	f.Var(&flags.memory, "memory", "memory to use, roughly")
+	f.IntVar(&flags.options.Workers, "workers", 0, "goroutines that compute, and that parse (0: one a core)")
+	flags.plot.define(f)
+	flags.stored.define(f)
+	f.BoolVar(&flags.quiet, "quiet", false, "no progress and notes on standard error")
+	return cmd
+}
+
+// complete checks the flags and fills in what they say together.
+func (flags *correlateFlags) complete() error {
+	switch {
+	case flags.method != "pearson" && flags.method != "spearman":
+		return fmt.Errorf("--method: %q is not pearson or spearman", flags.method)
+	case flags.bad != "missing" && flags.bad != "error":
+		return fmt.Errorf("--bad: %q is not missing or error", flags.bad)
+	case !(flags.selection.MinAbs >= 0 && flags.selection.MinAbs <= 1):
+		return errors.New("--min-abs is not between 0 and 1")
+	case flags.selection.Top < 0 || flags.selection.TopPerColumn < 0:
+		return errors.New("--top and --top-per-column must not be negative")
+	case flags.options.MaxLag < 0:
+		return errors.New("--lag must not be negative")
+	case flags.options.MinOverlap < 2:
+		return errors.New("--min-overlap must be at least 2")
+	case flags.options.Workers < 0:
+		return errors.New("--workers must not be negative")
+	}
+	var err error
+	if flags.reading.Comma, err = parseComma(flags.comma); err != nil {
+		return err
+	}
+	flags.options.MemoryBytes = int64(flags.memory)
+	flags.reading.Workers = flags.options.Workers
+	flags.reading.BadIsError = flags.bad == "error"
+	return nil
+}
+
+// parseComma reads --delimiter.
+func parseComma(text string) (byte, error) {
+	switch {
+	case text == "tab":
+		return '\t', nil
+	case len(text) == 1:
+		return text[0], nil
+	}
+	return 0, fmt.Errorf("--delimiter: %q is not one ASCII character", text)
+}
+
+func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Reader, stdout, stderr io.Writer) error {
+	if err := flags.complete(); err != nil {
+		return err
+	}
+	if flags.quiet {
+		stderr = io.Discard
+	}
+	file := &csvFile{name: name, stdin: stdin, stderr: stderr}
+	defer file.close()
+	reports := 0
+	flags.reading.Report = func(cell csv.BadCell) {
+		if reports++; reports <= flags.maxReports {
+			file.print(cell.Error())
+		}
+	}
+	started := time.Now()
+	reader, err := csv.Open(file.open, flags.reading)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	if text := reader.Text(); len(text) > 0 {
+		file.print(fmt.Sprintf("left out %d columns without numbers: %s", len(text), shortList(text)))
+	}
+	plots, err := flags.plot.plots(reader.Names())
+	if err != nil {
+		return err
+	}
+	out, err := pairs.New(flags.format, stdout, reader.Names(), flags.options.MaxLag > 0)
+	if err != nil {
+		return fmt.Errorf("--format: %w", err)
+	}
+	selector := correlate.NewSelector(flags.selection, reader.Columns(), out.Write)
+	correlateAll := correlate.Run
+	if flags.method == "spearman" {
+		correlateAll = correlate.RunSpearman
+	}
+	result, err := correlateAll(ctx, plots.source(reader), flags.options, plots.pair(selector.Add))
+	file.close()
+	if err == nil {
+		err = selector.Finish()
+	}
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	if err := plots.draw(); err != nil {
+		return err
+	}
+	flags.tell(stderr, reader, result, file.bytes(), time.Since(started))
+	return nil
+}
+
+// tell says what was read, and what has to be known about it.
+func (flags *correlateFlags) tell(stderr io.Writer, reader *csv.Reader, result correlate.Result, bytes int64, took time.Duration) {
+	if len(result.Constant) > 0 {
+		names := make([]string, len(result.Constant))
+		for i, j := range result.Constant {
+			names[i] = reader.Names()[j]
+		}
+		fmt.Fprintf(stderr, "%d columns are constant, so they have no coefficients: %s\n", len(names), shortList(names))
+	}
+	if bad := reader.Bad(); bad > 0 {
+		fmt.Fprintf(stderr, "%d bad cells, taken as missing\n", bad)
+	}
+	seconds := took.Seconds()
+	fmt.Fprintf(stderr, "correlated %d columns of %d rows in %.2f s; read %.1f MB in %d passes (%.0f MB/s)\n",
+		reader.Columns(), result.Rows, seconds, float64(bytes)/1e6, result.Passes, float64(bytes)/1e6/seconds)
+}
+
+// shortList shows the first names.
+func shortList(names []string) string {
+	const most = 10
+	text := ""
+	for i, name := range names {
+		if i == most {
+			return text + fmt.Sprintf(" and %d more", len(names)-most)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
+}
+
+// csvFile opens the file, for each pass over it, and shows how far it has been read.
+type csvFile struct {
+	name   string
+	stdin  io.Reader
+	stderr io.Writer
+	opened int
+
+	mu       sync.Mutex // the file is read, and bad cells are told, by different goroutines
+	progress *progress
+	before   int64 // bytes of earlier passes
+}
+
+func (f *csvFile) open() (io.ReadCloser, error) {
+	f.close()
+	f.opened++
+	if f.name == "-" {
+		if f.opened > 1 {
+			return nil, correlate.ErrOnce
+		}
+		f.start(-1)
+		return io.NopCloser(io.TeeReader(f.stdin, f)), nil
+	}
+	file, err := os.Open(f.name)
+	if err != nil {
+		return nil, err
+	}
+	f.start(totalBytes([]string{f.name}))
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(file, f), file}, nil
+}
+
+func (f *csvFile) start(total int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.progress = newProgress(f.stderr, total)
+}
+
+// Write counts b as read.
+func (f *csvFile) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.progress.Write(b)
+}
+
+func (f *csvFile) print(line string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.progress.print(line)
+}
+
+// close takes the bar away. It may be called again.
+func (f *csvFile) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.progress != nil {
+		f.progress.close()
+		f.before += f.progress.read
+		f.progress.read = 0
+	}
+}
+
+// bytes returns how much was read, once closed.
+func (f *csvFile) bytes() int64 { return f.before }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"gnocco/cmd/gnocco/internal/pairs"
+	"gnocco/correlate"
+	"gnocco/internal/client"
+)
+
+// storedFlags are the flags of correlate that say which stored metrics are meant.
+type storedFlags struct {
+	url, user     string
+	metrics       []string
+	resourceType  string
+	search, name  string
+	aggregation   string
+	granularity   string
+	start, stop   string
+	neededOverlap float64
+}
+
+func (s *storedFlags) define(f *pflag.FlagSet) {
+	f.StringVar(&s.url, "url", "", "correlate stored metrics of the server at this address")
+	f.StringVar(&s.user, "user", "admin", "user to ask the server as")
+	f.StringSliceVar(&s.metrics, "metric", nil, "ID of a stored metric (may be repeated)")
+	f.StringVar(&s.resourceType, "resource-type", "generic", "type of the resources whose metrics are meant, unless --metric names them")
+	f.StringVar(&s.search, "search", "", "filter of these resources, like: project_id = 'x' (default: all)")
+	f.StringVar(&s.name, "name", "*", "pattern of the metrics' names")
+	f.StringVar(&s.aggregation, "aggregation", "mean", "aggregation method")
+	f.StringVar(&s.granularity, "granularity", "", "granularity (default: the finest that all metrics have)")
+	f.StringVar(&s.start, "start", "", "first point in time")
+	f.StringVar(&s.stop, "stop", "", "end of time")
+	f.Float64Var(&s.neededOverlap, "needed-overlap", 0, "percentage of groups that a pair has to share")
+}
+
+// storedCorrelation is a server's answer.
+type storedCorrelation struct {
+	ID       string   `json:"id"`
+	State    string   `json:"state"`
+	Fault    string   `json:"fault"`
+	Progress float64  `json:"progress"`
+	Groups   int      `json:"groups"`
+	Metrics  int      `json:"metrics"`
+	Constant []string `json:"constant"`
+	Total    int      `json:"total"`
+	Cut      bool     `json:"cut"`
+	Pairs    []struct {
+		X       string  `json:"x"`
+		Y       string  `json:"y"`
+		R       float64 `json:"r"`
+		Lag     int     `json:"lag"`
+		Overlap int64   `json:"overlap"`
+	} `json:"pairs"`
+	Next *int `json:"next"`
+}
+
+// body is the request that the flags describe.
+func (flags *correlateFlags) body() map[string]any {
+	s := &flags.stored
+	body := map[string]any{"aggregation": s.aggregation, "method": flags.method, "lag": flags.options.MaxLag, "needed_overlap": s.neededOverlap,
+		"top": flags.selection.Top, "top_per_metric": flags.selection.TopPerColumn, "threshold": flags.selection.MinAbs}
+	if len(s.metrics) > 0 {
+		body["metrics"] = s.metrics
+	} else {
+		body["resource_type"], body["name"] = s.resourceType, s.name
+		if s.search != "" {
+			body["search"] = s.search
+		}
+	}
+	for key, value := range map[string]string{"granularity": s.granularity, "start": s.start, "stop": s.stop} {
+		if value != "" {
+			body[key] = value
+		}
+	}
+	return body
+}
+
+func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	if err := flags.complete(); err != nil {
+		return err
+	}
+	if flags.plot != (plotFlags{}) {
+		return errors.New("--heat-map and --scatter are for files")
+	}
+	if flags.quiet {
+		stderr = io.Discard
+	}
+	server, err := client.New(flags.stored.url, flags.stored.user)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	var answer storedCorrelation
+	if err := server.Do(ctx, http.MethodPost, "/v1/correlations", flags.body(), &answer); err != nil {
+		return err
+	}
+	path := "/v1/correlations/" + answer.ID
+	defer func() { // nobody else knows that it is there, also where we were interrupted
+		err = errors.Join(err, server.Do(context.WithoutCancel(ctx), http.MethodDelete, path, nil, nil))
+	}()
+	told := time.Now()
+	for answer.State == "queued" || answer.State == "running" {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+		if err := server.Do(ctx, http.MethodGet, path, nil, &answer); err != nil {
+			return err
+		}
+		if time.Since(told) >= plainInterval {
+			told = time.Now()
+			fmt.Fprintf(stderr, "%s, %.0f %%\n", answer.State, 100*answer.Progress)
+		}
+	}
+	if answer.State != "done" {
+		return fmt.Errorf("the server failed: %s", answer.Fault)
+	}
+	all := answer.Pairs
+	for next := answer.Next; next != nil; {
+		page := storedCorrelation{}
+		if err := server.Do(ctx, http.MethodGet, fmt.Sprintf("%s?marker=%d", path, *next), nil, &page); err != nil {
+			return err
+		}
+		all, next = append(all, page.Pairs...), page.Next
+	}
+	names := slices.Clone(answer.Constant)
+	for _, p := range all {
+		names = append(names, p.X, p.Y)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	out, err := pairs.New(flags.format, stdout, names, flags.options.MaxLag > 0)
+	if err != nil {
+		return fmt.Errorf("--format: %w", err)
+	}
+	for _, p := range all {
+		i, _ := slices.BinarySearch(names, p.X)
+		j, _ := slices.BinarySearch(names, p.Y)
+		if err := out.Write(correlate.Pair{I: i, J: j, R: p.R, Lag: p.Lag, Overlap: p.Overlap}); err != nil {
+			return err
+		}
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	if len(answer.Constant) > 0 {
+		fmt.Fprintf(stderr, "%d metrics are constant, so they have no coefficients: %s\n", len(answer.Constant), shortList(answer.Constant))
+	}
+	if answer.Cut {
+		fmt.Fprintf(stderr, "the server keeps no more than these %d pairs: ask with --min-abs or --top for fewer\n", answer.Total)
+	}
+	fmt.Fprintf(stderr, "correlated %d metrics of %d groups in %.2f s\n", answer.Metrics, answer.Groups, time.Since(started).Seconds())
+	return nil
+}

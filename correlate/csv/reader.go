@@ -1,0 +1,189 @@
+package csv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"gnocco/correlate"
+)
+
+// Reader reads the columns of one file: a correlate.Source. It is for one goroutine.
+type Reader struct {
+	open    func() (io.ReadCloser, error)
+	options Options
+	layout  *layout
+	first   []byte        // the first block, until it is read again
+	stream  io.ReadCloser // behind the first block; nil once used
+	split   *splitter
+	reads   int
+	bad     int64
+}
+
+// Open reads the header. The text comes from what open returns, which is called once, and again for every further Read; where
+// that is impossible, it returns correlate.ErrOnce. Close ends it.
+func Open(open func() (io.ReadCloser, error), options Options) (*Reader, error) {
+	options.EnsureDefaults()
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	r := &Reader{open: open, options: options}
+	if err := r.start(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// start opens the text, reads its first block, and the layout if that is not known.
+func (r *Reader) start() (err error) {
+	if r.stream, err = r.open(); err != nil {
+		return err
+	}
+	r.split = newSplitter(r.stream, r.options.Comma, r.options.BlockBytes)
+	first, _, err := r.split.next(nil)
+	if s := (scanner{text: first, comma: r.options.Comma}); err == nil && s.record() != nil && len(s.text) == 0 {
+		var more []byte // a header alone does not tell what the columns hold
+		if more, _, err = r.split.next(nil); errors.Is(err, io.EOF) {
+			err = nil
+		}
+		first = append(first, more...)
+	}
+	first = bytes.TrimPrefix(first, []byte("\ufeff")) // a byte order mark
+	if errors.Is(err, io.EOF) {
+		return errors.New("csv: the file is empty")
+	}
+	if err != nil {
+		return err
+	}
+	if r.layout == nil {
+		if r.layout, err = newLayout(first, &r.options); err != nil {
+			return err
+		}
+	}
+	r.first = first
+	return nil
+}
+
+// Close closes the text.
+func (r *Reader) Close() error {
+	if r.stream == nil {
+		return nil
+	}
+	err := r.stream.Close()
+	r.stream = nil
+	return err
+}
+
+// Columns implements correlate.Source.
+func (r *Reader) Columns() int { return len(r.layout.names) }
+
+// Names returns the names of the columns. The slice is the reader's own.
+func (r *Reader) Names() []string { return r.layout.names }
+
+// Text returns the names of the columns that were left out because they hold no numbers.
+func (r *Reader) Text() []string { return r.layout.text }
+
+// Bad returns how many bad cells there were.
+func (r *Reader) Bad() int64 { return r.bad }
+
+// Read implements correlate.Source.
+func (r *Reader) Read(ctx context.Context, add func([][]float64) error) error {
+	if r.reads++; r.reads > 1 {
+		if err := errors.Join(r.Close(), r.start()); err != nil { // the last Read may have been broken off
+			return err
+		}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer stop(nil)
+
+	ahead := 2 * r.options.Workers // blocks under way
+	free := make(chan *block, ahead)
+	for range ahead {
+		free <- &block{parsed: make(chan struct{}, 1)}
+	}
+	unparsed, ordered := make(chan *block, ahead), make(chan *block, ahead)
+	work.Go(func() {
+		defer close(unparsed)
+		defer close(ordered)
+		r.cut(ctx, stop, free, unparsed, ordered)
+	})
+	for range r.options.Workers {
+		work.Go(func() {
+			for b := range unparsed {
+				b.parse(r.layout, r.options.Comma)
+				b.parsed <- struct{}{}
+			}
+		})
+	}
+	for b := range ordered {
+		<-b.parsed
+		if ctx.Err() != nil {
+			break
+		}
+		if err := r.take(b, add); err != nil {
+			return err
+		}
+		free <- b
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return r.Close()
+}
+
+// take hands on what was parsed.
+func (r *Reader) take(b *block, add func([][]float64) error) error {
+	if r.reads == 1 {
+		r.bad += b.bad
+		for _, cell := range b.told {
+			if r.options.BadIsError {
+				return cell
+			}
+			r.options.Report(cell)
+		}
+	}
+	if b.rows == 0 {
+		return nil
+	}
+	return add(b.columns)
+}
+
+// cut makes blocks of the text until it ends, or ctx does. Nothing waits for a block that was not sent to be parsed.
+func (r *Reader) cut(ctx context.Context, stop context.CancelCauseFunc, free <-chan *block, unparsed, ordered chan<- *block) {
+	send := func(b *block) {
+		unparsed <- b // there is room for as many as there are
+		ordered <- b
+	}
+	header := !r.options.NoHeader
+	for {
+		var b *block
+		select {
+		case b = <-free:
+		case <-ctx.Done():
+			return
+		}
+		var err error
+		if r.first != nil {
+			b.text, b.line = append(b.text[:0], r.first...), 1
+			r.first = nil
+		} else if b.text, b.line, err = r.split.next(b.text); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			stop(fmt.Errorf("csv: %w", err))
+			return
+		}
+		if header {
+			s := scanner{text: b.text, comma: r.options.Comma, line: 1}
+			s.record()
+			b.text, b.line, header = s.text, s.line, false
+		}
+		send(b)
+	}
+}
+
+var _ correlate.Source = (*Reader)(nil)

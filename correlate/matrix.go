@@ -1,0 +1,323 @@
+package correlate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"gnocco/correlate/tile"
+)
+
+// Matrix gathers the co-moments of all pairs of columns, or of a band of them, while rows are added. It is for one goroutine,
+// and uses several.
+type Matrix struct {
+	options   Options
+	chunk     int // rows taken at once; it depends on nothing but the columns, so that results have the same bits
+	buffer    [][]float64
+	whole     [][]float64 // a chunk in the caller's memory, in place of buffer; else empty
+	filled    int         // rows of buffer that are in use
+	history   int         // of those, how many have been in a chunk already: what lags look back at
+	rows      int64       // taken in chunks
+	products  []product
+	early     side // rows before those of late by the lag
+	late      side
+	workers   []multiplication
+	pairBytes atomic.Int64 // memory of pair blocks
+}
+
+// product is the upper triangle at one lag.
+type product struct {
+	lag    int
+	x, y   []column // y is x without a lag
+	blocks []block
+	first  []int // index of the first block of each wide panel of the band
+}
+
+// errGaps says that gaps made the sums of pairs outgrow the bound.
+var errGaps = errors.New("correlate: gaps take more memory than allowed")
+
+// band is a range of wide panels, three panels of columns each.
+type band struct{ from, to int }
+
+func wholeBand(columns int) band { return band{0, (panelsOf(columns) + 2) / 3} }
+
+// blocksOf returns how many blocks of the upper triangle start at wide panel w.
+func blocksOf(columns, w int) int { return panelsOf(columns) - 3*w }
+
+// chunkRows keeps the chunk's columns in the caches of the cores, as far as that is possible.
+func chunkRows(columns int) int {
+	if columns > 4096 {
+		return 256
+	}
+	return 1024
+}
+
+// NewMatrix returns an empty matrix of all pairs.
+func NewMatrix(options Options) (*Matrix, error) {
+	options.EnsureDefaults()
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	return newMatrix(options, wholeBand(options.Columns)), nil
+}
+
+func newMatrix(options Options, b band) *Matrix {
+	m := &Matrix{options: options, chunk: chunkRows(options.Columns), workers: make([]multiplication, options.Workers)}
+	m.buffer = make([][]float64, options.Columns)
+	for j := range m.buffer {
+		m.buffer[j] = make([]float64, m.chunk+options.MaxLag)
+	}
+	for lag := -options.MaxLag; lag <= options.MaxLag; lag++ {
+		p := product{lag: lag, x: make([]column, options.Columns), first: make([]int, b.to)}
+		p.y = p.x
+		if lag != 0 {
+			p.y = make([]column, options.Columns)
+		}
+		for w := b.from; w < b.to; w++ {
+			p.first[w] = len(p.blocks)
+			for k := range blocksOf(options.Columns, w) {
+				p.blocks = append(p.blocks, block{wide: 3 * w, narrow: 3*w + k})
+			}
+		}
+		m.products = append(m.products, p)
+	}
+	return m
+}
+
+// Add adds rows: columns[j] are those of column j. The slices stay the caller's. After an error, or once ctx has ended, the
+// matrix is of no use.
+func (m *Matrix) Add(ctx context.Context, columns [][]float64) error {
+	rows := len(columns[0])
+	for done := 0; done < rows; {
+		if m.options.MaxLag == 0 && m.filled == 0 && rows-done >= m.chunk {
+			// A whole chunk that nobody looks back at need not be copied.
+			m.whole = m.whole[:0]
+			for _, column := range columns {
+				m.whole = append(m.whole, column[done:done+m.chunk])
+			}
+			done, m.filled = done+m.chunk, m.chunk
+			err := m.flush(ctx)
+			m.whole = m.whole[:0]
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		n := min(rows-done, m.history+m.chunk-m.filled)
+		for j, column := range columns {
+			copy(m.buffer[j][m.filled:], column[done:done+n])
+		}
+		done, m.filled = done+n, m.filled+n
+		if m.filled == m.history+m.chunk {
+			if err := m.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Finish takes the rows that do not fill a chunk. It may be called again, and more rows may follow.
+func (m *Matrix) Finish(ctx context.Context) error {
+	if m.filled == m.history {
+		return nil
+	}
+	return m.flush(ctx)
+}
+
+// flush makes a chunk of the rows gathered.
+func (m *Matrix) flush(ctx context.Context) error {
+	for i := range m.products {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		m.addProduct(&m.products[i])
+	}
+	m.rows += int64(m.filled - m.history)
+	keep := min(m.options.MaxLag, m.filled)
+	for _, column := range m.buffer {
+		copy(column, column[m.filled-keep:m.filled])
+	}
+	m.filled, m.history = keep, keep
+	if m.options.MemoryBytes-m.options.rowBytes() < m.pairBytes.Load() {
+		return errGaps
+	}
+	return nil
+}
+
+// addProduct adds the chunk to the sums of one lag.
+func (m *Matrix) addProduct(p *product) {
+	shift := max(p.lag, -p.lag)
+	from := max(m.history, shift) // the first rows have none before them
+	if from >= m.filled {
+		return
+	}
+	m.late.reset(m.columns(from, m.filled))
+	x, y := &m.late, &m.late
+	if shift != 0 {
+		m.early.reset(m.columns(from-shift, m.filled-shift))
+		if p.lag > 0 {
+			x = &m.early
+		} else {
+			y = &m.early
+		}
+	}
+	m.prepare(p, x, p.x, true, x == y)
+	if x != y {
+		m.prepare(p, y, p.y, false, true)
+	}
+	masked := x.gaps || y.gaps
+	panels := panelsOf(m.options.Columns)
+	m.parallel(panels, func(_ *multiplication, panel int) {
+		x.pack(panel, p.x, masked)
+		if x != y {
+			y.pack(panel, p.y, masked)
+		}
+	})
+	begin(p.x, x)
+	if x != y {
+		begin(p.y, y)
+	}
+	m.parallel(len(p.blocks), func(w *multiplication, i int) {
+		b := &p.blocks[i]
+		had := b.pairs != nil
+		w.add(b, x, y, p.x, p.y)
+		if !had && b.pairs != nil {
+			m.pairBytes.Add(pairBlockBytes)
+		}
+	})
+	end(p.x, x)
+	if x != y {
+		end(p.y, y)
+	}
+}
+
+// columns returns these rows of the chunk and its history.
+func (m *Matrix) columns(from, to int) [][]float64 {
+	source := m.buffer
+	if len(m.whole) > 0 {
+		source = m.whole
+	}
+	rows := make([][]float64, len(source))
+	for j, column := range source {
+		rows[j] = column[from:to]
+	}
+	return rows
+}
+
+// prepare finds centres, gaps and scales of a side.
+func (m *Matrix) prepare(p *product, s *side, columns []column, wide, narrow bool) {
+	m.parallel(panelsOf(len(columns)), func(_ *multiplication, panel int) {
+		for c := range tile.Panel {
+			s.measure(panel*tile.Panel + c)
+		}
+	})
+	for j := range columns {
+		if s.parts[j].gaps {
+			s.gaps, columns[j].gaps = true, true
+		}
+		rescale := columns[j].scaleFor(&s.parts[j])
+		if rescale == 0 {
+			continue
+		}
+		for i := range p.blocks {
+			if wide {
+				p.blocks[i].rescale(j, rescale, true)
+			}
+			if narrow {
+				p.blocks[i].rescale(j, rescale, false)
+			}
+		}
+	}
+}
+
+func begin(columns []column, s *side) {
+	for j := range columns {
+		columns[j].begin(&s.parts[j])
+	}
+}
+
+func end(columns []column, s *side) {
+	for j := range columns {
+		columns[j].end(&s.parts[j])
+	}
+}
+
+// parallel calls f for 0 to n-1, from several goroutines where there is enough to do.
+func (m *Matrix) parallel(n int, f func(*multiplication, int)) {
+	workers := min(n, len(m.workers))
+	if workers <= 1 {
+		for i := range n {
+			f(&m.workers[0], i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var done sync.WaitGroup
+	work := func(w *multiplication) {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			f(w, i)
+		}
+	}
+	for i := 1; i < workers; i++ {
+		done.Go(func() { work(&m.workers[i]) })
+	}
+	work(&m.workers[0])
+	done.Wait()
+}
+
+// Rows returns how many rows are in chunks: all, once finished.
+func (m *Matrix) Rows() int64 { return m.rows }
+
+// Pair returns what columns i < j have in common, at the lag where that is most; i must lie in the matrix's band.
+func (m *Matrix) Pair(i, j int) Pair {
+	best := Pair{I: i, J: j, R: math.NaN()}
+	for k := range m.products {
+		// No lag first, then shorter before longer: of equal coefficients the first counts.
+		lag := (k + 1) / 2
+		if k%2 == 0 {
+			lag = -lag
+		}
+		p := m.products[lag+m.options.MaxLag].pair(i, j)
+		if p.Overlap < int64(m.options.MinOverlap) {
+			p.R = math.NaN()
+		}
+		if k == 0 || p.Strength() > best.Strength() {
+			best = p
+		}
+	}
+	return best
+}
+
+// pair returns the pair at this lag.
+func (p *product) pair(i, j int) Pair {
+	wide, narrow := i/tile.Wide, j/tile.Panel
+	b := &p.blocks[p.first[wide]+narrow-3*wide]
+	s := i%tile.Wide*tile.Panel + j%tile.Panel
+	result := Pair{I: i, J: j, Lag: p.lag}
+	if b.pairs == nil {
+		result.Overlap = int64(p.x[i].n)
+		result.R = coefficient(b.moments[s], p.x[i].moment, p.y[j].moment)
+		return result
+	}
+	result.Overlap = int64(b.pairs.n[s])
+	result.R = coefficient(b.moments[s], b.pairs.momentX[s], b.pairs.momentY[s])
+	return result
+}
+
+// Constant tells the columns that hold one value only, or none: they have no coefficients.
+func (m *Matrix) Constant() []int {
+	var constant []int
+	for j := range m.buffer {
+		if m.products[m.options.MaxLag].x[j].moment == 0 {
+			constant = append(constant, j)
+		}
+	}
+	return constant
+}

@@ -1,0 +1,51 @@
+package correlate
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+)
+
+// Options say what is computed, and with how much.
+type Options struct {
+	Columns     int
+	MaxLag      int   // shifts looked at, in rows either way; 0: none
+	MinOverlap  int   // fewest rows that both columns of a pair have; fewer give NaN; 0: 2
+	MemoryBytes int64 // for the sums of pairs and the rows under way; 0: 1 GiB
+	Workers     int   // goroutines; 0: one a core
+}
+
+// EnsureDefaults fills in what was left zero.
+func (o *Options) EnsureDefaults() {
+	if o.MinOverlap == 0 {
+		o.MinOverlap = 2
+	}
+	if o.MemoryBytes == 0 {
+		o.MemoryBytes = 1 << 30
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+}
+
+// Validate reports every fault of o at once.
+func (o *Options) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("correlate: "+format, args...)) }
+	if o.Columns < 1 {
+		fault("Columns is %d, not positive", o.Columns)
+	}
+	if o.MaxLag < 0 {
+		fault("MaxLag is negative")
+	}
+	if o.MinOverlap < 2 {
+		fault("MinOverlap is %d, not at least 2", o.MinOverlap)
+	}
+	if o.MemoryBytes < 0 {
+		fault("MemoryBytes is negative")
+	}
+	if o.Workers < 0 {
+		fault("Workers is negative")
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,28 @@
+package correlate
+
+import "math"
+
+// Pair is what two columns have in common: I < J.
+type Pair struct {
+	I, J    int
+	R       float64 // correlation coefficient, in [-1, 1]; NaN where there is none
+	Lag     int     // rows by which J follows I where that fits best
+	Overlap int64   // rows that both columns have, at that lag
+}
+
+// Strength is how strongly the two correlate, whatever the sign; -1 if they have no coefficient.
+func (p Pair) Strength() float64 {
+	if math.IsNaN(p.R) {
+		return -1
+	}
+	return math.Abs(p.R)
+}
+
+// coefficient divides a co-moment by the root of the two columns' own.
+func coefficient(xy, xx, yy float64) float64 {
+	if xx <= 0 || yy <= 0 {
+		return math.NaN() // constant
+	}
+	// The root of a square is exact, so equal columns give exactly 1.
+	return max(-1, min(1, xy/math.Sqrt(xx*yy)))
+}

@@ -1,0 +1,11 @@
+// Package tile multiplies small panels of columns: the inner loop of package correlate, in which nearly all of its time goes.
+//
+// A panel holds Panel columns of the same rows, a row's values side by side: value (row k, column c) is panel[k*Panel+c].
+// Gram gives the sums over rows of the products of three panels' columns with one panel's. Every sum is one chain of fused
+// multiply-adds in the order of rows, whatever computes it (AVX-512, AVX2 or plain Go): so a result has the same bits on
+// every machine.
+//
+// The assembly comes from gen (go generate): see docs/decisions/0024-correlations.md for what it gains.
+package tile
+
+//go:generate go run ./gen -out gram_amd64.s -stubs gram_amd64_stubs.go -pkg tile
