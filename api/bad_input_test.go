@@ -238,6 +238,7 @@ func (b *badInputServer) path(o contract.Operation) string {
 	for _, part := range [][2]string{
 		{"/v1/archive_policy/{name}", "/v1/archive_policy/spare"}, {"/v1/archive_policy_rule/{name}", "/v1/archive_policy_rule/disks"},
 		{"/v1/resource_type/{name}", "/v1/resource_type/host"}, {"/v1/metric/{id}", "/v1/metric/" + b.names["metric"]},
+		{"/v1/correlations/{id}", "/v1/correlations/" + b.names["job"]},
 		{"{type}", "host"}, {"{id}", "web"}, {"{name}", "cpu"}, {"{file}", "no-such"},
 	} {
 		path = strings.ReplaceAll(path, part[0], part[1])

@@ -41,7 +41,7 @@ type Options struct {
 	Archives Archives
 	Sacks    int                            // number of sacks of the cluster
 	Cluster  func(context.Context) *Cluster // for GET /v1/status; nil: what Incoming tells is all there is
-	Sizes    ArchiveSizes // nil: what metrics take is told as 0
+	Sizes    ArchiveSizes                   // nil: what metrics take is told as 0
 
 	Correlations CorrelationOptions
 
