@@ -70,19 +70,22 @@ func (d *needs) add(length, scale int) {
 	d.n++
 }
 
-// cost returns about how many bits the numbers with needs above from, up to to, take at the width to.
+// cost (whose quotient is exact: in floats it is faster than in integers) returns about how many bits the numbers with needs above from, up to to, take at the width to.
 func (d *needs) cost(from, to int) int {
 	count := d.cumulate[to]
 	if from >= 0 {
 		count -= d.cumulate[from]
 	}
-	return max(0, count*(to-needOffset)+count*d.scales/d.n)
+	return max(0, count*(to-needOffset)+int(float64(count*d.scales)/float64(d.n)))
 }
 
 // split returns where the numbers with needs above from, up to to, are best split in two.
 func (d *needs) split(from, to int) (at, cost int) {
 	at, cost = to, d.cost(from, to)
 	for i := max(from+1, d.low); i < to; i++ {
+		if d.counts[i] == 0 {
+			continue // no better than the place before
+		}
 		if c := d.cost(from, i) + d.cost(i, to); c < cost {
 			at, cost = i, c
 		}
@@ -210,35 +213,29 @@ func (c *intDecoder) decodeClassed(dst []int64, src []byte, base int64, shift in
 	}
 	codes, src := src[:size], src[size:]
 	if head&classScaled == 0 {
-		size = c.unpackClasses(len(dst), codes, codeBits, &widths, src)
+		size = unpackClasses(dst, codes, codeBits, &widths, src)
 	} else if len(scales) < len(dst) {
 		return nil, false
 	} else {
-		size = c.unpackScaledClasses(scales[:len(dst)], codes, codeBits, &widths, src)
+		size = unpackScaledClasses(dst, scales[:len(dst)], codes, codeBits, &widths, src)
 	}
 	if size > len(src) {
 		return nil, false
 	}
-	numbers := c.numbers[:len(dst)]
-	if head&classZigzag != 0 && shift == 0 {
-		for i, v := range numbers {
-			dst[i] = base + unzigzag(v)
+	if head&classZigzag != 0 {
+		for i, v := range dst {
+			dst[i] = base + unzigzag(uint64(v))<<(shift&63)
 		}
 		return src[size:], true
 	}
-	if head&classZigzag != 0 {
-		for i, v := range numbers {
-			numbers[i] = uint64(unzigzag(v))
-		}
-	}
-	for i, v := range numbers {
-		dst[i] = base + int64(v<<(shift&63))
+	for i, v := range dst {
+		dst[i] = base + v<<(shift&63)
 	}
 	return src[size:], true
 }
 
-// unpackClasses fills the first n of c.numbers, and returns how many bytes of src it took, perhaps more than there are.
-func (c *intDecoder) unpackClasses(n int, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
+// unpackClasses fills dst with numbers, and returns how many bytes of src it took, perhaps more than there are.
+func unpackClasses(dst []int64, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
 	var masks [maxClasses]uint64
 	for i, w := range widths {
 		masks[i] = 1<<(w&63) - 1
@@ -246,19 +243,26 @@ func (c *intDecoder) unpackClasses(n int, codes []byte, codeBits int, widths *[m
 	codeMask := uint64(1)<<codeBits - 1
 	step, perWord := codeBits&3, 32 // 2 bits of code for each number fill a word
 	at := uint(0)                   // in bits
-	for from := 0; from < n; from += perWord {
+	for from := 0; from < len(dst); from += perWord {
 		code := codeWord(codes, from*codeBits)
-		out := c.numbers[from:min(from+perWord, n)]
+		out := dst[from:min(from+perWord, len(dst))]
+		if at>>3+uint(perWord*maxClassWidth/8+8) <= uint(len(src)) { // nothing in this turn reaches beyond the end
+			block := src[at>>3:]
+			bit := at & 7
+			begin := bit
+			for i := range out {
+				class := code & codeMask % maxClasses
+				code >>= step
+				out[i] = int64(binary.LittleEndian.Uint64(block[bit>>3:]) >> (bit & 7) & masks[class])
+				bit += uint(widths[class])
+			}
+			at += bit - begin
+			continue
+		}
 		for i := range out {
 			class := code & codeMask % maxClasses
 			code >>= step
-			var word uint64
-			if byteAt := at >> 3; byteAt+8 <= uint(len(src)) {
-				word = binary.LittleEndian.Uint64(src[byteAt : byteAt+8])
-			} else {
-				word = lastWord(src, byteAt)
-			}
-			out[i] = word >> (at & 7) & masks[class]
+			out[i] = int64(wordAt(src, at>>3) >> (at & 7) & masks[class])
 			at += uint(widths[class])
 		}
 	}
@@ -267,25 +271,19 @@ func (c *intDecoder) unpackClasses(n int, codes []byte, codeBits int, widths *[m
 
 // unpackScaledClasses is unpackClasses with scales for the numbers. Widths that are too large end it, with more bytes than
 // there are.
-func (c *intDecoder) unpackScaledClasses(scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
+func unpackScaledClasses(dst []int64, scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
 	codeMask := uint64(1)<<codeBits - 1
 	step, perWord := codeBits&3, 32
 	at, widest := uint(0), 0
 	for from := 0; from < len(scales); from += perWord {
 		code := codeWord(codes, from*codeBits)
 		of := scales[from:min(from+perWord, len(scales))]
-		out := c.numbers[from:][:len(of)]
+		out := dst[from:][:len(of)]
 		for i, scale := range of {
 			w := max(widths[code&codeMask%maxClasses]+int(scale), 0)
 			code >>= step
 			widest = max(widest, w)
-			var word uint64
-			if byteAt := at >> 3; byteAt+8 <= uint(len(src)) {
-				word = binary.LittleEndian.Uint64(src[byteAt : byteAt+8])
-			} else {
-				word = lastWord(src, byteAt)
-			}
-			out[i] = word >> (at & 7) & (1<<(w&63) - 1)
+			out[i] = int64(wordAt(src, at>>3) >> (at & 7) & (1<<(w&63) - 1))
 			at += uint(w)
 		}
 	}
@@ -293,6 +291,14 @@ func (c *intDecoder) unpackScaledClasses(scales []uint8, codes []byte, codeBits 
 		return len(src) + 1
 	}
 	return int(at+7) / 8
+}
+
+// wordAt returns the 8 bytes of src from at on, as far as there are any.
+func wordAt(src []byte, at uint) uint64 {
+	if at+8 <= uint(len(src)) {
+		return binary.LittleEndian.Uint64(src[at : at+8])
+	}
+	return lastWord(src, at)
 }
 
 // codeWord returns the 64 bits from bit at on, which begins a byte, as far as there are any.

@@ -2,7 +2,6 @@ package carbonara
 
 import (
 	"math/bits"
-	"slices"
 )
 
 // vectorLen is the number of groups that a split of format 2 encodes together.
@@ -36,6 +35,7 @@ type intEncoder struct {
 	numbers [vectorLen]uint64
 	patches []patch
 	widths  [vectorLen / miniValues]byte
+	patched [vectorLen / miniValues]bool
 	samples [3][sampleLen]int64
 	zeros   [2 * vectorLen / 8]byte // room for codes
 	needs   needs
@@ -307,7 +307,7 @@ func (c *intEncoder) chooseOrder(ints []int64) (order int, sample []int64) {
 	best, bestCost := 0, 1<<30
 	for order := range samples {
 		sample := samples[order][:count]
-		slices.Sort(sample)
+		sortSample(sample)
 		median, cost := sample[count/2], count*order // a further order must win by half a bit: it is a sample
 		// The width follows the wider numbers, not the average: cost is that of the 90th percentile of distances.
 		spread := max(uint64(sample[count-1-count/16]-median), uint64(median-sample[count/16]))
@@ -328,7 +328,7 @@ func sortedSample(dst, values []int64) []int64 {
 	for k := range count {
 		dst = append(dst, values[sampleAt(k, count, len(values))])
 	}
-	slices.Sort(dst)
+	sortSample(dst)
 	return dst
 }
 
@@ -341,8 +341,8 @@ func trimmedLowest(sample []int64) (trimmed, median int64) {
 // chooseWidths sets the widths that appendNumbers packs numbers with, and returns about how many bytes they take.
 func (c *intEncoder) chooseWidths(numbers []uint64) (bytes int) {
 	for m := 0; m*miniValues < len(numbers); m++ {
-		w, cost := bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))])
-		c.widths[m] = byte(w)
+		w, patched, cost := bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))])
+		c.widths[m], c.patched[m] = byte(w), patched
 		bytes += cost
 	}
 	return bytes
@@ -368,6 +368,9 @@ func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) 
 		mini := numbers[m*miniValues : min((m+1)*miniValues, len(numbers))]
 		w := int(widths[m])
 		dst = appendMini(dst, mini, w)
+		if !c.patched[m] {
+			continue
+		}
 		for i, v := range mini {
 			if v>>w > 0 {
 				c.patches = append(c.patches, patch{m*miniValues + i, v >> w})
@@ -387,12 +390,23 @@ func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) 
 	return dst, flags
 }
 
-// bestWidth returns the width at which numbers take the fewest bytes, patches included, and about how many.
-func bestWidth(numbers []uint64) (width, bytes int) {
-	var lengths [65]uint16
+// bestWidth returns the width at which numbers, at most miniValues, take the fewest bytes, whether some must be patched
+// then, and about how many bytes that is.
+func bestWidth(numbers []uint64) (width int, patched bool, bytes int) {
+	// Neighbours are counted apart: numbers of one length in a row would wait for each other's count.
+	var lengths [4][65]uint8
 	all := uint64(0)
-	for _, v := range numbers {
-		lengths[bits.Len64(v)]++
+	whole := len(numbers) &^ 3
+	for i := 0; i < whole; i += 4 {
+		four := (*[4]uint64)(numbers[i:])
+		lengths[0][bits.Len64(four[0])]++
+		lengths[1][bits.Len64(four[1])]++
+		lengths[2][bits.Len64(four[2])]++
+		lengths[3][bits.Len64(four[3])]++
+		all |= four[0] | four[1] | four[2] | four[3]
+	}
+	for _, v := range numbers[whole:] {
+		lengths[0][bits.Len64(v)]++
 		all |= v
 	}
 	widest := bits.Len64(all)
@@ -400,24 +414,23 @@ func bestWidth(numbers []uint64) (width, bytes int) {
 	above := 0 // numbers wider than w
 	patchBytes := 0
 	for w := widest - 1; w >= 0; w-- {
-		above += int(lengths[w+1])
+		more := int(lengths[0][w+1]) + int(lengths[1][w+1]) + int(lengths[2][w+1]) + int(lengths[3][w+1])
+		above += more
 		// A patch takes a byte for its position and its high bits as a uvarint. Those of the numbers met so far grow with
 		// each narrower width: about a bit each, counted as a seventh of a byte.
-		patchBytes += 2 * int(lengths[w+1])
-		cost := packedLen(len(numbers), w) + patchBytes + above*(widest-w)/7
+		patchBytes += 2 * more
 		if above > len(numbers)/4 {
 			break
 		}
-		if cost < bestCost {
+		if cost := packedLen(len(numbers), w) + patchBytes + above*(widest-w)/7; cost < bestCost {
 			best, bestCost = w, cost
 		}
 	}
-	return best, bestCost
+	return best, best < widest, bestCost
 }
 
 // intDecoder is the memory of decodeStream.
 type intDecoder struct {
-	mini    [miniValues]uint64
 	numbers [vectorLen]uint64
 }
 
@@ -509,18 +522,15 @@ func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int6
 		if len(src) < size {
 			return nil, false
 		}
-		unpackMini(&c.mini, len(out), src, w)
-		src = src[size:]
-		numbers := c.mini[:len(out)]
 		if shift == 0 {
-			for i, v := range numbers {
-				out[i] = base + int64(v)
+			unpackMini(out, src, w, base)
+		} else {
+			unpackMini(out, src, w, 0)
+			for i, v := range out {
+				out[i] = base + v<<(shift&63)
 			}
-			continue
 		}
-		for i, v := range numbers {
-			out[i] = base + int64(v<<(shift&63))
-		}
+		src = src[size:]
 	}
 	if head&streamPatched == 0 {
 		return src, true

@@ -23,10 +23,13 @@ func TestBitPacking(t *testing.T) {
 			if len(packed) != packedLen(n, w) {
 				t.Fatalf("%d numbers of %d bits take %d bytes, not %d", n, w, len(packed), packedLen(n, w))
 			}
-			var got [miniValues]uint64
-			unpackMini(&got, n, packed, w)
-			if !slices.Equal(got[:n], numbers) {
-				t.Fatalf("%d numbers of %d bits: got %v, want %v", n, w, got[:n], numbers)
+			got, want := make([]int64, n), make([]int64, n)
+			unpackMini(got, packed, w, -7)
+			for i, v := range numbers {
+				want[i] = int64(v) - 7
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d numbers of %d bits: got %v, want %v", n, w, got, want)
 			}
 		}
 	}
