@@ -90,13 +90,11 @@ func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, sample 
 	values := ints
 	for o := range order {
 		starts[o] = values[o]
-		values = differences(c.work[o][:len(values)], values, o+1)
+		steps(c.work[o][o+1:], values[o:])
+		values = c.work[o][:len(values)]
 	}
 	values = values[order:]
-	lowest, highest := values[0], values[0]
-	for _, v := range values {
-		lowest, highest = min(lowest, v), max(highest, v)
-	}
+	lowest, highest := lowHigh(values)
 	headAt := len(dst)
 	if lowest == highest {
 		return appendStarts(append(dst, byte(order)|streamConstant), lowest, starts[:order])
@@ -105,13 +103,7 @@ func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, sample 
 	base := c.baseOf(values, lowest, highest, trimmed)
 	numbers := c.numbers[:len(ints)]
 	clear(numbers[:order])
-	all := uint64(0)
-	of := numbers[order:]
-	for i, v := range values {
-		u := uint64(v - base)
-		of[i] = u
-		all |= u
-	}
+	all := subtract(numbers[order:], values, base)
 	shift := bits.TrailingZeros64(all)
 	if shift > 0 {
 		for i := range numbers {
@@ -148,14 +140,14 @@ func (c *intEncoder) appendClassedStream(dst []byte, values []int64, order int, 
 	}
 	numbers := c.numbers[:order+len(values)]
 	clear(numbers[:order])
-	of := numbersOf(numbers[order:], values, k.base)
-	if k.flags&classZigzag != 0 {
-		for i, u := range of {
-			of[i] = zigzag(int64(u) >> (shift & 63))
-		}
-	} else if shift > 0 {
-		for i, u := range of {
-			of[i] = u >> (shift & 63)
+	if of := numbers[order:]; k.flags&classZigzag != 0 {
+		zigzags(of, values, k.base, shift)
+	} else {
+		subtract(of, values, k.base)
+		if shift > 0 {
+			for i, u := range of {
+				of[i] = u >> (shift & 63)
+			}
 		}
 	}
 	return c.appendClassed(dst, k, numbers, nil)
@@ -164,19 +156,14 @@ func (c *intEncoder) appendClassedStream(dst []byte, values []int64, order int, 
 // appendScaledStream is appendPlainStream for integers that have about as many bits as scales tell, which a reader knows,
 // too.
 func (c *intEncoder) appendScaledStream(dst []byte, ints []int64, scales []uint8) []byte {
-	lowest, highest := ints[0], ints[0]
-	for _, v := range ints {
-		lowest, highest = min(lowest, v), max(highest, v)
-	}
+	lowest, highest := lowHigh(ints)
 	k, ok := c.scaledClasses(ints, scales, len(ints)*bits.Len64(uint64(highest-lowest))*15/16)
 	if !ok {
 		return c.appendPlainStream(dst, ints, 16)
 	}
 	dst = appendStarts(append(dst, streamClassed), 0, nil)
 	numbers := c.numbers[:len(ints)]
-	for i, v := range ints {
-		numbers[i] = zigzag(v)
-	}
+	zigzags(numbers, ints, 0, 0)
 	return c.appendClassed(dst, &k, numbers, scales)
 }
 
@@ -184,7 +171,9 @@ func (c *intEncoder) appendScaledStream(dst []byte, ints []int64, scales []uint8
 func (c *intEncoder) appendOneWidth(dst []byte, ints []int64, width int) []byte {
 	dst = append(dst, streamOneWidth, 0, byte(width))
 	for from := 0; from < len(ints); from += miniValues {
-		dst = appendMini(dst, numbersOf(c.numbers[:], ints[from:min(from+miniValues, len(ints))], 0), width)
+		mini := ints[from:min(from+miniValues, len(ints))]
+		subtract(c.numbers[:], mini, 0)
+		dst = appendMini(dst, c.numbers[:len(mini)], width)
 	}
 	return dst
 }
@@ -193,15 +182,6 @@ func appendStarts(dst []byte, base int64, starts []int64) []byte {
 	dst = appendUvarint(dst, zigzag(base))
 	for _, start := range starts {
 		dst = appendUvarint(dst, zigzag(start))
-	}
-	return dst
-}
-
-// numbersOf fills dst with values less base, and returns it.
-func numbersOf(dst []uint64, values []int64, base int64) []uint64 {
-	dst = dst[:len(values)]
-	for i, v := range values {
-		dst[i] = uint64(v - base)
 	}
 	return dst
 }
@@ -277,17 +257,6 @@ func (c *intEncoder) scaledClasses(values []int64, scales []uint8, limit int) (c
 		n.add(bits.Len64(zigzag(v)), int(scales[i]))
 	}
 	return n.classes(classZigzag|classScaled, 0, limit)
-}
-
-// differences fills dst with what each element of src is more than the one before; the first order elements mean nothing.
-func differences(dst, src []int64, order int) []int64 {
-	for i := range min(order, len(src)) {
-		dst[i] = 0
-	}
-	for i := order; i < len(src); i++ {
-		dst[i] = src[i] - src[i-1]
-	}
-	return dst
 }
 
 // chooseOrder estimates which order of differences packs smallest: by the bits of a sample's distances from its median.
@@ -393,36 +362,17 @@ func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) 
 // bestWidth returns the width at which numbers, at most miniValues, take the fewest bytes, whether some must be patched
 // then, and about how many bytes that is.
 func bestWidth(numbers []uint64) (width int, patched bool, bytes int) {
-	// Neighbours are counted apart: numbers of one length in a row would wait for each other's count.
-	var lengths [4][65]uint8
-	all := uint64(0)
-	whole := len(numbers) &^ 3
-	for i := 0; i < whole; i += 4 {
-		four := (*[4]uint64)(numbers[i:])
-		lengths[0][bits.Len64(four[0])]++
-		lengths[1][bits.Len64(four[1])]++
-		lengths[2][bits.Len64(four[2])]++
-		lengths[3][bits.Len64(four[3])]++
-		all |= four[0] | four[1] | four[2] | four[3]
-	}
-	for _, v := range numbers[whole:] {
-		lengths[0][bits.Len64(v)]++
-		all |= v
-	}
-	widest := bits.Len64(all)
+	var above64 [64]uint8
+	widest := longer(&above64, numbers)
 	best, bestCost := widest, packedLen(len(numbers), widest)
-	above := 0 // numbers wider than w
-	patchBytes := 0
 	for w := widest - 1; w >= 0; w-- {
-		more := int(lengths[0][w+1]) + int(lengths[1][w+1]) + int(lengths[2][w+1]) + int(lengths[3][w+1])
-		above += more
-		// A patch takes a byte for its position and its high bits as a uvarint. Those of the numbers met so far grow with
-		// each narrower width: about a bit each, counted as a seventh of a byte.
-		patchBytes += 2 * more
+		above := int(above64[w])
 		if above > len(numbers)/4 {
 			break
 		}
-		if cost := packedLen(len(numbers), w) + patchBytes + above*(widest-w)/7; cost < bestCost {
+		// A patch takes a byte for its position and its high bits as a uvarint. Those of the numbers met so far grow with
+		// each narrower width: about a bit each, counted as a seventh of a byte.
+		if cost := packedLen(len(numbers), w) + 2*above + above*(widest-w)/7; cost < bestCost {
 			best, bestCost = w, cost
 		}
 	}

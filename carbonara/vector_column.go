@@ -138,9 +138,7 @@ type family struct {
 // set makes counts and sums known; they are kept, not copied.
 func (f *family) set(counts, sums []float64) {
 	f.known, f.counts, f.sums, f.predictedAt, f.expectedAt = true, counts, sums, -1, -1
-	for i, n := range counts {
-		f.means[i] = sums[i] / n
-	}
+	means(f.means[:], sums, counts)
 }
 
 // predict returns the integers that columns are told against at exponent e, mostly the same for all columns.
@@ -150,10 +148,7 @@ func (f *family) predict(e int) []int64 {
 		return out
 	}
 	f.predictedAt = e
-	power := powersOf10[e]
-	for i, mean := range f.means[:len(out)] {
-		out[i] = predicted(mean, power)
-	}
+	predictions(out, f.means[:len(out)], powersOf10[e])
 	return out
 }
 

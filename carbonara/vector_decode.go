@@ -33,37 +33,18 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 	power := powersOf10[e]
 	switch head & vectorKindMask {
 	case vectorIntegers:
-		if e == 0 {
-			for i, v := range ints {
-				out[i] = float64(v)
-			}
-			break
-		}
-		for i, v := range ints {
-			out[i] = float64(v) / power
-		}
+		floats(out, ints, power)
 	case vectorAgainstMean:
 		if !f.known {
 			return false
 		}
-		predictions := f.predict(e)[:len(out)]
-		if e == 0 {
-			for i, v := range ints {
-				out[i] = float64(v + predictions[i])
-			}
-			break
-		}
-		for i, v := range ints {
-			out[i] = float64(v+predictions[i]) / power
-		}
+		predictedFloats(out, ints, f.predict(e), power)
 	case vectorSecondMoment, vectorAgainstRange:
 		if !f.known {
 			return false
 		}
-		for i, x := range expected {
-			ints[i] += x
-		}
-		f.decodeSecondMoments(out, ints, e)
+		add(ints, expected)
+		momentFloats(out, ints, f.counts, f.sums, power, squarePowersOf10[e])
 	case vectorFloats:
 		for i, v := range ints {
 			out[i] = unrank(v)
@@ -75,30 +56,10 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 		if src, ok = c.reader.decodeStream(ints, src, nil); !ok {
 			return false
 		}
-		for i, k := range ints {
-			out[i] = unrank(rank(out[i]) + k)
-		}
+		beside(out, ints)
 	}
 	if head&vectorExceptions != 0 {
 		return decodeExceptions(out, src)
 	}
 	return len(src) == 0
-}
-
-// decodeSecondMoments fills out with what the integers of second moments stand for.
-func (f *family) decodeSecondMoments(out []float64, ints []int64, e int) {
-	counts, sums := f.counts[:len(out)], f.sums[:len(out)]
-	power, square := powersOf10[e], squarePowersOf10[e]
-	ints = ints[:len(out)]
-	divisor := newMomentDivisor()
-	for i := range out {
-		count := counts[i]
-		if s := sums[i] * power; count == divisor.count && s < maxDecimal && s > -maxDecimal { // as many measures as in the group before
-			r := divisor.remainder(s)
-			out[i] = float64(divisor.m*ints[i]+r) / (count * square)
-			continue
-		}
-		n, r, _ := divisor.base(count, sums[i], power)
-		out[i] = secondMoment(n, r, ints[i], square)
-	}
 }

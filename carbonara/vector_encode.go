@@ -1,6 +1,9 @@
 package carbonara
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // vectorCodec is the memory that vector columns are encoded and decoded in.
 type vectorCodec struct {
@@ -8,6 +11,7 @@ type vectorCodec struct {
 	reader     intDecoder
 	ints       [vectorLen]int64
 	residuals  [vectorLen]int64
+	bad        [vectorLen / 8]uint8 // a bit for each group: it is no decimal
 	exceptions []int
 	body       []byte        // of a vector column
 	block      []byte        // of a vector
@@ -215,47 +219,31 @@ func nearest(v, power float64) (int64, bool) {
 
 // appendDecimals appends values as integers over 10^e.
 func (c *vectorCodec) appendDecimals(dst []byte, values []float64, f *family, e int, againstMean bool) []byte {
-	power := powersOf10[e]
-	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
-	c.exceptions = c.exceptions[:0]
-	anyResidual := int64(0)
-	var predictions []int64
+	n := len(values)
+	all := decimals(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, powersOf10[e])
 	if againstMean {
-		predictions = f.predict(e)
+		less(c.ints[:n], f.predict(e))
 	}
-	for i, v := range values {
-		residuals[i] = 0
-		whole, ok := nearest(v, power)
-		if ok {
-			if back := decimalOf(whole, power); math.Float64bits(back) != math.Float64bits(v) {
-				k := rank(v) - rank(back)
-				residuals[i] = k
-				anyResidual |= k
-				ok = k <= maxResidual && k >= -maxResidual
-			}
-		}
-		if !ok {
-			c.except(i)
-			continue
-		}
-		if againstMean {
-			whole -= predictions[i]
-		}
-		ints[i] = whole
-	}
+	c.exceptBad(n, false)
 	kind := byte(vectorIntegers)
 	if againstMean {
 		kind = vectorAgainstMean
 	}
-	return c.appendIntegers(dst, kind, e, values, anyResidual != 0, nil)
+	return c.appendIntegers(dst, kind, e, values, all != 0, nil)
 }
 
-// except makes group i an exception; its integer becomes what costs least.
-func (c *vectorCodec) except(i int) {
-	c.exceptions = append(c.exceptions, i)
-	c.ints[i], c.residuals[i] = 0, 0
-	if i > 0 {
-		c.ints[i] = c.ints[i-1]
+// exceptBad makes exceptions of the first n groups those in c.bad; their integers become what costs least.
+func (c *vectorCodec) exceptBad(n int, scaled bool) {
+	c.exceptions = c.exceptions[:0]
+	for eight, mask := range c.bad[:(n+7)/8] {
+		for ; mask != 0; mask &= mask - 1 {
+			i := 8*eight + bits.TrailingZeros8(mask)
+			c.exceptions = append(c.exceptions, i)
+			c.ints[i], c.residuals[i] = 0, 0
+			if i > 0 && !scaled {
+				c.ints[i] = c.ints[i-1]
+			}
+		}
 	}
 }
 
@@ -298,47 +286,17 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 
 // appendSecondMoment appends second moments of decimals whose sums have the exponent e.
 func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family, e int) []byte {
-	power, square := powersOf10[e], squarePowersOf10[e]
-	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
-	c.exceptions = c.exceptions[:0]
-	anyResidual := int64(0)
-	divisor := newMomentDivisor()
-	kind, expected, scales := byte(vectorSecondMoment), []int64(nil), []uint8(nil)
+	n := len(values)
+	all := momentInts(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, f.counts, f.sums, powersOf10[e], squarePowersOf10[e])
+	kind, scales := byte(vectorSecondMoment), []uint8(nil)
 	if f.hasRange {
 		kind = vectorAgainstRange
+		var expected []int64
 		expected, scales = f.spread(e)
+		less(c.ints[:n], expected)
 	}
-	for i, v := range values {
-		n, r, ok := divisor.n, int64(0), true
-		if s := f.sums[i] * power; f.counts[i] == divisor.count && s < maxDecimal && s > -maxDecimal { // as many as in the group before
-			r = divisor.remainder(s)
-		} else {
-			n, r, ok = divisor.base(f.counts[i], f.sums[i], power)
-		}
-		residuals[i] = 0
-		if ok {
-			x := v * (f.counts[i] * square)
-			if ok = x < maxDecimal && x > -maxDecimal; ok {
-				whole := int64(math.RoundToEven((x - float64(r)) * divisor.inverse))
-				if back := secondMoment(n, r, whole, square); math.Float64bits(back) != math.Float64bits(v) {
-					k := rank(v) - rank(back)
-					residuals[i] = k
-					anyResidual |= k
-					ok = k <= maxResidual && k >= -maxResidual
-				}
-				ints[i] = whole
-			}
-		}
-		if !ok {
-			c.except(i)
-			if f.hasRange {
-				ints[i] = 0
-			}
-		} else if f.hasRange {
-			ints[i] -= expected[i]
-		}
-	}
-	return c.appendIntegers(dst, kind, e, values, anyResidual != 0, scales)
+	c.exceptBad(n, f.hasRange)
+	return c.appendIntegers(dst, kind, e, values, all != 0, scales)
 }
 
 // appendFloats appends values by their ranks.

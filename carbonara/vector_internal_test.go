@@ -72,7 +72,9 @@ func TestStreamRoundTrip(t *testing.T) {
 			for order := range min(3, n) {
 				values := slices.Clone(ints)
 				for o := range order {
-					values = differences(make([]int64, n), values, o+1)
+					next := make([]int64, n)
+					steps(next[o+1:], values[o:])
+					values = next
 				}
 				sample := sortedSample(nil, values[order:])
 				src := encoder.appendStreamOf(nil, ints, order, sample, 16)
