@@ -37,7 +37,8 @@ type intEncoder struct {
 	widths  [vectorLen / miniValues]byte
 	patched [vectorLen / miniValues]bool
 	samples [3][sampleLen]int64
-	zeros   [2 * vectorLen / 8]byte // room for codes
+	pieces  [vectorLen]uint64
+	sizes   [vectorLen]uint8
 	needs   needs
 }
 
@@ -379,13 +380,8 @@ func bestWidth(numbers []uint64) (width int, patched bool, bytes int) {
 	return best, best < widest, bestCost
 }
 
-// intDecoder is the memory of decodeStream.
-type intDecoder struct {
-	numbers [vectorLen]uint64
-}
-
 // decodeStream splits the stream of len(dst) integers off src. Scales are those that it was encoded with, nil for none.
-func (c *intDecoder) decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
+func decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
 	n := len(dst)
 	if len(src) == 0 || src[0]&^streamKnown != 0 || src[0]&streamOrderMask > 2 {
 		return nil, false
@@ -409,7 +405,7 @@ func (c *intDecoder) decodeStream(dst []int64, src []byte, scales []uint8) (rest
 		for i := range dst {
 			dst[i] = base
 		}
-	} else if src, ok = c.decodeNumbers(dst, src, head, base, scales); !ok {
+	} else if src, ok = decodeNumbers(dst, src, head, base, scales); !ok {
 		return nil, false
 	}
 	switch order {
@@ -434,7 +430,7 @@ func (c *intDecoder) decodeStream(dst []int64, src []byte, scales []uint8) (rest
 }
 
 // decodeNumbers fills dst with what the shift, widths, numbers and patches of a stream say, added to base.
-func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int64, scales []uint8) (rest []byte, ok bool) {
+func decodeNumbers(dst []int64, src []byte, head byte, base int64, scales []uint8) (rest []byte, ok bool) {
 	n := len(dst)
 	shift := 0
 	if head&streamShifted != 0 {
@@ -447,7 +443,7 @@ func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int6
 		if head&(streamOneWidth|streamPatched) != 0 {
 			return nil, false
 		}
-		return c.decodeClassed(dst, src, base, shift, scales)
+		return decodeClassed(dst, src, base, shift, scales)
 	}
 	minis := (n + miniValues - 1) / miniValues
 	var widths [vectorLen / miniValues]byte

@@ -239,3 +239,69 @@ func besidePlain(out []float64, residuals []int64) {
 		out[i] = unrank(rank(out[i]) + k)
 	}
 }
+
+// unclassPlain makes integers of the numbers of classes.
+func unclassPlain(ints []int64, base int64, shift int, signed bool) {
+	if signed {
+		for i, v := range ints {
+			ints[i] = base + unzigzag(uint64(v))<<(shift&63)
+		}
+		return
+	}
+	for i, v := range ints {
+		ints[i] = base + v<<(shift&63)
+	}
+}
+
+// classTable is what classify looks up: a number that needs more bits than so many thresholds has that class. Both are relative to
+// scales where there are any.
+type classTable struct {
+	thresholds [maxClasses - 1]int64
+	widths     [maxClasses]int64
+	widest     int // with the largest scale
+}
+
+// together returns how many neighbours of the widest class fit a word of 57 bits, of 1, 2 or 4.
+func (t *classTable) together() int {
+	switch {
+	case t.widest <= 14:
+		return 4
+	case t.widest <= 28:
+		return 2
+	}
+	return 1
+}
+
+// classifyPlain puts the codes of numbers, packed, into codes, and numbers with their sizes in bits into pieces and sizes: of so
+// many neighbours each, which stand where the first of these stood. All of them have room for eight numbers more.
+func classifyPlain(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8, table *classTable) (together int) {
+	var codeOf [2*needOffset + 1]uint8
+	for need := range codeOf {
+		for _, threshold := range table.thresholds {
+			if int64(need-needOffset) > threshold {
+				codeOf[need]++
+			}
+		}
+	}
+	pieces, sizes = pieces[:len(numbers)], sizes[:len(numbers)]
+	for from := 0; from < len(numbers); from += 8 {
+		of := uint(0) // eight numbers: whole bytes
+		for i, v := range numbers[from:min(from+8, len(numbers))] {
+			scale, need := 0, bits.Len64(v)+needOffset
+			if scales != nil {
+				scale = int(scales[from+i])
+				if need -= scale; v == 0 {
+					need = 0
+				}
+			}
+			code := codeOf[need] % maxClasses
+			of |= uint(code) << (i * codeBits & 15)
+			pieces[from+i], sizes[from+i] = v, uint8(max(int(table.widths[code])+scale, 0))
+		}
+		for range codeBits {
+			codes[0], codes = byte(of), codes[1:]
+			of >>= 8
+		}
+	}
+	return 1
+}

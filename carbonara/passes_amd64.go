@@ -167,6 +167,50 @@ func beside(out []float64, residuals []int64) {
 	besidePlain(out, residuals)
 }
 
+// unpackEights fills dst with numbers of classes (see unpackClasses) as far as eight at once go, and returns how many and
+// from how many bits; these are -1 if one is too wide.
+func unpackEights(dst []int64, scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int64, src []byte) (done, taken int) {
+	if !hasLanes || len(dst) < 8 || len(src) < 8 {
+		return 0, 0
+	}
+	var codesAt *byte
+	if codeBits > 0 {
+		codesAt = &codes[:packedLen(len(dst), codeBits)][0]
+	}
+	var scalesAt *uint8
+	if scales != nil {
+		scalesAt = &scales[:len(dst)][0]
+	}
+	return unpackLanes(&dst[0], len(dst), codesAt, codeBits, widths, scalesAt, &src[0], len(src))
+}
+
+func unclass(ints []int64, base int64, shift int, signed bool) {
+	if hasLanes && len(ints) > 0 {
+		sign := 0
+		if signed {
+			sign = 1
+		}
+		unclassLanes(&ints[0], len(ints), base, shift&63, sign)
+		return
+	}
+	unclassPlain(ints, base, shift, signed)
+}
+
+func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8, table *classTable) (together int) {
+	if hasLanes && len(numbers) > 0 {
+		n := len(numbers)
+		eights := (n + 7) &^ 7
+		together = table.together()
+		var scalesAt *uint8
+		if scales != nil {
+			scalesAt = &scales[:n][0]
+		}
+		classLanes(&pieces[:eights][0], &sizes[:eights][0], &codes[:eights/8*codeBits+1][0], codeBits, &numbers[0], scalesAt, n, table, together)
+		return together
+	}
+	return classifyPlain(pieces, sizes, codes, codeBits, numbers, scales, table)
+}
+
 //go:noescape
 func lowHighLanes(low, high *[8]int64, ints *int64, n int)
 
@@ -214,3 +258,12 @@ func predictedFloatLanes(out *float64, ints, predictions *int64, n int, power fl
 
 //go:noescape
 func besideLanes(out *float64, residuals *int64, n int)
+
+//go:noescape
+func unpackLanes(dst *int64, n int, codes *byte, codeBits int, widths *[maxClasses]int64, scales *uint8, src *byte, length int) (done, bits int)
+
+//go:noescape
+func unclassLanes(ints *int64, n int, base int64, shift, signed int)
+
+//go:noescape
+func classLanes(pieces *uint64, sizes *uint8, codes *byte, codeBits int, numbers *uint64, scales *uint8, n int, table *classTable, together int)

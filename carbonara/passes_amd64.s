@@ -598,3 +598,223 @@ besideFull:
 	JG   beside
 	VZEROUPPER
 	RET
+
+// func unpackLanes(dst *int64, n int, codes *byte, codeBits int, widths *[maxClasses]int64, scales *uint8, src *byte, length int) (done, bits int)
+TEXT ·unpackLanes(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ codes+16(FP), SI
+	MOVQ codeBits+24(FP), R8
+	MOVQ widths+32(FP), R9
+	MOVQ scales+40(FP), R10
+	MOVQ src+48(FP), R11
+	MOVQ length+56(FP), R12
+	VPBROADCASTQ (R9), Z10
+	VPBROADCASTQ 8(R9), Z11
+	VPBROADCASTQ 16(R9), Z12
+	VPBROADCASTQ 24(R9), Z13
+	BROADCAST($56, Z14) // maxClassWidth
+	BROADCAST($7, Z15)
+	VPXORQ Z16, Z16, Z16
+	VPTERNLOGQ $0xff, Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18 // bits taken, in all lanes
+	XORL R13, R13        // numbers done
+	XORL R15, R15        // bits taken
+	SUBQ $8, R12         // the last byte that a word may begin at
+	JL   unpackEnd
+	// Where the low and the high bits of eight codes lie.
+	XORL DX, DX
+	XORL BX, BX
+	CMPQ R8, $1
+	JLT  unpackNext
+	JGT  unpackTwo
+	MOVL $0xff, DX
+	JMP  unpackNext
+unpackTwo:
+	MOVL $0x5555, DX
+	MOVL $0xaaaa, BX
+unpackNext:
+	LEAQ 8(R13), AX
+	CMPQ AX, CX
+	JGT  unpackEnd
+	XORL AX, AX
+	CMPQ R8, $1
+	JLT  unpackWidths
+	JGT  unpackWord
+	MOVBLZX (SI), AX
+	JMP  unpackWidths
+unpackWord:
+	MOVWLZX (SI), AX
+unpackWidths:
+	PEXTL DX, AX, R9
+	KMOVW R9, K1
+	PEXTL BX, AX, R9
+	KMOVW R9, K2
+	VPBLENDMQ Z11, Z10, K1, Z0
+	VPBLENDMQ Z13, Z12, K1, Z1
+	VPBLENDMQ Z1, Z0, K2, Z0
+	TESTQ R10, R10
+	JZ   unpackPlaces
+	VPMOVZXBQ (R10), Z1
+	VPADDQ Z1, Z0, Z0
+	VPMAXSQ Z16, Z0, Z0
+	VPCMPQ $6, Z14, Z0, K3 // >
+	KORTESTW K3, K3
+	JNZ  unpackTooWide
+	ADDQ $8, R10
+unpackPlaces:
+	// The sum of the widths before each number, and with it.
+	VALIGNQ $7, Z16, Z0, Z1
+	VPADDQ Z1, Z0, Z2
+	VALIGNQ $6, Z16, Z2, Z1
+	VPADDQ Z1, Z2, Z2
+	VALIGNQ $4, Z16, Z2, Z1
+	VPADDQ Z1, Z2, Z2
+	VPADDQ Z18, Z2, Z2
+	VPSUBQ Z0, Z2, Z1
+	VPERMQ Z1, Z15, Z3
+	VMOVQ X3, AX
+	SHRQ $3, AX
+	CMPQ AX, R12
+	JGT  unpackEnd
+	VPERMQ Z2, Z15, Z18
+	VMOVQ X18, R15
+	VPSRLQ $3, Z1, Z3
+	KXNORW K3, K3, K3
+	VPXORQ Z4, Z4, Z4
+	VPGATHERQQ (R11)(Z3*1), K3, Z4
+	VPANDQ Z15, Z1, Z1
+	VPSRLVQ Z1, Z4, Z4
+	VPSLLVQ Z0, Z17, Z3
+	VPANDNQ Z4, Z3, Z4
+	VMOVDQU64 Z4, (DI)
+	ADDQ $64, DI
+	ADDQ R8, SI
+	ADDQ $8, R13
+	JMP  unpackNext
+unpackTooWide:
+	MOVQ $-1, R15
+unpackEnd:
+	MOVQ R13, done+64(FP)
+	MOVQ R15, bits+72(FP)
+	VZEROUPPER
+	RET
+
+// func unclassLanes(ints *int64, n int, base int64, shift, signed int)
+TEXT ·unclassLanes(SB), NOSPLIT, $0-40
+	MOVQ ints+0(FP), DI
+	MOVQ n+8(FP), CX
+	BROADCAST(base+16(FP), Z10)
+	VMOVQ shift+24(FP), X11
+	BROADCAST(signed+32(FP), Z12) // 1 or 0
+	VPXORQ Z13, Z13, Z13
+	VMOVQ signed+32(FP), X14
+	ALL_LANES
+unclass:
+	LANES(unclassFull)
+unclassFull:
+	VMOVDQU64.Z (DI), K1, Z0
+	VPANDQ Z12, Z0, Z1
+	VPSUBQ Z1, Z13, Z1
+	VPSRLQ X14, Z0, Z0
+	VPXORQ Z1, Z0, Z0
+	VPSLLQ X11, Z0, Z0
+	VPADDQ Z10, Z0, Z0
+	VMOVDQU64 Z0, K1, (DI)
+	ADDQ $64, DI
+	SUBQ $8, CX
+	JG   unclass
+	VZEROUPPER
+	RET
+
+// func classLanes(pieces *uint64, sizes *uint8, codes *byte, codeBits int, numbers *uint64, scales *uint8, n int, table *classTable, together int)
+TEXT ·classLanes(SB), NOSPLIT, $0-72
+	MOVQ pieces+0(FP), DI
+	MOVQ sizes+8(FP), DX
+	MOVQ codes+16(FP), R8
+	MOVQ codeBits+24(FP), R9
+	MOVQ numbers+32(FP), SI
+	MOVQ scales+40(FP), R10
+	MOVQ n+48(FP), CX
+	MOVQ table+56(FP), R11
+	MOVQ together+64(FP), R12
+	VPBROADCASTQ (R11), Z10   // thresholds
+	VPBROADCASTQ 8(R11), Z11
+	VPBROADCASTQ 16(R11), Z12
+	VPBROADCASTQ 24(R11), Z13 // widths
+	VPBROADCASTQ 32(R11), Z14
+	VPBROADCASTQ 40(R11), Z15
+	VPBROADCASTQ 48(R11), Z16
+	BROADCAST($64, Z17)
+	VPXORQ Z18, Z18, Z18
+	BROADCAST($-128, Z19) // what no number needs needs this
+	ALL_LANES
+class:
+	LANES(classFull)
+classFull:
+	VMOVDQU64.Z (SI), K1, Z0
+	VPLZCNTQ Z0, Z1
+	VPSUBQ Z1, Z17, Z1
+	TESTQ R10, R10
+	JZ   classCode
+	VPMOVZXBQ.Z (R10), K1, Z2
+	VPSUBQ Z2, Z1, Z1
+	VPTESTNMQ Z0, Z0, K5
+	VMOVDQA64 Z19, K5, Z1
+	ADDQ $8, R10
+classCode:
+	VPCMPQ $6, Z10, Z1, K1, K2 // >
+	VPCMPQ $6, Z11, Z1, K1, K3
+	VPCMPQ $6, Z12, Z1, K1, K4
+	VMOVDQA64.Z Z13, K1, Z3
+	VMOVDQA64 Z14, K2, Z3
+	VMOVDQA64 Z15, K3, Z3
+	VMOVDQA64 Z16, K4, Z3
+	TESTQ R10, R10
+	JZ   classPut
+	VPADDQ Z2, Z3, Z3
+	VPMAXSQ Z18, Z3, Z3
+classPut:
+	CMPQ R9, $1
+	JLT  classJoin
+	JGT  classTwo
+	KMOVW K2, AX
+	MOVB AX, (R8)
+	INCQ R8
+	JMP  classJoin
+classTwo:
+	KXORW K2, K3, K5
+	KXORW K4, K5, K5
+	KMOVW K5, AX
+	KMOVW K3, BX
+	MOVL $0x5555, R13
+	PDEPL R13, AX, AX
+	PDEPL R13, BX, BX
+	LEAL (AX)(BX*2), AX
+	MOVW AX, (R8)
+	ADDQ $2, R8
+classJoin:
+	CMPQ R12, $2
+	JLT  classStore
+	VPSRLDQ $8, Z0, Z4
+	VPSLLVQ Z3, Z4, Z4
+	VPORQ Z4, Z0, Z0
+	VPSRLDQ $8, Z3, Z4
+	VPADDQ Z4, Z3, Z3
+	CMPQ R12, $4
+	JLT  classStore
+	VALIGNQ $2, Z0, Z0, Z4
+	VPSLLVQ Z3, Z4, Z4
+	VPORQ Z4, Z0, Z0
+	VALIGNQ $2, Z3, Z3, Z4
+	VPADDQ Z4, Z3, Z3
+classStore:
+	VMOVDQU64 Z0, (DI)
+	VPMOVQB Z3, (DX)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	ADDQ $8, DX
+	SUBQ $8, CX
+	JG   class
+	VZEROUPPER
+	RET

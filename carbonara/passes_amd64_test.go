@@ -170,3 +170,79 @@ func TestPassesAgree(t *testing.T) {
 		})
 	}
 }
+
+// Streams are the same bytes, and come back, in either way.
+func TestStreamsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(16, 17))
+	encoder := new(intEncoder)
+	for name, value := range streamKinds {
+		for range 60 {
+			n := 1 + rng.IntN(vectorLen)
+			ints, scales := make([]int64, n), make([]uint8, n)
+			for i := range ints {
+				ints[i] = value(rng, i)
+				if rng.IntN(3) == 0 {
+					ints[i] >>= rng.IntN(64)
+				}
+				scales[i] = uint8(rng.IntN(54))
+			}
+			if rng.IntN(2) == 0 {
+				for i := range ints {
+					ints[i] = int64(rng.Uint64()) >> (63 - scales[i])
+				}
+			}
+			f := func(encode func() []byte, scales []uint8) {
+				t.Helper()
+				src := encode()
+				var want []byte
+				withoutLanes(func() { want = encode() })
+				if !slices.Equal(src, want) {
+					t.Fatalf("%s: %d integers are encoded in two ways, of %d and %d bytes", name, n, len(src), len(want))
+				}
+				wantStream(t, src, n, scales)
+				got := make([]int64, n)
+				if rest, ok := decodeStream(got, src, scales); !ok || len(rest) > 0 || !slices.Equal(got, ints) {
+					t.Fatalf("%s: %d integers do not come back", name, n)
+				}
+			}
+			f(func() []byte { return encoder.appendStream(nil, ints) }, nil)
+			f(func() []byte { return encoder.appendPlainStream(nil, ints, 16) }, nil)
+			f(func() []byte { return encoder.appendScaledStream(nil, ints, scales) }, scales)
+		}
+	}
+}
+
+// wantStream checks that n integers of src decode to the same, or not at all, in either way.
+func wantStream(t *testing.T, src []byte, n int, scales []uint8) {
+	t.Helper()
+	got, want := make([]int64, n), make([]int64, n)
+	gotRest, gotOK := decodeStream(got, src, scales)
+	withoutLanes(func() {
+		wantRest, wantOK := decodeStream(want, src, scales)
+		if gotOK != wantOK || gotOK && (len(gotRest) != len(wantRest) || !slices.Equal(got, want)) {
+			t.Fatalf("%d integers: %v with %d bytes left and %v; one by one %v with %d left and %v", n, gotOK, len(gotRest), got, wantOK, len(wantRest), want)
+		}
+	})
+}
+
+func FuzzDecodeStream(f *testing.F) {
+	rng := rand.New(rand.NewPCG(18, 19))
+	for _, value := range streamKinds {
+		ints, scales := make([]int64, 200), make([]uint8, 200)
+		for i := range ints {
+			ints[i], scales[i] = value(rng, i), uint8(rng.IntN(54))
+		}
+		f.Add(new(intEncoder).appendStream(nil, ints), uint16(200), []byte(nil))
+		f.Add(new(intEncoder).appendScaledStream(nil, ints, scales), uint16(200), []byte(scales))
+	}
+	f.Fuzz(func(t *testing.T, src []byte, n uint16, scales []byte) {
+		count := 1 + int(n)%vectorLen
+		if len(scales) < count {
+			scales = nil
+		}
+		for i := range scales {
+			scales[i] %= 54
+		}
+		wantStream(t, src[:len(src):len(src)], count, scales)
+	})
+}

@@ -71,3 +71,15 @@ func predictedFloats(out []float64, ints, predictions []int64, power float64) {
 func beside(out []float64, residuals []int64) {
 	besidePlain(out, residuals)
 }
+
+func unpackEights([]int64, []uint8, []byte, int, *[maxClasses]int64, []byte) (done, taken int) {
+	return 0, 0
+}
+
+func unclass(ints []int64, base int64, shift int, signed bool) {
+	unclassPlain(ints, base, shift, signed)
+}
+
+func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8, table *classTable) (together int) {
+	return classifyPlain(pieces, sizes, codes, codeBits, numbers, scales, table)
+}

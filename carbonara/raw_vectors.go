@@ -72,7 +72,7 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 	for from := 0; from < c.n; from += vectorLen {
 		ints := codec.ints[:min(vectorLen, c.n-from)]
 		var ok bool
-		if src, ok = codec.reader.decodeStream(ints, src, nil); !ok {
+		if src, ok = decodeStream(ints, src, nil); !ok {
 			return dst[:base], corrupt("timestamps")
 		}
 		for _, t := range ints {

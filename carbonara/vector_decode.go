@@ -26,7 +26,7 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 		expected, scales = f.spread(e)
 	}
 	ints := c.ints[:len(out)]
-	src, ok := c.reader.decodeStream(ints, src[vectorHeadLen:], scales)
+	src, ok := decodeStream(ints, src[vectorHeadLen:], scales)
 	if !ok {
 		return false
 	}
@@ -53,7 +53,7 @@ func (c *vectorCodec) decodeVectorColumn(out []float64, src []byte, f *family) b
 		return false
 	}
 	if head&vectorResiduals != 0 {
-		if src, ok = c.reader.decodeStream(ints, src, nil); !ok {
+		if src, ok = decodeStream(ints, src, nil); !ok {
 			return false
 		}
 		beside(out, ints)

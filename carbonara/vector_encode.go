@@ -8,7 +8,6 @@ import (
 // vectorCodec is the memory that vector columns are encoded and decoded in.
 type vectorCodec struct {
 	streams    intEncoder
-	reader     intDecoder
 	ints       [vectorLen]int64
 	residuals  [vectorLen]int64
 	bad        [vectorLen / 8]uint8 // a bit for each group: it is no decimal

@@ -103,11 +103,11 @@ func (c *vectorCodec) decodeFronts(out []float64, src []byte) (rest []byte, ok b
 		fronts[i] = uint64(front) << mantissaBits
 	}
 	places, mantissas := c.residuals[:len(out)], c.ints[:len(out)]
-	src, ok = c.reader.decodeStream(places, src[1+2*n:], nil)
+	src, ok = decodeStream(places, src[1+2*n:], nil)
 	if !ok {
 		return nil, false
 	}
-	if src, ok = c.reader.decodeStream(mantissas, src, nil); !ok {
+	if src, ok = decodeStream(mantissas, src, nil); !ok {
 		return nil, false
 	}
 	mantissas = mantissas[:len(places)]

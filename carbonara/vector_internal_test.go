@@ -61,7 +61,6 @@ var streamKinds = map[string]func(rng *rand.Rand, i int) int64{
 
 func TestStreamRoundTrip(t *testing.T) {
 	var encoder intEncoder
-	var decoder intDecoder
 	rng := rand.New(rand.NewPCG(3, 4))
 	for name, value := range streamKinds {
 		for _, n := range []int{1, 2, 3, 4, 64, 127, 128, 129, 500, 1023, 1024} {
@@ -79,12 +78,12 @@ func TestStreamRoundTrip(t *testing.T) {
 				sample := sortedSample(nil, values[order:])
 				src := encoder.appendStreamOf(nil, ints, order, sample, 16)
 				got := make([]int64, n)
-				rest, ok := decoder.decodeStream(got, append(src, 1, 2), nil)
+				rest, ok := decodeStream(got, append(src, 1, 2), nil)
 				if !ok || !bytes.Equal(rest, []byte{1, 2}) || !slices.Equal(got, ints) {
 					t.Fatalf("%s: %d integers at order %d do not come back", name, n, order)
 				}
 				for end := range src {
-					if rest, ok := decoder.decodeStream(got, src[:end], nil); ok {
+					if rest, ok := decodeStream(got, src[:end], nil); ok {
 						t.Fatalf("%s: %d of %d bytes decode, %d are left", name, end, len(src), len(rest))
 					}
 				}

@@ -19,11 +19,6 @@ var emptyZone = Zone{math.Inf(1), math.Inf(-1)}
 // Empty tells that no group has a value, or all are NaN.
 func (z Zone) Empty() bool { return z.Low > z.High }
 
-// with returns the zone widened to hold the values of another.
-func (z Zone) with(other Zone) Zone {
-	return Zone{min(z.Low, other.Low), max(z.High, other.High)}
-}
-
 // appendZone appends the zone of values.
 func appendZone(dst []byte, values []float64) []byte {
 	low, high := int16(1), int16(0)
