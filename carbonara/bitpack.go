@@ -77,7 +77,12 @@ func unpackMini(dst []int64, src []byte, w int, base int64) {
 
 func unpackTail(dst []int64, src []byte, w int, base int64) {
 	mask := ^uint64(0) >> (64 - w)
-	for i := range dst {
+	done := 0
+	if w <= maxClassWidth { // numbers of a single class
+		done, _ = unpackEights(dst, nil, nil, 0, &[maxClasses]int64{int64(w)}, src)
+		unclass(dst[:done], base, 0, false)
+	}
+	for i := done; i < len(dst); i++ {
 		bit := i * w
 		at, shift := bit/8, bit%8
 		var v uint64

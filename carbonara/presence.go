@@ -106,6 +106,14 @@ func presenceKind(positions []uint16) (kind int, stride uint64) {
 	return presenceBitmap, 0
 }
 
+// consecutivePositions are all there are.
+var consecutivePositions = func() (all [GroupsPerSplit]uint16) {
+	for i := range all {
+		all[i] = uint16(i)
+	}
+	return all
+}()
+
 // decodePresence appends the positions, none of which exceeds last, and returns what follows them in src.
 func decodePresence(src []byte, last int, positions []uint16) (_ []uint16, kind int, rest []byte, err error) {
 	head, src, ok := consumeUvarint(src)
@@ -131,6 +139,10 @@ func decodePresence(src []byte, last int, positions []uint16) (_ []uint16, kind 
 			return positions, kind, nil, corrupt("presence: stride")
 		}
 		src = rest
+		if stride == 1 {
+			positions = append(positions, consecutivePositions[at+1:][:left]...)
+			break
+		}
 		for range left {
 			at += stride
 			positions = append(positions, uint16(at))

@@ -107,7 +107,7 @@ func (c *rawChunk) appendVectorValues(dst []float64, from int, s *scratch) ([]fl
 		if first+n <= from {
 			continue
 		}
-		if !codec.decodeVectorColumn(s.vector[:n], body, none) {
+		if !codec.decodeVectorColumn(s.vector[:n], body, none, n, 0) {
 			return dst[:base], corrupt("values")
 		}
 		dst = append(dst, s.vector[max(from-first, 0):n]...)

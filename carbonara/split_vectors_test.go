@@ -267,3 +267,28 @@ func BenchmarkVectorSplit(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDecodeTail reads count and sum of the last 60 groups, of a full split and of one that has no more.
+func BenchmarkDecodeTail(b *testing.B) {
+	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
+	all := ofSixMethods(resampledSplit(1, 12, carbonara.GroupsPerSplit))
+	for _, groups := range []int{60, 64, 1024, 1084, carbonara.GroupsPerSplit} {
+		b.Run(fmt.Sprintf("of=%d", groups), func(b *testing.B) {
+			b.ReportAllocs()
+			g := all.Slice(0, groups)
+			src := carbonara.AppendSplit(nil, testKey, &g)
+			rows := g.Slice(groups-60, groups)
+			got := new(carbonara.Groups)
+			for b.Loop() {
+				got.Reset(testKey.Granularity, columns)
+				if err := carbonara.DecodeSplit(src, testKey, columns, rows.Starts[0], carbonara.MaxTimestamp, got); err != nil {
+					b.Fatal(err)
+				}
+			}
+			want := new(carbonara.Groups)
+			want.Reset(testKey.Granularity, columns)
+			want.Append(&rows)
+			wantGroups(b, got, want)
+		})
+	}
+}

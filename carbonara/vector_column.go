@@ -169,16 +169,17 @@ func appendExceptions(dst []byte, positions []int, values []float64) []byte {
 	return dst
 }
 
-// decodeExceptions puts exceptions over out; src must end with them.
-func decodeExceptions(out []float64, src []byte) bool {
+// decodeExceptions puts those exceptions of so many groups over out that are in it; src must end with them. Group from
+// is out's first.
+func decodeExceptions(out []float64, src []byte, groups, from int) bool {
 	count, src, ok := consumeUvarint(src)
-	if !ok || count > uint64(len(out)) {
+	if !ok || count > uint64(groups) {
 		return false
 	}
 	at := uint64(0)
 	for range count {
 		gap, rest, ok := consumeUvarint(src)
-		if !ok || gap>>1 >= uint64(len(out))-at {
+		if !ok || gap>>1 >= uint64(groups)-at {
 			return false
 		}
 		src = rest
@@ -190,7 +191,9 @@ func decodeExceptions(out []float64, src []byte) bool {
 			}
 			bits, src = binary.LittleEndian.Uint64(src), src[8:]
 		}
-		out[at] = math.Float64frombits(bits)
+		if i := int(at) - from; i >= 0 && i < len(out) {
+			out[i] = math.Float64frombits(bits)
+		}
 		at++
 	}
 	return len(src) == 0

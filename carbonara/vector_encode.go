@@ -24,9 +24,9 @@ type familyState struct {
 	exponent int // encoder: of most sums; -1 if they are no decimals
 	finest   int // encoder: the greatest that a column before the second moments was written with
 
-	// Decoder: which of count, sum, min and max have been decoded, into these buffers; busy while that is going on, so
-	// that damage cannot make columns need each other.
-	has       [cachedColumns]bool
+	// Decoder: count, sum, min and max as far as they have been decoded, into a caller's memory or these buffers; busy
+	// while that is going on, so that damage cannot make columns need each other.
+	values    [cachedColumns][]float64
 	buffers   [cachedColumns][vectorLen]float64
 	busy      bool
 	busyRange bool
