@@ -31,6 +31,19 @@
 #define MAX_DECIMAL $0x4340000000000000
 #define MINUS_MAX_DECIMAL $0xc340000000000000
 
+// QUOTIENT is a / b, of whole a: rounded as a division is, by Markstein's theorem, whose conditions hold (y is 1/b rounded; the first
+// step leaves an error of one unit in the last place at most; nothing over- or underflows), and four times as fast.
+#define QUOTIENT(a, b, y, q, rest) \
+	VMULPD y, a, q            \
+	VMOVAPD a, rest           \
+	VFNMADD231PD b, q, rest   \
+	VFMADD231PD y, rest, q    \
+	VMOVAPD a, rest           \
+	VFNMADD231PD b, q, rest   \
+	VFMADD231PD y, rest, q
+
+#define ONE $0x3ff0000000000000
+
 // func lowHighLanes(low, high *[8]int64, ints *int64, n int)
 TEXT ·lowHighLanes(SB), NOSPLIT, $0-32
 	MOVQ low+0(FP), DI
@@ -247,6 +260,8 @@ TEXT ·decimalLanes(SB), NOSPLIT, $0-56
 	BROADCAST(MINUS_MAX_DECIMAL, Z12)
 	BROADCAST($1048576, Z13)  // maxResidual
 	BROADCAST($-1048576, Z14)
+	BROADCAST(ONE, Z15)
+	VDIVPD Z10, Z15, Z15
 	VPXORQ Z9, Z9, Z9
 	ALL_LANES
 decimal:
@@ -258,8 +273,8 @@ decimalFull:
 	VCMPPD $29, Z12, Z1, K2, K2 // >=
 	VCVTPD2QQ Z1, K2, Z2        // to the nearest even
 	VMOVDQU64 Z2, K1, (DI)
-	VCVTQQ2PD Z2, Z3
-	VDIVPD Z10, Z3, Z3
+	VCVTQQ2PD Z2, Z1
+	QUOTIENT(Z1, Z10, Z15, Z3, Z4)
 	RANK(Z0, Z4)
 	RANK(Z3, Z4)
 	VPSUBQ.Z Z3, Z0, K2, Z0
@@ -294,19 +309,27 @@ decimalFull:
 	VSUBPD m, r, K3, r
 
 // MOMENT_BASE finds, of the counts in Z0 and sums in Z1: 2n in Z2, 1/2n in Z3, r in Z5, n * 10^2e in Z6, and K2, the mask of those
-// that count and sum fit. Z10 and Z11 are the powers, Z12 to Z16 constants. All numbers are whole floats below 2^53, so that the
-// remainders, in fused steps, are exact.
-#define MOMENT_BASE \
-	VMULPD Z10, Z1, Z1             \
-	VCMPPD $29, Z14, Z0, K1, K2    \
-	VCMPPD $18, Z15, Z0, K2, K2    \
-	VCMPPD $17, Z12, Z1, K2, K2    \
-	VCMPPD $30, Z13, Z1, K2, K2    \
+// that count and sum fit; the others have 0 in all but Z3. Z10 and Z11 are the powers, Z12 to Z16 constants. What follows from counts
+// stays, in Z3, Z20 to Z22 and K7, as long as these do. All numbers are whole floats below 2^53, so that the remainders, in fused
+// steps, are exact.
+#define MOMENT_BASE(same) \
+	VCMPPD $0, Z0, Z20, K3         \
+	KORTESTB K3, K3                \
+	JCS  same                      \
+	VMOVAPD Z0, Z20                \
+	VCMPPD $29, Z14, Z0, K7        \
+	VCMPPD $18, Z15, Z0, K7, K7    \
 	VRNDSCALEPD $9, Z0, Z4         \
-	VCMPPD $0, Z4, Z0, K2, K2      \
-	VADDPD.Z Z0, Z0, K2, Z2        \
-	VDIVPD Z2, Z14, Z3             \
-	VMULPD.Z Z11, Z0, K2, Z6       \
+	VCMPPD $0, Z4, Z0, K7, K7      \
+	VADDPD.Z Z0, Z0, K7, Z21       \
+	VDIVPD Z21, Z14, Z3            \
+	VMULPD.Z Z11, Z0, K7, Z22      \
+same:                                  \
+	VMULPD Z10, Z1, Z1             \
+	VCMPPD $17, Z12, Z1, K7, K2    \
+	VCMPPD $30, Z13, Z1, K2, K2    \
+	VMOVAPD.Z Z21, K2, Z2          \
+	VMOVAPD.Z Z22, K2, Z6          \
 	VRNDSCALEPD $8, Z1, Z5         \
 	VMULPD Z3, Z5, Z4              \
 	VRNDSCALEPD $9, Z4, Z4         \
@@ -327,7 +350,8 @@ decimalFull:
 	BROADCAST(MINUS_MAX_DECIMAL, Z13)      \
 	BROADCAST($0x3ff0000000000000, Z14)    \ // 1
 	BROADCAST($0x4130000000000000, Z15)    \ // maxMomentCount
-	VPXORQ Z16, Z16, Z16
+	VPXORQ Z16, Z16, Z16                   \
+	VPTERNLOGQ $0xff, Z20, Z20, Z20        // NaN: no count
 
 // func momentLanes(ints, residuals *int64, bad *uint8, values, counts, sums *float64, n int, power, square float64) (any int64)
 TEXT ·momentLanes(SB), NOSPLIT, $0-80
@@ -350,7 +374,7 @@ moment:
 momentFull:
 	VMOVUPD.Z (R9), K1, Z0
 	VMOVUPD.Z (R10), K1, Z1
-	MOMENT_BASE
+	MOMENT_BASE(momentSame)
 	VMOVUPD.Z (SI), K1, Z0
 	VMULPD Z6, Z0, Z1
 	VCMPPD $17, Z12, Z1, K2, K2
@@ -363,11 +387,11 @@ momentFull:
 	VCVTPD2QQ Z5, Z5
 	VPMULLQ Z2, Z1, Z1
 	VPADDQ Z5, Z1, Z1
-	VCVTQQ2PD Z1, Z3
-	VDIVPD Z6, Z3, Z3
+	VCVTQQ2PD Z1, Z7
+	VDIVPD Z6, Z7, Z7
 	RANK(Z0, Z4)
-	RANK(Z3, Z4)
-	VPSUBQ.Z Z3, Z0, K2, Z0
+	RANK(Z7, Z4)
+	VPSUBQ.Z Z7, Z0, K2, Z0
 	VMOVDQU64 Z0, K1, (DX)
 	VPORQ Z0, Z9, Z9
 	VPCMPQ $2, Z17, Z0, K2, K2 // <=
@@ -409,7 +433,7 @@ momentFloat:
 momentFloatFull:
 	VMOVUPD.Z (R9), K1, Z0
 	VMOVUPD.Z (R10), K1, Z1
-	MOMENT_BASE
+	MOMENT_BASE(momentFloatSame)
 	VMOVDQU64.Z (SI), K1, Z0
 	VCVTPD2QQ Z2, Z2
 	VCVTPD2QQ Z5, Z5
@@ -538,14 +562,16 @@ TEXT ·floatLanes(SB), NOSPLIT, $0-32
 	MOVQ ints+8(FP), SI
 	MOVQ n+16(FP), CX
 	VBROADCASTSD power+24(FP), Z10
+	BROADCAST(ONE, Z11)
+	VDIVPD Z10, Z11, Z11
 	ALL_LANES
 float:
 	LANES(floatFull)
 floatFull:
 	VMOVDQU64.Z (SI), K1, Z0
 	VCVTQQ2PD Z0, Z0
-	VDIVPD Z10, Z0, Z0
-	VMOVUPD Z0, K1, (DI)
+	QUOTIENT(Z0, Z10, Z11, Z1, Z2)
+	VMOVUPD Z1, K1, (DI)
 	ADDQ $64, SI
 	ADDQ $64, DI
 	SUBQ $8, CX
@@ -560,6 +586,8 @@ TEXT ·predictedFloatLanes(SB), NOSPLIT, $0-40
 	MOVQ predictions+16(FP), DX
 	MOVQ n+24(FP), CX
 	VBROADCASTSD power+32(FP), Z10
+	BROADCAST(ONE, Z11)
+	VDIVPD Z10, Z11, Z11
 	ALL_LANES
 predictedFloat:
 	LANES(predictedFloatFull)
@@ -568,8 +596,8 @@ predictedFloatFull:
 	VMOVDQU64.Z (DX), K1, Z1
 	VPADDQ Z1, Z0, Z0
 	VCVTQQ2PD Z0, Z0
-	VDIVPD Z10, Z0, Z0
-	VMOVUPD Z0, K1, (DI)
+	QUOTIENT(Z0, Z10, Z11, Z1, Z2)
+	VMOVUPD Z1, K1, (DI)
 	ADDQ $64, SI
 	ADDQ $64, DX
 	ADDQ $64, DI

@@ -53,9 +53,13 @@ func TestPassesAgree(t *testing.T) {
 		counts, ints, others := make([]float64, n), make([]int64, n), make([]int64, n)
 		numbers := make([]uint64, n)
 		width := rng.IntN(65)
+		alike := rng.IntN(2) == 0 // as the counts of groups are for the most part
 		for i := range counts {
 			counts[i] = float64(1 + rng.IntN(40))
-			if rng.IntN(20) == 0 {
+			if alike && rng.IntN(40) > 0 {
+				counts[i] = counts[max(i-1, 0)]
+			}
+			if rng.IntN(20) == 0 && !alike {
 				counts[i] = []float64{0, 0.5, -1, maxMomentCount, maxMomentCount + 1, math.NaN(), 7.5, math.Inf(1)}[rng.IntN(8)]
 			}
 			ints[i], others[i] = int64(rng.Uint64())>>rng.IntN(64), int64(rng.Uint64())>>rng.IntN(64)

@@ -68,10 +68,15 @@ func runEnd(positions []uint16, i int) int {
 	return i
 }
 
+// isConsecutive tells whether positions, which ascend, are one after the other.
+func isConsecutive(positions []uint16) bool {
+	return int(positions[len(positions)-1]-positions[0]) == len(positions)-1
+}
+
 // presenceKind returns the smallest kind, and its stride if it is that.
 func presenceKind(positions []uint16) (kind int, stride uint64) {
 	n := len(positions)
-	if n <= 1 {
+	if n <= 1 || isConsecutive(positions) {
 		return presenceStride, 1
 	}
 	step := positions[1] - positions[0]
