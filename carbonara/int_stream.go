@@ -36,7 +36,8 @@ type intEncoder struct {
 	patches []patch
 	widths  [vectorLen / miniValues]byte
 	patched [vectorLen / miniValues]bool
-	samples [3][sampleLen]int64
+	samples orderSamples
+	sample  [sampleLen]int64
 	pieces  [vectorLen]uint64
 	sizes   [vectorLen]uint8
 	needs   needs
@@ -82,7 +83,7 @@ func (c *intEncoder) appendStream(dst []byte, ints []int64) []byte {
 // appendPlainStream appends ints as they are, not as differences. Classes, which take longer to decode, must take less
 // than anything else by one part in worth.
 func (c *intEncoder) appendPlainStream(dst []byte, ints []int64, worth int) []byte {
-	return c.appendStreamOf(dst, ints, 0, sortedSample(c.samples[0][:0], ints), worth)
+	return c.appendStreamOf(dst, ints, 0, sortedSample(c.sample[:0], ints), worth)
 }
 
 // appendStreamOf is appendStream with a given order of differences, of which sample has some, ascending.
@@ -263,33 +264,31 @@ func (c *intEncoder) scaledClasses(values []int64, scales []uint8, limit int) (c
 // chooseOrder estimates which order of differences packs smallest: by the bits of a sample's distances from its median.
 // It returns that sample, too, ascending.
 func (c *intEncoder) chooseOrder(ints []int64) (order int, sample []int64) {
-	samples := &c.samples
 	n := len(ints)
 	if n < 4 {
-		return 0, sortedSample(samples[0][:0], ints)
+		return 0, sortedSample(c.sample[:0], ints)
 	}
+	samples := &c.samples
 	count := samplesOf(n - 2)
-	for k := range count {
+	for k := range samples[:count] {
 		i := 2 + sampleAt(k, count, n-2)
 		v, d := ints[i], ints[i]-ints[i-1]
-		samples[0][k], samples[1][k], samples[2][k] = v, d, d-(ints[i-1]-ints[i-2])
+		samples[k] = [4]int64{v, d, d - (ints[i-1] - ints[i-2])}
 	}
+	var costs [4]int64
+	sortOrders(samples, &costs, count)
 	best, bestCost := 0, 1<<30
-	for order := range samples {
-		sample := samples[order][:count]
-		sortSample(sample)
-		median, cost := sample[count/2], count*order // a further order must win by half a bit: it is a sample
-		// The width follows the wider numbers, not the average: cost is that of the 90th percentile of distances.
-		spread := max(uint64(sample[count-1-count/16]-median), uint64(median-sample[count/16]))
-		cost += count * bits.Len64(spread)
-		for _, v := range sample {
-			cost += bits.Len64(zigzag(v - median))
-		}
+	for order := range 3 {
+		// The width follows the wider numbers, not the average: cost is that of the 90th percentile of distances. A further order
+		// must win by half a bit: it is a sample.
+		median := samples[count/2][order]
+		spread := max(uint64(samples[count-1-count/16][order]-median), uint64(median-samples[count/16][order]))
+		cost := count*order + count*bits.Len64(spread) + int(costs[order])
 		if cost < bestCost {
 			best, bestCost = order, cost
 		}
 	}
-	return best, samples[best][:count]
+	return best, samples.column(&c.sample, count, best)
 }
 
 // sortedSample returns samples of values, ascending, in the memory of dst.

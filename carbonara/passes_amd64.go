@@ -211,6 +211,14 @@ func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, number
 	return classifyPlain(pieces, sizes, codes, codeBits, numbers, scales, table)
 }
 
+func sortOrders(samples *orderSamples, costs *[4]int64, n int) {
+	if network := networkOf(n); hasLanes && network != nil {
+		sortLanes(samples, costs, n, &network[0], len(network))
+		return
+	}
+	sortOrdersPlain(samples, costs, n)
+}
+
 //go:noescape
 func lowHighLanes(low, high *[8]int64, ints *int64, n int)
 
@@ -267,3 +275,6 @@ func unclassLanes(ints *int64, n int, base int64, shift, signed int)
 
 //go:noescape
 func classLanes(pieces *uint64, sizes *uint8, codes *byte, codeBits int, numbers *uint64, scales *uint8, n int, table *classTable, together int)
+
+//go:noescape
+func sortLanes(samples *orderSamples, costs *[4]int64, n int, pairs *[2]uint8, number int)

@@ -846,3 +846,47 @@ classStore:
 	JG   class
 	VZEROUPPER
 	RET
+
+// func sortLanes(samples *orderSamples, costs *[4]int64, n int, pairs *[2]uint8, number int)
+TEXT ·sortLanes(SB), NOSPLIT, $0-40
+	MOVQ samples+0(FP), DI
+	MOVQ costs+8(FP), DX
+	MOVQ n+16(FP), R8
+	MOVQ pairs+24(FP), SI
+	MOVQ number+32(FP), CX
+sort:
+	MOVBLZX (SI), AX
+	MOVBLZX 1(SI), BX
+	SHLQ $5, AX
+	SHLQ $5, BX
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (DI)(BX*1), Y1
+	VPMINSQ Y1, Y0, Y2
+	VPMAXSQ Y1, Y0, Y3
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU Y3, (DI)(BX*1)
+	ADDQ $2, SI
+	DECQ CX
+	JNZ  sort
+	MOVQ R8, AX
+	SHRQ $1, AX
+	SHLQ $5, AX
+	VMOVDQU (DI)(AX*1), Y4 // medians
+	MOVQ $64, AX
+	VPBROADCASTQ AX, Y5
+	VPXOR Y6, Y6, Y6
+cost:
+	VMOVDQU (DI), Y0
+	VPSUBQ Y4, Y0, Y0
+	VPSRAQ $63, Y0, Y1
+	VPADDQ Y0, Y0, Y0
+	VPXOR Y1, Y0, Y0
+	VPLZCNTQ Y0, Y0
+	VPSUBQ Y0, Y5, Y0
+	VPADDQ Y0, Y6, Y6
+	ADDQ $32, DI
+	DECQ R8
+	JNZ  cost
+	VMOVDQU Y6, (DX)
+	VZEROUPPER
+	RET

@@ -109,6 +109,20 @@ func TestPassesAgree(t *testing.T) {
 			}
 			return out
 		}
+		f("sortOrders", func() ([]float64, []int64) {
+			var samples orderSamples
+			count := samplesOf(8 + n)
+			for i := range samples {
+				samples[i] = [4]int64{ints[i%n], others[i%n], ints[i%n] ^ others[i%n]}
+			}
+			var costs [4]int64
+			sortOrders(&samples, &costs, count)
+			out := slices.Clone(costs[:3])
+			for _, row := range samples {
+				out = append(out, row[:3]...)
+			}
+			return nil, out
+		})
 		f("lowHigh", func() ([]float64, []int64) { low, high := lowHigh(ints); return nil, []int64{low, high} })
 		f("rankRange", func() ([]float64, []int64) { low, high := rankRange(values); return nil, []int64{low, high} })
 		f("subtract", func() ([]float64, []int64) {

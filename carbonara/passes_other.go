@@ -83,3 +83,7 @@ func unclass(ints []int64, base int64, shift int, signed bool) {
 func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8, table *classTable) (together int) {
 	return classifyPlain(pieces, sizes, codes, codeBits, numbers, scales, table)
 }
+
+func sortOrders(samples *orderSamples, costs *[4]int64, n int) {
+	sortOrdersPlain(samples, costs, n)
+}

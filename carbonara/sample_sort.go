@@ -1,6 +1,9 @@
 package carbonara
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // comparators are sorting networks for samples of 8, 16 and 32: which two places to put in order, one pair after the other.
 // Unlike a sort that branches, whose every second branch is mispredicted, they take the same short time whatever there is.
@@ -22,17 +25,23 @@ func mergeNetwork(n int) (pairs [][2]uint8) {
 	return pairs
 }
 
+// networkOf returns the comparators for so many numbers, nil if there are none.
+func networkOf(n int) [][2]uint8 {
+	switch n {
+	case 8:
+		return comparators[0]
+	case 16:
+		return comparators[1]
+	case sampleLen:
+		return comparators[2]
+	}
+	return nil
+}
+
 // sortSample sorts as many integers as samplesOf answers.
 func sortSample(sample []int64) {
-	var network [][2]uint8
-	switch len(sample) {
-	case 8:
-		network = comparators[0]
-	case 16:
-		network = comparators[1]
-	case sampleLen:
-		network = comparators[2]
-	default:
+	network := networkOf(len(sample))
+	if network == nil {
 		slices.Sort(sample)
 		return
 	}
@@ -44,4 +53,31 @@ func sortSample(sample []int64) {
 		s[low], s[high] = min(a, b), max(a, b)
 	}
 	copy(sample, s[:])
+}
+
+// orderSamples are samples of the integers of a stream, of their differences and of the differences of these, side by side. The
+// fourth column is none.
+type orderSamples [sampleLen][4]int64
+
+// column copies one of the first n rows to dst.
+func (s *orderSamples) column(dst *[sampleLen]int64, n, column int) []int64 {
+	for i := range dst[:n] {
+		dst[i] = s[i][column&3]
+	}
+	return dst[:n]
+}
+
+// sortOrdersPlain sorts each column of the first n rows, and adds up how many bits their distances from the median take, as zigzag.
+func sortOrdersPlain(samples *orderSamples, costs *[4]int64, n int) {
+	var memory [sampleLen]int64
+	for order := range 3 {
+		sample := samples.column(&memory, n, order)
+		sortSample(sample)
+		median := sample[n/2]
+		costs[order] = 0
+		for i, v := range sample {
+			samples[i][order] = v
+			costs[order] += int64(bits.Len64(zigzag(v - median)))
+		}
+	}
 }
