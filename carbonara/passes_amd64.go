@@ -168,20 +168,24 @@ func beside(out []float64, residuals []int64) {
 }
 
 // unpackEights fills dst with numbers of classes (see unpackClasses) as far as eight at once go, and returns how many and
-// from how many bits; these are -1 if one is too wide.
+// from how many bits; these are -1 if one is too wide. It reads, but does not use, what lies behind src up to its capacity.
 func unpackEights(dst []int64, scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int64, src []byte) (done, taken int) {
-	if !hasLanes || len(dst) < 8 || len(src) < 8 {
+	n := len(dst)
+	if eights := (n + 7) &^ 7; scales != nil && cap(scales) < eights || cap(codes) < eights/8*codeBits {
+		n &^= 7
+	}
+	if src = src[:cap(src)]; !hasLanes || n == 0 || len(src) < 8 {
 		return 0, 0
 	}
-	var codesAt *byte
+	var codesAt, scalesAt *byte
 	if codeBits > 0 {
-		codesAt = &codes[:packedLen(len(dst), codeBits)][0]
+		codesAt = &codes[:packedLen(n, codeBits)][0]
 	}
-	var scalesAt *uint8
 	if scales != nil {
-		scalesAt = &scales[:len(dst)][0]
+		scalesAt = &scales[:n][0]
 	}
-	return unpackLanes(&dst[0], len(dst), codesAt, codeBits, widths, scalesAt, &src[0], len(src))
+	done, taken = unpackLanes(&dst[0], n, codesAt, codeBits, widths, scalesAt, &src[0], len(src))
+	return min(done, n), taken
 }
 
 func unclass(ints []int64, base int64, shift int, signed bool) {

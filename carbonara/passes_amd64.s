@@ -648,6 +648,7 @@ TEXT ·unpackLanes(SB), NOSPLIT, $0-80
 	VPXORQ Z18, Z18, Z18 // bits taken, in all lanes
 	XORL R13, R13        // numbers done
 	XORL R15, R15        // bits taken
+	ALL_LANES
 	SUBQ $8, R12         // the last byte that a word may begin at
 	JL   unpackEnd
 	// Where the low and the high bits of eight codes lie.
@@ -662,9 +663,10 @@ unpackTwo:
 	MOVL $0x5555, DX
 	MOVL $0xaaaa, BX
 unpackNext:
-	LEAQ 8(R13), AX
-	CMPQ AX, CX
-	JGT  unpackEnd
+	TESTQ CX, CX
+	JLE  unpackEnd
+	LANES(unpackFull)
+unpackFull:
 	XORL AX, AX
 	CMPQ R8, $1
 	JLT  unpackWidths
@@ -675,15 +677,16 @@ unpackWord:
 	MOVWLZX (SI), AX
 unpackWidths:
 	PEXTL DX, AX, R9
-	KMOVW R9, K1
+	KMOVW R9, K4
 	PEXTL BX, AX, R9
 	KMOVW R9, K2
-	VPBLENDMQ Z11, Z10, K1, Z0
-	VPBLENDMQ Z13, Z12, K1, Z1
+	VPBLENDMQ Z11, Z10, K4, Z0
+	VPBLENDMQ Z13, Z12, K4, Z1
 	VPBLENDMQ Z1, Z0, K2, Z0
+	VMOVDQA64.Z Z0, K1, Z0
 	TESTQ R10, R10
 	JZ   unpackPlaces
-	VPMOVZXBQ (R10), Z1
+	VPMOVZXBQ.Z (R10), K1, Z1
 	VPADDQ Z1, Z0, Z0
 	VPMAXSQ Z16, Z0, Z0
 	VPCMPQ $6, Z14, Z0, K3 // >
@@ -715,10 +718,11 @@ unpackPlaces:
 	VPSRLVQ Z1, Z4, Z4
 	VPSLLVQ Z0, Z17, Z3
 	VPANDNQ Z4, Z3, Z4
-	VMOVDQU64 Z4, (DI)
+	VMOVDQU64 Z4, K1, (DI)
 	ADDQ $64, DI
 	ADDQ R8, SI
 	ADDQ $8, R13
+	SUBQ $8, CX
 	JMP  unpackNext
 unpackTooWide:
 	MOVQ $-1, R15

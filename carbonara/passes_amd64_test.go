@@ -262,5 +262,6 @@ func FuzzDecodeStream(f *testing.F) {
 			scales[i] %= 54
 		}
 		wantStream(t, src[:len(src):len(src)], count, scales)
+		wantStream(t, append(slices.Clone(src), 1, 2, 3, 4, 5, 6, 7, 8)[:len(src)], count, scales) // what lies behind does not matter
 	})
 }

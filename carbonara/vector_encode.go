@@ -52,7 +52,7 @@ func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 		counts, sums := g.Column(ColumnCount|Column(rate)<<7), g.Column(ColumnSum|Column(rate)<<7)
 		if counts != nil && sums != nil {
 			f.set(counts[from:to], sums[from:to])
-			f.exponent = exponentNear(f.sums, f.exponent)
+			f.exponent = c.exponentNear(f.sums, f.exponent)
 			f.finest = f.exponent
 			lows, highs := g.Column(ColumnMin|Column(rate)<<7), g.Column(ColumnMax|Column(rate)<<7)
 			if lows != nil && highs != nil {
@@ -79,7 +79,7 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 	default:
 		e := f.exponent
 		if base != ColumnSum || !f.known {
-			e = exponentNear(values, f.exponent)
+			e = c.exponentNear(values, f.exponent)
 		}
 		if e >= 0 {
 			dst, e = c.appendBestDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
@@ -143,25 +143,44 @@ func chooseExponent(values []float64) int {
 }
 
 // exponentNear is chooseExponent, and faster where the answer is the guess, such as what suited the values before.
-func exponentNear(values []float64, guess int) int {
+func (c *vectorCodec) exponentNear(values []float64, guess int) int {
 	if guess < 0 {
 		return chooseExponent(values)
 	}
 	samples := samplesOf(len(values))
-	needed := 0 // that do not fit at a lesser exponent
-	for k := range samples {
-		v := values[sampleAt(k, samples, len(values))]
-		if !fitsExponent(v, guess) {
-			return chooseExponent(values)
-		}
-		if guess > 0 && needed <= samples/16 && !fitsExponent(v, guess-1) {
-			needed++
-		}
+	var memory [sampleLen]float64
+	sample := memory[:samples]
+	for k := range sample {
+		sample[k] = values[sampleAt(k, samples, len(values))]
 	}
-	if guess > 0 && needed <= samples/16 {
+	if c.unfit(sample, guess) > 0 || guess > 0 && c.unfit(sample, guess-1) <= samples/16 {
 		return chooseExponent(values)
 	}
 	return guess
+}
+
+// unfit counts those of sample that fitsExponent refuses.
+func (c *vectorCodec) unfit(sample []float64, e int) (count int) {
+	bad := c.bad[:(len(sample)+7)/8]
+	all := decimals(c.ints[:], c.residuals[:], bad, sample, powersOf10[e])
+	for _, mask := range bad {
+		count += bits.OnesCount8(mask)
+	}
+	if all == 0 {
+		return count
+	}
+	for i, k := range c.residuals[:len(sample)] {
+		if bad[i>>3]>>(i&7)&1 == 0 && !isNear(k, c.ints[i]) {
+			count++
+		}
+	}
+	return count
+}
+
+// isNear tells whether a value so many float64 beside i over a power of ten was that decimal. What is near must be so by far: one
+// decimal lies about 2^52 / i float64 from the next.
+func isNear(distance, i int64) bool {
+	return distance == 0 || distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42
 }
 
 // exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none, or
@@ -199,12 +218,7 @@ func fitsExponent(v float64, e int) bool {
 	if !ok {
 		return false
 	}
-	distance := rank(v) - rank(decimalOf(i, powersOf10[e]))
-	if distance == 0 {
-		return true
-	}
-	// What is near must be so by far: one decimal lies about 2^52 / i float64 from the next.
-	return distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42
+	return isNear(rank(v)-rank(decimalOf(i, powersOf10[e])), i)
 }
 
 // nearest returns the integer next to v * power; ok is false if it is too large, or v not finite.
