@@ -71,7 +71,8 @@ func (d *needs) add(length, scale int) {
 	d.n++
 }
 
-// cost (whose quotient is exact: in floats it is faster than in integers) returns about how many bits the numbers with needs above from, up to to, take at the width to.
+// cost returns about how many bits the numbers with needs above from, up to to, take at the width to. The quotient is exact: in
+// floats it is faster than in integers.
 func (d *needs) cost(from, to int) int {
 	count := d.cumulate[to]
 	if from >= 0 {

@@ -274,7 +274,8 @@ func (t *classTable) together() int {
 
 // classifyPlain puts the codes of numbers, packed, into codes, and numbers with their sizes in bits into pieces and sizes: of so
 // many neighbours each, which stand where the first of these stood. All of them have room for eight numbers more.
-func classifyPlain(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8, table *classTable) (together int) {
+func classifyPlain(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8,
+	table *classTable) (together int) {
 	var codeOf [2*needOffset + 1]uint8
 	for need := range codeOf {
 		for _, threshold := range table.thresholds {

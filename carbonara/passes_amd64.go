@@ -9,12 +9,14 @@ import (
 // hasLanes tells that passes go eight numbers at a time: AVX-512, as all servers' processors of the last years have. It is a
 // variable for the tests, which hold both forms to the same bits.
 var hasLanes = cpu.X86.HasAVX512F && cpu.X86.HasAVX512CD && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ &&
-	cpu.X86.HasAVX512VL && cpu.X86.HasPOPCNT
+	cpu.X86.HasAVX512VL && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
+
+const highest, lowest = math.MaxInt64, math.MinInt64
 
 // noLows and noHighs are the ranks that rankRange starts from.
 var (
-	noLows  = [8]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64}
-	noHighs = [8]int64{math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64}
+	noLows  = [8]int64{highest, highest, highest, highest, highest, highest, highest, highest}
+	noHighs = [8]int64{lowest, lowest, lowest, lowest, lowest, lowest, lowest, lowest}
 )
 
 func lowestHighest(lows, highs *[8]int64) (low, high int64) {
@@ -200,7 +202,8 @@ func unclass(ints []int64, base int64, shift int, signed bool) {
 	unclassPlain(ints, base, shift, signed)
 }
 
-func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8, table *classTable) (together int) {
+func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8,
+	table *classTable) (together int) {
 	if hasLanes && len(numbers) > 0 {
 		n := len(numbers)
 		eights := (n + 7) &^ 7
@@ -209,7 +212,8 @@ func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, number
 		if scales != nil {
 			scalesAt = &scales[:n][0]
 		}
-		classLanes(&pieces[:eights][0], &sizes[:eights][0], &codes[:eights/8*codeBits+1][0], codeBits, &numbers[0], scalesAt, n, table, together)
+		classLanes(&pieces[:eights][0], &sizes[:eights][0], &codes[:eights/8*codeBits+1][0], codeBits, &numbers[0], scalesAt, n,
+			table, together)
 		return together
 	}
 	return classifyPlain(pieces, sizes, codes, codeBits, numbers, scales, table)
@@ -272,13 +276,15 @@ func predictedFloatLanes(out *float64, ints, predictions *int64, n int, power fl
 func besideLanes(out *float64, residuals *int64, n int)
 
 //go:noescape
-func unpackLanes(dst *int64, n int, codes *byte, codeBits int, widths *[maxClasses]int64, scales *uint8, src *byte, length int) (done, bits int)
+func unpackLanes(dst *int64, n int, codes *byte, codeBits int, widths *[maxClasses]int64, scales *uint8, src *byte,
+	length int) (done, bits int)
 
 //go:noescape
 func unclassLanes(ints *int64, n int, base int64, shift, signed int)
 
 //go:noescape
-func classLanes(pieces *uint64, sizes *uint8, codes *byte, codeBits int, numbers *uint64, scales *uint8, n int, table *classTable, together int)
+func classLanes(pieces *uint64, sizes *uint8, codes *byte, codeBits int, numbers *uint64, scales *uint8, n int,
+	table *classTable, together int)
 
 //go:noescape
 func sortLanes(samples *orderSamples, costs *[4]int64, n int, pairs *[2]uint8, number int)

@@ -80,7 +80,8 @@ func unclass(ints []int64, base int64, shift int, signed bool) {
 	unclassPlain(ints, base, shift, signed)
 }
 
-func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8, table *classTable) (together int) {
+func classify(pieces []uint64, sizes []uint8, codes []byte, codeBits int, numbers []uint64, scales []uint8,
+	table *classTable) (together int) {
 	return classifyPlain(pieces, sizes, codes, codeBits, numbers, scales, table)
 }
 
