@@ -265,3 +265,6 @@ func FuzzDecodeStream(f *testing.F) {
 		wantStream(t, append(slices.Clone(src), 1, 2, 3, 4, 5, 6, 7, 8)[:len(src)], count, scales) // what lies behind does not matter
 	})
 }
+
+// WithoutLanes lets tests of splits do the same.
+var WithoutLanes = withoutLanes
