@@ -1,6 +1,9 @@
 package carbonara
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Bit packing. Up to 1,024 numbers of w bits lie in mini-vectors of 128, which are two lanes of 64: number i of a
 // mini-vector is number i/2 of lane i%2. A lane is w words of 64 bits, little endian, filled from the low bits up, and
@@ -12,7 +15,7 @@ const (
 	laneWords  = 2 // lanes whose words alternate
 )
 
-//go:generate go run ../tools/unpackgen unpack_widths.go
+//go:generate go run ../tools/unpackgen pack_widths.go
 
 // packedLen returns the bytes of n numbers of w bits, n <= miniValues.
 func packedLen(n, w int) int { return (n*w + 7) / 8 }
@@ -27,24 +30,10 @@ func appendMini(dst []byte, numbers []uint64, w int) []byte {
 		return appendPacked(dst, numbers, w, mask)
 	}
 	base := len(dst)
-	for range laneWords * w {
-		dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
-	}
-	for lane := range laneWords {
-		out := dst[base+8*lane:]
-		var word uint64
-		at, used := 0, 0
-		for i := lane; i < miniValues; i += laneWords {
-			v := numbers[i] & mask
-			word |= v << used
-			if used += w; used >= 64 {
-				binary.LittleEndian.PutUint64(out[8*laneWords*at:], word)
-				at++
-				used -= 64
-				word = v >> (w - used) // 0 if used is 0 and w is 64 or the word ended with v
-			}
-		}
-	}
+	dst = slices.Grow(dst, miniValues/8*w)[:base+miniValues/8*w]
+	pack := lanePackers[w]
+	pack(dst[base:], (*[miniValues - 1]uint64)(numbers))
+	pack(dst[base+8:], (*[miniValues - 1]uint64)(numbers[1:]))
 	return dst
 }
 
@@ -69,23 +58,31 @@ func appendPacked(dst []byte, numbers []uint64, w int, mask uint64) []byte {
 	return dst
 }
 
-// unpackMini is the inverse of appendMini for n numbers; src has at least packedLen(n, w) bytes.
-func unpackMini(dst *[miniValues]uint64, n int, src []byte, w int) {
+// unpackMini fills dst, at most miniValues, with base and what appendMini packed; src has at least packedLen(len(dst), w)
+// bytes.
+func unpackMini(dst []int64, src []byte, w int, base int64) {
 	switch {
 	case w == 0:
-		clear(dst[:n])
-	case n == miniValues:
+		for i := range dst {
+			dst[i] = base
+		}
+	case len(dst) == miniValues:
 		unpack := laneUnpackers[w]
-		unpack((*[miniValues - 1]uint64)(dst[:]), src)
-		unpack((*[miniValues - 1]uint64)(dst[1:]), src[8:])
+		unpack((*[miniValues - 1]int64)(dst), src, uint64(base))
+		unpack((*[miniValues - 1]int64)(dst[1:]), src[8:], uint64(base))
 	default:
-		unpackTail(dst[:n], src[:packedLen(n, w)], w)
+		unpackTail(dst, src[:packedLen(len(dst), w)], w, base)
 	}
 }
 
-func unpackTail(dst []uint64, src []byte, w int) {
+func unpackTail(dst []int64, src []byte, w int, base int64) {
 	mask := ^uint64(0) >> (64 - w)
-	for i := range dst {
+	done := 0
+	if w <= maxClassWidth { // numbers of a single class
+		done, _ = unpackEights(dst, nil, nil, 0, &[maxClasses]int64{int64(w)}, src)
+		unclass(dst[:done], base, 0, false)
+	}
+	for i := done; i < len(dst); i++ {
 		bit := i * w
 		at, shift := bit/8, bit%8
 		var v uint64
@@ -96,6 +93,6 @@ func unpackTail(dst []uint64, src []byte, w int) {
 			copy(last[:], src[at:])
 			v = binary.LittleEndian.Uint64(last[:])>>shift | uint64(last[8])<<1<<(63-shift)
 		}
-		dst[i] = v & mask
+		dst[i] = base + int64(v&mask)
 	}
 }

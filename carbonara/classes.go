@@ -2,7 +2,7 @@ package carbonara
 
 import (
 	"encoding/binary"
-	"math/bits"
+	"math"
 	"slices"
 )
 
@@ -32,6 +32,7 @@ type classes struct {
 	flags  byte
 	base   int64 // of the numbers
 	widths [maxClasses]int8
+	widest int // of a number, with its scale
 }
 
 // needs counts numbers by the width that they need; relative to a scale it may be below 0.
@@ -70,19 +71,23 @@ func (d *needs) add(length, scale int) {
 	d.n++
 }
 
-// cost returns about how many bits the numbers with needs above from, up to to, take at the width to.
+// cost returns about how many bits the numbers with needs above from, up to to, take at the width to. The quotient is exact: in
+// floats it is faster than in integers.
 func (d *needs) cost(from, to int) int {
 	count := d.cumulate[to]
 	if from >= 0 {
 		count -= d.cumulate[from]
 	}
-	return max(0, count*(to-needOffset)+count*d.scales/d.n)
+	return max(0, count*(to-needOffset)+int(float64(count*d.scales)/float64(d.n)))
 }
 
 // split returns where the numbers with needs above from, up to to, are best split in two.
 func (d *needs) split(from, to int) (at, cost int) {
 	at, cost = to, d.cost(from, to)
 	for i := max(from+1, d.low); i < to; i++ {
+		if d.counts[i] == 0 {
+			continue // no better than the place before
+		}
 		if c := d.cost(from, i) + d.cost(i, to); c < cost {
 			at, cost = i, c
 		}
@@ -123,7 +128,7 @@ func (d *needs) classes(flags byte, base int64, limit int) (classes, bool) {
 		return classes{}, false
 	}
 	k, cost := d.choose()
-	k.flags, k.base = flags, base
+	k.flags, k.base, k.widest = flags, base, d.widest()
 	return k, cost < limit
 }
 
@@ -133,52 +138,23 @@ func (c *intEncoder) appendClassed(dst []byte, k *classes, numbers []uint64, sca
 	for _, w := range k.widths[:1<<k.bits] {
 		dst = append(dst, byte(w))
 	}
-	var codeOf [2*needOffset + 1]uint8
-	code := uint8(0)
-	for need := range codeOf {
-		for int(code) < 1<<k.bits-1 && need-needOffset > int(k.widths[code]) {
-			code++
-		}
-		codeOf[need] = code
-	}
-	// The codes go where they belong while the numbers are packed behind them. Each number is written with the 8 bytes from
-	// the one on that it begins in, so that nothing depends on its width but where the next one begins.
+	table := k.table()
+	n := len(numbers)
 	codesAt := len(dst)
-	dst = append(dst, c.zeros[:packedLen(len(numbers), k.bits)]...)
-	at := len(dst)
-	dst = slices.Grow(dst, len(numbers)*maxClassWidth/8+16)
+	at := codesAt + packedLen(n, k.bits)
+	dst = slices.Grow(dst, at-codesAt+n*maxClassWidth/8+16)
 	out := dst[:cap(dst)]
-	word, used := uint64(0), 0 // the bits of the byte that the next number begins in
-	for from := 0; from < len(numbers); from += 8 {
-		codes := uint(0) // of 8 numbers: whole bytes
-		part := numbers[from:min(from+8, len(numbers))]
-		for i, v := range part {
-			length, scale := bits.Len64(v), 0
-			if scales != nil {
-				scale = int(scales[from+i])
-			}
-			need := length - scale + needOffset
-			if length == 0 && scales != nil {
-				need = 0
-			}
-			code := codeOf[need]
-			codes |= uint(code) << (i * k.bits & 15)
-			word |= v << used
-			binary.LittleEndian.PutUint64(out[at:], word)
-			used += max(int(k.widths[code%maxClasses])+scale, 0)
-			at += used >> 3
-			word >>= used &^ 7 & 63
-			used &= 7
-		}
-		switch k.bits {
-		case 1:
-			out[codesAt+from/8] = byte(codes)
-		case 2:
-			out[codesAt+from/4] = byte(codes)
-			if len(part) > 4 {
-				out[codesAt+from/4+1] = byte(codes >> 8)
-			}
-		}
+	together := classify(c.pieces[:], c.sizes[:], out[codesAt:], k.bits, numbers, scales, &table)
+	// Each piece is written with the 8 bytes from the one on that it begins in, so that nothing depends on its size but where the
+	// next one begins.
+	word, used := uint64(0), uint(0) // the bits of the byte that the next piece begins in
+	for i := 0; i < n; i += together {
+		word |= c.pieces[i%vectorLen] << (used & 63)
+		binary.LittleEndian.PutUint64(out[at:], word)
+		used += uint(c.sizes[i%vectorLen])
+		at += int(used >> 3)
+		word >>= used &^ 7 & 63
+		used &= 7
 	}
 	if used > 0 {
 		at++
@@ -186,8 +162,23 @@ func (c *intEncoder) appendClassed(dst []byte, k *classes, numbers []uint64, sca
 	return dst[:at]
 }
 
+// table returns how numbers get their classes.
+func (k *classes) table() (t classTable) {
+	for i := range t.thresholds {
+		t.thresholds[i] = math.MaxInt64
+		if i < 1<<k.bits-1 {
+			t.thresholds[i] = int64(k.widths[i])
+		}
+	}
+	for i, w := range k.widths {
+		t.widths[i] = int64(w)
+	}
+	t.widest = k.widest
+	return t
+}
+
 // decodeClassed fills dst with base and the numbers, shifted.
-func (c *intDecoder) decodeClassed(dst []int64, src []byte, base int64, shift int, scales []uint8) (rest []byte, ok bool) {
+func decodeClassed(dst []int64, src []byte, base int64, shift int, scales []uint8) (rest []byte, ok bool) {
 	if len(src) == 0 || src[0]&^classKnown != 0 {
 		return nil, false
 	}
@@ -196,9 +187,9 @@ func (c *intDecoder) decodeClassed(dst []int64, src []byte, base int64, shift in
 	if codeBits > 2 || len(src) < 1+1<<codeBits {
 		return nil, false
 	}
-	var widths [maxClasses]int
+	var widths [maxClasses]int64
 	for i := range 1 << codeBits {
-		widths[i] = int(int8(src[1+i]))
+		widths[i] = int64(int8(src[1+i]))
 		if widths[i] > maxClassWidth || (widths[i] < 0 && head&classScaled == 0) {
 			return nil, false
 		}
@@ -210,89 +201,62 @@ func (c *intDecoder) decodeClassed(dst []int64, src []byte, base int64, shift in
 	}
 	codes, src := src[:size], src[size:]
 	if head&classScaled == 0 {
-		size = c.unpackClasses(len(dst), codes, codeBits, &widths, src)
+		scales = nil
 	} else if len(scales) < len(dst) {
 		return nil, false
 	} else {
-		size = c.unpackScaledClasses(scales[:len(dst)], codes, codeBits, &widths, src)
+		scales = scales[:len(dst)]
 	}
+	size = unpackClasses(dst, scales, codes, codeBits, &widths, src)
 	if size > len(src) {
 		return nil, false
 	}
-	numbers := c.numbers[:len(dst)]
-	if head&classZigzag != 0 && shift == 0 {
-		for i, v := range numbers {
-			dst[i] = base + unzigzag(v)
-		}
-		return src[size:], true
-	}
-	if head&classZigzag != 0 {
-		for i, v := range numbers {
-			numbers[i] = uint64(unzigzag(v))
-		}
-	}
-	for i, v := range numbers {
-		dst[i] = base + int64(v<<(shift&63))
-	}
+	unclass(dst, base, shift, head&classZigzag != 0)
 	return src[size:], true
 }
 
-// unpackClasses fills the first n of c.numbers, and returns how many bytes of src it took, perhaps more than there are.
-func (c *intDecoder) unpackClasses(n int, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
-	var masks [maxClasses]uint64
-	for i, w := range widths {
-		masks[i] = 1<<(w&63) - 1
+// unpackClasses fills dst with numbers, whose widths are relative to scales unless these are nil, and returns how many bytes of
+// src it took: more than there are if it does not have as many, or a number would be too wide.
+func unpackClasses(dst []int64, scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int64, src []byte) int {
+	done, taken := unpackEights(dst, scales, codes, codeBits, widths, src)
+	if taken < 0 {
+		return len(src) + 1
 	}
+	at, widest := uint(taken), 0 // in bits
 	codeMask := uint64(1)<<codeBits - 1
 	step, perWord := codeBits&3, 32 // 2 bits of code for each number fill a word
-	at := uint(0)                   // in bits
-	for from := 0; from < n; from += perWord {
+	for from := done; from < len(dst); from += perWord {
 		code := codeWord(codes, from*codeBits)
-		out := c.numbers[from:min(from+perWord, n)]
-		for i := range out {
-			class := code & codeMask % maxClasses
-			code >>= step
-			var word uint64
-			if byteAt := at >> 3; byteAt+8 <= uint(len(src)) {
-				word = binary.LittleEndian.Uint64(src[byteAt : byteAt+8])
-			} else {
-				word = lastWord(src, byteAt)
+		out := dst[from:min(from+perWord, len(dst))]
+		if scales != nil {
+			for i, scale := range scales[from:][:len(out)] {
+				w := max(int(widths[code&codeMask%maxClasses])+int(scale), 0)
+				code >>= step
+				widest = max(widest, w)
+				out[i] = int64(wordAt(src, at>>3) >> (at & 7) & (1<<(w&63) - 1))
+				at += uint(w)
 			}
-			out[i] = word >> (at & 7) & masks[class]
-			at += uint(widths[class])
+			continue
 		}
-	}
-	return int(at+7) / 8
-}
-
-// unpackScaledClasses is unpackClasses with scales for the numbers. Widths that are too large end it, with more bytes than
-// there are.
-func (c *intDecoder) unpackScaledClasses(scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int, src []byte) int {
-	codeMask := uint64(1)<<codeBits - 1
-	step, perWord := codeBits&3, 32
-	at, widest := uint(0), 0
-	for from := 0; from < len(scales); from += perWord {
-		code := codeWord(codes, from*codeBits)
-		of := scales[from:min(from+perWord, len(scales))]
-		out := c.numbers[from:][:len(of)]
-		for i, scale := range of {
-			w := max(widths[code&codeMask%maxClasses]+int(scale), 0)
+		for i := range out {
+			w := uint(widths[code&codeMask%maxClasses])
 			code >>= step
-			widest = max(widest, w)
-			var word uint64
-			if byteAt := at >> 3; byteAt+8 <= uint(len(src)) {
-				word = binary.LittleEndian.Uint64(src[byteAt : byteAt+8])
-			} else {
-				word = lastWord(src, byteAt)
-			}
-			out[i] = word >> (at & 7) & (1<<(w&63) - 1)
-			at += uint(w)
+			out[i] = int64(wordAt(src, at>>3) >> (at & 7) & (1<<(w&63) - 1))
+			at += w
 		}
 	}
 	if widest > maxClassWidth {
 		return len(src) + 1
 	}
 	return int(at+7) / 8
+}
+
+// wordAt returns the 8 bytes of src from at on, as far as there are any.
+func wordAt(src []byte, at uint) uint64 {
+	if at+8 <= uint(len(src)) {
+		return binary.LittleEndian.Uint64(src[at : at+8])
+	}
+	return lastWord(src, at)
 }
 
 // codeWord returns the 64 bits from bit at on, which begins a byte, as far as there are any.

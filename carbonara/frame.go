@@ -40,7 +40,8 @@ func cutFrame(src []byte) (frame, payload, rest []byte, err error) {
 		return nil, nil, nil, corrupt("length exceeds the %d bytes at hand", len(src))
 	}
 	end := len(src) - len(body) + int(length) + frameChecksumLen
-	return src[:end], body[:length], src[end:], nil
+	// The capacities are the frame's own: unpacking reads, without using it, what lies up to there behind a payload.
+	return src[:end:end], body[: length : length+frameChecksumLen], src[end:], nil
 }
 
 // openFrame splits the first frame off src and returns its payload, checked.

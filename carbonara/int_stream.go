@@ -2,7 +2,6 @@ package carbonara
 
 import (
 	"math/bits"
-	"slices"
 )
 
 // vectorLen is the number of groups that a split of format 2 encodes together.
@@ -36,8 +35,11 @@ type intEncoder struct {
 	numbers [vectorLen]uint64
 	patches []patch
 	widths  [vectorLen / miniValues]byte
-	samples [3][sampleLen]int64
-	zeros   [2 * vectorLen / 8]byte // room for codes
+	patched [vectorLen / miniValues]bool
+	samples orderSamples
+	sample  [sampleLen]int64
+	pieces  [vectorLen]uint64
+	sizes   [vectorLen]uint8
 	needs   needs
 }
 
@@ -81,7 +83,7 @@ func (c *intEncoder) appendStream(dst []byte, ints []int64) []byte {
 // appendPlainStream appends ints as they are, not as differences. Classes, which take longer to decode, must take less
 // than anything else by one part in worth.
 func (c *intEncoder) appendPlainStream(dst []byte, ints []int64, worth int) []byte {
-	return c.appendStreamOf(dst, ints, 0, sortedSample(c.samples[0][:0], ints), worth)
+	return c.appendStreamOf(dst, ints, 0, sortedSample(c.sample[:0], ints), worth)
 }
 
 // appendStreamOf is appendStream with a given order of differences, of which sample has some, ascending.
@@ -90,13 +92,11 @@ func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, sample 
 	values := ints
 	for o := range order {
 		starts[o] = values[o]
-		values = differences(c.work[o][:len(values)], values, o+1)
+		steps(c.work[o][o+1:], values[o:])
+		values = c.work[o][:len(values)]
 	}
 	values = values[order:]
-	lowest, highest := values[0], values[0]
-	for _, v := range values {
-		lowest, highest = min(lowest, v), max(highest, v)
-	}
+	lowest, highest := lowHigh(values)
 	headAt := len(dst)
 	if lowest == highest {
 		return appendStarts(append(dst, byte(order)|streamConstant), lowest, starts[:order])
@@ -105,13 +105,7 @@ func (c *intEncoder) appendStreamOf(dst []byte, ints []int64, order int, sample 
 	base := c.baseOf(values, lowest, highest, trimmed)
 	numbers := c.numbers[:len(ints)]
 	clear(numbers[:order])
-	all := uint64(0)
-	of := numbers[order:]
-	for i, v := range values {
-		u := uint64(v - base)
-		of[i] = u
-		all |= u
-	}
+	all := subtract(numbers[order:], values, base)
 	shift := bits.TrailingZeros64(all)
 	if shift > 0 {
 		for i := range numbers {
@@ -148,14 +142,14 @@ func (c *intEncoder) appendClassedStream(dst []byte, values []int64, order int, 
 	}
 	numbers := c.numbers[:order+len(values)]
 	clear(numbers[:order])
-	of := numbersOf(numbers[order:], values, k.base)
-	if k.flags&classZigzag != 0 {
-		for i, u := range of {
-			of[i] = zigzag(int64(u) >> (shift & 63))
-		}
-	} else if shift > 0 {
-		for i, u := range of {
-			of[i] = u >> (shift & 63)
+	if of := numbers[order:]; k.flags&classZigzag != 0 {
+		zigzags(of, values, k.base, shift)
+	} else {
+		subtract(of, values, k.base)
+		if shift > 0 {
+			for i, u := range of {
+				of[i] = u >> (shift & 63)
+			}
 		}
 	}
 	return c.appendClassed(dst, k, numbers, nil)
@@ -164,19 +158,14 @@ func (c *intEncoder) appendClassedStream(dst []byte, values []int64, order int, 
 // appendScaledStream is appendPlainStream for integers that have about as many bits as scales tell, which a reader knows,
 // too.
 func (c *intEncoder) appendScaledStream(dst []byte, ints []int64, scales []uint8) []byte {
-	lowest, highest := ints[0], ints[0]
-	for _, v := range ints {
-		lowest, highest = min(lowest, v), max(highest, v)
-	}
+	lowest, highest := lowHigh(ints)
 	k, ok := c.scaledClasses(ints, scales, len(ints)*bits.Len64(uint64(highest-lowest))*15/16)
 	if !ok {
 		return c.appendPlainStream(dst, ints, 16)
 	}
 	dst = appendStarts(append(dst, streamClassed), 0, nil)
 	numbers := c.numbers[:len(ints)]
-	for i, v := range ints {
-		numbers[i] = zigzag(v)
-	}
+	zigzags(numbers, ints, 0, 0)
 	return c.appendClassed(dst, &k, numbers, scales)
 }
 
@@ -184,7 +173,9 @@ func (c *intEncoder) appendScaledStream(dst []byte, ints []int64, scales []uint8
 func (c *intEncoder) appendOneWidth(dst []byte, ints []int64, width int) []byte {
 	dst = append(dst, streamOneWidth, 0, byte(width))
 	for from := 0; from < len(ints); from += miniValues {
-		dst = appendMini(dst, numbersOf(c.numbers[:], ints[from:min(from+miniValues, len(ints))], 0), width)
+		mini := ints[from:min(from+miniValues, len(ints))]
+		subtract(c.numbers[:], mini, 0)
+		dst = appendMini(dst, c.numbers[:len(mini)], width)
 	}
 	return dst
 }
@@ -193,15 +184,6 @@ func appendStarts(dst []byte, base int64, starts []int64) []byte {
 	dst = appendUvarint(dst, zigzag(base))
 	for _, start := range starts {
 		dst = appendUvarint(dst, zigzag(start))
-	}
-	return dst
-}
-
-// numbersOf fills dst with values less base, and returns it.
-func numbersOf(dst []uint64, values []int64, base int64) []uint64 {
-	dst = dst[:len(values)]
-	for i, v := range values {
-		dst[i] = uint64(v - base)
 	}
 	return dst
 }
@@ -279,47 +261,34 @@ func (c *intEncoder) scaledClasses(values []int64, scales []uint8, limit int) (c
 	return n.classes(classZigzag|classScaled, 0, limit)
 }
 
-// differences fills dst with what each element of src is more than the one before; the first order elements mean nothing.
-func differences(dst, src []int64, order int) []int64 {
-	for i := range min(order, len(src)) {
-		dst[i] = 0
-	}
-	for i := order; i < len(src); i++ {
-		dst[i] = src[i] - src[i-1]
-	}
-	return dst
-}
-
 // chooseOrder estimates which order of differences packs smallest: by the bits of a sample's distances from its median.
 // It returns that sample, too, ascending.
 func (c *intEncoder) chooseOrder(ints []int64) (order int, sample []int64) {
-	samples := &c.samples
 	n := len(ints)
 	if n < 4 {
-		return 0, sortedSample(samples[0][:0], ints)
+		return 0, sortedSample(c.sample[:0], ints)
 	}
+	samples := &c.samples
 	count := samplesOf(n - 2)
-	for k := range count {
+	for k := range samples[:count] {
 		i := 2 + sampleAt(k, count, n-2)
 		v, d := ints[i], ints[i]-ints[i-1]
-		samples[0][k], samples[1][k], samples[2][k] = v, d, d-(ints[i-1]-ints[i-2])
+		samples[k] = [4]int64{v, d, d - (ints[i-1] - ints[i-2])}
 	}
+	var costs [4]int64
+	sortOrders(samples, &costs, count)
 	best, bestCost := 0, 1<<30
-	for order := range samples {
-		sample := samples[order][:count]
-		slices.Sort(sample)
-		median, cost := sample[count/2], count*order // a further order must win by half a bit: it is a sample
-		// The width follows the wider numbers, not the average: cost is that of the 90th percentile of distances.
-		spread := max(uint64(sample[count-1-count/16]-median), uint64(median-sample[count/16]))
-		cost += count * bits.Len64(spread)
-		for _, v := range sample {
-			cost += bits.Len64(zigzag(v - median))
-		}
+	for order := range 3 {
+		// The width follows the wider numbers, not the average: cost is that of the 90th percentile of distances. A further order
+		// must win by half a bit: it is a sample.
+		median := samples[count/2][order]
+		spread := max(uint64(samples[count-1-count/16][order]-median), uint64(median-samples[count/16][order]))
+		cost := count*order + count*bits.Len64(spread) + int(costs[order])
 		if cost < bestCost {
 			best, bestCost = order, cost
 		}
 	}
-	return best, samples[best][:count]
+	return best, samples.column(&c.sample, count, best)
 }
 
 // sortedSample returns samples of values, ascending, in the memory of dst.
@@ -328,7 +297,7 @@ func sortedSample(dst, values []int64) []int64 {
 	for k := range count {
 		dst = append(dst, values[sampleAt(k, count, len(values))])
 	}
-	slices.Sort(dst)
+	sortSample(dst)
 	return dst
 }
 
@@ -341,8 +310,8 @@ func trimmedLowest(sample []int64) (trimmed, median int64) {
 // chooseWidths sets the widths that appendNumbers packs numbers with, and returns about how many bytes they take.
 func (c *intEncoder) chooseWidths(numbers []uint64) (bytes int) {
 	for m := 0; m*miniValues < len(numbers); m++ {
-		w, cost := bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))])
-		c.widths[m] = byte(w)
+		w, patched, cost := bestWidth(numbers[m*miniValues : min((m+1)*miniValues, len(numbers))])
+		c.widths[m], c.patched[m] = byte(w), patched
 		bytes += cost
 	}
 	return bytes
@@ -368,6 +337,9 @@ func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) 
 		mini := numbers[m*miniValues : min((m+1)*miniValues, len(numbers))]
 		w := int(widths[m])
 		dst = appendMini(dst, mini, w)
+		if !c.patched[m] {
+			continue
+		}
 		for i, v := range mini {
 			if v>>w > 0 {
 				c.patches = append(c.patches, patch{m*miniValues + i, v >> w})
@@ -387,42 +359,28 @@ func (c *intEncoder) appendNumbers(dst []byte, numbers []uint64) ([]byte, byte) 
 	return dst, flags
 }
 
-// bestWidth returns the width at which numbers take the fewest bytes, patches included, and about how many.
-func bestWidth(numbers []uint64) (width, bytes int) {
-	var lengths [65]uint16
-	all := uint64(0)
-	for _, v := range numbers {
-		lengths[bits.Len64(v)]++
-		all |= v
-	}
-	widest := bits.Len64(all)
+// bestWidth returns the width at which numbers, at most miniValues, take the fewest bytes, whether some must be patched
+// then, and about how many bytes that is.
+func bestWidth(numbers []uint64) (width int, patched bool, bytes int) {
+	var above64 [64]uint8
+	widest := longer(&above64, numbers)
 	best, bestCost := widest, packedLen(len(numbers), widest)
-	above := 0 // numbers wider than w
-	patchBytes := 0
 	for w := widest - 1; w >= 0; w-- {
-		above += int(lengths[w+1])
-		// A patch takes a byte for its position and its high bits as a uvarint. Those of the numbers met so far grow with
-		// each narrower width: about a bit each, counted as a seventh of a byte.
-		patchBytes += 2 * int(lengths[w+1])
-		cost := packedLen(len(numbers), w) + patchBytes + above*(widest-w)/7
+		above := int(above64[w])
 		if above > len(numbers)/4 {
 			break
 		}
-		if cost < bestCost {
+		// A patch takes a byte for its position and its high bits as a uvarint. Those of the numbers met so far grow with
+		// each narrower width: about a bit each, counted as a seventh of a byte.
+		if cost := packedLen(len(numbers), w) + 2*above + above*(widest-w)/7; cost < bestCost {
 			best, bestCost = w, cost
 		}
 	}
-	return best, bestCost
-}
-
-// intDecoder is the memory of decodeStream.
-type intDecoder struct {
-	mini    [miniValues]uint64
-	numbers [vectorLen]uint64
+	return best, best < widest, bestCost
 }
 
 // decodeStream splits the stream of len(dst) integers off src. Scales are those that it was encoded with, nil for none.
-func (c *intDecoder) decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
+func decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
 	n := len(dst)
 	if len(src) == 0 || src[0]&^streamKnown != 0 || src[0]&streamOrderMask > 2 {
 		return nil, false
@@ -446,7 +404,7 @@ func (c *intDecoder) decodeStream(dst []int64, src []byte, scales []uint8) (rest
 		for i := range dst {
 			dst[i] = base
 		}
-	} else if src, ok = c.decodeNumbers(dst, src, head, base, scales); !ok {
+	} else if src, ok = decodeNumbers(dst, src, head, base, scales); !ok {
 		return nil, false
 	}
 	switch order {
@@ -471,7 +429,7 @@ func (c *intDecoder) decodeStream(dst []int64, src []byte, scales []uint8) (rest
 }
 
 // decodeNumbers fills dst with what the shift, widths, numbers and patches of a stream say, added to base.
-func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int64, scales []uint8) (rest []byte, ok bool) {
+func decodeNumbers(dst []int64, src []byte, head byte, base int64, scales []uint8) (rest []byte, ok bool) {
 	n := len(dst)
 	shift := 0
 	if head&streamShifted != 0 {
@@ -484,7 +442,7 @@ func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int6
 		if head&(streamOneWidth|streamPatched) != 0 {
 			return nil, false
 		}
-		return c.decodeClassed(dst, src, base, shift, scales)
+		return decodeClassed(dst, src, base, shift, scales)
 	}
 	minis := (n + miniValues - 1) / miniValues
 	var widths [vectorLen / miniValues]byte
@@ -509,18 +467,15 @@ func (c *intDecoder) decodeNumbers(dst []int64, src []byte, head byte, base int6
 		if len(src) < size {
 			return nil, false
 		}
-		unpackMini(&c.mini, len(out), src, w)
-		src = src[size:]
-		numbers := c.mini[:len(out)]
 		if shift == 0 {
-			for i, v := range numbers {
-				out[i] = base + int64(v)
+			unpackMini(out, src, w, base)
+		} else {
+			unpackMini(out, src, w, 0)
+			for i, v := range out {
+				out[i] = base + v<<(shift&63)
 			}
-			continue
 		}
-		for i, v := range numbers {
-			out[i] = base + int64(v<<(shift&63))
-		}
+		src = src[size:]
 	}
 	if head&streamPatched == 0 {
 		return src, true

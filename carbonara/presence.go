@@ -68,10 +68,15 @@ func runEnd(positions []uint16, i int) int {
 	return i
 }
 
+// isConsecutive tells whether positions, which ascend, are one after the other.
+func isConsecutive(positions []uint16) bool {
+	return int(positions[len(positions)-1]-positions[0]) == len(positions)-1
+}
+
 // presenceKind returns the smallest kind, and its stride if it is that.
 func presenceKind(positions []uint16) (kind int, stride uint64) {
 	n := len(positions)
-	if n <= 1 {
+	if n <= 1 || isConsecutive(positions) {
 		return presenceStride, 1
 	}
 	step := positions[1] - positions[0]
@@ -106,6 +111,14 @@ func presenceKind(positions []uint16) (kind int, stride uint64) {
 	return presenceBitmap, 0
 }
 
+// consecutivePositions are all there are.
+var consecutivePositions = func() (all [GroupsPerSplit]uint16) {
+	for i := range all {
+		all[i] = uint16(i)
+	}
+	return all
+}()
+
 // decodePresence appends the positions, none of which exceeds last, and returns what follows them in src.
 func decodePresence(src []byte, last int, positions []uint16) (_ []uint16, kind int, rest []byte, err error) {
 	head, src, ok := consumeUvarint(src)
@@ -131,6 +144,10 @@ func decodePresence(src []byte, last int, positions []uint16) (_ []uint16, kind 
 			return positions, kind, nil, corrupt("presence: stride")
 		}
 		src = rest
+		if stride == 1 {
+			positions = append(positions, consecutivePositions[at+1:][:left]...)
+			break
+		}
 		for range left {
 			at += stride
 			positions = append(positions, uint16(at))

@@ -72,7 +72,7 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 	for from := 0; from < c.n; from += vectorLen {
 		ints := codec.ints[:min(vectorLen, c.n-from)]
 		var ok bool
-		if src, ok = codec.reader.decodeStream(ints, src, nil); !ok {
+		if src, ok = decodeStream(ints, src, nil); !ok {
 			return dst[:base], corrupt("timestamps")
 		}
 		for _, t := range ints {
@@ -107,7 +107,7 @@ func (c *rawChunk) appendVectorValues(dst []float64, from int, s *scratch) ([]fl
 		if first+n <= from {
 			continue
 		}
-		if !codec.decodeVectorColumn(s.vector[:n], body, none) {
+		if !codec.decodeVectorColumn(s.vector[:n], body, none, n, 0) {
 			return dst[:base], corrupt("values")
 		}
 		dst = append(dst, s.vector[max(from-first, 0):n]...)

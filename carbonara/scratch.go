@@ -41,6 +41,7 @@ func (s *scratch) release() {
 		for i := range s.vectors.families {
 			f := &s.vectors.families[i]
 			f.counts, f.sums, f.lows, f.highs = nil, nil, nil, nil
+			f.values = [cachedColumns][]float64{}
 		}
 	}
 	s.groups.Columns, s.merged.Columns = nil, nil

@@ -93,6 +93,9 @@ func sameBits(a, b []float64) bool {
 // appendPositions appends the position of each start within key, which must ascend.
 func appendPositions(dst []uint16, key SplitKey, starts []Timestamp) []uint16 {
 	granularity := Timestamp(key.Granularity)
+	if dst, ok := appendConsecutive(dst, key, starts); ok {
+		return dst
+	}
 	next, position := Timestamp(-1), Timestamp(-1)
 	for _, start := range starts {
 		if start == next {
@@ -111,6 +114,25 @@ func appendPositions(dst []uint16, key SplitKey, starts []Timestamp) []uint16 {
 		next = start + granularity
 	}
 	return dst
+}
+
+// appendConsecutive is appendPositions of the usual starts, each a granularity after the one before; ok is false for others.
+func appendConsecutive(dst []uint16, key SplitKey, starts []Timestamp) (_ []uint16, ok bool) {
+	if len(starts) == 0 || starts[0] < key.Start {
+		return dst, false
+	}
+	granularity := Timestamp(key.Granularity)
+	first, next := (starts[0]-key.Start)/granularity, starts[0]
+	if first+Timestamp(len(starts)) > GroupsPerSplit || key.Start+first*granularity != next {
+		return dst, false
+	}
+	for _, start := range starts {
+		if start != next {
+			return dst, false
+		}
+		next += granularity
+	}
+	return append(dst, consecutivePositions[first:][:len(starts)]...), true
 }
 
 // DecodeSplit appends to dst the groups of src that start at or after from and before to, with the columns wanted; a
@@ -152,9 +174,19 @@ func (s *scratch) decodeRows(key SplitKey, lo, hi int, dst *Groups) error {
 		}
 		return err
 	}
-	dst.Starts = slices.Grow(dst.Starts, hi-lo)
-	for _, p := range s.positions[lo:hi] {
-		dst.Starts = append(dst.Starts, key.at(p))
+	base := dst.Len()
+	dst.Starts = slices.Grow(dst.Starts, hi-lo)[:base+hi-lo]
+	starts, positions := dst.Starts[base:], s.positions[lo:hi]
+	if granularity := Timestamp(key.Granularity); isConsecutive(positions) {
+		start := key.at(positions[0])
+		for i := range starts {
+			starts[i] = start
+			start += granularity
+		}
+		return nil
+	}
+	for i, p := range positions {
+		starts[i] = key.at(p)
 	}
 	return nil
 }

@@ -102,49 +102,58 @@ func (s *scratch) parseVectors(src []byte, columns int) error {
 	return nil
 }
 
-// vectorReader decodes columns of one vector of the parsed split.
+// vectorReader decodes columns of some groups of one vector of the parsed split.
 type vectorReader struct {
-	s      *scratch
-	c      *vectorCodec
-	vector int
-	groups int // of this vector
+	s        *scratch
+	c        *vectorCodec
+	vector   int
+	groups   int // of this vector
+	from, to int // of these, those asked for
 }
 
-// readVector begins a vector.
-func (s *scratch) readVector(vector int) vectorReader {
+// readVector begins to read groups from to to (exclusive) of a vector.
+func (s *scratch) readVector(vector, from, to int) vectorReader {
 	c := s.vectorCodec()
 	for rate := range c.families {
 		f := &c.families[rate]
-		f.known, f.hasRange, f.busy, f.busyRange, f.has = false, false, false, false, [cachedColumns]bool{}
+		f.known, f.hasRange, f.busy, f.busyRange, f.values = false, false, false, false, [cachedColumns][]float64{}
 	}
-	return vectorReader{s, c, vector, min(vectorLen, len(s.positions)-vector*vectorLen)}
+	return vectorReader{s, c, vector, min(vectorLen, len(s.positions)-vector*vectorLen), from, to}
 }
 
-// read returns the values of a column, which may be in out or elsewhere; len(out) is the number of groups. A column that
-// is not stored is NaN.
+// read returns the values of a column, which may be in out, whose length is the number of groups asked for, or elsewhere. A
+// column that is not stored is NaN. Without out only columns that others are told with can be read.
 func (r *vectorReader) read(out []float64, column Column) ([]float64, error) {
+	stored, ok := r.s.stored(column)
+	if ok {
+		column = stored.owner // the same values, and perhaps decoded already
+	}
 	cached := column.Base()
 	if cached >= cachedColumns {
-		return out, r.decode(out, column)
+		return out, r.decode(out, stored, ok)
 	}
 	f := r.c.familyOf(column)
-	out = f.buffers[cached][:r.groups]
-	if f.has[cached] {
-		return out, nil
+	if f.values[cached] != nil {
+		return f.values[cached], nil
 	}
-	err := r.decode(out, column)
-	f.has[cached] = err == nil
+	if out == nil {
+		out = f.buffers[cached][:r.to-r.from]
+	}
+	err := r.decode(out, stored, ok)
+	if err == nil {
+		f.values[cached] = out
+	}
 	return out, err
 }
 
-func (r *vectorReader) decode(out []float64, column Column) error {
-	stored, ok := r.s.stored(column)
+// decode fills out with a column that is stored in this way, if at all.
+func (r *vectorReader) decode(out []float64, stored storedColumn, ok bool) error {
 	if !ok {
 		fill(out, math.NaN())
 		return nil
 	}
 	if stored.body.codec&codecMask != codecVectors {
-		_, err := stored.body.appendTo(out[:0], r.groups, 0, r.groups, r.s)
+		_, err := stored.body.appendTo(out[:0], r.groups, r.from, r.to, r.s)
 		return err
 	}
 	body := r.s.bodies[r.vector*r.s.slots+stored.slot]
@@ -165,7 +174,7 @@ func (r *vectorReader) decode(out []float64, column Column) error {
 			f = &state.family
 		}
 	}
-	if !r.c.decodeVectorColumn(out, body, f) {
+	if !r.c.decodeVectorColumn(out, body, f, r.groups, r.from) {
 		return corrupt("vector %d", r.vector)
 	}
 	return nil
@@ -220,16 +229,60 @@ func (s *scratch) decodeVectorRows(lo, hi int, dst *Groups) error {
 		dst.Values[i] = slices.Grow(dst.Values[i], hi-lo)
 	}
 	for vector := lo / vectorLen; vector*vectorLen < hi; vector++ {
-		r := s.readVector(vector)
 		first := vector * vectorLen
-		from, to := max(lo-first, 0), min(hi-first, r.groups)
+		groups := min(vectorLen, len(s.positions)-first)
+		from, to := max(lo-first, 0), min(hi-first, groups)
+		if to-from < groups && s.needsAllGroups(vector, dst.Columns) {
+			if err := s.decodeWholeVector(vector, groups, from, to, dst); err != nil {
+				return err
+			}
+			continue
+		}
+		r := s.readVector(vector, from, to)
 		for i, column := range dst.Columns {
-			values, err := r.read(s.vector[:r.groups], column)
+			base := len(dst.Values[i])
+			out := dst.Values[i][base : base+to-from]
+			values, err := r.read(out, column)
 			if err != nil {
 				return err
 			}
-			dst.Values[i] = append(dst.Values[i], values[from:to]...)
+			if &values[0] != &out[0] {
+				copy(out, values)
+			}
+			dst.Values[i] = dst.Values[i][:base+to-from]
 		}
+	}
+	return nil
+}
+
+// needsAllGroups tells whether one of columns can only be decoded together with all groups of a vector: the sizes of second
+// moments follow from the other columns.
+func (s *scratch) needsAllGroups(vector int, columns []Column) bool {
+	for _, column := range columns {
+		stored, ok := s.stored(column)
+		if !ok || stored.body.codec&codecMask != codecVectors {
+			continue
+		}
+		if body := s.bodies[vector*s.slots+stored.slot]; len(body) > 0 && body[0]&vectorKindMask == vectorAgainstRange {
+			return true
+		}
+	}
+	return false
+}
+
+// decodeWholeVector is decodeVectorRows for one vector, of which it decodes all groups.
+func (s *scratch) decodeWholeVector(vector, groups, from, to int, dst *Groups) error {
+	r := s.readVector(vector, 0, groups)
+	for i, column := range dst.Columns {
+		out := s.vector[:groups]
+		if cached := column.Base(); cached < cachedColumns {
+			out = r.c.familyOf(column).buffers[cached][:groups]
+		}
+		values, err := r.read(out, column)
+		if err != nil {
+			return err
+		}
+		dst.Values[i] = append(dst.Values[i], values[from:to]...)
 	}
 	return nil
 }

@@ -237,15 +237,23 @@ func ofSixMethods(g *carbonara.Groups) *carbonara.Groups {
 }
 
 func BenchmarkVectorSplit(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	level, total := 5000, 0
 	for _, c := range []struct {
 		pattern  string
 		measures int
-	}{{"gauge", 1}, {"gauge", 12}, {"tailed", 1}, {"tailed", 12}} {
+		value    func(i int) float64
+	}{
+		{"gauge", 1, func(int) float64 { level += rng.IntN(201) - 100; return float64(level) / 100 }},
+		{"gauge", 12, func(int) float64 { level += rng.IntN(201) - 100; return float64(level) / 100 }},
+		{"tailed", 1, tailed(rng, 0, 8)},
+		{"tailed", 12, tailed(rng, 0, 8)},
+		{"counter", 12, func(int) float64 { total += 1000 + rng.IntN(1000); return float64(total) }},
+		{"percentage", 12, func(int) float64 { return float64(rng.IntN(1001)) / 10 }},
+		{"random", 12, func(int) float64 { return rng.NormFloat64() }},
+	} {
 		measures := c.measures
-		g := ofSixMethods(resampledSplit(1, measures, carbonara.GroupsPerSplit))
-		if c.pattern == "tailed" {
-			g = ofSixMethods(resampledGroups(measures, carbonara.GroupsPerSplit, tailed(rand.New(rand.NewPCG(1, 1)), 0, 8)))
-		}
+		g := ofSixMethods(resampledGroups(measures, carbonara.GroupsPerSplit, c.value))
 		b.Run(fmt.Sprintf("pattern=%s/op=encode/measures=%d", c.pattern, measures), func(b *testing.B) {
 			var src []byte
 			for b.Loop() {
@@ -264,6 +272,31 @@ func BenchmarkVectorSplit(b *testing.B) {
 			}
 			reportSplit(b, src, g.Len(), len(g.Columns))
 			wantGroups(b, got, g)
+		})
+	}
+}
+
+// BenchmarkDecodeTail reads count and sum of the last 60 groups, of a full split and of one that has no more.
+func BenchmarkDecodeTail(b *testing.B) {
+	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
+	all := ofSixMethods(resampledSplit(1, 12, carbonara.GroupsPerSplit))
+	for _, groups := range []int{60, 64, 1024, 1084, carbonara.GroupsPerSplit} {
+		b.Run(fmt.Sprintf("of=%d", groups), func(b *testing.B) {
+			b.ReportAllocs()
+			g := all.Slice(0, groups)
+			src := carbonara.AppendSplit(nil, testKey, &g)
+			rows := g.Slice(groups-60, groups)
+			got := new(carbonara.Groups)
+			for b.Loop() {
+				got.Reset(testKey.Granularity, columns)
+				if err := carbonara.DecodeSplit(src, testKey, columns, rows.Starts[0], carbonara.MaxTimestamp, got); err != nil {
+					b.Fatal(err)
+				}
+			}
+			want := new(carbonara.Groups)
+			want.Reset(testKey.Granularity, columns)
+			want.Append(&rows)
+			wantGroups(b, got, want)
 		})
 	}
 }

@@ -1,10 +1,5 @@
 package carbonara
 
-import (
-	"math"
-	"math/bits"
-)
-
 // setRange makes the minima and maxima of the family's groups known; they are kept, not copied.
 func (f *family) setRange(lows, highs []float64) {
 	f.hasRange, f.lows, f.highs, f.expectedAt = true, lows, highs, -1
@@ -20,19 +15,6 @@ func (f *family) spread(e int) (expected []int64, scales []uint8) {
 		return expected, scales
 	}
 	f.expectedAt = e
-	power := powersOf10[e]
-	lows, highs := f.lows[:len(expected)], f.highs[:len(expected)]
-	for i, mean := range f.means[:len(expected)] {
-		// The conversions forbid fusing: the same bits on every machine.
-		center := float64(mean * power)
-		a, b := center-float64(lows[i]*power), float64(highs[i]*power)-center
-		least := (float64(a*a) + float64(b*b)) / 2
-		way := max(float64(float64(f.counts[i]*a)*b)/2-least, 0)
-		if !(least+way < maxDecimal) {
-			least, way = 0, 0
-		}
-		expected[i] = int64(math.RoundToEven(least + way/4))
-		scales[i] = uint8(bits.Len64(uint64(way)))
-	}
+	spreads(expected, scales, f.means[:len(expected)], f.counts, f.lows, f.highs, powersOf10[e])
 	return expected, scales
 }

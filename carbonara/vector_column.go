@@ -138,9 +138,7 @@ type family struct {
 // set makes counts and sums known; they are kept, not copied.
 func (f *family) set(counts, sums []float64) {
 	f.known, f.counts, f.sums, f.predictedAt, f.expectedAt = true, counts, sums, -1, -1
-	for i, n := range counts {
-		f.means[i] = sums[i] / n
-	}
+	means(f.means[:], sums, counts)
 }
 
 // predict returns the integers that columns are told against at exponent e, mostly the same for all columns.
@@ -150,10 +148,7 @@ func (f *family) predict(e int) []int64 {
 		return out
 	}
 	f.predictedAt = e
-	power := powersOf10[e]
-	for i, mean := range f.means[:len(out)] {
-		out[i] = predicted(mean, power)
-	}
+	predictions(out, f.means[:len(out)], powersOf10[e])
 	return out
 }
 
@@ -174,16 +169,17 @@ func appendExceptions(dst []byte, positions []int, values []float64) []byte {
 	return dst
 }
 
-// decodeExceptions puts exceptions over out; src must end with them.
-func decodeExceptions(out []float64, src []byte) bool {
+// decodeExceptions puts those exceptions of so many groups over out that are in it; src must end with them. Group from
+// is out's first.
+func decodeExceptions(out []float64, src []byte, groups, from int) bool {
 	count, src, ok := consumeUvarint(src)
-	if !ok || count > uint64(len(out)) {
+	if !ok || count > uint64(groups) {
 		return false
 	}
 	at := uint64(0)
 	for range count {
 		gap, rest, ok := consumeUvarint(src)
-		if !ok || gap>>1 >= uint64(len(out))-at {
+		if !ok || gap>>1 >= uint64(groups)-at {
 			return false
 		}
 		src = rest
@@ -195,7 +191,9 @@ func decodeExceptions(out []float64, src []byte) bool {
 			}
 			bits, src = binary.LittleEndian.Uint64(src), src[8:]
 		}
-		out[at] = math.Float64frombits(bits)
+		if i := int(at) - from; i >= 0 && i < len(out) {
+			out[i] = math.Float64frombits(bits)
+		}
 		at++
 	}
 	return len(src) == 0

@@ -1,13 +1,16 @@
 package carbonara
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // vectorCodec is the memory that vector columns are encoded and decoded in.
 type vectorCodec struct {
 	streams    intEncoder
-	reader     intDecoder
 	ints       [vectorLen]int64
 	residuals  [vectorLen]int64
+	bad        [vectorLen / 8]uint8 // a bit for each group: it is no decimal
 	exceptions []int
 	body       []byte        // of a vector column
 	block      []byte        // of a vector
@@ -21,9 +24,9 @@ type familyState struct {
 	exponent int // encoder: of most sums; -1 if they are no decimals
 	finest   int // encoder: the greatest that a column before the second moments was written with
 
-	// Decoder: which of count, sum, min and max have been decoded, into these buffers; busy while that is going on, so
-	// that damage cannot make columns need each other.
-	has       [cachedColumns]bool
+	// Decoder: count, sum, min and max as far as they have been decoded, into a caller's memory or these buffers; busy
+	// while that is going on, so that damage cannot make columns need each other.
+	values    [cachedColumns][]float64
 	buffers   [cachedColumns][vectorLen]float64
 	busy      bool
 	busyRange bool
@@ -49,7 +52,7 @@ func (c *vectorCodec) beginVector(g *Groups, from, to int) {
 		counts, sums := g.Column(ColumnCount|Column(rate)<<7), g.Column(ColumnSum|Column(rate)<<7)
 		if counts != nil && sums != nil {
 			f.set(counts[from:to], sums[from:to])
-			f.exponent = exponentNear(f.sums, f.exponent)
+			f.exponent = c.exponentNear(f.sums, f.exponent)
 			f.finest = f.exponent
 			lows, highs := g.Column(ColumnMin|Column(rate)<<7), g.Column(ColumnMax|Column(rate)<<7)
 			if lows != nil && highs != nil {
@@ -76,7 +79,7 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 	default:
 		e := f.exponent
 		if base != ColumnSum || !f.known {
-			e = exponentNear(values, f.exponent)
+			e = c.exponentNear(values, f.exponent)
 		}
 		if e >= 0 {
 			dst, e = c.appendBestDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
@@ -140,25 +143,44 @@ func chooseExponent(values []float64) int {
 }
 
 // exponentNear is chooseExponent, and faster where the answer is the guess, such as what suited the values before.
-func exponentNear(values []float64, guess int) int {
+func (c *vectorCodec) exponentNear(values []float64, guess int) int {
 	if guess < 0 {
 		return chooseExponent(values)
 	}
 	samples := samplesOf(len(values))
-	needed := 0 // that do not fit at a lesser exponent
-	for k := range samples {
-		v := values[sampleAt(k, samples, len(values))]
-		if !fitsExponent(v, guess) {
-			return chooseExponent(values)
-		}
-		if guess > 0 && needed <= samples/16 && !fitsExponent(v, guess-1) {
-			needed++
-		}
+	var memory [sampleLen]float64
+	sample := memory[:samples]
+	for k := range sample {
+		sample[k] = values[sampleAt(k, samples, len(values))]
 	}
-	if guess > 0 && needed <= samples/16 {
+	if c.unfit(sample, guess) > 0 || guess > 0 && c.unfit(sample, guess-1) <= samples/16 {
 		return chooseExponent(values)
 	}
 	return guess
+}
+
+// unfit counts those of sample that fitsExponent refuses.
+func (c *vectorCodec) unfit(sample []float64, e int) (count int) {
+	bad := c.bad[:(len(sample)+7)/8]
+	all := decimals(c.ints[:], c.residuals[:], bad, sample, powersOf10[e])
+	for _, mask := range bad {
+		count += bits.OnesCount8(mask)
+	}
+	if all == 0 {
+		return count
+	}
+	for i, k := range c.residuals[:len(sample)] {
+		if bad[i>>3]>>(i&7)&1 == 0 && !isNear(k, c.ints[i]) {
+			count++
+		}
+	}
+	return count
+}
+
+// isNear tells whether a value so many float64 beside i over a power of ten was that decimal. What is near must be so by far: one
+// decimal lies about 2^52 / i float64 from the next.
+func isNear(distance, i int64) bool {
+	return distance == 0 || distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42
 }
 
 // exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none, or
@@ -196,12 +218,7 @@ func fitsExponent(v float64, e int) bool {
 	if !ok {
 		return false
 	}
-	distance := rank(v) - rank(decimalOf(i, powersOf10[e]))
-	if distance == 0 {
-		return true
-	}
-	// What is near must be so by far: one decimal lies about 2^52 / i float64 from the next.
-	return distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42
+	return isNear(rank(v)-rank(decimalOf(i, powersOf10[e])), i)
 }
 
 // nearest returns the integer next to v * power; ok is false if it is too large, or v not finite.
@@ -215,47 +232,31 @@ func nearest(v, power float64) (int64, bool) {
 
 // appendDecimals appends values as integers over 10^e.
 func (c *vectorCodec) appendDecimals(dst []byte, values []float64, f *family, e int, againstMean bool) []byte {
-	power := powersOf10[e]
-	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
-	c.exceptions = c.exceptions[:0]
-	anyResidual := int64(0)
-	var predictions []int64
+	n := len(values)
+	all := decimals(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, powersOf10[e])
 	if againstMean {
-		predictions = f.predict(e)
+		less(c.ints[:n], f.predict(e))
 	}
-	for i, v := range values {
-		residuals[i] = 0
-		whole, ok := nearest(v, power)
-		if ok {
-			if back := decimalOf(whole, power); math.Float64bits(back) != math.Float64bits(v) {
-				k := rank(v) - rank(back)
-				residuals[i] = k
-				anyResidual |= k
-				ok = k <= maxResidual && k >= -maxResidual
-			}
-		}
-		if !ok {
-			c.except(i)
-			continue
-		}
-		if againstMean {
-			whole -= predictions[i]
-		}
-		ints[i] = whole
-	}
+	c.exceptBad(n, false)
 	kind := byte(vectorIntegers)
 	if againstMean {
 		kind = vectorAgainstMean
 	}
-	return c.appendIntegers(dst, kind, e, values, anyResidual != 0, nil)
+	return c.appendIntegers(dst, kind, e, values, all != 0, nil)
 }
 
-// except makes group i an exception; its integer becomes what costs least.
-func (c *vectorCodec) except(i int) {
-	c.exceptions = append(c.exceptions, i)
-	c.ints[i], c.residuals[i] = 0, 0
-	if i > 0 {
-		c.ints[i] = c.ints[i-1]
+// exceptBad makes exceptions of the first n groups those in c.bad; their integers become what costs least.
+func (c *vectorCodec) exceptBad(n int, scaled bool) {
+	c.exceptions = c.exceptions[:0]
+	for eight, mask := range c.bad[:(n+7)/8] {
+		for ; mask != 0; mask &= mask - 1 {
+			i := 8*eight + bits.TrailingZeros8(mask)
+			c.exceptions = append(c.exceptions, i)
+			c.ints[i], c.residuals[i] = 0, 0
+			if i > 0 && !scaled {
+				c.ints[i] = c.ints[i-1]
+			}
+		}
 	}
 }
 
@@ -298,47 +299,17 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 
 // appendSecondMoment appends second moments of decimals whose sums have the exponent e.
 func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family, e int) []byte {
-	power, square := powersOf10[e], squarePowersOf10[e]
-	ints, residuals := c.ints[:len(values)], c.residuals[:len(values)]
-	c.exceptions = c.exceptions[:0]
-	anyResidual := int64(0)
-	divisor := newMomentDivisor()
-	kind, expected, scales := byte(vectorSecondMoment), []int64(nil), []uint8(nil)
+	n := len(values)
+	all := momentInts(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, f.counts, f.sums, powersOf10[e], squarePowersOf10[e])
+	kind, scales := byte(vectorSecondMoment), []uint8(nil)
 	if f.hasRange {
 		kind = vectorAgainstRange
+		var expected []int64
 		expected, scales = f.spread(e)
+		less(c.ints[:n], expected)
 	}
-	for i, v := range values {
-		n, r, ok := divisor.n, int64(0), true
-		if s := f.sums[i] * power; f.counts[i] == divisor.count && s < maxDecimal && s > -maxDecimal { // as many as in the group before
-			r = divisor.remainder(s)
-		} else {
-			n, r, ok = divisor.base(f.counts[i], f.sums[i], power)
-		}
-		residuals[i] = 0
-		if ok {
-			x := v * (f.counts[i] * square)
-			if ok = x < maxDecimal && x > -maxDecimal; ok {
-				whole := int64(math.RoundToEven((x - float64(r)) * divisor.inverse))
-				if back := secondMoment(n, r, whole, square); math.Float64bits(back) != math.Float64bits(v) {
-					k := rank(v) - rank(back)
-					residuals[i] = k
-					anyResidual |= k
-					ok = k <= maxResidual && k >= -maxResidual
-				}
-				ints[i] = whole
-			}
-		}
-		if !ok {
-			c.except(i)
-			if f.hasRange {
-				ints[i] = 0
-			}
-		} else if f.hasRange {
-			ints[i] -= expected[i]
-		}
-	}
-	return c.appendIntegers(dst, kind, e, values, anyResidual != 0, scales)
+	c.exceptBad(n, f.hasRange)
+	return c.appendIntegers(dst, kind, e, values, all != 0, scales)
 }
 
 // appendFloats appends values by their ranks.

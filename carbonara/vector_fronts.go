@@ -88,8 +88,9 @@ func (c *vectorCodec) appendFronts(dst []byte, values []float64) (_ []byte, ok b
 	return dst, true
 }
 
-// decodeFronts fills out with floats told by fronts and mantissas, and returns what follows these.
-func (c *vectorCodec) decodeFronts(out []float64, src []byte) (rest []byte, ok bool) {
+// decodeFronts fills out with floats told by fronts and mantissas, of so many groups those from from on, and returns what
+// follows these.
+func (c *vectorCodec) decodeFronts(out []float64, src []byte, groups, from int) (rest []byte, ok bool) {
 	if len(src) == 0 || src[0] == 0 || src[0] > maxFronts || len(src) < 1+2*int(src[0]) {
 		return nil, false
 	}
@@ -102,20 +103,20 @@ func (c *vectorCodec) decodeFronts(out []float64, src []byte) (rest []byte, ok b
 		}
 		fronts[i] = uint64(front) << mantissaBits
 	}
-	places, mantissas := c.residuals[:len(out)], c.ints[:len(out)]
-	src, ok = c.reader.decodeStream(places, src[1+2*n:], nil)
+	places, mantissas := c.residuals[:groups], c.ints[:groups]
+	src, ok = decodeStream(places, src[1+2*n:], nil)
 	if !ok {
 		return nil, false
 	}
-	if src, ok = c.reader.decodeStream(mantissas, src, nil); !ok {
+	if src, ok = decodeStream(mantissas, src, nil); !ok {
 		return nil, false
 	}
-	mantissas = mantissas[:len(places)]
-	out = out[:len(places)]
+	mantissas = mantissas[from : from+len(out)]
+	places = places[from : from+len(out)]
 	known := uint64(1)<<mantissaBits - 1
 	greatest, bits := uint64(0), uint64(0)
-	for i, place := range places {
-		mantissa := uint64(mantissas[i])
+	for i := range out {
+		place, mantissa := places[i], uint64(mantissas[i])
 		greatest, bits = max(greatest, uint64(place)), bits|mantissa
 		out[i] = math.Float64frombits(fronts[place&(maxFronts-1)] | mantissa)
 	}

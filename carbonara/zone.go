@@ -19,38 +19,11 @@ var emptyZone = Zone{math.Inf(1), math.Inf(-1)}
 // Empty tells that no group has a value, or all are NaN.
 func (z Zone) Empty() bool { return z.Low > z.High }
 
-// with returns the zone widened to hold the values of another.
-func (z Zone) with(other Zone) Zone {
-	return Zone{min(z.Low, other.Low), max(z.High, other.High)}
-}
-
-// zoneOf returns the zone of values.
-func zoneOf(values []float64) Zone {
-	z := emptyZone
-	for _, v := range values {
-		if v < z.Low {
-			z.Low = v
-		}
-		if v > z.High {
-			z.High = v
-		}
-	}
-	if z.Empty() { // only infinities of one sign, or nothing
-		for _, v := range values {
-			if v == v {
-				z = z.with(Zone{v, v})
-			}
-		}
-	}
-	return z
-}
-
 // appendZone appends the zone of values.
 func appendZone(dst []byte, values []float64) []byte {
-	z := zoneOf(values)
 	low, high := int16(1), int16(0)
-	if !z.Empty() {
-		low, high = int16(rank(z.Low)>>48), int16(rank(z.High)>>48)
+	if lowest, highest := rankRange(values); lowest <= highest {
+		low, high = int16(lowest>>48), int16(highest>>48)
 	}
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(low))
 	return binary.LittleEndian.AppendUint16(dst, uint16(high))

@@ -21,6 +21,7 @@ const step = time.Minute // between measures
 
 func main() {
 	measures := flag.Int("measures", 1, "measures in a group")
+	rounds := flag.Int("rounds", 100, "how often each split is encoded and decoded; the fastest time counts")
 	perColumn := flag.Bool("columns", false, "print how each column is stored")
 	flag.Parse()
 	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std"})
@@ -36,7 +37,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "nabsize:", err)
 			os.Exit(1)
 		}
-		one := measure(plan, values, *perColumn)
+		one := measure(plan, values, max(*rounds, 1), *perColumn)
 		all.add(one)
 		if isDecimal {
 			decimals.add(one)
@@ -118,9 +119,9 @@ func readValues(name string) (values []float64, isDecimal bool, err error) {
 	return values, isDecimal, lines.Err()
 }
 
-// measure encodes and decodes the splits of a series, several times for the clock.
-func measure(plan *carbonara.Plan, values []float64, perColumn bool) total {
-	const rounds = 20
+// measure encodes and decodes the splits of a series so many times. Of each split the fastest time counts: one that nothing
+// else interrupted.
+func measure(plan *carbonara.Plan, values []float64, rounds int, perColumn bool) total {
 	batch := &carbonara.Batch{Values: values, Series: []carbonara.Series{{Plan: plan, To: len(values)}}}
 	for i := range values {
 		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(i)*carbonara.Timestamp(step))
@@ -137,25 +138,30 @@ func measure(plan *carbonara.Plan, values []float64, perColumn bool) total {
 		to := max(groups.Search(key.Next().Start), from+1)
 		part := groups.Slice(from, to)
 		var split []byte
-		started := time.Now()
-		for range rounds {
-			split = carbonara.AppendSplit(split[:0], key, &part)
-		}
-		t.encode += time.Since(started) / rounds
+		t.encode += fastest(rounds, func() { split = carbonara.AppendSplit(split[:0], key, &part) })
 		t.bytes += len(split)
-		started = time.Now()
-		for range rounds {
+		t.decode += fastest(rounds, func() {
 			decoded.Reset(groups.Granularity, plan.Columns)
 			if err := carbonara.DecodeSplit(split, key, plan.Columns, 0, carbonara.MaxTimestamp, &decoded); err != nil {
 				panic(err)
 			}
-		}
-		t.decode += time.Since(started) / rounds
+		})
 		check(&decoded, &part)
 		t.addColumns(describe(split, perColumn))
 		from = to
 	}
 	return t
+}
+
+// fastest returns the shortest time that f takes, of so many.
+func fastest(rounds int, f func()) time.Duration {
+	best := time.Duration(math.MaxInt64)
+	for range rounds {
+		started := time.Now()
+		f()
+		best = min(best, time.Since(started))
+	}
+	return best
 }
 
 func check(got, want *carbonara.Groups) {

@@ -11,11 +11,11 @@ func TestCommittedFileIsWhatTheGeneratorWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../carbonara/unpack_widths.go")
+	got, err := os.ReadFile("../../carbonara/pack_widths.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("carbonara/unpack_widths.go is out of date: run go generate ./carbonara")
+		t.Error("carbonara/pack_widths.go is out of date: run go generate ./carbonara")
 	}
 }
