@@ -140,12 +140,23 @@ func (a *archives) refresh(ctx context.Context, sacks []int) error {
 	return nil
 }
 
-// refreshLocal refreshes sacks that this process holds.
+// refreshLocal refreshes sacks that this process holds. An incoming store whose process has just ended is waited for a little: it is
+// about to be adopted.
 func (a *archives) refreshLocal(ctx context.Context, sacks []int) error {
-	if err := a.reach(ctx); err != nil {
-		return err
+	for deadline := time.Now().Add(holderWait); ; {
+		err := a.reach(ctx)
+		if err == nil {
+			err = a.local.RefreshSacks(ctx, sacks)
+		}
+		if !errors.Is(err, model.ErrUnavailable) || errors.Is(err, metricd.ErrNotOwned) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(holderLook):
+		}
 	}
-	return a.local.RefreshSacks(ctx, sacks)
 }
 
 // byHolder groups n things by the process that holds their sacks: "" is this one.
