@@ -138,9 +138,9 @@ func linkCount(dir string, _ *Options) (Verdict, string, error) {
 	return Yes, fmt.Sprintf("a file can have %d names, and they are counted.", names), nil
 }
 
-// maxStale is how often in one check a name may lead to a file that has just been replaced. GlusterFS by FUSE says so now and
-// then, on a busy machine: an error, after which one looks again, and not half a file.
-const maxStale = 50
+// longestStale is how long a name may lead to files that have just been replaced. GlusterFS by FUSE says so now and then, many
+// times on a busy machine: an error, after which one looks again, and not half a file.
+const longestStale = 5 * time.Second
 
 // atomicRename replaces a file again and again while another reads it.
 func atomicRename(dir string, _ *Options) (Verdict, string, error) {
@@ -166,18 +166,17 @@ func atomicRename(dir string, _ *Options) (Verdict, string, error) {
 		}
 		done <- nil
 	}()
-	seen, stale := 0, 0
+	seen, lastSeen := 0, time.Now()
 	for !ended.Load() {
 		got, err := os.ReadFile(path)
-		if errors.Is(err, unix.ESTALE) && stale < maxStale {
-			stale++
+		if errors.Is(err, unix.ESTALE) && time.Since(lastSeen) < longestStale {
 			continue
 		}
 		if err != nil || len(got) != 64 {
 			<-done
 			return No, fmt.Sprintf("while a file was replaced, its name led to %d bytes (%v).", len(got), err), nil
 		}
-		seen++
+		seen, lastSeen = seen+1, time.Now()
 	}
 	return Yes, fmt.Sprintf("%d reads during %d renames found a whole file.", seen, renames), <-done
 }
