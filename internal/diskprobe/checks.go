@@ -138,9 +138,16 @@ func linkCount(dir string, _ *Options) (Verdict, string, error) {
 	return Yes, fmt.Sprintf("a file can have %d names, and they are counted.", names), nil
 }
 
-// longestStale is how long a name may lead to files that have just been replaced. GlusterFS by FUSE says so now and then, many
-// times on a busy machine: an error, after which one looks again, and not half a file.
+// longestStale is how long all reads may meet files that have just been replaced.
 const longestStale = 5 * time.Second
+
+// isReplaced tells whether an error says that what a name led to is gone. GlusterFS by FUSE answers so many times on a busy
+// machine, opening (stale handle) or reading what was opened (no such file). It is an error, after which one looks again, and
+// not half a file; a name that leads nowhere would be another matter. Nothing that we read is ever replaced.
+func isReplaced(err error) bool {
+	var failed *os.PathError
+	return errors.Is(err, unix.ESTALE) || errors.As(err, &failed) && failed.Op == "read" && errors.Is(err, unix.ENOENT)
+}
 
 // atomicRename replaces a file again and again while another reads it.
 func atomicRename(dir string, _ *Options) (Verdict, string, error) {
@@ -169,7 +176,7 @@ func atomicRename(dir string, _ *Options) (Verdict, string, error) {
 	seen, lastSeen := 0, time.Now()
 	for !ended.Load() {
 		got, err := os.ReadFile(path)
-		if errors.Is(err, unix.ESTALE) && time.Since(lastSeen) < longestStale {
+		if isReplaced(err) && time.Since(lastSeen) < longestStale {
 			continue
 		}
 		if err != nil || len(got) != 64 {
