@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -34,7 +35,7 @@ func smallDisk(t *testing.T, mebibytes int) (dir string, ok bool) {
 	return dir, true
 }
 
-// fill takes up a disk but for so many bytes.
+// fill takes up a disk but for so many bytes, or what is left of it.
 func fill(t *testing.T, dir string, leave int64) {
 	t.Helper()
 	file, err := os.OpenFile(filepath.Join(dir, "fill"), os.O_CREATE|os.O_WRONLY, 0o600)
@@ -42,7 +43,11 @@ func fill(t *testing.T, dir string, leave int64) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for at, chunk := int64(0), int64(1<<20); chunk >= 4096; {
+	at, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chunk := int64(1 << 20); chunk >= 4096; {
 		var stat unix.Statfs_t
 		if err := unix.Statfs(dir, &stat); err != nil {
 			t.Fatal(err)
