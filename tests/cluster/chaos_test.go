@@ -287,6 +287,18 @@ func (c *chaos) cut(host int) {
 	}
 }
 
+// awaitMount waits until a host that was cut off sees the disk again.
+func (c *chaos) awaitMount(host int) {
+	c.t.Helper()
+	var err error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if _, err = os.ReadDir(c.hosts[host].data); err == nil {
+			return
+		}
+	}
+	c.t.Fatalf("host %d does not see the disk again: %v", host, err)
+}
+
 func (c *chaos) link(what string, host int) {
 	args := append(strings.Fields(*chaosCut), what, string(rune('0'+host)))
 	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
@@ -311,6 +323,7 @@ func (c *chaos) wake(s *slot) {
 	c.t.Helper()
 	if s.cut {
 		c.link("up", s.host)
+		c.awaitMount(s.host)
 	} else if err := s.process.signal(syscall.SIGCONT); err != nil {
 		c.t.Fatal(err)
 	}
