@@ -141,8 +141,14 @@ func (p *Metricd) RefreshSacks(ctx context.Context, numbers []int) error {
 // Checkpoint drains and checkpoints every sack that is held.
 func (p *Metricd) Checkpoint(ctx context.Context) error {
 	var errs []error
+	away := false // who is asked does not answer: the next sack would wait for that too
 	for _, s := range p.open() {
-		errs = append(errs, s.drain(ctx), s.checkpoint(ctx))
+		if !away {
+			err := s.drain(ctx)
+			away = errors.Is(err, model.ErrUnavailable)
+			errs = append(errs, err)
+		}
+		errs = append(errs, s.checkpoint(ctx))
 	}
 	return errors.Join(errs...)
 }

@@ -13,7 +13,7 @@ type diskUsage struct {
 	length    int64 // bytes by the files' length
 }
 
-// measureDisk adds up all files below dirs; a file with several names counts once.
+// measureDisk adds up all files below dirs; a file with several names counts once, and a data folder's ballast does not.
 func measureDisk(dirs ...string) (diskUsage, error) {
 	var u diskUsage
 	type inode struct{ device, number uint64 }
@@ -33,7 +33,7 @@ func measureDisk(dirs ...string) (diskUsage, error) {
 				}
 				return err
 			}
-			if stat, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() && entry.Name() != "ballast" {
 				if id := (inode{stat.Dev, stat.Ino}); !seen[id] {
 					seen[id] = true
 					u.allocated += stat.Blocks * 512

@@ -25,14 +25,21 @@ func withRole(members []claim.Member, role Role) []claim.Member {
 	return those
 }
 
+// spreadSacks returns the member whose share each sack is; nil where there is none.
+func (n *node) spreadSacks(members []claim.Member) []*claim.Member {
+	names := make([]string, n.cluster.Sacks)
+	for sack := range names {
+		names[sack] = SackName(sack)
+	}
+	return claim.Spread(withRole(members, RoleMetricd), names)
+}
+
 // keepSacks gives away the sacks that are another member's share, and takes those of its own that nobody has.
 func (n *node) keepSacks(ctx context.Context, members []claim.Member) error {
 	own := n.session.Member().ID
-	workers := withRole(members, RoleMetricd)
 	var errs []error
 	var take []int
-	for sack := range n.cluster.Sacks {
-		owner := claim.Rendezvous(workers, SackName(sack))
+	for sack, owner := range n.spreadSacks(members) {
 		if owner == nil {
 			continue
 		}
@@ -110,11 +117,11 @@ func (n *node) closeSacks(ctx context.Context) error {
 	}
 	members, err := n.staying(ctx)
 	errs = append(errs, err)
-	workers := withRole(members, RoleMetricd)
+	owners := n.spreadSacks(members)
 	var woken sync.WaitGroup
 	for _, sack := range n.metricd.Held() {
 		errs = append(errs, n.giveSack(ctx, sack))
-		if owner := claim.Rendezvous(workers, SackName(sack)); owner != nil {
+		if owner := owners[sack]; owner != nil {
 			woken.Go(func() { n.wakeOthers(ctx, func(m *claim.Member) bool { return m.ID == owner.ID }) })
 		}
 	}

@@ -37,6 +37,7 @@ type node struct {
 	session claim.Session
 	claims  *claims
 	holders *holders
+	ballast *ballast
 	fail    func(error)
 
 	registry  prometheus.Registerer
@@ -99,7 +100,11 @@ func (s *Server) join(ctx context.Context, folder *Folder, cluster Cluster, opti
 		fail: failure(session, options.Logger), memory: divideMemory(options.MemoryBytes), client: peer.NewClient(key, tls),
 		wake: make(chan struct{}, 1), stores: make(map[string]*incoming.Store), sources: make(map[string]*source), leaving: make(map[string]bool),
 	}
-	n.claims = &claims{session: session, fs: claim.Fence(vfs.Default, session), root: folder.Path, grace: claimOptions.Grace(),
+	n.ballast = newBallast(folder.Path, options.MinFreeBytes, options.Logger)
+	patience, impatient := context.WithCancel(context.Background())
+	s.onHurry = impatient
+	disk := engine.Patient(patience, vfs.Default, n.ballast.drop)
+	n.claims = &claims{session: session, fs: claim.Fence(disk, session), root: folder.Path, grace: claimOptions.Grace(),
 		warn: n.logger.Warn, held: make(map[string]held)}
 	s.parts("membership", func(ctx context.Context) error {
 		err := session.Leave(ctx)

@@ -26,6 +26,7 @@ type Server struct {
 	statsd   statsdListener
 	failed   chan error
 	closers  []closer // in the order of opening
+	onHurry  func()   // makes what waits for room on the disk fail; nil until there is any
 }
 
 // closer ends one part, until ctx ends where that may take long.
@@ -47,6 +48,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		}
 	}()
 
+	newBallast(options.Data, options.MinFreeBytes, options.Logger).dropToStart()
 	folder, err := ShareFolder(options.Data)
 	if err != nil {
 		return nil, err
@@ -156,6 +158,7 @@ func (s *Server) hold(ctx context.Context, n *node) error {
 		return nil
 	})
 	loops.Go(func() { n.keep(background) })
+	loops.Go(func() { n.ballast.keep(background) })
 	loops.Go(func() { n.index.remote.Run(background) })
 	loops.Go(func() {
 		select {
@@ -228,6 +231,9 @@ func (s *Server) Close(ctx context.Context) error {
 }
 
 func (s *Server) closeParts(ctx context.Context) error {
+	if s.onHurry != nil {
+		defer context.AfterFunc(ctx, s.onHurry)()
+	}
 	var errs []error
 	for i := len(s.closers) - 1; i >= 0; i-- {
 		if err := s.closers[i].close(ctx); err != nil {

@@ -25,9 +25,13 @@ func Rendezvous(members []Member, name string) *Member {
 func (m *Member) score(name string) float64 {
 	h := xxhash.Sum64String(m.Node + "\x00" + name)
 	unit := (float64(h>>11) + 0.5) / (1 << 53)
-	weight := m.Weight
-	if weight == 0 {
-		weight = 1
+	return -m.weight() / math.Log(unit)
+}
+
+// weight is Weight, or its default.
+func (m *Member) weight() float64 {
+	if m.Weight == 0 {
+		return 1
 	}
-	return -weight / math.Log(unit)
+	return m.Weight
 }

@@ -47,6 +47,7 @@ type chaos struct {
 	random *rand.Rand
 	hosts  []host
 	slots  []*slot
+	disk   string // that can be filled; "" if it is not ours
 
 	all []*process // that ever ran
 
@@ -55,7 +56,8 @@ type chaos struct {
 }
 
 // Whatever happens to processes, hosts and the disk: what was answered with 202 counts once. Every round has a cluster of its
-// own: 2 processes of the API, 3 of metricd, and 4 clients that remember each 202.
+// own: 2 processes of the API, 3 of metricd, and 4 clients that remember each 202. Run by root, on one host, it has a small disk
+// of its own as well, which gets full now and then.
 func TestChaos(t *testing.T) {
 	rounds := *chaosRounds
 	if testing.Short() {
@@ -70,7 +72,11 @@ func TestChaos(t *testing.T) {
 }
 
 func runChaos(t *testing.T, seed uint64) {
-	c := &chaos{t: t, random: rand.New(rand.NewPCG(seed, 5)), hosts: parseHosts(t)}
+	c := &chaos{t: t, random: rand.New(rand.NewPCG(seed, 5))}
+	if *chaosHosts == "" {
+		c.disk, _ = smallDisk(t, 512)
+	}
+	c.hosts = parseHosts(t, c.disk)
 	t.Cleanup(c.tidy)
 	for i, role := range []string{"api", "api", "metricd", "metricd", "metricd"} {
 		c.slots = append(c.slots, &slot{role: role, host: i % len(c.hosts)})
@@ -117,11 +123,11 @@ func runChaos(t *testing.T, seed uint64) {
 	}
 }
 
-// parseHosts makes the hosts' data folders, one that they share.
-func parseHosts(t *testing.T) []host {
+// parseHosts makes the hosts' data folders, one that they share; without hosts, one on the disk, "" for any.
+func parseHosts(t *testing.T, disk string) []host {
 	t.Helper()
 	if *chaosHosts == "" {
-		dir, err := os.MkdirTemp("", "gnocco-chaos-")
+		dir, err := os.MkdirTemp(disk, "gnocco-chaos-")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,6 +158,17 @@ func (c *chaos) tidy() {
 	if !c.t.Failed() {
 		os.RemoveAll(data)
 		return
+	}
+	if c.disk != "" { // is about to go
+		kept, err := os.MkdirTemp("", "gnocco-chaos-")
+		if err != nil {
+			c.t.Error(err)
+			return
+		}
+		if err := os.CopyFS(kept, os.DirFS(data)); err != nil {
+			c.t.Log(err)
+		}
+		data = kept
 	}
 	for i, p := range c.all {
 		p.kill()
@@ -210,8 +227,10 @@ func (c *chaos) post(s *sender, random *rand.Rand, done <-chan struct{}) {
 // step lets something happen to one of the slots.
 func (c *chaos) step() {
 	s := c.slots[c.random.IntN(len(c.slots))]
-	what := c.random.IntN(10)
+	what := c.random.IntN(12)
 	switch {
+	case what >= 10 && c.disk != "":
+		c.fillDisk()
 	case s.process == nil:
 		c.t.Logf("%s starts", s.role)
 		c.start(s)
@@ -238,6 +257,18 @@ func (c *chaos) step() {
 	}
 }
 
+// fillDisk fills the disk to the last byte, and frees it after a while.
+func (c *chaos) fillDisk() {
+	c.t.Log("the disk is full")
+	fill(c.t, c.disk, 0)
+	for range 3 {
+		c.rest(500 * time.Millisecond)
+		fill(c.t, c.disk, 0) // what the ballast and tables that were removed gave
+	}
+	empty(c.t, c.disk)
+	c.t.Log("the disk has room again")
+}
+
 // cut cuts off a host, with all that runs there, unless it is.
 func (c *chaos) cut(host int) {
 	var cut []*slot
@@ -254,6 +285,18 @@ func (c *chaos) cut(host int) {
 	for _, s := range cut {
 		s.cut, s.resume = true, time.Now().Add(chaosPause()+2*time.Second)
 	}
+}
+
+// awaitMount waits until a host that was cut off sees the disk again.
+func (c *chaos) awaitMount(host int) {
+	c.t.Helper()
+	var err error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if _, err = os.ReadDir(c.hosts[host].data); err == nil {
+			return
+		}
+	}
+	c.t.Fatalf("host %d does not see the disk again: %v", host, err)
 }
 
 func (c *chaos) link(what string, host int) {
@@ -280,6 +323,7 @@ func (c *chaos) wake(s *slot) {
 	c.t.Helper()
 	if s.cut {
 		c.link("up", s.host)
+		c.awaitMount(s.host)
 	} else if err := s.process.signal(syscall.SIGCONT); err != nil {
 		c.t.Fatal(err)
 	}

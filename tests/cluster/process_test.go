@@ -134,6 +134,8 @@ func (p *process) stop() {
 	select {
 	case <-p.ended:
 	case <-time.After(30 * time.Second):
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // for the stacks of its goroutines
+		<-p.ended
 		p.t.Fatalf("does not stop:\n%s", p.log.String())
 	}
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
