@@ -62,12 +62,8 @@ for benchstat; wrong answers end the run. See docs/benchmarks.md for what each f
 	}
 	flags.define(cmd.PersistentFlags())
 	cmd.AddCommand(newBenchIngest(&flags), newBenchFreshness(&flags), newBenchRead(&flags), newBenchAggregates(&flags), newBenchDisk(&flags),
-<<<<<<< HEAD
 		newBenchMemory(&flags), newBenchArchive(&flags), newBenchIndex(&flags),
-		newBenchCorrelate(&flags), newBenchAll(&flags), newBenchFloor())
-=======
-		newBenchMemory(&flags), newBenchArchive(&flags), newBenchIndex(&flags), newBenchCluster(&flags), newBenchAll(&flags), newBenchFloor())
->>>>>>> clus
+		newBenchCorrelate(&flags), newBenchCluster(&flags), newBenchAll(&flags), newBenchFloor())
 	return cmd
 }
 

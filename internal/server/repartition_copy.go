@@ -36,16 +36,8 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 	defer files.Unref()
 	target := &sackCopy{checkpoints: make([]*archive.Checkpoint, j.To)}
 	defer func() { err = errors.Join(err, target.close()) }()
-	epoch, err := f.nextEpoch(j.From)
-	if err != nil {
-		return err
-	}
 	for sack := range j.To {
-<<<<<<< HEAD
 		store, err := archive.Open(filepath.Join(f.Path, newSacksFolder, fmt.Sprintf("%03d", sack), fmt.Sprintf("e%d", j.Epoch)),
-=======
-		store, err := archive.Open(filepath.Join(f.Path, newSacksFolder, fmt.Sprintf("%03d", sack), fmt.Sprintf("e%d", epoch)),
->>>>>>> clus
 			archive.Options{Cache: cache, FileCache: files})
 		if err != nil {
 			return err
@@ -73,19 +65,6 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 		}
 	}
 	return target.commit()
-}
-
-// nextEpoch is above all that a sack ever had: what claims say of how a sack was left is then of the past.
-func (f *Folder) nextEpoch(sacks int) (uint64, error) {
-	highest := uint64(0)
-	for sack := range sacks {
-		_, epoch, err := claim.Current(vfs.Default, filepath.Join(f.Path, SackName(sack)))
-		if err != nil {
-			return 0, err
-		}
-		highest = max(highest, epoch)
-	}
-	return highest + 1, nil
 }
 
 // copySack copies all that an old sack holds, durably. Marks are left out.
