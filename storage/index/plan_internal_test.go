@@ -31,7 +31,10 @@ type plan struct {
 
 // Whatever is written, the index finds what a look at everything finds; and it holds the keys that it should, no others.
 func TestPlanAgainstScan(t *testing.T) {
-	seeds := []uint64{1, 2, 3, uint64(time.Now().UnixNano())}
+	seeds := []uint64{uint64(time.Now().UnixNano())}
+	if !testing.Short() {
+		seeds = append(seeds, 1, 2, 3)
+	}
 	for _, seed := range seeds {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { newPlan(t, seed).run(10, 30) })
 	}
