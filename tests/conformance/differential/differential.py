@@ -25,7 +25,7 @@ import urllib.error
 import urllib.request
 
 HEADERS = ("Content-Type", "Location", "Link", "Allow", "ETag", "Last-Modified", "WWW-Authenticate")
-UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")  # random: those of names are the same
+UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")  # random, or of a time: those of names are the same
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?")
 Step = collections.namedtuple("Step", "place save method path headers body known")
 
