@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"syscall"
 	"testing"
@@ -20,23 +19,12 @@ func TestStaleWhileItStandsStill(t *testing.T) {
 	}
 	read := func() (status int, age string, rows string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.url+"/v1/metric/"+id+"/measures?granularity=1&aggregation=sum", nil)
+		status, header, body, err := api.doWith(http.Header{"Cache-Control": {"max-stale=60"}}, http.MethodGet,
+			"/v1/metric/"+id+"/measures?granularity=1&aggregation=sum", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.SetBasicAuth("admin", "")
-		r.Header.Set("Accept", "application/json")
-		r.Header.Set("Cache-Control", "max-stale=60")
-		answer, err := browser.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		body, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.StatusCode, answer.Header.Get("Age"), string(body)
+		return status, header.Get("Age"), string(body)
 	}
 	post(0)
 	aggregates(t, api, id, "sum")
