@@ -65,7 +65,7 @@ func TestChaos(t *testing.T) {
 	}
 	for i := range rounds {
 		seed := *chaosSeed + uint64(i)
-		if !t.Run("", func(t *testing.T) { runChaos(t, seed) }) {
+		if !t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runChaos(t, seed) }) {
 			t.Fatalf("again with: go test ./tests/cluster -run TestChaos -chaos.rounds 1 -chaos.seed %d", seed)
 		}
 	}
