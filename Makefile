@@ -7,7 +7,7 @@ VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || ec
 FUZZTIME ?= 10s
 COUNT ?= 10
 
-.PHONY: help build kernels demo test race fuzz lint conformance conformance-newest differential client generated check bench-compare clean
+.PHONY: help build kernels demo test race modules fuzz lint conformance conformance-newest differential client generated check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -26,6 +26,11 @@ test: ## all tests
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
 	@set -o pipefail; CGO_ENABLED=1 go test -race -short -json ./storage/... ./metricd/... ./api/... ./correlate/... ./internal/... ./gpu/... ./cmd/... | go run ./tools/testsum
+
+modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server
+	cd deploy/check && go vet ./...
+	cd tests/etcd && go vet ./...
+	@set -o pipefail; for module in deploy/check tests/etcd; do (cd $$module && go test -json ./...) || exit; done | go run ./tools/testsum
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)
@@ -52,7 +57,7 @@ client: build ## Gnocchi's command-line client against bin/gnocco
 generated: ## generated files are what their sources say
 	tools/generated.sh
 
-check: lint test race fuzz conformance generated ## what CI runs
+check: lint test race modules fuzz conformance generated ## what CI runs
 
 bench-compare: ## benchmarks of this tree against REF, by turns
 	@test -n "$(REF)" || { echo "usage: make bench-compare REF=main [PACKAGES=./carbonara] [COUNT=10]"; exit 2; }

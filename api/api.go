@@ -37,7 +37,7 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	router := chi.NewRouter()
-	router.Use(a.observe, a.cors, a.requireText, trimSlash)
+	router.Use(a.observe, a.cors, a.requireText, trimSlash, a.allowStale)
 	if a.Index == nil {
 		router.NotFound(a.Elsewhere.ServeHTTP)
 		router.MethodNotAllowed(a.Elsewhere.ServeHTTP)

@@ -2,6 +2,7 @@ package metricd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,7 +44,7 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
 	c := s.store.NewCheckpoint()
-	if err := s.write(c, b); err != nil {
+	if err := errors.Join(s.write(c, b), c.SetTime(started)); err != nil {
 		c.Close()
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}

@@ -12,13 +12,14 @@ var ClusterParts = []string{"handover", "takeover", "stall", "ingest", "outage"}
 
 // ClusterOptions say what Cluster does.
 type ClusterOptions struct {
-	Parts      []string // of ClusterParts; nil: all
-	Metrics    int      // series of ingest and outage; 0: 10,000
-	Measures   int      // of ingest and of outage, in all; 0: 3.6 million
-	Shapes     []Shape  // of ingest, the first also of outage; nil: 10000x1@4, 100x60@4
-	Workers    []int    // numbers of metricd that ingest is measured with; nil: 1, 2, 3
-	LeaseTTL   time.Duration
-	LeaseSlack time.Duration // with LeaseTTL, of stall: 0: 2 s and 1 s
+	Parts          []string // of ClusterParts; nil: all
+	Metrics        int      // series of ingest and outage; 0: 10,000
+	Measures       int      // of ingest, in all; 0: 3.6 million
+	OutageMeasures int      // of outage; 0: as many
+	Shapes         []Shape  // of ingest, the first also of outage; nil: 10000x1@4, 100x60@4
+	Workers        []int    // numbers of metricd that ingest is measured with; nil: 1, 2, 3
+	LeaseTTL       time.Duration
+	LeaseSlack     time.Duration // with LeaseTTL, of stall: 0: 2 s and 1 s
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -31,6 +32,9 @@ func (o *ClusterOptions) EnsureDefaults() {
 	}
 	if o.Measures == 0 {
 		o.Measures = 3_600_000
+	}
+	if o.OutageMeasures == 0 {
+		o.OutageMeasures = o.Measures
 	}
 	if len(o.Shapes) == 0 {
 		o.Shapes = []Shape{{10_000, 1, 4}, {100, 60, 4}}

@@ -130,6 +130,7 @@ func (o *Options) clusterOutage(ctx context.Context, what ClusterOptions) error 
 	if err := p.startMetricd(ctx, workers); err != nil {
 		return err
 	}
+	what.Measures = what.OutageMeasures
 	w, ids, err := o.clusterWorkload(ctx, p, what)
 	if err != nil {
 		return err
@@ -141,17 +142,15 @@ func (o *Options) clusterOutage(ctx context.Context, what ClusterOptions) error 
 	}
 	p.metricd = nil
 	shape := what.Shapes[0]
-	bodies := w.bodies(ids, shape, 0, len(w.values[0]))
 	o.Logger.Info("sending measures without a metricd", "shape", shape.String(), "measures", w.measures())
 	sender, checker := newClient(o, p.api.url, shape.Connections), newClient(o, p.api.url, setupConnections)
 	defer sender.close()
 	defer checker.close()
-	start := time.Now()
-	if err := sender.send(ctx, bodies); err != nil {
+	outage, requests, err := sendPortions(ctx, sender, w, ids, shape)
+	if err != nil {
 		return err
 	}
-	outage := time.Since(start)
-	start = time.Now()
+	start := time.Now()
 	if err := p.startMetricd(ctx, workers); err != nil {
 		return err
 	}
@@ -167,7 +166,26 @@ func (o *Options) clusterOutage(ctx context.Context, what ClusterOptions) error 
 	}
 	n := float64(w.measures())
 	return o.Report.Add("Cluster/outage/"+shape.String(), w.measures(), Figure{float64(empty.Sub(start).Nanoseconds()) / n, "ns/op"},
-		Figure{outage.Seconds(), "s-outage"}, Figure{float64(len(bodies)), "requests-accepted"}, Figure{n / outage.Seconds(), "measures/s-acked"},
+		Figure{outage.Seconds(), "s-outage"}, Figure{float64(requests), "requests-accepted"}, Figure{n / outage.Seconds(), "measures/s-acked"},
 		Figure{empty.Sub(start).Seconds(), "s-drain"}, Figure{n / empty.Sub(start).Seconds(), "measures/s-drained"},
 		Figure{(after.cpu - before.cpu).Seconds() / n * 1e6, "cpu-s/Mmeasure-drained"})
+}
+
+// portionMeasures is how many measures are encoded before they are sent: the requests of a minute would not fit into memory.
+const portionMeasures = 3_600_000
+
+// sendPortions sends all, and returns how long the sending took, without the encoding between, and how many requests it were.
+func sendPortions(ctx context.Context, c *client, w *workload, ids []string, shape Shape) (took time.Duration, requests int, err error) {
+	all := len(w.values[0])
+	portion := max(portionMeasures/len(ids)/shape.Measures, 1) * shape.Measures
+	for from := 0; from < all; from += portion {
+		bodies := w.bodies(ids, shape, from, min(from+portion, all))
+		start := time.Now()
+		if err := c.send(ctx, bodies); err != nil {
+			return 0, 0, err
+		}
+		took += time.Since(start)
+		requests += len(bodies)
+	}
+	return took, requests, nil
 }

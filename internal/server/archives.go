@@ -22,6 +22,7 @@ type archives struct {
 	local   *metricd.Metricd // nil in a process that never holds sacks
 	lease   claim.Lease
 	holders *holders
+	stale   *stale
 	client  *peer.Client
 	sacks   int
 	reach   func(context.Context) error // returns once local takes from all incoming stores
@@ -52,8 +53,26 @@ func (a *archives) localGroups(ctx context.Context, metric *model.Metric, granul
 	return nil
 }
 
-// fetch reads from sacks of the process that holds one of them, waiting a little if they are being handed over.
+// fetch reads from the process that holds the sack, waiting a little if it is being handed over; if nobody answers for it, from the
+// disk, if the client allows that.
 func (a *archives) fetch(ctx context.Context, sack int, reads []peer.Read, dst []*carbonara.Groups) error {
+	staleness := api.StalenessOf(ctx)
+	if staleness == nil {
+		return a.fetchFresh(ctx, sack, reads, dst)
+	}
+	if !a.stale.has(sack) {
+		patience, cancel := context.WithTimeout(ctx, holderWait)
+		err := a.fetchFresh(patience, sack, reads, dst)
+		cancel()
+		if !unanswered(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return a.stale.groups(sack, reads, dst, staleness)
+}
+
+// fetchFresh reads from the process that holds the sack.
+func (a *archives) fetchFresh(ctx context.Context, sack int, reads []peer.Read, dst []*carbonara.Groups) error {
 	return a.atHolder(ctx, sack,
 		func() error {
 			for i, r := range reads {
@@ -95,7 +114,7 @@ func (a *archives) atHolder(ctx context.Context, sack int, here func() error, th
 
 // Refresh implements api.Archives. Sacks of one process are refreshed by one request.
 func (a *archives) Refresh(ctx context.Context, metrics []uuid.UUID) error {
-	groups, err := a.byHolder(ctx, len(metrics), func(i int) int { return model.Sack(metrics[i], a.sacks) })
+	groups, err := a.byHolder(ctx, len(metrics), func(i int) int { return model.Sack(metrics[i], a.sacks) }, a.holder)
 	if err != nil {
 		return err
 	}
@@ -159,8 +178,26 @@ func (a *archives) refreshLocal(ctx context.Context, sacks []int) error {
 	}
 }
 
-// byHolder groups n things by the process that holds their sacks: "" is this one.
-func (a *archives) byHolder(ctx context.Context, n int, sackOf func(i int) int) (map[string][]int, error) {
+// holder returns where a sack's holder is reached.
+func (a *archives) holder(ctx context.Context, sack int) (address string, err error) {
+	return a.holders.await(ctx, SackName(sack))
+}
+
+// holderOrNone is holder for a request whose answer may be stale: "" for a sack to be read from the disk.
+func (a *archives) holderOrNone(ctx context.Context, sack int) (address string, err error) {
+	if a.stale.has(sack) {
+		return "", nil
+	}
+	if address, err = a.holder(ctx, sack); unanswered(err) {
+		a.stale.prepare(sack)
+		return "", nil
+	}
+	return address, err
+}
+
+// byHolder groups n things by the process that holds their sacks, as holder says it; "" is this one.
+func (a *archives) byHolder(ctx context.Context, n int, sackOf func(i int) int,
+	holder func(ctx context.Context, sack int) (address string, err error)) (map[string][]int, error) {
 	here := make(map[int]bool)
 	if a.local != nil {
 		for _, sack := range a.local.Held() {
@@ -178,7 +215,7 @@ func (a *archives) byHolder(ctx context.Context, n int, sackOf func(i int) int) 
 		address, ok := addresses[sack]
 		if !ok {
 			var err error
-			if address, err = a.holders.await(ctx, SackName(sack)); err != nil {
+			if address, err = holder(ctx, sack); err != nil {
 				return nil, err
 			}
 			addresses[sack] = address
@@ -186,95 +223,6 @@ func (a *archives) byHolder(ctx context.Context, n int, sackOf func(i int) int) 
 		groups[address] = append(groups[address], i)
 	}
 	return groups, nil
-}
-
-// prefetched answers queries from memory, and others as archives does.
-type prefetched struct {
-	*archives
-	groups map[prefetchedKey]*carbonara.Groups
-}
-
-type prefetchedKey struct {
-	metric      uuid.UUID
-	granularity time.Duration
-	from, to    carbonara.Timestamp
-	columns     string
-}
-
-func keyOf(metric uuid.UUID, granularity time.Duration, columns []carbonara.Column, from, to carbonara.Timestamp) prefetchedKey {
-	key := prefetchedKey{metric, granularity, from, to, ""}
-	names := make([]byte, len(columns))
-	for i, c := range columns {
-		names[i] = byte(c)
-	}
-	key.columns = string(names)
-	return key
-}
-
-// maxReads bounds one request for groups: an owner answers it in one go.
-const maxReads = 5000
-
-// Prefetch implements api.Prefetcher: one request to each process that holds some of the sacks, all at once.
-func (a *archives) Prefetch(ctx context.Context, queries []api.GroupsQuery) (api.Archives, error) {
-	byHolder, err := a.byHolder(ctx, len(queries), func(i int) int { return model.Sack(queries[i].Metric.ID, a.sacks) })
-	if err != nil {
-		return nil, err
-	}
-	if delete(byHolder, ""); len(byHolder) == 0 {
-		return a, nil
-	}
-	p := &prefetched{archives: a, groups: make(map[prefetchedKey]*carbonara.Groups)}
-	all, ctx := errgroup.WithContext(ctx)
-	for address, places := range byHolder {
-		for first := 0; first < len(places); first += maxReads {
-			var reads []peer.Read
-			var dst []*carbonara.Groups
-			for _, i := range places[first:min(first+maxReads, len(places))] {
-				q := &queries[i]
-				key := keyOf(q.Metric.ID, q.Granularity, q.Columns, q.From, q.To)
-				if p.groups[key] != nil {
-					continue
-				}
-				groups := new(carbonara.Groups)
-				p.groups[key] = groups
-				reads = append(reads, peer.Read{Metric: q.Metric, Granularity: q.Granularity, Columns: q.Columns, From: q.From, To: q.To})
-				dst = append(dst, groups)
-			}
-			all.Go(func() error {
-				err := a.client.Groups(ctx, address, reads, dst)
-				if !errors.Is(err, model.ErrUnavailable) {
-					return err
-				}
-				return a.fetchEach(ctx, reads, dst) // some have another holder by now
-			})
-		}
-	}
-	if err := all.Wait(); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// fetchEach reads one by one.
-func (a *archives) fetchEach(ctx context.Context, reads []peer.Read, dst []*carbonara.Groups) error {
-	for i := range reads {
-		if err := a.fetch(ctx, model.Sack(reads[i].Metric.ID, a.sacks), reads[i:i+1], dst[i:i+1]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Groups implements api.Archives.
-func (p *prefetched) Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
-	from, to carbonara.Timestamp, dst *carbonara.Groups) error {
-	groups := p.groups[keyOf(metric.ID, granularity, columns, from, to)]
-	if groups == nil {
-		return p.archives.Groups(ctx, metric, granularity, columns, from, to, dst)
-	}
-	dst.Reset(granularity, columns)
-	dst.Append(groups)
-	return nil
 }
 
 // Size implements api.ArchiveSizes. What other processes hold is told as nothing.

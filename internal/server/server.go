@@ -123,7 +123,9 @@ func (s *Server) open(ctx context.Context, n *node, registry *prometheus.Registr
 		}
 		s.parts("workers", n.metricd.Close)
 	}
-	n.archives = &archives{local: n.metricd, lease: n.session, holders: n.holders, client: n.client, sacks: n.cluster.Sacks, reach: n.reachSources}
+	disk := &stale{root: n.folder.Path, cache: n.cache, files: n.files, snapshots: make(map[int]*snapshot)}
+	s.onClose("snapshots", disk.close)
+	n.archives = &archives{local: n.metricd, lease: n.session, holders: n.holders, stale: disk, client: n.client, sacks: n.cluster.Sacks, reach: n.reachSources}
 	n.api = func() http.Handler { return nil }
 	if !n.options.Role.api() {
 		return newFigures(registry, n.options.Pprof), nil

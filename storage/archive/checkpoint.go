@@ -103,6 +103,11 @@ func (c *Checkpoint) SetMark(source string, sequence uint64) error {
 	return c.batch.Set(markKey(source), binary.BigEndian.AppendUint64(nil, sequence), nil)
 }
 
+// SetTime says when the checkpoint was begun: what was processed until then is in it or an earlier one.
+func (c *Checkpoint) SetTime(t time.Time) error {
+	return c.batch.Set(timeKey, binary.BigEndian.AppendUint64(nil, uint64(t.UnixNano())), nil)
+}
+
 // Groups returns how many groups were put so far.
 func (c *Checkpoint) Groups() int { return c.groups }
 

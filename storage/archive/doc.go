@@ -8,6 +8,7 @@
 // Keys sort by metric, so that what belongs to a metric lies side by side and goes with one range deletion:
 //
 //	0x00 'm' source                                    mark: last consumed sequence, 8 bytes big-endian
+//	0x00 't'                                           when the last checkpoint began, ns since 1970, 8 bytes big-endian
 //	0x00 'q' source 0x00 sequence                      an incoming block that did not decode, kept as it was
 //	0x00 'x' key hash(8)                               an operand of key that a repair found damaged, kept as it was
 //	0x01 metric(16) 0x00                               raw series

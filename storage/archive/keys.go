@@ -14,6 +14,7 @@ const (
 	prefixMetric = 0x01
 
 	kindMark       = 'm'
+	kindTime       = 't'
 	kindQuarantine = 'q'
 	kindAside      = 'x'
 
@@ -28,6 +29,8 @@ const (
 func markKey(source string) []byte {
 	return append([]byte{prefixStore, kindMark}, source...)
 }
+
+var timeKey = []byte{prefixStore, kindTime}
 
 func quarantineKey(source string, sequence uint64) []byte {
 	key := append([]byte{prefixStore, kindQuarantine}, source...)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -94,6 +95,22 @@ func (s *Store) Mark(source string) (uint64, error) {
 		return 0, fmt.Errorf("archive: mark of %s has %d bytes", source, len(value))
 	}
 	return binary.BigEndian.Uint64(value), nil
+}
+
+// Time returns when the last checkpoint was begun: the store has what was processed until then. ok is false if it does not say.
+func (s *Store) Time() (t time.Time, ok bool, err error) {
+	value, closer, err := s.db.Get(timeKey)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return t, false, nil
+	}
+	if err != nil {
+		return t, false, fmt.Errorf("archive: read time of the last checkpoint: %w", err)
+	}
+	defer closer.Close()
+	if len(value) != 8 {
+		return t, false, fmt.Errorf("archive: time of the last checkpoint has %d bytes", len(value))
+	}
+	return time.Unix(0, int64(binary.BigEndian.Uint64(value))), true, nil
 }
 
 // Dropped returns how many measures of a metric were dropped as older than its back window.

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -17,7 +18,8 @@ import (
 func Verify(key, value []byte) (intact, damaged [][]byte) {
 	if len(key) > 1 && key[0] == prefixStore {
 		switch {
-		case key[1] == kindQuarantine, key[1] == kindAside, key[1] == kindMark && len(value) == 8:
+		case key[1] == kindQuarantine, key[1] == kindAside, key[1] == kindMark && len(value) == 8,
+			bytes.Equal(key, timeKey) && len(value) == 8:
 			return [][]byte{value}, nil
 		}
 		return nil, [][]byte{value}
@@ -151,6 +153,8 @@ func KeyOf(key []byte) string {
 	switch {
 	case !ok && len(key) > 1 && key[0] == prefixStore && key[1] == kindMark:
 		return fmt.Sprintf("mark of incoming store %s", key[2:])
+	case bytes.Equal(key, timeKey):
+		return "time of the last checkpoint"
 	case !ok:
 		return fmt.Sprintf("key %x", key)
 	case kind == KindSplit:

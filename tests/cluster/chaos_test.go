@@ -65,7 +65,7 @@ func TestChaos(t *testing.T) {
 	}
 	for i := range rounds {
 		seed := *chaosSeed + uint64(i)
-		if !t.Run("", func(t *testing.T) { runChaos(t, seed) }) {
+		if !t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runChaos(t, seed) }) {
 			t.Fatalf("again with: go test ./tests/cluster -run TestChaos -chaos.rounds 1 -chaos.seed %d", seed)
 		}
 	}
@@ -95,6 +95,9 @@ func runChaos(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, uint64(100+i)))
 		clients.Go(func() { c.post(s, random, done) })
 	}
+	staleReads := 0
+	random := rand.New(rand.NewPCG(seed, 200))
+	clients.Go(func() { staleReads = c.readStale(metrics, &seconds, random, done) })
 	for range *chaosSteps {
 		c.step()
 		c.rest(time.Duration(300+c.random.IntN(900)) * time.Millisecond)
@@ -102,6 +105,7 @@ func runChaos(t *testing.T, seed uint64) {
 	c.restore()
 	close(done)
 	clients.Wait()
+	t.Logf("%d requests were answered with what was on the disk", staleReads)
 
 	var apis []*process
 	for _, s := range c.slots {
@@ -208,12 +212,7 @@ func (c *chaos) post(s *sender, random *rand.Rand, done <-chan struct{}) {
 			return
 		case <-time.After(time.Duration(random.IntN(20)) * time.Millisecond):
 		}
-		c.mu.Lock()
-		var p *process
-		if len(c.apis) > 0 {
-			p = c.apis[random.IntN(len(c.apis))]
-		}
-		c.mu.Unlock()
+		p := c.anyAPI(random)
 		if p == nil {
 			continue
 		}
@@ -222,6 +221,52 @@ func (c *chaos) post(s *sender, random *rand.Rand, done <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// readStale reads one metric after the other from whoever is there, and takes old answers: these may lack what was sent, but have nothing
+// else. It returns how many of the answers were old.
+func (c *chaos) readStale(metrics []string, seconds *atomic.Int64, random *rand.Rand, done <-chan struct{}) (stale int) {
+	for {
+		select {
+		case <-done:
+			return stale
+		case <-time.After(50 * time.Millisecond):
+		}
+		p := c.anyAPI(random)
+		if p == nil {
+			continue
+		}
+		path := "/v1/metric/" + metrics[random.IntN(len(metrics))] + "/measures?granularity=1&aggregation=sum"
+		status, header, answer, err := p.doWith(http.Header{"Cache-Control": {"max-stale"}}, http.MethodGet, path, "")
+		if err != nil || status >= 500 {
+			continue
+		}
+		var rows [][3]any
+		if status != http.StatusOK || json.Unmarshal(answer, &rows) != nil {
+			c.t.Errorf("GET %s answered %d: %s", path, status, answer)
+			return stale
+		}
+		if header.Get("Age") != "" {
+			stale++
+		}
+		for _, row := range rows {
+			at, err := time.Parse(time.RFC3339, row[0].(string))
+			if second := at.Unix() - firstSecond; err != nil || second < 1 || second > seconds.Load() || row[2].(float64) != float64(second) {
+				c.t.Errorf("GET %s, age %q: %v was never sent", path, header.Get("Age"), row)
+				return stale
+			}
+		}
+	}
+}
+
+// anyAPI returns one of the processes that clients try, nil for none.
+func (c *chaos) anyAPI(random *rand.Rand) *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.apis) == 0 {
+		return nil
+	}
+	return c.apis[random.IntN(len(c.apis))]
 }
 
 // step lets something happen to one of the slots.

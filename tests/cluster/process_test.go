@@ -162,10 +162,16 @@ var browser = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport
 
 // do sends a request as admin and returns the answer's status, headers and body.
 func (p *process) do(method, path, body string) (int, http.Header, []byte, error) {
+	return p.doWith(http.Header{}, method, path, body)
+}
+
+// doWith is do with headers of its own.
+func (p *process) doWith(header http.Header, method, path, body string) (int, http.Header, []byte, error) {
 	request, err := http.NewRequestWithContext(context.Background(), method, p.url+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, nil, err
 	}
+	request.Header = header
 	request.SetBasicAuth("admin", "")
 	request.Header.Set("Accept", "application/json")
 	if body != "" {

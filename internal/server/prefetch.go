@@ -1,0 +1,127 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"gnocco/api"
+	"gnocco/carbonara"
+	"gnocco/internal/peer"
+	"gnocco/model"
+)
+
+// prefetched answers queries from memory, and others as archives does.
+type prefetched struct {
+	*archives
+	groups map[prefetchedKey]*carbonara.Groups
+}
+
+type prefetchedKey struct {
+	metric      uuid.UUID
+	granularity time.Duration
+	from, to    carbonara.Timestamp
+	columns     string
+}
+
+func keyOf(metric uuid.UUID, granularity time.Duration, columns []carbonara.Column, from, to carbonara.Timestamp) prefetchedKey {
+	key := prefetchedKey{metric, granularity, from, to, ""}
+	names := make([]byte, len(columns))
+	for i, c := range columns {
+		names[i] = byte(c)
+	}
+	key.columns = string(names)
+	return key
+}
+
+// maxReads bounds one request for groups: an owner answers it in one go.
+const maxReads = 5000
+
+// Prefetch implements api.Prefetcher: one request to each process that holds some of the sacks, all at once.
+func (a *archives) Prefetch(ctx context.Context, queries []api.GroupsQuery) (api.Archives, error) {
+	holder, patience, impatient := a.holder, ctx, context.CancelFunc(func() {})
+	mayBeStale := api.StalenessOf(ctx) != nil
+	if mayBeStale {
+		holder = a.holderOrNone
+		patience, impatient = context.WithTimeout(ctx, holderWait)
+	}
+	defer impatient()
+	byHolder, err := a.byHolder(patience, len(queries), func(i int) int { return model.Sack(queries[i].Metric.ID, a.sacks) }, holder)
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	if delete(byHolder, ""); len(byHolder) == 0 {
+		return a, nil
+	}
+	p := &prefetched{archives: a, groups: make(map[prefetchedKey]*carbonara.Groups)}
+	all, ctx := errgroup.WithContext(ctx)
+	for address, places := range byHolder {
+		for first := 0; first < len(places); first += maxReads {
+			var reads []peer.Read
+			var dst []*carbonara.Groups
+			for _, i := range places[first:min(first+maxReads, len(places))] {
+				q := &queries[i]
+				key := keyOf(q.Metric.ID, q.Granularity, q.Columns, q.From, q.To)
+				if p.groups[key] != nil {
+					continue
+				}
+				groups := new(carbonara.Groups)
+				p.groups[key] = groups
+				reads = append(reads, peer.Read{Metric: q.Metric, Granularity: q.Granularity, Columns: q.Columns, From: q.From, To: q.To})
+				dst = append(dst, groups)
+			}
+			all.Go(func() error {
+				err := a.fetchAll(ctx, address, reads, dst, mayBeStale)
+				if !unanswered(err) || ctx.Err() != nil {
+					return err
+				}
+				return a.fetchEach(ctx, reads, dst) // some have another holder by now
+			})
+		}
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// fetchAll reads from one process. Is it silent where answers may be stale, what it holds is read from the disk from then on.
+func (a *archives) fetchAll(ctx context.Context, address string, reads []peer.Read, dst []*carbonara.Groups, mayBeStale bool) error {
+	if !mayBeStale {
+		return a.client.Groups(ctx, address, reads, dst)
+	}
+	patience, cancel := context.WithTimeout(ctx, holderWait)
+	defer cancel()
+	err := a.client.Groups(patience, address, reads, dst)
+	if errors.Is(patience.Err(), context.DeadlineExceeded) {
+		for _, r := range reads {
+			a.stale.prepare(model.Sack(r.Metric.ID, a.sacks))
+		}
+	}
+	return err
+}
+
+// fetchEach reads one by one.
+func (a *archives) fetchEach(ctx context.Context, reads []peer.Read, dst []*carbonara.Groups) error {
+	for i := range reads {
+		if err := a.fetch(ctx, model.Sack(reads[i].Metric.ID, a.sacks), reads[i:i+1], dst[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Groups implements api.Archives.
+func (p *prefetched) Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
+	from, to carbonara.Timestamp, dst *carbonara.Groups) error {
+	groups := p.groups[keyOf(metric.ID, granularity, columns, from, to)]
+	if groups == nil {
+		return p.archives.Groups(ctx, metric, granularity, columns, from, to, dst)
+	}
+	dst.Reset(granularity, columns)
+	dst.Append(groups)
+	return nil
+}

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/api"
+	"gnocco/carbonara"
+	"gnocco/internal/peer"
+	"gnocco/model"
+	"gnocco/storage/archive"
+	"gnocco/storage/claim"
+)
+
+const (
+	// snapshotFor is how long a snapshot is read from before the sack's holder is asked again.
+	snapshotFor = 5 * time.Second
+	// snapshotTries is how often one is taken anew whose store was written to meanwhile.
+	snapshotTries = 5
+)
+
+// stale reads the sacks that nobody answers for from snapshots of what is on the disk, for clients that allow it. That lacks what
+// the last holder had processed since its last checkpoint.
+type stale struct {
+	root  string
+	cache *pebble.Cache
+	files *pebble.FileCache
+
+	mu        sync.Mutex
+	snapshots map[int]*snapshot // by sack
+	closed    bool
+}
+
+// snapshot is a sack's store as it was a moment ago.
+type snapshot struct {
+	files  *claim.Snapshot
+	store  *archive.Store
+	asOf   time.Time // of the last checkpoint
+	expiry *time.Timer
+	users  sync.WaitGroup // added to under stale.mu, while the snapshot is in stale.snapshots
+}
+
+// has tells whether a sack was found without a holder that answers, not long ago.
+func (s *stale) has(sack int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.snapshots[sack] != nil
+}
+
+// prepare takes a snapshot of a sack that nobody answers for, unless there is one.
+func (s *stale) prepare(sack int) {
+	if snapshot, err := s.use(sack); err == nil {
+		snapshot.users.Done()
+	} // else whoever reads is told
+}
+
+// groups reads from a sack's snapshot, if that is not too old for who asks.
+func (s *stale) groups(sack int, reads []peer.Read, dst []*carbonara.Groups, staleness *api.Staleness) error {
+	snapshot, err := s.use(sack)
+	if err != nil {
+		return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
+	}
+	defer snapshot.users.Done()
+	age := max(time.Since(snapshot.asOf), 0)
+	if age > staleness.Limit {
+		return fmt.Errorf("%w: nobody answers for sack %d, and its last checkpoint is %v old", model.ErrUnavailable, sack, age.Round(time.Second))
+	}
+	for i, r := range reads {
+		dst[i].Reset(r.Granularity, r.Columns)
+		timespan := r.Metric.ArchivePolicy.Timespan(r.Granularity)
+		if _, err := snapshot.store.KeptGroups(r.Metric.ID, r.Granularity, timespan, r.From, r.To, dst[i]); err != nil {
+			return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
+		}
+	}
+	staleness.Use(age)
+	return nil
+}
+
+// use returns a sack's snapshot. The caller calls users.Done.
+func (s *stale) use(sack int) (*snapshot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.New("server: closed")
+	}
+	taken := s.snapshots[sack]
+	if taken == nil {
+		var err error
+		for range snapshotTries {
+			if taken, err = s.take(sack); !pebble.IsCorruptionError(err) {
+				break
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.snapshots[sack] = taken
+		taken.expiry = time.AfterFunc(snapshotFor, func() { _ = s.drop(sack, taken) })
+	}
+	taken.users.Add(1)
+	return taken, nil
+}
+
+// take takes a snapshot. Its store logs nothing: what is damaged is for the sack's holder to say.
+func (s *stale) take(sack int) (*snapshot, error) {
+	files, err := claim.TakeSnapshot(vfs.Default, filepath.Join(s.root, SackName(sack)))
+	if err != nil {
+		return nil, err
+	}
+	store, err := archive.Open(files.Path, archive.Options{FS: files, Cache: s.cache, FileCache: s.files, ReadOnly: true, Fail: func(error) {}})
+	if err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	asOf, ok, err := store.Time()
+	if err == nil && !ok {
+		err = fmt.Errorf("server: sack %d does not say how old it is", sack)
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close(), files.Close())
+	}
+	return &snapshot{files: files, store: store, asOf: asOf}, nil
+}
+
+// drop closes a snapshot once nobody reads from it.
+func (s *stale) drop(sack int, old *snapshot) error {
+	s.mu.Lock()
+	if s.snapshots[sack] != old {
+		s.mu.Unlock()
+		return nil
+	}
+	delete(s.snapshots, sack)
+	s.mu.Unlock()
+	old.users.Wait()
+	return errors.Join(old.store.Close(), old.files.Close())
+}
+
+// close closes all snapshots.
+func (s *stale) close() error {
+	s.mu.Lock()
+	s.closed = true
+	open := make(map[int]*snapshot, len(s.snapshots))
+	for sack, snapshot := range s.snapshots {
+		snapshot.expiry.Stop()
+		open[sack] = snapshot
+	}
+	s.mu.Unlock()
+	var errs []error
+	for sack, snapshot := range open {
+		errs = append(errs, s.drop(sack, snapshot))
+	}
+	return errors.Join(errs...)
+}
+
+// unanswered tells whether an error says that nobody answers for a sack.
+func unanswered(err error) bool {
+	return errors.Is(err, model.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,142 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Snapshot is a store as its folder had it at one moment, for reading while somebody else may hold the store and go on writing.
+// It is a file system on which the store is opened read-only at Path. Nothing of that touches the folder, not even Pebble's
+// lock: files that never change are read through handles opened at that moment, the rest was copied into memory.
+type Snapshot struct {
+	vfs.FS // in memory: copies, and the lock
+	Path   string
+	Epoch  uint64 // 0 for a store without epochs
+
+	tables map[string]vfs.File // by name
+}
+
+// ErrNoStore is the error of a snapshot where there is no store.
+var ErrNoStore = errors.New("claim: there is no store")
+
+// TakeSnapshot takes one of the newest complete epoch of the store in dir, <root>/<name>. The caller closes it, after the store
+// that it opened on it. The error is an ErrUnstable if the store's holder writes too fast. Where a log was written to while it
+// was copied, the store does not open on it (a Pebble corruption error): take another. What opens is a state that the store had.
+func TakeSnapshot(fs vfs.FS, dir string) (s *Snapshot, err error) {
+	for range takeOverTries {
+		if s, err = takeSnapshot(fs, dir); !errors.Is(err, ErrUnstable) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim: snapshot of %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func takeSnapshot(fs vfs.FS, dir string) (*Snapshot, error) {
+	path, epoch, err := Current(fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return nil, ErrNoStore
+	}
+	s := &Snapshot{FS: vfs.NewMem(), Path: path, Epoch: epoch, tables: make(map[string]vfs.File)}
+	if err := s.fill(fs); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// fill takes all files. Those that came or grew meanwhile tell that what was taken may not fit together, as in duplicate.
+func (s *Snapshot) fill(fs vfs.FS) error {
+	if err := s.MkdirAll(s.Path, folderMode); err != nil {
+		return err
+	}
+	before, err := inventory(fs, s.Path)
+	if err != nil {
+		return unstable(err)
+	}
+	for _, file := range before {
+		path := fs.PathJoin(s.Path, file.name)
+		if immutable(file.name) {
+			s.tables[file.name], err = fs.Open(path)
+		} else {
+			err = vfs.CopyAcrossFS(fs, path, s.FS, path)
+		}
+		if err != nil {
+			return unstable(err)
+		}
+	}
+	after, err := inventory(fs, s.Path)
+	if err != nil {
+		return unstable(err)
+	}
+	if !slices.Equal(before, after) {
+		return fmt.Errorf("%w: %s changed meanwhile", ErrUnstable, s.Path)
+	}
+	return nil
+}
+
+// Close closes the files.
+func (s *Snapshot) Close() error {
+	var errs []error
+	for _, table := range s.tables {
+		if table != nil {
+			errs = append(errs, table.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// table returns the handle of a file that never changes.
+func (s *Snapshot) table(name string) (vfs.File, bool) {
+	table, ok := s.tables[s.PathBase(name)]
+	return table, ok
+}
+
+// Open implements vfs.FS.
+func (s *Snapshot) Open(name string, options ...vfs.OpenOption) (vfs.File, error) {
+	if table, ok := s.table(name); ok {
+		return lent{table}, nil
+	}
+	return s.FS.Open(name, options...)
+}
+
+// List implements vfs.FS.
+func (s *Snapshot) List(dir string) ([]string, error) {
+	names, err := s.FS.List(dir)
+	if err != nil || s.PathBase(dir) != s.PathBase(s.Path) {
+		return names, err
+	}
+	for name := range s.tables {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Stat implements vfs.FS.
+func (s *Snapshot) Stat(name string) (vfs.FileInfo, error) {
+	if table, ok := s.table(name); ok {
+		return table.Stat()
+	}
+	return s.FS.Stat(name)
+}
+
+// Unwrap implements vfs.FS: this wraps none.
+func (s *Snapshot) Unwrap() vfs.FS { return nil }
+
+// lent is a file that who opens it does not close: it is read at offsets only, by several at once.
+type lent struct{ vfs.File }
+
+// Read is not for a file that several share the position of.
+func (lent) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+
+// Close implements io.Closer.
+func (lent) Close() error { return nil }
