@@ -132,7 +132,7 @@ func (p *piece) place() {
 	at := int64(0)
 	take := func(bytes int) int64 {
 		here := at
-		at += (int64(bytes) + 7) &^ 7
+		at += (int64(bytes) + 15) &^ 15 // kernels load 16 bytes at a time
 		return here
 	}
 	n, series, tiles := p.n, len(p.series), (p.n+cutTile-1)/cutTile

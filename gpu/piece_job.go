@@ -169,7 +169,8 @@ func (p *piece) launchCut(lane *Lane, j int) error {
 	// Granularity
 	width := p.plan.Granularities[j]
 	magic, shift := divisor(width)
-	params.I64(int64(width)).U64(magic).U32(shift)
+	nearMagic, nearShift, twos := nearDivisor(width)
+	params.I64(int64(width)).U64(magic).U32(shift).U32(nearMagic).U32(nearShift).U32(twos)
 	// Cut
 	params.Ptr(p.block.At(l.begins)).Ptr(p.block.At(l.starts)).Ptr(p.block.At(l.runs))
 	params.Ptr(p.block.At(p.total(j)))

@@ -66,3 +66,18 @@ func divisor(width time.Duration) (magic uint64, shift uint32) {
 	magic, _ = bits.Div64(high, low, uint64(width))
 	return magic, uint32(l - 1)
 }
+
+// nearDivisor is what divides in 32 bits: the multiplier and shift for width without its factors of two, exact for what is less
+// than 2^31, and how many factors that are. For a divisor that is larger than that, the quotient is 0 and so is the multiplier.
+func nearDivisor(width time.Duration) (magic, shift, twos uint32) {
+	twos = uint32(bits.TrailingZeros64(uint64(width)))
+	odd := uint64(width) >> twos
+	switch l := bits.Len64(odd - 1); {
+	case odd == 1: // 2^32 would be the multiplier
+		return 1 << 31, 0, max(twos, 1) - 1 // of width 1 the kernel knows by itself
+	case l > 31:
+		return 0, 0, twos
+	default:
+		return uint32((1<<(31+l) + odd - 1) / odd), uint32(l - 1), twos
+	}
+}
