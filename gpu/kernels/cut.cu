@@ -10,7 +10,8 @@
 //                   (items are those runs, and begins are taken from there)
 // and a bit per measure that is a series' first, with the number of series before each 256 measures.
 // Out, per run: where it begins (u32), the start of its group (i64 nanoseconds); per series, its first run (u32): 12 bytes
-// a run. begins[runs] = measures, series_runs[series] = runs, *total = runs.
+// a run. begins[runs] = measures, series_runs[series] = runs, *total = runs. cut_runs says, too, which run of the finer
+// granularity each begins with (u32).
 //
 // Launch: 256 threads, a block for each 2,048 items, a thread for each 8 in a row. A block counts the runs that begin in its
 // tile, and learns how many begin before it from the blocks before it, which publish their counts (single pass: the
@@ -53,6 +54,7 @@ struct Cut {
   u32 *series_runs;
   u32 *total;
   u64 *published; // one per tile
+  u32 *inner;     // of cut_runs
 };
 
 // The sources: what is to know of a series, the timestamp of item i of it, and those of eight in a row.
@@ -213,11 +215,13 @@ template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, c
     const bool is_first = firsts >> j & 1;
     out.begins[r] = begin | (is_first ? SERIES_FIRST : 0);
     out.starts[r] = group_of(g, Source::time(in, Source::origin(in, s), i)) * g.width;
+    if (Source::runs) out.inner[r] = i;
     if (is_first) out.series_runs[Source::runs ? series_of(in.first, in.series, begin) : s] = r;
   }
   if ((u64)(tile + 1) * CUT_TILE >= n && thread_id() == 0) {
     u32 total = before_ + sum;
     out.begins[total] = in.measures;
+    if (Source::runs) out.inner[total] = n;
     out.series_runs[in.series] = total;
     *out.total = total;
   }

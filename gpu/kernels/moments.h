@@ -41,9 +41,10 @@ DEVICE f64 quotient(f64 a, f64 b) {
   return q;
 }
 
-// add takes in one value, all but first and last. m2 follows Youngs and Cramer: += (count*v - sum)² / (count*(count-1)),
-// and v - v for the first value: its square is that, and 2^-900 stands for the zero it would be divided by.
-template <bool WithM2> DEVICE void add(Moments &m, f64 v) {
+// accumulate takes in one value, as far as order matters: count, sum and m2. m2 follows Youngs and Cramer:
+// += (count*v - sum)² / (count*(count-1)), and v - v for the first value: its square is that, and 2^-900 stands for the zero it
+// would be divided by.
+template <bool WithM2> DEVICE void accumulate(Moments &m, f64 v) {
   f64 before = m.count;
   m.count = before + 1;
   m.sum = m.sum + v;
@@ -51,6 +52,11 @@ template <bool WithM2> DEVICE void add(Moments &m, f64 v) {
     f64 d = m.count * v - m.sum;
     m.m2 = m.m2 + quotient(d * d, __builtin_fma(m.count, before, 0x1p-900));
   }
+}
+
+// add takes in one value, all but first and last.
+template <bool WithM2> DEVICE void add(Moments &m, f64 v) {
+  accumulate<WithM2>(m, v);
   m.lowest = minimum(m.lowest, v);
   m.highest = maximum(m.highest, v);
   m.nan |= v != v;
