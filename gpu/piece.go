@@ -18,8 +18,9 @@ type piece struct {
 	units    []carbonara.Timestamp
 	levels   []level
 	families []family
-	flagged  bool // some series continues a group or lacks a previous measure
-	open     bool // some series continues a group
+	together []int // levels that are walked, ascending
+	flagged  bool  // some series continues a group or lacks a previous measure
+	open     bool  // some series continues a group
 
 	at         sections // of the device's block, all of it
 	uploaded   int64    // its first bytes come from the host
@@ -44,6 +45,8 @@ type level struct {
 	runs   int64 // first run of each series
 	left   int64 // runs too long for percentiles_short
 	words  int64 // published by cut
+	inner  int64 // which run of the finer level each begins with, if there is a finer one
+	walked bool  // its moments are computed together with those of other levels
 }
 
 // family is the columns over measures, or over their differences.
@@ -132,7 +135,7 @@ func (p *piece) place() {
 	at := int64(0)
 	take := func(bytes int) int64 {
 		here := at
-		at += (int64(bytes) + 7) &^ 7
+		at += (int64(bytes) + 15) &^ 15 // kernels load 16 bytes at a time
 		return here
 	}
 	n, series, tiles := p.n, len(p.series), (p.n+cutTile-1)/cutTile
@@ -162,6 +165,7 @@ func (p *piece) place() {
 		}
 		p.levels[j].words = take(8 * ((items + cutTile - 1) / cutTile))
 	}
+	p.walk()
 	p.zeroed[1] = at - p.zeroed[0]
 	p.measured[0] = take(8 * len(p.levels))
 	for j := range p.levels {
@@ -171,6 +175,9 @@ func (p *piece) place() {
 	for j := range p.levels {
 		l := &p.levels[j]
 		l.begins = take(4 * (l.bound + 1))
+		if l.finer >= 0 {
+			l.inner = take(4 * (l.bound + 1))
+		}
 		if fractions > 0 {
 			l.left = take(4 * l.bound)
 		}
@@ -182,17 +189,30 @@ func (p *piece) place() {
 	a.end = at
 }
 
-// finer returns the widest finer level whose width divides that of level j, if it is worth it: regular series cost nothing to read.
+// finer returns the widest finer level whose width divides that of level j, -1 if there is none.
 func (p *piece) finer(j int) int {
-	if p.layout == layoutRegular {
-		return -1
-	}
 	for i := j - 1; i >= 0; i-- {
 		if p.plan.Granularities[j]%p.plan.Granularities[i] == 0 {
 			return i
 		}
 	}
 	return -1
+}
+
+// walk chooses the levels whose moments are computed together, reading values once: those of long runs that divide one another
+// up to the widest, but for the finest of them if it is made of no other.
+func (p *piece) walk() {
+	p.together = p.together[:0]
+	for j := len(p.levels) - 1; j >= 0 && p.levels[j].finer >= 0 && p.n >= longFrom*p.levels[j].bound; j = p.levels[j].finer {
+		p.together = append(p.together, j)
+	}
+	if len(p.together) < 2 {
+		p.together = p.together[:0]
+	}
+	slices.Reverse(p.together)
+	for _, j := range p.together {
+		p.levels[j].walked = true
+	}
 }
 
 // column is where column c of a level begins.

@@ -1,6 +1,9 @@
 package gpu
 
-import "gnocco/gpu/cu"
+import (
+	"gnocco/carbonara"
+	"gnocco/gpu/cu"
+)
 
 // Start implements Job: everything up to the numbers of runs, and the rows too where there are so few that the number does not
 // matter.
@@ -26,7 +29,8 @@ func (p *piece) Start(e *Engine, lane *Lane) error {
 	if err := lane.Download(p.counts, 0, block, p.measured[0], p.measured[1]); err != nil {
 		return err
 	}
-	if p.fetched = p.rowBytes() <= smallRows; !p.fetched {
+	// Of regular series every group between the first and the last has measures, or every measure a group: the bound is exact.
+	if p.fetched = p.rowBytes() <= smallRows || p.layout == layoutRegular; !p.fetched {
 		return nil
 	}
 	return p.fetch(e, lane)
@@ -133,7 +137,7 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 		fractions := p.at.fractions
 		for f := range p.families {
 			family := &p.families[f]
-			if family.any {
+			if family.any && !p.levels[j].walked {
 				if err := p.launchMoments(lane, j, f); err != nil {
 					return err
 				}
@@ -144,6 +148,13 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 				}
 			}
 			fractions += int64(8 * len(family.percentiles))
+		}
+	}
+	for f := range p.families {
+		if p.families[f].any && len(p.together) > 0 {
+			if err := p.launchLevels(lane, f); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -169,33 +180,61 @@ func (p *piece) launchCut(lane *Lane, j int) error {
 	// Granularity
 	width := p.plan.Granularities[j]
 	magic, shift := divisor(width)
-	params.I64(int64(width)).U64(magic).U32(shift)
+	nearMagic, nearShift, twos := nearDivisor(width)
+	params.I64(int64(width)).U64(magic).U32(shift).U32(nearMagic).U32(nearShift).U32(twos)
 	// Cut
 	params.Ptr(p.block.At(l.begins)).Ptr(p.block.At(l.starts)).Ptr(p.block.At(l.runs))
 	params.Ptr(p.block.At(p.total(j)))
-	params.Ptr(p.block.At(l.words))
+	params.Ptr(p.block.At(l.words)).Ptr(p.block.At(l.inner))
 	return lane.Launch(kernel, blocks(items, cutTile), cutThreads, 0)
 }
 
 // runs adds the parameters that runs.h calls Runs.
 func (p *piece) runs(params *cu.Params, j int, rate bool) {
 	l := &p.levels[j]
-	params.Ptr(p.block.At(l.begins))
-	params.Ptr(p.block.At(p.total(j)))
-	params.Ptr(p.block.At(p.at.first))
-	if p.flagged {
-		params.Ptr(p.block.At(p.at.flags))
-	} else {
-		params.Ptr(0)
+	params.Ptr(p.block.At(l.begins)).Ptr(p.block.At(p.total(j))).Ptr(p.block.At(p.at.first)).Ptr(p.flags())
+	params.U32(uint32(len(p.series))).U32(p.continues(j)).U32(p.skips(rate))
+}
+
+// flags is where the flags of series are, 0 if none has any.
+func (p *piece) flags() cu.DevicePtr {
+	if !p.flagged {
+		return 0
 	}
-	continues, skips := uint32(0), uint32(0)
-	if p.open {
-		continues = 1 << j
+	return p.block.At(p.at.flags)
+}
+
+// continues is the flag of a series whose first run at a level continues a group.
+func (p *piece) continues(level int) uint32 {
+	if !p.open {
+		return 0
 	}
-	if rate {
-		skips = flagSkip
+	return 1 << level
+}
+
+// skips is the flag of a series whose first value is none.
+func (p *piece) skips(rate bool) uint32 {
+	if !rate {
+		return 0
 	}
-	params.U32(uint32(len(p.series))).U32(continues).U32(skips)
+	return flagSkip
+}
+
+// openRows is where the rows of open groups of a level and family are, 0 if there are none.
+func (p *piece) openRows(level, family int) cu.DevicePtr {
+	if !p.open {
+		return 0
+	}
+	return p.block.At(p.openAt(level, family))
+}
+
+// momentColumn is where a moment of a family goes, 0 if it is not asked for.
+func (p *piece) momentColumn(level int, f *family, moment carbonara.Column) cu.DevicePtr {
+	c := f.moments[moment]
+	if c < 0 {
+		return 0
+	}
+	return p.block.At(p.column(&p.levels[level], c))
 }
 
 // valuesOf returns where the values of a family are.
@@ -211,17 +250,9 @@ func (p *piece) launchMoments(lane *Lane, j, f int) error {
 	params := lane.Params().Ptr(p.valuesOf(family))
 	p.runs(params, j, family.rate)
 	params.U32(0) // the struct ends at a multiple of 8
-	if p.open {
-		params.Ptr(p.block.At(p.openAt(j, f)))
-	} else {
-		params.Ptr(0)
-	}
-	for _, c := range family.moments {
-		if c < 0 {
-			params.Ptr(0)
-		} else {
-			params.Ptr(p.block.At(p.column(l, c)))
-		}
+	params.Ptr(p.openRows(j, f))
+	for m := range family.moments {
+		params.Ptr(p.momentColumn(j, family, carbonara.Column(m)))
 	}
 	long, m2, each := 0, 0, shortRuns
 	if p.n >= longFrom*l.bound {
@@ -231,6 +262,63 @@ func (p *piece) launchMoments(lane *Lane, j, f int) error {
 		m2 = 1
 	}
 	return lane.Launch(p.program.moments[long][m2], blocks(l.bound, each), momentsThreads, 0)
+}
+
+// launchLevels queues the moments of the levels that are walked together, the wider ones first if there are too many for one launch.
+func (p *piece) launchLevels(lane *Lane, f int) error {
+	family := &p.families[f]
+	m2 := 0
+	if family.m2 {
+		m2 = 1
+	}
+	for to := len(p.together); to > 0; {
+		number := min(levelsAtOnce, to)
+		if to-number == 1 { // two at least: one warp does not load all that it needs
+			number--
+		}
+		some := p.together[to-number : to]
+		to -= number
+		params := lane.Params().Ptr(p.valuesOf(family))
+		for k := range levelsAtOnce {
+			p.level(params, some[min(k, len(some)-1)], f)
+		}
+		params.Ptr(p.block.At(p.at.first)).Ptr(p.flags()).U32(uint32(len(p.series))).U32(p.skips(family.rate))
+		err := lane.Launch(p.program.momentsLevels[m2], blocks(p.levels[some[len(some)-1]].bound, levelThread), levelThread*len(some), 0)
+		if err != nil {
+			return err
+		}
+	}
+	if family.moments[carbonara.ColumnMin] < 0 && family.moments[carbonara.ColumnMax] < 0 {
+		return nil
+	}
+	for _, j := range p.together { // each from the one before
+		l := &p.levels[j]
+		params := lane.Params()
+		p.runs(params, j, family.rate)
+		params.U32(0)
+		params.Ptr(p.block.At(l.inner)).Ptr(p.block.At(p.levels[l.finer].begins)).Ptr(p.openRows(j, f))
+		for _, level := range []int{j, l.finer} {
+			params.Ptr(p.momentColumn(level, family, carbonara.ColumnMin)).Ptr(p.momentColumn(level, family, carbonara.ColumnMax))
+		}
+		if err := lane.Launch(p.program.extremes, blocks(l.bound, extremeRuns), extremeThreads, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// level adds the parameters that moments_levels.cu calls Level: all columns but the lowest and highest.
+func (p *piece) level(params *cu.Params, j, f int) {
+	l := &p.levels[j]
+	params.Ptr(p.block.At(l.begins)).Ptr(p.block.At(p.total(j))).Ptr(p.block.At(l.inner)).Ptr(p.openRows(j, f))
+	for m := range p.families[f].moments {
+		if column := carbonara.Column(m); column == carbonara.ColumnMin || column == carbonara.ColumnMax {
+			params.Ptr(0)
+		} else {
+			params.Ptr(p.momentColumn(j, &p.families[f], column))
+		}
+	}
+	params.U32(p.continues(j)).U32(0)
 }
 
 func (p *piece) launchPercentiles(lane *Lane, j, f int, fractions int64, multiprocessors int) error {

@@ -13,6 +13,8 @@ type program struct {
 	cut              [4]cu.Function // by layout; then from the runs of a finer granularity
 	differences      cu.Function
 	moments          [2][2]cu.Function // [long][m2]
+	momentsLevels    [2]cu.Function    // [m2]
+	extremes         cu.Function
 	percentilesShort cu.Function
 	percentilesLong  cu.Function
 }
@@ -27,6 +29,9 @@ const (
 	shortRuns, longRuns       = 128, 128 // a block
 	placeThreads, placeValues = 128, 1600
 	sortThreads               = 128
+	levelsAtOnce, levelThread = 8, 32 // of moments_levels; threads for each granularity
+	extremeThreads            = 128
+	extremeRuns               = 16 // a block
 	longFrom                  = 24 // measures a run, from which a lane for each run beats copying whole stretches
 )
 
@@ -41,6 +46,7 @@ func loadProgram(e *Engine) (*program, error) {
 		"cut_runs": &p.cut[cutRuns], "differences": &p.differences,
 		"moments_short_plain": &p.moments[0][0], "moments_short_m2": &p.moments[0][1],
 		"moments_long_plain": &p.moments[1][0], "moments_long_m2": &p.moments[1][1],
+		"moments_levels_plain": &p.momentsLevels[0], "moments_levels_m2": &p.momentsLevels[1], "extremes": &p.extremes,
 		"percentiles_short": &p.percentilesShort, "percentiles_long": &p.percentilesLong,
 	} {
 		if *function, err = module.Function(name); err != nil {
@@ -65,4 +71,19 @@ func divisor(width time.Duration) (magic uint64, shift uint32) {
 	low = uint64(width - 1)
 	magic, _ = bits.Div64(high, low, uint64(width))
 	return magic, uint32(l - 1)
+}
+
+// nearDivisor is what divides in 32 bits: the multiplier and shift for width without its factors of two, exact for what is less
+// than 2^31, and how many factors that are. For a divisor that is larger than that, the quotient is 0 and so is the multiplier.
+func nearDivisor(width time.Duration) (magic, shift, twos uint32) {
+	twos = uint32(bits.TrailingZeros64(uint64(width)))
+	odd := uint64(width) >> twos
+	switch l := bits.Len64(odd - 1); {
+	case odd == 1: // 2^32 would be the multiplier
+		return 1 << 31, 0, max(twos, 1) - 1 // of width 1 the kernel knows by itself
+	case l > 31:
+		return 0, 0, twos
+	default:
+		return uint32((1<<(31+l) + odd - 1) / odd), uint32(l - 1), twos
+	}
 }

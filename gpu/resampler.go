@@ -107,7 +107,7 @@ type pieceOf struct {
 }
 
 func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
-	c.split(batch, r.options.PieceMeasures, e.Memory.Budget()/int64(4))
+	c.split(batch, r.options.PieceMeasures, e.Memory.Budget()/memoryShare)
 	workers := max(1, min(r.options.Workers, len(c.pieces)))
 	c.writers = result.Writers(c.writers[:0], batch, workers)
 	for i := range batch.Series {
@@ -142,6 +142,9 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 	r.metrics.done("device", len(batch.Values), time.Since(started))
 	return errors.Join(errs...)
 }
+
+// memoryShare is how many pieces the device's memory is for: one on each lane, and one to come.
+const memoryShare = 4
 
 // split cuts the batch into pieces: series of one plan, up to so many measures, or device memory, each.
 func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {

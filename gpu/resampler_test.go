@@ -160,6 +160,24 @@ func add(batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Ti
 	return &batch.Series[len(batch.Series)-1]
 }
 
+// addContinued adds a series that goes on where its first cut measures ended.
+func addContinued(t *testing.T, batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Timestamp, values []float64, cut int) {
+	t.Helper()
+	series := add(batch, plan, timestamps[cut:], values[cut:])
+	if cut == 0 {
+		return
+	}
+	var before carbonara.Result
+	if err := carbonara.NewCPUResampler(1).Resample(t.Context(), &carbonara.Batch{Timestamps: timestamps[:cut], Values: values[:cut],
+		Series: []carbonara.Series{{Plan: plan, To: cut}}}, &before); err != nil {
+		t.Fatal(err)
+	}
+	series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[cut-1], Value: values[cut-1]}, true
+	for j := range plan.Granularities {
+		series.Open = before.Groups(0, j).AppendLast(series.Open)
+	}
+}
+
 func TestResamplerGolden(t *testing.T) {
 	r := newResampler(t, 0)
 	vectors, err := golden.Vectors()
@@ -206,6 +224,50 @@ func TestResamplerSizes(t *testing.T) {
 	}
 }
 
+// Many granularities that divide one another are walked together.
+func TestResamplerLevels(t *testing.T) {
+	r := newResampler(t, 0)
+	nine := []time.Duration{time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
+	var doubled []time.Duration // more than go into one launch
+	for width := time.Second; width <= 4096*time.Second; width *= 2 {
+		doubled = append(doubled, width)
+	}
+	for name, f := range map[string]struct {
+		widths  []time.Duration
+		methods []carbonara.Method
+	}{
+		"nine":    {nine, allMoments},
+		"rates":   {nine, withRates(slices.Clone(allMoments))},
+		"sums":    {nine, []carbonara.Method{carbonara.Mean}},
+		"largest": {nine, []carbonara.Method{carbonara.Max.Rate()}},
+		"order":   {nine[:6], orderMethods},
+		"doubled": {doubled, allMoments},
+		"strange": {append([]time.Duration{7 * time.Second}, nine...), allMoments},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range 3 {
+				rng := rand.New(rand.NewPCG(11, uint64(seed)))
+				plan := carbonara.NewPlan(f.widths, f.methods)
+				batch := &carbonara.Batch{}
+				for range 1 + rng.IntN(36) {
+					s := shape{n: 1 + rng.IntN(700), step: time.Duration(1+rng.IntN(6)) * time.Second, jitter: seed < 2, gaps: rng.IntN(3) == 0,
+						unit: []time.Duration{1, time.Millisecond, time.Second}[seed], wild: rng.IntN(2) == 0}
+					if name == "doubled" {
+						s.step = 50 * time.Millisecond
+					}
+					timestamps, values := s.series(rng)
+					cut := 0
+					if !plan.HasPercentiles() && rng.IntN(2) == 0 {
+						cut = rng.IntN(len(values))
+					}
+					addContinued(t, batch, plan, timestamps, values, cut)
+				}
+				compare(t, r, batch)
+			}
+		})
+	}
+}
+
 func TestResamplerRandomShapes(t *testing.T) {
 	r := newResampler(t, 3000)
 	rounds := 60
@@ -243,18 +305,7 @@ func TestResamplerRandomShapes(t *testing.T) {
 			} else if rng.IntN(2) == 0 { // rates only: the series starts with a group, but has a measure before
 				cut = 0
 			}
-			series := add(batch, plan, timestamps[cut:], values[cut:])
-			if cut > 0 {
-				var before carbonara.Result
-				if err := carbonara.NewCPUResampler(1).Resample(t.Context(), &carbonara.Batch{Timestamps: timestamps[:cut], Values: values[:cut],
-					Series: []carbonara.Series{{Plan: plan, To: cut}}}, &before); err != nil {
-					t.Fatal(err)
-				}
-				series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[cut-1], Value: values[cut-1]}, true
-				for j := range plan.Granularities {
-					series.Open = before.Groups(0, j).AppendLast(series.Open)
-				}
-			}
+			addContinued(t, batch, plan, timestamps, values, cut)
 		}
 		compare(t, r, batch)
 		if t.Failed() {

@@ -63,7 +63,7 @@ for benchstat; wrong answers end the run. See docs/benchmarks.md for what each f
 	flags.define(cmd.PersistentFlags())
 	cmd.AddCommand(newBenchIngest(&flags), newBenchFreshness(&flags), newBenchRead(&flags), newBenchAggregates(&flags), newBenchDisk(&flags),
 		newBenchMemory(&flags), newBenchArchive(&flags), newBenchIndex(&flags),
-		newBenchCorrelate(&flags), newBenchCluster(&flags), newBenchAll(&flags), newBenchFloor())
+		newBenchCorrelate(&flags), newBenchCluster(&flags), newBenchGPU(&flags), newBenchAll(&flags), newBenchFloor())
 	return cmd
 }
 

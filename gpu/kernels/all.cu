@@ -2,6 +2,7 @@
 #include "cut.cu"
 #include "differences.cu"
 #include "ladder.cu"
+#include "moments_levels.cu"
 #include "moments_long.cu"
 #include "moments_short.cu"
 #include "percentiles_long.cu"

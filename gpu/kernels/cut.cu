@@ -10,28 +10,37 @@
 //                   (items are those runs, and begins are taken from there)
 // and a bit per measure that is a series' first, with the number of series before each 256 measures.
 // Out, per run: where it begins (u32), the start of its group (i64 nanoseconds); per series, its first run (u32): 12 bytes
-// a run. begins[runs] = measures, series_runs[series] = runs, *total = runs.
+// a run. begins[runs] = measures, series_runs[series] = runs, *total = runs. cut_runs says, too, which run of the finer
+// granularity each begins with (u32).
 //
-// Launch: 256 threads, a block for each 2,048 items. A block counts the runs that begin in its tile, and learns how many
-// begin before it from the blocks before it, which publish their counts (single pass: the timestamps are read once). So it
-// counts on blocks being started in their order, as devices do. published is zero before the launch.
+// Launch: 256 threads, a block for each 2,048 items, a thread for each 8 in a row. A block counts the runs that begin in its
+// tile, and learns how many begin before it from the blocks before it, which publish their counts (single pass: the
+// timestamps are read once). So it counts on blocks being started in their order, as devices do. published is zero before
+// the launch. Arrays of timestamps lie at multiples of 16 bytes.
+//
+// What costs is instructions, not bytes. So a thread divides its first timestamp alone in 64 bits; the others, counted from
+// the start of that one's group and without the factors of two that the granularity has, fit 32 bits. Where they do not, or
+// a series begins among the eight, it divides each. Few runs begin in eight items, so what is written of each is computed anew.
 #include "runs.h"
 
 constexpr u32 CUT_THREADS = 256, CUT_ITEMS = 8, CUT_TILE = CUT_THREADS * CUT_ITEMS, CUT_CHUNK = CUT_ITEMS * WARP;
 
-// Granularity divides by multiplication: exact for 0 <= t < 2^63.
+// Granularity divides by multiplication: exact for 0 <= t < 2^63, and for what near_group_of takes below 2^31.
 struct Granularity {
   i64 width;
   u64 magic;
   u32 shift; // 255: the width is 1
+  u32 near_magic, near_shift;
+  u32 twos; // factors of two of the width
 };
 DEVICE i64 group_of(const Granularity &g, i64 t) {
   return g.shift == 255 ? t : (i64)(multiply_high((u64)t, g.magic) >> g.shift);
 }
+DEVICE u32 near_group_of(const Granularity &g, u32 t) { return (u32)((u64)t * g.near_magic >> 32) >> g.near_shift; }
 
 struct Piece {
   const void *timestamps;  // [measures] i64 or u32 or none, or i64 of runs
-  const u32 *series_bits;  // [measures/32] or, of runs, their begins
+  const u32 *series_bits;  // [measures/32], whole tiles; or, of runs, their begins
   const u32 *series_ranks; // [measures/256] series that begin before; of runs, their number
   const u32 *first;        // [series] first measure
   const i64 *base;         // [series] nanoseconds
@@ -45,33 +54,73 @@ struct Cut {
   u32 *series_runs;
   u32 *total;
   u64 *published; // one per tile
+  u32 *inner;     // of cut_runs
 };
 
-// The sources: what is to know of a series, and the timestamp of item i of it.
+// The sources: what is to know of a series, the timestamp of item i of it, and those of eight in a row.
 struct Origin {
   i64 base, unit;
   u32 first;
 };
+DEVICE void load_eight(i64 (&t)[CUT_ITEMS], const i64 *at) {
+#pragma unroll
+  for (u32 j = 0; j < CUT_ITEMS; j += 2) load_pair(t[j], t[j + 1], at + j);
+}
 struct FromTimestamps {
   static constexpr bool runs = false, relative = false;
   DEVICE Origin origin(const Piece &, u32) { return {0, 0, 0}; }
   DEVICE i64 time(const Piece &in, const Origin &, u32 i) { return load((const i64 *)in.timestamps + i); }
+  DEVICE void times(i64 (&t)[CUT_ITEMS], const Piece &in, const Origin &, u32 i) { load_eight(t, (const i64 *)in.timestamps + i); }
 };
 struct FromOffsets {
   static constexpr bool runs = false, relative = true;
   DEVICE Origin origin(const Piece &in, u32 s) { return {load(in.base + s), load(in.unit + s), 0}; }
   DEVICE i64 time(const Piece &in, const Origin &o, u32 i) { return o.base + load((const u32 *)in.timestamps + i) * o.unit; }
+  DEVICE void times(i64 (&t)[CUT_ITEMS], const Piece &in, const Origin &o, u32 i) {
+#pragma unroll
+    for (u32 j = 0; j < CUT_ITEMS; j += 4) {
+      u32 v[4];
+      load_four(v, (const u32 *)in.timestamps + i + j);
+#pragma unroll
+      for (u32 k = 0; k < 4; k++) t[j + k] = o.base + v[k] * o.unit;
+    }
+  }
 };
 struct FromRegular {
   static constexpr bool runs = false, relative = true;
   DEVICE Origin origin(const Piece &in, u32 s) { return {load(in.base + s), load(in.unit + s), load(in.first + s)}; }
   DEVICE i64 time(const Piece &, const Origin &o, u32 i) { return o.base + (i64)(i - o.first) * o.unit; }
+  DEVICE void times(i64 (&t)[CUT_ITEMS], const Piece &in, const Origin &o, u32 i) {
+    t[0] = time(in, o, i);
+#pragma unroll
+    for (u32 j = 1; j < CUT_ITEMS; j++) t[j] = t[j - 1] + o.unit;
+  }
 };
-struct FromRuns {
-  static constexpr bool runs = true, relative = false;
-  DEVICE Origin origin(const Piece &, u32) { return {0, 0, 0}; }
-  DEVICE i64 time(const Piece &in, const Origin &, u32 i) { return load((const i64 *)in.timestamps + i); }
+struct FromRuns : FromTimestamps {
+  static constexpr bool runs = true;
 };
+
+// firsts_of returns a bit for each of the thread's items that is a series' first.
+template <class Source> DEVICE u32 firsts_of(const Piece &in, u32 at, u32 left) {
+  if (left == 0) return 0;
+  if (!Source::runs) return ((const u8 *)in.series_bits)[at / CUT_ITEMS];
+  u32 firsts = 0;
+#pragma unroll
+  for (u32 j = 0; j < CUT_ITEMS; j++)
+    if (j < left) firsts |= load(in.series_bits + at + j) >> 31 << j;
+  return firsts;
+}
+
+// sum_before returns the sum of what the lanes before bring.
+DEVICE u32 sum_before(u32 v) {
+  u32 sum = v;
+#pragma unroll
+  for (u32 by = 1; by < WARP; by *= 2) {
+    u32 other = shuffle_up(sum, by);
+    if (lane_id() >= by) sum += other;
+  }
+  return sum - v;
+}
 
 constexpr u64 COUNTED = 1ull << 62, SUMMED = 2ull << 62; // what a published word tells: of the tile, or up to its end
 
@@ -102,53 +151,53 @@ template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, c
   const u32 tile = block_id(), warp = warp_id(), lane = lane_id();
   const u32 n = Source::runs ? load(in.series_ranks) : in.measures;
   if ((u64)tile * CUT_TILE >= n) return; // nobody waits for a tile behind the last
-  const u32 chunk = tile * CUT_TILE + warp * CUT_CHUNK;
-  // Timestamps first, all in flight together; then the groups in order.
-  u32 firsts[CUT_ITEMS]; // items that are a series' first
-  u32 rank = 0;
-  if (Source::runs) {
-    for (u32 j = 0; j < CUT_ITEMS; j++) {
-      u32 i = chunk + j * WARP + lane;
-      firsts[j] = ballot(i < n && load(in.series_bits + i) >> 31);
-    }
-  } else {
-    rank = chunk < n ? load(in.series_ranks + chunk / CUT_CHUNK) : 0;
-    for (u32 j = 0; j < CUT_ITEMS; j++) firsts[j] = chunk + j * WARP < n ? load(in.series_bits + chunk / WARP + j) : 0;
+  const u32 at = tile * CUT_TILE + thread_id() * CUT_ITEMS, left = at < n ? MIN(n - at, CUT_ITEMS) : 0;
+  const u32 firsts = firsts_of<Source>(in, at, left);
+  // The series of the item before the thread's first one, plus 1. It does not matter where neither timestamps nor what is
+  // written ask for it.
+  u32 series = 0;
+  if (!Source::runs) {
+    const u32 begin = ballot(firsts != 0);
+    if ((Source::relative || begin) && left) series = load(in.series_ranks + at / CUT_CHUNK);
+    if (begin) series += sum_before(ones(firsts));
   }
-  i64 group[CUT_ITEMS];
-  u32 series = rank, begin = 0; // series that begin before, and within the chunk but for its first item
+  i64 first = 0, last = 0; // groups of the first and the last item
+  u32 heads = 0;
+  bool near = false;
+  const bool one = left == CUT_ITEMS && !(firsts & ~1u);
+  i64 t[CUT_ITEMS] = {};
+  if (one) Source::times(t, in, Source::origin(in, series + (firsts & 1) - 1), at);
+  sync_warp(); // else the compiler moves loads behind the use of others, one after the other
+  if (one) {
+    first = group_of(g, t[0]);
+    const i64 start = opaque(first * g.width);
+    near = g.shift != 255 && (u64)(t[CUT_ITEMS - 1] - start) >> g.twos < 1ull << 31;
+    u32 group = 0;
 #pragma unroll
-  for (u32 j = 0; j < CUT_ITEMS; j++) begin |= j == 0 ? firsts[j] & ~1u : firsts[j];
-  if (!Source::relative || begin == 0) { // the whole chunk is one series, or it does not matter
-    const Origin origin = Source::origin(in, chunk < n ? rank + (firsts[0] & 1) - 1 : 0);
-#pragma unroll
-    for (u32 j = 0; j < CUT_ITEMS; j++) {
-      u32 i = chunk + j * WARP + lane;
-      group[j] = i < n ? Source::time(in, origin, i) : 0;
+    for (u32 j = 1; j < CUT_ITEMS; j++) {
+      u32 next = near_group_of(g, (u32)((u64)(t[j] - start) >> g.twos));
+      heads |= (next != group) << j;
+      group = next;
     }
-  } else {
-#pragma unroll
-    for (u32 j = 0; j < CUT_ITEMS; j++) {
-      u32 i = chunk + j * WARP + lane, s = series + ones(firsts[j] & (lanes_below() * 2 + 1)) - 1;
-      group[j] = i < n ? Source::time(in, Source::origin(in, s), i) : 0;
-      series += ones(firsts[j]);
+    last = first + group;
+  }
+  if (!near) {
+    heads = 0;
+    for (u32 j = 0, s = series; j < left; j++) {
+      s += firsts >> j & 1;
+      i64 group = group_of(g, Source::time(in, Source::origin(in, s - 1), at + j));
+      if (j == 0) first = group;
+      else if (group != last || (firsts >> j & 1)) heads |= 1u << j;
+      last = group;
     }
   }
-  i64 last = -1; // of lane 31: the group of the item before
-  if (lane == WARP - 1 && chunk > 0 && chunk < n && !(firsts[0] & 1))
-    last = group_of(g, Source::time(in, Source::origin(in, rank - 1), chunk - 1));
-  u32 heads[CUT_ITEMS], count = 0;
-#pragma unroll
-  for (u32 j = 0; j < CUT_ITEMS; j++) {
-    u32 i = chunk + j * WARP + lane;
-    group[j] = group_of(g, group[j]);
-    // Each lane's neighbour, in a circle: nobody else needs lane 31's group of this round, so it passes on that of the last.
-    i64 previous = (i64)shuffle((u64)(lane == WARP - 1 ? last : group[j]), (lane + WARP - 1) % WARP);
-    heads[j] = ballot(i < n && ((firsts[j] >> lane & 1) || group[j] != previous));
-    count += ones(heads[j]);
-    last = group[j];
+  i64 previous = (i64)shuffle_up((u64)last, 1);
+  if (left) {
+    if (lane == 0 && at && !(firsts & 1)) previous = group_of(g, Source::time(in, Source::origin(in, series - 1), at - 1));
+    heads |= (firsts & 1) || first != previous;
   }
-  if (lane == 0) counts[warp] = count;
+  const u32 count = ones(heads), mine = sum_before(count);
+  if (lane == WARP - 1) counts[warp] = mine + count;
   sync_block();
   u32 here = 0, sum = 0;
   for (u32 w = 0; w < CUT_THREADS / WARP; w++) {
@@ -160,27 +209,19 @@ template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, c
     if (lane == 0) before_ = before;
   }
   sync_block();
-  u32 r = before_ + here;
-  series = rank;
-#pragma unroll
-  for (u32 j = 0; j < CUT_ITEMS; j++) {
-    u32 i = chunk + j * WARP + lane;
-    if (heads[j] >> lane & 1) {
-      u32 at = r + ones(heads[j] & lanes_below()), begin = Source::runs ? load(in.series_bits + i) & ~SERIES_FIRST : i;
-      bool first = firsts[j] >> lane & 1;
-      out.begins[at] = begin | (first ? SERIES_FIRST : 0);
-      out.starts[at] = group[j] * g.width;
-      if (first) {
-        u32 s = Source::runs ? series_of(in.first, in.series, begin) : series + ones(firsts[j] & lanes_below());
-        out.series_runs[s] = at;
-      }
-    }
-    r += ones(heads[j]);
-    series += ones(firsts[j]);
+  for (u32 r = before_ + here + mine; heads; heads &= heads - 1, r++) {
+    const u32 j = (u32)__builtin_ctz(heads), i = at + j, s = series + ones(firsts & ((2u << j) - 1)) - 1;
+    const u32 begin = Source::runs ? load(in.series_bits + i) & ~SERIES_FIRST : i;
+    const bool is_first = firsts >> j & 1;
+    out.begins[r] = begin | (is_first ? SERIES_FIRST : 0);
+    out.starts[r] = group_of(g, Source::time(in, Source::origin(in, s), i)) * g.width;
+    if (Source::runs) out.inner[r] = i;
+    if (is_first) out.series_runs[Source::runs ? series_of(in.first, in.series, begin) : s] = r;
   }
   if ((u64)(tile + 1) * CUT_TILE >= n && thread_id() == 0) {
     u32 total = before_ + sum;
     out.begins[total] = in.measures;
+    if (Source::runs) out.inner[total] = n;
     out.series_runs[in.series] = total;
     *out.total = total;
   }

@@ -17,6 +17,8 @@ using f64 = double;
 
 #define DEVICE static inline __attribute__((device, always_inline))
 #define KERNEL(threads) extern "C" __attribute__((global, launch_bounds(threads))) void
+// So many blocks at a time on a multiprocessor, at least: a limit to registers.
+#define KERNEL_BLOCKS(threads, blocks) extern "C" __attribute__((global, launch_bounds(threads, blocks))) void
 #define SHARED __attribute__((shared))
 #define EXPORT(name) // host.h: makes a kernel callable by its name
 
@@ -46,6 +48,13 @@ DEVICE u64 observe(const u64 *at) { return *(const volatile u64 *)at; }
 DEVICE f64 load(const f64 *at) { return __nvvm_ldg_d(at); }
 DEVICE i64 load(const i64 *at) { return __nvvm_ldg_ll(at); }
 DEVICE u32 load(const u32 *at) { return __nvvm_ldg_ui(at); }
+// The same, 16 bytes at a multiple of 16.
+DEVICE void load_pair(i64 &a, i64 &b, const i64 *at) {
+  asm("ld.global.nc.v2.s64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at));
+}
+DEVICE void load_four(u32 (&v)[4], const u32 *at) {
+  asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "l"(at));
+}
 
 // The smaller and larger of two, ignoring NaN unless both are; -0 is below +0.
 DEVICE f64 minimum(f64 a, f64 b) {
@@ -60,6 +69,25 @@ DEVICE f64 maximum(f64 a, f64 b) {
 }
 DEVICE i64 bits_of(f64 v) { return __builtin_bit_cast(i64, v); }
 DEVICE f64 value_of(i64 bits) { return __builtin_bit_cast(f64, bits); }
+
+// a / b, where it is seldom needed: volatile, lest the compiler divide always and choose afterwards.
+DEVICE f64 divided(f64 a, f64 b) {
+  f64 r;
+  asm volatile("div.rn.f64 %0, %1, %2;" : "=d"(r) : "d"(a), "d"(b));
+  return r;
+}
+// v, of which the compilers know no more: it is computed once, rather than again wherever it is subtracted.
+DEVICE i64 opaque(i64 v) {
+  u32 low = (u32)v, high = (u32)((u64)v >> 32);
+  asm volatile("prmt.b32 %0, %0, %1, 0x3210;" : "+r"(high) : "r"(low));
+  return (i64)((u64)high << 32 | low);
+}
+// 1/v to about 20 bits.
+DEVICE f64 reciprocal_estimate(f64 v) {
+  f64 r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
+  return r;
+}
 
 #else
 #include "host.h"

@@ -19,6 +19,7 @@
 
 #define DEVICE static inline
 #define KERNEL(threads) extern "C" void
+#define KERNEL_BLOCKS(threads, blocks) extern "C" void
 #define SHARED static
 
 namespace host {
@@ -230,6 +231,12 @@ DEVICE void publish(u64 *at, u64 v) { *at = v; }
 DEVICE u64 observe(const u64 *at) { return *at; }
 template <class T> static inline T load(const T *at) { return *at; }
 
+inline void check_multiple(const void *at) {
+  if ((size_t)at % 16) fprintf(stderr, "16 bytes are loaded at %p\n", at), abort();
+}
+DEVICE void load_pair(i64 &a, i64 &b, const i64 *at) { check_multiple(at), a = at[0], b = at[1]; }
+DEVICE void load_four(u32 (&v)[4], const u32 *at) { check_multiple(at), memcpy(v, at, 16); }
+
 DEVICE i64 bits_of(f64 v) { return __builtin_bit_cast(i64, v); }
 DEVICE f64 value_of(i64 bits) { return __builtin_bit_cast(f64, bits); }
 DEVICE f64 minimum(f64 a, f64 b) {
@@ -240,3 +247,6 @@ DEVICE f64 maximum(f64 a, f64 b) {
   if (a != a || b != b) return a != a ? b : a;
   return a == b ? value_of(bits_of(a) & bits_of(b)) : a > b ? a : b;
 }
+DEVICE f64 reciprocal_estimate(f64 v) { return value_of((i64)((u64)bits_of(1 / v) >> 32 << 32)); }
+DEVICE i64 opaque(i64 v) { return v; }
+DEVICE f64 divided(f64 a, f64 b) { return a / b; }

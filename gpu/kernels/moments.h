@@ -24,17 +24,39 @@ DEVICE Moments continued(const f64 *row) {
   return {row[COUNT], row[SUM], row[LOWEST], row[HIGHEST], row[M2], row[FIRST], row[LAST], row[HIGHEST] != row[HIGHEST]};
 }
 
-// add takes in one value, all but first and last. m2 follows Youngs and Cramer: += (count*v - sum)² / (count*(count-1)),
-// and v - v for the first value.
-template <bool WithM2> DEVICE void add(Moments &m, f64 v) {
+// quotient returns a / b as division rounds it, for a square a and b = n*(n-1): whole, or 2^-900 for n = 1, where a is 0 or NaN.
+// Two steps from an estimate give 1/b to an ulp or so, and a*(1/b) to a few ulps of a/b. What is left of a then has few
+// bits, as b has, so it is exact, and corrects the quotient to far less than an ulp. No quotient of 53 bits by fewer than
+// 50 lies closer to the middle of two neighbours, so that the rounding is division's. Where that needs more room than there
+// is (near the ends of the range, or above 2^24 values), and for NaN, it is division.
+DEVICE f64 quotient(f64 a, f64 b) {
+  f64 y = reciprocal_estimate(b);
+  y = __builtin_fma(y, __builtin_fma(-b, y, 1), y);
+  y = __builtin_fma(y, __builtin_fma(-b, y, 1), y);
+  f64 q = a * y;
+  q = __builtin_fma(__builtin_fma(-b, q, a), y, q);
+  const u32 high_a = (u32)((u64)bits_of(a) >> 32), high_b = (u32)((u64)bits_of(b) >> 32);
+  if (high_a - 0x07000000 > 0x70000000 || high_b > 0x42f00000)
+    if (a != 0) q = divided(a, b);
+  return q;
+}
+
+// accumulate takes in one value, as far as order matters: count, sum and m2. m2 follows Youngs and Cramer:
+// += (count*v - sum)² / (count*(count-1)), and v - v for the first value: its square is that, and 2^-900 stands for the zero it
+// would be divided by.
+template <bool WithM2> DEVICE void accumulate(Moments &m, f64 v) {
   f64 before = m.count;
   m.count = before + 1;
   m.sum = m.sum + v;
   if (WithM2) {
     f64 d = m.count * v - m.sum;
-    f64 q = d * d / (m.count * before);
-    m.m2 = m.m2 + (before == 0 ? v - v : q);
+    m.m2 = m.m2 + quotient(d * d, __builtin_fma(m.count, before, 0x1p-900));
   }
+}
+
+// add takes in one value, all but first and last.
+template <bool WithM2> DEVICE void add(Moments &m, f64 v) {
+  accumulate<WithM2>(m, v);
   m.lowest = minimum(m.lowest, v);
   m.highest = maximum(m.highest, v);
   m.nan |= v != v;

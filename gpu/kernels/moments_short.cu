@@ -9,8 +9,22 @@
 // values would otherwise meet in the same bank.
 #include "moments.h"
 
-constexpr u32 SHORT_THREADS = 128, SHORT_VALUES = 2048;
+constexpr u32 SHORT_THREADS = 128, SHORT_VALUES = 2048, SHORT_BLOCKS = 10;
 DEVICE u32 padded(u32 i) { return i + i / 16; }
+
+// stage copies a thread's values, eight in flight; of the last ones, those at a multiple of 128 below left.
+constexpr u32 SHORT_FLIGHT = 8;
+template <bool Last> DEVICE void stage(f64 *to, const f64 *from, u32 left) {
+#pragma unroll
+  for (u32 j = 0; j < SHORT_VALUES / SHORT_THREADS; j += SHORT_FLIGHT) {
+    f64 v[SHORT_FLIGHT];
+    if (Last && j * SHORT_THREADS >= left) return;
+#pragma unroll
+    for (u32 k = 0; k < SHORT_FLIGHT; k++) v[k] = !Last || (j + k) * SHORT_THREADS < left ? load(from + (j + k) * SHORT_THREADS) : 0;
+#pragma unroll
+    for (u32 k = 0; k < SHORT_FLIGHT; k++) to[padded((j + k) * SHORT_THREADS)] = v[k];
+  }
+}
 
 template <bool WithM2> DEVICE void moments_short(const f64 *values, const Runs &runs, const f64 *open, const Columns &out) {
   SHARED f64 staged[SHORT_VALUES + SHORT_VALUES / 16];
@@ -22,15 +36,15 @@ template <bool WithM2> DEVICE void moments_short(const f64 *values, const Runs &
   if (r < total) run = run_at(runs, r);
   Moments m = run.continued >= 0 ? continued(open + (u64)run.continued * MOMENTS) : none();
   const bool fresh = m.count == 0;
+  // (j*128 + t) padded is j*136 + t padded: one address for all.
+  const u32 place = padded(t);
   for (u32 at = from; at < to; at += SHORT_VALUES) {
-    f64 v[SHORT_VALUES / SHORT_THREADS];
-#pragma unroll
-    for (u32 j = 0; j < SHORT_VALUES / SHORT_THREADS; j++) {
-      u32 i = j * SHORT_THREADS + t;
-      v[j] = i < to - at ? load(values + at + i) : 0;
+    const f64 *source = values + at + t;
+    if (to - at >= SHORT_VALUES) {
+      stage<false>(staged + place, source, 0);
+    } else {
+      stage<true>(staged + place, source, to - at - MIN(t, to - at));
     }
-#pragma unroll
-    for (u32 j = 0; j < SHORT_VALUES / SHORT_THREADS; j++) staged[padded(j * SHORT_THREADS + t)] = v[j];
     sync_block();
     u32 low = MAX(run.begin, at) - at, high = MIN(run.end, at + SHORT_VALUES);
     high = high > at ? high - at : 0;
@@ -44,10 +58,10 @@ template <bool WithM2> DEVICE void moments_short(const f64 *values, const Runs &
   if (r < total) write(out, r, m);
 }
 
-KERNEL(SHORT_THREADS) moments_short_plain(const f64 *values, Runs runs, const f64 *open, Columns out) {
+KERNEL_BLOCKS(SHORT_THREADS, SHORT_BLOCKS) moments_short_plain(const f64 *values, Runs runs, const f64 *open, Columns out) {
   moments_short<false>(values, runs, open, out);
 }
-KERNEL(SHORT_THREADS) moments_short_m2(const f64 *values, Runs runs, const f64 *open, Columns out) {
+KERNEL_BLOCKS(SHORT_THREADS, SHORT_BLOCKS) moments_short_m2(const f64 *values, Runs runs, const f64 *open, Columns out) {
   moments_short<true>(values, runs, open, out);
 }
 EXPORT(moments_short_plain)

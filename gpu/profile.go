@@ -1,0 +1,209 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"gnocco/carbonara"
+)
+
+// Profile is how long the parts of resampling one batch take on a device, one after the other, by the device's clock.
+type Profile struct {
+	Upload, Kernels, Download time.Duration // medians
+	Resident                  time.Duration // of all rounds of the kernels, back to back
+
+	Uploaded, Downloaded int64 // bytes over PCIe
+	Groups               int   // of all series at all granularities
+
+	// Touched is the least the kernels read and write of the device's memory: timestamps, as they were sent, and values in, starts
+	// and columns out.
+	Touched int64
+}
+
+// ProfileOptions say how a Profile is made.
+type ProfileOptions struct {
+	Rounds int    // of the kernels; 0 for 9
+	Ready  func() // is called before the rounds of the kernels are queued, if it is not nil: to start several devices together
+}
+
+// profileCopies is how often both copies are timed.
+const profileCopies = 3
+
+// errProfile is what Profile and Trip answer to batches that would not go to a device as asked for.
+var errProfile = errors.New("gpu: profiles are of batches with measures, of one plan, that fit the device")
+
+// Profile resamples a batch, all of whose series have one plan, as one piece, however many measures it has.
+func (r *Resampler) Profile(ctx context.Context, batch *carbonara.Batch, options ProfileOptions) (Profile, error) {
+	if options.Rounds == 0 {
+		options.Rounds = 9
+	}
+	c := new(call)
+	d, err := c.pack(ctx, r, batch, maxMeasures-1, 1)
+	defer c.release()
+	if err != nil {
+		return Profile{}, err
+	}
+	if len(c.work) != 1 {
+		return Profile{}, errProfile
+	}
+	job := &profiling{piece: c.work[0], options: options}
+	if err := d.Run(ctx, job); err != nil {
+		return Profile{}, err
+	}
+	return job.profile, nil
+}
+
+// Trip is how long a batch takes that lies packed in pinned memory, in pieces, until its groups lie in pinned memory: what
+// Resample does, without the host's part.
+type Trip struct {
+	Times                []time.Duration // of each round, by the host's clock
+	Uploaded, Downloaded int64           // bytes a round
+}
+
+// Trip resamples the batch so often, after one round more to warm up.
+func (r *Resampler) Trip(ctx context.Context, batch *carbonara.Batch, rounds int) (Trip, error) {
+	c := new(call)
+	d, err := c.pack(ctx, r, batch, r.options.PieceMeasures, memoryShare)
+	defer c.release()
+	if err != nil {
+		return Trip{}, err
+	}
+	var trip Trip
+	for i := range rounds + 1 {
+		started := time.Now()
+		if err := d.RunAll(ctx, jobs(c.work)); err != nil {
+			return trip, err
+		}
+		if i > 0 {
+			trip.Times = append(trip.Times, time.Since(started))
+		}
+	}
+	for _, p := range c.work {
+		trip.Uploaded += p.uploaded
+		trip.Downloaded += p.downloaded()
+	}
+	return trip, nil
+}
+
+func jobs(pieces []*piece) iter.Seq[Job] {
+	return func(yield func(Job) bool) {
+		for _, p := range pieces {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// pack makes the batch's pieces, each of so many measures and that share of the device's memory at most, all of them in pinned
+// memory at once, for the next device.
+func (c *call) pack(ctx context.Context, r *Resampler, batch *carbonara.Batch, measures int, share int64) (*resamplerDevice, error) {
+	d, e := r.open(ctx)
+	if d == nil {
+		return nil, errors.Join(ErrUnavailable, ctx.Err())
+	}
+	c.split(batch, measures, e.Memory.Budget()/share)
+	if len(c.pieces) == 0 {
+		return nil, errProfile
+	}
+	for _, what := range c.pieces {
+		if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
+			return nil, errProfile
+		}
+		p := &piece{program: d.program}
+		c.work = append(c.work, p)
+		p.prepare(batch, what.plan, c.series[what.from:what.to])
+		var err error
+		if p.up, err = e.Uploads.Get(p.uploaded); err != nil {
+			return nil, err
+		}
+		p.pack()
+	}
+	return d, nil
+}
+
+func (c *call) release() {
+	for _, p := range c.work {
+		p.release()
+	}
+}
+
+// downloaded is how many bytes came back; the piece is done.
+func (p *piece) downloaded() int64 {
+	bytes := p.measured[1]
+	for j := range p.levels {
+		bytes += int64(8 * p.levels[j].rows * (1 + len(p.plan.Columns)))
+	}
+	return bytes
+}
+
+// profiling does a piece once, as always, and then its parts again, between marks.
+type profiling struct {
+	*piece
+	options         ProfileOptions
+	copies, kernels Stopwatch
+	queued          bool
+	profile         Profile
+}
+
+// Finish implements Job.
+func (j *profiling) Finish(e *Engine, lane *Lane) (bool, error) {
+	if j.queued {
+		return false, j.read()
+	}
+	if more, err := j.piece.Finish(e, lane); more || err != nil {
+		return more, err
+	}
+	j.queued = true
+	zero := func() error { return lane.Fill(j.block, j.zeroed[0], 0, j.zeroed[1]) }
+	launch := func() error { return j.launch(lane, e.Properties.Multiprocessors) }
+	for range profileCopies {
+		err := errors.Join(j.copies.Mark(lane), lane.Upload(j.block, 0, j.up, 0, j.uploaded), j.copies.Mark(lane), zero(), launch(),
+			j.copies.Mark(lane), lane.Download(j.counts, 0, j.block, j.measured[0], j.measured[1]), j.fetch(e, lane))
+		if err != nil {
+			return false, err
+		}
+	}
+	err := j.copies.Mark(lane)
+	if j.options.Ready != nil {
+		j.options.Ready()
+	}
+	for range j.options.Rounds {
+		err = errors.Join(err, zero(), j.kernels.Mark(lane), launch(), j.kernels.Mark(lane))
+	}
+	return true, err
+}
+
+// read turns the marks into the profile.
+func (j *profiling) read() error {
+	copies, err := j.copies.Times()
+	kernels, err2 := j.kernels.Times()
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	p := &j.profile
+	p.Upload, p.Download, p.Kernels = medianOf(copies, 0, 3), medianOf(copies, 2, 3), medianOf(kernels, 0, 2)
+	for _, t := range kernels {
+		p.Resident += t
+	}
+	p.Uploaded, p.Downloaded = j.uploaded, j.piece.downloaded()
+	p.Touched = int64(j.n) * int64(8+[...]int{0, 4, 8}[j.layout])
+	for k := range j.levels {
+		p.Groups += j.levels[k].rows
+		p.Touched += int64(8 * j.levels[k].rows * (1 + len(j.plan.Columns)))
+	}
+	return nil
+}
+
+// medianOf is that of every step-th of times.
+func medianOf(times []time.Duration, from, step int) time.Duration {
+	var some []time.Duration
+	for i := from; i < len(times); i += step {
+		some = append(some, times[i])
+	}
+	slices.Sort(some)
+	return some[len(some)/2]
+}

@@ -1,0 +1,343 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/gpu"
+)
+
+// ladderValues are whole numbers, so that sums are the same in any order.
+func ladderValue(i int) float64 { return float64(i * 7919 % 10007) }
+
+// kernelRun is one kernel on values in pinned memory.
+type kernelRun struct {
+	name            string
+	kernel          string
+	blocks, threads int
+	group           int // values a group; 0: one sum, of as many parts as the kernel leaves
+	parts           int
+	touched         int64
+}
+
+// measureKernel uploads the values, runs a kernel, and downloads what it wrote, and reports each. check gets the result.
+func (b *gpuBench) measureKernel(ctx context.Context, name string, up *gpu.Pinned, n int, run kernelRun, check func([]float64) error) error {
+	kernel, err := b.function(ctx, run.kernel)
+	if err != nil {
+		return err
+	}
+	e, err := b.device.Open(ctx)
+	if err != nil {
+		return err
+	}
+	outBytes, inBytes := int64(8*run.parts), int64(8*n)
+	down, err := e.Downloads.Get(outBytes)
+	if err != nil {
+		return err
+	}
+	defer down.Release()
+	var ups, kernels, downs, walls []time.Duration
+	for range b.what.Rounds + 1 {
+		job := &deviceJob{start: func(e *gpu.Engine, lane *gpu.Lane, watch *gpu.Stopwatch) error {
+			x, err := hold(e, lane, inBytes)
+			if err != nil {
+				return err
+			}
+			out, err := hold(e, lane, outBytes)
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(lane.Fill(out, 0, 0, outBytes), watch.Mark(lane), lane.Upload(x, 0, up, 0, inBytes), watch.Mark(lane)); err != nil {
+				return err
+			}
+			params := lane.Params().Ptr(x.At(0)).I64(int64(n))
+			if run.group > 0 {
+				params.I64(int64(run.group))
+			}
+			params.Ptr(out.At(0))
+			return errors.Join(lane.Launch(kernel, run.blocks, run.threads, 0), watch.Mark(lane), lane.Download(down, 0, out, 0, outBytes), watch.Mark(lane))
+		}}
+		started := time.Now()
+		if err := b.device.Run(ctx, job); err != nil {
+			return err
+		}
+		walls = append(walls, time.Since(started))
+		ups, kernels, downs = append(ups, job.times[0]), append(kernels, job.times[1]), append(downs, job.times[2])
+	}
+	if err := check(gpu.View[float64](down, 0, run.parts)); err != nil {
+		return fmt.Errorf("%s: %w", run.kernel, err)
+	}
+	kernelTime := quantile(kernels[1:], 0.5) // the first one warms up
+	return b.Report.Add(name+"/kernel="+run.name, n, Figure{milliseconds(kernelTime), "ms-kernel"}, Figure{milliseconds(quantile(ups[1:], 0.5)), "ms-up"},
+		Figure{milliseconds(quantile(downs[1:], 0.5)), "ms-down"}, Figure{milliseconds(quantile(walls[1:], 0.5)), "ms-end-to-end"}, b.ofCopy(run.touched, kernelTime))
+}
+
+// measureCPU reports the fastest of a few calls of f, which works on values from to to; all cores have a share each.
+func (b *gpuBench) measureCPU(name string, n, multiple int, f func(from, to int)) error {
+	for _, workers := range []int{1, b.workers} {
+		best := time.Duration(math.MaxInt64)
+		for range 3 {
+			started := time.Now()
+			var done sync.WaitGroup
+			share := (n/workers + multiple) / multiple * multiple
+			for from := 0; from < n; from += share {
+				done.Go(func() { f(from, min(from+share, n)) })
+			}
+			done.Wait()
+			best = min(best, time.Since(started))
+		}
+		if err := b.Report.Add(name+"/kernel=cpu/cores="+strconv.Itoa(workers), n, Figure{milliseconds(best), "ms-end-to-end"}); err != nil {
+			return err
+		}
+		if workers == b.workers {
+			break // there is one core
+		}
+	}
+	return nil
+}
+
+// pinnedValues returns n values in pinned memory, and the same in Go's.
+func (b *gpuBench) pinnedValues(ctx context.Context, n int) (*gpu.Pinned, []float64, error) {
+	e, err := b.device.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	up, err := e.Uploads.Get(int64(8 * n))
+	if err != nil {
+		return nil, nil, err
+	}
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = ladderValue(i)
+	}
+	copy(gpu.View[float64](up, 0, n), values)
+	return up, values, nil
+}
+
+// sums is one sum of all values: an atomic addition each, 64 in a row by a thread, the same side by side, and ours.
+func (b *gpuBench) sums(ctx context.Context) error {
+	n := b.what.Values
+	up, values, err := b.pinnedValues(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer up.Release()
+	want := sumOf(values)
+	check := func(parts []float64) error {
+		if got := sumOf(parts); got != want {
+			return fmt.Errorf("the sum is %v, not %v", got, want)
+		}
+		return nil
+	}
+	ours := 8 * max(b.found[0].Multiprocessors, 1)
+	blocks := func(each int) int { return (n + each - 1) / each }
+	for _, run := range []kernelRun{
+		{"atomic", "sum_atomic", blocks(256), 256, 0, 1, int64(8 * n)},
+		{"row", "sum_row", blocks(64 * 256), 256, 0, 1, int64(8 * n)},
+		{"coalesced", "sum_coalesced", blocks(64 * 256), 256, 0, 1, int64(8 * n)},
+		{"ours", "sum_ours", ours, 512, 0, ours, int64(8 * n)},
+	} {
+		if err := b.measureKernel(ctx, "GPUSum", up, n, run, check); err != nil {
+			return err
+		}
+	}
+	if err := b.measureCPU("GPUSum", n, 1, func(from, to int) { sink.add(sumOf(values[from:to])) }); err != nil {
+		return err
+	}
+	if b.what.BigSumBytes == 0 {
+		return nil
+	}
+	return b.bigSum(ctx, ours)
+}
+
+// bigSum is of data that never crosses PCIe: bytes of 0x3f.
+func (b *gpuBench) bigSum(ctx context.Context, blocks int) error {
+	kernel, err := b.function(ctx, "sum_ours")
+	if err != nil {
+		return err
+	}
+	n := b.what.BigSumBytes / 8
+	var times []time.Duration
+	job := &deviceJob{start: func(e *gpu.Engine, lane *gpu.Lane, watch *gpu.Stopwatch) error {
+		x, err := hold(e, lane, 8*n)
+		if err != nil {
+			return err
+		}
+		out, err := hold(e, lane, int64(8*blocks))
+		if err != nil {
+			return err
+		}
+		err = errors.Join(lane.Fill(x, 0, 0x3f, 8*n), watch.Mark(lane))
+		for range b.what.Rounds + 1 {
+			lane.Params().Ptr(x.At(0)).I64(n).Ptr(out.At(0))
+			err = errors.Join(err, lane.Launch(kernel, blocks, 512, 0), watch.Mark(lane))
+		}
+		return err
+	}}
+	if err := b.device.Run(ctx, job); err != nil {
+		return err
+	}
+	times = job.times[1:]
+	t := quantile(times, 0.5)
+	return b.Report.Add("GPUSum/kernel=ours/resident", int(n), Figure{milliseconds(t), "ms-kernel"}, Figure{float64(8*n) / 1e9 / max(t.Seconds(), 1e-9), "GB/s"}, b.ofCopy(8*n, t))
+}
+
+// ladder is a sum of every k values: a series that is resampled to k times its step.
+func (b *gpuBench) ladder(ctx context.Context) error {
+	n, k := b.what.Values, b.what.Group
+	up, values, err := b.pinnedValues(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer up.Release()
+	groups := (n + k - 1) / k
+	check := func(sums []float64) error {
+		for g, got := range sums {
+			if want := sumOf(values[g*k : min(n, g*k+k)]); got != want {
+				return fmt.Errorf("group %d is %v, not %v", g, got, want)
+			}
+		}
+		return nil
+	}
+	touched, blocks := int64(8*(n+groups)), (groups+255)/256
+	for _, run := range []kernelRun{
+		{"v1-atomics", "ladder_v1", blocks, 256, k, groups, touched},
+		{"v2-blocks", "ladder_v2", 1024, 256, k, groups, touched},
+		{"v3-shared", "ladder_v3", blocks, 256, k, groups, touched},
+		{"uncoalesced", "ladder_uncoalesced", blocks, 256, k, groups, touched},
+	} {
+		if err := b.measureKernel(ctx, "GPULadder", up, n, run, check); err != nil {
+			return err
+		}
+	}
+	if err := b.streams(ctx, up, n, check); err != nil {
+		return err
+	}
+	if err := b.oursOnLadder(ctx, values); err != nil {
+		return err
+	}
+	sums := make([]float64, groups)
+	return b.measureCPU("GPULadder", n, k, func(from, to int) {
+		for at := from; at < to; at += k {
+			sums[at/k] = sumOf(values[at:min(at+k, to)])
+		}
+	})
+}
+
+// streams is v4: v3 on parts of the values, several under way at a time, so that copies of one overlap with others' kernels.
+func (b *gpuBench) streams(ctx context.Context, up *gpu.Pinned, n int, check func([]float64) error) error {
+	kernel, err := b.function(ctx, "ladder_v3")
+	if err != nil {
+		return err
+	}
+	e, err := b.device.Open(ctx)
+	if err != nil {
+		return err
+	}
+	k := b.what.Group
+	groups := (n + k - 1) / k
+	down, err := e.Downloads.Get(int64(8 * groups))
+	if err != nil {
+		return err
+	}
+	defer down.Release()
+	const part = 1 << 20 // groups about
+	var walls []time.Duration
+	for range b.what.Rounds + 1 {
+		started := time.Now()
+		err := b.device.RunAll(ctx, func(yield func(gpu.Job) bool) {
+			for g := 0; g < groups; g += max(part/k, 1) {
+				from, some := g*k, min(max(part/k, 1), groups-g)
+				job := &deviceJob{start: func(e *gpu.Engine, lane *gpu.Lane, _ *gpu.Stopwatch) error {
+					in, out := int64(8*min(some*k, n-from)), int64(8*some)
+					x, err := hold(e, lane, in)
+					if err != nil {
+						return err
+					}
+					y, err := hold(e, lane, out)
+					if err != nil {
+						return err
+					}
+					if err := lane.Upload(x, 0, up, int64(8*from), in); err != nil {
+						return err
+					}
+					lane.Params().Ptr(x.At(0)).I64(in / 8).I64(int64(k)).Ptr(y.At(0))
+					return errors.Join(lane.Launch(kernel, (some+255)/256, 256, 0), lane.Download(down, int64(8*g), y, 0, out))
+				}}
+				if !yield(job) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		walls = append(walls, time.Since(started))
+	}
+	if err := check(gpu.View[float64](down, 0, groups)); err != nil {
+		return fmt.Errorf("v4: %w", err)
+	}
+	t := quantile(walls[1:], 0.5)
+	return b.Report.Add("GPULadder/kernel=v4-streams", n, Figure{milliseconds(t), "ms-end-to-end"}, Figure{float64(8*n) / max(t.Seconds(), 1e-9) / b.upRate * 100, "%-of-PCIe"})
+}
+
+// oursOnLadder resamples the values as measures of regular series, with gaps, timestamps and any method in mind.
+func (b *gpuBench) oursOnLadder(ctx context.Context, values []float64) error {
+	step := 5 * time.Second
+	k := b.what.Group
+	plan := carbonara.NewPlan([]time.Duration{time.Duration(k) * step}, []carbonara.Method{carbonara.Sum})
+	batch := &carbonara.Batch{Timestamps: make([]carbonara.Timestamp, len(values)), Values: values}
+	each := 1 << 14 / k * k
+	origin := carbonara.Timestamp(1_700_000_000e9).Floor(plan.Granularities[0])
+	for i := range values {
+		if i%each == 0 {
+			batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: i, To: min(i+each, len(values))})
+		}
+		batch.Timestamps[i] = origin + carbonara.Timestamp(i%each)*carbonara.Timestamp(step)
+	}
+	return b.profile(ctx, "GPULadder/kernel=ours", batch)
+}
+
+// profile reports a batch's kernels, copies and, of the batch in pieces, the way from pinned memory to pinned memory.
+func (b *gpuBench) profile(ctx context.Context, name string, batch *carbonara.Batch) error {
+	r := onDevice(b.workers, b.device)
+	p, err := r.Profile(ctx, batch, gpu.ProfileOptions{Rounds: b.what.Rounds})
+	if err != nil {
+		return err
+	}
+	trip, err := r.Trip(ctx, batch, b.what.Rounds)
+	if err != nil {
+		return err
+	}
+	return b.Report.Add(name, len(batch.Values), Figure{milliseconds(p.Kernels), "ms-kernel"}, Figure{milliseconds(p.Upload), "ms-up"},
+		Figure{milliseconds(p.Download), "ms-down"}, Figure{milliseconds(quantile(trip.Times, 0.5)), "ms-end-to-end"}, b.ofCopy(p.Touched, p.Kernels),
+		Figure{float64(p.Groups), "groups"})
+}
+
+func sumOf(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+// sink keeps sums from being left out by the compiler.
+var sink total
+
+type total struct {
+	mu  sync.Mutex
+	sum float64
+}
+
+func (t *total) add(v float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum += v
+}
