@@ -28,7 +28,7 @@ func (s *scratch) appendRawVectors(dst []byte, keepFrom Timestamp, timestamps []
 	dst = appendUvarint(dst, zigzag(int64(first-keepFrom/unit)))
 	dst = appendUvarint(dst, uint64(timestamps[n-1]/unit-first))
 	c := s.vectorCodec()
-	c.families[0].known, c.families[0].hasRange = false, false
+	c.begin()
 	block := c.block[:0]
 	for from := 0; from < n; from += vectorLen {
 		part := timestamps[from:min(from+vectorLen, n)]

@@ -43,6 +43,7 @@ func (s *scratch) appendVectorSplit(dst []byte, g *Groups) []byte {
 		return endFrame(dst, at)
 	}
 	c := s.vectorCodec()
+	c.begin()
 	column := s.body
 	for from := 0; from < g.Len(); from += vectorLen {
 		to := min(from+vectorLen, g.Len())

@@ -21,7 +21,7 @@ type vectorCodec struct {
 // familyState is a family, that of the measures or of the differences, while a vector is encoded or decoded.
 type familyState struct {
 	family
-	exponent int // encoder: of most sums; -1 if they are no decimals
+	exponent int // encoder: of most sums; -1 if they are no decimals, or not known yet
 	finest   int // encoder: the greatest that a column before the second moments was written with
 
 	// Decoder: count, sum, min and max as far as they have been decoded, into a caller's memory or these buffers; busy
@@ -43,6 +43,14 @@ func (c *vectorCodec) familyOf(column Column) *familyState {
 // maxResidual bounds how many float64 a value may lie beside its decimal. A sum in floats of some thousand decimals, or
 // a difference of two, does; beyond it the residual is no smaller than the float's own bits.
 const maxResidual = 1 << 20
+
+// begin forgets what was encoded before, so that bytes depend on nothing but what comes now.
+func (c *vectorCodec) begin() {
+	for i := range c.families {
+		f := &c.families[i]
+		f.known, f.hasRange, f.exponent = false, false, -1
+	}
+}
 
 // beginVector tells the encoder the counts and sums of rows from to to of g, where g has them.
 func (c *vectorCodec) beginVector(g *Groups, from, to int) {
