@@ -64,13 +64,11 @@ func freeSpace(dir string, o *Options) (Verdict, string, error) {
 	return Yes, text, nil
 }
 
-const (
-	rounds = 25
-	racers = 8
-)
+const racers = 8
 
 // race has several do something that one may succeed with, again and again.
-func race(try func(round, racer int) error) (Verdict, string, error) {
+func race(o *Options, try func(round, racer int) error) (Verdict, string, error) {
+	rounds := o.rounds(25)
 	for round := range rounds {
 		var won atomic.Int32
 		var group sync.WaitGroup
@@ -96,8 +94,8 @@ func race(try func(round, racer int) error) (Verdict, string, error) {
 	return Yes, fmt.Sprintf("of %d at once one succeeds, in %d rounds.", racers, rounds), nil
 }
 
-func exclusiveLink(dir string, _ *Options) (Verdict, string, error) {
-	return race(func(round, racer int) error {
+func exclusiveLink(dir string, o *Options) (Verdict, string, error) {
+	return race(o, func(round, racer int) error {
 		from := filepath.Join(dir, fmt.Sprintf("link-%d-%d", round, racer))
 		if err := os.WriteFile(from, nil, 0o600); err != nil {
 			return err
@@ -106,8 +104,8 @@ func exclusiveLink(dir string, _ *Options) (Verdict, string, error) {
 	})
 }
 
-func exclusiveCreate(dir string, _ *Options) (Verdict, string, error) {
-	return race(func(round, _ int) error {
+func exclusiveCreate(dir string, o *Options) (Verdict, string, error) {
+	return race(o, func(round, _ int) error {
 		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("created-%d", round)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
 			return err
@@ -150,8 +148,8 @@ func isReplaced(err error) bool {
 }
 
 // atomicRename replaces a file again and again while another reads it.
-func atomicRename(dir string, _ *Options) (Verdict, string, error) {
-	const renames = 200
+func atomicRename(dir string, o *Options) (Verdict, string, error) {
+	renames := o.rounds(200)
 	path := filepath.Join(dir, "renamed")
 	content := func(i int) []byte { return fmt.Appendf(nil, "%064d", i) }
 	if err := os.WriteFile(path, content(0), 0o600); err != nil {

@@ -33,6 +33,11 @@ func TestRun(t *testing.T) {
 		}
 	}
 	empty(t, dir)
+	results, err = diskprobe.Run(t.Context(), dir, diskprobe.Options{MinFreeBytes: 1, Brief: true})
+	if err != nil || len(results) != 8 || diskprobe.Worst(results) == diskprobe.No {
+		t.Errorf("in brief: %+v, %v", results, err)
+	}
+	empty(t, dir)
 	// What is too slow or too full is said.
 	results, err = diskprobe.Run(t.Context(), dir, diskprobe.Options{TTL: time.Nanosecond, MinFreeBytes: 1 << 62})
 	if err != nil {

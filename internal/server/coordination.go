@@ -64,7 +64,7 @@ func (o *Options) probe(ctx context.Context, folder *Folder, address string) err
 		return nil
 	}
 	leases := o.claimOptions()
-	results, err := diskprobe.Run(ctx, folder.Path, diskprobe.Options{TTL: leases.TTL, Slack: leases.Slack, MinFreeBytes: max(o.MinFreeBytes, 1)})
+	results, err := diskprobe.Run(ctx, folder.Path, diskprobe.Options{TTL: leases.TTL, Slack: leases.Slack, MinFreeBytes: max(o.MinFreeBytes, 1), Brief: true})
 	if err != nil {
 		return fmt.Errorf("server: disk: %w", err)
 	}

@@ -153,6 +153,8 @@ func (p *process) eventually(what string, is func() bool) {
 		default:
 		}
 		if time.Now().After(deadline) {
+			_ = p.signal(syscall.SIGQUIT) // for the stacks of its goroutines
+			<-p.ended
 			p.t.Fatalf("not so in time: it %s; log:\n%s", what, p.log.String())
 		}
 	}
