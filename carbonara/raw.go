@@ -298,6 +298,19 @@ func LastRaw(src []byte) (m Measure, ok bool, err error) {
 	return Measure{Timestamp: newest.last, Value: value[0]}, true, nil
 }
 
+// RawKeptFrom returns from where on a raw series is complete: of measures before that, perhaps only the newest is left. 0 if none
+// has gone. An error wraps ErrCorrupt.
+func RawKeptFrom(src []byte) (from Timestamp, err error) {
+	for len(src) > 0 {
+		var c rawChunk
+		if c, src, err = parseRaw(src); err != nil {
+			return 0, fmt.Errorf("raw series: %w", err)
+		}
+		from = max(from, c.keepFrom)
+	}
+	return from, nil
+}
+
 // MergeRaw appends the raw series that operands, oldest first, fold into. An error wraps ErrCorrupt; dst comes back as
 // it was. Dst must not overlap operands.
 func MergeRaw(dst []byte, operands [][]byte) ([]byte, error) {
