@@ -57,6 +57,9 @@ func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity tim
 // overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
 func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) error {
 	j := slices.Index(h.plan.Granularities, granularity)
+	if j < 0 && h.metric.ArchivePolicy.HasGranularity(granularity) {
+		return nil // not reaggregated yet
+	}
 	if j < 0 {
 		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.metric.ID, granularity, model.ErrNotFound)
 	}
@@ -67,7 +70,7 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 		return err
 	}
 	s.parent.metrics.corrupt.Add(float64(b.corrupt))
-	if err := s.parent.reader.Resample(ctx, &b.batch, &b.result); err != nil {
+	if err := b.resample(ctx, s.parent.reader, s.parent.reader); err != nil {
 		return err
 	}
 	groups := b.result.Groups(0, 0)

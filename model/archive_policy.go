@@ -20,6 +20,10 @@ type ArchivePolicy struct {
 	BackWindow int          // older blocks (of the coarsest granularity) that still accept measures
 	Definition []Definition // in the order given
 
+	// Unsettled says that archives of its metrics may still have the form that an earlier version of the policy gave them, until they
+	// are reaggregated. What they hold tells which.
+	Unsettled bool
+
 	methods []carbonara.Method // resolved, in the order of carbonara.Methods
 	plan    *carbonara.Plan
 }
@@ -231,11 +235,14 @@ func (p *ArchivePolicy) Timespan(granularity time.Duration) time.Duration {
 
 // BackWindowBlocks returns how many blocks before the newest one processing keeps open. It is one more than the back
 // window if a rate: method needs the measure before a block's first.
-func (p *ArchivePolicy) BackWindowBlocks() int {
-	if p.plan.HasRate() {
-		return p.BackWindow + 1
+func (p *ArchivePolicy) BackWindowBlocks() int { return BackWindowBlocks(p.plan, p.BackWindow) }
+
+// BackWindowBlocks is that of a policy with this plan and back window.
+func BackWindowBlocks(plan *carbonara.Plan, backWindow int) int {
+	if plan.HasRate() {
+		return backWindow + 1
 	}
-	return p.BackWindow
+	return backWindow
 }
 
 // MarshalJSON shows p as the REST API does: spans as "H:MM:SS" text, null for unlimited.

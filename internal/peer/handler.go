@@ -201,7 +201,7 @@ func (p *Process) find(w http.ResponseWriter, r *http.Request) error {
 	for _, m := range found {
 		if m != nil {
 			answer.Metrics = append(answer.Metrics, metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
-				Policy: numbers.of(m.ArchivePolicy), Resource: m.ResourceID})
+				Policy: numbers.of(m.ArchivePolicy), Resource: m.ResourceID, Unsettled: m.Unsettled})
 		}
 	}
 	answer.Policies = numbers.list

@@ -157,7 +157,7 @@ func (x *Index) ask(ctx context.Context, ids []uuid.UUID, found []*model.Metric,
 			return errFrame
 		}
 		known[m.ID] = &model.Metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
-			ArchivePolicy: policies[m.Policy], ResourceID: m.Resource}
+			ArchivePolicy: policies[m.Policy], ResourceID: m.Resource, Unsettled: m.Unsettled}
 	}
 	for _, at := range missing {
 		m := known[ids[at]]

@@ -162,15 +162,27 @@ func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values [
 	return timestamps, values, corrupt, err
 }
 
-// LastRaw returns the newest measure of a metric's raw series; ok is false if it has none.
-func (s *Store) LastRaw(metric uuid.UUID) (m carbonara.Measure, ok bool, corrupt int, err error) {
+// RawEnd is what is known of a raw series without decoding it.
+type RawEnd struct {
+	Newest carbonara.Measure
+	Any    bool // there is a measure
+	// KeptFrom is from where on the series is complete: of the measures before, perhaps only the last is left.
+	KeptFrom carbonara.Timestamp
+	Corrupt  int // operands that do not decode
+}
+
+// RawEnd reads the end of a metric's raw series.
+func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 	r := s.readers.Get().(*reader)
 	defer s.readers.Put(r)
-	corrupt, err = s.readRaw(metric, r, func(raw []byte) (err error) {
-		m, ok, err = carbonara.LastRaw(raw)
+	e.Corrupt, err = s.readRaw(metric, r, func(raw []byte) (err error) {
+		if e.Newest, e.Any, err = carbonara.LastRaw(raw); err != nil {
+			return err
+		}
+		e.KeptFrom, err = carbonara.RawKeptFrom(raw)
 		return err
 	})
-	return m, ok, corrupt, err
+	return e, err
 }
 
 // readRaw calls decode with the raw series of a metric, if it has one: once, or, if that fails, again without the
