@@ -13,29 +13,10 @@ import (
 	"gnocco/storage/archive"
 )
 
-// Reaggregated counts metrics by what has become of them.
-type Reaggregated struct {
-	Changed   int `json:"changed"`   // they have the form of their policy now
-	Unchanged int `json:"unchanged"` // they had it, or are gone
-	Failed    int `json:"failed"`    // they keep their form: something of them does not decode
-	// Fault says why the first one failed.
-	Fault string `json:"fault,omitempty"`
-}
-
-// Add adds other to r.
-func (r *Reaggregated) Add(other Reaggregated) {
-	r.Changed += other.Changed
-	r.Unchanged += other.Unchanged
-	r.Failed += other.Failed
-	if r.Fault == "" {
-		r.Fault = other.Fault
-	}
-}
-
 // Reaggregate brings the archives of metrics into the form of their archive policies, as metrics say. Their sacks must be held. It
 // is a model.ErrUnavailable if the index, as this process sees it, says otherwise. What it has done is durable, and done again it
 // changes nothing; with an error some may be done. Measures go on to be processed between two metrics.
-func (p *Metricd) Reaggregate(ctx context.Context, metrics []*model.Metric) (done Reaggregated, err error) {
+func (p *Metricd) Reaggregate(ctx context.Context, metrics []*model.Metric) (done model.Reaggregated, err error) {
 	bySack := make(map[*sack][]*model.Metric)
 	for _, m := range metrics {
 		s, err := p.sackOf(m.ID)
@@ -65,7 +46,7 @@ const (
 )
 
 // reaggregate does the first n metrics in one commit.
-func (s *sack) reaggregate(ctx context.Context, metrics []*model.Metric) (n int, done Reaggregated, err error) {
+func (s *sack) reaggregate(ctx context.Context, metrics []*model.Metric) (n int, done model.Reaggregated, err error) {
 	s.work.Lock()
 	defer s.work.Unlock()
 	if s.closed {
@@ -104,7 +85,7 @@ func (s *sack) reaggregate(ctx context.Context, metrics []*model.Metric) (n int,
 		switch {
 		case errors.Is(err, carbonara.ErrCorrupt):
 			s.parent.options.Logger.Error("archive not reaggregated; it keeps its form", "metric", m.ID, "error", err)
-			done.Add(Reaggregated{Failed: 1, Fault: fmt.Sprintf("metric %s: %v", m.ID, err)})
+			done.Add(model.Reaggregated{Failed: 1, Fault: fmt.Sprintf("metric %s: %v", m.ID, err)})
 		case err != nil:
 			return 0, done, err
 		case c == nil:
@@ -121,7 +102,7 @@ func (s *sack) reaggregate(ctx context.Context, metrics []*model.Metric) (n int,
 		return n, done, all.Close()
 	}
 	if err := all.Commit(); err != nil {
-		return 0, Reaggregated{}, err
+		return 0, model.Reaggregated{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

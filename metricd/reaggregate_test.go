@@ -14,7 +14,6 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/internal/testnode"
-	"gnocco/metricd"
 	"gnocco/model"
 )
 
@@ -60,7 +59,7 @@ func changePolicy(t *testing.T, n *testnode.Node, to *model.ArchivePolicy) {
 	}
 }
 
-func reaggregate(t *testing.T, n *testnode.Node, ids ...uuid.UUID) metricd.Reaggregated {
+func reaggregate(t *testing.T, n *testnode.Node, ids ...uuid.UUID) model.Reaggregated {
 	t.Helper()
 	var metrics []*model.Metric
 	for _, id := range ids {

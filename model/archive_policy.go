@@ -182,6 +182,7 @@ func (p *ArchivePolicy) Update(backWindow *int, definition []DefinitionInput) (*
 			return nil, &FieldError{"definition", fmt.Sprintf("Archive policy %s does not support change: %s", p.Name, reason)}
 		}
 		updated = *u
+		updated.Unsettled = p.Unsettled
 	}
 	if backWindow != nil {
 		if *backWindow < 0 {
@@ -190,6 +191,36 @@ func (p *ArchivePolicy) Update(backWindow *int, definition []DefinitionInput) (*
 		updated.BackWindow = *backWindow
 	}
 	return &updated, nil
+}
+
+// Change returns p with another back window, definition and methods (nil: unchanged), other granularities among them. Archives of its
+// metrics then have to be reaggregated. Errors are *FieldError.
+func (p *ArchivePolicy) Change(backWindow *int, definition []DefinitionInput, methods []string) (*ArchivePolicy, error) {
+	resolved, err := p.methods, error(nil)
+	if methods != nil {
+		if resolved, err = resolveMethods(methods); err != nil {
+			return nil, err
+		}
+	}
+	if definition == nil {
+		for _, d := range p.Definition {
+			input := DefinitionInput{Granularity: &d.Granularity}
+			if d.Points > 0 {
+				input.Points = &d.Points
+			}
+			definition = append(definition, input)
+		}
+	}
+	window := p.BackWindow
+	if backWindow != nil {
+		window = *backWindow
+	}
+	changed, err := newArchivePolicy(p.Name, window, definition, resolved)
+	if err != nil {
+		return nil, err
+	}
+	changed.Unsettled = p.Unsettled || !changed.plan.Equal(p.plan)
+	return changed, nil
 }
 
 func granularityChange(from, to *ArchivePolicy) string {

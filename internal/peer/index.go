@@ -88,6 +88,13 @@ func (x *Index) sees(v version) {
 	}
 }
 
+// Sees notes that the index is at least as new as this: what is kept of before is asked for again.
+func (x *Index) Sees(epoch, generation uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sees(version{epoch, generation})
+}
+
 // Generation implements metricd.Index.
 func (x *Index) Generation() uint64 { return x.generation.Load() }
 
