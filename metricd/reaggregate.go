@@ -29,6 +29,9 @@ func (p *Metricd) Reaggregate(ctx context.Context, metrics []*model.Metric) (don
 		for len(metrics) > 0 {
 			n, some, err := s.reaggregate(ctx, metrics)
 			done.Add(some)
+			p.metrics.reaggregated.WithLabelValues(resultChanged).Add(float64(some.Changed))
+			p.metrics.reaggregated.WithLabelValues(resultUnchanged).Add(float64(some.Unchanged))
+			p.metrics.reaggregated.WithLabelValues(resultFailed).Add(float64(some.Failed))
 			if err != nil {
 				return done, fmt.Errorf("metricd: reaggregate in sack %d: %w", s.number, err)
 			}

@@ -126,18 +126,11 @@ func (r *reaggregating) next(ctx context.Context, job *model.Reaggregation) ([]u
 // batch does some metrics, wherever their sacks are.
 func (r *reaggregating) batch(ctx context.Context, ids []uuid.UUID) (done model.Reaggregated, err error) {
 	generation := r.index.Store.Generation()
-	found := make([]*model.Metric, len(ids))
-	if err := r.index.Find(ctx, ids, found); err != nil {
+	metrics, err := r.index.CurrentMetrics(ids)
+	if err != nil {
 		return done, err
 	}
-	var metrics []*model.Metric
-	for _, m := range found {
-		if m == nil {
-			done.Unchanged++ // deleted
-			continue
-		}
-		metrics = append(metrics, m)
-	}
+	done.Unchanged = len(ids) - len(metrics) // deleted
 	some, err := r.node.archives.Reaggregate(ctx, r.index.epoch, generation, metrics)
 	done.Add(some)
 	return done, err

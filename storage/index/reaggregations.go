@@ -139,8 +139,31 @@ func (s *Store) Reaggregation(id uuid.UUID) (*model.Reaggregation, error) {
 	return job, nil
 }
 
-// Reaggregations returns all that are known, the latest first. Of those that are done the oldest are forgotten.
+// Reaggregations returns all that are known, the latest first. Of those that are done the oldest are forgotten. The changes that
+// they are about can be seen by then.
 func (s *Store) Reaggregations(ctx context.Context) ([]*model.Reaggregation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.readReaggregations(ctx)
+}
+
+// CurrentMetrics returns metrics as they are kept, not as they were cached a moment ago; those that are deleted or unknown are left
+// out. What it returns need not be durable yet.
+func (s *Store) CurrentMetrics(ids []uuid.UUID) (metrics []*model.Metric, err error) {
+	for _, id := range ids {
+		m, err := s.readMetric(id)
+		if errors.Is(err, model.ErrNotFound) || err == nil && m.Deleted || err != nil && s.skipCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		metrics = append(metrics, m)
+	}
+	return metrics, nil
+}
+
+func (s *Store) readReaggregations(ctx context.Context) ([]*model.Reaggregation, error) {
 	var jobs []*model.Reaggregation
 	err := s.scan(ctx, []byte{prefixReaggregation}, nil, func(key, value []byte) (bool, error) {
 		job := new(model.Reaggregation)
@@ -257,7 +280,7 @@ const maxFinishedReaggregations = 1000
 
 // forgetReaggregations removes those of single metrics that were done first, while there are too many.
 func (s *Store) forgetReaggregations(ctx context.Context, b *pebble.Batch) error {
-	jobs, err := s.Reaggregations(ctx)
+	jobs, err := s.readReaggregations(ctx)
 	if err != nil {
 		return err
 	}
