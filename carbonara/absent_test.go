@@ -49,10 +49,10 @@ func TestWhatASplitLacksIsAbsent(t *testing.T) {
 	want(&wide, carbonara.Std, 2*minute)
 }
 
-func TestRawKeptFrom(t *testing.T) {
+func TestEndOfRawTellsWhatIsKept(t *testing.T) {
 	f := func(want carbonara.Timestamp, operands ...[]byte) {
 		t.Helper()
-		if got, err := carbonara.RawKeptFrom(slices.Concat(operands...)); err != nil || got != want {
+		if got, err := carbonara.EndOfRaw(slices.Concat(operands...)); err != nil || got.KeptFrom != want {
 			t.Errorf("%v (%v), want %v", got, err, want)
 		}
 	}

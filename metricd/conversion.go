@@ -29,7 +29,7 @@ type conversion struct {
 	form    archive.Form    // of the archive so far
 	earlier *archive.Footing
 
-	raw    series
+	*conversionMemory
 	kept   carbonara.Timestamp // the raw series is complete from here on
 	known  carbonara.Timestamp // all measures of groups that start here or later are in it; 0 if none is gone
 	at     carbonara.Timestamp // no measure from before this is taken any more
@@ -37,14 +37,27 @@ type conversion struct {
 
 	footing *archive.Footing
 	since   []archive.Since // of the granularities of plan
-	batch   carbonara.Batch
-	result  carbonara.Result // of two series: from known on, and from at on on top of the footing
+}
+
+// conversionMemory is used again for the next metric.
+type conversionMemory struct {
+	raw    series
+	batch  carbonara.Batch
+	result carbonara.Result // of two series: from known on, and from at on on top of the footing
+
+	fresh, stored, scratch, narrow, wide carbonara.Groups
+}
+
+// begin empties the batch.
+func (m *conversionMemory) begin() {
+	m.batch.Timestamps, m.batch.Values, m.batch.Series = m.batch.Timestamps[:0], m.batch.Values[:0], m.batch.Series[:0]
 }
 
 // convert returns what changes an archive of this form, which is not that of the metric's policy. The caller commits or closes it.
 func (s *sack) convert(ctx context.Context, metric *model.Metric, form archive.Form, end archive.RawEnd) (_ *archive.Checkpoint, err error) {
 	v := &conversion{store: s.store, plain: s.parent.reader, metric: metric, plan: metric.ArchivePolicy.Plan(), form: form,
-		kept: end.KeptFrom, newest: end.Newest.Timestamp}
+		kept: end.KeptFrom, newest: end.Newest.Timestamp, conversionMemory: s.parent.conversions.Get().(*conversionMemory)}
+	defer s.parent.conversions.Put(v.conversionMemory)
 	if v.earlier, err = s.store.Footing(metric.ID); err != nil {
 		return nil, err
 	}
@@ -86,7 +99,7 @@ func (v *conversion) write(ctx context.Context, c *archive.Checkpoint) error {
 		if v.form.Of(g) != nil {
 			change = v.rewrite
 		}
-		if err := change(c, g, v.fresh(j)); err != nil {
+		if err := change(c, g, v.freshGroups(j)); err != nil {
 			return err
 		}
 	}
@@ -134,7 +147,7 @@ func (v *conversion) add(plan *carbonara.Plan, from, to int, open []float64) {
 
 // resample computes groups from measures: those that start at known or later, and those that stand on the footing.
 func (v *conversion) resample(ctx context.Context) error {
-	v.batch = carbonara.Batch{}
+	v.begin()
 	v.add(v.plan, v.from(v.known), len(v.raw.timestamps), nil)
 	v.add(v.plan, v.from(v.at), len(v.raw.timestamps), openRows(v.footing, v.plan))
 	if err := v.plain.Resample(ctx, &v.batch, &v.result); err != nil {
@@ -146,10 +159,11 @@ func (v *conversion) resample(ctx context.Context) error {
 	return nil
 }
 
-// fresh returns the groups of the plan's j-th granularity that measures tell, wholly or with the footing, all columns.
-func (v *conversion) fresh(j int) *carbonara.Groups {
+// freshGroups returns the groups of the plan's j-th granularity that measures tell, wholly or with the footing, all columns. They are
+// valid until the next call.
+func (v *conversion) freshGroups(j int) *carbonara.Groups {
 	g := v.plan.Granularities[j]
-	fresh := new(carbonara.Groups)
+	fresh := &v.fresh
 	fresh.Reset(g, v.plan.Columns)
 	if start := v.at.Floor(g); start < v.at && start < v.known {
 		if on := v.result.Groups(1, j); on.Len() > 0 && on.Starts[0] == start {
@@ -168,18 +182,17 @@ func (v *conversion) fresh(j int) *carbonara.Groups {
 // rewrite changes splits of a granularity that the archive has: those with columns that are gone from the policy, and those that
 // fresh groups lie in.
 func (v *conversion) rewrite(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
-	var stored, scratch carbonara.Groups
 	return v.store.EachSplit(v.metric.ID, g, func(key carbonara.SplitKey, columns []carbonara.Column) error {
 		part := fresh.Slice(fresh.Search(key.Start), fresh.Search(key.End()))
 		gone := slices.ContainsFunc(columns, func(c carbonara.Column) bool { return !slices.Contains(v.plan.Columns, c) })
 		if part.Len() == 0 && !gone {
 			return nil
 		}
-		if err := v.read(&stored, v.plan.Columns, g, key.Start, key.End()); err != nil {
+		if err := v.read(&v.stored, v.plan.Columns, g, key.Start, key.End()); err != nil {
 			return err
 		}
-		stored.Overlay(0, &part, &scratch)
-		return c.ReplaceSplit(v.metric.ID, key, &stored)
+		v.stored.Overlay(0, &part, &v.scratch)
+		return c.ReplaceSplit(v.metric.ID, key, &v.stored)
 	})
 }
 
@@ -214,16 +227,15 @@ func (v *conversion) buildPast(c *archive.Checkpoint, g time.Duration, oldest ca
 	to := min(v.at.Floor(g), ceil(v.known, g))
 	from := max(source.from, ceil(oldest, g))
 	v.since = append(v.since, archive.Since{Granularity: g, From: from})
-	var narrow, wide carbonara.Groups
 	for from < to {
 		end := min(to, source.window(from, g))
-		if err := v.read(&narrow, momentsOf(v.plan.Columns), source.granularity, from, end); err != nil {
+		if err := v.read(&v.narrow, momentsOf(v.plan.Columns), source.granularity, from, end); err != nil {
 			return err
 		}
-		if err := carbonara.Reaggregate(&wide, &narrow, g); err != nil {
+		if err := carbonara.Reaggregate(&v.wide, &v.narrow, g); err != nil {
 			return err
 		}
-		if err := c.PutGroups(v.metric.ID, &wide); err != nil {
+		if err := c.PutGroups(v.metric.ID, &v.wide); err != nil {
 			return err
 		}
 		from = end

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"gnocco/carbonara"
 	"gnocco/model"
@@ -25,18 +27,36 @@ func (p *Metricd) Reaggregate(ctx context.Context, metrics []*model.Metric) (don
 		}
 		bySack[s] = append(bySack[s], m)
 	}
+	var mu sync.Mutex
+	var all errgroup.Group
 	for s, metrics := range bySack {
-		for len(metrics) > 0 {
-			n, some, err := s.reaggregate(ctx, metrics)
+		all.Go(func() error {
+			some, err := p.reaggregateSack(ctx, s, metrics)
+			mu.Lock()
+			defer mu.Unlock()
 			done.Add(some)
-			p.metrics.reaggregated.WithLabelValues(resultChanged).Add(float64(some.Changed))
-			p.metrics.reaggregated.WithLabelValues(resultUnchanged).Add(float64(some.Unchanged))
-			p.metrics.reaggregated.WithLabelValues(resultFailed).Add(float64(some.Failed))
-			if err != nil {
-				return done, fmt.Errorf("metricd: reaggregate in sack %d: %w", s.number, err)
-			}
-			metrics = metrics[n:]
+			return err
+		})
+	}
+	return done, all.Wait()
+}
+
+// reaggregateSack does metrics of one sack, some at a time, by turns with the others' work.
+func (p *Metricd) reaggregateSack(ctx context.Context, s *sack, metrics []*model.Metric) (done model.Reaggregated, err error) {
+	for len(metrics) > 0 {
+		if err := p.slots.Acquire(ctx, 1); err != nil {
+			return done, err
 		}
+		n, some, err := s.reaggregate(ctx, metrics)
+		p.slots.Release(1)
+		if err != nil {
+			return done, fmt.Errorf("metricd: reaggregate in sack %d: %w", s.number, err)
+		}
+		done.Add(some)
+		p.metrics.reaggregated.WithLabelValues(resultChanged).Add(float64(some.Changed))
+		p.metrics.reaggregated.WithLabelValues(resultUnchanged).Add(float64(some.Unchanged))
+		p.metrics.reaggregated.WithLabelValues(resultFailed).Add(float64(some.Failed))
+		metrics = metrics[n:]
 	}
 	return done, nil
 }

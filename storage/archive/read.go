@@ -162,13 +162,10 @@ func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values [
 	return timestamps, values, corrupt, err
 }
 
-// RawEnd is what is known of a raw series without decoding it.
+// RawEnd is the end of a raw series.
 type RawEnd struct {
-	Newest carbonara.Measure
-	Any    bool // there is a measure
-	// KeptFrom is from where on the series is complete: of the measures before, perhaps only the last is left.
-	KeptFrom carbonara.Timestamp
-	Corrupt  int // operands that do not decode
+	carbonara.RawEnd
+	Corrupt int // operands that do not decode
 }
 
 // RawEnd reads the end of a metric's raw series.
@@ -176,10 +173,7 @@ func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 	r := s.readers.Get().(*reader)
 	defer s.readers.Put(r)
 	e.Corrupt, err = s.readRaw(metric, r, func(raw []byte) (err error) {
-		if e.Newest, e.Any, err = carbonara.LastRaw(raw); err != nil {
-			return err
-		}
-		e.KeptFrom, err = carbonara.RawKeptFrom(raw)
+		e.RawEnd, err = carbonara.EndOfRaw(raw)
 		return err
 	})
 	return e, err
