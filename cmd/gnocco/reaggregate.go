@@ -82,7 +82,8 @@ func (flags *reaggregateFlags) run(ctx context.Context, c *client.Client, out, s
 	if backWindow != nil {
 		changes["back_window"] = *backWindow
 	}
-	path, job := "/v1/metric/"+url.PathEscape(flags.metric), uuid.Nil
+	path := "/v1/metric/" + url.PathEscape(flags.metric)
+	var job uuid.UUID
 	switch {
 	case flags.policy == "" && flags.metric == "":
 		if len(changes) > 0 || flags.preview || flags.wait || flags.cancel {
@@ -102,7 +103,8 @@ func (flags *reaggregateFlags) run(ctx context.Context, c *client.Client, out, s
 			changes["archive_policy_name"] = flags.policy
 		}
 	default:
-		path, job = "/v1/archive_policy/"+url.PathEscape(flags.policy)+"?reaggregate=true", model.ReaggregationOfPolicy(flags.policy)
+		path = "/v1/archive_policy/" + url.PathEscape(flags.policy) + "?reaggregate=true"
+		job = model.ReaggregationOfPolicy(flags.policy)
 	}
 	if flags.cancel {
 		return c.Do(ctx, http.MethodDelete, "/v1/reaggregation/"+job.String(), nil, nil)
