@@ -51,15 +51,15 @@ func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity tim
 	if h == nil || len(h.pending) == 0 {
 		return nil
 	}
+	if !slices.Contains(h.plan.Granularities, granularity) && metric.ArchivePolicy.HasGranularity(granularity) {
+		return nil // not reaggregated yet
+	}
 	return s.overlayHead(ctx, h, granularity, from, to, dst)
 }
 
 // overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
 func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) error {
 	j := slices.Index(h.plan.Granularities, granularity)
-	if j < 0 && h.metric.ArchivePolicy.HasGranularity(granularity) {
-		return nil // not reaggregated yet
-	}
 	if j < 0 {
 		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.metric.ID, granularity, model.ErrNotFound)
 	}

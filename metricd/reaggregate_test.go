@@ -93,6 +93,7 @@ func TestANewGranularityIsMadeOfMoments(t *testing.T) {
 	post(t, n, id, map[int]float64{6600: 1, 6610: 3})
 	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{minute, 5 * minute, 30 * minute}, "mean", "max", "std", "last", "first"))
 	// Until it is reaggregated it goes on as it was.
+	requireValues(t, values(t, n, id, 30*minute, carbonara.Max), map[int]float64{})
 	post(t, n, id, map[int]float64{6620: 5})
 	requireValues(t, values(t, n, id, 30*minute, carbonara.Max), map[int]float64{})
 	if got := values(t, n, id, minute, carbonara.Max); len(got) != 111 || got[6600] != 5 {

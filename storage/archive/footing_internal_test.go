@@ -31,8 +31,5 @@ func FuzzFooting(f *testing.F) {
 		if err != nil || again.At != footing.At || len(again.Rows) != len(footing.Rows) || len(again.Since) != len(footing.Since) {
 			t.Fatalf("%+v, %+v, %v", footing, again, err)
 		}
-		if _, err := decodeFooting(body); err == nil && len(body) > 0 {
-			t.Skip() // a hash that fits by chance of the corpus
-		}
 	})
 }

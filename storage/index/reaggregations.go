@@ -113,7 +113,7 @@ func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string, n
 // startReaggregation writes a job that starts, from the beginning. mu is held.
 func (s *Store) startReaggregation(b *pebble.Batch, job *model.Reaggregation, now time.Time) (*model.Reaggregation, error) {
 	earlier, err := s.Reaggregation(job.ID)
-	if err != nil && !errors.Is(err, model.ErrNotFound) {
+	if err != nil && !errors.Is(err, model.ErrNotFound) && !s.skipCorrupt(err) {
 		return nil, err
 	}
 	if earlier != nil {
