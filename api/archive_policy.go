@@ -48,6 +48,13 @@ func (a *api) updateArchivePolicy(w http.ResponseWriter, r *http.Request, who *I
 	if err := a.enforce(who, "update archive policy", nameTarget(name)); err != nil {
 		return err
 	}
+	reaggregate, err := parseBool(r.URL.Query(), "reaggregate", false)
+	if err != nil {
+		return err
+	}
+	if reaggregate {
+		return a.changeArchivePolicy(w, r, name)
+	}
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return err
@@ -113,19 +120,28 @@ func parseArchivePolicy(body input) (*model.ArchivePolicy, error) {
 	}
 	var methods []string
 	if field, ok := fields["aggregation_methods"]; ok {
-		names, ok := field.value.([]any)
-		if !ok {
-			return nil, field.fault("expected a list")
-		}
-		for i, value := range names {
-			method, _ := value.(string)
-			if !isMethodPattern(method) {
-				return nil, field.at(value, i).fault("not a valid value")
-			}
-			methods = append(methods, method)
+		if methods, err = parseMethods(field); err != nil {
+			return nil, err
 		}
 	}
 	return model.NewArchivePolicy(name, backWindow, definition, methods)
+}
+
+// parseMethods reads a list of aggregation methods; an empty one is not nil.
+func parseMethods(field input) ([]string, error) {
+	names, ok := field.value.([]any)
+	if !ok {
+		return nil, field.fault("expected a list")
+	}
+	methods := []string{}
+	for i, value := range names {
+		method, _ := value.(string)
+		if !isMethodPattern(method) {
+			return nil, field.at(value, i).fault("not a valid value")
+		}
+		methods = append(methods, method)
+	}
+	return methods, nil
 }
 
 // isMethodPattern tells whether text is an aggregation method, perhaps one to add or to take away, or all of them.

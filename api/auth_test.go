@@ -18,6 +18,7 @@ import (
 
 	"gnocco/api"
 	"gnocco/api/policy"
+	"gnocco/model"
 )
 
 // trusted are the headers of a user of mode keystone behind a proxy.
@@ -94,6 +95,14 @@ func TestRulesAcrossUsers(t *testing.T) {
 	f("POST /v1/metric/"+metric+"/measures", `[{"timestamp":1,"value":1}]`, "ascm", 403)
 	f("POST /v1/batch/metrics/measures", `{"`+metric+`":[{"timestamp":1,"value":1}]}`, "ascm", 403)
 	f("POST /v1/search/metric?metric_id="+metric, `{"=":1}`, "acm", 403)
+	f("PATCH /v1/archive_policy/simple?reaggregate=true", `{}`, "a", 403)
+	f("PATCH /v1/metric/"+metric, `{}`, "a", 403)
+	f("GET /v1/reaggregation", "", "a", 403)
+	f("POST /v1/reaggregation", `{}`, "a", 403)
+	s.want(t, "POST /v1/reaggregation", `{"archive_policy_name":"simple"}`, 202, "~running", users["a"]...)
+	again := "/v1/reaggregation/" + model.ReaggregationOfPolicy("simple").String()
+	f("GET "+again, "", "a", 403)
+	f("DELETE "+again, "", "a", 403)
 
 	// Lists and searches show what their user may see.
 	seen := func(request, body, part, may string) {

@@ -239,6 +239,7 @@ func (b *badInputServer) path(o contract.Operation) string {
 		{"/v1/archive_policy/{name}", "/v1/archive_policy/spare"}, {"/v1/archive_policy_rule/{name}", "/v1/archive_policy_rule/disks"},
 		{"/v1/resource_type/{name}", "/v1/resource_type/host"}, {"/v1/metric/{id}", "/v1/metric/" + b.names["metric"]},
 		{"/v1/correlations/{id}", "/v1/correlations/" + b.names["job"]},
+		{"/v1/reaggregation/{id}", "/v1/reaggregation/" + b.names["again"]},
 		{"{type}", "host"}, {"{id}", "web"}, {"{name}", "cpu"}, {"{file}", "no-such"},
 	} {
 		path = strings.ReplaceAll(path, part[0], part[1])
@@ -254,7 +255,7 @@ func (b *badInputServer) digest(t *testing.T) string {
 	var all bytes.Buffer
 	for _, path := range []string{
 		"archive_policy", "archive_policy_rule", "resource_type", "resource/generic?details=true&history=true", "metric",
-		"status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true", "resource/host/web/metric/cpu/measures?refresh=true",
+		"reaggregation", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true", "resource/host/web/metric/cpu/measures?refresh=true",
 	} {
 		w := b.call(t, "GET /v1/"+b.fill(path), "", "user", "admin")
 		fmt.Fprintf(&all, "%s: %d %s\n", path, w.Code, w.Body)

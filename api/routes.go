@@ -40,11 +40,17 @@ func (a *api) routes(r chi.Router, prefix string) {
 	at("GET", "/v1/metric", a.listed("list metric", a.listMetrics))
 	at("POST", "/v1/metric", a.allowed("create metric", a.createMetric))
 	at("GET", "/v1/metric/{id}", a.as(a.withMetric("get metric", a.getMetric)))
+	at("PATCH", "/v1/metric/{id}", a.as(a.withMetric("update metric", a.changeMetric)))
 	at("DELETE", "/v1/metric/{id}", a.as(a.withMetric("delete metric", a.deleteMetric)))
 	at("GET", "/v1/metric/{id}/measures", a.as(a.withMetric("get measures", a.getMeasures)))
 	at("POST", "/v1/metric/{id}/measures", a.as(a.withMetric("post measures", a.postMeasures)))
 	at("POST", "/v1/batch/metrics/measures", a.as(a.postBatch))
 	at("POST", "/v1/batch/resources/metrics/measures", a.as(a.postResourcesBatch))
+
+	at("GET", "/v1/reaggregation", a.allowed("reaggregate", a.listReaggregations))
+	at("POST", "/v1/reaggregation", a.allowed("reaggregate", a.createReaggregation))
+	at("GET", "/v1/reaggregation/{id}", a.allowed("reaggregate", a.getReaggregation))
+	at("DELETE", "/v1/reaggregation/{id}", a.allowed("reaggregate", a.cancelReaggregation))
 
 	at("GET", "/v1/resource_type", a.allowed("list resource type", a.listResourceTypes))
 	at("POST", "/v1/resource_type", a.allowed("create resource type", a.createResourceType))

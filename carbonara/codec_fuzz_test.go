@@ -112,9 +112,9 @@ func FuzzDecodeRaw(f *testing.F) {
 			t.Fatal(err)
 		}
 		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
-		if last, ok, err := carbonara.LastRaw(src); err != nil || ok != (len(timestamps) > 0) ||
-			ok && (last.Timestamp != timestamps[len(timestamps)-1] || math.Float64bits(last.Value) != math.Float64bits(values[len(values)-1])) {
-			t.Fatalf("last: %v, %v, %v", last, ok, err)
+		if end, err := carbonara.EndOfRaw(src); err != nil || end.Any != (len(timestamps) > 0) ||
+			end.Any && (end.Newest.Timestamp != timestamps[len(timestamps)-1] || math.Float64bits(end.Newest.Value) != math.Float64bits(values[len(values)-1])) {
+			t.Fatalf("end: %v, %v", end, err)
 		}
 	})
 }

@@ -7,7 +7,8 @@ import "math"
 // order and in how many steps groups were combined. Otherwise floats are added as they come.
 type combination struct {
 	moments
-	any bool
+	any    bool
+	absent uint8 // moments that are not known of some group, as bits
 
 	decimal       bool // sum10 holds the sum, in units of 10^-e
 	decimalMoment bool // squares10 holds the sum of squares, in units of 10^-2e
@@ -28,9 +29,10 @@ func (c *combination) add(m *moments, e int) {
 		squares10, decimalMoment = exactSquares(m, sum10, e)
 	}
 	if !c.any {
-		*c = combination{moments: *m, any: true, decimal: decimal, decimalMoment: decimalMoment, sum10: sum10, squares10: squares10}
+		*c = combination{moments: *m, any: true, absent: m.absences(), decimal: decimal, decimalMoment: decimalMoment, sum10: sum10, squares10: squares10}
 		return
 	}
+	c.absent |= m.absences()
 	n := c.count + m.count
 	d := m.sum/m.count - c.sum/c.count
 	c.m2 += m.m2 + float64(d*d*(c.count/n*m.count)) // not fused: the same bits on every machine

@@ -149,7 +149,7 @@ func (l *layout) at(g *Groups, row int) moments {
 		return math.NaN()
 	}
 	m := moments{value(ColumnCount), value(ColumnSum), value(ColumnMin), value(ColumnMax), value(ColumnM2), value(ColumnFirst), value(ColumnLast)}
-	if m.count != m.count {
+	if m.count != m.count && !isAbsent(m.count) {
 		m.count = 1
 	}
 	return m
@@ -164,7 +164,10 @@ func (g *Groups) appendMoments(l *layout, c combination, e int) {
 			continue
 		}
 		v := state[column]
-		if !c.any && Column(column) != ColumnCount {
+		switch {
+		case c.absent&(1<<column|1<<ColumnCount) != 0:
+			v = absent
+		case !c.any && Column(column) != ColumnCount:
 			v = nan
 		}
 		g.Values[i] = append(g.Values[i], v)

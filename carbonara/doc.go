@@ -92,4 +92,7 @@
 //
 // 13. Splits. Aggregates are stored in splits of 3,600 groups: a split of granularity g starts at a multiple of 3,600 * g
 // since 1970.
+//
+// 14. Absent. What is not known of a group, because its archive policy asks for it only since later, is absent ([Absent]): no method
+// answers from it, and of a wider group that contains it nothing more is known.
 package carbonara

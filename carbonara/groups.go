@@ -8,7 +8,7 @@ import (
 
 // Groups are the aggregates of one metric at one granularity, as columns: row i is the group that starts at
 // Starts[i]; Starts ascend strictly. Values[c][i] is the value of column Columns[c]. A rate: column of a group in
-// which no difference ends is absent: NaN with a rate count of 0.
+// which no difference ends is absent: NaN with a rate count of 0. A value that is not known is Absent.
 type Groups struct {
 	Granularity time.Duration
 	Starts      []Timestamp
@@ -50,7 +50,7 @@ func (g *Groups) Slice(from, to int) Groups {
 	return s
 }
 
-// Append adds all rows of other after those of g; they must be later. Columns that other lacks become NaN.
+// Append adds all rows of other after those of g; they must be later. Columns that other lacks are absent.
 func (g *Groups) Append(other *Groups) {
 	g.Starts = append(g.Starts, other.Starts...)
 	for i, c := range g.Columns {
@@ -59,7 +59,7 @@ func (g *Groups) Append(other *Groups) {
 			continue
 		}
 		for range other.Starts {
-			g.Values[i] = append(g.Values[i], nan)
+			g.Values[i] = append(g.Values[i], absent)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (g *Groups) Search(t Timestamp) int {
 }
 
 // Aggregate derives method m and appends (start, value) to the two slices. Groups where m is absent (std of one
-// measure, a rate without a difference) are left out.
+// measure, a rate without a difference, what is not known) are left out.
 func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Timestamp, []float64) {
 	cols := m.Columns()
 	first := g.Column(cols[0])
@@ -82,7 +82,7 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 	case Mean:
 		sum := g.Column(cols[1])
 		for i, n := range first {
-			if n > 0 {
+			if n > 0 && !isAbsent(sum[i]) {
 				starts = append(starts, g.Starts[i])
 				values = append(values, sum[i]/n)
 			}
@@ -91,7 +91,7 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 	case Std:
 		m2 := g.Column(cols[1])
 		for i, n := range first {
-			if n > 1 {
+			if n > 1 && !isAbsent(m2[i]) {
 				starts = append(starts, g.Starts[i])
 				values = append(values, math.Sqrt(m2[i]/(n-1)))
 			}
@@ -103,7 +103,7 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 		rateCount = g.Column(ColumnCount.Rate())
 	}
 	for i, v := range first {
-		if rateCount != nil && rateCount[i] == 0 {
+		if rateCount != nil && rateCount[i] == 0 || isAbsent(v) {
 			continue
 		}
 		starts = append(starts, g.Starts[i])
@@ -112,7 +112,7 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 	return starts, values
 }
 
-// nan is the value of a column that a group lacks.
+// nan is the value of a rate: column of a group in which no difference ends.
 var nan = math.NaN()
 
 // AppendLast appends the last row's values, in the order of the columns, to dst; nothing if there is no row.

@@ -31,7 +31,7 @@ func (g *Groups) Overlay(row int, newer, scratch *Groups) {
 			case takeNewer && source != nil:
 				g.Values[c] = append(g.Values[c], source[j])
 			case takeNewer && !both:
-				g.Values[c] = append(g.Values[c], nan)
+				g.Values[c] = append(g.Values[c], absent)
 			default:
 				g.Values[c] = append(g.Values[c], scratch.Values[c][i])
 			}

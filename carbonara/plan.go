@@ -31,6 +31,21 @@ func NewPlan(granularities []time.Duration, methods []Method) *Plan {
 	}
 	slices.Sort(p.Columns)
 	p.Columns = slices.Compact(p.Columns)
+	return p.completed()
+}
+
+// PlanOf returns the plan that makes these columns (ascending, complete as a plan's are) at these granularities (ascending):
+// that of an archive, whatever policy it was made by.
+func PlanOf(granularities []time.Duration, columns []Column) *Plan {
+	return (&Plan{Granularities: slices.Clone(granularities), Columns: slices.Clone(columns)}).completed()
+}
+
+// Equal tells whether two plans make the same columns at the same granularities.
+func (p *Plan) Equal(q *Plan) bool {
+	return p == q || slices.Equal(p.Granularities, q.Granularities) && slices.Equal(p.Columns, q.Columns)
+}
+
+func (p *Plan) completed() *Plan {
 	p.complete()
 	for _, g := range p.Granularities {
 		single := &Plan{Granularities: []time.Duration{g}, Columns: p.Columns}

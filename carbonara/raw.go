@@ -273,29 +273,39 @@ func DecodeRaw(src []byte, timestamps []Timestamp, values []float64) ([]Timestam
 	return series.timestamps, series.values, nil
 }
 
-// LastRaw returns the newest measure of a raw series without decoding the others' timestamps; ok is false if there is
-// none. An error wraps ErrCorrupt.
-func LastRaw(src []byte) (m Measure, ok bool, err error) {
+// RawEnd is what the end of a raw series tells, without decoding all of it.
+type RawEnd struct {
+	Newest Measure // if Any
+	Any    bool    // there is a measure
+	// KeptFrom is from where on the series is complete: of the measures before, perhaps only the last is left.
+	KeptFrom Timestamp
+}
+
+// EndOfRaw returns the end of a raw series; the timestamps of others than the newest measure are not decoded. An error wraps
+// ErrCorrupt.
+func EndOfRaw(src []byte) (end RawEnd, err error) {
 	s := getScratch()
 	defer s.release()
 	var newest rawChunk
 	for len(src) > 0 {
 		var c rawChunk
 		if c, src, err = parseRaw(src); err != nil {
-			return m, false, fmt.Errorf("raw series: %w", err)
+			return RawEnd{}, fmt.Errorf("raw series: %w", err)
 		}
+		end.KeptFrom = max(end.KeptFrom, c.keepFrom)
 		if c.n > 0 && (newest.n == 0 || c.last >= newest.last) {
 			newest = c
 		}
 	}
 	if newest.n == 0 {
-		return m, false, nil
+		return end, nil
 	}
 	value, err := newest.appendValues(nil, newest.n-1, s)
 	if err != nil {
-		return m, false, fmt.Errorf("raw series: %w", err)
+		return RawEnd{}, fmt.Errorf("raw series: %w", err)
 	}
-	return Measure{Timestamp: newest.last, Value: value[0]}, true, nil
+	end.Newest, end.Any = Measure{Timestamp: newest.last, Value: value[0]}, true
+	return end, nil
 }
 
 // MergeRaw appends the raw series that operands, oldest first, fold into. An error wraps ErrCorrupt; dst comes back as

@@ -151,9 +151,9 @@ func TestMergeRaw(t *testing.T) {
 		if got := mustMergeRaw(t, gathered); string(got) != string(merged) {
 			t.Fatalf("round %d: folding %d to %d of %d first gives another series", round, at, end, len(operands))
 		}
-		if last, ok, err := carbonara.LastRaw(slices.Concat(operands...)); err != nil || ok != (len(timestamps) > 0) ||
-			ok && (last != carbonara.Measure{Timestamp: timestamps[len(timestamps)-1], Value: values[len(values)-1]}) {
-			t.Fatalf("last measure: %v, %v, %v", last, ok, err)
+		if end, err := carbonara.EndOfRaw(slices.Concat(operands...)); err != nil || end.Any != (len(timestamps) > 0) ||
+			end.Any && (end.Newest != carbonara.Measure{Timestamp: timestamps[len(timestamps)-1], Value: values[len(values)-1]}) {
+			t.Fatalf("end: %v, %v", end, err)
 		}
 	}
 }
@@ -196,8 +196,8 @@ func TestDecodeRawOfDamage(t *testing.T) {
 		if out, err := carbonara.MergeRaw([]byte{1}, [][]byte{src}); !errors.Is(err, carbonara.ErrCorrupt) || len(out) != 1 {
 			t.Fatalf("merge: error %v", err)
 		}
-		if _, _, err := carbonara.LastRaw(src); !errors.Is(err, carbonara.ErrCorrupt) {
-			t.Fatalf("last: error %v", err)
+		if _, err := carbonara.EndOfRaw(src); !errors.Is(err, carbonara.ErrCorrupt) {
+			t.Fatalf("end: error %v", err)
 		}
 	}
 	for _, kind := range rawKinds {

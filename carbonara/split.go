@@ -201,7 +201,7 @@ func (s *scratch) decodeColumns(lo, hi int, dst *Groups) error {
 		if !ok {
 			base := len(dst.Values[i])
 			dst.Values[i] = slices.Grow(dst.Values[i], hi-lo)[:base+hi-lo]
-			fill(dst.Values[i][base:], math.NaN())
+			fill(dst.Values[i][base:], absent)
 			continue
 		}
 		values, err := stored.body.appendTo(dst.Values[i], len(s.positions), lo, hi, s)

@@ -6,7 +6,7 @@ import (
 )
 
 // MergeSplits appends the split that operands, oldest first, fold into. A group of a newer operand replaces that of the
-// same start in older ones, all its columns: one that the newer operand lacks becomes NaN. Only so is the outcome the
+// same start in older ones, all its columns: one that the newer operand lacks is absent. Only so is the outcome the
 // same however a store gathers operands before it folds them. An error wraps ErrCorrupt; dst comes back as it was.
 // Dst must not overlap operands.
 func MergeSplits(dst []byte, key SplitKey, operands [][]byte) ([]byte, error) {

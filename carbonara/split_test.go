@@ -325,7 +325,7 @@ func TestMergeSplits(t *testing.T) {
 			for i, start := range g.Starts {
 				row := make([]float64, len(columnsOf7))
 				for c := range row {
-					row[c] = math.NaN()
+					row[c] = carbonara.Absent()
 					if values := g.Column(columnsOf7[c]); values != nil {
 						row[c] = values[i]
 					}

@@ -1,9 +1,6 @@
 package carbonara
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // splitVectorVersion is the first byte of a split of format 2, which encodes groups in vectors of 1,024. It is written
 // from minVectorGroups on: the few groups of an operand are smaller, and written faster, in format 1.
@@ -150,7 +147,7 @@ func (r *vectorReader) read(out []float64, column Column) ([]float64, error) {
 // decode fills out with a column that is stored in this way, if at all.
 func (r *vectorReader) decode(out []float64, stored storedColumn, ok bool) error {
 	if !ok {
-		fill(out, math.NaN())
+		fill(out, absent)
 		return nil
 	}
 	if stored.body.codec&codecMask != codecVectors {

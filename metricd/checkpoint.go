@@ -40,7 +40,7 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 			return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 		}
 	}
-	if err := s.parent.options.Resampler.Resample(ctx, &b.batch, &b.result); err != nil {
+	if err := b.resample(ctx, s.parent.options.Resampler, s.parent.reader); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
 	c := s.store.NewCheckpoint()
@@ -73,7 +73,7 @@ func (s *sack) write(c *archive.Checkpoint, b *batch) error {
 			}
 		}
 		b.raw.set(b.pending(e))
-		if err := c.AppendRaw(h.metric.ID, keepFrom(h.metric.ArchivePolicy, h.newest.Timestamp), b.raw.timestamps, b.raw.values); err != nil {
+		if err := c.AppendRaw(h.metric.ID, h.keepFrom(), b.raw.timestamps, b.raw.values); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (s *sack) write(c *archive.Checkpoint, b *batch) error {
 // writeGroups writes the new and changed groups of one granularity and removes the splits that they make expire.
 func (s *sack) writeGroups(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series, groups *carbonara.Groups) error {
 	h := e.head
-	timespan := h.metric.ArchivePolicy.Timespan(groups.Granularity)
+	timespan := h.timespan(groups.Granularity)
 	newest := h.newest.Timestamp.Floor(groups.Granularity)
 	from := 0
 	if timespan > 0 {
@@ -123,6 +123,15 @@ func (s *sack) writeGroups(c *archive.Checkpoint, b *batch, e entry, series *car
 		return s.expire(c, h, groups.Granularity, timespan, newest)
 	}
 	return nil
+}
+
+// timespan returns how long the archive keeps aggregates of a granularity, 0 for without limit: what a new policy no longer keeps
+// stays until the metric is reaggregated, which may make wider groups of it.
+func (h *head) timespan(granularity time.Duration) time.Duration {
+	if !h.settled() {
+		return 0
+	}
+	return h.metric.ArchivePolicy.Timespan(granularity)
 }
 
 // expire removes the splits of a granularity that are too old once the newest group starts at newest.

@@ -8,6 +8,8 @@
 // the measures of many metrics, and commits splits, raw series and the consumed mark in one synced batch. Only then may
 // the incoming store delete. After a crash the incoming store is replayed from the mark.
 //
+// Archives of a policy that has changed are brought into their new form one by one (Reaggregate; form.go says what a form is).
+//
 // Start with sack.go (drain), then head.go, checkpoint.go and read.go. docs/decisions/0009-heads.md says why the
 // resampler runs at the checkpoint and at reads rather than at every drain.
 //

@@ -6,13 +6,14 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/archive"
 )
 
 // head is a metric's recent past in memory.
 type head struct {
 	metric     *model.Metric
-	plan       *carbonara.Plan
-	generation uint64 // of the index when metric was looked up
+	plan       *carbonara.Plan // of its archive; the policy's, but while that waits to be reaggregated
+	generation uint64          // of the index when metric was looked up
 
 	newest    carbonara.Measure // by timestamp, of all measures; if hasNewest
 	hasNewest bool
@@ -28,6 +29,11 @@ type head struct {
 	hasBase bool
 	open    []float64
 
+	// What of the past can be computed again: the raw series is complete from kept on, and a footing (nil for none) has what came
+	// before of groups that began earlier; measures from before the footing are not taken.
+	kept    carbonara.Timestamp
+	footing *archive.Footing
+
 	dropped  uint64 // measures too old, since the last checkpoint
 	surveyed bool   // splits older than its timespans are gone; false after a start or a change of policy
 	dirty    bool   // in the sack's list of heads that the next checkpoint writes
@@ -39,13 +45,17 @@ func (h *head) oldest() carbonara.Timestamp {
 	if !h.hasNewest {
 		return 0
 	}
-	return oldestAccepted(h.metric.ArchivePolicy, h.newest.Timestamp)
+	oldest := oldestAccepted(h.plan, h.metric.ArchivePolicy.BackWindow, h.newest.Timestamp)
+	if h.footing != nil {
+		return max(oldest, h.footing.At)
+	}
+	return oldest
 }
 
 // oldestAccepted returns the start of the back window of a metric whose newest measure is at newest.
-func oldestAccepted(policy *model.ArchivePolicy, newest carbonara.Timestamp) carbonara.Timestamp {
-	block := policy.Plan().Coarsest()
-	start, blocks := newest.Floor(block), carbonara.Timestamp(policy.BackWindowBlocks())
+func oldestAccepted(plan *carbonara.Plan, backWindow int, newest carbonara.Timestamp) carbonara.Timestamp {
+	block := plan.Coarsest()
+	start, blocks := newest.Floor(block), carbonara.Timestamp(model.BackWindowBlocks(plan, backWindow))
 	if blocks > start/carbonara.Timestamp(block) {
 		return 0
 	}
@@ -54,8 +64,13 @@ func oldestAccepted(policy *model.ArchivePolicy, newest carbonara.Timestamp) car
 
 // keepFrom returns from where on raw measures are kept when the newest is at newest: all that a late measure could
 // make necessary again, the groups of every granularity that reach into the back window.
-func keepFrom(policy *model.ArchivePolicy, newest carbonara.Timestamp) carbonara.Timestamp {
-	return groupsStart(policy.Plan(), oldestAccepted(policy, newest))
+func keepFrom(plan *carbonara.Plan, backWindow int, newest carbonara.Timestamp) carbonara.Timestamp {
+	return groupsStart(plan, oldestAccepted(plan, backWindow, newest))
+}
+
+// keepFrom is that of the head's raw series.
+func (h *head) keepFrom() carbonara.Timestamp {
+	return keepFrom(h.plan, h.metric.ArchivePolicy.BackWindow, h.newest.Timestamp)
 }
 
 // groupsStart returns the earliest start of the groups that t falls into. Granularities need not divide one another.
@@ -120,7 +135,11 @@ func (h *head) appendSorted(dst []carbonara.Measure) []carbonara.Measure {
 
 // checkpointed forgets what a checkpoint made durable. The open rows are those of the newest groups.
 func (h *head) checkpointed(open []float64) {
-	h.base, h.hasBase, h.surveyed = h.newest, h.hasNewest, true
+	h.base, h.hasBase, h.surveyed = h.newest, h.hasNewest, h.settled()
+	if h.hasNewest {
+		h.kept = max(h.kept, h.keepFrom())
+		h.outgrow()
+	}
 	h.open = append(h.open[:0], open...)
 	if len(open) == 0 {
 		h.open = nil

@@ -22,6 +22,7 @@ type Metricd struct {
 	metrics            *metrics
 	reader             *carbonara.CPUResampler // for the few measures of a head
 	reads, checkpoints sync.Pool               // *batch, apart because of their sizes
+	conversions        sync.Pool               // *conversionMemory
 
 	slots   *semaphore.Weighted // sacks worked on at a time
 	stop    context.CancelFunc
@@ -49,6 +50,7 @@ func New(options Options) (*Metricd, error) {
 	}
 	p.reads.New = func() any { return new(batch) }
 	p.checkpoints.New = p.reads.New
+	p.conversions.New = func() any { return new(conversionMemory) }
 	p.metrics = newMetrics(options.Registerer, p)
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop

@@ -9,12 +9,20 @@ const (
 	reasonCorrupt = "corrupt_block"
 )
 
+// What has become of metrics in a reaggregation.
+const (
+	resultChanged   = "changed"
+	resultUnchanged = "unchanged"
+	resultFailed    = "failed"
+)
+
 type metrics struct {
 	processed          prometheus.Counter
 	dropped            *prometheus.CounterVec
 	corrupt            prometheus.Counter
 	failures           prometheus.Counter
 	expunged           prometheus.Counter
+	reaggregated       *prometheus.CounterVec
 	checkpointSeconds  prometheus.Histogram
 	checkpointMeasures prometheus.Histogram
 	checkpointBytes    prometheus.Counter
@@ -33,8 +41,10 @@ func newMetrics(registerer prometheus.Registerer, p *Metricd) *metrics {
 		processed: counter("measures_processed_total", "Measures taken into heads; reads see them."),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "metricd",
 			Name: "measures_dropped_total", Help: "Measures dropped, by reason."}, []string{"reason"}),
-		corrupt:            counter("corrupt_values_total", "Stored values met that did not decode; they are left out of answers and kept."),
-		failures:           counter("failures_total", "Drains and checkpoints that failed and were tried again."),
+		corrupt:  counter("corrupt_values_total", "Stored values met that did not decode; they are left out of answers and kept."),
+		failures: counter("failures_total", "Drains and checkpoints that failed and were tried again."),
+		reaggregated: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "metricd",
+			Name: "metrics_reaggregated_total", Help: "Metrics looked at by reaggregations, by result."}, []string{"result"}),
 		expunged:           counter("metrics_expunged_total", "Deleted metrics removed for good."),
 		checkpointSeconds:  histogram("checkpoint_seconds", "Time of a sack's checkpoint.", prometheus.ExponentialBuckets(0.001, 2, 14)),
 		checkpointMeasures: histogram("checkpoint_measures", "Measures in a checkpoint: the resampler's batch.", prometheus.ExponentialBuckets(1, 4, 12)),
@@ -44,6 +54,9 @@ func newMetrics(registerer prometheus.Registerer, p *Metricd) *metrics {
 	}
 	for _, reason := range []string{reasonTooOld, reasonDeleted, reasonCorrupt} {
 		m.dropped.WithLabelValues(reason)
+	}
+	for _, result := range []string{resultChanged, resultUnchanged, resultFailed} {
+		m.reaggregated.WithLabelValues(result)
 	}
 	if registerer != nil {
 		gauge := func(name, help string, value func(*sack) int) prometheus.Collector {
@@ -57,7 +70,7 @@ func newMetrics(registerer prometheus.Registerer, p *Metricd) *metrics {
 				return float64(total)
 			})
 		}
-		registerer.MustRegister(m.processed, m.dropped, m.corrupt, m.failures, m.expunged, m.checkpointSeconds, m.checkpointMeasures,
+		registerer.MustRegister(m.processed, m.dropped, m.corrupt, m.failures, m.expunged, m.reaggregated, m.checkpointSeconds, m.checkpointMeasures,
 			m.checkpointBytes, m.checkpointGroups, m.readSeconds,
 			gauge("sacks", "Sacks held by this process.", func(*sack) int { return 1 }),
 			gauge("heads", "Metrics in memory.", func(s *sack) int { return len(s.heads) }),

@@ -51,6 +51,9 @@ func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity tim
 	if h == nil || len(h.pending) == 0 {
 		return nil
 	}
+	if !slices.Contains(h.plan.Granularities, granularity) && metric.ArchivePolicy.HasGranularity(granularity) {
+		return nil // not reaggregated yet
+	}
 	return s.overlayHead(ctx, h, granularity, from, to, dst)
 }
 
@@ -67,7 +70,7 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 		return err
 	}
 	s.parent.metrics.corrupt.Add(float64(b.corrupt))
-	if err := s.parent.reader.Resample(ctx, &b.batch, &b.result); err != nil {
+	if err := b.resample(ctx, s.parent.reader, s.parent.reader); err != nil {
 		return err
 	}
 	groups := b.result.Groups(0, 0)

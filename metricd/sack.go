@@ -2,6 +2,7 @@ package metricd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -23,11 +24,12 @@ type sack struct {
 	stop        context.CancelFunc
 	checkpoints sync.WaitGroup // the loop that makes them
 
-	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next four
+	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next five
 	request    model.Measures
 	targets    []*head                     // of request's metrics; nil for those that are gone
 	resolved   map[uuid.UUID]*model.Metric // looked up for the records in hand; nil for none
 	resolvedAt uint64                      // the index's generation of that look: heads of another were not looked up
+	plans      []*carbonara.Plan           // of archives in the form of earlier policies
 
 	mu        sync.RWMutex // guards what follows; see doc.go
 	flows     map[string]*flow
@@ -217,8 +219,8 @@ func (s *sack) headOf(ctx context.Context, id uuid.UUID, h *head, generation uin
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.surveyed = h.surveyed && metric.ArchivePolicy == h.metric.ArchivePolicy
-	h.metric, h.generation = metric, generation
+	h.follow(metric)
+	h.generation = generation
 	return h, nil
 }
 
@@ -248,13 +250,32 @@ func (s *sack) find(ctx context.Context, records []incoming.Record, generation u
 
 // loadHead makes the head of a metric that has none in memory.
 func (s *sack) loadHead(metric *model.Metric) (*head, error) {
-	h := &head{metric: metric, plan: metric.ArchivePolicy.Plan()}
-	newest, ok, corrupt, err := s.store.LastRaw(metric.ID)
+	end, err := s.store.RawEnd(metric.ID)
 	if err != nil {
 		return nil, err
 	}
-	s.parent.metrics.corrupt.Add(float64(corrupt))
-	h.newest, h.hasNewest = newest, ok
-	h.base, h.hasBase = newest, ok
+	s.parent.metrics.corrupt.Add(float64(end.Corrupt))
+	h := &head{metric: metric, newest: end.Newest, hasNewest: end.Any, base: end.Newest, hasBase: end.Any, kept: end.KeptFrom}
+	if h.plan, err = s.planOf(metric); err != nil {
+		return nil, err
+	}
+	// Where less is kept than the plan asks for, it is young, or was changed.
+	if h.hasNewest && h.keepFrom() < h.kept {
+		if h.footing, err = s.footing(metric.ID); err != nil {
+			return nil, err
+		}
+	}
+	h.outgrow()
 	return h, nil
+}
+
+// footing returns that of a metric, nil for none. One that does not decode is none: then fewer late measures are taken.
+func (s *sack) footing(metric uuid.UUID) (*archive.Footing, error) {
+	footing, err := s.store.Footing(metric)
+	if errors.Is(err, carbonara.ErrCorrupt) {
+		s.parent.metrics.corrupt.Inc()
+		s.parent.options.Logger.Error("footing does not decode; it stays", "metric", metric, "error", err)
+		return nil, nil
+	}
+	return footing, err
 }

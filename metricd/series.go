@@ -1,6 +1,8 @@
 package metricd
 
 import (
+	"context"
+
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
@@ -50,6 +52,28 @@ type entry struct {
 	start   carbonara.Timestamp
 }
 
+// resample computes the batch. Where a series with percentiles continues a footing, which the resampler of a device does not know
+// of, plain does it.
+func (b *batch) resample(ctx context.Context, resampler carbonara.Resampler, plain *carbonara.CPUResampler) error {
+	for i := range b.batch.Series {
+		if s := &b.batch.Series[i]; s.Open != nil && s.Plan.HasPercentiles() {
+			resampler = plain
+		}
+	}
+	if err := resampler.Resample(ctx, &b.batch, &b.result); err != nil {
+		return err
+	}
+	for i, e := range b.entries {
+		if e.head.footing == nil {
+			continue
+		}
+		for j := range b.batch.Series[i].Plan.Granularities {
+			blank(e.head.footing, b.result.Groups(i, j))
+		}
+	}
+	return nil
+}
+
 func (b *builder) reset() {
 	b.batch.Timestamps, b.batch.Values, b.batch.Series = b.batch.Timestamps[:0], b.batch.Values[:0], b.batch.Series[:0]
 	b.entries, b.measures, b.corrupt = b.entries[:0], b.measures[:0], 0
@@ -86,7 +110,12 @@ func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, o
 		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, open
 	} else {
 		e.rebuilt, e.start = true, groupsStart(plan, h.earliest)
-		if err := b.rebuild(h, e, store, &series); err != nil {
+		from := e.start
+		if f := h.footing; f != nil && from < f.At {
+			e.start, from = groupsStart(plan, f.At), f.At
+			series.Open = openRows(f, plan)
+		}
+		if err := b.rebuild(h, e, from, store, &series); err != nil {
 			return err
 		}
 	}
@@ -96,15 +125,15 @@ func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, o
 	return nil
 }
 
-// rebuild appends the raw series from e.start on, with the pending measures merged in.
-func (b *builder) rebuild(h *head, e entry, store *archive.Store, series *carbonara.Series) error {
+// rebuild appends the raw series from a timestamp on, with the pending measures merged in.
+func (b *builder) rebuild(h *head, e entry, from carbonara.Timestamp, store *archive.Store, series *carbonara.Series) error {
 	corrupt, err := b.raw.read(store, h.metric.ID)
 	b.corrupt += corrupt
 	if err != nil {
 		return err
 	}
 	take := func(t carbonara.Timestamp, v float64) {
-		if t < e.start {
+		if t < from {
 			series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: t, Value: v}, true
 			return
 		}

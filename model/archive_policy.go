@@ -20,6 +20,10 @@ type ArchivePolicy struct {
 	BackWindow int          // older blocks (of the coarsest granularity) that still accept measures
 	Definition []Definition // in the order given
 
+	// Unsettled says that archives of its metrics may still have the form that an earlier version of the policy gave them, until they
+	// are reaggregated. What they hold tells which.
+	Unsettled bool
+
 	methods []carbonara.Method // resolved, in the order of carbonara.Methods
 	plan    *carbonara.Plan
 }
@@ -178,6 +182,7 @@ func (p *ArchivePolicy) Update(backWindow *int, definition []DefinitionInput) (*
 			return nil, &FieldError{"definition", fmt.Sprintf("Archive policy %s does not support change: %s", p.Name, reason)}
 		}
 		updated = *u
+		updated.Unsettled = p.Unsettled
 	}
 	if backWindow != nil {
 		if *backWindow < 0 {
@@ -186,6 +191,36 @@ func (p *ArchivePolicy) Update(backWindow *int, definition []DefinitionInput) (*
 		updated.BackWindow = *backWindow
 	}
 	return &updated, nil
+}
+
+// Change returns p with another back window, definition and methods (nil: unchanged), other granularities among them. Archives of its
+// metrics then have to be reaggregated. Errors are *FieldError.
+func (p *ArchivePolicy) Change(backWindow *int, definition []DefinitionInput, methods []string) (*ArchivePolicy, error) {
+	resolved, err := p.methods, error(nil)
+	if methods != nil {
+		if resolved, err = resolveMethods(methods); err != nil {
+			return nil, err
+		}
+	}
+	if definition == nil {
+		for _, d := range p.Definition {
+			input := DefinitionInput{Granularity: &d.Granularity}
+			if d.Points > 0 {
+				input.Points = &d.Points
+			}
+			definition = append(definition, input)
+		}
+	}
+	window := p.BackWindow
+	if backWindow != nil {
+		window = *backWindow
+	}
+	changed, err := newArchivePolicy(p.Name, window, definition, resolved)
+	if err != nil {
+		return nil, err
+	}
+	changed.Unsettled = p.Unsettled || !changed.plan.Equal(p.plan)
+	return changed, nil
 }
 
 func granularityChange(from, to *ArchivePolicy) string {
@@ -231,11 +266,14 @@ func (p *ArchivePolicy) Timespan(granularity time.Duration) time.Duration {
 
 // BackWindowBlocks returns how many blocks before the newest one processing keeps open. It is one more than the back
 // window if a rate: method needs the measure before a block's first.
-func (p *ArchivePolicy) BackWindowBlocks() int {
-	if p.plan.HasRate() {
-		return p.BackWindow + 1
+func (p *ArchivePolicy) BackWindowBlocks() int { return BackWindowBlocks(p.plan, p.BackWindow) }
+
+// BackWindowBlocks is that of a policy with this plan and back window.
+func BackWindowBlocks(plan *carbonara.Plan, backWindow int) int {
+	if plan.HasRate() {
+		return backWindow + 1
 	}
-	return p.BackWindow
+	return backWindow
 }
 
 // MarshalJSON shows p as the REST API does: spans as "H:MM:SS" text, null for unlimited.

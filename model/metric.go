@@ -17,7 +17,11 @@ type Metric struct {
 	ArchivePolicy *ArchivePolicy // shared; never modified
 	ResourceID    *uuid.UUID     // nil for none
 	Deleted       bool           // marked by DELETE; gone once expunged
+	Unsettled     bool           // it had another archive policy, and may not be reaggregated yet: as ArchivePolicy.Unsettled
 }
+
+// MayDiffer tells whether the metric's archive may have another form than its archive policy says.
+func (m *Metric) MayDiffer() bool { return m.Unsettled || m.ArchivePolicy.Unsettled }
 
 // maxUnitLength is in characters.
 const maxUnitLength = 31

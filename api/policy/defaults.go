@@ -1,6 +1,6 @@
 package policy
 
-// defaults are the rules of Gnocchi's newest release.
+// defaults are the rules of Gnocchi's newest release, and at the end ours.
 var defaults = map[string]string{
 	"context_is_admin": "role:admin",
 	"admin_or_creator": "role:admin or user:%(creator)s or project_id:%(created_by_project_id)s",
@@ -45,4 +45,7 @@ var defaults = map[string]string{
 
 	"post measures": "rule:admin_or_service or rule:creator",
 	"get measures":  "rule:admin_or_service or rule:creator or rule:metric_owner",
+
+	"update metric": "role:admin", // gives it another archive policy
+	"reaggregate":   "role:admin",
 }

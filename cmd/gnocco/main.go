@@ -14,7 +14,7 @@ import (
 // The process's exit statuses besides 0.
 const (
 	exitFailed   = 1
-	exitRejected = 2 // an import went through, but not all lines were taken
+	exitRejected = 2 // all was done, but for some lines or metrics
 	exitFenced   = server.ExitFenced
 )
 

@@ -23,6 +23,6 @@ goes before the environment, and the environment before the file.`,
 		},
 	}
 	root.PersistentFlags().String(configFlag, "", "configuration file, ending in .toml, .yaml or .yml")
-	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newImport(), newCorrelate(), newInspect(), newFsck(), newSacks(), newDoctor(), newBench(), newVersion())
+	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newImport(), newCorrelate(), newReaggregate(), newInspect(), newFsck(), newSacks(), newDoctor(), newBench(), newVersion())
 	return root
 }

@@ -8,6 +8,7 @@
 //	/peer/poll      measures of an incoming store, for some sacks; waits until there are any, and takes acknowledgements
 //	/peer/groups    groups of many metrics, in one answer
 //	/peer/refresh   make all that was accepted for some sacks visible
+//	/peer/reaggregate  bring archives into the form of their policies; answers when that is done
 //	/peer/find      metrics by their ids
 //	/peer/version   changes when an answer of find may have
 //	/peer/deleted   metrics to expunge; /peer/expunge: those that are gone

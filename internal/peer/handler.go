@@ -21,6 +21,7 @@ type Archives interface {
 	Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
 		from, to carbonara.Timestamp, dst *carbonara.Groups) error
 	RefreshSacks(ctx context.Context, sacks []int) error
+	Reaggregate(ctx context.Context, metrics []*model.Metric) (model.Reaggregated, error)
 }
 
 // Process is what this process holds, as others may ask for it. All of it but Key may change at any time: the functions say
@@ -30,6 +31,7 @@ type Process struct {
 	Archives Archives                                  // nil for a process that never holds sacks
 	Store    func(id string) *incoming.Store           // nil if it is not held here
 	Index    func() (store *index.Store, epoch uint64) // nil if it is not held here
+	Sees     func(epoch, generation uint64)            // told how new the index is at least
 	API      func() http.Handler                       // of who holds the index; nil if it is not held here
 	Wake     func(ctx context.Context, leaving string) error
 	Status   func() *Status
@@ -53,6 +55,7 @@ func (p *Process) Handler() http.Handler {
 	at("poll", p.poll)
 	at("groups", p.groups)
 	at("refresh", p.refresh)
+	at("reaggregate", p.reaggregate)
 	at("find", p.find)
 	at("version", p.version)
 	at("deleted", p.deleted)
@@ -201,7 +204,7 @@ func (p *Process) find(w http.ResponseWriter, r *http.Request) error {
 	for _, m := range found {
 		if m != nil {
 			answer.Metrics = append(answer.Metrics, metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
-				Policy: numbers.of(m.ArchivePolicy), Resource: m.ResourceID})
+				Policy: numbers.of(m.ArchivePolicy), Resource: m.ResourceID, Unsettled: m.Unsettled})
 		}
 	}
 	answer.Policies = numbers.list

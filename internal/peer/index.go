@@ -88,6 +88,13 @@ func (x *Index) sees(v version) {
 	}
 }
 
+// Sees notes that the index is at least as new as this: what is kept of before is asked for again.
+func (x *Index) Sees(epoch, generation uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sees(version{epoch, generation})
+}
+
 // Generation implements metricd.Index.
 func (x *Index) Generation() uint64 { return x.generation.Load() }
 
@@ -157,7 +164,7 @@ func (x *Index) ask(ctx context.Context, ids []uuid.UUID, found []*model.Metric,
 			return errFrame
 		}
 		known[m.ID] = &model.Metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
-			ArchivePolicy: policies[m.Policy], ResourceID: m.Resource}
+			ArchivePolicy: policies[m.Policy], ResourceID: m.Resource, Unsettled: m.Unsettled}
 	}
 	for _, at := range missing {
 		m := known[ids[at]]

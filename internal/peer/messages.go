@@ -80,6 +80,8 @@ type metric struct {
 	Creator  string     `json:"creator"`
 	Policy   int        `json:"policy"`
 	Resource *uuid.UUID `json:"resource,omitempty"`
+
+	Unsettled bool `json:"unsettled,omitempty"`
 }
 
 // policy is an archive policy, with exact spans.
@@ -88,6 +90,7 @@ type policy struct {
 	BackWindow int          `json:"back_window"`
 	Definition []definition `json:"definition"`
 	Methods    []string     `json:"aggregation_methods"`
+	Unsettled  bool         `json:"unsettled,omitempty"`
 }
 
 type definition struct {
@@ -96,7 +99,7 @@ type definition struct {
 }
 
 func toPolicy(p *model.ArchivePolicy) policy {
-	shown := policy{Name: p.Name, BackWindow: p.BackWindow, Methods: p.MethodNames()}
+	shown := policy{Name: p.Name, BackWindow: p.BackWindow, Methods: p.MethodNames(), Unsettled: p.Unsettled}
 	for _, d := range p.Definition {
 		shown.Definition = append(shown.Definition, definition{d.Granularity, d.Points})
 	}
@@ -116,6 +119,7 @@ func (p *policy) model() (*model.ArchivePolicy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peer: archive policy %q: %w", p.Name, err)
 	}
+	made.Unsettled = p.Unsettled
 	return made, nil
 }
 

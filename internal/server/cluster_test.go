@@ -213,3 +213,77 @@ func TestCoordinationIsTheSameForAll(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The sacks' holders do the work that the index's holder keeps, and who holds the index next goes on with it.
+func TestReaggregationInACluster(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	options := server.Options{Data: data, Role: server.RoleBoth, Sacks: 8}
+	first, second := start(t, options), start(t, options)
+	defer stop(t, second)
+	c := clientOf(t, second)
+	do := func(method, path string, body, answer any) {
+		t.Helper()
+		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type definition []map[string]any
+	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": definition{{"granularity": 1}}, "aggregation_methods": []string{"sum"}}, nil)
+	var ids []string
+	batch := map[string]any{}
+	for range 40 {
+		var metric struct{ ID string }
+		do(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "p"}, &metric)
+		ids = append(ids, metric.ID)
+		batch[metric.ID] = []map[string]any{{"timestamp": 1_700_000_000, "value": 1}, {"timestamp": 1_700_000_030, "value": 2}, {"timestamp": 1_700_000_100, "value": 4}}
+	}
+	do(http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
+	want := func(id string, granularity int, sums ...float64) {
+		t.Helper()
+		var rows [][]any
+		do(http.MethodGet, fmt.Sprintf("/v1/metric/%s/measures?refresh=true&aggregation=sum&granularity=%d", id, granularity), nil, &rows)
+		if len(rows) != len(sums) {
+			t.Fatalf("%v, want %v", rows, sums)
+		}
+		for i, row := range rows {
+			if row[2] != sums[i] {
+				t.Fatalf("%v, want %v", rows, sums)
+			}
+		}
+	}
+	wait := func() {
+		t.Helper()
+		for range 300 {
+			var jobs []struct {
+				State           string
+				Changed, Failed int
+			}
+			err := c.Do(t.Context(), http.MethodGet, "/v1/reaggregation", nil, &jobs) // 503 while nobody holds the index
+			if err == nil && len(jobs) == 1 && jobs[0].State == "done" {
+				if jobs[0].Failed > 0 || jobs[0].Changed > len(ids) {
+					t.Fatal(jobs)
+				}
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Fatal("the reaggregation does not end")
+	}
+	for _, id := range ids {
+		want(id, 1, 1, 2, 4)
+	}
+	do(http.MethodPatch, "/v1/archive_policy/p?reaggregate=true", map[string]any{"definition": definition{{"granularity": 1}, {"granularity": 60}}}, nil)
+	wait()
+	for _, id := range ids {
+		want(id, 60, 3, 4)
+	}
+	do(http.MethodPatch, "/v1/archive_policy/p?reaggregate=true", map[string]any{"definition": definition{{"granularity": 60}, {"granularity": 300}}}, nil)
+	stop(t, first)
+	wait()
+	do(http.MethodPost, "/v1/batch/metrics/measures", map[string]any{ids[0]: []map[string]any{{"timestamp": 1_700_000_110, "value": 8}}}, nil)
+	for i, id := range ids {
+		more := 8 * float64(1-min(i, 1))
+		want(id, 60, 3, 4+more)
+		want(id, 300, 3, 4+more)
+	}
+}

@@ -35,6 +35,7 @@ func (n *node) keepIndex(ctx context.Context) error {
 		return errors.Join(err, store.Close(), n.claims.giveBack(ctx, indexName))
 	}
 	n.index.local.Store(local)
+	n.reaggregating = n.startReaggregating(local)
 	n.logger.Info("holding the index", "epoch", epoch)
 	return nil
 }
@@ -45,6 +46,7 @@ func (n *node) closeIndex(ctx context.Context) error {
 	if local == nil {
 		return nil
 	}
+	n.reaggregating.close()
 	if err := local.Close(); err != nil {
 		return err // others have it when this process is gone
 	}

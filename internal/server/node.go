@@ -53,6 +53,8 @@ type node struct {
 	incoming *incoming.Store // this process's own; nil in one of role metricd
 	ownName  string          // of incoming, in claims
 
+	reaggregating *reaggregating // while this process holds the index
+
 	// took is called with the index when this process has come to hold it.
 	took func(*localIndex) error
 	api  func() http.Handler // of who holds the index; nil if that is another process

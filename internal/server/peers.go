@@ -124,7 +124,8 @@ func (s *Server) servePeers(n *node, listener net.Listener, key peer.Key) {
 			}
 			return nil, 0
 		},
-		API: func() http.Handler { return n.api() }, Wake: n.answerWake, Status: n.status, Logger: n.logger,
+		Sees: n.index.remote.Sees,
+		API:  func() http.Handler { return n.api() }, Wake: n.answerWake, Status: n.status, Logger: n.logger,
 	}
 	if n.metricd != nil {
 		process.Archives = ownArchives{n.archives}
@@ -169,4 +170,10 @@ func elsewhere(err error) error {
 		return fmt.Errorf("%w: %w", peer.ErrElsewhere, err)
 	}
 	return err
+}
+
+// Reaggregate implements peer.Archives.
+func (o ownArchives) Reaggregate(ctx context.Context, metrics []*model.Metric) (model.Reaggregated, error) {
+	done, err := o.local.Reaggregate(ctx, metrics)
+	return done, elsewhere(err)
 }

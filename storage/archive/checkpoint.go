@@ -2,6 +2,7 @@ package archive
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -124,3 +125,10 @@ func (c *Checkpoint) Commit() error {
 
 // Close gives up a checkpoint that is not to be committed.
 func (c *Checkpoint) Close() error { return c.batch.Close() }
+
+// Add makes another checkpoint of the store a part of c: both are written or neither. The other is used up.
+func (c *Checkpoint) Add(other *Checkpoint) error {
+	c.groups += other.groups
+	err := c.batch.Apply(other.batch, nil)
+	return errors.Join(err, other.batch.Close())
+}

@@ -14,6 +14,7 @@
 //	0x01 metric(16) 0x00                               raw series
 //	0x01 metric(16) 0x01 granularity(8) start(8)       split
 //	0x01 metric(16) 0x02                               measures dropped as too old, 8 bytes big-endian, added up
+//	0x01 metric(16) 0x03                               footing: what wider groups have of measures that are gone
 //
 // Values of splits and raw series are operand lists, see merge.go and docs/format/archive.md.
 package archive

@@ -14,6 +14,7 @@ const (
 	KindRaw     Kind = kindRaw
 	KindSplit   Kind = kindSplit
 	KindDropped Kind = kindDropped
+	KindFooting Kind = kindFooting
 )
 
 // ParseKey tells what a key of a sack's store belongs to, for tools that walk a store; ok is false for keys of no

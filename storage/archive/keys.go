@@ -21,6 +21,7 @@ const (
 	kindRaw     = 0x00
 	kindSplit   = 0x01
 	kindDropped = 0x02
+	kindFooting = 0x03
 
 	kindOffset   = 1 + len(uuid.UUID{})
 	splitKeySize = kindOffset + 1 + 8 + 8

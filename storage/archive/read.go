@@ -162,15 +162,21 @@ func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values [
 	return timestamps, values, corrupt, err
 }
 
-// LastRaw returns the newest measure of a metric's raw series; ok is false if it has none.
-func (s *Store) LastRaw(metric uuid.UUID) (m carbonara.Measure, ok bool, corrupt int, err error) {
+// RawEnd is the end of a raw series.
+type RawEnd struct {
+	carbonara.RawEnd
+	Corrupt int // operands that do not decode
+}
+
+// RawEnd reads the end of a metric's raw series.
+func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 	r := s.readers.Get().(*reader)
 	defer s.readers.Put(r)
-	corrupt, err = s.readRaw(metric, r, func(raw []byte) (err error) {
-		m, ok, err = carbonara.LastRaw(raw)
+	e.Corrupt, err = s.readRaw(metric, r, func(raw []byte) (err error) {
+		e.RawEnd, err = carbonara.EndOfRaw(raw)
 		return err
 	})
-	return m, ok, corrupt, err
+	return e, err
 }
 
 // readRaw calls decode with the raw series of a metric, if it has one: once, or, if that fails, again without the

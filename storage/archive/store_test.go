@@ -226,8 +226,8 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 		if timestamps, _, corrupt, err := s.Raw(id, nil, nil); err != nil || corrupt != 1 || len(timestamps) != 3 {
 			t.Fatalf("%d measures, %d corrupt, %v", len(timestamps), corrupt, err)
 		}
-		if last, ok, corrupt, err := s.LastRaw(id); err != nil || corrupt != 1 || !ok || last.Value != 3 {
-			t.Fatal(last, ok, corrupt, err)
+		if end, err := s.RawEnd(id); err != nil || end.Corrupt != 1 || !end.Any || end.Newest.Value != 3 {
+			t.Fatal(end, err)
 		}
 	}
 	check()

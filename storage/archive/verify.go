@@ -28,6 +28,12 @@ func Verify(key, value []byte) (intact, damaged [][]byte) {
 	if !ok {
 		return nil, [][]byte{value}
 	}
+	if kind == KindFooting {
+		if _, err := decodeFooting(value); err != nil {
+			return nil, [][]byte{value}
+		}
+		return [][]byte{value}, nil
+	}
 	for _, operand := range appendOperands(nil, value) {
 		if verifyOperand(kind, split, operand) == nil {
 			intact = append(intact, operand)
@@ -161,6 +167,8 @@ func KeyOf(key []byte) string {
 		return fmt.Sprintf("metric %s, split %v", metric, split)
 	case kind == KindRaw:
 		return fmt.Sprintf("metric %s, raw series", metric)
+	case kind == KindFooting:
+		return fmt.Sprintf("metric %s, footing", metric)
 	}
 	return fmt.Sprintf("metric %s, count of dropped measures", metric)
 }

@@ -89,6 +89,7 @@ type storedArchivePolicy struct {
 	BackWindow int                `json:"back_window"`
 	Definition []storedDefinition `json:"definition"`
 	Methods    []string           `json:"aggregation_methods"`
+	Unsettled  bool               `json:"unsettled,omitempty"`
 }
 
 type storedDefinition struct {
@@ -97,7 +98,7 @@ type storedDefinition struct {
 }
 
 func setArchivePolicy(b *pebble.Batch, p *model.ArchivePolicy) error {
-	stored := storedArchivePolicy{BackWindow: p.BackWindow, Methods: p.MethodNames()}
+	stored := storedArchivePolicy{BackWindow: p.BackWindow, Methods: p.MethodNames(), Unsettled: p.Unsettled}
 	for _, d := range p.Definition {
 		stored.Definition = append(stored.Definition, storedDefinition{d.Granularity, d.Points})
 	}
@@ -121,5 +122,6 @@ func decodeArchivePolicy(name string, value []byte) (*model.ArchivePolicy, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: archive policy %q: %w", ErrCorrupt, name, err)
 	}
+	p.Unsettled = stored.Unsettled
 	return p, nil
 }

@@ -17,9 +17,10 @@ var ErrCorrupt = errors.New("index: corrupt")
 const (
 	metricVersion = 1
 
-	flagDeleted  = 1 << 0
-	flagResource = 1 << 1
-	flagsKnown   = flagDeleted | flagResource
+	flagDeleted   = 1 << 0
+	flagResource  = 1 << 1
+	flagUnsettled = 1 << 2
+	flagsKnown    = flagDeleted | flagResource | flagUnsettled
 )
 
 // appendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit and
@@ -31,6 +32,9 @@ func appendMetric(dst []byte, m *model.Metric) []byte {
 	}
 	if m.ResourceID != nil {
 		flags |= flagResource
+	}
+	if m.Unsettled {
+		flags |= flagUnsettled
 	}
 	dst = append(dst, metricVersion, flags)
 	if m.ResourceID != nil {
@@ -56,7 +60,7 @@ func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 		return corrupt("unknown flags")
 	}
 	src = src[2:]
-	m := &model.Metric{ID: id, Deleted: flags&flagDeleted != 0}
+	m := &model.Metric{ID: id, Deleted: flags&flagDeleted != 0, Unsettled: flags&flagUnsettled != 0}
 	if flags&flagResource != 0 {
 		if len(src) < len(uuid.UUID{}) {
 			return corrupt("truncated")

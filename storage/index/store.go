@@ -42,6 +42,8 @@ type Store struct {
 	// mu is held from the check of a write to its entry into the log. It comes before the cache's.
 	mu   sync.Mutex
 	last lastMetric
+
+	reaggregations chan struct{} // capacity 1: some may have been started
 }
 
 // Open opens the store in dir, or makes one. Only one process can have it open.
@@ -53,7 +55,9 @@ func Open(dir string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("index: open %s: %w", dir, err)
 	}
 	s := &Store{db: db, logger: opts.Logger, registerer: opts.Registerer, collector: opts.Collector,
-		cache: newMetricCache(opts.CachedMetrics), limits: defaultLimits}
+		cache: newMetricCache(opts.CachedMetrics), limits: defaultLimits,
+		reaggregations: make(chan struct{}, 1)}
+	s.wakeReaggregations() // those that were under way
 	s.durable.init()
 	if err := s.load(opts); err != nil {
 		return nil, errors.Join(fmt.Errorf("index: open %s: %w", dir, err), db.Close())

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gnocco/carbonara"
-	"gnocco/metricd"
 	"gnocco/model"
 	"gnocco/storage/archive"
 )
@@ -97,14 +96,18 @@ func (c *check) intactStarts(store *archive.Store, l *loss, have map[carbonara.T
 // that the raw series does not tell: it is absent, damaged or cannot be read.
 func fromRaw(ctx context.Context, store *archive.Store, metric *model.Metric, granularity time.Duration) (*carbonara.Groups, carbonara.Timestamp, error) {
 	timestamps, values, corrupt, err := store.Raw(metric.ID, nil, nil)
-	if err != nil || corrupt > 0 || len(timestamps) == 0 {
+	if err != nil || corrupt > 0 || len(timestamps) == 0 || metric.MayDiffer() {
+		return nil, 0, nil // the form of an archive that waits to be reaggregated is not that of its policy
+	}
+	end, err := store.RawEnd(metric.ID)
+	if err != nil {
 		return nil, 0, nil
 	}
 	plan := metric.ArchivePolicy.Plan()
 	series := carbonara.Series{Plan: plan.Single(slices.Index(plan.Granularities, granularity)), To: len(timestamps)}
 	complete := carbonara.Timestamp(0)
-	if len(timestamps) > 1 && timestamps[0] < metricd.RawFrom(metric.ArchivePolicy, timestamps[len(timestamps)-1]) {
-		// The first is the last of those before the back window: all behind it is there, and differences start from it.
+	if len(timestamps) > 1 && timestamps[0] < end.KeptFrom {
+		// The first is the last of those that are gone: all behind it is there, and differences start from it.
 		series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[0], Value: values[0]}, true
 		timestamps, values = timestamps[1:], values[1:]
 		series.To--
@@ -124,7 +127,8 @@ func fromFiner(store *archive.Store, metric *model.Metric, finer, granularity ti
 	var fine, groups carbonara.Groups
 	fine.Reset(finer, metric.ArchivePolicy.Plan().Columns)
 	corrupt, err := store.Groups(metric.ID, finer, 0, carbonara.MaxTimestamp, &fine)
-	if err != nil || corrupt > 0 || fine.Len() == 0 {
+	footing, footingErr := store.Footing(metric.ID)
+	if err != nil || footingErr != nil || corrupt > 0 || fine.Len() == 0 || metric.MayDiffer() {
 		return nil, 0
 	}
 	if err := carbonara.Reaggregate(&groups, &fine, granularity); err != nil {
@@ -134,7 +138,8 @@ func fromFiner(store *archive.Store, metric *model.Metric, finer, granularity ti
 	newest := fine.Starts[fine.Len()-1]
 	// Groups before the first may have expired with the split before: then the first is the first of a split, or too old itself.
 	timespan := carbonara.Timestamp(metric.ArchivePolicy.Timespan(finer))
-	expired := timespan > 0 && first <= newest-min(newest, timespan) || first == carbonara.SplitKeyOf(first, finer).Start
+	expired := timespan > 0 && first <= newest-min(newest, timespan) || first == carbonara.SplitKeyOf(first, finer).Start ||
+		footing.SinceOf(finer) > 0
 	switch {
 	case !expired:
 		return &groups, 0

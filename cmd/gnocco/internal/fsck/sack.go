@@ -152,7 +152,7 @@ func (c *check) visit(w *sackWalk, key []byte) {
 		c.report.RawSeries++
 	case archive.KindSplit:
 		c.report.Splits++
-		if m := c.known[metric]; m != nil && !m.ArchivePolicy.HasGranularity(split.Granularity) {
+		if m := c.known[metric]; m != nil && !m.MayDiffer() && !m.ArchivePolicy.HasGranularity(split.Granularity) {
 			if w.odd[metric] == nil {
 				w.odd[metric] = make(map[time.Duration]int)
 			}

@@ -47,6 +47,13 @@ func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) e
 					return err
 				}
 				fmt.Fprintf(table, "dropped\t%d measures\t\t\t\n", dropped)
+			case kind == archive.KindFooting:
+				footing, err := store.Footing(id)
+				if err != nil {
+					fmt.Fprintf(table, "footing\t\t%d bytes\tdoes not decode: %v\t\n", len(value), err)
+					return nil
+				}
+				fmt.Fprintf(table, "footing\t%d groups\t%d bytes\tat %s\t\n", len(footing.Rows), len(value), footing.At.Time().Format(time.RFC3339Nano))
 			}
 			return nil
 		})

@@ -1,0 +1,267 @@
+package metricd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/storage/archive"
+)
+
+// conversion brings one metric's archive into the form of its archive policy. What the archive has is kept. What it has not is
+// computed, group by group: of all measures where the raw series has them, else from narrower groups, else it is not known.
+//
+//	        known                          at                        newest
+//	… ────────|─────────────────────────────|─────────────────────────|
+//	  narrower groups' moments   raw series: all measures of each group
+//	                                        |<- late measures may come ->
+//
+// A group that begins before known and ends after at takes the measures before at from narrower groups, and the others from the
+// raw series. Its first part is kept as a footing: late measures make it be computed again. docs/decisions/0028-reaggregate.md.
+type conversion struct {
+	store   *archive.Store
+	plain   *carbonara.CPUResampler
+	metric  *model.Metric
+	plan    *carbonara.Plan // of its policy
+	form    archive.Form    // of the archive so far
+	earlier *archive.Footing
+
+	*conversionMemory
+	kept   carbonara.Timestamp // the raw series is complete from here on
+	known  carbonara.Timestamp // all measures of groups that start here or later are in it; 0 if none is gone
+	at     carbonara.Timestamp // no measure from before this is taken any more
+	newest carbonara.Timestamp
+
+	footing *archive.Footing
+	since   []archive.Since // of the granularities of plan
+}
+
+// conversionMemory is used again for the next metric.
+type conversionMemory struct {
+	raw    series
+	batch  carbonara.Batch
+	result carbonara.Result // of two series: from known on, and from at on on top of the footing
+
+	fresh, stored, scratch, narrow, wide carbonara.Groups
+}
+
+// begin empties the batch.
+func (m *conversionMemory) begin() {
+	m.batch.Timestamps, m.batch.Values, m.batch.Series = m.batch.Timestamps[:0], m.batch.Values[:0], m.batch.Series[:0]
+}
+
+// convert returns what changes an archive of this form, which is not that of the metric's policy. The caller commits or closes it.
+func (s *sack) convert(ctx context.Context, metric *model.Metric, form archive.Form, end archive.RawEnd) (_ *archive.Checkpoint, err error) {
+	v := &conversion{store: s.store, plain: s.parent.reader, metric: metric, plan: metric.ArchivePolicy.Plan(), form: form,
+		kept: end.KeptFrom, newest: end.Newest.Timestamp, conversionMemory: s.parent.conversions.Get().(*conversionMemory)}
+	defer s.parent.conversions.Put(v.conversionMemory)
+	if v.earlier, err = s.store.Footing(metric.ID); err != nil {
+		return nil, err
+	}
+	if v.earlier != nil {
+		for _, since := range v.earlier.Since {
+			if slices.Contains(v.plan.Granularities, since.Granularity) && form.Of(since.Granularity) != nil {
+				v.since = append(v.since, since)
+			}
+		}
+	}
+	corrupt, err := v.raw.read(s.store, metric.ID)
+	if err != nil {
+		return nil, err
+	}
+	if corrupt > 0 {
+		return nil, fmt.Errorf("metricd: raw series of %s: %w", metric.ID, carbonara.ErrCorrupt)
+	}
+	v.at = completeFrom(planOfForm(form), v.kept, v.standing())
+	if v.raw.timestamps[0] < v.kept { // of what is gone the last one always stays
+		v.known = v.kept
+	}
+	c := s.store.NewCheckpoint()
+	if err := v.write(ctx, c); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (v *conversion) write(ctx context.Context, c *archive.Checkpoint) error {
+	if err := v.foot(ctx); err != nil {
+		return err
+	}
+	if err := v.resample(ctx); err != nil {
+		return err
+	}
+	for j, g := range v.plan.Granularities {
+		change := v.build
+		if v.form.Of(g) != nil {
+			change = v.rewrite
+		}
+		if err := change(c, g, v.freshGroups(j)); err != nil {
+			return err
+		}
+	}
+	for _, item := range v.form {
+		if !slices.Contains(v.plan.Granularities, item.Granularity) {
+			if err := c.DropGranularity(v.metric.ID, item.Granularity); err != nil {
+				return err
+			}
+		}
+	}
+	footing := &archive.Footing{Since: v.since}
+	if keepFrom(v.plan, v.metric.ArchivePolicy.BackWindow, v.newest) < v.kept {
+		footing.At, footing.Rows = v.at, v.footing.Rows
+	} else if len(v.since) == 0 {
+		footing = nil // late measures go where the raw series is complete, and nothing is missing
+	}
+	return c.SetFooting(v.metric.ID, footing)
+}
+
+// standing returns the footing that the archive stands on so far, nil for none.
+func (v *conversion) standing() *archive.Footing {
+	if v.earlier == nil || v.earlier.At < v.kept || v.earlier.At == 0 {
+		return nil
+	}
+	return v.earlier
+}
+
+// from returns the number of the first raw measure at or after t.
+func (v *conversion) from(t carbonara.Timestamp) int {
+	i, _ := slices.BinarySearch(v.raw.timestamps, t)
+	return i
+}
+
+// add appends raw measures, by their numbers, to the batch.
+func (v *conversion) add(plan *carbonara.Plan, from, to int, open []float64) {
+	s := carbonara.Series{Plan: plan, From: len(v.batch.Timestamps), Open: open}
+	if s.HasPrevious = from > 0; s.HasPrevious {
+		s.Previous = carbonara.Measure{Timestamp: v.raw.timestamps[from-1], Value: v.raw.values[from-1]}
+	}
+	v.batch.Timestamps = append(v.batch.Timestamps, v.raw.timestamps[from:to]...)
+	v.batch.Values = append(v.batch.Values, v.raw.values[from:to]...)
+	s.To = len(v.batch.Timestamps)
+	v.batch.Series = append(v.batch.Series, s)
+}
+
+// resample computes groups from measures: those that start at known or later, and those that stand on the footing.
+func (v *conversion) resample(ctx context.Context) error {
+	v.begin()
+	v.add(v.plan, v.from(v.known), len(v.raw.timestamps), nil)
+	v.add(v.plan, v.from(v.at), len(v.raw.timestamps), openRows(v.footing, v.plan))
+	if err := v.plain.Resample(ctx, &v.batch, &v.result); err != nil {
+		return err
+	}
+	for j := range v.plan.Granularities {
+		blank(v.footing, v.result.Groups(1, j))
+	}
+	return nil
+}
+
+// freshGroups returns the groups of the plan's j-th granularity that measures tell, wholly or with the footing, all columns. They are
+// valid until the next call.
+func (v *conversion) freshGroups(j int) *carbonara.Groups {
+	g := v.plan.Granularities[j]
+	fresh := &v.fresh
+	fresh.Reset(g, v.plan.Columns)
+	if start := v.at.Floor(g); start < v.at && start < v.known {
+		if on := v.result.Groups(1, j); on.Len() > 0 && on.Starts[0] == start {
+			first := on.Slice(0, 1)
+			fresh.Append(&first)
+		} else if row := v.footing.Row(g); row != nil {
+			fresh.Append(row)
+		}
+	}
+	all := v.result.Groups(0, j)
+	whole := all.Slice(all.Search(v.known), all.Len())
+	fresh.Append(&whole)
+	return fresh
+}
+
+// rewrite changes splits of a granularity that the archive has: those with columns that are gone from the policy, and those that
+// fresh groups lie in.
+func (v *conversion) rewrite(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
+	return v.store.EachSplit(v.metric.ID, g, func(key carbonara.SplitKey, columns []carbonara.Column) error {
+		part := fresh.Slice(fresh.Search(key.Start), fresh.Search(key.End()))
+		gone := slices.ContainsFunc(columns, func(c carbonara.Column) bool { return !slices.Contains(v.plan.Columns, c) })
+		if part.Len() == 0 && !gone {
+			return nil
+		}
+		if err := v.read(&v.stored, v.plan.Columns, g, key.Start, key.End()); err != nil {
+			return err
+		}
+		v.stored.Overlay(0, &part, &v.scratch)
+		return c.ReplaceSplit(v.metric.ID, key, &v.stored)
+	})
+}
+
+// build writes all of a granularity that the archive does not have.
+func (v *conversion) build(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
+	if err := c.DropGranularity(v.metric.ID, g); err != nil {
+		return err
+	}
+	oldest := carbonara.Timestamp(0)
+	if timespan := v.metric.ArchivePolicy.Timespan(g); timespan > 0 {
+		oldest = archive.OldestKept(v.newest.Floor(g), timespan)
+	}
+	if v.known > 0 {
+		if err := v.buildPast(c, g, oldest); err != nil {
+			return err
+		}
+	}
+	kept := fresh.Slice(fresh.Search(oldest), fresh.Len())
+	return c.PutGroups(v.metric.ID, &kept)
+}
+
+// buildPast writes the groups that begin at oldest or later and before known, and end at at or before, from narrower ones.
+func (v *conversion) buildPast(c *archive.Checkpoint, g time.Duration, oldest carbonara.Timestamp) error {
+	source, err := v.source(g)
+	if err != nil {
+		return err
+	}
+	if source == nil {
+		v.since = append(v.since, archive.Since{Granularity: g, From: ceil(v.known, g)})
+		return nil
+	}
+	to := min(v.at.Floor(g), ceil(v.known, g))
+	from := max(source.from, ceil(oldest, g))
+	v.since = append(v.since, archive.Since{Granularity: g, From: from})
+	for from < to {
+		end := min(to, source.window(from, g))
+		if err := v.read(&v.narrow, momentsOf(v.plan.Columns), source.granularity, from, end); err != nil {
+			return err
+		}
+		if err := carbonara.Reaggregate(&v.wide, &v.narrow, g); err != nil {
+			return err
+		}
+		if err := c.PutGroups(v.metric.ID, &v.wide); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
+
+// read sets dst to stored groups. A split that does not decode is an error: what is made of the rest would be wrong.
+func (v *conversion) read(dst *carbonara.Groups, columns []carbonara.Column, g time.Duration, from, to carbonara.Timestamp) error {
+	dst.Reset(g, columns)
+	corrupt, err := v.store.Groups(v.metric.ID, g, from, to, dst)
+	if err == nil && corrupt > 0 {
+		err = fmt.Errorf("metricd: splits of %s: %w", v.metric.ID, carbonara.ErrCorrupt)
+	}
+	return err
+}
+
+// momentsOf returns the columns that narrower groups tell.
+func momentsOf(columns []carbonara.Column) []carbonara.Column {
+	return slices.DeleteFunc(slices.Clone(columns), func(c carbonara.Column) bool { return c.Percentile() > 0 })
+}
+
+// ceil returns t if it is the start of a group, else the start of the next.
+func ceil(t carbonara.Timestamp, g time.Duration) carbonara.Timestamp {
+	if start := t.Floor(g); start < t {
+		return start.Add(g)
+	}
+	return t
+}
