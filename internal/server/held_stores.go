@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -31,6 +32,8 @@ type claims struct {
 type held struct {
 	claim.Claim
 	clearing *time.Timer // removes what came before
+	closed   bool        // nothing is done to the store any more: it is to be given back
+	unwanted bool        // and to be removed before
 }
 
 // take claims a store and returns the folder to open it in.
@@ -40,48 +43,76 @@ func (c *claims) take(ctx context.Context, name string) (dir string, err error) 
 		return "", err
 	}
 	base := filepath.Join(c.root, name)
-	if dir, err = claim.TakeOver(c.fs, base, got.Epoch); err != nil {
-		return "", errors.Join(err, c.session.Release(ctx, got))
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held[name] = held{got, time.AfterFunc(c.grace, func() {
+	clear := func() {
 		if err := claim.RemoveOld(c.fs, base, got.Epoch); err != nil && c.session.Valid() {
 			c.warn("earlier epochs are still there", "store", name, "error", err)
 		}
-	})}
+	}
+	c.mu.Lock()
+	c.held[name] = held{Claim: got, clearing: time.AfterFunc(c.grace, clear)}
+	c.mu.Unlock()
+	if dir, err = claim.TakeOver(c.fs, base, got.Epoch); err != nil {
+		return "", errors.Join(err, c.giveBack(ctx, name))
+	}
 	return dir, nil
 }
 
-// giveBack lets others have a store, which is closed, or was never opened.
+// giveBack lets others have a store, which is closed, or was never opened. What fails, as on a full disk, is tried again by
+// giveBackRest: until then nobody can have the store.
 func (c *claims) giveBack(ctx context.Context, name string) error {
-	h, ok := c.drop(name)
+	h, ok := c.change(name, func(h *held) { h.closed = true })
 	if !ok {
 		return nil
 	}
-	return errors.Join(claim.MarkClosed(c.fs, filepath.Join(c.root, name), h.Epoch), c.session.Release(ctx, h.Claim))
+	h.clearing.Stop()
+	dir := filepath.Join(c.root, name)
+	if h.unwanted {
+		if err := c.fs.RemoveAll(dir); err != nil {
+			return fmt.Errorf("server: remove %s: %w", name, err)
+		}
+	} else if err := claim.MarkClosed(c.fs, dir, h.Epoch); err != nil && !errors.Is(err, os.ErrNotExist) { // there may be no folder yet
+		return err
+	}
+	if err := c.session.Release(ctx, h.Claim); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.held, name)
+	return nil
+}
+
+// giveBackRest gives back what could not be given back before.
+func (c *claims) giveBackRest(ctx context.Context) error {
+	c.mu.Lock()
+	var rest []string
+	for name, h := range c.held {
+		if h.closed {
+			rest = append(rest, name)
+		}
+	}
+	c.mu.Unlock()
+	slices.Sort(rest)
+	var errs []error
+	for _, name := range rest {
+		errs = append(errs, c.giveBack(ctx, name))
+	}
+	return errors.Join(errs...)
 }
 
 // remove removes a store that is closed, and gives its name back.
 func (c *claims) remove(ctx context.Context, name string) error {
-	if err := c.fs.RemoveAll(filepath.Join(c.root, name)); err != nil {
-		return errors.Join(fmt.Errorf("server: remove %s: %w", name, err), c.giveBack(ctx, name))
-	}
-	h, ok := c.drop(name)
-	if !ok {
-		return nil
-	}
-	return c.session.Release(ctx, h.Claim)
+	c.change(name, func(h *held) { h.unwanted = true })
+	return c.giveBack(ctx, name)
 }
 
-// drop forgets what is about to be given back.
-func (c *claims) drop(name string) (held, bool) {
+// change changes what is known of a store that is held, and returns that.
+func (c *claims) change(name string, change func(*held)) (h held, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h, ok := c.held[name]
-	if ok {
-		h.clearing.Stop()
-		delete(c.held, name)
+	if h, ok = c.held[name]; ok {
+		change(&h)
+		c.held[name] = h
 	}
 	return h, ok
 }

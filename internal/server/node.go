@@ -186,7 +186,7 @@ func (n *node) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
+	errs := []error{n.claims.giveBackRest(ctx)}
 	if n.options.Role.api() {
 		errs = append(errs, n.keepIndex(ctx))
 	}
