@@ -15,6 +15,7 @@ import (
 	"gnocco/carbonara"
 	"gnocco/internal/testnode"
 	"gnocco/model"
+	"gnocco/storage/archive"
 )
 
 // newPolicy makes a policy without limits in time.
@@ -331,4 +332,53 @@ func dividing(p *model.ArchivePolicy) bool {
 		}
 	}
 	return true
+}
+
+// TestWhatDoesNotDecodeKeepsItsForm: an archive is not made of half of what it was, and does not keep others from theirs.
+func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
+	fs := vfs.NewMem()
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
+	policy := newPolicy(t, "p", 0, []time.Duration{minute}, "sum")
+	ids := []uuid.UUID{createMetric(t, n, policy), createMetric(t, n, policy), createMetric(t, n, policy)}
+	for _, id := range ids {
+		post(t, n, id, map[int]float64{0: 1, 60 * 4000: 2})
+	}
+	n.Stop(context.Background())
+	store, err := archive.Open("sacks/000/e1", archive.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := []byte{1, 2, 3}
+	for _, key := range [][]byte{archive.RawKey(ids[0]), archive.SplitKey(ids[1], carbonara.SplitKeyOf(start, minute))} {
+		if err := store.DB().Merge(key, garbage, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n = testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{5 * minute}, "sum"))
+	var metrics []*model.Metric
+	for _, id := range ids {
+		m, err := n.Index.Metric(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		metrics = append(metrics, m)
+	}
+	done, err := n.Metricd.Reaggregate(context.Background(), metrics)
+	if err != nil || done.Changed != 1 || done.Failed != 2 || done.Fault == "" {
+		t.Fatal(done, err)
+	}
+	for i, id := range ids {
+		post(t, n, id, map[int]float64{60*4000 + 1: 5})
+		checkpoint(t, n)
+		size, err := n.Metricd.Size(id)
+		if err != nil || len(size.Splits) != 1 || (size.Splits[minute] > 0) != (i < 2) {
+			t.Errorf("metric %d: %v, %v", i, size, err)
+		}
+	}
+	requireValues(t, values(t, n, ids[2], 5*minute, carbonara.Sum), map[int]float64{0: 1, 60 * 4000: 7})
 }
