@@ -27,7 +27,7 @@ const correlChunkBytes = 96 << 20
 func newCorrelShape(columns, maxLag, chunkBytes int, rows int64) correlShape {
 	s := correlShape{columns: columns, panels: blocks(columns, correlPanel), maxLag: maxLag}
 	s.history = blocks(maxLag, correlStep) * correlStep
-	s.chunk = max(chunkBytes/(8*columns), 256)
+	s.chunk = max(chunkBytes/(8*columns), correlStep)
 	if s.chunk > correlSegment {
 		s.chunk = s.chunk / correlSegment * correlSegment
 	} else {

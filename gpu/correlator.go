@@ -56,18 +56,19 @@ const (
 	correlFewColumns = 640
 )
 
-// wantsDevice tells whether a device is expected to be faster.
-func (c *Correlator) wantsDevice(source correlate.Source, o *correlate.Options) bool {
-	columns, lags := source.Columns(), 2*o.MaxLag+1
-	if len(c.devices) == 0 || columns > correlMaxColumns || columns < 2 {
+// Wants tells whether a device is expected to be faster than the CPU, the time to open it included.
+func (o CorrelatorOptions) Wants(source correlate.Source, what *correlate.Options) bool {
+	o.EnsureDefaults()
+	columns, lags := source.Columns(), 2*what.MaxLag+1
+	if columns > correlMaxColumns || columns < 2 {
 		return false
 	}
-	if c.options.Always {
+	if o.Always {
 		return true
 	}
 	if sized, ok := source.(correlate.Sized); ok {
 		products := float64(columns) * float64(columns) / 2 * float64(lags) * float64(sized.Rows())
-		return products > correlOpenSeconds*correlCPURate*float64(c.options.Workers)
+		return products > correlOpenSeconds*correlCPURate*float64(o.Workers)
 	}
 	return columns*lags > correlFewColumns
 }
@@ -80,7 +81,7 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 	if err := options.Validate(); err != nil {
 		return correlate.Result{}, err
 	}
-	if !c.wantsDevice(source, &options) {
+	if len(c.devices) == 0 || !c.options.Wants(source, &options) {
 		return correlate.CPU{}.Correlate(ctx, source, options, selection, each)
 	}
 	// Without a top, pairs come by I and J from either engine: if the device fails halfway, the CPU's are left out up to there.

@@ -189,14 +189,15 @@ func TestCorrelatorLags(t *testing.T) {
 	hostKernels(t)
 	for _, k := range []int{0, 1, 5, 8, 9, 11} {
 		t.Run(correlationShapes[k].name, func(t *testing.T) {
-			values := correlationTable(3, 4, 4700, correlationShapes[k].f)
-			copy(values[3][7:], values[1]) // follows by seven rows
-			// Chunks of 256 rows are shorter than the lag in the second case.
-			for _, c := range [][2]int{{9, 1 << 20}, {300, 256 * 8 * 4}} {
-				if c[0] > 9 && (k > 0 || testing.Short()) {
-					continue
-				}
-				compareCorrelations(t, newCorrelator(t, gpu.CorrelatorOptions{ChunkBytes: c[1]}), values, correlate.Options{MaxLag: c[0], MinOverlap: 20}, correlate.Selection{}, false)
+			for _, c := range []struct{ rows, lag, chunkBytes int }{
+				{2500, 3, 1 << 20},
+				{97, 20, 4 * 8 * 16}, // chunks of 16 rows are shorter than the lag
+				{5, 7, 1 << 20},      // all rows are
+			} {
+				values := correlationTable(3, 4, c.rows, correlationShapes[k].f)
+				copy(values[3][min(2, c.rows):], values[1]) // follows by two rows
+				compareCorrelations(t, newCorrelator(t, gpu.CorrelatorOptions{ChunkBytes: c.chunkBytes}), values,
+					correlate.Options{MaxLag: c.lag, MinOverlap: 3}, correlate.Selection{}, false)
 			}
 		})
 	}

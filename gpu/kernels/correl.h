@@ -8,6 +8,13 @@
 #pragma once
 #include "device.h"
 
+// UNROLL is for loops over registers; on the host it only costs time to compile.
+#ifdef __CUDA__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
+#endif
+
 constexpr u32 PANEL = 128, TILE = PANEL * PANEL, SEGMENT = 2048;
 constexpr u32 STEP = 16; // rows that are multiplied at once; a chunk's rows are padded to a multiple of it
 

@@ -61,13 +61,13 @@ template <u32 Steps, bool Centred> DEVICE void gram_tile(const Gram &o, const Pl
   auto fetch = [&](u32 step) {
     f64 *stage = shared + step % STAGES * STAGE;
     const u32 chunk = thread_id() % 8;
-#pragma unroll
+    UNROLL
     for (u32 u = 0; u < 4; u++) {
       u32 c = u * 32 + thread_id() / 8;
       copy_async(stage + at(c, chunk), o.x + (i64)MIN(ti * PANEL + c, plan.columns - 1) * o.ld + from + step * STEP + chunk * 2);
     }
     if (same) return;
-#pragma unroll
+    UNROLL
     for (u32 u = 0; u < 4; u++) {
       u32 c = u * 32 + thread_id() / 8;
       copy_async(stage + PANEL * STEP + at(c, chunk),
@@ -78,18 +78,18 @@ template <u32 Steps, bool Centred> DEVICE void gram_tile(const Gram &o, const Pl
   f64 cx[Steps][2], cy[4];
   if (Centred) {
     const f64 *centres = o.centres + (i64)segment * plan.columns;
-#pragma unroll
+    UNROLL
     for (u32 i = 0; i < Steps; i++)
-#pragma unroll
+      UNROLL
       for (u32 h = 0; h < 2; h++) cx[i][h] = centres[MIN(ti * PANEL + part.row + i * 16 + h * 8 + g, plan.columns - 1)];
-#pragma unroll
+    UNROLL
     for (u32 j = 0; j < 4; j++) cy[j] = centres[MIN(tj * PANEL + part.column + j * 8 + g, plan.columns - 1)];
   }
   f64 sums[Steps][2] = {};
   f64 c[Steps][4][4] = {};
   const bool summing = Centred && Steps == 3 && ti == tj && part.column == 96;
 
-#pragma unroll
+  UNROLL
   for (u32 s = 0; s < STAGES - 1; s++) {
     if (s < steps) fetch(s);
     commit_copies();
@@ -100,44 +100,44 @@ template <u32 Steps, bool Centred> DEVICE void gram_tile(const Gram &o, const Pl
     if (step + STAGES - 1 < steps) fetch(step + STAGES - 1);
     commit_copies();
     const f64 *x = shared + step % STAGES * STAGE, *y = same ? x : x + PANEL * STEP;
-#pragma unroll
+    UNROLL
     for (u32 k = 0; k < STEP / 2; k += 4) {
       f64 b[4][2];
-#pragma unroll
+      UNROLL
       for (u32 j = 0; j < 4; j++) {
         f64x2 v = *(const f64x2 *)(y + at(part.column + j * 8 + g, k + q));
         b[j][0] = Centred ? v.x - cy[j] : v.x;
         b[j][1] = Centred ? v.y - cy[j] : v.y;
       }
-#pragma unroll
+      UNROLL
       for (u32 i = 0; i < Steps; i++) {
         f64 a[4];
-#pragma unroll
+        UNROLL
         for (u32 h = 0; h < 2; h++) {
           f64x2 v = *(const f64x2 *)(x + at(part.row + i * 16 + h * 8 + g, k + q));
           a[h] = Centred ? v.x - cx[i][h] : v.x;
           a[2 + h] = Centred ? v.y - cx[i][h] : v.y;
           if (summing) sums[i][h] += a[h] + a[2 + h];
         }
-#pragma unroll
+        UNROLL
         for (u32 j = 0; j < 4; j++) multiply(c[i][j], a, b[j]);
       }
     }
   }
   f64 *out = o.g + ((i64)segment * plan.tiles + tile) * TILE;
-#pragma unroll
+  UNROLL
   for (u32 i = 0; i < Steps; i++)
-#pragma unroll
+    UNROLL
     for (u32 j = 0; j < 4; j++)
-#pragma unroll
+      UNROLL
       for (u32 h = 0; h < 2; h++) {
         f64x2 v = {c[i][j][2 * h], c[i][j][2 * h + 1]};
         *(f64x2 *)(out + (part.row + i * 16 + h * 8 + g) * PANEL + part.column + j * 8 + 2 * q) = v;
       }
   if (!summing) return; // the whole warp
-#pragma unroll
+  UNROLL
   for (u32 i = 0; i < Steps; i++)
-#pragma unroll
+    UNROLL
     for (u32 h = 0; h < 2; h++) {
       f64 v = sums[i][h];
       v += shuffle(v, lane ^ 1);

@@ -20,9 +20,9 @@ DEVICE void plain(const f64 *x, const f64 *y, i64 ld, const Plan &plan, const f6
   f64 c[8][8] = {}, sum = 0;
   for (u32 step = 0; step < n; step += STEP) {
     sync_block();
-#pragma unroll
+    UNROLL
     for (u32 side = 0; side < 2; side++)
-#pragma unroll
+      UNROLL
       for (u32 u = 0; u < 8; u++) {
         u32 at = MIN(panels[side] * PANEL + u * 16 + row, plan.columns - 1);
         f64 v = sides[side][at * ld + (i64)(plan.segment + segment) * SEGMENT + step + column];
@@ -34,18 +34,18 @@ DEVICE void plain(const f64 *x, const f64 *y, i64 ld, const Plan &plan, const f6
       for (u32 k = 0; k < STEP; k++) sum += turned[0][k][thread];
     for (u32 k = 0; k < STEP; k++) {
       f64 a[8], b[8];
-#pragma unroll
+      UNROLL
       for (u32 u = 0; u < 8; u++) a[u] = turned[0][k][u * 16 + row], b[u] = turned[1][k][u * 16 + column];
-#pragma unroll
+      UNROLL
       for (u32 u = 0; u < 8; u++)
-#pragma unroll
+        UNROLL
         for (u32 w = 0; w < 8; w++) c[u][w] = __builtin_fma(a[u], b[w], c[u][w]);
     }
   }
   f64 *out = g + ((i64)segment * plan.tiles + tile) * TILE;
-#pragma unroll
+  UNROLL
   for (u32 u = 0; u < 8; u++)
-#pragma unroll
+    UNROLL
     for (u32 w = 0; w < 8; w++) out[(u * 16 + row) * PANEL + w * 16 + column] = c[u][w];
   u32 at = panels[0] * PANEL + thread;
   if (Centred && panels[0] == panels[1] && thread < PANEL && at < plan.columns) sums[(i64)segment * plan.columns + at] = sum;

@@ -45,7 +45,7 @@ KERNEL(256) correl_sides(const f64 *x, i64 ld, i64 offset, Plan plan, Side side)
   const f64 *rows = x + column * ld + offset + from;
   f64 v[SIDE_VALUES];
   Totals t = {0, 0, not_a_number(), not_a_number()};
-#pragma unroll
+  UNROLL
   for (u32 k = 0; k < SIDE_VALUES; k++) {
     u32 row = k * 256 + thread_id();
     v[k] = row < n ? rows[row] : not_a_number();
@@ -55,7 +55,7 @@ KERNEL(256) correl_sides(const f64 *x, i64 ld, i64 offset, Plan plan, Side side)
   t = of_block(t);
   const f64 count = t.n, centre = count == 0 ? 0 : t.lowest == t.highest ? t.lowest : t.sum / count;
   Totals rest = {0, 0, 0, 0}; // n is the sum, sum that of squares
-#pragma unroll
+  UNROLL
   for (u32 k = 0; k < SIDE_VALUES; k++) {
     u32 row = k * 256 + thread_id();
     bool there = v[k] == v[k];
