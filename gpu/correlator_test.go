@@ -227,7 +227,7 @@ func TestCorrelatorBandsAndDevices(t *testing.T) {
 		t.Skip("the driver is a real one")
 	}
 	driver.SetDevices(3)
-	for _, k := range []int{1, 9} {
+	for k, memory := range map[int]int64{1: 10 << 20, 8: 28 << 20} {
 		values := correlationTable(6, 520, 40, correlationShapes[k].f)
 		one := gpu.NewCorrelator([]*gpu.Device{open(t, gpu.Options{})}, gpu.CorrelatorOptions{Always: true})
 		want, _ := correlated(t, one, values, correlate.Options{}, correlate.Selection{})
@@ -243,7 +243,7 @@ func TestCorrelatorBandsAndDevices(t *testing.T) {
 			t.Errorf("%s: three devices give another top", correlationShapes[k].name)
 		}
 		// Half of it is for pairs: fewer rows of tiles than all, with gaps.
-		few := gpu.NewCorrelator([]*gpu.Device{open(t, gpu.Options{MemoryBytes: 28 << 20})}, gpu.CorrelatorOptions{Always: true, ChunkBytes: 1 << 20})
+		few := gpu.NewCorrelator([]*gpu.Device{open(t, gpu.Options{MemoryBytes: memory})}, gpu.CorrelatorOptions{Always: true, ChunkBytes: 1 << 20})
 		got, result := correlated(t, few, values, correlate.Options{}, correlate.Selection{})
 		if fmt.Sprint(got) != fmt.Sprint(want) || result.Passes < 2 || result.Engine == "" {
 			t.Errorf("%s: several passes give other pairs: %+v", correlationShapes[k].name, result)
