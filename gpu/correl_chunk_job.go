@@ -235,7 +235,7 @@ func (p *correlProduct) merge(plain bool, segment, segments int) error {
 			params.Ptr(p.of(s.counts, segment)).Ptr(p.of(s.centres, segment)).Ptr(p.of(s.sums, segment)).Ptr(p.of(s.squares, segment))
 		}
 		params.Ptr(p.at(p.scratch.products)).Ptr(p.columnsOf(p.k, i)).Ptr(p.of(s.changes, segment))
-		if err := p.lane.Launch(p.device.program.columns, blocks(p.shape.columns, correlThreads), correlThreads, 0); err != nil {
+		if err := p.lane.Launch(p.device.program.columns, blocks(p.shape.columns, correlColumns), correlThreads, 0); err != nil {
 			return err
 		}
 	}

@@ -183,6 +183,9 @@ func (r *correlResident) Start(e *Engine, lane *Lane) (err error) {
 		return err
 	}
 	lane.Hold(scratch.block)
+	if err := r.memory(e, lane); err != nil {
+		return err
+	}
 	at := 0
 	for _, c := range r.measurement.chunks {
 		for j := range r.shape.columns {
@@ -193,7 +196,7 @@ func (r *correlResident) Start(e *Engine, lane *Lane) (err error) {
 		at += c.rows
 	}
 	for range r.measurement.rounds + 1 {
-		if err := r.round(e, lane, rows, scratch, n); err != nil {
+		if err := r.round(lane, rows, scratch, n); err != nil {
 			return err
 		}
 	}
@@ -201,7 +204,7 @@ func (r *correlResident) Start(e *Engine, lane *Lane) (err error) {
 }
 
 // round queues one computation between two marks, then the products alone up to a third.
-func (r *correlResident) round(e *Engine, lane *Lane, rows *Block, scratch correlScratch, n int) error {
+func (r *correlResident) round(lane *Lane, rows *Block, scratch correlScratch, n int) error {
 	var marks [3]cu.Event
 	for i := range marks {
 		var err error
@@ -212,7 +215,7 @@ func (r *correlResident) round(e *Engine, lane *Lane, rows *Block, scratch corre
 	r.marks = append(r.marks, marks)
 	r.before[0] = 0
 	if err := errors.Join(lane.Fill(r.moments, 0, 0, r.shape.momentBytes(r.tiles, false)), lane.Fill(r.columns, 0, 0, 4*r.columnBytes()),
-		marks[0].Record(lane.Stream), r.correlBand.launch(lane, rows, scratch, n, 0), r.correlOutcome.Start(e, lane), marks[1].Record(lane.Stream)); err != nil {
+		marks[0].Record(lane.Stream), r.correlBand.launch(lane, rows, scratch, n, 0), r.queue(lane), marks[1].Record(lane.Stream)); err != nil {
 		return err
 	}
 	p := correlProduct{correlBand: r.correlBand, lane: lane, rows: rows, scratch: scratch, n: n}

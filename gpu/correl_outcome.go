@@ -38,7 +38,15 @@ func (b *correlBand) overlapAt() int64 { return b.planeBytes() }
 func (b *correlBand) lagAt() int64     { return 2 * b.planeBytes() }
 
 // Start implements Job.
-func (o *correlOutcome) Start(e *Engine, lane *Lane) (err error) {
+func (o *correlOutcome) Start(e *Engine, lane *Lane) error {
+	if err := o.memory(e, lane); err != nil {
+		return err
+	}
+	return o.queue(lane)
+}
+
+// memory takes what the job needs.
+func (o *correlOutcome) memory(e *Engine, lane *Lane) (err error) {
 	if o.outcome == nil {
 		if o.outcome, err = e.Memory.Get(o.shape.outcomeBytes(o.tiles)); err != nil {
 			return err
@@ -53,6 +61,15 @@ func (o *correlOutcome) Start(e *Engine, lane *Lane) (err error) {
 		return err
 	}
 	lane.Hold(o.down)
+	if o.up, err = e.Uploads.Get(8); err != nil {
+		return err
+	}
+	lane.Hold(o.up)
+	return nil
+}
+
+// queue queues everything up to the number of pairs.
+func (o *correlOutcome) queue(lane *Lane) error {
 	if err := lane.Use(o.moments); err != nil {
 		return err
 	}
@@ -62,10 +79,6 @@ func (o *correlOutcome) Start(e *Engine, lane *Lane) (err error) {
 	if err := o.launchCoefficients(lane, o.minOverlap); err != nil || o.all {
 		return err
 	}
-	if o.up, err = e.Uploads.Get(8); err != nil {
-		return err
-	}
-	lane.Hold(o.up)
 	return o.find(lane)
 }
 

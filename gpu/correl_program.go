@@ -19,6 +19,7 @@ type correlProgram struct {
 const (
 	correlThreads      = 256
 	correlMergeBlocks  = correlTile / correlThreads
+	correlColumns      = correlThreads / 32 // a warp each
 	correlCentreItems  = correlThreads / 32
 	correlGramShared   = 4 * 2 * correlPanel * correlStep * 8
 	correlDigits       = 2048

@@ -60,7 +60,7 @@ var correlationShapes = []struct {
 		return float64(t/1000*(j%3))*1e6 + signal + noise
 	}},
 	{"peaks where centres are looked for", false, func(_ *rand.Rand, t, j int, signal, noise float64) float64 {
-		if t%32 == 0 && j%2 == 0 {
+		if t%128 < 4 && j%2 == 0 {
 			return 1e9 + signal
 		}
 		return signal + noise

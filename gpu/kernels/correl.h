@@ -61,11 +61,12 @@ DEVICE Pair pair_at(const Plan &p, u32 tile, u32 element) {
   return pair;
 }
 
-// merge adds a segment's co-moment: the sum of its products, the sums of its two columns, its rows, by how much its means lie beside
-// those so far, and the product of both numbers of rows by their sum. The twin of merge in correlate/column.go.
-DEVICE f64 merge(f64 moment, f64 products, f64 sum_x, f64 sum_y, f64 n, f64 delta_x, f64 delta_y, f64 weight) {
-  return moment + ((products - sum_x * sum_y / n) + delta_x * delta_y * weight);
-}
+// about_mean returns a segment's co-moment: its sum of products less what is due to its centres, where x and y sum to so much.
+DEVICE f64 about_mean(f64 products, f64 sum_x, f64 sum_y, f64 n) { return products - sum_x * sum_y * (1 / n); }
+
+// merge adds a segment's co-moment: by how much its means lie beside those so far, and the product of both numbers of rows by their
+// sum. With about_mean the twin of merge in correlate/column.go.
+DEVICE f64 merge(f64 moment, f64 within, f64 delta_x, f64 delta_y, f64 weight) { return moment + (within + delta_x * delta_y * weight); }
 
 // Mean is the sum of two f64, as in correlate/column.go.
 struct Mean {

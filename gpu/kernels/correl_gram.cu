@@ -13,6 +13,7 @@
 // shared memory as they do in the columns: [column][16 rows], where each second column has its two halves exchanged, so that a
 // quarter of a warp reads 128 bytes of different banks. Which k of a product is which row does not matter, as long as it is the
 // same for x and y: a lane reads two rows that lie side by side.
+// Sixteen warps of 32 x 32 took 9 % longer (22.9 against 21.0 ms for 10,000 columns of 8,640 rows).
 #include "correl.h"
 #include "correl_mma.h"
 
@@ -24,6 +25,20 @@ typedef f64 f64x2 __attribute__((ext_vector_type(2)));
 
 // at returns where two rows of a column lie: chunk is the rows by two.
 DEVICE u32 at(u32 column, u32 chunk) { return column * STEP + (chunk ^ ((column & 1) << 2)) * 2; }
+
+// Reader is where a lane finds its two rows of columns g, g + 8, g + 16 … from a first one on, a multiple of 8: what depends on the
+// lane is computed once.
+struct Reader {
+  u32 halves[2]; // for rows 0 to 7 and 8 to 15
+
+  DEVICE_MEMBER f64x2 operator()(const f64 *rows, u32 half, u32 column) const {
+    return *(const f64x2 *)(rows + halves[half] + column * STEP);
+  }
+};
+DEVICE Reader reader(u32 first) {
+  const u32 g = lane_id() / 4, q = lane_id() % 4, odd = (g & 1) << 2;
+  return {{(first + g) * STEP + (q ^ odd) * 2, (first + g) * STEP + ((q + 4) ^ odd) * 2}};
+}
 
 struct Gram {
   const f64 *x, *y;
@@ -85,6 +100,7 @@ template <u32 Steps, bool Centred> DEVICE void gram_tile(const Gram &o, const Pl
     UNROLL
     for (u32 j = 0; j < 4; j++) cy[j] = centres[MIN(tj * PANEL + part.column + j * 8 + g, plan.columns - 1)];
   }
+  const Reader read_x = reader(part.row), read_y = reader(part.column);
   f64 sums[Steps][2] = {};
   f64 c[Steps][4][4] = {};
   const bool summing = Centred && Steps == 3 && ti == tj && part.column == 96;
@@ -101,11 +117,11 @@ template <u32 Steps, bool Centred> DEVICE void gram_tile(const Gram &o, const Pl
     commit_copies();
     const f64 *x = shared + step % STAGES * STAGE, *y = same ? x : x + PANEL * STEP;
     UNROLL
-    for (u32 k = 0; k < STEP / 2; k += 4) {
+    for (u32 half = 0; half < 2; half++) {
       f64 b[4][2];
       UNROLL
       for (u32 j = 0; j < 4; j++) {
-        f64x2 v = *(const f64x2 *)(y + at(part.column + j * 8 + g, k + q));
+        f64x2 v = read_y(y, half, j * 8);
         b[j][0] = Centred ? v.x - cy[j] : v.x;
         b[j][1] = Centred ? v.y - cy[j] : v.y;
       }
@@ -114,7 +130,7 @@ template <u32 Steps, bool Centred> DEVICE void gram_tile(const Gram &o, const Pl
         f64 a[4];
         UNROLL
         for (u32 h = 0; h < 2; h++) {
-          f64x2 v = *(const f64x2 *)(x + at(part.row + i * 16 + h * 8 + g, k + q));
+          f64x2 v = read_x(x, half, i * 16 + h * 8);
           a[h] = Centred ? v.x - cx[i][h] : v.x;
           a[2 + h] = Centred ? v.y - cx[i][h] : v.y;
           if (summing) sums[i][h] += a[h] + a[2 + h];

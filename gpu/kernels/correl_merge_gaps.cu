@@ -84,9 +84,9 @@ KERNEL(256) correl_merge_gaps(Plan plan, const f64 *g, Raw raw_x, Raw raw_y, i64
     Mean m_x = mean_of(p.centre, p.sum, rows), m_y = mean_of(q.centre, q.sum, rows);
     f64 total = n + rows, weight = n * rows / total, d_x = 0, d_y = 0;
     if (n > 0) d_x = minus(m_x, mean_x), d_y = minus(m_y, mean_y);
-    moment_x = merge(moment_x, p.squares, p.sum, p.sum, rows, d_x, d_x, weight);
-    moment_y = merge(moment_y, q.squares, q.sum, q.sum, rows, d_y, d_y, weight);
-    moment = merge(moment, products, p.sum, q.sum, rows, d_x, d_y, weight);
+    moment_x = merge(moment_x, about_mean(p.squares, p.sum, p.sum, rows), d_x, d_x, weight);
+    moment_y = merge(moment_y, about_mean(q.squares, q.sum, q.sum, rows), d_y, d_y, weight);
+    moment = merge(moment, about_mean(products, p.sum, q.sum, rows), d_x, d_y, weight);
     mean_x = n > 0 ? plus(mean_x, d_x * (rows / total)) : m_x;
     mean_y = n > 0 ? plus(mean_y, d_y * (rows / total)) : m_y;
     n = total;

@@ -8,6 +8,7 @@
 #include "device.h"
 
 #ifdef __CUDA__
+#define DEVICE_MEMBER inline __attribute__((device, always_inline))
 
 #if __CUDA_ARCH__ >= 800
 #define CORREL_TENSOR 1
@@ -42,6 +43,7 @@ template <int Left> DEVICE void wait_copies() { asm volatile("cp.async.wait_grou
 extern __attribute__((shared, aligned(16))) f64 dynamic_shared[];
 
 #else // the host
+#define DEVICE_MEMBER inline
 #define CORREL_TENSOR 1
 
 static inline f64 mma_a[1024][4], mma_b[1024][2];
