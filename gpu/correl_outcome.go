@@ -255,19 +255,28 @@ func (o *correlOutcome) readColumns() {
 	}
 }
 
-// take reads the list into found, ordered by columns: a device finds them in any order.
+// take reads the list into found, ordered by columns: a device finds them in any order. There may be a million, but not many of one
+// column.
 func (o *correlOutcome) take() {
-	for i := range o.found {
-		values := View[float64](o.list, i*foundBytes, 2)
-		numbers := View[uint32](o.list, i*foundBytes+16, 3)
-		o.found[i] = o.pair(int(numbers[0]), int(numbers[1]), values[0], int(numbers[2]), values[1])
+	values := View[float64](o.list, 0, len(o.found)*foundBytes/8)
+	numbers := View[uint32](o.list, 0, len(o.found)*foundBytes/4)
+	const valuesEach, numbersEach = foundBytes / 8, foundBytes / 4
+	ends := make([]int, o.shape.columns+1)
+	for k := range o.found {
+		ends[numbers[k*numbersEach+4]+1]++
 	}
-	slices.SortFunc(o.found, func(a, b correlate.Pair) int {
-		if a.I != b.I {
-			return a.I - b.I
-		}
-		return a.J - b.J
-	})
+	for i := range o.shape.columns {
+		ends[i+1] += ends[i]
+	}
+	next := slices.Clone(ends)
+	for k := range o.found {
+		v, n := values[k*valuesEach:], numbers[k*numbersEach+4:]
+		o.found[next[n[0]]] = o.pair(int(n[0]), int(n[1]), v[0], int(n[2]), v[1])
+		next[n[0]]++
+	}
+	for i := range o.shape.columns {
+		slices.SortFunc(o.found[ends[i]:ends[i+1]], func(a, b correlate.Pair) int { return a.J - b.J })
+	}
 }
 
 // pair is a pair as correlate has it.

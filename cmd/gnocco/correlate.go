@@ -167,11 +167,10 @@ func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Read
 	if err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
-	engine, closeEngine, err := flags.engine(name, stderr)
+	engine, err := flags.engine(name, stderr)
 	if err != nil {
 		return err
 	}
-	defer closeEngine()
 	selection, each, finish := flags.selection, out.Write, func() error { return nil }
 	if plots.matrix != nil { // it needs all pairs
 		selector := correlate.NewSelector(selection, reader.Columns(), out.Write)
