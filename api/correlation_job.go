@@ -147,31 +147,21 @@ func (j *correlationJob) compute(ctx context.Context, values correlate.Values, o
 	if selection.Top == 0 || selection.Top > o.MaxPairs {
 		selection.Top = o.MaxPairs
 	}
-	eligible, kept := 0, 0
-	selector := correlate.NewSelector(selection, len(values), func(p correlate.Pair) error {
-		kept++
-		pairs = append(pairs, p)
-		return nil
-	})
-	run := correlate.Run
+	engine := o.Engine
 	if j.ranks {
-		run = correlate.RunSpearman
+		engine = correlate.Spearman{}
 	}
 	options := correlate.Options{MaxLag: min(j.lag, max(0, j.groups-1)), MinOverlap: max(2, int(math.Ceil(j.overlap*float64(j.groups)/100)))}
 	// Sums of pairs, with gaps and lags, beside the values.
 	options.MemoryBytes = max(1<<30, int64(o.MaxValues)*32)
-	result, err := run(ctx, counted{values, j}, options, func(p correlate.Pair) error {
-		if p.Strength() >= max(0, selection.MinAbs) {
-			eligible++
-		}
-		return selector.Add(p)
+	result, err := engine.Correlate(ctx, counted{values, j}, options, selection, func(p correlate.Pair) error {
+		pairs = append(pairs, p)
+		return nil
 	})
-	if err == nil {
-		err = selector.Finish()
-	}
+	kept := len(pairs)
 	j.mu.Lock()
 	j.pairs, j.constant = pairs, result.Constant
-	if j.cut = j.selection.TopPerColumn == 0 && eligible > kept || len(pairs) == o.MaxPairs; j.cut && kept > 0 {
+	if j.cut = j.selection.TopPerColumn == 0 && result.Eligible > int64(kept) || len(pairs) == o.MaxPairs; j.cut && kept > 0 {
 		j.weakest = pairs[kept-1].Strength()
 	}
 	j.mu.Unlock()

@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/storage/archive"
+
+	"gnocco/correlate"
 )
 
 // ArchiveSizes tells how many bytes metrics take. Package metricd implements it.
@@ -17,11 +19,14 @@ type ArchiveSizes interface {
 
 // CorrelationOptions limit what one request for correlations may take.
 type CorrelationOptions struct {
-	MaxMetrics int           // 0: 2000
-	MaxValues  int           // metrics x groups, 8 bytes each; 0: 20 million
-	MaxPairs   int           // strongest pairs kept of a result; 0: 100,000
-	MaxJobs    int           // finished ones kept in memory, the oldest goes first; 0: 32
-	Wait       time.Duration // how long a request waits for its result before it is told to come back; 0: 1 s
+	MaxMetrics int // 0: 2000
+	MaxValues  int // metrics x groups, 8 bytes each; 0: 20 million
+	MaxPairs   int // strongest pairs kept of a result; 0: 100,000
+	MaxJobs    int // finished ones kept in memory, the oldest goes first; 0: 32
+	// Engine correlates by Pearson; nil for the CPU's. It is closed by who made it.
+	Engine correlate.Engine
+
+	Wait time.Duration // how long a request waits for its result before it is told to come back; 0: 1 s
 }
 
 func (o *CorrelationOptions) ensureDefaults() {
@@ -36,6 +41,9 @@ func (o *CorrelationOptions) ensureDefaults() {
 	}
 	if o.MaxJobs == 0 {
 		o.MaxJobs = 32
+	}
+	if o.Engine == nil {
+		o.Engine = correlate.CPU{}
 	}
 	if o.Wait == 0 {
 		o.Wait = time.Second

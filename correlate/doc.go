@@ -23,6 +23,6 @@
 //
 // # Where a device fits in
 //
-// A side is a chunk of columns, centred and packed; multiplication.add takes two sides to the co-moments of one block of the
-// upper triangle. Everything before and after is linear in the columns. A device engine replaces these two.
+// Engine is the seam: a source and a selection in, pairs out, so that the strongest are chosen where the coefficients are.
+// CPU is the one here; package gpu has the other.
 package correlate

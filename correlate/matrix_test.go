@@ -106,6 +106,12 @@ var shapes = []struct {
 		}
 		return signal + noise
 	}},
+	{"early gaps", func(random *rand.Rand, t, j int, signal, noise float64) float64 {
+		if j == 1 && t < 100 && random.IntN(2) == 0 {
+			return math.NaN()
+		}
+		return 50 + signal + noise
+	}},
 }
 
 func shape(seed uint64, k, columns, rows int) correlate.Values {

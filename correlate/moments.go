@@ -48,8 +48,9 @@ func (m *multiplication) add(b *block, x, y *side, xs, ys []column) {
 	tile.Gram(&m.products, x.three(x.values, b.wide), y.values[b.narrow])
 	if b.pairs != nil {
 		for s, products := range m.products {
-			p, q := &x.parts[b.x(s)], &y.parts[b.y(s)]
-			b.mergePair(s, p, q, products, xs[b.x(s)].scale(), ys[b.y(s)].scale())
+			if i, j := b.x(s), b.y(s); i < len(xs) && j < len(ys) {
+				b.mergePair(s, &x.parts[i], &y.parts[j], products, xs[i].scale(), ys[j].scale())
+			}
 		}
 		return
 	}

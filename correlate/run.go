@@ -27,6 +27,14 @@ type Values [][]float64
 // Columns implements Source.
 func (v Values) Columns() int { return len(v) }
 
+// Rows implements Sized.
+func (v Values) Rows() int64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return int64(len(v[0]))
+}
+
 // Read implements Source.
 func (v Values) Read(ctx context.Context, add func([][]float64) error) error {
 	const piece = 1 << 14
@@ -48,8 +56,10 @@ func (v Values) Read(ctx context.Context, add func([][]float64) error) error {
 // Result is what Run tells beside the pairs.
 type Result struct {
 	Rows     int64
-	Constant []int // columns that have no coefficients, because all their values are equal, or missing
-	Passes   int   // how often the source was read
+	Constant []int  // columns that have no coefficients, because all their values are equal, or missing
+	Passes   int    // how often the source was read
+	Eligible int64  // pairs that have a coefficient and are as strong as the selection asks for; only of an Engine
+	Engine   string // what computed it; only of an Engine that has a choice
 }
 
 // Run hands all pairs of the source's columns to each, ordered by I and J.

@@ -185,7 +185,7 @@ func (j *profiling) read() error {
 		return err
 	}
 	p := &j.profile
-	p.Upload, p.Download, p.Kernels = medianOf(copies, 0, 3), medianOf(copies, 2, 3), medianOf(kernels, 0, 2)
+	p.Upload, p.Download, p.Kernels = medianOf(every(copies, 0, 3)), medianOf(every(copies, 2, 3)), medianOf(every(kernels, 0, 2))
 	for _, t := range kernels {
 		p.Resident += t
 	}
@@ -198,12 +198,16 @@ func (j *profiling) read() error {
 	return nil
 }
 
-// medianOf is that of every step-th of times.
-func medianOf(times []time.Duration, from, step int) time.Duration {
-	var some []time.Duration
+// every returns each step-th of times.
+func every(times []time.Duration, from, step int) (some []time.Duration) {
 	for i := from; i < len(times); i += step {
 		some = append(some, times[i])
 	}
-	slices.Sort(some)
-	return some[len(some)/2]
+	return some
+}
+
+// medianOf returns the median of some times, the greater of two.
+func medianOf(times []time.Duration) time.Duration {
+	times = slices.Sorted(slices.Values(times))
+	return times[len(times)/2]
 }

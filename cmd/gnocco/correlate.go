@@ -28,6 +28,8 @@ type correlateFlags struct {
 	memory     byteSize
 	maxReports int
 	quiet      bool
+	gpu        string
+	devices    gpuFlags
 	plot       plotFlags
 	stored     storedFlags
 }
@@ -86,6 +88,8 @@ first, with the metrics' IDs.`,
 	f.IntVar(&flags.maxReports, "max-reports", 20, "most bad cells that are told one by one")
 	f.Var(&flags.memory, "memory", "memory to use, roughly")
 	f.IntVar(&flags.options.Workers, "workers", 0, "goroutines that compute, and that parse (0: one a core)")
+	f.StringVar(&flags.gpu, "gpu", "auto", "correlate on CUDA devices: auto (if there are any, and for files for which they are faster), off, on (always), or the number of the only one to use; never ranks, nor standard input, which cannot be read again if a device fails")
+	flags.devices.define(f)
 	flags.plot.define(f)
 	flags.stored.define(f)
 	f.BoolVar(&flags.quiet, "quiet", false, "no progress and notes on standard error")
@@ -163,15 +167,19 @@ func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Read
 	if err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
-	selector := correlate.NewSelector(flags.selection, reader.Columns(), out.Write)
-	correlateAll := correlate.Run
-	if flags.method == "spearman" {
-		correlateAll = correlate.RunSpearman
+	engine, err := flags.engine(name, stderr)
+	if err != nil {
+		return err
 	}
-	result, err := correlateAll(ctx, plots.source(reader), flags.options, plots.pair(selector.Add))
+	selection, each, finish := flags.selection, out.Write, func() error { return nil }
+	if plots.matrix != nil { // it needs all pairs
+		selector := correlate.NewSelector(selection, reader.Columns(), out.Write)
+		selection, each, finish = correlate.Selection{}, plots.pair(selector.Add), selector.Finish
+	}
+	result, err := engine.Correlate(ctx, plots.source(reader), flags.options, selection, each)
 	file.close()
 	if err == nil {
-		err = selector.Finish()
+		err = finish()
 	}
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
@@ -196,8 +204,12 @@ func (flags *correlateFlags) tell(stderr io.Writer, reader *csv.Reader, result c
 		fmt.Fprintf(stderr, "%d bad cells, taken as missing\n", bad)
 	}
 	seconds := took.Seconds()
-	fmt.Fprintf(stderr, "correlated %d columns of %d rows in %.2f s; read %.1f MB in %d passes (%.0f MB/s)\n",
-		reader.Columns(), result.Rows, seconds, float64(bytes)/1e6, result.Passes, float64(bytes)/1e6/seconds)
+	on := ""
+	if result.Engine != "" {
+		on = " on " + result.Engine
+	}
+	fmt.Fprintf(stderr, "correlated %d columns of %d rows%s in %.2f s; read %.1f MB in %d passes (%.0f MB/s)\n",
+		reader.Columns(), result.Rows, on, seconds, float64(bytes)/1e6, result.Passes, float64(bytes)/1e6/seconds)
 }
 
 // shortList shows the first names.

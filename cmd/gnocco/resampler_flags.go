@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
@@ -21,43 +18,19 @@ type resamplerFlags struct {
 }
 
 func (f *resamplerFlags) define(flags *pflag.FlagSet) {
-	flags.StringVar(&f.gpu, "gpu", "auto", "resample on CUDA devices: auto (if there are any, and for batches for which they are faster), off, on (always), or the number of the only one to use")
+	flags.StringVar(&f.gpu, "gpu", "auto", "resample and correlate on CUDA devices: auto (if there are any, and for work for which they are faster), off, on (always), or the number of the only one to use")
 	f.devices.define(flags)
 }
 
 // resampler returns what makes the workers' resampler; nil for the CPU's. Devices stay open until the process ends.
 func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (func(prometheus.Registerer) carbonara.Resampler, error) {
-	only := -1
-	switch f.gpu {
-	case "off":
-		return nil, nil
-	case "auto", "on":
-	default:
-		var err error
-		if only, err = strconv.Atoi(f.gpu); err != nil || only < 0 {
-			return nil, fmt.Errorf("--gpu is %q, not auto, off, on or the number of a device", f.gpu)
-		}
-	}
-	found, err := gpu.Find(f.devices.driver)
-	switch {
-	case err == nil && only >= len(found):
-		return nil, fmt.Errorf("--gpu: there is no device %d among %d", only, len(found))
-	case err == nil:
-	case f.gpu != "auto":
-		return nil, fmt.Errorf("--gpu: %w", err)
-	case errors.Is(err, gpu.ErrUnavailable):
-		logger.Debug("no CUDA device, resampling on the CPU", "err", err)
-		return nil, nil
-	default:
-		logger.Warn("CUDA devices do not work, resampling on the CPU", "err", err)
-		return nil, nil
+	found, err := chooseDevices(f.gpu, f.devices.driver, logger)
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
 	return func(registerer prometheus.Registerer) carbonara.Resampler {
 		var devices []*gpu.Device
 		for _, properties := range found {
-			if only >= 0 && properties.Ordinal != only {
-				continue
-			}
 			device, err := gpu.NewDevice(gpu.Options{Ordinal: properties.Ordinal, Driver: f.devices.driver, Logger: logger, Registerer: registerer})
 			if err != nil {
 				panic(err) // the options are ours

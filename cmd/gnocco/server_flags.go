@@ -47,8 +47,8 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role server.Role, dataDefa
 		flags.IntVar(&o.Workers, "workers", 0, "sacks worked on at a time (0: one a core)")
 		flags.DurationVar(&o.CheckpointInterval, "checkpoint-interval", 5*time.Minute, "longest time between two checkpoints of a sack")
 		flags.Float64Var(&o.Weight, "weight", 1, "share of the sacks relative to other processes")
-		f.resampler.define(flags)
 	}
+	f.resampler.define(flags)
 	if role == server.RoleMetricd {
 		flags.StringVar(&o.Listen, "listen", "", "address to serve /metrics and /healthcheck on (none)")
 		return
@@ -116,6 +116,9 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 		if o.Resampler, err = f.resampler.resampler(ctx, o.Logger); err != nil {
 			return nil, err
 		}
+	}
+	if o.Role != server.RoleMetricd {
+		o.Correlations.Engine = newCorrelator(f.resampler.gpu, f.resampler.devices.driver, 0, o.Logger)
 	}
 	return server.Start(ctx, o)
 }

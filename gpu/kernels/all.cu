@@ -8,3 +8,6 @@
 #include "percentiles_long.cu"
 #include "percentiles_short.cu"
 #include "sum.cu"
+#ifndef __CUDA__ // correl.cu is a unit of its own on a device
+#include "correl.cu"
+#endif

@@ -9,6 +9,15 @@
 //	differences  what rate: methods are computed over
 //	moments      count, sum, min, max, m2, first, last of each run: for short runs, and for long ones
 //	percentiles  any percentiles of each run: for short runs, and for long ones
+//
+// The correlator's are apart (correl.cu, correl.h): read correl_gram.cu first.
+//
+//	correl_centres       a value near the middle of each column's rows
+//	correl_gram          sums of products of all pairs of columns, on tensor cores; correl_plain without them
+//	correl_sides         columns centred beforehand, for lags and gaps
+//	correl_merge         segments of rows into what columns and pairs come to so far; correl_merge_gaps with gaps
+//	correl_coefficients  coefficients, at the best lag
+//	correl_select        the strongest pairs
 package kernels
 
 import _ "embed"

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +21,7 @@ import (
 	"gnocco/correlate"
 	gnoccocsv "gnocco/correlate/csv"
 	"gnocco/correlate/tile"
+	"gnocco/gpu"
 )
 
 // CorrelateOptions say what Correlate measures.
@@ -26,6 +29,10 @@ type CorrelateOptions struct {
 	Columns, Rows int    // of the matrix; held in memory
 	CSVBytes      int    // of the text that is parsed
 	Python        string // interpreter with numpy, which is measured in the same run; "": none
+
+	Device *gpu.Device // measured, too; nil: none
+	// Wide is another matrix, of which the device finds so many of the strongest pairs of every column.
+	Wide struct{ Columns, Rows, Top int }
 }
 
 // Correlate measures the correlation of all pairs of columns in memory, beside numpy.corrcoef on as large an array, and the
@@ -46,6 +53,16 @@ func Correlate(ctx context.Context, o Options, what CorrelateOptions) error {
 			if err := correlateNumpy(ctx, o, what); err != nil {
 				return err
 			}
+		}
+	}
+	if what.Device != nil {
+		if err := correlateWide(ctx, o, what); err != nil {
+			return err
+		}
+	}
+	for range o.Count {
+		if err := correlateCSV(ctx, o, what); err != nil {
+			return err
 		}
 	}
 	text := csvText(what.CSVBytes, o.Seed)
@@ -69,33 +86,50 @@ func cpuSeconds() float64 {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 }
 
-func correlateMatrix(ctx context.Context, o Options, what CorrelateOptions) error {
-	random := rand.New(rand.NewPCG(o.Seed, 1))
-	values := make(correlate.Values, what.Columns)
-	for j := range values {
-		values[j] = make([]float64, what.Rows)
-		for t := range values[j] {
-			values[j][t] = random.NormFloat64()
-		}
+// normalValues are columns that have nothing in common.
+func normalValues(columns, rows int, seed uint64) correlate.Values {
+	values := make(correlate.Values, columns)
+	var next atomic.Int64
+	var done sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		done.Go(func() {
+			for j := int(next.Add(1)) - 1; j < columns; j = int(next.Add(1)) - 1 {
+				random := rand.New(rand.NewPCG(seed, uint64(j)))
+				values[j] = make([]float64, rows)
+				for t := range values[j] {
+					values[j][t] = random.NormFloat64()
+				}
+			}
+		})
 	}
+	done.Wait()
 	runtime.GC()
-	pairs := 0
+	return values
+}
+
+func correlateMatrix(ctx context.Context, o Options, what CorrelateOptions) error {
+	values := normalValues(what.Columns, what.Rows, o.Seed)
+	var pairs []correlate.Pair
 	cpu, started := cpuSeconds(), time.Now()
 	result, err := correlate.Run(ctx, values, correlate.Options{MemoryBytes: 4 << 30}, func(p correlate.Pair) error {
 		if !(p.R >= -1 && p.R <= 1) || p.Overlap != int64(what.Rows) {
 			return fmt.Errorf("bench: columns %d and %d correlate with %v over %d rows", p.I, p.J, p.R, p.Overlap)
 		}
-		pairs++
+		pairs = append(pairs, p)
 		return nil
 	})
 	seconds := time.Since(started).Seconds()
+	cpu = cpuSeconds() - cpu
 	if err != nil {
 		return err
 	}
-	if pairs != what.Columns*(what.Columns-1)/2 || result.Rows != int64(what.Rows) {
-		return fmt.Errorf("bench: %d pairs of %d rows", pairs, result.Rows)
+	if len(pairs) != what.Columns*(what.Columns-1)/2 || result.Rows != int64(what.Rows) {
+		return fmt.Errorf("bench: %d pairs of %d rows", len(pairs), result.Rows)
 	}
-	return reportMatrix(o, "gnocco-"+tile.Engine(), what, seconds, cpuSeconds()-cpu)
+	if err := reportMatrix(o, "gnocco-"+tile.Engine(), what, seconds, cpu); err != nil || what.Device == nil {
+		return err
+	}
+	return correlateDevice(ctx, o, what.Device, values, correlate.Selection{}, pairs)
 }
 
 func reportMatrix(o Options, engine string, what CorrelateOptions, seconds, cpu float64) error {

@@ -22,7 +22,7 @@ var layers = map[string][]string{
 	"api/measures":      {"model", "carbonara"},
 	"api/prometheus":    {"carbonara"},
 	"api/viewer":        {},
-	"gpu":               {"carbonara"},
+	"gpu":               {"carbonara", "correlate"},
 	"correlate":         {"carbonara"},
 	"web":               {},
 	"internal":          {"model", "carbonara"},

@@ -139,7 +139,7 @@ func (r *reaggregating) batch(ctx context.Context, ids []uuid.UUID) (done model.
 // Reaggregate brings archives into the form of their policies, at the processes that hold their sacks, all at once. epoch and
 // generation are those of the index as of which metrics have these policies.
 func (a *archives) Reaggregate(ctx context.Context, epoch, generation uint64, metrics []*model.Metric) (done model.Reaggregated, err error) {
-	groups, err := a.byHolder(ctx, len(metrics), func(i int) int { return model.Sack(metrics[i].ID, a.sacks) })
+	groups, err := a.byHolder(ctx, len(metrics), func(i int) int { return model.Sack(metrics[i].ID, a.sacks) }, a.holder)
 	if err != nil {
 		return done, err
 	}

@@ -1,0 +1,49 @@
+package correlate
+
+import "context"
+
+// Engine correlates all pairs of a source's columns, by Pearson. CPU is the one that always works; package gpu has another.
+type Engine interface {
+	// Correlate hands the pairs that the selection wants to each, in the order in which a Selector does: by I and J, or, of a top
+	// over all, the strongest first. The source may be read more than once.
+	Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error)
+}
+
+// CPU is the engine of this package: Run, and a Selector.
+type CPU struct{}
+
+// Correlate implements Engine.
+func (CPU) Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error) {
+	return selecting(Run, ctx, source, options, selection, each)
+}
+
+// Spearman is the engine for ranks.
+type Spearman struct{}
+
+// Correlate implements Engine, by Spearman.
+func (Spearman) Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error) {
+	return selecting(RunSpearman, ctx, source, options, selection, each)
+}
+
+func selecting(run func(context.Context, Source, Options, func(Pair) error) (Result, error), ctx context.Context, source Source,
+	options Options, selection Selection, each func(Pair) error) (Result, error) {
+	selector := NewSelector(selection, source.Columns(), each)
+	eligible := int64(0)
+	result, err := run(ctx, source, options, func(p Pair) error {
+		if p.Strength() >= max(0, selection.MinAbs) {
+			eligible++
+		}
+		return selector.Add(p)
+	})
+	result.Eligible = eligible
+	if err != nil {
+		return result, err
+	}
+	return result, selector.Finish()
+}
+
+// Sized is a source that knows how many rows it has.
+type Sized interface {
+	Source
+	Rows() int64
+}

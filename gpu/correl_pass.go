@@ -1,0 +1,201 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+
+	"gnocco/correlate"
+)
+
+// correlPass is one reading of a source, for a band on every device.
+type correlPass struct {
+	correlator *Correlator
+	shape      *correlShape
+	options    correlate.Options
+	selection  correlate.Selection
+	memory     int64 // for a band's state
+	gaps       bool  // from the beginning
+	bands      []*correlBand
+
+	packer *correlPacker
+	flight []correlFlight // the oldest first
+	rows   int64
+}
+
+// correlFlight is a job on its way to one device.
+type correlFlight struct {
+	band  *correlBand
+	task  *task
+	chunk *correlChunk // nil for a job without rows
+}
+
+// run reads the source and adds all rows to the bands.
+func (p *correlPass) run(ctx context.Context, source correlate.Source) error {
+	p.packer = newCorrelPacker(p.shape, p.correlator.options.Workers)
+	p.packer.gaps = p.gaps
+	for _, b := range p.bands {
+		b.gaps = p.gaps
+	}
+	err := p.submit(ctx, nil, func(b *correlBand) Job { return correlBegin{b} })
+	if err == nil {
+		err = source.Read(ctx, func(columns [][]float64) error { return p.add(ctx, columns) })
+	}
+	if err == nil {
+		err = p.flush(ctx)
+	}
+	for len(p.flight) > 0 {
+		err = errors.Join(err, p.wait())
+	}
+	if c := p.packer.take(); c != nil {
+		c.up.Release()
+	}
+	return err
+}
+
+// add takes rows of the source.
+func (p *correlPass) add(ctx context.Context, columns [][]float64) error {
+	for from := 0; from < len(columns[0]); {
+		if p.packer.chunk == nil {
+			up, err := p.pinned()
+			if err != nil {
+				return err
+			}
+			p.packer.begin(up)
+		}
+		n, err := p.packer.add(columns, from)
+		if err != nil {
+			return err
+		}
+		from += n
+		p.rows += int64(n)
+		if p.packer.chunk.rows == p.shape.chunk {
+			if err := p.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pinned returns memory for a chunk: that of one which is done, if there is none else.
+func (p *correlPass) pinned() (*Pinned, error) {
+	for {
+		up, err := p.bands[0].engine.Uploads.Get(p.shape.chunkBytes())
+		if err == nil || !errors.Is(err, ErrMemory) || len(p.flight) == 0 {
+			return up, err
+		}
+		if err := p.wait(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// flush sends the chunk to all devices.
+func (p *correlPass) flush(ctx context.Context) error {
+	c := p.packer.take()
+	if c == nil {
+		return nil
+	}
+	c.pending = 1 // ours
+	defer p.done(c)
+	if c.gaps && !p.bands[0].gaps {
+		for _, b := range p.bands {
+			if p.shape.momentBytes(b.tiles, true) > p.memory {
+				return errManyGaps
+			}
+		}
+		if err := p.submit(ctx, nil, func(b *correlBand) Job { return correlSplit{b} }); err != nil {
+			return err
+		}
+		for len(p.flight) > 0 { // what comes next depends on it
+			if err := p.wait(); err != nil {
+				return err
+			}
+		}
+	}
+	return p.submit(ctx, c, func(b *correlBand) Job { return &correlChunkJob{b, c} })
+}
+
+// submit sends a job to every band's device. Some may be under way already, as many as the devices have lanes.
+func (p *correlPass) submit(ctx context.Context, chunk *correlChunk, job func(*correlBand) Job) error {
+	for _, b := range p.bands {
+		for len(p.flight) > b.device.options.Lanes*len(p.bands) {
+			if err := p.wait(); err != nil {
+				return err
+			}
+		}
+		t, err := b.device.send(ctx, task{job: job(b)})
+		if err != nil {
+			return err
+		}
+		if chunk != nil {
+			chunk.pending++
+		}
+		p.flight = append(p.flight, correlFlight{b, t, chunk})
+	}
+	return nil
+}
+
+// wait ends the oldest job.
+func (p *correlPass) wait() error {
+	f := p.flight[0]
+	p.flight = p.flight[1:]
+	err := f.band.device.wait(f.task, nil)
+	p.done(f.chunk)
+	return err
+}
+
+// done gives back a chunk's memory once nobody reads it.
+func (p *correlPass) done(c *correlChunk) {
+	if c == nil {
+		return
+	}
+	if c.pending--; c.pending == 0 {
+		c.up.Release()
+	}
+}
+
+// hand finds the bands' pairs and gives them to the selector.
+func (p *correlPass) hand(ctx context.Context, selector *correlate.Selector, result *correlate.Result) error {
+	all := p.selection == correlate.Selection{}
+	for i, b := range p.bands {
+		o := &correlOutcome{correlBand: b, minOverlap: p.options.MinOverlap, selection: p.selection, all: all}
+		if err := b.device.Run(ctx, o); err != nil {
+			return err
+		}
+		if i == 0 {
+			result.Rows, result.Constant = p.rows, o.constant
+		}
+		result.Eligible += o.eligible
+		for _, pair := range o.found {
+			if err := selector.Add(pair); err != nil {
+				return err
+			}
+		}
+		if !all {
+			continue
+		}
+		for row := b.rows.from; row < b.rows.to; row++ {
+			f := &correlFetch{correlBand: b, row: row}
+			if err := b.device.Run(ctx, f); err != nil {
+				return err
+			}
+			if err := f.pairs(func(pair correlate.Pair) error {
+				if pair.Strength() >= 0 {
+					result.Eligible++
+				}
+				return selector.Add(pair)
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// close gives back what the bands have.
+func (p *correlPass) close() {
+	for _, b := range p.bands {
+		b.close()
+	}
+}

@@ -1,0 +1,36 @@
+package gpu
+
+import (
+	"log/slog"
+	"runtime"
+)
+
+// CorrelatorOptions of a Correlator. The zero value works.
+type CorrelatorOptions struct {
+	// Workers is how many goroutines copy rows into pinned memory; 0 for one per processor.
+	Workers int
+
+	// Always uses devices for everything that they can do, also where the CPU is done before a device is open.
+	Always bool
+
+	// ChunkBytes is how much goes to a device together; 0 for 96 MiB.
+	ChunkBytes int
+
+	// Plain does without tensor cores, as devices before compute capability 8.0 do.
+	Plain bool
+
+	Logger *slog.Logger
+}
+
+// EnsureDefaults fills in what is zero.
+func (o *CorrelatorOptions) EnsureDefaults() {
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.ChunkBytes == 0 {
+		o.ChunkBytes = correlChunkBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
