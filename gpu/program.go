@@ -23,7 +23,8 @@ const cutRuns = 3 // beside the three layouts
 
 // What the sources of the kernels say of their launches.
 const (
-	cutThreads, cutTile       = 256, 2048
+	cutThreads, cutTile       = 256, 8192
+	differencesTile           = 2048
 	cutChunk                  = 256
 	momentsThreads            = 128
 	shortRuns, longRuns       = 128, 128 // a block

@@ -208,7 +208,7 @@ func TestResamplerSizes(t *testing.T) {
 	r := newResampler(t, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	plan := carbonara.NewPlan([]time.Duration{time.Second, 7 * time.Second, time.Minute, time.Hour}, withRates(orderMethods))
-	for _, n := range []int{0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 255, 257, 1021, 2047, 2048, 2049, 4093, 4097, 6144, 6151} {
+	for _, n := range []int{0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 255, 257, 1021, 2047, 2048, 2049, 6151, 8191, 8192, 8193, 16385, 24593} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			for _, s := range []shape{
 				{n: n, step: 5 * time.Second, unit: 1},
