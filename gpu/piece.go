@@ -159,11 +159,11 @@ func (p *piece) place() {
 	p.zeroed[0] = at
 	a.counters = take(8 * len(p.levels) * len(p.families))
 	for j := range p.levels {
-		items := n
+		items, tile := n, cutTile
 		if p.levels[j].finer = p.finer(j); p.levels[j].finer >= 0 {
-			items = p.levels[p.levels[j].finer].bound
+			items, tile = p.levels[p.levels[j].finer].bound, cutRunsTile
 		}
-		p.levels[j].words = take(8 * ((items + cutTile - 1) / cutTile))
+		p.levels[j].words = take(8 * blocks(items, tile))
 	}
 	p.walk()
 	p.zeroed[1] = at - p.zeroed[0]

@@ -164,11 +164,11 @@ func blocks(n, each int) int { return (n + each - 1) / each }
 
 func (p *piece) launchCut(lane *Lane, j int) error {
 	l, a := &p.levels[j], &p.at
-	kernel, items := p.program.cut[p.layout], p.n
+	kernel, items, tile := p.program.cut[p.layout], p.n, cutTile
 	timestamps, bits, ranks := a.timestamps, a.bits, a.ranks
 	if l.finer >= 0 {
 		finer := &p.levels[l.finer]
-		kernel, items = p.program.cut[cutRuns], finer.bound
+		kernel, items, tile = p.program.cut[cutRuns], finer.bound, cutRunsTile
 		timestamps, bits, ranks = finer.starts, finer.begins, p.total(l.finer)
 	}
 	params := lane.Params()
@@ -186,7 +186,7 @@ func (p *piece) launchCut(lane *Lane, j int) error {
 	params.Ptr(p.block.At(l.begins)).Ptr(p.block.At(l.starts)).Ptr(p.block.At(l.runs))
 	params.Ptr(p.block.At(p.total(j)))
 	params.Ptr(p.block.At(l.words)).Ptr(p.block.At(l.inner))
-	return lane.Launch(kernel, blocks(items, cutTile), cutThreads, 0)
+	return lane.Launch(kernel, blocks(items, tile), cutThreads, 0)
 }
 
 // runs adds the parameters that runs.h calls Runs.

@@ -24,6 +24,7 @@ const cutRuns = 3 // beside the three layouts
 // What the sources of the kernels say of their launches.
 const (
 	cutThreads, cutTile       = 256, 8192
+	cutRunsTile               = 2048
 	differencesTile           = 2048
 	cutChunk                  = 256
 	momentsThreads            = 128

@@ -91,10 +91,12 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
     fetch(next);
     const f64 *mine = tile + lane * LEVEL_PITCH;
     if (at != DONE && fresh && w.p == from && from < w.end && from - at < LEVEL_VALUES) w.m.first = mine[from - at];
-    if (!ballot(at == DONE || w.p != at || w.stop - at < LEVEL_VALUES)) {
-      accumulate_row<WithM2, LEVEL_VALUES>(w.m, mine);
-      w.m.last = mine[LEVEL_VALUES - 1];
-      w.p = at + LEVEL_VALUES;
+    if (!ballot(at != DONE && (w.p != at || w.stop - at < LEVEL_VALUES))) {
+      if (at != DONE) {
+        accumulate_row<WithM2, LEVEL_VALUES>(w.m, mine);
+        w.m.last = mine[LEVEL_VALUES - 1];
+        w.p = at + LEVEL_VALUES;
+      }
     } else if (at != DONE) {
       const u32 end = MIN(w.end, at + LEVEL_VALUES);
       for (; w.p < end; w.p++) {
