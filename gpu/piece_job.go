@@ -152,7 +152,7 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 	}
 	for f := range p.families {
 		if p.families[f].any && len(p.together) > 0 {
-			if err := p.launchLevels(lane, f); err != nil {
+			if err := p.launchLevels(lane, f, multiprocessors); err != nil {
 				return err
 			}
 		}
@@ -265,7 +265,7 @@ func (p *piece) launchMoments(lane *Lane, j, f int) error {
 }
 
 // launchLevels queues the moments of the levels that are walked together, the wider ones first if there are too many for one launch.
-func (p *piece) launchLevels(lane *Lane, f int) error {
+func (p *piece) launchLevels(lane *Lane, f, multiprocessors int) error {
 	family := &p.families[f]
 	m2 := 0
 	if family.m2 {
@@ -283,7 +283,11 @@ func (p *piece) launchLevels(lane *Lane, f int) error {
 			p.level(params, some[min(k, len(some)-1)], f)
 		}
 		params.Ptr(p.block.At(p.at.first)).Ptr(p.flags()).U32(uint32(len(p.series))).U32(p.skips(family.rate))
-		err := lane.Launch(p.program.momentsLevels[m2], blocks(p.levels[some[len(some)-1]].bound, levelThread), levelThread*len(some), 0)
+		// As many blocks as are under way at a time; a lane of one takes several runs.
+		bound := p.levels[some[len(some)-1]].bound
+		each := max(levelThread, blocks(bound, levelBlocks*max(multiprocessors, 1)))
+		params.U32(uint32(each)).U32(0)
+		err := lane.Launch(p.program.momentsLevels[m2], blocks(bound, each), levelThread*len(some), 0)
 		if err != nil {
 			return err
 		}
