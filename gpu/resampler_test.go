@@ -224,6 +224,19 @@ func TestResamplerSizes(t *testing.T) {
 	}
 }
 
+// Lanes that walk one run after the other: more runs than the device of tests has lanes.
+func TestResamplerManyRuns(t *testing.T) {
+	r := newResampler(t, 0)
+	rng := rand.New(rand.NewPCG(13, 14))
+	plan := carbonara.NewPlan([]time.Duration{2 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute}, withRates(slices.Clone(allMoments)))
+	batch := &carbonara.Batch{}
+	for range 300 {
+		timestamps, values := shape{n: 100 + rng.IntN(200), step: time.Second, unit: time.Millisecond, jitter: true, wild: rng.IntN(5) == 0}.series(rng)
+		addContinued(t, batch, plan, timestamps, values, rng.IntN(2)*rng.IntN(100))
+	}
+	compare(t, r, batch)
+}
+
 // Many granularities that divide one another are walked together.
 func TestResamplerLevels(t *testing.T) {
 	r := newResampler(t, 0)
@@ -245,7 +258,11 @@ func TestResamplerLevels(t *testing.T) {
 		"strange": {append([]time.Duration{7 * time.Second}, nine...), allMoments},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range 3 {
+			rounds := 3
+			if testing.Short() {
+				rounds = 1
+			}
+			for seed := range rounds {
 				rng := rand.New(rand.NewPCG(11, uint64(seed)))
 				plan := carbonara.NewPlan(f.widths, f.methods)
 				batch := &carbonara.Batch{}

@@ -19,8 +19,10 @@ parity() {
 sanitize() {
     for tool in memcheck racecheck initcheck; do
         echo "== compute-sanitizer $tool"
-        timeout 100 compute-sanitizer --tool $tool ../gpu.test -test.short -test.run 'TestResamplerSizes/(33|2049)$|TestResamplerShort' >"$out/$tool.log" 2>&1
-        echo "exit $?"
+        # Rows beyond the last group come to the host with small results, and nobody reads them: initcheck looks at kernels.
+        timeout 80 compute-sanitizer --tool $tool --print-limit 20 ../gpu.test -test.short -test.run 'TestResamplerSizes/(33|2049|8193)$|TestResamplerLevels/(nine|rates)$' \
+            >"$out/$tool.log" 2>&1
+        echo "exit $?, $(grep -c 'Uninitialized __global__ memory read' "$out/$tool.log") reads by kernels of what was not written"
         tail -3 "$out/$tool.log"
     done
 }
