@@ -20,6 +20,11 @@ func (p *piece) Start(e *Engine, lane *Lane) error {
 	if err := lane.Upload(block, 0, p.up, 0, p.uploaded); err != nil {
 		return err
 	}
+	if p.poison {
+		if err := lane.Fill(block, p.measured[0], 0xa5, p.at.end-p.measured[0]); err != nil {
+			return err
+		}
+	}
 	if err := p.launch(lane, e.Properties.Multiprocessors); err != nil {
 		return err
 	}
@@ -152,7 +157,7 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 	}
 	for f := range p.families {
 		if p.families[f].any && len(p.together) > 0 {
-			if err := p.launchLevels(lane, f, multiprocessors); err != nil {
+			if err := p.launchLevels(lane, f); err != nil {
 				return err
 			}
 		}
@@ -265,7 +270,7 @@ func (p *piece) launchMoments(lane *Lane, j, f int) error {
 }
 
 // launchLevels queues the moments of the levels that are walked together, the wider ones first if there are too many for one launch.
-func (p *piece) launchLevels(lane *Lane, f, multiprocessors int) error {
+func (p *piece) launchLevels(lane *Lane, f int) error {
 	family := &p.families[f]
 	m2 := 0
 	if family.m2 {
@@ -283,11 +288,7 @@ func (p *piece) launchLevels(lane *Lane, f, multiprocessors int) error {
 			p.level(params, some[min(k, len(some)-1)], f)
 		}
 		params.Ptr(p.block.At(p.at.first)).Ptr(p.flags()).U32(uint32(len(p.series))).U32(p.skips(family.rate))
-		// As many blocks as are under way at a time; a lane of one takes several runs.
-		bound := p.levels[some[len(some)-1]].bound
-		each := max(levelThread, blocks(bound, levelBlocks*max(multiprocessors, 1)))
-		params.U32(uint32(each)).U32(0)
-		err := lane.Launch(p.program.momentsLevels[m2], blocks(bound, each), levelThread*len(some), 0)
+		err := lane.Launch(p.program.momentsLevels[m2], blocks(p.levels[some[len(some)-1]].bound, levelThread), levelThread*len(some), 0)
 		if err != nil {
 			return err
 		}

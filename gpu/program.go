@@ -32,10 +32,10 @@ const (
 	placeThreads, placeValues = 128, 1600
 	sortThreads               = 128
 	levelsAtOnce, levelThread = 8, 32 // of moments_levels; threads for each granularity
-	levelBlocks               = 3     // of eight granularities, on a multiprocessor at a time
 	extremeThreads            = 128
-	extremeRuns               = 16 // a block
-	longFrom                  = 24 // measures a run, from which a lane for each run beats copying whole stretches
+	extremeRuns               = 16  // a block
+	longFrom                  = 24  // measures a run, from which a lane for each run beats copying whole stretches
+	walkFrom                  = 200 // and from which several granularities are walked together
 )
 
 func loadProgram(e *Engine) (*program, error) {

@@ -61,8 +61,10 @@ func newResampler(t testing.TB, pieceMeasures int) *gpu.Resampler {
 			t.Errorf("%v pieces were done by the CPU", n)
 		}
 	})
-	return gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})},
+	r := gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})},
 		gpu.ResamplerOptions{Always: true, PieceMeasures: pieceMeasures, Workers: 3, Registerer: registry})
+	r.Poison()
+	return r
 }
 
 // compare holds a batch's groups on the device to those of the CPU, bit for bit.
@@ -224,14 +226,15 @@ func TestResamplerSizes(t *testing.T) {
 	}
 }
 
-// Lanes that walk one run after the other: more runs than the device of tests has lanes.
+// More runs than one block of a walk has lanes.
 func TestResamplerManyRuns(t *testing.T) {
 	r := newResampler(t, 0)
+	r.WalkFrom(10)
 	rng := rand.New(rand.NewPCG(13, 14))
-	plan := carbonara.NewPlan([]time.Duration{2 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute}, withRates(slices.Clone(allMoments)))
+	plan := carbonara.NewPlan([]time.Duration{5 * time.Second, time.Minute, 4 * time.Minute, 20 * time.Minute}, withRates(slices.Clone(allMoments)))
 	batch := &carbonara.Batch{}
 	for range 300 {
-		timestamps, values := shape{n: 100 + rng.IntN(200), step: time.Second, unit: time.Millisecond, jitter: true, wild: rng.IntN(5) == 0}.series(rng)
+		timestamps, values := shape{n: 50 + rng.IntN(100), step: 300 * time.Millisecond, unit: time.Millisecond, jitter: true, wild: rng.IntN(5) == 0}.series(rng)
 		addContinued(t, batch, plan, timestamps, values, rng.IntN(2)*rng.IntN(100))
 	}
 	compare(t, r, batch)
@@ -240,9 +243,10 @@ func TestResamplerManyRuns(t *testing.T) {
 // Many granularities that divide one another are walked together.
 func TestResamplerLevels(t *testing.T) {
 	r := newResampler(t, 0)
+	r.WalkFrom(10)
 	nine := []time.Duration{time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
 	var doubled []time.Duration // more than go into one launch
-	for width := time.Second; width <= 4096*time.Second; width *= 2 {
+	for width := 10 * time.Millisecond; width <= 40960*time.Millisecond; width *= 2 {
 		doubled = append(doubled, width)
 	}
 	for name, f := range map[string]struct {
@@ -267,10 +271,10 @@ func TestResamplerLevels(t *testing.T) {
 				plan := carbonara.NewPlan(f.widths, f.methods)
 				batch := &carbonara.Batch{}
 				for range 1 + rng.IntN(36) {
-					s := shape{n: 1 + rng.IntN(700), step: time.Duration(1+rng.IntN(6)) * time.Second, jitter: seed < 2, gaps: rng.IntN(3) == 0,
+					s := shape{n: 1 + rng.IntN(700), step: time.Duration(1+rng.IntN(6)) * time.Second / 4, jitter: seed < 2, gaps: rng.IntN(3) == 0,
 						unit: []time.Duration{1, time.Millisecond, time.Second}[seed], wild: rng.IntN(2) == 0}
 					if name == "doubled" {
-						s.step = 50 * time.Millisecond
+						s.step = time.Millisecond
 					}
 					timestamps, values := s.series(rng)
 					cut := 0

@@ -5,8 +5,6 @@
 // The order in which open rows and columns hold them: carbonara's columns.
 enum { COUNT, SUM, LOWEST, HIGHEST, M2, FIRST, LAST, MOMENTS };
 
-constexpr u32 DONE = ~0u; // the place of a lane that has no value left
-
 // Columns says what to compute: column[m] holds a value per run, or is null where m is not asked for.
 struct Columns {
   f64 *column[MOMENTS];

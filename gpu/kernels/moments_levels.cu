@@ -3,13 +3,12 @@
 //
 // In: values (f64), per granularity its runs (runs.h), in which run of the finer one each begins (cut.cu), rows of open groups
 // (MOMENTS f64 per series). Out: the columns asked for, a row per run. Bytes: 8 a measure, 4 and 8 per column a run.
-// Launch of moments_levels: a warp for each granularity, two at least, the widest last, and a block for each `each` runs of the widest, 32 at least.
+// Launch of moments_levels: a warp for each granularity, two at least, the widest last, and a block for each 32 runs of the widest.
 //
 // A warp's lanes walk the values of a run of the widest granularity each, from the first to the last, and write a row wherever
 // a run of the warp's own granularity ends. So each granularity's sums and m2 are accumulated in order of time, one value after
 // the other, as on the CPU: the same bits. All warps walk the same values: the block reads 16 of each run together, whole lines
-// of 128 bytes by half a warp, and turns them in shared memory; while it walks them, the next 16 are on their way. A lane at
-// the end of its run takes the next of the block's: runs at both ends of a series are shorter than others.
+// of 128 bytes by half a warp, and turns them in shared memory; while it walks them, the next 16 are on their way.
 #include "moments.h"
 
 constexpr u32 LEVELS = 8, LEVEL_VALUES = 16, LEVEL_PITCH = LEVEL_VALUES + 1, LEVEL_LOADS = LEVEL_VALUES / 2;
@@ -25,13 +24,12 @@ struct Level {
 struct Levels {
   Level level[LEVELS];
   const u32 *first, *flags;
-  u32 series, skips, each;
+  u32 series, skips;
 };
 
 // Walk is a lane's way through the values.
 struct Walk {
   u32 p, end;      // where it is, and the end of the widest run
-  u32 from;        // its first value, if that is fresh; else none
   u32 run, stop;   // of its own granularity; where that ends
   u32 after, runs; // where the next one ends; number of runs
   Moments m;
@@ -47,34 +45,28 @@ DEVICE void pass(Walk &w, const Level &own, f64 v) {
   w.m.first = v;
 }
 
-DEVICE u32 window_of(const Level &widest, u32 r) { return (load(widest.begins + r) & ~SERIES_FIRST) / LEVEL_VALUES * LEVEL_VALUES; }
-
-// enter begins the walk of run r of the widest granularity.
-DEVICE void enter(Walk &w, const Levels &in, u32 warp, u32 number, u32 r) {
-  const Level &own = in.level[warp];
-  w.end = load(in.level[number - 1].begins + r + 1) & ~SERIES_FIRST;
-  w.run = r;
-  for (u32 l = number - 1; l > warp; l--) w.run = load(in.level[l].inner + w.run);
-  const Run run = run_at({own.begins, own.total, in.first, in.flags, in.series, own.continues, in.skips}, w.run);
-  w.p = run.begin, w.stop = run.end;
-  w.after = load(own.begins + MIN(w.run + 2, w.runs)) & ~SERIES_FIRST;
-  w.m = run.continued >= 0 ? continued(own.open + (u64)run.continued * MOMENTS) : none();
-  w.from = w.m.count == 0 ? w.p : DONE;
-}
-
 template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Levels &in) {
   SHARED f64 turned[2][WARP * LEVEL_PITCH];
-  const u32 number = block_size() / WARP, warp = warp_id(), lane = lane_id();
+  const u32 number = block_size() / WARP, warp = warp_id(), lane = lane_id(), r = block_id() * WARP + lane;
   const Level &own = in.level[warp], &widest = in.level[number - 1];
-  const u32 total = load(widest.total), base = block_id() * in.each, limit = MIN(total, base + in.each);
-  if (base >= total) return;
+  const u32 total = load(widest.total);
+  if (block_id() * WARP >= total) return;
   const u32 n = load(widest.begins + total);
-  Walk w = {0, 0, DONE, 0, 0, 0, load(own.total), none()};
-  u32 at = DONE, taken = base + WARP; // its window; runs that lanes have taken, up to here
-  if (base + lane < limit) {
-    at = window_of(widest, base + lane);
-    enter(w, in, warp, number, base + lane);
+  Walk w = {0, 0, r, 0, 0, load(own.total), none()};
+  constexpr u32 DONE = ~0u;
+  u32 at = DONE;
+  bool fresh = true;
+  if (r < total) {
+    for (u32 l = number - 1; l > warp; l--) w.run = load(in.level[l].inner + w.run);
+    w.end = load(widest.begins + r + 1) & ~SERIES_FIRST;
+    at = (load(widest.begins + r) & ~SERIES_FIRST) / LEVEL_VALUES * LEVEL_VALUES;
+    const Run run = run_at({own.begins, own.total, in.first, in.flags, in.series, own.continues, in.skips}, w.run);
+    w.p = run.begin, w.stop = run.end;
+    w.after = load(own.begins + MIN(w.run + 2, w.runs)) & ~SERIES_FIRST;
+    if (run.continued >= 0) w.m = continued(own.open + (u64)run.continued * MOMENTS);
+    fresh = w.m.count == 0;
   }
+  const u32 from = w.p;
   f64 v[LEVEL_LOADS];
   auto fetch = [&](u32 at) __attribute__((always_inline)) {
 #pragma unroll
@@ -95,17 +87,10 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
       if (pair < LEVEL_VALUES) tile[(pair * 2 + lane / LEVEL_VALUES) * LEVEL_PITCH + lane % LEVEL_VALUES] = v[k];
     }
     sync_block(); // the other half is not written before all have left it: they are here
-    u32 next = at != DONE && w.end - at > LEVEL_VALUES ? at + LEVEL_VALUES : DONE, entered = DONE;
-    const bool ends = at != DONE && next == DONE;
-    const u32 ending = ballot(ends); // the same in all warps, and so is which run each lane takes
-    if (ending) {
-      const u32 r = taken + ones(ending & lanes_below());
-      if (ends && r < limit) entered = r, next = window_of(widest, r);
-      taken += ones(ending);
-    }
+    const u32 next = at != DONE && w.end - at > LEVEL_VALUES ? at + LEVEL_VALUES : DONE;
     fetch(next);
     const f64 *mine = tile + lane * LEVEL_PITCH;
-    if (at != DONE && w.p == w.from && w.p < w.end && w.p - at < LEVEL_VALUES) w.m.first = mine[w.p - at];
+    if (at != DONE && fresh && w.p == from && from < w.end && from - at < LEVEL_VALUES) w.m.first = mine[from - at];
     if (!ballot(at != DONE && (w.p != at || w.stop - at < LEVEL_VALUES))) {
       if (at != DONE) {
         accumulate_row<WithM2, LEVEL_VALUES>(w.m, mine);
@@ -121,12 +106,9 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
         w.m.last = x;
       }
     }
-    if (ends) {
-      write(own.out, w.run, w.m);
-      if (entered != DONE) enter(w, in, warp, number, entered);
-    }
     at = next;
   }
+  if (r < total) write(own.out, w.run, w.m);
 }
 
 KERNEL_BLOCKS(LEVELS *WARP, 3) moments_levels_plain(const f64 *values, Levels in) { moments_levels<false>(values, in); }

@@ -12,6 +12,7 @@
 constexpr u32 LONG_THREADS = 128, LONG_VALUES = 16, LONG_PITCH = LONG_VALUES + 1;
 
 // fetch loads 16 values of each of the warp's runs, from at (of this lane's run; DONE if it has none left).
+constexpr u32 DONE = ~0u;
 DEVICE void fetch(f64 (&v)[LONG_VALUES], const f64 *values, u32 n, u32 at) {
 #pragma unroll
   for (u32 k = 0; k < LONG_VALUES; k++) {
