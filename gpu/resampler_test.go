@@ -235,7 +235,7 @@ func TestResamplerManyRuns(t *testing.T) {
 	batch := &carbonara.Batch{}
 	for range 300 {
 		timestamps, values := shape{n: 50 + rng.IntN(100), step: 300 * time.Millisecond, unit: time.Millisecond, jitter: true, wild: rng.IntN(5) == 0}.series(rng)
-		addContinued(t, batch, plan, timestamps, values, rng.IntN(2)*rng.IntN(100))
+		addContinued(t, batch, plan, timestamps, values, rng.IntN(2)*rng.IntN(50))
 	}
 	compare(t, r, batch)
 }
