@@ -233,7 +233,7 @@ func TestResamplerManyRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	plan := carbonara.NewPlan([]time.Duration{5 * time.Second, time.Minute, 4 * time.Minute, 20 * time.Minute}, withRates(slices.Clone(allMoments)))
 	batch := &carbonara.Batch{}
-	for range 300 {
+	for range 150 {
 		timestamps, values := shape{n: 50 + rng.IntN(100), step: 300 * time.Millisecond, unit: time.Millisecond, jitter: true, wild: rng.IntN(5) == 0}.series(rng)
 		addContinued(t, batch, plan, timestamps, values, rng.IntN(2)*rng.IntN(50))
 	}

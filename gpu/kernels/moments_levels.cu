@@ -90,7 +90,8 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
     const u32 next = at != DONE && w.end - at > LEVEL_VALUES ? at + LEVEL_VALUES : DONE;
     fetch(next);
     const f64 *mine = tile + lane * LEVEL_PITCH;
-    if (at != DONE && fresh && w.p == from && from < w.end && from - at < LEVEL_VALUES) w.m.first = mine[from - at];
+    // The first run may be empty: of differences, the first of a series.
+    if (at != DONE && fresh && w.p == from && from < w.stop && from - at < LEVEL_VALUES) w.m.first = mine[from - at];
     if (!ballot(at != DONE && (w.p != at || w.stop - at < LEVEL_VALUES))) {
       if (at != DONE) {
         accumulate_row<WithM2, LEVEL_VALUES>(w.m, mine);
