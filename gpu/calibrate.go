@@ -26,7 +26,7 @@ func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	widths := []time.Duration{time.Minute}
 	plain := []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Std}
 	ordered := append(slices.Clone(plain), carbonara.Median, carbonara.PercentileMethod(95))
-	onDevice := &Resampler{options: r.options, cpu: r.cpu, devices: r.devices, metrics: newResamplerMetrics(nil)}
+	onDevice := &Resampler{options: r.options, cpu: r.cpu, devices: r.devices, metrics: newResamplerMetrics(nil), walkFrom: r.walkFrom}
 	onDevice.options.Always = true
 	onDevice.calls.New = r.calls.New
 	for _, engine := range []struct {

@@ -8,10 +8,12 @@ import (
 
 // piece is some series of a batch that share a plan, on their way through a device. The same piece is used again and again.
 type piece struct {
-	program *program
-	batch   *carbonara.Batch
-	plan    *carbonara.Plan
-	series  []int // of the batch; none of them empty
+	program  *program
+	walkFrom int  // measures a run, from which granularities are walked together
+	poison   bool // for tests: what kernels are to write is filled with rubbish before
+	batch    *carbonara.Batch
+	plan     *carbonara.Plan
+	series   []int // of the batch; none of them empty
 
 	n        int // measures
 	layout   layout
@@ -159,11 +161,11 @@ func (p *piece) place() {
 	p.zeroed[0] = at
 	a.counters = take(8 * len(p.levels) * len(p.families))
 	for j := range p.levels {
-		items := n
+		items, tile := n, cutTile
 		if p.levels[j].finer = p.finer(j); p.levels[j].finer >= 0 {
-			items = p.levels[p.levels[j].finer].bound
+			items, tile = p.levels[p.levels[j].finer].bound, cutRunsTile
 		}
-		p.levels[j].words = take(8 * ((items + cutTile - 1) / cutTile))
+		p.levels[j].words = take(8 * blocks(items, tile))
 	}
 	p.walk()
 	p.zeroed[1] = at - p.zeroed[0]
@@ -203,7 +205,7 @@ func (p *piece) finer(j int) int {
 // up to the widest, but for the finest of them if it is made of no other.
 func (p *piece) walk() {
 	p.together = p.together[:0]
-	for j := len(p.levels) - 1; j >= 0 && p.levels[j].finer >= 0 && p.n >= longFrom*p.levels[j].bound; j = p.levels[j].finer {
+	for j := len(p.levels) - 1; j >= 0 && p.levels[j].finer >= 0 && p.n >= p.walkFrom*p.levels[j].bound; j = p.levels[j].finer {
 		p.together = append(p.together, j)
 	}
 	if len(p.together) < 2 {

@@ -20,6 +20,11 @@ func (p *piece) Start(e *Engine, lane *Lane) error {
 	if err := lane.Upload(block, 0, p.up, 0, p.uploaded); err != nil {
 		return err
 	}
+	if p.poison {
+		if err := lane.Fill(block, p.measured[0], 0xa5, p.at.end-p.measured[0]); err != nil {
+			return err
+		}
+	}
 	if err := p.launch(lane, e.Properties.Multiprocessors); err != nil {
 		return err
 	}
@@ -126,7 +131,7 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 	if p.plan.HasRate() {
 		lane.Params().Ptr(p.block.At(p.at.values)).Ptr(p.block.At(p.at.bits)).Ptr(p.block.At(p.at.ranks)).
 			Ptr(p.block.At(p.at.previous)).Ptr(p.block.At(p.at.differences)).U32(uint32(p.n))
-		if err := lane.Launch(p.program.differences, blocks(p.n, cutTile), cutThreads, 0); err != nil {
+		if err := lane.Launch(p.program.differences, blocks(p.n, differencesTile), cutThreads, 0); err != nil {
 			return err
 		}
 	}
@@ -164,11 +169,11 @@ func blocks(n, each int) int { return (n + each - 1) / each }
 
 func (p *piece) launchCut(lane *Lane, j int) error {
 	l, a := &p.levels[j], &p.at
-	kernel, items := p.program.cut[p.layout], p.n
+	kernel, items, tile := p.program.cut[p.layout], p.n, cutTile
 	timestamps, bits, ranks := a.timestamps, a.bits, a.ranks
 	if l.finer >= 0 {
 		finer := &p.levels[l.finer]
-		kernel, items = p.program.cut[cutRuns], finer.bound
+		kernel, items, tile = p.program.cut[cutRuns], finer.bound, cutRunsTile
 		timestamps, bits, ranks = finer.starts, finer.begins, p.total(l.finer)
 	}
 	params := lane.Params()
@@ -186,7 +191,7 @@ func (p *piece) launchCut(lane *Lane, j int) error {
 	params.Ptr(p.block.At(l.begins)).Ptr(p.block.At(l.starts)).Ptr(p.block.At(l.runs))
 	params.Ptr(p.block.At(p.total(j)))
 	params.Ptr(p.block.At(l.words)).Ptr(p.block.At(l.inner))
-	return lane.Launch(kernel, blocks(items, cutTile), cutThreads, 0)
+	return lane.Launch(kernel, blocks(items, tile), cutThreads, 0)
 }
 
 // runs adds the parameters that runs.h calls Runs.

@@ -113,7 +113,7 @@ func (c *call) pack(ctx context.Context, r *Resampler, batch *carbonara.Batch, m
 		if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
 			return nil, errProfile
 		}
-		p := &piece{program: d.program}
+		p := &piece{program: d.program, walkFrom: r.walkFrom}
 		c.work = append(c.work, p)
 		p.prepare(batch, what.plan, c.series[what.from:what.to])
 		var err error

@@ -23,7 +23,9 @@ const cutRuns = 3 // beside the three layouts
 
 // What the sources of the kernels say of their launches.
 const (
-	cutThreads, cutTile       = 256, 2048
+	cutThreads, cutTile       = 256, 8192
+	cutRunsTile               = 2048
+	differencesTile           = 2048
 	cutChunk                  = 256
 	momentsThreads            = 128
 	shortRuns, longRuns       = 128, 128 // a block
@@ -31,8 +33,9 @@ const (
 	sortThreads               = 128
 	levelsAtOnce, levelThread = 8, 32 // of moments_levels; threads for each granularity
 	extremeThreads            = 128
-	extremeRuns               = 16 // a block
-	longFrom                  = 24 // measures a run, from which a lane for each run beats copying whole stretches
+	extremeRuns               = 16  // a block
+	longFrom                  = 24  // measures a run, from which a lane for each run beats copying whole stretches
+	walkFrom                  = 200 // and from which several granularities are walked together
 )
 
 func loadProgram(e *Engine) (*program, error) {

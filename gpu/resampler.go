@@ -22,6 +22,8 @@ type Resampler struct {
 	metrics  *resamplerMetrics
 	model    atomic.Pointer[Model]
 	reported sync.Once // that no device is left
+	walkFrom int       // see piece
+	poison   bool
 }
 
 type resamplerDevice struct {
@@ -34,7 +36,8 @@ type resamplerDevice struct {
 // NewResampler returns a resampler on devices, which it opens when they are first needed and does not close.
 func NewResampler(devices []*Device, options ResamplerOptions) *Resampler {
 	options.EnsureDefaults()
-	r := &Resampler{options: options, cpu: carbonara.NewCPUResampler(options.Workers), metrics: newResamplerMetrics(options.Registerer)}
+	r := &Resampler{options: options, cpu: carbonara.NewCPUResampler(options.Workers), metrics: newResamplerMetrics(options.Registerer),
+		walkFrom: walkFrom}
 	for _, d := range devices {
 		r.devices = append(r.devices, &resamplerDevice{Device: d})
 	}
@@ -212,7 +215,7 @@ func (r *Resampler) onDevice(ctx context.Context, p *piece, what *pieceOf, serie
 		return ErrUnavailable
 	}
 	started := time.Now()
-	p.program = d.program
+	p.program, p.walkFrom, p.poison = d.program, r.walkFrom, r.poison
 	p.prepare(batch, what.plan, series)
 	if p.up != nil && int64(len(p.up.Bytes)) < p.uploaded {
 		p.up.Release()

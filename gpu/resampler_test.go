@@ -61,8 +61,10 @@ func newResampler(t testing.TB, pieceMeasures int) *gpu.Resampler {
 			t.Errorf("%v pieces were done by the CPU", n)
 		}
 	})
-	return gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})},
+	r := gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})},
 		gpu.ResamplerOptions{Always: true, PieceMeasures: pieceMeasures, Workers: 3, Registerer: registry})
+	r.Poison()
+	return r
 }
 
 // compare holds a batch's groups on the device to those of the CPU, bit for bit.
@@ -208,7 +210,7 @@ func TestResamplerSizes(t *testing.T) {
 	r := newResampler(t, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	plan := carbonara.NewPlan([]time.Duration{time.Second, 7 * time.Second, time.Minute, time.Hour}, withRates(orderMethods))
-	for _, n := range []int{0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 255, 257, 1021, 2047, 2048, 2049, 4093, 4097, 6144, 6151} {
+	for _, n := range []int{0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 255, 257, 1021, 2047, 2048, 2049, 6151, 8191, 8192, 8193, 16385, 24593} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			for _, s := range []shape{
 				{n: n, step: 5 * time.Second, unit: 1},
@@ -224,12 +226,27 @@ func TestResamplerSizes(t *testing.T) {
 	}
 }
 
+// More runs than one block of a walk has lanes.
+func TestResamplerManyRuns(t *testing.T) {
+	r := newResampler(t, 0)
+	r.WalkFrom(10)
+	rng := rand.New(rand.NewPCG(13, 14))
+	plan := carbonara.NewPlan([]time.Duration{5 * time.Second, time.Minute, 4 * time.Minute, 20 * time.Minute}, withRates(slices.Clone(allMoments)))
+	batch := &carbonara.Batch{}
+	for range 150 {
+		timestamps, values := shape{n: 50 + rng.IntN(100), step: 300 * time.Millisecond, unit: time.Millisecond, jitter: true, wild: rng.IntN(5) == 0}.series(rng)
+		addContinued(t, batch, plan, timestamps, values, rng.IntN(2)*rng.IntN(50))
+	}
+	compare(t, r, batch)
+}
+
 // Many granularities that divide one another are walked together.
 func TestResamplerLevels(t *testing.T) {
 	r := newResampler(t, 0)
+	r.WalkFrom(10)
 	nine := []time.Duration{time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
 	var doubled []time.Duration // more than go into one launch
-	for width := time.Second; width <= 4096*time.Second; width *= 2 {
+	for width := 10 * time.Millisecond; width <= 40960*time.Millisecond; width *= 2 {
 		doubled = append(doubled, width)
 	}
 	for name, f := range map[string]struct {
@@ -245,15 +262,19 @@ func TestResamplerLevels(t *testing.T) {
 		"strange": {append([]time.Duration{7 * time.Second}, nine...), allMoments},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range 3 {
+			rounds := 3
+			if testing.Short() {
+				rounds = 1
+			}
+			for seed := range rounds {
 				rng := rand.New(rand.NewPCG(11, uint64(seed)))
 				plan := carbonara.NewPlan(f.widths, f.methods)
 				batch := &carbonara.Batch{}
 				for range 1 + rng.IntN(36) {
-					s := shape{n: 1 + rng.IntN(700), step: time.Duration(1+rng.IntN(6)) * time.Second, jitter: seed < 2, gaps: rng.IntN(3) == 0,
+					s := shape{n: 1 + rng.IntN(700), step: time.Duration(1+rng.IntN(6)) * time.Second / 4, jitter: seed < 2, gaps: rng.IntN(3) == 0,
 						unit: []time.Duration{1, time.Millisecond, time.Second}[seed], wild: rng.IntN(2) == 0}
 					if name == "doubled" {
-						s.step = 50 * time.Millisecond
+						s.step = time.Millisecond
 					}
 					timestamps, values := s.series(rng)
 					cut := 0

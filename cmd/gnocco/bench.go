@@ -29,6 +29,7 @@ func (f *benchFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.Password, "password", "", "password of basic authentication")
 	flags.Uint64Var(&f.options.Seed, "seed", 1, "seed of the values sent")
 	flags.IntVar(&f.options.Count, "count", 1, "repeat every benchmark so many times")
+	flags.BoolVar(&f.options.Percentiles, "percentiles", false, "archive policies have the methods median and 95pct, too")
 	flags.BoolVar(&f.options.Floor, "floor", true, "measure in the same run a server that does nothing but HTTP")
 	flags.BoolVar(&f.quiet, "quiet", false, "do not tell on standard error what is being done")
 }

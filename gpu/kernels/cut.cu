@@ -13,17 +13,19 @@
 // a run. begins[runs] = measures, series_runs[series] = runs, *total = runs. cut_runs says, too, which run of the finer
 // granularity each begins with (u32).
 //
-// Launch: 256 threads, a block for each 2,048 items, a thread for each 8 in a row. A block counts the runs that begin in its
-// tile, and learns how many begin before it from the blocks before it, which publish their counts (single pass: the
-// timestamps are read once). So it counts on blocks being started in their order, as devices do. published is zero before
-// the launch. Arrays of timestamps lie at multiples of 16 bytes.
+// Launch: 256 threads, a block for each 8,192 items, in four rounds, each of 8 items in a row for a thread. A block counts the
+// runs that begin in its tile, and learns how many begin before it from the blocks before it, which publish their counts (single
+// pass: the timestamps are read once). So it counts on blocks being started in their order, as devices do. published is zero
+// before the launch. That wait takes some microseconds, longer than to read 2,048 items: hence the rounds. Runs of a finer
+// granularity are few: 2,048 of them a block, in one round. Arrays of timestamps lie at multiples of 16 bytes.
 //
 // What costs is instructions, not bytes. So a thread divides its first timestamp alone in 64 bits; the others, counted from
 // the start of that one's group and without the factors of two that the granularity has, fit 32 bits. Where they do not, or
 // a series begins among the eight, it divides each. Few runs begin in eight items, so what is written of each is computed anew.
 #include "runs.h"
 
-constexpr u32 CUT_THREADS = 256, CUT_ITEMS = 8, CUT_TILE = CUT_THREADS * CUT_ITEMS, CUT_CHUNK = CUT_ITEMS * WARP;
+constexpr u32 CUT_THREADS = 256, CUT_ITEMS = 8, CUT_ROUND = CUT_THREADS * CUT_ITEMS;
+constexpr u32 CUT_CHUNK = CUT_ITEMS * WARP, CUT_WARPS = CUT_THREADS / WARP;
 
 // Granularity divides by multiplication: exact for 0 <= t < 2^63, and for what near_group_of takes below 2^31.
 struct Granularity {
@@ -145,28 +147,30 @@ DEVICE u32 runs_before(u64 *published, u32 tile, u32 count) {
   return before;
 }
 
-template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, const Cut &out) {
-  SHARED u32 before_;
-  SHARED __attribute__((aligned(16))) u32 counts[CUT_THREADS / WARP];
-  const u32 tile = block_id(), warp = warp_id(), lane = lane_id();
-  const u32 n = Source::runs ? load(in.series_ranks) : in.measures;
-  if ((u64)tile * CUT_TILE >= n) return; // nobody waits for a tile behind the last
-  const u32 at = tile * CUT_TILE + thread_id() * CUT_ITEMS, left = at < n ? MIN(n - at, CUT_ITEMS) : 0;
-  const u32 firsts = firsts_of<Source>(in, at, left);
-  // The series of the item before the thread's first one, plus 1. It does not matter where neither timestamps nor what is
-  // written ask for it.
-  u32 series = 0;
+// Eight is a thread's items of one round.
+struct Eight {
+  u32 at, left;
+  u32 firsts; // a bit for each that is a series' first
+  u32 series; // the number of series that begin before the first item, where somebody asks for it
+};
+template <class Source> DEVICE Eight eight_of(const Piece &in, u32 n, u32 at, u32 firsts) {
+  Eight e = {at, at < n ? MIN(n - at, CUT_ITEMS) : 0, firsts, 0};
   if (!Source::runs) {
     const u32 begin = ballot(firsts != 0);
-    if ((Source::relative || begin) && left) series = load(in.series_ranks + at / CUT_CHUNK);
-    if (begin) series += sum_before(ones(firsts));
+    if ((Source::relative || begin) && e.left) e.series = load(in.series_ranks + at / CUT_CHUNK);
+    if (begin) e.series += sum_before(ones(firsts));
   }
+  return e;
+}
+
+// heads_of returns a bit for each item that begins a run.
+template <class Source> DEVICE u32 heads_of(const Piece &in, const Granularity &g, const Eight &e) {
   i64 first = 0, last = 0; // groups of the first and the last item
   u32 heads = 0;
   bool near = false;
-  const bool one = left == CUT_ITEMS && !(firsts & ~1u);
+  const bool one = e.left == CUT_ITEMS && !(e.firsts & ~1u);
   i64 t[CUT_ITEMS] = {};
-  if (one) Source::times(t, in, Source::origin(in, series + (firsts & 1) - 1), at);
+  if (one) Source::times(t, in, Source::origin(in, e.series + (e.firsts & 1) - 1), e.at);
   sync_warp(); // else the compiler moves loads behind the use of others, one after the other
   if (one) {
     first = group_of(g, t[0]);
@@ -181,49 +185,99 @@ template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, c
     }
     last = first + group;
   }
-  if (!near) {
+  if (one && !near) {
     heads = 0;
-    for (u32 j = 0, s = series; j < left; j++) {
-      s += firsts >> j & 1;
-      i64 group = group_of(g, Source::time(in, Source::origin(in, s - 1), at + j));
+    last = first;
+#pragma unroll
+    for (u32 j = 1; j < CUT_ITEMS; j++) {
+      i64 group = group_of(g, t[j]);
+      heads |= (group != last) << j;
+      last = group;
+    }
+  }
+  if (!one) {
+    for (u32 j = 0, s = e.series; j < e.left; j++) {
+      s += e.firsts >> j & 1;
+      i64 group = group_of(g, Source::time(in, Source::origin(in, s - 1), e.at + j));
       if (j == 0) first = group;
-      else if (group != last || (firsts >> j & 1)) heads |= 1u << j;
+      else if (group != last || (e.firsts >> j & 1)) heads |= 1u << j;
       last = group;
     }
   }
   i64 previous = (i64)shuffle_up((u64)last, 1);
-  if (left) {
-    if (lane == 0 && at && !(firsts & 1)) previous = group_of(g, Source::time(in, Source::origin(in, series - 1), at - 1));
-    heads |= (firsts & 1) || first != previous;
+  if (e.left) {
+    if (lane_id() == 0 && e.at && !(e.firsts & 1)) previous = group_of(g, Source::time(in, Source::origin(in, e.series - 1), e.at - 1));
+    heads |= (e.firsts & 1) || first != previous;
   }
-  const u32 count = ones(heads), mine = sum_before(count);
-  if (lane == WARP - 1) counts[warp] = mine + count;
+  return heads;
+}
+
+// begin_run writes what is known of run r, which begins with item j of eight, at time t.
+template <class Source> DEVICE void begin_run(const Piece &in, const Granularity &g, const Cut &out, const Eight &e, u32 j, i64 t, u32 r) {
+  const u32 i = e.at + j, begin = Source::runs ? load(in.series_bits + i) & ~SERIES_FIRST : i;
+  const bool is_first = e.firsts >> j & 1;
+  out.begins[r] = begin | (is_first ? SERIES_FIRST : 0);
+  out.starts[r] = group_of(g, t) * g.width;
+  if (Source::runs) out.inner[r] = i;
+  if (is_first) out.series_runs[Source::runs ? series_of(in.first, in.series, begin) : e.series + ones(e.firsts & ((1u << j) - 1))] = r;
+}
+template <class Source> DEVICE i64 time_of(const Piece &in, const Eight &e, u32 j) {
+  return Source::time(in, Source::origin(in, e.series + ones(e.firsts & ((2u << j) - 1)) - 1), e.at + j);
+}
+
+template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, const Cut &out) {
+  constexpr u32 ROUNDS = Source::runs ? 1 : 4, TILE = ROUNDS * CUT_ROUND, COUNTS = ROUNDS * CUT_WARPS;
+  static_assert(COUNTS <= WARP, "a lane for each count");
+  SHARED u32 before_;
+  SHARED u32 counts[WARP]; // of each warp in each round; then of those before
+  const u32 tile = block_id(), warp = warp_id(), lane = lane_id();
+  const u32 n = Source::runs ? load(in.series_ranks) : in.measures;
+  if ((u64)tile * TILE >= n) return; // nobody waits for a tile behind the last
+  const u32 at = tile * TILE + thread_id() * CUT_ITEMS;
+  u32 heads = 0, firsts = 0; // eight bits a round
+  u64 mine = 0;              // 16 bits a round: runs that begin in the lanes before
+  for (u32 round = 0; round < ROUNDS; round++) {
+    const u32 here = at + round * CUT_ROUND, first = firsts_of<Source>(in, here, here < n ? MIN(n - here, CUT_ITEMS) : 0);
+    const u32 bits = heads_of<Source>(in, g, eight_of<Source>(in, n, here, first)), count = ones(bits), before = sum_before(count);
+    heads |= bits << round * CUT_ITEMS;
+    firsts |= first << round * CUT_ITEMS;
+    mine |= (u64)before << round * 16;
+    if (lane == WARP - 1) counts[round * CUT_WARPS + warp] = before + count;
+  }
   sync_block();
-  u32 here = 0, sum = 0;
-  for (u32 w = 0; w < CUT_THREADS / WARP; w++) {
-    if (w == warp) here = sum;
-    sum += counts[w];
-  }
   if (warp == 0) {
-    u32 before = runs_before(out.published, tile, sum);
-    if (lane == 0) before_ = before;
+    const u32 count = lane < COUNTS ? counts[lane] : 0, before = sum_before(count);
+    counts[lane] = before;
+    const u32 sum = shuffle(before + count, WARP - 1), all = runs_before(out.published, tile, sum);
+    if (lane == 0) {
+      before_ = all;
+      if ((u64)(tile + 1) * TILE >= n) {
+        out.begins[all + sum] = in.measures;
+        if (Source::runs) out.inner[all + sum] = n;
+        out.series_runs[in.series] = all + sum;
+        *out.total = all + sum;
+      }
+    }
   }
   sync_block();
-  for (u32 r = before_ + here + mine; heads; heads &= heads - 1, r++) {
-    const u32 j = (u32)__builtin_ctz(heads), i = at + j, s = series + ones(firsts & ((2u << j) - 1)) - 1;
-    const u32 begin = Source::runs ? load(in.series_bits + i) & ~SERIES_FIRST : i;
-    const bool is_first = firsts >> j & 1;
-    out.begins[r] = begin | (is_first ? SERIES_FIRST : 0);
-    out.starts[r] = group_of(g, Source::time(in, Source::origin(in, s), i)) * g.width;
-    if (Source::runs) out.inner[r] = i;
-    if (is_first) out.series_runs[Source::runs ? series_of(in.first, in.series, begin) : s] = r;
+  // Each round's first run, whose timestamps are on their way together; there is seldom a second.
+  Eight e[ROUNDS];
+  i64 t[ROUNDS];
+#pragma unroll
+  for (u32 round = 0; round < ROUNDS; round++) {
+    const u32 bits = heads >> round * CUT_ITEMS & 255;
+    e[round] = eight_of<Source>(in, n, at + round * CUT_ROUND, firsts >> round * CUT_ITEMS & 255);
+    t[round] = bits ? time_of<Source>(in, e[round], (u32)__builtin_ctz(bits)) : 0;
   }
-  if ((u64)(tile + 1) * CUT_TILE >= n && thread_id() == 0) {
-    u32 total = before_ + sum;
-    out.begins[total] = in.measures;
-    if (Source::runs) out.inner[total] = n;
-    out.series_runs[in.series] = total;
-    *out.total = total;
+#pragma unroll
+  for (u32 round = 0; round < ROUNDS; round++) {
+    u32 bits = heads >> round * CUT_ITEMS & 255, r = before_ + counts[round * CUT_WARPS + warp] + (u32)(mine >> round * 16 & 0xffff);
+    if (!bits) continue;
+    begin_run<Source>(in, g, out, e[round], (u32)__builtin_ctz(bits), t[round], r);
+    for (bits &= bits - 1; bits; bits &= bits - 1) {
+      const u32 j = (u32)__builtin_ctz(bits);
+      begin_run<Source>(in, g, out, e[round], j, time_of<Source>(in, e[round], j), ++r);
+    }
   }
 }
 

@@ -24,22 +24,24 @@ DEVICE Moments continued(const f64 *row) {
   return {row[COUNT], row[SUM], row[LOWEST], row[HIGHEST], row[M2], row[FIRST], row[LAST], row[HIGHEST] != row[HIGHEST]};
 }
 
-// quotient returns a / b as division rounds it, for a square a and b = n*(n-1): whole, or 2^-900 for n = 1, where a is 0 or NaN.
-// Two steps from an estimate give 1/b to an ulp or so, and a*(1/b) to a few ulps of a/b. What is left of a then has few
-// bits, as b has, so it is exact, and corrects the quotient to far less than an ulp. No quotient of 53 bits by fewer than
-// 50 lies closer to the middle of two neighbours, so that the rounding is division's. Where that needs more room than there
-// is (near the ends of the range, or above 2^24 values), and for NaN, it is division.
-DEVICE f64 quotient(f64 a, f64 b) {
+// quotient_near returns a / b as division rounds it, for a square a and b = n*(n-1): whole, or 2^-900 for n = 1, where a is 0 or
+// NaN. Two steps from an estimate give 1/b to an ulp or so, and a*(1/b) to a few ulps of a/b. What is left of a then has few bits,
+// as b has, so it is exact, and corrects the quotient to far less than an ulp. No quotient of 53 bits by fewer than 50 lies closer
+// to the middle of two neighbours, so that the rounding is division's. It wants room: not where `far` says so, nor above 2^24 values.
+DEVICE f64 quotient_near(f64 a, f64 b) {
   f64 y = reciprocal_estimate(b);
   y = __builtin_fma(y, __builtin_fma(-b, y, 1), y);
   y = __builtin_fma(y, __builtin_fma(-b, y, 1), y);
   f64 q = a * y;
-  q = __builtin_fma(__builtin_fma(-b, q, a), y, q);
-  const u32 high_a = (u32)((u64)bits_of(a) >> 32), high_b = (u32)((u64)bits_of(b) >> 32);
-  if (high_a - 0x07000000 > 0x70000000 || high_b > 0x42f00000)
-    if (a != 0) q = divided(a, b);
-  return q;
+  return __builtin_fma(__builtin_fma(-b, q, a), y, q);
 }
+
+// far tells of a square whether it is near the ends of the range, or NaN; not of zero.
+DEVICE bool far(f64 a) {
+  const u32 high = (u32)((u64)bits_of(a) >> 32), low = (u32)(u64)bits_of(a);
+  return high - 0x07000000 > 0x70000000 && (high | low) != 0;
+}
+constexpr f64 NEAR_COUNT = 1 << 24;
 
 // accumulate takes in one value, as far as order matters: count, sum and m2. m2 follows Youngs and Cramer:
 // += (count*v - sum)² / (count*(count-1)), and v - v for the first value: its square is that, and 2^-900 stands for the zero it
@@ -49,14 +51,37 @@ template <bool WithM2> DEVICE void accumulate(Moments &m, f64 v) {
   m.count = before + 1;
   m.sum = m.sum + v;
   if (WithM2) {
-    f64 d = m.count * v - m.sum;
-    m.m2 = m.m2 + quotient(d * d, __builtin_fma(m.count, before, 0x1p-900));
+    f64 d = m.count * v - m.sum, a = d * d, b = __builtin_fma(m.count, before, 0x1p-900);
+    f64 q = quotient_near(a, b);
+    if (far(a) || m.count > NEAR_COUNT) q = divided(a, b);
+    m.m2 = m.m2 + q;
   }
 }
 
-// add takes in one value, all but first and last.
-template <bool WithM2> DEVICE void add(Moments &m, f64 v) {
-  accumulate<WithM2>(m, v);
+// accumulate_row takes in N values without a branch among them, so that their divisions overlap; where one is far, once more.
+template <bool WithM2, u32 N> DEVICE void accumulate_row(Moments &m, const f64 *row) {
+  const f64 count = m.count, sum = m.sum, m2 = m.m2;
+  bool rare = count + N > NEAR_COUNT;
+#pragma unroll
+  for (u32 i = 0; i < N; i++) {
+    f64 before = m.count;
+    m.count = before + 1;
+    m.sum = m.sum + row[i];
+    if (WithM2) {
+      f64 d = m.count * row[i] - m.sum, a = d * d;
+      rare |= far(a);
+      m.m2 = m.m2 + quotient_near(a, __builtin_fma(m.count, before, 0x1p-900));
+    }
+  }
+  if (WithM2 && rare) {
+    m.count = count, m.sum = sum, m.m2 = m2;
+#pragma unroll 1
+    for (u32 i = 0; i < N; i++) accumulate<true>(m, row[i]);
+  }
+}
+
+// extend takes in one value's part in lowest and highest.
+DEVICE void extend(Moments &m, f64 v) {
   m.lowest = minimum(m.lowest, v);
   m.highest = maximum(m.highest, v);
   m.nan |= v != v;

@@ -71,6 +71,7 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
   auto fetch = [&](u32 at) __attribute__((always_inline)) {
 #pragma unroll
     for (u32 k = 0; k < LEVEL_LOADS; k++) {
+      if (k * number >= LEVEL_VALUES) break;
       u32 pair = k * number + warp, row = pair * 2 + lane / LEVEL_VALUES;
       u32 p = shuffle(at, row % WARP);
       v[k] = pair < LEVEL_VALUES && p != DONE && p + lane % LEVEL_VALUES < n ? load(values + p + lane % LEVEL_VALUES) : 0;
@@ -81,6 +82,7 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
     f64 *tile = turned[half];
 #pragma unroll
     for (u32 k = 0; k < LEVEL_LOADS; k++) {
+      if (k * number >= LEVEL_VALUES) break;
       u32 pair = k * number + warp;
       if (pair < LEVEL_VALUES) tile[(pair * 2 + lane / LEVEL_VALUES) * LEVEL_PITCH + lane % LEVEL_VALUES] = v[k];
     }
@@ -88,12 +90,14 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
     const u32 next = at != DONE && w.end - at > LEVEL_VALUES ? at + LEVEL_VALUES : DONE;
     fetch(next);
     const f64 *mine = tile + lane * LEVEL_PITCH;
-    if (at != DONE && fresh && w.p == from && from < w.end && from - at < LEVEL_VALUES) w.m.first = mine[from - at];
-    if (!ballot(at == DONE || w.p != at || w.stop - at < LEVEL_VALUES)) {
-#pragma unroll
-      for (u32 i = 0; i < LEVEL_VALUES; i++) accumulate<WithM2>(w.m, mine[i]);
-      w.m.last = mine[LEVEL_VALUES - 1];
-      w.p = at + LEVEL_VALUES;
+    // The first run may be empty: of differences, the first of a series.
+    if (at != DONE && fresh && w.p == from && from < w.stop && from - at < LEVEL_VALUES) w.m.first = mine[from - at];
+    if (!ballot(at != DONE && (w.p != at || w.stop - at < LEVEL_VALUES))) {
+      if (at != DONE) {
+        accumulate_row<WithM2, LEVEL_VALUES>(w.m, mine);
+        w.m.last = mine[LEVEL_VALUES - 1];
+        w.p = at + LEVEL_VALUES;
+      }
     } else if (at != DONE) {
       const u32 end = MIN(w.end, at + LEVEL_VALUES);
       for (; w.p < end; w.p++) {

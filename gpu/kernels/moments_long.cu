@@ -4,8 +4,9 @@
 // Bytes: 8 a measure, 4 and 8 per column a run. Launch: 128 threads, a warp for each 32 runs.
 //
 // A lane walks a run from the first value to the last: sums and m2 are accumulated in order of time, as on the CPU: the
-// same bits. Runs lie far apart, so the warp reads 16 values of each run together, whole lines of 128 bytes by half a
-// warp, and turns them in shared memory; while it walks them, the next 16 of each run are on their way.
+// same bits. Runs lie far apart, so the warp reads 16 values of each run together, half a warp from each, and turns them in
+// shared memory; while it walks them, the next 16 of each run are on their way. They are counted from the run's first: whole
+// lines would cost a second window that is not full.
 #include "moments.h"
 
 constexpr u32 LONG_THREADS = 128, LONG_VALUES = 16, LONG_PITCH = LONG_VALUES + 1;
@@ -30,7 +31,7 @@ template <bool WithM2> DEVICE void moments_long(const f64 *values, const Runs &r
   if (r < total) run = run_at(runs, r);
   Moments m = run.continued >= 0 ? continued(open + (u64)run.continued * MOMENTS) : none();
   const bool fresh = m.count == 0;
-  u32 at = run.begin < run.end ? run.begin / LONG_VALUES * LONG_VALUES : DONE;
+  u32 at = run.begin < run.end ? run.begin : DONE;
   f64 v[LONG_VALUES];
   fetch(v, values, n, at);
   while (ballot(at != DONE)) {
@@ -41,14 +42,15 @@ template <bool WithM2> DEVICE void moments_long(const f64 *values, const Runs &r
     fetch(v, values, n, next);
     if (at != DONE) {
       const f64 *mine = tile + lane * LONG_PITCH;
-      u32 low = MAX(run.begin, at) - at, high = MIN(run.end - at, LONG_VALUES);
-      if (fresh && run.begin >= at) m.first = mine[low];
-      m.last = mine[high - 1];
-      if (low == 0 && high == LONG_VALUES) {
+      const u32 number = MIN(run.end - at, LONG_VALUES);
+      if (fresh && at == run.begin) m.first = mine[0];
+      m.last = mine[number - 1];
+      if (number == LONG_VALUES) {
+        accumulate_row<WithM2, LONG_VALUES>(m, mine);
 #pragma unroll
-        for (u32 i = 0; i < LONG_VALUES; i++) add<WithM2>(m, mine[i]);
+        for (u32 i = 0; i < LONG_VALUES; i++) extend(m, mine[i]);
       } else {
-        for (u32 i = low; i < high; i++) add<WithM2>(m, mine[i]);
+        for (u32 i = 0; i < number; i++) accumulate<WithM2>(m, mine[i]), extend(m, mine[i]);
       }
     }
     sync_warp();
@@ -57,10 +59,10 @@ template <bool WithM2> DEVICE void moments_long(const f64 *values, const Runs &r
   if (r < total) write(out, r, m);
 }
 
-KERNEL(LONG_THREADS) moments_long_plain(const f64 *values, Runs runs, const f64 *open, Columns out) {
+KERNEL_BLOCKS(LONG_THREADS, 4) moments_long_plain(const f64 *values, Runs runs, const f64 *open, Columns out) {
   moments_long<false>(values, runs, open, out);
 }
-KERNEL(LONG_THREADS) moments_long_m2(const f64 *values, Runs runs, const f64 *open, Columns out) {
+KERNEL_BLOCKS(LONG_THREADS, 4) moments_long_m2(const f64 *values, Runs runs, const f64 *open, Columns out) {
   moments_long<true>(values, runs, open, out);
 }
 EXPORT(moments_long_plain)

@@ -50,7 +50,7 @@ template <bool WithM2> DEVICE void moments_short(const f64 *values, const Runs &
     high = high > at ? high - at : 0;
     if (low < high) {
       if (fresh && run.begin >= at) m.first = staged[padded(low)];
-      for (u32 i = low; i < high; i++) add<WithM2>(m, staged[padded(i)]);
+      for (u32 i = low; i < high; i++) accumulate<WithM2>(m, staged[padded(i)]), extend(m, staged[padded(i)]);
       m.last = staged[padded(high - 1)];
     }
     sync_block();

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,10 +36,18 @@ type client struct {
 	user, password string
 	connections    int
 	http           *http.Client
+
+	policy  string   // of the metrics that it creates
+	methods []string // of that policy
 }
 
 func newClient(o *Options, base string, connections int) *client {
+	policy, methods := policyName, methods
+	if o.Percentiles {
+		policy, methods = policyName+"-percentiles", slices.Concat(methods, orderMethods)
+	}
 	return &client{
+		policy: policy, methods: methods,
 		base: strings.TrimSuffix(base, "/"), user: o.User, password: o.Password, connections: connections,
 		http: &http.Client{Timeout: requestTimeout, Transport: &http.Transport{
 			MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections,
@@ -101,7 +110,7 @@ func (c *client) createPolicy(ctx context.Context) error {
 		BackWindow  int      `json:"back_window"`
 		Definition  []item   `json:"definition"`
 		Aggregation []string `json:"aggregation_methods"`
-	}{Name: policyName, Aggregation: methods}
+	}{Name: c.policy, Aggregation: c.methods}
 	for _, g := range granularities {
 		policy.Definition = append(policy.Definition, item{g.width.Seconds(), g.points})
 	}
@@ -123,7 +132,7 @@ func (c *client) createMetrics(ctx context.Context, n int) ([]string, error) {
 		return nil, err
 	}
 	ids := make([]string, n)
-	body := []byte(`{"archive_policy_name":"` + policyName + `"}`)
+	body := []byte(`{"archive_policy_name":"` + c.policy + `"}`)
 	err := c.spread(ctx, n, func(ctx context.Context, i int, answer *bytes.Buffer) error {
 		if err := c.do(ctx, http.MethodPost, "/v1/metric", body, http.StatusCreated, answer); err != nil {
 			return err

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -12,6 +13,7 @@ type expectedGroup struct {
 	count         int
 	sum, min, max float64
 	squares       float64 // of deviations from the mean
+	sorted        []float64
 }
 
 // expect computes the groups of one series of the workload in two passes, the plainest way.
@@ -35,12 +37,17 @@ func (w *workload) expect(values []float64, granularity time.Duration) []expecte
 		for _, v := range members[i] {
 			groups[i].squares += (v - mean) * (v - mean)
 		}
+		slices.Sort(members[i])
+		groups[i].sorted = members[i]
 	}
 	return groups
 }
 
 // methods are the aggregation methods of the benchmark's archive policies: Gnocchi's defaults.
 var methods = []string{"mean", "min", "max", "sum", "std", "count"}
+
+// orderMethods are added to them if Options.Percentiles asks for it.
+var orderMethods = []string{"median", "95pct"}
 
 // value returns the aggregate of one method; ok is false where the method gives none.
 func (g *expectedGroup) value(method string) (v float64, ok bool) {
@@ -57,6 +64,10 @@ func (g *expectedGroup) value(method string) (v float64, ok bool) {
 		return float64(g.count), true
 	case "std":
 		return math.Sqrt(g.squares / float64(g.count-1)), g.count > 1
+	case "median":
+		return g.percentile(0.5), true
+	case "95pct":
+		return g.percentile(0.95), true
 	}
 	panic("bench: no such method: " + method)
 }
@@ -101,4 +112,14 @@ func within(got, want float64, g *expectedGroup, method string) bool {
 		return got == want
 	}
 	return math.Abs(got-want) <= 1e-9*scale
+}
+
+// percentile is the value at a rank between the least and the largest, by linear interpolation.
+func (g *expectedGroup) percentile(fraction float64) float64 {
+	rank := float64(g.count-1) * fraction
+	low := int(rank)
+	if low == g.count-1 {
+		return g.sorted[low]
+	}
+	return g.sorted[low] + (g.sorted[low+1]-g.sorted[low])*(rank-float64(low))
 }

@@ -108,7 +108,7 @@ func (s *server) ingest(ctx context.Context, w *workload, ids []string, bodies [
 		return nil, m.err
 	}
 	visible := empty.Sub(start)
-	if err := w.verify(ctx, checker, ids, methods...); err != nil {
+	if err := w.verify(ctx, checker, ids, checker.methods...); err != nil {
 		return nil, err
 	}
 	n := float64(w.measures())
@@ -148,7 +148,7 @@ func (s *server) ingest(ctx context.Context, w *workload, ids []string, bodies [
 		figures = append(figures, Figure{time.Since(reopening).Seconds(), "s-reopen"})
 		again := newClient(s.options, s.url, setupConnections)
 		defer again.close()
-		if err := w.verify(ctx, again, ids, methods...); err != nil {
+		if err := w.verify(ctx, again, ids, again.methods...); err != nil {
 			return nil, fmt.Errorf("after a restart: %w", err)
 		}
 		// What was obsolete at the first stop is gone by now: this is what stays.

@@ -26,6 +26,7 @@ type Options struct {
 	User, Password string // basic authentication; the default user is admin
 	Seed           uint64 // of all values
 	Count          int    // repeats of every benchmark
+	Percentiles    bool   // archive policies have median and 95pct, too
 	Floor          bool   // measure the floor server in the same run
 
 	Report *Report      // where results go
