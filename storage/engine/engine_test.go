@@ -136,3 +136,44 @@ func gather(t *testing.T, registry *prometheus.Registry, name string) string {
 	}
 	return strings.Join(values, " ")
 }
+
+// What fails of a log ends the process by Fail, with its exit status, and not by Pebble's panic. Here Fail ends a goroutine's work by
+// never coming back.
+func TestFailedLog(t *testing.T) {
+	for _, kind := range []struct {
+		name string
+		is   func(errorfs.Op) bool
+	}{
+		{"create", func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite }},
+		{"write", func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileWrite }},
+		{"sync", func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData }},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			var inject atomic.Bool
+			fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+				if inject.Load() && strings.HasSuffix(op.Path, ".log") && kind.is(op) {
+					return errorfs.ErrInjected
+				}
+				return nil
+			}))
+			failed := make(chan error, 1)
+			db, err := engine.Open("store", engine.Options{FS: fs, MemTableSize: 256 << 10,
+				Fail: func(err error) {
+					failed <- err
+					select {}
+				}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			inject.Store(true)
+			go func() {
+				for i := range 1000 {
+					_ = db.Set(fmt.Append(nil, i), make([]byte, 4<<10), pebble.Sync)
+				}
+			}()
+			if err := <-failed; !errors.Is(err, errorfs.ErrInjected) || !strings.HasPrefix(err.Error(), "store store: ") {
+				t.Errorf("failed with %v", err)
+			}
+		})
+	}
+}

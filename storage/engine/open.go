@@ -9,8 +9,9 @@ import (
 func Open(dir string, options Options) (*pebble.DB, error) {
 	options.EnsureDefaults()
 	w := &watch{dir: dir, logger: options.Logger, tell: options.Fail}
+	logs := &logFiles{FS: options.FS, fail: w.fail}
 	o := &pebble.Options{
-		FS:                          options.FS,
+		FS:                          logs,
 		Cache:                       options.Cache,
 		FileCache:                   options.FileCache,
 		FormatMajorVersion:          formatVersion,
@@ -35,5 +36,7 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 		o.Levels[i].FilterType = pebble.TableFilter
 	}
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return *options.Compression })
-	return pebble.Open(dir, o)
+	db, err := pebble.Open(dir, o)
+	logs.open.Store(err == nil)
+	return db, err
 }

@@ -1,12 +1,16 @@
 package cluster_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -112,6 +116,26 @@ func TestDiskFull(t *testing.T) {
 			t.Fatal("measures are refused while there is room")
 		}
 	}
+	// Sacks that are handed over later would take more room than is left then.
+	api.eventually("has its sacks spread over both workers", func() bool {
+		var status struct {
+			Cluster struct {
+				Claims []struct{ Name, Member string }
+			}
+		}
+		if err := json.Unmarshal(api.mustDo(http.MethodGet, "/v1/status", "", http.StatusOK), &status); err != nil {
+			t.Fatal(err)
+		}
+		sacks := map[string]int{}
+		for _, claim := range status.Cluster.Claims {
+			if strings.HasPrefix(claim.Name, "sacks/") {
+				sacks[claim.Member]++
+			}
+		}
+		counts := slices.Sorted(maps.Values(sacks))
+		return len(counts) == 2 && counts[0]+counts[1] == 8 && counts[1]-counts[0] <= 1
+	})
+	reads()
 	ballast(true)
 
 	fill(t, disk, 8<<20)
