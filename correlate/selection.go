@@ -2,7 +2,6 @@ package correlate
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 )
@@ -19,15 +18,20 @@ type Selection struct {
 type Selector struct {
 	selection Selection
 	each      func(Pair) error
-	all       strongest
-	columns   []strongest
+	all       []Pair
+	columns   [][]Pair
+
+	// Strengths below which a pair is not of the strongest: over all, and of each column. Of thousands of columns, the pairs are far
+	// more than the caches hold, and nearly all others are too weak.
+	leastOfAll float64
+	least      []float64
 }
 
 // NewSelector returns a selector that hands the pairs of so many columns to each.
 func NewSelector(selection Selection, columns int, each func(Pair) error) *Selector {
 	s := &Selector{selection: selection, each: each}
 	if selection.TopPerColumn > 0 {
-		s.columns = make([]strongest, columns)
+		s.columns, s.least = make([][]Pair, columns), make([]float64, columns)
 	}
 	return s
 }
@@ -39,12 +43,13 @@ func (s *Selector) Add(p Pair) error {
 	}
 	switch {
 	case s.columns != nil && !math.IsNaN(p.R):
-		s.columns[p.I].add(p, s.selection.TopPerColumn)
-		s.columns[p.J].add(p, s.selection.TopPerColumn)
+		for _, column := range [2]int{p.I, p.J} {
+			s.columns[column] = addStrong(s.columns[column], p, s.selection.TopPerColumn, &s.least[column])
+		}
 	case s.columns != nil:
 	case s.selection.Top > 0:
 		if !math.IsNaN(p.R) {
-			s.all.add(p, s.selection.Top)
+			s.all = addStrong(s.all, p, s.selection.Top, &s.leastOfAll)
 		}
 	default:
 		return s.each(p)
@@ -57,7 +62,7 @@ func (s *Selector) Finish() error {
 	if s.columns != nil {
 		var pairs []Pair
 		for _, column := range s.columns {
-			pairs = append(pairs, column...)
+			pairs = append(pairs, keepStrongest(column, s.selection.TopPerColumn)...)
 		}
 		slices.SortFunc(pairs, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
 		pairs = slices.CompactFunc(pairs, func(a, b Pair) bool { return a.I == b.I && a.J == b.J })
@@ -65,16 +70,10 @@ func (s *Selector) Finish() error {
 			return s.out(pairs)
 		}
 		for _, p := range pairs {
-			s.all.add(p, s.selection.Top)
+			s.all = addStrong(s.all, p, s.selection.Top, &s.leastOfAll)
 		}
 	}
-	slices.SortFunc(s.all, func(a, b Pair) int {
-		if weaker(a, b) {
-			return 1
-		}
-		return -1
-	})
-	return s.out(s.all)
+	return s.out(keepStrongest(s.all, s.selection.Top))
 }
 
 func (s *Selector) out(pairs []Pair) error {
@@ -86,31 +85,24 @@ func (s *Selector) out(pairs []Pair) error {
 	return nil
 }
 
-// weaker orders pairs: of equal strength, the one later in the triangle.
-func weaker(a, b Pair) bool {
-	return cmp.Or(cmp.Compare(a.Strength(), b.Strength()), cmp.Compare(b.I, a.I), cmp.Compare(b.J, a.J)) < 0
-}
-
-// strongest is a heap with the weakest pair on top.
-type strongest []Pair
-
-func (s *strongest) add(p Pair, most int) {
-	switch {
-	case len(*s) < most:
-		heap.Push(s, p)
-	case weaker((*s)[0], p):
-		(*s)[0] = p
-		heap.Fix(s, 0)
+// addStrong adds p to best, unless it is weaker than least. Best holds up to twice the most that are wanted before it is sorted out,
+// which raises least: writing one place after the other, it touches less memory than a heap.
+func addStrong(best []Pair, p Pair, most int, least *float64) []Pair {
+	if p.Strength() < *least {
+		return best
 	}
+	best = append(best, p)
+	if len(best) >= 2*most {
+		best = keepStrongest(best, most)
+		*least = best[most-1].Strength()
+	}
+	return best
 }
 
-// Len, Less, Swap, Push and Pop implement heap.Interface.
-func (s strongest) Len() int           { return len(s) }
-func (s strongest) Less(i, j int) bool { return weaker(s[i], s[j]) }
-func (s strongest) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
-func (s *strongest) Push(p any)        { *s = append(*s, p.(Pair)) }
-func (s *strongest) Pop() any {
-	last := (*s)[len(*s)-1]
-	*s = (*s)[:len(*s)-1]
-	return last
+// keepStrongest sorts pairs, strongest first, of equal strength those earlier in the triangle, and returns the first most.
+func keepStrongest(pairs []Pair, most int) []Pair {
+	slices.SortFunc(pairs, func(a, b Pair) int {
+		return cmp.Or(cmp.Compare(b.Strength(), a.Strength()), cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J))
+	})
+	return pairs[:min(most, len(pairs))]
 }

@@ -3,6 +3,7 @@ package correlate_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gnocco/correlate"
@@ -34,4 +35,24 @@ func TestSelection(t *testing.T) {
 	f(correlate.Selection{TopPerColumn: 1}, "01 02 13 ")
 	f(correlate.Selection{TopPerColumn: 1, Top: 1}, "02 ")
 	f(correlate.Selection{TopPerColumn: 2, MinAbs: 0.2}, "01 02 13 ")
+}
+
+func BenchmarkSelector(b *testing.B) {
+	const columns = 10_000
+	random := rand.New(rand.NewPCG(1, 1))
+	some := make([]float64, 1<<16)
+	for i := range some {
+		some[i] = random.NormFloat64() / 50
+	}
+	s := correlate.NewSelector(correlate.Selection{TopPerColumn: 100}, columns, func(correlate.Pair) error { return nil })
+	i, j := 0, 0
+	for n := 0; b.Loop(); n++ {
+		if j++; j >= columns {
+			i = (i + 1) % (columns - 1)
+			j = i + 1
+		}
+		if err := s.Add(correlate.Pair{I: i, J: j, R: some[uint(n*40503)%(1<<16)]}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
