@@ -20,18 +20,10 @@ func BenchmarkReaggregate(b *testing.B) {
 	if testing.Short() {
 		metrics, minutes = 3, 100
 	}
-	hour, minute := time.Hour, time.Minute
 	policy := func(methods []string, granularities ...time.Duration) *model.ArchivePolicy {
-		var definition []model.DefinitionInput
-		for _, g := range granularities {
-			definition = append(definition, model.DefinitionInput{Granularity: &g})
-		}
-		p, err := model.NewArchivePolicy("p", 0, definition, methods)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return p
+		return newPolicy(b, "p", 0, granularities, methods...)
 	}
+	hour, minute := time.Hour, time.Minute
 	six := []string{"mean", "min", "max", "sum", "std", "count"}
 	for _, change := range []struct {
 		name   string
@@ -48,21 +40,8 @@ func BenchmarkReaggregate(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				n, ids := weekOfMinutes(b, change.from, metrics, minutes)
-				if _, err := n.Index.UpdateArchivePolicy(context.Background(), "p", func(*model.ArchivePolicy) (*model.ArchivePolicy, error) {
-					changed := *change.change
-					changed.Unsettled = true
-					return &changed, nil
-				}); err != nil {
-					b.Fatal(err)
-				}
-				var all []*model.Metric
-				for _, id := range ids {
-					m, err := n.Index.Metric(id)
-					if err != nil {
-						b.Fatal(err)
-					}
-					all = append(all, m)
-				}
+				changePolicy(b, n, change.change)
+				all := metricsOf(b, n, ids...)
 				b.StartTimer()
 				done, err := n.Metricd.Reaggregate(context.Background(), all)
 				b.StopTimer()

@@ -19,7 +19,7 @@ import (
 )
 
 // newPolicy makes a policy without limits in time.
-func newPolicy(t *testing.T, name string, backWindow int, granularities []time.Duration, methods ...string) *model.ArchivePolicy {
+func newPolicy(t testing.TB, name string, backWindow int, granularities []time.Duration, methods ...string) *model.ArchivePolicy {
 	t.Helper()
 	var definition []model.DefinitionInput
 	for _, g := range granularities {
@@ -49,7 +49,7 @@ func createMetric(t *testing.T, n *testnode.Node, policy *model.ArchivePolicy) u
 }
 
 // changePolicy replaces a policy by another of the same name.
-func changePolicy(t *testing.T, n *testnode.Node, to *model.ArchivePolicy) {
+func changePolicy(t testing.TB, n *testnode.Node, to *model.ArchivePolicy) {
 	t.Helper()
 	if _, err := n.Index.UpdateArchivePolicy(context.Background(), to.Name, func(*model.ArchivePolicy) (*model.ArchivePolicy, error) {
 		changed := *to
@@ -60,9 +60,8 @@ func changePolicy(t *testing.T, n *testnode.Node, to *model.ArchivePolicy) {
 	}
 }
 
-func reaggregate(t *testing.T, n *testnode.Node, ids ...uuid.UUID) model.Reaggregated {
+func metricsOf(t testing.TB, n *testnode.Node, ids ...uuid.UUID) (metrics []*model.Metric) {
 	t.Helper()
-	var metrics []*model.Metric
 	for _, id := range ids {
 		m, err := n.Index.Metric(id)
 		if err != nil {
@@ -70,7 +69,12 @@ func reaggregate(t *testing.T, n *testnode.Node, ids ...uuid.UUID) model.Reaggre
 		}
 		metrics = append(metrics, m)
 	}
-	done, err := n.Metricd.Reaggregate(context.Background(), metrics)
+	return metrics
+}
+
+func reaggregate(t *testing.T, n *testnode.Node, ids ...uuid.UUID) model.Reaggregated {
+	t.Helper()
+	done, err := n.Metricd.Reaggregate(context.Background(), metricsOf(t, n, ids...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,15 +364,7 @@ func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
 	n = testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())
 	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{5 * minute}, "sum"))
-	var metrics []*model.Metric
-	for _, id := range ids {
-		m, err := n.Index.Metric(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		metrics = append(metrics, m)
-	}
-	done, err := n.Metricd.Reaggregate(context.Background(), metrics)
+	done, err := n.Metricd.Reaggregate(context.Background(), metricsOf(t, n, ids...))
 	if err != nil || done.Changed != 1 || done.Failed != 2 || done.Fault == "" {
 		t.Fatal(done, err)
 	}

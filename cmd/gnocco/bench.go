@@ -75,13 +75,9 @@ func newBenchIngest(flags *benchFlags) *cobra.Command {
 		Use:   "ingest",
 		Short: "Measures per second until accepted and until visible, and CPU, memory and bytes for it",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, text := range shapes {
-				shape, err := bench.ParseShape(text)
-				if err != nil {
-					return err
-				}
-				what.Shapes = append(what.Shapes, shape)
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if what.Shapes, err = bench.ParseShapes(shapes); err != nil {
+				return err
 			}
 			return bench.Ingest(cmd.Context(), flags.options, what)
 		},

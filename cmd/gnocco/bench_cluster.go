@@ -15,13 +15,9 @@ func newBenchCluster(flags *benchFlags) *cobra.Command {
 		Use:   "cluster",
 		Short: "Several processes on one folder: how long sacks change hands, what separation costs",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, text := range shapes {
-				shape, err := bench.ParseShape(text)
-				if err != nil {
-					return err
-				}
-				what.Shapes = append(what.Shapes, shape)
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if what.Shapes, err = bench.ParseShapes(shapes); err != nil {
+				return err
 			}
 			return bench.Cluster(cmd.Context(), flags.options, what)
 		},

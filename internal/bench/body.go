@@ -18,6 +18,19 @@ func (s Shape) String() string {
 	return fmt.Sprintf("shape=%dx%d/connections=%d", s.Metrics, s.Measures, s.Connections)
 }
 
+// ParseShapes reads each by ParseShape.
+func ParseShapes(texts []string) ([]Shape, error) {
+	var shapes []Shape
+	for _, text := range texts {
+		shape, err := ParseShape(text)
+		if err != nil {
+			return nil, err
+		}
+		shapes = append(shapes, shape)
+	}
+	return shapes, nil
+}
+
 // ParseShape reads METRICSxMEASURES@CONNECTIONS, the latter 1 if absent.
 func ParseShape(text string) (Shape, error) {
 	bad := fmt.Errorf("shape %q: want METRICSxMEASURES@CONNECTIONS", text)

@@ -121,12 +121,9 @@ func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 	if p.Archives == nil {
 		return ErrElsewhere
 	}
-	policies := make([]*model.ArchivePolicy, len(request.Policies))
-	for i := range request.Policies {
-		var err error
-		if policies[i], err = request.Policies[i].model(); err != nil {
-			return err
-		}
+	policies, err := modelsOf(request.Policies)
+	if err != nil {
+		return err
 	}
 	var groups carbonara.Groups
 	var body []byte

@@ -142,6 +142,18 @@ func (p *policies) of(policy *model.ArchivePolicy) int {
 	return n
 }
 
+// modelsOf returns the archive policies of a message, by their numbers.
+func modelsOf(sent []policy) ([]*model.ArchivePolicy, error) {
+	models := make([]*model.ArchivePolicy, len(sent))
+	for i := range sent {
+		var err error
+		if models[i], err = sent[i].model(); err != nil {
+			return nil, err
+		}
+	}
+	return models, nil
+}
+
 // Status is what a process says of itself.
 type Status struct {
 	Member string        `json:"member"`

@@ -40,12 +40,9 @@ func (p *Process) reaggregate(w http.ResponseWriter, r *http.Request) error {
 	if p.Archives == nil {
 		return ErrElsewhere
 	}
-	policies := make([]*model.ArchivePolicy, len(request.Policies))
-	for i := range request.Policies {
-		var err error
-		if policies[i], err = request.Policies[i].model(); err != nil {
-			return err
-		}
+	policies, err := modelsOf(request.Policies)
+	if err != nil {
+		return err
 	}
 	metrics := make([]*model.Metric, len(request.Metrics))
 	for i, m := range request.Metrics {
@@ -59,7 +56,6 @@ func (p *Process) reaggregate(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(w).Flush() // the header: who waits for it knows that we are at it
 	var answer reaggregateAnswer
-	var err error
 	if answer.Done, err = p.Archives.Reaggregate(r.Context(), metrics); err != nil {
 		answer.Error, answer.Elsewhere = err.Error(), errors.Is(err, ErrElsewhere)
 	}
