@@ -77,6 +77,7 @@ type arena struct {
 	floats  bump[float64]
 	starts  bump[Timestamp]
 	columns bump[[]float64]
+	lent    []Lent
 
 	runStarts   []Timestamp // of the groups of one series
 	runEnds     []int       // their ends, as measure indexes
@@ -88,6 +89,11 @@ func (a *arena) reset() {
 	a.floats.reset()
 	a.starts.reset()
 	a.columns.reset()
+	for _, memory := range a.lent {
+		memory.Release()
+	}
+	clear(a.lent)
+	a.lent = a.lent[:0]
 }
 
 func (a *arena) resample(ctx context.Context, batch *Batch, result *Result, from, to int) error {
@@ -115,13 +121,18 @@ func (a *arena) resampleSeries(batch *Batch, result *Result, i int) {
 
 // take lays out n rows of the plan's columns at its j-th granularity.
 func (a *arena) take(plan *Plan, j, n int, out *Groups) {
-	out.Granularity, out.Columns = plan.Granularities[j], plan.Columns
+	a.head(plan, j, out)
 	out.Starts = a.starts.take(n)
-	out.Values = a.columns.take(len(plan.Columns))
 	memory := a.floats.take(n * len(plan.Columns))
 	for c := range out.Values {
 		out.Values[c] = memory[c*n : (c+1)*n : (c+1)*n]
 	}
+}
+
+// head says what the groups at the plan's j-th granularity are; their rows are not there yet.
+func (a *arena) head(plan *Plan, j int, out *Groups) {
+	out.Granularity, out.Columns = plan.Granularities[j], plan.Columns
+	out.Values = a.columns.take(len(plan.Columns))
 }
 
 // difference fills a.differences: element i is values[i] minus the measure before it. Element 0 means nothing where

@@ -12,34 +12,6 @@ type Resampler interface {
 	Resample(ctx context.Context, batch *Batch, result *Result) error
 }
 
-// Measure is a value at a point in time.
-type Measure struct {
-	Timestamp Timestamp
-	Value     float64
-}
-
-// Batch is the measures of many metrics, column by column.
-type Batch struct {
-	Timestamps []Timestamp // len(Values); within a series strictly ascending
-	Values     []float64
-	Series     []Series
-}
-
-// Series is one metric's part of a batch: measures From to To (exclusive) of its columns.
-type Series struct {
-	Plan     *Plan
-	From, To int
-
-	// Previous is the measure before the first one, if HasPrevious: the first difference of rate: columns starts there.
-	Previous    Measure
-	HasPrevious bool
-
-	// Open continues the groups that Previous fell into: one row per granularity of the plan, each with the plan's
-	// columns in order. Nil to start afresh; always nil for plans with percentiles, whose series start at the start
-	// of a group of every granularity.
-	Open []float64
-}
-
 // Result holds the groups of a batch: for every series one Groups for each granularity of its plan, ascending.
 type Result struct {
 	groups  []Groups
@@ -47,5 +19,15 @@ type Result struct {
 	arenas  []arena // one per worker
 }
 
-// Groups returns the groups of series i at the j-th granularity of its plan. They belong to the result.
+// Release empties the result and gives back what memory it was lent; otherwise the next Resample does that, or the collector.
+func (r *Result) Release() {
+	clear(r.groups)
+	r.groups, r.offsets = r.groups[:0], r.offsets[:0]
+	for i := range r.arenas {
+		r.arenas[i].reset()
+	}
+}
+
+// Groups returns the groups of series i at the j-th granularity of its plan. They belong to the result, and may lie in memory that
+// the resampler lent it: no slice of them is kept for longer than the result.
 func (r *Result) Groups(i, j int) *Groups { return &r.groups[r.offsets[i]+j] }

@@ -28,5 +28,16 @@ func (w *ResultWriter) Take(i, j, rows int) *Groups {
 	return out
 }
 
+// Refer returns the groups of series i at the j-th granularity of its plan, to have Starts and each of Values pointed to memory that
+// is handed to Keep.
+func (w *ResultWriter) Refer(i, j int) *Groups {
+	plan, out := w.batch.Series[i].Plan, &w.result.groups[w.result.offsets[i]+j]
+	w.arena.head(plan, j, out)
+	return out
+}
+
+// Keep makes the result release that memory when it is used again.
+func (w *ResultWriter) Keep(memory Lent) { w.arena.lent = append(w.arena.lent, memory) }
+
 // Resample computes all groups of series i on the CPU.
 func (w *ResultWriter) Resample(i int) { w.arena.resampleSeries(w.batch, w.result, i) }

@@ -1,0 +1,86 @@
+package carbonara
+
+import "slices"
+
+// Measure is a value at a point in time.
+type Measure struct {
+	Timestamp Timestamp
+	Value     float64
+}
+
+// Batch is the measures of many metrics, column by column. Its columns may be any slices; those that Grow made may lie in memory
+// that the resampler lent.
+type Batch struct {
+	Timestamps []Timestamp // len(Values); within a series strictly ascending
+	Values     []float64
+	Series     []Series
+
+	lender Lender
+	lent   Columns // held by the batch, if it has Memory
+	asked  int     // measures that the lender was last asked to have room for
+}
+
+// Series is one metric's part of a batch: measures From to To (exclusive) of its columns.
+type Series struct {
+	Plan     *Plan
+	From, To int
+
+	// Previous is the measure before the first one, if HasPrevious: the first difference of rate: columns starts there.
+	Previous    Measure
+	HasPrevious bool
+
+	// Open continues the groups that Previous fell into: one row per granularity of the plan, each with the plan's
+	// columns in order. Nil to start afresh; always nil for plans with percentiles, whose series start at the start
+	// of a group of every granularity.
+	Open []float64
+}
+
+// lendFrom is how many measures a batch must have to be worth lent memory: what has fewer is copied in no time.
+const lendFrom = 8 << 10
+
+// Reset empties the batch, keeping its memory. From now on Grow asks the resampler for memory, if that lends any.
+func (b *Batch) Reset(resampler Resampler) {
+	lender, _ := resampler.(Lender)
+	if lender != b.lender {
+		b.Release()
+		b.lender = lender
+	}
+	if b.lent.Memory != nil {
+		b.Timestamps, b.Values = b.lent.Timestamps, b.lent.Values
+	}
+	b.asked = cap(b.lent.Values)
+	b.Timestamps, b.Values, b.Series = b.Timestamps[:0], b.Values[:0], b.Series[:0]
+}
+
+// Grow makes room for so many measures more, which then are appended to both columns without their being moved.
+func (b *Batch) Grow(measures int) {
+	need := len(b.Values) + measures
+	if b.lender != nil && need > max(b.asked, lendFrom) {
+		b.asked = max(need, 2*b.asked)
+		if columns := b.lender.Lend(b.asked); columns.Memory != nil {
+			b.Timestamps, b.Values = append(columns.Timestamps, b.Timestamps...), append(columns.Values, b.Values...)
+			b.giveBack()
+			b.lent = columns
+		}
+	}
+	b.Timestamps, b.Values = slices.Grow(b.Timestamps, measures), slices.Grow(b.Values, measures)
+}
+
+// Lent returns what the resampler lent the batch, nil if nothing. Columns that were appended to without Grow may lie elsewhere.
+func (b *Batch) Lent() Lent { return b.lent.Memory }
+
+// Release empties the batch and gives back what memory it was lent. Otherwise the collector does that, once the batch is dropped.
+func (b *Batch) Release() {
+	if b.lent.Memory != nil {
+		b.Timestamps, b.Values = nil, nil
+		b.giveBack()
+	}
+	b.Timestamps, b.Values, b.Series, b.lender, b.asked = b.Timestamps[:0], b.Values[:0], b.Series[:0], nil, 0
+}
+
+func (b *Batch) giveBack() {
+	if b.lent.Memory != nil {
+		b.lent.Memory.Release()
+	}
+	b.lent = Columns{}
+}
