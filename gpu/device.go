@@ -160,8 +160,21 @@ func (d *Device) wait(t *task, err error) error {
 	return err
 }
 
-// Close waits for the jobs under way and gives everything back, pinned memory that somebody still has included. It may be called
-// more than once.
+// ready returns what an open device has, nil unless it is open and works.
+func (d *Device) ready() *Engine {
+	select {
+	case <-d.opened:
+	default:
+		return nil
+	}
+	if d.Err() != nil {
+		return nil
+	}
+	return d.engine
+}
+
+// Close waits for the jobs under way and gives everything back; pinned memory that somebody still has, as soon as that is released.
+// It may be called more than once.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	first, owned := !d.closed, d.owned

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"gnocco/gpu/cu"
 )
 
@@ -14,6 +16,7 @@ type Engine struct {
 	Cache      *BlockCache
 	Uploads    *PinnedPool // written by the host, past its caches
 	Downloads  *PinnedPool // read by the host
+	Lent       *PinnedPool // both: columns of batches, and groups of results for as long as these keep them
 
 	device  cu.Device
 	context cu.CUContext // retained, and current on the owner's thread
@@ -53,8 +56,15 @@ func openEngine(options *Options, m *metrics) (_ *Engine, err error) {
 	e.Memory = newPool(budget, m)
 	e.Cache = newBlockCache(min(options.CacheBytes, budget), m)
 	e.Memory.evict = e.Cache.evict
-	e.Uploads = newPinnedPool(e.context, cu.HostAllocWriteCombined, options.PinnedBytes, m.pinnedUpload)
-	e.Downloads = newPinnedPool(e.context, 0, options.PinnedBytes, m.pinnedDownload)
+	for _, pool := range []struct {
+		pool  **PinnedPool
+		flags cu.HostAllocFlags
+		gauge prometheus.Gauge
+	}{{&e.Uploads, cu.HostAllocWriteCombined, m.pinnedUpload}, {&e.Downloads, 0, m.pinnedDownload}, {&e.Lent, 0, m.pinnedLent}} {
+		if *pool.pool, err = newPinnedPool(device, pool.flags, options.PinnedBytes, pool.gauge); err != nil {
+			return nil, err
+		}
+	}
 	for range options.Lanes {
 		lane, err := newLane(m)
 		if err != nil {
@@ -82,7 +92,12 @@ func (e *Engine) close() error {
 		errs = append(errs, lane.close())
 	}
 	if e.Memory != nil {
-		errs = append(errs, e.Memory.close(), e.Uploads.close(), e.Downloads.close())
+		errs = append(errs, e.Memory.close())
+	}
+	for _, pool := range []*PinnedPool{e.Uploads, e.Downloads, e.Lent} {
+		if pool != nil {
+			errs = append(errs, pool.close())
+		}
 	}
 	for _, module := range e.modules {
 		errs = append(errs, module.Unload())

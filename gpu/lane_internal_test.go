@@ -39,6 +39,8 @@ func memory(t *testing.T, e *Engine) (block *Block, up, down *Pinned) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(up.Release)
+	t.Cleanup(down.Release)
 	return block, up, down
 }
 

@@ -20,6 +20,7 @@ type metrics struct {
 	poolUnused     prometheus.Gauge
 	pinnedUpload   prometheus.Gauge
 	pinnedDownload prometheus.Gauge
+	pinnedLent     prometheus.Gauge
 	cacheHits      prometheus.Counter
 	cacheMisses    prometheus.Counter
 	cacheEvictions prometheus.Counter
@@ -52,6 +53,7 @@ func newMetrics(registerer prometheus.Registerer, ordinal int) *metrics {
 		poolUnused:     gauge("memory_unused_bytes", "Device memory held for later.", labels),
 		pinnedUpload:   pinned("upload"),
 		pinnedDownload: pinned("download"),
+		pinnedLent:     pinned("both"),
 		cacheHits:      counter("cache_hits_total", "Series found on the device."),
 		cacheMisses:    counter("cache_misses_total", "Series not found on the device, or of another version."),
 		cacheEvictions: counter("cache_evictions_total", "Series dropped from the device to make room."),
@@ -59,7 +61,7 @@ func newMetrics(registerer prometheus.Registerer, ordinal int) *metrics {
 	}
 	if registerer != nil {
 		registerer.MustRegister(m.up, m.jobs, m.failures, m.jobSeconds, m.launches, m.uploaded, m.downloaded, m.allocations, m.poolHeld,
-			m.poolUnused, m.pinnedUpload, m.pinnedDownload, m.cacheHits, m.cacheMisses, m.cacheEvictions, m.cacheBytes)
+			m.poolUnused, m.pinnedUpload, m.pinnedDownload, m.pinnedLent, m.cacheHits, m.cacheMisses, m.cacheEvictions, m.cacheBytes)
 	}
 	return m
 }

@@ -15,7 +15,8 @@ type Options struct {
 	// MemoryBytes is how much of the device's memory is used at most; 0 for nine tenths of what is free when it is opened.
 	MemoryBytes int64
 
-	// PinnedBytes bounds the host memory pinned for uploads, and again that for downloads; 0 for 512 MiB.
+	// PinnedBytes bounds the host memory pinned for uploads, again that for downloads, and again that lent to batches and results; 0
+	// for 512 MiB.
 	PinnedBytes int64
 
 	// CacheBytes of the device's memory hold series between batches; 0 for none.

@@ -194,6 +194,7 @@ func (o *owner) note(err error) error {
 	o.mu.Unlock()
 	o.engine.Uploads.fail(fault)
 	o.engine.Downloads.fail(fault)
+	o.engine.Lent.fail(fault)
 	o.metrics.up.Set(0)
 	o.options.Logger.Error("device failed, working on the CPU", "device", o.options.Ordinal, "err", err)
 	return fault

@@ -13,10 +13,14 @@ import (
 	"gnocco/gpu/cu"
 )
 
-// PinnedPool keeps pinned memory: half a second a gigabyte is too much to pay per batch. There are two, as memory for uploads is
-// written past the caches and memory for downloads is read. It may be used from any goroutine.
+// PinnedPool keeps pinned memory: half a second a gigabyte is too much to pay per batch. There are three: memory for uploads is
+// written past the caches, memory for downloads is read, and what is lent to batches and results may be gone for long. It may be
+// used from any goroutine.
+//
+// What is out when the pool is closed stays as it is, and the device's context with it, until it is given back.
 type PinnedPool struct {
-	context cu.CUContext
+	device  cu.Device
+	context cu.CUContext // retained until the pool is closed and nothing is held
 	flags   cu.HostAllocFlags
 	budget  int64
 	gauge   prometheus.Gauge
@@ -24,12 +28,15 @@ type PinnedPool struct {
 	mu     sync.Mutex
 	held   int64     // bytes of all memory, used or not
 	unused []*Pinned // the one given back last comes last
-	all    map[*Pinned]struct{}
-	ended  error // why there is no more
+	ended  error     // why there is no more
 }
 
-func newPinnedPool(context cu.CUContext, flags cu.HostAllocFlags, budget int64, gauge prometheus.Gauge) *PinnedPool {
-	return &PinnedPool{context: context, flags: flags | cu.HostAllocPortable, budget: budget, gauge: gauge, all: make(map[*Pinned]struct{})}
+func newPinnedPool(device cu.Device, flags cu.HostAllocFlags, budget int64, gauge prometheus.Gauge) (*PinnedPool, error) {
+	context, err := device.RetainPrimaryCtx()
+	if err != nil {
+		return nil, fmt.Errorf("gpu: %w", err)
+	}
+	return &PinnedPool{device: device, context: context, flags: flags | cu.HostAllocPortable, budget: budget, gauge: gauge}, nil
 }
 
 // Get returns at least so many bytes, which the caller owns until Release. They hold rubbish. ErrMemory if the budget does not
@@ -70,8 +77,7 @@ func (p *PinnedPool) Get(bytes int64) (*Pinned, error) {
 		} else if err != nil {
 			return fmt.Errorf("gpu: %w", err)
 		}
-		b = &Pinned{Bytes: unsafe.Slice((*byte)(address), class), pool: p}
-		p.all[b] = struct{}{}
+		b = newPinned(p, unsafe.Slice((*byte)(address), class))
 		p.held += class
 		p.gauge.Set(float64(p.held))
 		return nil
@@ -85,20 +91,40 @@ func (p *PinnedPool) Get(bytes int64) (*Pinned, error) {
 	return b, nil
 }
 
+// found takes back what somebody dropped.
+func (p *PinnedPool) found(memory []byte) { newPinned(p, memory).Release() }
+
 func (p *PinnedPool) put(b *Pinned) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended == nil { // otherwise it went with the pool
+	switch {
+	case p.ended == nil:
 		p.unused = append(p.unused, b)
+	case errors.Is(p.ended, ErrClosed):
+		_ = p.inContext(func() error { return p.free(b) }) // whoever gives memory back does not care
+		_ = p.leave()
+	default: // it went with the device
+		b.dropped.Stop()
 	}
 }
 
 // free is called with mu held and the context current.
 func (p *PinnedPool) free(b *Pinned) error {
-	delete(p.all, b)
+	b.dropped.Stop()
 	p.held -= int64(len(b.Bytes))
 	p.gauge.Set(float64(p.held))
 	if err := cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(b.Bytes))); err != nil {
+		return fmt.Errorf("gpu: %w", err)
+	}
+	return nil
+}
+
+// leave gives up the context of a closed pool, unless memory of it is out. It is called with mu held.
+func (p *PinnedPool) leave() error {
+	if p.held > 0 {
+		return nil
+	}
+	if err := p.device.ReleasePrimaryCtx(); err != nil {
 		return fmt.Errorf("gpu: %w", err)
 	}
 	return nil
@@ -128,15 +154,15 @@ func (p *PinnedPool) fail(err error) {
 	p.ended = err
 }
 
-// close frees all memory, whoever may hold it. It is called by the owner.
+// close frees what is not used; the rest once it is given back. It is called by the owner.
 func (p *PinnedPool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = ErrClosed
 	var errs []error
-	for b := range p.all {
+	for _, b := range p.unused {
 		errs = append(errs, p.free(b))
 	}
 	p.unused = nil
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.leave())...)
 }
