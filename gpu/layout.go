@@ -11,86 +11,112 @@ const (
 	layoutTimestamps               // 8 bytes: nanoseconds
 )
 
+// timestampBytes are what a timestamp takes, by layout.
+var timestampBytes = [...]int{0, 4, 8}
+
 // units of offsets, the widest first: measures come at whole seconds, milliseconds or microseconds.
 var units = [...]carbonara.Timestamp{1e9, 1e6, 1e3, 1}
 
-// layoutOf returns the best layout of one series and its unit. timestamps are ascending, at least one.
-func layoutOf(timestamps []carbonara.Timestamp) (layout, carbonara.Timestamp) {
-	if len(timestamps) == 1 {
-		return layoutRegular, 1
+// fixed is a layout and its unit: the step of a regular series, 1 where the layout has none.
+type fixed struct {
+	layout layout
+	unit   carbonara.Timestamp
+}
+
+// guess returns the layout that a few of a series' timestamps allow, so that all are read only once: whoever packs them finds out
+// whether it holds. timestamps are ascending, at least one.
+func guess(timestamps []carbonara.Timestamp) fixed {
+	last := len(timestamps) - 1
+	base, middle := timestamps[0], len(timestamps)/2
+	if last == 0 {
+		return fixed{layoutRegular, 1}
 	}
-	step, regular := timestamps[1]-timestamps[0], true
-	for i := 2; i < len(timestamps); i++ {
-		if timestamps[i]-timestamps[i-1] != step {
-			regular = false
-			break
-		}
+	step, span := timestamps[1]-base, timestamps[last]-base
+	if span == step*carbonara.Timestamp(last) && timestamps[middle]-base == step*carbonara.Timestamp(middle) {
+		return fixed{layoutRegular, step}
 	}
-	if regular {
-		return layoutRegular, step
-	}
-	span := timestamps[len(timestamps)-1] - timestamps[0]
-	for i, unit := range units {
+	for _, unit := range units {
 		if span/unit >= 1<<32 {
 			break // narrower units only make it more
 		}
-		if multiples(timestamps, i) {
-			return layoutOffsets, unit
+		if span%unit == 0 && step%unit == 0 && (timestamps[middle]-base)%unit == 0 {
+			return fixed{layoutOffsets, unit}
 		}
 	}
-	return layoutTimestamps, 1
+	return fixed{layoutTimestamps, 1}
 }
 
-// multiples tells whether all timestamps lie whole units from the first. The divisors are constants: division by them is
-// multiplication.
-func multiples(timestamps []carbonara.Timestamp, unit int) bool {
-	base := timestamps[0]
-	switch unit {
-	case 0:
-		for _, t := range timestamps {
-			if uint64(t-base)%1e9 != 0 {
-				return false
-			}
+// layoutOf returns the best layout of one series, after reading all its timestamps.
+func layoutOf(timestamps []carbonara.Timestamp) fixed {
+	best := guess(timestamps)
+	if best.layout == layoutRegular {
+		if regular(timestamps, best.unit) {
+			return best
 		}
-	case 1:
-		for _, t := range timestamps {
-			if uint64(t-base)%1e6 != 0 {
-				return false
-			}
-		}
-	case 2:
-		for _, t := range timestamps {
-			if uint64(t-base)%1e3 != 0 {
-				return false
-			}
+		best = fixed{layoutOffsets, units[0]}
+	}
+	span := timestamps[len(timestamps)-1] - timestamps[0]
+	offset := make([]uint32, len(timestamps))
+	for _, unit := range units {
+		if best.layout == layoutOffsets && unit <= best.unit && span/unit < 1<<32 && offsets(offset, timestamps, unit) {
+			return fixed{layoutOffsets, unit}
 		}
 	}
-	return true
+	return fixed{layoutTimestamps, 1}
 }
 
-// offsets writes the distances from the first timestamp, in units.
-func offsets(dst []uint32, timestamps []carbonara.Timestamp, unit carbonara.Timestamp) {
-	base := timestamps[0]
+// regular tells whether all timestamps lie a step apart.
+func regular(timestamps []carbonara.Timestamp, step carbonara.Timestamp) bool {
+	want, differ := timestamps[0], carbonara.Timestamp(0)
+	for _, t := range timestamps {
+		differ |= t ^ want
+		want += step
+	}
+	return differ == 0
+}
+
+// offsets writes the distances from the first timestamp, in one of the units, and tells whether they are whole. The divisors are
+// constants: division by them is multiplication.
+func offsets(dst []uint32, timestamps []carbonara.Timestamp, unit carbonara.Timestamp) bool {
+	base, differ := timestamps[0], uint64(0)
+	dst = dst[:len(timestamps)]
 	switch unit {
 	case 1e9:
 		for i, t := range timestamps {
-			dst[i] = uint32(uint64(t-base) / 1e9)
+			n := uint64(t-base) / 1e9
+			dst[i] = uint32(n)
+			differ |= n*1e9 ^ uint64(t-base)
 		}
 	case 1e6:
 		for i, t := range timestamps {
-			dst[i] = uint32(uint64(t-base) / 1e6)
+			n := uint64(t-base) / 1e6
+			dst[i] = uint32(n)
+			differ |= n*1e6 ^ uint64(t-base)
 		}
 	case 1e3:
 		for i, t := range timestamps {
-			dst[i] = uint32(uint64(t-base) / 1e3)
+			n := uint64(t-base) / 1e3
+			dst[i] = uint32(n)
+			differ |= n*1e3 ^ uint64(t-base)
 		}
 	case 1:
 		for i, t := range timestamps {
 			dst[i] = uint32(t - base)
 		}
-	default: // a regular series among others
-		for i := range timestamps {
-			dst[i] = uint32(i)
-		}
+	default:
+		panic("gpu: no unit of offsets")
 	}
+	return differ == 0
+}
+
+// places writes the offsets of a regular series among others, in its steps, and tells whether it is regular.
+func places(dst []uint32, timestamps []carbonara.Timestamp, step carbonara.Timestamp) bool {
+	dst = dst[:len(timestamps)]
+	want, differ := timestamps[0], carbonara.Timestamp(0)
+	for i, t := range timestamps {
+		dst[i] = uint32(i)
+		differ |= t ^ want
+		want += step
+	}
+	return differ == 0
 }

@@ -2,37 +2,76 @@ package gpu
 
 import "gnocco/carbonara"
 
-// pack writes what the device needs to know of a piece into p.up, every section from its start to its end: the memory is written
-// past the caches.
-func (p *piece) pack() {
-	batch, a := p.batch, &p.at
-	at := 0
-	values := View[float64](p.up, int(a.values), p.n)
-	for k, i := range p.series {
-		s := &batch.Series[i]
-		copy(values[at:], batch.Values[s.From:s.To])
-		timestamps := batch.Timestamps[s.From:s.To]
-		switch p.layout {
-		case layoutOffsets:
-			offsets(View[uint32](p.up, int(a.timestamps)+4*at, len(timestamps)), timestamps, p.units[k])
-		case layoutTimestamps:
-			all := View[int64](p.up, int(a.timestamps)+8*at, len(timestamps))
-			for k, t := range timestamps {
-				all[k] = int64(t)
+// load prepares a piece and packs it. It is done anew where the timestamps are not what a few of them let one guess.
+func (p *piece) load(e *Engine, batch *carbonara.Batch, plan *carbonara.Plan, series []int) error {
+	for _, layoutOf := range []func([]carbonara.Timestamp) fixed{guess, layoutOf} {
+		p.prepare(batch, plan, series, layoutOf)
+		if p.up != nil && int64(len(p.up.Bytes)) < p.packed {
+			p.up.Release()
+			p.up = nil
+		}
+		if p.up == nil {
+			var err error
+			if p.up, err = e.Uploads.Get(p.packed); err != nil {
+				return err
 			}
 		}
-		at += s.To - s.From
+		if p.pack() {
+			return nil
+		}
+	}
+	panic("gpu: timestamps do not lie as they do")
+}
+
+// pack writes what the device needs to know of a piece, and cannot copy from the batch, into p.up, every section from its start to its
+// end: the memory is written past the caches. It returns false if timestamps are not of their layout.
+func (p *piece) pack() bool {
+	if p.from.memory == nil {
+		values := View[float64](p.up, int(p.at.values), p.n)
+		for _, i := range p.series {
+			s := &p.batch.Series[i]
+			values = values[copy(values, p.batch.Values[s.From:s.To]):]
+		}
+	}
+	if !p.packTimestamps() {
+		return false
 	}
 	p.packSeries()
 	p.packPlaces()
-	fractions := View[float64](p.up, int(a.fractions), p.fractions())
-	at = 0
+	fractions := View[float64](p.up, int(p.at.fractions), p.fractions())
+	at := 0
 	for _, f := range p.families {
 		for _, percentile := range f.percentiles {
 			fractions[at] = float64(percentile) / 100
 			at++
 		}
 	}
+	return true
+}
+
+// packTimestamps writes timestamps as the piece's layout asks for, and tells whether they are as that says.
+func (p *piece) packTimestamps() bool {
+	if p.layout == layoutTimestamps && p.from.memory != nil {
+		return true
+	}
+	at, good := int(p.at.timestamps), true
+	for k, i := range p.series {
+		s := &p.batch.Series[i]
+		timestamps, own := p.batch.Timestamps[s.From:s.To], p.layouts[k]
+		n := len(timestamps)
+		switch {
+		case p.layout == layoutRegular:
+			good = good && regular(timestamps, own.unit)
+		case p.layout == layoutTimestamps:
+			copy(View[carbonara.Timestamp](p.up, at, n), timestamps)
+		case own.layout == layoutRegular:
+			good = places(View[uint32](p.up, at, n), timestamps, own.unit) && good
+		default:
+			good = offsets(View[uint32](p.up, at, n), timestamps, own.unit) && good
+		}
+		at += n * timestampBytes[p.layout]
+	}
+	return good
 }
 
 func (p *piece) fractions() int {
@@ -52,7 +91,7 @@ func (p *piece) packSeries() {
 	at := uint32(0)
 	for k, i := range p.series {
 		s := &p.batch.Series[i]
-		base[k], unit[k] = int64(p.batch.Timestamps[s.From]), int64(p.units[k])
+		base[k], unit[k] = int64(p.batch.Timestamps[s.From]), int64(p.layouts[k].unit)
 		previous[k] = s.Previous.Value
 		first[k], flags[k] = at, p.flagsOf(s)
 		at += uint32(s.To - s.From)
@@ -123,7 +162,7 @@ func (p *piece) packPlaces() {
 	}
 }
 
-// unpack copies what the device computed into the result.
+// unpack puts what the device computed into the result: it stays where it is if that is lent memory, and is copied otherwise.
 func (p *piece) unpack(w *carbonara.ResultWriter) {
 	columns := len(p.plan.Columns)
 	for j := range p.levels {
@@ -131,17 +170,27 @@ func (p *piece) unpack(w *carbonara.ResultWriter) {
 		runs := View[uint32](p.counts, int(l.runs-p.measured[0]), len(p.series)+1)
 		rows := l.rows
 		all := View[float64](p.results, int(p.rowsBefore[j]), rows*(1+columns))
-		starts := View[int64](p.results, int(p.rowsBefore[j]), rows)
+		starts := View[carbonara.Timestamp](p.results, int(p.rowsBefore[j]), rows)
 		for k, i := range p.series {
 			from, to := int(runs[k]), int(runs[k+1])
-			g := w.Take(i, j, to-from)
-			for r, start := range starts[from:to] {
-				g.Starts[r] = carbonara.Timestamp(start)
+			if p.inPlace {
+				g := w.Refer(i, j)
+				g.Starts = starts[from:to:to]
+				for c := range g.Values {
+					g.Values[c] = all[rows*(1+c):][from:to:to]
+				}
+				continue
 			}
-			for c := range columns {
-				copy(g.Values[c], all[rows*(1+c)+from:rows*(1+c)+to])
+			g := w.Take(i, j, to-from)
+			copy(g.Starts, starts[from:to])
+			for c := range g.Values {
+				copy(g.Values[c], all[rows*(1+c):][from:to])
 			}
 		}
+	}
+	if p.inPlace {
+		w.Keep(p.results)
+		p.results = nil
 	}
 }
 

@@ -17,21 +17,26 @@ type piece struct {
 
 	n        int // measures
 	layout   layout
-	units    []carbonara.Timestamp
+	layouts  []fixed // of each series by itself
 	levels   []level
 	families []family
 	together []int // levels that are walked, ascending
 	flagged  bool  // some series continues a group or lacks a previous measure
 	open     bool  // some series continues a group
+	compact  bool  // timestamps that need not be packed are, too, where they take fewer bytes then
+
+	from  columns // of the batch that the device copies from by itself, if any
+	spans []span
 
 	at         sections // of the device's block, all of it
-	uploaded   int64    // its first bytes come from the host
+	packed     int64    // its first bytes are packed
 	zeroed     [2]int64
 	measured   [2]int64 // totals and the series' first runs: what Finish needs to know first
 	bits       []uint32 // scratch
 	up         *Pinned
 	counts     *Pinned
 	results    *Pinned
+	inPlace    bool // results are of the lent memory: groups stay there
 	block      *Block
 	rowsBefore []int64 // where each level's rows lie in results
 	fetched    bool    // the rows were asked for
@@ -87,7 +92,8 @@ func newFamilies(columns []carbonara.Column) []family {
 	return all
 }
 
-// sections are byte offsets within the device's block: first what is uploaded, then what is computed.
+// sections are byte offsets within the device's block: first what is packed, then what is copied from the batch, then what is
+// computed.
 type sections struct {
 	values, timestamps, base, unit, previous, open, fractions, first, flags, bits, ranks int64
 	counters, differences, end                                                           int64
@@ -108,26 +114,33 @@ const (
 	bytesPerOpen = 7 * 8
 )
 
-// prepare lays a piece out.
-func (p *piece) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int) {
+// prepare lays a piece out, each series' timestamps as layoutOf says.
+func (p *piece) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int, layoutOf func([]carbonara.Timestamp) fixed) {
 	p.batch, p.plan, p.series, p.fetched = batch, plan, series, false
 	p.families = newFamilies(plan.Columns)
-	p.n, p.layout, p.units, p.flagged, p.open = 0, layoutRegular, p.units[:0], false, false
+	p.n, p.layout, p.layouts, p.flagged, p.open = 0, layoutRegular, p.layouts[:0], false, false
+	p.from, p.spans = columnsOf(batch), p.spans[:0]
 	p.levels = slices.Grow(p.levels[:0], len(plan.Granularities))[:len(plan.Granularities)]
 	clear(p.levels)
 	for _, i := range series {
 		s := &batch.Series[i]
 		timestamps := batch.Timestamps[s.From:s.To]
 		p.n += len(timestamps)
-		kind, unit := layoutOf(timestamps)
-		p.layout = max(p.layout, kind)
-		p.units = append(p.units, unit)
+		p.spans = appendSpan(p.spans, s.From, s.To)
+		p.layouts = append(p.layouts, layoutOf(timestamps))
+		p.layout = max(p.layout, p.layouts[len(p.layouts)-1].layout)
 		first, last := timestamps[0], timestamps[len(timestamps)-1]
 		for j, g := range plan.Granularities {
 			p.levels[j].bound += int(min(int64(len(timestamps)), int64(last/carbonara.Timestamp(g)-first/carbonara.Timestamp(g))+1))
 		}
 		p.open = p.open || s.Open != nil && s.HasPrevious
 		p.flagged = p.flagged || p.open || !s.HasPrevious && plan.HasRate()
+	}
+	if p.n < spanMeasures*(len(p.spans)-1) {
+		p.from = columns{}
+	}
+	if p.from.memory != nil && p.layout == layoutOffsets && !p.compact {
+		p.layout = layoutTimestamps
 	}
 	p.place()
 }
@@ -146,8 +159,12 @@ func (p *piece) place() {
 		fractions += len(f.percentiles)
 	}
 	a := &p.at
-	a.values = take(8 * n)
-	a.timestamps = take(n * [...]int{0, 4, 8}[p.layout])
+	if p.from.memory == nil {
+		a.values = take(8 * n)
+	}
+	if p.from.memory == nil || p.layout != layoutTimestamps {
+		a.timestamps = take(n * timestampBytes[p.layout])
+	}
 	a.base, a.unit = take(8*series), take(8*series)
 	a.previous = take(8 * series)
 	if p.open {
@@ -156,7 +173,13 @@ func (p *piece) place() {
 	a.fractions = take(8 * fractions)
 	a.first, a.flags = take(4*series), take(4*series)
 	a.bits, a.ranks = take(4*tiles*cutTile/32), take(4*tiles*cutTile/cutChunk)
-	p.uploaded = at
+	p.packed = at
+	if p.from.memory != nil {
+		a.values = take(8 * n)
+		if p.layout == layoutTimestamps {
+			a.timestamps = take(8 * n)
+		}
+	}
 
 	p.zeroed[0] = at
 	a.counters = take(8 * len(p.levels) * len(p.families))

@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"errors"
+
 	"gnocco/carbonara"
 	"gnocco/gpu/cu"
 )
@@ -17,7 +19,7 @@ func (p *piece) Start(e *Engine, lane *Lane) error {
 	if err := lane.Fill(block, p.zeroed[0], 0, p.zeroed[1]); err != nil {
 		return err
 	}
-	if err := lane.Upload(block, 0, p.up, 0, p.uploaded); err != nil {
+	if err := p.upload(lane); err != nil {
 		return err
 	}
 	if p.poison {
@@ -35,7 +37,8 @@ func (p *piece) Start(e *Engine, lane *Lane) error {
 		return err
 	}
 	// Of regular series every group between the first and the last has measures, or every measure a group: the bound is exact.
-	if p.fetched = p.rowBytes() <= smallRows || p.layout == layoutRegular; !p.fetched {
+	// Else rows that are not there cost no time as long as all take no longer than what goes up meanwhile.
+	if p.fetched = p.rowBytes() <= max(smallRows, p.uploaded()) || p.layout == layoutRegular; !p.fetched {
 		return nil
 	}
 	return p.fetch(e, lane)
@@ -84,8 +87,7 @@ func (p *piece) fetch(e *Engine, lane *Lane) error {
 		p.rowsBefore = append(p.rowsBefore, bytes)
 		bytes += int64(8 * p.levels[j].rows * columns)
 	}
-	var err error
-	if p.results, err = p.again(e, p.results, bytes); err != nil {
+	if err := p.room(e, bytes); err != nil {
 		return err
 	}
 	for j := range p.levels {
@@ -116,8 +118,24 @@ func (p *piece) again(e *Engine, has *Pinned, bytes int64) (*Pinned, error) {
 	return e.Downloads.Get(bytes)
 }
 
-// release gives back the pinned memory.
+// room gets memory for the rows: lent memory, which the result can keep, if there is any left.
+func (p *piece) room(e *Engine, bytes int64) (err error) {
+	if p.results != nil && int64(len(p.results.Bytes)) >= bytes {
+		return nil
+	}
+	if p.results != nil {
+		p.results.Release()
+	}
+	p.results, err = e.Lent.Get(bytes)
+	if p.inPlace = err == nil; errors.Is(err, ErrMemory) {
+		p.results, err = e.Downloads.Get(bytes)
+	}
+	return err
+}
+
+// release gives back the pinned memory, and forgets the batch.
 func (p *piece) release() {
+	p.batch, p.from = nil, columns{}
 	for _, memory := range []**Pinned{&p.up, &p.counts, &p.results} {
 		if *memory != nil {
 			(*memory).Release()

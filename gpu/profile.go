@@ -66,7 +66,7 @@ type Trip struct {
 // Trip resamples the batch so often, after one round more to warm up.
 func (r *Resampler) Trip(ctx context.Context, batch *carbonara.Batch, rounds int) (Trip, error) {
 	c := new(call)
-	d, err := c.pack(ctx, r, batch, r.options.PieceMeasures, memoryShare)
+	d, err := c.pack(ctx, r, batch, r.options.pieceMeasures(batch), memoryShare)
 	defer c.release()
 	if err != nil {
 		return Trip{}, err
@@ -82,7 +82,7 @@ func (r *Resampler) Trip(ctx context.Context, batch *carbonara.Batch, rounds int
 		}
 	}
 	for _, p := range c.work {
-		trip.Uploaded += p.uploaded
+		trip.Uploaded += p.uploaded()
 		trip.Downloaded += p.downloaded()
 	}
 	return trip, nil
@@ -113,14 +113,11 @@ func (c *call) pack(ctx context.Context, r *Resampler, batch *carbonara.Batch, m
 		if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
 			return nil, errProfile
 		}
-		p := &piece{program: d.program, walkFrom: r.walkFrom}
+		p := &piece{program: d.program, walkFrom: r.walkFrom, compact: true}
 		c.work = append(c.work, p)
-		p.prepare(batch, what.plan, c.series[what.from:what.to])
-		var err error
-		if p.up, err = e.Uploads.Get(p.uploaded); err != nil {
+		if err := p.load(e, batch, what.plan, c.series[what.from:what.to]); err != nil {
 			return nil, err
 		}
-		p.pack()
 	}
 	return d, nil
 }
@@ -161,7 +158,7 @@ func (j *profiling) Finish(e *Engine, lane *Lane) (bool, error) {
 	zero := func() error { return lane.Fill(j.block, j.zeroed[0], 0, j.zeroed[1]) }
 	launch := func() error { return j.launch(lane, e.Properties.Multiprocessors) }
 	for range profileCopies {
-		err := errors.Join(j.copies.Mark(lane), lane.Upload(j.block, 0, j.up, 0, j.uploaded), j.copies.Mark(lane), zero(), launch(),
+		err := errors.Join(j.copies.Mark(lane), j.upload(lane), j.copies.Mark(lane), zero(), launch(),
 			j.copies.Mark(lane), lane.Download(j.counts, 0, j.block, j.measured[0], j.measured[1]), j.fetch(e, lane))
 		if err != nil {
 			return false, err
@@ -189,8 +186,8 @@ func (j *profiling) read() error {
 	for _, t := range kernels {
 		p.Resident += t
 	}
-	p.Uploaded, p.Downloaded = j.uploaded, j.piece.downloaded()
-	p.Touched = int64(j.n) * int64(8+[...]int{0, 4, 8}[j.layout])
+	p.Uploaded, p.Downloaded = j.uploaded(), j.piece.downloaded()
+	p.Touched = int64(j.n) * int64(8+timestampBytes[j.layout])
 	for k := range j.levels {
 		p.Groups += j.levels[k].rows
 		p.Touched += int64(8 * j.levels[k].rows * (1 + len(j.plan.Columns)))

@@ -41,7 +41,7 @@ func NewResampler(devices []*Device, options ResamplerOptions) *Resampler {
 	for _, d := range devices {
 		r.devices = append(r.devices, &resamplerDevice{Device: d})
 	}
-	r.calls.New = func() any { return new(call) }
+	r.calls.New = func() any { return &call{hands: make(chan struct{}, options.Workers)} }
 	return r
 }
 
@@ -96,6 +96,7 @@ func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *c
 
 // call is one batch on its way.
 type call struct {
+	hands   chan struct{} // a place for each worker that packs, unpacks or resamples: pieces that are on a device need none
 	pieces  []pieceOf
 	series  []int // of all pieces
 	writers []carbonara.ResultWriter
@@ -110,8 +111,8 @@ type pieceOf struct {
 }
 
 func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
-	c.split(batch, r.options.PieceMeasures, e.Memory.Budget()/memoryShare)
-	workers := max(1, min(r.options.Workers, len(c.pieces)))
+	c.split(batch, r.options.pieceMeasures(batch), e.Memory.Budget()/memoryShare)
+	workers := max(1, min(r.options.Workers+piecesAhead, len(c.pieces)))
 	c.writers = result.Writers(c.writers[:0], batch, workers)
 	for i := range batch.Series {
 		if batch.Series[i].From == batch.Series[i].To { // in no piece
@@ -142,9 +143,13 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 		}
 		done.Wait()
 	}
+	clear(c.writers)
 	r.metrics.done("device", len(batch.Values), time.Since(started))
 	return errors.Join(errs...)
 }
+
+// piecesAhead is how many pieces are on a device, or waiting for it, besides those that workers have in hand: one on each lane.
+const piecesAhead = 3
 
 // memoryShare is how many pieces the device's memory is for: one on each lane, and one to come.
 const memoryShare = 4
@@ -186,7 +191,9 @@ func bytesPerMeasure(plan *carbonara.Plan) int64 {
 
 // onePiece computes a piece, on the CPU if the device can't.
 func (c *call) onePiece(ctx context.Context, r *Resampler, p *piece, what *pieceOf, batch *carbonara.Batch, w *carbonara.ResultWriter) error {
-	err := r.onDevice(ctx, p, what, c.series[what.from:what.to], batch)
+	c.hands <- struct{}{}
+	defer func() { <-c.hands }()
+	err := c.onDevice(ctx, r, p, what, batch)
 	if err == nil {
 		p.unpack(w)
 		return nil
@@ -205,8 +212,8 @@ func (c *call) onePiece(ctx context.Context, r *Resampler, p *piece, what *piece
 	return nil
 }
 
-// onDevice computes a piece on the next device.
-func (r *Resampler) onDevice(ctx context.Context, p *piece, what *pieceOf, series []int, batch *carbonara.Batch) error {
+// onDevice computes a piece on the next device, meanwhile leaving its place to another.
+func (c *call) onDevice(ctx context.Context, r *Resampler, p *piece, what *pieceOf, batch *carbonara.Batch) error {
 	if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
 		return ErrMemory
 	}
@@ -215,22 +222,19 @@ func (r *Resampler) onDevice(ctx context.Context, p *piece, what *pieceOf, serie
 		return ErrUnavailable
 	}
 	started := time.Now()
-	p.program, p.walkFrom, p.poison = d.program, r.walkFrom, r.poison
-	p.prepare(batch, what.plan, series)
-	if p.up != nil && int64(len(p.up.Bytes)) < p.uploaded {
-		p.up.Release()
-		p.up = nil
+	p.program, p.walkFrom, p.poison, p.compact = d.program, r.walkFrom, r.poison, r.options.Workers >= compactFrom
+	if err := p.load(e, batch, what.plan, c.series[what.from:what.to]); err != nil {
+		return err
 	}
-	var err error
-	if p.up == nil {
-		if p.up, err = e.Uploads.Get(p.uploaded); err != nil {
-			return err
-		}
-	}
-	p.pack()
 	packed := time.Now()
 	r.metrics.phase("pack", packed.Sub(started))
-	err = d.Run(ctx, p)
+	<-c.hands
+	err := d.Run(ctx, p)
+	c.hands <- struct{}{}
 	r.metrics.phase("device", time.Since(packed))
 	return err
 }
+
+// compactFrom is the number of workers from which timestamps that the device could copy as they are, 8 bytes each, are packed into 4:
+// fewer cores take longer for that than PCIe for the other 4 bytes.
+const compactFrom = 4

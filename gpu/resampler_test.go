@@ -67,16 +67,40 @@ func newResampler(t testing.TB, pieceMeasures int) *gpu.Resampler {
 	return r
 }
 
-// compare holds a batch's groups on the device to those of the CPU, bit for bit.
+// compare holds a batch's groups on the device to those of the CPU, bit for bit: from Go's memory, and from memory that the resampler
+// lends once its device is open.
 func compare(t *testing.T, r *gpu.Resampler, batch *carbonara.Batch) {
 	t.Helper()
 	var want, got carbonara.Result
+	defer got.Release()
 	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), batch, &want); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Resample(t.Context(), batch, &got); err != nil {
 		t.Fatal(err)
 	}
+	sameGroups(t, batch, &want, &got)
+	lent := lentCopy(r, batch)
+	defer lent.Release()
+	if err := r.Resample(t.Context(), lent, &got); err != nil {
+		t.Fatal(err)
+	}
+	sameGroups(t, batch, &want, &got)
+}
+
+// lentCopy returns the batch in memory that the resampler lends, if it does.
+func lentCopy(r *gpu.Resampler, batch *carbonara.Batch) *carbonara.Batch {
+	lent := new(carbonara.Batch)
+	lent.Reset(r)
+	lent.Grow(max(len(batch.Values), 16<<10))
+	lent.Timestamps, lent.Values = append(lent.Timestamps, batch.Timestamps...), append(lent.Values, batch.Values...)
+	lent.Series = append(lent.Series, batch.Series...)
+	return lent
+}
+
+// sameGroups fails the test unless both results of a batch are the same bits.
+func sameGroups(t *testing.T, batch *carbonara.Batch, want, got *carbonara.Result) {
+	t.Helper()
 	for i := range batch.Series {
 		for j, g := range batch.Series[i].Plan.Granularities {
 			a, b := want.Groups(i, j), got.Groups(i, j)
