@@ -76,3 +76,16 @@ func (p *Plan) HasPercentiles() bool {
 
 // Coarsest returns the widest granularity: the block of the back window.
 func (p *Plan) Coarsest() time.Duration { return p.Granularities[len(p.Granularities)-1] }
+
+// SortByPlan puts items of one plan side by side, in the order in which their plans come first: what a resampler does together.
+func SortByPlan[T any](items []T, plan func(T) *Plan) {
+	order := make(map[*Plan]int)
+	for _, item := range items {
+		if p := plan(item); order[p] == 0 {
+			order[p] = len(order) + 1
+		}
+	}
+	if len(order) > 1 {
+		slices.SortStableFunc(items, func(a, b T) int { return order[plan(a)] - order[plan(b)] })
+	}
+}

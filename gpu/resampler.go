@@ -3,7 +3,6 @@ package gpu
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -162,15 +161,7 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 			c.series = append(c.series, i)
 		}
 	}
-	order := make(map[*carbonara.Plan]int)
-	for _, i := range c.series {
-		if _, ok := order[batch.Series[i].Plan]; !ok {
-			order[batch.Series[i].Plan] = len(order)
-		}
-	}
-	if len(order) > 1 {
-		slices.SortStableFunc(c.series, func(a, b int) int { return order[batch.Series[a].Plan] - order[batch.Series[b].Plan] })
-	}
+	carbonara.SortByPlan(c.series, func(i int) *carbonara.Plan { return batch.Series[i].Plan })
 	for k, i := range c.series {
 		s := &batch.Series[i]
 		n := s.To - s.From

@@ -62,7 +62,7 @@ func newResampler(t testing.TB, pieceMeasures int) *gpu.Resampler {
 		}
 	})
 	r := gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})},
-		gpu.ResamplerOptions{Always: true, PieceMeasures: pieceMeasures, Workers: 3, Registerer: registry})
+		gpu.ResamplerOptions{Always: true, PieceMeasures: pieceMeasures, Workers: 4, Registerer: registry})
 	r.Poison()
 	return r
 }
@@ -73,9 +73,7 @@ func compare(t *testing.T, r *gpu.Resampler, batch *carbonara.Batch) {
 	t.Helper()
 	var want, got carbonara.Result
 	defer got.Release()
-	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), batch, &want); err != nil {
-		t.Fatal(err)
-	}
+	onCPU(t, batch, &want)
 	if err := r.Resample(t.Context(), batch, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -88,24 +86,44 @@ func compare(t *testing.T, r *gpu.Resampler, batch *carbonara.Batch) {
 	sameGroups(t, batch, &want, &got)
 }
 
+// onCPU computes what a batch's groups should be.
+func onCPU(t testing.TB, batch *carbonara.Batch, result *carbonara.Result) {
+	t.Helper()
+	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), batch, result); err != nil {
+		t.Error(err)
+	}
+}
+
 // lentCopy returns the batch in memory that the resampler lends, if it does.
 func lentCopy(r *gpu.Resampler, batch *carbonara.Batch) *carbonara.Batch {
 	lent := new(carbonara.Batch)
-	lent.Reset(r)
-	lent.Grow(max(len(batch.Values), 16<<10))
-	lent.Timestamps, lent.Values = append(lent.Timestamps, batch.Timestamps...), append(lent.Values, batch.Values...)
-	lent.Series = append(lent.Series, batch.Series...)
+	copyBatch(r, lent, batch, 16<<10)
 	return lent
+}
+
+// copyBatch fills a batch with another, in memory that the resampler lends for so many measures at least.
+func copyBatch(r *gpu.Resampler, to, from *carbonara.Batch, measures int) {
+	to.Reset(r)
+	to.Grow(max(len(from.Values), measures))
+	to.Timestamps, to.Values = append(to.Timestamps, from.Timestamps...), append(to.Values, from.Values...)
+	to.Series = append(to.Series, from.Series...)
 }
 
 // sameGroups fails the test unless both results of a batch are the same bits.
 func sameGroups(t *testing.T, batch *carbonara.Batch, want, got *carbonara.Result) {
 	t.Helper()
+	if err := differs(batch, want, got); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// differs tells where two results of a batch are not the same bits.
+func differs(batch *carbonara.Batch, want, got *carbonara.Result) error {
 	for i := range batch.Series {
 		for j, g := range batch.Series[i].Plan.Granularities {
 			a, b := want.Groups(i, j), got.Groups(i, j)
 			if !slices.Equal(a.Starts, b.Starts) || a.Granularity != b.Granularity || !slices.Equal(a.Columns, b.Columns) {
-				t.Fatalf("series %d at %v: groups start at %v, want %v", i, g, b.Starts, a.Starts)
+				return fmt.Errorf("series %d at %v: groups start at %v, want %v", i, g, b.Starts, a.Starts)
 			}
 			for c, column := range a.Columns {
 				for k, x := range a.Values[c] {
@@ -113,13 +131,14 @@ func sameGroups(t *testing.T, batch *carbonara.Batch, want, got *carbonara.Resul
 					// Which of two zeros comes first is not kept by the CPU's sort.
 					same := math.Float64bits(x) == math.Float64bits(y) || x != x && y != y || column.Percentile() > 0 && x == y
 					if !same {
-						t.Fatalf("series %d at %v, %v of group %d of %d: %v (%x), want %v (%x)", i, g, column, k, a.Len(),
+						return fmt.Errorf("series %d at %v, %v of group %d of %d: %v (%x), want %v (%x)", i, g, column, k, a.Len(),
 							y, math.Float64bits(y), x, math.Float64bits(x))
 					}
 				}
 			}
 		}
 	}
+	return nil
 }
 
 var allMoments = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum, carbonara.Std, carbonara.Count,
@@ -423,4 +442,22 @@ func TestResamplerChoice(t *testing.T) {
 	if _, err := none.Calibrate(t.Context()); !errors.Is(err, gpu.ErrUnavailable) {
 		t.Error(err)
 	}
+}
+
+// Timestamps that are not what a few of them say are read again.
+func TestResamplerFooled(t *testing.T) {
+	r := newResampler(t, 0)
+	plan := carbonara.NewPlan([]time.Duration{time.Second, 5 * time.Second}, orderMethods)
+	all := &carbonara.Batch{}
+	for _, timestamps := range gpu.Fooling {
+		values := make([]float64, len(timestamps))
+		for i := range values {
+			values[i] = float64(i)
+		}
+		one := &carbonara.Batch{}
+		add(one, plan, timestamps, values)
+		compare(t, r, one)
+		add(all, plan, timestamps, values)
+	}
+	compare(t, r, all)
 }

@@ -30,8 +30,12 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 	}
 	started := time.Now()
 	b := s.parent.checkpoints.Get().(*batch)
-	defer s.parent.checkpoints.Put(b)
-	b.reset()
+	defer func() {
+		b.result.Release() // other sacks can use what it was lent
+		s.parent.checkpoints.Put(b)
+	}()
+	carbonara.SortByPlan(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
+	b.reset(s.parent.options.Resampler)
 	for _, h := range s.dirty {
 		if len(h.pending) == 0 {
 			continue

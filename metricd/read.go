@@ -65,7 +65,7 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 	}
 	b := s.parent.reads.Get().(*batch)
 	defer s.parent.reads.Put(b)
-	b.reset()
+	b.reset(s.parent.reader)
 	if err := b.addSingle(h, s.store, j); err != nil {
 		return err
 	}

@@ -74,8 +74,9 @@ func (b *batch) resample(ctx context.Context, resampler carbonara.Resampler, pla
 	return nil
 }
 
-func (b *builder) reset() {
-	b.batch.Timestamps, b.batch.Values, b.batch.Series = b.batch.Timestamps[:0], b.batch.Values[:0], b.batch.Series[:0]
+// reset empties b for a batch of that resampler, in whose memory it lies if that lends any.
+func (b *builder) reset(resampler carbonara.Resampler) {
+	b.batch.Reset(resampler)
 	b.entries, b.measures, b.corrupt = b.entries[:0], b.measures[:0], 0
 }
 
@@ -103,6 +104,7 @@ func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, o
 	e.to = len(b.measures)
 	series := carbonara.Series{Plan: plan, From: len(b.batch.Timestamps)}
 	if h.continues() {
+		b.batch.Grow(len(b.pending(e)))
 		for _, m := range b.pending(e) {
 			b.batch.Timestamps = append(b.batch.Timestamps, m.Timestamp)
 			b.batch.Values = append(b.batch.Values, m.Value)
@@ -141,6 +143,7 @@ func (b *builder) rebuild(h *head, e entry, from carbonara.Timestamp, store *arc
 		b.batch.Values = append(b.batch.Values, v)
 	}
 	pending := b.pending(e)
+	b.batch.Grow(len(pending) + len(b.raw.timestamps))
 	i := 0
 	for j, t := range b.raw.timestamps {
 		for i < len(pending) && pending[i].Timestamp < t {
