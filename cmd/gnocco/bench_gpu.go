@@ -20,7 +20,8 @@ func newBenchGPU(flags *benchFlags) *cobra.Command {
             several streams), uncoalesced, ours; CPU with one core and all
   resident  kernels alone, seven aggregates and percentiles, one granularity and nine
   blog      6*1024*1024 measures of 5 s to 35 s, six aggregates
-  host      from host memory to host memory, beside the CPU; and what the cost model chooses
+  host      from host memory, Go's and pinned, to host memory, beside the CPU; and what the
+            cost model chooses; with --pieces the same with pieces of such sizes
   stream    four times the device's budget, from pinned memory to pinned memory
   soak      many batches; memory that grows is an error
   cards     resident measures, on one device and on all together
@@ -31,6 +32,7 @@ reaches, counting what has to be read and written once; %-of-PCIe likewise of a 
 Without a device the command fails. Results that are wrong end it.`,
 		Example: `  gnocco bench gpu
   gnocco bench gpu --only resident --measures 125000000
+  gnocco bench gpu --only host --host-sizes 1000000 --pieces 65536,131072,262144 --lanes 4
   gnocco bench gpu --only soak --soak-batches 100000`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,6 +47,8 @@ Without a device the command fails. Results that are wrong end it.`,
 	cmd.Flags().Var(&bigSum, "big-sum", "bytes of one more sum, of data that lies on the device")
 	cmd.Flags().IntVar(&what.Measures, "measures", 10_000_000, "measures of resident and streamed batches")
 	cmd.Flags().IntSliceVar(&what.HostSizes, "host-sizes", []int{10_000, 100_000, 1_000_000, 10_000_000}, "measures of batches from host memory")
+	cmd.Flags().IntSliceVar(&what.Pieces, "pieces", nil, "measures that go to the device together, sizes to compare (default as the resampler chooses)")
+	cmd.Flags().IntVar(&what.Lanes, "lanes", 0, "pieces under way on a device (default as it chooses)")
 	cmd.Flags().IntVar(&what.SoakBatches, "soak-batches", 10_000, "batches of the soak")
 	cmd.Flags().IntVar(&what.Rounds, "rounds", 7, "repeats of each figure, of which the median counts")
 	return cmd

@@ -26,6 +26,8 @@ type GPUOptions struct {
 	BigSumBytes int64 // of one more sum, of data that is made on the device; 0: none
 	Measures    int   // of resident batches; 0: 10 million
 	HostSizes   []int // measures of batches from host memory; nil: 1e4 to 1e7
+	Pieces      []int // measures of a piece, tried in turn with batches from pinned memory; 0: as the resampler chooses; nil: 0
+	Lanes       int   // jobs under way on a device; 0: as it chooses
 	SoakBatches int   // 0: 10,000
 	Rounds      int   // of each figure, of which the median counts; 0: 7
 }
@@ -42,6 +44,9 @@ func (o *GPUOptions) EnsureDefaults() {
 	}
 	if o.HostSizes == nil {
 		o.HostSizes = []int{10_000, 100_000, 1_000_000, 10_000_000}
+	}
+	if o.Pieces == nil {
+		o.Pieces = []int{0}
 	}
 }
 
@@ -73,7 +78,8 @@ func GPU(ctx context.Context, o Options, what GPUOptions) (err error) {
 			return fmt.Errorf("bench: gpu has no part %q: %v", name, GPUParts())
 		}
 	}
-	if what.Values < 1 || what.Group < 1 || what.Measures < 1 || what.SoakBatches < 1 || what.Rounds < 1 {
+	if what.Values < 1 || what.Group < 1 || what.Measures < 1 || what.SoakBatches < 1 || what.Rounds < 1 ||
+		slices.Min(what.Pieces) < 0 || what.Lanes < 0 {
 		return errors.New("bench: gpu needs positive numbers")
 	}
 	found, err := gpu.Find(what.Driver)
@@ -86,7 +92,7 @@ func GPU(ctx context.Context, o Options, what GPUOptions) (err error) {
 		}
 	}
 	b := &gpuBench{Options: o, what: what, found: found, workers: runtime.GOMAXPROCS(0)}
-	if b.device, err = gpu.NewDevice(gpu.Options{Driver: what.Driver, PinnedBytes: 16 << 30}); err != nil {
+	if b.device, err = b.newDevice(0, 0, nil); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.device.Close()) }()
@@ -122,7 +128,8 @@ type gpuBench struct {
 
 // newDevice returns another owner of a device, which the caller closes.
 func (b *gpuBench) newDevice(ordinal int, memoryBytes int64, registerer prometheus.Registerer) (*gpu.Device, error) {
-	return gpu.NewDevice(gpu.Options{Driver: b.what.Driver, Ordinal: ordinal, MemoryBytes: memoryBytes, PinnedBytes: 16 << 30, Registerer: registerer})
+	return gpu.NewDevice(gpu.Options{Driver: b.what.Driver, Ordinal: ordinal, MemoryBytes: memoryBytes, PinnedBytes: 16 << 30, Lanes: b.what.Lanes,
+		Registerer: registerer})
 }
 
 // onDevice returns a resampler that uses the devices for everything, with so many workers.
@@ -244,6 +251,19 @@ func regularBatch(plan *carbonara.Plan, measures, each int, step, unit time.Dura
 	return batch
 }
 
+// lentBatch is a copy of the batch in pinned memory that the resampler lends; its device is open.
+func lentBatch(r *gpu.Resampler, batch *carbonara.Batch) (*carbonara.Batch, error) {
+	lent := new(carbonara.Batch)
+	lent.Reset(r)
+	lent.Grow(max(len(batch.Values), 16<<10)) // of fewer measures nothing is lent
+	if lent.Lent() == nil {
+		return nil, fmt.Errorf("%d measures do not fit the pinned memory", len(batch.Values))
+	}
+	lent.Timestamps, lent.Values = append(lent.Timestamps, batch.Timestamps...), append(lent.Values, batch.Values...)
+	lent.Series = append(lent.Series, batch.Series...)
+	return lent, nil
+}
+
 // setPlan makes all series of the batch resampled by the plan.
 func setPlan(batch *carbonara.Batch, plan *carbonara.Plan) {
 	for i := range batch.Series {
@@ -254,6 +274,8 @@ func setPlan(batch *carbonara.Batch, plan *carbonara.Plan) {
 // sameGroups returns an error unless both resamplers give the same bits for the batch.
 func sameGroups(ctx context.Context, batch *carbonara.Batch, want, got carbonara.Resampler) error {
 	var a, b carbonara.Result
+	defer a.Release()
+	defer b.Release()
 	if err := errors.Join(want.Resample(ctx, batch, &a), got.Resample(ctx, batch, &b)); err != nil {
 		return err
 	}

@@ -93,13 +93,7 @@ func (b *gpuBench) host(ctx context.Context) error {
 	if err := b.Report.Note("model, ns: %+v", model); err != nil {
 		return err
 	}
-	engines := []struct {
-		name string
-		carbonara.Resampler
-	}{
-		{"cpu-1", carbonara.NewCPUResampler(1)}, {"cpu-all", carbonara.NewCPUResampler(b.workers)},
-		{"device-1", onDevice(1, b.device)}, {"device-all", onDevice(b.workers, b.device)},
-	}
+	engines := b.hostEngines()
 	worst := 0.0
 	for _, methods := range []struct {
 		name    string
@@ -110,25 +104,16 @@ func (b *gpuBench) host(ctx context.Context) error {
 			for _, timestamps := range gpuTimes[1:] {
 				batch := regularBatch(plan, n, min(n, gpuHostEach), 5*time.Second, timestamps.unit)
 				name := fmt.Sprintf("/methods=%s/measures=%d/timestamps=%sB", methods.name, n, timestamps.name)
-				var took [4]time.Duration
-				for i, engine := range engines {
-					var result carbonara.Result
-					if took[i], err = b.fastest(ctx, engine, batch, &result); err != nil {
-						return err
-					}
-					if math.IsNaN(result.Groups(0, 0).Values[0][0]) {
-						return errors.New("a group has no count")
-					}
-					if err := b.Report.Add("GPUHost"+name+"/engine="+engine.name, n, Figure{float64(took[i].Nanoseconds()) / float64(n), "ns/measure"}); err != nil {
-						return err
-					}
+				took, err := b.hostBatch(ctx, "GPUHost"+name, engines, batch)
+				if err != nil {
+					return err
 				}
-				cpu, device := model.Estimate(batch)
-				chosen, choice := took[0], "cpu"
-				if device < cpu {
-					chosen, choice = took[2], "device"
+				onCPU, onDevice := took["cpu-1"], took["device-1/memory=pinned"]
+				chosen, choice := onCPU, "cpu"
+				if cpu, device := model.Estimate(batch); device < cpu {
+					chosen, choice = onDevice, "device"
 				}
-				loss := float64(chosen)/float64(min(took[0], took[2])) - 1
+				loss := float64(chosen)/float64(min(onCPU, onDevice)) - 1
 				worst = max(worst, loss)
 				if err := b.Report.Add("GPUChoice"+name+"/choice="+choice, n, Figure{loss * 100, "%-loss"}); err != nil {
 					return err
@@ -137,6 +122,71 @@ func (b *gpuBench) host(ctx context.Context) error {
 		}
 	}
 	return b.Report.Note("the model's worst choice costs %.1f %% more than the better engine", worst*100)
+}
+
+// hostEngine is what resamples batches from host memory.
+type hostEngine struct {
+	name string
+	carbonara.Resampler
+	pinned bool // batches lie in memory that it lends
+}
+
+// hostEngines are the CPU and the device with one and all cores, from Go's memory and from pinned memory, and of the last with pieces
+// of several sizes.
+func (b *gpuBench) hostEngines() []hostEngine {
+	engines := []hostEngine{{"cpu-1", carbonara.NewCPUResampler(1), false}, {"cpu-all", carbonara.NewCPUResampler(b.workers), false}}
+	for _, workers := range []struct {
+		name   string
+		number int
+	}{{"device-1", 1}, {"device-all", b.workers}} {
+		engines = append(engines, hostEngine{workers.name + "/memory=go", onDevice(workers.number, b.device), false},
+			hostEngine{workers.name + "/memory=pinned", onDevice(workers.number, b.device), true})
+		for _, piece := range b.what.Pieces {
+			if piece > 0 {
+				engines = append(engines, hostEngine{fmt.Sprintf("%s/memory=pinned/piece=%d", workers.name, piece), gpu.NewResampler([]*gpu.Device{b.device},
+					gpu.ResamplerOptions{Workers: workers.number, PieceMeasures: piece, Always: true}), true})
+			}
+		}
+	}
+	return engines
+}
+
+// hostBatch reports how long each engine takes for a batch, and returns it by name.
+func (b *gpuBench) hostBatch(ctx context.Context, name string, engines []hostEngine, batch *carbonara.Batch) (map[string]time.Duration, error) {
+	pinned, err := lentBatch(onDevice(1, b.device), batch)
+	if err != nil {
+		return nil, err
+	}
+	defer pinned.Release()
+	var result carbonara.Result
+	defer result.Release()
+	took, groups := make(map[string]time.Duration), 0
+	for _, engine := range engines {
+		from := batch
+		if engine.pinned {
+			from = pinned
+		}
+		t, err := b.fastest(ctx, engine, from, &result)
+		if err != nil {
+			return nil, err
+		}
+		first := result.Groups(0, 0)
+		if groups == 0 {
+			groups = first.Len()
+		}
+		if first.Len() != groups || math.IsNaN(first.Values[0][0]) {
+			return nil, fmt.Errorf("%s gives %d groups, not %d, or one without a count", engine.name, first.Len(), groups)
+		}
+		took[engine.name] = t
+		n := len(batch.Values)
+		if err := b.Report.Add(name+"/engine="+engine.name, n, Figure{float64(t.Nanoseconds()) / float64(n), "ns/measure"}); err != nil {
+			return nil, err
+		}
+	}
+	if len(batch.Values) > 1_000_000 { // enough was compared
+		return took, nil
+	}
+	return took, sameGroups(ctx, pinned, carbonara.NewCPUResampler(b.workers), onDevice(b.workers, b.device))
 }
 
 // fastest returns the time of the fastest of some calls, half a second of them at most, after one to warm up.
@@ -169,7 +219,7 @@ func (b *gpuBench) stream(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		trip, err := gpu.NewResampler([]*gpu.Device{device}, gpu.ResamplerOptions{Workers: b.workers, Always: true}).
+		trip, err := gpu.NewResampler([]*gpu.Device{device}, gpu.ResamplerOptions{Workers: b.workers, PieceMeasures: b.what.Pieces[0], Always: true}).
 			Trip(ctx, batch, b.what.Rounds)
 		if err := errors.Join(err, device.Close()); err != nil {
 			return err

@@ -29,7 +29,7 @@ func TestGPU(t *testing.T) {
 	var out bytes.Buffer
 	err := bench.GPU(t.Context(), bench.Options{Report: bench.NewReport(&out)}, bench.GPUOptions{
 		Only:   []string{"sum", "ladder", "resident", "host", "stream", "soak", "cards"}, // the blog's case has but one size
-		Values: 5003, BigSumBytes: 1 << 16, Measures: 3001, HostSizes: []int{500}, SoakBatches: 20, Rounds: 1,
+		Values: 5003, BigSumBytes: 1 << 16, Measures: 3001, HostSizes: []int{500}, Pieces: []int{0, 200}, SoakBatches: 20, Rounds: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,8 @@ func TestGPU(t *testing.T) {
 		"GPUCopy/to=device", "GPUSum/kernel=atomic", "GPUSum/kernel=row", "GPUSum/kernel=coalesced", "GPUSum/kernel=ours", "GPUSum/kernel=cpu/cores=1",
 		"GPULadder/kernel=v1-atomics", "GPULadder/kernel=v2-blocks", "GPULadder/kernel=v3-shared", "GPULadder/kernel=v4-streams", "GPULadder/kernel=ours",
 		"GPULadder/kernel=uncoalesced", "GPULadder/kernel=cpu/cores=1", "GPUResident/granularity=nine/timestamps=8B",
-		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-1", "GPUChoice/methods=six-and-order/measures=500/timestamps=0B",
+		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-1/memory=go",
+		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-all/memory=pinned/piece=200", "GPUChoice/methods=six-and-order/measures=500/timestamps=0B",
 		"GPUStream/timestamps=4B", "GPUSoak", "GPUCards/cards=2",
 	} {
 		if !strings.Contains(out.String(), "Benchmark"+name) {
