@@ -9,7 +9,7 @@ type Measure struct {
 }
 
 // Batch is the measures of many metrics, column by column. Its columns may be any slices; those that Grow made may lie in memory
-// that the resampler lent.
+// that the resampler lent: then the batch is not copied, only its slices are.
 type Batch struct {
 	Timestamps []Timestamp // len(Values); within a series strictly ascending
 	Values     []float64

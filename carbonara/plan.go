@@ -80,10 +80,13 @@ func (p *Plan) Coarsest() time.Duration { return p.Granularities[len(p.Granulari
 // SortByPlan puts items of one plan side by side, in the order in which their plans come first: what a resampler does together.
 func SortByPlan[T any](items []T, plan func(T) *Plan) {
 	order := make(map[*Plan]int)
+	var last *Plan
 	for _, item := range items {
-		if p := plan(item); order[p] == 0 {
+		p := plan(item)
+		if p != last && order[p] == 0 {
 			order[p] = len(order) + 1
 		}
+		last = p
 	}
 	if len(order) > 1 {
 		slices.SortStableFunc(items, func(a, b T) int { return order[plan(a)] - order[plan(b)] })

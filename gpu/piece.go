@@ -116,8 +116,10 @@ const (
 
 // prepare lays a piece out, each series' timestamps as layoutOf says.
 func (p *piece) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int, layoutOf func([]carbonara.Timestamp) fixed) {
-	p.batch, p.plan, p.series, p.fetched = batch, plan, series, false
-	p.families = newFamilies(plan.Columns)
+	if p.plan != plan {
+		p.plan, p.families = plan, newFamilies(plan.Columns)
+	}
+	p.batch, p.series, p.fetched = batch, series, false
 	p.n, p.layout, p.layouts, p.flagged, p.open = 0, layoutRegular, p.layouts[:0], false, false
 	p.from, p.spans = columnsOf(batch), p.spans[:0]
 	p.levels = slices.Grow(p.levels[:0], len(plan.Granularities))[:len(plan.Granularities)]

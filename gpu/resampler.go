@@ -111,7 +111,8 @@ type pieceOf struct {
 
 func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
 	c.split(batch, r.options.pieceMeasures(batch), e.Memory.Budget()/memoryShare)
-	workers := max(1, min(r.options.Workers+piecesAhead, len(c.pieces)))
+	onDevices := len(e.lanes) * len(r.devices) // or waiting for one, besides what workers have in hand
+	workers := max(1, min(r.options.Workers+onDevices, len(c.pieces)))
 	c.writers = result.Writers(c.writers[:0], batch, workers)
 	for i := range batch.Series {
 		if batch.Series[i].From == batch.Series[i].To { // in no piece
@@ -146,9 +147,6 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 	r.metrics.done("device", len(batch.Values), time.Since(started))
 	return errors.Join(errs...)
 }
-
-// piecesAhead is how many pieces are on a device, or waiting for it, besides those that workers have in hand: one on each lane.
-const piecesAhead = 3
 
 // memoryShare is how many pieces the device's memory is for: one on each lane, and one to come.
 const memoryShare = 4
