@@ -114,9 +114,9 @@ func TestLentMemoryIsNotCopied(t *testing.T) {
 			t.Errorf("%s: %d copies to the device from Go's memory, want %d", name, got, fromGo)
 		}
 	}
-	f("side by side", mixed(12, 6000, time.Millisecond, minutePlan), 3*2, 3)       // what was packed, values
+	f("side by side", mixed(24, 6000, time.Millisecond, minutePlan), 3*3+3*2, 6)   // what was packed, values, and of the first three timestamps
 	f("as they are", mixed(12, 6000, 1, minutePlan), 3*3, 3)                       // timestamps too
-	f("in turn", mixed(12, 6000, time.Second, minutePlan, hoursPlan), 5+3+5+3, 4)  // pieces of 4, 2, 4, 2 series
+	f("in turn", mixed(12, 6000, time.Second, minutePlan, hoursPlan), 9+5+9+3, 4)  // pieces of 4, 2, 4, 2 series
 	f("not one by one", mixed(24, 1000, time.Second, minutePlan, hoursPlan), 2, 2) // too short
 }
 

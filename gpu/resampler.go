@@ -131,6 +131,7 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 			if k >= len(c.pieces) || errs[w] != nil {
 				return
 			}
+			c.work[w].compact = r.options.Workers >= compactFrom && k >= onDevices
 			errs[w] = c.onePiece(ctx, r, c.work[w], &c.pieces[k], batch, &c.writers[w])
 		}
 	}
@@ -211,7 +212,7 @@ func (c *call) onDevice(ctx context.Context, r *Resampler, p *piece, what *piece
 		return ErrUnavailable
 	}
 	started := time.Now()
-	p.program, p.walkFrom, p.poison, p.compact = d.program, r.walkFrom, r.poison, r.options.Workers >= compactFrom
+	p.program, p.walkFrom, p.poison = d.program, r.walkFrom, r.poison
 	if err := p.load(e, batch, what.plan, c.series[what.from:what.to]); err != nil {
 		return err
 	}
@@ -225,5 +226,6 @@ func (c *call) onDevice(ctx context.Context, r *Resampler, p *piece, what *piece
 }
 
 // compactFrom is the number of workers from which timestamps that the device could copy as they are, 8 bytes each, are packed into 4:
-// fewer cores take longer for that than PCIe for the other 4 bytes.
+// fewer cores take longer for that than PCIe for the other 4 bytes. The first pieces go as they are in any case, as PCIe is idle until
+// something is packed.
 const compactFrom = 4
