@@ -46,6 +46,7 @@ func (p *piece) pack() bool {
 			at++
 		}
 	}
+	clear(View[byte](p.up, int(p.zeroed[0]), int(p.zeroed[1])))
 	return true
 }
 

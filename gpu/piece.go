@@ -96,7 +96,7 @@ func newFamilies(columns []carbonara.Column) []family {
 // computed.
 type sections struct {
 	values, timestamps, base, unit, previous, open, fractions, first, flags, bits, ranks int64
-	counters, differences, end                                                           int64
+	counters, rows, rowsEnd, differences, end                                            int64
 }
 
 // counter is where the number of runs of a level and family that were left over stands.
@@ -175,14 +175,6 @@ func (p *piece) place() {
 	a.fractions = take(8 * fractions)
 	a.first, a.flags = take(4*series), take(4*series)
 	a.bits, a.ranks = take(4*tiles*cutTile/32), take(4*tiles*cutTile/cutChunk)
-	p.packed = at
-	if p.from.memory != nil {
-		a.values = take(8 * n)
-		if p.layout == layoutTimestamps {
-			a.timestamps = take(8 * n)
-		}
-	}
-
 	p.zeroed[0] = at
 	a.counters = take(8 * len(p.levels) * len(p.families))
 	for j := range p.levels {
@@ -192,8 +184,16 @@ func (p *piece) place() {
 		}
 		p.levels[j].words = take(8 * blocks(items, tile))
 	}
-	p.walk()
 	p.zeroed[1] = at - p.zeroed[0]
+	p.packed = at
+	if p.from.memory != nil {
+		a.values = take(8 * n)
+		if p.layout == layoutTimestamps {
+			a.timestamps = take(8 * n)
+		}
+	}
+
+	p.walk()
 	p.measured[0] = take(8 * len(p.levels))
 	for j := range p.levels {
 		p.levels[j].runs = take(4 * (series + 1))
@@ -208,8 +208,13 @@ func (p *piece) place() {
 		if fractions > 0 {
 			l.left = take(4 * l.bound)
 		}
+	}
+	a.rows = at
+	for j := range p.levels {
+		l := &p.levels[j]
 		l.starts = take(8 * l.bound * (1 + len(p.plan.Columns)))
 	}
+	a.rowsEnd = at
 	if p.plan.HasRate() {
 		a.differences = take(8 * n)
 	}

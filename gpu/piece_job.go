@@ -16,9 +16,6 @@ func (p *piece) Start(e *Engine, lane *Lane) error {
 	}
 	lane.Hold(block)
 	p.block = block
-	if err := lane.Fill(block, p.zeroed[0], 0, p.zeroed[1]); err != nil {
-		return err
-	}
 	if err := p.upload(lane); err != nil {
 		return err
 	}
@@ -36,9 +33,12 @@ func (p *piece) Start(e *Engine, lane *Lane) error {
 	if err := lane.Download(p.counts, 0, block, p.measured[0], p.measured[1]); err != nil {
 		return err
 	}
+	for j := range p.levels {
+		p.levels[j].rows = p.levels[j].bound
+	}
 	// Of regular series every group between the first and the last has measures, or every measure a group: the bound is exact.
 	// Else rows that are not there cost no time as long as all take no longer than what goes up meanwhile.
-	if p.fetched = p.rowBytes() <= max(smallRows, p.uploaded()) || p.layout == layoutRegular; !p.fetched {
+	if p.fetched = p.at.rowsEnd-p.at.rows <= max(smallRows, p.uploaded()) || p.layout == layoutRegular; !p.fetched {
 		return nil
 	}
 	return p.fetch(e, lane)
@@ -68,38 +68,39 @@ func (p *piece) Finish(e *Engine, lane *Lane) (bool, error) {
 	return true, p.fetch(e, lane)
 }
 
-// rowBytes is how much the rows take at most.
-func (p *piece) rowBytes() int64 {
-	bytes := int64(0)
-	for j := range p.levels {
-		p.levels[j].rows = p.levels[j].bound
-		bytes += int64(8 * p.levels[j].bound * (1 + len(p.plan.Columns)))
-	}
-	return bytes
-}
-
 // fetch queues the download of the rows of all levels, as many as level.rows says.
 func (p *piece) fetch(e *Engine, lane *Lane) error {
-	columns := 1 + len(p.plan.Columns)
-	bytes := int64(0)
+	columns := int64(1 + len(p.plan.Columns))
+	all, bytes := true, int64(0)
 	p.rowsBefore = p.rowsBefore[:0]
 	for j := range p.levels {
+		l := &p.levels[j]
+		all = all && l.rows == l.bound
 		p.rowsBefore = append(p.rowsBefore, bytes)
-		bytes += int64(8 * p.levels[j].rows * columns)
+		bytes += 8 * columns * int64(l.rows)
+	}
+	if all { // as they lie
+		for j := range p.levels {
+			p.rowsBefore[j] = p.levels[j].starts - p.at.rows
+		}
+		bytes = p.at.rowsEnd - p.at.rows
 	}
 	if err := p.room(e, bytes); err != nil {
 		return err
 	}
+	if all {
+		return lane.Download(p.results, 0, p.block, p.at.rows, bytes)
+	}
 	for j := range p.levels {
 		l := &p.levels[j]
 		if l.rows == l.bound {
-			if err := lane.Download(p.results, p.rowsBefore[j], p.block, l.starts, int64(8*l.rows*columns)); err != nil {
+			if err := lane.Download(p.results, p.rowsBefore[j], p.block, l.starts, 8*columns*int64(l.rows)); err != nil {
 				return err
 			}
 			continue
 		}
 		for c := range columns {
-			if err := lane.Download(p.results, p.rowsBefore[j]+int64(8*c*l.rows), p.block, l.starts+int64(8*c*l.bound), int64(8*l.rows)); err != nil {
+			if err := lane.Download(p.results, p.rowsBefore[j]+8*c*int64(l.rows), p.block, l.starts+8*c*int64(l.bound), int64(8*l.rows)); err != nil {
 				return err
 			}
 		}
