@@ -89,8 +89,8 @@ func (r *Resampler) Lend(measures int) carbonara.Columns {
 		if e == nil {
 			continue
 		}
-		if memory, err := e.Lent.Get(int64(16 * measures)); err == nil {
-			room := len(memory.Bytes) / 16 &^ 7
+		if memory, err := e.Lent.Get(int64(16 * (measures + 7))); err == nil {
+			room := len(memory.Bytes) / 16 &^ 7 // both columns begin a cache's line
 			return carbonara.Columns{Timestamps: View[carbonara.Timestamp](memory, 0, room)[:0],
 				Values: View[float64](memory, 8*room, room)[:0], Memory: memory}
 		}
