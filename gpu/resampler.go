@@ -161,16 +161,18 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 		}
 	}
 	carbonara.SortByPlan(c.series, func(i int) *carbonara.Plan { return batch.Series[i].Plan })
+	last, room := new(pieceOf), 0 // of the piece that is being filled
 	for k, i := range c.series {
 		s := &batch.Series[i]
 		n := s.To - s.From
-		last := len(c.pieces) - 1
-		if k == 0 || c.pieces[last].plan != s.Plan || c.pieces[last].measures+n > min(measures, int(memory/bytesPerMeasure(s.Plan))) {
+		if n > room || s.Plan != last.plan {
 			c.pieces = append(c.pieces, pieceOf{plan: s.Plan, from: k})
-			last++
+			last = &c.pieces[len(c.pieces)-1]
+			room = min(measures, int(memory/bytesPerMeasure(s.Plan)))
 		}
-		c.pieces[last].to = k + 1
-		c.pieces[last].measures += n
+		last.to = k + 1
+		last.measures += n
+		room -= n
 	}
 }
 
