@@ -6,8 +6,9 @@
 // Bytes: 8 a measure, 4 and 8 per fraction a run. Launch: 128 threads, a block for each `runs_per_block` runs, which should
 // hold about a thousand values together, and 128 at most.
 //
-// A block copies as many whole runs to shared memory as fit, and each thread sorts a run in registers, by a network of 16
-// places (Batcher's odd-even merge): no thread waits for another, and no place is known at run time only.
+// A block copies as many whole runs to shared memory as fit, and each thread sorts a run in registers, by a network of 8, 12 or
+// 16 places (Batcher's merge exchange): no thread waits for another, and no place is known at run time only. Sorted values go
+// back to shared memory, a column a thread. Comparing numbers as such, not keys of theirs, leaves the integer units half of the work.
 #include "order.h"
 
 constexpr u32 PLACE_THREADS = 128, PLACE_VALUES = 2048, PLACE_LONGEST = 16;
@@ -19,37 +20,30 @@ struct Leftover {
   u32 *number;
 };
 
-// order sorts N keys, ascending.
-template <u32 N> DEVICE void order(i64 (&k)[N]) {
+// values_of reads a run's values from their spread places, infinity behind the last and for NaN; it returns the number of NaN.
+DEVICE u32 values_of(f64 (&v)[PLACE_LONGEST], const f64 *staged, u32 from, u32 length) {
+  bool nan = false;
 #pragma unroll
-  for (u32 p = 1; p < N; p *= 2)
+  for (u32 i = 0; i < PLACE_LONGEST; i++) {
+    v[i] = i < length ? staged[spread(from + i)] : INFINITE;
+    nan |= v[i] != v[i];
+  }
+  u32 nans = 0;
+  if (nan)
 #pragma unroll
-    for (u32 by = p; by >= 1; by /= 2)
-#pragma unroll
-      for (u32 j = by % p; j + by < N; j += 2 * by)
-#pragma unroll
-        for (u32 i = 0; i < by; i++)
-          if (i + j + by < N && (i + j) / (2 * p) == (i + j + by) / (2 * p)) {
-            i64 a = k[i + j], b = k[i + j + by];
-            bool swap = a > b;
-            k[i + j] = swap ? b : a;
-            k[i + j + by] = swap ? a : b;
-          }
+    for (u32 i = 0; i < PLACE_LONGEST; i++) nans += without_nan(v[i]);
+  return nans;
 }
 
-// order_run sorts keys from to to (of their spread places) in place; there are N at most.
-template <u32 N> DEVICE void order_run(i64 *keys, u32 from, u32 to) {
-  i64 k[N];
+// order_run sorts the first N values into a column of a thread's own.
+template <u32 N> DEVICE void order_run(f64 (&v)[PLACE_LONGEST], f64 *column) {
+  order<N>(v);
 #pragma unroll
-  for (u32 i = 0; i < N; i++) k[i] = from + i < to ? keys[spread(from + i)] : LAST_KEY;
-  order(k);
-#pragma unroll
-  for (u32 i = 0; i < N; i++)
-    if (from + i < to) keys[spread(from + i)] = k[i];
+  for (u32 i = 0; i < N; i++) column[i * PLACE_THREADS] = v[i];
 }
 
 KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentiles out, Leftover left, u32 runs_per_block) {
-  SHARED i64 keys[PLACE_VALUES + PLACE_VALUES / 16];
+  SHARED f64 staged[PLACE_VALUES + PLACE_VALUES / 16];
   SHARED u32 fitting, end_;
   const u32 total = load(runs.total), t = thread_id();
   if ((u64)block_id() * runs_per_block >= total) return;
@@ -78,22 +72,25 @@ KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
 #pragma unroll
     for (u32 j = 0; j < PLACE_VALUES / PLACE_THREADS; j++) {
       u32 i = j * PLACE_THREADS + t;
-      if (i < n) keys[spread(i)] = key_of(load(values + from + i));
+      if (i < n) staged[spread(i)] = load(values + from + i);
     }
     sync_block();
-    const u32 length = fits ? run.end - run.begin : 0, begin = run.begin - from;
-    if (length > PLACE_LONGEST) left.runs[atomic_add(left.number, 1)] = r + t;
-    else order_run<PLACE_LONGEST>(keys, begin, begin + length);
-    if (fits && length <= PLACE_LONGEST)
-      for (u32 k = 0; k < out.number; k++) {
-        f64 p = not_a_number();
-        if (length > 0) {
-          Rank rank = rank_of(length, load(out.fractions + k));
-          p = value_of_key(keys[spread(begin + rank.low)]);
-          if (!whole(rank)) p = between(rank, p, value_of_key(keys[spread(begin + rank.low + 1)]));
-        }
-        *percentile_at(out, k, r + t) = p;
-      }
+    u32 length = fits ? run.end - run.begin : 0;
+    if (length > PLACE_LONGEST) {
+      left.runs[atomic_add(left.number, 1)] = r + t;
+      fits = false;
+      length = 0;
+    }
+    f64 v[PLACE_LONGEST];
+    const u32 nans = values_of(v, staged, run.begin - from, length);
+    sync_block(); // all have their values
+    f64 *column = staged + t;
+    if (ballot(length > 12)) order_run<PLACE_LONGEST>(v, column);
+    else if (ballot(length > 8)) order_run<12>(v, column);
+    else order_run<8>(v, column);
+    if (fits)
+      for (u32 k = 0; k < out.number; k++)
+        *percentile_at(out, k, r + t) = percentile(length, nans, load(out.fractions + k), [&](u32 i) { return column[i * PLACE_THREADS]; });
     sync_block();
     r += taken;
   }
