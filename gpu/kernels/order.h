@@ -9,6 +9,7 @@ struct Percentiles {
   u32 stride;           // rows from one column to the next
   u32 number;
 };
+constexpr u32 WARP_LONGEST = 128; // values of a run for percentiles_warp
 DEVICE f64 *percentile_at(const Percentiles &out, u32 k, u32 r) { return out.columns + (u64)k * out.stride + r; }
 
 // key_of orders as numbers do, -0 below +0, NaN last.

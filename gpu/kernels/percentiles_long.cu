@@ -1,4 +1,4 @@
-// percentiles_long: any percentiles of the runs that percentiles_short left over; of any length.
+// percentiles_long: any percentiles of the runs of more than 128 values, which percentiles_short left over.
 //
 // In: values (f64), runs (runs.h), fractions, the list of runs. Out: per fraction a column (f64) with a row per run.
 // Bytes: 8 a measure for runs of up to 4,096 values; longer ones are read nine times a fraction. Launch: 128 threads, any
@@ -7,78 +7,9 @@
 // Up to 1,024 values are sorted by a warp in registers, up to 4,096 by the block in shared memory, by bitonic networks of the
 // next power of two. Of longer runs the value of each wanted rank is found digit by digit: count the values by eight bits of
 // their key, among those that share the digits found so far.
-#include "order.h"
+#include "percentiles_of_lanes.h"
 
 constexpr u32 SORT_THREADS = 128, SORT_VALUES = 4096, SORT_WARPS = SORT_THREADS / WARP, SORT_WARP_VALUES = 1024;
-
-// keep leaves the smaller of two values with the lower lane, and the larger one with the upper.
-DEVICE f64 keep(f64 mine, f64 other, bool upper) { return (mine > other) != upper ? other : mine; }
-
-// merge orders pairs of lanes' values that are a rising and a falling row together, lanes by apart first: the second half of a
-// bitonic merge, from `by` lanes down to a lane's own values.
-template <u32 K> DEVICE void merge(f64 (&v)[K], u32 by) {
-#pragma unroll 1
-  for (; by; by /= 2) {
-    const bool upper = lane_id() & by;
-#pragma unroll
-    for (u32 j = 0; j < K; j++) v[j] = keep(v[j], shuffle(v[j], lane_id() ^ by), upper);
-  }
-#pragma unroll
-  for (u32 by = K / 2; by; by /= 2)
-#pragma unroll
-    for (u32 j = 0; j < K; j++)
-      if (!(j & by)) exchange(v[j], v[j + by]);
-}
-
-// sort_lanes sorts the warp's values, ascending: value number i is K's i % K of lane i / K. Each lane sorts its own; then rows of two
-// lanes are merged, of four, and so on, each with its neighbour's read backwards.
-template <u32 K> DEVICE void sort_lanes(f64 (&v)[K]) {
-  order<K>(v);
-#pragma unroll 1
-  for (u32 lanes = 2; lanes <= WARP; lanes *= 2) {
-    const u32 mirror = lane_id() ^ (lanes - 1);
-    const bool upper = lane_id() & lanes / 2;
-#pragma unroll
-    for (u32 j = 0; j < (K + 1) / 2; j++) {
-      const f64 a = shuffle(v[K - 1 - j], mirror), b = shuffle(v[j], mirror);
-      v[j] = keep(v[j], a, upper);
-      if (K > 1) v[K - 1 - j] = keep(v[K - 1 - j], b, upper);
-    }
-    merge<K>(v, lanes / 4);
-  }
-}
-
-// percentiles_of_lanes sorts a run of up to K values a lane in the warp's registers, and writes its percentiles.
-template <u32 K> DEVICE void percentiles_of_lanes(const f64 *values, const Run &run, const Percentiles &out, u32 r) {
-  const u32 n = run.end - run.begin, lane = lane_id();
-  f64 v[K];
-#pragma unroll
-  for (u32 j = 0; j < K; j++) v[j] = j * WARP + lane < n ? load(values + run.begin + j * WARP + lane) : INFINITE;
-  u32 nans = 0;
-#pragma unroll
-  for (u32 j = 0; j < K; j++) nans += ones(ballot(without_nan(v[j])));
-  sort_lanes<K>(v);
-  auto sorted = [&](u32 i) __attribute__((always_inline)) {
-    f64 mine = v[0];
-#pragma unroll
-    for (u32 j = 1; j < K; j++) mine = i % K == j ? v[j] : mine;
-    return shuffle(mine, i / K);
-  };
-  for (u32 k = 0; k < out.number; k++) {
-    const f64 p = percentile(n, nans, load(out.fractions + k), sorted);
-    if (lane == 0) *percentile_at(out, k, r) = p;
-  }
-}
-
-DEVICE void percentiles_of_warp(const f64 *values, const Run &run, const Percentiles &out, u32 r) {
-  const u32 n = run.end - run.begin;
-  if (n <= 1 * WARP) percentiles_of_lanes<1>(values, run, out, r);
-  else if (n <= 2 * WARP) percentiles_of_lanes<2>(values, run, out, r);
-  else if (n <= 4 * WARP) percentiles_of_lanes<4>(values, run, out, r);
-  else if (n <= 8 * WARP) percentiles_of_lanes<8>(values, run, out, r);
-  else if (n <= 16 * WARP) percentiles_of_lanes<16>(values, run, out, r);
-  else percentiles_of_lanes<32>(values, run, out, r);
-}
 
 // sort orders n (a power of two) values in shared memory, ascending. For the whole block.
 DEVICE void sort(f64 *values, u32 n) {
@@ -149,23 +80,35 @@ DEVICE Selected select(const f64 *values, u32 n, u32 rank, u32 *counts, u64 *lea
   return r;
 }
 
+// in_registers does what a warp can hold.
+DEVICE bool in_registers(const f64 *values, const Run &run, const Percentiles &out, u32 r) {
+  const u32 n = run.end - run.begin;
+  if (n > SORT_WARP_VALUES) return false;
+  if (n <= 8 * WARP) percentiles_of_lanes<8>(values, run, out, r);
+  else if (n <= 16 * WARP) percentiles_of_lanes<16>(values, run, out, r);
+  else percentiles_of_lanes<32>(values, run, out, r);
+  return true;
+}
+
+// The list, of out.stride places, is filled from its back, with number[1] runs.
 KERNEL(SORT_THREADS) percentiles_long(const f64 *values, Runs runs, Percentiles out, const u32 *list, const u32 *number) {
   SHARED f64 sorted[SORT_VALUES];
-  SHARED u32 counts[256], nans;
+  SHARED u32 counts[256], nans, left_;
   SHARED u64 least;
-  const u32 t = thread_id(), todo = load(number);
+  const u32 t = thread_id(), todo = load(number + 1);
   for (u32 four = block_id() * SORT_WARPS; four < todo; four += grid_size() * SORT_WARPS) {
-    if (u32 i = four + warp_id(); i < todo) {
-      const u32 r = load(list + i);
-      const Run run = run_at(runs, r);
-      if (run.end - run.begin <= SORT_WARP_VALUES) percentiles_of_warp(values, run, out, r);
+    if (t == 0) left_ = 0;
+    sync_block();
+    const u32 i = four + warp_id();
+    if (i < todo) {
+      const u32 r = load(list + out.stride - 1 - i);
+      if (!in_registers(values, run_at(runs, r), out, r) && lane_id() == 0) atomic_add(&left_, 1 << warp_id());
     }
     sync_block();
-    for (u32 i = four; i < MIN(four + SORT_WARPS, todo); i++) {
-      const u32 r = load(list + i);
+    for (u32 left = left_; left; left &= left - 1) {
+      const u32 r = load(list + out.stride - 1 - (four + (u32)__builtin_ctz(left)));
       const Run run = run_at(runs, r);
       const u32 n = run.end - run.begin;
-      if (n <= SORT_WARP_VALUES) continue;
       if (n <= SORT_VALUES) {
         percentiles_of_block(values, run, out, r, sorted, &nans);
         continue;
@@ -179,6 +122,7 @@ KERNEL(SORT_THREADS) percentiles_long(const f64 *values, Runs runs, Percentiles 
         }
       }
     }
+    sync_block();
   }
 }
 EXPORT(percentiles_long)
