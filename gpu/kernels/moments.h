@@ -58,27 +58,16 @@ template <bool WithM2, u32 Steps = 0> DEVICE bool accumulate(Moments &m, f64 v) 
   return Steps && far(a);
 }
 
-// near_row takes in N values without a branch among them, so that their divisions overlap. It returns false where one is far.
-template <u32 Steps, u32 N> DEVICE bool near_row(Moments &m, const f64 *row) {
-  bool rare = false;
-#pragma unroll
-  for (u32 i = 0; i < N; i++) rare |= accumulate<true, Steps>(m, row[i]);
-  return !rare;
-}
-
-// accumulate_row takes in N values, one by one only where the quick ways do not do.
+// accumulate_row takes in N values without a branch among them, so that their divisions overlap; where one is far, once more.
 template <bool WithM2, u32 N> DEVICE void accumulate_row(Moments &m, const f64 *row) {
-  if (!WithM2) {
-#pragma unroll
-    for (u32 i = 0; i < N; i++) accumulate<false>(m, row[i]);
-    return;
-  }
   const f64 count = m.count, sum = m.sum, m2 = m.m2;
-  if (count + N <= ONE_STEP && near_row<1, N>(m, row)) return;
-  if (count + N > ONE_STEP && count + N <= TWO_STEPS && near_row<2, N>(m, row)) return;
+  bool rare = WithM2 && count + N > TWO_STEPS;
+#pragma unroll
+  for (u32 i = 0; i < N; i++) rare |= accumulate<WithM2, 2>(m, row[i]);
+  if (!rare) return;
   m.count = count, m.sum = sum, m.m2 = m2;
 #pragma unroll 1
-  for (u32 i = 0; i < N; i++) accumulate<true>(m, row[i]);
+  for (u32 i = 0; i < N; i++) accumulate<WithM2>(m, row[i]);
 }
 
 // extend takes in one value's part in lowest and highest.
