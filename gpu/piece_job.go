@@ -131,7 +131,7 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 	if p.plan.HasRate() {
 		lane.Params().Ptr(p.block.At(p.at.values)).Ptr(p.block.At(p.at.bits)).Ptr(p.block.At(p.at.ranks)).
 			Ptr(p.block.At(p.at.previous)).Ptr(p.block.At(p.at.differences)).U32(uint32(p.n))
-		if err := lane.Launch(p.program.differences, blocks(p.n, differencesTile), cutThreads, 0); err != nil {
+		if err := lane.Launch(p.program.differences, blocks(p.n, differencesTile), differencesThreads, 0); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,7 @@ const cutRuns = 3 // beside the three layouts
 const (
 	cutThreads, cutTile       = 256, 8192
 	cutRunsTile               = 2048
+	differencesThreads        = 256
 	differencesTile           = 2048
 	cutChunk                  = 256
 	momentsThreads            = 128
