@@ -44,7 +44,7 @@ const spanMeasures = 4 << 10
 
 // upload queues the copies of all that the host has for the device: what was packed, and what lies in the batch.
 func (p *piece) upload(lane *Lane) error {
-	if err := lane.Upload(p.block, 0, p.up, 0, p.packed); err != nil {
+	if err := lane.Upload(p.block, 0, p.up, 0, p.upBytes); err != nil {
 		return err
 	}
 	if p.from.memory == nil {
@@ -68,7 +68,7 @@ func (p *piece) upload(lane *Lane) error {
 
 // uploaded is how many bytes that is.
 func (p *piece) uploaded() int64 {
-	bytes := p.packed
+	bytes := p.upBytes
 	if p.from.memory != nil {
 		bytes += int64(8 * p.n)
 		if p.layout == layoutTimestamps {

@@ -6,13 +6,13 @@ import "gnocco/carbonara"
 func (p *piece) load(e *Engine, batch *carbonara.Batch, plan *carbonara.Plan, series []int) error {
 	for _, layoutOf := range []func([]carbonara.Timestamp) fixed{guess, layoutOf} {
 		p.prepare(batch, plan, series, layoutOf)
-		if p.up != nil && int64(len(p.up.Bytes)) < p.packed {
+		if p.up != nil && int64(len(p.up.Bytes)) < p.upBytes {
 			p.up.Release()
 			p.up = nil
 		}
 		if p.up == nil {
 			var err error
-			if p.up, err = e.Uploads.Get(p.packed); err != nil {
+			if p.up, err = e.Uploads.Get(p.upBytes); err != nil {
 				return err
 			}
 		}

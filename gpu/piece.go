@@ -29,7 +29,7 @@ type piece struct {
 	spans []span
 
 	at         sections // of the device's block, all of it
-	packed     int64    // its first bytes are packed
+	upBytes    int64    // its first bytes are packed, into up
 	zeroed     [2]int64
 	measured   [2]int64 // totals and the series' first runs: what Finish needs to know first
 	bits       []uint32 // scratch
@@ -185,7 +185,7 @@ func (p *piece) place() {
 		p.levels[j].words = take(8 * blocks(items, tile))
 	}
 	p.zeroed[1] = at - p.zeroed[0]
-	p.packed = at
+	p.upBytes = at
 	if p.from.memory != nil {
 		a.values = take(8 * n)
 		if p.layout == layoutTimestamps {
