@@ -13,6 +13,7 @@ import (
 type Correlator struct {
 	options CorrelatorOptions
 	devices []*correlDevice
+	most    int // major number of the compute capability whose kernels are used; 0: the device's own
 }
 
 // correlDevice is a device with its kernels.
@@ -33,15 +34,15 @@ func NewCorrelator(devices []*Device, options CorrelatorOptions) *Correlator {
 	return c
 }
 
-// open opens a device and loads the kernels.
-func (d *correlDevice) open(ctx context.Context, tensor bool) (*Engine, error) {
+// open opens a device and loads the kernels, see loadCorrelProgram.
+func (d *correlDevice) open(ctx context.Context, most int) (*Engine, error) {
 	e, err := d.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d.load.Do(func() {
 		d.err = d.Do(context.WithoutCancel(ctx), func(e *Engine) (err error) {
-			d.program, err = loadCorrelProgram(e, tensor)
+			d.program, err = loadCorrelProgram(e, most)
 			return err
 		})
 	})
@@ -120,7 +121,7 @@ func (c *Correlator) opened(ctx context.Context) ([]*correlDevice, []*Engine, er
 	var engines []*Engine
 	failure := error(ErrUnavailable)
 	for _, d := range c.devices {
-		e, err := d.open(ctx, !c.options.Plain)
+		e, err := d.open(ctx, c.most)
 		if err != nil {
 			failure = errors.Join(errKernels, err)
 			continue

@@ -16,9 +16,6 @@ type CorrelatorOptions struct {
 	// ChunkBytes is how much goes to a device together; 0 for 96 MiB.
 	ChunkBytes int
 
-	// Plain does without tensor cores, as devices before compute capability 8.0 do.
-	Plain bool
-
 	Logger *slog.Logger
 }
 

@@ -24,9 +24,13 @@ func Engine(t *testing.T, e correlate.Engine) {
 
 // Every coefficient is within the bound, whatever the data.
 func shapes(t *testing.T, e correlate.Engine) {
+	sizes := [][2]int{{30, 260}, {4, 4099}}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
 	for i, shape := range Shapes {
 		t.Run(shape.Name, func(t *testing.T) {
-			for _, size := range [][2]int{{4, 4099}, {30, 260}} {
+			for _, size := range sizes {
 				values := shape.Values(uint64(i), size[0], size[1])
 				pairs, result := Pairs(t, e, values, correlate.Options{}, correlate.Selection{})
 				if want := size[0] * (size[0] - 1) / 2; len(pairs) != want {
@@ -69,7 +73,7 @@ func constant(values correlate.Values) []int {
 func lags(t *testing.T, e correlate.Engine) {
 	for _, name := range []string{"random", "mean of 1e8 deviations", "steps", "gaps", "shared rows far from the rest"} {
 		t.Run(name, func(t *testing.T) {
-			values := Shaped(name).Values(2, 3, 2500)
+			values := Shaped(name).Values(2, 3, 1100)
 			pairs, _ := Pairs(t, e, values, correlate.Options{MaxLag: 2}, correlate.Selection{})
 			for _, p := range pairs {
 				Check(t, values, p)
@@ -176,7 +180,7 @@ func pieces(t *testing.T, e correlate.Engine) {
 		want, _ := Pairs(t, e, values, correlate.Options{}, correlate.Selection{})
 		for seed, most := range []int{1500, 4000} {
 			got, _ := Pairs(t, e, Pieces{values, uint64(seed), most}, correlate.Options{}, correlate.Selection{})
-			if fmt.Sprint(got) != fmt.Sprint(want) {
+			if !Same(got, want) {
 				t.Errorf("%s in pieces of up to %d rows gives other pairs", name, most)
 			}
 		}
@@ -187,7 +191,7 @@ func pieces(t *testing.T, e correlate.Engine) {
 func selections(t *testing.T, e correlate.Engine) {
 	const columns = 150
 	for _, name := range []string{"random", "constants among", "equal columns", "gaps"} {
-		values := Shaped(name).Values(5, columns, 200)
+		values := Shaped(name).Values(5, columns, 60)
 		all, whole := Pairs(t, e, values, correlate.Options{}, correlate.Selection{})
 		for _, s := range []correlate.Selection{{MinAbs: 0.3}, {MinAbs: 1}, {Top: 1}, {Top: 100}, {Top: 1 << 20}, {TopPerColumn: 1}, {TopPerColumn: 7},
 			{TopPerColumn: 500}, {MinAbs: 0.2, Top: 50}, {MinAbs: 0.2, TopPerColumn: 3}, {Top: 20, TopPerColumn: 3}} {
@@ -205,7 +209,7 @@ func selections(t *testing.T, e correlate.Engine) {
 			}
 			_ = selector.Finish()
 			got, result := Pairs(t, e, values, correlate.Options{}, s)
-			if fmt.Sprint(got) != fmt.Sprint(want) || result.Eligible != eligible || result.Rows != whole.Rows {
+			if !Same(got, want) || result.Eligible != eligible || result.Rows != whole.Rows {
 				t.Errorf("%s, %+v: %d pairs, %+v; want %d of %d", name, s, len(got), result, len(want), eligible)
 			}
 		}

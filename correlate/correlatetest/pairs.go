@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gnocco/correlate"
@@ -25,6 +26,15 @@ func Pairs(t testing.TB, e correlate.Engine, source correlate.Source, o correlat
 		t.Fatal(err)
 	}
 	return pairs, result
+}
+
+// Same tells whether two lists of pairs are the same, to the bit.
+func Same(a, b []correlate.Pair) bool {
+	return slices.EqualFunc(a, b, func(p, q correlate.Pair) bool {
+		bits := math.Float64bits(p.R) == math.Float64bits(q.R) || math.IsNaN(p.R) && math.IsNaN(q.R)
+		p.R, q.R = 0, 0
+		return bits && p == q
+	})
 }
 
 // Check holds a pair to the reference.
