@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"gnocco/correlate"
 	"gnocco/correlate/correlatetest"
 	"gnocco/gpu"
@@ -214,9 +216,13 @@ func TestCorrelatorFallsBack(t *testing.T) {
 				if driver == nil {
 					t.Skip("the driver is a real one")
 				}
-				c := newCorrelator(t, 0, gpu.CorrelatorOptions{ChunkBytes: 1 << 15})
+				registry := prometheus.NewRegistry()
+				c := newCorrelator(t, 0, gpu.CorrelatorOptions{ChunkBytes: 1 << 15, Registerer: registry})
 				driver.Fail(name, nth, cu.Result(700))
-				got, _ := correlatetest.Pairs(t, c, values, correlate.Options{}, correlate.Selection{})
+				got, result := correlatetest.Pairs(t, c, values, correlate.Options{}, correlate.Selection{})
+				if fallbacks := gather(t, registry)["gnocco_correlator_fallbacks_total"]; (fallbacks == 1) != (result.Engine == "") {
+					t.Errorf("computed by %q, %v fallbacks counted", result.Engine, fallbacks)
+				}
 				if len(got) != len(want) {
 					t.Fatalf("%d pairs, want %d", len(got), len(want))
 				}
