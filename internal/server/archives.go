@@ -10,6 +10,7 @@ import (
 
 	"gnocco/api"
 	"gnocco/carbonara"
+	"gnocco/internal/pause"
 	"gnocco/internal/peer"
 	"gnocco/metricd"
 	"gnocco/model"
@@ -104,10 +105,8 @@ func (a *archives) atHolder(ctx context.Context, sack int, here func() error, th
 			return err
 		}
 		a.holders.forget(name)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(holderLook):
+		if err := pause.For(ctx, holderLook); err != nil {
+			return err
 		}
 	}
 }
@@ -170,10 +169,8 @@ func (a *archives) refreshLocal(ctx context.Context, sacks []int) error {
 		if !errors.Is(err, model.ErrUnavailable) || errors.Is(err, metricd.ErrNotOwned) || time.Now().After(deadline) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(holderLook):
+		if err := pause.For(ctx, holderLook); err != nil {
+			return err
 		}
 	}
 }
