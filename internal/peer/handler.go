@@ -10,8 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/archive"
 	"gnocco/storage/incoming"
 	"gnocco/storage/index"
 )
@@ -21,6 +24,7 @@ type Archives interface {
 	Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
 		from, to carbonara.Timestamp, dst *carbonara.Groups) error
 	RefreshSacks(ctx context.Context, sacks []int) error
+	Sizes(ctx context.Context, metrics []uuid.UUID) ([]archive.Size, error)
 	Reaggregate(ctx context.Context, metrics []*model.Metric) (model.Reaggregated, error)
 }
 
@@ -55,6 +59,7 @@ func (p *Process) Handler() http.Handler {
 	at("poll", p.poll)
 	at("groups", p.groups)
 	at("refresh", p.refresh)
+	at("sizes", p.sizes)
 	at("reaggregate", p.reaggregate)
 	at("find", p.find)
 	at("version", p.version)
@@ -164,6 +169,21 @@ func (p *Process) refresh(_ http.ResponseWriter, r *http.Request) error {
 		return ErrElsewhere
 	}
 	return p.Archives.RefreshSacks(r.Context(), request.Sacks)
+}
+
+func (p *Process) sizes(w http.ResponseWriter, r *http.Request) error {
+	var request idsRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
+	if p.Archives == nil {
+		return ErrElsewhere
+	}
+	sizes, err := p.Archives.Sizes(r.Context(), request.IDs)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, sizesAnswer{sizes})
 }
 
 // held returns the index, or an ErrElsewhere.
