@@ -36,14 +36,14 @@ func TestLongLagIsFound(t *testing.T) {
 
 // The same bits come out whatever the workers, the pieces and the bound on memory.
 func TestBitsDependOnTheValuesOnly(t *testing.T) {
-	for _, name := range []string{"random", "steps", "gaps", "late gaps"} {
-		values := correlatetest.Shaped(name).Values(3, 100, 5000)
+	for _, shape := range correlatetest.Shapes {
+		values := shape.Values(3, 100, 5000)
 		want, _ := correlatetest.Pairs(t, correlate.CPU{}, values, correlate.Options{Workers: 1}, correlate.Selection{})
 		for i, options := range []correlate.Options{{Workers: 3}, {MemoryBytes: 3_600_000}, {Workers: 2, MemoryBytes: 3_650_000}} {
 			source := correlatetest.Pieces{Values: values, Seed: uint64(i), Most: 3000}
 			got, _ := correlatetest.Pairs(t, correlate.CPU{}, source, options, correlate.Selection{})
 			if !correlatetest.Same(got, want) {
-				t.Errorf("%s: %+v gives other pairs", name, options)
+				t.Errorf("%s: %+v gives other pairs", shape.Name, options)
 			}
 		}
 	}
