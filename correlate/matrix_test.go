@@ -55,6 +55,13 @@ func TestBandsReadTheSourceAgain(t *testing.T) {
 	if err != nil || result.Passes < 2 || result.Rows != 5000 {
 		t.Fatalf("got %+v, %v", result, err)
 	}
+	for _, s := range []correlate.Selection{{TopPerColumn: 3}, {TopPerColumn: 5, MinAbs: 0.3, Top: 20}} {
+		want, whole := correlatetest.Pairs(t, correlate.CPU{}, values, correlate.Options{}, s)
+		got, result := correlatetest.Pairs(t, correlate.CPU{}, values, correlate.Options{MemoryBytes: 3_600_000}, s)
+		if !correlatetest.Same(got, want) || result.Passes < 2 || result.Eligible != whole.Eligible {
+			t.Errorf("%+v: %d pairs, %+v; in one pass %d, %+v", s, len(got), result, len(want), whole)
+		}
+	}
 	if _, err := correlate.Run(t.Context(), values, correlate.Options{MemoryBytes: 1000}, nil); err == nil {
 		t.Fatal("1000 bytes suffice")
 	}
