@@ -120,11 +120,8 @@ func (p *Process) api(w http.ResponseWriter, r *http.Request) {
 
 func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 	var request groupsRequest
-	if err := readJSON(r, &request); err != nil {
+	if err := p.readForArchives(r, &request); err != nil {
 		return err
-	}
-	if p.Archives == nil {
-		return ErrElsewhere
 	}
 	policies, err := modelsOf(request.Policies)
 	if err != nil {
@@ -162,22 +159,16 @@ func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Process) refresh(_ http.ResponseWriter, r *http.Request) error {
 	var request sacksRequest
-	if err := readJSON(r, &request); err != nil {
+	if err := p.readForArchives(r, &request); err != nil {
 		return err
-	}
-	if p.Archives == nil {
-		return ErrElsewhere
 	}
 	return p.Archives.RefreshSacks(r.Context(), request.Sacks)
 }
 
 func (p *Process) sizes(w http.ResponseWriter, r *http.Request) error {
 	var request idsRequest
-	if err := readJSON(r, &request); err != nil {
+	if err := p.readForArchives(r, &request); err != nil {
 		return err
-	}
-	if p.Archives == nil {
-		return ErrElsewhere
 	}
 	sizes, err := p.Archives.Sizes(r.Context(), request.IDs)
 	if err != nil {
@@ -261,6 +252,17 @@ func (p *Process) expunge(_ http.ResponseWriter, r *http.Request) error {
 		if err := store.Expunge(r.Context(), id); err != nil && !errors.Is(err, model.ErrNotFound) {
 			return err
 		}
+	}
+	return nil
+}
+
+// readForArchives reads a request for the sacks held here; an ErrElsewhere if there never are any.
+func (p *Process) readForArchives(r *http.Request, request any) error {
+	if err := readJSON(r, request); err != nil {
+		return err
+	}
+	if p.Archives == nil {
+		return ErrElsewhere
 	}
 	return nil
 }
