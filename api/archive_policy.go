@@ -55,11 +55,7 @@ func (a *api) updateArchivePolicy(w http.ResponseWriter, r *http.Request, who *I
 	if reaggregate {
 		return a.changeArchivePolicy(w, r, name)
 	}
-	body, err := a.decodeBody(w, r)
-	if err != nil {
-		return err
-	}
-	fields, err := input{value: body}.fields("definition", "back_window")
+	fields, err := a.decodeFields(w, r, "definition", "back_window")
 	if err != nil {
 		return err
 	}

@@ -24,11 +24,7 @@ func (a *api) getArchivePolicyRule(w http.ResponseWriter, r *http.Request, _ *Id
 }
 
 func (a *api) createArchivePolicyRule(w http.ResponseWriter, r *http.Request, _ *Identity) error {
-	body, err := a.decodeBody(w, r)
-	if err != nil {
-		return err
-	}
-	fields, err := input{value: body}.fields("name*", "metric_pattern*", "archive_policy_name*")
+	fields, err := a.decodeFields(w, r, "name*", "metric_pattern*", "archive_policy_name*")
 	if err != nil {
 		return err
 	}
@@ -58,11 +54,7 @@ func (a *api) renameArchivePolicyRule(w http.ResponseWriter, r *http.Request, wh
 	if _, err := a.Index.ArchivePolicyRule(name); err != nil {
 		return err
 	}
-	body, err := a.decodeBody(w, r)
-	if err != nil {
-		return err
-	}
-	fields, err := input{value: body}.fields("name*")
+	fields, err := a.decodeFields(w, r, "name*")
 	if err != nil {
 		return err
 	}

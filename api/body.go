@@ -62,6 +62,15 @@ func (a *api) decodeBody(w http.ResponseWriter, r *http.Request) (any, error) {
 	return a.decodeBodyOf(w, r, "application/json")
 }
 
+// decodeFields reads a small JSON body that is an object, with these keys: see input.fields.
+func (a *api) decodeFields(w http.ResponseWriter, r *http.Request, keys ...string) (map[string]input, error) {
+	body, err := a.decodeBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	return input{value: body}.fields(keys...)
+}
+
 // decodeBodyOf is decodeBody for a body of a type that is JSON by another name.
 func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType string) (any, error) {
 	if err := requireType(r, contentType); err != nil {

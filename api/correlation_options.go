@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -12,9 +13,9 @@ import (
 	"gnocco/correlate"
 )
 
-// ArchiveSizes tells how many bytes metrics take. Package metricd implements it.
+// ArchiveSizes tells how many bytes metrics take, in their order. Package metricd implements it.
 type ArchiveSizes interface {
-	Size(metric uuid.UUID) (archive.Size, error)
+	Sizes(ctx context.Context, metrics []uuid.UUID) ([]archive.Size, error)
 }
 
 // CorrelationOptions limit what one request for correlations may take.

@@ -120,22 +120,30 @@ func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *Identity
 	if threshold < least {
 		return badArgument("threshold", fmt.Sprintf("The result has no pairs below %v", least))
 	}
+	groups := job.redundant(threshold)
+	var dropped []*model.Metric
+	for _, group := range groups {
+		for _, other := range group.others {
+			dropped = append(dropped, job.metric(other.column))
+		}
+	}
+	costs, err := a.costsOf(r.Context(), dropped)
+	if err != nil {
+		return err
+	}
 	answer := struct {
 		Threshold float64      `json:"threshold"`
 		Groups    []shownGroup `json:"groups"`
 		saving
 	}{Threshold: threshold, Groups: []shownGroup{}}
-	for _, group := range job.redundant(threshold) {
+	for _, group := range groups {
 		keep := job.metric(group.keep)
 		shown := shownGroup{Keep: keep.ID, KeepName: keep.Name}
 		for _, other := range group.others {
 			metric := job.metric(other.column)
-			cost, err := a.costOf(r.Context(), metric)
-			if err != nil {
-				return err
-			}
-			shown.Drop = append(shown.Drop, shownMember{metric.ID, metric.Name, other.r, other.lag, cost})
-			shown.add(cost)
+			shown.Drop = append(shown.Drop, shownMember{metric.ID, metric.Name, other.r, other.lag, costs[0]})
+			shown.add(costs[0])
+			costs = costs[1:]
 		}
 		answer.add(shown.saving)
 		answer.Groups = append(answer.Groups, shown)
@@ -143,35 +151,64 @@ func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *Identity
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-// costOf reads what a metric costs.
-func (a *api) costOf(ctx context.Context, metric *model.Metric) (cost saving, err error) {
-	granularities := metric.ArchivePolicy.Granularities()
-	coarsest := slices.Max(granularities)
-	if a.Sizes != nil {
-		size, err := a.Sizes.Size(metric.ID)
-		if err != nil {
-			return cost, err
-		}
-		cost.Bytes = size.Total()
-		cost.FinerBytes = cost.Bytes - size.Splits[coarsest]
+// costsOf reads what metrics cost.
+func (a *api) costsOf(ctx context.Context, metrics []*model.Metric) ([]saving, error) {
+	costs := make([]saving, len(metrics))
+	queries := make([]GroupsQuery, len(metrics))
+	ids := make([]uuid.UUID, len(metrics))
+	for i, metric := range metrics {
+		ids[i] = metric.ID
+		queries[i] = GroupsQuery{metric, coarsestOf(metric), []carbonara.Column{countOf(metric)}, 0, carbonara.MaxTimestamp}
 	}
-	column := carbonara.ColumnCount
-	if !slices.Contains(metric.ArchivePolicy.Plan().Columns, column) {
-		column = column.Rate() // a policy of rates only: one measure less a metric
+	if a.Sizes != nil {
+		sizes, err := a.Sizes.Sizes(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for i := range sizes {
+			costs[i].Bytes = sizes[i].Total()
+			costs[i].FinerBytes = costs[i].Bytes - sizes[i].Splits[queries[i].Granularity]
+		}
+	}
+	archives, err := a.prefetchQueries(ctx, queries)
+	if err != nil {
+		return nil, err
 	}
 	var groups carbonara.Groups
-	if err := a.Archives.Groups(ctx, metric, coarsest, []carbonara.Column{column}, 0, carbonara.MaxTimestamp, &groups); err != nil {
-		return cost, err
-	}
-	if n := groups.Len(); n > 0 {
-		measures := 0.
-		for _, count := range groups.Column(column) {
-			if !math.IsNaN(count) {
-				measures += count
-			}
+	for i := range queries {
+		q := &queries[i]
+		if err := archives.Groups(ctx, q.Metric, q.Granularity, q.Columns, q.From, q.To, &groups); err != nil {
+			return nil, err
 		}
-		span := time.Duration(groups.Starts[n-1]-groups.Starts[0]) + coarsest
-		cost.MeasuresPerDay = measures * float64(24*time.Hour) / float64(span)
+		costs[i].MeasuresPerDay = measuresPerDay(&groups, q.Columns[0], q.Granularity)
 	}
-	return cost, nil
+	return costs, nil
+}
+
+func coarsestOf(metric *model.Metric) time.Duration {
+	return slices.Max(metric.ArchivePolicy.Granularities())
+}
+
+// countOf returns the column that counts a metric's measures.
+func countOf(metric *model.Metric) carbonara.Column {
+	if slices.Contains(metric.ArchivePolicy.Plan().Columns, carbonara.ColumnCount) {
+		return carbonara.ColumnCount
+	}
+	return carbonara.ColumnCount.Rate() // a policy of rates only: one measure less a metric
+}
+
+// measuresPerDay is the rate over the time that groups cover.
+func measuresPerDay(groups *carbonara.Groups, count carbonara.Column, granularity time.Duration) float64 {
+	n := groups.Len()
+	if n == 0 {
+		return 0
+	}
+	measures := 0.
+	for _, c := range groups.Column(count) {
+		if !math.IsNaN(c) {
+			measures += c
+		}
+	}
+	span := time.Duration(groups.Starts[n-1]-groups.Starts[0]) + granularity
+	return measures * float64(24*time.Hour) / float64(span)
 }

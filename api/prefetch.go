@@ -25,10 +25,6 @@ type Prefetcher interface {
 
 // prefetch returns the archives to read the metrics from.
 func (a *api) prefetch(ctx context.Context, found []foundMetric, granularities []time.Duration, query *aggregatesQuery) (Archives, error) {
-	prefetcher, ok := a.Archives.(Prefetcher)
-	if !ok {
-		return a.Archives, nil
-	}
 	queries := make([]GroupsQuery, 0, len(found)*len(granularities))
 	for i := range found {
 		method, err := carbonara.ParseMethod(found[i].aggregation)
@@ -39,5 +35,13 @@ func (a *api) prefetch(ctx context.Context, found []foundMetric, granularities [
 			queries = append(queries, GroupsQuery{found[i].metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to})
 		}
 	}
-	return prefetcher.Prefetch(ctx, queries)
+	return a.prefetchQueries(ctx, queries)
+}
+
+// prefetchQueries returns the archives to ask these queries of.
+func (a *api) prefetchQueries(ctx context.Context, queries []GroupsQuery) (Archives, error) {
+	if prefetcher, ok := a.Archives.(Prefetcher); ok {
+		return prefetcher.Prefetch(ctx, queries)
+	}
+	return a.Archives, nil
 }

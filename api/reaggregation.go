@@ -68,11 +68,7 @@ func (a *api) getReaggregation(w http.ResponseWriter, r *http.Request, _ *Identi
 
 // createReaggregation starts the reaggregation of a policy's metrics, or of one, as policies are: as after one that was cancelled.
 func (a *api) createReaggregation(w http.ResponseWriter, r *http.Request, _ *Identity) error {
-	body, err := a.decodeBody(w, r)
-	if err != nil {
-		return err
-	}
-	fields, err := input{value: body}.fields("archive_policy_name", "metric_id")
+	fields, err := a.decodeFields(w, r, "archive_policy_name", "metric_id")
 	if err != nil {
 		return err
 	}
@@ -122,17 +118,18 @@ func (a *api) cancelReaggregation(w http.ResponseWriter, r *http.Request, _ *Ide
 	return nil
 }
 
+// decodeChange reads a request to change what is there: its body's fields, and whether what it would do is only to be shown.
+func (a *api) decodeChange(w http.ResponseWriter, r *http.Request, names ...string) (preview bool, fields map[string]input, err error) {
+	if preview, err = parseBool(r.URL.Query(), "dry_run", false); err != nil {
+		return false, nil, err
+	}
+	fields, err = a.decodeFields(w, r, names...)
+	return preview, fields, err
+}
+
 // changeArchivePolicy gives a policy other granularities or methods, and starts the reaggregation of its metrics.
 func (a *api) changeArchivePolicy(w http.ResponseWriter, r *http.Request, name string) error {
-	preview, err := parseBool(r.URL.Query(), "dry_run", false)
-	if err != nil {
-		return err
-	}
-	body, err := a.decodeBody(w, r)
-	if err != nil {
-		return err
-	}
-	fields, err := input{value: body}.fields("definition", "back_window", "aggregation_methods")
+	preview, fields, err := a.decodeChange(w, r, "definition", "back_window", "aggregation_methods")
 	if err != nil {
 		return err
 	}
@@ -197,15 +194,7 @@ func (a *api) previewPolicy(w http.ResponseWriter, r *http.Request, name string,
 
 // changeMetric gives a metric another archive policy, and starts its reaggregation.
 func (a *api) changeMetric(w http.ResponseWriter, r *http.Request, _ *Identity, metric *model.Metric) error {
-	preview, err := parseBool(r.URL.Query(), "dry_run", false)
-	if err != nil {
-		return err
-	}
-	body, err := a.decodeBody(w, r)
-	if err != nil {
-		return err
-	}
-	fields, err := input{value: body}.fields("archive_policy_name*")
+	preview, fields, err := a.decodeChange(w, r, "archive_policy_name*")
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,7 @@ func (a *api) getResourceType(w http.ResponseWriter, r *http.Request, _ *Identit
 }
 
 func (a *api) createResourceType(w http.ResponseWriter, r *http.Request, _ *Identity) error {
-	body, err := a.decodeBody(w, r)
-	if err != nil {
-		return err
-	}
-	fields, err := input{value: body}.fields("name*", "attributes")
+	fields, err := a.decodeFields(w, r, "name*", "attributes")
 	if err != nil {
 		return err
 	}

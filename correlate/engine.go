@@ -14,7 +14,20 @@ type CPU struct{}
 
 // Correlate implements Engine.
 func (CPU) Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error) {
-	return selecting(Run, ctx, source, options, selection, each)
+	if selection.TopPerColumn == 0 {
+		return selecting(Run, ctx, source, options, selection, each)
+	}
+	selector, eligible := NewSelector(selection, source.Columns(), each), int64(0)
+	result, err := runBands(ctx, source, options, func(m *Matrix, b band) error {
+		n, err := m.strongest(ctx, b, selector)
+		eligible += n
+		return err
+	})
+	result.Eligible = eligible
+	if err != nil {
+		return result, err
+	}
+	return result, selector.Finish()
 }
 
 // Spearman is the engine for ranks.
@@ -30,7 +43,7 @@ func selecting(run func(context.Context, Source, Options, func(Pair) error) (Res
 	selector := NewSelector(selection, source.Columns(), each)
 	eligible := int64(0)
 	result, err := run(ctx, source, options, func(p Pair) error {
-		if p.Strength() >= max(0, selection.MinAbs) {
+		if selection.eligible(p) {
 			eligible++
 		}
 		return selector.Add(p)

@@ -64,6 +64,11 @@ type Result struct {
 
 // Run hands all pairs of the source's columns to each, ordered by I and J.
 func Run(ctx context.Context, source Source, options Options, each func(Pair) error) (Result, error) {
+	return runBands(ctx, source, options, func(m *Matrix, b band) error { return m.pairs(ctx, b, each) })
+}
+
+// runBands fills the matrix, or one after the other of its bands, and hands each to done.
+func runBands(ctx context.Context, source Source, options Options, done func(*Matrix, band) error) (Result, error) {
 	var result Result
 	options.Columns = source.Columns()
 	options.EnsureDefaults()
@@ -91,7 +96,7 @@ func Run(ctx context.Context, source Source, options Options, each func(Pair) er
 			return result, err
 		}
 		result.Rows, result.Constant = m.Rows(), m.Constant()
-		if err := m.pairs(ctx, b, each); err != nil {
+		if err := done(m, b); err != nil {
 			return result, err
 		}
 		from = b.to

@@ -13,6 +13,9 @@ type Selection struct {
 	TopPerColumn int     // pairs that are among the so many strongest of one of their columns; 0: all
 }
 
+// eligible tells whether a pair has a coefficient, and is as strong as s asks for.
+func (s *Selection) eligible(p Pair) bool { return p.Strength() >= max(0, s.MinAbs) }
+
 // Selector takes pairs one by one, keeps those that a selection wants, and gives them out at the end. Without a top it hands
 // them on at once.
 type Selector struct {
@@ -43,9 +46,8 @@ func (s *Selector) Add(p Pair) error {
 	}
 	switch {
 	case s.columns != nil && !math.IsNaN(p.R):
-		for _, column := range [2]int{p.I, p.J} {
-			s.columns[column] = addStrong(s.columns[column], p, s.selection.TopPerColumn, &s.least[column])
-		}
+		s.addTo(p.I, p)
+		s.addTo(p.J, p)
 	case s.columns != nil:
 	case s.selection.Top > 0:
 		if !math.IsNaN(p.R) {
@@ -55,6 +57,11 @@ func (s *Selector) Add(p Pair) error {
 		return s.each(p)
 	}
 	return nil
+}
+
+// addTo takes an eligible pair for one of its columns only. Different columns may be added to at the same time.
+func (s *Selector) addTo(column int, p Pair) {
+	s.columns[column] = addStrong(s.columns[column], p, s.selection.TopPerColumn, &s.least[column])
 }
 
 // Finish hands out the pairs of a top, strongest first over all, by I and J where every column has its own.

@@ -42,23 +42,10 @@ func (s *side) measure(j int) {
 		return
 	}
 	x := s.raw[j]
-	lowest, highest := math.Inf(1), math.Inf(-1)
-	n, sum := 0, 0.
-	for _, v := range x {
-		if v-v != 0 {
-			continue // NaN or infinite: missing
-		}
-		n++
-		sum += v
-		if v < lowest {
-			lowest = v
-		}
-		if v > highest {
-			highest = v
-		}
-	}
-	p.n, p.gaps = float64(n), n < len(x)
-	if n == 0 {
+	found := tile.Measure(x) // NaN and infinities are missing
+	lowest, highest, sum := found.Lowest, found.Highest, found.Sum
+	p.n, p.gaps = float64(found.N), found.N < len(x)
+	if found.N == 0 {
 		return
 	}
 	p.lowest, p.highest = lowest, highest
@@ -87,6 +74,12 @@ func (s *side) measure(j int) {
 func (s *side) pack(p int, columns []column, masked bool) {
 	size := s.rows * tile.Panel
 	out := resize(&s.values[p], size)
+	if s.packWhole(p, columns, out) {
+		if masked {
+			s.mask(p, out)
+		}
+		return
+	}
 	for c := range tile.Panel {
 		j := p*tile.Panel + c
 		part := &s.parts[j]
@@ -98,10 +91,6 @@ func (s *side) pack(p int, columns []column, masked bool) {
 		}
 		pre, post := part.pre, columns[j].scale()/part.pre
 		centre := part.centre * pre
-		if pre == 1 && !part.gaps {
-			packColumn(out[c:], s.raw[j], centre, post)
-			continue
-		}
 		for k, v := range s.raw[j] {
 			d := 0.
 			if v-v == 0 {
@@ -116,15 +105,28 @@ func (s *side) pack(p int, columns []column, masked bool) {
 	}
 }
 
-// packColumn is the plain case of pack, which most columns are.
-func packColumn(out, x []float64, centre, scale float64) {
-	for k, v := range x {
-		out[k*tile.Panel] = (v - centre) * scale
+// packWhole is pack where all columns are there, have no gaps and stay in range, as most do; else it returns false.
+func (s *side) packWhole(p int, columns []column, out []float64) bool {
+	first := p * tile.Panel
+	if first+tile.Panel > len(s.raw) {
+		return false
 	}
+	parts := s.parts[first : first+tile.Panel]
+	var packing tile.Packing
+	for c := range parts {
+		if parts[c].gaps || parts[c].n == 0 || parts[c].pre != 1 {
+			return false
+		}
+		packing.Centres[c], packing.Scales[c] = parts[c].centre, columns[first+c].scale()
+	}
+	tile.Pack(out, (*[tile.Panel][]float64)(s.raw[first:]), &packing)
+	for c := range parts {
+		parts[c].sum, parts[c].squares = packing.Sums[c], packing.Squares[c]
+	}
+	return true
 }
 
-// sum adds up the columns of a packed panel, in the order in which tile.Gram does, so that a column's square is its product
-// with itself to the bit.
+// sum adds up the columns of a packed panel as tile.Pack does.
 func (s *side) sum(p int, out []float64) {
 	var sums, squares [tile.Panel]float64
 	for len(out) >= tile.Panel {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gnocco/correlate"
+	"gnocco/correlate/correlatetest"
 )
 
 // ranksOf gives every value the mean rank of its equals, by comparing all with all.
@@ -26,9 +27,8 @@ func ranksOf(values []float64) []float64 {
 }
 
 func TestSpearman(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 3))
 	for _, gaps := range []bool{false, true} {
-		values := table(random, 5, 150, func(j int, signal, noise float64) float64 {
+		values := correlatetest.Table(1, 5, 150, func(random *rand.Rand, _, j int, signal, noise float64) float64 {
 			if gaps && j > 1 && random.IntN(6) == 0 {
 				return math.NaN()
 			}
@@ -49,13 +49,13 @@ func TestSpearman(t *testing.T) {
 							x, y = append(x, values[p.I][row]), append(y, values[p.J][u])
 						}
 					}
-					r, n := reference(ranksOf(x), ranksOf(y), 0)
+					r, n := correlatetest.Reference(ranksOf(x), ranksOf(y), 0)
 					strongest = max(strongest, math.Abs(r))
-					if lag == p.Lag && (math.Abs(r-p.R) > bound || n != p.Overlap) {
+					if lag == p.Lag && (math.Abs(r-p.R) > correlatetest.Bound || n != p.Overlap) {
 						t.Errorf("%+v, want %v of %d", p, r, n)
 					}
 				}
-				if math.Abs(strongest-p.Strength()) > bound {
+				if math.Abs(strongest-p.Strength()) > correlatetest.Bound {
 					t.Errorf("%+v, but there is %v", p, strongest)
 				}
 				return nil
@@ -65,7 +65,7 @@ func TestSpearman(t *testing.T) {
 			}
 		}
 	}
-	if _, err := correlate.RunSpearman(t.Context(), shape(1, 0, 10, 1000), correlate.Options{MemoryBytes: 1000}, nil); err == nil {
+	if _, err := correlate.RunSpearman(t.Context(), correlatetest.Shaped("random").Values(1, 10, 1000), correlate.Options{MemoryBytes: 1000}, nil); err == nil {
 		t.Fatal("1000 bytes suffice for ranks")
 	}
 }

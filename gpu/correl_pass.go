@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"errors"
+	"time"
 
 	"gnocco/correlate"
 )
@@ -20,6 +21,8 @@ type correlPass struct {
 	packer *correlPacker
 	flight []correlFlight // the oldest first
 	rows   int64
+
+	reading, packing time.Duration // of run; the rest is waiting for devices
 }
 
 // correlFlight is a job on its way to one device.
@@ -27,6 +30,17 @@ type correlFlight struct {
 	band  *correlBand
 	task  *task
 	chunk *correlChunk // nil for a job without rows
+}
+
+// timed is run, and says what took how long.
+func (p *correlPass) timed(ctx context.Context, source correlate.Source) error {
+	started := time.Now()
+	err := p.run(ctx, source)
+	m := p.correlator.metrics
+	m.phase("read", p.reading)
+	m.phase("pack", p.packing)
+	m.phase("wait", time.Since(started)-p.reading-p.packing)
+	return err
 }
 
 // run reads the source and adds all rows to the bands.
@@ -38,7 +52,7 @@ func (p *correlPass) run(ctx context.Context, source correlate.Source) error {
 	}
 	err := p.submit(ctx, nil, func(b *correlBand) Job { return correlBegin{b} })
 	if err == nil {
-		err = source.Read(ctx, func(columns [][]float64) error { return p.add(ctx, columns) })
+		err = p.read(ctx, source)
 	}
 	if err == nil {
 		err = p.flush(ctx)
@@ -52,6 +66,19 @@ func (p *correlPass) run(ctx context.Context, source correlate.Source) error {
 	return err
 }
 
+// read adds all rows of the source, and measures what it takes itself.
+func (p *correlPass) read(ctx context.Context, source correlate.Source) error {
+	last := time.Now()
+	err := source.Read(ctx, func(columns [][]float64) error {
+		p.reading += time.Since(last)
+		err := p.add(ctx, columns)
+		last = time.Now()
+		return err
+	})
+	p.reading += time.Since(last)
+	return err
+}
+
 // add takes rows of the source.
 func (p *correlPass) add(ctx context.Context, columns [][]float64) error {
 	for from := 0; from < len(columns[0]); {
@@ -62,7 +89,9 @@ func (p *correlPass) add(ctx context.Context, columns [][]float64) error {
 			}
 			p.packer.begin(up)
 		}
+		started := time.Now()
 		n, err := p.packer.add(columns, from)
+		p.packing += time.Since(started)
 		if err != nil {
 			return err
 		}

@@ -27,22 +27,42 @@ const (
 	correlGapsProducts = 6
 )
 
-// loadCorrelProgram takes the kernels for the device's tensor cores, if it has any for float64 and they are wanted.
-func loadCorrelProgram(e *Engine, tensor bool) (*correlProgram, error) {
-	image, gram := kernels.Correlation70, "correl_plain"
-	if tensor && e.Properties.Major >= 8 {
-		image, gram = kernels.Correlation80, "correl_gram"
-		if e.Properties.Major >= 9 {
-			image = kernels.Correlation90
+// correlImage is the kernels for compute capabilities from a major number on.
+type correlImage struct {
+	major       int
+	ptx         []byte
+	gram        string // the kernel of products
+	sharedBytes int    // that it takes
+}
+
+// correlImages are all of them, the newest first. Later devices take those of earlier ones, too.
+var correlImages = []correlImage{
+	{9, kernels.Correlation90, "correl_gram", correlGramShared},
+	{8, kernels.Correlation80, "correl_gram", correlGramShared},
+	{7, kernels.Correlation70, "correl_plain", 0},
+}
+
+// correlImageFor returns the newest kernels that a device takes: some of compute capability 8 have tensor cores, but not the shared
+// memory. A major number other than 0 chooses from those up to it.
+func correlImageFor(p *Properties, most int) correlImage {
+	for _, image := range correlImages {
+		if image.major <= p.Major && (most == 0 || image.major <= most) && image.sharedBytes <= p.SharedBytesPerBlock {
+			return image
 		}
 	}
-	module, err := e.Load(image)
+	return correlImages[len(correlImages)-1]
+}
+
+// loadCorrelProgram takes the kernels up to a major number of the compute capability; 0 for the device's own.
+func loadCorrelProgram(e *Engine, most int) (*correlProgram, error) {
+	image := correlImageFor(&e.Properties, most)
+	module, err := e.Load(image.ptx)
 	if err != nil {
 		return nil, err
 	}
-	p := new(correlProgram)
+	p := &correlProgram{gramShared: image.sharedBytes}
 	for name, function := range map[string]*cu.Function{
-		"correl_centres": &p.centres, gram: &p.gram, gram + "_centred": &p.gramCentred, "correl_sides": &p.sides,
+		"correl_centres": &p.centres, image.gram: &p.gram, image.gram + "_centred": &p.gramCentred, "correl_sides": &p.sides,
 		"correl_columns": &p.columns, "correl_merge": &p.merge, "correl_split": &p.split, "correl_merge_gaps": &p.mergeGaps,
 		"correl_coefficients": &p.coefficients, "correl_top_columns": &p.topColumns, "correl_histogram": &p.histogram,
 		"correl_digit": &p.digit, "correl_emit": &p.emitting,
@@ -51,10 +71,9 @@ func loadCorrelProgram(e *Engine, tensor bool) (*correlProgram, error) {
 			return nil, err
 		}
 	}
-	if gram == "correl_plain" {
+	if p.gramShared == 0 {
 		return p, nil
 	}
-	p.gramShared = correlGramShared
 	for _, function := range []cu.Function{p.gram, p.gramCentred} {
 		if err := function.SetAttribute(cu.FnMaxDynamicSharedBytes, p.gramShared); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"gnocco/correlate"
 )
@@ -13,6 +14,8 @@ import (
 type Correlator struct {
 	options CorrelatorOptions
 	devices []*correlDevice
+	metrics *engineMetrics
+	most    int // major number of the compute capability whose kernels are used; 0: the device's own
 }
 
 // correlDevice is a device with its kernels.
@@ -26,22 +29,22 @@ type correlDevice struct {
 // NewCorrelator returns a correlator on devices, which it opens when they are first needed and does not close.
 func NewCorrelator(devices []*Device, options CorrelatorOptions) *Correlator {
 	options.EnsureDefaults()
-	c := &Correlator{options: options}
+	c := &Correlator{options: options, metrics: newCorrelatorMetrics(options.Registerer)}
 	for _, d := range devices {
 		c.devices = append(c.devices, &correlDevice{Device: d})
 	}
 	return c
 }
 
-// open opens a device and loads the kernels.
-func (d *correlDevice) open(ctx context.Context, tensor bool) (*Engine, error) {
+// open opens a device and loads the kernels, see loadCorrelProgram.
+func (d *correlDevice) open(ctx context.Context, most int) (*Engine, error) {
 	e, err := d.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d.load.Do(func() {
 		d.err = d.Do(context.WithoutCancel(ctx), func(e *Engine) (err error) {
-			d.program, err = loadCorrelProgram(e, tensor)
+			d.program, err = loadCorrelProgram(e, most)
 			return err
 		})
 	})
@@ -82,8 +85,9 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 		return correlate.Result{}, err
 	}
 	if len(c.devices) == 0 || !c.options.Wants(source, &options) {
-		return correlate.CPU{}.Correlate(ctx, source, options, selection, each)
+		return c.onCPU(ctx, source, options, selection, each)
 	}
+	started := time.Now()
 	// Without a top, pairs come by I and J from either engine: if the device fails halfway, the CPU's are left out up to there.
 	last := correlate.Pair{I: -1}
 	handed := func(p correlate.Pair) error {
@@ -92,16 +96,26 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 	}
 	result, err := c.onDevices(ctx, source, options, selection, handed)
 	if err == nil || ctx.Err() != nil || !redone(err) {
+		c.metrics.done(onDevice, result.Rows*int64(options.Columns), time.Since(started))
 		return result, err
 	}
 	c.options.Logger.Warn("correlating on the CPU", "err", err)
+	c.metrics.fallbacks.Inc()
 	ordered := selection.Top == 0 && selection.TopPerColumn == 0
-	return correlate.CPU{}.Correlate(ctx, source, options, selection, func(p correlate.Pair) error {
+	return c.onCPU(ctx, source, options, selection, func(p correlate.Pair) error {
 		if ordered && (p.I < last.I || p.I == last.I && p.J <= last.J) {
 			return nil
 		}
 		return each(p)
 	})
+}
+
+func (c *Correlator) onCPU(ctx context.Context, source correlate.Source, options correlate.Options, selection correlate.Selection,
+	each func(correlate.Pair) error) (correlate.Result, error) {
+	started := time.Now()
+	result, err := correlate.CPU{}.Correlate(ctx, source, options, selection, each)
+	c.metrics.done(onCPU, result.Rows*int64(options.Columns), time.Since(started))
+	return result, err
 }
 
 // redone tells whether the CPU can do what a device could not.
@@ -120,7 +134,7 @@ func (c *Correlator) opened(ctx context.Context) ([]*correlDevice, []*Engine, er
 	var engines []*Engine
 	failure := error(ErrUnavailable)
 	for _, d := range c.devices {
-		e, err := d.open(ctx, !c.options.Plain)
+		e, err := d.open(ctx, c.most)
 		if err != nil {
 			failure = errors.Join(errKernels, err)
 			continue
@@ -140,7 +154,9 @@ var errManyGaps = errors.New("gpu: gaps take more memory than there is")
 func (c *Correlator) onDevices(ctx context.Context, source correlate.Source, options correlate.Options, selection correlate.Selection,
 	each func(correlate.Pair) error) (correlate.Result, error) {
 	var result correlate.Result
+	started := time.Now()
 	devices, engines, err := c.opened(ctx)
+	c.metrics.phase("open", time.Since(started))
 	if err != nil {
 		return result, err
 	}
@@ -167,14 +183,16 @@ func (c *Correlator) onDevices(ctx context.Context, source correlate.Source, opt
 			pass.bands = append(pass.bands, newCorrelBand(devices[i], engines[i], &shape, r))
 		}
 		result.Passes++
-		err := pass.run(ctx, source)
+		err := pass.timed(ctx, source)
 		if errors.Is(err, errManyGaps) && !gaps {
 			pass.close()
 			gaps = true // narrower bands
 			continue
 		}
 		if err == nil {
+			started := time.Now()
 			err = pass.hand(ctx, selector, &result)
+			c.metrics.phase("pairs", time.Since(started))
 		}
 		pass.close()
 		if err != nil {

@@ -3,6 +3,8 @@ package gpu
 import (
 	"log/slog"
 	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // CorrelatorOptions of a Correlator. The zero value works.
@@ -16,10 +18,8 @@ type CorrelatorOptions struct {
 	// ChunkBytes is how much goes to a device together; 0 for 96 MiB.
 	ChunkBytes int
 
-	// Plain does without tensor cores, as devices before compute capability 8.0 do.
-	Plain bool
-
-	Logger *slog.Logger
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer // another correlator's is no harm: their figures are added
 }
 
 // EnsureDefaults fills in what is zero.

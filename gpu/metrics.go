@@ -6,7 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics of one device.
+// metrics of one device. Devices of one ordinal and registerer have the same, so they do not work beside each other: whoever keeps one open for one
+// kind of work, and opens another for another kind, gives each a registerer with a label of its own.
 type metrics struct {
 	up             prometheus.Gauge
 	jobs           prometheus.Counter
@@ -30,24 +31,26 @@ type metrics struct {
 func newMetrics(registerer prometheus.Registerer, ordinal int) *metrics {
 	labels := prometheus.Labels{"device": strconv.Itoa(ordinal)}
 	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "gpu", Name: name, Help: help, ConstLabels: labels})
+		return register(registerer, prometheus.NewCounter(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "gpu", Name: name, Help: help,
+			ConstLabels: labels}))
 	}
 	gauge := func(name, help string, labels prometheus.Labels) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "gnocco", Subsystem: "gpu", Name: name, Help: help, ConstLabels: labels})
+		return register(registerer, prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "gnocco", Subsystem: "gpu", Name: name, Help: help,
+			ConstLabels: labels}))
 	}
 	pinned := func(direction string) prometheus.Gauge {
 		return gauge("pinned_bytes", "Host memory pinned for copies, used or not.",
 			prometheus.Labels{"device": labels["device"], "direction": direction})
 	}
-	m := &metrics{
+	return &metrics{
 		up:         gauge("up", "1 while the device is open and works.", labels),
 		jobs:       counter("jobs_total", "Jobs that came to their end on the device."),
 		failures:   counter("job_failures_total", "Jobs that did not, also for lack of memory."),
 		launches:   counter("launches_total", "Kernels launched."),
 		uploaded:   counter("uploaded_bytes_total", "Bytes copied to the device."),
 		downloaded: counter("downloaded_bytes_total", "Bytes copied from the device."),
-		jobSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "gnocco", Subsystem: "gpu", Name: "job_seconds",
-			Help: "Time of a job from its start on a lane to its results.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1e-5, 2, 18)}),
+		jobSeconds: register(registerer, prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "gnocco", Subsystem: "gpu", Name: "job_seconds",
+			Help: "Time of a job from its start on a lane to its results.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1e-5, 2, 18)})),
 		allocations:    counter("allocations_total", "Blocks of device memory asked from the driver: none in steady state."),
 		poolHeld:       gauge("memory_held_bytes", "Device memory held, used or not.", labels),
 		poolUnused:     gauge("memory_unused_bytes", "Device memory held for later.", labels),
@@ -59,9 +62,4 @@ func newMetrics(registerer prometheus.Registerer, ordinal int) *metrics {
 		cacheEvictions: counter("cache_evictions_total", "Series dropped from the device to make room."),
 		cacheBytes:     gauge("cache_bytes", "Device memory of series that stay between batches.", labels),
 	}
-	if registerer != nil {
-		registerer.MustRegister(m.up, m.jobs, m.failures, m.jobSeconds, m.launches, m.uploaded, m.downloaded, m.allocations, m.poolHeld,
-			m.poolUnused, m.pinnedUpload, m.pinnedDownload, m.pinnedLent, m.cacheHits, m.cacheMisses, m.cacheEvictions, m.cacheBytes)
-	}
-	return m
 }

@@ -22,6 +22,8 @@ type Pool struct {
 }
 
 func newPool(budget int64, m *metrics) *Pool {
+	m.poolHeld.Set(0) // a device before it may have died with some
+	m.poolUnused.Set(0)
 	return &Pool{budget: budget, all: make(map[*Block]struct{}), evict: func() bool { return false }, metrics: m}
 }
 
@@ -132,5 +134,6 @@ func (p *Pool) close() error {
 		errs = append(errs, p.free(b))
 	}
 	p.unused = nil
+	p.metrics.poolUnused.Set(0)
 	return errors.Join(errs...)
 }

@@ -18,7 +18,7 @@ type Resampler struct {
 	devices  []*resamplerDevice
 	next     atomic.Uint64 // device of the next piece
 	calls    sync.Pool     // of *call
-	metrics  *resamplerMetrics
+	metrics  *engineMetrics
 	model    atomic.Pointer[Model]
 	reported sync.Once // that no device is left
 	walkFrom int       // see piece
@@ -89,7 +89,7 @@ func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result
 
 func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
 	err := r.cpu.Resample(ctx, batch, result)
-	r.metrics.done("cpu", len(batch.Values), time.Since(started))
+	r.metrics.done(onCPU, int64(len(batch.Values)), time.Since(started))
 	return err
 }
 
@@ -145,7 +145,7 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 		done.Wait()
 	}
 	clear(c.writers)
-	r.metrics.done("device", len(batch.Values), time.Since(started))
+	r.metrics.done(onDevice, int64(len(batch.Values)), time.Since(started))
 	return errors.Join(errs...)
 }
 

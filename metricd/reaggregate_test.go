@@ -178,9 +178,9 @@ func TestDroppedGranularitiesAndMethodsGo(t *testing.T) {
 	if got := values(t, n, id, 10*minute, carbonara.Max); len(got) != 500 || got[0] != 9 || got[600] != 19 {
 		t.Fatal(len(got), got[0], got[600])
 	}
-	size, err := n.Metricd.Size(id)
-	if err != nil || len(size.Splits) != 1 || size.Splits[10*minute] == 0 {
-		t.Fatal(size, err)
+	sizes, err := n.Metricd.Sizes(t.Context(), []uuid.UUID{id})
+	if err != nil || len(sizes) != 1 || len(sizes[0].Splits) != 1 || sizes[0].Splits[10*minute] == 0 {
+		t.Fatal(sizes, err)
 	}
 	// And back: five minutes can't be made of ten, but for what the raw series has.
 	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{5 * minute, 10 * minute}, "max", "sum"))
@@ -368,12 +368,17 @@ func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
 	if err != nil || done.Changed != 1 || done.Failed != 2 || done.Fault == "" {
 		t.Fatal(done, err)
 	}
-	for i, id := range ids {
+	for _, id := range ids {
 		post(t, n, id, map[int]float64{60*4000 + 1: 5})
-		checkpoint(t, n)
-		size, err := n.Metricd.Size(id)
-		if err != nil || len(size.Splits) != 1 || (size.Splits[minute] > 0) != (i < 2) {
-			t.Errorf("metric %d: %v, %v", i, size, err)
+	}
+	checkpoint(t, n)
+	sizes, err := n.Metricd.Sizes(t.Context(), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, size := range sizes {
+		if len(size.Splits) != 1 || (size.Splits[minute] > 0) != (i < 2) {
+			t.Errorf("metric %d: %v", i, size)
 		}
 	}
 	requireValues(t, values(t, n, ids[2], 5*minute, carbonara.Sum), map[int]float64{0: 1, 60 * 4000: 7})

@@ -2,7 +2,7 @@
 # Everything that needs a CUDA device, in one call: parity with the CPU, compute-sanitizer on a short set, benchmarks.
 #
 #   tools/gpu-device.sh build DIR          here: programs that need no Go where they run
-#   tools/gpu-device.sh run DIR OUT PART…  there; logs under OUT. Parts: parity sanitize bench metricd (default: all)
+#   tools/gpu-device.sh run DIR OUT PART…  there; logs under OUT. Parts: parity sanitize bench metricd correlate (default: all)
 #
 # DIR/gpu.test runs with DIR as its folder: the golden vectors are copied there.
 set -uo pipefail
@@ -11,7 +11,7 @@ dir=$(realpath -m "$2")
 
 parity() {
     echo "== parity"
-    timeout 200 ../gpu.test -test.v -test.run 'TestResampler|TestOnDevice' >"$out/tests.log" 2>&1
+    timeout 200 ../gpu.test -test.v -test.run 'TestResampler|TestOnDevice' -test.skip TestOnDeviceCorrelator >"$out/tests.log" 2>&1
     echo "exit $?"
     grep -E '^(---|PASS|FAIL|panic)|    [a-z_]*\.go' "$out/tests.log" | tail -20
 }
@@ -43,6 +43,23 @@ metricd() {
     done
 }
 
+# Correlations with the kernels of every architecture that the device takes: parity, compute-sanitizer on a short set, benchmarks.
+correlate() {
+    echo "== correlate: parity"
+    timeout 100 ../gpu.test -test.v -test.run 'TestCorrelator|TestOnDeviceCorrelator' >"$out/correlate.log" 2>&1
+    echo "exit $?"
+    grep -E '^(---|PASS|FAIL|panic)|^    --- |    [a-z_]*\.go' "$out/correlate.log" | tail -40
+    for tool in memcheck racecheck; do
+        echo "== correlate: compute-sanitizer $tool"
+        timeout 60 compute-sanitizer --tool $tool --print-limit 20 ../gpu.test -test.short -test.v \
+            -test.run 'TestCorrelatorSizes$/sm_.0$/columns=(5|129)$|TestCorrelator$/sm_.0$/(overlap|exact)$' >"$out/correlate-$tool.log" 2>&1
+        echo "exit $?"
+        grep -E '^ *--- |^========= (ERROR|RACECHECK) SUMMARY' "$out/correlate-$tool.log" | tail -30
+    done
+    echo "== correlate: bench"
+    timeout 100 ../gnocco bench correlate --count "${COUNT:-3}" --csv-bytes 64MiB --wide-columns "${WIDE:-10000}" 2>&1 | tee "$out/correlate-bench.log"
+}
+
 case "$1" in
 build)
     mkdir -p "$dir"
@@ -58,7 +75,7 @@ run)
     export GNOCCO_TEST_DEVICE=1 CUDA_CACHE_PATH=${CUDA_CACHE_PATH:-/tmp/cuda-cache}
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
     shift 3
-    for part in "${@:-parity sanitize bench metricd}"; do
+    for part in "${@:-parity sanitize bench metricd correlate}"; do
         for one in $part; do $one; done
     done
     ;;

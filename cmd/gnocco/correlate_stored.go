@@ -14,6 +14,7 @@ import (
 	"gnocco/cmd/gnocco/internal/pairs"
 	"gnocco/correlate"
 	"gnocco/internal/client"
+	"gnocco/internal/pause"
 )
 
 // storedFlags are the flags of correlate that say which stored metrics are meant.
@@ -109,10 +110,8 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 	}()
 	told := time.Now()
 	for answer.State == "queued" || answer.State == "running" {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
+		if err := pause.For(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 		if err := server.Do(ctx, http.MethodGet, path, nil, &answer); err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"gnocco/correlate"
 	"gnocco/gpu"
 )
@@ -16,29 +18,24 @@ type correlator struct {
 	options        gpu.CorrelatorOptions
 }
 
-func newCorrelator(choice, driver string, workers int, logger *slog.Logger) *correlator {
+func newCorrelator(choice, driver string, workers int, logger *slog.Logger, registerer prometheus.Registerer) *correlator {
 	return &correlator{choice: choice, driver: driver,
-		options: gpu.CorrelatorOptions{Workers: workers, Always: choice == "on", Logger: logger}}
+		options: gpu.CorrelatorOptions{Workers: workers, Always: choice == "on", Logger: logger, Registerer: registerer}}
 }
 
 // Correlate implements correlate.Engine.
 func (c *correlator) Correlate(ctx context.Context, source correlate.Source, options correlate.Options, selection correlate.Selection,
 	each func(correlate.Pair) error) (correlate.Result, error) {
-	if c.choice == "off" || !c.options.Wants(source, &options) {
-		return correlate.CPU{}.Correlate(ctx, source, options, selection, each)
-	}
-	found, err := chooseDevices(c.choice, c.driver, c.options.Logger)
-	if err != nil {
-		return correlate.Result{}, err
-	}
 	var devices []*gpu.Device
-	for _, properties := range found {
-		device, err := gpu.NewDevice(gpu.Options{Ordinal: properties.Ordinal, Driver: c.driver, Logger: c.options.Logger})
+	if c.choice != "off" && c.options.Wants(source, &options) {
+		found, err := chooseDevices(c.choice, c.driver, c.options.Logger)
 		if err != nil {
-			panic(err) // the options are ours
+			return correlate.Result{}, err
 		}
+		devices = newDevices(found, gpu.Options{Driver: c.driver, Logger: c.options.Logger, Registerer: c.options.Registerer}, "correlations")
+	}
+	for _, device := range devices {
 		defer device.Close()
-		devices = append(devices, device)
 	}
 	return gpu.NewCorrelator(devices, c.options).Correlate(ctx, source, options, selection, each)
 }
@@ -55,5 +52,5 @@ func (flags *correlateFlags) engine(name string, stderr io.Writer) (correlate.En
 	if _, err := parseDeviceChoice(flags.gpu); err != nil {
 		return nil, err
 	}
-	return newCorrelator(flags.gpu, flags.devices.driver, flags.options.Workers, logger), nil
+	return newCorrelator(flags.gpu, flags.devices.driver, flags.options.Workers, logger, nil), nil
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strconv"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"gnocco/gpu"
 )
 
@@ -32,6 +34,23 @@ func chooseDevices(choice, driver string, logger *slog.Logger) ([]gpu.Properties
 		logger.Warn("CUDA devices do not work, working on the CPU", "err", err)
 	}
 	return nil, nil
+}
+
+// newDevices returns devices for one kind of work, which is a label of their metrics: a device may be open for several.
+func newDevices(found []gpu.Properties, options gpu.Options, work string) []*gpu.Device {
+	if options.Registerer != nil {
+		options.Registerer = prometheus.WrapRegistererWith(prometheus.Labels{"work": work}, options.Registerer)
+	}
+	var devices []*gpu.Device
+	for _, properties := range found {
+		options.Ordinal = properties.Ordinal
+		device, err := gpu.NewDevice(options)
+		if err != nil {
+			panic(err) // the options are ours
+		}
+		devices = append(devices, device)
+	}
+	return devices
 }
 
 // parseDeviceChoice checks what --gpu says, and returns the number of a device, or -1 if it names none.

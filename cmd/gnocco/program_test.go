@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -164,4 +165,31 @@ func (s *served) measures(path string) string {
 		lines = append(lines, strings.Trim(fmt.Sprint(row), "[]"))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// figures reads what the server tells at /metrics, by name and labels.
+func (s *served) figures() map[string]float64 {
+	s.t.Helper()
+	response, err := http.Get(s.url + "/metrics")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	figures := make(map[string]float64)
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), "} ")
+		if value != "" {
+			name += "}"
+		} else {
+			name, value, _ = strings.Cut(lines.Text(), " ")
+		}
+		if v, err := strconv.ParseFloat(value, 64); err == nil {
+			figures[name] = v
+		}
+	}
+	if err := lines.Err(); err != nil {
+		s.t.Fatal(err)
+	}
+	return figures
 }

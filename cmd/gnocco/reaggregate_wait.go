@@ -13,6 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"gnocco/internal/client"
+	"gnocco/internal/pause"
 	"gnocco/model"
 )
 
@@ -85,10 +86,8 @@ func waitForReaggregation(ctx context.Context, c *client.Client, id uuid.UUID, s
 			told = time.Now()
 			fmt.Fprintf(stderr, "%d of %d metrics\n", r.done(), r.Metrics)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookInterval):
+		if err := pause.For(ctx, lookInterval); err != nil {
+			return err
 		}
 	}
 }

@@ -29,14 +29,7 @@ func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (fu
 		return nil, err
 	}
 	return func(registerer prometheus.Registerer) carbonara.Resampler {
-		var devices []*gpu.Device
-		for _, properties := range found {
-			device, err := gpu.NewDevice(gpu.Options{Ordinal: properties.Ordinal, Driver: f.devices.driver, Logger: logger, Registerer: registerer})
-			if err != nil {
-				panic(err) // the options are ours
-			}
-			devices = append(devices, device)
-		}
+		devices := newDevices(found, gpu.Options{Driver: f.devices.driver, Logger: logger, Registerer: registerer}, "resampling")
 		// Workers resample beside each other, on a goroutine each.
 		r := gpu.NewResampler(devices, gpu.ResamplerOptions{Workers: 1, Always: f.gpu == "on", Logger: logger, Registerer: registerer})
 		if f.gpu != "on" {

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"gnocco/correlate"
 	"gnocco/internal/server"
 )
 
@@ -118,7 +120,9 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 		}
 	}
 	if o.Role != server.RoleMetricd {
-		o.Correlations.Engine = newCorrelator(f.resampler.gpu, f.resampler.devices.driver, 0, o.Logger)
+		o.Correlator = func(registerer prometheus.Registerer) correlate.Engine {
+			return newCorrelator(f.resampler.gpu, f.resampler.devices.driver, 0, o.Logger, registerer)
+		}
 	}
 	return server.Start(ctx, o)
 }

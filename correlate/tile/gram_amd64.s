@@ -184,3 +184,150 @@ loopHigh:
 	VMOVUPD      Y7, 480(AX)
 	VZEROUPPER
 	RET
+
+// func measureAVX512(lanes *[3][8]float64, x *float64, eights int) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·measureAVX512(SB), NOSPLIT, $0-32
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    eights+16(FP), DX
+	XORQ    BX, BX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VPXORQ  Z3, Z3, Z3
+
+loopMeasure:
+	VMOVUPD (CX), Z4
+	VSUBPD  Z4, Z4, Z5
+	VCMPPD  $0x00, Z3, Z5, K1
+	VADDPD  Z4, Z0, K1, Z0
+	VMINPD  Z4, Z1, K1, Z1
+	VMAXPD  Z4, Z2, K1, Z2
+	KMOVW   K1, SI
+	POPCNTQ SI, SI
+	ADDQ    SI, BX
+	ADDQ    $0x40, CX
+	DECQ    DX
+	JNZ     loopMeasure
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VZEROUPPER
+	MOVQ    BX, ret+24(FP)
+	RET
+
+// func packAVX512(dst *float64, columns *[8]*float64, state *[4][8]float64, eights int)
+// Requires: AVX, AVX512F
+TEXT ·packAVX512(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    columns+8(FP), CX
+	MOVQ    state+16(FP), DX
+	MOVQ    (CX), BX
+	MOVQ    8(CX), SI
+	MOVQ    16(CX), DI
+	MOVQ    24(CX), R8
+	MOVQ    32(CX), R9
+	MOVQ    40(CX), R10
+	MOVQ    48(CX), R11
+	MOVQ    56(CX), CX
+	MOVQ    eights+24(FP), R12
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	VMOVUPD 192(DX), Z3
+	XORQ    R13, R13
+
+loopPack:
+	VMOVUPD    (BX)(R13*1), Z4
+	VUNPCKLPD  (SI)(R13*1), Z4, Z5
+	VUNPCKHPD  (SI)(R13*1), Z4, Z4
+	VMOVUPD    (DI)(R13*1), Z6
+	VUNPCKLPD  (R8)(R13*1), Z6, Z7
+	VUNPCKHPD  (R8)(R13*1), Z6, Z6
+	VMOVUPD    (R9)(R13*1), Z8
+	VUNPCKLPD  (R10)(R13*1), Z8, Z9
+	VUNPCKHPD  (R10)(R13*1), Z8, Z8
+	VMOVUPD    (R11)(R13*1), Z10
+	VUNPCKLPD  (CX)(R13*1), Z10, Z11
+	VUNPCKHPD  (CX)(R13*1), Z10, Z10
+	VSHUFF64X2 $0x88, Z7, Z5, Z12
+	VSHUFF64X2 $0x88, Z11, Z9, Z13
+	VSHUFF64X2 $0x88, Z13, Z12, Z14
+	VSHUFF64X2 $0xdd, Z13, Z12, Z12
+	VSHUFF64X2 $0xdd, Z7, Z5, Z5
+	VSHUFF64X2 $0xdd, Z11, Z9, Z7
+	VSHUFF64X2 $0x88, Z7, Z5, Z9
+	VSHUFF64X2 $0xdd, Z7, Z5, Z5
+	VSHUFF64X2 $0x88, Z6, Z4, Z7
+	VSHUFF64X2 $0x88, Z10, Z8, Z11
+	VSHUFF64X2 $0x88, Z11, Z7, Z13
+	VSHUFF64X2 $0xdd, Z11, Z7, Z7
+	VSHUFF64X2 $0xdd, Z6, Z4, Z4
+	VSHUFF64X2 $0xdd, Z10, Z8, Z6
+	VSHUFF64X2 $0x88, Z6, Z4, Z8
+	VSHUFF64X2 $0xdd, Z6, Z4, Z4
+
+	// row 0
+	VSUBPD      Z0, Z14, Z14
+	VMULPD      Z1, Z14, Z14
+	VMOVUPD     Z14, (AX)
+	VADDPD      Z14, Z2, Z2
+	VFMADD231PD Z14, Z14, Z3
+
+	// row 1
+	VSUBPD      Z0, Z13, Z13
+	VMULPD      Z1, Z13, Z13
+	VMOVUPD     Z13, 64(AX)
+	VADDPD      Z13, Z2, Z2
+	VFMADD231PD Z13, Z13, Z3
+
+	// row 2
+	VSUBPD      Z0, Z9, Z9
+	VMULPD      Z1, Z9, Z9
+	VMOVUPD     Z9, 128(AX)
+	VADDPD      Z9, Z2, Z2
+	VFMADD231PD Z9, Z9, Z3
+
+	// row 3
+	VSUBPD      Z0, Z8, Z8
+	VMULPD      Z1, Z8, Z8
+	VMOVUPD     Z8, 192(AX)
+	VADDPD      Z8, Z2, Z2
+	VFMADD231PD Z8, Z8, Z3
+
+	// row 4
+	VSUBPD      Z0, Z12, Z12
+	VMULPD      Z1, Z12, Z12
+	VMOVUPD     Z12, 256(AX)
+	VADDPD      Z12, Z2, Z2
+	VFMADD231PD Z12, Z12, Z3
+
+	// row 5
+	VSUBPD      Z0, Z7, Z7
+	VMULPD      Z1, Z7, Z7
+	VMOVUPD     Z7, 320(AX)
+	VADDPD      Z7, Z2, Z2
+	VFMADD231PD Z7, Z7, Z3
+
+	// row 6
+	VSUBPD      Z0, Z5, Z5
+	VMULPD      Z1, Z5, Z5
+	VMOVUPD     Z5, 384(AX)
+	VADDPD      Z5, Z2, Z2
+	VFMADD231PD Z5, Z5, Z3
+
+	// row 7
+	VSUBPD      Z0, Z4, Z4
+	VMULPD      Z1, Z4, Z4
+	VMOVUPD     Z4, 448(AX)
+	VADDPD      Z4, Z2, Z2
+	VFMADD231PD Z4, Z4, Z3
+	ADDQ        $0x40, R13
+	ADDQ        $0x00000200, AX
+	DECQ        R12
+	JNZ         loopPack
+	VMOVUPD     Z2, 128(DX)
+	VMOVUPD     Z3, 192(DX)
+	VZEROUPPER
+	RET

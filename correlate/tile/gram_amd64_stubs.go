@@ -13,3 +13,13 @@ func gramAVX512(dst *float64, a0 *float64, a1 *float64, a2 *float64, b *float64,
 //
 //go:noescape
 func gramAVX2(dst *float64, a *float64, b *float64, rows int)
+
+// measureAVX512 adds eights of values to lanes and returns how many of them are finite.
+//
+//go:noescape
+func measureAVX512(lanes *[3][8]float64, x *float64, eights int) int
+
+// packAVX512 packs eights of rows; state is centres, scales, sums and squares.
+//
+//go:noescape
+func packAVX512(dst *float64, columns *[8]*float64, state *[4][8]float64, eights int)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"gnocco/internal/pause"
 )
 
 // FreshnessOptions say how Freshness probes.
@@ -162,7 +164,7 @@ func (l *pacedLoad) run(ctx context.Context, c *client) error {
 				if !ok {
 					return
 				}
-				sleep(ctx, time.Until(start.Add(time.Duration(i)*l.interval)))
+				_ = pause.For(ctx, time.Until(start.Add(time.Duration(i)*l.interval))) // what comes next looks at ctx
 				if err := c.sendOne(ctx, l.bodies[i]); err != nil {
 					cancel(err)
 				}
@@ -172,19 +174,6 @@ func (l *pacedLoad) run(ctx context.Context, c *client) error {
 	workers.Wait()
 	l.sent = l.next
 	return context.Cause(ctx)
-}
-
-// sleep waits, or until ctx is done.
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // prober sends single measures to metrics of its own, each to a group of its own, so that its aggregate is known.
@@ -241,7 +230,7 @@ func (p *prober) run(ctx context.Context, n int, over func() bool) (freshnessRes
 		if err := p.probe(ctx, &r); err != nil {
 			return r, err
 		}
-		sleep(ctx, time.Duration(3+p.next*7%17)*time.Millisecond)
+		_ = pause.For(ctx, time.Duration(3+p.next*7%17)*time.Millisecond) // the loop's condition looks at ctx
 	}
 	return r, ctx.Err()
 }
@@ -277,8 +266,7 @@ func (p *prober) probe(ctx context.Context, r *freshnessResult) error {
 		if waited > probeWait {
 			return fmt.Errorf("GET %s: nothing %v after the measure was accepted", path, waited.Round(time.Second))
 		}
-		sleep(ctx, min(waited/20, 20*time.Millisecond))
-		if err := ctx.Err(); err != nil {
+		if err := pause.For(ctx, min(waited/20, 20*time.Millisecond)); err != nil {
 			return err
 		}
 	}

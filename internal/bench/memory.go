@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"gnocco/internal/pause"
 )
 
 // MemoryOptions say how Memory feeds the server.
@@ -78,7 +80,7 @@ func (o *Options) memory(ctx context.Context, what MemoryOptions) error {
 			due := start.Add(time.Duration(requests) * interval)
 			requests++
 			for time.Until(due) > 0 && ctx.Err() == nil {
-				sleep(ctx, min(time.Until(due), series.untilNext(start)))
+				_ = pause.For(ctx, min(time.Until(due), series.untilNext(start))) // the loop's condition looks at ctx
 				if err := series.read(start, false); err != nil {
 					return err
 				}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"gnocco/internal/pause"
 )
 
 // visibleWait is how long measures may take to become aggregates; Gnocchi makes some hundreds a second.
@@ -62,7 +64,7 @@ type wrongAnswer struct{ error }
 func (w *workload) awaitVisible(ctx context.Context, c *client, ids []string, atEmpty func()) (time.Time, error) {
 	begun := time.Now()
 	var wrongSince time.Time // while nothing waits; zero if it was right or something waited
-	for pause := time.Millisecond; ; pause = min(pause*5/4, 200*time.Millisecond) {
+	for wait := time.Millisecond; ; wait = min(wait*5/4, 200*time.Millisecond) {
 		backlog, err := c.backlog(ctx)
 		if err != nil {
 			return time.Time{}, err
@@ -90,10 +92,8 @@ func (w *workload) awaitVisible(ctx context.Context, c *client, ids []string, at
 		} else if empty.Sub(wrongSince) > wrongWait {
 			return time.Time{}, fmt.Errorf("bench: nothing waits any more, but %w", wrong)
 		}
-		select {
-		case <-ctx.Done():
-			return time.Time{}, ctx.Err()
-		case <-time.After(pause):
+		if err := pause.For(ctx, wait); err != nil {
+			return time.Time{}, err
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"gnocco/internal/pause"
 )
 
 // firstPause is how long SendMeasures waits before it tries again; each time it doubles.
@@ -16,18 +18,14 @@ const (
 // SendMeasures posts a batch: {metric UUID: [{"timestamp", "value"}]}, as JSON. When the server is not reached, or busy, it
 // tries again for some seconds: measures sent twice count once.
 func (c *Client) SendMeasures(ctx context.Context, batch []byte) error {
-	pause := firstPause
-	for try := 1; ; try++ {
+	for try, wait := 1, firstPause; ; try, wait = try+1, 2*wait {
 		err := c.send(ctx, http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
 		if err == nil || try == tries || !mayPass(err) || ctx.Err() != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, wait) != nil {
 			return err
-		case <-time.After(pause):
 		}
-		pause *= 2
 	}
 }
 

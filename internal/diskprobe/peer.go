@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"gnocco/internal/pause"
 )
 
 // Both sides write every interval, and look at what the other wrote.
@@ -114,20 +116,11 @@ func (s *side) meet(ctx context.Context, wait time.Duration) error {
 				return nil
 			}
 		}
-		if err := sleep(ctx, peerInterval); err != nil {
+		if err := pause.For(ctx, peerInterval); err != nil {
 			return err
 		}
 	}
 	return errAlone
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // exchange raises the counter, links for it, and notes when it comes back.
@@ -153,7 +146,7 @@ func (s *side) exchange(ctx context.Context, duration time.Duration) error {
 		if s.own.Counter == len(s.written) {
 			s.written = append(s.written, time.Now())
 		}
-		if err := sleep(ctx, peerInterval); err != nil {
+		if err := pause.For(ctx, peerInterval); err != nil {
 			return err
 		}
 		if err := s.look(); err != nil {
@@ -164,7 +157,7 @@ func (s *side) exchange(ctx context.Context, duration time.Duration) error {
 		}
 	}
 	// The other still has to see that this side is done.
-	return sleep(ctx, 2*s.worst+peerInterval)
+	return pause.For(ctx, 2*s.worst+peerInterval)
 }
 
 // link reaches for the counter's name, which the other side reaches for as well.

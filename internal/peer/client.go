@@ -19,6 +19,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/archive"
 )
 
 // ErrUnreachable says that a process did not answer, or not what was asked of it. It is a model.ErrUnavailable.
@@ -146,6 +147,16 @@ func (c *Client) Groups(ctx context.Context, address string, reads []Read, dst [
 		}
 		return nil
 	})
+}
+
+// Sizes tells what metrics take in the archives of the process that holds their sacks.
+func (c *Client) Sizes(ctx context.Context, address string, metrics []uuid.UUID) ([]archive.Size, error) {
+	var answer sizesAnswer
+	err := c.call(ctx, address, "sizes", idsRequest{metrics}, &answer)
+	if err == nil && len(answer.Sizes) != len(metrics) {
+		err = fmt.Errorf("peer: sizes at %s: %w: %d of %d", address, ErrUnreachable, len(answer.Sizes), len(metrics))
+	}
+	return answer.Sizes, err
 }
 
 // find looks up metrics at the index's holder.

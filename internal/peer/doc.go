@@ -7,6 +7,7 @@
 //
 //	/peer/poll      measures of an incoming store, for some sacks; waits until there are any, and takes acknowledgements
 //	/peer/groups    groups of many metrics, in one answer
+//	/peer/sizes     bytes that metrics take in their archives
 //	/peer/refresh   make all that was accepted for some sacks visible
 //	/peer/reaggregate  bring archives into the form of their policies; answers when that is done
 //	/peer/find      metrics by their ids

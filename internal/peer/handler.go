@@ -10,8 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/archive"
 	"gnocco/storage/incoming"
 	"gnocco/storage/index"
 )
@@ -21,6 +24,7 @@ type Archives interface {
 	Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
 		from, to carbonara.Timestamp, dst *carbonara.Groups) error
 	RefreshSacks(ctx context.Context, sacks []int) error
+	Sizes(ctx context.Context, metrics []uuid.UUID) ([]archive.Size, error)
 	Reaggregate(ctx context.Context, metrics []*model.Metric) (model.Reaggregated, error)
 }
 
@@ -55,6 +59,7 @@ func (p *Process) Handler() http.Handler {
 	at("poll", p.poll)
 	at("groups", p.groups)
 	at("refresh", p.refresh)
+	at("sizes", p.sizes)
 	at("reaggregate", p.reaggregate)
 	at("find", p.find)
 	at("version", p.version)
@@ -115,11 +120,8 @@ func (p *Process) api(w http.ResponseWriter, r *http.Request) {
 
 func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 	var request groupsRequest
-	if err := readJSON(r, &request); err != nil {
+	if err := p.readForArchives(r, &request); err != nil {
 		return err
-	}
-	if p.Archives == nil {
-		return ErrElsewhere
 	}
 	policies, err := modelsOf(request.Policies)
 	if err != nil {
@@ -157,13 +159,22 @@ func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Process) refresh(_ http.ResponseWriter, r *http.Request) error {
 	var request sacksRequest
-	if err := readJSON(r, &request); err != nil {
+	if err := p.readForArchives(r, &request); err != nil {
 		return err
 	}
-	if p.Archives == nil {
-		return ErrElsewhere
-	}
 	return p.Archives.RefreshSacks(r.Context(), request.Sacks)
+}
+
+func (p *Process) sizes(w http.ResponseWriter, r *http.Request) error {
+	var request idsRequest
+	if err := p.readForArchives(r, &request); err != nil {
+		return err
+	}
+	sizes, err := p.Archives.Sizes(r.Context(), request.IDs)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, sizesAnswer{sizes})
 }
 
 // held returns the index, or an ErrElsewhere.
@@ -241,6 +252,17 @@ func (p *Process) expunge(_ http.ResponseWriter, r *http.Request) error {
 		if err := store.Expunge(r.Context(), id); err != nil && !errors.Is(err, model.ErrNotFound) {
 			return err
 		}
+	}
+	return nil
+}
+
+// readForArchives reads a request for the sacks held here; an ErrElsewhere if there never are any.
+func (p *Process) readForArchives(r *http.Request, request any) error {
+	if err := readJSON(r, request); err != nil {
+		return err
+	}
+	if p.Archives == nil {
+		return ErrElsewhere
 	}
 	return nil
 }

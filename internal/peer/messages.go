@@ -8,6 +8,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage/archive"
 )
 
 // pollRequest asks for what an incoming store has for some sacks.
@@ -51,6 +52,10 @@ type sacksRequest struct {
 
 type idsRequest struct {
 	IDs []uuid.UUID `json:"ids"`
+}
+
+type sizesAnswer struct {
+	Sizes []archive.Size `json:"sizes"` // in the order of the IDs
 }
 
 type wakeRequest struct {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -261,6 +262,31 @@ func TestGroupsComeOver(t *testing.T) {
 }
 
 // The cache answers while the index is away; what is not in it is not said to be unknown.
+func TestSizesComeOver(t *testing.T) {
+	o := startOther(t, 1)
+	ids := []uuid.UUID{o.newMetric(t), o.newMetric(t)}
+	for second := range 200 {
+		o.post(t, ids[1], second) // the first has none
+	}
+	if err := errors.Join(o.client.Refresh(t.Context(), o.address, []int{0}), o.Metricd.Checkpoint(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.client.Sizes(t.Context(), o.address, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := o.Metricd.Sizes(t.Context(), ids)
+	if err != nil || !reflect.DeepEqual(got, want) || got[0].Total() != 0 || got[1].Raw == 0 || got[1].Splits[time.Minute] == 0 {
+		t.Errorf("got %+v, want %+v (%v)", got, want, err)
+	}
+	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.client.Sizes(t.Context(), o.address, ids); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("sizes in a sack that is not held: %v", err)
+	}
+}
+
 func TestIndexAnswersFromItsCache(t *testing.T) {
 	o := startOther(t, 1)
 	known, other, gone := o.newMetric(t), o.newMetric(t), o.newMetric(t)

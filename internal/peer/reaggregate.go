@@ -34,11 +34,8 @@ type reaggregateAnswer struct {
 
 func (p *Process) reaggregate(w http.ResponseWriter, r *http.Request) error {
 	var request reaggregateRequest
-	if err := readJSON(r, &request); err != nil {
+	if err := p.readForArchives(r, &request); err != nil {
 		return err
-	}
-	if p.Archives == nil {
-		return ErrElsewhere
 	}
 	policies, err := modelsOf(request.Policies)
 	if err != nil {

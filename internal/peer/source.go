@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"gnocco/internal/pause"
 	"gnocco/storage/incoming"
 )
 
@@ -193,14 +194,14 @@ func (s *Source) run(ctx context.Context) {
 		case err == nil:
 			failing = false
 			if records > 0 {
-				pause(ctx, pollPause-time.Since(began))
+				_ = pause.For(ctx, pollPause-time.Since(began)) // the loop's condition looks at ctx
 			}
 		case !again:
 			if !failing {
 				s.logger.Warn("incoming store does not answer; trying again", "store", s.id, "address", s.address, "error", err)
 			}
 			failing = true
-			pause(ctx, retryPause)
+			_ = pause.For(ctx, retryPause)
 		}
 	}
 }
@@ -292,18 +293,6 @@ func blockBytes(records []incoming.Record) int {
 		size += len(r.Block)
 	}
 	return size
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // IsGone tells whether an error says that a process does not hold what it was asked for.

@@ -10,6 +10,7 @@ import (
 
 	"gnocco/api"
 	"gnocco/carbonara"
+	"gnocco/internal/pause"
 	"gnocco/internal/peer"
 	"gnocco/metricd"
 	"gnocco/model"
@@ -47,6 +48,11 @@ func (a *archives) localGroups(ctx context.Context, metric *model.Metric, granul
 	if err := a.local.Groups(ctx, metric, granularity, columns, from, to, dst); err != nil {
 		return err
 	}
+	return a.valid()
+}
+
+// valid returns an error once this process may hold nothing any more.
+func (a *archives) valid() error {
 	if !a.lease.Valid() {
 		return errors.Join(model.ErrUnavailable, a.lease.Err())
 	}
@@ -56,19 +62,26 @@ func (a *archives) localGroups(ctx context.Context, metric *model.Metric, granul
 // fetch reads from the process that holds the sack, waiting a little if it is being handed over; if nobody answers for it, from the
 // disk, if the client allows that.
 func (a *archives) fetch(ctx context.Context, sack int, reads []peer.Read, dst []*carbonara.Groups) error {
+	return a.freshOrStale(ctx, sack,
+		func(ctx context.Context) error { return a.fetchFresh(ctx, sack, reads, dst) },
+		func(store *archive.Store) error { return keptGroups(store, reads, dst) })
+}
+
+// freshOrStale calls fresh; if nobody answers for the sack, and the client allows that, stale with what is on the disk.
+func (a *archives) freshOrStale(ctx context.Context, sack int, fresh func(context.Context) error, stale func(*archive.Store) error) error {
 	staleness := api.StalenessOf(ctx)
 	if staleness == nil {
-		return a.fetchFresh(ctx, sack, reads, dst)
+		return fresh(ctx)
 	}
 	if !a.stale.has(sack) {
 		patience, cancel := context.WithTimeout(ctx, holderWait)
-		err := a.fetchFresh(patience, sack, reads, dst)
+		err := fresh(patience)
 		cancel()
 		if !unanswered(err) || ctx.Err() != nil {
 			return err
 		}
 	}
-	return a.stale.groups(sack, reads, dst, staleness)
+	return a.stale.read(sack, staleness, stale)
 }
 
 // fetchFresh reads from the process that holds the sack.
@@ -104,10 +117,8 @@ func (a *archives) atHolder(ctx context.Context, sack int, here func() error, th
 			return err
 		}
 		a.holders.forget(name)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(holderLook):
+		if err := pause.For(ctx, holderLook); err != nil {
+			return err
 		}
 	}
 }
@@ -170,10 +181,8 @@ func (a *archives) refreshLocal(ctx context.Context, sacks []int) error {
 		if !errors.Is(err, model.ErrUnavailable) || errors.Is(err, metricd.ErrNotOwned) || time.Now().After(deadline) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(holderLook):
+		if err := pause.For(ctx, holderLook); err != nil {
+			return err
 		}
 	}
 }
@@ -193,6 +202,17 @@ func (a *archives) holderOrNone(ctx context.Context, sack int) (address string, 
 		return "", nil
 	}
 	return address, err
+}
+
+// byHolderOrNone is byHolder for a request whose answer may be stale, if the client allows that.
+func (a *archives) byHolderOrNone(ctx context.Context, n int, sackOf func(i int) int) (map[string][]int, error) {
+	if api.StalenessOf(ctx) == nil {
+		return a.byHolder(ctx, n, sackOf, a.holder)
+	}
+	patience, cancel := context.WithTimeout(ctx, holderWait)
+	defer cancel()
+	groups, err := a.byHolder(patience, n, sackOf, a.holderOrNone)
+	return groups, errors.Join(err, ctx.Err())
 }
 
 // byHolder groups n things by the process that holds their sacks, as holder says it; "" is this one.
@@ -223,16 +243,4 @@ func (a *archives) byHolder(ctx context.Context, n int, sackOf func(i int) int,
 		groups[address] = append(groups[address], i)
 	}
 	return groups, nil
-}
-
-// Size implements api.ArchiveSizes. What other processes hold is told as nothing.
-func (a *archives) Size(metric uuid.UUID) (archive.Size, error) {
-	if a.local == nil {
-		return archive.Size{}, nil
-	}
-	size, err := a.local.Size(metric)
-	if errors.Is(err, metricd.ErrNotOwned) {
-		return archive.Size{}, nil
-	}
-	return size, err
 }

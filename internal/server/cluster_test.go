@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"net"
 	"net/http"
@@ -180,6 +181,85 @@ func TestAnyProcessAnswers(t *testing.T) {
 			answer.Body.Close()
 			t.Errorf("a stranger without a certificate is answered: %s", answer.Status)
 		}
+	}
+}
+
+// What redundant metrics take is counted wherever they lie, and whoever is asked.
+func TestRedundantMetricsOfACluster(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	var clients []*client.Client
+	for _, role := range []server.Role{server.RoleBoth, server.RoleMetricd, server.RoleAPI} {
+		s := start(t, server.Options{Data: data, Role: role, Sacks: 8, CheckpointInterval: 50 * time.Millisecond})
+		defer stop(t, s)
+		if role != server.RoleMetricd {
+			clients = append(clients, clientOf(t, s))
+		}
+	}
+	do := func(c *client.Client, method, path string, body, answer any) {
+		t.Helper()
+		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(clients[0], http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}},
+		"aggregation_methods": []string{"mean", "count"}}, nil)
+	const metrics = 24 // some in the sacks of either
+	var ids []string
+	batch := map[string]any{}
+	for i := range metrics {
+		var metric struct{ ID string }
+		do(clients[0], http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "p"}, &metric)
+		ids = append(ids, metric.ID)
+		var measures []map[string]any
+		for minute := range 60 {
+			measures = append(measures, map[string]any{"timestamp": 1_700_000_000 + 60*minute, "value": (i + 1) * (minute * minute % 31)})
+		}
+		batch[metric.ID] = measures
+	}
+	do(clients[1], http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
+	for _, id := range ids {
+		do(clients[1], http.MethodGet, "/v1/metric/"+id+"/measures?refresh=true&limit=1", nil, nil)
+	}
+	type redundant struct {
+		Bytes          int64
+		MeasuresPerDay float64 `json:"measures_per_day"`
+		Groups         []struct {
+			Drop []struct {
+				Metric string
+				Bytes  int64
+			}
+		}
+	}
+	ask := func(c *client.Client) (answer redundant) {
+		t.Helper()
+		var job struct{ ID, State string }
+		do(c, http.MethodPost, "/v1/correlations", map[string]any{"metrics": ids}, &job)
+		do(c, http.MethodGet, "/v1/correlations/"+job.ID+"/redundant", nil, &answer)
+		if len(answer.Groups) != 1 || len(answer.Groups[0].Drop) != metrics-1 || math.Abs(answer.MeasuresPerDay-(metrics-1)*1440) > 1e-6 {
+			t.Fatalf("got %+v", answer)
+		}
+		return answer
+	}
+	// From the first checkpoint of every sack on.
+	all := func(answer redundant) bool {
+		for _, member := range answer.Groups[0].Drop {
+			if member.Bytes == 0 {
+				return false
+			}
+		}
+		return true
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	want := ask(clients[0])
+	for !all(want) && time.Now().Before(deadline) {
+		time.Sleep(50 * time.Millisecond)
+		want = ask(clients[0])
+	}
+	if !all(want) {
+		t.Fatalf("some metrics take nothing: %+v", want)
+	}
+	if got := ask(clients[1]); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"gnocco/internal/pause"
 	"gnocco/model"
 	"gnocco/storage/claim"
 )
@@ -63,10 +64,8 @@ func (h *holders) await(ctx context.Context, name string) (string, error) {
 		if err == nil || time.Now().After(deadline) {
 			return address, err
 		}
-		select {
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case <-time.After(look):
+		if err := pause.For(ctx, look); err != nil {
+			return "", err
 		}
 	}
 }

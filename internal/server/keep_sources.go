@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gnocco/internal/pause"
 	"gnocco/internal/peer"
 	"gnocco/metricd"
 	"gnocco/model"
@@ -68,10 +69,8 @@ func (n *node) reachSources(ctx context.Context) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%w: what %s has accepted cannot be reached", model.ErrUnavailable, missing)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
+		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"gnocco/api"
 	"gnocco/carbonara"
+	"gnocco/correlate"
 	"gnocco/statsd"
 )
 
@@ -73,6 +74,8 @@ type Options struct {
 	PrometheusLabels bool // keep all labels of a remote write
 	// Resampler makes what the workers resample with, and registers its metrics; nil: the CPU's. It is closed by who made it.
 	Resampler func(prometheus.Registerer) carbonara.Resampler
+	// Correlator makes the engine of Correlations, and registers its metrics; nil: the one that it has. It is closed by who made it.
+	Correlator func(prometheus.Registerer) correlate.Engine
 
 	Statsd *statsd.Options // nil: no listener for statsd; stores, logger and metrics are the server's
 

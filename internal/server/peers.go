@@ -12,10 +12,13 @@ import (
 	"os"
 	"time"
 
+	"github.com/google/uuid"
+
 	"gnocco/carbonara"
 	"gnocco/internal/peer"
 	"gnocco/metricd"
 	"gnocco/model"
+	"gnocco/storage/archive"
 	"gnocco/storage/index"
 )
 
@@ -163,6 +166,12 @@ func (o ownArchives) Groups(ctx context.Context, metric *model.Metric, granulari
 // RefreshSacks implements peer.Archives.
 func (o ownArchives) RefreshSacks(ctx context.Context, sacks []int) error {
 	return elsewhere(o.refreshLocal(ctx, sacks))
+}
+
+// Sizes implements peer.Archives.
+func (o ownArchives) Sizes(ctx context.Context, metrics []uuid.UUID) ([]archive.Size, error) {
+	sizes, err := o.localSizes(ctx, metrics)
+	return sizes, elsewhere(err)
 }
 
 func elsewhere(err error) error {

@@ -42,17 +42,11 @@ const maxReads = 5000
 
 // Prefetch implements api.Prefetcher: one request to each process that holds some of the sacks, all at once.
 func (a *archives) Prefetch(ctx context.Context, queries []api.GroupsQuery) (api.Archives, error) {
-	holder, patience, impatient := a.holder, ctx, context.CancelFunc(func() {})
-	mayBeStale := api.StalenessOf(ctx) != nil
-	if mayBeStale {
-		holder = a.holderOrNone
-		patience, impatient = context.WithTimeout(ctx, holderWait)
-	}
-	defer impatient()
-	byHolder, err := a.byHolder(patience, len(queries), func(i int) int { return model.Sack(queries[i].Metric.ID, a.sacks) }, holder)
-	if err = errors.Join(err, ctx.Err()); err != nil {
+	byHolder, err := a.byHolderOrNone(ctx, len(queries), func(i int) int { return model.Sack(queries[i].Metric.ID, a.sacks) })
+	if err != nil {
 		return nil, err
 	}
+	mayBeStale := api.StalenessOf(ctx) != nil
 	if delete(byHolder, ""); len(byHolder) == 0 {
 		return a, nil
 	}

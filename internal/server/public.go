@@ -58,6 +58,9 @@ func newPublic(ctx context.Context, n *node, listener *statsdListener, registry 
 		Pprof: o.Pprof, Auth: authenticator, Policy: rules, PrometheusLabels: o.PrometheusLabels, KnownMetrics: n.memory.known,
 		Build: o.Build, Logger: o.Logger, Registerer: registry, Gatherer: registry,
 	}
+	if o.Correlator != nil {
+		options.Correlations.Engine = o.Correlator(registry)
+	}
 	p := new(public)
 	if p.apart, err = api.New(options); err != nil {
 		return nil, err

@@ -61,8 +61,8 @@ func (s *stale) prepare(sack int) {
 	} // else whoever reads is told
 }
 
-// groups reads from a sack's snapshot, if that is not too old for who asks.
-func (s *stale) groups(sack int, reads []peer.Read, dst []*carbonara.Groups, staleness *api.Staleness) error {
+// read calls f with a sack's snapshot, if that is not too old for who asks.
+func (s *stale) read(sack int, staleness *api.Staleness, f func(*archive.Store) error) error {
 	snapshot, err := s.use(sack)
 	if err != nil {
 		return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
@@ -72,14 +72,22 @@ func (s *stale) groups(sack int, reads []peer.Read, dst []*carbonara.Groups, sta
 	if age > staleness.Limit {
 		return fmt.Errorf("%w: nobody answers for sack %d, and its last checkpoint is %v old", model.ErrUnavailable, sack, age.Round(time.Second))
 	}
+	if err := f(snapshot.store); err != nil {
+		return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
+	}
+	staleness.Use(age)
+	return nil
+}
+
+// keptGroups reads from a snapshot's store.
+func keptGroups(store *archive.Store, reads []peer.Read, dst []*carbonara.Groups) error {
 	for i, r := range reads {
 		dst[i].Reset(r.Granularity, r.Columns)
 		timespan := r.Metric.ArchivePolicy.Timespan(r.Granularity)
-		if _, err := snapshot.store.KeptGroups(r.Metric.ID, r.Granularity, timespan, r.From, r.To, dst[i]); err != nil {
-			return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
+		if _, err := store.KeptGroups(r.Metric.ID, r.Granularity, timespan, r.From, r.To, dst[i]); err != nil {
+			return err
 		}
 	}
-	staleness.Use(age)
 	return nil
 }
 

@@ -15,6 +15,8 @@ func main() {
 	build.ConstraintExpr("amd64")
 	avx512()
 	avx2()
+	measureAVX512()
+	packAVX512()
 	build.Generate()
 }
 

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"gnocco/internal/pause"
 	"gnocco/storage/claim"
 )
 
@@ -73,7 +73,7 @@ func (s *session) number(ctx context.Context, name string) (h holding, err error
 	}
 	if !holder.Released && holder.Epoch != 0 && holder.Member.ID != s.member.ID && !s.local {
 		// What a dead holder wrote last may not be seen here yet.
-		if err := sleep(ctx, s.options.Slack); err != nil {
+		if err := pause.For(ctx, s.options.Slack); err != nil {
 			return h, fmt.Errorf("claim: %s: %w", name, err)
 		}
 	}
@@ -95,15 +95,6 @@ func (s *session) number(ctx context.Context, name string) (h holding, err error
 }
 
 func (s *session) storeDir(name string) string { return s.options.FS.PathJoin(s.root, name) }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
 
 // put makes the claim this process's, if nothing has changed since last/<name> had that revision.
 func (s *session) put(ctx context.Context, name string, revision int64) (h holding, err error) {

@@ -15,6 +15,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"gnocco/internal/pause"
 	"gnocco/storage/claim"
 )
 
@@ -68,7 +69,7 @@ func (s *session) start() {
 					s.watchers.Wake()
 				}
 			}
-			_ = sleep(ctx, s.options.Beat) // the loop's condition looks at ctx
+			_ = pause.For(ctx, s.options.Beat) // the loop's condition looks at ctx
 		}
 	})
 }

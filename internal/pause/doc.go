@@ -1,0 +1,2 @@
+// Package pause waits for a while, or until a context ends.
+package pause
