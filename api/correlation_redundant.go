@@ -159,8 +159,9 @@ func (a *api) costOf(ctx context.Context, metric *model.Metric) (cost saving, er
 	if !slices.Contains(metric.ArchivePolicy.Plan().Columns, column) {
 		column = column.Rate() // a policy of rates only: one measure less a metric
 	}
+	all := model.Read{Metric: metric, Granularity: coarsest, Columns: []carbonara.Column{column}, To: carbonara.MaxTimestamp}
 	var groups carbonara.Groups
-	if err := a.Archives.Groups(ctx, metric, coarsest, []carbonara.Column{column}, 0, carbonara.MaxTimestamp, &groups); err != nil {
+	if err := a.Archives.Groups(ctx, all, &groups); err != nil {
 		return cost, err
 	}
 	if n := groups.Len(); n > 0 {

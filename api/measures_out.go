@@ -67,16 +67,15 @@ func (a *api) fetch(ctx context.Context, s *outgoingScratch, metric *model.Metri
 	if query.exact {
 		return a.resampleExactly(ctx, s, metric, granularity, query)
 	}
-	from, to := query.from.Floor(granularity), query.to
+	read := readOf(metric, granularity, query.method, query.from, query.to)
 	if query.resample != nil {
-		from, to = query.resample.span(query.from, query.to)
+		read.From, read.To = query.resample.span(query.from, query.to)
 		if query.method.IsRate() {
 			// The first difference starts at an aggregate before, as far back as Gnocchi looks: the split's first.
-			from = min(from, carbonara.SplitKeyOf(query.from, granularity).Start)
+			read.From = min(read.From, carbonara.SplitKeyOf(query.from, granularity).Start)
 		}
 	}
-	columns := columnsOf(query.method)
-	if err := a.Archives.Groups(ctx, metric, granularity, columns, from, to, &s.groups); err != nil {
+	if err := a.Archives.Groups(ctx, read, &s.groups); err != nil {
 		return err
 	}
 	if query.resample == nil {
@@ -84,15 +83,6 @@ func (a *api) fetch(ctx context.Context, s *outgoingScratch, metric *model.Metri
 		return nil
 	}
 	return a.regroup(ctx, s, query)
-}
-
-// columnsOf returns the columns that method is derived from. Rates need their count to tell which groups have none.
-func columnsOf(method carbonara.Method) []carbonara.Column {
-	columns := method.Columns()
-	if count := carbonara.ColumnCount.Rate(); method.IsRate() && columns[0] != count {
-		columns = slices.Insert(columns, 0, count)
-	}
-	return columns
 }
 
 // flushSize is how much of an answer is gathered before it is sent.

@@ -148,7 +148,7 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	}
 	var groups carbonara.Groups
 	columns := metric.ArchivePolicy.Plan().Columns
-	if err := w.Groups(t.Context(), metric, time.Minute, columns, 0, carbonara.MaxTimestamp, &groups); err != nil {
+	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, To: carbonara.MaxTimestamp}, &groups); err != nil {
 		t.Fatal(err)
 	}
 	count, sum := 0.0, 0.0
@@ -210,7 +210,7 @@ func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var groups carbonara.Groups
-	if err := w.Groups(t.Context(), metric, time.Minute, []carbonara.Column{carbonara.ColumnCount}, 0, carbonara.MaxTimestamp, &groups); err != nil {
+	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
 		t.Fatal(err)
 	}
 	if counts := groups.Column(carbonara.ColumnCount); len(counts) != 1 || counts[0] != 20 {
@@ -228,7 +228,7 @@ func TestGroupsComeOver(t *testing.T) {
 	if err := o.client.Refresh(t.Context(), o.address, []int{0}); err != nil {
 		t.Fatal(err)
 	}
-	var reads []peer.Read
+	var reads []model.Read
 	var got []*carbonara.Groups
 	for _, id := range ids {
 		metric, err := o.Index.Metric(id)
@@ -236,7 +236,7 @@ func TestGroupsComeOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, columns := range [][]carbonara.Column{metric.ArchivePolicy.Plan().Columns, {carbonara.ColumnSum}, {}} {
-			reads = append(reads, peer.Read{Metric: metric, Granularity: time.Minute, Columns: columns, From: start, To: start + 100e9})
+			reads = append(reads, model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, From: start, To: start + 100e9})
 			got = append(got, new(carbonara.Groups))
 		}
 	}
@@ -245,7 +245,7 @@ func TestGroupsComeOver(t *testing.T) {
 	}
 	for i, r := range reads {
 		var want carbonara.Groups
-		if err := o.Metricd.Groups(t.Context(), r.Metric, r.Granularity, r.Columns, r.From, r.To, &want); err != nil {
+		if err := o.Metricd.Groups(t.Context(), r, &want); err != nil {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(*got[i]) != fmt.Sprint(want) {

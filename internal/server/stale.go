@@ -13,7 +13,6 @@ import (
 
 	"gnocco/api"
 	"gnocco/carbonara"
-	"gnocco/internal/peer"
 	"gnocco/model"
 	"gnocco/storage/archive"
 	"gnocco/storage/claim"
@@ -62,7 +61,7 @@ func (s *stale) prepare(sack int) {
 }
 
 // groups reads from a sack's snapshot, if that is not too old for who asks.
-func (s *stale) groups(sack int, reads []peer.Read, dst []*carbonara.Groups, staleness *api.Staleness) error {
+func (s *stale) groups(sack int, reads []model.Read, dst []*carbonara.Groups, staleness *api.Staleness) error {
 	snapshot, err := s.use(sack)
 	if err != nil {
 		return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
@@ -72,10 +71,11 @@ func (s *stale) groups(sack int, reads []peer.Read, dst []*carbonara.Groups, sta
 	if age > staleness.Limit {
 		return fmt.Errorf("%w: nobody answers for sack %d, and its last checkpoint is %v old", model.ErrUnavailable, sack, age.Round(time.Second))
 	}
-	for i, r := range reads {
+	for i := range reads {
+		r := &reads[i]
 		dst[i].Reset(r.Granularity, r.Columns)
 		timespan := r.Metric.ArchivePolicy.Timespan(r.Granularity)
-		if _, err := snapshot.store.KeptGroups(r.Metric.ID, r.Granularity, timespan, r.From, r.To, dst[i]); err != nil {
+		if _, err := snapshot.store.KeptGroups(r, timespan, dst[i]); err != nil {
 			return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
 		}
 	}
