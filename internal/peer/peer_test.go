@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -257,6 +258,65 @@ func TestGroupsComeOver(t *testing.T) {
 	}
 	if err := o.client.Groups(t.Context(), o.address, reads, got); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("groups of a sack that is not held: %v", err)
+	}
+}
+
+// toldReads keeps what it is asked.
+type toldReads struct {
+	peer.Archives
+	reads []model.Read
+}
+
+func (a *toldReads) Groups(_ context.Context, read model.Read, dst *carbonara.Groups) error {
+	a.reads = append(a.reads, read)
+	dst.Reset(read.Granularity, read.Columns)
+	return nil
+}
+
+// What is sought is told to the other process to the bit; what JSON cannot say is not, and all is read.
+func TestGroupsTellWhatIsSought(t *testing.T) {
+	key, err := peer.LoadKey(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	archives := new(toldReads)
+	server := httptest.NewServer((&peer.Process{Key: key, Archives: archives}).Handler())
+	defer server.Close()
+	client := peer.NewClient(key, nil)
+	defer client.Close()
+	minute, inf := time.Minute, math.Inf(1)
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}}, []string{"rate:95pct"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reads []model.Read
+	var groups []*carbonara.Groups
+	ask := func(zone carbonara.Zone) {
+		sought := &carbonara.Sought{Method: carbonara.PercentileMethod(95).Rate(), Zone: zone}
+		reads = append(reads, model.Read{Metric: &model.Metric{ID: uuid.New(), ArchivePolicy: policy}, Granularity: time.Minute, Sought: sought})
+		groups = append(groups, new(carbonara.Groups))
+	}
+	ask(carbonara.Zone{Low: math.Nextafter(1e9, inf), High: math.MaxFloat64})
+	ask(carbonara.Zone{Low: -inf, High: math.Copysign(0, -1)})
+	ask(carbonara.Zone{Low: 0.1, High: inf})
+	ask(carbonara.Zone{Low: inf, High: inf})
+	ask(carbonara.Zone{Low: inf, High: -inf})
+	if err := client.Groups(t.Context(), strings.TrimPrefix(server.URL, "http://"), reads, groups); err != nil {
+		t.Fatal(err)
+	}
+	for i, told := range archives.reads {
+		if i >= 3 {
+			if told.Sought != nil {
+				t.Errorf("sought %v, told %v", reads[i].Sought, told.Sought)
+			}
+			continue
+		}
+		if told.Sought == nil || *told.Sought != *reads[i].Sought || told.Metric.ID != reads[i].Metric.ID {
+			t.Errorf("asked %+v, told %+v", reads[i], told)
+		}
+	}
+	if len(archives.reads) != len(reads) {
+		t.Errorf("%d reads of %d", len(archives.reads), len(reads))
 	}
 }
 
