@@ -108,23 +108,26 @@ func (in input) valuePredicate() (valuePredicate, error) {
 func joined(parts []valuePredicate, all bool) valuePredicate {
 	return valuePredicate{
 		func(value float64) float64 {
-			return zeroOrOne(allOrAny(parts, all, func(p valuePredicate) bool { return p.holds(value) }))
+			for _, part := range parts {
+				if part.holds(value) != all {
+					return zeroOrOne(!all)
+				}
+			}
+			return zeroOrOne(all)
 		},
 		func(values span) span {
-			return truth(allOrAny(parts, all, func(p valuePredicate) bool { return p.over(values).mayHold() }),
-				allOrAny(parts, all, func(p valuePredicate) bool { return p.over(values).mustHold() }))
+			may, must := all, all
+			for _, part := range parts {
+				s := part.over(values) // once: parts nest
+				if all {
+					may, must = may && s.mayHold(), must && s.mustHold()
+				} else {
+					may, must = may || s.mayHold(), must || s.mustHold()
+				}
+			}
+			return truth(may, must)
 		},
 	}
-}
-
-// allOrAny tells whether a condition is true of all parts, or of any.
-func allOrAny(parts []valuePredicate, all bool, condition func(valuePredicate) bool) bool {
-	for _, part := range parts {
-		if condition(part) != all {
-			return !all
-		}
-	}
-	return all
 }
 
 // valueOperation reads {operator: number}, whose left operand is the value, or {operator: [operand, operand]}, operands

@@ -95,6 +95,8 @@ func TestSought(t *testing.T) {
 	f(`{"-": 5}`, -inf, inf) // what is not 5
 	f(`{"<": [{"/": 0}, 1]}`, -inf, inf)
 	f(`{"<": [2, 1]}`, inf, -inf)
+	f(strings.Repeat(`{"or": [{"and": [`, 45)+`{">": 4}`+strings.Repeat(`]}]}`, 45), above(4), inf)
+	f(`{">": [`+strings.Repeat(`{"+": [0, `, 45)+`{"*": 1}`+strings.Repeat(`]}`, 45)+`, 100]}`, above(100), inf)
 }
 
 // parsePredicate reads a body, as a request's is.
