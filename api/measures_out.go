@@ -91,14 +91,12 @@ const flushSize = 64 << 10
 // writeRows sends the rows. An answer of one piece gets a Content-Length.
 func writeRows(w http.ResponseWriter, s *outgoingScratch, query *measuresQuery) {
 	body, flushed, row := append(s.body[:0], '['), false, 0
+	var text rowText
 	defer func() { s.body = body }()
 	for i, end := range s.ends {
-		label := label(query, query.granularities[i])
+		text.label(label(query, query.granularities[i]))
 		for ; row < end; row++ {
-			if row > 0 {
-				body = append(body, ", "...)
-			}
-			body = appendRow(body, s.starts[row], label, s.values[row])
+			body = text.append(body, s.starts[row], s.values[row])
 			if len(body) >= flushSize {
 				if _, err := w.Write(body); err != nil {
 					return // the client is gone
@@ -112,16 +110,6 @@ func writeRows(w http.ResponseWriter, s *outgoingScratch, query *measuresQuery) 
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	_, _ = w.Write(body)
-}
-
-// appendRow appends [timestamp, granularity, value]; label is the granularity.
-func appendRow(body []byte, t carbonara.Timestamp, label []byte, v float64) []byte {
-	body = append(body, `["`...)
-	body = model.AppendTimestamp(body, t)
-	body = append(body, `", `...)
-	body = append(body, label...)
-	body = append(body, ", "...)
-	return append(appendFloat(body, v), ']')
 }
 
 // label is what stands for the granularity in each row: seconds, or the calendar's letter.

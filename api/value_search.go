@@ -125,7 +125,7 @@ func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *mode
 			return noAggregation(search.name, granularity)
 		}
 	}
-	rows := 0
+	var rows rowText
 	for _, granularity := range granularities {
 		read := readOf(metric, granularity, search.method, search.from, search.to)
 		read.Sought = search.sought
@@ -133,20 +133,11 @@ func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *mode
 			return err
 		}
 		s.starts, s.values = s.groups.Aggregate(search.method, s.starts[:0], s.values[:0])
+		rows.label(appendFloat(nil, granularity.Seconds()))
 		for i, value := range s.values {
-			if !search.predicate.holds(value) {
-				continue
+			if search.predicate.holds(value) {
+				s.body = rows.append(s.body, s.starts[i], value)
 			}
-			if rows++; rows > 1 {
-				s.body = append(s.body, ", "...)
-			}
-			s.body = append(s.body, `["`...)
-			s.body = model.AppendTimestamp(s.body, s.starts[i])
-			s.body = append(s.body, `", `...)
-			s.body = appendFloat(s.body, granularity.Seconds())
-			s.body = append(s.body, ", "...)
-			s.body = appendFloat(s.body, value)
-			s.body = append(s.body, ']')
 		}
 	}
 	return nil
