@@ -77,6 +77,9 @@ func appendShortest(dst []byte, v float64) (_ []byte, ok bool) {
 // appendWhole appends n in decimal.
 func appendWhole(dst []byte, n uint64) []byte {
 	const eight = 1e8
+	if n < 10 {
+		return append(dst, '0'+byte(n))
+	}
 	if n < eight {
 		text := eightDigits(n)
 		leading := bits.TrailingZeros64(text|1<<56) / 8 // the last digit stays, were it 0
@@ -100,12 +103,13 @@ func appendFraction(dst []byte, n uint64, digits int) []byte {
 	n *= powersOf10[16-digits]
 	at := len(dst)
 	dst = dst[:at+16]
-	first, second := eightDigits(n/1e8), eightDigits(n%1e8)
+	first, second := eightDigits(n/1e8), n%1e8
 	binary.LittleEndian.PutUint64(dst[at:], first|asciiZeros)
-	binary.LittleEndian.PutUint64(dst[at+8:], second|asciiZeros)
 	if second == 0 {
 		return dst[:at+8-bits.LeadingZeros64(first)/8]
 	}
+	second = eightDigits(second)
+	binary.LittleEndian.PutUint64(dst[at+8:], second|asciiZeros)
 	return dst[:at+16-bits.LeadingZeros64(second)/8]
 }
 
