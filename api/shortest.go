@@ -33,9 +33,9 @@ var decimalScales = func() (scales [maxScale + 1]decimalScale) {
 	return scales
 }()
 
-// appendShortest appends v as strconv does with 'f' and -1, the decimal of fewest digits that reads back as v, if it is
-// positive, from 1e-4 to 1e15, no integer and no power of two; ok is false for the last, and for what is far outside. In this range 128 bits hold all that is compared, exactly,
-// and one multiplication makes it.
+// appendShortest appends v as strconv does with 'f' and -1: the decimal of fewest digits that reads back as v. V is from 1e-4 to 1e15
+// and no integer; ok is false for powers of two, whose neighbours are not equally far. In this range 128 bits hold all that is
+// compared, exactly, and one multiplication makes it.
 //
 // The decimals that read back as v lie up to half of w on both sides of it, those at the ends only if v's mantissa is even: ties are
 // read as even. Times 10^digits, which the integers d stand for, that is five in units of 2^-shift. If a multiple of ten is
@@ -82,7 +82,7 @@ func appendWhole(dst []byte, n uint64) []byte {
 	}
 	if n < eight {
 		text := eightDigits(n)
-		leading := bits.TrailingZeros64(text|1<<56) / 8 // the last digit stays, were it 0
+		leading := bits.TrailingZeros64(text) / 8
 		at := len(dst)
 		dst = slices.Grow(dst, 8)[:at+8]
 		binary.LittleEndian.PutUint64(dst[at:], (text|asciiZeros)>>(8*leading))

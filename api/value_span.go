@@ -49,8 +49,8 @@ func notEqualSpan(a, b span) span {
 func greaterSpan(a, b span) span        { return lessSpan(b, a) }
 func greaterOrEqualSpan(a, b span) span { return lessOrEqualSpan(b, a) }
 
-// arithmeticSpan returns the span of an operation whose answer, for either operand, does not turn between two values: its ends
-// are those of the operands. Rounding keeps order. An operation of infinities may be NaN.
+// arithmeticSpan returns the span of an operation whose answer only rises, or only falls, with either operand: its ends are at those of
+// the operands, as rounding keeps order. Of infinities it may be NaN.
 func arithmeticSpan(operation func(a, b float64) float64) func(a, b span) span {
 	return func(a, b span) span {
 		ends := [4]float64{operation(a.low, b.low), operation(a.low, b.high), operation(a.high, b.low), operation(a.high, b.high)}
