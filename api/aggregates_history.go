@@ -55,11 +55,12 @@ func (a *api) aggregateHistory(ctx context.Context, search *aggregatesSearch, gr
 		rows = addUp(rows)
 		writes = append(writes, func(out *rowWriter) {
 			out.raw(fmt.Sprintf(`{"group": %s, "measures": {"measures": {"aggregated": [`, groups[i].shown))
+			var text rowText
 			for j, row := range rows {
-				if j > 0 {
-					out.raw(", ")
+				if j == 0 || row.granularity != rows[j-1].granularity {
+					text.label(appendFloat(nil, row.granularity.Seconds()))
 				}
-				out.body = appendRow(out.body, row.start, appendFloat(nil, row.granularity.Seconds()), row.value)
+				out.body = text.append(out.body, row.start, row.value)
 				out.flush(flushSize)
 			}
 			out.raw("]}")

@@ -52,42 +52,36 @@ func (o *rowWriter) finish() error {
 	return nil
 }
 
-// column writes the rows of column j of a result, after a comma unless first, and tells whether there still is none.
-func (o *rowWriter) column(result *aggregates.Result, j int, label []byte, first bool) bool {
+// column writes the rows of column j of a result.
+func (o *rowWriter) column(result *aggregates.Result, j int, rows *rowText) {
 	if o.err != nil {
-		return first
+		return
 	}
-	var err error
-	if o.values, err = result.Column(j, o.values); err != nil {
-		o.err = err
-		return first
+	if o.values, o.err = result.Column(j, o.values); o.err != nil {
+		return
 	}
 	for i, v := range o.values {
 		if !result.Shows(v) {
 			continue
 		}
-		if !first {
-			o.raw(", ")
-		}
-		first = false
-		o.body = appendRow(o.body, result.Times[i], label, v)
+		o.body = rows.append(o.body, result.Times[i], v)
 		if len(o.body) >= flushSize {
 			if o.flush(flushSize); o.err != nil {
-				return first
+				return
 			}
 		}
 	}
-	return first
 }
 
 // aggregated writes the rows of what an aggregation across metrics gave. label stands for a granularity that is no
 // timespan.
 func (o *rowWriter) aggregated(results []*aggregates.Result, label []byte) {
 	o.raw("[")
-	first := true
+	var rows rowText
 	for _, result := range results {
 		if result.Columns() > 0 {
-			first = o.column(result, 0, granularityLabel(result, label), first)
+			rows.label(granularityLabel(result, label))
+			o.column(result, 0, &rows)
 		}
 	}
 	o.raw("]")
@@ -165,12 +159,12 @@ func (o *rowWriter) tree(t *nameTree, results []*aggregates.Result, columns [][]
 		return
 	}
 	o.raw("[")
-	first := true
+	var rows rowText
 	for i, result := range results {
-		label := granularityLabel(result, nil)
+		rows.label(granularityLabel(result, nil))
 		for _, series := range t.series {
 			if column := columns[i][series]; column > 0 {
-				first = o.column(result, column-1, label, first)
+				o.column(result, column-1, &rows)
 			}
 		}
 	}

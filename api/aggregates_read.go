@@ -201,7 +201,7 @@ func readSeries(ctx context.Context, archives Archives, s *seriesReader, f *foun
 	if err != nil {
 		return err
 	}
-	if err := archives.Groups(ctx, f.metric, granularity, columnsOf(method), query.from.Floor(granularity), query.to, &s.groups); err != nil {
+	if err := archives.Groups(ctx, readOf(f.metric, granularity, method, query.from, query.to), &s.groups); err != nil {
 		return err
 	}
 	s.starts, series.Values = s.groups.Aggregate(method, s.starts[:0], query.memory.take(s.groups.Len())[:0])

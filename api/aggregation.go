@@ -187,13 +187,11 @@ func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method car
 	return func(out *rowWriter) {
 		out.raw("[")
 		row := 0
+		var text rowText
 		for i, end := range s.ends {
-			label := label(&measures, granularities[i])
+			text.label(label(&measures, granularities[i]))
 			for ; row < end; row++ {
-				if row > 0 {
-					out.raw(", ")
-				}
-				out.body = appendRow(out.body, s.starts[row], label, s.values[row])
+				out.body = text.append(out.body, s.starts[row], s.values[row])
 				out.flush(flushSize)
 			}
 		}

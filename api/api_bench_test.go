@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"gnocco/metricd"
 )
 
 // discard is a client that counts what it gets.
@@ -30,25 +32,30 @@ func (s *server) serve(b *testing.B, r *http.Request, status int) int {
 	return w.bytes
 }
 
+// BenchmarkGetMeasures reads a day of minutes from the archive: means of one measure, which are short decimals, and of seven, most
+// of which are none.
 func BenchmarkGetMeasures(b *testing.B) {
-	s := newServer(b, nil)
-	path := s.metricOf(b, `{"name":"p","definition":[{"granularity":60}]}`)
-	const rows = 1440
-	var body strings.Builder
-	for i := range rows {
-		fmt.Fprintf(&body, `,{"timestamp":%d,"value":%d.%d}`, 1425652440+60*i, i%100, i%97)
-	}
-	s.want(b, "POST "+path+"/measures", "["+body.String()[1:]+"]", 202, "")
-	s.want(b, "GET "+path+"/measures?refresh=true", "", 200, "~")
-	for _, query := range []string{"aggregation=mean", "aggregation=std", "granularity=60&resample=3600"} {
-		b.Run(fmt.Sprintf("rows=%d/%s", rows, query), func(b *testing.B) {
-			r := httptest.NewRequest("GET", path+"/measures?"+query, nil)
-			r.SetBasicAuth("foobar", "")
-			b.ReportAllocs()
-			for b.Loop() {
-				b.SetBytes(int64(s.serve(b, r, http.StatusOK)))
-			}
-		})
+	for _, measures := range []int{1, 7} {
+		s := newServer(b, nil)
+		path := s.metricOf(b, `{"name":"p","definition":[{"granularity":60}]}`)
+		const rows = 1440
+		var body strings.Builder
+		for i := range rows * measures {
+			fmt.Fprintf(&body, `,{"timestamp":%d,"value":%d.%d}`, 1425652440+60*(i/measures)+i%measures, i%100, i%97)
+		}
+		s.want(b, "POST "+path+"/measures", "["+body.String()[1:]+"]", 202, "")
+		s.want(b, "GET "+path+"/measures?refresh=true", "", 200, "~")
+		check(b, s.options.Archives.(*metricd.Metricd).Checkpoint(b.Context()))
+		for _, query := range []string{"aggregation=mean", "aggregation=std", "granularity=60&resample=3600"} {
+			b.Run(fmt.Sprintf("rows=%d/measures=%d/%s", rows, measures, query), func(b *testing.B) {
+				r := httptest.NewRequest("GET", path+"/measures?"+query, nil)
+				r.SetBasicAuth("foobar", "")
+				b.ReportAllocs()
+				for b.Loop() {
+					b.SetBytes(int64(s.serve(b, r, http.StatusOK)))
+				}
+			})
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func (a *api) readCorrelated(ctx context.Context, q *correlationRequest) (correl
 			if i >= len(series) || ctx.Err() != nil {
 				return
 			}
-			if err := a.Archives.Groups(ctx, q.metrics[i], q.granularity, columnsOf(q.method), q.from.Floor(q.granularity), q.to, &groups); err != nil {
+			if err := a.Archives.Groups(ctx, readOf(q.metrics[i], q.granularity, q.method, q.from, q.to), &groups); err != nil {
 				cancel(err)
 				return
 			}

@@ -154,11 +154,11 @@ func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *Identity
 // costsOf reads what metrics cost.
 func (a *api) costsOf(ctx context.Context, metrics []*model.Metric) ([]saving, error) {
 	costs := make([]saving, len(metrics))
-	queries := make([]GroupsQuery, len(metrics))
+	reads := make([]model.Read, len(metrics))
 	ids := make([]uuid.UUID, len(metrics))
 	for i, metric := range metrics {
 		ids[i] = metric.ID
-		queries[i] = GroupsQuery{metric, coarsestOf(metric), []carbonara.Column{countOf(metric)}, 0, carbonara.MaxTimestamp}
+		reads[i] = model.Read{Metric: metric, Granularity: coarsestOf(metric), Columns: []carbonara.Column{countOf(metric)}, To: carbonara.MaxTimestamp}
 	}
 	if a.Sizes != nil {
 		sizes, err := a.Sizes.Sizes(ctx, ids)
@@ -167,20 +167,20 @@ func (a *api) costsOf(ctx context.Context, metrics []*model.Metric) ([]saving, e
 		}
 		for i := range sizes {
 			costs[i].Bytes = sizes[i].Total()
-			costs[i].FinerBytes = costs[i].Bytes - sizes[i].Splits[queries[i].Granularity]
+			costs[i].FinerBytes = costs[i].Bytes - sizes[i].Splits[reads[i].Granularity]
 		}
 	}
-	archives, err := a.prefetchQueries(ctx, queries)
+	archives, err := a.prefetchReads(ctx, reads)
 	if err != nil {
 		return nil, err
 	}
 	var groups carbonara.Groups
-	for i := range queries {
-		q := &queries[i]
-		if err := archives.Groups(ctx, q.Metric, q.Granularity, q.Columns, q.From, q.To, &groups); err != nil {
+	for i := range reads {
+		read := &reads[i]
+		if err := archives.Groups(ctx, *read, &groups); err != nil {
 			return nil, err
 		}
-		costs[i].MeasuresPerDay = measuresPerDay(&groups, q.Columns[0], q.Granularity)
+		costs[i].MeasuresPerDay = measuresPerDay(&groups, read.Columns[0], read.Granularity)
 	}
 	return costs, nil
 }

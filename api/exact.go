@@ -65,7 +65,8 @@ func (a *api) readCombined(ctx context.Context, operation *aggregates.Operation,
 			for j, metric := range batches[batch] {
 				groups[j] = new(carbonara.Groups)
 				m := found[metric].metric
-				if err := a.Archives.Groups(ctx, m, granularities[i], combination.Columns(m.ArchivePolicy.Plan()), from, to, groups[j]); err != nil {
+				read := model.Read{Metric: m, Granularity: granularities[i], Columns: combination.Columns(m.ArchivePolicy.Plan()), From: from, To: to}
+				if err := a.Archives.Groups(ctx, read, groups[j]); err != nil {
 					return err
 				}
 			}
@@ -109,7 +110,8 @@ func (a *api) resampleExactly(ctx context.Context, s *outgoingScratch, metric *m
 		return inexact(err)
 	}
 	from, to := query.resample.span(query.from, query.to)
-	if err := a.Archives.Groups(ctx, metric, granularity, combination.Columns(metric.ArchivePolicy.Plan()), from, to, &s.groups); err != nil {
+	read := model.Read{Metric: metric, Granularity: granularity, Columns: combination.Columns(metric.ArchivePolicy.Plan()), From: from, To: to}
+	if err := a.Archives.Groups(ctx, read, &s.groups); err != nil {
 		return err
 	}
 	combined, err := combination.Combine([]*carbonara.Groups{&s.groups})

@@ -17,9 +17,22 @@ func appendFloat(dst []byte, f float64) []byte {
 	size := math.Abs(f)
 	switch {
 	case size < 1e15 && f == math.Trunc(f) && (f != 0 || !math.Signbit(f)):
-		return append(strconv.AppendInt(dst, int64(f), 10), '.', '0')
+		if f < 0 {
+			dst = append(dst, '-')
+		}
+		return append(appendWhole(dst, uint64(size)), '.', '0')
 	case size == 0 || size >= 1e-4 && size < 1e16:
 		at := len(dst)
+		if size >= 1e-4 && size < 1e15 {
+			if f < 0 {
+				dst = append(dst, '-')
+			}
+			var ok bool
+			if dst, ok = appendShortest(dst, size); ok {
+				return dst
+			}
+			dst = dst[:at]
+		}
 		dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
 		for _, c := range dst[at:] {
 			if c == '.' {

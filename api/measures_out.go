@@ -67,16 +67,15 @@ func (a *api) fetch(ctx context.Context, s *outgoingScratch, metric *model.Metri
 	if query.exact {
 		return a.resampleExactly(ctx, s, metric, granularity, query)
 	}
-	from, to := query.from.Floor(granularity), query.to
+	read := readOf(metric, granularity, query.method, query.from, query.to)
 	if query.resample != nil {
-		from, to = query.resample.span(query.from, query.to)
+		read.From, read.To = query.resample.span(query.from, query.to)
 		if query.method.IsRate() {
 			// The first difference starts at an aggregate before, as far back as Gnocchi looks: the split's first.
-			from = min(from, carbonara.SplitKeyOf(query.from, granularity).Start)
+			read.From = min(read.From, carbonara.SplitKeyOf(query.from, granularity).Start)
 		}
 	}
-	columns := columnsOf(query.method)
-	if err := a.Archives.Groups(ctx, metric, granularity, columns, from, to, &s.groups); err != nil {
+	if err := a.Archives.Groups(ctx, read, &s.groups); err != nil {
 		return err
 	}
 	if query.resample == nil {
@@ -86,29 +85,18 @@ func (a *api) fetch(ctx context.Context, s *outgoingScratch, metric *model.Metri
 	return a.regroup(ctx, s, query)
 }
 
-// columnsOf returns the columns that method is derived from. Rates need their count to tell which groups have none.
-func columnsOf(method carbonara.Method) []carbonara.Column {
-	columns := method.Columns()
-	if count := carbonara.ColumnCount.Rate(); method.IsRate() && columns[0] != count {
-		columns = slices.Insert(columns, 0, count)
-	}
-	return columns
-}
-
 // flushSize is how much of an answer is gathered before it is sent.
 const flushSize = 64 << 10
 
 // writeRows sends the rows. An answer of one piece gets a Content-Length.
 func writeRows(w http.ResponseWriter, s *outgoingScratch, query *measuresQuery) {
 	body, flushed, row := append(s.body[:0], '['), false, 0
+	var text rowText
 	defer func() { s.body = body }()
 	for i, end := range s.ends {
-		label := label(query, query.granularities[i])
+		text.label(label(query, query.granularities[i]))
 		for ; row < end; row++ {
-			if row > 0 {
-				body = append(body, ", "...)
-			}
-			body = appendRow(body, s.starts[row], label, s.values[row])
+			body = text.append(body, s.starts[row], s.values[row])
 			if len(body) >= flushSize {
 				if _, err := w.Write(body); err != nil {
 					return // the client is gone
@@ -122,16 +110,6 @@ func writeRows(w http.ResponseWriter, s *outgoingScratch, query *measuresQuery) 
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	_, _ = w.Write(body)
-}
-
-// appendRow appends [timestamp, granularity, value]; label is the granularity.
-func appendRow(body []byte, t carbonara.Timestamp, label []byte, v float64) []byte {
-	body = append(body, `["`...)
-	body = model.AppendTimestamp(body, t)
-	body = append(body, `", `...)
-	body = append(body, label...)
-	body = append(body, ", "...)
-	return append(appendFloat(body, v), ']')
 }
 
 // label is what stands for the granularity in each row: seconds, or the calendar's letter.

@@ -22,10 +22,9 @@ import (
 
 // Archives is what the API reads aggregates from. Package metricd implements it for the sacks that this process owns.
 type Archives interface {
-	// Groups sets dst to the groups of metric with from <= start < to, with these columns, which ascend. What the archive
-	// policy no longer keeps is left out. A metric without any measures has no groups: that is no error.
-	Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
-		from, to carbonara.Timestamp, dst *carbonara.Groups) error
+	// Groups sets dst to the groups that read asks for. What the archive policy no longer keeps is left out. A metric without
+	// any measures has no groups: that is no error.
+	Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error
 
 	// Refresh returns once everything accepted for these metrics before the call is visible to Groups.
 	Refresh(ctx context.Context, metrics []uuid.UUID) error

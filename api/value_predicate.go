@@ -7,26 +7,46 @@ import (
 )
 
 // valuePredicate is a condition on the value of an aggregate, as a function from it: what holds is not zero.
-type valuePredicate func(value float64) float64
+type valuePredicate struct {
+	of   func(value float64) float64
+	over func(values span) span // bounds what of answers for any of values
+}
 
 // holds tells whether p lets value through. NaN is something, as in Python.
-func (p valuePredicate) holds(value float64) bool { return p(value) != 0 }
+func (p valuePredicate) holds(value float64) bool { return p.of(value) != 0 }
 
-// valueOperators compare or calculate; 1 stands for true. A value divided by zero is infinite or NaN.
-var valueOperators = map[string]func(a, b float64) float64{
-	"=": equal, "==": equal, "eq": equal,
-	"!=": notEqual, "≠": notEqual, "ne": notEqual,
-	"<": less, "lt": less,
-	">": greater, "gt": greater,
-	"<=": lessOrEqual, "≤": lessOrEqual, "le": lessOrEqual,
-	">=": greaterOrEqual, "≥": greaterOrEqual, "ge": greaterOrEqual,
-	"%": modulo, "mod": modulo,
-	"+": add, "add": add,
-	"-": subtract, "sub": subtract,
-	"*": multiply, "×": multiply, "mul": multiply,
-	"/": divide, "÷": divide, "div": divide,
-	"**": math.Pow, "^": math.Pow, "pow": math.Pow,
+// valueOperator compares or calculates; 1 stands for true. A value divided by zero is infinite or NaN.
+type valueOperator struct {
+	of   func(a, b float64) float64
+	over func(a, b span) span
 }
+
+// valueOperators are the operators by their names.
+var valueOperators = func() map[string]valueOperator {
+	operators := make(map[string]valueOperator)
+	for _, o := range []struct {
+		names []string
+		valueOperator
+	}{
+		{[]string{"=", "==", "eq"}, valueOperator{equal, equalSpan}},
+		{[]string{"!=", "≠", "ne"}, valueOperator{notEqual, notEqualSpan}},
+		{[]string{"<", "lt"}, valueOperator{less, lessSpan}},
+		{[]string{">", "gt"}, valueOperator{greater, greaterSpan}},
+		{[]string{"<=", "≤", "le"}, valueOperator{lessOrEqual, lessOrEqualSpan}},
+		{[]string{">=", "≥", "ge"}, valueOperator{greaterOrEqual, greaterOrEqualSpan}},
+		{[]string{"%", "mod"}, valueOperator{modulo, unknownSpan}},
+		{[]string{"+", "add"}, valueOperator{add, arithmeticSpan(add)}},
+		{[]string{"-", "sub"}, valueOperator{subtract, arithmeticSpan(subtract)}},
+		{[]string{"*", "×", "mul"}, valueOperator{multiply, multiplySpan}},
+		{[]string{"/", "÷", "div"}, valueOperator{divide, divideSpan}},
+		{[]string{"**", "^", "pow"}, valueOperator{math.Pow, unknownSpan}},
+	} {
+		for _, name := range o.names {
+			operators[name] = o.valueOperator
+		}
+	}
+	return operators
+}()
 
 func equal(a, b float64) float64          { return zeroOrOne(a == b) }
 func notEqual(a, b float64) float64       { return zeroOrOne(a != b) }
@@ -62,33 +82,52 @@ const maxPredicateDepth = 100
 func (in input) valuePredicate() (valuePredicate, error) {
 	name, operand, err := in.only()
 	if err != nil {
-		return nil, err
+		return valuePredicate{}, err
 	}
 	all := slices.Contains([]string{"and", "∧"}, name)
 	switch {
 	case name == "not":
-		return nil, badRequest("Unknown operator not") // Gnocchi has the word, but does not know it
+		return valuePredicate{}, badRequest("Unknown operator not") // Gnocchi has the word, but does not know it
 	case !all && name != "or" && name != "∨":
 		return in.valueOperation()
 	}
 	list, ok := operand.value.([]any)
 	if !ok {
-		return nil, operand.fault("expected a list")
+		return valuePredicate{}, operand.fault("expected a list")
 	}
 	parts := make([]valuePredicate, len(list))
 	for i, item := range list {
 		if parts[i], err = operand.at(item, i).valuePredicate(); err != nil {
-			return nil, err
+			return valuePredicate{}, err
 		}
 	}
-	return func(value float64) float64 {
-		for _, part := range parts {
-			if part.holds(value) != all {
-				return zeroOrOne(!all)
+	return joined(parts, all), nil
+}
+
+// joined holds where all parts do, or any.
+func joined(parts []valuePredicate, all bool) valuePredicate {
+	return valuePredicate{
+		func(value float64) float64 {
+			for _, part := range parts {
+				if part.holds(value) != all {
+					return zeroOrOne(!all)
+				}
 			}
-		}
-		return zeroOrOne(all)
-	}, nil
+			return zeroOrOne(all)
+		},
+		func(values span) span {
+			may, must := all, all
+			for _, part := range parts {
+				s := part.over(values) // once: parts nest
+				if all {
+					may, must = may && s.mayHold(), must && s.mustHold()
+				} else {
+					may, must = may || s.mayHold(), must || s.mustHold()
+				}
+			}
+			return truth(may, must)
+		},
+	}
 }
 
 // valueOperation reads {operator: number}, whose left operand is the value, or {operator: [operand, operand]}, operands
@@ -96,22 +135,25 @@ func (in input) valuePredicate() (valuePredicate, error) {
 func (in input) valueOperation() (valuePredicate, error) {
 	name, operand, err := in.only()
 	if err != nil {
-		return nil, err
+		return valuePredicate{}, err
 	}
 	operator, ok := valueOperators[name]
 	if !ok {
-		return nil, operand.fault("extra keys not allowed")
+		return valuePredicate{}, operand.fault("extra keys not allowed")
 	}
 	list, ok := operand.value.([]any)
 	if !ok {
 		constant, err := operand.number()
 		if err != nil {
-			return nil, err
+			return valuePredicate{}, err
 		}
-		return func(value float64) float64 { return operator(value, constant) }, nil
+		return valuePredicate{
+			func(value float64) float64 { return operator.of(value, constant) },
+			func(values span) span { return operator.over(values, pointSpan(constant)) },
+		}, nil
 	}
 	if len(list) != 2 {
-		return nil, operand.fault("length of value must be 2")
+		return valuePredicate{}, operand.fault("length of value must be 2")
 	}
 	var sides [2]valuePredicate
 	for i, item := range list {
@@ -121,13 +163,16 @@ func (in input) valueOperation() (valuePredicate, error) {
 		} else {
 			var constant float64
 			constant, err = side.number()
-			sides[i] = func(float64) float64 { return constant }
+			sides[i] = valuePredicate{func(float64) float64 { return constant }, func(span) span { return pointSpan(constant) }}
 		}
 		if err != nil {
-			return nil, err
+			return valuePredicate{}, err
 		}
 	}
-	return func(value float64) float64 { return operator(sides[0](value), sides[1](value)) }, nil
+	return valuePredicate{
+		func(value float64) float64 { return operator.of(sides[0].of(value), sides[1].of(value)) },
+		func(values span) span { return operator.over(sides[0].over(values), sides[1].over(values)) },
+	}, nil
 }
 
 // only takes apart an object of one member.

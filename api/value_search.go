@@ -16,9 +16,11 @@ import (
 // valueSearch is a search for aggregates by their values.
 type valueSearch struct {
 	from, to      carbonara.Timestamp
-	name          string          // of the method
-	granularities []time.Duration // coarsest first; nil: those of each metric's archive policy
+	name          string           // of the method
+	method        carbonara.Method // invalid if no method has this name
+	granularities []time.Duration  // coarsest first; nil: those of each metric's archive policy
 	predicate     valuePredicate
+	sought        *carbonara.Sought // what the predicate is after; nil for everything
 }
 
 // searchValues answers the aggregates of some metrics whose values a predicate holds for. Metrics that do not exist are left out.
@@ -42,6 +44,7 @@ func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *Identity
 	if search.predicate, err = (input{value: body}).valuePredicate(); err != nil {
 		return err
 	}
+	search.sought = search.predicate.sought(search.method)
 	s := a.outgoing.get()
 	defer func() { a.outgoing.put(s, cap(s.body)+16*cap(s.values)) }()
 	s.body = append(s.body[:0], '{')
@@ -91,6 +94,7 @@ func parseValueSearch(values url.Values, now carbonara.Timestamp) (*valueSearch,
 	if values.Has("aggregation") {
 		search.name = values.Get("aggregation")
 	}
+	search.method, _ = carbonara.ParseMethod(search.name)
 	for name, t := range map[string]*carbonara.Timestamp{"start": &search.from, "stop": &search.to} {
 		if parseInstant(values, name, now, t) != nil {
 			return nil, badRequest("Invalid value for %s", name)
@@ -116,33 +120,24 @@ func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *mode
 		granularities = slices.Clone(metric.ArchivePolicy.Granularities())
 		slices.Reverse(granularities)
 	}
-	method, err := carbonara.ParseMethod(search.name)
 	for _, granularity := range granularities {
-		if err != nil || !metric.ArchivePolicy.HasMethod(method) || !metric.ArchivePolicy.HasGranularity(granularity) {
+		if !metric.ArchivePolicy.HasMethod(search.method) || !metric.ArchivePolicy.HasGranularity(granularity) {
 			return noAggregation(search.name, granularity)
 		}
 	}
-	rows := 0
+	var rows rowText
 	for _, granularity := range granularities {
-		err := a.Archives.Groups(ctx, metric, granularity, columnsOf(method), search.from.Floor(granularity), search.to, &s.groups)
-		if err != nil {
+		read := readOf(metric, granularity, search.method, search.from, search.to)
+		read.Sought = search.sought
+		if err := a.Archives.Groups(ctx, read, &s.groups); err != nil {
 			return err
 		}
-		s.starts, s.values = s.groups.Aggregate(method, s.starts[:0], s.values[:0])
+		s.starts, s.values = s.groups.Aggregate(search.method, s.starts[:0], s.values[:0])
+		rows.label(appendFloat(nil, granularity.Seconds()))
 		for i, value := range s.values {
-			if !search.predicate.holds(value) {
-				continue
+			if search.predicate.holds(value) {
+				s.body = rows.append(s.body, s.starts[i], value)
 			}
-			if rows++; rows > 1 {
-				s.body = append(s.body, ", "...)
-			}
-			s.body = append(s.body, `["`...)
-			s.body = model.AppendTimestamp(s.body, s.starts[i])
-			s.body = append(s.body, `", `...)
-			s.body = appendFloat(s.body, granularity.Seconds())
-			s.body = append(s.body, ", "...)
-			s.body = appendFloat(s.body, value)
-			s.body = append(s.body, ']')
 		}
 	}
 	return nil

@@ -149,17 +149,26 @@ func DecodeSplit(src []byte, key SplitKey, want []Column, from, to Timestamp, ds
 }
 
 func (s *scratch) decodeSplit(src []byte, key SplitKey, want []Column, from, to Timestamp, dst *Groups) error {
+	lo, hi, err := s.openSplit(src, key, want, from, to, dst)
+	if err != nil {
+		return err
+	}
+	return s.decodeRows(key, lo, hi, dst)
+}
+
+// openSplit parses src, makes dst ready, and returns which rows, lo to hi (exclusive), lie in the range.
+func (s *scratch) openSplit(src []byte, key SplitKey, want []Column, from, to Timestamp, dst *Groups) (lo, hi int, err error) {
 	if dst.Len() == 0 {
 		dst.Reset(key.Granularity, want)
 	} else if len(dst.Columns) != len(want) {
 		panic(fmt.Sprintf("carbonara: columns %v wanted into groups of %v", want, dst.Columns))
 	}
 	if _, err := s.parseSplit(src, key.lastPosition()); err != nil {
-		return err
+		return 0, 0, err
 	}
-	lo, _ := slices.BinarySearch(s.positions, uint16(key.positionFrom(from)))
-	hi, _ := slices.BinarySearch(s.positions, uint16(key.positionFrom(to)))
-	return s.decodeRows(key, lo, hi, dst)
+	lo, _ = slices.BinarySearch(s.positions, uint16(key.positionFrom(from)))
+	hi, _ = slices.BinarySearch(s.positions, uint16(key.positionFrom(to)))
+	return lo, hi, nil
 }
 
 // decodeRows appends rows lo to hi (exclusive) of the parsed split to dst, with dst's columns.

@@ -206,15 +206,16 @@ func TestVectorSplitsAllocateNothing(t *testing.T) {
 		t.Helper()
 		var src []byte
 		got := new(carbonara.Groups)
-		var zones []carbonara.GroupZone
+		var found carbonara.Groups
+		low := carbonara.Sought{Method: carbonara.Max, Zone: carbonara.Zone{Low: math.Inf(-1), High: -1e300}}
 		n := testing.AllocsPerRun(50, func() {
 			src = carbonara.AppendSplit(src[:0], testKey, g)
 			got.Reset(testKey.Granularity, g.Columns)
 			if err := carbonara.DecodeSplit(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, got); err != nil {
 				t.Fatal(err)
 			}
-			var err error
-			if zones, err = carbonara.SplitZones(src, testKey, carbonara.Max, zones[:0]); err != nil {
+			found.Reset(testKey.Granularity, g.Columns)
+			if err := low.DecodeSplit(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, &found); err != nil {
 				t.Fatal(err)
 			}
 		})

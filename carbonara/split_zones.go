@@ -1,47 +1,14 @@
 package carbonara
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
-// GroupZone bounds the aggregates of one method for the groups that start at or after From and before To.
-type GroupZone struct {
-	From, To Timestamp
-	Zone
-}
-
-// SplitZones appends to dst, for groups of src that ascend and are together all of them, bounds of what method m answers:
-// vector by vector, told without decoding any. A search for values decodes only the vectors (DecodeSplit, From to To)
-// whose zone its condition may hold in. Where nothing is known, as of splits of format 1, a zone is everything. An error
-// wraps ErrCorrupt, and dst comes back as it was.
-func SplitZones(src []byte, key SplitKey, m Method, dst []GroupZone) ([]GroupZone, error) {
-	s := getScratch()
-	defer s.release()
-	if _, err := s.parseSplit(src, key.lastPosition()); err != nil {
-		return dst, fmt.Errorf("split %v: %w", key, err)
-	}
-	n := len(s.positions)
-	if n == 0 {
-		return dst, nil
-	}
-	step := n
+// groupsPerZone returns how many groups of the parsed split, which has any, a zone bounds.
+func (s *scratch) groupsPerZone() int {
 	if s.version == splitVectorVersion {
-		step = vectorLen
+		return vectorLen
 	}
-	for from := 0; from < n; from += step {
-		to := min(from+step, n)
-		zone, err := s.methodZone(m, from/vectorLen)
-		if err != nil {
-			return dst[:len(dst)-from/step], fmt.Errorf("split %v: %w", key, err)
-		}
-		dst = append(dst, GroupZone{key.at(s.positions[from]), key.at(s.positions[to-1]).Add(key.Granularity), zone})
-	}
-	return dst, nil
+	return len(s.positions)
 }
-
-// everything is the zone of values that nothing is known of.
-var everything = Zone{math.Inf(-1), math.Inf(1)}
 
 // methodZone returns the zone of a method's aggregates in a vector of the parsed split.
 func (s *scratch) methodZone(m Method, vector int) (Zone, error) {

@@ -16,8 +16,45 @@ type Zone struct{ Low, High float64 }
 // emptyZone holds no value.
 var emptyZone = Zone{math.Inf(1), math.Inf(-1)}
 
+// everything is the zone of values that nothing is known of.
+var everything = Zone{math.Inf(-1), math.Inf(1)}
+
 // Empty tells that no group has a value, or all are NaN.
 func (z Zone) Empty() bool { return z.Low > z.High }
+
+// Contains tells whether v lies in z. NaN does not.
+func (z Zone) Contains(v float64) bool { return v >= z.Low && v <= z.High }
+
+// Meets tells whether a value may lie in both.
+func (z Zone) Meets(y Zone) bool {
+	return !z.Empty() && !y.Empty() && z.Low <= y.High && y.Low <= z.High
+}
+
+// ZoneOf returns the narrowest zone that bisection finds around all values for which a condition may hold. May is told zones,
+// and answers false only if it holds for no value in one.
+func ZoneOf(may func(Zone) bool) Zone {
+	z := everything
+	if !may(z) {
+		return emptyZone
+	}
+	lowest, highest := rank(z.Low), rank(z.High)
+	z.Low = unrank(leastRank(lowest, highest, func(r int64) bool { return may(Zone{math.Inf(-1), unrank(r)}) }))
+	z.High = unrank(-leastRank(-highest, -lowest, func(r int64) bool { return may(Zone{unrank(-r), math.Inf(1)}) }))
+	return z
+}
+
+// leastRank returns a rank in low to high for which ok holds, and does not for the one before, if there is one. It holds for high.
+func leastRank(low, high int64, ok func(rank int64) bool) int64 {
+	for low < high {
+		middle := low + int64(uint64(high-low)/2)
+		if ok(middle) {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low
+}
 
 // appendZone appends the zone of values.
 func appendZone(dst []byte, values []float64) []byte {

@@ -38,7 +38,8 @@ func groupsOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) 
 		t.Fatal(err)
 	}
 	var groups carbonara.Groups
-	return &groups, w.Groups(context.Background(), metric, time.Minute, metric.ArchivePolicy.Plan().Columns, 0, carbonara.MaxTimestamp, &groups)
+	return &groups, w.Groups(context.Background(), model.Read{Metric: metric, Granularity: time.Minute, Columns: metric.ArchivePolicy.Plan().Columns,
+		To: carbonara.MaxTimestamp}, &groups)
 }
 
 func countOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) float64 {

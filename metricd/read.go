@@ -18,32 +18,37 @@ type batch struct {
 	overlay carbonara.Groups
 }
 
-// Groups reads the groups of a metric at one granularity of its policy that start at or after from and before to, as
-// far as its timespan goes, into dst: the splits, and on top what the head adds. Columns are ascending.
-func (p *Metricd) Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
-	from, to carbonara.Timestamp, dst *carbonara.Groups) error {
+// Groups reads what is asked for, as far as the archive policy's timespan goes, into dst: the splits, and on top what the head
+// adds.
+func (p *Metricd) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
 	started := time.Now()
 	defer func() { p.metrics.readSeconds.Observe(time.Since(started).Seconds()) }()
-	dst.Reset(granularity, columns)
-	s, err := p.sackOf(metric.ID)
+	dst.Reset(read.Granularity, read.Columns)
+	s, err := p.sackOf(read.Metric.ID)
 	if err != nil {
 		return err
 	}
-	return s.groups(ctx, metric, granularity, from, to, dst)
+	return s.groups(ctx, read, dst)
 }
 
-func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) error {
+func (s *sack) groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return notOwned(s.number)
 	}
-	h := s.heads[metric.ID]
-	timespan := metric.ArchivePolicy.Timespan(granularity)
-	if timespan > 0 && h != nil && h.hasNewest {
-		from, timespan = max(from, archive.OldestKept(h.newest.Timestamp.Floor(granularity), timespan)), 0
+	h := s.heads[read.Metric.ID]
+	policy := read.Metric.ArchivePolicy
+	timespan := policy.Timespan(read.Granularity)
+	if h != nil {
+		if timespan > 0 && h.hasNewest {
+			read.From, timespan = max(read.From, archive.OldestKept(h.newest.Timestamp.Floor(read.Granularity), timespan)), 0
+		}
+		if !h.has(read.Columns) {
+			read.Sought = nil // the head's groups take from those below what it lacks
+		}
 	}
-	corrupt, err := s.store.KeptGroups(metric.ID, granularity, timespan, from, to, dst)
+	corrupt, err := s.store.KeptGroups(&read, timespan, dst)
 	if err != nil {
 		return err
 	}
@@ -51,10 +56,20 @@ func (s *sack) groups(ctx context.Context, metric *model.Metric, granularity tim
 	if h == nil || len(h.pending) == 0 {
 		return nil
 	}
-	if !slices.Contains(h.plan.Granularities, granularity) && metric.ArchivePolicy.HasGranularity(granularity) {
+	if !slices.Contains(h.plan.Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
 		return nil // not reaggregated yet
 	}
-	return s.overlayHead(ctx, h, granularity, from, to, dst)
+	return s.overlayHead(ctx, h, read.Granularity, read.From, read.To, dst)
+}
+
+// has tells whether the head's groups have all of these columns.
+func (h *head) has(columns []carbonara.Column) bool {
+	for _, c := range columns {
+		if _, ok := slices.BinarySearch(h.plan.Columns, c); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.

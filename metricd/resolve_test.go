@@ -111,7 +111,7 @@ func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		var groups carbonara.Groups
-		if err := p.Groups(t.Context(), metric, policy.Granularities()[0], []carbonara.Column{carbonara.ColumnCount}, 0, carbonara.MaxTimestamp, &groups); err != nil {
+		if err := p.Groups(t.Context(), model.Read{Metric: metric, Granularity: policy.Granularities()[0], Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
 			t.Fatal(err)
 		}
 		got := 0.0

@@ -9,9 +9,50 @@ import (
 // AppendTimestamp writes t as answers about measures have it, 2014-10-06T14:33:57+00:00: whole seconds, the rest cut.
 // t must be valid.
 func AppendTimestamp(dst []byte, t carbonara.Timestamp) []byte {
+	start := len(dst)
+	dst = append(dst, timestampShape...)
 	seconds := uint64(t) / 1e9
-	days, second := uint32(seconds/86400), uint32(seconds%86400)
+	putDate(dst[start:], uint32(seconds/86400))
+	putTime(dst[start:], uint32(seconds%86400))
+	return dst
+}
 
+const timestampShape = "0000-00-00T00:00:00+00:00"
+
+// TimestampText is one timestamp after the other, as AppendTimestamp writes them, in the same memory: of the same day, only the
+// time is written anew.
+type TimestampText struct {
+	text     []byte
+	midnight uint64 // seconds; of the date in text
+}
+
+// NewTimestampText makes all of text the text of t, which must be valid. It has the length that AppendTimestamp appends.
+func NewTimestampText(text []byte, t carbonara.Timestamp) TimestampText {
+	x := TimestampText{text: text[:len(timestampShape):len(timestampShape)]}
+	AppendTimestamp(text[:0], t)
+	x.midnight = uint64(t) / 86400e9 * 86400
+	return x
+}
+
+// Set makes it the text of t, which must be valid.
+func (x *TimestampText) Set(t carbonara.Timestamp) {
+	second := uint64(t)/1e9 - x.midnight
+	if second >= 86400 {
+		*x = NewTimestampText(x.text, t)
+		return
+	}
+	putTime(x.text, uint32(second))
+}
+
+// putTime writes the second of a day.
+func putTime(b []byte, second uint32) {
+	putPair(b, 11, second/3600)
+	putPair(b, 14, second/60%60)
+	putPair(b, 17, second%60)
+}
+
+// putDate writes the date of a day since 1970.
+func putDate(b []byte, days uint32) {
 	// From the day to the date in 32-bit multiplications and shifts: Neri and Schneider, "Euclidean affine functions
 	// and their application to calendar algorithms", 2022. Years run from March.
 	n1 := 4*(days+719468) + 3
@@ -25,19 +66,10 @@ func AppendTimestamp(dst []byte, t carbonara.Timestamp) []byte {
 		year++
 		month -= 12
 	}
-
-	const shape = "0000-00-00T00:00:00+00:00"
-	start := len(dst)
-	dst = append(dst, shape...)
-	b := dst[start : start+len(shape)]
 	putPair(b, 0, year/100)
 	putPair(b, 2, year%100)
 	putPair(b, 5, month)
 	putPair(b, 8, day)
-	putPair(b, 11, second/3600)
-	putPair(b, 14, second/60%60)
-	putPair(b, 17, second%60)
-	return dst
 }
 
 // putPair writes n < 100 as two digits.

@@ -164,8 +164,13 @@ func eachDay(f func(carbonara.Timestamp)) {
 
 func TestAppendTimestamp(t *testing.T) {
 	var got, want []byte
+	rewritten := model.AppendTimestamp(nil, 86400e9)
+	text := model.NewTimestampText(rewritten, 86400e9)
 	eachDay(func(ts carbonara.Timestamp) {
 		got = model.AppendTimestamp(got[:0], ts)
+		if text.Set(ts); string(rewritten) != string(got) {
+			t.Fatalf("%d: rewritten to %s, want %s", ts, rewritten, got)
+		}
 		want = ts.Time().AppendFormat(want[:0], "2006-01-02T15:04:05+00:00")
 		if string(got) != string(want) {
 			t.Fatalf("%d: got %s, want %s", ts, got, want)

@@ -120,7 +120,7 @@ func (s *stores) values(t *testing.T) string {
 		check(t, s.metricd.Refresh(t.Context(), []uuid.UUID{m.ID}))
 		mean, _ := carbonara.ParseMethod("mean")
 		var groups carbonara.Groups
-		check(t, s.metricd.Groups(t.Context(), m, time.Second, mean.Columns(), 0, carbonara.MaxTimestamp, &groups))
+		check(t, s.metricd.Groups(t.Context(), model.Read{Metric: m, Granularity: time.Second, Columns: mean.Columns(), To: carbonara.MaxTimestamp}, &groups))
 		times, values := groups.Aggregate(mean, nil, nil)
 		for i := range times {
 			texts = append(texts, fmt.Sprintf("%s=%v@%d", m.Name, values[i], times[i]/1e9))

@@ -127,15 +127,11 @@ func (c *Client) Refresh(ctx context.Context, address string, sacks []int) error
 }
 
 // Groups reads many metrics' groups from the process that holds their sacks; dst has one for each read.
-func (c *Client) Groups(ctx context.Context, address string, reads []Read, dst []*carbonara.Groups) error {
+func (c *Client) Groups(ctx context.Context, address string, reads []model.Read, dst []*carbonara.Groups) error {
 	var numbers policies
 	request := groupsRequest{Reads: make([]readItem, len(reads))}
-	for i, r := range reads {
-		item := readItem{Metric: r.Metric.ID, Policy: numbers.of(r.Metric.ArchivePolicy), Granularity: r.Granularity, From: r.From, To: r.To}
-		for _, column := range r.Columns {
-			item.Columns = append(item.Columns, int(column))
-		}
-		request.Reads[i] = item
+	for i := range reads {
+		request.Reads[i] = toReadItem(&reads[i], &numbers)
 	}
 	request.Policies = numbers.list
 	return c.post(ctx, address, "groups", &request, func(body io.Reader) error {

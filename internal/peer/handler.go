@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -21,8 +20,7 @@ import (
 
 // Archives is what other processes read of the sacks held here.
 type Archives interface {
-	Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
-		from, to carbonara.Timestamp, dst *carbonara.Groups) error
+	Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error
 	RefreshSacks(ctx context.Context, sacks []int) error
 	Sizes(ctx context.Context, metrics []uuid.UUID) ([]archive.Size, error)
 	Reaggregate(ctx context.Context, metrics []*model.Metric) (model.Reaggregated, error)
@@ -130,16 +128,12 @@ func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 	var groups carbonara.Groups
 	var body []byte
 	sent := false
-	for _, read := range request.Reads {
-		if read.Policy < 0 || read.Policy >= len(policies) {
-			return model.ErrInvalid
+	for i := range request.Reads {
+		read, err := request.Reads[i].model(policies)
+		if err == nil {
+			err = p.Archives.Groups(r.Context(), read, &groups)
 		}
-		columns := make([]carbonara.Column, len(read.Columns))
-		for i, c := range read.Columns {
-			columns[i] = carbonara.Column(c)
-		}
-		metric := &model.Metric{ID: read.Metric, ArchivePolicy: policies[read.Policy]}
-		if err := p.Archives.Groups(r.Context(), metric, read.Granularity, columns, read.From, read.To, &groups); err != nil {
+		if err != nil {
 			if sent { // the answer has begun: cut off, it is none
 				panic(http.ErrAbortHandler)
 			}

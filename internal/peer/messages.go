@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/archive"
 )
@@ -22,28 +21,6 @@ type pollRequest struct {
 type pollSack struct {
 	Sack  int    `json:"sack"`
 	After uint64 `json:"after"`
-}
-
-// Read is one metric's groups at one granularity, as metricd reads them.
-type Read struct {
-	Metric      *model.Metric
-	Granularity time.Duration
-	Columns     []carbonara.Column
-	From, To    carbonara.Timestamp
-}
-
-type groupsRequest struct {
-	Policies []policy   `json:"policies"`
-	Reads    []readItem `json:"reads"`
-}
-
-type readItem struct {
-	Metric      uuid.UUID           `json:"metric"`
-	Policy      int                 `json:"policy"` // index into Policies
-	Granularity time.Duration       `json:"granularity"`
-	Columns     []int               `json:"columns"`
-	From        carbonara.Timestamp `json:"from"`
-	To          carbonara.Timestamp `json:"to"`
 }
 
 type sacksRequest struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -149,7 +150,7 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	}
 	var groups carbonara.Groups
 	columns := metric.ArchivePolicy.Plan().Columns
-	if err := w.Groups(t.Context(), metric, time.Minute, columns, 0, carbonara.MaxTimestamp, &groups); err != nil {
+	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, To: carbonara.MaxTimestamp}, &groups); err != nil {
 		t.Fatal(err)
 	}
 	count, sum := 0.0, 0.0
@@ -211,7 +212,7 @@ func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var groups carbonara.Groups
-	if err := w.Groups(t.Context(), metric, time.Minute, []carbonara.Column{carbonara.ColumnCount}, 0, carbonara.MaxTimestamp, &groups); err != nil {
+	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
 		t.Fatal(err)
 	}
 	if counts := groups.Column(carbonara.ColumnCount); len(counts) != 1 || counts[0] != 20 {
@@ -229,7 +230,7 @@ func TestGroupsComeOver(t *testing.T) {
 	if err := o.client.Refresh(t.Context(), o.address, []int{0}); err != nil {
 		t.Fatal(err)
 	}
-	var reads []peer.Read
+	var reads []model.Read
 	var got []*carbonara.Groups
 	for _, id := range ids {
 		metric, err := o.Index.Metric(id)
@@ -237,7 +238,7 @@ func TestGroupsComeOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, columns := range [][]carbonara.Column{metric.ArchivePolicy.Plan().Columns, {carbonara.ColumnSum}, {}} {
-			reads = append(reads, peer.Read{Metric: metric, Granularity: time.Minute, Columns: columns, From: start, To: start + 100e9})
+			reads = append(reads, model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, From: start, To: start + 100e9})
 			got = append(got, new(carbonara.Groups))
 		}
 	}
@@ -246,7 +247,7 @@ func TestGroupsComeOver(t *testing.T) {
 	}
 	for i, r := range reads {
 		var want carbonara.Groups
-		if err := o.Metricd.Groups(t.Context(), r.Metric, r.Granularity, r.Columns, r.From, r.To, &want); err != nil {
+		if err := o.Metricd.Groups(t.Context(), r, &want); err != nil {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(*got[i]) != fmt.Sprint(want) {
@@ -258,6 +259,65 @@ func TestGroupsComeOver(t *testing.T) {
 	}
 	if err := o.client.Groups(t.Context(), o.address, reads, got); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("groups of a sack that is not held: %v", err)
+	}
+}
+
+// toldReads keeps what it is asked.
+type toldReads struct {
+	peer.Archives
+	reads []model.Read
+}
+
+func (a *toldReads) Groups(_ context.Context, read model.Read, dst *carbonara.Groups) error {
+	a.reads = append(a.reads, read)
+	dst.Reset(read.Granularity, read.Columns)
+	return nil
+}
+
+// What is sought is told to the other process to the bit; what JSON cannot say is not, and all is read.
+func TestGroupsTellWhatIsSought(t *testing.T) {
+	key, err := peer.LoadKey(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	archives := new(toldReads)
+	server := httptest.NewServer((&peer.Process{Key: key, Archives: archives}).Handler())
+	defer server.Close()
+	client := peer.NewClient(key, nil)
+	defer client.Close()
+	minute, inf := time.Minute, math.Inf(1)
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}}, []string{"rate:95pct"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reads []model.Read
+	var groups []*carbonara.Groups
+	ask := func(zone carbonara.Zone) {
+		sought := &carbonara.Sought{Method: carbonara.PercentileMethod(95).Rate(), Zone: zone}
+		reads = append(reads, model.Read{Metric: &model.Metric{ID: uuid.New(), ArchivePolicy: policy}, Granularity: time.Minute, Sought: sought})
+		groups = append(groups, new(carbonara.Groups))
+	}
+	ask(carbonara.Zone{Low: math.Nextafter(1e9, inf), High: math.MaxFloat64})
+	ask(carbonara.Zone{Low: -inf, High: math.Copysign(0, -1)})
+	ask(carbonara.Zone{Low: 0.1, High: inf})
+	ask(carbonara.Zone{Low: inf, High: inf})
+	ask(carbonara.Zone{Low: inf, High: -inf})
+	if err := client.Groups(t.Context(), strings.TrimPrefix(server.URL, "http://"), reads, groups); err != nil {
+		t.Fatal(err)
+	}
+	for i, told := range archives.reads {
+		if i >= 3 {
+			if told.Sought != nil {
+				t.Errorf("sought %v, told %v", reads[i].Sought, told.Sought)
+			}
+			continue
+		}
+		if told.Sought == nil || *told.Sought != *reads[i].Sought || told.Metric.ID != reads[i].Metric.ID {
+			t.Errorf("asked %+v, told %+v", reads[i], told)
+		}
+	}
+	if len(archives.reads) != len(reads) {
+		t.Errorf("%d reads of %d", len(archives.reads), len(reads))
 	}
 }
 

@@ -30,22 +30,19 @@ type archives struct {
 }
 
 // Groups implements api.Archives.
-func (a *archives) Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
-	from, to carbonara.Timestamp, dst *carbonara.Groups) error {
+func (a *archives) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
 	if a.local != nil {
-		err := a.localGroups(ctx, metric, granularity, columns, from, to, dst)
+		err := a.localGroups(ctx, read, dst)
 		if !errors.Is(err, metricd.ErrNotOwned) {
 			return err
 		}
 	}
-	read := peer.Read{Metric: metric, Granularity: granularity, Columns: columns, From: from, To: to}
-	return a.fetch(ctx, model.Sack(metric.ID, a.sacks), []peer.Read{read}, []*carbonara.Groups{dst})
+	return a.fetch(ctx, model.Sack(read.Metric.ID, a.sacks), []model.Read{read}, []*carbonara.Groups{dst})
 }
 
 // localGroups reads what this process holds. It is an answer only if the lease holds after it was read.
-func (a *archives) localGroups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
-	from, to carbonara.Timestamp, dst *carbonara.Groups) error {
-	if err := a.local.Groups(ctx, metric, granularity, columns, from, to, dst); err != nil {
+func (a *archives) localGroups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
+	if err := a.local.Groups(ctx, read, dst); err != nil {
 		return err
 	}
 	return a.valid()
@@ -61,7 +58,7 @@ func (a *archives) valid() error {
 
 // fetch reads from the process that holds the sack, waiting a little if it is being handed over; if nobody answers for it, from the
 // disk, if the client allows that.
-func (a *archives) fetch(ctx context.Context, sack int, reads []peer.Read, dst []*carbonara.Groups) error {
+func (a *archives) fetch(ctx context.Context, sack int, reads []model.Read, dst []*carbonara.Groups) error {
 	return a.freshOrStale(ctx, sack,
 		func(ctx context.Context) error { return a.fetchFresh(ctx, sack, reads, dst) },
 		func(store *archive.Store) error { return keptGroups(store, reads, dst) })
@@ -85,11 +82,11 @@ func (a *archives) freshOrStale(ctx context.Context, sack int, fresh func(contex
 }
 
 // fetchFresh reads from the process that holds the sack.
-func (a *archives) fetchFresh(ctx context.Context, sack int, reads []peer.Read, dst []*carbonara.Groups) error {
+func (a *archives) fetchFresh(ctx context.Context, sack int, reads []model.Read, dst []*carbonara.Groups) error {
 	return a.atHolder(ctx, sack,
 		func() error {
 			for i, r := range reads {
-				if err := a.localGroups(ctx, r.Metric, r.Granularity, r.Columns, r.From, r.To, dst[i]); err != nil {
+				if err := a.localGroups(ctx, r, dst[i]); err != nil {
 					return err
 				}
 			}

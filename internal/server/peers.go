@@ -158,9 +158,8 @@ func (s *Server) servePeers(n *node, listener net.Listener, key peer.Key) {
 type ownArchives struct{ *archives }
 
 // Groups implements peer.Archives.
-func (o ownArchives) Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
-	from, to carbonara.Timestamp, dst *carbonara.Groups) error {
-	return elsewhere(o.localGroups(ctx, metric, granularity, columns, from, to, dst))
+func (o ownArchives) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
+	return elsewhere(o.localGroups(ctx, read, dst))
 }
 
 // RefreshSacks implements peer.Archives.

@@ -10,7 +10,6 @@ import (
 
 	"gnocco/api"
 	"gnocco/carbonara"
-	"gnocco/internal/peer"
 	"gnocco/model"
 )
 
@@ -25,15 +24,19 @@ type prefetchedKey struct {
 	granularity time.Duration
 	from, to    carbonara.Timestamp
 	columns     string
+	sought      carbonara.Sought // of no method: everything
 }
 
-func keyOf(metric uuid.UUID, granularity time.Duration, columns []carbonara.Column, from, to carbonara.Timestamp) prefetchedKey {
-	key := prefetchedKey{metric, granularity, from, to, ""}
-	names := make([]byte, len(columns))
-	for i, c := range columns {
+func keyOf(r *model.Read) prefetchedKey {
+	key := prefetchedKey{metric: r.Metric.ID, granularity: r.Granularity, from: r.From, to: r.To}
+	names := make([]byte, len(r.Columns))
+	for i, c := range r.Columns {
 		names[i] = byte(c)
 	}
 	key.columns = string(names)
+	if r.Sought != nil {
+		key.sought = *r.Sought
+	}
 	return key
 }
 
@@ -41,7 +44,7 @@ func keyOf(metric uuid.UUID, granularity time.Duration, columns []carbonara.Colu
 const maxReads = 5000
 
 // Prefetch implements api.Prefetcher: one request to each process that holds some of the sacks, all at once.
-func (a *archives) Prefetch(ctx context.Context, queries []api.GroupsQuery) (api.Archives, error) {
+func (a *archives) Prefetch(ctx context.Context, queries []model.Read) (api.Archives, error) {
 	byHolder, err := a.byHolderOrNone(ctx, len(queries), func(i int) int { return model.Sack(queries[i].Metric.ID, a.sacks) })
 	if err != nil {
 		return nil, err
@@ -54,17 +57,17 @@ func (a *archives) Prefetch(ctx context.Context, queries []api.GroupsQuery) (api
 	all, ctx := errgroup.WithContext(ctx)
 	for address, places := range byHolder {
 		for first := 0; first < len(places); first += maxReads {
-			var reads []peer.Read
+			var reads []model.Read
 			var dst []*carbonara.Groups
 			for _, i := range places[first:min(first+maxReads, len(places))] {
 				q := &queries[i]
-				key := keyOf(q.Metric.ID, q.Granularity, q.Columns, q.From, q.To)
+				key := keyOf(q)
 				if p.groups[key] != nil {
 					continue
 				}
 				groups := new(carbonara.Groups)
 				p.groups[key] = groups
-				reads = append(reads, peer.Read{Metric: q.Metric, Granularity: q.Granularity, Columns: q.Columns, From: q.From, To: q.To})
+				reads = append(reads, *q)
 				dst = append(dst, groups)
 			}
 			all.Go(func() error {
@@ -83,7 +86,7 @@ func (a *archives) Prefetch(ctx context.Context, queries []api.GroupsQuery) (api
 }
 
 // fetchAll reads from one process. Is it silent where answers may be stale, what it holds is read from the disk from then on.
-func (a *archives) fetchAll(ctx context.Context, address string, reads []peer.Read, dst []*carbonara.Groups, mayBeStale bool) error {
+func (a *archives) fetchAll(ctx context.Context, address string, reads []model.Read, dst []*carbonara.Groups, mayBeStale bool) error {
 	if !mayBeStale {
 		return a.client.Groups(ctx, address, reads, dst)
 	}
@@ -99,7 +102,7 @@ func (a *archives) fetchAll(ctx context.Context, address string, reads []peer.Re
 }
 
 // fetchEach reads one by one.
-func (a *archives) fetchEach(ctx context.Context, reads []peer.Read, dst []*carbonara.Groups) error {
+func (a *archives) fetchEach(ctx context.Context, reads []model.Read, dst []*carbonara.Groups) error {
 	for i := range reads {
 		if err := a.fetch(ctx, model.Sack(reads[i].Metric.ID, a.sacks), reads[i:i+1], dst[i:i+1]); err != nil {
 			return err
@@ -109,13 +112,12 @@ func (a *archives) fetchEach(ctx context.Context, reads []peer.Read, dst []*carb
 }
 
 // Groups implements api.Archives.
-func (p *prefetched) Groups(ctx context.Context, metric *model.Metric, granularity time.Duration, columns []carbonara.Column,
-	from, to carbonara.Timestamp, dst *carbonara.Groups) error {
-	groups := p.groups[keyOf(metric.ID, granularity, columns, from, to)]
+func (p *prefetched) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
+	groups := p.groups[keyOf(&read)]
 	if groups == nil {
-		return p.archives.Groups(ctx, metric, granularity, columns, from, to, dst)
+		return p.archives.Groups(ctx, read, dst)
 	}
-	dst.Reset(granularity, columns)
+	dst.Reset(read.Granularity, read.Columns)
 	dst.Append(groups)
 	return nil
 }

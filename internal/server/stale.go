@@ -13,7 +13,6 @@ import (
 
 	"gnocco/api"
 	"gnocco/carbonara"
-	"gnocco/internal/peer"
 	"gnocco/model"
 	"gnocco/storage/archive"
 	"gnocco/storage/claim"
@@ -80,11 +79,12 @@ func (s *stale) read(sack int, staleness *api.Staleness, f func(*archive.Store) 
 }
 
 // keptGroups reads from a snapshot's store.
-func keptGroups(store *archive.Store, reads []peer.Read, dst []*carbonara.Groups) error {
-	for i, r := range reads {
+func keptGroups(store *archive.Store, reads []model.Read, dst []*carbonara.Groups) error {
+	for i := range reads {
+		r := &reads[i]
 		dst[i].Reset(r.Granularity, r.Columns)
 		timespan := r.Metric.ArchivePolicy.Timespan(r.Granularity)
-		if _, err := store.KeptGroups(r.Metric.ID, r.Granularity, timespan, r.From, r.To, dst[i]); err != nil {
+		if _, err := store.KeptGroups(r, timespan, dst[i]); err != nil {
 			return err
 		}
 	}

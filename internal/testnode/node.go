@@ -127,8 +127,9 @@ func (n *Node) Read(id uuid.UUID, granularity time.Duration) *carbonara.Groups {
 	if err != nil {
 		n.t.Fatal(err)
 	}
+	all := model.Read{Metric: metric, Granularity: granularity, Columns: metric.ArchivePolicy.Plan().Columns, To: carbonara.MaxTimestamp}
 	var groups carbonara.Groups
-	if err := n.Metricd.Groups(ctx, metric, granularity, metric.ArchivePolicy.Plan().Columns, 0, carbonara.MaxTimestamp, &groups); err != nil {
+	if err := n.Metricd.Groups(ctx, all, &groups); err != nil {
 		n.t.Fatal(err)
 	}
 	return &groups

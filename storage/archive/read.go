@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/model"
 )
 
 // reader is the scratch memory of one read.
@@ -25,13 +26,7 @@ type reader struct {
 // columns that dst is set to. It is one seek: splits lie side by side. A split that does not decode is left out and
 // counted in the first result; its bytes stay.
 func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
-	return s.groups(metric, granularity, 0, from, to, dst)
-}
-
-// KeptGroups is Groups without those that lie further than timespan (0: none) before the metric's newest group: these wait to
-// be expired. Only where a split may hold both is the newest one decoded to tell.
-func (s *Store) KeptGroups(metric uuid.UUID, granularity, timespan time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
-	return s.groups(metric, granularity, timespan, from, to, dst)
+	return s.KeptGroups(&model.Read{Metric: &model.Metric{ID: metric}, Granularity: granularity, From: from, To: to}, 0, dst)
 }
 
 // OldestKept returns the first timestamp of a group that is kept when the newest group starts at newest: a group is
@@ -43,8 +38,10 @@ func OldestKept(newest carbonara.Timestamp, timespan time.Duration) carbonara.Ti
 	return newest - carbonara.Timestamp(timespan) + 1
 }
 
-// groups is Groups if timespan is 0, else KeptGroups.
-func (s *Store) groups(metric uuid.UUID, granularity, timespan time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
+// KeptGroups is Groups for what asks for dst's columns, without groups that lie further than timespan (0: none) before the metric's
+// newest: these wait to be expired. Only where a split may hold both is the newest one decoded to tell.
+func (s *Store) KeptGroups(read *model.Read, timespan time.Duration, dst *carbonara.Groups) (corrupt int, err error) {
+	metric, granularity, from, to := read.Metric.ID, read.Granularity, read.From, read.To
 	if from >= to {
 		return 0, nil
 	}
@@ -93,7 +90,7 @@ func (s *Store) groups(metric uuid.UUID, granularity, timespan time.Duration, fr
 		if err != nil {
 			return failed(err)
 		}
-		if n := r.decode(value, key, from, to, dst); n > 0 {
+		if n := r.decode(value, key, from, to, read.Sought, dst); n > 0 {
 			corrupt += n
 			s.reportCorrupt(iter.Key(), n)
 		}
@@ -104,23 +101,34 @@ func (s *Store) groups(metric uuid.UUID, granularity, timespan time.Duration, fr
 	return corrupt, iter.Close()
 }
 
-// decode appends the groups of one split's value to dst and returns how many operands did not decode.
-func (r *reader) decode(value []byte, key carbonara.SplitKey, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int) {
+// decode appends the groups of one split's value to dst and returns how many operands did not decode. Sought is that of the
+// read.
+func (r *reader) decode(value []byte, key carbonara.SplitKey, from, to carbonara.Timestamp, sought *carbonara.Sought, dst *carbonara.Groups) (corrupt int) {
 	r.operands = appendOperands(r.operands[:0], value)
 	start := dst.Len()
+	later := key.Start // than all groups of the operands before
 	for i, operand := range r.operands {
-		if i == 0 {
-			if carbonara.DecodeSplit(operand, key, dst.Columns, from, to, dst) != nil {
-				corrupt++
-			}
-			continue
+		into := dst
+		if i > 0 {
+			into = &r.part
+			into.Reset(key.Granularity, dst.Columns)
 		}
-		r.part.Reset(key.Granularity, dst.Columns)
-		if carbonara.DecodeSplit(operand, key, dst.Columns, from, to, &r.part) != nil {
+		var err error
+		if sought != nil {
+			err = sought.DecodeSplit(operand, key, dst.Columns, from, to, later, into)
+		} else {
+			err = carbonara.DecodeSplit(operand, key, dst.Columns, from, to, into)
+		}
+		if err != nil {
 			corrupt++
 			continue
 		}
-		dst.Overlay(start, &r.part, &r.merged)
+		if i > 0 {
+			dst.Overlay(start, into, &r.merged)
+		}
+		if n := dst.Len(); n > start {
+			later = dst.Starts[n-1] + 1
+		}
 	}
 	return corrupt
 }
@@ -142,7 +150,7 @@ func (s *Store) Newest(metric uuid.UUID, granularity time.Duration) (start carbo
 		}
 		_, key, _ := parseSplitKey(iter.Key())
 		r.starts.Reset(granularity, nil)
-		r.decode(value, key, 0, carbonara.MaxTimestamp, &r.starts)
+		r.decode(value, key, 0, carbonara.MaxTimestamp, nil, &r.starts)
 		if n := r.starts.Len(); n > 0 {
 			start, ok = r.starts.Starts[n-1], true
 		}

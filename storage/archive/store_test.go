@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/model"
 	"gnocco/storage/archive"
 )
 
@@ -140,7 +141,7 @@ func TestKeptGroups(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	defer s.Close()
 	id := uuid.New()
-	if _, err := s.KeptGroups(id, time.Minute, time.Hour, 0, carbonara.MaxTimestamp, new(carbonara.Groups)); err != nil {
+	if _, err := s.KeptGroups(&model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute, To: carbonara.MaxTimestamp}, time.Hour, new(carbonara.Groups)); err != nil {
 		t.Fatal(err)
 	}
 	for k := range 9 {
@@ -156,7 +157,8 @@ func TestKeptGroups(t *testing.T) {
 			want := read(t, s, id, max(span[0], archive.OldestKept(newest, timespan)), span[1])
 			var got carbonara.Groups
 			got.Reset(time.Minute, columns)
-			if corrupt, err := s.KeptGroups(id, time.Minute, timespan, span[0], span[1], &got); err != nil || corrupt != 0 {
+			asked := model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute, From: span[0], To: span[1]}
+			if corrupt, err := s.KeptGroups(&asked, timespan, &got); err != nil || corrupt != 0 {
 				t.Fatal(corrupt, err)
 			}
 			if !slices.Equal(got.Starts, want.Starts) || !slices.Equal(got.Values[1], want.Values[1]) {
