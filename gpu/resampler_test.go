@@ -380,21 +380,61 @@ func TestResamplerChoice(t *testing.T) {
 	if launched() {
 		t.Error("the device was used before anything was measured")
 	}
-	r.SetModel(gpu.Model{CPUMeasure: 1, DeviceBatch: 500})
-	if !launched() {
-		t.Error("the device is faster, but was not used")
+	for _, f := range []struct {
+		what   string
+		model  gpu.Model
+		device bool
+	}{
+		{"faster", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500}}, true},
+		{"slower", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 1500}}, false},
+		{"faster with percentiles", gpu.Model{CPU: gpu.Cost{Measure: 1, Order: 1}, Device: gpu.Cost{Batch: 1500}}, true},
+		{"faster with moments", gpu.Model{CPU: gpu.Cost{Measure: 1, Moments: 1}, Device: gpu.Cost{Batch: 1500}}, true},
+		{"slower with groups of six", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500, LongMoments: 100}}, false},
+		{"slower with groups of six to order", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500, LongOrder: 100}}, false},
+	} {
+		r.SetModel(f.model)
+		if launched() != f.device {
+			t.Errorf("the device is %s: used %v", f.what, !f.device)
+		}
+		plan := batch.Series[0].Plan
+		if carbonara.Accelerates(r, plan, 1000, 167) != f.device {
+			t.Errorf("the device is %s: accelerates %v", f.what, !f.device)
+		}
 	}
-	r.SetModel(gpu.Model{CPUMeasure: 1, DeviceBatch: 1500})
-	if launched() {
-		t.Error("the device is slower, but was used")
-	}
-	r.SetModel(gpu.Model{CPUMeasure: 1, CPUOrder: 1, DeviceBatch: 1500})
-	if !launched() {
-		t.Error("the device is faster with percentiles, but was not used")
+	r.SetModel(gpu.Model{CPU: gpu.Cost{Measure: 1, Moments: 100, Order: 100}, Device: gpu.Cost{Batch: 1500}})
+	counts := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Count})
+	if carbonara.Accelerates(r, counts, 1000, 10) || !carbonara.Accelerates(r, counts, 2000, 0) {
+		t.Error("counts are taken for moments")
 	}
 	none := gpu.NewResampler(nil, gpu.ResamplerOptions{Always: true})
 	compare(t, none, batch)
+	if carbonara.Accelerates(none, counts, 1<<30, 1) || carbonara.Accelerates(carbonara.NewCPUResampler(1), counts, 1<<30, 1) {
+		t.Error("no device, but faster")
+	}
 	if _, err := none.Calibrate(t.Context()); !errors.Is(err, gpu.ErrUnavailable) {
+		t.Error(err)
+	}
+}
+
+// What the fake driver takes means nothing, but each number has to be found, and the processor's are known roughly.
+func TestCalibrate(t *testing.T) {
+	hostKernels(t)
+	r := gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})}, gpu.ResamplerOptions{Workers: 1})
+	m, err := r.Calibrate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []float64{m.CPU.Batch, m.CPU.LongMoments, m.CPU.LongOrder, m.Device.Moments, m.Device.Order, m.Device.LongMoments, m.Device.LongOrder} {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			t.Errorf("%+v", m)
+		}
+	}
+	if c := m.CPU; !(c.Measure > 0 && c.Moments > 0 && c.Order > 0 && c.Measure+c.Moments+c.Order < 10_000) {
+		t.Errorf("%+v", m)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Calibrate(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
