@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -32,9 +31,6 @@ func hostKernels(t testing.TB) *cutest.Driver {
 		t.Logf("on %v", all[0])
 		return nil
 	}
-	if _, err := exec.LookPath("clang++-19"); err != nil {
-		t.Skip("clang++-19 is not installed: the kernels do not run on the host")
-	}
 	driver := cutest.Open(t)
 	library := filepath.Join(folder, "libkernels.so")
 	if _, err := os.Stat(library); err != nil {
@@ -42,10 +38,7 @@ func hostKernels(t testing.TB) *cutest.Driver {
 		if os.Getenv(addressSanitizer) != "" {
 			sanitizers = append(sanitizers, "-fsanitize=address", "-shared-libsan")
 		}
-		out, err := exec.Command("kernels/build.sh", append([]string{"host", library}, sanitizers...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		cutest.BuildKernels(t, library, sanitizers...)
 	}
 	driver.LoadKernels(library)
 	driver.SetMemory(2 << 30)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,19 +30,21 @@ func TestCorrelateDeviceChoice(t *testing.T) {
 	f("--gpu is \"-1\"", 1, "--gpu", "-1", file)
 }
 
-// The program prints the same pairs with a device, within the bound, and says where they come from.
-func TestCorrelateOnADevice(t *testing.T) {
-	if _, err := exec.LookPath("clang++-19"); err != nil {
-		t.Skip("clang++-19 is not installed: the kernels do not run on the host")
-	}
+// fakeDevice gives the program a device, the kernels of which run on the host, by its environment. It returns a folder.
+func fakeDevice(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	library := filepath.Join(dir, "libkernels.so")
-	if out, err := exec.Command("../../gpu/kernels/build.sh", "host", library).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	cutest.BuildKernels(t, library)
 	t.Setenv("GNOCCO_CUDA_DRIVER", cutest.Build(t, dir))
 	t.Setenv("FAKE_CUDA_KERNELS", library)
 	t.Setenv("FAKE_CUDA_MEMORY", "1000000000")
+	return dir
+}
+
+// The program prints the same pairs with a device, within the bound, and says where they come from.
+func TestCorrelateOnADevice(t *testing.T) {
+	dir := fakeDevice(t)
 	text := "a,b,c,d\n"
 	for i := range 100 {
 		text += fmt.Sprintf("%d,%d,%d,\n", 1000000+i, i*i%17, 3*i)

@@ -3,7 +3,6 @@ package bench_test
 import (
 	"bytes"
 	"errors"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,14 +14,9 @@ import (
 
 // On the fake driver, with the kernels compiled for the host: what is measured there means nothing, but it must be right.
 func TestGPU(t *testing.T) {
-	if _, err := exec.LookPath("clang++-19"); err != nil {
-		t.Skip("clang++-19 is not installed: the kernels do not run on the host")
-	}
 	driver := cutest.Open(t)
 	library := filepath.Join(t.TempDir(), "libkernels.so")
-	if out, err := exec.Command("../../gpu/kernels/build.sh", "host", library).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	cutest.BuildKernels(t, library)
 	driver.LoadKernels(library)
 	driver.SetMemory(4 << 30)
 	driver.SetDevices(2)
