@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"gnocco/gpu/cu/cutest"
 )
 
 func TestCorrelateDeviceChoice(t *testing.T) {
@@ -28,18 +26,6 @@ func TestCorrelateDeviceChoice(t *testing.T) {
 	f("no CUDA device available", 1, "--gpu", "on", file)
 	f("--gpu is \"x\"", 1, "--gpu", "x", file)
 	f("--gpu is \"-1\"", 1, "--gpu", "-1", file)
-}
-
-// fakeDevice gives the program a device, the kernels of which run on the host, by its environment. It returns a folder.
-func fakeDevice(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	library := filepath.Join(dir, "libkernels.so")
-	cutest.BuildKernels(t, library)
-	t.Setenv("GNOCCO_CUDA_DRIVER", cutest.Build(t, dir))
-	t.Setenv("FAKE_CUDA_KERNELS", library)
-	t.Setenv("FAKE_CUDA_MEMORY", "1000000000")
-	return dir
 }
 
 // The program prints the same pairs with a device, within the bound, and says where they come from.

@@ -71,7 +71,7 @@ type Options struct {
 	Correlations api.CorrelationOptions // limits of POST /v1/correlations
 
 	PrometheusLabels bool // keep all labels of a remote write
-	// Resampler makes what the workers resample with, and registers its metrics; nil: the CPU's. It is closed by who made it.
+	// Resampler makes what workers and requests resample with, and registers its metrics; nil: the CPU's. It is closed by who made it.
 	Resampler func(prometheus.Registerer) carbonara.Resampler
 
 	Statsd *statsd.Options // nil: no listener for statsd; stores, logger and metrics are the server's
