@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -351,6 +352,45 @@ func TestResamplerFault(t *testing.T) {
 		compare(t, r, batch)
 		driver.ExpectFaults()
 	}
+}
+
+// Many requests share a resampler; who gives up disturbs nobody.
+func TestResamplerConcurrently(t *testing.T) {
+	r := newResampler(t, 900)
+	rng := rand.New(rand.NewPCG(15, 16))
+	plan := carbonara.NewPlan([]time.Duration{time.Minute}, orderMethods)
+	batches := make([]*carbonara.Batch, 8)
+	for i := range batches {
+		batches[i] = &carbonara.Batch{}
+		for range 1 + i {
+			timestamps, values := shape{n: 300 + 100*i, step: 10 * time.Second, unit: 1, jitter: i%2 > 0}.series(rng)
+			add(batches[i], plan, timestamps, values)
+		}
+	}
+	var done sync.WaitGroup
+	for i, batch := range batches {
+		done.Go(func() {
+			for range 3 {
+				compare(t, r, batch)
+			}
+		})
+		done.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			stop := time.AfterFunc(time.Duration(i)*time.Millisecond, cancel)
+			defer stop.Stop()
+			var result carbonara.Result
+			for range 3 {
+				if err := r.Resample(ctx, batch, &result); err != nil && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			}
+			cancel()
+			if err := r.Resample(ctx, batch, &result); !errors.Is(err, context.Canceled) {
+				t.Errorf("after it was cancelled: %v", err)
+			}
+		})
+	}
+	done.Wait()
 }
 
 // The model decides, and a resampler without a device or a model is the CPU's.
