@@ -85,12 +85,7 @@ func (b *gpuBench) blog(ctx context.Context) error {
 
 // host is from host memory to host memory, beside the CPU with one and all cores, and what the model would have chosen.
 func (b *gpuBench) host(ctx context.Context) error {
-	one := gpu.NewResampler([]*gpu.Device{b.device}, gpu.ResamplerOptions{Workers: 1})
-	model, err := one.Calibrate(ctx)
-	if err != nil {
-		return err
-	}
-	if err := b.Report.Note("model, ns: %+v", model); err != nil {
+	if _, err := b.chooser(ctx); err != nil {
 		return err
 	}
 	engines := []struct {
@@ -113,6 +108,7 @@ func (b *gpuBench) host(ctx context.Context) error {
 				var took [4]time.Duration
 				for i, engine := range engines {
 					var result carbonara.Result
+					var err error
 					if took[i], err = b.fastest(ctx, engine, batch, &result); err != nil {
 						return err
 					}
@@ -123,7 +119,7 @@ func (b *gpuBench) host(ctx context.Context) error {
 						return err
 					}
 				}
-				cpu, device := model.Estimate(batch)
+				cpu, device := b.model.Estimate(batch)
 				chosen, choice := took[0], "cpu"
 				if device < cpu {
 					chosen, choice = took[2], "device"
@@ -139,19 +135,9 @@ func (b *gpuBench) host(ctx context.Context) error {
 	return b.Report.Note("the model's worst choice costs %.1f %% more than the better engine", worst*100)
 }
 
-// fastest returns the time of the fastest of some calls, half a second of them at most, after one to warm up.
+// fastest is quickest of resampling a batch.
 func (b *gpuBench) fastest(ctx context.Context, r carbonara.Resampler, batch *carbonara.Batch, result *carbonara.Result) (time.Duration, error) {
-	best := time.Duration(math.MaxInt64)
-	for i, begin := 0, time.Now(); i <= 1 || i <= 10*b.what.Rounds && time.Since(begin) < 500*time.Millisecond; i++ {
-		started := time.Now()
-		if err := r.Resample(ctx, batch, result); err != nil {
-			return 0, err
-		}
-		if i > 0 {
-			best = min(best, time.Since(started))
-		}
-	}
-	return best, nil
+	return b.quickest(ctx, func() error { return r.Resample(ctx, batch, result) })
 }
 
 // stream passes four times the device's budget through it, from pinned memory to pinned memory.
