@@ -234,3 +234,32 @@ func (r *giveUp) Resample(ctx context.Context, batch *carbonara.Batch, result *c
 	r.cancel()
 	return r.together.Resample(ctx, batch, result)
 }
+
+// What large batches cost where no device makes up for it.
+func BenchmarkTogether(b *testing.B) {
+	const columns, rows = 1000, 4000
+	table := aggregates.Table{Granularity: 60e9, Series: randomTable(rand.New(rand.NewPCG(51, 52)), columns, rows, false, false)}
+	for _, text := range []string{"(aggregate median (metric m mean))", "(resample median 3600 (metric m mean))", "(resample mean 3600 (metric m mean))"} {
+		for name, resampler := range map[string]carbonara.Resampler{"apart": nil, "together": newTogether()} {
+			b.Run("operation="+strings.ReplaceAll(strings.Trim(text, "()"), " ", "_")+"/columns="+name, func(b *testing.B) {
+				operation, err := aggregates.Parse(text)
+				if err != nil {
+					b.Fatal(err)
+				}
+				var values []float64
+				for b.Loop() {
+					result, err := aggregates.Evaluate(b.Context(), operation, &table, &aggregates.Options{Fill: aggregates.DropNA, Resampler: resampler})
+					for j := range result.Columns() {
+						if err == nil {
+							values, err = result.Column(j, values)
+						}
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*columns*rows), "ns/value")
+			})
+		}
+	}
+}
