@@ -1,6 +1,10 @@
 package gpu
 
-import "gnocco/carbonara"
+import (
+	"slices"
+
+	"gnocco/carbonara"
+)
 
 // Model tells what a batch costs on the CPU and on a device.
 type Model struct{ CPU, Device Cost }
@@ -61,7 +65,7 @@ func (m *Model) Estimate(batch *carbonara.Batch) (cpu, device float64) {
 func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool {
 	var l load
 	l.add(plan, float64(measures), float64(measures)/float64(max(1, groups)))
-	return r.wantsDevice(&l)
+	return r.wantsDevice(&l) && slices.ContainsFunc(r.devices, func(d *resamplerDevice) bool { return d.Err() == nil })
 }
 
 // wantsDevice tells whether a device is expected to be faster.

@@ -344,13 +344,43 @@ func TestResamplerFault(t *testing.T) {
 			add(batch, plan, timestamps, values)
 		}
 		compare(t, r, batch)
+		if !carbonara.Accelerates(r, plan, 3200, 1) {
+			t.Error("a device is always to be used, and does not accelerate")
+		}
 		driver.Fail("cuLaunchKernel", nth, cu.IllegalAddress)
 		compare(t, r, batch)
-		if device.Err() == nil {
+		if device.Err() == nil || carbonara.Accelerates(r, plan, 3200, 1) {
 			t.Error("the device is not dead")
 		}
 		compare(t, r, batch)
 		driver.ExpectFaults()
+	}
+}
+
+// Rows of a table as groups, of which nothing but the median is asked: value i of row r stands at r*width + i.
+func TestResamplerRows(t *testing.T) {
+	r := newResampler(t, 20_000)
+	rng := rand.New(rand.NewPCG(17, 18))
+	for _, width := range []int{1, 2, 3, 10, 16, 17, 100, 1000, 1024, 1025, 4096, 4097, 6000} {
+		plan := carbonara.PlanOf([]time.Duration{time.Duration(width)}, []carbonara.Column{carbonara.PercentileColumn(50)})
+		for _, gaps := range []bool{false, true} {
+			batch := &carbonara.Batch{}
+			for row := 0; row*width < 30_000 && row < 3000; {
+				var timestamps []carbonara.Timestamp
+				var values []float64
+				for begun := row; row < begun+max(1, 5000/width); row++ {
+					for i := range width {
+						if gaps && rng.IntN(20) == 0 {
+							continue
+						}
+						timestamps = append(timestamps, carbonara.Timestamp(row*width+i))
+						values = append(values, math.Round(rng.NormFloat64()*100)/4)
+					}
+				}
+				add(batch, plan, timestamps, values)
+			}
+			compare(t, r, batch)
+		}
 	}
 }
 
