@@ -6,7 +6,7 @@
 // splits. On the path of aggregates out, splits are decoded into [Groups] again and [Groups.Aggregate] derives each
 // [Method] from its columns: the mean from count and sum, std from count and second moment.
 //
-// Read resampler.go first, then groups.go, method.go and column.go; moments.go and percentile.go are the arithmetic.
+// Read resampler.go first, then groups.go, method.go and column.go; moments.go, percentile.go and ranked.go are the arithmetic.
 // Splits: split.go, split_vectors.go, vector_column.go, int_stream.go, classes.go, bitpack.go, in this order; what they do with
 // each number of a vector alike is in passes.go. docs/format/split.md draws the bytes. Every value comes back bit for bit. [SplitZones] bounds the values of a split
 // without decoding them. [Reaggregate] and [Merge] combine groups: exactly for decimals.

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -21,7 +22,7 @@ const (
 func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	var m Model
 	if d, _ := r.open(ctx); d == nil {
-		return m, ErrUnavailable
+		return m, cmp.Or(ctx.Err(), ErrUnavailable)
 	}
 	onDevice := &Resampler{options: r.options, cpu: r.cpu, devices: r.devices, metrics: newResamplerMetrics(nil), walkFrom: r.walkFrom}
 	onDevice.options.Always = true
