@@ -67,9 +67,11 @@ func (a *api) evaluate(ctx context.Context, operation *aggregates.Operation, fou
 	if err != nil {
 		return nil, unfit(err, found)
 	}
+	options := query.options
+	options.Resampler = a.Resampler
 	results := make([]*aggregates.Result, len(tables))
 	for i := range tables {
-		if results[i], err = aggregates.Evaluate(ctx, operation, &tables[i], &query.options); err != nil {
+		if results[i], err = aggregates.Evaluate(ctx, operation, &tables[i], &options); err != nil {
 			return nil, unfit(err, found)
 		}
 	}

@@ -5,18 +5,15 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
-	"gnocco/carbonara"
 )
 
 // api serves the routes. It is shared by all requests; what changes in it has locks of its own.
 type api struct {
 	Options
-	metrics   *metrics
-	resampler *carbonara.CPUResampler // for resample=, on the request's own goroutine
-	failures  failureLog
-	incoming  scratchPool[incomingScratch]
-	outgoing  scratchPool[outgoingScratch]
+	metrics  *metrics
+	failures failureLog
+	incoming scratchPool[incomingScratch]
+	outgoing scratchPool[outgoingScratch]
 
 	known        *knownMetrics
 	correlations *correlationJobs
@@ -30,8 +27,7 @@ func New(options Options) (http.Handler, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	a := &api{Options: options, resampler: carbonara.NewCPUResampler(1), known: newKnownMetrics(options.KnownMetrics),
-		correlations: newCorrelationJobs()}
+	a := &api{Options: options, known: newKnownMetrics(options.KnownMetrics), correlations: newCorrelationJobs()}
 	var err error
 	if a.metrics, err = newMetrics(options.Registerer); err != nil {
 		return nil, err

@@ -43,6 +43,7 @@ type Options struct {
 	Sizes    ArchiveSizes                   // nil: what metrics take is told as 0
 
 	Correlations CorrelationOptions
+	Resampler    carbonara.Resampler // of resample= and dynamic aggregates; many requests use it at once; nil: the CPU's
 
 	Auth         Authenticator // nil: Basic
 	Policy       *policy.Rules // who may do what; nil: policy.Default
@@ -82,6 +83,9 @@ func (o *Options) EnsureDefaults() {
 		o.KnownMetrics = 250_000
 	}
 	o.Correlations.ensureDefaults()
+	if o.Resampler == nil {
+		o.Resampler = carbonara.NewCPUResampler(1) // on the request's own goroutine
+	}
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second
 	}

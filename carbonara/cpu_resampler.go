@@ -82,7 +82,7 @@ type arena struct {
 	runStarts   []Timestamp // of the groups of one series
 	runEnds     []int       // their ends, as measure indexes
 	differences []float64
-	sorted      []float64
+	ranked      Ranked
 }
 
 func (a *arena) reset() {
@@ -196,7 +196,11 @@ func (a *arena) accumulate(l *layout, values []float64, skip int, open []float64
 				m = moments{}
 			}
 		}
-		m.add(run)
+		if l.more {
+			m.add(run)
+		} else {
+			m.count += float64(len(run))
+		}
 		l.store(&m, out.Values, i)
 		if len(l.percentiles) > 0 {
 			a.percentiles(l, run, out, i)
@@ -211,10 +215,12 @@ func (a *arena) percentiles(l *layout, run []float64, out *Groups, i int) {
 		}
 		return
 	}
-	a.sorted = append(a.sorted[:0], run...)
-	sortNaNLast(a.sorted)
-	for _, slot := range l.percentiles {
-		out.Values[slot.column][i] = percentile(a.sorted, slot.percentile)
+	a.ranked.Set(run)
+	if len(l.percentiles) > fewPercentiles {
+		a.ranked.Sort()
+	}
+	for _, slot := range l.percentiles { // they ascend
+		out.Values[slot.column][i] = percentile(&a.ranked, len(run), slot.percentile)
 	}
 }
 

@@ -6,7 +6,7 @@
 // splits. On the path of aggregates out, splits are decoded into [Groups] again and [Groups.Aggregate] derives each
 // [Method] from its columns: the mean from count and sum, std from count and second moment.
 //
-// Read resampler.go first, then groups.go, method.go and column.go; moments.go and percentile.go are the arithmetic.
+// Read resampler.go first, then groups.go, method.go and column.go; moments.go, percentile.go and ranked.go are the arithmetic.
 // Splits: split.go, split_vectors.go, vector_column.go, int_stream.go, classes.go, bitpack.go, in this order; what they do with
 // each number of a vector alike is in passes.go. docs/format/split.md draws the bytes. Every value comes back bit for bit. [Sought.DecodeSplit] leaves
 // out vectors that by their zones hold nothing that a search is after. [Reaggregate] and [Merge] combine groups: exactly for decimals.
@@ -55,7 +55,7 @@
 // the group's largest value (not of std, which may be much smaller), which grows with the number of measures where all
 // are equal and have no exact binary form: 4 units at 60 times 0.1, 91 at 3,600 times.
 //
-// 9. Percentiles. Values ascending, NaN last; rank = (n-1) * (p/100), in floats, so that 7pct of 101 measures has the
+// 9. Percentiles. Values ascending, -0 below +0, NaN last; rank = (n-1) * (p/100), in floats, so that 7pct of 101 measures has the
 // rank 7.000000000000001. Where rank is whole, the value there; else low*(ceil-rank) + high*(rank-floor) of its two
 // neighbours, both of which count however small their weight, if they are NaN or infinite. median is 50pct. Gnocchi
 // differs in two ways: it adds the number of measures in earlier groups of the batch to the rank before it takes the

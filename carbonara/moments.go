@@ -61,6 +61,7 @@ type layout struct {
 	slots       []momentSlot // the same, without those that are not asked for
 	percentiles []percentileSlot
 	any         bool
+	more        bool // any moment but the count
 }
 
 type momentSlot struct {
@@ -88,6 +89,7 @@ func newLayout(columns []Column, rate bool) layout {
 		} else {
 			l.moment[c.Base()] = i
 			l.slots = append(l.slots, momentSlot{c.Base(), i})
+			l.more = l.more || c.Base() != ColumnCount
 		}
 	}
 	return l

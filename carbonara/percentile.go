@@ -1,33 +1,18 @@
 package carbonara
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
-// sortNaNLast sorts values ascending with NaN at the end, as numpy does, and returns how many are not NaN.
-func sortNaNLast(values []float64) int {
-	n := len(values)
-	for i := 0; i < n; {
-		if values[i] == values[i] {
-			i++
-			continue
-		}
-		n--
-		values[i], values[n] = values[n], values[i]
-	}
-	slices.Sort(values[:n])
-	return n
-}
+// fewPercentiles of a group are looked for one by one.
+const fewPercentiles = 4
 
-// percentile returns the p-th percentile of sorted, by linear interpolation between the two nearest ranks:
+// percentile returns the p-th percentile of n > 0 values, by linear interpolation between the two nearest ranks:
 // low*(ceil-rank) + high*(rank-floor), and the value itself where the rank is whole.
-func percentile(sorted []float64, p int) float64 {
-	rank := float64(len(sorted)-1) * (float64(p) / 100)
+func percentile(values *Ranked, n, p int) float64 {
+	rank := float64(n-1) * (float64(p) / 100)
 	floor := math.Floor(rank)
-	low := sorted[int(floor)]
+	low := values.At(int(floor))
 	if floor == rank {
 		return low
 	}
-	return float64(low*(floor+1-rank)) + float64(sorted[int(floor)+1]*(rank-floor))
+	return float64(low*(floor+1-rank)) + float64(values.At(int(floor)+1)*(rank-floor))
 }

@@ -68,6 +68,9 @@ func (p *Plan) HasRate() bool {
 	return p.rate.any
 }
 
+// HasMoments tells whether any column is a moment other than a count.
+func (p *Plan) HasMoments() bool { return p.measures.more || p.rate.more }
+
 // HasPercentiles tells whether any column is an order statistic, which cannot be continued from moments: such a
 // group is always computed from all its measures.
 func (p *Plan) HasPercentiles() bool {

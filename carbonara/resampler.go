@@ -12,6 +12,20 @@ type Resampler interface {
 	Resample(ctx context.Context, batch *Batch, result *Result) error
 }
 
+// Accelerated is a Resampler with something faster than the CPU, for some batches.
+type Accelerated interface {
+	Resampler
+	// Accelerates tells whether it is expected to be faster than the CPU for so many measures in so many groups of a plan's finest
+	// granularity. Whoever would make a large batch for nothing else, or knows a shorter way on the CPU, asks first.
+	Accelerates(plan *Plan, measures, groups int) bool
+}
+
+// Accelerates is Accelerated.Accelerates, false for any other Resampler.
+func Accelerates(r Resampler, plan *Plan, measures, groups int) bool {
+	a, ok := r.(Accelerated)
+	return ok && a.Accelerates(plan, measures, groups)
+}
+
 // Result holds the groups of a batch: for every series one Groups for each granularity of its plan, ascending.
 type Result struct {
 	groups  []Groups

@@ -1,18 +1,19 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"gnocco/carbonara"
 )
 
-// Calibration measures both engines at two sizes, with and without percentiles, on measures in lent memory as the workers' are. It takes a fraction of a second, so that
+// Calibration measures both engines by a handful of batches, in lent memory as the workers' are. It takes a fraction of a second, so that
 // nothing is kept from one start to the next.
 const (
-	calibrateSmall  = 2_000
+	calibrateSmall  = 2_000 // measures, in groups of six
 	calibrateLarge  = 200_000
+	calibrateLong   = 50_000 // measures of one group
 	calibrateRounds = 5
 )
 
@@ -21,40 +22,51 @@ const (
 func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	var m Model
 	if d, _ := r.open(ctx); d == nil {
-		return m, ErrUnavailable
+		return m, cmp.Or(ctx.Err(), ErrUnavailable)
 	}
-	widths := []time.Duration{time.Minute}
-	plain := []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Std}
-	ordered := append(slices.Clone(plain), carbonara.Median, carbonara.PercentileMethod(95))
 	onDevice := &Resampler{options: r.options, cpu: r.cpu, devices: r.devices, metrics: newResamplerMetrics(nil), walkFrom: r.walkFrom}
 	onDevice.options.Always = true
 	onDevice.calls.New = r.calls.New
-	var batch carbonara.Batch
-	defer batch.Release()
-	for _, engine := range []struct {
-		carbonara.Resampler
-		batch, measure, order *float64
-	}{{r.cpu, &m.CPUBatch, &m.CPUMeasure, &m.CPUOrder}, {onDevice, &m.DeviceBatch, &m.DeviceMeasure, &m.DeviceOrder}} {
-		var times [3]float64
-		for i, c := range []struct {
-			measures int
-			methods  []carbonara.Method
-		}{{calibrateSmall, plain}, {calibrateLarge, plain}, {calibrateLarge, ordered}} {
-			batch.Reset(onDevice)
-			fillCalibration(&batch, c.measures, carbonara.NewPlan(widths, c.methods))
-			var err error
-			if times[i], err = timeOf(ctx, engine, &batch); err != nil {
-				return m, err
-			}
-		}
-		small, large, order := times[0], times[1], times[2]
-		*engine.measure = max(0, (large-small)/(calibrateLarge-calibrateSmall))
-		*engine.batch = max(0, small-*engine.measure*calibrateSmall)
-		*engine.order = max(0, (order-large)/calibrateLarge)
+	var err error
+	if m.CPU, err = costOf(ctx, r.cpu, onDevice); err != nil {
+		return m, err
+	}
+	if m.Device, err = costOf(ctx, onDevice, onDevice); err != nil {
+		return m, err
 	}
 	r.SetModel(m)
 	r.options.Logger.Info("resampler calibrated", "model", m)
 	return m, nil
+}
+
+// costOf measures an engine by batches in memory that lender lends: each has one thing more than another.
+func costOf(ctx context.Context, engine, lender carbonara.Resampler) (c Cost, err error) {
+	var batch carbonara.Batch
+	defer batch.Release()
+	counts := []carbonara.Method{carbonara.Count}
+	moments := []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Std}
+	order := []carbonara.Method{carbonara.Median, carbonara.PercentileMethod(95)}
+	timed := func(measures, each int, granularity time.Duration, methods []carbonara.Method) (nanoseconds float64) {
+		if err == nil {
+			batch.Reset(lender)
+			fillCalibration(&batch, measures, each, carbonara.NewPlan([]time.Duration{granularity}, methods))
+			nanoseconds, err = timeOf(ctx, engine, &batch)
+		}
+		return nanoseconds
+	}
+	took := func(measures int, methods []carbonara.Method) float64 {
+		return timed(measures, 200, time.Minute, methods)
+	}
+	tookLong := func(methods []carbonara.Method) float64 { return timed(calibrateLong, calibrateLong, 1<<60, methods) }
+	small, large := took(calibrateSmall, counts), took(calibrateLarge, counts)
+	c.Measure = max(0, (large-small)/(calibrateLarge-calibrateSmall))
+	c.Batch = max(0, small-c.Measure*calibrateSmall)
+	c.Moments = max(0, (took(calibrateLarge, moments)-large)/calibrateLarge)
+	c.Order = max(0, (took(calibrateLarge, order)-large)/calibrateLarge)
+	long := tookLong(counts)
+	c.LongMoments = max(0, (tookLong(moments)-long)/calibrateLong-c.Moments)
+	c.LongOrder = max(0, (tookLong(order)-long)/calibrateLong-c.Order)
+	return c, err
 }
 
 // timeOf returns the nanoseconds of the fastest of a few calls.
@@ -72,14 +84,14 @@ func timeOf(ctx context.Context, r carbonara.Resampler, batch *carbonara.Batch) 
 	return float64(best.Nanoseconds()), nil
 }
 
-// fillCalibration makes the batch series of 200 measures, 10 s apart but for some milliseconds.
-func fillCalibration(batch *carbonara.Batch, measures int, plan *carbonara.Plan) {
+// fillCalibration makes the batch series of that many measures each, 10 s apart but for some milliseconds.
+func fillCalibration(batch *carbonara.Batch, measures, each int, plan *carbonara.Plan) {
 	batch.Grow(measures)
 	for i := range measures {
-		if i%200 == 0 {
-			batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: i, To: min(i+200, measures)})
+		if i%each == 0 {
+			batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: i, To: min(i+each, measures)})
 		}
-		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(1_700_000_000e9)+carbonara.Timestamp(i%200)*1e10+carbonara.Timestamp(i*7%1000)*1e6)
+		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(1_700_000_000e9)+carbonara.Timestamp(i%each)*1e10+carbonara.Timestamp(i*7%1000)*1e6)
 		batch.Values = append(batch.Values, float64(i*7919%10007)/100)
 	}
 }

@@ -1,19 +1,75 @@
 package gpu
 
-import "gnocco/carbonara"
+import (
+	"slices"
 
-// Model tells what a batch costs on the CPU and on a device, in nanoseconds.
-type Model struct {
-	CPUBatch      float64 // a batch of no measures
-	CPUMeasure    float64 // a measure at one granularity
-	CPUOrder      float64 // more for it if there are percentiles
-	DeviceBatch   float64
-	DeviceMeasure float64
-	DeviceOrder   float64
+	"gnocco/carbonara"
+)
+
+// Model tells what a batch costs on the CPU and on a device.
+type Model struct{ CPU, Device Cost }
+
+// Cost is the nanoseconds that an engine takes for a batch.
+type Cost struct {
+	Batch   float64 // whatever there is
+	Measure float64 // for a measure at one granularity
+	Moments float64 // more for it if there are moments other than counts
+	Order   float64 // more for it if there are percentiles
+
+	// More for each measure of the longest group, which few threads work on, with moments and with percentiles.
+	LongMoments, LongOrder float64
+}
+
+// load is what a batch asks of an engine: how often each of Cost's numbers counts.
+type load struct{ measures, moments, order, longMoments, longOrder float64 }
+
+// add adds measures, of whose groups at the plan's coarsest granularity the longest has so many.
+func (l *load) add(plan *carbonara.Plan, measures, longest float64) {
+	work := measures * float64(len(plan.Granularities))
+	l.measures += work
+	if plan.HasMoments() {
+		l.moments += work
+		l.longMoments = max(l.longMoments, longest)
+	}
+	if plan.HasPercentiles() {
+		l.order += work
+		l.longOrder = max(l.longOrder, longest)
+	}
+}
+
+func (c *Cost) of(l *load) float64 {
+	return c.Batch + l.measures*c.Measure + l.moments*c.Moments + l.order*c.Order + l.longMoments*c.LongMoments + l.longOrder*c.LongOrder
+}
+
+// loadOf takes measures to be evenly spread over the time of their series.
+func loadOf(batch *carbonara.Batch) (l load) {
+	for i := range batch.Series {
+		s := &batch.Series[i]
+		if s.From == s.To {
+			continue
+		}
+		width := carbonara.Timestamp(s.Plan.Coarsest())
+		measures, groups := float64(s.To-s.From), batch.Timestamps[s.To-1]/width-batch.Timestamps[s.From]/width+1
+		l.add(s.Plan, measures, max(1, measures/float64(groups)))
+	}
+	return l
+}
+
+// Estimate returns what the batch is expected to cost on the CPU and on a device.
+func (m *Model) Estimate(batch *carbonara.Batch) (cpu, device float64) {
+	l := loadOf(batch)
+	return m.CPU.of(&l), m.Device.of(&l)
+}
+
+// Accelerates implements carbonara.Accelerated.
+func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool {
+	var l load
+	l.add(plan, float64(measures), float64(measures)/float64(max(1, groups)))
+	return r.wantsDevice(&l) && slices.ContainsFunc(r.devices, func(d *resamplerDevice) bool { return d.Err() == nil })
 }
 
 // wantsDevice tells whether a device is expected to be faster.
-func (r *Resampler) wantsDevice(batch *carbonara.Batch) bool {
+func (r *Resampler) wantsDevice(l *load) bool {
 	if len(r.devices) == 0 {
 		return false
 	}
@@ -21,28 +77,7 @@ func (r *Resampler) wantsDevice(batch *carbonara.Batch) bool {
 		return true
 	}
 	m := r.model.Load()
-	if m == nil {
-		return false
-	}
-	cpu, device := m.Estimate(batch)
-	return device < cpu
-}
-
-// Estimate returns what the batch is expected to cost on the CPU and on a device.
-func (m *Model) Estimate(batch *carbonara.Batch) (cpu, device float64) {
-	cpu, device = m.CPUBatch, m.DeviceBatch
-	for i := range batch.Series {
-		s := &batch.Series[i]
-		n := float64(s.To - s.From)
-		work := n * float64(len(s.Plan.Granularities))
-		cpu += work * m.CPUMeasure
-		device += work * m.DeviceMeasure
-		if s.Plan.HasPercentiles() {
-			cpu += work * m.CPUOrder
-			device += work * m.DeviceOrder
-		}
-	}
-	return cpu, device
+	return m != nil && m.Device.of(l) < m.CPU.of(l)
 }
 
 // SetModel makes r choose by m from now on. Without a model everything is done on the CPU.

@@ -7,9 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,9 +32,6 @@ func hostKernels(t testing.TB) *cutest.Driver {
 		t.Logf("on %v", all[0])
 		return nil
 	}
-	if _, err := exec.LookPath("clang++-19"); err != nil {
-		t.Skip("clang++-19 is not installed: the kernels do not run on the host")
-	}
 	driver := cutest.Open(t)
 	library := filepath.Join(folder, "libkernels.so")
 	if _, err := os.Stat(library); err != nil {
@@ -42,10 +39,7 @@ func hostKernels(t testing.TB) *cutest.Driver {
 		if os.Getenv(addressSanitizer) != "" {
 			sanitizers = append(sanitizers, "-fsanitize=address", "-shared-libsan")
 		}
-		out, err := exec.Command("kernels/build.sh", append([]string{"host", library}, sanitizers...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		cutest.BuildKernels(t, library, sanitizers...)
 	}
 	driver.LoadKernels(library)
 	driver.SetMemory(2 << 30)
@@ -128,9 +122,7 @@ func differs(batch *carbonara.Batch, want, got *carbonara.Result) error {
 			for c, column := range a.Columns {
 				for k, x := range a.Values[c] {
 					y := b.Values[c][k]
-					// Which of two zeros comes first is not kept by the CPU's sort.
-					same := math.Float64bits(x) == math.Float64bits(y) || x != x && y != y || column.Percentile() > 0 && x == y
-					if !same {
+					if math.Float64bits(x) != math.Float64bits(y) && (x == x || y == y) {
 						return fmt.Errorf("series %d at %v, %v of group %d of %d: %v (%x), want %v (%x)", i, g, column, k, a.Len(),
 							y, math.Float64bits(y), x, math.Float64bits(x))
 					}
@@ -395,14 +387,83 @@ func TestResamplerFault(t *testing.T) {
 			add(batch, plan, timestamps, values)
 		}
 		compare(t, r, batch)
+		if !carbonara.Accelerates(r, plan, 3200, 1) {
+			t.Error("a device is always to be used, and does not accelerate")
+		}
 		driver.Fail("cuLaunchKernel", nth, cu.IllegalAddress)
 		compare(t, r, batch)
-		if device.Err() == nil {
+		if device.Err() == nil || carbonara.Accelerates(r, plan, 3200, 1) {
 			t.Error("the device is not dead")
 		}
 		compare(t, r, batch)
 		driver.ExpectFaults()
 	}
+}
+
+// Rows of a table as groups, of which nothing but the median is asked: value i of row r stands at r*width + i.
+func TestResamplerRows(t *testing.T) {
+	r := newResampler(t, 20_000)
+	rng := rand.New(rand.NewPCG(17, 18))
+	for _, width := range []int{1, 2, 3, 10, 16, 17, 100, 1000, 1024, 1025, 4096, 4097, 6000} {
+		plan := carbonara.PlanOf([]time.Duration{time.Duration(width)}, []carbonara.Column{carbonara.PercentileColumn(50)})
+		for _, gaps := range []bool{false, true} {
+			batch := &carbonara.Batch{}
+			for row := 0; row*width < 30_000 && row < 3000; {
+				var timestamps []carbonara.Timestamp
+				var values []float64
+				for begun := row; row < begun+max(1, 5000/width); row++ {
+					for i := range width {
+						if gaps && rng.IntN(20) == 0 {
+							continue
+						}
+						timestamps = append(timestamps, carbonara.Timestamp(row*width+i))
+						values = append(values, math.Round(rng.NormFloat64()*100)/4)
+					}
+				}
+				add(batch, plan, timestamps, values)
+			}
+			compare(t, r, batch)
+		}
+	}
+}
+
+// Many requests share a resampler; who gives up disturbs nobody.
+func TestResamplerConcurrently(t *testing.T) {
+	r := newResampler(t, 900)
+	rng := rand.New(rand.NewPCG(15, 16))
+	plan := carbonara.NewPlan([]time.Duration{time.Minute}, orderMethods)
+	batches := make([]*carbonara.Batch, 8)
+	for i := range batches {
+		batches[i] = &carbonara.Batch{}
+		for range 1 + i {
+			timestamps, values := shape{n: 300 + 100*i, step: 10 * time.Second, unit: 1, jitter: i%2 > 0}.series(rng)
+			add(batches[i], plan, timestamps, values)
+		}
+	}
+	var done sync.WaitGroup
+	for i, batch := range batches {
+		done.Go(func() {
+			for range 3 {
+				compare(t, r, batch)
+			}
+		})
+		done.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			stop := time.AfterFunc(time.Duration(i)*time.Millisecond, cancel)
+			defer stop.Stop()
+			var result carbonara.Result
+			for range 3 {
+				if err := r.Resample(ctx, batch, &result); err != nil && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			}
+			cancel()
+			if err := r.Resample(ctx, batch, &result); !errors.Is(err, context.Canceled) {
+				t.Errorf("after it was cancelled: %v", err)
+			}
+		})
+	}
+	done.Wait()
 }
 
 // The model decides, and a resampler without a device or a model is the CPU's.
@@ -425,20 +486,37 @@ func TestResamplerChoice(t *testing.T) {
 	if launched() {
 		t.Error("the device was used before anything was measured")
 	}
-	r.SetModel(gpu.Model{CPUMeasure: 1, DeviceBatch: 500})
-	if !launched() {
-		t.Error("the device is faster, but was not used")
+	for _, f := range []struct {
+		what   string
+		model  gpu.Model
+		device bool
+	}{
+		{"faster", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500}}, true},
+		{"slower", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 1500}}, false},
+		{"faster with percentiles", gpu.Model{CPU: gpu.Cost{Measure: 1, Order: 1}, Device: gpu.Cost{Batch: 1500}}, true},
+		{"faster with moments", gpu.Model{CPU: gpu.Cost{Measure: 1, Moments: 1}, Device: gpu.Cost{Batch: 1500}}, true},
+		{"slower with groups of six", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500, LongMoments: 100}}, false},
+		{"slower with groups of six to order", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500, LongOrder: 100}}, false},
+	} {
+		r.SetModel(f.model)
+		if launched() != f.device {
+			t.Errorf("the device is %s: used %v", f.what, !f.device)
+		}
+		plan := batch.Series[0].Plan
+		if carbonara.Accelerates(r, plan, 1000, 167) != f.device {
+			t.Errorf("the device is %s: accelerates %v", f.what, !f.device)
+		}
 	}
-	r.SetModel(gpu.Model{CPUMeasure: 1, DeviceBatch: 1500})
-	if launched() {
-		t.Error("the device is slower, but was used")
-	}
-	r.SetModel(gpu.Model{CPUMeasure: 1, CPUOrder: 1, DeviceBatch: 1500})
-	if !launched() {
-		t.Error("the device is faster with percentiles, but was not used")
+	r.SetModel(gpu.Model{CPU: gpu.Cost{Measure: 1, Moments: 100, Order: 100}, Device: gpu.Cost{Batch: 1500}})
+	counts := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Count})
+	if carbonara.Accelerates(r, counts, 1000, 10) || !carbonara.Accelerates(r, counts, 2000, 0) {
+		t.Error("counts are taken for moments")
 	}
 	none := gpu.NewResampler(nil, gpu.ResamplerOptions{Always: true})
 	compare(t, none, batch)
+	if carbonara.Accelerates(none, counts, 1<<30, 1) || carbonara.Accelerates(carbonara.NewCPUResampler(1), counts, 1<<30, 1) {
+		t.Error("no device, but faster")
+	}
 	if _, err := none.Calibrate(t.Context()); !errors.Is(err, gpu.ErrUnavailable) {
 		t.Error(err)
 	}
@@ -460,4 +538,27 @@ func TestResamplerFooled(t *testing.T) {
 		add(all, plan, timestamps, values)
 	}
 	compare(t, r, all)
+}
+
+// What the fake driver takes means nothing, but each number has to be found, and the processor's are known roughly.
+func TestCalibrate(t *testing.T) {
+	hostKernels(t)
+	r := gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})}, gpu.ResamplerOptions{Workers: 1})
+	m, err := r.Calibrate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []float64{m.CPU.Batch, m.CPU.LongMoments, m.CPU.LongOrder, m.Device.Moments, m.Device.Order, m.Device.LongMoments, m.Device.LongOrder} {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			t.Errorf("%+v", m)
+		}
+	}
+	if c := m.CPU; !(c.Measure > 0 && c.Moments > 0 && c.Order > 0 && c.Measure+c.Moments+c.Order < 10_000) {
+		t.Errorf("%+v", m)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Calibrate(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }

@@ -96,19 +96,6 @@ func (m acrossMethod) spread(squares, count float64) float64 {
 
 func (m acrossMethod) squares() bool { return m.base == acrossStd || m.base == acrossVar }
 
-// median sorts values, which are not NaN.
-func median(values []float64) float64 {
-	n := len(values)
-	if n == 0 {
-		return nan
-	}
-	slices.Sort(values)
-	if n%2 == 1 {
-		return values[n/2]
-	}
-	return (values[n/2-1] + values[n/2]) / 2
-}
-
 // aggregate gives one column of what the values of all columns come to, row by row.
 func (e *evaluator) aggregate(n *node) (*columns, error) {
 	in, err := e.columns(n.operands[0])
@@ -117,7 +104,7 @@ func (e *evaluator) aggregate(n *node) (*columns, error) {
 	}
 	results := make([]float64, len(in.times))
 	if n.across.base == acrossMedian {
-		err = medians(in, results)
+		err = e.medians(in, results)
 	} else {
 		err = n.across.accumulate(in, results)
 	}
@@ -220,36 +207,4 @@ func (m acrossMethod) best(results, values []float64) {
 			results[i] = v
 		}
 	}
-}
-
-// mediansCells is how many values medians gathers at once: 64 MiB.
-const mediansCells = 8 << 20
-
-// medians gathers the columns a band of rows at a time, because it needs all values of a row together.
-func medians(in *columns, results []float64) error {
-	count := len(in.series)
-	band := max(1, mediansCells/max(1, count))
-	band = min(band, len(results))
-	values := make([]float64, len(results))
-	cells := make([]float64, band*count) // row by row
-	lengths := make([]int, band)
-	for from := 0; from < len(results); from += band {
-		rows := min(band, len(results)-from)
-		clear(lengths)
-		for j := range in.series {
-			if err := in.read(j, values); err != nil {
-				return err
-			}
-			for i, v := range values[from : from+rows] {
-				if v == v {
-					cells[i*count+lengths[i]] = v
-					lengths[i]++
-				}
-			}
-		}
-		for i := range rows {
-			results[from+i] = median(cells[i*count:][:lengths[i]])
-		}
-	}
-	return nil
 }

@@ -29,6 +29,11 @@
 //     of sin, cos, tan and **.
 //   - In an S-expression a word may stand in quotes, which are not part of it. (In Gnocchi they are.)
 //
+// # Engines
+//
+// resample, and the median of an aggregate, are what a device may be faster at: they go through Options.Resampler, in large batches if
+// it says so. The bits are the same either way; see docs/decisions/0029-requests-on-a-device.md.
+//
 // # Exact
 //
 // [Operation.Exact] takes what aggregates or resamples metrics out of an operation, as a [Combination]: it is computed from the
@@ -38,6 +43,6 @@
 // # Invariants
 //
 //   - A column is computed when it is read, into memory of the reader: memory grows with the aggregates that were read
-//     plus a few columns, not with series times timestamps, except for an aggregate's median, which works in parts.
+//     plus a few columns, not with series times timestamps. Medians, and what a device resamples, go in parts of 64 MiB or so.
 //   - Text from outside never panics: depth and size of an operation are limited.
 package aggregates

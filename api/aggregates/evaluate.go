@@ -65,7 +65,10 @@ type operand struct {
 // table has to stay as it is while the result is in use. The error is an *UnaggregableError, or that of ctx, which
 // also ends the reading of columns.
 func Evaluate(ctx context.Context, operation *Operation, table *Table, options *Options) (*Result, error) {
-	e := &evaluator{ctx: ctx, operation: operation, table: table, options: options}
+	e := &evaluator{ctx: ctx, operation: operation, table: table, options: options, resampler: options.Resampler}
+	if e.resampler == nil {
+		e.resampler = carbonara.NewCPUResampler(1)
+	}
 	if len(operation.Combinations) == 0 {
 		var err error
 		if e.grid, err = align(ctx, table, options); err != nil {
@@ -84,6 +87,7 @@ type evaluator struct {
 	operation *Operation
 	table     *Table
 	options   *Options
+	resampler carbonara.Resampler
 	grid      *grid       // of the table's series; nil if combinations take their place
 	free      [][]float64 // columns that nobody uses at the moment
 }

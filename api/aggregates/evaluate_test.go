@@ -177,13 +177,14 @@ func BenchmarkEvaluate(b *testing.B) {
 	for i := range metrics {
 		s := aggregates.Series{Starts: make([]carbonara.Timestamp, groups), Values: make([]float64, groups)}
 		for j := range groups {
-			s.Starts[j], s.Values[j] = carbonara.Timestamp(j*60e9), float64(i+j)
+			s.Starts[j], s.Values[j] = carbonara.Timestamp(j*60e9), float64((i*7919+j*31)%10007)
 		}
 		table.Series = append(table.Series, s)
 	}
 	for _, text := range []string{
 		"(aggregate mean (metric * mean))", "(aggregate std (metric * mean))", "(aggregate median (metric * mean))",
 		"(aggregate max (rateofchange (metric * mean)))", "(aggregate mean (resample max 3600 (metric * mean)))",
+		"(aggregate mean (resample median 3600 (metric * mean)))",
 		"(aggregate mean (rolling mean 5 (* 2 (metric * mean))))",
 	} {
 		b.Run("operation="+strings.ReplaceAll(strings.Trim(text, "()"), " ", "_"), func(b *testing.B) {

@@ -65,29 +65,24 @@ func merge(sources []*carbonara.Groups) (*carbonara.Groups, error) {
 	return merged, nil
 }
 
-// regroup puts groups together. Package carbonara knows groups of equal width only, so it gets a time of its own, in which
-// row i of the n-th group stands at n * groupWidth + i: that serves calendars, too.
+// regroup puts groups together.
 func regroup(source *carbonara.Groups, by Grouping) (*carbonara.Groups, error) {
-	virtual := carbonara.Groups{Granularity: 1, Columns: source.Columns, Values: source.Values}
-	var starts []carbonara.Timestamp
-	last := int64(-1)
-	for i, t := range source.Starts {
-		if number := by.Group(t); len(starts) == 0 || number != last {
-			start, end := by.Start(number), by.Start(number+1)
-			if granularity := carbonara.Timestamp(source.Granularity); start%granularity != 0 || end > 0 && end%granularity != 0 {
-				return nil, fail("Groups of %v do not fit into those from %s to %s", source.Granularity,
-					start.Time().Format(time.RFC3339), end.Time().Format(time.RFC3339))
-			}
-			starts, last = append(starts, start), number
+	var r Regrouping
+	r.Set(source.Starts, by.Group)
+	for _, number := range r.Numbers {
+		start, end := by.Start(number), by.Start(number+1)
+		if granularity := carbonara.Timestamp(source.Granularity); start%granularity != 0 || end > 0 && end%granularity != 0 {
+			return nil, fail("Groups of %v do not fit into those from %s to %s", source.Granularity,
+				start.Time().Format(time.RFC3339), end.Time().Format(time.RFC3339))
 		}
-		virtual.Starts = append(virtual.Starts, carbonara.Timestamp(len(starts)-1)*carbonara.Timestamp(groupWidth)+carbonara.Timestamp(i))
 	}
-	out := new(carbonara.Groups)
-	if err := carbonara.Reaggregate(out, &virtual, groupWidth); err != nil {
+	out, places := new(carbonara.Groups), carbonara.Groups{Granularity: 1, Starts: r.Times, Columns: source.Columns, Values: source.Values}
+	if err := carbonara.Reaggregate(out, &places, r.Width); err != nil {
 		panic(fmt.Sprintf("aggregates: %v", err)) // any width is a multiple of 1
 	}
+	out.Granularity = 1 // alike for all metrics that are merged: a calendar's groups have no width
 	for i, t := range out.Starts {
-		out.Starts[i] = starts[t/carbonara.Timestamp(groupWidth)]
+		out.Starts[i] = by.Start(r.Number(t))
 	}
 	return out, nil
 }

@@ -1,17 +1,12 @@
 package aggregates
 
-import (
-	"time"
+import "gnocco/carbonara"
 
-	"gnocco/carbonara"
-)
+// batchValues is how many values a batch for a device holds at most: 64 MiB with their times.
+const batchValues = 4 << 20
 
-// groupWidth is the width of a group in the resampler's time: more rows than fit into memory.
-const groupWidth = time.Duration(1) << 32
-
-// resample aggregates the rows of each group anew, column by column. The resampler knows groups of equal width only,
-// so it gets a time of its own, in which row i of the n-th group stands at n * groupWidth + i: that serves calendars,
-// too.
+// resample aggregates the rows of each group anew. Columns are read one by one, and so they are resampled on the CPU, where one fits the
+// caches; if a device is faster, as many at a time as fit a batch.
 func (e *evaluator) resample(n *node) (*columns, error) {
 	in, err := e.columns(n.operands[0])
 	if err != nil {
@@ -19,37 +14,65 @@ func (e *evaluator) resample(n *node) (*columns, error) {
 	}
 	out := *in
 	out.granularity, out.times, out.boolean = n.width, regroupedTimes(n, in.times), false
-	batch := carbonara.Batch{
-		Timestamps: make([]carbonara.Timestamp, len(in.times)),
-		Values:     make([]float64, len(in.times)),
-		Series: []carbonara.Series{{
-			Plan: carbonara.NewPlan([]time.Duration{groupWidth}, []carbonara.Method{n.method}), To: len(in.times),
-		}},
+	r := &resampling{in: in, method: n.method, atOnce: 1}
+	r.groups.Set(in.times, n.grouping.Group)
+	r.plan = r.groups.Plan(n.method)
+	if most := min(len(in.series), batchValues/max(1, len(in.times))); most > 1 &&
+		carbonara.Accelerates(e.resampler, r.plan, most*len(in.times), most*len(r.groups.Numbers)) {
+		r.atOnce = most
 	}
-	group, number := carbonara.Timestamp(-1), int64(-1)
-	for i, t := range in.times {
-		if next := n.grouping.Group(t); next != number {
-			group, number = group+1, next
-		}
-		batch.Timestamps[i] = group*carbonara.Timestamp(groupWidth) + carbonara.Timestamp(i)
-	}
-	resampler, result := carbonara.NewCPUResampler(1), new(carbonara.Result)
-	var starts []carbonara.Timestamp
-	out.read = func(j int, dst []float64) error {
-		if err := in.read(j, batch.Values); err != nil || len(dst) == 0 {
-			return err
-		}
-		if err := resampler.Resample(e.ctx, &batch, result); err != nil {
-			return err
-		}
-		var values []float64
-		starts, values = result.Groups(0, 0).Aggregate(n.method, starts[:0], dst[:0])
-		if len(values) != len(dst) {
-			panic("aggregates: a resampled column has other rows than its neighbours")
-		}
-		return nil
-	}
+	out.read = func(j int, dst []float64) error { return r.read(e, j, dst) }
 	return &out, nil
+}
+
+// resampling is a resample whose columns are being read.
+type resampling struct {
+	in       *columns
+	method   carbonara.Method
+	plan     *carbonara.Plan
+	groups   Regrouping
+	atOnce   int // columns
+	from, to int // columns that the result holds
+	batch    carbonara.Batch
+	result   carbonara.Result
+	starts   []carbonara.Timestamp
+}
+
+// read writes column j into dst.
+func (r *resampling) read(e *evaluator, j int, dst []float64) error {
+	if j < r.from || j >= r.to {
+		if err := r.fill(e, j-j%r.atOnce); err != nil {
+			return err
+		}
+	}
+	var values []float64
+	r.starts, values = r.result.Groups(j-r.from, 0).Aggregate(r.method, r.starts[:0], dst[:0])
+	if len(values) != len(dst) {
+		panic("aggregates: a resampled column has other rows than its neighbours")
+	}
+	return nil
+}
+
+// fill resamples as many columns as go together, from one on.
+func (r *resampling) fill(e *evaluator, from int) error {
+	r.from, r.to = from, from
+	rows, to := len(r.in.times), min(from+r.atOnce, len(r.in.series))
+	b := &r.batch
+	b.Reset(e.resampler)
+	b.Grow((to - from) * rows)
+	b.Values = b.Values[:(to-from)*rows]
+	for j := from; j < to; j++ {
+		s := carbonara.Series{Plan: r.plan, From: (j - from) * rows, To: (j - from + 1) * rows}
+		if err := r.in.read(j, b.Values[s.From:s.To]); err != nil {
+			return err
+		}
+		b.Series, b.Timestamps = append(b.Series, s), append(b.Timestamps, r.groups.Times...)
+	}
+	if err := e.resampler.Resample(e.ctx, b, &r.result); err != nil {
+		return err
+	}
+	r.to = to
+	return nil
 }
 
 // regroupedTimes returns the starts of the groups that have an aggregate: which ones depends on the rows alone, not on

@@ -25,8 +25,10 @@ type Table struct {
 	Combined    [][]Series // of an Exact operation, instead: of each of its Combinations
 }
 
-// Options say how series are aligned.
+// Options say how series are aligned, and on what they are computed.
 type Options struct {
+	Resampler carbonara.Resampler // of resamples and medians; nil: the CPU's
+
 	Fill          Fill
 	NeededOverlap float64 // percent of the timestamps that all series have; counts only without Fill
 	HasFrom       bool    // the request has a start: without it, and without Fill, the series begin where all are present

@@ -22,6 +22,8 @@ func newBenchGPU(flags *benchFlags) *cobra.Command {
   blog      6*1024*1024 measures of 5 s to 35 s, six aggregates
   host      from host memory, Go's and pinned, to host memory, beside the CPU; and what the
             cost model chooses; with --pieces the same with pieces of such sizes
+  dynamic   dynamic aggregates (median across series, resample) and resample= of one series, from
+            series in memory to the answer's columns, beside the CPU; and what the model chooses
   stream    four times the device's budget, from pinned memory to pinned memory
   soak      many batches; memory that grows is an error
   cards     resident measures, on one device and on all together
@@ -45,8 +47,8 @@ Without a device the command fails. Results that are wrong end it.`,
 	cmd.Flags().IntVar(&what.Values, "values", 64<<20, "values of the sums and the ladder")
 	cmd.Flags().IntVar(&what.Group, "group", 6, "values in a group of the ladder")
 	cmd.Flags().Var(&bigSum, "big-sum", "bytes of one more sum, of data that lies on the device")
-	cmd.Flags().IntVar(&what.Measures, "measures", 10_000_000, "measures of resident and streamed batches")
-	cmd.Flags().IntSliceVar(&what.HostSizes, "host-sizes", []int{10_000, 100_000, 1_000_000, 10_000_000}, "measures of batches from host memory")
+	cmd.Flags().IntVar(&what.Measures, "measures", 10_000_000, "measures of resident and streamed batches; values of the table of dynamic")
+	cmd.Flags().IntSliceVar(&what.HostSizes, "host-sizes", []int{10_000, 100_000, 1_000_000, 10_000_000}, "measures of batches from host memory; values of tables of dynamic")
 	cmd.Flags().IntSliceVar(&what.Pieces, "pieces", nil, "measures that go to the device together, sizes to compare (default as the resampler chooses)")
 	cmd.Flags().IntVar(&what.Lanes, "lanes", 0, "pieces under way on a device (default as it chooses)")
 	cmd.Flags().IntVar(&what.SoakBatches, "soak-batches", 10_000, "batches of the soak")

@@ -5,13 +5,10 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-
-	"gnocco/gpu/cu/cutest"
 )
 
 func TestCorrelateDeviceChoice(t *testing.T) {
@@ -31,22 +28,6 @@ func TestCorrelateDeviceChoice(t *testing.T) {
 	f("no CUDA device available", 1, "--gpu", "on", file)
 	f("--gpu is \"x\"", 1, "--gpu", "x", file)
 	f("--gpu is \"-1\"", 1, "--gpu", "-1", file)
-}
-
-// fakeDevice gives programs a device: the fake driver, with the kernels compiled for the host.
-func fakeDevice(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("clang++-19"); err != nil {
-		t.Skip("clang++-19 is not installed: the kernels do not run on the host")
-	}
-	dir := t.TempDir()
-	library := filepath.Join(dir, "libkernels.so")
-	if out, err := exec.Command("../../gpu/kernels/build.sh", "host", library).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Setenv("GNOCCO_CUDA_DRIVER", cutest.Build(t, dir))
-	t.Setenv("FAKE_CUDA_KERNELS", library)
-	t.Setenv("FAKE_CUDA_MEMORY", "1000000000")
 }
 
 // The program prints the same pairs with a device, within the bound, and says where they come from.

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gnocco/gpu/cu/cutest"
 )
 
 // program is the built binary.
@@ -58,7 +60,7 @@ func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, sta
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// served is a running serve command.
+// served is a running serve, api or metricd command.
 type served struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -74,7 +76,13 @@ var servingURL = regexp.MustCompile(`msg=serving url=(http://\S+)`)
 // serve starts the program on a free port and waits until it serves.
 func serve(t *testing.T, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, cmd: exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB"}, args...)...), done: make(chan struct{})}
+	return serveAs(t, "serve", args...)
+}
+
+// serveAs is serve for a command that serves.
+func serveAs(t *testing.T, command string, args ...string) *served {
+	t.Helper()
+	s := &served{t: t, cmd: exec.Command(program, append([]string{command, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB"}, args...)...), done: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -192,4 +200,15 @@ func (s *served) figures() map[string]float64 {
 		s.t.Fatal(err)
 	}
 	return figures
+}
+
+// fakeDevice gives the program a device, the kernels of which run on the host, by its environment.
+func fakeDevice(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	library := filepath.Join(dir, "libkernels.so")
+	cutest.BuildKernels(t, library)
+	t.Setenv("GNOCCO_CUDA_DRIVER", cutest.Build(t, dir))
+	t.Setenv("FAKE_CUDA_KERNELS", library)
+	t.Setenv("FAKE_CUDA_MEMORY", "1000000000")
 }

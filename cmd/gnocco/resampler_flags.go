@@ -22,7 +22,7 @@ func (f *resamplerFlags) define(flags *pflag.FlagSet) {
 	f.devices.define(flags)
 }
 
-// resampler returns what makes the workers' resampler; nil for the CPU's. Devices stay open until the process ends.
+// resampler returns what makes the resampler of a process; nil for the CPU's. Devices stay open until the process ends.
 func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (func(prometheus.Registerer) carbonara.Resampler, error) {
 	found, err := chooseDevices(f.gpu, f.devices.driver, logger)
 	if err != nil || len(found) == 0 {
@@ -30,7 +30,7 @@ func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (fu
 	}
 	return func(registerer prometheus.Registerer) carbonara.Resampler {
 		devices := newDevices(found, gpu.Options{Driver: f.devices.driver, Logger: logger, Registerer: registerer}, "resampling")
-		// Workers resample beside each other, on a goroutine each.
+		// Workers and requests resample beside each other, on a goroutine each.
 		r := gpu.NewResampler(devices, gpu.ResamplerOptions{Workers: 1, Always: f.gpu == "on", Logger: logger, Registerer: registerer})
 		if f.gpu != "on" {
 			go func() {

@@ -114,10 +114,8 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	if o.Logger, err = f.log.logger(logs); err != nil {
 		return nil, err
 	}
-	if o.Role != server.RoleAPI {
-		if o.Resampler, err = f.resampler.resampler(ctx, o.Logger); err != nil {
-			return nil, err
-		}
+	if o.Resampler, err = f.resampler.resampler(ctx, o.Logger); err != nil {
+		return nil, err
 	}
 	if o.Role != server.RoleMetricd {
 		o.Correlator = func(registerer prometheus.Registerer) correlate.Engine {

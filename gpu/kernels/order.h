@@ -33,15 +33,24 @@ DEVICE Rank rank_of(u32 n, f64 fraction) {
 DEVICE bool whole(const Rank &r) { return r.weight_high == 0; }
 DEVICE f64 between(const Rank &r, f64 low, f64 high) { return low * r.weight_low + high * r.weight_high; }
 
+// negative is 1 for a value with the sign, -0 among them.
+DEVICE u32 negative(f64 v) { return (u32)((u64)bits_of(v) >> 63); }
+
+// zero_at returns v, the value at a rank; of zeros, which compare as equal, those with the sign come first. negatives() says how many
+// values have it.
+template <class Negatives> DEVICE f64 zero_at(f64 v, u32 rank, const Negatives &negatives) {
+  return v == 0 ? (rank < negatives() ? -0.0 : 0.0) : v;
+}
 
 // percentile of n sorted values, of which the last so many stand for NaN.
-template <class Sorted> DEVICE f64 percentile(u32 n, u32 nans, f64 fraction, const Sorted &sorted) {
+template <class Sorted, class Negatives>
+DEVICE f64 percentile(u32 n, u32 nans, f64 fraction, const Sorted &sorted, const Negatives &negatives) {
   if (n == 0) return not_a_number();
   const Rank r = rank_of(n, fraction);
   const u32 high = r.low + !whole(r);
   if (high >= n - nans) return not_a_number();
-  const f64 low = sorted(r.low);
-  return whole(r) ? low : between(r, low, sorted(high));
+  const f64 low = zero_at(sorted(r.low), r.low, negatives);
+  return whole(r) ? low : between(r, low, zero_at(sorted(high), high, negatives));
 }
 
 // What sorts last; NaN is put there, too, and counted: without_nan tells whether it was one.

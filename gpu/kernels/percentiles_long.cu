@@ -25,21 +25,24 @@ DEVICE void sort(f64 *values, u32 n) {
   sync_block();
 }
 
-// percentiles_of_block sorts a run and writes its percentiles. *nans is shared, as sorted is.
-DEVICE void percentiles_of_block(const f64 *values, const Run &run, const Percentiles &out, u32 r, f64 *sorted, u32 *nans) {
+// percentiles_of_block sorts a run and writes its percentiles. *nans and *negatives are shared, as sorted is.
+DEVICE void percentiles_of_block(const f64 *values, const Run &run, const Percentiles &out, u32 r, f64 *sorted, u32 *nans, u32 *negatives) {
   const u32 t = thread_id(), n = run.end - run.begin;
   u32 size = 2;
   while (size < n) size *= 2;
-  if (t == 0) *nans = 0;
+  if (t == 0) *nans = 0, *negatives = 0;
   sync_block();
+  u32 mine = 0;
   for (u32 p = t; p < size; p += SORT_THREADS) {
     f64 v = p < n ? load(values + run.begin + p) : INFINITE;
     if (without_nan(v)) atomic_add(nans, 1);
+    mine += negative(v);
     sorted[p] = v;
   }
+  if (mine) atomic_add(negatives, mine);
   sort(sorted, size);
   for (u32 k = t; k < out.number; k += SORT_THREADS)
-    *percentile_at(out, k, r) = percentile(n, *nans, load(out.fractions + k), [&](u32 i) { return sorted[i]; });
+    *percentile_at(out, k, r) = percentile(n, *nans, load(out.fractions + k), [&](u32 i) { return sorted[i]; }, [&] { return *negatives; });
   sync_block();
 }
 
@@ -93,7 +96,7 @@ DEVICE bool in_registers(const f64 *values, const Run &run, const Percentiles &o
 // The list, of out.stride places, is filled from its back, with number[1] runs.
 KERNEL(SORT_THREADS) percentiles_long(const f64 *values, Runs runs, Percentiles out, const u32 *list, const u32 *number) {
   SHARED f64 sorted[SORT_VALUES];
-  SHARED u32 counts[256], nans, left_;
+  SHARED u32 counts[256], nans, negatives, left_;
   SHARED u64 least;
   const u32 t = thread_id(), todo = load(number + 1);
   for (u32 four = block_id() * SORT_WARPS; four < todo; four += grid_size() * SORT_WARPS) {
@@ -110,7 +113,7 @@ KERNEL(SORT_THREADS) percentiles_long(const f64 *values, Runs runs, Percentiles 
       const Run run = run_at(runs, r);
       const u32 n = run.end - run.begin;
       if (n <= SORT_VALUES) {
-        percentiles_of_block(values, run, out, r, sorted, &nans);
+        percentiles_of_block(values, run, out, r, sorted, &nans, &negatives);
         continue;
       }
       for (u32 k = 0; k < out.number; k++) {

@@ -45,9 +45,12 @@ template <u32 K> DEVICE void percentiles_of_lanes(const f64 *values, const Run &
   f64 v[K];
 #pragma unroll
   for (u32 j = 0; j < K; j++) v[j] = j * WARP + lane < n ? load(values + run.begin + j * WARP + lane) : INFINITE;
-  u32 nans = 0;
+  u32 nans = 0, negatives = 0; // counted before: of equal values, keep may keep one twice
 #pragma unroll
-  for (u32 j = 0; j < K; j++) nans += ones(ballot(without_nan(v[j])));
+  for (u32 j = 0; j < K; j++) {
+    nans += ones(ballot(without_nan(v[j])));
+    negatives += ones(ballot(negative(v[j])));
+  }
   sort_lanes<K>(v);
   auto sorted = [&](u32 i) __attribute__((always_inline)) {
     f64 mine = v[0];
@@ -56,7 +59,7 @@ template <u32 K> DEVICE void percentiles_of_lanes(const f64 *values, const Run &
     return shuffle(mine, i / K);
   };
   for (u32 k = 0; k < out.number; k++) {
-    const f64 p = percentile(n, nans, load(out.fractions + k), sorted);
+    const f64 p = percentile(n, nans, load(out.fractions + k), sorted, [&] { return negatives; });
     if (lane == 0) *percentile_at(out, k, r) = p;
   }
 }

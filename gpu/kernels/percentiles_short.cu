@@ -46,6 +46,13 @@ DEVICE u32 values_of(f64 (&v)[PLACE_LONGEST], const f64 *staged, u32 from, u32 l
   return nans;
 }
 
+// negatives_of counts the values with the sign, which are in a thread's column.
+DEVICE u32 negatives_of(const f64 *column, u32 length) {
+  u32 n = 0;
+  for (u32 i = 0; i < length; i++) n += negative(column[i * STAGE_THREADS]);
+  return n;
+}
+
 // order_run sorts the first N values into a column of a thread's own.
 template <u32 N> DEVICE void order_run(f64 (&v)[PLACE_LONGEST], f64 *column) {
   order<N>(v);
@@ -89,7 +96,8 @@ KERNEL(STAGE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentile
       else order_run<8>(v, column);
       if (small)
         for (u32 k = 0; k < out.number; k++)
-          *percentile_at(out, k, r + t) = percentile(length, nans, load(out.fractions + k), [&](u32 i) { return column[i * STAGE_THREADS]; });
+          *percentile_at(out, k, r + t) = percentile(
+              length, nans, load(out.fractions + k), [&](u32 i) { return column[i * STAGE_THREADS]; }, [&] { return negatives_of(column, length); });
     }
     sync_block();
     r += taken;

@@ -24,8 +24,8 @@ type GPUOptions struct {
 	Values      int   // of the ladder and the sums; 0: 64 Mi
 	Group       int   // values a group of the ladder; 0: 6
 	BigSumBytes int64 // of one more sum, of data that is made on the device; 0: none
-	Measures    int   // of resident batches; 0: 10 million
-	HostSizes   []int // measures of batches from host memory; nil: 1e4 to 1e7
+	Measures    int   // of resident batches, and values of the table of dynamic aggregates, but 10 million at most; 0: 10 million
+	HostSizes   []int // measures of batches, and values of tables, from host memory; nil: 1e4 to 1e7
 	Pieces      []int // measures of a piece, tried in turn with batches from pinned memory; 0: as the resampler chooses; nil: 0
 	Lanes       int   // jobs under way on a device; 0: as it chooses
 	SoakBatches int   // 0: 10,000
@@ -56,7 +56,7 @@ var gpuParts = []struct {
 	run  func(*gpuBench, context.Context) error
 }{
 	{"sum", (*gpuBench).sums}, {"ladder", (*gpuBench).ladder}, {"resident", (*gpuBench).resident}, {"blog", (*gpuBench).blog},
-	{"host", (*gpuBench).host}, {"stream", (*gpuBench).stream}, {"soak", (*gpuBench).soak}, {"cards", (*gpuBench).cards},
+	{"host", (*gpuBench).host}, {"dynamic", (*gpuBench).dynamic}, {"stream", (*gpuBench).stream}, {"soak", (*gpuBench).soak}, {"cards", (*gpuBench).cards},
 }
 
 // GPUParts returns the names that GPUOptions.Only may have.
@@ -124,6 +124,22 @@ type gpuBench struct {
 	copyRate, upRate, downRate float64 // bytes a second: on the device, read and written; to it; from it
 	module                     cu.Module
 	loaded                     bool
+	chooses                    *gpu.Resampler // by model; nil before anybody asked for it
+	model                      gpu.Model
+}
+
+// chooser returns a resampler of one goroutine that uses the first device where that is faster.
+func (b *gpuBench) chooser(ctx context.Context) (*gpu.Resampler, error) {
+	if b.chooses != nil {
+		return b.chooses, nil
+	}
+	r := gpu.NewResampler([]*gpu.Device{b.device}, gpu.ResamplerOptions{Workers: 1})
+	var err error
+	if b.model, err = r.Calibrate(ctx); err != nil {
+		return nil, err
+	}
+	b.chooses = r
+	return r, b.Report.Note("model, ns: %+v", b.model)
 }
 
 // newDevice returns another owner of a device, which the caller closes.

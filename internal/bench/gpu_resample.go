@@ -85,12 +85,7 @@ func (b *gpuBench) blog(ctx context.Context) error {
 
 // host is from host memory to host memory, beside the CPU with one and all cores, and what the model would have chosen.
 func (b *gpuBench) host(ctx context.Context) error {
-	one := gpu.NewResampler([]*gpu.Device{b.device}, gpu.ResamplerOptions{Workers: 1})
-	model, err := one.Calibrate(ctx)
-	if err != nil {
-		return err
-	}
-	if err := b.Report.Note("model, ns: %+v", model); err != nil {
+	if _, err := b.chooser(ctx); err != nil {
 		return err
 	}
 	engines := b.hostEngines()
@@ -110,7 +105,7 @@ func (b *gpuBench) host(ctx context.Context) error {
 				}
 				onCPU, onDevice := took["cpu-1"], took["device-1/memory=pinned"]
 				chosen, choice := onCPU, "cpu"
-				if cpu, device := model.Estimate(batch); device < cpu {
+				if cpu, device := b.model.Estimate(batch); device < cpu {
 					chosen, choice = onDevice, "device"
 				}
 				loss := float64(chosen)/float64(min(onCPU, onDevice)) - 1
@@ -189,19 +184,9 @@ func (b *gpuBench) hostBatch(ctx context.Context, name string, engines []hostEng
 	return took, sameGroups(ctx, pinned, carbonara.NewCPUResampler(b.workers), onDevice(b.workers, b.device))
 }
 
-// fastest returns the time of the fastest of some calls, half a second of them at most, after one to warm up.
+// fastest is quickest of resampling a batch.
 func (b *gpuBench) fastest(ctx context.Context, r carbonara.Resampler, batch *carbonara.Batch, result *carbonara.Result) (time.Duration, error) {
-	best := time.Duration(math.MaxInt64)
-	for i, begin := 0, time.Now(); i <= 1 || i <= 10*b.what.Rounds && time.Since(begin) < 500*time.Millisecond; i++ {
-		started := time.Now()
-		if err := r.Resample(ctx, batch, result); err != nil {
-			return 0, err
-		}
-		if i > 0 {
-			best = min(best, time.Since(started))
-		}
-	}
-	return best, nil
+	return b.quickest(ctx, func() error { return r.Resample(ctx, batch, result) })
 }
 
 // stream passes four times the device's budget through it, from pinned memory to pinned memory.

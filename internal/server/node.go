@@ -19,6 +19,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gnocco/carbonara"
 	"gnocco/internal/peer"
 	"gnocco/metricd"
 	"gnocco/storage/claim"
@@ -46,12 +47,13 @@ type node struct {
 	cache     *pebble.Cache
 	files     *pebble.FileCache
 
-	client   *peer.Client
-	metricd  *metricd.Metricd // nil in a process of role api
-	archives *archives
-	index    *sharedIndex
-	incoming *incoming.Store // this process's own; nil in one of role metricd
-	ownName  string          // of incoming, in claims
+	client    *peer.Client
+	resampler carbonara.Resampler // nil: the CPU's
+	metricd   *metricd.Metricd    // nil in a process of role api
+	archives  *archives
+	index     *sharedIndex
+	incoming  *incoming.Store // this process's own; nil in one of role metricd
+	ownName   string          // of incoming, in claims
 
 	reaggregating *reaggregating // while this process holds the index
 

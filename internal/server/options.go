@@ -72,7 +72,7 @@ type Options struct {
 	Correlations api.CorrelationOptions // limits of POST /v1/correlations
 
 	PrometheusLabels bool // keep all labels of a remote write
-	// Resampler makes what the workers resample with, and registers its metrics; nil: the CPU's. It is closed by who made it.
+	// Resampler makes what workers and requests resample with, and registers its metrics; nil: the CPU's. It is closed by who made it.
 	Resampler func(prometheus.Registerer) carbonara.Resampler
 	// Correlator makes the engine of Correlations, and registers its metrics; nil: the one that it has. It is closed by who made it.
 	Correlator func(prometheus.Registerer) correlate.Engine

@@ -46,7 +46,7 @@ func newPublic(ctx context.Context, n *node, listener *statsdListener, registry 
 	o := &n.options
 	options := api.Options{
 		Metrics: n.index, Incoming: n.incoming, Archives: n.archives, Sacks: n.cluster.Sacks, Cluster: n.clusterStatus,
-		Sizes: n.archives, Correlations: o.Correlations,
+		Sizes: n.archives, Correlations: o.Correlations, Resampler: n.resampler,
 		Elsewhere: n.client.Forward(func(ctx context.Context) (string, error) { return n.holders.await(ctx, indexName) },
 			func(w http.ResponseWriter, r *http.Request, err error) {
 				n.holders.forget(indexName)

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"gnocco/carbonara"
 	"gnocco/internal/peer"
 	"gnocco/metricd"
 )
@@ -106,14 +105,13 @@ func (s *Server) open(ctx context.Context, n *node, registry *prometheus.Registr
 		func(ctx context.Context) (string, error) { return n.holders.address(ctx, indexName) }, n.memory.lookups)}
 	s.parts("index", n.closeIndex)
 	s.parts("incoming", n.closeIncomings)
+	if n.options.Resampler != nil {
+		n.resampler = n.options.Resampler(registry)
+	}
 	if n.options.Role.metricd() {
-		var resampler carbonara.Resampler
-		if n.options.Resampler != nil {
-			resampler = n.options.Resampler(registry)
-		}
 		var err error
 		n.metricd, err = metricd.New(metricd.Options{
-			Resampler: resampler,
+			Resampler: n.resampler,
 			Sacks:     n.cluster.Sacks, Workers: n.options.Workers, Index: n.index, FS: n.claims.fs,
 			CheckpointInterval: n.options.CheckpointInterval, CheckpointBytes: n.memory.heads,
 			Cache: n.cache, FileCache: n.files, Logger: n.options.Logger, Registerer: registry, Collector: n.collector, Fail: n.fail,

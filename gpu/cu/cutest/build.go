@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -21,6 +22,20 @@ func Build(t testing.TB, dir string) string {
 		t.Fatal(err)
 	}
 	return Compile(t, filepath.Join(dir, "libfakecuda.so"), "-std=gnu11", file)
+}
+
+// BuildKernels compiles package kernels' sources for the host into library, with further arguments for the compiler. It skips the test
+// where there is no compiler for them.
+func BuildKernels(t testing.TB, library string, args ...string) {
+	t.Helper()
+	if _, err := exec.LookPath("clang++-19"); err != nil {
+		t.Skip("clang++-19 is not installed: the kernels do not run on the host")
+	}
+	_, here, _, _ := runtime.Caller(0)
+	script := filepath.Join(filepath.Dir(here), "../../kernels/build.sh")
+	if out, err := exec.Command(script, append([]string{"host", library}, args...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }
 
 // Compile makes a shared library of C sources, with further arguments for the compiler, and returns its path.
