@@ -8,7 +8,7 @@ import "context"
 // so that they do not depend on how measures were batched.
 type Resampler interface {
 	// Resample computes the groups of batch into result, which it resets. The result stays valid until it is passed
-	// to Resample again. It does not modify batch.
+	// to Resample again. It does not modify batch. Packed series that do not decode are an error, which wraps ErrCorrupt.
 	Resample(ctx context.Context, batch *Batch, result *Result) error
 }
 
@@ -25,10 +25,20 @@ type Batch struct {
 	Series     []Series
 }
 
-// Series is one metric's part of a batch: measures From to To (exclusive) of its columns.
+// Measures returns how many measures all series of the batch have.
+func (b *Batch) Measures() int {
+	n := 0
+	for i := range b.Series {
+		n += b.Series[i].Len()
+	}
+	return n
+}
+
+// Series is one metric's part of a batch: measures From to To (exclusive) of its columns, or of Packed if that is not nil.
 type Series struct {
 	Plan     *Plan
 	From, To int
+	Packed   *Packed
 
 	// Previous is the measure before the first one, if HasPrevious: the first difference of rate: columns starts there.
 	Previous    Measure
@@ -39,6 +49,9 @@ type Series struct {
 	// of a group of every granularity.
 	Open []float64
 }
+
+// Len returns how many measures the series has.
+func (s *Series) Len() int { return s.To - s.From }
 
 // Result holds the groups of a batch: for every series one Groups for each granularity of its plan, ascending.
 type Result struct {

@@ -28,5 +28,5 @@ func (w *ResultWriter) Take(i, j, rows int) *Groups {
 	return out
 }
 
-// Resample computes all groups of series i on the CPU.
-func (w *ResultWriter) Resample(i int) { w.arena.resampleSeries(w.batch, w.result, i) }
+// Resample computes all groups of series i on the CPU. An error wraps ErrCorrupt: the series is packed.
+func (w *ResultWriter) Resample(i int) error { return w.arena.resampleSeries(w.batch, w.result, i) }
