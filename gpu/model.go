@@ -33,7 +33,7 @@ func (m *Model) Estimate(batch *carbonara.Batch) (cpu, device float64) {
 	cpu, device = m.CPUBatch, m.DeviceBatch
 	for i := range batch.Series {
 		s := &batch.Series[i]
-		n := float64(s.To - s.From)
+		n := float64(s.Len())
 		work := n * float64(len(s.Plan.Granularities))
 		cpu += work * m.CPUMeasure
 		device += work * m.DeviceMeasure

@@ -5,6 +5,26 @@ import "gnocco/carbonara"
 // pack writes what the device needs to know of a piece into p.up, every section from its start to its end: the memory is written
 // past the caches.
 func (p *piece) pack() {
+	a := &p.at
+	if p.packed {
+		p.packVectors()
+	} else {
+		p.packColumns()
+	}
+	p.packSeries()
+	p.packPlaces()
+	fractions := View[float64](p.up, int(a.fractions), p.fractions())
+	at := 0
+	for _, f := range p.families {
+		for _, percentile := range f.percentiles {
+			fractions[at] = float64(percentile) / 100
+			at++
+		}
+	}
+}
+
+// packColumns writes values and timestamps.
+func (p *piece) packColumns() {
 	batch, a := p.batch, &p.at
 	at := 0
 	values := View[float64](p.up, int(a.values), p.n)
@@ -22,16 +42,6 @@ func (p *piece) pack() {
 			}
 		}
 		at += s.To - s.From
-	}
-	p.packSeries()
-	p.packPlaces()
-	fractions := View[float64](p.up, int(a.fractions), p.fractions())
-	at = 0
-	for _, f := range p.families {
-		for _, percentile := range f.percentiles {
-			fractions[at] = float64(percentile) / 100
-			at++
-		}
 	}
 }
 
@@ -52,9 +62,9 @@ func (p *piece) packSeries() {
 	at := uint32(0)
 	for k, i := range p.series {
 		s := &p.batch.Series[i]
-		base[k], unit[k] = int64(p.batch.Timestamps[s.From]), int64(p.units[k])
+		base[k], unit[k] = int64(p.firsts[k]), int64(p.units[k])
 		previous[k] = s.Previous.Value
-		first[k], flags[k] = at, p.flagsOf(s)
+		first[k], flags[k] = at, p.flagsOf(s, p.firsts[k])
 		at += uint32(s.To - s.From)
 	}
 	if !p.open {
@@ -85,14 +95,15 @@ func (p *piece) openRow(row []float64, s *carbonara.Series, level int, f *family
 	}
 }
 
-func (p *piece) flagsOf(s *carbonara.Series) uint32 {
+// flagsOf returns the flags of a series that begins at first.
+func (p *piece) flagsOf(s *carbonara.Series, first carbonara.Timestamp) uint32 {
 	if !s.HasPrevious {
 		return flagSkip
 	}
 	flags := uint32(0)
 	if s.Open != nil {
 		for j, g := range p.plan.Granularities {
-			if s.Previous.Timestamp.Floor(g) == p.batch.Timestamps[s.From].Floor(g) {
+			if s.Previous.Timestamp.Floor(g) == first.Floor(g) {
 				flags |= 1 << j
 			}
 		}

@@ -15,9 +15,13 @@ type piece struct {
 	plan     *carbonara.Plan
 	series   []int // of the batch; none of them empty
 
-	n        int // measures
-	layout   layout
-	units    []carbonara.Timestamp
+	n      int // measures
+	layout layout
+	firsts []carbonara.Timestamp // of each series
+	lasts  []carbonara.Timestamp
+	units  []carbonara.Timestamp
+	packed bool // all series are packed; else none is
+	unpacking
 	levels   []level
 	families []family
 	together []int // levels that are walked, ascending
@@ -108,28 +112,49 @@ const (
 	bytesPerOpen = 7 * 8
 )
 
-// prepare lays a piece out.
-func (p *piece) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int) {
+// prepare lays a piece out. An error wraps carbonara.ErrCorrupt.
+func (p *piece) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int) error {
 	p.batch, p.plan, p.series, p.fetched = batch, plan, series, false
 	p.families = newFamilies(plan.Columns)
 	p.n, p.layout, p.units, p.flagged, p.open = 0, layoutRegular, p.units[:0], false, false
+	p.firsts, p.lasts, p.packed = p.firsts[:0], p.lasts[:0], batch.Series[series[0]].Packed != nil
 	p.levels = slices.Grow(p.levels[:0], len(plan.Granularities))[:len(plan.Granularities)]
 	clear(p.levels)
 	for _, i := range series {
 		s := &batch.Series[i]
-		timestamps := batch.Timestamps[s.From:s.To]
-		p.n += len(timestamps)
-		kind, unit := layoutOf(timestamps)
-		p.layout = max(p.layout, kind)
-		p.units = append(p.units, unit)
-		first, last := timestamps[0], timestamps[len(timestamps)-1]
+		first, last, err := p.ends(s)
+		if err != nil {
+			return err
+		}
+		p.firsts, p.lasts = append(p.firsts, first), append(p.lasts, last)
+		p.n += s.Len()
+		if !p.packed {
+			kind, unit := layoutOf(batch.Timestamps[s.From:s.To])
+			p.layout = max(p.layout, kind)
+			p.units = append(p.units, unit)
+		}
 		for j, g := range plan.Granularities {
-			p.levels[j].bound += int(min(int64(len(timestamps)), int64(last/carbonara.Timestamp(g)-first/carbonara.Timestamp(g))+1))
+			p.levels[j].bound += int(min(int64(s.Len()), int64(last/carbonara.Timestamp(g)-first/carbonara.Timestamp(g))+1))
 		}
 		p.open = p.open || s.Open != nil && s.HasPrevious
 		p.flagged = p.flagged || p.open || !s.HasPrevious && plan.HasRate()
 	}
+	if p.packed {
+		p.layPacked()
+	}
 	p.place()
+	return nil
+}
+
+// ends returns the first and the last timestamp of a series.
+func (p *piece) ends(s *carbonara.Series) (first, last carbonara.Timestamp, err error) {
+	if s.Packed == nil {
+		return p.batch.Timestamps[s.From], p.batch.Timestamps[s.To-1], nil
+	}
+	if first, err = s.Packed.Timestamp(s.From); err == nil {
+		last, err = s.Packed.Timestamp(s.To - 1)
+	}
+	return first, last, err
 }
 
 // place says where everything lies on the device.
@@ -145,9 +170,16 @@ func (p *piece) place() {
 	for _, f := range p.families {
 		fractions += len(f.percentiles)
 	}
-	a := &p.at
-	a.values = take(8 * n)
-	a.timestamps = take(n * [...]int{0, 4, 8}[p.layout])
+	a, u := &p.at, &p.unpacking
+	columns := func() {
+		a.values = take(8 * n)
+		a.timestamps = take(n * [...]int{0, 4, 8}[p.layout])
+	}
+	if p.packed {
+		u.at.bytes, u.at.vectors = take(int(u.bytes)), take(vectorBytes*u.vectors)
+	} else {
+		columns()
+	}
 	a.base, a.unit = take(8*series), take(8*series)
 	a.previous = take(8 * series)
 	if p.open {
@@ -160,6 +192,7 @@ func (p *piece) place() {
 
 	p.zeroed[0] = at
 	a.counters = take(8 * len(p.levels) * len(p.families))
+	u.at.faults = take(faultBytes)
 	for j := range p.levels {
 		items, tile := n, cutTile
 		if p.levels[j].finer = p.finer(j); p.levels[j].finer >= 0 {
@@ -184,6 +217,9 @@ func (p *piece) place() {
 			l.left = take(4 * l.bound)
 		}
 		l.starts = take(8 * l.bound * (1 + len(p.plan.Columns)))
+	}
+	if p.packed {
+		columns()
 	}
 	if p.plan.HasRate() {
 		a.differences = take(8 * n)

@@ -110,13 +110,15 @@ func (c *call) pack(ctx context.Context, r *Resampler, batch *carbonara.Batch, m
 		return nil, errProfile
 	}
 	for _, what := range c.pieces {
-		if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
+		if what.measures >= maxMeasures || len(what.kind.plan.Granularities) > maxLevels {
 			return nil, errProfile
 		}
 		p := &piece{program: d.program, walkFrom: r.walkFrom}
 		c.work = append(c.work, p)
-		p.prepare(batch, what.plan, c.series[what.from:what.to])
-		var err error
+		err := p.prepare(batch, what.kind.plan, c.series[what.from:what.to])
+		if err != nil {
+			return nil, err
+		}
 		if p.up, err = e.Uploads.Get(p.uploaded); err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result
 
 func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
 	err := r.cpu.Resample(ctx, batch, result)
-	r.metrics.done("cpu", len(batch.Values), time.Since(started))
+	r.metrics.done("cpu", batch.Measures(), time.Since(started))
 	return err
 }
 
@@ -102,9 +102,9 @@ type call struct {
 	work    []*piece
 }
 
-// pieceOf is series[from:to] of a call, which share a plan.
+// pieceOf is series[from:to] of a call, which share a plan, and are packed or not.
 type pieceOf struct {
-	plan     *carbonara.Plan
+	kind     seriesKind
 	from, to int
 	measures int
 }
@@ -115,7 +115,9 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 	c.writers = result.Writers(c.writers[:0], batch, workers)
 	for i := range batch.Series {
 		if batch.Series[i].From == batch.Series[i].To { // in no piece
-			c.writers[0].Resample(i)
+			if err := c.writers[0].Resample(i); err != nil {
+				return err
+			}
 		}
 	}
 	for len(c.work) < workers {
@@ -142,14 +144,22 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 		}
 		done.Wait()
 	}
-	r.metrics.done("device", len(batch.Values), time.Since(started))
+	r.metrics.done("device", batch.Measures(), time.Since(started))
 	return errors.Join(errs...)
 }
 
 // memoryShare is how many pieces the device's memory is for: one on each lane, and one to come.
 const memoryShare = 4
 
-// split cuts the batch into pieces: series of one plan, up to so many measures, or device memory, each.
+// seriesKind is what the series of a piece have in common.
+type seriesKind struct {
+	plan   *carbonara.Plan
+	packed bool
+}
+
+func kindOf(s *carbonara.Series) seriesKind { return seriesKind{s.Plan, s.Packed != nil} }
+
+// split cuts the batch into pieces: series of one kind, up to so many measures, or device memory, each.
 func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 	c.pieces, c.series = c.pieces[:0], c.series[:0]
 	for i := range batch.Series {
@@ -157,21 +167,21 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 			c.series = append(c.series, i)
 		}
 	}
-	order := make(map[*carbonara.Plan]int)
+	order := make(map[seriesKind]int)
 	for _, i := range c.series {
-		if _, ok := order[batch.Series[i].Plan]; !ok {
-			order[batch.Series[i].Plan] = len(order)
+		if kind := kindOf(&batch.Series[i]); len(order) == 0 || order[kind] == 0 {
+			order[kind] = len(order) + 1
 		}
 	}
 	if len(order) > 1 {
-		slices.SortStableFunc(c.series, func(a, b int) int { return order[batch.Series[a].Plan] - order[batch.Series[b].Plan] })
+		slices.SortStableFunc(c.series, func(a, b int) int { return order[kindOf(&batch.Series[a])] - order[kindOf(&batch.Series[b])] })
 	}
 	for k, i := range c.series {
 		s := &batch.Series[i]
-		n := s.To - s.From
+		n := s.Len()
 		last := len(c.pieces) - 1
-		if k == 0 || c.pieces[last].plan != s.Plan || c.pieces[last].measures+n > min(measures, int(memory/bytesPerMeasure(s.Plan))) {
-			c.pieces = append(c.pieces, pieceOf{plan: s.Plan, from: k})
+		if k == 0 || c.pieces[last].kind != kindOf(s) || c.pieces[last].measures+n > min(measures, int(memory/bytesPerMeasure(s.Plan))) {
+			c.pieces = append(c.pieces, pieceOf{kind: kindOf(s), from: k})
 			last++
 		}
 		c.pieces[last].to = k + 1
@@ -179,9 +189,10 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 	}
 }
 
-// bytesPerMeasure is what a measure takes of the device's memory at most: each its own group at every granularity.
+// bytesPerMeasure is what a measure takes of the device's memory at most: each its own group at every granularity, and packed as
+// floats that do not pack.
 func bytesPerMeasure(plan *carbonara.Plan) int64 {
-	return int64(32 + len(plan.Granularities)*(32+8*len(plan.Columns)))
+	return int64(48 + len(plan.Granularities)*(32+8*len(plan.Columns)))
 }
 
 // onePiece computes a piece, on the CPU if the device can't.
@@ -195,19 +206,21 @@ func (c *call) onePiece(ctx context.Context, r *Resampler, p *piece, what *piece
 		return ctxErr
 	}
 	var fault *FaultError
-	if !errors.As(err, &fault) && !errors.Is(err, ErrMemory) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrClosed) {
+	if !errors.As(err, &fault) && !errors.Is(err, ErrMemory) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrClosed) && !errors.Is(err, errPacked) {
 		return err
 	}
 	r.metrics.fallbacks.Inc()
 	for _, i := range c.series[what.from:what.to] {
-		w.Resample(i)
+		if err := w.Resample(i); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // onDevice computes a piece on the next device.
 func (r *Resampler) onDevice(ctx context.Context, p *piece, what *pieceOf, series []int, batch *carbonara.Batch) error {
-	if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
+	if what.measures >= maxMeasures || len(what.kind.plan.Granularities) > maxLevels {
 		return ErrMemory
 	}
 	d, e := r.open(ctx)
@@ -216,7 +229,9 @@ func (r *Resampler) onDevice(ctx context.Context, p *piece, what *pieceOf, serie
 	}
 	started := time.Now()
 	p.program, p.walkFrom, p.poison = d.program, r.walkFrom, r.poison
-	p.prepare(batch, what.plan, series)
+	if err := p.prepare(batch, what.kind.plan, series); err != nil {
+		return err
+	}
 	if p.up != nil && int64(len(p.up.Bytes)) < p.uploaded {
 		p.up.Release()
 		p.up = nil
