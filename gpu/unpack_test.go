@@ -1,13 +1,18 @@
 package gpu_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"gnocco/carbonara"
+	"gnocco/gpu"
 	"gnocco/internal/golden"
 )
 
@@ -43,8 +48,10 @@ var valuesOf = map[string]func(rng *rand.Rand, i int) float64{
 		}
 		return float64(rng.IntN(100)) / 10
 	},
-	"sizes":  func(rng *rand.Rand, _ int) float64 { return float64(rng.Int64N(1 << 50) >> rng.IntN(50)) },
-	"beside": func(rng *rand.Rand, _ int) float64 { return math.Nextafter(float64(rng.IntN(3000))/100, float64(rng.IntN(2)*100)) },
+	"sizes": func(rng *rand.Rand, _ int) float64 { return float64(rng.Int64N(1<<50) >> rng.IntN(50)) },
+	"beside": func(rng *rand.Rand, _ int) float64 {
+		return math.Nextafter(float64(rng.IntN(3000))/100, float64(rng.IntN(2)*100))
+	},
 	"random": func(rng *rand.Rand, _ int) float64 { return rng.NormFloat64() },
 	"anybits": func(rng *rand.Rand, _ int) float64 {
 		return math.Float64frombits(rng.Uint64())
@@ -62,9 +69,45 @@ var valuesOf = map[string]func(rng *rand.Rand, i int) float64{
 
 var exactly = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.First, carbonara.Last, carbonara.Std}
 
+// note counts what the first stream of a column or of timestamps begins with: docs/format/split.md.
+func note(seen map[string]int, stream []byte) {
+	head := stream[0]
+	seen[fmt.Sprintf("order %d", head&3)]++
+	for bit, name := range map[byte]string{4: "constant", 8: "shifted", 16: "one width", 32: "patches", 64: "classes"} {
+		if head&bit != 0 {
+			seen[name]++
+		}
+	}
+	if head&(4|64) == 0 {
+		seen["numbers"]++
+	}
+}
+
+// noteAll counts what the vectors of a batch have.
+func noteAll(seen map[string]int, batch *carbonara.Batch) {
+	for i := range batch.Series {
+		for _, v := range batch.Series[i].Packed.Vectors {
+			note(seen, v.Times)
+			head, stream := v.Values[0], v.Values[6:]
+			seen[fmt.Sprintf("kind %d", head&7)]++
+			if head&8 != 0 {
+				seen["residuals"]++
+			}
+			if head&16 != 0 {
+				seen["exceptions"]++
+			}
+			if head&7 == 5 {
+				stream = stream[1+2*int(stream[0]):]
+			}
+			note(seen, stream)
+		}
+	}
+}
+
 // Every kind of column, every kind of timestamps, sizes around vectors and mini-vectors.
 func TestUnpack(t *testing.T) {
 	r := newResampler(t, 0)
+	seen := make(map[string]int)
 	sizes := []int{1, 2, 3, 4, 127, 128, 129, 255, 256, 257, 1000, 1023, 1024, 1025, 1152, 2047, 2048, 2300, 3072}
 	plan := carbonara.NewPlan([]time.Duration{time.Second, time.Hour}, withRates(slices.Clone(exactly)))
 	for name, value := range valuesOf {
@@ -80,11 +123,110 @@ func TestUnpack(t *testing.T) {
 				from := rng.IntN(2) * rng.IntN(n)
 				addPacked(t, batch, plan, timestamps, values, 1<<16, from, n-rng.IntN(2)*rng.IntN(n-from))
 			}
+			noteAll(seen, batch)
 			compare(t, r, batch)
 			for i := range batch.Series { // all layouts of timestamps, each series for itself
 				compare(t, r, &carbonara.Batch{Series: batch.Series[i : i+1]})
 			}
 		})
+	}
+	for _, feature := range []string{"order 0", "order 1", "order 2", "constant", "shifted", "one width", "numbers", "patches", "classes", "kind 0", "kind 3",
+		"kind 5", "residuals", "exceptions"} {
+		if seen[feature] == 0 {
+			t.Errorf("%s does not occur", feature)
+		}
+	}
+	t.Log(seen)
+}
+
+// Damaged bytes make the device and the CPU agree: on an error, or on what they mean.
+func TestUnpackDamaged(t *testing.T) {
+	hostKernels(t)
+	rounds := 800
+	if testing.Short() {
+		rounds = 200
+	}
+	registry := prometheus.NewRegistry()
+	r := gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})}, gpu.ResamplerOptions{Always: true, Workers: 1, Registerer: registry})
+	r.Poison()
+	plan := carbonara.NewPlan([]time.Duration{1}, []carbonara.Method{carbonara.Last})
+	var names []string
+	for name := range valuesOf {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	wrong, right := 0, 0
+	for seed := range rounds {
+		rng := rand.New(rand.NewPCG(25, uint64(seed)))
+		n := 1 + rng.IntN(400)
+		if rng.IntN(8) == 0 {
+			n = 1024 + rng.IntN(300)
+		}
+		timestamps, values := shape{n: n, step: 5 * time.Second, jitter: seed%4 > 0, gaps: seed%4 == 3, unit: time.Millisecond}.series(rng)
+		for i, value := 0, valuesOf[names[seed%len(names)]]; i < n; i++ {
+			values[i] = value(rng, i)
+		}
+		batch := &carbonara.Batch{}
+		addPacked(t, batch, plan, timestamps, values, 2000, 0, n)
+		p := batch.Series[0].Packed
+		p.Step = 0
+		for i := range p.Vectors {
+			v := &p.Vectors[i]
+			for _, bytes := range []*[]byte{&v.Times, &v.Values} {
+				damage(rng, bytes)
+			}
+		}
+		var want, got carbonara.Result
+		wantErr := carbonara.NewCPUResampler(1).Resample(t.Context(), batch, &want)
+		before := gather(t, registry)["gnocco_resampler_fallbacks_total"]
+		err := r.Resample(t.Context(), batch, &got)
+		fell := gather(t, registry)["gnocco_resampler_fallbacks_total"] > before
+		switch {
+		case wantErr != nil:
+			wrong++
+			if !errors.Is(wantErr, carbonara.ErrCorrupt) || !errors.Is(err, carbonara.ErrCorrupt) || !fell {
+				t.Fatalf("seed %d: %v, the CPU says %v; it did the device's work: %v", seed, err, wantErr, fell)
+			}
+		case fell || err != nil:
+			t.Fatalf("seed %d: the device found a fault where the CPU finds none; %v", seed, err)
+		default:
+			right++
+			wantBits(t, got.Groups(0, 0), want.Groups(0, 0))
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	if wrong < rounds/10 || right < rounds/10 {
+		t.Errorf("%d damaged series were refused, %d were not", wrong, right)
+	}
+}
+
+// damage changes some bits, or cuts the end off, with a bias to where heads are.
+func damage(rng *rand.Rand, bytes *[]byte) {
+	*bytes = slices.Clone(*bytes)
+	if rng.IntN(30) == 0 {
+		*bytes = (*bytes)[:rng.IntN(len(*bytes))]
+	}
+	for range rng.IntN(3) {
+		if n := len(*bytes); n > 0 {
+			(*bytes)[min(rng.IntN(n), rng.IntN(40))] ^= 1 << rng.IntN(8)
+		}
+	}
+}
+
+// wantBits holds groups of one column to others.
+func wantBits(t *testing.T, got, want *carbonara.Groups) {
+	t.Helper()
+	if !slices.Equal(got.Starts, want.Starts) || len(got.Values) != len(want.Values) {
+		t.Fatal("the groups start elsewhere")
+	}
+	for c := range want.Values {
+		for i, v := range want.Values[c] {
+			if math.Float64bits(got.Values[c][i]) != math.Float64bits(v) {
+				t.Fatalf("group %d: %v (%x), want %v (%x)", i, got.Values[c][i], math.Float64bits(got.Values[c][i]), v, math.Float64bits(v))
+			}
+		}
 	}
 }
 

@@ -56,8 +56,9 @@ CALLED void read_column_head(Column &c, ColumnHead &h) {
   if (h.fronts == 0 || h.fronts > MOST_FRONTS || (h.flags & RESIDUALS)) c.ok = false;
 #pragma unroll 1
   for (u32 k = 0; k < MOST_FRONTS; k++) {
-    h.front[k] = k < h.fronts ? next_bits(c, 2) << 52 : 0;
-    if (k < h.fronts && h.front[k] >> 52 << 52 != h.front[k]) c.ok = false;
+    const u64 front = k < h.fronts ? next_bits(c, 2) : 0;
+    if (front >> 12) c.ok = false;
+    h.front[k] = front << 52;
   }
 }
 
