@@ -14,13 +14,14 @@ import (
 type Profile struct {
 	Upload, Kernels, Download time.Duration // medians
 	Resident                  time.Duration // of all rounds of the kernels, back to back
+	Unpack                    time.Duration // of the kernels, what makes columns of packed series; median
 
 	Uploaded, Downloaded int64 // bytes over PCIe
 	Groups               int   // of all series at all granularities
 
 	// Touched is the least the kernels read and write of the device's memory: timestamps, as they were sent, and values in, starts
-	// and columns out.
-	Touched int64
+	// and columns out. Unpacking reads what is packed, and writes timestamps and values.
+	Touched, Unpacked int64
 }
 
 // ProfileOptions say how a Profile is made.
@@ -147,6 +148,7 @@ type profiling struct {
 	*piece
 	options         ProfileOptions
 	copies, kernels Stopwatch
+	unpacks         Stopwatch
 	queued          bool
 	profile         Profile
 }
@@ -176,6 +178,11 @@ func (j *profiling) Finish(e *Engine, lane *Lane) (bool, error) {
 	for range j.options.Rounds {
 		err = errors.Join(err, zero(), j.kernels.Mark(lane), launch(), j.kernels.Mark(lane))
 	}
+	for range j.options.Rounds {
+		if j.packed {
+			err = errors.Join(err, j.unpacks.Mark(lane), j.launchUnpack(lane), j.unpacks.Mark(lane))
+		}
+	}
 	return true, err
 }
 
@@ -183,7 +190,8 @@ func (j *profiling) Finish(e *Engine, lane *Lane) (bool, error) {
 func (j *profiling) read() error {
 	copies, err := j.copies.Times()
 	kernels, err2 := j.kernels.Times()
-	if err := errors.Join(err, err2); err != nil {
+	unpacks, err3 := j.unpacks.Times()
+	if err := errors.Join(err, err2, err3); err != nil {
 		return err
 	}
 	p := &j.profile
@@ -193,6 +201,10 @@ func (j *profiling) read() error {
 	}
 	p.Uploaded, p.Downloaded = j.uploaded, j.piece.downloaded()
 	p.Touched = int64(j.n) * int64(8+[...]int{0, 4, 8}[j.layout])
+	if j.packed {
+		p.Unpack, p.Unpacked = medianOf(every(unpacks, 0, 2)), j.unpacking.bytes+p.Touched
+		p.Touched += p.Unpacked
+	}
 	for k := range j.levels {
 		p.Groups += j.levels[k].rows
 		p.Touched += int64(8 * j.levels[k].rows * (1 + len(j.plan.Columns)))

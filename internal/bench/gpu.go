@@ -51,7 +51,7 @@ var gpuParts = []struct {
 	run  func(*gpuBench, context.Context) error
 }{
 	{"sum", (*gpuBench).sums}, {"ladder", (*gpuBench).ladder}, {"resident", (*gpuBench).resident}, {"blog", (*gpuBench).blog},
-	{"host", (*gpuBench).host}, {"stream", (*gpuBench).stream}, {"soak", (*gpuBench).soak}, {"cards", (*gpuBench).cards},
+	{"host", (*gpuBench).host}, {"packed", (*gpuBench).packed}, {"stream", (*gpuBench).stream}, {"soak", (*gpuBench).soak}, {"cards", (*gpuBench).cards},
 }
 
 // GPUParts returns the names that GPUOptions.Only may have.

@@ -28,7 +28,7 @@ func TestGPU(t *testing.T) {
 	driver.SetDevices(2)
 	var out bytes.Buffer
 	err := bench.GPU(t.Context(), bench.Options{Report: bench.NewReport(&out)}, bench.GPUOptions{
-		Only:   []string{"sum", "ladder", "resident", "host", "stream", "soak", "cards"}, // the blog's case has but one size
+		Only:   []string{"sum", "ladder", "resident", "host", "packed", "stream", "soak", "cards"}, // the blog's case has but one size
 		Values: 5003, BigSumBytes: 1 << 16, Measures: 3001, HostSizes: []int{500}, SoakBatches: 20, Rounds: 1,
 	})
 	if err != nil {
@@ -39,7 +39,7 @@ func TestGPU(t *testing.T) {
 		"GPULadder/kernel=v1-atomics", "GPULadder/kernel=v2-blocks", "GPULadder/kernel=v3-shared", "GPULadder/kernel=v4-streams", "GPULadder/kernel=ours",
 		"GPULadder/kernel=uncoalesced", "GPULadder/kernel=cpu/cores=1", "GPUResident/granularity=nine/timestamps=8B",
 		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-1", "GPUChoice/methods=six-and-order/measures=500/timestamps=0B",
-		"GPUStream/timestamps=4B", "GPUSoak", "GPUCards/cards=2",
+		"GPUPacked/from=archive", "GPUPacked/from=columns", "GPUPacked/engine=cpu-1", "GPUStream/timestamps=4B", "GPUSoak", "GPUCards/cards=2",
 	} {
 		if !strings.Contains(out.String(), "Benchmark"+name) {
 			t.Errorf("no %s in\n%s", name, out.String())

@@ -1,0 +1,86 @@
+package bench
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/gpu"
+)
+
+// packed is raw series as the archive has them, gauges of two decimals every ten seconds or so, in whole seconds: their bytes go to the
+// device, which makes columns of them, beside columns that are there already, and beside the CPU, which decodes the same bytes.
+func (b *gpuBench) packed(ctx context.Context) error {
+	columns, packed, bytes, err := packedBatches(carbonara.NewPlan(gpuNine[:1], gpuSix), b.what.Measures)
+	if err != nil {
+		return err
+	}
+	n := b.what.Measures
+	perMeasure := func(t time.Duration) Figure { return Figure{float64(t.Nanoseconds()) / float64(n), "ns/measure"} }
+	for _, from := range []struct {
+		name  string
+		batch *carbonara.Batch
+	}{{"archive", packed}, {"columns", columns}} {
+		p, err := onDevice(1, b.device).Profile(ctx, from.batch, gpu.ProfileOptions{Rounds: b.what.Rounds})
+		if err != nil {
+			return err
+		}
+		trip, err := onDevice(b.workers, b.device).Trip(ctx, from.batch, b.what.Rounds)
+		if err != nil {
+			return err
+		}
+		t := quantile(trip.Times, 0.5)
+		figures := []Figure{{milliseconds(t), "ms"}, perMeasure(t), {milliseconds(p.Kernels), "ms-kernel"}, {float64(trip.Uploaded) / float64(n), "bytes-up/measure"},
+			{float64(trip.Uploaded) / 1e9 / t.Seconds(), "GB/s-up"}}
+		if from.batch == packed {
+			figures = append(figures, Figure{float64(bytes) / float64(n), "bytes-stored/measure"}, Figure{milliseconds(p.Unpack), "ms-unpack"},
+				Figure{float64(p.Unpacked) / 1e9 / max(p.Unpack.Seconds(), 1e-9), "GB/s-unpack"})
+		}
+		if err := b.Report.Add("GPUPacked/from="+from.name, n, figures...); err != nil {
+			return err
+		}
+	}
+	for _, engine := range []struct {
+		name string
+		carbonara.Resampler
+	}{
+		{"cpu-1", carbonara.NewCPUResampler(1)}, {"cpu-all", carbonara.NewCPUResampler(b.workers)},
+		{"device-1", onDevice(1, b.device)}, {"device-all", onDevice(b.workers, b.device)},
+	} {
+		var result carbonara.Result
+		t, err := b.fastest(ctx, engine, packed, &result)
+		if err != nil {
+			return err
+		}
+		if err := b.Report.Add("GPUPacked/engine="+engine.name, n, Figure{milliseconds(t), "ms"}, perMeasure(t)); err != nil {
+			return err
+		}
+	}
+	part := &carbonara.Batch{Series: packed.Series[:min(20, len(packed.Series))]}
+	return sameGroups(ctx, part, carbonara.NewCPUResampler(b.workers), onDevice(1, b.device))
+}
+
+// packedBatches returns so many measures as columns and as raw series of the archive, and how many bytes these have.
+func packedBatches(plan *carbonara.Plan, measures int) (columns, packed *carbonara.Batch, bytes int, err error) {
+	columns, packed = &carbonara.Batch{}, &carbonara.Batch{}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for from := 0; from < measures; from += gpuEach {
+		to := min(from+gpuEach, measures)
+		t := carbonara.Timestamp(1_700_000_000e9)
+		for range to - from {
+			t += carbonara.Timestamp(8+rng.IntN(5)) * carbonara.Timestamp(time.Second)
+			columns.Timestamps = append(columns.Timestamps, t)
+		}
+		columns.Values = Gauge.append(columns.Values, to-from, rng)
+		columns.Series = append(columns.Series, carbonara.Series{Plan: plan, From: from, To: to})
+		raw := carbonara.AppendRaw(nil, 0, columns.Timestamps[from:to], columns.Values[from:to])
+		bytes += len(raw)
+		p := new(carbonara.Packed)
+		if err := p.Parse(raw); err != nil {
+			return nil, nil, 0, err
+		}
+		packed.Series = append(packed.Series, carbonara.Series{Plan: plan, To: p.Len(), Packed: p})
+	}
+	return columns, packed, bytes, nil
+}
