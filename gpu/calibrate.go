@@ -8,11 +8,13 @@ import (
 	"gnocco/carbonara"
 )
 
-// Calibration measures both engines at two sizes, with and without percentiles. It takes a fraction of a second, so that
+// Calibration measures both engines at two sizes, with and without percentiles, and packed. It takes a fraction of a second, so that
 // nothing is kept from one start to the next.
 const (
 	calibrateSmall  = 2_000
 	calibrateLarge  = 200_000
+	calibrateEach   = 200  // measures a series
+	calibratePacked = 1000 // of packed series, which are a raw series each
 	calibrateRounds = 5
 )
 
@@ -31,23 +33,29 @@ func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	onDevice.calls.New = r.calls.New
 	for _, engine := range []struct {
 		carbonara.Resampler
-		batch, measure, order *float64
-	}{{r.cpu, &m.CPUBatch, &m.CPUMeasure, &m.CPUOrder}, {onDevice, &m.DeviceBatch, &m.DeviceMeasure, &m.DeviceOrder}} {
-		small, err := timeOf(ctx, engine, calibrationBatch(calibrateSmall, carbonara.NewPlan(widths, plain)))
+		batch, measure, order, packed *float64
+	}{{r.cpu, &m.CPUBatch, &m.CPUMeasure, &m.CPUOrder, &m.CPUPacked},
+		{onDevice, &m.DeviceBatch, &m.DeviceMeasure, &m.DeviceOrder, &m.DevicePacked}} {
+		small, err := timeOf(ctx, engine, calibrationBatch(calibrateSmall, calibrateEach, carbonara.NewPlan(widths, plain)))
 		if err != nil {
 			return m, err
 		}
-		large, err := timeOf(ctx, engine, calibrationBatch(calibrateLarge, carbonara.NewPlan(widths, plain)))
+		large, err := timeOf(ctx, engine, calibrationBatch(calibrateLarge, calibrateEach, carbonara.NewPlan(widths, plain)))
 		if err != nil {
 			return m, err
 		}
-		order, err := timeOf(ctx, engine, calibrationBatch(calibrateLarge, carbonara.NewPlan(widths, ordered)))
+		order, err := timeOf(ctx, engine, calibrationBatch(calibrateLarge, calibrateEach, carbonara.NewPlan(widths, ordered)))
+		if err != nil {
+			return m, err
+		}
+		packed, err := timeOf(ctx, engine, packedBatch(calibrationBatch(calibrateLarge, calibratePacked, carbonara.NewPlan(widths, plain))))
 		if err != nil {
 			return m, err
 		}
 		*engine.measure = max(0, (large-small)/(calibrateLarge-calibrateSmall))
 		*engine.batch = max(0, small-*engine.measure*calibrateSmall)
 		*engine.order = max(0, (order-large)/calibrateLarge)
+		*engine.packed = max((packed-large)/calibrateLarge, -*engine.measure)
 	}
 	r.SetModel(m)
 	r.options.Logger.Info("resampler calibrated", "model", m)
@@ -68,15 +76,28 @@ func timeOf(ctx context.Context, r carbonara.Resampler, batch *carbonara.Batch) 
 	return float64(best.Nanoseconds()), nil
 }
 
-// calibrationBatch is series of 200 measures, 10 s apart but for some milliseconds.
-func calibrationBatch(measures int, plan *carbonara.Plan) *carbonara.Batch {
+// calibrationBatch is series of so many measures each, 10 s apart but for some milliseconds.
+func calibrationBatch(measures, each int, plan *carbonara.Plan) *carbonara.Batch {
 	batch := &carbonara.Batch{}
 	for i := range measures {
-		if i%200 == 0 {
-			batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: i, To: min(i+200, measures)})
+		if i%each == 0 {
+			batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: i, To: min(i+each, measures)})
 		}
-		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(1_700_000_000e9)+carbonara.Timestamp(i%200)*1e10+carbonara.Timestamp(i*7%1000)*1e6)
+		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(1_700_000_000e9)+carbonara.Timestamp(i%each)*1e10+carbonara.Timestamp(i*7%1000)*1e6)
 		batch.Values = append(batch.Values, float64(i*7919%10007)/100)
 	}
 	return batch
+}
+
+// packedBatch returns the same series packed.
+func packedBatch(batch *carbonara.Batch) *carbonara.Batch {
+	packed := &carbonara.Batch{}
+	for _, s := range batch.Series {
+		p := new(carbonara.Packed)
+		if err := p.Parse(carbonara.AppendRaw(nil, 0, batch.Timestamps[s.From:s.To], batch.Values[s.From:s.To])); err != nil {
+			panic(err) // it was encoded just now
+		}
+		packed.Series = append(packed.Series, carbonara.Series{Plan: s.Plan, To: p.Len(), Packed: p})
+	}
+	return packed
 }

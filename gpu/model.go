@@ -7,9 +7,11 @@ type Model struct {
 	CPUBatch      float64 // a batch of no measures
 	CPUMeasure    float64 // a measure at one granularity
 	CPUOrder      float64 // more for it if there are percentiles
+	CPUPacked     float64 // more for a measure that is packed
 	DeviceBatch   float64
 	DeviceMeasure float64
 	DeviceOrder   float64
+	DevicePacked  float64 // below 0: fewer bytes go to the device
 }
 
 // wantsDevice tells whether a device is expected to be faster.
@@ -37,6 +39,10 @@ func (m *Model) Estimate(batch *carbonara.Batch) (cpu, device float64) {
 		work := n * float64(len(s.Plan.Granularities))
 		cpu += work * m.CPUMeasure
 		device += work * m.DeviceMeasure
+		if s.Packed != nil {
+			cpu += n * m.CPUPacked
+			device += n * m.DevicePacked
+		}
 		if s.Plan.HasPercentiles() {
 			cpu += work * m.CPUOrder
 			device += work * m.DeviceOrder

@@ -394,6 +394,15 @@ func TestResamplerChoice(t *testing.T) {
 	if !launched() {
 		t.Error("the device is faster with percentiles, but was not used")
 	}
+	r.SetModel(gpu.Model{CPUMeasure: 1, CPUPacked: 1, DeviceBatch: 1500, DeviceMeasure: 1, DevicePacked: -1})
+	if launched() {
+		t.Error("the device is slower for what is not packed, but was used")
+	}
+	packed := &carbonara.Batch{}
+	addPacked(t, packed, batch.Series[0].Plan, timestamps, values, 1000, 0, 1000)
+	if batch = packed; !launched() {
+		t.Error("the device is faster for what is packed, but was not used")
+	}
 	none := gpu.NewResampler(nil, gpu.ResamplerOptions{Always: true})
 	compare(t, none, batch)
 	if _, err := none.Calibrate(t.Context()); !errors.Is(err, gpu.ErrUnavailable) {

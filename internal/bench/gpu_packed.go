@@ -12,11 +12,11 @@ import (
 // packed is raw series as the archive has them, gauges of two decimals every ten seconds or so, in whole seconds: their bytes go to the
 // device, which makes columns of them, beside columns that are there already, and beside the CPU, which decodes the same bytes.
 func (b *gpuBench) packed(ctx context.Context) error {
-	columns, packed, bytes, err := packedBatches(carbonara.NewPlan(gpuNine[:1], gpuSix), b.what.Measures)
+	n := min(b.what.Measures, packedMeasures)
+	columns, packed, bytes, err := packedBatches(carbonara.NewPlan(gpuNine[:1], gpuSix), n)
 	if err != nil {
 		return err
 	}
-	n := b.what.Measures
 	perMeasure := func(t time.Duration) Figure { return Figure{float64(t.Nanoseconds()) / float64(n), "ns/measure"} }
 	for _, from := range []struct {
 		name  string
@@ -60,6 +60,9 @@ func (b *gpuBench) packed(ctx context.Context) error {
 	part := &carbonara.Batch{Series: packed.Series[:min(20, len(packed.Series))]}
 	return sameGroups(ctx, part, carbonara.NewCPUResampler(b.workers), onDevice(1, b.device))
 }
+
+// packedMeasures is as many as are packed at most: that takes the host a while.
+const packedMeasures = 10_000_000
 
 // packedBatches returns so many measures as columns and as raw series of the archive, and how many bytes these have.
 func packedBatches(plan *carbonara.Plan, measures int) (columns, packed *carbonara.Batch, bytes int, err error) {

@@ -24,6 +24,7 @@ type Options struct {
 	Workers         int
 	Heads           int
 	CheckpointBytes int64
+	Resampler       carbonara.Resampler
 }
 
 // Node is the stores of one process.
@@ -62,7 +63,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.registry = prometheus.NewRegistry()
-	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
+	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS, Resampler: n.options.Resampler,
 		Heads: n.options.Heads, CheckpointBytes: n.options.CheckpointBytes, Index: n.Index,
 		Incoming: n.Incoming, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	return err
