@@ -142,9 +142,9 @@ func TestUnpack(t *testing.T) {
 // Damaged bytes make the device and the CPU agree: on an error, or on what they mean.
 func TestUnpackDamaged(t *testing.T) {
 	hostKernels(t)
-	rounds := 800
+	rounds := 400
 	if testing.Short() {
-		rounds = 200
+		rounds = 120
 	}
 	registry := prometheus.NewRegistry()
 	r := gpu.NewResampler([]*gpu.Device{open(t, gpu.Options{})}, gpu.ResamplerOptions{Always: true, Workers: 1, Registerer: registry})

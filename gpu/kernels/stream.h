@@ -28,6 +28,11 @@ DEVICE u64 bits_at(const u64 *words, u64 bit, u32 n) {
   return v & ~0ull >> (64 - n);
 }
 
+// number is where number i of a vector lies in shared memory: aside, so that threads which have eight in a row each do not wait for the
+// same banks.
+constexpr u32 ROOM = VECTOR + VECTOR / 8;
+DEVICE u64 &number(u64 *numbers, u32 i) { return numbers[i + i / 8]; }
+
 DEVICE u64 unzigzag(u64 v) { return v >> 1 ^ (0 - (v & 1)); }
 
 // What one thread reads. What is not there is 0, and the column no longer ok.
@@ -141,7 +146,7 @@ DEVICE void unpack_minis(const Column &c, const Stream &s, u64 *numbers, u32 n) 
     const u32 m = i / MINI, width = s.widths[m];
     const u64 v = (m + 1) * MINI <= n ? number_at(c.words, s.minis[m], i % MINI, width)
                                       : bits_at(c.words, s.minis[m] * 8 + i % MINI * width, width);
-    numbers[i] = s.base + (v << s.shift);
+    number(numbers, i) = s.base + (v << s.shift);
   }
 }
 
@@ -161,7 +166,7 @@ DEVICE void unpack_classes(Column &c, const Stream &s, u64 *numbers, u32 n) {
   for (u32 j = 0; j < items; j++) {
     const u32 width = s.widths[codes >> j * s.code_bits & mask];
     const u64 v = bits_at(c.words, bit, width);
-    numbers[first + j] = s.base + ((s.class_flags & CLASS_ZIGZAG ? unzigzag(v) : v) << s.shift);
+    number(numbers, first + j) = s.base + ((s.class_flags & CLASS_ZIGZAG ? unzigzag(v) : v) << s.shift);
     bit += width;
   }
 }
@@ -202,7 +207,7 @@ CALLED void patch(Column &c, const Stream &s, u64 *numbers, u32 n) {
     ok = ok && !(high && p >= n);
     ok = ballot(ok) == ~0u && whole; // a pair has 20 bytes at most
     if (!ok) break;
-    if (high && s.widths[p / MINI] < 64) numbers[p] += v << s.widths[p / MINI] << s.shift;
+    if (high && s.widths[p / MINI] < 64) number(numbers, p) += v << s.widths[p / MINI] << s.shift;
     position += shuffle(sum, WARP - 1);
     at += shuffle(end, whole - 1);
     left -= whole;
@@ -217,13 +222,13 @@ DEVICE void add_up(u64 *numbers, u32 n, u32 o, u64 start) {
 #pragma unroll
   for (u32 j = 0; j < UNPACK_ITEMS; j++) {
     const u32 i = first + j;
-    sum += i >= n || i < o ? 0 : i == o ? start : numbers[i];
+    sum += i >= n || i < o ? 0 : i == o ? start : number(numbers, i);
     v[j] = sum;
   }
   const u64 before = sum_before(sum);
 #pragma unroll
   for (u32 j = 0; j < UNPACK_ITEMS; j++)
-    if (first + j < n) numbers[first + j] = before + v[j];
+    if (first + j < n) number(numbers, first + j) = before + v[j];
 }
 
 // decode_stream splits a stream of n integers off the column, unless that is not ok any more, and returns whether it is. All threads
@@ -234,7 +239,7 @@ DEVICE bool decode_stream(Column &c, u64 *numbers, u32 n) {
   sync_block();
   if (!c.ok) return false;
   if (s.flags & CONSTANT) {
-    for (u32 i = thread_id(); i < n; i += UNPACK_THREADS) numbers[i] = s.base;
+    for (u32 i = thread_id(); i < n; i += UNPACK_THREADS) number(numbers, i) = s.base;
   } else if (s.flags & CLASSED) {
     unpack_classes(c, s, numbers, n);
   } else {

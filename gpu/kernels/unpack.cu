@@ -74,12 +74,12 @@ CALLED void read_exceptions(Column &c, u64 *values, u32 n) {
     const u64 bits = gap & 1 ? ABSENT : next_bits(c, 8);
     if (!c.ok) return;
     at += gap >> 1;
-    values[at++] = bits;
+    number(values, (u32)at++) = bits;
   }
 }
 
 KERNEL(UNPACK_THREADS) unpack_values(const u64 *packed, const Vector *vectors, f64 *out, u32 *faults) {
-  SHARED u64 numbers[VECTOR];
+  SHARED u64 numbers[ROOM];
   SHARED Column c;
   SHARED ColumnHead h;
   const Vector v = vectors[block_id()];
@@ -97,21 +97,21 @@ KERNEL(UNPACK_THREADS) unpack_values(const u64 *packed, const Vector *vectors, f
     const f64 power = power_of_ten(h.exponent);
 #pragma unroll
     for (u32 j = 0; j < UNPACK_ITEMS; j++) {
-      const u64 number = ok && first + j < v.n ? numbers[first + j] : 0;
+      const u64 told = ok && first + j < v.n ? number(numbers, first + j) : 0;
       if (stream == 1 && h.kind == FRONTS) {
-        bad |= value[j] >= h.fronts || number >> 52;
-        value[j] = h.front[value[j] % MOST_FRONTS] | number;
+        bad |= value[j] >= h.fronts || told >> 52;
+        value[j] = h.front[value[j] % MOST_FRONTS] | told;
       } else if (stream == 1) {
-        value[j] = rank(rank(value[j]) + number);
+        value[j] = rank(rank(value[j]) + told);
       } else {
-        value[j] = h.kind == DECIMAL ? (u64)bits_of((f64)(i64)number / power) : h.kind == FLOAT ? rank(number) : number;
+        value[j] = h.kind == DECIMAL ? (u64)bits_of((f64)(i64)told / power) : h.kind == FLOAT ? rank(told) : told;
       }
     }
     sync_block();
   }
 #pragma unroll
   for (u32 j = 0; j < UNPACK_ITEMS; j++)
-    if (first + j < v.n) numbers[first + j] = value[j];
+    if (first + j < v.n) number(numbers, first + j) = value[j];
   sync_block();
   if (thread_id() == 0) {
     if (c.ok && (h.flags & EXCEPTIONS)) read_exceptions(c, numbers, v.n);
@@ -119,19 +119,19 @@ KERNEL(UNPACK_THREADS) unpack_values(const u64 *packed, const Vector *vectors, f
   }
   if (bad) atomic_add(faults, 1);
   sync_block();
-  for (u32 i = v.from + thread_id(); i < v.to; i += UNPACK_THREADS) out[v.out + i - v.from] = value_of((i64)numbers[i]);
+  for (u32 i = v.from + thread_id(); i < v.to; i += UNPACK_THREADS) out[v.out + i - v.from] = value_of((i64)number(numbers, i));
 }
 
 KERNEL(UNPACK_THREADS) unpack_times(const u64 *packed, const Vector *vectors, void *out, u32 *faults, u32 wide) {
-  SHARED u64 numbers[VECTOR];
+  SHARED u64 numbers[ROOM];
   SHARED Column c;
   SHARED u32 bad[UNPACK_WARPS];
   const Vector v = vectors[block_id()];
   if (thread_id() == 0) c.words = packed, c.at = v.times, c.end = v.times + v.times_bytes, c.ok = true;
   bool ok = decode_stream(c, numbers, v.n) && c.at == c.end;
   for (u32 i = thread_id(); ok && i < v.n; i += UNPACK_THREADS) {
-    const i64 t = (i64)numbers[i];
-    ok = t <= v.last && (i ? t > (i64)numbers[i - 1] : t == v.first) && !(v.exact && i == v.n - 1 && t != v.last);
+    const i64 t = (i64)number(numbers, i);
+    ok = t <= v.last && (i ? t > (i64)number(numbers, i - 1) : t == v.first) && !(v.exact && i == v.n - 1 && t != v.last);
   }
   const u32 all = ballot(ok);
   if (lane_id() == 0) bad[warp_id()] = all != ~0u;
@@ -140,7 +140,7 @@ KERNEL(UNPACK_THREADS) unpack_times(const u64 *packed, const Vector *vectors, vo
   for (u32 w = 0; w < UNPACK_WARPS; w++) any |= bad[w];
   if (any && thread_id() == 0) atomic_add(faults, 1);
   for (u32 i = v.from + thread_id(); i < v.to; i += UNPACK_THREADS) {
-    const i64 t = v.add + (any ? v.first + i : (i64)numbers[i]) * v.scale;
+    const i64 t = v.add + (any ? v.first + i : (i64)number(numbers, i)) * v.scale;
     if (wide) ((i64 *)out)[v.out + i - v.from] = t;
     else ((u32 *)out)[v.out + i - v.from] = (u32)t;
   }
