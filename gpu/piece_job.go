@@ -146,7 +146,7 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 	if p.plan.HasRate() {
 		lane.Params().Ptr(p.block.At(p.at.values)).Ptr(p.block.At(p.at.bits)).Ptr(p.block.At(p.at.ranks)).
 			Ptr(p.block.At(p.at.previous)).Ptr(p.block.At(p.at.differences)).U32(uint32(p.n))
-		if err := lane.Launch(p.program.differences, blocks(p.n, differencesTile), cutThreads, 0); err != nil {
+		if err := lane.Launch(p.program.differences, blocks(p.n, differencesTile), differencesThreads, 0); err != nil {
 			return err
 		}
 	}
@@ -351,12 +351,17 @@ func (p *piece) launchPercentiles(lane *Lane, j, f int, fractions int64, multipr
 		return params.U32(uint32(l.bound)).U32(uint32(len(family.percentiles)))
 	}
 	each := min(max(placeValues*l.bound/p.n, 1), placeThreads)
-	left := p.counter(j, f)
+	left := p.counter(j, f) // two numbers: of the list's front, and of its back
 	params().Ptr(p.block.At(l.left)).Ptr(p.block.At(left))
 	lane.params.U32(uint32(each))
 	if err := lane.Launch(p.program.percentilesShort, blocks(l.bound, each), placeThreads, 0); err != nil {
 		return err
 	}
+	grid := min(blocks(l.bound, sortRuns), 12*max(multiprocessors, 1))
 	params().Ptr(p.block.At(l.left)).Ptr(p.block.At(left))
-	return lane.Launch(p.program.percentilesLong, min((l.bound+3)/4, 12*max(multiprocessors, 1)), sortThreads, 0)
+	if err := lane.Launch(p.program.percentilesWarp, grid, sortThreads, 0); err != nil {
+		return err
+	}
+	params().Ptr(p.block.At(l.left)).Ptr(p.block.At(left))
+	return lane.Launch(p.program.percentilesLong, grid, sortThreads, 0)
 }

@@ -16,6 +16,7 @@ type program struct {
 	momentsLevels    [2]cu.Function    // [m2]
 	extremes         cu.Function
 	percentilesShort cu.Function
+	percentilesWarp  cu.Function
 	percentilesLong  cu.Function
 	unpackValues     cu.Function
 	unpackTimes      cu.Function
@@ -27,14 +28,15 @@ const cutRuns = 3 // beside the three layouts
 const (
 	cutThreads, cutTile       = 256, 8192
 	cutRunsTile               = 2048
+	differencesThreads        = 256
 	differencesTile           = 2048
 	cutChunk                  = 256
 	unpackThreads             = 128
 	momentsThreads            = 128
 	shortRuns, longRuns       = 128, 128 // a block
 	placeThreads, placeValues = 128, 1600
-	sortThreads               = 128
-	levelsAtOnce, levelThread = 8, 32 // of moments_levels; threads for each granularity
+	sortThreads, sortRuns     = 128, 4 // of percentiles_warp and _long; runs a block takes at a time
+	levelsAtOnce, levelThread = 8, 32  // of moments_levels; threads for each granularity
 	extremeThreads            = 128
 	extremeRuns               = 16  // a block
 	longFrom                  = 24  // measures a run, from which a lane for each run beats copying whole stretches
@@ -54,7 +56,7 @@ func loadProgram(e *Engine) (*program, error) {
 		"moments_long_plain": &p.moments[1][0], "moments_long_m2": &p.moments[1][1],
 		"moments_levels_plain": &p.momentsLevels[0], "moments_levels_m2": &p.momentsLevels[1], "extremes": &p.extremes,
 		"unpack_values": &p.unpackValues, "unpack_times": &p.unpackTimes,
-		"percentiles_short": &p.percentilesShort, "percentiles_long": &p.percentilesLong,
+		"percentiles_short": &p.percentilesShort, "percentiles_warp": &p.percentilesWarp, "percentiles_long": &p.percentilesLong,
 	} {
 		if *function, err = module.Function(name); err != nil {
 			return nil, err

@@ -6,6 +6,7 @@
 #include "moments_long.cu"
 #include "moments_short.cu"
 #include "percentiles_long.cu"
+#include "percentiles_warp.cu"
 #include "percentiles_short.cu"
 #include "sum.cu"
 #include "unpack.cu"

@@ -85,5 +85,4 @@ struct State {
 };
 DEVICE State state_of(f64 *at, u32 columns) { return {at, at + columns, at + 2 * columns, at + 3 * columns}; }
 
-DEVICE f64 shuffle(f64 v, u32 lane) { return value_of((i64)shuffle((u64)bits_of(v), lane)); }
 DEVICE bool missing(f64 v) { return v - v != 0; }

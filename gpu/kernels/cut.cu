@@ -59,41 +59,57 @@ struct Cut {
   u32 *inner;     // of cut_runs
 };
 
-// The sources: what is to know of a series, the timestamp of item i of it, and those of eight in a row.
+// The sources: what is to know of a series, the timestamp of item i of it, and those of eight in a row, in two steps: what is read
+// (Read), and what that means.
 struct Origin {
   i64 base, unit;
   u32 first;
 };
-DEVICE void load_eight(i64 (&t)[CUT_ITEMS], const i64 *at) {
-#pragma unroll
-  for (u32 j = 0; j < CUT_ITEMS; j += 2) load_pair(t[j], t[j + 1], at + j);
-}
 struct FromTimestamps {
-  static constexpr bool runs = false, relative = false;
+  static constexpr bool runs = false, relative = false, ahead = true; // ahead: read a round before
+  struct Read {
+    i64 t[CUT_ITEMS];
+  };
   DEVICE Origin origin(const Piece &, u32) { return {0, 0, 0}; }
   DEVICE i64 time(const Piece &in, const Origin &, u32 i) { return load((const i64 *)in.timestamps + i); }
-  DEVICE void times(i64 (&t)[CUT_ITEMS], const Piece &in, const Origin &, u32 i) { load_eight(t, (const i64 *)in.timestamps + i); }
+  DEVICE void read(Read &r, const Piece &in, u32 i) {
+#pragma unroll
+    for (u32 j = 0; j < CUT_ITEMS; j += 2) load_pair(r.t[j], r.t[j + 1], (const i64 *)in.timestamps + i + j);
+  }
+  DEVICE void times(i64 (&t)[CUT_ITEMS], const Read &r, const Origin &, u32) {
+#pragma unroll
+    for (u32 j = 0; j < CUT_ITEMS; j++) t[j] = r.t[j];
+  }
 };
 struct FromOffsets {
-  static constexpr bool runs = false, relative = true;
+  static constexpr bool runs = false, relative = true, ahead = false;
+  struct Read {
+    u32 offset[CUT_ITEMS];
+  };
   DEVICE Origin origin(const Piece &in, u32 s) { return {load(in.base + s), load(in.unit + s), 0}; }
   DEVICE i64 time(const Piece &in, const Origin &o, u32 i) { return o.base + load((const u32 *)in.timestamps + i) * o.unit; }
-  DEVICE void times(i64 (&t)[CUT_ITEMS], const Piece &in, const Origin &o, u32 i) {
+  DEVICE void read(Read &r, const Piece &in, u32 i) {
 #pragma unroll
     for (u32 j = 0; j < CUT_ITEMS; j += 4) {
       u32 v[4];
       load_four(v, (const u32 *)in.timestamps + i + j);
 #pragma unroll
-      for (u32 k = 0; k < 4; k++) t[j + k] = o.base + v[k] * o.unit;
+      for (u32 k = 0; k < 4; k++) r.offset[j + k] = v[k];
     }
+  }
+  DEVICE void times(i64 (&t)[CUT_ITEMS], const Read &r, const Origin &o, u32) {
+#pragma unroll
+    for (u32 j = 0; j < CUT_ITEMS; j++) t[j] = o.base + r.offset[j] * o.unit;
   }
 };
 struct FromRegular {
-  static constexpr bool runs = false, relative = true;
+  static constexpr bool runs = false, relative = true, ahead = false;
+  struct Read {};
   DEVICE Origin origin(const Piece &in, u32 s) { return {load(in.base + s), load(in.unit + s), load(in.first + s)}; }
   DEVICE i64 time(const Piece &, const Origin &o, u32 i) { return o.base + (i64)(i - o.first) * o.unit; }
-  DEVICE void times(i64 (&t)[CUT_ITEMS], const Piece &in, const Origin &o, u32 i) {
-    t[0] = time(in, o, i);
+  DEVICE void read(Read &, const Piece &, u32) {}
+  DEVICE void times(i64 (&t)[CUT_ITEMS], const Read &, const Origin &o, u32 i) {
+    t[0] = o.base + (i64)(i - o.first) * o.unit;
 #pragma unroll
     for (u32 j = 1; j < CUT_ITEMS; j++) t[j] = t[j - 1] + o.unit;
   }
@@ -101,6 +117,9 @@ struct FromRegular {
 struct FromRuns : FromTimestamps {
   static constexpr bool runs = true;
 };
+
+// left_of is how many of a thread's items there are at a place.
+DEVICE u32 left_of(u32 n, u32 at) { return at < n ? MIN(n - at, CUT_ITEMS) : 0; }
 
 // firsts_of returns a bit for each of the thread's items that is a series' first.
 template <class Source> DEVICE u32 firsts_of(const Piece &in, u32 at, u32 left) {
@@ -126,22 +145,35 @@ DEVICE u32 sum_before(u32 v) {
 
 constexpr u64 COUNTED = 1ull << 62, SUMMED = 2ull << 62; // what a published word tells: of the tile, or up to its end
 
-// runs_before publishes the tile's count and returns that of all tiles before. For one whole warp.
+// announce publishes the tile's count.
+DEVICE void announce(u64 *published, u32 tile, u32 count) { publish(published + tile, (tile == 0 ? SUMMED : COUNTED) | count); }
+
+// runs_before returns the count of all tiles before, and publishes it with the tile's own. For one whole warp. It looks at 128 tiles
+// at a time: hundreds may be at work, and how far back the nearest is that knows all before it is how long everybody waits.
 DEVICE u32 runs_before(u64 *published, u32 tile, u32 count) {
-  if (lane_id() == 0) publish(published + tile, (tile == 0 ? SUMMED : COUNTED) | count);
   if (tile == 0) return 0;
+  constexpr u32 ROWS = 4;
   u32 before = 0;
-  for (i64 last = (i64)tile - 1;; last -= WARP) {
-    i64 mine = last - lane_id();
-    u64 word = SUMMED;
-    if (mine >= 0)
-      while (((word = observe(published + mine)) >> 62) == 0);
-    u32 sums = ballot(word >> 62 == 2);
-    u32 until = sums ? (u32)__builtin_ctz(sums) : WARP - 1; // the nearest tile that knows all before it
-    u32 add = lane_id() <= until ? (u32)word : 0;
-    for (u32 by = WARP / 2; by; by /= 2) add += shuffle_down(add, by);
-    before += shuffle(add, 0);
-    if (sums) break;
+  bool done = false;
+  for (i64 last = (i64)tile - 1; !done; last -= ROWS * WARP) {
+    u64 words[ROWS];
+#pragma unroll
+    for (u32 k = 0; k < ROWS; k++) {
+      const i64 mine = last - k * WARP - lane_id();
+      words[k] = mine >= 0 ? observe(published + mine) : SUMMED;
+    }
+#pragma unroll
+    for (u32 k = 0; k < ROWS; k++) {
+      if (done) break;
+      u64 word = words[k];
+      while (word >> 62 == 0) word = observe(published + (last - k * WARP - lane_id()));
+      const u32 sums = ballot(word >> 62 == 2);
+      const u32 until = sums ? (u32)__builtin_ctz(sums) : WARP - 1; // the nearest tile that knows all before it
+      u32 add = lane_id() <= until ? (u32)word : 0;
+      for (u32 by = WARP / 2; by; by /= 2) add += shuffle_down(add, by);
+      before += shuffle(add, 0);
+      done = sums != 0;
+    }
   }
   if (lane_id() == 0) publish(published + tile, SUMMED | (before + count));
   return before;
@@ -154,7 +186,7 @@ struct Eight {
   u32 series; // the number of series that begin before the first item, where somebody asks for it
 };
 template <class Source> DEVICE Eight eight_of(const Piece &in, u32 n, u32 at, u32 firsts) {
-  Eight e = {at, at < n ? MIN(n - at, CUT_ITEMS) : 0, firsts, 0};
+  Eight e = {at, left_of(n, at), firsts, 0};
   if (!Source::runs) {
     const u32 begin = ballot(firsts != 0);
     if ((Source::relative || begin) && e.left) e.series = load(in.series_ranks + at / CUT_CHUNK);
@@ -163,16 +195,15 @@ template <class Source> DEVICE Eight eight_of(const Piece &in, u32 n, u32 at, u3
   return e;
 }
 
-// heads_of returns a bit for each item that begins a run.
-template <class Source> DEVICE u32 heads_of(const Piece &in, const Granularity &g, const Eight &e) {
+// heads_of returns a bit for each item that begins a run. read is of these eight, if there are so many.
+template <class Source> DEVICE u32 heads_of(const Piece &in, const Granularity &g, const Eight &e, const typename Source::Read &read) {
   i64 first = 0, last = 0; // groups of the first and the last item
   u32 heads = 0;
   bool near = false;
   const bool one = e.left == CUT_ITEMS && !(e.firsts & ~1u);
   i64 t[CUT_ITEMS] = {};
-  if (one) Source::times(t, in, Source::origin(in, e.series + (e.firsts & 1) - 1), e.at);
-  sync_warp(); // else the compiler moves loads behind the use of others, one after the other
   if (one) {
+    Source::times(t, read, Source::origin(in, e.series + (e.firsts & 1) - 1), e.at);
     first = group_of(g, t[0]);
     const i64 start = opaque(first * g.width);
     near = g.shift != 255 && (u64)(t[CUT_ITEMS - 1] - start) >> g.twos < 1ull << 31;
@@ -236,19 +267,41 @@ template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, c
   const u32 at = tile * TILE + thread_id() * CUT_ITEMS;
   u32 heads = 0, firsts = 0; // eight bits a round
   u64 mine = 0;              // 16 bits a round: runs that begin in the lanes before
+  typename Source::Read next = {}; // what a round needs is on its way while the one before is at work
+  if (Source::ahead && at + CUT_ITEMS <= n) Source::read(next, in, at);
+#pragma unroll
+  for (u32 round = 0; round < ROUNDS; round++)
+    firsts |= firsts_of<Source>(in, at + round * CUT_ROUND, left_of(n, at + round * CUT_ROUND)) << round * CUT_ITEMS;
+#pragma unroll 1
   for (u32 round = 0; round < ROUNDS; round++) {
-    const u32 here = at + round * CUT_ROUND, first = firsts_of<Source>(in, here, here < n ? MIN(n - here, CUT_ITEMS) : 0);
-    const u32 bits = heads_of<Source>(in, g, eight_of<Source>(in, n, here, first)), count = ones(bits), before = sum_before(count);
+    const u32 here = at + round * CUT_ROUND, first = firsts >> round * CUT_ITEMS & 255;
+    typename Source::Read read = next;
+    if (!Source::ahead && here + CUT_ITEMS <= n) Source::read(read, in, here);
+    if (Source::ahead && round + 1 < ROUNDS && here + CUT_ROUND + CUT_ITEMS <= n) Source::read(next, in, here + CUT_ROUND);
+    const u32 bits = heads_of<Source>(in, g, eight_of<Source>(in, n, here, first), read), count = ones(bits), before = sum_before(count);
     heads |= bits << round * CUT_ITEMS;
-    firsts |= first << round * CUT_ITEMS;
     mine |= (u64)before << round * 16;
     if (lane == WARP - 1) counts[round * CUT_WARPS + warp] = before + count;
   }
   sync_block();
+  u32 sum = 0; // of the tile, as the first warp knows
   if (warp == 0) {
     const u32 count = lane < COUNTS ? counts[lane] : 0, before = sum_before(count);
     counts[lane] = before;
-    const u32 sum = shuffle(before + count, WARP - 1), all = runs_before(out.published, tile, sum);
+    sum = shuffle(before + count, WARP - 1);
+    if (lane == 0) announce(out.published, tile, sum);
+  }
+  // Each round's first run, whose timestamps are on their way while the warps wait; there is seldom a second.
+  Eight e[ROUNDS];
+  i64 t[ROUNDS];
+#pragma unroll
+  for (u32 round = 0; round < ROUNDS; round++) {
+    const u32 bits = heads >> round * CUT_ITEMS & 255;
+    e[round] = eight_of<Source>(in, n, at + round * CUT_ROUND, firsts >> round * CUT_ITEMS & 255);
+    t[round] = bits ? time_of<Source>(in, e[round], (u32)__builtin_ctz(bits)) : 0;
+  }
+  if (warp == 0) {
+    const u32 all = runs_before(out.published, tile, sum);
     if (lane == 0) {
       before_ = all;
       if ((u64)(tile + 1) * TILE >= n) {
@@ -260,15 +313,6 @@ template <class Source> DEVICE void cut(const Piece &in, const Granularity &g, c
     }
   }
   sync_block();
-  // Each round's first run, whose timestamps are on their way together; there is seldom a second.
-  Eight e[ROUNDS];
-  i64 t[ROUNDS];
-#pragma unroll
-  for (u32 round = 0; round < ROUNDS; round++) {
-    const u32 bits = heads >> round * CUT_ITEMS & 255;
-    e[round] = eight_of<Source>(in, n, at + round * CUT_ROUND, firsts >> round * CUT_ITEMS & 255);
-    t[round] = bits ? time_of<Source>(in, e[round], (u32)__builtin_ctz(bits)) : 0;
-  }
 #pragma unroll
   for (u32 round = 0; round < ROUNDS; round++) {
     u32 bits = heads >> round * CUT_ITEMS & 255, r = before_ + counts[round * CUT_WARPS + warp] + (u32)(mine >> round * 16 & 0xffff);

@@ -103,6 +103,7 @@ DEVICE u32 ones(u32 v) { return (u32)__builtin_popcount(v); }
 DEVICE u32 lanes_below() { return (1u << lane_id()) - 1; }
 DEVICE u64 multiply_high(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
 DEVICE u64 shuffle(u64 v, u32 lane) { return (u64)shuffle((u32)(v >> 32), lane) << 32 | shuffle((u32)v, lane); }
+DEVICE f64 shuffle(f64 v, u32 lane) { return value_of((i64)shuffle((u64)bits_of(v), lane)); }
 DEVICE u64 shuffle_up(u64 v, u32 by) { return (u64)shuffle_up((u32)(v >> 32), by) << 32 | shuffle_up((u32)v, by); }
 DEVICE f64 shuffle_down(f64 v, u32 by) {
   u64 b = (u64)bits_of(v);

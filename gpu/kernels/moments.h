@@ -25,13 +25,14 @@ DEVICE Moments continued(const f64 *row) {
 }
 
 // quotient_near returns a / b as division rounds it, for a square a and b = n*(n-1): whole, or 2^-900 for n = 1, where a is 0 or
-// NaN. Two steps from an estimate give 1/b to an ulp or so, and a*(1/b) to a few ulps of a/b. What is left of a then has few bits,
-// as b has, so it is exact, and corrects the quotient to far less than an ulp. No quotient of 53 bits by fewer than 50 lies closer
-// to the middle of two neighbours, so that the rounding is division's. It wants room: not where `far` says so, nor above 2^24 values.
-DEVICE f64 quotient_near(f64 a, f64 b) {
+// NaN. A step from an estimate of 1/b doubles its bits, of which there are 18 or more at first: one step is for n of up to 2^8, two up to
+// 2^24. a*(1/b) comes that close to a/b, and what is left of a then corrects the quotient, which doubles its bits once more. A quotient
+// by b, of 2*log2(n) bits, lies 2^-54 of that many bits less from the middle of two neighbours, which is farther: so the rounding
+// is division's. It wants room: not where `far` says so.
+template <u32 Steps> DEVICE f64 quotient_near(f64 a, f64 b) {
   f64 y = reciprocal_estimate(b);
-  y = __builtin_fma(y, __builtin_fma(-b, y, 1), y);
-  y = __builtin_fma(y, __builtin_fma(-b, y, 1), y);
+#pragma unroll
+  for (u32 i = 0; i < Steps; i++) y = __builtin_fma(y, __builtin_fma(-b, y, 1), y);
   f64 q = a * y;
   return __builtin_fma(__builtin_fma(-b, q, a), y, q);
 }
@@ -41,43 +42,32 @@ DEVICE bool far(f64 a) {
   const u32 high = (u32)((u64)bits_of(a) >> 32), low = (u32)(u64)bits_of(a);
   return high - 0x07000000 > 0x70000000 && (high | low) != 0;
 }
-constexpr f64 NEAR_COUNT = 1 << 24;
+// Up to so many values a group, one step and two are enough.
+constexpr f64 ONE_STEP = 1 << 8, TWO_STEPS = 1 << 24;
 
 // accumulate takes in one value, as far as order matters: count, sum and m2. m2 follows Youngs and Cramer:
 // += (count*v - sum)² / (count*(count-1)), and v - v for the first value: its square is that, and 2^-900 stands for the zero it
-// would be divided by.
-template <bool WithM2> DEVICE void accumulate(Moments &m, f64 v) {
+// would be divided by. It returns whether this was too far for the near quotient, which takes so many steps; 0: division.
+template <bool WithM2, u32 Steps = 0> DEVICE bool accumulate(Moments &m, f64 v) {
   f64 before = m.count;
   m.count = before + 1;
   m.sum = m.sum + v;
-  if (WithM2) {
-    f64 d = m.count * v - m.sum, a = d * d, b = __builtin_fma(m.count, before, 0x1p-900);
-    f64 q = quotient_near(a, b);
-    if (far(a) || m.count > NEAR_COUNT) q = divided(a, b);
-    m.m2 = m.m2 + q;
-  }
+  if (!WithM2) return false;
+  const f64 d = m.count * v - m.sum, a = d * d, b = __builtin_fma(m.count, before, 0x1p-900);
+  m.m2 = m.m2 + (Steps ? quotient_near<Steps>(a, b) : divided(a, b));
+  return Steps && far(a);
 }
 
 // accumulate_row takes in N values without a branch among them, so that their divisions overlap; where one is far, once more.
 template <bool WithM2, u32 N> DEVICE void accumulate_row(Moments &m, const f64 *row) {
   const f64 count = m.count, sum = m.sum, m2 = m.m2;
-  bool rare = count + N > NEAR_COUNT;
+  bool rare = WithM2 && count + N > TWO_STEPS;
 #pragma unroll
-  for (u32 i = 0; i < N; i++) {
-    f64 before = m.count;
-    m.count = before + 1;
-    m.sum = m.sum + row[i];
-    if (WithM2) {
-      f64 d = m.count * row[i] - m.sum, a = d * d;
-      rare |= far(a);
-      m.m2 = m.m2 + quotient_near(a, __builtin_fma(m.count, before, 0x1p-900));
-    }
-  }
-  if (WithM2 && rare) {
-    m.count = count, m.sum = sum, m.m2 = m2;
+  for (u32 i = 0; i < N; i++) rare |= accumulate<WithM2, 2>(m, row[i]);
+  if (!rare) return;
+  m.count = count, m.sum = sum, m.m2 = m2;
 #pragma unroll 1
-    for (u32 i = 0; i < N; i++) accumulate<true>(m, row[i]);
-  }
+  for (u32 i = 0; i < N; i++) accumulate<WithM2>(m, row[i]);
 }
 
 // extend takes in one value's part in lowest and highest.

@@ -8,49 +8,42 @@
 // after the other, as on the CPU: the same bits. Places in shared memory have one of padding per 16: runs of 8 or 16
 // values would otherwise meet in the same bank.
 #include "moments.h"
+#include "staging.h"
 
-constexpr u32 SHORT_THREADS = 128, SHORT_VALUES = 2048, SHORT_BLOCKS = 10;
-DEVICE u32 padded(u32 i) { return i + i / 16; }
-
-// stage copies a thread's values, eight in flight; of the last ones, those at a multiple of 128 below left.
-constexpr u32 SHORT_FLIGHT = 8;
-template <bool Last> DEVICE void stage(f64 *to, const f64 *from, u32 left) {
-#pragma unroll
-  for (u32 j = 0; j < SHORT_VALUES / SHORT_THREADS; j += SHORT_FLIGHT) {
-    f64 v[SHORT_FLIGHT];
-    if (Last && j * SHORT_THREADS >= left) return;
-#pragma unroll
-    for (u32 k = 0; k < SHORT_FLIGHT; k++) v[k] = !Last || (j + k) * SHORT_THREADS < left ? load(from + (j + k) * SHORT_THREADS) : 0;
-#pragma unroll
-    for (u32 k = 0; k < SHORT_FLIGHT; k++) to[padded((j + k) * SHORT_THREADS)] = v[k];
-  }
-}
+constexpr u32 SHORT_BLOCKS = 10, SHORT_ROW = 4; // values that a thread takes without a branch
 
 template <bool WithM2> DEVICE void moments_short(const f64 *values, const Runs &runs, const f64 *open, const Columns &out) {
-  SHARED f64 staged[SHORT_VALUES + SHORT_VALUES / 16];
-  const u32 total = load(runs.total), block = block_id() * SHORT_THREADS, t = thread_id(), r = block + t;
+  SHARED f64 staged[STAGE_PLACES];
+  const u32 total = load(runs.total), block = block_id() * STAGE_THREADS, t = thread_id(), r = block + t;
   if (block >= total) return;
   const u32 from = load(runs.begins + block) & ~SERIES_FIRST;
-  const u32 to = load(runs.begins + MIN(total, block + SHORT_THREADS)) & ~SERIES_FIRST;
+  const u32 to = load(runs.begins + MIN(total, block + STAGE_THREADS)) & ~SERIES_FIRST;
   Run run = {to, to, -1, false};
   if (r < total) run = run_at(runs, r);
   Moments m = run.continued >= 0 ? continued(open + (u64)run.continued * MOMENTS) : none();
   const bool fresh = m.count == 0;
-  // (j*128 + t) padded is j*136 + t padded: one address for all.
-  const u32 place = padded(t);
-  for (u32 at = from; at < to; at += SHORT_VALUES) {
-    const f64 *source = values + at + t;
-    if (to - at >= SHORT_VALUES) {
-      stage<false>(staged + place, source, 0);
-    } else {
-      stage<true>(staged + place, source, to - at - MIN(t, to - at));
-    }
-    sync_block();
-    u32 low = MAX(run.begin, at) - at, high = MIN(run.end, at + SHORT_VALUES);
+  for (u32 at = from; at < to; at += STAGE_VALUES) {
+    stage(staged, values + at, MIN(to - at, STAGE_VALUES));
+    u32 low = MAX(run.begin, at) - at, high = MIN(run.end, at + STAGE_VALUES);
     high = high > at ? high - at : 0;
     if (low < high) {
       if (fresh && run.begin >= at) m.first = staged[padded(low)];
-      for (u32 i = low; i < high; i++) accumulate<WithM2>(m, staged[padded(i)]), extend(m, staged[padded(i)]);
+      const f64 count = m.count, sum = m.sum, m2 = m.m2;
+      bool rare = WithM2 && count + (high - low) > ONE_STEP;
+      auto take = [&](u32 i) __attribute__((always_inline)) {
+        const f64 v = staged[padded(i)];
+        rare |= accumulate<WithM2, 1>(m, v);
+        extend(m, v);
+      };
+      u32 i = low;
+      for (; i + SHORT_ROW <= high; i += SHORT_ROW)
+#pragma unroll
+        for (u32 j = 0; j < SHORT_ROW; j++) take(i + j);
+      for (; i < high; i++) take(i);
+      if (rare) { // once more, by division
+        m.count = count, m.sum = sum, m.m2 = m2;
+        for (u32 i = low; i < high; i++) accumulate<WithM2>(m, staged[padded(i)]);
+      }
       m.last = staged[padded(high - 1)];
     }
     sync_block();
@@ -58,10 +51,10 @@ template <bool WithM2> DEVICE void moments_short(const f64 *values, const Runs &
   if (r < total) write(out, r, m);
 }
 
-KERNEL_BLOCKS(SHORT_THREADS, SHORT_BLOCKS) moments_short_plain(const f64 *values, Runs runs, const f64 *open, Columns out) {
+KERNEL_BLOCKS(STAGE_THREADS, SHORT_BLOCKS) moments_short_plain(const f64 *values, Runs runs, const f64 *open, Columns out) {
   moments_short<false>(values, runs, open, out);
 }
-KERNEL_BLOCKS(SHORT_THREADS, SHORT_BLOCKS) moments_short_m2(const f64 *values, Runs runs, const f64 *open, Columns out) {
+KERNEL_BLOCKS(STAGE_THREADS, SHORT_BLOCKS) moments_short_m2(const f64 *values, Runs runs, const f64 *open, Columns out) {
   moments_short<true>(values, runs, open, out);
 }
 EXPORT(moments_short_plain)

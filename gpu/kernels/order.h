@@ -9,6 +9,7 @@ struct Percentiles {
   u32 stride;           // rows from one column to the next
   u32 number;
 };
+constexpr u32 WARP_LONGEST = 128; // values of a run for percentiles_warp
 DEVICE f64 *percentile_at(const Percentiles &out, u32 k, u32 r) { return out.columns + (u64)k * out.stride + r; }
 
 // key_of orders as numbers do, -0 below +0, NaN last.
@@ -32,10 +33,42 @@ DEVICE Rank rank_of(u32 n, f64 fraction) {
 DEVICE bool whole(const Rank &r) { return r.weight_high == 0; }
 DEVICE f64 between(const Rank &r, f64 low, f64 high) { return low * r.weight_low + high * r.weight_high; }
 
-// percentile of n sorted keys.
-DEVICE f64 percentile(const i64 *sorted, u32 n, f64 fraction) {
+
+// percentile of n sorted values, of which the last so many stand for NaN.
+template <class Sorted> DEVICE f64 percentile(u32 n, u32 nans, f64 fraction, const Sorted &sorted) {
   if (n == 0) return not_a_number();
-  Rank r = rank_of(n, fraction);
-  f64 low = value_of_key(sorted[r.low]);
-  return whole(r) ? low : between(r, low, value_of_key(sorted[r.low + 1]));
+  const Rank r = rank_of(n, fraction);
+  const u32 high = r.low + !whole(r);
+  if (high >= n - nans) return not_a_number();
+  const f64 low = sorted(r.low);
+  return whole(r) ? low : between(r, low, sorted(high));
+}
+
+// What sorts last; NaN is put there, too, and counted: without_nan tells whether it was one.
+constexpr f64 INFINITE = __builtin_inf();
+DEVICE bool without_nan(f64 &v) {
+  const bool nan = v != v;
+  if (nan) v = INFINITE;
+  return nan;
+}
+
+// exchange puts two values in order.
+DEVICE void exchange(f64 &a, f64 &b) {
+  const f64 x = a, y = b;
+  const bool swap = x > y;
+  a = swap ? y : x;
+  b = swap ? x : y;
+}
+
+// order sorts the first N values, ascending, by Batcher's merge exchange.
+template <u32 N, u32 M> DEVICE void order(f64 (&v)[M]) {
+#pragma unroll
+  for (u32 p = 1; p < N; p *= 2)
+#pragma unroll
+    for (u32 by = p; by >= 1; by /= 2)
+#pragma unroll
+      for (u32 j = by % p; j + by < N; j += 2 * by)
+#pragma unroll
+        for (u32 i = 0; i < by; i++)
+          if (i + j + by < N && (i + j) / (2 * p) == (i + j + by) / (2 * p)) exchange(v[i + j], v[i + j + by]);
 }

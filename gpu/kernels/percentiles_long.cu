@@ -1,42 +1,46 @@
-// percentiles_long: any percentiles of the runs that percentiles_short left over; of any length.
+// percentiles_long: any percentiles of the runs of more than 128 values, which percentiles_short left over.
 //
 // In: values (f64), runs (runs.h), fractions, the list of runs. Out: per fraction a column (f64) with a row per run.
 // Bytes: 8 a measure for runs of up to 4,096 values; longer ones are read nine times a fraction. Launch: 128 threads, any
 // number of blocks: each takes four runs of the list at a time.
 //
-// Up to 1,024 values are sorted by a warp, up to 4,096 by the block, in shared memory, by a bitonic network of the next
-// power of two. Of longer runs the value
-// of each wanted rank is found digit by digit: count the values by eight bits of their key, among those that share the
-// digits found so far.
-#include "order.h"
+// Up to 1,024 values are sorted by a warp in registers, up to 4,096 by the block in shared memory, by bitonic networks of the
+// next power of two. Of longer runs the value of each wanted rank is found digit by digit: count the values by eight bits of
+// their key, among those that share the digits found so far.
+#include "percentiles_of_lanes.h"
 
-constexpr u32 SORT_THREADS = 128, SORT_VALUES = 4096, SORT_WARPS = SORT_THREADS / WARP, SORT_WARP_VALUES = SORT_VALUES / SORT_WARPS;
+constexpr u32 SORT_THREADS = 128, SORT_VALUES = 4096, SORT_WARPS = SORT_THREADS / WARP, SORT_WARP_VALUES = 1024;
 
-// sort orders n (a power of two) keys in shared memory, ascending. For a whole warp or block.
-template <bool Block> DEVICE void sort(i64 *keys, u32 n) {
-  const u32 t = Block ? thread_id() : lane_id(), threads = Block ? SORT_THREADS : WARP;
+// sort orders n (a power of two) values in shared memory, ascending. For the whole block.
+DEVICE void sort(f64 *values, u32 n) {
   for (u32 size = 2; size <= n; size *= 2)
     for (u32 by = size / 2; by; by /= 2) {
-      if (Block) sync_block();
-      else sync_warp();
-      for (u32 i = t; i < n / 2; i += threads) {
+      sync_block();
+      for (u32 i = thread_id(); i < n / 2; i += SORT_THREADS) {
         u32 low = 2 * i - (i & (by - 1)), high = low + by; // the pairs whose places differ in bit `by`
-        i64 a = keys[low], b = keys[high];
-        if ((a > b) == ((low & size) == 0)) keys[low] = b, keys[high] = a;
+        f64 a = values[low], b = values[high];
+        if ((a > b) == ((low & size) == 0)) values[low] = b, values[high] = a;
       }
     }
-  if (Block) sync_block();
-  else sync_warp();
+  sync_block();
 }
 
-// percentiles_of sorts a run and writes its percentiles. For a whole warp or block.
-template <bool Block> DEVICE void percentiles_of(const f64 *values, const Run &run, const Percentiles &out, u32 r, i64 *keys) {
-  const u32 t = Block ? thread_id() : lane_id(), threads = Block ? SORT_THREADS : WARP, n = run.end - run.begin;
+// percentiles_of_block sorts a run and writes its percentiles. *nans is shared, as sorted is.
+DEVICE void percentiles_of_block(const f64 *values, const Run &run, const Percentiles &out, u32 r, f64 *sorted, u32 *nans) {
+  const u32 t = thread_id(), n = run.end - run.begin;
   u32 size = 2;
   while (size < n) size *= 2;
-  for (u32 p = t; p < size; p += threads) keys[p] = p < n ? key_of(load(values + run.begin + p)) : LAST_KEY;
-  sort<Block>(keys, size);
-  for (u32 k = t; k < out.number; k += threads) *percentile_at(out, k, r) = percentile(keys, n, load(out.fractions + k));
+  if (t == 0) *nans = 0;
+  sync_block();
+  for (u32 p = t; p < size; p += SORT_THREADS) {
+    f64 v = p < n ? load(values + run.begin + p) : INFINITE;
+    if (without_nan(v)) atomic_add(nans, 1);
+    sorted[p] = v;
+  }
+  sort(sorted, size);
+  for (u32 k = t; k < out.number; k += SORT_THREADS)
+    *percentile_at(out, k, r) = percentile(n, *nans, load(out.fractions + k), [&](u32 i) { return sorted[i]; });
+  sync_block();
 }
 
 // Selected is the key at a rank, and that at the next one.
@@ -76,26 +80,37 @@ DEVICE Selected select(const f64 *values, u32 n, u32 rank, u32 *counts, u64 *lea
   return r;
 }
 
+// in_registers does what a warp can hold.
+DEVICE bool in_registers(const f64 *values, const Run &run, const Percentiles &out, u32 r) {
+  const u32 n = run.end - run.begin;
+  if (n > SORT_WARP_VALUES) return false;
+  if (n <= 8 * WARP) percentiles_of_lanes<8>(values, run, out, r);
+  else if (n <= 16 * WARP) percentiles_of_lanes<16>(values, run, out, r);
+  else percentiles_of_lanes<32>(values, run, out, r);
+  return true;
+}
+
+// The list, of out.stride places, is filled from its back, with number[1] runs.
 KERNEL(SORT_THREADS) percentiles_long(const f64 *values, Runs runs, Percentiles out, const u32 *list, const u32 *number) {
-  SHARED i64 keys[SORT_VALUES];
-  SHARED u32 counts[256];
+  SHARED f64 sorted[SORT_VALUES];
+  SHARED u32 counts[256], nans, left_;
   SHARED u64 least;
-  const u32 t = thread_id(), todo = load(number);
+  const u32 t = thread_id(), todo = load(number + 1);
   for (u32 four = block_id() * SORT_WARPS; four < todo; four += grid_size() * SORT_WARPS) {
-    if (u32 i = four + warp_id(); i < todo) {
-      const u32 r = load(list + i);
-      const Run run = run_at(runs, r);
-      if (run.end - run.begin <= SORT_WARP_VALUES) percentiles_of<false>(values, run, out, r, keys + warp_id() * SORT_WARP_VALUES);
+    if (t == 0) left_ = 0;
+    sync_block();
+    const u32 i = four + warp_id();
+    if (i < todo) {
+      const u32 r = load(list + out.stride - 1 - i);
+      if (!in_registers(values, run_at(runs, r), out, r) && lane_id() == 0) atomic_add(&left_, 1 << warp_id());
     }
     sync_block();
-    for (u32 i = four; i < MIN(four + SORT_WARPS, todo); i++) {
-      const u32 r = load(list + i);
+    for (u32 left = left_; left; left &= left - 1) {
+      const u32 r = load(list + out.stride - 1 - (four + (u32)__builtin_ctz(left)));
       const Run run = run_at(runs, r);
       const u32 n = run.end - run.begin;
-      if (n <= SORT_WARP_VALUES) continue;
       if (n <= SORT_VALUES) {
-        percentiles_of<true>(values, run, out, r, keys);
-        sync_block();
+        percentiles_of_block(values, run, out, r, sorted, &nans);
         continue;
       }
       for (u32 k = 0; k < out.number; k++) {
@@ -107,6 +122,7 @@ KERNEL(SORT_THREADS) percentiles_long(const f64 *values, Runs runs, Percentiles 
         }
       }
     }
+    sync_block();
   }
 }
 EXPORT(percentiles_long)

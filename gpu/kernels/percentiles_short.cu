@@ -1,99 +1,96 @@
-// percentiles_short: any percentiles of each run of up to 16 values; longer runs are put on a list for percentiles_long.
+// percentiles_short: any percentiles of each run of up to 16 values; longer runs are put on a list for percentiles_warp and percentiles_long.
 //
 //   rank = (n-1) * fraction; the value there, or low * (ceil-rank) + high * (rank-floor) of its neighbours; NaN last
 //
 // In: values (f64), runs (runs.h), fractions. Out: per fraction a column (f64) with a row per run; a list of runs left over.
-// Bytes: 8 a measure, 4 and 8 per fraction a run. Launch: 128 threads, a block for each `runs_per_block` runs, which should
-// hold about a thousand values together, and 128 at most.
+// Bytes: 8 a measure, 4 and 8 per fraction a run; 4 a run where all are longer. Launch: 128 threads, a block for each
+// `runs_per_block` runs, which should hold about a thousand values together, and 128 at most.
 //
-// A block copies as many whole runs to shared memory as fit, and each thread sorts a run in registers, by a network of 16
-// places (Batcher's odd-even merge): no thread waits for another, and no place is known at run time only.
+// A block copies as many whole runs to shared memory as fit, and each thread sorts a run in registers, by a network of 8, 12 or
+// 16 places (Batcher's merge exchange): no thread waits for another, and no place is known at run time only. Sorted values go
+// back to shared memory, a column a thread. Comparing numbers as such, not keys of theirs, leaves the integer units half of the work.
 #include "order.h"
+#include "staging.h"
 
-constexpr u32 PLACE_THREADS = 128, PLACE_VALUES = 2048, PLACE_LONGEST = 16;
-DEVICE u32 spread(u32 i) { return i + i / 16; } // places of 16 runs of 16 values would meet in the same bank
+constexpr u32 PLACE_LONGEST = 16;
 
-// Leftover is the list of runs that are too long, in no order; *number is 0 before the launch.
+// Leftover is a list with a place for each run, where longer ones are put in no order: those for percentiles_warp from the front, the
+// others from the back. number[0] and number[1] say how many; they are 0 before the launch.
 struct Leftover {
   u32 *runs;
   u32 *number;
 };
 
-// order sorts N keys, ascending.
-template <u32 N> DEVICE void order(i64 (&k)[N]) {
-#pragma unroll
-  for (u32 p = 1; p < N; p *= 2)
-#pragma unroll
-    for (u32 by = p; by >= 1; by /= 2)
-#pragma unroll
-      for (u32 j = by % p; j + by < N; j += 2 * by)
-#pragma unroll
-        for (u32 i = 0; i < by; i++)
-          if (i + j + by < N && (i + j) / (2 * p) == (i + j + by) / (2 * p)) {
-            i64 a = k[i + j], b = k[i + j + by];
-            bool swap = a > b;
-            k[i + j] = swap ? b : a;
-            k[i + j + by] = swap ? a : b;
-          }
+// put appends run r of those lanes that want it to a list of so many places. For a whole warp.
+DEVICE void put(const Leftover &left, u32 places, u32 r, bool want, bool back) {
+  const u32 all = ballot(want);
+  if (!all) return;
+  const u32 first = (u32)__builtin_ctz(all);
+  u32 at = lane_id() == first ? atomic_add(left.number + back, ones(all)) : 0;
+  at = shuffle(at, first) + ones(all & lanes_below());
+  if (want) left.runs[back ? places - 1 - at : at] = r;
 }
 
-// order_run sorts keys from to to (of their spread places) in place; there are N at most.
-template <u32 N> DEVICE void order_run(i64 *keys, u32 from, u32 to) {
-  i64 k[N];
+// values_of reads a run's values from their places, infinity behind the last and for NaN; it returns the number of NaN.
+DEVICE u32 values_of(f64 (&v)[PLACE_LONGEST], const f64 *staged, u32 from, u32 length) {
+  bool nan = false;
 #pragma unroll
-  for (u32 i = 0; i < N; i++) k[i] = from + i < to ? keys[spread(from + i)] : LAST_KEY;
-  order(k);
+  for (u32 i = 0; i < PLACE_LONGEST; i++) {
+    v[i] = i < length ? staged[padded(from + i)] : INFINITE;
+    nan |= v[i] != v[i];
+  }
+  u32 nans = 0;
+  if (nan)
 #pragma unroll
-  for (u32 i = 0; i < N; i++)
-    if (from + i < to) keys[spread(from + i)] = k[i];
+    for (u32 i = 0; i < PLACE_LONGEST; i++) nans += without_nan(v[i]);
+  return nans;
 }
 
-KERNEL(PLACE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentiles out, Leftover left, u32 runs_per_block) {
-  SHARED i64 keys[PLACE_VALUES + PLACE_VALUES / 16];
-  SHARED u32 fitting, end_;
+// order_run sorts the first N values into a column of a thread's own.
+template <u32 N> DEVICE void order_run(f64 (&v)[PLACE_LONGEST], f64 *column) {
+  order<N>(v);
+#pragma unroll
+  for (u32 i = 0; i < N; i++) column[i * STAGE_THREADS] = v[i];
+}
+
+KERNEL(STAGE_THREADS) percentiles_short(const f64 *values, Runs runs, Percentiles out, Leftover left, u32 runs_per_block) {
+  SHARED f64 staged[STAGE_PLACES];
+  SHARED u32 counts, end_;
   const u32 total = load(runs.total), t = thread_id();
   if ((u64)block_id() * runs_per_block >= total) return;
   u32 r = block_id() * runs_per_block;
   const u32 last = MIN(total, r + runs_per_block);
   while (r < last) {
-    if (t == 0) fitting = 0;
+    if (t == 0) counts = 0;
     const u32 from = load(runs.begins + r) & ~SERIES_FIRST;
     Run run = {from, from, -1, false};
     if (r + t < last) run = run_at(runs, r + t);
+    u32 length = run.end - run.begin;
     sync_block();
-    bool fits = r + t < last && run.end - from <= PLACE_VALUES;
-    u32 fit = ones(ballot(fits));
-    if (lane_id() == 0) atomic_add(&fitting, fit);
+    const bool fits = r + t < last && (run.end - from <= STAGE_VALUES || t == 0);
+    const u32 number = ones(ballot(fits)) | ones(ballot(fits && length <= PLACE_LONGEST)) << 16;
+    if (lane_id() == 0) atomic_add(&counts, number);
     sync_block();
-    const u32 taken = fitting; // runs r to r + taken lie in shared memory; the rest of the block's, next time
-    if (taken == 0) {
-      if (t == 0) left.runs[atomic_add(left.number, 1)] = r;
-      r++;
+    const u32 taken = counts & 0xffff; // runs r to r + taken fit shared memory together, or are one that does not; the rest, next time
+    const bool mine = t < taken, small = mine && length <= PLACE_LONGEST;
+    put(left, out.stride, r + t, mine && !small && length <= WARP_LONGEST, false);
+    put(left, out.stride, r + t, mine && !small && length > WARP_LONGEST, true);
+    if (counts >> 16) {
+      if (t == taken - 1) end_ = run.end - from;
       sync_block();
-      continue;
+      stage(staged, values + from, end_);
+      if (!small) length = 0;
+      f64 v[PLACE_LONGEST];
+      const u32 nans = values_of(v, staged, run.begin - from, length);
+      sync_block(); // all have their values
+      f64 *column = staged + t;
+      if (ballot(length > 12)) order_run<PLACE_LONGEST>(v, column);
+      else if (ballot(length > 8)) order_run<12>(v, column);
+      else order_run<8>(v, column);
+      if (small)
+        for (u32 k = 0; k < out.number; k++)
+          *percentile_at(out, k, r + t) = percentile(length, nans, load(out.fractions + k), [&](u32 i) { return column[i * STAGE_THREADS]; });
     }
-    if (t == taken - 1) end_ = run.end - from;
-    sync_block();
-    const u32 n = end_;
-#pragma unroll
-    for (u32 j = 0; j < PLACE_VALUES / PLACE_THREADS; j++) {
-      u32 i = j * PLACE_THREADS + t;
-      if (i < n) keys[spread(i)] = key_of(load(values + from + i));
-    }
-    sync_block();
-    const u32 length = fits ? run.end - run.begin : 0, begin = run.begin - from;
-    if (length > PLACE_LONGEST) left.runs[atomic_add(left.number, 1)] = r + t;
-    else order_run<PLACE_LONGEST>(keys, begin, begin + length);
-    if (fits && length <= PLACE_LONGEST)
-      for (u32 k = 0; k < out.number; k++) {
-        f64 p = not_a_number();
-        if (length > 0) {
-          Rank rank = rank_of(length, load(out.fractions + k));
-          p = value_of_key(keys[spread(begin + rank.low)]);
-          if (!whole(rank)) p = between(rank, p, value_of_key(keys[spread(begin + rank.low + 1)]));
-        }
-        *percentile_at(out, k, r + t) = p;
-      }
     sync_block();
     r += taken;
   }
