@@ -309,7 +309,7 @@ func (v *PackedVector) appendTimestamps(dst []Timestamp, from, to int, s *scratc
 	if !ok || len(rest) > 0 || ints[0] != v.First || v.Exact && ints[v.N-1] != v.Last {
 		return dst, corrupt("timestamps")
 	}
-	if dst, ok = appendTimes(slices.Grow(dst, v.N), ints, v.First-1, v.Last, v.Base, v.Unit); !ok {
+	if dst, ok = appendTimes(dst, ints, v.First-1, v.Last, v.Base, v.Unit); !ok {
 		return dst[:base], corrupt("timestamps")
 	}
 	copy(dst[base:], dst[base+from:base+to])

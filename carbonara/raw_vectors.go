@@ -88,14 +88,17 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 
 // appendTimes appends base and as many units as each integer says; ok is false unless they ascend, all above previous and up to last.
 func appendTimes(dst []Timestamp, ints []int64, previous, last int64, base, unit Timestamp) (_ []Timestamp, ok bool) {
-	for _, t := range ints {
-		if t <= previous || t > last {
-			return dst, false
+	n := len(dst)
+	dst = slices.Grow(dst, len(ints))[:n+len(ints)]
+	out := dst[n:]
+	for i, t := range ints {
+		if t <= previous {
+			return dst[:n], false
 		}
 		previous = t
-		dst = append(dst, base+Timestamp(t)*unit)
+		out[i] = base + Timestamp(t)*unit
 	}
-	return dst, true
+	return dst, previous <= last
 }
 
 // appendVectorValues appends the values from measure number from on, a format 2 chunk's.

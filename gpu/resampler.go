@@ -169,7 +169,7 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 	}
 	order := make(map[seriesKind]int)
 	for _, i := range c.series {
-		if kind := kindOf(&batch.Series[i]); len(order) == 0 || order[kind] == 0 {
+		if kind := kindOf(&batch.Series[i]); order[kind] == 0 {
 			order[kind] = len(order) + 1
 		}
 	}
