@@ -117,8 +117,8 @@ CALLED void read_head(Column &c, Stream &s, u32 n) {
   else read_widths(c, s, n);
 }
 
-// sum_before returns the sum of what the threads of the block before this one bring. All threads come here.
-DEVICE u64 sum_before(u64 v) {
+// sum_before_in_block returns the sum of what the threads of the block before this one bring. All threads come here.
+DEVICE u64 sum_before_in_block(u64 v) {
   SHARED u64 sums[UNPACK_WARPS];
   u64 sum = v;
   for (u32 by = 1; by < WARP; by *= 2) {
@@ -157,7 +157,7 @@ DEVICE void unpack_classes(Column &c, const Stream &s, u64 *numbers, u32 n) {
   u32 codes = (u32)bits_at(c.words, s.codes * 8 + first * s.code_bits, items * s.code_bits), sum = 0;
 #pragma unroll 1
   for (u32 j = 0; j < items; j++) sum += s.widths[codes >> j * s.code_bits & mask];
-  const u64 before = sum_before((u64)sum);
+  const u64 before = sum_before_in_block((u64)sum);
   if (thread_id() == UNPACK_THREADS - 1) skip(c, before + sum);
   sync_block();
   if (!c.ok) return;
@@ -225,7 +225,7 @@ DEVICE void add_up(u64 *numbers, u32 n, u32 o, u64 start) {
     sum += i >= n || i < o ? 0 : i == o ? start : number(numbers, i);
     v[j] = sum;
   }
-  const u64 before = sum_before(sum);
+  const u64 before = sum_before_in_block(sum);
 #pragma unroll
   for (u32 j = 0; j < UNPACK_ITEMS; j++)
     if (first + j < n) number(numbers, first + j) = before + v[j];

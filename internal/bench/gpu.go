@@ -130,6 +130,20 @@ func onDevice(workers int, devices ...*gpu.Device) *gpu.Resampler {
 	return gpu.NewResampler(devices, gpu.ResamplerOptions{Workers: workers, Always: true})
 }
 
+// engine is a resampler, and what reports call it.
+type engine struct {
+	name string
+	carbonara.Resampler
+}
+
+// engines are the CPU and the first device, with one worker each and with all.
+func (b *gpuBench) engines() [4]engine {
+	return [4]engine{
+		{"cpu-1", carbonara.NewCPUResampler(1)}, {"cpu-all", carbonara.NewCPUResampler(b.workers)},
+		{"device-1", onDevice(1, b.device)}, {"device-all", onDevice(b.workers, b.device)},
+	}
+}
+
 // function returns a kernel of the first device.
 func (b *gpuBench) function(ctx context.Context, name string) (fn cu.Function, err error) {
 	err = b.device.Do(ctx, func(e *gpu.Engine) (err error) {

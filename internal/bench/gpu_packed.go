@@ -10,14 +10,41 @@ import (
 )
 
 // packed is raw series as the archive has them, gauges of two decimals every ten seconds or so, in whole seconds: their bytes go to the
-// device, which makes columns of them, beside columns that are there already, and beside the CPU, which decodes the same bytes.
+// device, which makes columns of them, beside columns that are there already, and beside the CPU, which decodes the same bytes. Of
+// narrow groups what comes back is more than what goes there.
 func (b *gpuBench) packed(ctx context.Context) error {
 	n := min(b.what.Measures, packedMeasures)
-	columns, packed, bytes, err := packedBatches(carbonara.NewPlan(gpuNine[:1], gpuSix), n)
+	columns, packed, bytes, err := packedBatches(n)
 	if err != nil {
 		return err
 	}
-	perMeasure := func(t time.Duration) Figure { return Figure{float64(t.Nanoseconds()) / float64(n), "ns/measure"} }
+	if err := b.Report.Add("GPUPacked/stored", n, Figure{float64(bytes) / float64(n), "bytes/measure"}); err != nil {
+		return err
+	}
+	for _, granularity := range []struct {
+		name  string
+		width time.Duration
+	}{{"60s", time.Minute}, {"3600s", time.Hour}} {
+		plan := carbonara.NewPlan([]time.Duration{granularity.width}, gpuSix)
+		setPlan(columns, plan)
+		setPlan(packed, plan)
+		name := "GPUPacked/granularity=" + granularity.name
+		if err := b.packedTrips(ctx, name, n, columns, packed); err != nil {
+			return err
+		}
+		if err := b.packedEngines(ctx, name, n, packed); err != nil {
+			return err
+		}
+		part := &carbonara.Batch{Series: packed.Series[:min(20, len(packed.Series))]}
+		if err := sameGroups(ctx, part, carbonara.NewCPUResampler(b.workers), onDevice(1, b.device)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packedTrips is from pinned memory to pinned memory, and the kernels of it.
+func (b *gpuBench) packedTrips(ctx context.Context, name string, n int, columns, packed *carbonara.Batch) error {
 	for _, from := range []struct {
 		name  string
 		batch *carbonara.Batch
@@ -31,41 +58,39 @@ func (b *gpuBench) packed(ctx context.Context) error {
 			return err
 		}
 		t := quantile(trip.Times, 0.5)
-		figures := []Figure{{milliseconds(t), "ms"}, perMeasure(t), {milliseconds(p.Kernels), "ms-kernel"}, {float64(trip.Uploaded) / float64(n), "bytes-up/measure"},
-			{float64(trip.Uploaded) / 1e9 / t.Seconds(), "GB/s-up"}}
+		figures := []Figure{{milliseconds(t), "ms"}, {milliseconds(p.Kernels), "ms-kernel"}, {float64(trip.Uploaded) / float64(n), "bytes-up/measure"},
+			{float64(trip.Downloaded) / float64(n), "bytes-down/measure"}, {float64(trip.Uploaded) / 1e9 / t.Seconds(), "GB/s-up"}}
 		if from.batch == packed {
-			figures = append(figures, Figure{float64(bytes) / float64(n), "bytes-stored/measure"}, Figure{milliseconds(p.Unpack), "ms-unpack"},
+			figures = append(figures, Figure{milliseconds(p.Unpack), "ms-unpack"},
 				Figure{float64(p.Unpacked) / 1e9 / max(p.Unpack.Seconds(), 1e-9), "GB/s-unpack"})
 		}
-		if err := b.Report.Add("GPUPacked/from="+from.name, n, figures...); err != nil {
+		if err := b.Report.Add(name+"/from="+from.name, n, figures...); err != nil {
 			return err
 		}
 	}
-	for _, engine := range []struct {
-		name string
-		carbonara.Resampler
-	}{
-		{"cpu-1", carbonara.NewCPUResampler(1)}, {"cpu-all", carbonara.NewCPUResampler(b.workers)},
-		{"device-1", onDevice(1, b.device)}, {"device-all", onDevice(b.workers, b.device)},
-	} {
+	return nil
+}
+
+// packedEngines is from the archive's bytes to groups in the host's memory.
+func (b *gpuBench) packedEngines(ctx context.Context, name string, n int, packed *carbonara.Batch) error {
+	for _, engine := range b.engines() {
 		var result carbonara.Result
 		t, err := b.fastest(ctx, engine, packed, &result)
 		if err != nil {
 			return err
 		}
-		if err := b.Report.Add("GPUPacked/engine="+engine.name, n, Figure{milliseconds(t), "ms"}, perMeasure(t)); err != nil {
+		if err := b.Report.Add(name+"/engine="+engine.name, n, Figure{milliseconds(t), "ms"}, Figure{float64(t.Nanoseconds()) / float64(n), "ns/measure"}); err != nil {
 			return err
 		}
 	}
-	part := &carbonara.Batch{Series: packed.Series[:min(20, len(packed.Series))]}
-	return sameGroups(ctx, part, carbonara.NewCPUResampler(b.workers), onDevice(1, b.device))
+	return nil
 }
 
 // packedMeasures is as many as are packed at most: that takes the host a while.
 const packedMeasures = 10_000_000
 
 // packedBatches returns so many measures as columns and as raw series of the archive, and how many bytes these have.
-func packedBatches(plan *carbonara.Plan, measures int) (columns, packed *carbonara.Batch, bytes int, err error) {
+func packedBatches(measures int) (columns, packed *carbonara.Batch, bytes int, err error) {
 	columns, packed = &carbonara.Batch{}, &carbonara.Batch{}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for from := 0; from < measures; from += gpuEach {
@@ -76,14 +101,14 @@ func packedBatches(plan *carbonara.Plan, measures int) (columns, packed *carbona
 			columns.Timestamps = append(columns.Timestamps, t)
 		}
 		columns.Values = Gauge.append(columns.Values, to-from, rng)
-		columns.Series = append(columns.Series, carbonara.Series{Plan: plan, From: from, To: to})
+		columns.Series = append(columns.Series, carbonara.Series{From: from, To: to})
 		raw := carbonara.AppendRaw(nil, 0, columns.Timestamps[from:to], columns.Values[from:to])
 		bytes += len(raw)
 		p := new(carbonara.Packed)
 		if err := p.Parse(raw); err != nil {
 			return nil, nil, 0, err
 		}
-		packed.Series = append(packed.Series, carbonara.Series{Plan: plan, To: p.Len(), Packed: p})
+		packed.Series = append(packed.Series, carbonara.Series{To: p.Len(), Packed: p})
 	}
 	return columns, packed, bytes, nil
 }

@@ -93,13 +93,7 @@ func (b *gpuBench) host(ctx context.Context) error {
 	if err := b.Report.Note("model, ns: %+v", model); err != nil {
 		return err
 	}
-	engines := []struct {
-		name string
-		carbonara.Resampler
-	}{
-		{"cpu-1", carbonara.NewCPUResampler(1)}, {"cpu-all", carbonara.NewCPUResampler(b.workers)},
-		{"device-1", onDevice(1, b.device)}, {"device-all", onDevice(b.workers, b.device)},
-	}
+	engines := b.engines()
 	worst := 0.0
 	for _, methods := range []struct {
 		name    string

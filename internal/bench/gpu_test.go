@@ -39,7 +39,8 @@ func TestGPU(t *testing.T) {
 		"GPULadder/kernel=v1-atomics", "GPULadder/kernel=v2-blocks", "GPULadder/kernel=v3-shared", "GPULadder/kernel=v4-streams", "GPULadder/kernel=ours",
 		"GPULadder/kernel=uncoalesced", "GPULadder/kernel=cpu/cores=1", "GPUResident/granularity=nine/timestamps=8B",
 		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-1", "GPUChoice/methods=six-and-order/measures=500/timestamps=0B",
-		"GPUPacked/from=archive", "GPUPacked/from=columns", "GPUPacked/engine=cpu-1", "GPUStream/timestamps=4B", "GPUSoak", "GPUCards/cards=2",
+		"GPUPacked/stored", "GPUPacked/granularity=60s/from=archive", "GPUPacked/granularity=3600s/from=columns",
+		"GPUPacked/granularity=60s/engine=cpu-1", "GPUStream/timestamps=4B", "GPUSoak", "GPUCards/cards=2",
 	} {
 		if !strings.Contains(out.String(), "Benchmark"+name) {
 			t.Errorf("no %s in\n%s", name, out.String())
