@@ -180,7 +180,7 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 		s := &batch.Series[i]
 		n := s.Len()
 		last := len(c.pieces) - 1
-		if k == 0 || c.pieces[last].kind != kindOf(s) || c.pieces[last].measures+n > min(measures, int(memory/bytesPerMeasure(s.Plan))) {
+		if k == 0 || c.pieces[last].kind != kindOf(s) || c.pieces[last].measures+n > min(measures, int(memory/bytesPerMeasure(kindOf(s)))) {
 			c.pieces = append(c.pieces, pieceOf{kind: kindOf(s), from: k})
 			last++
 		}
@@ -189,10 +189,14 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 	}
 }
 
-// bytesPerMeasure is what a measure takes of the device's memory at most: each its own group at every granularity, and packed as
-// floats that do not pack.
-func bytesPerMeasure(plan *carbonara.Plan) int64 {
-	return int64(48 + len(plan.Granularities)*(32+8*len(plan.Columns)))
+// bytesPerMeasure is what a measure takes of the device's memory at most: each its own group at every granularity, and what is packed
+// not smaller for it.
+func bytesPerMeasure(kind seriesKind) int64 {
+	bytes := 32 + len(kind.plan.Granularities)*(32+8*len(kind.plan.Columns))
+	if kind.packed {
+		bytes += 20
+	}
+	return int64(bytes)
 }
 
 // onePiece computes a piece, on the CPU if the device can't.
