@@ -20,10 +20,20 @@ type Batch struct {
 	asked  int     // measures that the lender was last asked to have room for
 }
 
-// Series is one metric's part of a batch: measures From to To (exclusive) of its columns.
+// Measures returns how many measures all series of the batch have.
+func (b *Batch) Measures() int {
+	n := 0
+	for i := range b.Series {
+		n += b.Series[i].Len()
+	}
+	return n
+}
+
+// Series is one metric's part of a batch: measures From to To (exclusive) of its columns, or of Packed if that is not nil.
 type Series struct {
 	Plan     *Plan
 	From, To int
+	Packed   *Packed
 
 	// Previous is the measure before the first one, if HasPrevious: the first difference of rate: columns starts there.
 	Previous    Measure
@@ -34,6 +44,9 @@ type Series struct {
 	// of a group of every granularity.
 	Open []float64
 }
+
+// Len returns how many measures the series has.
+func (s *Series) Len() int { return s.To - s.From }
 
 // lendFrom is how many measures a batch must have to be worth lent memory: what has fewer is copied in no time.
 const lendFrom = 8 << 10

@@ -177,41 +177,56 @@ func (k *classes) table() (t classTable) {
 	return t
 }
 
-// decodeClassed fills dst with base and the numbers, shifted.
-func decodeClassed(dst []int64, src []byte, base int64, shift int, scales []uint8) (rest []byte, ok bool) {
+// classHead is what numbers in classes begin with.
+type classHead struct {
+	flags  byte
+	bits   int // of a code
+	widths [maxClasses]int64
+	codes  []byte
+}
+
+// consume splits all that comes before n numbers off src.
+func (h *classHead) consume(src []byte, n int) (rest []byte, ok bool) {
 	if len(src) == 0 || src[0]&^classKnown != 0 {
 		return nil, false
 	}
-	head := src[0]
-	codeBits := int(head & classBitsMask)
-	if codeBits > 2 || len(src) < 1+1<<codeBits {
+	h.flags, h.bits = src[0], int(src[0]&classBitsMask)
+	if h.bits > 2 || len(src) < 1+1<<h.bits {
 		return nil, false
 	}
-	var widths [maxClasses]int64
-	for i := range 1 << codeBits {
-		widths[i] = int64(int8(src[1+i]))
-		if widths[i] > maxClassWidth || (widths[i] < 0 && head&classScaled == 0) {
+	for i := range 1 << h.bits {
+		h.widths[i] = int64(int8(src[1+i]))
+		if h.widths[i] > maxClassWidth || (h.widths[i] < 0 && h.flags&classScaled == 0) {
 			return nil, false
 		}
 	}
-	src = src[1+1<<codeBits:]
-	size := packedLen(len(dst), codeBits)
+	src = src[1+1<<h.bits:]
+	size := packedLen(n, h.bits)
 	if len(src) < size {
 		return nil, false
 	}
-	codes, src := src[:size], src[size:]
-	if head&classScaled == 0 {
+	h.codes = src[:size]
+	return src[size:], true
+}
+
+// decodeClassed fills dst with base and the numbers, shifted.
+func decodeClassed(dst []int64, src []byte, base int64, shift int, scales []uint8) (rest []byte, ok bool) {
+	var h classHead
+	if src, ok = h.consume(src, len(dst)); !ok {
+		return nil, false
+	}
+	if h.flags&classScaled == 0 {
 		scales = nil
 	} else if len(scales) < len(dst) {
 		return nil, false
 	} else {
 		scales = scales[:len(dst)]
 	}
-	size = unpackClasses(dst, scales, codes, codeBits, &widths, src)
+	size := unpackClasses(dst, scales, h.codes, h.bits, &h.widths, src)
 	if size > len(src) {
 		return nil, false
 	}
-	unclass(dst, base, shift, head&classZigzag != 0)
+	unclass(dst, base, shift, h.flags&classZigzag != 0)
 	return src[size:], true
 }
 

@@ -101,6 +101,13 @@ func FuzzDecodeRaw(f *testing.F) {
 			if !errors.Is(err, carbonara.ErrCorrupt) || len(timestamps)+len(values) > 0 {
 				t.Fatalf("%d measures, %v", len(timestamps), err)
 			}
+			var p carbonara.Packed
+			if err := p.Parse(src); err == nil {
+				_, _, err = p.Append(nil, nil, 0, p.Len())
+				if err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
+					t.Fatal(err)
+				}
+			}
 			return
 		}
 		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(version, first), sealed(version, second)})
@@ -112,6 +119,7 @@ func FuzzDecodeRaw(f *testing.F) {
 			t.Fatal(err)
 		}
 		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
+		wantPacked(t, src, timestamps, values)
 		if end, err := carbonara.EndOfRaw(src); err != nil || end.Any != (len(timestamps) > 0) ||
 			end.Any && (end.Newest.Timestamp != timestamps[len(timestamps)-1] || math.Float64bits(end.Newest.Value) != math.Float64bits(values[len(values)-1])) {
 			t.Fatalf("end: %v, %v", end, err)

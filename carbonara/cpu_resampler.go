@@ -2,6 +2,7 @@ package carbonara
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 )
@@ -21,7 +22,8 @@ const measuresPerWorker = 16 << 10
 // Resample implements Resampler.
 func (r *CPUResampler) Resample(ctx context.Context, batch *Batch, result *Result) error {
 	result.reset(batch)
-	workers := min(r.workers, 1+len(batch.Timestamps)/measuresPerWorker, max(1, len(batch.Series)))
+	measures := batch.Measures()
+	workers := min(r.workers, 1+measures/measuresPerWorker, max(1, len(batch.Series)))
 	for len(result.arenas) < workers {
 		result.arenas = append(result.arenas, arena{})
 	}
@@ -30,11 +32,15 @@ func (r *CPUResampler) Resample(ctx context.Context, batch *Batch, result *Resul
 	}
 	errs := make([]error, workers)
 	var done sync.WaitGroup
-	next := 0
+	next, shared := 0, 0 // series and measures that some worker has
 	for w := range workers {
-		from, to := next, seriesEnd(batch, next, (w+1)*len(batch.Timestamps)/workers, w == workers-1)
+		from := next
+		for next < len(batch.Series) && (w == workers-1 || shared < (w+1)*measures/workers) {
+			shared += batch.Series[next].Len()
+			next++
+		}
+		to := next
 		done.Go(func() { errs[w] = result.arenas[w].resample(ctx, batch, result, from, to) })
-		next = to
 	}
 	done.Wait()
 	for _, err := range errs {
@@ -43,17 +49,6 @@ func (r *CPUResampler) Resample(ctx context.Context, batch *Batch, result *Resul
 		}
 	}
 	return nil
-}
-
-// seriesEnd returns the end of the share that starts at series from and reaches up to measure number upTo.
-func seriesEnd(batch *Batch, from, upTo int, last bool) int {
-	if last {
-		return len(batch.Series)
-	}
-	for from < len(batch.Series) && batch.Series[from].From < upTo {
-		from++
-	}
-	return from
 }
 
 func (r *Result) reset(batch *Batch) {
@@ -83,6 +78,8 @@ type arena struct {
 	runEnds     []int       // their ends, as measure indexes
 	differences []float64
 	ranked      Ranked
+	timestamps  []Timestamp // of a packed series
+	values      []float64
 }
 
 func (a *arena) reset() {
@@ -103,20 +100,36 @@ func (a *arena) resample(ctx context.Context, batch *Batch, result *Result, from
 				return err
 			}
 		}
-		a.resampleSeries(batch, result, i)
+		if err := a.resampleSeries(batch, result, i); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (a *arena) resampleSeries(batch *Batch, result *Result, i int) {
+func (a *arena) resampleSeries(batch *Batch, result *Result, i int) error {
 	s := &batch.Series[i]
-	timestamps, values := batch.Timestamps[s.From:s.To], batch.Values[s.From:s.To]
+	timestamps, values, err := a.columnsOf(batch, s)
+	if err != nil {
+		return fmt.Errorf("series %d: %w", i, err)
+	}
 	if s.Plan.rate.any {
 		a.difference(s, values)
 	}
 	for j := range s.Plan.Granularities {
 		a.group(s, j, timestamps, values, &result.groups[result.offsets[i]+j])
 	}
+	return nil
+}
+
+// columnsOf returns the measures of a series, which are the arena's if it is packed.
+func (a *arena) columnsOf(batch *Batch, s *Series) ([]Timestamp, []float64, error) {
+	if s.Packed == nil {
+		return batch.Timestamps[s.From:s.To], batch.Values[s.From:s.To], nil
+	}
+	var err error
+	a.timestamps, a.values, err = s.Packed.Append(a.timestamps[:0], a.values[:0], s.From, s.To)
+	return a.timestamps, a.values, err
 }
 
 // take lays out n rows of the plan's columns at its j-th granularity.

@@ -8,8 +8,9 @@
 //
 // Read resampler.go first, then groups.go, method.go and column.go; moments.go, percentile.go and ranked.go are the arithmetic.
 // Splits: split.go, split_vectors.go, vector_column.go, int_stream.go, classes.go, bitpack.go, in this order; what they do with
-// each number of a vector alike is in passes.go. docs/format/split.md draws the bytes. Every value comes back bit for bit. [Sought.DecodeSplit] leaves
-// out vectors that by their zones hold nothing that a search is after. [Reaggregate] and [Merge] combine groups: exactly for decimals.
+// each number of a vector alike is in passes.go. Raw series: raw.go, raw_series.go, raw_vectors.go; packed.go is one that a resampler
+// decodes. docs/format/split.md draws the bytes. Every value comes back bit for bit. [Sought.DecodeSplit] leaves out vectors that by
+// their zones hold nothing that a search is after. [Reaggregate] and [Merge] combine groups: exactly for decimals.
 //
 // # Meaning
 //

@@ -379,43 +379,92 @@ func bestWidth(numbers []uint64) (width int, patched bool, bytes int) {
 	return best, best < widest, bestCost
 }
 
-// decodeStream splits the stream of len(dst) integers off src. Scales are those that it was encoded with, nil for none.
-func decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
-	n := len(dst)
+// streamHead is what a stream begins with.
+type streamHead struct {
+	flags  byte
+	order  int
+	shift  int
+	base   int64
+	starts [2]int64
+}
+
+// consume splits the head of a stream of n integers off src.
+func (h *streamHead) consume(src []byte, n int) (rest []byte, ok bool) {
 	if len(src) == 0 || src[0]&^streamKnown != 0 || src[0]&streamOrderMask > 2 {
 		return nil, false
 	}
-	head := src[0]
-	order := int(head & streamOrderMask)
-	base, src, ok := consumeVarint(src[1:])
-	if !ok || order >= n {
+	h.flags, h.order = src[0], int(src[0]&streamOrderMask)
+	if h.base, src, ok = consumeVarint(src[1:]); !ok || h.order >= n {
 		return nil, false
 	}
-	var starts [2]int64
-	for o := range order {
-		if starts[o], src, ok = consumeVarint(src); !ok {
+	for o := range h.order {
+		if h.starts[o], src, ok = consumeVarint(src); !ok {
 			return nil, false
 		}
 	}
-	if head&streamConstant != 0 {
-		if head&^(streamConstant|streamOrderMask) != 0 {
+	h.shift = 0
+	if h.flags&streamConstant != 0 {
+		return src, h.flags&^(streamConstant|streamOrderMask) == 0
+	}
+	if h.flags&streamShifted != 0 {
+		if len(src) == 0 || src[0] > 63 {
 			return nil, false
 		}
+		h.shift, src = int(src[0]), src[1:]
+	}
+	return src, h.flags&streamClassed == 0 || h.flags&(streamOneWidth|streamPatched) == 0
+}
+
+// streamWidths are those of a stream's mini-vectors.
+type streamWidths [vectorLen / miniValues]byte
+
+// consume splits the widths of a stream of n integers off src.
+func (w *streamWidths) consume(src []byte, n int, flags byte) (rest []byte, ok bool) {
+	minis := (n + miniValues - 1) / miniValues
+	given := minis
+	if flags&streamOneWidth != 0 {
+		given = 1
+	}
+	if len(src) < given {
+		return nil, false
+	}
+	for m := range minis {
+		w[m] = src[min(m, given-1)]
+		if w[m] > 64 {
+			return nil, false
+		}
+	}
+	return src[given:], true
+}
+
+// decodeStream splits the stream of len(dst) integers off src. Scales are those that it was encoded with, nil for none.
+func decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
+	var h streamHead
+	if src, ok = h.consume(src, len(dst)); !ok {
+		return nil, false
+	}
+	switch {
+	case h.flags&streamConstant != 0:
 		for i := range dst {
-			dst[i] = base
+			dst[i] = h.base
 		}
-	} else if src, ok = decodeNumbers(dst, src, head, base, scales); !ok {
+	case h.flags&streamClassed != 0:
+		src, ok = decodeClassed(dst, src, h.base, h.shift, scales)
+	default:
+		src, ok = decodeNumbers(dst, src, &h)
+	}
+	if !ok {
 		return nil, false
 	}
-	switch order {
+	switch h.order {
 	case 1:
-		sum := starts[0] - dst[0]
+		sum := h.starts[0] - dst[0]
 		for i, d := range dst {
 			sum += d
 			dst[i] = sum
 		}
 	case 2:
-		value, step := starts[0], starts[1]
+		value, step := h.starts[0], h.starts[1]
 		dst[0] = value
 		value += step
 		dst[1] = value
@@ -428,39 +477,14 @@ func decodeStream(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool
 	return src, true
 }
 
-// decodeNumbers fills dst with what the shift, widths, numbers and patches of a stream say, added to base.
-func decodeNumbers(dst []int64, src []byte, head byte, base int64, scales []uint8) (rest []byte, ok bool) {
-	n := len(dst)
-	shift := 0
-	if head&streamShifted != 0 {
-		if len(src) == 0 || src[0] > 63 {
-			return nil, false
-		}
-		shift, src = int(src[0]), src[1:]
-	}
-	if head&streamClassed != 0 {
-		if head&(streamOneWidth|streamPatched) != 0 {
-			return nil, false
-		}
-		return decodeClassed(dst, src, base, shift, scales)
-	}
-	minis := (n + miniValues - 1) / miniValues
-	var widths [vectorLen / miniValues]byte
-	given := minis
-	if head&streamOneWidth != 0 {
-		given = 1
-	}
-	if len(src) < given {
+// decodeNumbers fills dst with what the widths, numbers and patches of a stream say, added to its base.
+func decodeNumbers(dst []int64, src []byte, h *streamHead) (rest []byte, ok bool) {
+	n, base, shift := len(dst), h.base, h.shift
+	var widths streamWidths
+	if src, ok = widths.consume(src, n, h.flags); !ok {
 		return nil, false
 	}
-	for m := range minis {
-		widths[m] = src[min(m, given-1)]
-		if widths[m] > 64 {
-			return nil, false
-		}
-	}
-	src = src[given:]
-	for m := range minis {
+	for m := 0; m*miniValues < n; m++ {
 		out := dst[m*miniValues : min((m+1)*miniValues, n)]
 		w := int(widths[m])
 		size := packedLen(len(out), w)
@@ -477,7 +501,7 @@ func decodeNumbers(dst []int64, src []byte, head byte, base int64, scales []uint
 		}
 		src = src[size:]
 	}
-	if head&streamPatched == 0 {
+	if h.flags&streamPatched == 0 {
 		return src, true
 	}
 	count, src, ok := consumeUvarint(src)

@@ -80,18 +80,18 @@ func (p *Plan) HasPercentiles() bool {
 // Coarsest returns the widest granularity: the block of the back window.
 func (p *Plan) Coarsest() time.Duration { return p.Granularities[len(p.Granularities)-1] }
 
-// SortByPlan puts items of one plan side by side, in the order in which their plans come first: what a resampler does together.
-func SortByPlan[T any](items []T, plan func(T) *Plan) {
-	order := make(map[*Plan]int)
-	var last *Plan
-	for _, item := range items {
-		p := plan(item)
-		if p != last && order[p] == 0 {
-			order[p] = len(order) + 1
+// GatherBy puts items of one key side by side, in the order in which their keys come first: of one plan, what a resampler does together.
+func GatherBy[T any, K comparable](items []T, key func(T) K) {
+	order := make(map[K]int)
+	var last K
+	for i, item := range items {
+		k := key(item)
+		if (i == 0 || k != last) && order[k] == 0 {
+			order[k] = len(order) + 1
 		}
-		last = p
+		last = k
 	}
 	if len(order) > 1 {
-		slices.SortStableFunc(items, func(a, b T) int { return order[plan(a)] - order[plan(b)] })
+		slices.SortStableFunc(items, func(a, b T) int { return order[key(a)] - order[key(b)] })
 	}
 }

@@ -75,13 +75,10 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 		if src, ok = decodeStream(ints, src, nil); !ok {
 			return dst[:base], corrupt("timestamps")
 		}
-		for _, t := range ints {
-			if t <= previous || t > span {
-				return dst[:base], corrupt("timestamps")
-			}
-			previous = t
-			dst = append(dst, c.first+Timestamp(t)*c.unit)
+		if dst, ok = appendTimes(dst, ints, previous, span, c.first, c.unit); !ok {
+			return dst[:base], corrupt("timestamps")
 		}
+		previous = ints[len(ints)-1]
 	}
 	if len(src) > 0 || previous != span || dst[base] != c.first {
 		return dst[:base], corrupt("timestamps")
@@ -89,13 +86,26 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 	return dst, nil
 }
 
+// appendTimes appends base and as many units as each integer says; ok is false unless they ascend, all above previous and up to last.
+func appendTimes(dst []Timestamp, ints []int64, previous, last int64, base, unit Timestamp) (_ []Timestamp, ok bool) {
+	n := len(dst)
+	dst = slices.Grow(dst, len(ints))[:n+len(ints)]
+	out := dst[n:]
+	for i, t := range ints {
+		if t <= previous {
+			return dst[:n], false
+		}
+		previous = t
+		out[i] = base + Timestamp(t)*unit
+	}
+	return dst, previous <= last
+}
+
 // appendVectorValues appends the values from measure number from on, a format 2 chunk's.
 func (c *rawChunk) appendVectorValues(dst []float64, from int, s *scratch) ([]float64, error) {
 	base := len(dst)
 	dst = slices.Grow(dst, c.n-from)
-	codec, src := s.vectorCodec(), c.columns
-	none := &codec.families[0].family
-	none.known, none.hasRange = false, false
+	src := c.columns
 	for first := 0; first < c.n; first += vectorLen {
 		length, rest, ok := consumeUvarint(src)
 		if !ok || length > uint64(len(rest)) {
@@ -107,7 +117,7 @@ func (c *rawChunk) appendVectorValues(dst []float64, from int, s *scratch) ([]fl
 		if first+n <= from {
 			continue
 		}
-		if !codec.decodeVectorColumn(s.vector[:n], body, none, n, 0) {
+		if !s.decodeRawValues(n, body) {
 			return dst[:base], corrupt("values")
 		}
 		dst = append(dst, s.vector[max(from-first, 0):n]...)
@@ -116,4 +126,12 @@ func (c *rawChunk) appendVectorValues(dst []float64, from int, s *scratch) ([]fl
 		return dst[:base], corrupt("%d bytes after the end of a chunk", len(src))
 	}
 	return dst, nil
+}
+
+// decodeRawValues decodes a vector column of n values, of a raw series, into s.vector.
+func (s *scratch) decodeRawValues(n int, src []byte) bool {
+	codec := s.vectorCodec()
+	none := &codec.families[0].family
+	none.known, none.hasRange = false, false
+	return codec.decodeVectorColumn(s.vector[:n], src, none, n, 0)
 }

@@ -8,7 +8,7 @@ import "context"
 // so that they do not depend on how measures were batched.
 type Resampler interface {
 	// Resample computes the groups of batch into result, which it resets. The result stays valid until it is passed
-	// to Resample again. It does not modify batch.
+	// to Resample again. It does not modify batch. Packed series that do not decode are an error, which wraps ErrCorrupt.
 	Resample(ctx context.Context, batch *Batch, result *Result) error
 }
 

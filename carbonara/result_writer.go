@@ -39,5 +39,5 @@ func (w *ResultWriter) Refer(i, j int) *Groups {
 // Keep makes the result release that memory when it is used again.
 func (w *ResultWriter) Keep(memory Lent) { w.arena.lent = append(w.arena.lent, memory) }
 
-// Resample computes all groups of series i on the CPU.
-func (w *ResultWriter) Resample(i int) { w.arena.resampleSeries(w.batch, w.result, i) }
+// Resample computes all groups of series i on the CPU. An error wraps ErrCorrupt: the series is packed.
+func (w *ResultWriter) Resample(i int) error { return w.arena.resampleSeries(w.batch, w.result, i) }

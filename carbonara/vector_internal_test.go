@@ -82,6 +82,9 @@ func TestStreamRoundTrip(t *testing.T) {
 				if !ok || !bytes.Equal(rest, []byte{1, 2}) || !slices.Equal(got, ints) {
 					t.Fatalf("%s: %d integers at order %d do not come back", name, n, order)
 				}
+				if first, rest, ok := skipStream(append(src, 1, 2), n); !ok || !bytes.Equal(rest, []byte{1, 2}) || first != ints[0] {
+					t.Fatalf("%s: of %d integers at order %d the first is %d, want %d; %d bytes are left", name, n, order, first, ints[0], len(rest))
+				}
 				for end := range src {
 					if rest, ok := decodeStream(got, src[:end], nil); ok {
 						t.Fatalf("%s: %d of %d bytes decode, %d are left", name, end, len(src), len(rest))
@@ -89,6 +92,36 @@ func TestStreamRoundTrip(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Where a stream decodes, whatever its bytes, it is skipped the same way.
+func TestSkipStream(t *testing.T) {
+	var encoder intEncoder
+	rng := rand.New(rand.NewPCG(5, 6))
+	decoded := 0
+	for _, value := range streamKinds {
+		for range 1500 {
+			ints := make([]int64, 1+rng.IntN(300))
+			for i := range ints {
+				ints[i] = value(rng, i)
+			}
+			src := encoder.appendStream(nil, ints)
+			for range rng.IntN(3) {
+				src[rng.IntN(min(len(src), 12))] ^= 1 << rng.IntN(8)
+			}
+			rest, ok := decodeStream(ints, src, nil)
+			if !ok {
+				continue
+			}
+			decoded++
+			if first, skipped, ok := skipStream(src, len(ints)); !ok || first != ints[0] || len(skipped) != len(rest) {
+				t.Fatalf("%d integers: first %d, want %d; %d bytes left, want %d", len(ints), first, ints[0], len(skipped), len(rest))
+			}
+		}
+	}
+	if decoded < 5000 {
+		t.Errorf("only %d decode", decoded)
 	}
 }
 

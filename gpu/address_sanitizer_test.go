@@ -24,7 +24,7 @@ func TestResamplerAddressSanitizer(t *testing.T) {
 		t.Skip("clang++-19 has no address sanitizer here")
 	}
 	child := exec.Command(os.Args[0], "-test.short", "-test.run",
-		"TestResampler(Golden|Sizes|RandomShapes)$|TestCorrelator$/sm_90/(selections|context)$|TestCorrelatorSizes$/sm_70$/columns=257")
+		"TestResampler(Golden|Sizes|RandomShapes)$|TestUnpack(Timestamps|Damaged)$|TestCorrelator$/sm_90/(selections|context)$|TestCorrelatorSizes$/sm_70$/columns=257")
 	child.Env = append(os.Environ(), addressSanitizer+"=1", "LD_PRELOAD="+runtime,
 		"ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0:handle_segv=0:use_sigaltstack=0:detect_stack_use_after_return=0")
 	if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {

@@ -14,6 +14,8 @@ const (
 	calibrateSmall  = 2_000 // measures, in groups of six
 	calibrateLarge  = 200_000
 	calibrateLong   = 50_000 // measures of one group
+	calibrateEach   = 200    // measures a series
+	calibratePacked = 1_000  // of packed series, which are a raw series each
 	calibrateRounds = 5
 )
 
@@ -46,23 +48,30 @@ func costOf(ctx context.Context, engine, lender carbonara.Resampler) (c Cost, er
 	counts := []carbonara.Method{carbonara.Count}
 	moments := []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Std}
 	order := []carbonara.Method{carbonara.Median, carbonara.PercentileMethod(95)}
-	timed := func(measures, each int, granularity time.Duration, methods []carbonara.Method) (nanoseconds float64) {
+	fill := func(measures, each int, granularity time.Duration, methods []carbonara.Method) *carbonara.Batch {
+		batch.Reset(lender)
+		fillCalibration(&batch, measures, each, carbonara.NewPlan([]time.Duration{granularity}, methods))
+		return &batch
+	}
+	timed := func(batch *carbonara.Batch) (nanoseconds float64) {
 		if err == nil {
-			batch.Reset(lender)
-			fillCalibration(&batch, measures, each, carbonara.NewPlan([]time.Duration{granularity}, methods))
-			nanoseconds, err = timeOf(ctx, engine, &batch)
+			nanoseconds, err = timeOf(ctx, engine, batch)
 		}
 		return nanoseconds
 	}
 	took := func(measures int, methods []carbonara.Method) float64 {
-		return timed(measures, 200, time.Minute, methods)
+		return timed(fill(measures, calibrateEach, time.Minute, methods))
 	}
-	tookLong := func(methods []carbonara.Method) float64 { return timed(calibrateLong, calibrateLong, 1<<60, methods) }
+	tookLong := func(methods []carbonara.Method) float64 {
+		return timed(fill(calibrateLong, calibrateLong, 1<<60, methods))
+	}
 	small, large := took(calibrateSmall, counts), took(calibrateLarge, counts)
 	c.Measure = max(0, (large-small)/(calibrateLarge-calibrateSmall))
 	c.Batch = max(0, small-c.Measure*calibrateSmall)
 	c.Moments = max(0, (took(calibrateLarge, moments)-large)/calibrateLarge)
 	c.Order = max(0, (took(calibrateLarge, order)-large)/calibrateLarge)
+	unpacked := fill(calibrateLarge, calibratePacked, time.Minute, counts)
+	c.Packed = max((timed(packedBatch(unpacked))-timed(unpacked))/calibrateLarge, -c.Measure)
 	long := tookLong(counts)
 	c.LongMoments = max(0, (tookLong(moments)-long)/calibrateLong-c.Moments)
 	c.LongOrder = max(0, (tookLong(order)-long)/calibrateLong-c.Order)
@@ -94,4 +103,17 @@ func fillCalibration(batch *carbonara.Batch, measures, each int, plan *carbonara
 		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(1_700_000_000e9)+carbonara.Timestamp(i%each)*1e10+carbonara.Timestamp(i*7%1000)*1e6)
 		batch.Values = append(batch.Values, float64(i*7919%10007)/100)
 	}
+}
+
+// packedBatch returns the same series packed.
+func packedBatch(batch *carbonara.Batch) *carbonara.Batch {
+	packed := &carbonara.Batch{}
+	for _, s := range batch.Series {
+		p := new(carbonara.Packed)
+		if err := p.Parse(carbonara.AppendRaw(nil, 0, batch.Timestamps[s.From:s.To], batch.Values[s.From:s.To])); err != nil {
+			panic(err) // it was encoded just now
+		}
+		packed.Series = append(packed.Series, carbonara.Series{Plan: s.Plan, To: p.Len(), Packed: p})
+	}
+	return packed
 }

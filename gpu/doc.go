@@ -1,7 +1,7 @@
 // Package gpu runs work on a CUDA device: memory, streams and the goroutine that owns them, and on top of these the Resampler and the
 // Correlator, which bring kernels (package kernels) and say what to copy where. Package cu makes the driver's calls.
 //
-// Read device.go first, then job.go and lane.go; then, for the resampler, resampler.go, piece.go, columns.go, pack.go and
+// Read device.go first, then job.go and lane.go; then, for the resampler, resampler.go, piece.go, columns.go, pack.go, unpack.go and
 // piece_job.go, and package kernels; for the correlator, correlator.go, correl_pass.go, correl_pack.go, correl_chunk_job.go and
 // correl_outcome.go. docs/gpu.md says how well it does.
 //

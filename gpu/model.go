@@ -15,13 +15,14 @@ type Cost struct {
 	Measure float64 // for a measure at one granularity
 	Moments float64 // more for it if there are moments other than counts
 	Order   float64 // more for it if there are percentiles
+	Packed  float64 // more for a measure that is packed; below 0 where fewer bytes go to the device
 
 	// More for each measure of the longest group, which few threads work on, with moments and with percentiles.
 	LongMoments, LongOrder float64
 }
 
 // load is what a batch asks of an engine: how often each of Cost's numbers counts.
-type load struct{ measures, moments, order, longMoments, longOrder float64 }
+type load struct{ measures, moments, order, packed, longMoments, longOrder float64 }
 
 // add adds measures, of whose groups at the plan's coarsest granularity the longest has so many.
 func (l *load) add(plan *carbonara.Plan, measures, longest float64) {
@@ -38,7 +39,7 @@ func (l *load) add(plan *carbonara.Plan, measures, longest float64) {
 }
 
 func (c *Cost) of(l *load) float64 {
-	return c.Batch + l.measures*c.Measure + l.moments*c.Moments + l.order*c.Order + l.longMoments*c.LongMoments + l.longOrder*c.LongOrder
+	return c.Batch + l.measures*c.Measure + l.moments*c.Moments + l.order*c.Order + l.packed*c.Packed + l.longMoments*c.LongMoments + l.longOrder*c.LongOrder
 }
 
 // loadOf takes measures to be evenly spread over the time of their series.
@@ -48,9 +49,15 @@ func loadOf(batch *carbonara.Batch) (l load) {
 		if s.From == s.To {
 			continue
 		}
-		width := carbonara.Timestamp(s.Plan.Coarsest())
-		measures, groups := float64(s.To-s.From), batch.Timestamps[s.To-1]/width-batch.Timestamps[s.From]/width+1
+		measures, groups := float64(s.Len()), carbonara.Timestamp(1)
+		if first, last, err := endsOf(batch, s); err == nil { // else the engine will say what is wrong
+			width := carbonara.Timestamp(s.Plan.Coarsest())
+			groups = last/width - first/width + 1
+		}
 		l.add(s.Plan, measures, max(1, measures/float64(groups)))
+		if s.Packed != nil {
+			l.packed += measures
+		}
 	}
 	return l
 }

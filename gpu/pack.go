@@ -5,7 +5,9 @@ import "gnocco/carbonara"
 // load prepares a piece and packs it. It is done anew where the timestamps are not what a few of them let one guess.
 func (p *piece) load(e *Engine, batch *carbonara.Batch, plan *carbonara.Plan, series []int) error {
 	for _, layoutOf := range []func([]carbonara.Timestamp) fixed{guess, layoutOf} {
-		p.prepare(batch, plan, series, layoutOf)
+		if err := p.prepare(batch, plan, series, layoutOf); err != nil {
+			return err
+		}
 		if p.up != nil && int64(len(p.up.Bytes)) < p.upBytes {
 			p.up.Release()
 			p.up = nil
@@ -26,14 +28,9 @@ func (p *piece) load(e *Engine, batch *carbonara.Batch, plan *carbonara.Plan, se
 // pack writes what the device needs to know of a piece, and cannot copy from the batch, into p.up, every section from its start to its
 // end: the memory is written past the caches. It returns false if timestamps are not of their layout.
 func (p *piece) pack() bool {
-	if p.from.memory == nil {
-		values := View[float64](p.up, int(p.at.values), p.n)
-		for _, i := range p.series {
-			s := &p.batch.Series[i]
-			values = values[copy(values, p.batch.Values[s.From:s.To]):]
-		}
-	}
-	if !p.packTimestamps() {
+	if p.packed {
+		p.packVectors()
+	} else if !p.packColumns() {
 		return false
 	}
 	p.packSeries()
@@ -50,8 +47,15 @@ func (p *piece) pack() bool {
 	return true
 }
 
-// packTimestamps writes timestamps as the piece's layout asks for, and tells whether they are as that says.
-func (p *piece) packTimestamps() bool {
+// packColumns writes values and timestamps, those of a layout that they turn out not to have excepted: then it returns false.
+func (p *piece) packColumns() bool {
+	if p.from.memory == nil {
+		values := View[float64](p.up, int(p.at.values), p.n)
+		for _, i := range p.series {
+			s := &p.batch.Series[i]
+			values = values[copy(values, p.batch.Values[s.From:s.To]):]
+		}
+	}
 	if p.layout == layoutTimestamps && p.from.memory != nil {
 		return true
 	}
@@ -92,9 +96,9 @@ func (p *piece) packSeries() {
 	at := uint32(0)
 	for k, i := range p.series {
 		s := &p.batch.Series[i]
-		base[k], unit[k] = int64(p.batch.Timestamps[s.From]), int64(p.layouts[k].unit)
+		base[k], unit[k] = int64(p.firsts[k]), int64(p.layouts[k].unit)
 		previous[k] = s.Previous.Value
-		first[k], flags[k] = at, p.flagsOf(s)
+		first[k], flags[k] = at, p.flagsOf(s, p.firsts[k])
 		at += uint32(s.To - s.From)
 	}
 	if !p.open {
@@ -125,14 +129,15 @@ func (p *piece) openRow(row []float64, s *carbonara.Series, level int, f *family
 	}
 }
 
-func (p *piece) flagsOf(s *carbonara.Series) uint32 {
+// flagsOf returns the flags of a series that begins at first.
+func (p *piece) flagsOf(s *carbonara.Series, first carbonara.Timestamp) uint32 {
 	if !s.HasPrevious {
 		return flagSkip
 	}
 	flags := uint32(0)
 	if s.Open != nil {
 		for j, g := range p.plan.Granularities {
-			if s.Previous.Timestamp.Floor(g) == p.batch.Timestamps[s.From].Floor(g) {
+			if s.Previous.Timestamp.Floor(g) == first.Floor(g) {
 				flags |= 1 << j
 			}
 		}

@@ -15,9 +15,13 @@ type piece struct {
 	plan     *carbonara.Plan
 	series   []int // of the batch; none of them empty
 
-	n        int // measures
-	layout   layout
-	layouts  []fixed // of each series by itself
+	n       int // measures
+	layout  layout
+	layouts []fixed               // of each series by itself
+	firsts  []carbonara.Timestamp // of each series
+	lasts   []carbonara.Timestamp
+	packed  bool // all series are packed; else none is
+	unpacking
 	levels   []level
 	families []family
 	together []int // levels that are walked, ascending
@@ -114,37 +118,59 @@ const (
 	bytesPerOpen = 7 * 8
 )
 
-// prepare lays a piece out, each series' timestamps as layoutOf says.
-func (p *piece) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int, layoutOf func([]carbonara.Timestamp) fixed) {
+// prepare lays a piece out, each series' timestamps as layoutOf says, or as they are unpacked. An error wraps carbonara.ErrCorrupt.
+func (p *piece) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int, layoutOf func([]carbonara.Timestamp) fixed) error {
 	if p.plan != plan {
 		p.plan, p.families = plan, newFamilies(plan.Columns)
 	}
 	p.batch, p.series, p.fetched = batch, series, false
 	p.n, p.layout, p.layouts, p.flagged, p.open = 0, layoutRegular, p.layouts[:0], false, false
-	p.from, p.spans = columnsOf(batch), p.spans[:0]
+	p.firsts, p.lasts, p.packed = p.firsts[:0], p.lasts[:0], batch.Series[series[0]].Packed != nil
+	p.spans = p.spans[:0]
 	p.levels = slices.Grow(p.levels[:0], len(plan.Granularities))[:len(plan.Granularities)]
 	clear(p.levels)
 	for _, i := range series {
 		s := &batch.Series[i]
-		timestamps := batch.Timestamps[s.From:s.To]
-		p.n += len(timestamps)
-		p.spans = appendSpan(p.spans, s.From, s.To)
-		p.layouts = append(p.layouts, layoutOf(timestamps))
-		p.layout = max(p.layout, p.layouts[len(p.layouts)-1].layout)
-		first, last := timestamps[0], timestamps[len(timestamps)-1]
+		first, last, err := endsOf(batch, s)
+		if err != nil {
+			return err
+		}
+		p.firsts, p.lasts = append(p.firsts, first), append(p.lasts, last)
+		p.n += s.Len()
+		if !p.packed {
+			p.spans = appendSpan(p.spans, s.From, s.To)
+			p.layouts = append(p.layouts, layoutOf(batch.Timestamps[s.From:s.To]))
+			p.layout = max(p.layout, p.layouts[len(p.layouts)-1].layout)
+		}
 		for j, g := range plan.Granularities {
-			p.levels[j].bound += int(min(int64(len(timestamps)), int64(last/carbonara.Timestamp(g)-first/carbonara.Timestamp(g))+1))
+			p.levels[j].bound += int(min(int64(s.Len()), int64(last/carbonara.Timestamp(g)-first/carbonara.Timestamp(g))+1))
 		}
 		p.open = p.open || s.Open != nil && s.HasPrevious
 		p.flagged = p.flagged || p.open || !s.HasPrevious && plan.HasRate()
 	}
-	if p.n < spanMeasures*(len(p.spans)-1) {
-		p.from = columns{}
+	p.from = columns{}
+	switch {
+	case p.packed:
+		p.layPacked()
+	case p.n >= spanMeasures*(len(p.spans)-1):
+		p.from = columnsOf(batch)
 	}
 	if p.from.memory != nil && p.layout == layoutOffsets && !p.compact {
 		p.layout = layoutTimestamps
 	}
 	p.place()
+	return nil
+}
+
+// endsOf returns the first and the last timestamp of a series.
+func endsOf(batch *carbonara.Batch, s *carbonara.Series) (first, last carbonara.Timestamp, err error) {
+	if s.Packed == nil {
+		return batch.Timestamps[s.From], batch.Timestamps[s.To-1], nil
+	}
+	if first, err = s.Packed.Timestamp(s.From); err == nil {
+		last, err = s.Packed.Timestamp(s.To - 1)
+	}
+	return first, last, err
 }
 
 // place says where everything lies on the device.
@@ -160,12 +186,16 @@ func (p *piece) place() {
 	for _, f := range p.families {
 		fractions += len(f.percentiles)
 	}
-	a := &p.at
-	if p.from.memory == nil {
-		a.values = take(8 * n)
-	}
-	if p.from.memory == nil || p.layout != layoutTimestamps {
-		a.timestamps = take(n * timestampBytes[p.layout])
+	a, u := &p.at, &p.unpacking
+	if p.packed {
+		u.at.bytes, u.at.vectors = take(int(u.bytes)), take(vectorBytes*u.vectors)
+	} else {
+		if p.from.memory == nil {
+			a.values = take(8 * n)
+		}
+		if p.from.memory == nil || p.layout != layoutTimestamps {
+			a.timestamps = take(n * timestampBytes[p.layout])
+		}
 	}
 	a.base, a.unit = take(8*series), take(8*series)
 	a.previous = take(8 * series)
@@ -177,6 +207,7 @@ func (p *piece) place() {
 	a.bits, a.ranks = take(4*tiles*cutTile/32), take(4*tiles*cutTile/cutChunk)
 	p.zeroed[0] = at
 	a.counters = take(8 * len(p.levels) * len(p.families))
+	u.at.faults = take(faultBytes)
 	for j := range p.levels {
 		items, tile := n, cutTile
 		if p.levels[j].finer = p.finer(j); p.levels[j].finer >= 0 {
@@ -215,6 +246,9 @@ func (p *piece) place() {
 		l.starts = take(8 * l.bound * (1 + len(p.plan.Columns)))
 	}
 	a.rowsEnd = at
+	if p.packed {
+		a.values, a.timestamps = take(8*n), take(n*timestampBytes[p.layout])
+	}
 	if p.plan.HasRate() {
 		a.differences = take(8 * n)
 	}

@@ -27,8 +27,13 @@ func (p *piece) Start(e *Engine, lane *Lane) error {
 	if err := p.launch(lane, e.Properties.Multiprocessors); err != nil {
 		return err
 	}
-	if p.counts, err = p.again(e, p.counts, p.measured[1]); err != nil {
+	if p.counts, err = p.again(e, p.counts, p.measured[1]+faultBytes); err != nil {
 		return err
+	}
+	if p.packed {
+		if err := p.fetchFaults(lane); err != nil {
+			return err
+		}
 	}
 	if err := lane.Download(p.counts, 0, block, p.measured[0], p.measured[1]); err != nil {
 		return err
@@ -49,6 +54,11 @@ const smallRows = 1 << 20
 
 // Finish implements Job.
 func (p *piece) Finish(e *Engine, lane *Lane) (bool, error) {
+	if p.packed {
+		if err := p.checkFaults(); err != nil {
+			return false, err
+		}
+	}
 	more := !p.fetched
 	totals := View[uint64](p.counts, 0, len(p.levels))
 	for j := range p.levels {
@@ -147,6 +157,11 @@ func (p *piece) release() {
 
 // launch queues all kernels.
 func (p *piece) launch(lane *Lane, multiprocessors int) error {
+	if p.packed {
+		if err := p.launchUnpack(lane); err != nil {
+			return err
+		}
+	}
 	if p.plan.HasRate() {
 		lane.Params().Ptr(p.block.At(p.at.values)).Ptr(p.block.At(p.at.bits)).Ptr(p.block.At(p.at.ranks)).
 			Ptr(p.block.At(p.at.previous)).Ptr(p.block.At(p.at.differences)).U32(uint32(p.n))

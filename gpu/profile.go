@@ -14,13 +14,14 @@ import (
 type Profile struct {
 	Upload, Kernels, Download time.Duration // medians
 	Resident                  time.Duration // of all rounds of the kernels, back to back
+	Unpack                    time.Duration // of the kernels, what makes columns of packed series; median
 
 	Uploaded, Downloaded int64 // bytes over PCIe
 	Groups               int   // of all series at all granularities
 
 	// Touched is the least the kernels read and write of the device's memory: timestamps, as they were sent, and values in, starts
-	// and columns out.
-	Touched int64
+	// and columns out. Unpacking reads what is packed, and writes timestamps and values.
+	Touched, Unpacked int64
 }
 
 // ProfileOptions say how a Profile is made.
@@ -110,12 +111,12 @@ func (c *call) pack(ctx context.Context, r *Resampler, batch *carbonara.Batch, m
 		return nil, errProfile
 	}
 	for _, what := range c.pieces {
-		if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
+		if what.measures >= maxMeasures || len(what.kind.plan.Granularities) > maxLevels {
 			return nil, errProfile
 		}
 		p := &piece{program: d.program, walkFrom: r.walkFrom, compact: true}
 		c.work = append(c.work, p)
-		if err := p.load(e, batch, what.plan, c.series[what.from:what.to]); err != nil {
+		if err := p.load(e, batch, what.kind.plan, c.series[what.from:what.to]); err != nil {
 			return nil, err
 		}
 	}
@@ -142,6 +143,7 @@ type profiling struct {
 	*piece
 	options         ProfileOptions
 	copies, kernels Stopwatch
+	unpacks         Stopwatch
 	queued          bool
 	profile         Profile
 }
@@ -171,6 +173,11 @@ func (j *profiling) Finish(e *Engine, lane *Lane) (bool, error) {
 	for range j.options.Rounds {
 		err = errors.Join(err, zero(), j.kernels.Mark(lane), launch(), j.kernels.Mark(lane))
 	}
+	for range j.options.Rounds {
+		if j.packed {
+			err = errors.Join(err, j.unpacks.Mark(lane), j.launchUnpack(lane), j.unpacks.Mark(lane))
+		}
+	}
 	return true, err
 }
 
@@ -178,7 +185,8 @@ func (j *profiling) Finish(e *Engine, lane *Lane) (bool, error) {
 func (j *profiling) read() error {
 	copies, err := j.copies.Times()
 	kernels, err2 := j.kernels.Times()
-	if err := errors.Join(err, err2); err != nil {
+	unpacks, err3 := j.unpacks.Times()
+	if err := errors.Join(err, err2, err3); err != nil {
 		return err
 	}
 	p := &j.profile
@@ -188,6 +196,10 @@ func (j *profiling) read() error {
 	}
 	p.Uploaded, p.Downloaded = j.uploaded(), j.piece.downloaded()
 	p.Touched = int64(j.n) * int64(8+timestampBytes[j.layout])
+	if j.packed {
+		p.Unpack, p.Unpacked = medianOf(every(unpacks, 0, 2)), j.unpacking.bytes+p.Touched
+		p.Touched += p.Unpacked
+	}
 	for k := range j.levels {
 		p.Groups += j.levels[k].rows
 		p.Touched += int64(8 * j.levels[k].rows * (1 + len(j.plan.Columns)))

@@ -18,6 +18,8 @@ type program struct {
 	percentilesShort cu.Function
 	percentilesWarp  cu.Function
 	percentilesLong  cu.Function
+	unpackValues     cu.Function
+	unpackTimes      cu.Function
 }
 
 const cutRuns = 3 // beside the three layouts
@@ -29,6 +31,7 @@ const (
 	differencesThreads        = 256
 	differencesTile           = 2048
 	cutChunk                  = 256
+	unpackThreads             = 128
 	momentsThreads            = 128
 	shortRuns, longRuns       = 128, 128 // a block
 	placeThreads, placeValues = 128, 1600
@@ -52,6 +55,7 @@ func loadProgram(e *Engine) (*program, error) {
 		"moments_short_plain": &p.moments[0][0], "moments_short_m2": &p.moments[0][1],
 		"moments_long_plain": &p.moments[1][0], "moments_long_m2": &p.moments[1][1],
 		"moments_levels_plain": &p.momentsLevels[0], "moments_levels_m2": &p.momentsLevels[1], "extremes": &p.extremes,
+		"unpack_values": &p.unpackValues, "unpack_times": &p.unpackTimes,
 		"percentiles_short": &p.percentilesShort, "percentiles_warp": &p.percentilesWarp, "percentiles_long": &p.percentilesLong,
 	} {
 		if *function, err = module.Function(name); err != nil {

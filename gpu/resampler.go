@@ -89,7 +89,7 @@ func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result
 
 func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
 	err := r.cpu.Resample(ctx, batch, result)
-	r.metrics.done(onCPU, int64(len(batch.Values)), time.Since(started))
+	r.metrics.done(onCPU, int64(batch.Measures()), time.Since(started))
 	return err
 }
 
@@ -102,9 +102,9 @@ type call struct {
 	work    []*piece
 }
 
-// pieceOf is series[from:to] of a call, which share a plan.
+// pieceOf is series[from:to] of a call, which share a plan, and are packed or not.
 type pieceOf struct {
-	plan     *carbonara.Plan
+	kind     seriesKind
 	from, to int
 	measures int
 }
@@ -116,7 +116,9 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 	c.writers = result.Writers(c.writers[:0], batch, workers)
 	for i := range batch.Series {
 		if batch.Series[i].From == batch.Series[i].To { // in no piece
-			c.writers[0].Resample(i)
+			if err := c.writers[0].Resample(i); err != nil {
+				return err
+			}
 		}
 	}
 	for len(c.work) < workers {
@@ -145,14 +147,22 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *Engine, batch *car
 		done.Wait()
 	}
 	clear(c.writers)
-	r.metrics.done(onDevice, int64(len(batch.Values)), time.Since(started))
+	r.metrics.done(onDevice, int64(batch.Measures()), time.Since(started))
 	return errors.Join(errs...)
 }
 
 // memoryShare is how many pieces the device's memory is for: one on each lane, and one to come.
 const memoryShare = 4
 
-// split cuts the batch into pieces: series of one plan, up to so many measures, or device memory, each.
+// seriesKind is what the series of a piece have in common.
+type seriesKind struct {
+	plan   *carbonara.Plan
+	packed bool
+}
+
+func kindOf(s *carbonara.Series) seriesKind { return seriesKind{s.Plan, s.Packed != nil} }
+
+// split cuts the batch into pieces: series of one kind, up to so many measures, or device memory, each.
 func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 	c.pieces, c.series = c.pieces[:0], c.series[:0]
 	for i := range batch.Series {
@@ -160,15 +170,15 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 			c.series = append(c.series, i)
 		}
 	}
-	carbonara.SortByPlan(c.series, func(i int) *carbonara.Plan { return batch.Series[i].Plan })
+	carbonara.GatherBy(c.series, func(i int) seriesKind { return kindOf(&batch.Series[i]) })
 	last, room := new(pieceOf), 0 // of the piece that is being filled
 	for k, i := range c.series {
 		s := &batch.Series[i]
-		n := s.To - s.From
-		if n > room || s.Plan != last.plan {
-			c.pieces = append(c.pieces, pieceOf{plan: s.Plan, from: k})
+		n, kind := s.Len(), kindOf(s)
+		if n > room || kind != last.kind {
+			c.pieces = append(c.pieces, pieceOf{kind: kind, from: k})
 			last = &c.pieces[len(c.pieces)-1]
-			room = min(measures, int(memory/bytesPerMeasure(s.Plan)))
+			room = min(measures, int(memory/bytesPerMeasure(kind)))
 		}
 		last.to = k + 1
 		last.measures += n
@@ -176,9 +186,14 @@ func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
 	}
 }
 
-// bytesPerMeasure is what a measure takes of the device's memory at most: each its own group at every granularity.
-func bytesPerMeasure(plan *carbonara.Plan) int64 {
-	return int64(32 + len(plan.Granularities)*(32+8*len(plan.Columns)))
+// bytesPerMeasure is what a measure takes of the device's memory at most: each its own group at every granularity, and what is packed
+// not smaller for it.
+func bytesPerMeasure(kind seriesKind) int64 {
+	bytes := 32 + len(kind.plan.Granularities)*(32+8*len(kind.plan.Columns))
+	if kind.packed {
+		bytes += 20
+	}
+	return int64(bytes)
 }
 
 // onePiece computes a piece, on the CPU if the device can't.
@@ -194,19 +209,21 @@ func (c *call) onePiece(ctx context.Context, r *Resampler, p *piece, what *piece
 		return ctxErr
 	}
 	var fault *FaultError
-	if !errors.As(err, &fault) && !errors.Is(err, ErrMemory) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrClosed) {
+	if !errors.As(err, &fault) && !errors.Is(err, ErrMemory) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrClosed) && !errors.Is(err, errPacked) {
 		return err
 	}
 	r.metrics.fallbacks.Inc()
 	for _, i := range c.series[what.from:what.to] {
-		w.Resample(i)
+		if err := w.Resample(i); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // onDevice computes a piece on the next device, meanwhile leaving its place to another.
 func (c *call) onDevice(ctx context.Context, r *Resampler, p *piece, what *pieceOf, batch *carbonara.Batch) error {
-	if what.measures >= maxMeasures || len(what.plan.Granularities) > maxLevels {
+	if what.measures >= maxMeasures || len(what.kind.plan.Granularities) > maxLevels {
 		return ErrMemory
 	}
 	d, e := r.open(ctx)
@@ -215,7 +232,7 @@ func (c *call) onDevice(ctx context.Context, r *Resampler, p *piece, what *piece
 	}
 	started := time.Now()
 	p.program, p.walkFrom, p.poison = d.program, r.walkFrom, r.poison
-	if err := p.load(e, batch, what.plan, c.series[what.from:what.to]); err != nil {
+	if err := p.load(e, batch, what.kind.plan, c.series[what.from:what.to]); err != nil {
 		return err
 	}
 	packed := time.Now()

@@ -512,6 +512,15 @@ func TestResamplerChoice(t *testing.T) {
 	if carbonara.Accelerates(r, counts, 1000, 10) || !carbonara.Accelerates(r, counts, 2000, 0) {
 		t.Error("counts are taken for moments")
 	}
+	r.SetModel(gpu.Model{CPU: gpu.Cost{Measure: 1, Packed: 1}, Device: gpu.Cost{Batch: 1500, Measure: 1, Packed: -1}})
+	if launched() {
+		t.Error("the device is slower for what is not packed, but was used")
+	}
+	packed := &carbonara.Batch{}
+	addPacked(t, packed, batch.Series[0].Plan, timestamps, values, 1000, 0, 1000)
+	if batch = packed; !launched() {
+		t.Error("the device is faster for what is packed, but was not used")
+	}
 	none := gpu.NewResampler(nil, gpu.ResamplerOptions{Always: true})
 	compare(t, none, batch)
 	if carbonara.Accelerates(none, counts, 1<<30, 1) || carbonara.Accelerates(carbonara.NewCPUResampler(1), counts, 1<<30, 1) {

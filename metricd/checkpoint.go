@@ -34,7 +34,7 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 		b.result.Release() // other sacks can use what it was lent
 		s.parent.checkpoints.Put(b)
 	}()
-	carbonara.SortByPlan(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
+	carbonara.GatherBy(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
 	b.reset(s.parent.options.Resampler)
 	for _, h := range s.dirty {
 		if len(h.pending) == 0 {

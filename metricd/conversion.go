@@ -29,37 +29,35 @@ type conversion struct {
 	form    archive.Form    // of the archive so far
 	earlier *archive.Footing
 
-	*conversionMemory
+	raw    carbonara.Packed
+	bytes  []byte              // raw's
 	kept   carbonara.Timestamp // the raw series is complete from here on
 	known  carbonara.Timestamp // all measures of groups that start here or later are in it; 0 if none is gone
 	at     carbonara.Timestamp // no measure from before this is taken any more
 	newest carbonara.Timestamp
 
-	footing *archive.Footing
-	since   []archive.Since // of the granularities of plan
+	whole func(j int) *carbonara.Groups // of all measures from known on, at the j-th granularity of plan
+	fault error                         // what is corrupt
+
+	*conversionMemory // while it is written
+	footing           *archive.Footing
+	since             []archive.Since // of the granularities of plan
 }
 
 // conversionMemory is used again for the next metric.
 type conversionMemory struct {
-	raw    series
 	batch  carbonara.Batch
-	result carbonara.Result // of two series: from known on, and from at on on top of the footing
+	result carbonara.Result // of some measures, on top of the footing
 
 	fresh, stored, scratch, narrow, wide carbonara.Groups
 }
 
-// begin empties the batch.
-func (m *conversionMemory) begin() {
-	m.batch.Timestamps, m.batch.Values, m.batch.Series = m.batch.Timestamps[:0], m.batch.Values[:0], m.batch.Series[:0]
-}
-
-// convert returns what changes an archive of this form, which is not that of the metric's policy. The caller commits or closes it.
-func (s *sack) convert(ctx context.Context, metric *model.Metric, form archive.Form, end archive.RawEnd) (_ *archive.Checkpoint, err error) {
-	v := &conversion{store: s.store, plain: s.parent.reader, metric: metric, plan: metric.ArchivePolicy.Plan(), form: form,
-		kept: end.KeptFrom, newest: end.Newest.Timestamp, conversionMemory: s.parent.conversions.Get().(*conversionMemory)}
-	defer s.parent.conversions.Put(v.conversionMemory)
+// load reads what tells how the archive of a metric, which has another form than the metric's policy, is brought into that.
+func (v *conversion) load(s *sack, metric *model.Metric, form archive.Form, end archive.RawEnd) (err error) {
+	*v = conversion{store: s.store, plain: s.parent.reader, metric: metric, plan: metric.ArchivePolicy.Plan(), form: form,
+		kept: end.KeptFrom, newest: end.Newest.Timestamp, raw: v.raw, bytes: v.bytes[:0]}
 	if v.earlier, err = s.store.Footing(metric.ID); err != nil {
-		return nil, err
+		return err
 	}
 	if v.earlier != nil {
 		for _, since := range v.earlier.Since {
@@ -68,18 +66,28 @@ func (s *sack) convert(ctx context.Context, metric *model.Metric, form archive.F
 			}
 		}
 	}
-	corrupt, err := v.raw.read(s.store, metric.ID)
-	if err != nil {
-		return nil, err
+	var corrupt int
+	if v.bytes, corrupt, err = s.store.Packed(metric.ID, &v.raw, v.bytes); err != nil {
+		return err
 	}
 	if corrupt > 0 {
-		return nil, fmt.Errorf("metricd: raw series of %s: %w", metric.ID, carbonara.ErrCorrupt)
+		return fmt.Errorf("metricd: raw series of %s: %w", metric.ID, carbonara.ErrCorrupt)
 	}
 	v.at = completeFrom(planOfForm(form), v.kept, v.standing())
-	if v.raw.timestamps[0] < v.kept { // of what is gone the last one always stays
+	first, err := v.raw.Timestamp(0)
+	if err == nil && first < v.kept { // of what is gone the last one always stays
 		v.known = v.kept
 	}
-	c := s.store.NewCheckpoint()
+	return err
+}
+
+// checkpoint returns what changes the archive, given the groups of all measures. The caller commits or closes it.
+func (v *conversion) checkpoint(ctx context.Context, memory *conversionMemory) (*archive.Checkpoint, error) {
+	if v.fault != nil {
+		return nil, v.fault
+	}
+	v.conversionMemory = memory
+	c := v.store.NewCheckpoint()
 	if err := v.write(ctx, c); err != nil {
 		c.Close()
 		return nil, err
@@ -91,7 +99,7 @@ func (v *conversion) write(ctx context.Context, c *archive.Checkpoint) error {
 	if err := v.foot(ctx); err != nil {
 		return err
 	}
-	if err := v.resample(ctx); err != nil {
+	if err := v.stand(ctx); err != nil {
 		return err
 	}
 	for j, g := range v.plan.Granularities {
@@ -127,34 +135,44 @@ func (v *conversion) standing() *archive.Footing {
 	return v.earlier
 }
 
-// from returns the number of the first raw measure at or after t.
-func (v *conversion) from(t carbonara.Timestamp) int {
-	i, _ := slices.BinarySearch(v.raw.timestamps, t)
-	return i
-}
-
-// add appends raw measures, by their numbers, to the batch.
-func (v *conversion) add(plan *carbonara.Plan, from, to int, open []float64) {
-	s := carbonara.Series{Plan: plan, From: len(v.batch.Timestamps), Open: open}
-	if s.HasPrevious = from > 0; s.HasPrevious {
-		s.Previous = carbonara.Measure{Timestamp: v.raw.timestamps[from-1], Value: v.raw.values[from-1]}
+// series returns the raw measures from one time to another, packed.
+func (v *conversion) series(plan *carbonara.Plan, from, to carbonara.Timestamp, open []float64) (s carbonara.Series, err error) {
+	s = carbonara.Series{Plan: plan, Packed: &v.raw, Open: open, To: v.raw.Len()}
+	if s.From, err = v.raw.Search(from); err != nil {
+		return s, err
 	}
-	v.batch.Timestamps = append(v.batch.Timestamps, v.raw.timestamps[from:to]...)
-	v.batch.Values = append(v.batch.Values, v.raw.values[from:to]...)
-	s.To = len(v.batch.Timestamps)
-	v.batch.Series = append(v.batch.Series, s)
+	if to < carbonara.MaxTimestamp {
+		if s.To, err = v.raw.Search(to); err != nil {
+			return s, err
+		}
+	}
+	if s.HasPrevious = s.From > 0; s.HasPrevious {
+		s.Previous, err = v.raw.Measure(s.From - 1)
+	}
+	return s, err
 }
 
-// resample computes groups from measures: those that start at known or later, and those that stand on the footing.
-func (v *conversion) resample(ctx context.Context) error {
-	v.begin()
-	v.add(v.plan, v.from(v.known), len(v.raw.timestamps), nil)
-	v.add(v.plan, v.from(v.at), len(v.raw.timestamps), openRows(v.footing, v.plan))
-	if err := v.plain.Resample(ctx, &v.batch, &v.result); err != nil {
+// resample computes the groups of raw measures from one time to another into v.result.
+func (v *conversion) resample(ctx context.Context, plan *carbonara.Plan, from, to carbonara.Timestamp, open []float64) error {
+	s, err := v.series(plan, from, to, open)
+	if err != nil {
+		return err
+	}
+	v.batch.Series = append(v.batch.Series[:0], s)
+	return v.plain.Resample(ctx, &v.batch, &v.result)
+}
+
+// stand computes from measures the groups that stand on the footing: those that at falls into.
+func (v *conversion) stand(ctx context.Context) error {
+	end := v.at
+	for _, g := range v.plan.Granularities {
+		end = max(end, ceil(v.at, g))
+	}
+	if err := v.resample(ctx, v.plan, v.at, end, openRows(v.footing, v.plan)); err != nil {
 		return err
 	}
 	for j := range v.plan.Granularities {
-		blank(v.footing, v.result.Groups(1, j))
+		blank(v.footing, v.result.Groups(0, j))
 	}
 	return nil
 }
@@ -166,14 +184,14 @@ func (v *conversion) freshGroups(j int) *carbonara.Groups {
 	fresh := &v.fresh
 	fresh.Reset(g, v.plan.Columns)
 	if start := v.at.Floor(g); start < v.at && start < v.known {
-		if on := v.result.Groups(1, j); on.Len() > 0 && on.Starts[0] == start {
+		if on := v.result.Groups(0, j); on.Len() > 0 && on.Starts[0] == start {
 			first := on.Slice(0, 1)
 			fresh.Append(&first)
 		} else if row := v.footing.Row(g); row != nil {
 			fresh.Append(row)
 		}
 	}
-	all := v.result.Groups(0, j)
+	all := v.whole(j)
 	whole := all.Slice(all.Search(v.known), all.Len())
 	fresh.Append(&whole)
 	return fresh

@@ -137,9 +137,7 @@ func (v *conversion) part(ctx context.Context, g time.Duration) (*carbonara.Grou
 
 // partOfRaw appends to row the group of the raw measures from start to at.
 func (v *conversion) partOfRaw(ctx context.Context, row *carbonara.Groups, start carbonara.Timestamp) error {
-	v.begin()
-	v.add(carbonara.PlanOf([]time.Duration{row.Granularity}, row.Columns), v.from(start), v.from(v.at), nil)
-	if err := v.plain.Resample(ctx, &v.batch, &v.result); err != nil {
+	if err := v.resample(ctx, carbonara.PlanOf([]time.Duration{row.Granularity}, row.Columns), start, v.at, nil); err != nil {
 		return err
 	}
 	row.Append(v.result.Groups(0, 0))

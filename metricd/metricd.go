@@ -22,7 +22,7 @@ type Metricd struct {
 	metrics            *metrics
 	reader             *carbonara.CPUResampler // for the few measures of a head
 	reads, checkpoints sync.Pool               // *batch, apart because of their sizes
-	conversions        sync.Pool               // *conversionMemory
+	conversions        sync.Pool               // *conversions
 
 	slots   *semaphore.Weighted // sacks worked on at a time
 	stop    context.CancelFunc
@@ -50,7 +50,7 @@ func New(options Options) (*Metricd, error) {
 	}
 	p.reads.New = func() any { return new(batch) }
 	p.checkpoints.New = p.reads.New
-	p.conversions.New = func() any { return new(conversionMemory) }
+	p.conversions.New = func() any { return new(conversions) }
 	p.metrics = newMetrics(options.Registerer, p)
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop

@@ -43,11 +43,11 @@ func (p *Metricd) Reaggregate(ctx context.Context, metrics []*model.Metric) (don
 
 // reaggregateSack does metrics of one sack, some at a time, by turns with the others' work.
 func (p *Metricd) reaggregateSack(ctx context.Context, s *sack, metrics []*model.Metric) (done model.Reaggregated, err error) {
-	for len(metrics) > 0 {
+	for most := reaggregateMetrics; len(metrics) > 0; {
 		if err := p.slots.Acquire(ctx, 1); err != nil {
 			return done, err
 		}
-		n, some, err := s.reaggregate(ctx, metrics)
+		n, some, err := s.reaggregate(ctx, metrics[:min(len(metrics), most)])
 		p.slots.Release(1)
 		if err != nil {
 			return done, fmt.Errorf("metricd: reaggregate in sack %d: %w", s.number, err)
@@ -57,15 +57,18 @@ func (p *Metricd) reaggregateSack(ctx context.Context, s *sack, metrics []*model
 		p.metrics.reaggregated.WithLabelValues(resultUnchanged).Add(float64(some.Unchanged))
 		p.metrics.reaggregated.WithLabelValues(resultFailed).Add(float64(some.Failed))
 		metrics = metrics[n:]
+		// What did not fit was resampled for nothing: no more than this at once, and then twice as many again.
+		most = min(2*n, reaggregateMetrics)
 	}
 	return done, nil
 }
 
 // How much is done at a time: until then a sack's measures wait.
 const (
-	reaggregateMetrics = 100
-	reaggregateTime    = 100 * time.Millisecond
-	reaggregateBytes   = 8 << 20
+	reaggregateMetrics  = 100
+	reaggregateTime     = 100 * time.Millisecond
+	reaggregateBytes    = 8 << 20
+	reaggregateMeasures = 4 << 20 // resampled together: 40 ms of a core, or more
 )
 
 // reaggregate does the first n metrics in one commit.
@@ -75,7 +78,6 @@ func (s *sack) reaggregate(ctx context.Context, metrics []*model.Metric) (n int,
 	if s.closed {
 		return 0, done, notOwned(s.number)
 	}
-	metrics = metrics[:min(len(metrics), reaggregateMetrics)]
 	current, err := s.agree(ctx, metrics)
 	if err != nil {
 		return 0, done, err
@@ -88,51 +90,84 @@ func (s *sack) reaggregate(ctx context.Context, metrics []*model.Metric) (n int,
 			break
 		}
 	}
-	started := time.Now()
 	all := s.store.NewCheckpoint()
-	defer func() {
-		if err != nil {
-			all.Close()
-		}
-	}()
-	var changed []uuid.UUID
-	for i, m := range current {
-		if err := ctx.Err(); err != nil {
-			return 0, done, err
-		}
-		if i > 0 && (time.Since(started) > reaggregateTime || all.Bytes() > reaggregateBytes) {
-			break
-		}
-		n++
-		c, err := s.conversionOf(ctx, m)
-		switch {
-		case errors.Is(err, carbonara.ErrCorrupt):
-			s.parent.options.Logger.Error("archive not reaggregated; it keeps its form", "metric", m.ID, "error", err)
-			done.Add(model.Reaggregated{Failed: 1, Fault: fmt.Sprintf("metric %s: %v", m.ID, err)})
-		case err != nil:
-			return 0, done, err
-		case c == nil:
-			done.Unchanged++
-		default:
-			done.Changed++
-			changed = append(changed, m.ID)
-			if err := all.Add(c); err != nil {
-				return 0, done, err
-			}
-		}
+	changed, outcomes, err := s.convert(ctx, current, all)
+	if err != nil {
+		return 0, done, errors.Join(err, all.Close())
+	}
+	for _, outcome := range outcomes {
+		done.Add(outcome)
 	}
 	if len(changed) == 0 {
-		return n, done, all.Close()
+		return len(outcomes), done, all.Close()
 	}
 	if err := all.Commit(); err != nil {
-		return 0, model.Reaggregated{}, err
+		return 0, model.Reaggregated{}, errors.Join(err, all.Close())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range changed {
 		delete(s.heads, id) // empty since the checkpoint; the next one begins with what the archive holds now
 	}
-	return n, done, nil
+	return len(outcomes), done, nil
+}
+
+// convert adds to c what brings the archives of the first metrics into form, nil being one that is gone: as many of them as it has
+// outcomes for.
+func (s *sack) convert(ctx context.Context, metrics []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, outcomes []model.Reaggregated, err error) {
+	started := time.Now()
+	some := s.parent.conversions.Get().(*conversions)
+	defer s.parent.conversions.Put(some)
+	some.reset()
+	var places []int // of the conversions among the metrics
+	measures := 0
+	for i, m := range metrics {
+		if i > 0 && (time.Since(started) > reaggregateTime/2 || measures > reaggregateMeasures) {
+			break
+		}
+		v, err := s.conversionOf(m, some)
+		switch {
+		case errors.Is(err, carbonara.ErrCorrupt):
+			outcomes = append(outcomes, s.notConverted(m, err))
+		case err != nil:
+			return nil, nil, err
+		case v == nil:
+			outcomes = append(outcomes, model.Reaggregated{Unchanged: 1})
+		default:
+			outcomes = append(outcomes, model.Reaggregated{Changed: 1})
+			places = append(places, i)
+			measures += v.raw.Len()
+		}
+	}
+	if err := some.resample(ctx, s.parent.options.Resampler); err != nil {
+		return nil, nil, err
+	}
+	for k, v := range some.all {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if k > 0 && (time.Since(started) > reaggregateTime || c.Bytes() > reaggregateBytes) {
+			return changed, outcomes[:places[k]], nil
+		}
+		change, err := v.checkpoint(ctx, &some.memory)
+		switch {
+		case errors.Is(err, carbonara.ErrCorrupt):
+			outcomes[places[k]] = s.notConverted(v.metric, err)
+		case err != nil:
+			return nil, nil, err
+		default:
+			changed = append(changed, v.metric.ID)
+			if err := c.Add(change); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return changed, outcomes, nil
+}
+
+func (s *sack) notConverted(m *model.Metric, err error) model.Reaggregated {
+	s.parent.options.Logger.Error("archive not reaggregated; it keeps its form", "metric", m.ID, "error", err)
+	return model.Reaggregated{Failed: 1, Fault: fmt.Sprintf("metric %s: %v", m.ID, err)}
 }
 
 // agree returns the metrics as the index has them, nil for those that are gone; their policies must be as expected.
@@ -153,8 +188,8 @@ func (s *sack) agree(ctx context.Context, expected []*model.Metric) ([]*model.Me
 	return found, nil
 }
 
-// conversionOf returns what brings a metric's archive into form; nil if it is, or the metric is gone (nil).
-func (s *sack) conversionOf(ctx context.Context, metric *model.Metric) (*archive.Checkpoint, error) {
+// conversionOf returns, and adds to the others, what brings a metric's archive into form; nil if it is, or the metric is gone (nil).
+func (s *sack) conversionOf(metric *model.Metric, others *conversions) (*conversion, error) {
 	if metric == nil {
 		return nil, nil
 	}
@@ -174,5 +209,9 @@ func (s *sack) conversionOf(ctx context.Context, metric *model.Metric) (*archive
 		}
 		return nil, nil
 	}
-	return s.convert(ctx, metric, form, end)
+	v := others.next()
+	if err := v.load(s, metric, form, end); err != nil {
+		return nil, err
+	}
+	return v, others.add(v)
 }

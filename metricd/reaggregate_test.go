@@ -2,6 +2,8 @@ package metricd_test
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
@@ -382,4 +385,88 @@ func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
 		}
 	}
 	requireValues(t, values(t, n, ids[2], 5*minute, carbonara.Sum), map[int]float64{0: 1, 60 * 4000: 7})
+}
+
+// batches notes how many packed series it is given together.
+type batches struct {
+	carbonara.Resampler
+	packed []int
+}
+
+func (b *batches) Resample(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result) error {
+	if packed := slices.DeleteFunc(slices.Clone(batch.Series), func(s carbonara.Series) bool { return s.Packed == nil }); len(packed) > 0 {
+		b.packed = append(b.packed, len(packed))
+	}
+	return b.Resampler.Resample(ctx, batch, result)
+}
+
+// TestManyAreReaggregatedTogether: raw series go packed to the resampler of the options, many at once; one that turns out to be corrupt
+// there is no loss to the others.
+func TestManyAreReaggregatedTogether(t *testing.T) {
+	const metrics, measures = 30, 3000
+	fs, resampler := vfs.NewMem(), &batches{Resampler: carbonara.NewCPUResampler(1)}
+	options := testnode.Options{FS: fs, Sacks: 1, Workers: 1, Resampler: resampler}
+	n := testnode.Start(t, options)
+	policy := newPolicy(t, "p", 3000, []time.Duration{minute}, "sum")
+	rng := rand.New(rand.NewPCG(1, 2))
+	ids, want := make([]uuid.UUID, metrics), make([]map[int]float64, metrics)
+	for i := range ids {
+		ids[i], want[i] = createMetric(t, n, policy), map[int]float64{}
+		all, at := map[int]float64{}, 0
+		for range measures {
+			at += 1 + rng.IntN(90)
+			all[at] = float64(rng.IntN(1000))
+			want[i][at/300*300] = max(want[i][at/300*300], all[at])
+		}
+		post(t, n, ids[i], all)
+	}
+	checkpoint(t, n)
+	n.Stop(context.Background())
+	damageRaw(t, fs, ids[7])
+	n = testnode.Start(t, options)
+	defer n.Stop(context.Background())
+	changePolicy(t, n, newPolicy(t, "p", 3000, []time.Duration{5 * minute}, "max"))
+	resampler.packed = nil
+	done, err := n.Metricd.Reaggregate(context.Background(), metricsOf(t, n, ids...))
+	if err != nil || done.Changed != metrics-1 || done.Failed != 1 || done.Fault == "" {
+		t.Fatal(done, err)
+	}
+	if together := slices.Max(append(resampler.packed, 0)); together < 5 { // all of them, unless the machine is slow
+		t.Errorf("%d packed series at a time, of %d", resampler.packed, metrics)
+	}
+	for i, id := range ids {
+		if i != 7 {
+			requireValues(t, values(t, n, id, 5*minute, carbonara.Max), want[i])
+		}
+	}
+}
+
+// damageRaw makes a raw series one that decodes no more, but for its head and its end.
+func damageRaw(t *testing.T, fs vfs.FS, id uuid.UUID) {
+	t.Helper()
+	store, err := archive.Open("sacks/000/e1", archive.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	timestamps, values, _, err := store.Raw(id, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := carbonara.AppendRaw(nil, 0, timestamps, values)
+	for at := range whole {
+		raw := slices.Clone(whole)
+		raw[at] ^= 0x55
+		end := len(raw) - 4
+		binary.LittleEndian.PutUint32(raw[end:], uint32(xxhash.Sum64(raw[:end])))
+		_, _, err := carbonara.DecodeRaw(raw, nil, nil)
+		_, endErr := carbonara.EndOfRaw(raw)
+		if err == nil || endErr != nil || new(carbonara.Packed).Parse(raw) != nil {
+			continue
+		}
+		if err := errors.Join(store.DB().Set(archive.RawKey(id), raw, nil), store.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatal("whatever is damaged is seen at once")
 }

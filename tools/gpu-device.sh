@@ -11,7 +11,7 @@ dir=$(realpath -m "$2")
 
 parity() {
     echo "== parity"
-    timeout 200 ../gpu.test -test.v -test.run 'TestResampler|TestOnDevice' -test.skip TestOnDeviceCorrelator >"$out/tests.log" 2>&1
+    timeout 200 ../gpu.test -test.v -test.run 'TestResampler|TestUnpack|TestCalibrate|TestOnDevice' -test.skip TestOnDeviceCorrelator >"$out/tests.log" 2>&1
     echo "exit $?"
     grep -E '^(---|PASS|FAIL|panic)|    [a-z_]*\.go' "$out/tests.log" | tail -20
 }
@@ -20,7 +20,7 @@ sanitize() {
     for tool in memcheck racecheck initcheck; do
         echo "== compute-sanitizer $tool"
         # Rows beyond the last group come to the host with small results, and nobody reads them: initcheck looks at kernels.
-        timeout 80 compute-sanitizer --tool $tool --print-limit 20 ../gpu.test -test.short -test.run 'TestResamplerSizes/(33|2049|8193)$|TestResamplerLevels/(nine|rates)$' \
+        timeout 80 compute-sanitizer --tool $tool --print-limit 20 ../gpu.test -test.short -test.run 'TestResamplerSizes/(33|2049|8193)$|TestResamplerLevels/(nine|rates)$|TestUnpack$/(gauge|outliers|beside|random)$' \
             >"$out/$tool.log" 2>&1
         echo "exit $?, $(grep -c 'Uninitialized __global__ memory read' "$out/$tool.log") reads by kernels of what was not written"
         tail -3 "$out/$tool.log"

@@ -19,7 +19,7 @@ func (e *evaluator) resample(n *node) (*columns, error) {
 	r.plan = r.groups.Plan(n.method)
 	if most := min(len(in.series), batchValues/max(1, len(in.times))); most > 1 &&
 		carbonara.Accelerates(e.resampler, r.plan, most*len(in.times), most*len(r.groups.Numbers)) {
-		r.atOnce = most
+		r.atOnce, r.lender = most, e.resampler
 	}
 	out.read = func(j int, dst []float64) error { return r.read(e, j, dst) }
 	return &out, nil
@@ -31,8 +31,9 @@ type resampling struct {
 	method   carbonara.Method
 	plan     *carbonara.Plan
 	groups   Regrouping
-	atOnce   int // columns
-	from, to int // columns that the result holds
+	atOnce   int                 // columns
+	lender   carbonara.Resampler // of a batch's memory; nil: Go's
+	from, to int                 // columns that the result holds
 	batch    carbonara.Batch
 	result   carbonara.Result
 	starts   []carbonara.Timestamp
@@ -58,7 +59,7 @@ func (r *resampling) fill(e *evaluator, from int) error {
 	r.from, r.to = from, from
 	rows, to := len(r.in.times), min(from+r.atOnce, len(r.in.series))
 	b := &r.batch
-	b.Reset(e.resampler)
+	b.Reset(r.lender)
 	b.Grow((to - from) * rows)
 	b.Values = b.Values[:(to-from)*rows]
 	for j := from; j < to; j++ {

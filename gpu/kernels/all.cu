@@ -9,6 +9,7 @@
 #include "percentiles_warp.cu"
 #include "percentiles_short.cu"
 #include "sum.cu"
+#include "unpack.cu"
 #ifndef __CUDA__ // correl.cu is a unit of its own on a device
 #include "correl.cu"
 #endif

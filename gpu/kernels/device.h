@@ -16,6 +16,8 @@ using f64 = double;
 #ifdef __CUDA__
 
 #define DEVICE static inline __attribute__((device, always_inline))
+// A function that is called, not copied: what one thread does, with much code and few turns.
+#define CALLED static __attribute__((device, noinline))
 #define KERNEL(threads) extern "C" __attribute__((global, launch_bounds(threads))) void
 // So many blocks at a time on a multiprocessor, at least: a limit to registers.
 #define KERNEL_BLOCKS(threads, blocks) extern "C" __attribute__((global, launch_bounds(threads, blocks))) void

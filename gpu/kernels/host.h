@@ -18,6 +18,7 @@
 #endif
 
 #define DEVICE static inline
+#define CALLED static inline
 #define KERNEL(threads) extern "C" void
 #define KERNEL_BLOCKS(threads, blocks) extern "C" void
 #define SHARED static

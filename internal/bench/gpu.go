@@ -56,7 +56,7 @@ var gpuParts = []struct {
 	run  func(*gpuBench, context.Context) error
 }{
 	{"sum", (*gpuBench).sums}, {"ladder", (*gpuBench).ladder}, {"resident", (*gpuBench).resident}, {"blog", (*gpuBench).blog},
-	{"host", (*gpuBench).host}, {"dynamic", (*gpuBench).dynamic}, {"stream", (*gpuBench).stream}, {"soak", (*gpuBench).soak}, {"cards", (*gpuBench).cards},
+	{"host", (*gpuBench).host}, {"dynamic", (*gpuBench).dynamic}, {"packed", (*gpuBench).packed}, {"stream", (*gpuBench).stream}, {"soak", (*gpuBench).soak}, {"cards", (*gpuBench).cards},
 }
 
 // GPUParts returns the names that GPUOptions.Only may have.

@@ -22,7 +22,7 @@ func TestGPU(t *testing.T) {
 	driver.SetDevices(2)
 	var out bytes.Buffer
 	err := bench.GPU(t.Context(), bench.Options{Report: bench.NewReport(&out)}, bench.GPUOptions{
-		Only:   []string{"sum", "ladder", "resident", "host", "dynamic", "stream", "soak", "cards"}, // the blog's case has but one size
+		Only:   []string{"sum", "ladder", "resident", "host", "dynamic", "packed", "stream", "soak", "cards"}, // the blog's case has but one size
 		Values: 5003, BigSumBytes: 1 << 16, Measures: 3001, HostSizes: []int{500}, Pieces: []int{0, 200}, SoakBatches: 20, Rounds: 1,
 	})
 	if err != nil {
@@ -35,6 +35,7 @@ func TestGPU(t *testing.T) {
 		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-1/memory=go",
 		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-all/memory=pinned/piece=200", "GPUChoice/methods=six-and-order/measures=500/timestamps=0B",
 		"GPUDynamic/operation=median/series=300/rows=10/gaps=true/engine=device-all", "GPUDynamic/operation=one-median/group=500/rows=500/engine=model",
+		"GPUPacked/stored", "GPUPacked/granularity=60s/from=archive", "GPUPacked/granularity=3600s/from=columns", "GPUPacked/granularity=60s/engine=cpu-1",
 		"GPUDynamicChoice/operation=resample-median/series=100/rows=5/gaps=false", "GPUStream/timestamps=4B", "GPUSoak", "GPUCards/cards=2",
 	} {
 		if !strings.Contains(out.String(), "Benchmark"+name) {

@@ -170,6 +170,18 @@ func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values [
 	return timestamps, values, corrupt, err
 }
 
+// Packed sets p to the raw series of a metric, as Raw reads it, not decoded. The bytes, which p keeps, are appended to dst (which must
+// be empty) and returned.
+func (s *Store) Packed(metric uuid.UUID, p *carbonara.Packed, dst []byte) ([]byte, int, error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	corrupt, err := s.readRaw(metric, r, func(raw []byte) error {
+		dst = append(dst[:0], raw...)
+		return p.Parse(dst)
+	})
+	return dst, corrupt, err
+}
+
 // RawEnd is the end of a raw series.
 type RawEnd struct {
 	carbonara.RawEnd
