@@ -30,7 +30,8 @@ func newBenchGPU(flags *benchFlags) *cobra.Command {
 
 Figures: ms-kernel, ms-up and ms-down (copies) by the device's clock, ms-end-to-end from pinned
 memory to pinned memory by the host's; %-of-copy is the share of what a copy on the device
-reaches, counting what has to be read and written once; %-of-PCIe likewise of a copy to it.
+reaches, counting what has to be read and written once; %-of-PCIe likewise of a copy to it;
+x-cpu-all how many times as fast as all cores.
 Without a device the command fails. Results that are wrong end it.`,
 		Example: `  gnocco bench gpu
   gnocco bench gpu --only resident --measures 125000000

@@ -174,7 +174,11 @@ func (b *gpuBench) hostBatch(ctx context.Context, name string, engines []hostEng
 		}
 		took[engine.name] = t
 		n := len(batch.Values)
-		if err := b.Report.Add(name+"/engine="+engine.name, n, Figure{float64(t.Nanoseconds()) / float64(n), "ns/measure"}); err != nil {
+		figures := []Figure{{float64(t.Nanoseconds()) / float64(n), "ns/measure"}}
+		if all := took["cpu-all"]; all > 0 {
+			figures = append(figures, Figure{all.Seconds() / t.Seconds(), "x-cpu-all"})
+		}
+		if err := b.Report.Add(name+"/engine="+engine.name, n, figures...); err != nil {
 			return nil, err
 		}
 	}
