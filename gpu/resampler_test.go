@@ -452,6 +452,7 @@ func TestResamplerConcurrently(t *testing.T) {
 			stop := time.AfterFunc(time.Duration(i)*time.Millisecond, cancel)
 			defer stop.Stop()
 			var result carbonara.Result
+			defer result.Release()
 			for range 3 {
 				if err := r.Resample(ctx, batch, &result); err != nil && !errors.Is(err, context.Canceled) {
 					t.Error(err)

@@ -156,6 +156,8 @@ func TestUnpackDamaged(t *testing.T) {
 	}
 	slices.Sort(names)
 	wrong, right := 0, 0
+	var want, got carbonara.Result
+	defer got.Release()
 	for seed := range rounds {
 		rng := rand.New(rand.NewPCG(25, uint64(seed)))
 		n := 1 + rng.IntN(400)
@@ -176,7 +178,6 @@ func TestUnpackDamaged(t *testing.T) {
 				damage(rng, bytes)
 			}
 		}
-		var want, got carbonara.Result
 		wantErr := carbonara.NewCPUResampler(1).Resample(t.Context(), batch, &want)
 		before := gather(t, registry)["gnocco_resampler_fallbacks_total"]
 		err := r.Resample(t.Context(), batch, &got)

@@ -29,7 +29,7 @@ sanitize() {
 
 bench() {
     echo "== bench gpu"
-    timeout 400 ../gnocco bench gpu --measures "${MEASURES:-125000000}" --values "${VALUES:-67108864}" --big-sum 8GiB \
+    timeout 500 ../gnocco bench gpu --measures "${MEASURES:-125000000}" --values "${VALUES:-67108864}" --big-sum 8GiB \
         --soak-batches "${SOAK:-100000}" ${ONLY:+--only "$ONLY"} ${HOST_SIZES:+--host-sizes "$HOST_SIZES"} \
         ${PIECES:+--pieces "$PIECES"} ${LANES:+--lanes "$LANES"} 2>&1 | tee "$out/bench.log" | grep -v level=INFO
 }
