@@ -48,5 +48,5 @@ func (o *ResamplerOptions) pieceMeasures(batch *carbonara.Batch) int {
 	if o.PieceMeasures > 0 {
 		return o.PieceMeasures
 	}
-	return min(max(len(batch.Values)/pieceShare, leastPiece), mostPiece)
+	return min(max(batch.Measures()/pieceShare, leastPiece), mostPiece)
 }
