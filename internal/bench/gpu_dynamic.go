@@ -142,6 +142,7 @@ func (d *dynamicBench) one(ctx context.Context, method carbonara.Method, rows, g
 	s := &dynamicTable(1, rows, false).Series[0]
 	var groups aggregates.Regrouping
 	var result carbonara.Result
+	defer result.Release()
 	var starts []carbonara.Timestamp
 	var values []float64
 	name := fmt.Sprintf("operation=one-%v/group=%d/rows=%d", method, group, rows)
