@@ -72,6 +72,9 @@ func compare(t *testing.T, r *gpu.Resampler, batch *carbonara.Batch) {
 		t.Fatal(err)
 	}
 	sameGroups(t, batch, &want, &got)
+	if len(batch.Values) == 0 { // packed, or nothing
+		return
+	}
 	lent := lentCopy(r, batch)
 	defer lent.Release()
 	if err := r.Resample(t.Context(), lent, &got); err != nil {

@@ -194,6 +194,7 @@ func TestUnpackDamaged(t *testing.T) {
 			right++
 			wantBits(t, got.Groups(0, 0), want.Groups(0, 0))
 		}
+		got.Release()
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

@@ -117,7 +117,10 @@ func (s *sack) reaggregate(ctx context.Context, metrics []*model.Metric) (n int,
 func (s *sack) convert(ctx context.Context, metrics []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, outcomes []model.Reaggregated, err error) {
 	started := time.Now()
 	some := s.parent.conversions.Get().(*conversions)
-	defer s.parent.conversions.Put(some)
+	defer func() {
+		some.result.Release() // others can use what it was lent
+		s.parent.conversions.Put(some)
+	}()
 	some.reset()
 	var places []int // of the conversions among the metrics
 	measures := 0
