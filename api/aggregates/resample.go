@@ -14,12 +14,15 @@ func (e *evaluator) resample(n *node) (*columns, error) {
 	}
 	out := *in
 	out.granularity, out.times, out.boolean = n.width, regroupedTimes(n, in.times), false
-	r := &resampling{in: in, method: n.method, atOnce: 1}
+	r := &resampling{in: in, method: n.method, atOnce: 1, resampler: e.resampler}
 	r.groups.Set(in.times, n.grouping.Group)
 	r.plan = r.groups.Plan(n.method)
-	if most := min(len(in.series), batchValues/max(1, len(in.times))); most > 1 &&
-		carbonara.Accelerates(e.resampler, r.plan, most*len(in.times), most*len(r.groups.Numbers)) {
-		r.atOnce, r.lender = most, e.resampler
+	if most := min(len(in.series), batchValues/max(1, len(in.times))); most > 1 {
+		if carbonara.Accelerates(e.resampler, r.plan, most*len(in.times), most*len(r.groups.Numbers)) {
+			r.atOnce, r.lender = most, e.resampler
+		} else {
+			r.resampler = carbonara.NewCPUResampler(1)
+		}
 	}
 	out.read = func(j int, dst []float64) error { return r.read(e, j, dst) }
 	return &out, nil
@@ -27,16 +30,17 @@ func (e *evaluator) resample(n *node) (*columns, error) {
 
 // resampling is a resample whose columns are being read.
 type resampling struct {
-	in       *columns
-	method   carbonara.Method
-	plan     *carbonara.Plan
-	groups   Regrouping
-	atOnce   int                 // columns
-	lender   carbonara.Resampler // of a batch's memory; nil: Go's
-	from, to int                 // columns that the result holds
-	batch    carbonara.Batch
-	result   carbonara.Result
-	starts   []carbonara.Timestamp
+	in        *columns
+	method    carbonara.Method
+	plan      *carbonara.Plan
+	groups    Regrouping
+	atOnce    int // columns
+	resampler carbonara.Resampler
+	lender    carbonara.Resampler // of a batch's memory; nil: Go's
+	from, to  int                 // columns that the result holds
+	batch     carbonara.Batch
+	result    carbonara.Result
+	starts    []carbonara.Timestamp
 }
 
 // read writes column j into dst.
@@ -69,7 +73,7 @@ func (r *resampling) fill(e *evaluator, from int) error {
 		}
 		b.Series, b.Timestamps = append(b.Series, s), append(b.Timestamps, r.groups.Times...)
 	}
-	if err := e.resampler.Resample(e.ctx, b, &r.result); err != nil {
+	if err := r.resampler.Resample(e.ctx, b, &r.result); err != nil {
 		return err
 	}
 	r.to = to

@@ -91,7 +91,7 @@ func (d *dynamicBench) report(ctx context.Context, name string, measures, engine
 		var got uint64
 		var err error
 		if took[i], err = d.quickest(ctx, func() error {
-			got, err = do(engine)
+			got, err = do(engine.Resampler)
 			return err
 		}); err != nil {
 			return err
