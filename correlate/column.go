@@ -32,6 +32,10 @@ type part struct {
 	spread          float64 // largest |value - centre|, unscaled
 	pre             float64 // power of two that values are multiplied by first, so that differences stay in range
 	lowest, highest float64
+
+	// Against all rows before:
+	before float64 // how many values those have
+	delta  float64 // our mean less theirs, scaled
 }
 
 // mean returns the mean of the values.
@@ -55,12 +59,12 @@ type column struct {
 	n        float64
 	mean     mean
 	moment   float64 // sum of squared differences from the mean, scaled
-	gaps     bool    // some values were missing
 	exponent int     // the scale is 2^-exponent; it follows the largest difference seen
 	scaled   bool    // exponent has been chosen
-	// of the chunk being merged
-	delta float64 // its mean less ours, scaled
 }
+
+// scaleSlack is by how many powers of two differences may outgrow the scale before it follows.
+const scaleSlack = 200
 
 // maxExponent keeps scales, and their squares times differences, in range.
 const maxExponent = 1000
@@ -82,8 +86,7 @@ func (c *column) scaleFor(p *part) (rescale int) {
 	}
 	_, exponent := math.Frexp(largest)
 	exponent = max(-maxExponent, min(maxExponent, exponent))
-	const slack = 200
-	if c.scaled && exponent <= c.exponent+slack {
+	if c.scaled && exponent <= c.exponent+scaleSlack {
 		return 0
 	}
 	if c.scaled {
@@ -94,28 +97,33 @@ func (c *column) scaleFor(p *part) (rescale int) {
 	return rescale
 }
 
-// begin computes delta against the chunk p, which end adds.
-func (c *column) begin(p *part) {
-	c.delta = 0
-	if c.n > 0 && p.n > 0 {
-		scale := c.scale()
-		m := p.mean(scale)
-		c.delta = m.minus(c.mean, scale)
+// keepsScale tells whether scaleFor of p is sure to change nothing, whatever the means of chunks in between: largest is the largest
+// absolute value of those, and of ours.
+func (c *column) keepsScale(p *part, largest float64) bool {
+	if !c.scaled {
+		return p.constant && c.n > 0 && p.centre == c.mean.high
 	}
+	largest = 4 * max(largest, math.Abs(c.mean.high)) // no difference of two of them is more
+	_, exponent := math.Frexp(largest)
+	return !math.IsInf(largest, 0) && exponent <= c.exponent+scaleSlack
 }
 
-// end merges the chunk p (Chan, Golub and LeVeque).
-func (c *column) end(p *part) {
+// merge adds the chunk p (Chan, Golub and LeVeque), and notes in p what was before it.
+func (c *column) merge(p *part) {
+	p.before, p.delta = c.n, 0
 	if p.n == 0 {
 		return
 	}
-	n := c.n + p.n
-	scale := c.scale()
-	c.moment = merge(c.moment, p.squares, p.sum, p.sum, p.n, c.delta, c.delta, c.n*p.n/n)
+	n, scale := c.n+p.n, c.scale()
+	m := p.mean(scale)
+	if c.n > 0 {
+		p.delta = m.minus(c.mean, scale)
+	}
+	c.moment = merge(c.moment, p.squares, p.sum, p.sum, p.n, p.delta, p.delta, c.n*p.n/n)
 	if c.n == 0 {
-		c.mean = p.mean(scale)
+		c.mean = m
 	} else {
-		c.mean = c.mean.add(c.delta * (p.n / n) / scale)
+		c.mean = c.mean.add(p.delta * (p.n / n) / scale)
 	}
 	c.n = n
 }

@@ -16,13 +16,13 @@ type Matrix struct {
 	options   Options
 	chunk     int // rows taken at once; it depends on nothing but the columns, so that results have the same bits
 	buffer    [][]float64
-	whole     [][]float64 // a chunk in the caller's memory, in place of buffer; else empty
-	filled    int         // rows of buffer that are in use
-	history   int         // of those, how many have been in a chunk already: what lags look back at
-	rows      int64       // taken in chunks
+	filled    int   // rows of buffer that are in use
+	history   int   // of those, how many have been in a chunk already: what lags look back at
+	rows      int64 // taken in chunks
 	products  []product
 	early     side // rows before those of late by the lag
 	late      side
+	group     []side // whole chunks that are taken together, as long as there are no gaps
 	workers   []multiplication
 	pairBytes atomic.Int64 // memory of pair blocks
 }
@@ -83,6 +83,7 @@ func newMatrix(options Options, b band) *Matrix {
 		}
 		m.products = append(m.products, p)
 	}
+	m.group = make([]side, options.together(b))
 	return m
 }
 
@@ -92,17 +93,12 @@ func (m *Matrix) Add(ctx context.Context, columns [][]float64) error {
 	rows := len(columns[0])
 	for done := 0; done < rows; {
 		if m.options.MaxLag == 0 && m.filled == 0 && rows-done >= m.chunk {
-			// A whole chunk that nobody looks back at need not be copied.
-			m.whole = m.whole[:0]
-			for _, column := range columns {
-				m.whole = append(m.whole, column[done:done+m.chunk])
-			}
-			done, m.filled = done+m.chunk, m.chunk
-			err := m.flush(ctx)
-			m.whole = m.whole[:0]
-			if err != nil {
+			// Whole chunks that nobody looks back at need not be copied.
+			chunks := min((rows-done)/m.chunk, len(m.group))
+			if err := m.addGroup(ctx, columns, done, chunks); err != nil {
 				return err
 			}
+			done += chunks * m.chunk
 			continue
 		}
 		n := min(rows-done, m.history+m.chunk-m.filled)
@@ -141,6 +137,11 @@ func (m *Matrix) flush(ctx context.Context) error {
 		copy(column, column[m.filled-keep:m.filled])
 	}
 	m.filled, m.history = keep, keep
+	return m.checkGaps()
+}
+
+// checkGaps returns errGaps once they take too much.
+func (m *Matrix) checkGaps() error {
 	if m.options.MemoryBytes-m.options.rowBytes() < m.pairBytes.Load() {
 		return errGaps
 	}
@@ -164,59 +165,92 @@ func (m *Matrix) addProduct(p *product) {
 			y = &m.early
 		}
 	}
-	m.prepare(p, x, p.x, true, x == y)
+	m.measure(x)
 	if x != y {
-		m.prepare(p, y, p.y, false, true)
+		m.measure(y)
 	}
-	masked := x.gaps || y.gaps
+	m.scale(p, x, p.x, true, x == y)
+	if x != y {
+		m.scale(p, y, p.y, false, true)
+	}
+	m.merge(p, []chunk{{x, y}})
+}
+
+// chunk is the two sides of rows that are taken at once: the same one without a lag.
+type chunk struct{ x, y *side }
+
+// merge packs chunks whose columns have their scales, and adds them to the sums, one after the other.
+func (m *Matrix) merge(p *product, chunks []chunk) {
 	panels := panelsOf(m.options.Columns)
-	m.parallel(panels, func(_ *multiplication, panel int) {
-		x.pack(panel, p.x, masked)
-		if x != y {
-			y.pack(panel, p.y, masked)
+	m.parallel(len(chunks)*panels, func(_ *multiplication, k int) {
+		c, panel := chunks[k/panels], k%panels
+		masked := c.x.gaps || c.y.gaps
+		c.x.pack(panel, p.x, masked)
+		if c.x != c.y {
+			c.y.pack(panel, p.y, masked)
 		}
 	})
-	begin(p.x, x)
-	if x != y {
-		begin(p.y, y)
+	for _, c := range chunks {
+		m.split(p, c)
+		mergeColumns(p.x, c.x)
+		if c.x != c.y {
+			mergeColumns(p.y, c.y)
+		}
 	}
-	m.parallel(len(p.blocks), func(w *multiplication, i int) {
-		b := &p.blocks[i]
-		had := b.pairs != nil
-		w.add(b, x, y, p.x, p.y)
-		if !had && b.pairs != nil {
+	run := 1
+	if len(chunks) > 1 {
+		run = max(4, len(p.blocks)/(3*len(m.workers)))
+	}
+	m.parallel((len(p.blocks)+run-1)/run, func(w *multiplication, k int) {
+		// Blocks side by side share panels: a chunk's are in the cache while the next block takes them.
+		blocks := p.blocks[k*run : min((k+1)*run, len(p.blocks))]
+		for _, c := range chunks {
+			for i := range blocks {
+				w.add(&blocks[i], c.x, c.y, p.x, p.y)
+			}
+		}
+	})
+}
+
+// split gives pairs a state of their own where a chunk has gaps, as of the rows before it.
+func (m *Matrix) split(p *product, c chunk) {
+	if !c.x.gaps && !c.y.gaps {
+		return
+	}
+	m.parallel(len(p.blocks), func(_ *multiplication, i int) {
+		if b := &p.blocks[i]; b.pairs == nil && b.gaps(c.x, c.y) {
+			b.split(p.x, p.y)
 			m.pairBytes.Add(pairBlockBytes)
 		}
 	})
-	end(p.x, x)
-	if x != y {
-		end(p.y, y)
-	}
 }
 
 // columns returns these rows of the chunk and its history.
-func (m *Matrix) columns(from, to int) [][]float64 {
-	source := m.buffer
-	if len(m.whole) > 0 {
-		source = m.whole
-	}
-	rows := make([][]float64, len(source))
-	for j, column := range source {
+func (m *Matrix) columns(from, to int) [][]float64 { return rowsOf(m.buffer, from, to) }
+
+func rowsOf(columns [][]float64, from, to int) [][]float64 {
+	rows := make([][]float64, len(columns))
+	for j, column := range columns {
 		rows[j] = column[from:to]
 	}
 	return rows
 }
 
-// prepare finds centres, gaps and scales of a side.
-func (m *Matrix) prepare(p *product, s *side, columns []column, wide, narrow bool) {
-	m.parallel(panelsOf(len(columns)), func(_ *multiplication, panel int) {
+// measure finds centres and gaps of sides.
+func (m *Matrix) measure(sides ...*side) {
+	panels := panelsOf(m.options.Columns)
+	m.parallel(len(sides)*panels, func(_ *multiplication, k int) {
 		for c := range tile.Panel {
-			s.measure(panel*tile.Panel + c)
+			sides[k/panels].measure(k%panels*tile.Panel + c)
 		}
 	})
+}
+
+// scale finds the scales of a side that was measured.
+func (m *Matrix) scale(p *product, s *side, columns []column, wide, narrow bool) {
 	for j := range columns {
 		if s.parts[j].gaps {
-			s.gaps, columns[j].gaps = true, true
+			s.gaps = true
 		}
 		rescale := columns[j].scaleFor(&s.parts[j])
 		if rescale == 0 {
@@ -233,15 +267,9 @@ func (m *Matrix) prepare(p *product, s *side, columns []column, wide, narrow boo
 	}
 }
 
-func begin(columns []column, s *side) {
+func mergeColumns(columns []column, s *side) {
 	for j := range columns {
-		columns[j].begin(&s.parts[j])
-	}
-}
-
-func end(columns []column, s *side) {
-	for j := range columns {
-		columns[j].end(&s.parts[j])
+		columns[j].merge(&s.parts[j])
 	}
 }
 

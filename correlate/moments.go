@@ -36,12 +36,12 @@ type multiplication struct {
 func (b *block) x(s int) int { return b.wide*tile.Panel + s/tile.Panel }
 func (b *block) y(s int) int { return b.narrow*tile.Panel + s%tile.Panel }
 
-// add adds a chunk to b: x is the wide side, whose columns so far are xs, and y the narrow one.
+// gaps tells whether a chunk has gaps in columns of b: x is the wide side, and y the narrow one.
+func (b *block) gaps(x, y *side) bool { return x.blockGaps(b.wide, 3) || y.blockGaps(b.narrow, 1) }
+
+// add adds a chunk to b, for whose gaps it has been split.
 func (m *multiplication) add(b *block, x, y *side, xs, ys []column) {
-	if x.blockGaps(b.wide, 3) || y.blockGaps(b.narrow, 1) {
-		if b.pairs == nil {
-			b.split(xs, ys)
-		}
+	if b.gaps(x, y) {
 		m.addMasked(b, x, y, xs, ys)
 		return
 	}
@@ -60,15 +60,15 @@ func (m *multiplication) add(b *block, x, y *side, xs, ys []column) {
 		if c >= len(xs) {
 			break
 		}
-		p, delta := &x.parts[c], xs[c].delta
-		weight := xs[c].n * n / (xs[c].n + n)
+		p := &x.parts[c]
+		weight := p.before * n / (p.before + n)
 		for j := range tile.Panel {
 			d := b.narrow*tile.Panel + j
 			if d >= len(ys) {
 				break
 			}
 			s := i*tile.Panel + j
-			b.moments[s] = merge(b.moments[s], m.products[s], p.sum, y.parts[d].sum, n, delta, ys[d].delta, weight)
+			b.moments[s] = merge(b.moments[s], m.products[s], p.sum, y.parts[d].sum, n, p.delta, y.parts[d].delta, weight)
 		}
 	}
 }

@@ -34,6 +34,13 @@ func (s *side) reset(raw [][]float64) {
 	}
 }
 
+// take makes the rows of another side ours, and what was measured of them.
+func (s *side) take(other *side) {
+	s.reset(other.raw)
+	s.gaps = other.gaps
+	s.parts, other.parts = other.parts, s.parts
+}
+
 // measure finds centre, range and gaps of a column.
 func (s *side) measure(j int) {
 	p := &s.parts[j]
