@@ -55,6 +55,11 @@ func (r *resampling) read(e *evaluator, j int, dst []float64) error {
 	if len(values) != len(dst) {
 		panic("aggregates: a resampled column has other rows than its neighbours")
 	}
+	if j == len(r.in.series)-1 && r.lender != nil { // nobody is expected to read more
+		r.batch.Release()
+		r.result.Release()
+		r.from, r.to = 0, 0
+	}
 	return nil
 }
 
