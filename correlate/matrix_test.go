@@ -39,7 +39,7 @@ func TestBitsDependOnTheValuesOnly(t *testing.T) {
 	for _, shape := range correlatetest.Shapes {
 		values := shape.Values(3, 100, 5000)
 		want, _ := correlatetest.Pairs(t, correlate.CPU{}, values, correlate.Options{Workers: 1}, correlate.Selection{})
-		for i, options := range []correlate.Options{{Workers: 3}, {MemoryBytes: 3_600_000}, {Workers: 2, MemoryBytes: 3_650_000}} {
+		for i, options := range []correlate.Options{{Workers: 9}, {MemoryBytes: 3_600_000}, {Workers: 2, MemoryBytes: 3_650_000}} {
 			source := correlatetest.Pieces{Values: values, Seed: uint64(i), Most: 3000}
 			got, _ := correlatetest.Pairs(t, correlate.CPU{}, source, options, correlate.Selection{})
 			if !correlatetest.Same(got, want) {
