@@ -212,6 +212,7 @@ CALLED void patch(Column &c, const Stream &s, u64 *numbers, u32 n) {
     at += shuffle(end, whole - 1);
     left -= whole;
   }
+  sync_warp(); // all have read the column
   if (lane == 0) c.at = at, c.ok = ok;
 }
 
