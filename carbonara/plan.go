@@ -74,8 +74,11 @@ func (p *Plan) HasMoments() bool { return p.measures.more || p.rate.more }
 // HasPercentiles tells whether any column is an order statistic, which cannot be continued from moments: such a
 // group is always computed from all its measures.
 func (p *Plan) HasPercentiles() bool {
-	return len(p.measures.percentiles)+len(p.rate.percentiles) > 0
+	return p.Percentiles() > 0
 }
+
+// Percentiles returns how many columns are order statistics.
+func (p *Plan) Percentiles() int { return len(p.measures.percentiles) + len(p.rate.percentiles) }
 
 // Coarsest returns the widest granularity: the block of the back window.
 func (p *Plan) Coarsest() time.Duration { return p.Granularities[len(p.Granularities)-1] }

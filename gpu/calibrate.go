@@ -69,12 +69,13 @@ func costOf(ctx context.Context, engine, lender carbonara.Resampler) (c Cost, er
 	c.Measure = max(0, (large-small)/(calibrateLarge-calibrateSmall))
 	c.Batch = max(0, small-c.Measure*calibrateSmall)
 	c.Moments = max(0, (took(calibrateLarge, moments)-large)/calibrateLarge)
-	c.Order = max(0, (took(calibrateLarge, order)-large)/calibrateLarge)
+	percentiles := float64(len(order))
+	c.Order = max(0, (took(calibrateLarge, order)-large)/calibrateLarge/percentiles)
 	unpacked := fill(calibrateLarge, calibratePacked, time.Minute, counts)
 	c.Packed = max((timed(packedBatch(unpacked))-timed(unpacked))/calibrateLarge, -c.Measure)
 	long := tookLong(counts)
 	c.LongMoments = max(0, (tookLong(moments)-long)/calibrateLong-c.Moments)
-	c.LongOrder = max(0, (tookLong(order)-long)/calibrateLong-c.Order)
+	c.LongOrder = max(0, (tookLong(order)-long)/calibrateLong/percentiles-c.Order)
 	return c, err
 }
 

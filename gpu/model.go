@@ -14,10 +14,10 @@ type Cost struct {
 	Batch   float64 // whatever there is
 	Measure float64 // for a measure at one granularity
 	Moments float64 // more for it if there are moments other than counts
-	Order   float64 // more for it if there are percentiles
+	Order   float64 // more for it for each percentile
 	Packed  float64 // more for a measure that is packed; below 0 where fewer bytes go to the device
 
-	// More for each measure of the longest group, which few threads work on, with moments and with percentiles.
+	// More for each measure of the longest group, which few threads work on, with moments and for each percentile.
 	LongMoments, LongOrder float64
 }
 
@@ -32,10 +32,9 @@ func (l *load) add(plan *carbonara.Plan, measures, longest float64) {
 		l.moments += work
 		l.longMoments = max(l.longMoments, longest)
 	}
-	if plan.HasPercentiles() {
-		l.order += work
-		l.longOrder = max(l.longOrder, longest)
-	}
+	percentiles := float64(plan.Percentiles())
+	l.order += work * percentiles
+	l.longOrder = max(l.longOrder, longest*percentiles)
 }
 
 func (c *Cost) of(l *load) float64 {
@@ -68,15 +67,18 @@ func (m *Model) Estimate(batch *carbonara.Batch) (cpu, device float64) {
 	return m.CPU.of(&l), m.Device.of(&l)
 }
 
+// making is how many times a device's cost a batch is worth that is made for the device's sake only.
+const making = 2
+
 // Accelerates implements carbonara.Accelerated.
 func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool {
 	var l load
 	l.add(plan, float64(measures), float64(measures)/float64(max(1, groups)))
-	return r.wantsDevice(&l) && slices.ContainsFunc(r.devices, func(d *resamplerDevice) bool { return d.Err() == nil })
+	return r.wantsDevice(&l, making) && slices.ContainsFunc(r.devices, func(d *resamplerDevice) bool { return d.Err() == nil })
 }
 
-// wantsDevice tells whether a device is expected to be faster.
-func (r *Resampler) wantsDevice(l *load) bool {
+// wantsDevice tells whether a device is expected to be that many times faster.
+func (r *Resampler) wantsDevice(l *load, times float64) bool {
 	if len(r.devices) == 0 {
 		return false
 	}
@@ -84,7 +86,7 @@ func (r *Resampler) wantsDevice(l *load) bool {
 		return true
 	}
 	m := r.model.Load()
-	return m != nil && m.Device.of(l) < m.CPU.of(l)
+	return m != nil && times*m.Device.of(l) < m.CPU.of(l)
 }
 
 // SetModel makes r choose by m from now on. Without a model everything is done on the CPU.

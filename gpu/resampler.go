@@ -71,7 +71,7 @@ func (r *Resampler) open(ctx context.Context) (*resamplerDevice, *Engine) {
 // Resample implements carbonara.Resampler.
 func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result) error {
 	started := time.Now()
-	if l := loadOf(batch); !r.wantsDevice(&l) {
+	if l := loadOf(batch); !r.wantsDevice(&l, 1) {
 		return r.onCPU(ctx, batch, result, started)
 	}
 	d, e := r.open(ctx)

@@ -495,10 +495,10 @@ func TestResamplerChoice(t *testing.T) {
 		model  gpu.Model
 		device bool
 	}{
-		{"faster", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500}}, true},
+		{"faster", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 400}}, true},
 		{"slower", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 1500}}, false},
 		{"faster with percentiles", gpu.Model{CPU: gpu.Cost{Measure: 1, Order: 1}, Device: gpu.Cost{Batch: 1500}}, true},
-		{"faster with moments", gpu.Model{CPU: gpu.Cost{Measure: 1, Moments: 1}, Device: gpu.Cost{Batch: 1500}}, true},
+		{"faster with moments", gpu.Model{CPU: gpu.Cost{Measure: 1, Moments: 3}, Device: gpu.Cost{Batch: 1500}}, true},
 		{"slower with groups of six", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500, LongMoments: 100}}, false},
 		{"slower with groups of six to order", gpu.Model{CPU: gpu.Cost{Measure: 1}, Device: gpu.Cost{Batch: 500, LongOrder: 100}}, false},
 	} {
@@ -513,8 +513,11 @@ func TestResamplerChoice(t *testing.T) {
 	}
 	r.SetModel(gpu.Model{CPU: gpu.Cost{Measure: 1, Moments: 100, Order: 100}, Device: gpu.Cost{Batch: 1500}})
 	counts := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Count})
-	if carbonara.Accelerates(r, counts, 1000, 10) || !carbonara.Accelerates(r, counts, 2000, 0) {
+	if carbonara.Accelerates(r, counts, 1000, 10) || !carbonara.Accelerates(r, counts, 4000, 0) {
 		t.Error("counts are taken for moments")
+	}
+	if carbonara.Accelerates(r, counts, 2000, 0) {
+		t.Error("a batch is worth making for a device that is a quarter faster")
 	}
 	r.SetModel(gpu.Model{CPU: gpu.Cost{Measure: 1, Packed: 1}, Device: gpu.Cost{Batch: 1500, Measure: 1, Packed: -1}})
 	if launched() {

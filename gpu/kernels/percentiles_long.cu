@@ -51,18 +51,37 @@ struct Selected {
   i64 low, high;
 };
 
-// select finds them among n values. counts is shared, of 256. For the whole block.
+// each_key calls f with the keys of n values, unsigned, as many as fall to this thread; eight are on their way together.
+constexpr u64 SIGN = 1ull << 63;
+constexpr u32 SELECT_FLIGHT = 8;
+template <class F> DEVICE void each_key(const f64 *values, u32 n, const F &f) {
+  for (u32 at = thread_id(); at < n; at += SORT_THREADS * SELECT_FLIGHT) {
+    f64 v[SELECT_FLIGHT];
+#pragma unroll
+    for (u32 j = 0; j < SELECT_FLIGHT; j++) v[j] = at + j * SORT_THREADS < n ? load(values + at + j * SORT_THREADS) : 0;
+#pragma unroll
+    for (u32 j = 0; j < SELECT_FLIGHT; j++)
+      if (at + j * SORT_THREADS < n) f((u64)key_of(v[j]) ^ SIGN);
+  }
+}
+
+// select finds them among n values. counts is shared, of 256. For the whole block. Keys that follow each other often share a digit,
+// the first above all: a thread counts these by itself.
 DEVICE Selected select(const f64 *values, u32 n, u32 rank, u32 *counts, u64 *least) {
-  constexpr u64 sign = 1ull << 63; // unsigned keys
   u64 found = 0;
   u32 left = rank; // among those that share the digits found
   for (i32 shift = 56; shift >= 0; shift -= 8) {
     for (u32 i = thread_id(); i < 256; i += SORT_THREADS) counts[i] = 0;
     sync_block();
-    for (u32 i = thread_id(); i < n; i += SORT_THREADS) {
-      u64 key = (u64)key_of(load(values + i)) ^ sign;
-      if (shift == 56 || key >> (shift + 8) == found >> (shift + 8)) atomic_add(counts + (key >> shift & 255), 1);
-    }
+    u32 last = 0, alike = 0;
+    each_key(values, n, [&](u64 key) __attribute__((always_inline)) {
+      if (shift < 56 && key >> (shift + 8) != found >> (shift + 8)) return;
+      const u32 digit = (u32)(key >> shift) & 255;
+      if (digit != last && alike) atomic_add(counts + last, alike), alike = 0;
+      last = digit;
+      alike++;
+    });
+    if (alike) atomic_add(counts + last, alike);
     sync_block();
     u32 digit = 0;
     while (left >= counts[digit]) left -= counts[digit++];
@@ -72,13 +91,16 @@ DEVICE Selected select(const f64 *values, u32 n, u32 rank, u32 *counts, u64 *lea
   // The next one is equal if more values than up to this rank are; else the least of the larger ones.
   if (thread_id() == 0) counts[0] = 0, *least = ~0ull;
   sync_block();
-  for (u32 i = thread_id(); i < n; i += SORT_THREADS) {
-    u64 key = (u64)key_of(load(values + i)) ^ sign;
-    if (key <= found) atomic_add(counts, 1);
-    else atomic_min(least, key);
-  }
+  u32 up_to = 0;
+  u64 above = ~0ull;
+  each_key(values, n, [&](u64 key) __attribute__((always_inline)) {
+    if (key <= found) up_to++;
+    else above = MIN(above, key);
+  });
+  if (up_to) atomic_add(counts, up_to);
+  if (above != ~0ull) atomic_min(least, above);
   sync_block();
-  Selected r = {(i64)(found ^ sign), (i64)((counts[0] > rank + 1 ? found : *least) ^ sign)};
+  Selected r = {(i64)(found ^ SIGN), (i64)((counts[0] > rank + 1 ? found : *least) ^ SIGN)};
   sync_block();
   return r;
 }
