@@ -66,15 +66,18 @@ type family struct {
 	moments     [7]int // column of the plan, -1 if not asked for
 	m2          bool
 	any         bool // any moment
+	counts      bool // and it is the count alone
 	percentiles []int
 	first       int // column of the first percentile; the others follow
 }
+
+var noMoments = [7]int{-1, -1, -1, -1, -1, -1, -1}
 
 // newFamilies takes a plan's columns apart.
 func newFamilies(columns []carbonara.Column) []family {
 	var all []family
 	for _, rate := range []bool{false, true} {
-		f := family{rate: rate, moments: [7]int{-1, -1, -1, -1, -1, -1, -1}}
+		f := family{rate: rate, moments: noMoments}
 		for i, c := range columns {
 			if c.IsRate() != rate {
 				continue
@@ -89,6 +92,9 @@ func newFamilies(columns []carbonara.Column) []family {
 			f.moments[c.Base()], f.any = i, true
 			f.m2 = f.m2 || c.Base() == carbonara.ColumnM2
 		}
+		counted := f.moments
+		counted[carbonara.ColumnCount] = -1
+		f.counts = f.any && counted == noMoments
 		if f.any || len(f.percentiles) > 0 {
 			all = append(all, f)
 		}

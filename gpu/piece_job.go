@@ -176,7 +176,7 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 		fractions := p.at.fractions
 		for f := range p.families {
 			family := &p.families[f]
-			if family.any && !p.levels[j].walked {
+			if family.any && (!p.levels[j].walked || family.counts) {
 				if err := p.launchMoments(lane, j, f); err != nil {
 					return err
 				}
@@ -190,7 +190,7 @@ func (p *piece) launch(lane *Lane, multiprocessors int) error {
 		}
 	}
 	for f := range p.families {
-		if p.families[f].any && len(p.together) > 0 {
+		if p.families[f].any && !p.families[f].counts && len(p.together) > 0 {
 			if err := p.launchLevels(lane, f); err != nil {
 				return err
 			}
@@ -284,8 +284,21 @@ func (p *piece) valuesOf(f *family) cu.DevicePtr {
 	return p.block.At(p.at.values)
 }
 
+// launchCounts queues what needs no values.
+func (p *piece) launchCounts(lane *Lane, j, f int) error {
+	l, family := &p.levels[j], &p.families[f]
+	params := lane.Params()
+	p.runs(params, j, family.rate)
+	params.U32(0) // the struct ends at a multiple of 8
+	params.Ptr(p.openRows(j, f)).Ptr(p.momentColumn(j, family, carbonara.ColumnCount))
+	return lane.Launch(p.program.counts, blocks(l.bound, countsRuns), countsRuns, 0)
+}
+
 func (p *piece) launchMoments(lane *Lane, j, f int) error {
 	l, family := &p.levels[j], &p.families[f]
+	if family.counts {
+		return p.launchCounts(lane, j, f)
+	}
 	params := lane.Params().Ptr(p.valuesOf(family))
 	p.runs(params, j, family.rate)
 	params.U32(0) // the struct ends at a multiple of 8

@@ -13,7 +13,8 @@ type program struct {
 	cut              [4]cu.Function // by layout; then from the runs of a finer granularity
 	differences      cu.Function
 	moments          [2][2]cu.Function // [long][m2]
-	momentsLevels    [2]cu.Function    // [m2]
+	counts           cu.Function
+	momentsLevels    [2]cu.Function // [m2]
 	extremes         cu.Function
 	percentilesShort cu.Function
 	percentilesWarp  cu.Function
@@ -39,6 +40,7 @@ const (
 	levelsAtOnce, levelThread = 8, 32  // of moments_levels; threads for each granularity
 	extremeThreads            = 128
 	extremeRuns               = 16  // a block
+	countsRuns                = 128 // a block, one a thread
 	longFrom                  = 24  // measures a run, from which a lane for each run beats copying whole stretches
 	walkFrom                  = 200 // and from which several granularities are walked together
 )
@@ -54,7 +56,7 @@ func loadProgram(e *Engine) (*program, error) {
 		"cut_runs": &p.cut[cutRuns], "differences": &p.differences,
 		"moments_short_plain": &p.moments[0][0], "moments_short_m2": &p.moments[0][1],
 		"moments_long_plain": &p.moments[1][0], "moments_long_m2": &p.moments[1][1],
-		"moments_levels_plain": &p.momentsLevels[0], "moments_levels_m2": &p.momentsLevels[1], "extremes": &p.extremes,
+		"moments_levels_plain": &p.momentsLevels[0], "moments_levels_m2": &p.momentsLevels[1], "extremes": &p.extremes, "counts": &p.counts,
 		"unpack_values": &p.unpackValues, "unpack_times": &p.unpackTimes,
 		"percentiles_short": &p.percentilesShort, "percentiles_warp": &p.percentilesWarp, "percentiles_long": &p.percentilesLong,
 	} {

@@ -294,6 +294,7 @@ func TestResamplerLevels(t *testing.T) {
 		"nine":    {nine, allMoments},
 		"rates":   {nine, withRates(slices.Clone(allMoments))},
 		"sums":    {nine, []carbonara.Method{carbonara.Mean}},
+		"counts":  {nine, withRates([]carbonara.Method{carbonara.Count})},
 		"largest": {nine, []carbonara.Method{carbonara.Max.Rate()}},
 		"order":   {nine[:6], orderMethods},
 		"doubled": {doubled, allMoments},
@@ -345,7 +346,7 @@ func TestResamplerRandomShapes(t *testing.T) {
 			for range 1 + rng.IntN(4) {
 				granularities = append(granularities, widths[rng.IntN(len(widths))])
 			}
-			methods := [][]carbonara.Method{allMoments, orderMethods, {carbonara.Max}, {carbonara.Median}, {carbonara.Mean, carbonara.Sum}}[rng.IntN(5)]
+			methods := [][]carbonara.Method{allMoments, orderMethods, {carbonara.Max}, {carbonara.Median}, {carbonara.Mean, carbonara.Sum}, {carbonara.Count}}[rng.IntN(6)]
 			if rng.IntN(2) == 0 {
 				methods = withRates(slices.Clone(methods))
 			}

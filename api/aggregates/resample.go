@@ -55,11 +55,6 @@ func (r *resampling) read(e *evaluator, j int, dst []float64) error {
 	if len(values) != len(dst) {
 		panic("aggregates: a resampled column has other rows than its neighbours")
 	}
-	if j == len(r.in.series)-1 && r.lender != nil { // nobody is expected to read more
-		r.batch.Release()
-		r.result.Release()
-		r.from, r.to = 0, 0
-	}
 	return nil
 }
 
@@ -68,6 +63,7 @@ func (r *resampling) fill(e *evaluator, from int) error {
 	r.from, r.to = from, from
 	rows, to := len(r.in.times), min(from+r.atOnce, len(r.in.series))
 	b := &r.batch
+	defer b.Release() // unlike the result, which may be read again
 	b.Reset(r.lender)
 	b.Grow((to - from) * rows)
 	b.Values = b.Values[:(to-from)*rows]

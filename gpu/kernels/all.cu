@@ -1,4 +1,5 @@
 // All kernels, as one unit to compile.
+#include "counts.cu"
 #include "cut.cu"
 #include "differences.cu"
 #include "ladder.cu"
