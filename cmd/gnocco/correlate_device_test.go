@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestCorrelateDeviceChoice(t *testing.T) {
@@ -69,6 +70,7 @@ func TestCorrelateOnADevice(t *testing.T) {
 
 // servedCorrelation is what the API answers.
 type servedCorrelation struct {
+	ID       string
 	State    string
 	Groups   int
 	Constant []string
@@ -108,7 +110,12 @@ func TestServeCorrelatesOnADevice(t *testing.T) {
 	bodies := []string{`"needed_overlap": 0`, `"lag": 2`, `"top": 3`, `"top_per_metric": 1`, `"threshold": 0.5, "lag": 1`}
 	ask := func(s *served, body string) (answer servedCorrelation) {
 		t.Helper()
-		s.call(http.MethodPost, "/v1/correlations", `{"aggregation": "sum", "metrics": ["`+strings.Join(ids, `", "`)+`"], `+body+`}`, http.StatusOK, &answer)
+		status := s.callAny(http.MethodPost, "/v1/correlations", `{"aggregation": "sum", "metrics": ["`+strings.Join(ids, `", "`)+`"], `+body+`}`,
+			&answer, http.StatusOK, http.StatusAccepted)
+		for status == http.StatusAccepted && answer.State == "running" { // it takes longer than a request is kept waiting
+			time.Sleep(50 * time.Millisecond)
+			s.call(http.MethodGet, "/v1/correlations/"+answer.ID, "", http.StatusOK, &answer)
+		}
 		if answer.State != "done" || answer.Groups != 300 || len(answer.Pairs) == 0 {
 			t.Errorf("%s: got %+v", body, answer)
 		}

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -141,6 +142,12 @@ func (s *served) end(signal syscall.Signal) int {
 // call sends a request as admin and decodes the answer, which must have this status, into answer unless nil.
 func (s *served) call(method, path, body string, status int, answer any) {
 	s.t.Helper()
+	s.callAny(method, path, body, answer, status)
+}
+
+// callAny is call for an answer with any of these statuses, which it returns.
+func (s *served) callAny(method, path, body string, answer any, statuses ...int) int {
+	s.t.Helper()
 	request, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
@@ -153,14 +160,15 @@ func (s *served) call(method, path, body string, status int, answer any) {
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != status {
-		s.t.Fatalf("%s %s: %d, want %d: %s (%v)", method, path, response.StatusCode, status, text, err)
+	if err != nil || !slices.Contains(statuses, response.StatusCode) {
+		s.t.Fatalf("%s %s: %d, want %d: %s (%v)", method, path, response.StatusCode, statuses, text, err)
 	}
 	if answer != nil {
 		if err := json.Unmarshal(text, answer); err != nil {
 			s.t.Fatalf("%s %s: %v in %s", method, path, err, text)
 		}
 	}
+	return response.StatusCode
 }
 
 // measures reads aggregates, as [timestamp granularity value] lines.
