@@ -27,7 +27,7 @@ func (r *Ranked) At(rank int) float64 {
 		place(r.keys[r.placed:], rank-r.placed)
 		r.placed = rank + 1
 	}
-	return valueOfKey(r.keys[rank])
+	return unrank(r.keys[rank])
 }
 
 // Sort makes all ranks cheap: that is faster from a handful of them on.
@@ -36,20 +36,15 @@ func (r *Ranked) Sort() {
 	r.placed = len(r.keys)
 }
 
-const lastKey = math.MaxInt64 // of every NaN
+const lastKey = math.MaxInt64
 
-// keyOf orders as numbers do.
+// keyOf is the value's rank among all numbers, by which they are compared as integers; every NaN has the last.
 func keyOf(v float64) int64 {
 	if v != v {
 		return lastKey
 	}
-	return flipKey(int64(math.Float64bits(v)))
+	return rank(v)
 }
-
-func valueOfKey(key int64) float64 { return math.Float64frombits(uint64(flipKey(key))) }
-
-// flipKey is its own inverse: it turns around the order of what has the sign.
-func flipKey(b int64) int64 { return b ^ int64(uint64(b>>63)>>1) }
 
 // fewKeys are sorted rather than divided.
 const fewKeys = 12

@@ -1,6 +1,10 @@
 package aggregates
 
-import "gnocco/carbonara"
+import (
+	"slices"
+
+	"gnocco/carbonara"
+)
 
 // batchValues is how many values a batch for a device holds at most: 64 MiB with their times.
 const batchValues = 4 << 20
@@ -63,16 +67,23 @@ func (r *resampling) fill(e *evaluator, from int) error {
 	r.from, r.to = from, from
 	rows, to := len(r.in.times), min(from+r.atOnce, len(r.in.series))
 	b := &r.batch
-	defer b.Release() // unlike the result, which may be read again
-	b.Reset(r.lender)
-	b.Grow((to - from) * rows)
-	b.Values = b.Values[:(to-from)*rows]
+	if r.lender == nil { // a column, whose times are those of all
+		b.Timestamps, b.Values, b.Series = r.groups.Times, slices.Grow(b.Values[:0], rows)[:rows], b.Series[:0]
+	} else {
+		defer b.Release() // unlike the result, which may be read again
+		b.Reset(r.lender)
+		b.Grow((to - from) * rows)
+		b.Values = b.Values[:(to-from)*rows]
+		for range to - from {
+			b.Timestamps = append(b.Timestamps, r.groups.Times...)
+		}
+	}
 	for j := from; j < to; j++ {
 		s := carbonara.Series{Plan: r.plan, From: (j - from) * rows, To: (j - from + 1) * rows}
 		if err := r.in.read(j, b.Values[s.From:s.To]); err != nil {
 			return err
 		}
-		b.Series, b.Timestamps = append(b.Series, s), append(b.Timestamps, r.groups.Times...)
+		b.Series = append(b.Series, s)
 	}
 	if err := r.resampler.Resample(e.ctx, b, &r.result); err != nil {
 		return err
