@@ -7,7 +7,17 @@ VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || ec
 FUZZTIME ?= 10s
 COUNT ?= 10
 
-.PHONY: help build kernels demo test race modules fuzz lint conformance conformance-newest differential client generated check bench-compare clean
+TEST = go test -json -p $(shell expr $$(nproc) + 1)
+SUM = go run ./tools/testsum
+
+# What runs concurrently.
+RACE = $(foreach room,api bench cluster cmd correlate gpu ingest internal metricd query statsd storage,$(if $(wildcard $(room)),./$(room)/...))
+# What ends processes and cuts power.
+CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
+# What -short shortens, beside those.
+FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
+
+.PHONY: help build bench kernels demo test race crash full long modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -15,22 +25,34 @@ help: ## this list
 build: ## bin/gnocco, bin/metricd
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
 
+bench: build ## bin/gnocco-bench, which measures bin/gnocco
+	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco-bench
+
 kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
 	gpu/kernels/build.sh
 
 demo: build ## serve on port 8041 with this machine's figures coming in; FOR=30s to stop by itself
 	./bin/gnocco demo $(if $(FOR),--for $(FOR))
 
-test: ## all tests
-	@set -o pipefail; go test -json ./... | go run ./tools/testsum
+test: ## the tests of every package; what takes minutes with fewer rounds (crash and full have them all)
+	@set -o pipefail; $(TEST) -short ./... | $(SUM)
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; CGO_ENABLED=1 go test -race -short -json ./storage/... ./metricd/... ./api/... ./correlate/... ./internal/... ./gpu/... ./cmd/... | go run ./tools/testsum
+	@set -o pipefail; CGO_ENABLED=1 $(TEST) -race -short $(RACE) | $(SUM)
+
+crash: ## processes are killed, stopped and cut off, power fails at every write: all rounds
+	@set -o pipefail; $(TEST) $(CRASH) | $(SUM)
+
+full: ## the other tests that -short shortens, at full length
+	@set -o pipefail; $(TEST) $(FULL) | $(SUM)
+
+long: ## hundreds of rounds of what is random, for hours, with a line in docs/long-runs.md; ONLY="chaos damage" SCALE=0.1
+	tools/long.sh
 
 modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server
 	cd deploy/check && go vet ./...
 	cd tests/etcd && go vet ./...
-	@set -o pipefail; for module in deploy/check tests/etcd; do (cd $$module && go test -json ./...) || exit; done | go run ./tools/testsum
+	@set -o pipefail; for module in deploy/check tests/etcd; do (cd $$module && $(TEST) ./...) || exit; done | $(SUM)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)
@@ -57,7 +79,10 @@ client: build ## Gnocchi's command-line client against bin/gnocco
 generated: ## generated files are what their sources say
 	tools/generated.sh
 
-check: lint test race modules fuzz conformance generated ## what CI runs
+perf: ## central benchmarks, red if slower than the revision before: BASE=revision
+	go run ./tools/perfgate $(if $(BASE),-base $(BASE))
+
+check: lint test race crash full modules conformance fuzz generated perf ## what CI runs
 
 bench-compare: ## benchmarks of this tree against REF, by turns
 	@test -n "$(REF)" || { echo "usage: make bench-compare REF=main [PACKAGES=./carbonara] [COUNT=10]"; exit 2; }

@@ -1,22 +1,49 @@
 // Package gnocco is the map of Gnocco, a time-series database that speaks Gnocchi's REST API. It holds that API's
 // description, openapi.yaml, and no code.
 //
-// Measures come in at api, are kept by storage/incoming, and are turned into aggregates by metricd, which keeps them in
-// storage/archive; api reads them from there. Imports point down:
+// A measure goes api → ingest → storage/incoming → metricd → carbonara → storage/archive. A read goes api → query →
+// cluster → metricd → storage/archive → carbonara. Imports point down:
 //
-//	cmd/gnocco         flags, configuration, wiring
-//	api                HTTP in and out; api/measures decodes bodies of measures, api/prometheus and api/influxdb those of others,
-//	                   and api/policy has the rules of who may do what
-//	statsd             measures by UDP
-//	metricd            workers: own sacks, process, expunge
-//	internal/server    one process of a cluster: holds its share of the stores; internal/peer is how processes talk
-//	storage            index, incoming and archive: Pebble stores; engine opens them; claim says who may
-//	model              the nouns and their rules; model/filter finds resources
-//	correlate          which of many columns say the same: all pairs, from memory or CSV
-//	carbonara          a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
+//	cmd/gnocco            flags and subcommands; cmd/gnocco/internal has what only they need
+//	cmd/{metricd,gnocco-bench}                 one subcommand under its own name; the benchmarks' program
+//	cmd/gnocco/internal/{csvimport,demo,fsck,inspect,offline,pairplot,pairs}
+//	cmd/internal/{bytesize,devices}            what both programs need
+//	internal/server       wires one process and starts it
+//	api                   HTTP in and out: route, authorize, decode, call, encode
+//	api/{auth,policy}     who sent a request; who may do what
+//	api/{measures,prometheus,influxdb}         bodies of measures, ours and other databases'
+//	api/promql            parameters and answers of Prometheus' API
+//	api/{text,viewer}     numbers and rows as text; the page that shows openapi.yaml
+//	statsd                measures by UDP
+//	query                 what a read means
+//	query/{aggregates,correlations}            the language of dynamic aggregates; correlations of stored metrics
+//	query/{promql,postings}                    PromQL over archives; the labels of all metrics, in memory
+//	ingest                names become metrics, measures reach the incoming store; every protocol uses it
+//	cluster               one process among several: reconcile loops, ownership, routing of reads
+//	cluster/{peer,datafolder}                  how processes talk; what lies where in the data folder
+//	metricd               workers: own sacks, process, expunge
+//	storage               the error of bytes that do not decode
+//	storage/{index,incoming,archive,engine}    Pebble stores, and how they are opened
+//	storage/claim         who may open which store
+//	storage/claim/{etcd,claimtest}             the same by etcd; a trial for all kinds
+//	model                 the nouns and their rules
+//	model/filter          which resources a search is after
+//	carbonara             a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
+//	carbonara/intcodec    the integer codec
+//	correlate             which of many columns say the same: all pairs, from memory or CSV
+//	correlate/{csv,tile,correlatetest}         columns from CSV; the inner product; what engines are tested by
+//	gpu/device            a CUDA device: memory, streams, and the goroutine that owns it
+//	gpu/device/devicetest a device, or its stand-in, for tests
+//	gpu/resample          the resampler on devices
+//	gpu/correlate         the correlation engine on devices
+//	gpu/{kernels,cu,cu/cutest}                 kernels and their PTX; the driver's calls; a driver without a device
+//	bench                 the benchmarks; no part of the server
+//	bench/{correlation,device,device/kernels,formats,pattern,report}
+//	internal/{budget,client,decimal,diskprobe,golden,keystone,lint,pause,shutdown,simd,testnode,testprogram,version}    helpers with several users
 //
-// api and metricd do not know each other: internal/server hands one to the other. Read carbonara's package comment for what
-// aggregates mean, then model's, then that of the package that you are after.
+// api and metricd do not know each other: query has the interface that cluster implements, and internal/server hands
+// one to the other. Read carbonara's package comment for what aggregates mean, then model's, then that of the package
+// that you are after.
 package gnocco
 
 import _ "embed"

@@ -4,27 +4,19 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
-	"gnocco/api/aggregates"
+	"gnocco/api/auth"
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/query"
+	"gnocco/query/aggregates"
 )
 
-// aggregatesQuery is what the parameters of an evaluation ask for.
-type aggregatesQuery struct {
-	from, to    carbonara.Timestamp
-	granularity time.Duration // 0: all that the metrics have in common
-	options     aggregates.Options
-	memory      *valueMemory // of what is read; whoever made the query releases it once the answer is written
-}
-
 // postAggregates answers what operations on the aggregates of metrics come to.
-func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
 	useHistory, err := parseBool(values, "use_history", false)
 	if err != nil {
@@ -41,13 +33,13 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if exact && useHistory {
 		return badArgument("exact", "Does not go with use_history, which weighs aggregates")
 	}
-	query, err := parseAggregatesQuery(values, carbonara.FromTime(a.Now()))
+	read, err := a.parseRead(r, who)
 	if err != nil {
 		return err
 	}
-	defer query.memory.release()
+	defer read.Values.Release()
 	if !values.Has("fill") && !values.Has("needed_overlap") {
-		query.options.Fill = aggregates.DropNA
+		read.Options.Fill = aggregates.DropNA
 	}
 	body, err := a.decodeBody(w, r)
 	if err != nil {
@@ -57,7 +49,7 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if object, ok := body.(map[string]any); ok && (object["resource_type"] != nil || object["search"] != nil) {
 		keys = append(keys, "resource_type*", "search*")
 	}
-	fields, err := input{value: body}.fields(keys...)
+	fields, err := jsonValue{value: body}.fields(keys...)
 	if err != nil {
 		return err
 	}
@@ -65,9 +57,12 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
+	if w, err = a.turn(w, r, who); err != nil {
+		return err
+	}
 	if len(keys) > 1 {
 		search := aggregatesSearch{
-			who: who, query: query, operation: operation, details: details, useHistory: useHistory,
+			who: who, read: read, operation: operation, details: details, useHistory: useHistory,
 			groupBy: slices.Compact(slices.Sorted(slices.Values(values["groupby"]))),
 		}
 		return a.aggregateResources(w, r, &search, fields)
@@ -76,27 +71,27 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
-	results, err := a.evaluate(r.Context(), operation, found, &query)
+	results, err := a.reader.Evaluate(r.Context(), operation, found, read)
 	if err != nil {
 		return err
 	}
-	out := rowWriter{w: w}
-	out.raw(`{"measures": `)
+	out := newRowWriter(w)
+	out.Raw(`{"measures": `)
 	out.results(found, results)
 	if details {
 		listed := make([]listedMetric, len(metrics))
 		for i, metric := range metrics {
 			listed[i] = listMetric(metric)
 		}
-		out.raw(`, "references": `)
-		out.json(listed)
+		out.Raw(`, "references": `)
+		out.JSON(listed)
 	}
-	out.raw("}")
-	return out.finish()
+	out.Raw("}")
+	return out.Finish()
 }
 
 // parseOperations reads operations, whose faults Gnocchi's clients know by these words.
-func parseOperations(in input, exact bool) (*aggregates.Operation, error) {
+func parseOperations(in jsonValue, exact bool) (*aggregates.Operation, error) {
 	operation, err := aggregates.Parse(in.value)
 	if exact && err == nil {
 		operation, err = operation.Exact()
@@ -124,7 +119,7 @@ func parseOperations(in input, exact bool) (*aggregates.Operation, error) {
 }
 
 // findReferences looks up the metrics whose IDs the operation names; metrics has each once, in the order of their IDs.
-func (a *api) findReferences(who *Identity, operation *aggregates.Operation) (metrics []*model.Metric, found []foundMetric, err error) {
+func (a *api) findReferences(who *auth.Identity, operation *aggregates.Operation) (metrics []*model.Metric, found []query.Operand, err error) {
 	ids := make([]uuid.UUID, len(operation.References))
 	for i, reference := range operation.References {
 		if ids[i], err = model.ParseUUID(reference.Name); err != nil {
@@ -140,7 +135,7 @@ func (a *api) findReferences(who *Identity, operation *aggregates.Operation) (me
 			missing = append(missing, id.String())
 			continue
 		}
-		found = append(found, foundMetric{metric: metric, reference: i, aggregation: operation.References[i].Aggregation})
+		found = append(found, query.Operand{Metric: metric, Reference: i, Aggregation: operation.References[i].Aggregation})
 		metrics = append(metrics, metric)
 	}
 	if len(missing) > 0 {
@@ -149,7 +144,7 @@ func (a *api) findReferences(who *Identity, operation *aggregates.Operation) (me
 			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
 		}}
 	}
-	if err := a.enforceAll(who, "get metric", metrics); err != nil {
+	if err := a.enforceMetrics(who, "get metric", metrics); err != nil {
 		return nil, nil, err
 	}
 	return uniqueMetrics(metrics), found, nil
@@ -170,35 +165,35 @@ func pairs(references []aggregates.Reference) [][2]string {
 	return shown
 }
 
-// parseAggregatesQuery reads the parameters that all ways to aggregate across metrics have.
-func parseAggregatesQuery(values url.Values, now carbonara.Timestamp) (aggregatesQuery, error) {
-	query := aggregatesQuery{to: carbonara.MaxTimestamp, memory: new(valueMemory)}
-	query.options.HasFrom, query.options.HasTo = values.Has("start"), values.Has("stop")
-	query.options.NeededOverlap = 100
-	fail := func(err error) (aggregatesQuery, error) { return aggregatesQuery{}, err }
+// parseRead reads the parameters that all ways to aggregate across metrics have. The caller releases the Values.
+func (a *api) parseRead(r *http.Request, who *auth.Identity) (*query.Read, error) {
+	values, now := r.URL.Query(), carbonara.FromTime(a.now())
+	read := &query.Read{To: carbonara.MaxTimestamp, Staleness: stalenessOf(r.Context()), Rows: query.NewRows(a.limitsOf(who).Rows), Values: new(query.Arena)}
+	read.Options.HasFrom, read.Options.HasTo = values.Has("start"), values.Has("stop")
+	read.Options.NeededOverlap = 100
 	if values.Has("needed_overlap") {
 		var ok bool
-		if query.options.NeededOverlap, ok = model.ParseNumber(values.Get("needed_overlap")); !ok {
-			return fail(badArgument("needed_overlap", "Must be a number"))
+		if read.Options.NeededOverlap, ok = model.ParseNumber(values.Get("needed_overlap")); !ok {
+			return nil, badArgument("needed_overlap", "Must be a number")
 		}
 	}
-	if err := parseInstant(values, "start", now, &query.from); err != nil {
-		return fail(err)
+	if err := parseInstant(values, "start", now, &read.From); err != nil {
+		return nil, err
 	}
-	if err := parseInstant(values, "stop", now, &query.to); err != nil {
-		return fail(err)
+	if err := parseInstant(values, "stop", now, &read.To); err != nil {
+		return nil, err
 	}
 	if values.Has("granularity") {
 		var err error
-		if query.granularity, err = model.ParseTimespan(values.Get("granularity")); err != nil {
-			return fail(badArgument("granularity", err.Error()))
+		if read.Granularity, err = model.ParseTimespan(values.Get("granularity")); err != nil {
+			return nil, badArgument("granularity", err.Error())
 		}
 	}
 	if values.Has("fill") {
 		var ok bool
-		if query.options.Fill, ok = aggregates.ParseFill(values.Get("fill")); !ok {
-			return fail(badArgument("fill", "Must be a float, 'dropna', 'null', 'ffill', 'bfill', 'full_ffill' or 'full_bfill'"))
+		if read.Options.Fill, ok = aggregates.ParseFill(values.Get("fill")); !ok {
+			return nil, badArgument("fill", "Must be a float, 'dropna', 'null', 'ffill', 'bfill', 'full_ffill' or 'full_bfill'")
 		}
 	}
-	return query, nil
+	return read, nil
 }

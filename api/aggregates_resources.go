@@ -13,16 +13,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/api/aggregates"
-	"gnocco/carbonara"
+	"gnocco/api/auth"
+	"gnocco/api/text"
 	"gnocco/model"
 	"gnocco/model/filter"
+	"gnocco/query"
+	"gnocco/query/aggregates"
 )
 
 // aggregatesSearch is an operation on the metrics of the resources that a search finds.
 type aggregatesSearch struct {
-	who        *Identity
-	query      aggregatesQuery
+	who        *auth.Identity
+	read       *query.Read
 	operation  *aggregates.Operation
 	groupBy    []string // attributes, ascending; none: all resources together
 	details    bool
@@ -36,7 +38,7 @@ type resourceGroup struct {
 }
 
 // aggregateResources answers for the resources that the body searches.
-func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search *aggregatesSearch, fields map[string]input) error {
+func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search *aggregatesSearch, fields map[string]jsonValue) error {
 	name, err := fields["resource_type"].text(0)
 	if err != nil {
 		return err
@@ -54,7 +56,7 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 	if err != nil {
 		return err
 	}
-	out := rowWriter{w: w}
+	out := newRowWriter(w)
 	switch {
 	case history:
 		err = a.aggregateHistory(r.Context(), search, groupResources(resources, name, search.groupBy), name, &out)
@@ -72,20 +74,20 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 	if err != nil {
 		return err
 	}
-	return out.finish()
+	return out.Finish()
 }
 
 // searchFilter reads a filter of resources, as a tree or as text.
-func (in input) searchFilter() (*filter.Expr, error) {
+func (in jsonValue) searchFilter() (*filter.Expr, error) {
 	if text, ok := in.value.(string); ok {
 		return parseFilterText(text)
 	}
 	return in.filter()
 }
 
-// findSorted returns the resources, or with history all their states, that a filter matches among those that who may
+// findSorted returns the resources, or with history all their states, that a filter matches and the user may
 // search, in the order of these attributes (none: the usual one), with their metrics.
-func (a *api) findSorted(ctx context.Context, who *Identity, kind *model.ResourceType, expr *filter.Expr, history bool, attributes []string) ([]*model.Resource, error) {
+func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.ResourceType, expr *filter.Expr, history bool, attributes []string) ([]*model.Resource, error) {
 	if len(attributes) == 0 {
 		attributes = filter.DefaultOrder
 	}
@@ -105,7 +107,7 @@ func (a *api) findSorted(ctx context.Context, who *Identity, kind *model.Resourc
 func groupResources(resources []*model.Resource, kind string, attributes []string) []resourceGroup {
 	var groups []resourceGroup
 	for _, r := range resources {
-		shown := appendJSON(nil, resourceJSON{Resource: asType(r, kind), only: attributes})
+		shown := text.AppendJSON(nil, resourceJSON{Resource: asType(r, kind), only: attributes})
 		if last := len(groups) - 1; last >= 0 && bytes.Equal(groups[last].shown, shown) {
 			groups[last].resources = append(groups[last].resources, r)
 			continue
@@ -127,8 +129,8 @@ func noSuchMetric(operation *aggregates.Operation) *Error {
 }
 
 // findNamed looks up the metrics of resources whose names match the operation's patterns.
-func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Resource) ([]foundMetric, error) {
-	var found []foundMetric
+func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Resource) ([]query.Operand, error) {
+	var found []query.Operand
 	for _, r := range resources {
 		names := slices.Sorted(maps.Keys(r.Metrics))
 		for i, reference := range operation.References {
@@ -140,7 +142,7 @@ func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Reso
 				if metric == nil {
 					continue // deleted meanwhile
 				}
-				found = append(found, foundMetric{metric: metric, reference: i, aggregation: reference.Aggregation, resource: r, pattern: reference.Name})
+				found = append(found, query.Operand{Metric: metric, Reference: i, Aggregation: reference.Aggregation, Resource: r, Pattern: reference.Name})
 			}
 		}
 	}
@@ -156,27 +158,27 @@ func (a *api) aggregateNamed(ctx context.Context, search *aggregatesSearch, reso
 	if err != nil {
 		return nil, err
 	}
-	results, err := a.evaluate(ctx, search.operation, found, &search.query)
+	results, err := a.reader.Evaluate(ctx, search.operation, found, search.read)
 	if err != nil {
 		return nil, err
 	}
 	return func(out *rowWriter) {
-		out.raw(`{"measures": `)
+		out.Raw(`{"measures": `)
 		out.results(found, results)
 		if search.details {
-			out.raw(`, "references": `)
-			out.json(references(found, kind))
+			out.Raw(`, "references": `)
+			out.JSON(references(found, kind))
 		}
-		out.raw("}")
+		out.Raw("}")
 	}, nil
 }
 
 // references shows the resources whose metrics were read, each once.
-func references(found []foundMetric, kind string) []resourceJSON {
+func references(found []query.Operand, kind string) []resourceJSON {
 	shown := []resourceJSON{}
 	for i := range found {
-		if i == 0 || found[i].resource != found[i-1].resource {
-			shown = append(shown, showResource(asType(found[i].resource, kind)))
+		if i == 0 || found[i].Resource != found[i-1].Resource {
+			shown = append(shown, showResource(asType(found[i].Resource, kind)))
 		}
 	}
 	return shown
@@ -210,9 +212,9 @@ func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, gro
 			continue
 		}
 		shown = append(shown, func(out *rowWriter) {
-			out.raw(fmt.Sprintf(`{"group": %s, "measures": `, groups[i].shown))
+			out.Raw(fmt.Sprintf(`{"group": %s, "measures": `, groups[i].shown))
 			write(out)
-			out.raw("}")
+			out.Raw("}")
 		})
 	}
 	if len(shown) == 0 {
@@ -224,18 +226,18 @@ func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, gro
 
 // list writes a list of what each of writes writes.
 func (o *rowWriter) list(writes []func(*rowWriter)) {
-	o.raw("[")
+	o.Raw("[")
 	for i, write := range writes {
 		if i > 0 {
-			o.raw(", ")
+			o.Raw(", ")
 		}
 		write(o)
 	}
-	o.raw("]")
+	o.Raw("]")
 }
 
 // postResourceAggregation is the aggregation API for the metrics of one name of the resources that a filter finds.
-func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	kind, err := a.Index.ResourceType(param(r, "type"))
 	if err != nil {
 		return err
@@ -243,6 +245,9 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 	values := r.URL.Query()
 	expr, err := a.requestFilter(w, r)
 	if err != nil {
+		return err
+	}
+	if w, err = a.turn(w, r, who); err != nil {
 		return err
 	}
 	groupBy := slices.Compact(slices.Sorted(slices.Values(values["groupby"])))
@@ -253,38 +258,38 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 		}
 		return err
 	}
-	query, err := parseAggregation(values, carbonara.FromTime(a.Now()))
+	read, err := a.parseAggregation(r, who)
 	if err != nil {
 		return err
 	}
-	defer query.memory.release()
-	out := rowWriter{w: w}
+	defer read.Values.Release()
+	out := newRowWriter(w)
 	name := param(r, "name")
 	if len(groupBy) == 0 {
-		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, resources), &query)
+		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, resources), read)
 		if err != nil {
 			return err
 		}
 		write(&out)
-		return out.finish()
+		return out.Finish()
 	}
 	var writes []func(*rowWriter)
 	for _, group := range groupResources(resources, kind.Name, groupBy) {
-		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, group.resources), &query)
+		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, group.resources), read)
 		if err != nil {
 			return err
 		}
 		writes = append(writes, func(out *rowWriter) {
-			out.raw(fmt.Sprintf(`{"group": %s, "measures": `, group.shown))
+			out.Raw(fmt.Sprintf(`{"group": %s, "measures": `, group.shown))
 			write(out)
-			out.raw("}")
+			out.Raw("}")
 		})
 	}
 	out.list(writes)
-	return out.finish()
+	return out.Finish()
 }
 
-// isPagination tells whether err is about sort keys.
+// isPagination reports whether err is about sort keys.
 func isPagination(err error) bool {
 	var field *model.FieldError
 	return errors.As(err, &field) && field.Field == "sort"

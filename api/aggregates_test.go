@@ -125,7 +125,7 @@ func TestAggregatesOfResources(t *testing.T) {
 // A resource counts for a group only while it was in it, and a period that it was in it for half counts by half.
 func TestAggregatesUseHistory(t *testing.T) {
 	now := int64(1000)
-	s := newServer(t, func(o *api.Options) { o.Now = clock(&now) })
+	s := newServer(t, func(o *api.Options) { o.SetNow(clock(&now)) })
 	s.create(t, "/v1/archive_policy", `{"name":"p","definition":[{"granularity":100}]}`, "user", "admin")
 	s.create(t, "/v1/resource/generic", `{"id":"r","project_id":"a","metrics":{"m":{"archive_policy_name":"p"}}}`)
 	s.create(t, "/v1/resource/generic", `{"id":"q","project_id":"b","metrics":{"m":{"archive_policy_name":"p"}}}`)

@@ -4,40 +4,42 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"time"
 
-	"gnocco/api/aggregates"
+	"gnocco/api/auth"
+	"gnocco/api/text"
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/query"
+	"gnocco/query/aggregates"
 )
 
 // The aggregation API is older than operations, and still used: one aggregation across metrics.
 
 // aggregation is what its parameters ask for.
 type aggregation struct {
-	aggregatesQuery
-	aggregation   string   // of each metric
-	reaggregation string   // across the metrics
-	resample      grouping // nil: as stored
+	query.Read
+	aggregation   string         // of each metric
+	reaggregation string         // across the metrics
+	resample      query.Grouping // nil: as stored
 	refresh       bool
 	exact         bool // from moments, not from aggregates
 }
 
 // getAggregation aggregates the metrics that the query names, postAggregation those in the body.
-func (a *api) getAggregation(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a *api) getAggregation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
 	return a.aggregateMetrics(w, r, who, values["metric"], func(text string) error {
 		return badRequest("Invalid input: not a valid value: %s", text)
 	})
 }
 
-func (a *api) postAggregation(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a *api) postAggregation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	in := input{value: body}
+	in := jsonValue{value: body}
 	list, ok := body.([]any)
 	if !ok {
 		return in.fault("expected a list")
@@ -61,7 +63,7 @@ func refuseNoName(http.ResponseWriter, *http.Request) error {
 }
 
 // aggregateMetrics answers for metrics by ID; invalid makes the error for what is no ID.
-func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *Identity, ids []string, invalid func(text string) error) error {
+func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity, ids []string, invalid func(text string) error) error {
 	metrics := make([]*model.Metric, 0, len(ids))
 	for _, text := range ids {
 		id, err := model.ParseUUID(text)
@@ -75,56 +77,59 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *Iden
 		metrics = append(metrics, metric)
 	}
 	metrics = uniqueMetrics(metrics)
-	query, err := parseAggregation(r.URL.Query(), carbonara.FromTime(a.Now()))
+	read, err := a.parseAggregation(r, who)
 	if err != nil {
 		return err
 	}
-	defer query.memory.release()
-	write, err := a.aggregate(r.Context(), who, metrics, &query)
+	defer read.Values.Release()
+	if w, err = a.turn(w, r, who); err != nil {
+		return err
+	}
+	write, err := a.aggregate(r.Context(), who, metrics, read)
 	if err != nil {
 		return err
 	}
-	out := rowWriter{w: w}
+	out := newRowWriter(w)
 	write(&out)
-	return out.finish()
+	return out.Finish()
 }
 
 // aggregate reads the metrics, and returns what writes their aggregation as a list of rows. Parameters are judged only
 // where there is a metric, as in Gnocchi.
-func (a *api) aggregate(ctx context.Context, who *Identity, metrics []*model.Metric, query *aggregation) (func(*rowWriter), error) {
-	if err := a.enforceAll(who, "get metric", metrics); err != nil {
+func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*model.Metric, read *aggregation) (func(*rowWriter), error) {
+	if err := a.enforceMetrics(who, "get metric", metrics); err != nil {
 		return nil, err
 	}
 	if len(metrics) == 0 {
-		return func(out *rowWriter) { out.raw("[]") }, nil
+		return func(out *rowWriter) { out.Raw("[]") }, nil
 	}
-	if query.resample != nil && query.granularity == 0 {
+	if read.resample != nil && read.Granularity == 0 {
 		return nil, badRequest("A granularity must be specified to resample")
 	}
-	found := make([]foundMetric, len(metrics))
+	found := make([]query.Operand, len(metrics))
 	references := make([]aggregates.Reference, len(metrics))
 	for i, metric := range metrics {
-		found[i] = foundMetric{metric: metric, reference: i, aggregation: query.aggregation}
-		references[i] = aggregates.Reference{Name: metric.ID.String(), Aggregation: query.aggregation}
+		found[i] = query.Operand{Metric: metric, Reference: i, Aggregation: read.aggregation}
+		references[i] = aggregates.Reference{Name: metric.ID.String(), Aggregation: read.aggregation}
 	}
-	method, err := checkAggregation(metrics, query)
+	method, err := checkAggregation(metrics, read)
 	if err != nil {
 		return nil, err
 	}
-	if query.refresh {
-		if err := a.refresh(ctx, metrics); err != nil {
+	if read.refresh {
+		if err := a.reader.Refresh(ctx, metrics...); err != nil {
 			return nil, err
 		}
 	}
 	if len(metrics) == 1 {
-		return a.aggregateOne(ctx, metrics[0], method, query)
+		return a.aggregateOne(ctx, metrics[0], method, read)
 	}
 	var by aggregates.Grouping
 	var label []byte
-	if query.resample != nil {
-		by, label = resampleGrouping{query.resample}, query.resample.label()
+	if read.resample != nil {
+		by, label = read.resample, groupingLabel(read.resample)
 	}
-	operation, err := aggregates.Reaggregate(references, query.reaggregation, method, by)
+	operation, err := aggregates.Reaggregate(references, read.reaggregation, method, by)
 	if err != nil {
 		var invalid *aggregates.InvalidError
 		if errors.As(err, &invalid) {
@@ -132,36 +137,36 @@ func (a *api) aggregate(ctx context.Context, who *Identity, metrics []*model.Met
 		}
 		return nil, err
 	}
-	if query.exact {
+	if read.exact {
 		if operation, err = operation.Exact(); err != nil {
-			return nil, inexact(err)
+			return nil, query.Inexact(err)
 		}
 	}
-	results, err := a.evaluate(ctx, operation, found, &query.aggregatesQuery)
+	results, err := a.reader.Evaluate(ctx, operation, found, &read.Read)
 	if err != nil {
 		return nil, err
 	}
 	return func(out *rowWriter) { out.aggregated(results, label) }, nil
 }
 
-// checkAggregation tells whether all metrics have the granularity and the method. How it says so depends on their number,
-// as in Gnocchi.
-func checkAggregation(metrics []*model.Metric, query *aggregation) (carbonara.Method, error) {
+// checkAggregation returns the method, or an error if a metric lacks it or the granularity. The error's words depend on
+// the number of metrics, as in Gnocchi.
+func checkAggregation(metrics []*model.Metric, read *aggregation) (carbonara.Method, error) {
 	missing := func(metric *model.Metric, granularity time.Duration) error {
 		return notFound("Aggregation method '%s' at granularity '%s' for metric %s does not exist",
-			query.aggregation, appendFloat(nil, granularity.Seconds()), metric.ID)
+			read.aggregation, text.AppendFloat(nil, granularity.Seconds()), metric.ID)
 	}
 	for _, metric := range metrics {
-		if query.granularity != 0 && !metric.ArchivePolicy.HasGranularity(query.granularity) {
-			return 0, missing(metric, query.granularity)
+		if read.Granularity != 0 && !metric.ArchivePolicy.HasGranularity(read.Granularity) {
+			return 0, missing(metric, read.Granularity)
 		}
 	}
-	method, err := carbonara.ParseMethod(query.aggregation)
+	method, err := carbonara.ParseMethod(read.aggregation)
 	for _, metric := range metrics {
 		switch {
 		case err == nil && metric.ArchivePolicy.HasMethod(method):
 		case len(metrics) == 1:
-			return 0, noMethod(metric, query.aggregation)
+			return 0, noMethod(metric, read.aggregation)
 		default:
 			return 0, missing(metric, metric.ArchivePolicy.Granularities()[0])
 		}
@@ -170,63 +175,41 @@ func checkAggregation(metrics []*model.Metric, query *aggregation) (carbonara.Me
 }
 
 // aggregateOne shows the aggregates of the only metric as they are, without reaggregation.
-func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method carbonara.Method, query *aggregation) (func(*rowWriter), error) {
-	granularities, err := commonGranularities([]foundMetric{{metric: metric, aggregation: query.aggregation}}, query.granularity)
+func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method carbonara.Method, read *aggregation) (func(*rowWriter), error) {
+	granularities, err := query.CommonGranularities([]query.Operand{{Metric: metric, Aggregation: read.aggregation}}, read.Granularity)
 	if err != nil {
 		return nil, err
 	}
-	s := new(outgoingScratch)
-	measures := measuresQuery{from: query.from, to: query.to, method: method, granularities: granularities, resample: query.resample,
-		exact: query.exact && query.resample != nil}
-	for _, granularity := range granularities {
-		if err := a.fetch(ctx, s, metric, granularity, &measures); err != nil {
-			return nil, err
-		}
-		s.ends = append(s.ends, len(s.starts))
+	s := new(query.Aggregates)
+	one := query.MetricRead{Metric: metric, Method: method, From: read.From, To: read.To, Granularities: granularities,
+		Resample: read.resample, Exact: read.exact && read.resample != nil, Staleness: read.Staleness, Rows: read.Rows}
+	if err := a.reader.Aggregates(ctx, &one, s); err != nil {
+		return nil, err
 	}
-	return func(out *rowWriter) {
-		out.raw("[")
-		row := 0
-		var text rowText
-		for i, end := range s.ends {
-			text.label(label(&measures, granularities[i]))
-			for ; row < end; row++ {
-				out.body = text.append(out.body, s.starts[row], s.values[row])
-				out.flush(flushSize)
-			}
-		}
-		out.raw("]")
-	}, nil
+	return func(out *rowWriter) { writeAggregates(&out.Writer, s, &one) }, nil
 }
 
-// resampleGrouping shows a grouping to package aggregates.
-type resampleGrouping struct{ grouping }
-
-// Group implements aggregates.Grouping.
-func (g resampleGrouping) Group(t carbonara.Timestamp) int64 { return g.group(t) }
-
-// Start implements aggregates.Grouping.
-func (g resampleGrouping) Start(group int64) carbonara.Timestamp { return g.start(group) }
-
-func parseAggregation(values url.Values, now carbonara.Timestamp) (aggregation, error) {
-	query := aggregation{aggregation: "mean"}
-	var err error
-	if query.aggregatesQuery, err = parseAggregatesQuery(values, now); err != nil {
-		return query, err
+// parseAggregation reads the parameters. The caller releases the Values.
+func (a *api) parseAggregation(r *http.Request, who *auth.Identity) (*aggregation, error) {
+	common, err := a.parseRead(r, who)
+	if err != nil {
+		return nil, err
 	}
+	values := r.URL.Query()
+	read := &aggregation{Read: *common, aggregation: "mean"}
 	if values.Has("aggregation") {
-		query.aggregation = values.Get("aggregation")
+		read.aggregation = values.Get("aggregation")
 	}
-	query.reaggregation = query.aggregation
+	read.reaggregation = read.aggregation
 	if values.Has("reaggregation") {
-		query.reaggregation = values.Get("reaggregation")
+		read.reaggregation = values.Get("reaggregation")
 	}
-	if query.resample, err = parseGrouping(values); err != nil {
-		return query, err
+	if read.resample, err = parseGrouping(values); err != nil {
+		return nil, err
 	}
-	if query.exact, err = parseBool(values, "exact", false); err != nil {
-		return query, err
+	if read.exact, err = parseBool(values, "exact", false); err != nil {
+		return nil, err
 	}
-	query.refresh, err = parseBool(values, "refresh", false)
-	return query, err
+	read.refresh, err = parseBool(values, "refresh", false)
+	return read, err
 }

@@ -1,8 +1,17 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"strings"
+
+	"gnocco/api/auth"
+	"gnocco/api/text"
+	"gnocco/ingest"
+	"gnocco/query"
+	"gnocco/query/correlations"
+	"gnocco/query/postings"
+	evaluation "gnocco/query/promql"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -10,13 +19,16 @@ import (
 // api serves the routes. It is shared by all requests; what changes in it has locks of its own.
 type api struct {
 	Options
-	metrics  *metrics
-	failures failureLog
-	incoming scratchPool[incomingScratch]
-	outgoing scratchPool[outgoingScratch]
+	authorizer
+	instruments *instruments
+	failures    failureLog
+	incoming    scratchPool[incomingScratch]
+	outgoing    scratchPool[outgoingScratch]
+	turns       *turns
 
-	known        *knownMetrics
-	correlations *correlationJobs
+	reader       *query.Reader
+	ingester     *ingest.Ingester
+	correlations *correlations.Jobs
 	prometheus   scratchPool[prometheusScratch]
 	influx       scratchPool[influxScratch]
 }
@@ -27,45 +39,53 @@ func New(options Options) (http.Handler, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	a := &api{Options: options, known: newKnownMetrics(options.KnownMetrics), correlations: newCorrelationJobs()}
+	a := &api{Options: options, authorizer: authorizer{options.Auth, options.Policy, options.Index}}
+	a.reader = &query.Reader{Archives: a.Archives, Resampler: a.Resampler}
+	a.correlations = correlations.New(a.reader, a.Correlations)
+	a.ingester = ingest.New(ingest.Options{Index: a.Index, Incoming: a.Incoming, Sacks: a.Sacks, KnownMetrics: a.KnownMetrics,
+		MaxFuture: a.Limits.MaxFuture, Timeout: appendTimeout, Now: a.now})
 	var err error
-	if a.metrics, err = newMetrics(options.Registerer); err != nil {
+	if a.instruments, err = newInstruments(options.Registerer); err != nil {
 		return nil, err
 	}
+	a.turns = newTurns(&a.Limits, a.instruments)
 	router := chi.NewRouter()
-	router.Use(a.observe, a.cors, a.requireText, trimSlash, a.allowStale)
+	router.Use(a.observe, a.account, origins(a.CORSOrigins).cors, a.requireText, trimSlash, a.allowStale)
 	if a.Index == nil {
 		router.NotFound(a.Elsewhere.ServeHTTP)
 		router.MethodNotAllowed(a.Elsewhere.ServeHTTP)
-		a.routesApart(router, "")
+		a.routesWithoutIndex(router, "")
 		if a.Prefix != "" {
-			a.routesApart(router, a.Prefix)
+			a.routesWithoutIndex(router, a.Prefix)
 		}
 		return router, nil
 	}
-	router.NotFound(a.open(func(http.ResponseWriter, *http.Request) error { return &Error{Status: http.StatusNotFound} }))
-	router.MethodNotAllowed(a.open(func(w http.ResponseWriter, r *http.Request) error {
+	router.NotFound(a.public(func(http.ResponseWriter, *http.Request) error { return &Error{Status: http.StatusNotFound} }))
+	router.MethodNotAllowed(a.public(func(w http.ResponseWriter, r *http.Request) error {
 		if err := a.checkRouteType(router, r); err != nil {
 			return err
 		}
 		w.Header().Set("Allow", strings.Join(allowedMethods(router, r), ", "))
 		return &Error{Status: http.StatusMethodNotAllowed}
 	}))
-	a.routes(router, "")
+	series := postings.New(a.Index, a.LabelBytes)
+	promql := promqlHandlers{a, evaluation.New(evaluation.Options{Archives: a.Archives, Series: series, Policies: a.Index.ArchivePolicies,
+		MaxSamples: a.QuerySamples, Logger: a.Logger, Now: a.now}), series}
+	a.routes(router, "", promql)
 	if a.Prefix != "" {
-		a.routes(router, a.Prefix)
+		a.routes(router, a.Prefix, promql)
 	}
 	return router, nil
 }
 
-// A handler answers a request, or returns why it does not, having written nothing.
+// A handler answers a request. If it returns an error it has written nothing.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // A userHandler is a handler that needs to know who sent the request.
-type userHandler func(w http.ResponseWriter, r *http.Request, who *Identity) error
+type userHandler func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error
 
-// open serves h to everyone, also without credentials.
-func (a *api) open(h handler) http.HandlerFunc {
+// public serves h to everyone, also without credentials.
+func (a *api) public(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
 			a.fail(w, r, err)
@@ -73,10 +93,10 @@ func (a *api) open(h handler) http.HandlerFunc {
 	}
 }
 
-// json is open, for who accepts JSON.
-func (a *api) json(h handler) http.HandlerFunc {
-	return a.open(func(w http.ResponseWriter, r *http.Request) error {
-		// A DELETE answers nothing: whatever its client accepts is fine.
+// acceptJSON is public, for clients that accept JSON.
+func (a *api) acceptJSON(h handler) http.HandlerFunc {
+	return a.public(func(w http.ResponseWriter, r *http.Request) error {
+		// A DELETE has no answer: whatever its client accepts is fine.
 		if r.Method != http.MethodDelete && !acceptsJSON(r) {
 			return &Error{Status: http.StatusNotAcceptable}
 		}
@@ -84,24 +104,38 @@ func (a *api) json(h handler) http.HandlerFunc {
 	})
 }
 
-// as serves h to who has credentials.
-func (a *api) as(h userHandler) http.HandlerFunc {
-	return a.json(func(w http.ResponseWriter, r *http.Request) error {
+// authenticated serves h to users with valid credentials who accept JSON.
+func (a *api) authenticated(h userHandler) http.HandlerFunc {
+	return a.acceptJSON(a.withIdentity(h))
+}
+
+// authenticatedAnyType serves h to users with valid credentials, whatever they accept. It is for answers without
+// content, which other databases' protocols have, and for those that choose their type.
+func (a *api) authenticatedAnyType(h userHandler) http.HandlerFunc {
+	return a.public(a.withIdentity(h))
+}
+
+func (a *api) withIdentity(h userHandler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		who, err := a.authenticate(w, r)
 		if err != nil {
+			a.instruments.countLogin(r, err)
 			return err
 		}
 		return h(w, r, who)
-	})
+	}
 }
 
-// fail answers with err. It is where errors are logged: those that are our own fault, or the machine's.
+// fail answers with err, and logs it if the fault is ours or the machine's.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, text.ErrSent) {
+		panic(http.ErrAbortHandler)
+	}
 	answer := asError(err)
 	if r.Context().Err() == nil { // else the client has given up
 		a.logFailure(r, answer, err)
 	}
-	if answer.Status == http.StatusRequestEntityTooLarge {
+	if answer.Status == http.StatusRequestEntityTooLarge || answer.Status == http.StatusRequestTimeout {
 		w.Header().Set("Connection", "close") // rather than to read the rest
 	}
 	answer.write(w, r)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/metricd"
+	"gnocco/internal/testnode"
 )
 
 // discard is a client that counts what it gets.
@@ -32,8 +32,8 @@ func (s *server) serve(b *testing.B, r *http.Request, status int) int {
 	return w.bytes
 }
 
-// BenchmarkGetMeasures reads a day of minutes from the archive: means of one measure, which are short decimals, and of seven, most
-// of which are none.
+// BenchmarkGetMeasures reads a day of minutes from the archive: means of one measure, which are short decimals, and of
+// seven, most of which are none.
 func BenchmarkGetMeasures(b *testing.B) {
 	for _, measures := range []int{1, 7} {
 		s := newServer(b, nil)
@@ -45,7 +45,7 @@ func BenchmarkGetMeasures(b *testing.B) {
 		}
 		s.want(b, "POST "+path+"/measures", "["+body.String()[1:]+"]", 202, "")
 		s.want(b, "GET "+path+"/measures?refresh=true", "", 200, "~")
-		check(b, s.options.Archives.(*metricd.Metricd).Checkpoint(b.Context()))
+		check(b, s.options.Archives.(testnode.Archives).Checkpoint(b.Context()))
 		for _, query := range []string{"aggregation=mean", "aggregation=std", "granularity=60&resample=3600"} {
 			b.Run(fmt.Sprintf("rows=%d/measures=%d/%s", rows, measures, query), func(b *testing.B) {
 				r := httptest.NewRequest("GET", path+"/measures?"+query, nil)

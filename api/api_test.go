@@ -1,11 +1,16 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"gnocco/api"
+	"gnocco/internal/version"
 )
 
 const wantsJSON = "application/json"
@@ -27,6 +32,72 @@ func TestVersionsAndLinks(t *testing.T) {
 	s.want(t, "HEAD /healthcheck", "", 204, "")
 	s.want(t, "GET /metrics", "", 200, `~gnocco_http_requests_total{code="200",method="GET",route="/v1/capabilities"} 1`)
 	s.want(t, "GET /debug/pprof/", "", 404, "~404 Not Found")
+}
+
+// Ceilometer compares the build with 4.2.0 as Python's LooseVersion does: part by part, where parts between dots must
+// be numbers, as a number cannot be compared with a word.
+func TestBuildIsAVersionOfGnocchi(t *testing.T) {
+	s := newServer(t, nil)
+	var answer struct{ Build string }
+	check(t, json.Unmarshal(s.call(t, "GET /", "").Body.Bytes(), &answer))
+	gnocchi, own, ok := strings.Cut(answer.Build, "+gnocco.")
+	if !ok || own != version.Number {
+		t.Errorf("build %q does not end in our version", answer.Build)
+	}
+	var parts []int
+	for part := range strings.SplitSeq(gnocchi, ".") {
+		n, err := strconv.Atoi(part)
+		check(t, err)
+		parts = append(parts, n)
+	}
+	if slices.Compare(parts, []int{4, 2, 0}) < 0 {
+		t.Errorf("build %q is before 4.2.0", answer.Build)
+	}
+}
+
+// Balancers check with HEAD. What Gnocchi refuses, we refuse.
+func TestHead(t *testing.T) {
+	web := httptest.NewServer(newServer(t, nil).handler)
+	defer web.Close()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	call := func(method, path string) *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, web.URL+path, nil)
+		check(t, err)
+		r.Header.Set("Accept-Encoding", "identity") // else the client asks for gzip, with GET alone
+		w, err := client.Do(r)
+		check(t, err)
+		check(t, w.Body.Close())
+		return w
+	}
+	f := func(path string, status int) {
+		t.Helper()
+		for _, prefix := range []string{"", "/gnocchi"} {
+			head, get := call("HEAD", prefix+path), call("GET", prefix+path)
+			if head.StatusCode != status {
+				t.Errorf("HEAD %s%s: %d, want %d", prefix, path, head.StatusCode, status)
+			}
+			for _, name := range []string{"Content-Length", "Content-Type", "Location"} {
+				if status < 400 && head.Header.Get(name) != get.Header.Get(name) {
+					t.Errorf("%s%s: %s is %q for HEAD, %q for GET", prefix, path, name, head.Header.Get(name), get.Header.Get(name))
+				}
+			}
+		}
+	}
+	f("/", 200)
+	f("/v1", 302)
+	f("/v1/", 200)
+	f("/openapi.yaml", 200)
+	f("/docs", 200)
+	f("/docs/", 302)
+	f("/docs/no-such", 404)
+	f("/v1/capabilities", 405)
+	f("/v1/archive_policy", 405)
+	f("/v1/metric", 405)
+	f("/no-such", 404)
+	if w := call("HEAD", "/metrics"); w.StatusCode != 200 {
+		t.Errorf("HEAD /metrics: %d", w.StatusCode)
+	}
 }
 
 func TestWithoutProxyHeaders(t *testing.T) {
@@ -92,7 +163,7 @@ func TestCORS(t *testing.T) {
 }
 
 func TestOptionsAreValidated(t *testing.T) {
-	_, err := api.New(api.Options{Sacks: 0, Prefix: "x/", CORSOrigins: []string{"foo"}, MaxLimit: -1})
+	_, err := api.New(api.Options{Sacks: 0, Settings: api.Settings{Prefix: "x/", CORSOrigins: []string{"foo"}, MaxLimit: -1}})
 	if err == nil {
 		t.Fatal("accepted")
 	}

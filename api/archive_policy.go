@@ -4,11 +4,15 @@ import (
 	"net/http"
 	"strings"
 
+	"gnocco/api/auth"
 	"gnocco/carbonara"
 	"gnocco/model"
 )
 
-func (a *api) listArchivePolicies(w http.ResponseWriter, _ *http.Request, _ *Identity) error {
+// policyHandlers serve archive policies.
+type policyHandlers struct{ *api }
+
+func (a policyHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Identity) error {
 	policies := a.Index.ArchivePolicies()
 	if policies == nil {
 		policies = []*model.ArchivePolicy{}
@@ -16,7 +20,7 @@ func (a *api) listArchivePolicies(w http.ResponseWriter, _ *http.Request, _ *Ide
 	return writeJSON(w, http.StatusOK, policies)
 }
 
-func (a *api) getArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+func (a policyHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	policy, err := a.Index.ArchivePolicy(param(r, "name"))
 	if err != nil {
 		return err
@@ -24,12 +28,12 @@ func (a *api) getArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Identi
 	return writeJSON(w, http.StatusOK, policy)
 }
 
-func (a *api) createArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+func (a policyHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	policy, err := parseArchivePolicy(input{value: body})
+	policy, err := parseArchivePolicy(jsonValue{value: body})
 	if err != nil {
 		return err
 	}
@@ -40,7 +44,7 @@ func (a *api) createArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Ide
 	return writeJSON(w, http.StatusCreated, policy)
 }
 
-func (a *api) updateArchivePolicy(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a policyHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	name := param(r, "name")
 	if _, err := a.Index.ArchivePolicy(name); err != nil {
 		return err
@@ -48,12 +52,12 @@ func (a *api) updateArchivePolicy(w http.ResponseWriter, r *http.Request, who *I
 	if err := a.enforce(who, "update archive policy", nameTarget(name)); err != nil {
 		return err
 	}
-	reaggregate, err := parseBool(r.URL.Query(), "reaggregate", false)
+	rebuild, err := parseBool(r.URL.Query(), "rebuild", false)
 	if err != nil {
 		return err
 	}
-	if reaggregate {
-		return a.changeArchivePolicy(w, r, name)
+	if rebuild {
+		return a.change(w, r, name)
 	}
 	fields, err := a.decodeFields(w, r, "definition", "back_window")
 	if err != nil {
@@ -62,7 +66,7 @@ func (a *api) updateArchivePolicy(w http.ResponseWriter, r *http.Request, who *I
 	_, hasDefinition := fields["definition"]
 	_, hasBackWindow := fields["back_window"]
 	if !hasDefinition && !hasBackWindow {
-		return input{}.at(nil, "definition").fault("required key not provided")
+		return jsonValue{}.at(nil, "definition").fault("required key not provided")
 	}
 	var definition []model.DefinitionInput
 	var backWindow *int
@@ -87,7 +91,7 @@ func (a *api) updateArchivePolicy(w http.ResponseWriter, r *http.Request, who *I
 	return writeJSON(w, http.StatusOK, policy)
 }
 
-func (a *api) deleteArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+func (a policyHandlers) delete(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	if err := a.Index.DeleteArchivePolicy(r.Context(), param(r, "name")); err != nil {
 		return err
 	}
@@ -95,7 +99,7 @@ func (a *api) deleteArchivePolicy(w http.ResponseWriter, r *http.Request, _ *Ide
 	return nil
 }
 
-func parseArchivePolicy(body input) (*model.ArchivePolicy, error) {
+func parseArchivePolicy(body jsonValue) (*model.ArchivePolicy, error) {
 	fields, err := body.fields("name*", "definition*", "back_window", "aggregation_methods")
 	if err != nil {
 		return nil, err
@@ -124,7 +128,7 @@ func parseArchivePolicy(body input) (*model.ArchivePolicy, error) {
 }
 
 // parseMethods reads a list of aggregation methods; an empty one is not nil.
-func parseMethods(field input) ([]string, error) {
+func parseMethods(field jsonValue) ([]string, error) {
 	names, ok := field.value.([]any)
 	if !ok {
 		return nil, field.fault("expected a list")
@@ -140,7 +144,7 @@ func parseMethods(field input) ([]string, error) {
 	return methods, nil
 }
 
-// isMethodPattern tells whether text is an aggregation method, perhaps one to add or to take away, or all of them.
+// isMethodPattern reports whether text is an aggregation method, perhaps one to add or to take away, or all of them.
 func isMethodPattern(text string) bool {
 	if text == "*" {
 		return true
@@ -155,7 +159,7 @@ func isMethodPattern(text string) bool {
 // maxBackWindow keeps the number of blocks inside an int32; with blocks of a second that is 68 years.
 const maxBackWindow = 1<<31 - 1
 
-func parseBackWindow(in input) (int, error) {
+func parseBackWindow(in jsonValue) (int, error) {
 	n, err := in.integer(0)
 	if err != nil {
 		return 0, err
@@ -166,10 +170,16 @@ func parseBackWindow(in input) (int, error) {
 	return int(n), nil
 }
 
-func parseDefinition(in input) ([]model.DefinitionInput, error) {
+// maxGranularities of an archive policy. Each is a series to write and to read for every metric; nobody has ten.
+const maxGranularities = 64
+
+func parseDefinition(in jsonValue) ([]model.DefinitionInput, error) {
 	items, err := in.list()
 	if err != nil {
 		return nil, err
+	}
+	if len(items) > maxGranularities {
+		return nil, in.fault("length of value must be at most %d", maxGranularities)
 	}
 	definition := make([]model.DefinitionInput, len(items))
 	for i, item := range items {

@@ -4,10 +4,14 @@ import (
 	"errors"
 	"net/http"
 
+	"gnocco/api/auth"
 	"gnocco/model"
 )
 
-func (a *api) listArchivePolicyRules(w http.ResponseWriter, _ *http.Request, _ *Identity) error {
+// ruleHandlers serve archive policy rules.
+type ruleHandlers struct{ *api }
+
+func (a ruleHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Identity) error {
 	rules := a.Index.ArchivePolicyRules()
 	if rules == nil {
 		rules = []*model.ArchivePolicyRule{}
@@ -15,7 +19,7 @@ func (a *api) listArchivePolicyRules(w http.ResponseWriter, _ *http.Request, _ *
 	return writeJSON(w, http.StatusOK, rules)
 }
 
-func (a *api) getArchivePolicyRule(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+func (a ruleHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	rule, err := a.Index.ArchivePolicyRule(param(r, "name"))
 	if err != nil {
 		return err
@@ -23,7 +27,7 @@ func (a *api) getArchivePolicyRule(w http.ResponseWriter, r *http.Request, _ *Id
 	return writeJSON(w, http.StatusOK, rule)
 }
 
-func (a *api) createArchivePolicyRule(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+func (a ruleHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	fields, err := a.decodeFields(w, r, "name*", "metric_pattern*", "archive_policy_name*")
 	if err != nil {
 		return err
@@ -49,7 +53,7 @@ func (a *api) createArchivePolicyRule(w http.ResponseWriter, r *http.Request, _ 
 	return writeJSON(w, http.StatusCreated, &rule)
 }
 
-func (a *api) renameArchivePolicyRule(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a ruleHandlers) rename(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	name := param(r, "name")
 	if _, err := a.Index.ArchivePolicyRule(name); err != nil {
 		return err
@@ -75,7 +79,7 @@ func (a *api) renameArchivePolicyRule(w http.ResponseWriter, r *http.Request, wh
 	return writeJSON(w, http.StatusOK, rule)
 }
 
-func (a *api) deleteArchivePolicyRule(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a ruleHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	name := param(r, "name")
 	if _, err := a.Index.ArchivePolicyRule(name); err != nil {
 		return err

@@ -1,6 +1,9 @@
 package api_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestArchivePolicies(t *testing.T) {
 	s := newServer(t, nil)
@@ -22,6 +25,7 @@ func TestArchivePolicies(t *testing.T) {
 	refuse(`{"name":"x","definition":[{"granularity":1,"timespan":"1 shenanigan"}]}`, 400, "Unable to parse timespan")
 	refuse(`{"name":"x","aggregation_methods":["mean","wtf"],"definition":[{"granularity":1}]}`, 400, "not a valid value @ data['aggregation_methods'][1]")
 	refuse(`{"name":"x","back_window":-1,"definition":[{"granularity":1}]}`, 400, "value must be at least 0")
+	refuse(`{"name":"x","definition":[`+strings.Repeat(`{"granularity":1},`, 64)+`{"granularity":1}]}`, 400, "length of value must be at most 64 for dictionary value @ data['definition']")
 	refuse(`{"name":`, 400, `"cause": "Unable to decode body"`)
 	refuse(`{} {}`, 400, `"cause": "Unable to decode body"`)
 	s.want(t, "POST /v1/archive_policy", `{}`, 415, "~Unsupported Media Type", "user", "admin", "Content-Type", "text/plain")

@@ -13,7 +13,7 @@ import (
 )
 
 // attributeValue returns a value for an attribute, of the Go type of its kind, within its limits.
-func (in input) attributeValue(a *model.Attribute, now carbonara.Timestamp) (any, error) {
+func (in jsonValue) attributeValue(a *model.Attribute, now carbonara.Timestamp) (any, error) {
 	switch a.Kind {
 	case model.KindString:
 		text, err := in.text(a.MaxLength)
@@ -48,7 +48,7 @@ func (in input) attributeValue(a *model.Attribute, now carbonara.Timestamp) (any
 }
 
 // real returns a number between two limits, nil for none; a boolean counts as 0 or 1, as in Gnocchi.
-func (in input) real(least, most *float64) (any, error) {
+func (in jsonValue) real(least, most *float64) (any, error) {
 	var f float64
 	switch v := in.value.(type) {
 	case json.Number:
@@ -74,7 +74,7 @@ func (in input) real(least, most *float64) (any, error) {
 
 // attributes reads the attributes of a resource type. Options, which say what to fill in, are for those that are
 // added to a type that is there.
-func (in input) attributes(options bool, now carbonara.Timestamp) ([]*model.Attribute, error) {
+func (in jsonValue) attributes(options bool, now carbonara.Timestamp) ([]*model.Attribute, error) {
 	object, ok := in.value.(map[string]any)
 	if !ok {
 		return nil, in.fault("expected a dictionary")
@@ -91,7 +91,7 @@ func (in input) attributes(options bool, now carbonara.Timestamp) ([]*model.Attr
 }
 
 // attribute reads one attribute of a resource type.
-func (in input) attribute(name string, options bool, now carbonara.Timestamp) (*model.Attribute, error) {
+func (in jsonValue) attribute(name string, options bool, now carbonara.Timestamp) (*model.Attribute, error) {
 	object, ok := in.value.(map[string]any)
 	if !ok {
 		return nil, in.fault("expected a dictionary")
@@ -137,7 +137,7 @@ func (in input) attribute(name string, options bool, now carbonara.Timestamp) (*
 }
 
 // parseLimits reads the limits of a string or number.
-func parseLimits(a *model.Attribute, fields map[string]input) error {
+func parseLimits(a *model.Attribute, fields map[string]jsonValue) error {
 	if err := parseLength(fields, "min_length", 0, &a.MinLength); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func parseLimits(a *model.Attribute, fields map[string]input) error {
 }
 
 // parseLength sets to if the field is given.
-func parseLength(fields map[string]input, key string, least int64, to *int) error {
+func parseLength(fields map[string]jsonValue, key string, least int64, to *int) error {
 	field, ok := fields[key]
 	if !ok {
 		return nil
@@ -171,7 +171,7 @@ func parseLength(fields map[string]input, key string, least int64, to *int) erro
 }
 
 // parseLimit sets to if the field is given and not null.
-func parseLimit(fields map[string]input, key string, to **float64) error {
+func parseLimit(fields map[string]jsonValue, key string, to **float64) error {
 	field, ok := fields[key]
 	if !ok || field.value == nil {
 		return nil
@@ -186,7 +186,7 @@ func parseLimit(fields map[string]input, key string, to **float64) error {
 }
 
 // fill reads the options of an attribute.
-func (in input) fill(a *model.Attribute, now carbonara.Timestamp) error {
+func (in jsonValue) fill(a *model.Attribute, now carbonara.Timestamp) error {
 	fields, err := in.fields("fill")
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (in input) fill(a *model.Attribute, now carbonara.Timestamp) error {
 	if !ok || field.value == nil {
 		return nil
 	}
-	a.Fill, err = input{value: field.value}.attributeValue(a, now)
+	a.Fill, err = jsonValue{value: field.value}.attributeValue(a, now)
 	var fault *Error
 	if errors.As(err, &fault) {
 		reason := fault.description()

@@ -62,6 +62,7 @@ var anyText = map[string][]string{
 	"listMetrics /v1/metric": {"name", "unit", "creator", "user_id", "project_id", "archive_policy_name"},
 	"/v1/influxdb/query":     {"q"}, "/v1/influxdb/write": {"db"},
 	"/v1/resource/{type}": {"attrs"}, "/v1/search/resource/{type}": {"attrs"},
+	"/api/v1/metadata": {"metric"},
 }
 
 // Every operation of openapi.yaml has rows: one for each of its query parameters, and one for its body at least.
@@ -102,8 +103,8 @@ func TestBadInputIsComplete(t *testing.T) {
 	}
 }
 
-// What is wrong whatever the operation: names that do not exist or are no text, bodies of the wrong type, cut off, deep, huge, not
-// UTF-8. The requests are made from openapi.yaml, so a new operation is among them.
+// What is wrong whatever the operation: names that do not exist or are no text, bodies of the wrong type, cut off,
+// deep, huge, not UTF-8. The requests are made from openapi.yaml, so a new operation is among them.
 func TestBadInputOfAnyOperation(t *testing.T) {
 	script, _ := readBadInput(t)
 	b := newBadInputServer(t, script)
@@ -139,22 +140,28 @@ func TestBadInputOfAnyOperation(t *testing.T) {
 				if len(kinds) > 0 {
 					statuses = append(statuses, 415) // the body that is not sent
 				}
+				if strings.HasPrefix(o.Path, "/api/v1/label/") {
+					statuses = append(statuses, 200) // what no series has, has no values
+				}
 				refuse(template.ReplaceAllLiteralString(o.Path, odd), "", "", statuses...)
 			}
 		}
 		if !strings.HasSuffix(kind, "json") {
 			continue
 		}
-		deep := 200_000
+		deep := 120_000
 		for _, body := range []string{
 			"", "{", "[", `{"`, "nul", "\x00", "\xff\xfe", `{"a" 1}`, "[1,]", "{} {}", `"text"`, "5", "true", "null", "1e999",
 			`{"name":"` + "\xff" + `"}`, `{"name":"\ud800"}`, strings.Repeat("[", deep), strings.Repeat(`{"a":`, deep), strings.Repeat(`{"and":[`, deep),
 			strings.Repeat("[", deep) + strings.Repeat("]", deep), strings.Repeat(`{"not":`, deep) + "{}" + strings.Repeat("}", deep),
-			`["` + strings.Repeat("x", 5<<20) + `"]`,
+			`["` + strings.Repeat("x", 1<<20) + `"]`, `["` + strings.Repeat("x", 5<<20) + `"]`,
 		} {
-			statuses := []int{400}
+			statuses, most := []int{400}, 1<<20
+			if strings.Contains(o.Path, "/batch/") {
+				most = 4 << 20
+			}
 			switch {
-			case len(body) > 4<<20 && !strings.Contains(o.Path, "measures"):
+			case len(body) > most && !strings.Contains(o.Path, "measures"):
 				statuses = []int{413}
 			case strings.Contains(path, "no-such"):
 				statuses = []int{400, 404}
@@ -176,7 +183,7 @@ func TestBadInputOfAnyOperation(t *testing.T) {
 	}
 }
 
-// mayBeEmpty tells of operations whose filter may stand in the query instead of the body.
+// mayBeEmpty reports whether the filter of an operation may stand in the query instead of the body.
 func mayBeEmpty(o contract.Operation) bool {
 	return o.Method == http.MethodDelete || strings.HasPrefix(o.Path, "/v1/search/resource/") || strings.HasPrefix(o.Path, "/v1/aggregation/resource/")
 }
@@ -221,10 +228,10 @@ func (b *badInputServer) fill(text string) string {
 
 // describe returns an answer on one line, with names in the place of IDs.
 func (b *badInputServer) describe(w *httptest.ResponseRecorder) string {
-	var answer struct{ Description json.RawMessage }
+	var answer struct{ Description, Error json.RawMessage } // Error: of Prometheus' API
 	text := fmt.Sprint(w.Code)
 	if w.Code >= 400 && json.Unmarshal(w.Body.Bytes(), &answer) == nil {
-		text += " " + string(answer.Description)
+		text += " " + string(answer.Description) + string(answer.Error)
 	}
 	for name, id := range b.names {
 		text = strings.ReplaceAll(text, id, "$"+name)
@@ -239,13 +246,20 @@ func (b *badInputServer) path(o contract.Operation) string {
 		{"/v1/archive_policy/{name}", "/v1/archive_policy/spare"}, {"/v1/archive_policy_rule/{name}", "/v1/archive_policy_rule/disks"},
 		{"/v1/resource_type/{name}", "/v1/resource_type/host"}, {"/v1/metric/{id}", "/v1/metric/" + b.names["metric"]},
 		{"/v1/correlations/{id}", "/v1/correlations/" + b.names["job"]},
-		{"/v1/reaggregation/{id}", "/v1/reaggregation/" + b.names["again"]},
+		{"/v1/rebuild/{id}", "/v1/rebuild/" + b.names["again"]},
 		{"{type}", "host"}, {"{id}", "web"}, {"{name}", "cpu"}, {"{file}", "no-such"},
 	} {
 		path = strings.ReplaceAll(path, part[0], part[1])
 	}
-	if o.Path == "/v1/search/metric" {
+	switch o.Path {
+	case "/v1/search/metric":
 		path += "?metric_id=" + b.names["metric"]
+	case "/api/v1/query", "/api/v1/format_query", "/api/v1/parse_query":
+		path += "?query=up"
+	case "/api/v1/query_range":
+		path += "?query=up&start=1&end=2&step=1"
+	case "/api/v1/series":
+		path += "?match%5B%5D=up"
 	}
 	return path
 }
@@ -255,7 +269,7 @@ func (b *badInputServer) digest(t *testing.T) string {
 	var all bytes.Buffer
 	for _, path := range []string{
 		"archive_policy", "archive_policy_rule", "resource_type", "resource/generic?details=true&history=true", "metric",
-		"reaggregation", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true", "resource/host/web/metric/cpu/measures?refresh=true",
+		"rebuild", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true", "resource/host/web/metric/cpu/measures?refresh=true",
 	} {
 		w := b.call(t, "GET /v1/"+b.fill(path), "", "user", "admin")
 		fmt.Fprintf(&all, "%s: %d %s\n", path, w.Code, w.Body)

@@ -53,7 +53,7 @@ func parseForwarded(header string) (proto, host string) {
 	return proto, host
 }
 
-// setLocation tells where the new object is: segments below /v1, escaped here.
+// setLocation sets the URL of the new object: segments below /v1, escaped here.
 func (a *api) setLocation(w http.ResponseWriter, r *http.Request, segments ...string) {
 	location := a.baseURL(r) + "/v1"
 	for _, segment := range segments {

@@ -10,14 +10,19 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/auth"
 	"gnocco/api/measures"
+	"gnocco/api/text"
 	"gnocco/carbonara"
 	"gnocco/model"
 )
 
-// postResourcesBatch accepts measures of metrics that are named by resource and name: of all, or of none. With
-// create_metrics those that are not there yet are created.
-func (a *api) postResourcesBatch(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// batchHandlers serve batches of measures whose metrics are named by resource and name.
+type batchHandlers struct{ *api }
+
+// post accepts measures of metrics that are named by resource and name: of all, or of none. With create_metrics it
+// creates metrics that do not exist.
+func (a batchHandlers) post(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	create, err := parseBool(r.URL.Query(), "create_metrics", false)
 	if err != nil {
 		return err
@@ -26,25 +31,31 @@ func (a *api) postResourcesBatch(w http.ResponseWriter, r *http.Request, who *Id
 		if err := s.decoder.DecodeResources(s.body, now, &s.named); err != nil {
 			return err
 		}
-		if create && slices.ContainsFunc(s.named.Names, hasReplacement) && hasLoneSurrogate(s.body) {
-			return undecodable(loneSurrogate)
+		if create && slices.ContainsFunc(s.named.Names, hasReplacement) && text.HasLoneSurrogate(s.body) {
+			return undecodable(text.LoneSurrogate)
 		}
-		s.measures, s.named.Measures = s.named.Measures, s.measures
+		s.batch.Measures, s.named.Measures = s.named.Measures, s.batch.Measures
+		if err := a.ingester.Future(&s.batch.Measures, now.Time()); err != nil { // before metrics are created
+			name := s.named.Names[err.Place]
+			err.Metric = name.Resource + "/" + name.Name
+			return err
+		}
 		resources, err := batchResources(s.named.Names, who)
 		if err != nil {
 			return err
 		}
-		return a.resolveBatch(r.Context(), who, s.named.Names, resources, create, s.measures.Metrics)
+		return a.resolve(r.Context(), who, s.named.Names, resources, create, s.batch.Measures.Metrics)
 	})
 }
 
-// hasReplacement tells whether U+FFFD stands in what would be stored: sent so, or by the decoder for what is no character.
+// hasReplacement reports whether what would be stored has U+FFFD: the client sent it, or the decoder put it for a lone
+// surrogate.
 func hasReplacement(name measures.ResourceMetric) bool {
 	return strings.ContainsRune(name.Name, utf8.RuneError) || strings.ContainsRune(name.Unit, utf8.RuneError)
 }
 
 // batchResources returns the resource of each name.
-func batchResources(names []measures.ResourceMetric, who *Identity) ([]uuid.UUID, error) {
+func batchResources(names []measures.ResourceMetric, who *auth.Identity) ([]uuid.UUID, error) {
 	resources := make([]uuid.UUID, len(names))
 	for i, name := range names {
 		if i > 0 && names[i-1].Resource == name.Resource {
@@ -53,18 +64,23 @@ func batchResources(names []measures.ResourceMetric, who *Identity) ([]uuid.UUID
 		}
 		var err error
 		if resources[i], err = model.ResourceID(name.Resource, who.User); err != nil {
-			return nil, input{path: []any{name.Resource}}.fault("%s", err)
+			return nil, jsonValue{path: []any{name.Resource}}.fault("%s", err)
 		}
 	}
 	return resources, nil
 }
 
-// resolveBatch sets metrics to the IDs of those that are named, which the user may write to.
-func (a *api) resolveBatch(ctx context.Context, who *Identity, names []measures.ResourceMetric, resources []uuid.UUID, create bool,
+// resolve sets metrics to the IDs of the named metrics, which the user may write to.
+//
+// It does not use AppendNamed of package ingest, as four rules differ. AppendNamed creates a missing resource; here all
+// missing resources are listed in an error. A row here may bring the archive policy and the unit of its metric. The
+// right to write to known metrics is checked before anything is created. Without create_metrics nothing is created. A
+// switch for each rule, and the translation of its errors, would take more code than it saves.
+func (a batchHandlers) resolve(ctx context.Context, who *auth.Identity, names []measures.ResourceMetric, resources []uuid.UUID, create bool,
 	metrics []uuid.UUID) error {
 	const attempts = 3 // another request may create the same metrics at the same time
 	for attempt := 1; ; attempt++ {
-		missing, err := a.findBatchMetrics(who, names, resources, metrics)
+		missing, err := a.find(who, names, resources, metrics)
 		if err != nil {
 			return err
 		}
@@ -74,7 +90,7 @@ func (a *api) resolveBatch(ctx context.Context, who *Identity, names []measures.
 		if !create {
 			return unknownMetrics(names, resources, missing)
 		}
-		err = a.createBatchMetrics(ctx, who, names, resources, missing)
+		err = a.create(ctx, who, names, resources, missing)
 		if errors.Is(err, model.ErrExists) && attempt < attempts {
 			continue
 		}
@@ -84,10 +100,10 @@ func (a *api) resolveBatch(ctx context.Context, who *Identity, names []measures.
 	}
 }
 
-// findBatchMetrics looks the metrics up, and returns the indexes of those that are not there.
-func (a *api) findBatchMetrics(who *Identity, names []measures.ResourceMetric, resources []uuid.UUID, metrics []uuid.UUID) ([]int, error) {
+// find looks the metrics up, and returns the indexes of the missing ones.
+func (a batchHandlers) find(who *auth.Identity, names []measures.ResourceMetric, resources []uuid.UUID, metrics []uuid.UUID) ([]int, error) {
 	var missing []int
-	forbidden, may := false, a.permits(who, "post measures")
+	forbidden, may := false, a.permittedMetrics(who, "post measures")
 	for i, name := range names {
 		metric, err := a.Index.MetricOfResource(resources[i], name.Name)
 		switch {
@@ -112,7 +128,8 @@ func unknownMetrics(names []measures.ResourceMetric, resources []uuid.UUID, miss
 		unknown = append(unknown, resources[i].String()+"/"+names[i].Name)
 	}
 	slices.Sort(unknown)
-	return badRequest("Unknown metrics: %s", strings.Join(slices.Compact(unknown), ", "))
+	unknown = slices.Compact(unknown)
+	return badRequest("Unknown metrics: %s", joinSome(len(unknown), func(i int) string { return unknown[i] }))
 }
 
 // unknownResource is part of the answer to metrics that cannot be created.
@@ -121,8 +138,8 @@ type unknownResource struct {
 	OriginalID string    `json:"original_resource_id"`
 }
 
-// createBatchMetrics creates the metrics that are missing, all or none, in resources that the user may change.
-func (a *api) createBatchMetrics(ctx context.Context, who *Identity, names []measures.ResourceMetric, resources []uuid.UUID, missing []int) error {
+// create creates the metrics that are missing, all or none, in resources that the user may change.
+func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []measures.ResourceMetric, resources []uuid.UUID, missing []int) error {
 	var metrics []*model.Metric
 	var unknown []unknownResource
 	isUnknown := map[uuid.UUID]bool{}
@@ -155,7 +172,7 @@ func (a *api) createBatchMetrics(ctx context.Context, who *Identity, names []mea
 			continue
 		}
 		seen[key] = true
-		metric, err := a.batchMetric(name, id, creator)
+		metric, err := a.newMetric(name, id, creator)
 		if err != nil {
 			return err
 		}
@@ -167,8 +184,8 @@ func (a *api) createBatchMetrics(ctx context.Context, who *Identity, names []mea
 	return a.Index.CreateMetrics(ctx, metrics)
 }
 
-// batchMetric defines a metric that a batch creates.
-func (a *api) batchMetric(name measures.ResourceMetric, resource uuid.UUID, creator string) (*model.Metric, error) {
+// newMetric defines a metric that a batch creates.
+func (a batchHandlers) newMetric(name measures.ResourceMetric, resource uuid.UUID, creator string) (*model.Metric, error) {
 	if strings.Contains(name.Name, "/") {
 		return nil, badRequest("'/' is not supported in metric name")
 	}

@@ -7,7 +7,12 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
+	"strconv"
 	"unicode/utf8"
+
+	"gnocco/api/text"
+	"gnocco/internal/budget"
 )
 
 // requireJSON answers 415 to any other type of body, also to none given.
@@ -24,13 +29,21 @@ func requireType(r *http.Request, want string) error {
 	return nil
 }
 
-// maxDocumentBytes limits the bodies that become maps and lists, which take many times the memory.
-const maxDocumentBytes = 4 << 20
+// The bodies that become maps and lists take many times the memory. Most name a thing and its attributes.
+const (
+	maxDocumentBytes = 1 << 20
+	maxBatchBytes    = 4 << 20 // of many resources
+)
 
-// readBody appends the body, of limit bytes at most, to dst.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64, dst []byte) ([]byte, error) {
+// readBody appends the body, of limit bytes at most, to dst. It takes factor times the size of the memory for that use.
+func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor int64, dst []byte) ([]byte, error) {
+	limit = a.bodyLimit(limit, factor)
 	if r.ContentLength > limit {
 		return dst, &http.MaxBytesError{Limit: limit}
+	}
+	memory := bodyMemory{account: budget.Of(r.Context()), use: use, factor: factor}
+	if err := memory.cover(r.Context(), r.ContentLength); err != nil {
+		return dst, err
 	}
 	if n := int(r.ContentLength); n > 0 && cap(dst)-len(dst) <= n {
 		// One byte more, so that the end is seen without growing.
@@ -39,17 +52,27 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, dst []byte) (
 	body := http.MaxBytesReader(w, r.Body, limit)
 	for {
 		if len(dst) == cap(dst) {
+			if err := memory.cover(r.Context(), min(limit, 2*int64(len(dst)))); err != nil {
+				return dst, err
+			}
 			dst = append(dst, 0)[:len(dst)]
 		}
 		n, err := body.Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
 		if err == io.EOF {
+			memory.settle(int64(len(dst)))
 			return dst, nil
+		}
+		if err == nil {
+			err = memory.cover(r.Context(), int64(len(dst)))
 		}
 		if err != nil {
 			var tooLarge *http.MaxBytesError
-			if errors.As(err, &tooLarge) {
+			switch {
+			case errors.As(err, &tooLarge), errors.Is(err, budget.ErrExhausted):
 				return dst, err
+			case errors.Is(err, os.ErrDeadlineExceeded):
+				return dst, &Error{Status: http.StatusRequestTimeout, Detail: "The body came too slowly", Err: err}
 			}
 			return dst, &Error{Status: http.StatusBadRequest, Detail: "The body could not be read", Err: err}
 		}
@@ -57,34 +80,34 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, dst []byte) (
 }
 
 // decodeBody reads a small JSON body into maps, lists, strings, json.Numbers, booleans and nil, to be checked by the
-// functions of input.go.
+// functions of json_value.go.
 func (a *api) decodeBody(w http.ResponseWriter, r *http.Request) (any, error) {
-	return a.decodeBodyOf(w, r, "application/json")
+	return a.decodeBodyOf(w, r, "application/json", maxDocumentBytes)
 }
 
-// decodeFields reads a small JSON body that is an object, with these keys: see input.fields.
-func (a *api) decodeFields(w http.ResponseWriter, r *http.Request, keys ...string) (map[string]input, error) {
+// decodeFields reads a small JSON body that is an object, with these keys: see jsonValue.fields.
+func (a *api) decodeFields(w http.ResponseWriter, r *http.Request, keys ...string) (map[string]jsonValue, error) {
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return nil, err
 	}
-	return input{value: body}.fields(keys...)
+	return jsonValue{value: body}.fields(keys...)
 }
 
-// decodeBodyOf is decodeBody for a body of a type that is JSON by another name.
-func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType string) (any, error) {
+// decodeBodyOf is decodeBody for a body of a type that is JSON, perhaps by another name, of limit bytes at most.
+func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType string, limit int64) (any, error) {
 	if err := requireType(r, contentType); err != nil {
 		return nil, err
 	}
-	body, err := readBody(w, r, min(a.MaxBodyBytes, maxDocumentBytes), nil)
+	body, err := a.readBody(w, r, min(a.MaxBodyBytes, limit), budget.Documents, documentFactor, nil)
 	if err != nil {
 		return nil, err
 	}
 	if !utf8.Valid(body) { // encoding/json would put another character in the place of what is not
 		return nil, undecodable("not UTF-8")
 	}
-	if hasLoneSurrogate(body) {
-		return nil, undecodable(loneSurrogate)
+	if text.HasLoneSurrogate(body) {
+		return nil, undecodable(text.LoneSurrogate)
 	}
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -107,4 +130,18 @@ func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 
 func undecodable(reason string) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: reason, Detail: []string{}}}
+}
+
+// writeJSON answers with v, which is one of our own types: it always marshals.
+func writeJSON(w http.ResponseWriter, status int, v any) error {
+	w.Header().Set("Content-Type", "application/json")
+	writeBody(w, status, text.AppendJSON(nil, v))
+	return nil
+}
+
+// writeBody answers with body. That the client has gone by now is not our fault, nor the client's to read.
+func writeBody(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
 }

@@ -7,19 +7,27 @@ import (
 	"strings"
 	"time"
 
+	"gnocco/api/auth"
+	"gnocco/query/correlations"
+
 	"github.com/google/uuid"
 )
 
-// ownerOf is who may see a job: nobody else knows that it is there.
-func ownerOf(who *Identity) string { return who.User + "\x00" + who.ProjectID }
+// ownerOf names the user who may see a job: nobody else learns that it exists.
+func ownerOf(who *auth.Identity) string { return who.User + "\x00" + who.ProjectID }
 
-// postCorrelation reads the metrics' aggregates, while the client waits, and correlates them: what takes longer than Wait is
-// answered with 202, and to be asked for again.
-func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// postCorrelation reads the metrics' aggregates, while the client waits, and correlates them: what takes longer than
+// Wait is answered with 202, and to be asked for again.
+func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return err
 	}
+	release, err := a.turns.take(r.Context()) // until all is read: from there on one job is computed at a time
+	if err != nil {
+		return err
+	}
+	defer release()
 	request, err := a.parseCorrelation(r.Context(), who, body)
 	if err != nil {
 		return err
@@ -28,35 +36,29 @@ func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *Ident
 	if err != nil {
 		return err
 	}
-	if err := a.correlations.reserve(); err != nil {
-		return err
-	}
-	values, err := a.readCorrelated(r.Context(), request)
+	job, err := a.correlations.Start(r.Context(), request, ownerOf(who))
 	if err != nil {
-		a.correlations.release()
 		return err
 	}
-	job := &correlationJob{correlationRequest: request, id: uuid.New(), owner: ownerOf(who), groups: len(values[0]),
-		done: make(chan struct{}), state: jobQueued}
-	a.correlations.start(job, values, &a.Correlations)
-	timer := time.NewTimer(a.Correlations.Wait)
+	release()
+	timer := time.NewTimer(a.correlations.Wait)
 	defer timer.Stop()
 	status := http.StatusOK
 	select {
-	case <-job.done:
+	case <-job.Done():
 	case <-timer.C:
 		status = http.StatusAccepted
-	case <-r.Context().Done(): // who has not heard of the job will not ask for it
-		a.correlations.remove(job)
+	case <-r.Context().Done(): // the client has not heard of the job, and will not ask for it
+		a.correlations.Remove(job)
 		return r.Context().Err()
 	}
-	w.Header().Set("Location", a.baseURL(r)+"/v1/correlations/"+job.id.String())
-	return writeJSON(w, status, job.show(page))
+	w.Header().Set("Location", a.baseURL(r)+"/v1/correlations/"+job.ID.String())
+	return writeJSON(w, status, showCorrelation(job, page))
 }
 
 // getCorrelation shows a job, and a page of its pairs.
-func (a *api) getCorrelation(w http.ResponseWriter, r *http.Request, who *Identity) error {
-	job, err := a.correlations.find(param(r, "id"), ownerOf(who))
+func (a *api) getCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	job, err := a.correlations.Find(param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
@@ -66,22 +68,22 @@ func (a *api) getCorrelation(w http.ResponseWriter, r *http.Request, who *Identi
 	}
 	switch format := r.URL.Query().Get("format"); {
 	case format == "csv", format == "" && strings.Contains(r.Header.Get("Accept"), "text/csv"):
-		return job.writeCSV(w)
+		return writeCorrelationCSV(w, job)
 	case format != "" && format != "json":
 		return badArgument("format", "Must be json or csv")
 	case !acceptsJSON(r):
 		return &Error{Status: http.StatusNotAcceptable}
 	}
-	return writeJSON(w, http.StatusOK, job.show(page))
+	return writeJSON(w, http.StatusOK, showCorrelation(job, page))
 }
 
 // deleteCorrelation cancels a job, or forgets its result.
-func (a *api) deleteCorrelation(w http.ResponseWriter, r *http.Request, who *Identity) error {
-	job, err := a.correlations.find(param(r, "id"), ownerOf(who))
+func (a *api) deleteCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	job, err := a.correlations.Find(param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
-	a.correlations.remove(job)
+	a.correlations.Remove(job)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -114,7 +116,7 @@ func parseCorrelationPage(r *http.Request, maxLimit int) (correlationPage, error
 type shownCorrelation struct {
 	ID          uuid.UUID   `json:"id"`
 	State       string      `json:"state"`
-	Fault       string      `json:"fault,omitempty"`
+	Error       string      `json:"error,omitempty"`
 	Progress    float64     `json:"progress"`
 	Aggregation string      `json:"aggregation"`
 	Granularity float64     `json:"granularity"`
@@ -122,7 +124,7 @@ type shownCorrelation struct {
 	Metrics     int         `json:"metrics"`
 	Constant    []uuid.UUID `json:"constant"`
 	Total       int         `json:"total"`
-	Cut         bool        `json:"cut"`
+	Truncated   bool        `json:"truncated"`
 	Pairs       []shownPair `json:"pairs"`
 	Next        *int        `json:"next"`
 }
@@ -136,43 +138,40 @@ type shownPair struct {
 	Overlap int64     `json:"overlap"`
 }
 
-func (j *correlationJob) show(page correlationPage) *shownCorrelation {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+func showCorrelation(j *correlations.Job, page correlationPage) *shownCorrelation {
+	result := j.Result()
 	shown := &shownCorrelation{
-		ID: j.id, State: j.state, Fault: j.fault, Progress: math.Floor(1000*j.progress()) / 1000, Aggregation: j.aggregation,
-		Granularity: j.granularity.Seconds(), Groups: j.groups, Metrics: len(j.metrics), Constant: []uuid.UUID{}, Pairs: []shownPair{},
+		ID: j.ID, State: result.State, Error: result.Error, Progress: math.Floor(1000*result.Progress) / 1000, Aggregation: j.Aggregation,
+		Granularity: j.Granularity.Seconds(), Groups: j.Groups, Metrics: len(j.Metrics), Constant: []uuid.UUID{}, Pairs: []shownPair{},
 	}
-	if j.state != jobDone {
+	if result.State != correlations.Done {
 		return shown
 	}
-	for _, column := range j.constant {
-		shown.Constant = append(shown.Constant, j.metric(column).ID)
+	for _, column := range result.Constant {
+		shown.Constant = append(shown.Constant, j.Metric(column).ID)
 	}
-	shown.Total, shown.Cut = len(j.pairs), j.cut
-	from := min(page.marker, len(j.pairs))
-	to := from + min(page.limit, len(j.pairs)-from)
-	for _, p := range j.pairs[from:to] {
-		shown.Pairs = append(shown.Pairs, shownPair{j.metric(p.I).ID, j.metric(p.J).ID, p.R, p.Lag, p.Overlap})
+	shown.Total, shown.Truncated = len(result.Pairs), result.Truncated
+	from := min(page.marker, len(result.Pairs))
+	to := from + min(page.limit, len(result.Pairs)-from)
+	for _, p := range result.Pairs[from:to] {
+		shown.Pairs = append(shown.Pairs, shownPair{j.Metric(p.I).ID, j.Metric(p.J).ID, p.R, p.Lag, p.Overlap})
 	}
-	if to < len(j.pairs) {
+	if to < len(result.Pairs) {
 		shown.Next = &to
 	}
 	return shown
 }
 
-// writeCSV writes all pairs.
-func (j *correlationJob) writeCSV(w http.ResponseWriter) error {
-	j.mu.Lock()
-	state, pairs := j.state, j.pairs // which does not change any more once done
-	j.mu.Unlock()
-	if state != jobDone {
-		return &Error{Status: http.StatusConflict, Detail: "The correlation is " + state}
+// writeCorrelationCSV writes all pairs.
+func writeCorrelationCSV(w http.ResponseWriter, j *correlations.Job) error {
+	result := j.Result()
+	if result.State != correlations.Done {
+		return &Error{Status: http.StatusConflict, Detail: "The correlation is " + result.State}
 	}
 	body := []byte("x,y,r,lag,overlap\n")
-	for _, p := range pairs {
-		body = append(body, j.metric(p.I).ID.String()...)
-		body = append(append(append(body, ','), j.metric(p.J).ID.String()...), ',')
+	for _, p := range result.Pairs {
+		body = append(body, j.Metric(p.I).ID.String()...)
+		body = append(append(append(body, ','), j.Metric(p.J).ID.String()...), ',')
 		body = append(strconv.AppendFloat(body, p.R, 'g', 17, 64), ',')
 		body = append(strconv.AppendInt(body, int64(p.Lag), 10), ',')
 		body = append(strconv.AppendInt(body, p.Overlap, 10), '\n')

@@ -7,28 +7,15 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"time"
 
+	"gnocco/api/auth"
 	"gnocco/carbonara"
-	"gnocco/correlate"
 	"gnocco/model"
+	"gnocco/query/correlations"
 )
 
-// correlationRequest is what a body asks for, once the metrics have been found.
-type correlationRequest struct {
-	metrics     []*model.Metric // ordered by ID, each once
-	method      carbonara.Method
-	aggregation string
-	granularity time.Duration
-	from, to    carbonara.Timestamp
-	overlap     float64 // percent of the groups that a pair has to share
-	lag         int     // groups
-	ranks       bool    // Spearman
-	selection   correlate.Selection
-}
-
-// parseCorrelation reads a body and finds its metrics, those that who may read.
-func (a *api) parseCorrelation(ctx context.Context, who *Identity, body any) (*correlationRequest, error) {
+// parseCorrelation reads a body, and finds the metrics in it that the user may read.
+func (a *api) parseCorrelation(ctx context.Context, who *auth.Identity, body any) (*correlations.Request, error) {
 	keys := []string{"aggregation", "granularity", "start", "stop", "needed_overlap", "lag", "top", "top_per_metric", "threshold", "method"}
 	object, _ := body.(map[string]any)
 	if object["metrics"] != nil {
@@ -36,18 +23,18 @@ func (a *api) parseCorrelation(ctx context.Context, who *Identity, body any) (*c
 	} else {
 		keys = append(keys, "resource_type*", "search", "name")
 	}
-	fields, err := input{value: body}.fields(keys...)
+	fields, err := jsonValue{value: body}.fields(keys...)
 	if err != nil {
 		return nil, err
 	}
-	q := &correlationRequest{to: carbonara.MaxTimestamp, aggregation: "mean"}
-	if err := q.parse(fields, carbonara.FromTime(a.Now())); err != nil {
+	q := &correlations.Request{To: carbonara.MaxTimestamp, Aggregation: "mean", Staleness: stalenessOf(ctx)}
+	if err := parseCorrelationFields(q, fields, carbonara.FromTime(a.now())); err != nil {
 		return nil, err
 	}
 	if in, ok := fields["metrics"]; ok {
-		q.metrics, err = a.correlatedByID(who, in)
+		q.Metrics, err = a.correlatedByID(who, in)
 	} else {
-		q.metrics, err = a.correlatedByName(ctx, who, fields)
+		q.Metrics, err = a.correlatedByName(ctx, who, fields)
 	}
 	if err != nil {
 		return nil, err
@@ -56,42 +43,42 @@ func (a *api) parseCorrelation(ctx context.Context, who *Identity, body any) (*c
 	if subject.path == nil {
 		subject = fields["resource_type"]
 	}
-	q.metrics = uniqueMetrics(q.metrics)
-	if len(q.metrics) < 2 {
-		return nil, subject.fault("a correlation takes two metrics, not %d,", len(q.metrics))
+	q.Metrics = uniqueMetrics(q.Metrics)
+	if len(q.Metrics) < 2 {
+		return nil, subject.fault("a correlation takes two metrics, not %d,", len(q.Metrics))
 	}
-	if len(q.metrics) > a.Correlations.MaxMetrics {
-		return nil, subject.fault("%d metrics are more than %d", len(q.metrics), a.Correlations.MaxMetrics)
+	if len(q.Metrics) > a.Correlations.MaxMetrics {
+		return nil, subject.fault("%d metrics are more than %d", len(q.Metrics), a.Correlations.MaxMetrics)
 	}
-	return q, q.chooseGranularity()
+	return q, q.ChooseGranularity()
 }
 
-// parse reads the fields that do not name metrics.
-func (q *correlationRequest) parse(fields map[string]input, now carbonara.Timestamp) (err error) {
+// parseCorrelationFields reads the fields that do not name metrics.
+func parseCorrelationFields(q *correlations.Request, fields map[string]jsonValue, now carbonara.Timestamp) (err error) {
 	if in, ok := fields["aggregation"]; ok {
-		if q.aggregation, err = in.text(0); err != nil {
+		if q.Aggregation, err = in.text(0); err != nil {
 			return err
 		}
 	}
-	if q.method, err = carbonara.ParseMethod(q.aggregation); err != nil {
-		return input{path: []any{"aggregation"}}.fault("%q is not an aggregation method", q.aggregation)
+	if q.Method, err = carbonara.ParseMethod(q.Aggregation); err != nil {
+		return jsonValue{path: []any{"aggregation"}}.fault("%q is not an aggregation method", q.Aggregation)
 	}
 	if in, ok := fields["granularity"]; ok {
-		if q.granularity, err = in.timespan(); err != nil {
+		if q.Granularity, err = in.timespan(); err != nil {
 			return err
 		}
-		if q.granularity <= 0 {
+		if q.Granularity <= 0 {
 			return in.fault("not positive")
 		}
 	}
-	for name, t := range map[string]*carbonara.Timestamp{"start": &q.from, "stop": &q.to} {
+	for name, t := range map[string]*carbonara.Timestamp{"start": &q.From, "stop": &q.To} {
 		if in, ok := fields[name]; ok {
 			if *t, err = in.timestamp(now); err != nil {
 				return err
 			}
 		}
 	}
-	for name, n := range map[string]*int{"lag": &q.lag, "top": &q.selection.Top, "top_per_metric": &q.selection.TopPerColumn} {
+	for name, n := range map[string]*int{"lag": &q.Lag, "top": &q.Selection.Top, "top_per_metric": &q.Selection.TopPerColumn} {
 		if in, ok := fields[name]; ok {
 			value, err := in.integer(0)
 			if err != nil {
@@ -104,12 +91,12 @@ func (q *correlationRequest) parse(fields map[string]input, now carbonara.Timest
 		}
 	}
 	if in, ok := fields["needed_overlap"]; ok {
-		if q.overlap, err = in.within(0, 100); err != nil {
+		if q.Overlap, err = in.within(0, 100); err != nil {
 			return err
 		}
 	}
 	if in, ok := fields["threshold"]; ok {
-		if q.selection.MinAbs, err = in.within(0, 1); err != nil {
+		if q.Selection.MinAbs, err = in.within(0, 1); err != nil {
 			return err
 		}
 	}
@@ -121,13 +108,13 @@ func (q *correlationRequest) parse(fields map[string]input, now carbonara.Timest
 		if name != "pearson" && name != "spearman" {
 			return in.fault("%q is not pearson or spearman", name)
 		}
-		q.ranks = name == "spearman"
+		q.Ranks = name == "spearman"
 	}
 	return nil
 }
 
 // within returns a number of this range.
-func (in input) within(least, most float64) (float64, error) {
+func (in jsonValue) within(least, most float64) (float64, error) {
 	number, ok := in.value.(json.Number)
 	if !ok {
 		return 0, in.fault("expected float")
@@ -139,8 +126,8 @@ func (in input) within(least, most float64) (float64, error) {
 	return v, nil
 }
 
-// correlatedByID looks up metrics as dynamic aggregates do: all have to be there, and who has to be allowed to read them.
-func (a *api) correlatedByID(who *Identity, in input) ([]*model.Metric, error) {
+// correlatedByID looks up metrics as dynamic aggregates do: all have to exist, and the user may read each.
+func (a *api) correlatedByID(who *auth.Identity, in jsonValue) ([]*model.Metric, error) {
 	items, err := in.list()
 	if err != nil {
 		return nil, err
@@ -168,7 +155,7 @@ func (a *api) correlatedByID(who *Identity, in input) ([]*model.Metric, error) {
 			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
 		}}
 	}
-	permitted := a.permits(who, "get metric")
+	permitted := a.permittedMetrics(who, "get metric")
 	for _, metric := range metrics {
 		if !permitted(metric) {
 			return nil, errForbidden
@@ -177,9 +164,9 @@ func (a *api) correlatedByID(who *Identity, in input) ([]*model.Metric, error) {
 	return metrics, nil
 }
 
-// correlatedByName finds the metrics, by the pattern of their names, of the resources that a search finds among those that who
+// correlatedByName finds the metrics, by the pattern of their names, of the resources that a search finds and the user
 // may search.
-func (a *api) correlatedByName(ctx context.Context, who *Identity, fields map[string]input) ([]*model.Metric, error) {
+func (a *api) correlatedByName(ctx context.Context, who *auth.Identity, fields map[string]jsonValue) ([]*model.Metric, error) {
 	name, err := fields["resource_type"].text(0)
 	if err != nil {
 		return nil, err
@@ -190,7 +177,7 @@ func (a *api) correlatedByName(ctx context.Context, who *Identity, fields map[st
 	}
 	search, ok := fields["search"]
 	if !ok {
-		search = input{value: map[string]any{}, path: []any{"search"}}
+		search = jsonValue{value: map[string]any{}, path: []any{"search"}}
 	}
 	expr, err := search.searchFilter()
 	if err != nil {
@@ -217,19 +204,4 @@ func (a *api) correlatedByName(ctx context.Context, who *Identity, fields map[st
 		}
 	}
 	return metrics, nil
-}
-
-// chooseGranularity takes the finest that all metrics have in common, unless one is asked for, and makes sure that all have it
-// and the aggregation method.
-func (q *correlationRequest) chooseGranularity() error {
-	found := make([]foundMetric, len(q.metrics))
-	for i, metric := range q.metrics {
-		found[i] = foundMetric{metric: metric, aggregation: q.aggregation}
-	}
-	granularities, err := commonGranularities(found, q.granularity)
-	if err != nil {
-		return err
-	}
-	q.granularity = granularities[len(granularities)-1]
-	return nil
 }

@@ -15,18 +15,18 @@ import (
 
 	"gnocco/api"
 	"gnocco/correlate"
-	"gnocco/metricd"
+	"gnocco/internal/testnode"
 )
 
 // correlation is an answer.
 type correlation struct {
-	ID, State, Fault string
+	ID, State, Error string
 	Progress         float64
 	Groups, Total    int
 	Metrics          int
 	Granularity      float64
 	Constant         []string
-	Cut              bool
+	Truncated        bool
 	Pairs            []struct {
 		X, Y    string
 		R       float64
@@ -100,7 +100,7 @@ func TestCorrelations(t *testing.T) {
 	byID := s.series(t, related(400))
 	answer := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"lag":4,"needed_overlap":50}`, 200, "~").Body.String())
 	if answer.State != "done" || answer.Metrics != 8 || answer.Groups != 400 || answer.Granularity != 1 || answer.Total != 21 || answer.Progress != 1 ||
-		len(answer.Constant) != 1 || byID[answer.Constant[0]][0] != 7 || answer.Cut {
+		len(answer.Constant) != 1 || byID[answer.Constant[0]][0] != 7 || answer.Truncated {
 		t.Fatalf("got %+v", answer)
 	}
 	for i, p := range answer.Pairs {
@@ -304,7 +304,7 @@ func TestRedundantMetrics(t *testing.T) {
 		}
 		saving
 	}
-	check(t, s.options.Sizes.(*metricd.Metricd).Checkpoint(t.Context())) // what is in memory takes no bytes yet
+	check(t, s.options.Archives.(testnode.Archives).Checkpoint(t.Context())) // what is in memory takes no bytes yet
 	path := "GET /v1/correlations/" + answer.ID + "/redundant"
 	got := decode[redundant](t, s.want(t, path, "", 200, "~").Body.String())
 	if got.Threshold != 0.99 || len(got.Groups) != 1 || len(got.Groups[0].Drop) != 2 {

@@ -13,15 +13,17 @@ var (
 		"x-auth-token", "x-domain-id", "x-project-id", "x-roles", "x-subject-token", "x-user-id"}
 )
 
-// cors lets browsers call from the allowed origins. Every OPTIONS request ends here, with 200: what it may do
-// is said by the headers.
-func (a *api) cors(next http.Handler) http.Handler {
+// origins are those that browsers may call from; "*" stands for any.
+type origins []string
+
+// cors lets browsers call from the origins. It answers every OPTIONS request with 200; the headers say what is granted.
+func (o origins) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
-		if len(a.CORSOrigins) > 0 {
+		if len(o) > 0 {
 			header.Add("Vary", "Origin")
 		}
-		allowed := a.allowedOrigin(r)
+		allowed := o.allowed(r)
 		if r.Method == http.MethodOptions {
 			if allowed != "" {
 				setPreflight(header, r, allowed)
@@ -37,15 +39,15 @@ func (a *api) cors(next http.Handler) http.Handler {
 	})
 }
 
-// allowedOrigin returns the origin to grant: r's own if it is listed, "*" if any is allowed, "" for none.
-func (a *api) allowedOrigin(r *http.Request) string {
+// allowed returns the origin to grant: r's own if it is listed, "*" if any is allowed, "" for none.
+func (o origins) allowed(r *http.Request) string {
 	origin := r.Header.Get("Origin")
 	switch {
 	case origin == "":
 		return ""
-	case slices.Contains(a.CORSOrigins, origin):
+	case slices.Contains(o, origin):
 		return origin
-	case slices.Contains(a.CORSOrigins, "*"):
+	case slices.Contains(o, "*"):
 		return "*"
 	}
 	return ""

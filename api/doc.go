@@ -4,15 +4,13 @@
 //
 // On the path of measures in, a request is read into pooled memory, decoded by package measures, each metric looked up
 // and authorized, and the measures go as one block a sack to storage/incoming, whose sync the 202 waits for. On the
-// path out a query becomes one call of Archives for each granularity; methods are derived from the stored columns, and
-// the rows are written by our own appender.
+// path out package query reads the aggregates, and package text writes the rows.
 //
-// Other databases' protocols (prometheus.go, influxdb.go) tell metrics by names, and want them created:
-// named_measures.go finds the metrics of a request, named_create.go makes those that are not there. From there on it
-// is the same path.
+// Other databases' protocols (prometheus.go, influxdb.go) name metrics, and expect them to be created: package ingest
+// finds the metrics of a request, and creates the missing ones. From there on it is the same path.
 //
 // Read api.go first (how a handler becomes an http.HandlerFunc), then routes.go (the map), then the file of the
-// resource that you are after; measures_in.go and measures_out.go are the hot ones. The invariants:
+// resource that you are after; measures_in.go and measures_read.go are the hot ones. The invariants:
 //
 //   - A handler returns an error before it has written anything; errors.go gives it status and body.
 //   - A request of measures is accepted as a whole or not at all, and 202 means durable.

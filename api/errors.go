@@ -8,8 +8,14 @@ import (
 	"net/http"
 	"strings"
 
+	"gnocco/api/auth"
 	"gnocco/api/measures"
+	"gnocco/api/text"
+	"gnocco/ingest"
+	"gnocco/internal/budget"
 	"gnocco/model"
+	"gnocco/query"
+	"gnocco/query/correlations"
 	"gnocco/storage/incoming"
 )
 
@@ -74,15 +80,75 @@ func asError(err error) *Error {
 	var field *model.FieldError
 	var decode *measures.DecodeError
 	var tooLarge *http.MaxBytesError
+	var logins *auth.TooManyLoginsError
+	var resourceID *ingest.ResourceIDError
+	var resourceType *ingest.ResourceTypeError
+	var noPolicy *ingest.NoPolicyError
+	var attribute *ingest.AttributeError
+	var future *ingest.FutureError
+	var argument *query.ArgumentError
+	var tooMany *correlations.TooManyValuesError
+	var rows *query.TooManyRowsError
+	var predicate *query.PredicateError
+	var unaggregable *query.UnaggregableError
+	var aggregation *query.UnknownAggregationError
+	var damaged *model.DamagedError
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.Is(err, auth.ErrNoCredentials):
+		return &Error{Status: http.StatusUnauthorized}
+	case errors.As(err, &logins):
+		return &Error{Status: http.StatusTooManyRequests, Err: err,
+			Detail: "Too many wrong passwords came from your address. Please try again later."}
+	case errors.Is(err, auth.ErrKeystone):
+		return &Error{Status: http.StatusServiceUnavailable, Detail: "Keystone cannot be asked about the token. Please try again.", Err: err}
+	case errors.As(err, &resourceID):
+		return badValue("Value error", "id", resourceID.Reason)
+	case errors.As(err, &resourceType):
+		return &Error{Status: http.StatusConflict, Detail: Cause{Cause: "Resource already exists", Detail: resourceType.ID.String()}}
+	case errors.As(err, &noPolicy):
+		return badRequest("No archive policy name specified and no archive policy rule found matching the metric name %s", noPolicy.Metric)
+	case errors.As(err, &attribute):
+		return badAttribute(attribute.Name, attribute.Reason)
+	case errors.As(err, &future):
+		return &Error{Status: http.StatusBadRequest, Err: err, Detail: Cause{
+			Cause:  "Measure in the future",
+			Reason: fmt.Sprintf("A measure may be %s ahead of the server's clock at most", future.Most),
+			Detail: futureMeasure{future.Metric, showTime(future.Timestamp)},
+		}}
 	case errors.As(err, &decode):
 		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(decode), Err: err}
+	case errors.Is(err, correlations.ErrBusy):
+		return &Error{Status: http.StatusServiceUnavailable, Detail: "Too many correlations are under way. Please try again later."}
+	case errors.Is(err, budget.ErrExhausted):
+		return &Error{Status: http.StatusServiceUnavailable, Detail: "Other requests use the memory that this one needs. Please try again later.", Err: err}
+	case errors.As(err, &tooMany):
+		return &Error{Status: http.StatusBadRequest, Detail: Cause{
+			Cause: "Too many values", Reason: "Ask for fewer metrics, a shorter time or a coarser granularity", Detail: tooMany.Most,
+		}}
+	case errors.As(err, &rows):
+		return &Error{Status: http.StatusBadRequest, Detail: Cause{
+			Cause: "Too many rows", Reason: "Ask for it in parts, by start and stop, or for fewer metrics or a coarser granularity", Detail: rows.Most,
+		}}
+	case errors.As(err, &argument):
+		return badArgument(argument.Argument, argument.Reason)
+	case errors.As(err, &predicate):
+		return jsonValue{path: predicate.Path}.fault("%s", predicate.Reason)
+	case errors.As(err, &unaggregable):
+		return unaggregableMetrics(unaggregable)
+	case errors.As(err, &aggregation):
+		return &Error{Status: http.StatusNotFound, Detail: Cause{
+			Cause: "Metrics with unknown aggregation", Detail: [][2]string{{aggregation.Metric.String(), aggregation.Aggregation}},
+		}}
 	case errors.As(err, &tooLarge):
 		return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A body holds %d bytes at most", tooLarge.Limit)}
 	case errors.Is(err, incoming.ErrNoSpace):
 		return &Error{Status: http.StatusInsufficientStorage, Detail: "No space is left to accept measures. Please try again later.", Err: err}
+	case errors.As(err, &damaged):
+		return &Error{Status: http.StatusServiceUnavailable, Detail: Cause{
+			Cause: "Damaged store", Reason: "What this store holds cannot be served until an operator has repaired it", Detail: damaged.Store,
+		}, Err: err}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &Error{Status: http.StatusServiceUnavailable, Detail: "The operation took too long. Please try again.", Err: err}
 	case errors.Is(err, model.ErrUnavailable):
@@ -93,6 +159,12 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusBadRequest, Detail: field.Error(), Err: err}
 	}
 	return &Error{Status: http.StatusInternalServerError, Err: err}
+}
+
+// futureMeasure is a measure too far ahead of the clock, as an error shows it.
+type futureMeasure struct {
+	Metric    string `json:"metric"` // ID, or resource and name
+	Timestamp any    `json:"timestamp"`
 }
 
 // statusOf is the usual status of an ObjectError's kind.
@@ -125,6 +197,19 @@ func refusedCause(err error) error {
 	return err
 }
 
+// unaggregableMetrics shows the metrics as Gnocchi does: with the granularity where they lack it.
+func unaggregableMetrics(err *query.UnaggregableError) *Error {
+	var detail any = err.Metrics
+	if err.Granularity != 0 {
+		missing := make([][3]any, len(err.Metrics))
+		for i, metric := range err.Metrics {
+			missing[i] = [3]any{metric[0], metric[1], text.Seconds(err.Granularity.Seconds())}
+		}
+		detail = missing
+	}
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Metrics cannot be aggregated", Reason: err.Reason, Detail: detail}}
+}
+
 // explanations are shown above the description to who did not ask for JSON.
 var explanations = map[int]string{
 	http.StatusBadRequest:            "The request was not understood.",
@@ -133,12 +218,15 @@ var explanations = map[int]string{
 	http.StatusNotFound:              "The resource could not be found.",
 	http.StatusMethodNotAllowed:      "This method cannot be used here.",
 	http.StatusNotAcceptable:         "This is available as application/json only.",
+	http.StatusRequestTimeout:        "The request took too long to arrive.",
 	http.StatusConflict:              "The request conflicts with what is stored.",
 	http.StatusPreconditionFailed:    "The resource is not as the request's headers want it.",
 	http.StatusRequestEntityTooLarge: "The body is too large.",
 	http.StatusUnsupportedMediaType:  "The body has to be of another type: see the Content-Type header.",
+	http.StatusTooManyRequests:       "Too many requests came from your address.",
 	http.StatusInternalServerError:   "The server failed to answer.",
 	http.StatusServiceUnavailable:    "The server cannot answer at the moment.",
+	http.StatusGatewayTimeout:        "The request took more time than it has.",
 	http.StatusInsufficientStorage:   "The server has no space left.",
 }
 
@@ -150,12 +238,13 @@ func (e *Error) description() string {
 	case string:
 		return d
 	}
-	return strings.TrimSpace(string(appendJSON(nil, e.Detail)))
+	return strings.TrimSpace(string(text.AppendJSON(nil, e.Detail)))
 }
 
 // write answers r with e, in the form that it accepts: JSON if it says so by name, HTML if it takes anything (a
 // browser), else text.
 func (e *Error) write(w http.ResponseWriter, r *http.Request) {
+	e = &Error{Status: e.Status, Detail: bounded(e.Detail)}
 	title := http.StatusText(e.Status)
 	header := w.Header()
 	if e.Status == http.StatusServiceUnavailable && header.Get("Retry-After") == "" {
@@ -169,7 +258,7 @@ func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 		if detail == nil {
 			detail = ""
 		}
-		body = appendJSON(nil, struct {
+		body = text.AppendJSON(nil, struct {
 			Code        int    `json:"code"`
 			Title       string `json:"title"`
 			Description any    `json:"description"`

@@ -23,7 +23,7 @@ func parseRows(t *testing.T, text string) (rows [][3]any) {
 	return rows
 }
 
-// closeTo tells whether two answers have the same rows, up to the order in which floats were added.
+// closeTo reports whether two answers have the same rows, up to the order in which floats were added.
 func closeTo(t *testing.T, got, want string) bool {
 	t.Helper()
 	return slices.EqualFunc(parseRows(t, got), parseRows(t, want), func(a, b [3]any) bool {

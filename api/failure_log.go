@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// failureLogPeriod is how often a failure of the same status is told, where many requests fail for one reason: a full disk
-// refuses thousands of them a second.
+// failureLogPeriod is how often a failure of the same status is told, where many requests fail for one reason: a full
+// disk refuses thousands of them a second.
 const failureLogPeriod = 10 * time.Second
 
 // failureLog remembers what was told of late.
@@ -18,7 +18,7 @@ type failureLog struct {
 	withheld map[int]int       // since then
 }
 
-// pass tells whether a failure is to be told now, and how many were not since the last one.
+// pass reports whether to log a failure now, and how many were withheld since the last one.
 func (l *failureLog) pass(status int, now time.Time) (withheld int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,15 +34,16 @@ func (l *failureLog) pass(status int, now time.Time) (withheld int, ok bool) {
 	return withheld, true
 }
 
-// logFailure tells of requests that failed for no fault of the client's: each that we have no answer for, as an error; of those
-// that wait for space, time or another server one in a while, as a warning. What we do not implement was asked for in error.
+// logFailure logs requests that failed for no fault of the client's. Each that we have no answer for is an error. Of
+// requests that wait for space, time or another server, one in a while is a warning. What we do not implement was asked
+// for in error.
 func (a *api) logFailure(r *http.Request, answer *Error, err error) {
 	level, withheld := slog.LevelError, 0
 	switch answer.Status {
 	case http.StatusInternalServerError:
 	case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
 		var ok bool
-		if withheld, ok = a.failures.pass(answer.Status, a.Now()); !ok {
+		if withheld, ok = a.failures.pass(answer.Status, a.now()); !ok {
 			return
 		}
 		level = slog.LevelWarn

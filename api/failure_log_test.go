@@ -16,7 +16,8 @@ func TestFailuresAreLoggedNowAndThen(t *testing.T) {
 	var log bytes.Buffer
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := newServer(t, func(o *api.Options) {
-		o.Logger, o.Now = slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return now }
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		o.SetNow(func() time.Time { return now })
 	})
 	s.policy(t, "p")
 	path := "/v1/metric/" + s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`) + "/measures"

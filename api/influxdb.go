@@ -8,8 +8,12 @@ import (
 	"net/http"
 	"strings"
 
+	"gnocco/api/auth"
 	"gnocco/api/influxdb"
 	"gnocco/carbonara"
+	"gnocco/ingest"
+	"gnocco/internal/budget"
+	"gnocco/internal/version"
 	"gnocco/model"
 )
 
@@ -19,25 +23,33 @@ const (
 	influxTagHeader       = "X-Gnocchi-InfluxDB-Tag-Resource-ID"
 
 	maxInfluxQueryBytes = 1 << 20
+
+	// maxUnzippedBytes is the most that a body with gzip may be when uncompressed: 180 kB may become 64 MB. Telegraf sends
+	// some hundred kilobytes.
+	maxUnzippedBytes = 32 << 20
 )
 
 // influxScratch is the memory that a write of lines needs.
 type influxScratch struct {
-	namedScratch
-	rows influxRows
+	body  []byte
+	batch ingest.NamedBatch
+	rows  influxRows
 }
 
-func (s *influxScratch) bytes() int { return s.namedScratch.bytes() + s.rows.lines.Bytes() }
+func (s *influxScratch) bytes() int { return cap(s.body) + s.batch.Bytes() + s.rows.lines.Bytes() }
 
-// pingInflux tells InfluxDB's clients that we are there, also without credentials.
-func (a *api) pingInflux(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("X-Influxdb-Version", "Gnocco "+a.Build)
+// influxHandlers serve InfluxDB's protocol.
+type influxHandlers struct{ *api }
+
+// ping answers InfluxDB's clients that the server is up, also without credentials.
+func (a influxHandlers) ping(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("X-Influxdb-Version", "Gnocco "+version.Number)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// postInfluxQuery creates a resource type of a database's name. There is no other query.
-func (a *api) postInfluxQuery(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// query creates a resource type of a database's name. There is no other query.
+func (a influxHandlers) query(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, maxInfluxQueryBytes))
 	if err := r.ParseForm(); err != nil {
 		var tooLarge *http.MaxBytesError
@@ -69,8 +81,8 @@ func (a *api) postInfluxQuery(w http.ResponseWriter, r *http.Request, who *Ident
 	return nil
 }
 
-// postInfluxWrite accepts lines. Resources are of the type that the database's creation made.
-func (a *api) postInfluxWrite(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// write accepts lines. Resources are of the type that the database's creation made.
+func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	query := r.URL.Query()
 	database := cmp.Or(query.Get("db"), defaultInfluxDatabase)
 	precision, ok := influxdb.ParsePrecision(query.Get("precision"))
@@ -83,33 +95,36 @@ func (a *api) postInfluxWrite(w http.ResponseWriter, r *http.Request, who *Ident
 	s := a.influx.get()
 	defer func() { a.influx.put(s, s.bytes()) }()
 	var err error
-	if s.body, err = a.readInfluxBody(w, r, s.body[:0]); err != nil {
+	if s.body, err = a.readBody(w, r, s.body[:0]); err != nil {
+		return err
+	}
+	if err := budget.Of(r.Context()).Take(budget.Measures, lineBytes*int64(influxdb.MostMeasures(s.body))); err != nil {
 		return err
 	}
 	s.rows.tag = cmp.Or(r.Header.Get(influxTagHeader), defaultInfluxTag)
-	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now())); err != nil {
+	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.now())); err != nil {
 		return s.rows.fault(err)
 	}
-	p := protocol{resourceType: database, scope: s.rows.tag}
-	if err := a.acceptNamed(r.Context(), who, &s.rows, &p, &s.namedScratch); err != nil {
+	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag}
+	if err := a.ingester.AppendNamed(r.Context(), who.User, a.rightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// readInfluxBody appends the body to dst, uncompressed: InfluxDB's clients may send it with gzip.
-func (a *api) readInfluxBody(w http.ResponseWriter, r *http.Request, dst []byte) ([]byte, error) {
+// readBody appends the body to dst, uncompressed: InfluxDB's clients may send it with gzip.
+func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, dst []byte) ([]byte, error) {
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "", "identity":
-		return readBody(w, r, a.MaxBodyBytes, dst)
+		return a.api.readBody(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, dst)
 	case "gzip":
 	default:
 		return dst, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The Content-Encoding has to be gzip or identity"}
 	}
 	unreadable := func(err error) error {
 		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if errors.As(err, &tooLarge) || errors.Is(err, budget.ErrExhausted) {
 			return err
 		}
 		return &Error{Status: http.StatusBadRequest, Detail: "The body could not be uncompressed", Err: err}
@@ -120,7 +135,7 @@ func (a *api) readInfluxBody(w http.ResponseWriter, r *http.Request, dst []byte)
 	}
 	plain := *r
 	plain.Body, plain.ContentLength = unzip, -1
-	body, err := readBody(w, &plain, a.MaxBodyBytes, dst)
+	body, err := a.api.readBody(w, &plain, min(a.MaxBodyBytes, maxUnzippedBytes), budget.Measures, plainFactor, dst)
 	if err != nil {
 		return body, unreadable(err)
 	}
@@ -133,27 +148,27 @@ type influxRows struct {
 	tag   string // whose value names the resource
 }
 
-// Len implements namedRows, as all of these do.
+// Len implements ingest.Rows, as all of these do.
 func (r *influxRows) Len() int { return r.lines.Len() }
 
-// Columns is of namedRows.
+// Columns is of ingest.Rows.
 func (r *influxRows) Columns() ([]carbonara.Timestamp, []float64) {
 	return r.lines.Timestamps, r.lines.Values
 }
 
-// Span is of namedRows.
+// Span is of ingest.Rows.
 func (r *influxRows) Span(row int) (from, to int) { return row, row + 1 }
 
-// AppendKey is of namedRows.
+// AppendKey is of ingest.Rows.
 func (r *influxRows) AppendKey(dst []byte, row int) []byte { return r.lines.AppendKey(dst, row) }
 
-// Name is of namedRows.
-func (r *influxRows) Name(row int) (*metricName, error) {
+// Name is of ingest.Rows.
+func (r *influxRows) Name(row int) (*ingest.Name, error) {
 	target, err := r.lines.Target(row, r.tag)
 	if err != nil {
 		return nil, r.fault(err)
 	}
-	return &metricName{resource: target.Resource, metric: target.Metric}, nil
+	return &ingest.Name{Resource: target.Resource, Metric: target.Metric}, nil
 }
 
 // fault words what is wrong with a line as Gnocchi does, and beside that why.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gnocco/api"
+	"gnocco/internal/version"
 )
 
 func floatBits(value float64) uint64 { return math.Float64bits(value) }
@@ -17,7 +18,8 @@ func floatBits(value float64) uint64 { return math.Float64bits(value) }
 func TestInfluxDB(t *testing.T) {
 	s := newServer(t, nil)
 	for _, method := range []string{"GET", "HEAD"} {
-		if w := s.want(t, method+" /v1/influxdb/ping", "", 204, "", "Authorization", "", "Accept", "text/plain"); w.Header().Get("X-Influxdb-Version") != "Gnocco test" {
+		w := s.want(t, method+" /v1/influxdb/ping", "", 204, "", "Authorization", "", "Accept", "text/plain")
+		if w.Header().Get("X-Influxdb-Version") != "Gnocco "+version.Number {
 			t.Errorf("%s ping: %v", method, w.Header())
 		}
 	}

@@ -18,7 +18,7 @@ type patchOperation struct {
 const maxPatchOperations = 2 * model.MaxAttributes
 
 // parsePatch reads a JSON Patch that stays below /attributes.
-func parsePatch(body input) ([]patchOperation, error) {
+func parsePatch(body jsonValue) ([]patchOperation, error) {
 	items, ok := body.value.([]any)
 	if !ok {
 		return nil, body.fault("expected a list")

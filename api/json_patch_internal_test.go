@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"gnocco/api/text"
 	"gnocco/model"
 )
 
@@ -24,7 +25,7 @@ func FuzzPatch(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	before := string(appendJSON(nil, old))
+	before := string(text.AppendJSON(nil, old))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var value any
 		decoder := json.NewDecoder(bytes.NewReader(body))
@@ -33,8 +34,8 @@ func FuzzPatch(f *testing.F) {
 			return
 		}
 		updated, err := patchResourceType(old, value)
-		if string(appendJSON(nil, old)) != before {
-			t.Fatalf("%s changes the old type to %s", body, appendJSON(nil, old))
+		if string(text.AppendJSON(nil, old)) != before {
+			t.Fatalf("%s changes the old type to %s", body, text.AppendJSON(nil, old))
 		}
 		if err != nil {
 			var known *Error
@@ -43,18 +44,18 @@ func FuzzPatch(f *testing.F) {
 			}
 			return
 		}
-		attributes, err := input{value: resourceTypeDocument(updated)["attributes"]}.attributes(true, 0)
+		attributes, err := jsonValue{value: resourceTypeDocument(updated)["attributes"]}.attributes(true, 0)
 		if err != nil {
-			t.Fatalf("%s: %s: %v", body, appendJSON(nil, updated), err)
+			t.Fatalf("%s: %s: %v", body, text.AppendJSON(nil, updated), err)
 		}
 		if again, err := updated.Update(attributes); err != nil || again != updated {
-			t.Fatalf("%s: %s is not itself: %v, %v", body, appendJSON(nil, updated), again, err)
+			t.Fatalf("%s: %s is not itself: %v, %v", body, text.AppendJSON(nil, updated), again, err)
 		}
 	})
 }
 
 func patchResourceType(old *model.ResourceType, body any) (*model.ResourceType, error) {
-	operations, err := parsePatch(input{value: body})
+	operations, err := parsePatch(jsonValue{value: body})
 	if err != nil {
 		return nil, err
 	}

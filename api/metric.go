@@ -7,15 +7,19 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/auth"
 	"gnocco/model"
 )
 
 // A metricHandler answers for one metric that exists.
-type metricHandler func(w http.ResponseWriter, r *http.Request, who *Identity, metric *model.Metric) error
+type metricHandler func(w http.ResponseWriter, r *http.Request, who *auth.Identity, metric *model.Metric) error
+
+// metricHandlers serve metrics; measures_in.go and measures_out.go serve their measures.
+type metricHandlers struct{ *api }
 
 // withMetric finds the metric that the path names, for who the rule lets pass.
 func (a *api) withMetric(rule string, h metricHandler) userHandler {
-	return func(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		text := param(r, "id")
 		id, err := model.ParseUUID(text)
 		if err != nil {
@@ -63,8 +67,8 @@ func orNull(text string) *string {
 	return &text
 }
 
-// getMetric shows a metric with its archive policy and resource.
-func (a *api) getMetric(w http.ResponseWriter, _ *http.Request, _ *Identity, metric *model.Metric) error {
+// get shows a metric with its archive policy and resource.
+func (a metricHandlers) get(w http.ResponseWriter, _ *http.Request, _ *auth.Identity, metric *model.Metric) error {
 	answer := struct {
 		metricJSON
 		Resource any `json:"resource"`
@@ -81,7 +85,7 @@ func (a *api) getMetric(w http.ResponseWriter, _ *http.Request, _ *Identity, met
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-func (a *api) deleteMetric(w http.ResponseWriter, r *http.Request, _ *Identity, metric *model.Metric) error {
+func (a metricHandlers) delete(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
 	if err := a.Index.DeleteMetric(r.Context(), metric.ID); err != nil {
 		return err
 	}
@@ -89,12 +93,12 @@ func (a *api) deleteMetric(w http.ResponseWriter, r *http.Request, _ *Identity, 
 	return nil
 }
 
-func (a *api) createMetric(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	metric, err := a.parseMetric(input{value: body}, who, "")
+	metric, err := a.parseMetric(jsonValue{value: body}, who, "")
 	if err != nil {
 		return err
 	}
@@ -112,7 +116,7 @@ func (a *api) createMetric(w http.ResponseWriter, r *http.Request, who *Identity
 
 // parseMetric reads the definition of a new metric, which gets its ID here. key is the name that the metric has
 // within a resource that is being sent along; "" where the definition stands alone.
-func (a *api) parseMetric(in input, who *Identity, key string) (*model.Metric, error) {
+func (a *api) parseMetric(in jsonValue, who *auth.Identity, key string) (*model.Metric, error) {
 	fields, err := in.fields("archive_policy_name", "resource_id", "name", "unit")
 	if err != nil {
 		return nil, err
@@ -166,7 +170,7 @@ func (a *api) policyFor(policy, metric string) (*model.ArchivePolicy, error) {
 }
 
 // parseMetricResource reads the resource that a new metric is to belong to: one that the user may change.
-func (a *api) parseMetricResource(in input, who *Identity, metricName string) (*uuid.UUID, error) {
+func (a *api) parseMetricResource(in jsonValue, who *auth.Identity, metricName string) (*uuid.UUID, error) {
 	text, err := in.text(0)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/auth"
 	"gnocco/model"
 	"gnocco/storage/index"
 )
@@ -23,8 +24,8 @@ func listMetric(m *model.Metric) listedMetric {
 	return shown
 }
 
-// listMetrics lists metrics, page by page. who is nil where everyone sees all.
-func (a *api) listMetrics(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// list lists metrics, page by page. A nil who sees all.
+func (a metricHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
 	query, err := parseMetricFilters(values)
 	if err != nil {
@@ -37,7 +38,7 @@ func (a *api) listMetrics(w http.ResponseWriter, r *http.Request, who *Identity)
 	if query.Sort, err = parseMetricSort(p.sort); err != nil {
 		return err
 	}
-	query.Limit, query.Where = p.limit, a.seesMetrics(who, "list metric")
+	query.Limit, query.Where = p.limit, a.visibleMetrics(who, "list metric")
 	if p.marker != "" {
 		if query.Marker, err = model.ParseUUID(p.marker); err != nil {
 			return badPagination("Invalid marker: `" + p.marker + "'")

@@ -73,7 +73,7 @@ func TestDescribedOperationsAnswer(t *testing.T) {
 	}
 }
 
-// checkParameters tells of path parameters that are not declared, or the other way round.
+// checkParameters reports path parameters that are not declared, and the other way round.
 func checkParameters(t *testing.T, operation string, parameters openapi3.Parameters) {
 	t.Helper()
 	for _, p := range parameters {

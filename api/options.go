@@ -10,25 +10,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gnocco/api/auth"
 	"gnocco/api/policy"
 	"gnocco/carbonara"
+	"gnocco/internal/budget"
 	"gnocco/model"
+	"gnocco/query"
+	"gnocco/query/correlations"
 	"gnocco/storage/incoming"
 	"gnocco/storage/index"
 )
 
-// Archives is what the API reads aggregates from. Package metricd implements it for the sacks that this process owns.
-type Archives interface {
-	// Groups sets dst to the groups that read asks for. What the archive policy no longer keeps is left out. A metric without
-	// any measures has no groups: that is no error.
-	Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error
-
-	// Refresh returns once everything accepted for these metrics before the call is visible to Groups.
-	Refresh(ctx context.Context, metrics []uuid.UUID) error
-}
+// appendTimeout is how long a client waits until its measures are durable: Gnocchi's default operation_timeout.
+const appendTimeout = 10 * time.Second
 
 // Options configure the API. Index (or Metrics and Elsewhere), Incoming, Archives and Sacks have no default.
 type Options struct {
@@ -37,38 +33,49 @@ type Options struct {
 	Elsewhere http.Handler // answers what takes more than that
 
 	Incoming *incoming.Store
-	Archives Archives
-	Sacks    int                            // number of sacks of the cluster
-	Cluster  func(context.Context) *Cluster // for GET /v1/status; nil: what Incoming tells is all there is
-	Sizes    ArchiveSizes                   // nil: what metrics take is told as 0
+	Archives query.Archives
+	Sacks    int                                        // number of sacks of the cluster
+	Cluster  func(context.Context) *model.ClusterStatus // for GET /v1/status; nil: only what Incoming knows
 
-	Correlations CorrelationOptions
+	NotReady func() []string // why no requests should be sent to this process, nil if they should; nil: they should
+	Missing  func() []string // stores that no process holds, by name; nil: none
+
 	Resampler    carbonara.Resampler // of resample= and dynamic aggregates; many requests use it at once; nil: the CPU's
+	KnownMetrics int                 // most metrics kept by name; 0: the default of package ingest
 
-	Auth         Authenticator // nil: Basic
-	Policy       *policy.Rules // who may do what; nil: policy.Default
-	MaxBodyBytes int64         // of a request; 0: 64 MiB
-	MaxLimit     int           // most items of one page, and the default; 0: 1000
-	Timeout      time.Duration // of an append and of a refresh; 0: 10 s, as Gnocchi's operation_timeout
-	Prefix       string        // where the API is found a second time, like "/gnocchi"; "" for nowhere
-	ProxyHeaders bool          // believe Forwarded and X-Forwarded-*
-	CORSOrigins  []string      // origins that browsers may call from; "*" for any
-	Pprof        bool          // serve /debug/pprof
-	Build        string        // version told by GET /
+	Budget       *budget.Budget // the memory that requests share; nil: no bound
+	LabelBytes   int64          // of memory for the labels of series; 0: 64 MiB
+	QuerySamples int            // that a query in PromQL may hold at once; 0: the default of package query/promql
 
-	PrometheusLabels bool // keep all labels of Prometheus' series, as attributes of resources; else Gnocchi's mapping
-	KnownMetrics     int  // most metrics kept by their names in other databases' protocols; 0: 250,000
+	Settings
+	Auth   auth.Authenticator // nil: auth.Basic
+	Policy *policy.Rules      // who may do what; nil: policy.Default
 
 	Logger     *slog.Logger          // nil: discard
 	Registerer prometheus.Registerer // nil: metrics are kept, but not registered
 	Gatherer   prometheus.Gatherer   // what /metrics shows; nil: no /metrics
-	Now        func() time.Time      // nil: time.Now
+	now        func() time.Time      // nil: time.Now; tests set it
+}
+
+// Settings are what the operator of a server sets.
+type Settings struct {
+	MaxBodyBytes int64    // of a request; 0: 64 MiB
+	MaxLimit     int      // most items of one page, and the default; 0: 1000
+	Prefix       string   // where the API is found a second time, like "/gnocchi"; "" for nowhere
+	ProxyHeaders bool     // believe Forwarded and X-Forwarded-*
+	CORSOrigins  []string // origins that browsers may call from; "*" for any
+	Pprof        bool     // serve /debug/pprof
+
+	Limits Limits // of one request
+
+	PrometheusLabels bool // keep all labels of Prometheus' series, as attributes of resources; else Gnocchi's mapping
+	Correlations     correlations.Options
 }
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {
 	if o.Auth == nil {
-		o.Auth = Basic{}
+		o.Auth = auth.Basic{}
 	}
 	if o.Policy == nil {
 		o.Policy = policy.Default()
@@ -79,24 +86,25 @@ func (o *Options) EnsureDefaults() {
 	if o.MaxLimit == 0 {
 		o.MaxLimit = 1000
 	}
-	if o.KnownMetrics == 0 {
-		o.KnownMetrics = 250_000
+	o.Limits.EnsureDefaults()
+	if o.LabelBytes == 0 {
+		o.LabelBytes = 64 << 20
 	}
-	o.Correlations.ensureDefaults()
+	if o.NotReady == nil {
+		o.NotReady = func() []string { return nil }
+	}
+	if o.Missing == nil {
+		o.Missing = func() []string { return nil }
+	}
+	o.Correlations.EnsureDefaults()
 	if o.Resampler == nil {
 		o.Resampler = carbonara.NewCPUResampler(1) // on the request's own goroutine
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 10 * time.Second
-	}
-	if o.Build == "" {
-		o.Build = "unknown"
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if o.now == nil {
+		o.now = time.Now
 	}
 }
 
@@ -125,11 +133,11 @@ func (o *Options) Validate() error {
 	if o.KnownMetrics < 0 {
 		fault("KnownMetrics is negative")
 	}
-	if err := o.Correlations.validate(); err != nil {
+	if err := o.Limits.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	if o.Timeout < 0 {
-		fault("Timeout is negative")
+	if err := o.Correlations.Validate(); err != nil {
+		faults = append(faults, err)
 	}
 	if p := o.Prefix; p != "" && (!strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") || strings.ContainsAny(p, "{}*")) {
 		fault("Prefix %q does not look like /gnocchi", p)

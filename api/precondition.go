@@ -1,9 +1,12 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"gnocco/model"
 )
@@ -36,7 +39,7 @@ func checkPreconditions(r *http.Request, resource *model.Resource) (notModified 
 	return read && ok && !since.Before(modified), nil
 }
 
-// hasTag tells whether a list of entity tags has tag or is "*". weak tags match where bytes need not be equal.
+// hasTag reports whether a list of entity tags has tag or is "*". Weak tags match where bytes need not be equal.
 func hasTag(list, tag string, weak bool) bool {
 	for item := range strings.SplitSeq(list, ",") {
 		item = strings.TrimSpace(item)
@@ -54,4 +57,18 @@ func hasTag(list, tag string, weak bool) bool {
 func headerTime(r *http.Request, name string) (time.Time, bool) {
 	t, err := http.ParseTime(r.Header.Get(name))
 	return t, err == nil
+}
+
+// setRevision sets the headers that identify a resource's revision.
+func setRevision(w http.ResponseWriter, resource *model.Resource) {
+	w.Header().Set("ETag", `"`+revisionTag(resource)+`"`)
+	w.Header().Set("Last-Modified", resource.RevisionStart.Time().Format(http.TimeFormat))
+}
+
+// revisionTag differs between the revisions of all resources.
+func revisionTag(resource *model.Resource) string {
+	digest := xxhash.New()
+	_, _ = digest.Write(resource.ID[:])
+	_, _ = fmt.Fprint(digest, int64(resource.RevisionStart))
+	return fmt.Sprintf("%016x", digest.Sum64())
 }

@@ -7,8 +7,11 @@ import (
 	"mime"
 	"net/http"
 
+	"gnocco/api/auth"
 	"gnocco/api/prometheus"
 	"gnocco/carbonara"
+	"gnocco/ingest"
+	"gnocco/internal/budget"
 	"gnocco/model"
 )
 
@@ -16,8 +19,8 @@ const (
 	prometheusType = "prometheus" // resource type
 	maxLabelLength = 512          // of a label's value, in characters
 
-	// maxPrometheusBytes is the most that a body may be when uncompressed; decoded it takes several times that. Prometheus
-	// sends some hundred kilobytes.
+	// maxPrometheusBytes is the most that a body may be when uncompressed; decoded it takes several times that.
+	// Prometheus sends some hundred kilobytes.
 	maxPrometheusBytes = 32 << 20
 )
 
@@ -31,44 +34,53 @@ func prometheusAttributes() []*model.Attribute {
 
 // prometheusScratch is the memory that a remote write needs.
 type prometheusScratch struct {
-	namedScratch
-	rows prometheusRows
+	body  []byte
+	batch ingest.NamedBatch
+	rows  prometheusRows
 }
 
-func (s *prometheusScratch) bytes() int { return s.namedScratch.bytes() + s.rows.request.Bytes() }
+func (s *prometheusScratch) bytes() int {
+	return cap(s.body) + s.batch.Bytes() + s.rows.request.Bytes()
+}
 
 // postPrometheus accepts a remote write.
-func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	if err := requireRemoteWrite(r); err != nil {
 		return err
 	}
 	s := a.prometheus.get()
 	defer func() { a.prometheus.put(s, s.bytes()) }()
 	var err error
-	if s.body, err = readBody(w, r, a.MaxBodyBytes, s.body[:0]); err != nil {
+	if s.body, err = a.readBody(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, s.body[:0]); err != nil {
 		return err
 	}
+	s.rows.request.Take = takeFor(r.Context(), budget.Measures)
+	defer func() { s.rows.request.Take = nil }()
 	if err := s.rows.request.Decode(s.body, maxPrometheusBytes); err != nil {
 		if errors.Is(err, prometheus.ErrTooLarge) {
 			return &Error{Status: http.StatusRequestEntityTooLarge,
 				Detail: fmt.Sprintf("A body holds %d bytes at most when uncompressed", maxPrometheusBytes)}
 		}
+		if errors.Is(err, budget.ErrExhausted) {
+			return err
+		}
 		return prometheusFault(err)
 	}
 	s.rows.allLabels = a.PrometheusLabels
-	p := protocol{resourceType: prometheusType, attributes: prometheusAttributes(), anyAttribute: a.PrometheusLabels}
+	p := ingest.Protocol{ResourceType: prometheusType, Attributes: prometheusAttributes(), AnyAttribute: a.PrometheusLabels,
+		MaxAttribute: maxLabelLength}
 	if !a.PrometheusLabels {
-		p.sameSeries = s.rows.same
+		p.SameSeries = s.rows.same
 	}
-	if err := a.acceptNamed(r.Context(), who, &s.rows, &p, &s.namedScratch); err != nil {
+	if err := a.ingester.AppendNamed(r.Context(), who.User, a.rightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusAccepted)
 	return nil
 }
 
-// requireRemoteWrite answers 415 to what says to be something else than the message that we know: so a client that tries
-// a newer one first learns to use this one. What says nothing passes, as in Gnocchi.
+// requireRemoteWrite answers 415 to what says to be something else than the message that we know: so a client that
+// tries a newer one first learns to use this one. What says nothing passes, as in Gnocchi.
 func requireRemoteWrite(r *http.Request) error {
 	refused := &Error{Status: http.StatusUnsupportedMediaType,
 		Detail: "The Content-Type has to be application/x-protobuf, with prometheus.WriteRequest, the Content-Encoding snappy"}
@@ -98,26 +110,27 @@ type prometheusRows struct {
 	key       []byte // scratch
 }
 
-// Len implements namedRows, as all of these do.
+// Len implements ingest.Rows, as all of these do.
 func (r *prometheusRows) Len() int { return len(r.request.Series) }
 
-// Columns is of namedRows.
+// Columns is of ingest.Rows.
 func (r *prometheusRows) Columns() ([]carbonara.Timestamp, []float64) {
 	return r.request.Timestamps, r.request.Values
 }
 
-// Span is of namedRows.
+// Span is of ingest.Rows.
 func (r *prometheusRows) Span(row int) (from, to int) {
 	return r.request.Series[row].From, r.request.Series[row].To
 }
 
-// AppendKey is of namedRows.
+// AppendKey is of ingest.Rows.
 func (r *prometheusRows) AppendKey(dst []byte, row int) []byte {
 	return r.request.AppendKey(dst, row, r.allLabels)
 }
 
-// same tells whether two rows are of one series. Prometheus sends each measure as a row of its own, so that a series that is
-// scraped often has several in a request. Gnocchi's mapping makes one metric of several series; of these one counts.
+// same reports whether two rows are of one series. Prometheus sends each measure as a row of its own, so that a series
+// that is scraped often has several in a request. Gnocchi's mapping makes one metric of several series; of these one
+// counts.
 func (r *prometheusRows) same(row, other int) bool {
 	r.key = r.request.AppendKey(r.key[:0], row, true)
 	n := len(r.key)
@@ -125,15 +138,15 @@ func (r *prometheusRows) same(row, other int) bool {
 	return bytes.Equal(r.key[:n], r.key[n:])
 }
 
-// Name is of namedRows.
-func (r *prometheusRows) Name(row int) (*metricName, error) {
+// Name is of ingest.Rows.
+func (r *prometheusRows) Name(row int) (*ingest.Name, error) {
 	target, err := r.request.Target(row, r.allLabels)
 	if err != nil {
 		return nil, prometheusFault(err)
 	}
-	name := &metricName{resource: target.Resource, metric: target.Metric, attributes: make(map[string]string, len(target.Attributes))}
+	name := &ingest.Name{Resource: target.Resource, Metric: target.Metric, Attributes: make(map[string]string, len(target.Attributes))}
 	for label, value := range target.Attributes {
-		name.attributes[labelAttribute(label)] = value
+		name.Attributes[labelAttribute(label)] = value
 	}
 	return name, nil
 }

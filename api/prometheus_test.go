@@ -169,8 +169,8 @@ func TestPrometheusConcurrently(t *testing.T) {
 	}
 }
 
-// Prometheus puts each measure into a series of its own: those of one series all count, in both mappings. Of several series
-// that Gnocchi's mapping makes one metric of, the last one counts.
+// Prometheus puts each measure into a series of its own: those of one series all count, in both mappings. Of several
+// series that Gnocchi's mapping makes one metric of, the last one counts.
 func TestPrometheusSeriesSeveralTimes(t *testing.T) {
 	for _, allLabels := range []bool{false, true} {
 		s := newServer(t, func(o *api.Options) { o.PrometheusLabels = allLabels })

@@ -25,7 +25,8 @@ func (r *countingResampler) Resample(ctx context.Context, batch *carbonara.Batch
 
 func (*countingResampler) Accelerates(*carbonara.Plan, int, int) bool { return true }
 
-// Requests go through the resampler that the API was given, in as few batches as can be, and are answered as without it.
+// Requests go through the resampler that the API was given, in as few batches as can be, and are answered as without
+// it.
 func TestRequestsGoThroughTheResampler(t *testing.T) {
 	counting := &countingResampler{CPUResampler: carbonara.NewCPUResampler(2)}
 	servers := []*server{newServer(t, nil), newServer(t, func(o *api.Options) { o.Resampler = counting })}

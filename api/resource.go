@@ -6,30 +6,34 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/auth"
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/index"
 )
 
 // A resourceHandler answers for one resource that exists, and whose type the path names.
-type resourceHandler func(w http.ResponseWriter, r *http.Request, who *Identity, resource *model.Resource) error
+type resourceHandler func(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error
+
+// resourceHandlers serve resources, their history and their metrics.
+type resourceHandlers struct{ *api }
 
 // withResource finds the resource that the path names, for who the rule lets change it.
 func (a *api) withResource(rule string, h resourceHandler) userHandler {
-	return a.withResourceFor(h, func(who *Identity, resource *model.Resource) error {
+	return a.withResourceFor(h, func(who *auth.Identity, resource *model.Resource) error {
 		return a.enforce(who, rule, resourceTarget(resource))
 	})
 }
 
-// readingResource finds the resource that the path names, for who may read it.
+// readingResource finds the resource that the path names, if the user may read it.
 func (a *api) readingResource(h resourceHandler) userHandler {
-	return a.withResourceFor(h, func(who *Identity, resource *model.Resource) error {
+	return a.withResourceFor(h, func(who *auth.Identity, resource *model.Resource) error {
 		return a.enforceRead(who, "get resource", resource)
 	})
 }
 
-func (a *api) withResourceFor(h resourceHandler, check func(*Identity, *model.Resource) error) userHandler {
-	return func(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a *api) withResourceFor(h resourceHandler, check func(*auth.Identity, *model.Resource) error) userHandler {
+	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		resource, err := a.findResource(r, who)
 		if err != nil {
 			return err
@@ -42,7 +46,7 @@ func (a *api) withResourceFor(h resourceHandler, check func(*Identity, *model.Re
 }
 
 // findResource returns the resource that the path names. Who may see it is the caller's to check.
-func (a *api) findResource(r *http.Request, who *Identity) (*model.Resource, error) {
+func (a *api) findResource(r *http.Request, who *auth.Identity) (*model.Resource, error) {
 	id, err := a.resourceID(r, who)
 	if err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func (a *api) findResource(r *http.Request, who *Identity) (*model.Resource, err
 }
 
 // resourceID reads type and ID in the path.
-func (a *api) resourceID(r *http.Request, who *Identity) (uuid.UUID, error) {
+func (a *api) resourceID(r *http.Request, who *auth.Identity) (uuid.UUID, error) {
 	if _, err := a.Index.ResourceType(param(r, "type")); err != nil {
 		return uuid.Nil, err
 	}
@@ -63,8 +67,8 @@ func (a *api) resourceID(r *http.Request, who *Identity) (uuid.UUID, error) {
 	return id, nil
 }
 
-// listResourcesByType answers where the resources of each type are.
-func (a *api) listResourcesByType(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+// listTypes answers where the resources of each type are.
+func (a resourceHandlers) listTypes(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	links := map[string]string{}
 	for _, kind := range a.Index.ResourceTypes() {
 		links[kind.Name] = a.baseURL(r) + "/v1/resource/" + kind.Name
@@ -72,7 +76,7 @@ func (a *api) listResourcesByType(w http.ResponseWriter, r *http.Request, _ *Ide
 	return writeJSON(w, http.StatusOK, links)
 }
 
-func (a *api) getResource(w http.ResponseWriter, r *http.Request, _ *Identity, resource *model.Resource) error {
+func (a resourceHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity, resource *model.Resource) error {
 	notModified, err := checkPreconditions(r, resource)
 	if err != nil {
 		return err
@@ -85,7 +89,7 @@ func (a *api) getResource(w http.ResponseWriter, r *http.Request, _ *Identity, r
 	return writeJSON(w, http.StatusOK, showResource(asType(resource, param(r, "type"))))
 }
 
-func (a *api) deleteResource(w http.ResponseWriter, r *http.Request, who *Identity, resource *model.Resource) error {
+func (a resourceHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
 	err := a.Index.DeleteResource(r.Context(), param(r, "type"), resource.ID, func(current *model.Resource) error {
 		if err := a.enforce(who, "delete resource", resourceTarget(current)); err != nil {
 			return err
@@ -100,7 +104,7 @@ func (a *api) deleteResource(w http.ResponseWriter, r *http.Request, who *Identi
 	return nil
 }
 
-func (a *api) createResource(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a resourceHandlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	kind, err := a.Index.ResourceType(param(r, "type"))
 	if err != nil {
 		return err
@@ -109,7 +113,7 @@ func (a *api) createResource(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
-	resource, metrics, err := a.parseResource(input{value: body}, who, kind)
+	resource, metrics, err := a.parse(jsonValue{value: body}, who, kind)
 	if err != nil {
 		return err
 	}
@@ -124,8 +128,8 @@ func (a *api) createResource(w http.ResponseWriter, r *http.Request, who *Identi
 	return writeJSON(w, http.StatusCreated, showResource(resource))
 }
 
-// parseResource reads a new resource and its new metrics; existing ones that it gets stand in its Metrics.
-func (a *api) parseResource(body input, who *Identity, kind *model.ResourceType) (*model.Resource, []*model.Metric, error) {
+// parse reads a new resource and its new metrics; existing ones that it gets stand in its Metrics.
+func (a resourceHandlers) parse(body jsonValue, who *auth.Identity, kind *model.ResourceType) (*model.Resource, []*model.Metric, error) {
 	fields, err := body.fields(append(resourceKeys(kind, ""), "id")...)
 	if err != nil {
 		return nil, nil, err
@@ -139,7 +143,7 @@ func (a *api) parseResource(body input, who *Identity, kind *model.ResourceType)
 	if fields, err = body.fields(append(resourceKeys(kind, "*"), "id*")...); err != nil {
 		return nil, nil, err
 	}
-	now := carbonara.FromTime(a.Now())
+	now := carbonara.FromTime(a.now())
 	resource := &model.Resource{Type: kind.Name, Creator: who.User, StartedAt: now, RevisionStart: now}
 	if resource.OriginalID, err = fields["id"].text(0); err != nil {
 		return nil, nil, err
@@ -155,7 +159,7 @@ func (a *api) parseResource(body input, who *Identity, kind *model.ResourceType)
 }
 
 // timestamp returns a point in time, in any form that measures take.
-func (in input) timestamp(now carbonara.Timestamp) (carbonara.Timestamp, error) {
+func (in jsonValue) timestamp(now carbonara.Timestamp) (carbonara.Timestamp, error) {
 	text, err := in.textOrNumber()
 	if err != nil {
 		return 0, err
@@ -168,7 +172,7 @@ func (in input) timestamp(now carbonara.Timestamp) (carbonara.Timestamp, error) 
 }
 
 // textOrNumber returns a string, or a number as it was written.
-func (in input) textOrNumber() (string, error) {
+func (in jsonValue) textOrNumber() (string, error) {
 	if number, ok := in.value.(json.Number); ok {
 		return number.String(), nil
 	}

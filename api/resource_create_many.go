@@ -3,26 +3,27 @@ package api
 import (
 	"net/http"
 
+	"gnocco/api/auth"
 	"gnocco/storage/index"
 )
 
-// createResources creates the resources of a list, each as createResource takes it: all of them, or none.
-func (a *api) createResources(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// createMany creates the resources of a list, each as createResource takes it: all of them, or none.
+func (a resourceHandlers) createMany(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	kind, err := a.Index.ResourceType(param(r, "type"))
 	if err != nil {
 		return err
 	}
-	body, err := a.decodeBody(w, r)
+	body, err := a.decodeBodyOf(w, r, "application/json", maxBatchBytes)
 	if err != nil {
 		return err
 	}
 	list, ok := body.([]any)
 	if !ok {
-		return input{value: body}.fault("expected a list")
+		return jsonValue{value: body}.fault("expected a list")
 	}
 	created := make([]index.NewResource, len(list))
 	for i, item := range list {
-		resource, metrics, err := a.parseResource(input{}.at(item, i), who, kind)
+		resource, metrics, err := a.parse(jsonValue{}.at(item, i), who, kind)
 		if err != nil {
 			return err
 		}

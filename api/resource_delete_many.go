@@ -5,14 +5,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/auth"
 	"gnocco/model"
-	"gnocco/model/filter"
 	"gnocco/storage/index"
 )
 
-// deleteResources deletes the resources that a filter matches, and tells how many. Those that the user may not delete do
+// deleteMany deletes the resources that a filter matches, and answers how many. Those that the user may not delete do
 // not count as matching: in every mode, where Gnocchi lets everyone delete everyone's in mode basic.
-func (a *api) deleteResources(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a resourceHandlers) deleteMany(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	kind, err := a.Index.ResourceType(param(r, "type"))
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (a *api) deleteResources(w http.ResponseWriter, r *http.Request, who *Ident
 	if e == nil {
 		return badRequest("caution: the query can not be empty, or it will delete entire database")
 	}
-	matches, err := filter.Compile(e, a.filterScope(kind, who, false))
+	matches, err := a.compileFilter(e, a.filterScope(kind, who, false), who)
 	if err != nil {
 		return err
 	}

@@ -6,20 +6,21 @@ import (
 	"io"
 	"net/http"
 
+	"gnocco/api/auth"
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/model/filter"
 )
 
-// requestFilter reads the filter of a request: its body, or else its parameter filter, or else nil, which lets everything
-// through.
+// requestFilter reads the filter of a request: its body, or else its parameter filter, or else nil, which lets
+// everything through.
 func (a *api) requestFilter(w http.ResponseWriter, r *http.Request) (*filter.Expr, error) {
 	if hasBody(r) {
 		body, err := a.decodeBody(w, r)
 		if err != nil {
 			return nil, err
 		}
-		return input{value: body}.filter()
+		return jsonValue{value: body}.filter()
 	}
 	if text := r.URL.Query().Get("filter"); text != "" {
 		return parseFilterText(text)
@@ -28,7 +29,7 @@ func (a *api) requestFilter(w http.ResponseWriter, r *http.Request) (*filter.Exp
 }
 
 // filter reads a filter as a tree.
-func (in input) filter() (*filter.Expr, error) {
+func (in jsonValue) filter() (*filter.Expr, error) {
 	e, err := filter.ParseTree(in.value)
 	return e, in.filterFault(err)
 }
@@ -36,11 +37,11 @@ func (in input) filter() (*filter.Expr, error) {
 // parseFilterText reads a filter as text.
 func parseFilterText(text string) (*filter.Expr, error) {
 	e, err := filter.ParseText(text)
-	return e, input{}.filterFault(err)
+	return e, jsonValue{}.filterFault(err)
 }
 
 // filterFault puts the path of a fault in a tree below that of the tree.
-func (in input) filterFault(err error) error {
+func (in jsonValue) filterFault(err error) error {
 	var fault *filter.TreeError
 	if !errors.As(err, &fault) {
 		return err
@@ -52,15 +53,15 @@ func (in input) filterFault(err error) error {
 }
 
 // filterScope is what filters and sort keys of a request are understood by.
-func (a *api) filterScope(kind *model.ResourceType, who *Identity, history bool) filter.Scope {
-	scope := filter.Scope{Type: kind, Now: carbonara.FromTime(a.Now()), History: history}
+func (a *api) filterScope(kind *model.ResourceType, who *auth.Identity, history bool) filter.Scope {
+	scope := filter.Scope{Type: kind, Now: carbonara.FromTime(a.now()), History: history}
 	if who != nil {
 		scope.Creator = who.User
 	}
 	return scope
 }
 
-// hasBody tells whether r has a body of a byte at least.
+// hasBody reports whether r has a body of a byte at least.
 func hasBody(r *http.Request) bool {
 	if r.ContentLength >= 0 {
 		return r.ContentLength > 0

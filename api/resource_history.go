@@ -5,13 +5,14 @@ import (
 	"net/http"
 	"strings"
 
+	"gnocco/api/auth"
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/model/filter"
 )
 
-// getHistory shows the states that a resource has been in.
-func (a *api) getHistory(w http.ResponseWriter, r *http.Request, who *Identity, resource *model.Resource) error {
+// history shows the states that a resource has been in.
+func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
 	query := r.URL.Query()
 	details, err := parseBool(query, "details", false)
 	if err != nil {
@@ -25,7 +26,7 @@ func (a *api) getHistory(w http.ResponseWriter, r *http.Request, who *Identity, 
 	if err != nil {
 		return err
 	}
-	order, err := filter.ParseOrder(p.sort, filter.Scope{Type: kind, Creator: who.User, Now: carbonara.FromTime(a.Now()), History: true})
+	order, err := filter.ParseOrder(p.sort, filter.Scope{Type: kind, Creator: who.User, Now: carbonara.FromTime(a.now()), History: true})
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (a *api) getHistory(w http.ResponseWriter, r *http.Request, who *Identity, 
 	return writeJSON(w, http.StatusOK, shown)
 }
 
-// revisionMarker tells a state of a resource from others of all resources.
+// revisionMarker identifies a state among the states of all resources.
 func revisionMarker(r *model.Resource) string {
 	return fmt.Sprintf("%s@%d", r.ID, filter.RevisionNumber(r))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/auth"
 	"gnocco/model"
 	"gnocco/model/filter"
 	"gnocco/storage/index"
@@ -27,19 +28,19 @@ type resourceList struct {
 	attrs   []string // to show; nil: all
 }
 
-// listResources lists the resources of a type, page by page. who is nil where everyone sees all.
-func (a *api) listResources(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// list lists the resources of a type, page by page. A nil who sees all.
+func (a resourceHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	return a.answerList(w, r, who, "list resource", nil)
 }
 
 // answerList answers with the resources that a filter and a rule let through.
-func (a *api) answerList(w http.ResponseWriter, r *http.Request, who *Identity, rule string, e *filter.Expr) error {
+func (a resourceHandlers) answerList(w http.ResponseWriter, r *http.Request, who *auth.Identity, rule string, e *filter.Expr) error {
 	query := r.URL.Query()
-	list, err := a.parseResourceList(query, param(r, "type"), who, e)
+	list, err := a.parseList(query, param(r, "type"), who, e)
 	if err != nil {
 		return err
 	}
-	list.sees = a.sees(who, rule)
+	list.sees = a.visibleResources(who, rule)
 	found, err := a.listPage(r.Context(), list)
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func (a *api) answerList(w http.ResponseWriter, r *http.Request, who *Identity, 
 	return writeResources(w, shown)
 }
 
-func (a *api) parseResourceList(query url.Values, kind string, who *Identity, e *filter.Expr) (*resourceList, error) {
+func (a resourceHandlers) parseList(query url.Values, kind string, who *auth.Identity, e *filter.Expr) (*resourceList, error) {
 	list := new(resourceList)
 	var err error
 	if list.kind, err = a.Index.ResourceType(kind); err != nil {
@@ -81,7 +82,7 @@ func (a *api) parseResourceList(query url.Values, kind string, who *Identity, e 
 	if list.order, err = filter.ParseOrder(list.page.sort, scope); err != nil {
 		return nil, err
 	}
-	list.filter, err = filter.Compile(e, scope)
+	list.filter, err = a.compileFilter(e, scope, who)
 	return list, err
 }
 
@@ -94,7 +95,7 @@ func (l *resourceList) marker(last *model.Resource) string {
 }
 
 // listPage returns the resources on the page, in order, with their metrics if these are to be shown.
-func (a *api) listPage(ctx context.Context, list *resourceList) ([]*model.Resource, error) {
+func (a resourceHandlers) listPage(ctx context.Context, list *resourceList) ([]*model.Resource, error) {
 	var after *model.Resource
 	if list.page.marker != "" {
 		var err error
@@ -114,7 +115,7 @@ func (a *api) listPage(ctx context.Context, list *resourceList) ([]*model.Resour
 }
 
 // findMarker returns the resource, or its state, that the page before ended with.
-func (a *api) findMarker(ctx context.Context, list *resourceList) (*model.Resource, error) {
+func (a resourceHandlers) findMarker(ctx context.Context, list *resourceList) (*model.Resource, error) {
 	text, revision, hasRevision := strings.Cut(list.page.marker, "@")
 	invalid := badPagination("Invalid marker: `" + list.page.marker + "'")
 	id, err := model.ParseUUID(text)
@@ -136,7 +137,7 @@ func (a *api) findMarker(ctx context.Context, list *resourceList) (*model.Resour
 }
 
 // statesOf returns one resource, with its past states if history; none if there is no such resource.
-func (a *api) statesOf(ctx context.Context, kind string, id uuid.UUID, history bool) ([]*model.Resource, error) {
+func (a resourceHandlers) statesOf(ctx context.Context, kind string, id uuid.UUID, history bool) ([]*model.Resource, error) {
 	if history {
 		states, err := a.Index.History(ctx, kind, id)
 		if errors.Is(err, model.ErrNotFound) {

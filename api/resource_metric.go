@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/auth"
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/index"
@@ -15,7 +16,7 @@ import (
 
 // withNamedMetric finds the metric that the path names within a resource, for who the rule lets pass.
 func (a *api) withNamedMetric(rule string, h metricHandler) userHandler {
-	return func(w http.ResponseWriter, r *http.Request, who *Identity) error {
+	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		id, err := a.resourceID(r, who)
 		if err != nil {
 			return err
@@ -38,12 +39,12 @@ func (a *api) withNamedMetric(rule string, h metricHandler) userHandler {
 	}
 }
 
-func (a *api) listResourceMetrics(w http.ResponseWriter, r *http.Request, _ *Identity, resource *model.Resource) error {
-	return a.showResourceMetrics(w, r, resource, func(*model.Metric) bool { return true })
+func (a resourceHandlers) listMetrics(w http.ResponseWriter, r *http.Request, _ *auth.Identity, resource *model.Resource) error {
+	return a.showMetrics(w, r, resource, func(*model.Metric) bool { return true })
 }
 
-// showResourceMetrics answers with a resource's metrics by name, those first that first tells.
-func (a *api) showResourceMetrics(w http.ResponseWriter, r *http.Request, resource *model.Resource, first func(*model.Metric) bool) error {
+// showMetrics answers with a resource's metrics by name, with the metrics that first selects at the front.
+func (a resourceHandlers) showMetrics(w http.ResponseWriter, r *http.Request, resource *model.Resource, first func(*model.Metric) bool) error {
 	metrics, err := a.Index.MetricsOfResource(r.Context(), resource.ID)
 	if err != nil {
 		return err
@@ -59,18 +60,18 @@ func (a *api) showResourceMetrics(w http.ResponseWriter, r *http.Request, resour
 	return writeJSON(w, http.StatusOK, append(append([]listedMetric{}, shown...), others...))
 }
 
-// createResourceMetrics adds metrics to a resource.
-func (a *api) createResourceMetrics(w http.ResponseWriter, r *http.Request, who *Identity, resource *model.Resource) error {
+// createMetrics adds metrics to a resource.
+func (a resourceHandlers) createMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	set, err := a.parseMetricSet(input{value: body}, who)
+	set, err := a.parseMetricSet(jsonValue{value: body}, who)
 	if err != nil {
 		return err
 	}
 	set.Keep = true
-	now := carbonara.FromTime(a.Now())
+	now := carbonara.FromTime(a.now())
 	_, err = a.Index.UpdateResource(r.Context(), param(r, "type"), resource.ID, now, func(current *model.Resource) (*index.MetricSet, error) {
 		return set, a.enforce(who, "update resource", resourceTarget(current))
 	})
@@ -78,14 +79,14 @@ func (a *api) createResourceMetrics(w http.ResponseWriter, r *http.Request, who 
 		return refusedParts(err)
 	}
 	// The gnocchi client takes the first to be the one that it has created.
-	return a.showResourceMetrics(w, r, resource, func(m *model.Metric) bool {
+	return a.showMetrics(w, r, resource, func(m *model.Metric) bool {
 		_, attached := set.Attach[m.Name]
 		return attached || slices.ContainsFunc(set.Create, func(created *model.Metric) bool { return created.Name == m.Name })
 	})
 }
 
 // parseMetricSet reads the metrics of a resource, by name: definitions of new ones, IDs of existing ones.
-func (a *api) parseMetricSet(in input, who *Identity) (*index.MetricSet, error) {
+func (a resourceHandlers) parseMetricSet(in jsonValue, who *auth.Identity) (*index.MetricSet, error) {
 	object, ok := in.value.(map[string]any)
 	if !ok {
 		return nil, in.fault("expected a dictionary")

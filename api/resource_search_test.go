@@ -137,7 +137,7 @@ func TestListResources(t *testing.T) {
 	pages("POST /v1/search/resource/host?history=true&filter=id+%3D+db+and+rack+%3D+r9", "db")
 	pages("POST /v1/search/resource/host?history=true&filter=rack+%3D+r9", "db")
 
-	// The attributes of a type are shown to who asks for it, or for details.
+	// The attributes of a type are shown to a client that asks for the type, or for details.
 	keys := func(request string, want ...string) {
 		t.Helper()
 		var list []map[string]any

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/text"
 	"gnocco/carbonara"
 	"gnocco/model"
 )
@@ -39,7 +40,7 @@ func (r resourceJSON) MarshalJSON() ([]byte, error) {
 	return r.append(make([]byte, 0, 768), ""), nil
 }
 
-// append appends the object, with space after its colons and commas, as appendJSON writes it.
+// append appends the object, with space after its colons and commas, as text.AppendJSON writes it.
 func (r resourceJSON) append(dst []byte, space string) []byte {
 	user, project, _ := strings.Cut(r.Creator, ":")
 	o := objectWriter{only: r.only, space: space, dst: append(dst, '{'), empty: true}
@@ -131,7 +132,7 @@ func (o *objectWriter) value(value any) {
 		o.dst = append(o.dst, '"')
 		o.dst = append(appendUUID(o.dst, v), '"')
 	case float64:
-		o.dst = appendFloat(o.dst, v) // clients in Python tell 8.0 from 8
+		o.dst = text.AppendFloat(o.dst, v) // clients in Python tell 8.0 from 8
 	default:
 		o.marshal(value)
 	}

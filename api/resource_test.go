@@ -33,10 +33,10 @@ func typed(t *testing.T) *server {
 	t.Helper()
 	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	s := newServer(t, func(o *api.Options) {
-		o.Now = func() time.Time {
+		o.SetNow(func() time.Time {
 			now = now.Add(time.Minute)
 			return now
-		}
+		})
 	})
 	s.policy(t, "low")
 	s.want(t, "POST /v1/resource_type", `{"name":"all","attributes":{"s":{"type":"string","min_length":2,"max_length":5},`+

@@ -6,15 +6,20 @@ import (
 	"errors"
 	"net/http"
 
+	"gnocco/api/auth"
+	"gnocco/api/text"
 	"gnocco/carbonara"
 	"gnocco/model"
 )
 
-func (a *api) listResourceTypes(w http.ResponseWriter, _ *http.Request, _ *Identity) error {
+// typeHandlers serve resource types.
+type typeHandlers struct{ *api }
+
+func (a typeHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Identity) error {
 	return writeJSON(w, http.StatusOK, a.Index.ResourceTypes())
 }
 
-func (a *api) getResourceType(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+func (a typeHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	t, err := a.Index.ResourceType(param(r, "name"))
 	if err != nil {
 		return err
@@ -22,7 +27,7 @@ func (a *api) getResourceType(w http.ResponseWriter, r *http.Request, _ *Identit
 	return writeJSON(w, http.StatusOK, t)
 }
 
-func (a *api) createResourceType(w http.ResponseWriter, r *http.Request, _ *Identity) error {
+func (a typeHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	fields, err := a.decodeFields(w, r, "name*", "attributes")
 	if err != nil {
 		return err
@@ -33,7 +38,7 @@ func (a *api) createResourceType(w http.ResponseWriter, r *http.Request, _ *Iden
 	}
 	var attributes []*model.Attribute
 	if field, ok := fields["attributes"]; ok {
-		if attributes, err = field.attributes(false, carbonara.FromTime(a.Now())); err != nil {
+		if attributes, err = field.attributes(false, carbonara.FromTime(a.now())); err != nil {
 			return err
 		}
 	}
@@ -48,8 +53,8 @@ func (a *api) createResourceType(w http.ResponseWriter, r *http.Request, _ *Iden
 	return writeJSON(w, http.StatusCreated, t)
 }
 
-// updateResourceType changes attributes by a JSON Patch.
-func (a *api) updateResourceType(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// update changes attributes by a JSON Patch.
+func (a typeHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	name := param(r, "name")
 	if _, err := a.Index.ResourceType(name); err != nil {
 		return err
@@ -57,15 +62,15 @@ func (a *api) updateResourceType(w http.ResponseWriter, r *http.Request, who *Id
 	if err := a.enforce(who, "update resource type", nameTarget(name)); err != nil {
 		return err
 	}
-	body, err := a.decodeBodyOf(w, r, "application/json-patch+json")
+	body, err := a.decodeBodyOf(w, r, "application/json-patch+json", maxDocumentBytes)
 	if err != nil {
 		return err
 	}
-	operations, err := parsePatch(input{value: body})
+	operations, err := parsePatch(jsonValue{value: body})
 	if err != nil {
 		return err
 	}
-	now := carbonara.FromTime(a.Now())
+	now := carbonara.FromTime(a.now())
 	t, err := a.Index.UpdateResourceType(r.Context(), name, func(old *model.ResourceType) (*model.ResourceType, error) {
 		return applyTypePatch(old, operations, now)
 	})
@@ -85,7 +90,7 @@ func applyTypePatch(old *model.ResourceType, operations []patchOperation, now ca
 	if err != nil {
 		return nil, err
 	}
-	attributes := input{}.at(patched["attributes"], "attributes")
+	attributes := jsonValue{}.at(patched["attributes"], "attributes")
 	if attributes.value == nil { // removed as a whole
 		attributes.value = map[string]any{}
 	}
@@ -99,7 +104,7 @@ func applyTypePatch(old *model.ResourceType, operations []patchOperation, now ca
 // resourceTypeDocument is what a patch of t is applied to.
 func resourceTypeDocument(t *model.ResourceType) map[string]any {
 	var document map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(appendJSON(nil, t)))
+	decoder := json.NewDecoder(bytes.NewReader(text.AppendJSON(nil, t)))
 	decoder.UseNumber()
 	if err := decoder.Decode(&document); err != nil {
 		panic("api: " + err.Error()) // it is our own
@@ -107,7 +112,7 @@ func resourceTypeDocument(t *model.ResourceType) map[string]any {
 	return document
 }
 
-func (a *api) deleteResourceType(w http.ResponseWriter, r *http.Request, who *Identity) error {
+func (a typeHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	name := param(r, "name")
 	if _, err := a.Index.ResourceType(name); err != nil {
 		return err
@@ -122,5 +127,5 @@ func (a *api) deleteResourceType(w http.ResponseWriter, r *http.Request, who *Id
 	return nil
 }
 
-// invalidInput tells of a fault in Gnocchi's words for it.
+// invalidInput reports a fault in Gnocchi's words.
 func invalidInput(err error) error { return badRequest("Invalid input: %s", err) }

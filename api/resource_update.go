@@ -4,13 +4,14 @@ import (
 	"errors"
 	"net/http"
 
+	"gnocco/api/auth"
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/index"
 )
 
-// updateResource changes what the body names; metrics become those that it names.
-func (a *api) updateResource(w http.ResponseWriter, r *http.Request, who *Identity, resource *model.Resource) error {
+// update changes what the body names; metrics become those that it names.
+func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
 	if _, err := checkPreconditions(r, resource); err != nil { // before the body is looked at
 		return err
 	}
@@ -22,8 +23,8 @@ func (a *api) updateResource(w http.ResponseWriter, r *http.Request, who *Identi
 	if err != nil {
 		return err
 	}
-	now := carbonara.FromTime(a.Now())
-	in := input{value: body}
+	now := carbonara.FromTime(a.now())
+	in := jsonValue{value: body}
 	fields, err := in.fields(resourceKeys(kind, "")...)
 	if err != nil {
 		return err
@@ -62,8 +63,8 @@ func refusedParts(err error) error {
 	return err
 }
 
-// resourceKeys are what the body of a resource of a type may hold, for input.fields; those of required attributes with a
-// suffix.
+// resourceKeys are what the body of a resource of a type may hold, for jsonValue.fields; those of required attributes
+// with a suffix.
 func resourceKeys(kind *model.ResourceType, required string) []string {
 	keys := []string{"started_at", "ended_at", "user_id", "project_id", "metrics"}
 	for _, attribute := range kind.Attributes {
@@ -77,7 +78,7 @@ func resourceKeys(kind *model.ResourceType, required string) []string {
 }
 
 // parseAttributes sets what fields name, other than ID and metrics.
-func parseAttributes(fields map[string]input, kind *model.ResourceType, now carbonara.Timestamp, to *model.Resource) error {
+func parseAttributes(fields map[string]jsonValue, kind *model.ResourceType, now carbonara.Timestamp, to *model.Resource) error {
 	if field, ok := fields["started_at"]; ok {
 		t, err := field.timestamp(now)
 		if err != nil {
@@ -113,7 +114,7 @@ func parseAttributes(fields map[string]input, kind *model.ResourceType, now carb
 }
 
 // parseOwner sets to if the field is given.
-func parseOwner(fields map[string]input, key string, to **string) error {
+func parseOwner(fields map[string]jsonValue, key string, to **string) error {
 	field, ok := fields[key]
 	if !ok {
 		return nil

@@ -9,22 +9,23 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/api/auth"
+	"gnocco/api/text"
 	"gnocco/carbonara"
+	"gnocco/internal/budget"
 	"gnocco/model"
+	"gnocco/query"
 )
 
 // valueSearch is a search for aggregates by their values.
 type valueSearch struct {
-	from, to      carbonara.Timestamp
-	name          string           // of the method
-	method        carbonara.Method // invalid if no method has this name
-	granularities []time.Duration  // coarsest first; nil: those of each metric's archive policy
-	predicate     valuePredicate
-	sought        *carbonara.Sought // what the predicate is after; nil for everything
+	query.MetricRead        // Granularities nil: those of each metric's archive policy; Method 0 if none has this name
+	name             string // of the method
 }
 
-// searchValues answers the aggregates of some metrics whose values a predicate holds for. Metrics that do not exist are left out.
-func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *Identity) error {
+// searchValues answers the aggregates of some metrics whose values a predicate holds for. Metrics that do not exist are
+// left out.
+func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
 	metrics, err := a.metricsToSearch(values["metric_id"], who)
 	if err != nil {
@@ -37,37 +38,44 @@ func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *Identity
 	if err != nil {
 		return err
 	}
-	search, err := parseValueSearch(values, carbonara.FromTime(a.Now()))
+	search, err := parseValueSearch(values, carbonara.FromTime(a.now()))
 	if err != nil {
 		return err
 	}
-	if search.predicate, err = (input{value: body}).valuePredicate(); err != nil {
+	predicate, err := query.ParsePredicate(body)
+	if err != nil {
 		return err
 	}
-	search.sought = search.predicate.sought(search.method)
+	if err := a.checkTerms(predicate.Terms(), who); err != nil {
+		return err
+	}
+	if w, err = a.turn(w, r, who); err != nil {
+		return err
+	}
+	search.Rows = query.NewRows(a.limitsOf(who).Rows)
+	search.Where, search.Staleness = predicate.Where(search.Method), stalenessOf(r.Context())
 	s := a.outgoing.get()
-	defer func() { a.outgoing.put(s, cap(s.body)+16*cap(s.values)) }()
-	s.body = append(s.body[:0], '{')
+	defer func() { a.outgoing.put(s, cap(s.body)+16*cap(s.Values)) }()
+	out := text.NewWriter(w, s.body)
+	out.Raw("{")
 	for i, metric := range metrics {
 		if i > 0 {
-			s.body = append(s.body, ", "...)
+			out.Raw(", ")
 		}
-		s.body = append(s.body, '"')
-		s.body = append(s.body, metric.ID.String()...)
-		s.body = append(s.body, `": [`...)
-		if err := a.searchMetric(r.Context(), s, metric, search); err != nil {
+		out.Raw(`"` + metric.ID.String() + `": `)
+		out.StartRows()
+		if err := a.searchMetric(r.Context(), s, metric, search, &out); err != nil {
 			return err
 		}
-		s.body = append(s.body, ']')
+		out.EndRows()
 	}
-	s.body = append(s.body, '}')
-	w.Header()["Content-Type"] = jsonContentType
-	writeBody(w, http.StatusOK, s.body)
-	return nil
+	out.Raw("}")
+	s.body = out.Buffer()
+	return out.Finish()
 }
 
 // metricsToSearch returns the metrics that exist of those named, each once, all of which the user may search.
-func (a *api) metricsToSearch(named []string, who *Identity) ([]*model.Metric, error) {
+func (a *api) metricsToSearch(named []string, who *auth.Identity) ([]*model.Metric, error) {
 	if len(named) == 0 {
 		return nil, badArgument("metric_id", "Must be given")
 	}
@@ -83,19 +91,19 @@ func (a *api) metricsToSearch(named []string, who *Identity) ([]*model.Metric, e
 			metrics = append(metrics, metric)
 		}
 	}
-	if err := a.enforceAll(who, "search metric", metrics); err != nil {
+	if err := a.enforceMetrics(who, "search metric", metrics); err != nil {
 		return nil, err
 	}
 	return metrics, nil
 }
 
 func parseValueSearch(values url.Values, now carbonara.Timestamp) (*valueSearch, error) {
-	search := &valueSearch{to: carbonara.MaxTimestamp, name: "mean"}
+	search := &valueSearch{MetricRead: query.MetricRead{To: carbonara.MaxTimestamp}, name: "mean"}
 	if values.Has("aggregation") {
 		search.name = values.Get("aggregation")
 	}
-	search.method, _ = carbonara.ParseMethod(search.name)
-	for name, t := range map[string]*carbonara.Timestamp{"start": &search.from, "stop": &search.to} {
+	search.Method, _ = carbonara.ParseMethod(search.name)
+	for name, t := range map[string]*carbonara.Timestamp{"start": &search.From, "stop": &search.To} {
 		if parseInstant(values, name, now, t) != nil {
 			return nil, badRequest("Invalid value for %s", name)
 		}
@@ -105,39 +113,42 @@ func parseValueSearch(values url.Values, now carbonara.Timestamp) (*valueSearch,
 		if err != nil {
 			return nil, badArgument("granularity", err.Error())
 		}
-		search.granularities = append(search.granularities, granularity)
+		search.Granularities = append(search.Granularities, granularity)
 	}
-	slices.Sort(search.granularities)
-	search.granularities = slices.Compact(search.granularities)
-	slices.Reverse(search.granularities)
+	slices.Sort(search.Granularities)
+	search.Granularities = slices.Compact(search.Granularities)
+	slices.Reverse(search.Granularities)
 	return search, nil
 }
 
-// searchMetric appends the rows of one metric to s.body.
-func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *model.Metric, search *valueSearch) error {
-	granularities := search.granularities
-	if granularities == nil {
-		granularities = slices.Clone(metric.ArchivePolicy.Granularities())
-		slices.Reverse(granularities)
+// rowBytes is what a row takes that waits for others.
+const rowBytes = 64
+
+// searchMetric writes the rows of one metric. None is sent before all metrics are read, so that an error is never too
+// late.
+func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *model.Metric, search *valueSearch, out *text.Writer) error {
+	read := search.MetricRead
+	read.Metric = metric
+	if read.Granularities == nil {
+		read.Granularities = slices.Clone(metric.ArchivePolicy.Granularities())
+		slices.Reverse(read.Granularities)
 	}
-	for _, granularity := range granularities {
-		if !metric.ArchivePolicy.HasMethod(search.method) || !metric.ArchivePolicy.HasGranularity(granularity) {
+	for _, granularity := range read.Granularities {
+		if !metric.ArchivePolicy.HasMethod(read.Method) || !metric.ArchivePolicy.HasGranularity(granularity) {
 			return noAggregation(search.name, granularity)
 		}
 	}
-	var rows rowText
-	for _, granularity := range granularities {
-		read := readOf(metric, granularity, search.method, search.from, search.to)
-		read.Sought = search.sought
-		if err := a.Archives.Groups(ctx, read, &s.groups); err != nil {
-			return err
-		}
-		s.starts, s.values = s.groups.Aggregate(search.method, s.starts[:0], s.values[:0])
-		rows.label(appendFloat(nil, granularity.Seconds()))
-		for i, value := range s.values {
-			if search.predicate.holds(value) {
-				s.body = rows.append(s.body, s.starts[i], value)
-			}
+	if err := a.reader.Aggregates(ctx, &read, &s.Aggregates); err != nil {
+		return err
+	}
+	if err := budget.Of(ctx).Take(budget.Answers, rowBytes*int64(len(s.Starts))); err != nil {
+		return err
+	}
+	row := 0
+	for i, end := range s.Ends {
+		out.Label(text.AppendFloat(nil, read.Granularities[i].Seconds()))
+		for ; row < end; row++ {
+			out.Row(s.Starts[row], s.Values[row])
 		}
 	}
 	return nil
@@ -148,8 +159,8 @@ func noAggregation(method string, granularity time.Duration) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: Cause{
 		Cause: "Aggregation does not exist",
 		Detail: struct {
-			Granularity seconds `json:"granularity"`
-			Method      string  `json:"aggregation_method"`
-		}{seconds(granularity.Seconds()), method},
+			Granularity text.Seconds `json:"granularity"`
+			Method      string       `json:"aggregation_method"`
+		}{text.Seconds(granularity.Seconds()), method},
 	}}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
-	"gnocco/metricd"
+	"gnocco/internal/testnode"
 	"gnocco/model"
 	"gnocco/storage/incoming"
 )
@@ -36,12 +36,12 @@ var searchPatterns = []struct {
 		}
 		return v
 	}},
-	// The same noise everywhere: what is sought lies in any metric, a little above the rest.
+	// The same noise everywhere: matches lie in any metric, a little above the rest.
 	{"noise", func(rng *rand.Rand, m, i int) float64 { return 50 + 10*rng.NormFloat64() }},
 }
 
-// BenchmarkSearchValues searches a week of minutes of many metrics for means above the 99.99th percentile of all, and reads all or
-// what may be sought.
+// BenchmarkSearchValues searches a week of minutes of many metrics for means above the 99.99th percentile of all, and
+// reads all or what may match.
 func BenchmarkSearchValues(b *testing.B) {
 	metrics, groups := 1000, 10_080
 	if testing.Short() {
@@ -65,7 +65,7 @@ func BenchmarkSearchValues(b *testing.B) {
 			block := incoming.Block{Sack: model.Sack(id, sacks), Data: incoming.AppendBlock(nil, measures, []int{0}, time.Now())}
 			check(b, s.options.Incoming.Append(b.Context(), []incoming.Block{block}))
 		}
-		processor := s.options.Archives.(*metricd.Metricd)
+		processor := s.options.Archives.(testnode.Archives)
 		check(b, processor.RefreshSacks(b.Context(), []int{0, 1, 2, 3}))
 		check(b, processor.Checkpoint(b.Context()))
 		check(b, processor.Compact(b.Context()))
@@ -74,12 +74,12 @@ func BenchmarkSearchValues(b *testing.B) {
 		predicate := fmt.Sprintf(`{">": %v}`, threshold)
 		above, _ := slices.BinarySearch(all, math.Nextafter(threshold, math.Inf(1)))
 		above = len(all) - above
-		reading, sought := &readingAll{Archives: s.options.Archives}, &readingSought{Archives: s.options.Archives}
+		reading, valueFilter := &readingAll{Archives: s.options.Archives}, &readingMatching{Archives: s.options.Archives}
 		for _, c := range []struct {
 			name    string
 			handler http.Handler
 			groups  *int
-		}{{"all", s.apart(b, reading), &reading.groups}, {"sought", s.apart(b, sought), &sought.groups}} {
+		}{{"all", s.handlerWith(b, reading), &reading.groups}, {"matching", s.handlerWith(b, valueFilter), &valueFilter.groups}} {
 			b.Run(fmt.Sprintf("metrics=%d/groups=%d/pattern=%s/read=%s", metrics, groups, pattern.name, c.name), func(b *testing.B) {
 				*c.groups = 0
 				for b.Loop() {

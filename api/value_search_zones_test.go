@@ -13,37 +13,38 @@ import (
 
 	"gnocco/api"
 	"gnocco/carbonara"
-	"gnocco/metricd"
+	"gnocco/internal/testnode"
 	"gnocco/model"
+	"gnocco/query"
 )
 
-// readingAll are archives that nothing is left out of, whatever is sought.
+// readingAll are archives that nothing is left out of, whatever the filter says.
 type readingAll struct {
-	api.Archives
+	query.Archives
 	groups int // read
 }
 
-func (a *readingAll) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
-	read.Sought = nil
-	err := a.Archives.Groups(ctx, read, dst)
+func (a *readingAll) Groups(ctx context.Context, read model.Read, staleness *query.Staleness, dst *carbonara.Groups) error {
+	read.ValueFilter = nil
+	err := a.Archives.Groups(ctx, read, staleness, dst)
 	a.groups += dst.Len()
 	return err
 }
 
-// readingSought count what is read.
-type readingSought struct {
-	api.Archives
+// readingMatching count what is read.
+type readingMatching struct {
+	query.Archives
 	groups int
 }
 
-func (a *readingSought) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
-	err := a.Archives.Groups(ctx, read, dst)
+func (a *readingMatching) Groups(ctx context.Context, read model.Read, staleness *query.Staleness, dst *carbonara.Groups) error {
+	err := a.Archives.Groups(ctx, read, staleness, dst)
 	a.groups += dst.Len()
 	return err
 }
 
-// apart returns the API with its archives read in another way.
-func (s *server) apart(t testing.TB, archives api.Archives) http.Handler {
+// handlerWith returns the API with other archives.
+func (s *server) handlerWith(t testing.TB, archives query.Archives) http.Handler {
 	t.Helper()
 	options := s.options
 	options.Archives = archives
@@ -95,14 +96,14 @@ func randomPredicate(rng *rand.Rand, values []float64, depth int) string {
 	return fmt.Sprintf(`{%q: %s}`, comparison, constant())
 }
 
-// A search finds the same with what by its zones holds nothing left out: of archives of many operands, late measures and heads,
-// whatever is sought.
+// A search finds the same with what by its zones holds nothing left out: of archives of many operands, late measures
+// and heads, whatever the filter says.
 func TestSearchValuesByZones(t *testing.T) {
 	const seed = 33
 	rng := rand.New(rand.NewPCG(seed, seed))
 	s := newServer(t, nil)
-	all, sought := &readingAll{Archives: s.options.Archives}, &readingSought{Archives: s.options.Archives}
-	handlers := []http.Handler{s.apart(t, all), s.apart(t, sought)}
+	all, valueFilter := &readingAll{Archives: s.options.Archives}, &readingMatching{Archives: s.options.Archives}
+	handlers := []http.Handler{s.handlerWith(t, all), s.handlerWith(t, valueFilter)}
 	methods := []string{"mean", "min", "max", "sum", "count", "std", "last", "median", "rate:mean", "rate:std", "rate:max"}
 	s.create(t, "/v1/archive_policy", `{"name":"p","back_window":1,"aggregation_methods":["`+strings.Join(methods, `","`)+`"],
 		"definition":[{"granularity":"1 second","points":7000},{"granularity":"30 minutes"}]}`, "user", "admin")
@@ -174,7 +175,7 @@ func TestSearchValuesByZones(t *testing.T) {
 		}
 		return found
 	}
-	checkpoint := func() { check(t, s.options.Archives.(*metricd.Metricd).Checkpoint(t.Context())) }
+	checkpoint := func() { check(t, s.options.Archives.(testnode.Archives).Checkpoint(t.Context())) }
 	post(0, 3000, 1)
 	found := search(60) // in heads only
 	checkpoint()
@@ -193,8 +194,8 @@ func TestSearchValuesByZones(t *testing.T) {
 	if found < 150 {
 		t.Errorf("seed %d: only %d searches find something", seed, found)
 	}
-	if sought.groups > all.groups*9/10 {
-		t.Errorf("seed %d: %d groups are read for what all %d have", seed, sought.groups, all.groups)
+	if valueFilter.groups > all.groups*9/10 {
+		t.Errorf("seed %d: %d groups are read for what all %d have", seed, valueFilter.groups, all.groups)
 	}
 
 }

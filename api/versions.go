@@ -1,25 +1,34 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"gnocco/carbonara"
+	"gnocco/internal/version"
+)
 
 type link struct {
 	Rel  string `json:"rel"`
 	Href string `json:"href"`
 }
 
-type version struct {
+type apiVersion struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
 	Updated string `json:"updated"`
 	Links   []link `json:"links"`
 }
 
+// build is the version of Gnocchi whose API this is, then our own. Ceilometer refuses to work with a build before
+// 4.2.0: it compares the parts between dots, which must be numbers at the beginning.
+const build = "4.7.0+gnocco." + version.Number
+
 // getVersions serves GET /: which versions of the API there are. The date is that of Gnocchi's API v1.
 func (a *api) getVersions(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, struct {
-		Build    string    `json:"build"`
-		Versions []version `json:"versions"`
-	}{a.Build, []version{{
+		Build    string       `json:"build"`
+		Versions []apiVersion `json:"versions"`
+	}{build, []apiVersion{{
 		ID: "v1.0", Status: "CURRENT", Updated: "2015-03-19",
 		Links: []link{{Rel: "self", Href: a.baseURL(r) + "/v1/"}},
 	}}})
@@ -45,4 +54,19 @@ func (a *api) getV1(w http.ResponseWriter, r *http.Request) error {
 		Version string `json:"version"`
 		Links   []link `json:"links"`
 	}{"1.0", links})
+}
+
+// getCapabilities lists every aggregation method.
+func getCapabilities(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, struct {
+		Methods []string `json:"aggregation_methods"`
+	}{methodNames(carbonara.Methods())})
+}
+
+func methodNames(methods []carbonara.Method) []string {
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = m.String()
+	}
+	return names
 }

@@ -8,16 +8,16 @@ type Measure struct {
 	Value     float64
 }
 
-// Batch is the measures of many metrics, column by column. Its columns may be any slices; those that Grow made may lie in memory
-// that the resampler lent: then the batch is not copied, only its slices are.
+// Batch is the measures of many metrics, column by column. Its columns may be any slices; those that Grow made may lie
+// in memory of the resampler: then the batch is not copied, only its slices are.
 type Batch struct {
 	Timestamps []Timestamp // len(Values); within a series strictly ascending
 	Values     []float64
 	Series     []Series
 
-	lender Lender
-	lent   Columns // held by the batch, if it has Memory
-	asked  int     // measures that the lender was last asked to have room for
+	allocator Allocator
+	borrowed  Columns // held by the batch, if it has Memory
+	asked     int     // measures that the allocator was last asked to have room for
 }
 
 // Measures returns how many measures all series of the batch have.
@@ -29,7 +29,8 @@ func (b *Batch) Measures() int {
 	return n
 }
 
-// Series is one metric's part of a batch: measures From to To (exclusive) of its columns, or of Packed if that is not nil.
+// Series is one metric's part of a batch: measures From to To (exclusive) of its columns, or of Packed if that is not
+// nil.
 type Series struct {
 	Plan     *Plan
 	From, To int
@@ -48,52 +49,54 @@ type Series struct {
 // Len returns how many measures the series has.
 func (s *Series) Len() int { return s.To - s.From }
 
-// lendFrom is how many measures a batch must have to be worth lent memory: what has fewer is copied in no time.
-const lendFrom = 8 << 10
+// borrowFrom is how many measures a batch must have to be worth borrowed memory: what has fewer is copied in no time.
+const borrowFrom = 8 << 10
 
 // Reset empties the batch, keeping its memory. From now on Grow asks the resampler for memory, if that lends any.
 func (b *Batch) Reset(resampler Resampler) {
-	lender, _ := resampler.(Lender)
-	if lender != b.lender {
+	allocator, _ := resampler.(Allocator)
+	if allocator != b.allocator {
 		b.Release()
-		b.lender = lender
+		b.allocator = allocator
 	}
-	if b.lent.Memory != nil {
-		b.Timestamps, b.Values = b.lent.Timestamps, b.lent.Values
+	if b.borrowed.Memory != nil {
+		b.Timestamps, b.Values = b.borrowed.Timestamps, b.borrowed.Values
 	}
-	b.asked = cap(b.lent.Values)
+	b.asked = cap(b.borrowed.Values)
 	b.Timestamps, b.Values, b.Series = b.Timestamps[:0], b.Values[:0], b.Series[:0]
 }
 
 // Grow makes room for so many measures more, which then are appended to both columns without their being moved.
 func (b *Batch) Grow(measures int) {
 	need := len(b.Values) + measures
-	if b.lender != nil && need > max(b.asked, lendFrom) {
+	if b.allocator != nil && need > max(b.asked, borrowFrom) {
 		b.asked = max(need, 2*b.asked)
-		if columns := b.lender.Lend(b.asked); columns.Memory != nil {
+		if columns := b.allocator.Allocate(b.asked); columns.Memory != nil {
 			b.Timestamps, b.Values = append(columns.Timestamps, b.Timestamps...), append(columns.Values, b.Values...)
 			b.giveBack()
-			b.lent = columns
+			b.borrowed = columns
 		}
 	}
 	b.Timestamps, b.Values = slices.Grow(b.Timestamps, measures), slices.Grow(b.Values, measures)
 }
 
-// Lent returns what the resampler lent the batch, nil if nothing. Columns that were appended to without Grow may lie elsewhere.
-func (b *Batch) Lent() Lent { return b.lent.Memory }
+// Borrowed returns the resampler's memory that the batch lies in, nil for none. Columns that were appended to without
+// Grow may lie elsewhere.
+func (b *Batch) Borrowed() Borrowed { return b.borrowed.Memory }
 
-// Release empties the batch and gives back what memory it was lent. Otherwise the collector does that, once the batch is dropped.
+// Release empties the batch and gives back the memory that it borrowed. Otherwise the collector does that, once the
+// batch is dropped.
 func (b *Batch) Release() {
-	if b.lent.Memory != nil {
+	if b.borrowed.Memory != nil {
 		b.Timestamps, b.Values = nil, nil
 		b.giveBack()
 	}
-	b.Timestamps, b.Values, b.Series, b.lender, b.asked = b.Timestamps[:0], b.Values[:0], b.Series[:0], nil, 0
+	b.Timestamps, b.Values, b.Series, b.allocator, b.asked = b.Timestamps[:0], b.Values[:0], b.Series[:0], nil, 0
 }
 
 func (b *Batch) giveBack() {
-	if b.lent.Memory != nil {
-		b.lent.Memory.Release()
+	if b.borrowed.Memory != nil {
+		b.borrowed.Memory.Release()
 	}
-	b.lent = Columns{}
+	b.borrowed = Columns{}
 }

@@ -7,14 +7,14 @@ import (
 	"gnocco/carbonara"
 )
 
-// lender lends Go's memory, and counts.
-type lender struct {
+// allocator allocates Go's memory, and counts.
+type allocator struct {
 	*carbonara.CPUResampler
-	out   int // lent and not given back
+	out   int // borrowed and not given back
 	limit int // measures that it lends at most
 }
 
-func (l *lender) Lend(measures int) carbonara.Columns {
+func (l *allocator) Allocate(measures int) carbonara.Columns {
 	if measures > l.limit {
 		return carbonara.Columns{}
 	}
@@ -22,7 +22,7 @@ func (l *lender) Lend(measures int) carbonara.Columns {
 	return carbonara.Columns{Timestamps: make([]carbonara.Timestamp, 0, measures), Values: make([]float64, 0, measures), Memory: &loan{l}}
 }
 
-type loan struct{ of *lender }
+type loan struct{ of *allocator }
 
 func (l *loan) Release() {
 	if l.of == nil {
@@ -34,7 +34,7 @@ func (l *loan) Release() {
 
 // A batch keeps its measures wherever they lie, and never has more than one loan.
 func TestBatchGrowsInLentMemory(t *testing.T) {
-	l := &lender{carbonara.NewCPUResampler(1), 0, 100_000}
+	l := &allocator{carbonara.NewCPUResampler(1), 0, 100_000}
 	var b carbonara.Batch
 	fill := func(measures, each int) {
 		t.Helper()
@@ -53,52 +53,52 @@ func TestBatchGrowsInLentMemory(t *testing.T) {
 			t.Fatalf("%d measures, %d timestamps; want %d", len(b.Values), len(b.Timestamps), measures)
 		}
 	}
-	lent := func(want int) {
+	borrowed := func(want int) {
 		t.Helper()
-		if l.out != want || (b.Lent() != nil) != (want == 1) {
-			t.Errorf("%d loans, %v; want %d", l.out, b.Lent(), want)
+		if l.out != want || (b.Borrowed() != nil) != (want == 1) {
+			t.Errorf("%d loans, %v; want %d", l.out, b.Borrowed(), want)
 		}
 	}
 	fill(20_000, 100) // nobody to lend
-	lent(0)
+	borrowed(0)
 	b.Reset(l)
 	fill(1000, 10) // too few
-	lent(0)
+	borrowed(0)
 	b.Reset(l)
 	fill(50_000, 10)
-	lent(1)
-	before := b.Lent()
+	borrowed(1)
+	before := b.Borrowed()
 	b.Reset(l)
 	fill(50_000, 1000)
-	if b.Lent() != before {
-		t.Error("used again, but lent anew")
+	if b.Borrowed() != before {
+		t.Error("used again, but borrowed anew")
 	}
 	b.Reset(l)
 	fill(200_000, 1000) // more than there is to lend
 	b.Reset(l)
 	fill(30_000, 30_000)
-	lent(1)
+	borrowed(1)
 	b.Reset(carbonara.NewCPUResampler(1))
-	lent(0)
+	borrowed(0)
 	fill(20_000, 100)
 	b.Reset(l)
 	fill(20_000, 20_000)
-	lent(1)
+	borrowed(1)
 	b.Release()
 	b.Release()
-	lent(0)
+	borrowed(0)
 	fill(20_000, 100)
-	lent(0)
+	borrowed(0)
 }
 
-// What a result was lent is given back when it is used again, by whatever resampler, or released.
+// What a result borrowed is given back when it is used again, by whatever resampler, or released.
 func TestResultGivesBack(t *testing.T) {
-	l := &lender{carbonara.NewCPUResampler(1), 0, 100_000}
+	l := &allocator{carbonara.NewCPUResampler(1), 0, 100_000}
 	plan := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean})
 	batch := &carbonara.Batch{Timestamps: []carbonara.Timestamp{1}, Values: []float64{2}, Series: []carbonara.Series{{Plan: plan, To: 1}}}
 	var result carbonara.Result
 	refer := func() {
-		columns := l.Lend(3)
+		columns := l.Allocate(3)
 		w := result.Writers(nil, batch, 2)[1]
 		g := w.Refer(0, 0)
 		g.Starts, g.Values[0], g.Values[1] = columns.Timestamps[:1], columns.Values[:1], columns.Values[1:2]

@@ -23,8 +23,8 @@ func splitBenchmarks(b *testing.B, f func(b *testing.B, g *carbonara.Groups)) {
 	}
 }
 
-// reportSplit reports the size of all columns (plainly stored, the 7 and a timestamp took 64 bytes a group) and the time
-// that a value of those encoded or decoded took.
+// reportSplit reports the size of all columns (plainly stored, the 7 and a timestamp took 64 bytes a group) and the
+// time that a value of those encoded or decoded took.
 func reportSplit(b *testing.B, src []byte, groups, columns int) {
 	b.SetBytes(int64(8 * groups * columns))
 	b.ReportMetric(float64(len(src))/float64(groups), "bytes/group")

@@ -28,7 +28,7 @@ func PercentileColumn(p int) Column { return firstPercentile + Column(p) }
 // Rate returns the same column over differences of consecutive measures.
 func (c Column) Rate() Column { return c | rateBit }
 
-// IsRate tells whether c is computed over differences.
+// IsRate reports whether c is computed over differences.
 func (c Column) IsRate() bool { return c&rateBit != 0 }
 
 // Base returns c without its rate bit.
@@ -42,7 +42,7 @@ func (c Column) Percentile() int {
 	return 0
 }
 
-// Valid tells whether c is a column that this version knows.
+// Valid reports whether c is a column that this version knows.
 func (c Column) Valid() bool { return c.Base() < numMoments || c.Percentile() > 0 }
 
 var momentNames = [numMoments]string{"count", "sum", "min", "max", "m2", "first", "last"}

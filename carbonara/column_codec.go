@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gnocco/carbonara/intcodec"
+	"gnocco/internal/decimal"
 )
 
 // The codec of format 1 for the values of one column. It is used through appendColumn, parseColumn and
@@ -69,11 +72,11 @@ func appendColumn(dst []byte, values []float64, s *scratch) []byte {
 	if len(s.body) >= minCompressLen {
 		s.planes = appendPlanes(s.planes[:0], s.body)
 		if packed := s.compressed(s.planes); len(packed) < len(s.body) {
-			dst = appendUvarint(append(dst, codecShuffled|compressedBit), uint64(len(packed)))
+			dst = intcodec.AppendUvarint(append(dst, codecShuffled|compressedBit), uint64(len(packed)))
 			return append(dst, packed...)
 		}
 	}
-	dst = appendUvarint(append(dst, codecFloat), uint64(len(s.body)))
+	dst = intcodec.AppendUvarint(append(dst, codecFloat), uint64(len(s.body)))
 	return append(dst, s.body...)
 }
 
@@ -93,8 +96,8 @@ func appendConstant(dst []byte, v float64) []byte {
 	if !ok {
 		i, e, ok = raiseExponent(v, 0)
 	}
-	if ok && uvarintLen(zigzag(i)) <= 8 {
-		return appendUvarint(append(dst, codecConstantDecimal|byte(e)<<parameterShift), zigzag(i))
+	if ok && intcodec.UvarintLen(intcodec.Zigzag(i)) <= 8 {
+		return intcodec.AppendUvarint(append(dst, codecConstantDecimal|byte(e)<<parameterShift), intcodec.Zigzag(i))
 	}
 	return binary.LittleEndian.AppendUint64(append(dst, codecConstant), math.Float64bits(v))
 }
@@ -123,7 +126,7 @@ func (s *scratch) decimalBody(values []float64) (codec byte, ok bool) {
 	}
 	if codec == codecPlain {
 		for _, i := range ints {
-			s.body = appendUvarint(s.body, zigzag(i))
+			s.body = intcodec.AppendUvarint(s.body, intcodec.Zigzag(i))
 		}
 		if len(s.body) >= 8*len(values) {
 			return 0, false
@@ -131,7 +134,7 @@ func (s *scratch) decimalBody(values []float64) (codec byte, ok bool) {
 	} else {
 		previous := int64(0)
 		for _, i := range ints {
-			s.body = appendUvarint(s.body, zigzag(i-previous))
+			s.body = intcodec.AppendUvarint(s.body, intcodec.Zigzag(i-previous))
 			previous = i
 		}
 	}
@@ -141,7 +144,7 @@ func (s *scratch) decimalBody(values []float64) (codec byte, ok bool) {
 func plainLen(ints []int64) int {
 	n := 0
 	for _, i := range ints {
-		n += uvarintLen(zigzag(i))
+		n += intcodec.UvarintLen(intcodec.Zigzag(i))
 	}
 	return n
 }
@@ -149,7 +152,7 @@ func plainLen(ints []int64) int {
 func deltaLen(ints []int64) int {
 	n, previous := 0, int64(0)
 	for _, i := range ints {
-		n += uvarintLen(zigzag(i - previous))
+		n += intcodec.UvarintLen(intcodec.Zigzag(i - previous))
 		previous = i
 	}
 	return n
@@ -164,7 +167,7 @@ func appendHoles(dst []byte, values []float64) []byte {
 		for i < len(values) && isHole(i) == hole {
 			i++
 		}
-		dst = appendUvarint(dst, uint64(i-start))
+		dst = intcodec.AppendUvarint(dst, uint64(i-start))
 	}
 	return dst
 }
@@ -191,19 +194,19 @@ func (s *scratch) appendBody(dst []byte, codec byte, body []byte) []byte {
 			body = packed
 		}
 	}
-	dst = appendUvarint(append(dst, codec), uint64(len(body)))
+	dst = intcodec.AppendUvarint(append(dst, codec), uint64(len(body)))
 	return append(dst, body...)
 }
 
 // compressed returns body's size and body as a zstd frame, in s.packed.
 func (s *scratch) compressed(body []byte) []byte {
-	s.packed = compress(appendUvarint(s.packed[:0], uint64(len(body))), body)
+	s.packed = compress(intcodec.AppendUvarint(s.packed[:0], uint64(len(body))), body)
 	return s.packed
 }
 
 // uncompressed is the inverse of compressed. It refuses sizes above limit before it makes room for them.
 func (s *scratch) uncompressed(packed []byte, limit int) ([]byte, error) {
-	size, packed, ok := consumeUvarint(packed)
+	size, packed, ok := intcodec.ConsumeUvarint(packed)
 	if !ok || size > uint64(limit) {
 		return nil, corrupt("compressed body: size")
 	}
@@ -222,14 +225,14 @@ func parseColumn(src []byte) (b columnBody, rest []byte, err error) {
 	switch b.codec & codecMask {
 	case codecConstant:
 	case codecConstantDecimal:
-		_, rest, ok := consumeUvarint(src)
+		_, rest, ok := intcodec.ConsumeUvarint(src)
 		if !ok {
 			return b, nil, corrupt("column: constant")
 		}
 		length = uint64(len(src) - len(rest))
 	default:
 		var ok bool
-		if length, src, ok = consumeUvarint(src); !ok {
+		if length, src, ok = intcodec.ConsumeUvarint(src); !ok {
 			return b, nil, corrupt("column: length")
 		}
 	}
@@ -266,8 +269,8 @@ func (b columnBody) appendTo(dst []float64, n, from, to int, s *scratch) ([]floa
 		}
 	case codecConstantDecimal:
 		var i int64
-		i, _, ok = consumeVarint(body)
-		fill(out, float64(i)/powersOf10[e])
+		i, _, ok = intcodec.ConsumeVarint(body)
+		fill(out, float64(i)/decimal.FloatPowers[e])
 	case codecPlain, codecDelta:
 		ok = decodeIntegers(out, body, b.codec&codecMask == codecDelta, e, n, from)
 	case codecHoles:
@@ -307,7 +310,7 @@ func fill(out []float64, v float64) {
 
 // decodeIntegers decodes codecPlain and codecDelta.
 func decodeIntegers(out []float64, body []byte, delta bool, e, n, from int) bool {
-	power := powersOf10[e]
+	power := decimal.FloatPowers[e]
 	carry := int64(0) // all ones where a value adds to the one before
 	if delta {
 		carry = -1
@@ -327,7 +330,7 @@ func decodeIntegers(out []float64, body []byte, delta bool, e, n, from int) bool
 			}
 			at += size - 1
 		}
-		value = value&carry + unzigzag(u)
+		value = value&carry + intcodec.Unzigzag(u)
 		if row >= from {
 			out[row-from] = float64(value) / power
 		}
@@ -336,12 +339,12 @@ func decodeIntegers(out []float64, body []byte, delta bool, e, n, from int) bool
 }
 
 func decodeHoles(out []float64, body []byte, e, n, from int) bool {
-	power := powersOf10[e]
+	power := decimal.FloatPowers[e]
 	to := from + len(out)
 	// The runs come first: find where they end.
 	runs := body
 	for told := uint64(0); told < uint64(n); {
-		run, rest, ok := consumeUvarint(body)
+		run, rest, ok := intcodec.ConsumeUvarint(body)
 		if !ok || run > uint64(n)-told || (run == 0 && told > 0) {
 			return false
 		}
@@ -350,12 +353,12 @@ func decodeHoles(out []float64, body []byte, e, n, from int) bool {
 	}
 	sum := int64(0)
 	for row, hole := 0, false; row < to; hole = !hole {
-		run, rest, _ := consumeUvarint(runs)
+		run, rest, _ := intcodec.ConsumeUvarint(runs)
 		runs = rest
 		for end := row + int(run); row < end && row < to; row++ {
 			v := math.NaN()
 			if !hole {
-				i, rest, ok := consumeVarint(body)
+				i, rest, ok := intcodec.ConsumeVarint(body)
 				if !ok {
 					return false
 				}

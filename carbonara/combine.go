@@ -5,18 +5,21 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"gnocco/internal/decimal"
 )
 
-// Reaggregate sets dst to the groups of a coarser granularity that those of src make up: what the measures themselves
-// give, exactly for decimals (sums are then the float64 next to the true sum, where a resampler's may be some units in the
+// Coarsen sets dst to the groups of a coarser granularity that those of src make up: what the measures themselves give,
+// exactly for decimals (sums are then the float64 next to the true sum, where a resampler's may be some units in the
 // last place beside it). Columns that do not follow from others' (percentiles) are left out.
 //
-// Exact are counts, minima, maxima, first and last in any case; sums of decimals (up to 10 digits after the point) below
-// 2^53 units of the last one; second moments of those groups whose float tells its integer for certain, which
+// Exact are counts, minima, maxima, first and last in any case; sums of decimals (up to 10 digits after the point)
+// below 2^53 units of the last one; second moments of those groups whose float tells its integer for certain, which
 // exactSquares decides: n*M2 up to about 2^50 of those units squared. Of others floats are added, group by group: each
-// addition rounds once, so that a sum of g groups is off by at most (g-1) * 2^-53 of the sum of their magnitudes, to first
-// order, and a second moment by about g such parts of itself and of what the squares of the means' differences bring.
-func Reaggregate(dst, src *Groups, granularity time.Duration) error {
+// addition rounds once, so that a sum of g groups is off by at most (g-1) * 2^-53 of the sum of their magnitudes, to
+// first order, and a second moment by about g such parts of itself and of what the squares of the means' differences
+// bring.
+func Coarsen(dst, src *Groups, granularity time.Duration) error {
 	if granularity < src.Granularity || granularity%max(src.Granularity, 1) != 0 {
 		return fmt.Errorf("granularity %v is no multiple of %v", granularity, src.Granularity)
 	}
@@ -48,7 +51,7 @@ func Reaggregate(dst, src *Groups, granularity time.Duration) error {
 }
 
 // Merge sets dst to the groups of several metrics at one granularity taken together, as if all measures were one
-// metric's: exactly for decimals, as Reaggregate. It keeps count, sum, min, max and second moment, of measures and of
+// metric's: exactly for decimals, as Coarsen. It keeps count, sum, min, max and second moment, of measures and of
 // differences, as far as all sources have them: which measure is first of all their groups do not tell.
 func Merge(dst *Groups, sources []*Groups) error {
 	if len(sources) == 0 {
@@ -97,8 +100,8 @@ func Merge(dst *Groups, sources []*Groups) error {
 	return nil
 }
 
-// combinedExponent returns the exponent at which the sums, minima and maxima of all sources are decimals, as far as they
-// are; -1 if a source does not tell counts and sums.
+// combinedExponent returns the exponent at which the sums, minima and maxima of all sources are decimals, as far as
+// they are; -1 if a source does not tell counts and sums.
 func combinedExponent(sources []*Groups, rate Column) int {
 	e := 0
 	for _, g := range sources {
@@ -133,7 +136,7 @@ func combinedExponent(sources []*Groups, rate Column) int {
 
 // leastExponentFrom is leastExponent, but for exponents below e, at which it is e.
 func leastExponentFrom(v float64, e int) (int, bool) {
-	if i, ok := nearest(v, powersOf10[e]); ok && decimalOf(i, powersOf10[e]) == v {
+	if i, ok := nearest(v, decimal.FloatPowers[e]); ok && decimalOf(i, decimal.FloatPowers[e]) == v {
 		return e, true
 	}
 	least, ok := leastExponent(v)

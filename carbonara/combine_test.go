@@ -78,9 +78,9 @@ func requireExact(t *testing.T, what string, g *carbonara.Groups, timestamps []c
 	}
 }
 
-// Coarser groups of decimals are exact, equal a resampler's where that is, and come out the same bit for bit in one step
-// or two, from memory or from splits.
-func TestReaggregateIsExactForDecimals(t *testing.T) {
+// Coarser groups of decimals are exact, equal a resampler's where that is, and come out the same bit for bit in one
+// step or two, from memory or from splits.
+func TestCoarsenIsExactForDecimals(t *testing.T) {
 	fine, middle, coarse := time.Minute, 10*time.Minute, time.Hour
 	for _, e := range []int{0, 1, 2, 4} {
 		for _, spread := range []int64{1, 50, 2_000, 20_000} {
@@ -88,13 +88,13 @@ func TestReaggregateIsExactForDecimals(t *testing.T) {
 			timestamps, values, integers := decimalSeries(uint64(e)*100+uint64(spread), 4000, e, spread)
 			result := resampleSeries(t, []time.Duration{fine, middle, coarse}, timestamps, values)
 			var direct, tenMinutes, inSteps, fromSplits carbonara.Groups
-			mustReaggregate(t, &direct, result.Groups(0, 0), coarse)
+			mustCoarsen(t, &direct, result.Groups(0, 0), coarse)
 			requireExact(t, what, &direct, timestamps, integers, e)
-			mustReaggregate(t, &tenMinutes, result.Groups(0, 0), middle)
+			mustCoarsen(t, &tenMinutes, result.Groups(0, 0), middle)
 			requireExact(t, what, &tenMinutes, timestamps, integers, e)
-			mustReaggregate(t, &inSteps, &tenMinutes, coarse)
+			mustCoarsen(t, &inSteps, &tenMinutes, coarse)
 			requireSameMeasureColumns(t, &inSteps, &direct)
-			mustReaggregate(t, &fromSplits, throughSplits(t, result.Groups(0, 0)), coarse)
+			mustCoarsen(t, &fromSplits, throughSplits(t, result.Groups(0, 0)), coarse)
 			wantGroups(t, &fromSplits, &direct)
 
 			want := result.Groups(0, 2)
@@ -124,9 +124,9 @@ func requireSameMeasureColumns(t *testing.T, got, want *carbonara.Groups) {
 	}
 }
 
-func mustReaggregate(t *testing.T, dst, src *carbonara.Groups, granularity time.Duration) {
+func mustCoarsen(t *testing.T, dst, src *carbonara.Groups, granularity time.Duration) {
 	t.Helper()
-	if err := carbonara.Reaggregate(dst, src, granularity); err != nil {
+	if err := carbonara.Coarsen(dst, src, granularity); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -174,7 +174,7 @@ func requireClose(t *testing.T, what string, got, want *carbonara.Groups) {
 }
 
 // Floats that are no decimals combine as floats do.
-func TestReaggregateFloats(t *testing.T) {
+func TestCoarsenFloats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
 	timestamps, values, _ := decimalSeries(9, 3000, 0, 100)
 	for i := range values {
@@ -182,14 +182,14 @@ func TestReaggregateFloats(t *testing.T) {
 	}
 	result := resampleSeries(t, []time.Duration{time.Minute, time.Hour}, timestamps, values)
 	var got carbonara.Groups
-	mustReaggregate(t, &got, result.Groups(0, 0), time.Hour)
+	mustCoarsen(t, &got, result.Groups(0, 0), time.Hour)
 	requireClose(t, "floats", &got, result.Groups(0, 1))
 }
 
-func TestReaggregateRefusesOtherGranularities(t *testing.T) {
+func TestCoarsenRefusesOtherGranularities(t *testing.T) {
 	g := resampledSplit(1, 2, 10)
 	for _, granularity := range []time.Duration{0, time.Second, 90 * time.Second, -time.Minute} {
-		if err := carbonara.Reaggregate(new(carbonara.Groups), g, granularity); err == nil {
+		if err := carbonara.Coarsen(new(carbonara.Groups), g, granularity); err == nil {
 			t.Errorf("groups of a minute make groups of %v", granularity)
 		}
 	}

@@ -69,15 +69,15 @@ func (r *Result) reset(batch *Batch) {
 
 // arena is the memory of one worker: what Groups point to, and scratch.
 type arena struct {
-	floats  bump[float64]
-	starts  bump[Timestamp]
-	columns bump[[]float64]
-	lent    []Lent
+	floats   bumpAllocator[float64]
+	starts   bumpAllocator[Timestamp]
+	columns  bumpAllocator[[]float64]
+	borrowed []Borrowed
 
 	runStarts   []Timestamp // of the groups of one series
 	runEnds     []int       // their ends, as measure indexes
 	differences []float64
-	ranked      Ranked
+	ranked      RankedValues
 	timestamps  []Timestamp // of a packed series
 	values      []float64
 }
@@ -86,11 +86,11 @@ func (a *arena) reset() {
 	a.floats.reset()
 	a.starts.reset()
 	a.columns.reset()
-	for _, memory := range a.lent {
+	for _, memory := range a.borrowed {
 		memory.Release()
 	}
-	clear(a.lent)
-	a.lent = a.lent[:0]
+	clear(a.borrowed)
+	a.borrowed = a.borrowed[:0]
 }
 
 func (a *arena) resample(ctx context.Context, batch *Batch, result *Result, from, to int) error {

@@ -1,11 +1,13 @@
 package carbonara
 
-import "math"
+import (
+	"math"
+
+	"gnocco/internal/decimal"
+)
 
 // maxExponent is the greatest e for which a value is tried as an integer divided by 10^e.
 const maxExponent = 10
-
-var powersOf10 = [maxExponent + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10}
 
 const (
 	// maxDecimal bounds integers at an exponent above 0: they and the powers are exact as float64, so that their
@@ -27,8 +29,8 @@ func integer(v float64, e int) (i int64, ok bool) {
 		i = int64(v)
 		return i, float64(i) == v && (i != 0 || math.Float64bits(v) == 0) && i < maxInteger && i > -maxInteger
 	}
-	i = int64(math.RoundToEven(v * powersOf10[e]))
-	return i, i <= maxDecimal && i >= -maxDecimal && float64(i)/powersOf10[e] == v && (i != 0 || math.Float64bits(v) == 0)
+	i = int64(math.RoundToEven(v * decimal.FloatPowers[e]))
+	return i, i <= maxDecimal && i >= -maxDecimal && float64(i)/decimal.FloatPowers[e] == v && (i != 0 || math.Float64bits(v) == 0)
 }
 
 // appendIntegers finds the least exponent e at which every value that is not a hole is an integer divided by 10^e, and
@@ -47,7 +49,7 @@ func appendIntegers(ints []int64, values []float64) (_ []int64, e, holes int, ok
 				return ints[:base], 0, 0, false
 			}
 			// i/10^was and i*10^k/10^(was+k) are the same number, so what fitted still does.
-			factor := int64(powersOf10[e-was])
+			factor := int64(decimal.Powers[e-was])
 			if greatest > maxDecimal/factor {
 				return ints[:base], 0, 0, false
 			}

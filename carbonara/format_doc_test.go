@@ -10,8 +10,8 @@ import (
 	"gnocco/carbonara"
 )
 
-// documentedBytes returns the bytes of the n-th block marked "hex" in a page of docs/format, from 0: hexadecimal up to two
-// spaces, then what it means.
+// documentedBytes returns the bytes of the n-th block marked "hex" in a page of docs/format, from 0: hexadecimal up to
+// two spaces, then what it means.
 func documentedBytes(t *testing.T, page string, n int) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../docs/format/" + page)

@@ -19,6 +19,9 @@ type Groups struct {
 // Len returns the number of groups.
 func (g *Groups) Len() int { return len(g.Starts) }
 
+// Bytes returns the memory of the rows.
+func (g *Groups) Bytes() int { return 8 * (1 + len(g.Columns)) * len(g.Starts) }
+
 // Column returns the values of c, or nil if g does not have it. The slice is g's own.
 func (g *Groups) Column(c Column) []float64 {
 	if i, ok := slices.BinarySearch(g.Columns, c); ok {

@@ -36,7 +36,7 @@ func PercentileMethod(p int) Method { return percentileBase + Method(p) }
 // Rate returns rate:m.
 func (m Method) Rate() Method { return m | rateMethod }
 
-// IsRate tells whether m is a rate: method.
+// IsRate reports whether m is a rate: method.
 func (m Method) IsRate() bool { return m&rateMethod != 0 }
 
 // Base returns m without rate:.

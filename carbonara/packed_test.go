@@ -76,7 +76,8 @@ func TestPacked(t *testing.T) {
 				if err := p.Parse(src); err != nil || (p.Step > 0) != (kind.name == "regular" && n > 1 || n == 2) {
 					t.Errorf("step %d, %v", p.Step, err)
 				}
-				// In several chunks, of both formats, side by side; the newest of those before a time is the first that counts.
+				// In several chunks, of both formats, side by side; the newest of those before a time is the first that
+				// counts.
 				var chunks []byte
 				for from := 0; from < n; {
 					to := min(n, from+1+rng.IntN(2500))
@@ -106,7 +107,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// A batch of packed series, of some of their measures, gives the groups that it gives unpacked, with any number of workers.
+// A batch of packed series, of some of their measures, gives the groups that it gives unpacked, with any number of
+// workers.
 func TestPackedResample(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
 	plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, []carbonara.Method{carbonara.Mean, carbonara.Std, carbonara.Last.Rate()})

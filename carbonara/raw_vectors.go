@@ -1,9 +1,13 @@
 package carbonara
 
-import "slices"
+import (
+	"slices"
 
-// rawVectorVersion is the first byte of a raw chunk of format 2, which encodes measures in vectors of 1,024. It is written
-// from minVectorMeasures on: what a checkpoint adds is smaller as a rule, and written faster in format 1.
+	"gnocco/carbonara/intcodec"
+)
+
+// rawVectorVersion is the first byte of a raw chunk of format 2, which encodes measures in vectors of 1,024. It is
+// written from minVectorMeasures on: what a checkpoint adds is smaller as a rule, and written faster in format 1.
 const (
 	rawVectorVersion  = 2
 	minVectorMeasures = 256
@@ -20,13 +24,13 @@ func (s *scratch) appendRawVectors(dst []byte, keepFrom Timestamp, timestamps []
 	}
 	at := len(dst)
 	dst = beginFrame(dst, rawVectorVersion)
-	dst = appendUvarint(append(dst, flags), uint64(n))
+	dst = intcodec.AppendUvarint(append(dst, flags), uint64(n))
 	if keepFrom > 0 {
-		dst = appendUvarint(dst, uint64(keepFrom/unit))
+		dst = intcodec.AppendUvarint(dst, uint64(keepFrom/unit))
 	}
 	first := timestamps[0] / unit
-	dst = appendUvarint(dst, zigzag(int64(first-keepFrom/unit)))
-	dst = appendUvarint(dst, uint64(timestamps[n-1]/unit-first))
+	dst = intcodec.AppendUvarint(dst, intcodec.Zigzag(int64(first-keepFrom/unit)))
+	dst = intcodec.AppendUvarint(dst, uint64(timestamps[n-1]/unit-first))
 	c := s.vectorCodec()
 	c.begin()
 	block := c.block[:0]
@@ -36,12 +40,12 @@ func (s *scratch) appendRawVectors(dst []byte, keepFrom Timestamp, timestamps []
 		for i, t := range part {
 			ints[i] = int64(t/unit - first)
 		}
-		block = c.streams.appendStream(block, ints)
+		block = c.streams.AppendStream(block, ints)
 	}
-	dst = append(appendUvarint(dst, uint64(len(block))), block...)
+	dst = append(intcodec.AppendUvarint(dst, uint64(len(block))), block...)
 	for from := 0; from < n; from += vectorLen {
 		block = c.appendVectorColumn(block[:0], ColumnLast, values[from:min(from+vectorLen, n)])
-		dst = append(appendUvarint(dst, uint64(len(block))), block...)
+		dst = append(intcodec.AppendUvarint(dst, uint64(len(block))), block...)
 	}
 	c.block = block
 	return endFrame(dst, at)
@@ -49,12 +53,12 @@ func (s *scratch) appendRawVectors(dst []byte, keepFrom Timestamp, timestamps []
 
 // parseRawVectors reads what follows the first timestamp of a chunk of format 2.
 func (c *rawChunk) parseRawVectors(src []byte, latest uint64) error {
-	span, src, ok := consumeUvarint(src)
+	span, src, ok := intcodec.ConsumeUvarint(src)
 	if !ok || span > latest-uint64(c.first/c.unit) || span < uint64(c.n-1) {
 		return corrupt("span of timestamps")
 	}
 	c.last += Timestamp(span) * c.unit
-	length, src, ok := consumeUvarint(src)
+	length, src, ok := intcodec.ConsumeUvarint(src)
 	if !ok || length > uint64(len(src)) {
 		return corrupt("timestamps are cut short")
 	}
@@ -72,7 +76,7 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 	for from := 0; from < c.n; from += vectorLen {
 		ints := codec.ints[:min(vectorLen, c.n-from)]
 		var ok bool
-		if src, ok = decodeStream(ints, src, nil); !ok {
+		if src, ok = intcodec.Decode(ints, src, nil); !ok {
 			return dst[:base], corrupt("timestamps")
 		}
 		if dst, ok = appendTimes(dst, ints, previous, span, c.first, c.unit); !ok {
@@ -86,7 +90,8 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 	return dst, nil
 }
 
-// appendTimes appends base and as many units as each integer says; ok is false unless they ascend, all above previous and up to last.
+// appendTimes appends base and as many units as each integer says; ok is false unless they ascend, all above previous
+// and up to last.
 func appendTimes(dst []Timestamp, ints []int64, previous, last int64, base, unit Timestamp) (_ []Timestamp, ok bool) {
 	n := len(dst)
 	dst = slices.Grow(dst, len(ints))[:n+len(ints)]
@@ -107,7 +112,7 @@ func (c *rawChunk) appendVectorValues(dst []float64, from int, s *scratch) ([]fl
 	dst = slices.Grow(dst, c.n-from)
 	src := c.columns
 	for first := 0; first < c.n; first += vectorLen {
-		length, rest, ok := consumeUvarint(src)
+		length, rest, ok := intcodec.ConsumeUvarint(src)
 		if !ok || length > uint64(len(rest)) {
 			return dst[:base], corrupt("values are cut short")
 		}

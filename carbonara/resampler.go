@@ -3,20 +3,21 @@ package carbonara
 import "context"
 
 // A Resampler turns measures of many metrics into groups: every granularity and column of each metric's plan, in one
-// call. There are two: CPUResampler here, and the one on a CUDA device in package gpu. Both give the same counts,
-// minima, maxima, firsts, lasts and percentiles; sums and second moments are accumulated in time order within a group,
-// so that they do not depend on how measures were batched.
+// call. There are two: CPUResampler here, and the one on a CUDA device in package gpu/resample. Both give the same
+// counts, minima, maxima, firsts, lasts and percentiles; sums and second moments are accumulated in time order within a
+// group, so that they do not depend on how measures were batched.
 type Resampler interface {
-	// Resample computes the groups of batch into result, which it resets. The result stays valid until it is passed
-	// to Resample again. It does not modify batch. Packed series that do not decode are an error, which wraps ErrCorrupt.
+	// Resample computes the groups of batch into result, which it resets. The result stays valid until it is passed to
+	// Resample again. It does not modify batch. Packed series that do not decode are an error, which wraps ErrCorrupt.
 	Resample(ctx context.Context, batch *Batch, result *Result) error
 }
 
 // Accelerated is a Resampler with something faster than the CPU, for some batches.
 type Accelerated interface {
 	Resampler
-	// Accelerates tells whether it is expected to be faster than the CPU for so many measures in so many groups of a plan's finest
-	// granularity. Whoever would make a large batch for nothing else, or knows a shorter way on the CPU, asks first.
+	// Accelerates reports whether it is expected to be faster than the CPU for so many measures in so many groups of a
+	// plan's finest granularity. A caller asks first if it would make a large batch for nothing else, or knows a
+	// shorter way on the CPU.
 	Accelerates(plan *Plan, measures, groups int) bool
 }
 
@@ -33,7 +34,8 @@ type Result struct {
 	arenas  []arena // one per worker
 }
 
-// Release empties the result and gives back what memory it was lent; otherwise the next Resample does that, or the collector.
+// Release empties the result and gives back the memory that it borrowed; otherwise the next Resample does that, or the
+// collector.
 func (r *Result) Release() {
 	clear(r.groups)
 	r.groups, r.offsets = r.groups[:0], r.offsets[:0]
@@ -42,6 +44,6 @@ func (r *Result) Release() {
 	}
 }
 
-// Groups returns the groups of series i at the j-th granularity of its plan. They belong to the result, and may lie in memory that
-// the resampler lent it: no slice of them is kept for longer than the result.
+// Groups returns the groups of series i at the j-th granularity of its plan. They belong to the result, and may lie in
+// memory that it borrowed from the resampler: no slice of them is kept for longer than the result.
 func (r *Result) Groups(i, j int) *Groups { return &r.groups[r.offsets[i]+j] }

@@ -28,8 +28,8 @@ func (w *ResultWriter) Take(i, j, rows int) *Groups {
 	return out
 }
 
-// Refer returns the groups of series i at the j-th granularity of its plan, to have Starts and each of Values pointed to memory that
-// is handed to Keep.
+// Refer returns the groups of series i at the j-th granularity of its plan, to have Starts and each of Values pointed
+// to memory that is handed to Keep.
 func (w *ResultWriter) Refer(i, j int) *Groups {
 	plan, out := w.batch.Series[i].Plan, &w.result.groups[w.result.offsets[i]+j]
 	w.arena.head(plan, j, out)
@@ -37,7 +37,7 @@ func (w *ResultWriter) Refer(i, j int) *Groups {
 }
 
 // Keep makes the result release that memory when it is used again.
-func (w *ResultWriter) Keep(memory Lent) { w.arena.lent = append(w.arena.lent, memory) }
+func (w *ResultWriter) Keep(memory Borrowed) { w.arena.borrowed = append(w.arena.borrowed, memory) }
 
 // Resample computes all groups of series i on the CPU. An error wraps ErrCorrupt: the series is packed.
 func (w *ResultWriter) Resample(i int) error { return w.arena.resampleSeries(w.batch, w.result, i) }

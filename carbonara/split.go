@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gnocco/carbonara/intcodec"
 )
 
 // splitVersion is the first byte of a split of format 1; docs/format/split.md draws the rest.
@@ -51,7 +53,7 @@ func (s *scratch) appendColumnSplit(dst []byte, g *Groups) []byte {
 	if g.Len() == 0 {
 		return endFrame(dst, at)
 	}
-	dst = appendUvarint(dst, uint64(len(g.Columns)))
+	dst = intcodec.AppendUvarint(dst, uint64(len(g.Columns)))
 	var distinct distinctColumns
 	for i, c := range g.Columns {
 		dst = append(dst, byte(c))
@@ -116,7 +118,8 @@ func appendPositions(dst []uint16, key SplitKey, starts []Timestamp) []uint16 {
 	return dst
 }
 
-// appendConsecutive is appendPositions of the usual starts, each a granularity after the one before; ok is false for others.
+// appendConsecutive is appendPositions of the usual starts, each a granularity after the one before; ok is false for
+// others.
 func appendConsecutive(dst []uint16, key SplitKey, starts []Timestamp) (_ []uint16, ok bool) {
 	if len(starts) == 0 || starts[0] < key.Start {
 		return dst, false
@@ -248,7 +251,7 @@ func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
 		}
 		return presence, nil
 	}
-	columns, src, ok := consumeUvarint(src)
+	columns, src, ok := intcodec.ConsumeUvarint(src)
 	if !ok || columns > uint64(len(src)) {
 		return presence, corrupt("number of columns")
 	}

@@ -54,7 +54,7 @@ func (s *scratch) vectorDescription(slot int) (codec string, bytes int) {
 			continue
 		}
 		kind := vectorKindNames[body[0]&vectorKindMask]
-		if k := body[0] & vectorKindMask; k != vectorFloats && k != vectorFronts {
+		if k := body[0] & vectorKindMask; k != vectorFloats && k != vectorPrefixes {
 			kind += fmt.Sprintf(" e=%d", body[1])
 		}
 		if body[0]&vectorResiduals != 0 {

@@ -33,7 +33,7 @@ func (k SplitKey) span() Timestamp {
 	return Timestamp(k.Granularity) * GroupsPerSplit
 }
 
-// Contains tells whether t falls into the split.
+// Contains reports whether t falls into the split.
 func (k SplitKey) Contains(t Timestamp) bool {
 	return t >= k.Start && (k.span() == math.MaxInt64 || t-k.Start < k.span())
 }

@@ -1,6 +1,10 @@
 package carbonara
 
-import "slices"
+import (
+	"slices"
+
+	"gnocco/carbonara/intcodec"
+)
 
 // splitVectorVersion is the first byte of a split of format 2, which encodes groups in vectors of 1,024. It is written
 // from minVectorGroups on: the few groups of an operand are smaller, and written faster, in format 1.
@@ -20,7 +24,7 @@ func (s *scratch) appendVectorSplit(dst []byte, g *Groups) []byte {
 	at := len(dst)
 	dst = beginFrame(dst, splitVectorVersion)
 	dst = appendPresence(dst, s.positions)
-	dst = appendUvarint(dst, uint64(len(g.Columns)))
+	dst = intcodec.AppendUvarint(dst, uint64(len(g.Columns)))
 	var distinct distinctColumns
 	s.inVectors = s.inVectors[:0]
 	for i, c := range g.Columns {
@@ -48,9 +52,9 @@ func (s *scratch) appendVectorSplit(dst []byte, g *Groups) []byte {
 		block := c.block[:0]
 		for _, i := range s.inVectors {
 			column = c.appendVectorColumn(column[:0], g.Columns[i], g.Values[i][from:to])
-			block = append(appendUvarint(block, uint64(len(column))), column...)
+			block = append(intcodec.AppendUvarint(block, uint64(len(column))), column...)
 		}
-		dst = append(appendUvarint(dst, uint64(len(block))), block...)
+		dst = append(intcodec.AppendUvarint(dst, uint64(len(block))), block...)
 		c.block = block
 	}
 	s.body = column
@@ -76,14 +80,14 @@ func (s *scratch) parseVectors(src []byte, columns int) error {
 		return nil
 	}
 	for v := range vectorsOf(len(s.positions)) {
-		length, rest, ok := consumeUvarint(src)
+		length, rest, ok := intcodec.ConsumeUvarint(src)
 		if !ok || length > uint64(len(rest)) {
 			return corrupt("vector %d: length", v)
 		}
 		block := rest[:length]
 		src = rest[length:]
 		for range columns {
-			length, rest, ok := consumeUvarint(block)
+			length, rest, ok := intcodec.ConsumeUvarint(block)
 			if !ok || length > uint64(len(rest)) {
 				return corrupt("vector %d: column length", v)
 			}
@@ -119,8 +123,8 @@ func (s *scratch) readVector(vector, from, to int) vectorReader {
 	return vectorReader{s, c, vector, min(vectorLen, len(s.positions)-vector*vectorLen), from, to}
 }
 
-// read returns the values of a column, which may be in out, whose length is the number of groups asked for, or elsewhere. A
-// column that is not stored is NaN. Without out only columns that others are told with can be read.
+// read returns the values of a column, which may be in out, whose length is the number of groups asked for, or
+// elsewhere. A column that is not stored is NaN. Without out only columns that others are told with can be read.
 func (r *vectorReader) read(out []float64, column Column) ([]float64, error) {
 	stored, ok := r.s.stored(column)
 	if ok {
@@ -158,13 +162,13 @@ func (r *vectorReader) decode(out []float64, stored storedColumn, ok bool) error
 	f := &r.c.families[0].family
 	if len(body) > 0 {
 		kind := body[0] & vectorKindMask
-		if kind == vectorAgainstMean || kind == vectorSecondMoment || kind == vectorAgainstRange {
+		if kind == vectorRelativeToMean || kind == vectorSecondMoment || kind == vectorRelativeToRange {
 			// Of the family that the body was written for: one that another column is the same as.
 			state := r.c.familyOf(stored.owner)
 			if err := r.needFamily(state, stored.owner&rateBit); err != nil {
 				return err
 			}
-			if kind == vectorAgainstRange {
+			if kind == vectorRelativeToRange {
 				if err := r.needRange(state, stored.owner&rateBit); err != nil {
 					return err
 				}
@@ -253,15 +257,15 @@ func (s *scratch) decodeVectorRows(lo, hi int, dst *Groups) error {
 	return nil
 }
 
-// needsAllGroups tells whether one of columns can only be decoded together with all groups of a vector: the sizes of second
-// moments follow from the other columns.
+// needsAllGroups reports whether one of columns can only be decoded together with all groups of a vector: the sizes of
+// second moments follow from the other columns.
 func (s *scratch) needsAllGroups(vector int, columns []Column) bool {
 	for _, column := range columns {
 		stored, ok := s.stored(column)
 		if !ok || stored.body.codec&codecMask != codecVectors {
 			continue
 		}
-		if body := s.bodies[vector*s.slots+stored.slot]; len(body) > 0 && body[0]&vectorKindMask == vectorAgainstRange {
+		if body := s.bodies[vector*s.slots+stored.slot]; len(body) > 0 && body[0]&vectorKindMask == vectorRelativeToRange {
 			return true
 		}
 	}

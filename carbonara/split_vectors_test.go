@@ -96,19 +96,19 @@ func TestVectorSplitCodecs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range info.Columns {
-		want := "decimal against mean e=2"
+		want := "decimal relative to mean e=2"
 		switch c.Column.Base() {
 		case carbonara.ColumnCount:
 			want = "decimal"
 		case carbonara.ColumnSum:
 			want = "decimal e=2"
 		case carbonara.ColumnM2:
-			want = "second moment against range e=2"
+			want = "second moment relative to range e=2"
 			if c.Column.IsRate() { // rate:min is not stored
 				want = "second moment e=2"
 			}
 		case carbonara.PercentileColumn(95):
-			want = "decimal against mean"
+			want = "decimal relative to mean"
 		}
 		if !strings.HasPrefix(c.Codec, want) {
 			t.Errorf("%v: %q, want %q", c.Column, c.Codec, want)
@@ -207,7 +207,7 @@ func TestVectorSplitsAllocateNothing(t *testing.T) {
 		var src []byte
 		got := new(carbonara.Groups)
 		var found carbonara.Groups
-		low := carbonara.Sought{Method: carbonara.Max, Zone: carbonara.Zone{Low: math.Inf(-1), High: -1e300}}
+		low := carbonara.ValueFilter{Method: carbonara.Max, Zone: carbonara.Zone{Low: math.Inf(-1), High: -1e300}}
 		n := testing.AllocsPerRun(50, func() {
 			src = carbonara.AppendSplit(src[:0], testKey, g)
 			got.Reset(testKey.Granularity, g.Columns)
@@ -215,7 +215,7 @@ func TestVectorSplitsAllocateNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			found.Reset(testKey.Granularity, g.Columns)
-			if err := low.DecodeSplit(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, &found); err != nil {
+			if err := low.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, &found); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -303,8 +303,9 @@ func BenchmarkDecodeTail(b *testing.B) {
 	}
 }
 
-// What was encoded before, by the same scratch memory, leaves no trace in the bytes: else operands would fold into other bytes
-// than all groups at once. (Nine digits were once tried first on what came after, and a few values of five fit them.)
+// What was encoded before, by the same scratch memory, leaves no trace in the bytes: else operands would fold into
+// other bytes than all groups at once. (Nine digits were once tried first on what came after, and a few values of five
+// fit them.)
 func TestBytesDependOnGroupsOnly(t *testing.T) {
 	groups := func(digits, tail int) *carbonara.Groups {
 		return resampledGroups(7, 300, tailed(rand.New(rand.NewPCG(1, 1)), digits, tail))

@@ -32,7 +32,8 @@ func (s *scratch) methodZone(m Method, vector int) (Zone, error) {
 }
 
 // divided returns the zone of means or standard deviations of groups with these sums or second moments, and counts.
-// Division and square root make the greater of two no less than the other, so that what bounds the ends bounds the rest.
+// Division and square root make the greater of two no less than the other, so that what bounds the ends bounds the
+// rest.
 func divided(m Method, of, counts Zone) Zone {
 	if m.Base() == Std {
 		least := max(counts.Low-1, 1) // groups of one measure have no deviation

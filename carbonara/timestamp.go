@@ -17,7 +17,7 @@ func FromTime(t time.Time) Timestamp { return Timestamp(t.UnixNano()) }
 // Time returns t in UTC.
 func (t Timestamp) Time() time.Time { return time.Unix(0, int64(t)).UTC() }
 
-// Valid tells whether t lies between 1970 and 2262.
+// Valid reports whether t lies between 1970 and 2262.
 func (t Timestamp) Valid() bool { return t >= 0 }
 
 // Floor returns the start of the group of width granularity (> 0) that t falls into.

@@ -3,24 +3,30 @@ package carbonara
 import (
 	"encoding/binary"
 	"math"
+
+	"gnocco/carbonara/intcodec"
+	"gnocco/internal/decimal"
 )
+
+// vectorLen is the number of groups that a split of format 2 encodes together.
+const vectorLen = intcodec.MaxLen
 
 // A vector column holds the values of one column for the groups of one vector of a split of format 2:
 //
 //	head        2 bytes: bits 0-2 of the first the kind, below; bit 3: residuals are there; bit 4: exceptions are there;
 //	            the second is the exponent e
 //	zone        4 bytes: see zone.go
-//	integers    a stream; of the last kind its list of fronts and two streams
+//	integers    a stream; of the last kind its list of prefixes and two streams
 //	residuals   a stream: how many float64 the value lies above what the integer says
 //	exceptions  uvarint how many; for each a uvarint, twice how many groups lie between it and the one before, plus 1 if
 //	            the value is the NaN that stands for an absent one; else 8 bytes follow, the float64
 const (
-	vectorIntegers     = iota // i / 10^e
-	vectorAgainstMean         // (i + mean * 10^e, rounded) / 10^e
-	vectorSecondMoment        // see secondMoment
-	vectorFloats              // the float64 whose rank among all is i (see rank); e is 0
-	vectorAgainstRange        // a second moment, of which i is told less what its group's range lets expect (see spread)
-	vectorFronts              // a float64, by its front and mantissa (see appendFronts)
+	vectorIntegers        = iota // i / 10^e
+	vectorRelativeToMean         // (i + mean * 10^e, rounded) / 10^e
+	vectorSecondMoment           // see secondMoment
+	vectorFloats                 // the float64 whose ordered bits are i; e is 0
+	vectorRelativeToRange        // a second moment; i is relative to what the group's range lets expect (see secondMomentBounds)
+	vectorPrefixes               // a float64, by its prefix and mantissa (see appendPrefixes)
 
 	vectorKindMask   = 0x07
 	vectorResiduals  = 0x08
@@ -29,17 +35,17 @@ const (
 	vectorHeadLen    = 2 + zoneLen
 )
 
-var vectorKindNames = [...]string{"decimal", "decimal against mean", "second moment", "float", "second moment against range",
-	"float by front"}
+var vectorKindNames = [...]string{"decimal", "decimal relative to mean", "second moment", "float", "second moment relative to range",
+	"float by prefix"}
 
-// rank numbers the float64 in ascending order, so that the next greater one has the next rank.
-func rank(v float64) int64 {
+// orderedBits numbers the float64 in ascending order, so that the next greater one has the next rank.
+func orderedBits(v float64) int64 {
 	b := int64(math.Float64bits(v))
 	return b ^ int64(uint64(b>>63)>>1)
 }
 
-// unrank is the inverse of rank.
-func unrank(r int64) float64 {
+// fromOrderedBits is the inverse of orderedBits.
+func fromOrderedBits(r int64) float64 {
 	return math.Float64frombits(uint64(r ^ int64(uint64(r>>63)>>1)))
 }
 
@@ -51,7 +57,7 @@ func decimalOf(i int64, power float64) float64 {
 	return float64(i) / power
 }
 
-// predicted returns the integer that columns of a group with this mean are told against at an exponent.
+// predicted returns the integer that columns of a group with this mean are relative to at an exponent.
 func predicted(mean, power float64) int64 {
 	x := mean * power
 	if !(x < maxDecimal && x > -maxDecimal) {
@@ -130,7 +136,7 @@ type family struct {
 
 	hasRange    bool
 	lows, highs []float64
-	expected    [vectorLen]int64 // second moments, at expectedAt, which is -1 for none; see spread
+	expected    [vectorLen]int64 // second moments, at expectedAt, which is -1 for none; see secondMomentBounds
 	scales      [vectorLen]uint8
 	expectedAt  int
 }
@@ -141,28 +147,28 @@ func (f *family) set(counts, sums []float64) {
 	means(f.means[:], sums, counts)
 }
 
-// predict returns the integers that columns are told against at exponent e, mostly the same for all columns.
+// predict returns the integers that columns are relative to at exponent e, mostly the same for all columns.
 func (f *family) predict(e int) []int64 {
 	out := f.predictions[:len(f.counts)]
 	if f.predictedAt == e {
 		return out
 	}
 	f.predictedAt = e
-	predictions(out, f.means[:len(out)], powersOf10[e])
+	predictions(out, f.means[:len(out)], decimal.FloatPowers[e])
 	return out
 }
 
 // appendExceptions appends the values at positions.
 func appendExceptions(dst []byte, positions []int, values []float64) []byte {
-	dst = appendUvarint(dst, uint64(len(positions)))
+	dst = intcodec.AppendUvarint(dst, uint64(len(positions)))
 	next := 0
 	for _, p := range positions {
 		gap := uint64(p-next) << 1
 		bits := math.Float64bits(values[p])
 		if bits == nanBits {
-			dst = appendUvarint(dst, gap|1)
+			dst = intcodec.AppendUvarint(dst, gap|1)
 		} else {
-			dst = binary.LittleEndian.AppendUint64(appendUvarint(dst, gap), bits)
+			dst = binary.LittleEndian.AppendUint64(intcodec.AppendUvarint(dst, gap), bits)
 		}
 		next = p + 1
 	}
@@ -172,13 +178,13 @@ func appendExceptions(dst []byte, positions []int, values []float64) []byte {
 // decodeExceptions puts those exceptions of so many groups over out that are in it; src must end with them. Group from
 // is out's first.
 func decodeExceptions(out []float64, src []byte, groups, from int) bool {
-	count, src, ok := consumeUvarint(src)
+	count, src, ok := intcodec.ConsumeUvarint(src)
 	if !ok || count > uint64(groups) {
 		return false
 	}
 	at := uint64(0)
 	for range count {
-		gap, rest, ok := consumeUvarint(src)
+		gap, rest, ok := intcodec.ConsumeUvarint(src)
 		if !ok || gap>>1 >= uint64(groups)-at {
 			return false
 		}

@@ -3,22 +3,25 @@ package carbonara
 import (
 	"math"
 	"math/bits"
+
+	"gnocco/carbonara/intcodec"
+	"gnocco/internal/decimal"
 )
 
 // vectorCodec is the memory that vector columns are encoded and decoded in.
 type vectorCodec struct {
-	streams    intEncoder
+	streams    intcodec.Encoder
 	ints       [vectorLen]int64
 	residuals  [vectorLen]int64
 	bad        [vectorLen / 8]uint8 // a bit for each group: it is no decimal
 	exceptions []int
-	body       []byte        // of a vector column
-	block      []byte        // of a vector
-	fronts     *frontEncoder // only floats need it
+	body       []byte         // of a vector column
+	block      []byte         // of a vector
+	prefixes   *prefixEncoder // only floats need it
 	families   [2]familyState
 }
 
-// familyState is a family, that of the measures or of the differences, while a vector is encoded or decoded.
+// familyState is the family of the measures or of the differences, while a vector is encoded or decoded.
 type familyState struct {
 	family
 	exponent int // encoder: of most sums; -1 if they are no decimals, or not known yet
@@ -101,7 +104,7 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 		}
 		if len(dst)-at > mantissaBits*len(values)/8 { // less it does not take
 			var ok bool
-			if c.body, ok = c.appendFronts(c.body[:0], values); ok && len(c.body) < len(dst)-at {
+			if c.body, ok = c.appendPrefixes(c.body[:0], values); ok && len(c.body) < len(dst)-at {
 				dst = append(dst[:at], c.body...)
 			}
 		}
@@ -122,14 +125,14 @@ func (c *vectorCodec) appendBestDecimals(dst []byte, values []float64, f *family
 	return dst, e
 }
 
-// chooseExponent returns the exponent at which a sample of values are integers over 10^e, but for a few; -1 if too many are
-// not at any.
+// chooseExponent returns the exponent at which a sample of values are integers over 10^e, but for a few; -1 if too many
+// are not at any.
 func chooseExponent(values []float64) int {
 	var fitting [maxExponent + 1]int
-	samples := samplesOf(len(values))
+	samples := intcodec.SampleCount(len(values))
 	absent, unfit := 0, 0
 	for k := range samples {
-		v := values[sampleAt(k, samples, len(values))]
+		v := values[intcodec.SampleIndex(k, samples, len(values))]
 		if math.Float64bits(v) == nanBits {
 			absent++
 			continue
@@ -155,11 +158,11 @@ func (c *vectorCodec) exponentNear(values []float64, guess int) int {
 	if guess < 0 {
 		return chooseExponent(values)
 	}
-	samples := samplesOf(len(values))
-	var memory [sampleLen]float64
+	samples := intcodec.SampleCount(len(values))
+	var memory [intcodec.SampleLen]float64
 	sample := memory[:samples]
 	for k := range sample {
-		sample[k] = values[sampleAt(k, samples, len(values))]
+		sample[k] = values[intcodec.SampleIndex(k, samples, len(values))]
 	}
 	if c.unfit(sample, guess) > 0 || guess > 0 && c.unfit(sample, guess-1) <= samples/16 {
 		return chooseExponent(values)
@@ -170,7 +173,7 @@ func (c *vectorCodec) exponentNear(values []float64, guess int) int {
 // unfit counts those of sample that fitsExponent refuses.
 func (c *vectorCodec) unfit(sample []float64, e int) (count int) {
 	bad := c.bad[:(len(sample)+7)/8]
-	all := decimals(c.ints[:], c.residuals[:], bad, sample, powersOf10[e])
+	all := decimals(c.ints[:], c.residuals[:], bad, sample, decimal.FloatPowers[e])
 	for _, mask := range bad {
 		count += bits.OnesCount8(mask)
 	}
@@ -185,23 +188,23 @@ func (c *vectorCodec) unfit(sample []float64, e int) (count int) {
 	return count
 }
 
-// isNear tells whether a value so many float64 beside i over a power of ten was that decimal. What is near must be so by far: one
-// decimal lies about 2^52 / i float64 from the next.
+// isNear reports whether a value at that distance, in float64, from i over a power of ten was that decimal. The margin
+// is wide: one decimal lies about 2^52 / i float64 from the next.
 func isNear(distance, i int64) bool {
 	return distance == 0 || distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42
 }
 
-// exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none, or
-// e: where exceptions are few it is not worth trying.
+// exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none,
+// or e: where exceptions are few it is not worth trying.
 func (c *vectorCodec) exponentOfExceptions(values []float64, e int) int {
 	n := len(c.exceptions)
 	if n <= len(values)/64 {
 		return e
 	}
 	most := e
-	samples := samplesOf(n)
+	samples := intcodec.SampleCount(n)
 	for k := range samples {
-		v := values[c.exceptions[sampleAt(k, samples, n)]]
+		v := values[c.exceptions[intcodec.SampleIndex(k, samples, n)]]
 		if least, ok := leastExponent(v); ok {
 			most = max(most, least)
 		}
@@ -211,7 +214,7 @@ func (c *vectorCodec) exponentOfExceptions(values []float64, e int) int {
 
 // leastExponent returns the least e at which v is, but for few float64, an integer over 10^e.
 func leastExponent(v float64) (int, bool) {
-	for e := range powersOf10 {
+	for e := range maxExponent + 1 {
 		if fitsExponent(v, e) {
 			return e, true
 		}
@@ -219,14 +222,14 @@ func leastExponent(v float64) (int, bool) {
 	return 0, false
 }
 
-// fitsExponent tells whether v is, but for few float64, an integer over 10^e; if so, it is one at any greater exponent, as
-// far as nearest goes.
+// fitsExponent reports whether v is, but for few float64, an integer over 10^e; if so, it is one at any greater
+// exponent, as far as nearest goes.
 func fitsExponent(v float64, e int) bool {
-	i, ok := nearest(v, powersOf10[e])
+	i, ok := nearest(v, decimal.FloatPowers[e])
 	if !ok {
 		return false
 	}
-	return isNear(rank(v)-rank(decimalOf(i, powersOf10[e])), i)
+	return isNear(orderedBits(v)-orderedBits(decimalOf(i, decimal.FloatPowers[e])), i)
 }
 
 // nearest returns the integer next to v * power; ok is false if it is too large, or v not finite.
@@ -241,14 +244,14 @@ func nearest(v, power float64) (int64, bool) {
 // appendDecimals appends values as integers over 10^e.
 func (c *vectorCodec) appendDecimals(dst []byte, values []float64, f *family, e int, againstMean bool) []byte {
 	n := len(values)
-	all := decimals(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, powersOf10[e])
+	all := decimals(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, decimal.FloatPowers[e])
 	if againstMean {
-		less(c.ints[:n], f.predict(e))
+		intcodec.Sub(c.ints[:n], f.predict(e))
 	}
 	c.exceptBad(n, false)
 	kind := byte(vectorIntegers)
 	if againstMean {
-		kind = vectorAgainstMean
+		kind = vectorRelativeToMean
 	}
 	return c.appendIntegers(dst, kind, e, values, all != 0, nil)
 }
@@ -292,12 +295,12 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 	}
 	dst = appendZone(append(dst, head, byte(e)), values)
 	if ints := c.ints[:len(values)]; scales != nil {
-		dst = c.streams.appendScaledStream(dst, ints, scales)
+		dst = c.streams.AppendScaled(dst, ints, scales)
 	} else {
-		dst = c.streams.appendStream(dst, ints)
+		dst = c.streams.AppendStream(dst, ints)
 	}
 	if residuals {
-		dst = c.streams.appendPlainStream(dst, c.residuals[:len(values)], 4)
+		dst = c.streams.AppendUndifferenced(dst, c.residuals[:len(values)], 4)
 	}
 	if len(c.exceptions) > 0 {
 		dst = appendExceptions(dst, c.exceptions, values)
@@ -308,13 +311,13 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 // appendSecondMoment appends second moments of decimals whose sums have the exponent e.
 func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family, e int) []byte {
 	n := len(values)
-	all := momentInts(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, f.counts, f.sums, powersOf10[e], squarePowersOf10[e])
+	all := momentInts(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, f.counts, f.sums, decimal.FloatPowers[e], squarePowersOf10[e])
 	kind, scales := byte(vectorSecondMoment), []uint8(nil)
 	if f.hasRange {
-		kind = vectorAgainstRange
+		kind = vectorRelativeToRange
 		var expected []int64
-		expected, scales = f.spread(e)
-		less(c.ints[:n], expected)
+		expected, scales = f.secondMomentBounds(e)
+		intcodec.Sub(c.ints[:n], expected)
 	}
 	c.exceptBad(n, f.hasRange)
 	return c.appendIntegers(dst, kind, e, values, all != 0, scales)
@@ -323,7 +326,7 @@ func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family
 // appendFloats appends values by their ranks.
 func (c *vectorCodec) appendFloats(dst []byte, values []float64) []byte {
 	for i, v := range values {
-		c.ints[i] = rank(v)
+		c.ints[i] = orderedBits(v)
 	}
 	c.exceptions = c.exceptions[:0]
 	return c.appendIntegers(dst, vectorFloats, 0, values, false, nil)

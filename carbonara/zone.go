@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// zoneLen is the size of a zone in a vector column: two int16, little endian, the high 16 bits of the ranks of its lowest
-// and its highest value, NaN aside. Without any value the first is greater than the second. 16 bits tell a bound to
-// a sixteenth of its value, which is what skipping needs, and take 4 bytes of a vector.
+// zoneLen is the size of a zone in a vector column: two int16, little endian, the high 16 bits of the ranks of its
+// lowest and its highest value, NaN aside. Without any value the first is greater than the second. 16 bits tell a bound
+// to a sixteenth of its value, which is what skipping needs, and take 4 bytes of a vector.
 const zoneLen = 4
 
 // A Zone bounds the values of one column for some groups. NaN lies outside of any. It may be wider than the values.
@@ -22,28 +22,29 @@ var everything = Zone{math.Inf(-1), math.Inf(1)}
 // Empty tells that no group has a value, or all are NaN.
 func (z Zone) Empty() bool { return z.Low > z.High }
 
-// Contains tells whether v lies in z. NaN does not.
+// Contains reports whether v lies in z. NaN does not.
 func (z Zone) Contains(v float64) bool { return v >= z.Low && v <= z.High }
 
-// Meets tells whether a value may lie in both.
+// Meets reports whether a value may lie in both.
 func (z Zone) Meets(y Zone) bool {
 	return !z.Empty() && !y.Empty() && z.Low <= y.High && y.Low <= z.High
 }
 
-// ZoneOf returns the narrowest zone that bisection finds around all values for which a condition may hold. May is told zones,
-// and answers false only if it holds for no value in one.
+// ZoneOf returns the narrowest zone that bisection finds around all values for which a condition may hold. May is told
+// zones, and answers false only if it holds for no value in one.
 func ZoneOf(may func(Zone) bool) Zone {
 	z := everything
 	if !may(z) {
 		return emptyZone
 	}
-	lowest, highest := rank(z.Low), rank(z.High)
-	z.Low = unrank(leastRank(lowest, highest, func(r int64) bool { return may(Zone{math.Inf(-1), unrank(r)}) }))
-	z.High = unrank(-leastRank(-highest, -lowest, func(r int64) bool { return may(Zone{unrank(-r), math.Inf(1)}) }))
+	lowest, highest := orderedBits(z.Low), orderedBits(z.High)
+	z.Low = fromOrderedBits(leastRank(lowest, highest, func(r int64) bool { return may(Zone{math.Inf(-1), fromOrderedBits(r)}) }))
+	z.High = fromOrderedBits(-leastRank(-highest, -lowest, func(r int64) bool { return may(Zone{fromOrderedBits(-r), math.Inf(1)}) }))
 	return z
 }
 
-// leastRank returns a rank in low to high for which ok holds, and does not for the one before, if there is one. It holds for high.
+// leastRank returns a rank in low to high for which ok holds, and does not for the one before, if there is one. It
+// holds for high.
 func leastRank(low, high int64, ok func(rank int64) bool) int64 {
 	for low < high {
 		middle := low + int64(uint64(high-low)/2)
@@ -59,7 +60,7 @@ func leastRank(low, high int64, ok func(rank int64) bool) int64 {
 // appendZone appends the zone of values.
 func appendZone(dst []byte, values []float64) []byte {
 	low, high := int16(1), int16(0)
-	if lowest, highest := rankRange(values); lowest <= highest {
+	if lowest, highest := orderedRange(values); lowest <= highest {
 		low, high = int16(lowest>>48), int16(highest>>48)
 	}
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(low))
@@ -72,7 +73,7 @@ func decodeZone(src []byte) Zone {
 	if low > high {
 		return emptyZone
 	}
-	z := Zone{unrank(int64(low) << 48), unrank(int64(high)<<48 | (1<<48 - 1))}
+	z := Zone{fromOrderedBits(int64(low) << 48), fromOrderedBits(int64(high)<<48 | (1<<48 - 1))}
 	if z.Low != z.Low { // an infinity's own top bits
 		z.Low = math.Inf(-1)
 	}

@@ -21,8 +21,8 @@ func (m mean) minus(other mean, scale float64) float64 {
 	return (d + (m.low - other.low)) * scale
 }
 
-// part is what rows of one column come to, centred and scaled: with d = (value - centre) * scale, the number of values, the
-// sum of d, which is nearly 0, and of its squares.
+// part is what rows of one column come to, centred and scaled: with d = (value - centre) * scale, the number of values,
+// the sum of d, which is nearly 0, and of its squares.
 type part struct {
 	n               float64
 	centre          float64
@@ -71,8 +71,9 @@ const maxExponent = 1000
 
 func (c *column) scale() float64 { return math.Ldexp(1, -c.exponent) }
 
-// scaleFor chooses the scale when a chunk's differences are known, and tells by which power of two sums so far have to be
-// multiplied for it: 0 for no change. Differences of very different sizes are rare, so the first choice usually holds.
+// scaleFor chooses the scale when a chunk's differences are known, and tells by which power of two sums so far have to
+// be multiplied for it: 0 for no change. Differences of very different sizes are rare, so the first choice usually
+// holds.
 func (c *column) scaleFor(p *part) (rescale int) {
 	largest := p.spread
 	if c.n > 0 && p.n > 0 {
@@ -97,8 +98,8 @@ func (c *column) scaleFor(p *part) (rescale int) {
 	return rescale
 }
 
-// keepsScale tells whether scaleFor of p is sure to change nothing, whatever the means of chunks in between: largest is the largest
-// absolute value of those, and of ours.
+// keepsScale reports whether scaleFor of p is sure to change nothing, whatever the means of chunks in between: largest
+// is the largest absolute value of those means, and of ours.
 func (c *column) keepsScale(p *part, largest float64) bool {
 	if !c.scaled {
 		return p.constant && c.n > 0 && p.centre == c.mean.high
@@ -128,9 +129,9 @@ func (c *column) merge(p *part) {
 	c.n = n
 }
 
-// merge returns a co-moment with a chunk's added: the sum of products there, the sums of its two columns, its rows, by how
-// much its means lie beside ours, and the product of both numbers of rows by their sum. The roundings are the same whatever
-// the order of the two columns, and for a column with itself.
+// merge returns a co-moment with a chunk's added: the sum of products there, the sums of its two columns, its rows, by
+// how much its means lie beside ours, and the product of both numbers of rows by their sum. The roundings are the same
+// whatever the order of the two columns, and for a column with itself.
 func merge(moment, products, sumX, sumY, n, deltaX, deltaY, weight float64) float64 {
 	return moment + (float64(products-float64(float64(sumX*sumY)/n)) + float64(float64(deltaX*deltaY)*weight))
 }

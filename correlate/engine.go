@@ -2,24 +2,29 @@ package correlate
 
 import "context"
 
-// Engine correlates all pairs of a source's columns, by Pearson. CPU is the one that always works; package gpu has another.
+// Engine correlates all pairs of a source's columns, by Pearson. CPU is the one that always works; package
+// gpu/correlate has another.
 type Engine interface {
-	// Correlate hands the pairs that the selection wants to each, in the order in which a Selector does: by I and J, or, of a top
-	// over all, the strongest first. The source may be read more than once.
+	// Correlate hands the pairs that the selection wants to each, in the order in which a Selector does: by I and J,
+	// or, of a top over all, the strongest first. The source may be read more than once.
 	Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error)
 }
 
-// CPU is the engine of this package: Run, and a Selector.
+// CPU is the engine of this package: Run, and a Selector. A top is taken on all cores.
 type CPU struct{}
 
 // Correlate implements Engine.
 func (CPU) Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error) {
-	if selection.TopPerColumn == 0 {
+	if selection.TopPerColumn == 0 && selection.Top == 0 {
 		return selecting(Run, ctx, source, options, selection, each)
 	}
 	selector, eligible := NewSelector(selection, source.Columns(), each), int64(0)
 	result, err := runBands(ctx, source, options, func(m *Matrix, b band) error {
-		n, err := m.strongest(ctx, b, selector)
+		find := m.strongest
+		if selection.TopPerColumn == 0 {
+			find = m.strongestOfAll
+		}
+		n, err := find(ctx, b, selector)
 		eligible += n
 		return err
 	})
@@ -53,6 +58,12 @@ func selecting(run func(context.Context, Source, Options, func(Pair) error) (Res
 		return result, err
 	}
 	return result, selector.Finish()
+}
+
+// Estimated is a source that has a guess at how many rows there are: 0 if it has none.
+type Estimated interface {
+	Source
+	EstimateRows() int64
 }
 
 // Sized is a source that knows how many rows it has.

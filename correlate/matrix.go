@@ -10,8 +10,8 @@ import (
 	"gnocco/correlate/tile"
 )
 
-// Matrix gathers the co-moments of all pairs of columns, or of a band of them, while rows are added. It is for one goroutine,
-// and uses several.
+// Matrix gathers the co-moments of all pairs of columns, or of a band of them, while rows are added. It is for one
+// goroutine, and uses several.
 type Matrix struct {
 	options   Options
 	chunk     int // rows taken at once; it depends on nothing but the columns, so that results have the same bits
@@ -54,15 +54,6 @@ func chunkRows(columns int) int {
 	return 1024
 }
 
-// NewMatrix returns an empty matrix of all pairs.
-func NewMatrix(options Options) (*Matrix, error) {
-	options.EnsureDefaults()
-	if err := options.Validate(); err != nil {
-		return nil, err
-	}
-	return newMatrix(options, wholeBand(options.Columns)), nil
-}
-
 func newMatrix(options Options, b band) *Matrix {
 	m := &Matrix{options: options, chunk: chunkRows(options.Columns), workers: make([]multiplication, options.Workers)}
 	m.buffer = make([][]float64, options.Columns)
@@ -75,6 +66,11 @@ func newMatrix(options Options, b band) *Matrix {
 		if lag != 0 {
 			p.y = make([]column, options.Columns)
 		}
+		blocks := 0
+		for w := b.from; w < b.to; w++ {
+			blocks += blocksOf(options.Columns, w)
+		}
+		p.blocks = make([]block, 0, blocks)
 		for w := b.from; w < b.to; w++ {
 			p.first[w] = len(p.blocks)
 			for k := range blocksOf(options.Columns, w) {
@@ -87,8 +83,8 @@ func newMatrix(options Options, b band) *Matrix {
 	return m
 }
 
-// Add adds rows: columns[j] are those of column j. The slices stay the caller's. After an error, or once ctx has ended, the
-// matrix is of no use.
+// Add adds rows: columns[j] are those of column j. The slices stay the caller's. After an error, or once ctx has ended,
+// the matrix is of no use.
 func (m *Matrix) Add(ctx context.Context, columns [][]float64) error {
 	rows := len(columns[0])
 	for done := 0; done < rows; {

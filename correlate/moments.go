@@ -36,7 +36,7 @@ type multiplication struct {
 func (b *block) x(s int) int { return b.wide*tile.Panel + s/tile.Panel }
 func (b *block) y(s int) int { return b.narrow*tile.Panel + s%tile.Panel }
 
-// gaps tells whether a chunk has gaps in columns of b: x is the wide side, and y the narrow one.
+// gaps reports whether a chunk has gaps in columns of b: x is the wide side, and y the narrow one.
 func (b *block) gaps(x, y *side) bool { return x.blockGaps(b.wide, 3) || y.blockGaps(b.narrow, 1) }
 
 // add adds a chunk to b, for whose gaps it has been split.
@@ -81,7 +81,7 @@ func (s *side) three(panels [][]float64, first int) (a [3][]float64) {
 	return a
 }
 
-// blockGaps tells whether one of so many panels has a column with gaps.
+// blockGaps reports whether one of so many panels has a column with gaps.
 func (s *side) blockGaps(first, panels int) bool {
 	if !s.gaps {
 		return false
@@ -108,7 +108,8 @@ func (b *block) split(xs, ys []column) {
 	}
 }
 
-// addMasked adds a chunk in which rows are missing: six products give every pair its own number of rows, sums and squares.
+// addMasked adds a chunk in which rows are missing: six products give every pair its own number of rows, sums and
+// squares.
 func (m *multiplication) addMasked(b *block, x, y *side, xs, ys []column) {
 	values, present, squares := x.three(x.values, b.wide), x.three(x.present, b.wide), x.three(x.squares, b.wide)
 	tile.Gram(&m.products, values, y.values[b.narrow])
@@ -136,15 +137,15 @@ func (m *multiplication) addMasked(b *block, x, y *side, xs, ys []column) {
 	}
 }
 
-// cancels tells whether so much of the squares is due to the centre, which is that of all the column's rows in the chunk
-// rather than of those that the pair shares, that digits would be lost in taking it away.
+// cancels reports whether so much of the squares is due to the centre that taking it away would lose digits. The centre
+// is the one of all the column's rows in the chunk, not only of the rows that the pair shares.
 func (p *part) cancels() bool {
 	const most = 64
 	return p.squares > most*p.moment()
 }
 
-// sumPair computes the parts of two columns on the rows that both have in two passes, and returns the sum of products. It is
-// for the rare pairs whose shared rows lie far from the rest.
+// sumPair computes the parts of two columns on the rows that both have in two passes, and returns the sum of products.
+// It is for the rare pairs whose shared rows lie far from the rest.
 func sumPair(p, q *part, x, y []float64, scaleX, scaleY float64) (products float64) {
 	*p, *q = shared(x, y), shared(y, x)
 	p.sum, p.squares, q.sum, q.squares = 0, 0, 0, 0

@@ -24,5 +24,20 @@ func coefficient(xy, xx, yy float64) float64 {
 		return math.NaN() // constant
 	}
 	// The root of a square is exact, so equal columns give exactly 1.
-	return max(-1, min(1, xy/math.Sqrt(xx*yy)))
+	square := xx * yy
+	if !(square > 0x1p-900 && square < 0x1p900) { // digits of it may be lost, or all
+		return farCoefficient(xy, xx, yy)
+	}
+	return max(-1, min(1, xy/math.Sqrt(square)))
+}
+
+// farCoefficient is coefficient where the product of the two columns' moments leaves the range of float64: exponents
+// are taken out first, so that the digits are those of columns of ordinary size.
+func farCoefficient(xy, xx, yy float64) float64 {
+	xx, x := math.Frexp(xx)
+	yy, y := math.Frexp(yy)
+	if (x+y)%2 != 0 {
+		xx, x = 2*xx, x-1
+	}
+	return max(-1, min(1, math.Ldexp(xy, -(x+y)/2)/math.Sqrt(xx*yy)))
 }

@@ -13,8 +13,8 @@ type Source interface {
 	// Columns returns how many there are.
 	Columns() int
 
-	// Read hands all rows to add, in pieces of any size, columns[j] being those of column j, which are the source's own again
-	// when add returns. It may be called again, to start over, unless it says ErrOnce.
+	// Read hands all rows to add, in pieces of any size, columns[j] being those of column j, which are the source's own
+	// again when add returns. It may be called again, to start over, unless it says ErrOnce.
 	Read(ctx context.Context, add func(columns [][]float64) error) error
 }
 

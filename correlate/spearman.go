@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// RunSpearman is Run on the ranks of values: equal values share the mean of their ranks. A pair's ranks are those among the
-// rows that both columns have, at the lag looked at. Columns are held in memory: more of them than the bound are an error.
+// RunSpearman is Run on the ranks of values: equal values share the mean of their ranks. A pair's ranks are those among
+// the rows that both columns have, at the lag looked at. Columns are held in memory: more of them than the bound are an
+// error.
 func RunSpearman(ctx context.Context, source Source, options Options, each func(Pair) error) (Result, error) {
 	options.Columns = source.Columns()
 	options.EnsureDefaults()
@@ -164,16 +165,18 @@ func bestRanked(x, y *ranking, p Pair, o *Options) Pair {
 	return p
 }
 
-// parallel calls f for 0 to n-1 from several goroutines.
+// parallel calls f for 0 to n-1, on so many goroutines. Each takes a run of calls, as one may take only nanoseconds.
 func parallel(workers, n int, f func(int)) {
-	var next atomic.Int64
-	var done sync.WaitGroup
-	for range min(workers, n) {
-		done.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+	var calls errgroup.Group
+	calls.SetLimit(workers)
+	run := max(1, n/(4*workers))
+	for from := 0; from < n; from += run {
+		calls.Go(func() error {
+			for i := from; i < min(from+run, n); i++ {
 				f(i)
 			}
+			return nil
 		})
 	}
-	done.Wait()
+	_ = calls.Wait()
 }

@@ -7,8 +7,9 @@ import (
 	"gnocco/correlate/tile"
 )
 
-// strongest adds a band's pairs to a selector that keeps the strongest of every column, and returns how many are eligible. Every pair
-// is looked at for either of its columns: so a column is one goroutine's, which finds all that it needs in the cache.
+// strongest adds a band's pairs to a selector that keeps the strongest of every column, and returns how many are
+// eligible. Every pair is looked at for either of its columns: so a column is one goroutine's, which finds all that it
+// needs in the cache.
 func (m *Matrix) strongest(ctx context.Context, b band, s *Selector) (int64, error) {
 	var eligible atomic.Int64
 	columns := m.options.Columns

@@ -8,13 +8,15 @@
 // the measures of many metrics, and commits splits, raw series and the consumed mark in one synced batch. Only then may
 // the incoming store delete. After a crash the incoming store is replayed from the mark.
 //
-// Archives of a policy that has changed are brought into their new form one by one (Reaggregate; form.go says what a form is).
+// After a change of policy, archives get their new schema one by one (Rebuild; archive_schema.go defines schema).
 //
-// Start with sack.go (drain), then head.go, checkpoint.go and read.go. docs/decisions/0009-heads.md says why the
-// resampler runs at the checkpoint and at reads rather than at every drain.
+// Start with sack.go (drain), then head.go, sack_checkpoint.go and read_groups.go. docs/decisions/0009-heads.md says
+// why the resampler runs at the checkpoint and at reads rather than at every drain.
 //
 // Invariants:
 //   - A sack's heads are changed under work and mu both, so that holding either is enough to read them.
-//   - A head's measures are exactly those of incoming sequences after the mark in the store, up to drained.
+//   - A head's measures are exactly those of incoming sequences after the mark in the store, up to the cursor's read.
 //   - What is resampled does not depend on how measures were batched: rules in package carbonara.
+//
+// Late measures: back_window.go. Retention: expiry.go, and storage/archive/expiry.go.
 package metricd

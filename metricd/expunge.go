@@ -69,7 +69,7 @@ func (p *Metricd) expunge(ctx context.Context, ids []uuid.UUID) error {
 	if err := p.options.Index.Expunge(ctx, ids...); err != nil {
 		return err
 	}
-	p.metrics.expunged.Add(float64(len(ids)))
+	p.instruments.expunged.Add(float64(len(ids)))
 	return nil
 }
 

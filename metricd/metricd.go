@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 	"golang.org/x/sync/semaphore"
 
@@ -19,10 +20,10 @@ import (
 // Metricd owns sacks and works on them until Close. Which ones may change at any time: Open, CloseSack.
 type Metricd struct {
 	options            Options
-	metrics            *metrics
+	instruments        *instruments
 	reader             *carbonara.CPUResampler // for the few measures of a head
 	reads, checkpoints sync.Pool               // *batch, apart because of their sizes
-	conversions        sync.Pool               // *conversions
+	rebuildBatches     sync.Pool               // *rebuildBatch
 
 	slots   *semaphore.Weighted // sacks worked on at a time
 	stop    context.CancelFunc
@@ -30,12 +31,14 @@ type Metricd struct {
 
 	sacks []atomic.Pointer[sack] // nil for those that are not held
 
+	known atomic.Pointer[Sources] // nil: as if there were only one
+
 	changing sync.Mutex // held while sacks or sources come and go; taken before a sack's locks
 	sources  map[string]Source
 }
 
-// New returns a Metricd that holds the sacks of Options.Dir, if that is given, and no others. What the sources have beyond
-// their marks is replayed in the background.
+// New returns a Metricd that holds the sacks of Options.Dir, if that is given, and no others. What the sources have
+// beyond their marks is replayed in the background.
 func New(options Options) (*Metricd, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
@@ -48,10 +51,11 @@ func New(options Options) (*Metricd, error) {
 		sacks:   make([]atomic.Pointer[sack], options.Sacks),
 		sources: make(map[string]Source),
 	}
+	p.known.Store(options.Sources)
 	p.reads.New = func() any { return new(batch) }
 	p.checkpoints.New = p.reads.New
-	p.conversions.New = func() any { return new(conversions) }
-	p.metrics = newMetrics(options.Registerer, p)
+	p.rebuildBatches.New = func() any { return new(rebuildBatch) }
+	p.instruments = newInstruments(options.Registerer, p)
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	if options.Incoming != nil {
@@ -88,9 +92,10 @@ func (p *Metricd) open() []*sack {
 	return held
 }
 
-// inSlot runs a step of a sack's work when it is its turn. A failure of the store ends nothing: it is logged and tried
-// again, since what was acknowledged is safe in the incoming store.
+// inSlot runs a step of a sack's work when it is its turn. A failure of the store ends nothing: it is logged, once, and
+// tried again, since what was acknowledged is safe in the incoming store. Damage of the sack's store ends the work.
 func (p *Metricd) inSlot(ctx context.Context, s *sack, step func(*sack, context.Context) error) {
+	told := ""
 	for {
 		if p.slots.Acquire(ctx, 1) != nil {
 			return
@@ -100,8 +105,15 @@ func (p *Metricd) inSlot(ctx context.Context, s *sack, step func(*sack, context.
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		p.metrics.failures.Inc()
-		p.options.Logger.Error("sack failed; trying again", "sack", s.number, "error", err)
+		p.instruments.failures.Inc()
+		if pebble.IsCorruptionError(err) && p.options.Damaged != nil {
+			s.damaged(err)
+			return
+		}
+		if text := err.Error(); text != told {
+			told = text
+			p.options.Logger.Error("sack failed; trying again", "sack", s.number, "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -134,7 +146,7 @@ func (p *Metricd) RefreshSacks(ctx context.Context, numbers []int) error {
 			return notOwned(number)
 		}
 		if err := s.refresh(ctx); err != nil {
-			return err
+			return s.error(err)
 		}
 	}
 	return nil
@@ -143,7 +155,7 @@ func (p *Metricd) RefreshSacks(ctx context.Context, numbers []int) error {
 // Checkpoint drains and checkpoints every sack that is held.
 func (p *Metricd) Checkpoint(ctx context.Context) error {
 	var errs []error
-	away := false // who is asked does not answer: the next sack would wait for that too
+	away := false // the incoming store does not answer: the next sack would wait for it, too
 	for _, s := range p.open() {
 		if !away {
 			err := s.drain(ctx)

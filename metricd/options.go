@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gnocco/carbonara"
@@ -21,6 +22,10 @@ type Options struct {
 
 	Dir      string // folder of sacks, which New opens, all of them; "": Open is told which
 	Incoming Source // the first that is attached; nil for none
+	// Sources is what is known of the others until SetSources; nil: there are none, or their order does not matter.
+	Sources *Sources
+	// ClockError bounds how far a clock is from the other ones of the cluster; nil: they agree.
+	ClockError func(clock uuid.UUID) time.Duration
 
 	Resampler          carbonara.Resampler // nil: on the CPU
 	Workers            int                 // sacks worked on at a time; 0: one per core
@@ -29,13 +34,18 @@ type Options struct {
 	Heads              int                 // metrics kept in memory, all sacks together; 0: 1,000,000
 	ExpungeInterval    time.Duration       // how often deleted metrics are looked for; 0: 30 s
 
+	MemTableSize uint64 // of a sack's store, in bytes; 0: the default of package archive
+
 	FS         vfs.FS
 	Cache      *pebble.Cache
 	FileCache  *pebble.FileCache
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
-	Collector  *engine.Collector // takes the sacks' stores; nil: nobody does
-	Fail       func(error)       // as in engine.Options: told what made a store unusable; nil: ends the process
+	Collector  *engine.PebbleCollector // takes the sacks' stores; nil: nobody does
+	Fail       func(error)             // as in engine.Options: told what made a store unusable; nil: ends the process
+	// Damaged is told that the work on a sack met damaged bytes in its store, and has ended: the sack is to be closed by
+	// Abandon, not before Damaged has returned. nil: the work is tried again for ever.
+	Damaged func(sack int, err error)
 }
 
 // EnsureDefaults fills in what is not set.

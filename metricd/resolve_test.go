@@ -40,6 +40,9 @@ type listSource struct {
 func (s *listSource) ID() string                    { return "list" }
 func (s *listSource) Ready(int) <-chan struct{}     { return s.ready }
 func (s *listSource) Acknowledge(int, uint64) error { return nil }
+func (s *listSource) Frontier(int, uint64) (incoming.Stamp, bool) {
+	return incoming.Stamp{}, false
+}
 func (s *listSource) Drain(_ int, after uint64, _ int) ([]incoming.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +70,8 @@ func (s *listSource) put(second int, requests ...[]uuid.UUID) {
 	}
 }
 
-// A look into the index may tell that it has changed: then metrics whose heads were up to date before it must be looked up too, and
-// are not taken for deleted.
+// A look into the index may tell that it has changed: then metrics whose heads were up to date before it must be looked
+// up too, and are not taken for deleted.
 func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
 	if err != nil {

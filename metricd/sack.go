@@ -10,6 +10,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage"
 	"gnocco/storage/archive"
 	"gnocco/storage/incoming"
 )
@@ -23,16 +24,20 @@ type sack struct {
 	ctx         context.Context // of its background work; not kept by calls
 	stop        context.CancelFunc
 	checkpoints sync.WaitGroup // the loop that makes them
+	damage      sync.Once      // it was told
 
-	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next five
+	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next six
 	request    model.Measures
 	targets    []*head                     // of request's metrics; nil for those that are gone
 	resolved   map[uuid.UUID]*model.Metric // looked up for the records in hand; nil for none
 	resolvedAt uint64                      // the index's generation of that look: heads of another were not looked up
-	plans      []*carbonara.Plan           // of archives in the form of earlier policies
+	plans      []*carbonara.Plan           // of archives in the schema of earlier policies
+
+	keepsUnsettled bool // a metric of the store has, or had, unsettled measures
 
 	mu        sync.RWMutex // guards what follows; see doc.go
-	flows     map[string]*flow
+	cursors   map[string]*sourceCursor
+	origins   []*origin
 	heads     map[uuid.UUID]*head
 	dirty     []*head
 	pending   int // measures in heads
@@ -51,16 +56,27 @@ type corruptBlock struct {
 const drainBytes = 4 << 20
 
 func (p *Metricd) openSack(number int, dir string) (*sack, error) {
+	s := &sack{number: number, parent: p, heads: make(map[uuid.UUID]*head), cursors: make(map[string]*sourceCursor)}
 	store, err := archive.Open(dir, archive.Options{
 		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache, Logger: p.options.Logger.With("sack", number),
-		Collector: p.options.Collector, Fail: p.options.Fail,
+		MemTableSize: p.options.MemTableSize, Collector: p.options.Collector, Fail: p.options.Fail, Corrupt: s.damaged,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := &sack{number: number, parent: p, store: store, heads: make(map[uuid.UUID]*head), flows: make(map[string]*flow)}
+	s.store = store
+	if s.keepsUnsettled, err = store.KeepsUnsettled(); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s, nil
+}
+
+// damaged tells, once, that the sack's store cannot be worked on any more. It may be called with Pebble's locks held.
+func (s *sack) damaged(err error) {
+	if s.parent.options.Damaged != nil {
+		s.damage.Do(func() { s.parent.options.Damaged(s.number, err) })
+	}
 }
 
 // close closes the store. Reads that come later are not answered.
@@ -78,33 +94,34 @@ func (s *sack) close() error {
 
 // drain moves all that the sources have for the sack into the heads.
 func (s *sack) drain(ctx context.Context) error {
-	for _, f := range s.attached() {
-		if err := s.drainFlow(ctx, f); err != nil {
+	for _, cursor := range s.attached() {
+		if err := s.drainSource(ctx, cursor); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// drainFlow moves all that one source has for the sack into the heads, with checkpoints where memory asks for them.
-func (s *sack) drainFlow(ctx context.Context, f *flow) error {
+// drainSource moves all that one source has for the sack into the heads, with checkpoints where memory asks for them.
+func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
 	s.work.Lock()
 	defer s.work.Unlock()
+	defer s.forgetRequest()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if f.source == nil || s.closed {
+		if cursor.source == nil || s.closed {
 			return nil
 		}
-		records, err := f.source.Drain(s.number, f.drained, drainBytes)
+		records, err := cursor.source.Drain(s.number, cursor.read, drainBytes)
 		if err != nil {
 			return fmt.Errorf("metricd: drain sack %d: %w", s.number, err)
 		}
 		if len(records) == 0 {
 			return nil
 		}
-		if err := s.take(ctx, f, records); err != nil {
+		if err := s.take(ctx, cursor, records); err != nil {
 			return err
 		}
 		if int64(s.pending)*measureBytes >= s.parent.options.CheckpointBytes/int64(s.parent.options.Sacks) {
@@ -115,59 +132,86 @@ func (s *sack) drainFlow(ctx context.Context, f *flow) error {
 	}
 }
 
+// forgetRequest lets go of the memory of a large request: every sack has some of its own.
+func (s *sack) forgetRequest() {
+	if cap(s.request.Values) > idleRequest {
+		s.request = model.Measures{}
+	}
+	s.resolved = nil
+}
+
+// idleRequest is the number of measures whose memory a sack keeps from one drain to the next.
+const idleRequest = 16 << 10
+
 // measureBytes is the memory of a measure in a head.
 const measureBytes = 16
 
 // take adds records to the heads, in order; after an error those before it are in.
-func (s *sack) take(ctx context.Context, f *flow, records []incoming.Record) error {
+func (s *sack) take(ctx context.Context, cursor *sourceCursor, records []incoming.Record) error {
 	s.resolved = nil
-	for i, record := range records {
+	known := s.parent.known.Load()
+	alone := known == nil || known.alone(cursor.id)
+	if !alone {
+		s.settle()
+	}
+	for i := range records {
+		record := &records[i]
 		s.request.Reset()
 		if _, err := incoming.DecodeBlock(record.Block, &s.request); err != nil {
-			s.quarantine(f, record, err)
+			s.quarantine(cursor, record, err)
 			continue
 		}
 		if err := s.resolve(ctx, records[i:]); err != nil {
 			return fmt.Errorf("metricd: sack %d: %w", s.number, err)
 		}
-		s.takeRequest(f, record.Sequence)
+		var from *origin
+		if !alone {
+			from = s.originOf(cursor.id, record.Stamp.Clock)
+		}
+		s.takeRequest(cursor, record, from)
 	}
 	return nil
 }
 
-// takeRequest adds the measures of the request in hand to their heads.
-func (s *sack) takeRequest(f *flow, sequence uint64) {
+// takeRequest adds the measures of the request in hand to their heads. from is nil if no other store brings measures.
+func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *origin) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.pending
 	for i, h := range s.targets {
 		timestamps, values := s.request.Of(i)
 		if h == nil {
-			s.parent.metrics.dropped.WithLabelValues(reasonDeleted).Add(float64(len(timestamps)))
+			s.parent.instruments.dropped.WithLabelValues(reasonDeleted).Add(float64(len(timestamps)))
 			continue
 		}
-		s.accept(h, timestamps, values)
+		s.accept(h, record.Stamp.At, from, timestamps, values)
 	}
-	f.drained = sequence
-	s.parent.metrics.processed.Add(float64(s.pending - before))
+	cursor.took(record)
+	s.parent.instruments.processed.Add(float64(s.pending - before))
 }
 
 // quarantine keeps a block that does not decode until the next checkpoint writes it aside.
-func (s *sack) quarantine(f *flow, record incoming.Record, err error) {
+func (s *sack) quarantine(cursor *sourceCursor, record *incoming.Record, err error) {
 	s.parent.options.Logger.Error("incoming block does not decode; kept in the sack's store",
 		"sack", s.number, "sequence", record.Sequence, "error", err)
-	s.parent.metrics.dropped.WithLabelValues(reasonCorrupt).Inc()
+	s.parent.instruments.dropped.WithLabelValues(reasonCorrupt).Inc()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.corrupted = append(s.corrupted, corruptBlock{f.id, record.Sequence, append([]byte(nil), record.Block...)})
-	f.drained = record.Sequence
+	s.corrupted = append(s.corrupted, corruptBlock{cursor.id, record.Sequence, append([]byte(nil), record.Block...)})
+	cursor.took(record)
 }
 
-func (s *sack) accept(h *head, timestamps []carbonara.Timestamp, values []float64) {
-	dropped := h.accept(timestamps, values)
-	s.pending += len(timestamps) - dropped
+func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Timestamp, values []float64) {
+	var accepted, dropped int
+	if from == nil {
+		dropped = h.accept(timestamps, values)
+		accepted = len(timestamps) - dropped
+	} else {
+		accepted, dropped = h.acceptFrom(from, at, timestamps, values)
+	}
+	s.pending += accepted
 	if dropped > 0 {
-		s.parent.metrics.dropped.WithLabelValues(reasonTooOld).Add(float64(dropped))
+		s.parent.instruments.dropped.WithLabelValues(reasonTooOld).Add(float64(dropped))
 	}
 	h.used = true
 	if !h.dirty {
@@ -254,28 +298,31 @@ func (s *sack) loadHead(metric *model.Metric) (*head, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.parent.metrics.corrupt.Add(float64(end.Corrupt))
+	s.parent.instruments.corrupt.Add(float64(end.Corrupt))
 	h := &head{metric: metric, newest: end.Newest, hasNewest: end.Any, base: end.Newest, hasBase: end.Any, kept: end.KeptFrom}
 	if h.plan, err = s.planOf(metric); err != nil {
 		return nil, err
 	}
+	if err := s.loadUnsettled(h); err != nil {
+		return nil, err
+	}
 	// Where less is kept than the plan asks for, it is young, or was changed.
 	if h.hasNewest && h.keepFrom() < h.kept {
-		if h.footing, err = s.footing(metric.ID); err != nil {
+		if h.partial, err = s.partialGroups(metric.ID); err != nil {
 			return nil, err
 		}
 	}
-	h.outgrow()
+	h.dropCovered()
 	return h, nil
 }
 
-// footing returns that of a metric, nil for none. One that does not decode is none: then fewer late measures are taken.
-func (s *sack) footing(metric uuid.UUID) (*archive.Footing, error) {
-	footing, err := s.store.Footing(metric)
-	if errors.Is(err, carbonara.ErrCorrupt) {
-		s.parent.metrics.corrupt.Inc()
-		s.parent.options.Logger.Error("footing does not decode; it stays", "metric", metric, "error", err)
+// partialGroups returns those of a metric, nil for none. If they do not decode, fewer late measures are accepted.
+func (s *sack) partialGroups(metric uuid.UUID) (*archive.PartialGroups, error) {
+	partial, err := s.store.PartialGroups(metric)
+	if errors.Is(err, storage.ErrCorrupt) {
+		s.parent.instruments.corrupt.Inc()
+		s.parent.options.Logger.Error("partial groups do not decode; they stay", "metric", metric, "error", err)
 		return nil, nil
 	}
-	return footing, err
+	return partial, err
 }

@@ -46,14 +46,14 @@ type entry struct {
 	head     *head
 	from, to int // its sorted pending measures in builder.measures
 
-	// rebuilt entries are computed from the raw series, from start on: only the groups that a pending measure touches
-	// are new, and those that start before start lack measures.
-	rebuilt bool
-	start   carbonara.Timestamp
+	// recomputed entries are computed from the raw series, from start on: only the groups that a pending measure
+	// touches are new, and those that start before start lack measures.
+	recomputed bool
+	start      carbonara.Timestamp
 }
 
-// resample computes the batch. Where a series with percentiles continues a footing, which the resampler of a device does not know
-// of, plain does it.
+// resample computes the batch. If a series with percentiles continues partial groups, which a device's resampler does
+// not support, plain computes it.
 func (b *batch) resample(ctx context.Context, resampler carbonara.Resampler, plain *carbonara.CPUResampler) error {
 	for i := range b.batch.Series {
 		if s := &b.batch.Series[i]; s.Open != nil && s.Plan.HasPercentiles() {
@@ -64,11 +64,11 @@ func (b *batch) resample(ctx context.Context, resampler carbonara.Resampler, pla
 		return err
 	}
 	for i, e := range b.entries {
-		if e.head.footing == nil {
+		if e.head.partial == nil {
 			continue
 		}
 		for j := range b.batch.Series[i].Plan.Granularities {
-			blank(e.head.footing, b.result.Groups(i, j))
+			maskUnknown(e.head.partial, b.result.Groups(i, j))
 		}
 	}
 	return nil
@@ -111,13 +111,13 @@ func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, o
 		}
 		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, open
 	} else {
-		e.rebuilt, e.start = true, groupsStart(plan, h.earliest)
+		e.recomputed, e.start = true, groupsStart(plan, h.earliest)
 		from := e.start
-		if f := h.footing; f != nil && from < f.At {
-			e.start, from = groupsStart(plan, f.At), f.At
+		if f := h.partial; f != nil && from < f.Before {
+			e.start, from = groupsStart(plan, f.Before), f.Before
 			series.Open = openRows(f, plan)
 		}
-		if err := b.rebuild(h, e, from, store, &series); err != nil {
+		if err := b.recompute(h, e, from, store, &series); err != nil {
 			return err
 		}
 	}
@@ -127,8 +127,8 @@ func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, o
 	return nil
 }
 
-// rebuild appends the raw series from a timestamp on, with the pending measures merged in.
-func (b *builder) rebuild(h *head, e entry, from carbonara.Timestamp, store *archive.Store, series *carbonara.Series) error {
+// recompute appends the raw series from a timestamp on, with the pending measures merged in.
+func (b *builder) recompute(h *head, e entry, from carbonara.Timestamp, store *archive.Store, series *carbonara.Series) error {
 	corrupt, err := b.raw.read(store, h.metric.ID)
 	b.corrupt += corrupt
 	if err != nil {
@@ -144,20 +144,7 @@ func (b *builder) rebuild(h *head, e entry, from carbonara.Timestamp, store *arc
 	}
 	pending := b.pending(e)
 	b.batch.Grow(len(pending) + len(b.raw.timestamps))
-	i := 0
-	for j, t := range b.raw.timestamps {
-		for i < len(pending) && pending[i].Timestamp < t {
-			take(pending[i].Timestamp, pending[i].Value)
-			i++
-		}
-		if i < len(pending) && pending[i].Timestamp == t {
-			continue // the pending one arrived later
-		}
-		take(t, b.raw.values[j])
-	}
-	for ; i < len(pending); i++ {
-		take(pending[i].Timestamp, pending[i].Value)
-	}
+	mergeMeasures(&b.raw, pending, take)
 	return nil
 }
 

@@ -20,9 +20,9 @@ type ArchivePolicy struct {
 	BackWindow int          // older blocks (of the coarsest granularity) that still accept measures
 	Definition []Definition // in the order given
 
-	// Unsettled says that archives of its metrics may still have the form that an earlier version of the policy gave them, until they
-	// are reaggregated. What they hold tells which.
-	Unsettled bool
+	// SchemaPending says that archives of its metrics may still have the schema of an earlier version of the policy,
+	// until they are rebuilt. Each archive tells its own schema.
+	SchemaPending bool
 
 	methods []carbonara.Method // resolved, in the order of carbonara.Methods
 	plan    *carbonara.Plan
@@ -182,7 +182,7 @@ func (p *ArchivePolicy) Update(backWindow *int, definition []DefinitionInput) (*
 			return nil, &FieldError{"definition", fmt.Sprintf("Archive policy %s does not support change: %s", p.Name, reason)}
 		}
 		updated = *u
-		updated.Unsettled = p.Unsettled
+		updated.SchemaPending = p.SchemaPending
 	}
 	if backWindow != nil {
 		if *backWindow < 0 {
@@ -194,7 +194,7 @@ func (p *ArchivePolicy) Update(backWindow *int, definition []DefinitionInput) (*
 }
 
 // Change returns p with another back window, definition and methods (nil: unchanged), other granularities among them. Archives of its
-// metrics then have to be reaggregated. Errors are *FieldError.
+// metrics then have to be rebuilt. Errors are *FieldError.
 func (p *ArchivePolicy) Change(backWindow *int, definition []DefinitionInput, methods []string) (*ArchivePolicy, error) {
 	resolved, err := p.methods, error(nil)
 	if methods != nil {
@@ -219,7 +219,7 @@ func (p *ArchivePolicy) Change(backWindow *int, definition []DefinitionInput, me
 	if err != nil {
 		return nil, err
 	}
-	changed.Unsettled = p.Unsettled || !changed.plan.Equal(p.plan)
+	changed.SchemaPending = p.SchemaPending || !changed.plan.Equal(p.plan)
 	return changed, nil
 }
 
@@ -239,7 +239,7 @@ func granularityChange(from, to *ArchivePolicy) string {
 // Methods returns the aggregation methods in the order of carbonara.Methods. The slice is p's own.
 func (p *ArchivePolicy) Methods() []carbonara.Method { return p.methods }
 
-// HasMethod tells whether p computes m.
+// HasMethod reports whether p computes m.
 func (p *ArchivePolicy) HasMethod(m carbonara.Method) bool { return slices.Contains(p.methods, m) }
 
 // Plan returns what to compute for p's metrics. It is p's own.
@@ -248,7 +248,7 @@ func (p *ArchivePolicy) Plan() *carbonara.Plan { return p.plan }
 // Granularities returns p's granularities, ascending. The slice is p's own.
 func (p *ArchivePolicy) Granularities() []time.Duration { return p.plan.Granularities }
 
-// HasGranularity tells whether p has aggregates of this granularity.
+// HasGranularity reports whether p has aggregates of this granularity.
 func (p *ArchivePolicy) HasGranularity(granularity time.Duration) bool {
 	_, ok := slices.BinarySearch(p.plan.Granularities, granularity)
 	return ok

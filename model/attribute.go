@@ -105,7 +105,7 @@ func (a *Attribute) invalidFill(reason string) error {
 	return attributeFault("Option 'fill' of resource attribute %s is invalid: %s", a.Name, reason)
 }
 
-// Holds tells whether a value that is not null is of kind k.
+// Holds reports whether a value that is not null is of kind k.
 func (k AttributeKind) Holds(value any) bool {
 	switch v := value.(type) {
 	case string:
@@ -122,7 +122,7 @@ func (k AttributeKind) Holds(value any) bool {
 	return false
 }
 
-// same tells whether clients would see no difference between a and b.
+// same reports whether clients would see no difference between a and b.
 func (a *Attribute) same(b *Attribute) bool {
 	equal := func(x, y *float64) bool { return x == y || x != nil && y != nil && *x == *y }
 	return a.Kind == b.Kind && a.Required == b.Required && a.MinLength == b.MinLength && a.MaxLength == b.MaxLength &&

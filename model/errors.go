@@ -23,10 +23,30 @@ func (e *FieldError) Error() string { return e.Reason }
 // Unwrap returns ErrInvalid.
 func (e *FieldError) Unwrap() error { return ErrInvalid }
 
+// A DamagedError says that a store of the data folder is damaged, so that what it holds cannot be served. It is an
+// ErrUnavailable, but waiting does not help: an operator has to repair the store.
+type DamagedError struct {
+	Store  string // as it lies in the data folder: "index", "incoming/<name>", "sacks/005"
+	Reason string // for the operator
+}
+
+// Error names the store first.
+func (e *DamagedError) Error() string { return e.Store + " is damaged: " + e.Reason }
+
+// Unwrap returns ErrUnavailable.
+func (e *DamagedError) Unwrap() error { return ErrUnavailable }
+
+// IsDamaged reports whether an error is, or wraps, a DamagedError.
+func IsDamaged(err error) bool {
+	var damaged *DamagedError
+	return errors.As(err, &damaged)
+}
+
 // The nouns of an ObjectError, as they begin a sentence for the client.
 const (
 	NounArchivePolicy     = "Archive policy"
 	NounArchivePolicyRule = "Archive policy rule"
+	NounCorrelation       = "Correlation"
 	NounMetric            = "Metric"
 	NounNamedMetric       = "Named metric" // one within a resource
 	NounResource          = "Resource"

@@ -17,11 +17,14 @@ type Metric struct {
 	ArchivePolicy *ArchivePolicy // shared; never modified
 	ResourceID    *uuid.UUID     // nil for none
 	Deleted       bool           // marked by DELETE; gone once expunged
-	Unsettled     bool           // it had another archive policy, and may not be reaggregated yet: as ArchivePolicy.Unsettled
+
+	// OwnSchemaPending says of this metric what ArchivePolicy.SchemaPending says of all metrics of a policy: it had
+	// another policy.
+	OwnSchemaPending bool
 }
 
-// MayDiffer tells whether the metric's archive may have another form than its archive policy says.
-func (m *Metric) MayDiffer() bool { return m.Unsettled || m.ArchivePolicy.Unsettled }
+// SchemaPending reports whether the metric's archive may have another schema than its archive policy asks for.
+func (m *Metric) SchemaPending() bool { return m.OwnSchemaPending || m.ArchivePolicy.SchemaPending }
 
 // maxUnitLength is in characters.
 const maxUnitLength = 31

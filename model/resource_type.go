@@ -98,9 +98,9 @@ func (t *ResourceType) begin(before, a *Attribute, mayHaveResources bool) error 
 	return nil
 }
 
-// Check returns a *FieldError unless values are of t: for each attribute one at most, of its kind, null only where it is
-// not required; what is absent is null. Lengths and limits are checked where the values come in: they may have changed
-// since a value was stored.
+// Check returns a *FieldError unless values are of t: for each attribute one at most, of its kind, null only where it
+// is not required; what is absent is null. Lengths and limits are checked where the values come in: they may have
+// changed since a value was stored.
 func (t *ResourceType) Check(values Values) error {
 	for i, v := range values {
 		a := t.Attribute(v.Name)

@@ -23,11 +23,6 @@ func ParseTimespan(s string) (time.Duration, error) {
 	return d, err
 }
 
-// TimespanFromSeconds converts a number of seconds, which must be positive, by way of its shortest decimal.
-func TimespanFromSeconds(f float64) (time.Duration, error) {
-	return ParseTimespan(strconv.FormatFloat(f, 'g', -1, 64))
-}
-
 // ParseSignedTimespan reads a number of seconds, or one of these, with a sign before it or none:
 //
 //	1 week, 2 days 3h/4.5 mins 5s     any of the units, in this order; comma or slash between them or nothing
@@ -171,7 +166,7 @@ func (t *timespanText) duration(sign time.Duration) (time.Duration, error) {
 }
 
 // addSeconds returns d + seconds.
-func addSeconds(d time.Duration, seconds decimal) (time.Duration, error) {
+func addSeconds(d time.Duration, seconds scanned) (time.Duration, error) {
 	ns, ok := seconds.scale(uint64(time.Second))
 	if !ok || d+time.Duration(ns) < d {
 		return 0, ErrTimespanTooLong
@@ -198,7 +193,7 @@ func cutUnit(s string, names []string) (number, rest string, ok bool) {
 	return "", s, false
 }
 
-// isClockSeconds tells whether s is two digits, perhaps with a fraction.
+// isClockSeconds reports whether s is two digits, perhaps with a fraction.
 func isClockSeconds(s string) bool {
 	whole, fraction, pointed := strings.Cut(s, ".")
 	return len(whole) == 2 && isDigits(whole) && (!pointed || fraction != "" && isDigits(fraction))
@@ -208,8 +203,8 @@ func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 func isSpaceRune(r rune) bool { return r < 0x80 && isSpace(byte(r)) }
 
-// FormatTimespan writes d as Python writes a timedelta, which is how archive policies show it: "1:00:00",
-// "365 days, 0:00:00", "0:00:00.500000". Microseconds are the least; halves are rounded to even. d must not be negative.
+// FormatTimespan writes d as Python writes a timedelta, which is how archive policies show it: "1:00:00", "365 days,
+// 0:00:00", "0:00:00.500000". Microseconds are the least; halves are rounded to even. d must not be negative.
 func FormatTimespan(d time.Duration) string {
 	micros, rest := d/time.Microsecond, d%time.Microsecond
 	if rest > 500 || rest == 500 && micros%2 == 1 {

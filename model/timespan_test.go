@@ -102,21 +102,6 @@ func TestParseSignedTimespan(t *testing.T) {
 	f("-1.5h 30s", -5370*time.Second) // Gnocchi's slip: the seconds lose the sign
 }
 
-func TestTimespanFromSeconds(t *testing.T) {
-	f := func(in float64, want time.Duration, wantErr error) {
-		t.Helper()
-		if got, err := model.TimespanFromSeconds(in); got != want || err != wantErr {
-			t.Errorf("%v: got %v, %v; want %v, %v", in, got, err, want, wantErr)
-		}
-	}
-	f(60, time.Minute, nil)
-	f(0.1, 100*time.Millisecond, nil)
-	f(1.001, 1001*time.Millisecond, nil)
-	f(0, 0, model.ErrTimespanNegative)
-	f(math.NaN(), 0, model.ErrTimespanForm)
-	f(math.Inf(1), 0, model.ErrTimespanTooLong)
-}
-
 func TestFormatTimespan(t *testing.T) {
 	f := func(in time.Duration, want string) {
 		t.Helper()

@@ -19,14 +19,15 @@ func AppendTimestamp(dst []byte, t carbonara.Timestamp) []byte {
 
 const timestampShape = "0000-00-00T00:00:00+00:00"
 
-// TimestampText is one timestamp after the other, as AppendTimestamp writes them, in the same memory: of the same day, only the
-// time is written anew.
+// TimestampText is one timestamp after the other, as AppendTimestamp writes them, in the same memory: of the same day,
+// only the time is written anew.
 type TimestampText struct {
 	text     []byte
 	midnight uint64 // seconds; of the date in text
 }
 
-// NewTimestampText makes all of text the text of t, which must be valid. It has the length that AppendTimestamp appends.
+// NewTimestampText makes all of text the text of t, which must be valid. It has the length that AppendTimestamp
+// appends.
 func NewTimestampText(text []byte, t carbonara.Timestamp) TimestampText {
 	x := TimestampText{text: text[:len(timestampShape):len(timestampShape)]}
 	AppendTimestamp(text[:0], t)

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"gnocco/carbonara"
+	"gnocco/internal/decimal"
 )
 
 const (
@@ -85,7 +86,7 @@ func isoTail(s string, seconds int64) (nanos, utc int64, ok bool) {
 		if i == 1 {
 			return 0, 0, false
 		}
-		nanos *= int64(powersOf10[10-i])
+		nanos *= int64(decimal.Powers[10-i])
 	}
 	switch s = s[i:]; {
 	case s == "" || s == "Z":

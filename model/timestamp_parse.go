@@ -2,7 +2,6 @@ package model
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +52,8 @@ func TimestampFormOf(s string) TimestampForm {
 //
 // It differs from Gnocchi where that takes a timestamp and stores another, or none: numbers are read as decimals, to
 // the nanosecond, not by way of a float64 (1412609637.123456789 is not …768); "", NaN, infinities and what lies beyond
-// 2262 or, in ISO form, before 1678 are errors. Where text allows no exact reading, digits below the nanosecond are cut.
+// 2262 or, in ISO form, before 1678 are errors. Where text allows no exact reading, digits below the nanosecond are
+// cut.
 func ParseTimestamp(s string, now carbonara.Timestamp) (carbonara.Timestamp, error) {
 	if t, ok := ParseISO(s); ok {
 		return t, nil
@@ -95,13 +95,6 @@ func AddRelative(now carbonara.Timestamp, d time.Duration) (carbonara.Timestamp,
 		return 0, ErrTimestampBeforeEpoch
 	}
 	return sum, nil
-}
-
-// TimestampFromSeconds converts a number of seconds since 1970. It takes the shortest decimal that denotes f, which is
-// the text that f was most likely read from, so that it agrees with ParseTimestamp of that text.
-func TimestampFromSeconds(f float64) (carbonara.Timestamp, error) {
-	var buf [32]byte
-	return parseSeconds(string(strconv.AppendFloat(buf[:0], f, 'g', -1, 64)))
 }
 
 func parseSeconds(s string) (carbonara.Timestamp, error) {

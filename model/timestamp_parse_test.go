@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"errors"
-	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -101,23 +100,6 @@ func TestParseTimestampErrors(t *testing.T) {
 	if !errors.Is(model.ErrTimestampForm, model.ErrInvalid) {
 		t.Error("not ErrInvalid")
 	}
-}
-
-func TestTimestampFromSeconds(t *testing.T) {
-	f := func(in float64, want carbonara.Timestamp, wantErr error) {
-		t.Helper()
-		if got, err := model.TimestampFromSeconds(in); got != want || err != wantErr {
-			t.Errorf("%v: got %d, %v; want %d, %v", in, got, err, want, wantErr)
-		}
-	}
-	f(0, 0, nil)
-	f(0.3, 300_000_000, nil)
-	f(1412609637.123456, 1412609637_123456000, nil)
-	f(1e-9, 1, nil)
-	f(1e10, 0, model.ErrTimestampTooLate)
-	f(-1, 0, model.ErrTimestampBeforeEpoch)
-	f(math.NaN(), 0, model.ErrTimestampForm)
-	f(math.Inf(1), 0, model.ErrTimestampTooLate)
 }
 
 // A list of measures is read in the form of its first timestamp.

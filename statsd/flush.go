@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"gnocco/carbonara"
+	"gnocco/ingest"
 	"gnocco/model"
 )
 
@@ -35,38 +34,35 @@ func (s *Server) flush(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(all, func(a, b named) int { return strings.Compare(a.name, b.name) })
-	all = mergeEqual(all)
+	s.rows.set(mergeEqual(all), s.options.Resource)
 
-	err := s.ensureMetrics(ctx, all)
-	var refused *policyError
-	if errors.As(err, &refused) { // for who runs the server to mend; the rest is stored
-		s.options.Logger.Warn("statsd: measures dropped", "error", refused)
-		s.telemetry.refuse(reasonPolicy, len(refused.names))
-		err = nil
-	}
-	s.measures.Reset()
-	s.measures.Offsets = append(s.measures.Offsets, 0)
-	for _, m := range all {
-		if id, ok := s.metrics[m.name]; ok {
-			s.measures.Metrics = append(s.measures.Metrics, id)
-			s.measures.Timestamps = append(s.measures.Timestamps, m.at)
-			s.measures.Values = append(s.measures.Values, m.value)
-			s.measures.Offsets = append(s.measures.Offsets, s.measures.Len())
+	var without policyError
+	var failed error
+	dropped := 0
+	protocol := resourceProtocol(&s.options)
+	protocol.Drop = func(row int, err error) {
+		var policy *ingest.NoPolicyError
+		if errors.As(err, &policy) {
+			without.names = append(without.names, policy.Metric)
+			return
 		}
+		failed, dropped = err, dropped+1
 	}
-	lost := len(all) - s.measures.Len()
-	if refused != nil {
-		lost -= len(refused.names)
+	err := s.ingester.AppendNamed(ctx, s.options.Creator, ingest.Unrestricted{}, &s.rows, &protocol, &s.batch)
+	if err != nil {
+		dropped = s.rows.Len() - len(without.names)
 	}
-	if s.measures.Len() > 0 {
-		blocks := s.partition.Blocks(&s.measures, s.options.Sacks, s.options.Now())
-		if appendErr := s.options.Incoming.Append(ctx, blocks); appendErr != nil {
-			err = errors.Join(err, appendErr)
-			lost += s.measures.Len()
-		}
+	if without.names != nil { // the operator's to mend; the rest is stored
+		s.options.Logger.Warn("statsd: measures dropped", "error", &without)
+		s.instruments.refuse(reasonPolicy, len(without.names))
 	}
-	s.telemetry.refuse(reasonStore, lost)
-	return err
+	s.instruments.refuse(reasonStore, dropped)
+	return errors.Join(failed, err)
+}
+
+// resourceProtocol creates metrics in the one resource, as the options want them.
+func resourceProtocol(o *Options) ingest.Protocol {
+	return ingest.Protocol{ResourceType: model.GenericType, AnyType: true, ArchivePolicy: o.ArchivePolicyName, OwnMetrics: true}
 }
 
 // mergeEqual makes one of the measures whose names became equal: the latest one, or the sum of counters.
@@ -86,119 +82,46 @@ func mergeEqual(all []named) []named {
 	return kept
 }
 
-// policyError is of metrics for which there is no archive policy.
+// policyError names metrics that have no archive policy.
 type policyError struct{ names []string }
 
 func (e *policyError) Error() string {
 	const shown = 10
-	names, more := e.names, ""
+	names, more := slices.Sorted(slices.Values(e.names)), ""
 	if len(names) > shown {
 		names, more = names[:shown], ", …"
 	}
 	return "statsd: no archive policy for " + strings.Join(names, ", ") + more
 }
 
-// ensureMetrics makes s.metrics hold the metrics of all, creating those that are not there. Those that it does not hold
-// afterwards are told by the error.
-func (s *Server) ensureMetrics(ctx context.Context, all []named) error {
-	missing := s.missing(all)
-	if len(missing) == 0 {
-		return nil
-	}
-	// Perhaps somebody else has created them, or the resource was deleted.
-	if err := s.ensureResource(ctx); err != nil {
-		return err
-	}
-	if err := s.loadMetrics(ctx); err != nil {
-		return err
-	}
-	var created []*model.Metric
-	var without policyError
-	for _, name := range s.missing(all) {
-		policy, err := s.archivePolicy(name)
-		if err != nil {
-			without.names = append(without.names, name)
-			continue
-		}
-		created = append(created, &model.Metric{ID: model.NewMetricID(), Name: name, Creator: s.options.Creator, ArchivePolicy: policy,
-			ResourceID: &s.resource})
-	}
-	if err := s.create(ctx, created); err != nil {
-		return err
-	}
-	if without.names != nil {
-		return &without
-	}
-	return nil
+// rows are a flush's measures, one of each metric.
+type rows struct {
+	resource string
+	names    []string
+	times    []carbonara.Timestamp
+	values   []float64
 }
 
-// create creates metrics in one write, or, if one of them cannot be created, each by itself.
-func (s *Server) create(ctx context.Context, metrics []*model.Metric) error {
-	if len(metrics) == 0 {
-		return nil
-	}
-	err := s.options.Index.CreateMetrics(ctx, metrics)
-	if err == nil {
-		for _, m := range metrics {
-			s.metrics[m.Name] = m.ID
-		}
-		return nil
-	}
-	if len(metrics) == 1 {
-		return err
-	}
-	var errs []error
-	for _, m := range metrics {
-		errs = append(errs, s.create(ctx, []*model.Metric{m}))
-	}
-	return errors.Join(errs...)
-}
-
-// missing returns the names of all that have no metric yet, or whose metric was deleted.
-func (s *Server) missing(all []named) (names []string) {
+func (r *rows) set(all []named, resource string) {
+	*r = rows{resource: resource, names: r.names[:0], times: r.times[:0], values: r.values[:0]}
 	for _, m := range all {
-		id, ok := s.metrics[m.name]
-		if ok && s.options.Index.Lookup(id) == nil {
-			delete(s.metrics, m.name)
-			ok = false
-		}
-		if !ok {
-			names = append(names, m.name)
-		}
+		r.names, r.times, r.values = append(r.names, m.name), append(r.times, m.at), append(r.values, m.value)
 	}
-	return names
 }
 
-func (s *Server) archivePolicy(metricName string) (*model.ArchivePolicy, error) {
-	if s.options.ArchivePolicyName != "" {
-		return s.options.Index.ArchivePolicy(s.options.ArchivePolicyName)
-	}
-	return s.options.Index.MatchArchivePolicyRule(metricName)
-}
+// Len implements ingest.Rows, as all of these do.
+func (r *rows) Len() int { return len(r.names) }
 
-// ensureResource creates the resource that holds the metrics, unless it is there.
-func (s *Server) ensureResource(ctx context.Context) error {
-	id, now := s.resource, carbonara.FromTime(s.options.Now())
-	if _, err := s.options.Index.Resource(model.GenericType, id); !errors.Is(err, model.ErrNotFound) {
-		return err
-	}
-	err := s.options.Index.CreateResource(ctx, &model.Resource{ID: id, OriginalID: s.options.Resource, Type: model.GenericType,
-		Creator: s.options.Creator, StartedAt: now, RevisionStart: now}, nil)
-	if errors.Is(err, model.ErrExists) { // meanwhile
-		return nil
-	}
-	return err
-}
+// Columns is of ingest.Rows.
+func (r *rows) Columns() ([]carbonara.Timestamp, []float64) { return r.times, r.values }
 
-// loadMetrics reads the metrics that the resource has.
-func (s *Server) loadMetrics(ctx context.Context) error {
-	metrics, err := s.options.Index.MetricsOfResource(ctx, s.resource)
-	if err != nil {
-		return err
-	}
-	s.metrics = make(map[string]uuid.UUID, len(metrics))
-	for _, m := range metrics {
-		s.metrics[m.Name] = m.ID
-	}
-	return nil
+// Span is of ingest.Rows.
+func (r *rows) Span(row int) (from, to int) { return row, row + 1 }
+
+// AppendKey is of ingest.Rows.
+func (r *rows) AppendKey(dst []byte, row int) []byte { return append(dst, r.names[row]...) }
+
+// Name is of ingest.Rows.
+func (r *rows) Name(row int) (*ingest.Name, error) {
+	return &ingest.Name{Resource: r.resource, Metric: r.names[row]}, nil
 }

@@ -8,30 +8,26 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"gnocco/ingest"
 )
 
 // Server is a running listener. Close ends it.
 type Server struct {
-	options   Options
-	resource  uuid.UUID
-	telemetry *telemetry
-	conn      *net.UDPConn
-	stop      context.CancelFunc
-	done      sync.WaitGroup
+	options     Options
+	ingester    *ingest.Ingester
+	instruments *instruments
+	conn        *net.UDPConn
+	stop        context.CancelFunc
+	done        sync.WaitGroup
 
 	// mu guards gathered, which the receiver fills and each flush takes away.
 	mu       sync.Mutex
 	gathered *gathered
 
 	// These belong to the flushing goroutine, and to Close after it.
-	metrics   map[string]uuid.UUID // by name
-	measures  model.Measures
-	partition incoming.Partition
+	rows  rows
+	batch ingest.NamedBatch
 }
 
 const (
@@ -39,23 +35,18 @@ const (
 	receiveBufferBytes = 4 << 20 // the kernel may give less
 )
 
-// Start creates the resource, if it is not there, and begins to listen. The context is for the start only. The stores stay
-// the caller's: close them after the server.
+// Start creates the resource, if it is not there, and begins to listen. The context is for the start only. The stores
+// stay the caller's: close them after the server.
 func Start(ctx context.Context, options Options) (*Server, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	resource, err := model.ResourceID(options.Resource, options.Creator)
-	if err != nil {
-		return nil, fmt.Errorf("statsd: %w", err)
-	}
-	s := &Server{options: options, resource: resource, gathered: newGathered(options.MaxMetrics)}
-	if err := s.ensureResource(ctx); err != nil {
+	s := &Server{options: options, gathered: newGathered(options.MaxMetrics)}
+	s.ingester = ingest.New(ingest.Options{Index: options.Index, Incoming: options.Incoming, Sacks: options.Sacks,
+		KnownMetrics: 2 * options.MaxMetrics, Now: options.Now})
+	if err := s.ingester.EnsureResource(ctx, options.Resource, options.Creator); err != nil {
 		return nil, fmt.Errorf("statsd: create resource %s: %w", options.Resource, err)
-	}
-	if err := s.loadMetrics(ctx); err != nil {
-		return nil, fmt.Errorf("statsd: read metrics: %w", err)
 	}
 	address, err := net.ResolveUDPAddr("udp", options.Listen)
 	if err != nil {
@@ -67,7 +58,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err := s.conn.SetReadBuffer(receiveBufferBytes); err != nil {
 		options.Logger.Warn("statsd: receive buffer stays small", "error", err)
 	}
-	if s.telemetry, err = newTelemetry(options.Registerer); err != nil {
+	if s.instruments, err = newInstruments(options.Registerer); err != nil {
 		return nil, errors.Join(fmt.Errorf("statsd: register metrics: %w", err), s.conn.Close())
 	}
 	running, stop := context.WithCancel(context.Background())
@@ -85,7 +76,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.stop()
 	err := s.conn.Close()
 	s.done.Wait()
-	s.telemetry.unregister()
+	s.instruments.unregister()
 	return errors.Join(err, s.flush(ctx))
 }
 
@@ -98,14 +89,14 @@ func (s *Server) receive() {
 			return
 		}
 		if err != nil { // the fault of one datagram
-			s.telemetry.refuse(reasonForm, 1)
+			s.instruments.refuse(reasonForm, 1)
 			continue
 		}
 		at := carbonara.FromTime(s.options.Now())
 		s.mu.Lock()
-		accepted := s.gathered.datagram(buffer[:n], at, func(reason string) { s.telemetry.refuse(reason, 1) })
+		accepted := s.gathered.datagram(buffer[:n], at, func(reason string) { s.instruments.refuse(reason, 1) })
 		s.mu.Unlock()
-		s.telemetry.messages.Add(float64(accepted))
+		s.instruments.messages.Add(float64(accepted))
 	}
 }
 

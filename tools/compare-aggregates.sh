@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compare aggregates across metrics of gnocco, the real Gnocchi and VictoriaMetrics on this machine, in one run: `gnocco bench
+# Compare aggregates across metrics of gnocco, the real Gnocchi and VictoriaMetrics on this machine, in one run: `gnocco-bench
 # aggregates` drives all three by turns and checks their answers, which have to be the same. About three minutes.
 #
 #   tools/compare-aggregates.sh [RESULTS]
@@ -30,7 +30,7 @@ finish() {
 trap finish EXIT
 
 cd "$root"
-go build -o "$work/gnocco" ./cmd/gnocco
+go build -o "$work" ./cmd/gnocco ./cmd/gnocco-bench
 gnocchi=$(bash "$up" "$work/gnocchi" "$port" --prefix "" --max-limit 1000 --metricd 2 --delay 1)
 pids=$(for name in api metricd; do cut -d' ' -f1 "$work/gnocchi/run/$name.pid"; done; head -1 "$work/gnocchi/pg/postmaster.pid")
 pids=$(echo $pids | tr ' ' ,)
@@ -40,7 +40,7 @@ victoria_pid=$!
 sleep 2
 
 : >"$results"
-run() { "$work/gnocco" bench aggregates --temp-dir "$work" "$@" | tee -a "$results"; }
+run() { "$work/gnocco-bench" aggregates --temp-dir "$work" "$@" | tee -a "$results"; }
 for _ in $(seq "${COUNT:-1}"); do
     run --metrics 100
     run --metrics 100 --extra=false --name gnocchi --url "$gnocchi" --pids "$pids"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compare gnocco with the real Gnocchi on this machine, in one run: both are driven by `gnocco bench` with the same
+# Compare gnocco with the real Gnocchi on this machine, in one run: both are driven by `gnocco-bench` with the same
 # small workload, by turns. About three minutes, nearly all of them Gnocchi's.
 #
 #   tools/compare-gnocchi.sh [RESULTS]
@@ -29,16 +29,16 @@ finish() {
 trap finish EXIT
 
 cd "$root"
-go build -o "$work/gnocco" ./cmd/gnocco
+go build -o "$work" ./cmd/gnocco ./cmd/gnocco-bench
 url=$(bash "$up" "$work/gnocchi" "$port" --prefix "" --max-limit 1000 --metricd 2 --delay 1)
 pids=$(for name in api metricd; do cut -d' ' -f1 "$work/gnocchi/run/$name.pid"; done; head -1 "$work/gnocchi/pg/postmaster.pid")
 pids=$(echo $pids | tr ' ' ,)
 
 : >"$results"
 both() { # both BENCHMARK FLAG...: the same for each server
-    "$work/gnocco" bench "$@" --floor=false --temp-dir "$work" --count "$count" \
+    "$work/gnocco-bench" "$@" --floor=false --temp-dir "$work" --count "$count" \
         --name gnocchi --url "$url" --pids "$pids" --data-dirs "$work/gnocchi/data" | tee -a "$results"
-    "$work/gnocco" bench "$@" --floor=false --temp-dir "$work" --count "$count" | tee -a "$results"
+    "$work/gnocco-bench" "$@" --floor=false --temp-dir "$work" --count "$count" | tee -a "$results"
 }
 both ingest --metrics 200 --measures 24000 --shape 100x60@4
 both ingest --metrics 200 --measures 8000 --shape 200x1@1

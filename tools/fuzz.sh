@@ -1,25 +1,33 @@
 #!/usr/bin/env bash
-# Run every fuzz target of the tree for a while each: fuzz.sh [TIME, default 10s].
+# Run every fuzz target of the tree for a while each, as many at a time as there are processors: fuzz.sh [TIME, default 10s].
 set -euo pipefail
 cd "$(dirname "$0")/.."
-PATH=$PATH:/usr/local/go/bin
-duration=${1:-10s}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-# A minimized input is of use to people only; unbounded, minimizing would eat the whole time of a target.
-fuzz() { go test -run '^$' -fuzz "^$2\$" -fuzztime "$duration" -fuzzminimizetime 1s "$1" 2>&1 | tee "$log"; }
-# Go's coordinator sometimes takes the end of the time for a failure (golang/go#75804): then that is all it says, and no
-# failing input is written.
-ended_late() { grep -q '^ *context deadline exceeded$' "$log" && ! grep -qE 'Failing input written|panic|_test\.go:[0-9]+:|hung or terminated' "$log"; }
-targets=0
-while IFS=: read -r file target; do
-    folder=./$(dirname "$file")
-    echo "fuzz $folder $target"
-    if ! fuzz "$folder" "$target"; then
-        ended_late || exit 1
-        echo "the time was over, and no failing input found: the seeds once more"
-        go test -run "^$target\$" "$folder"
+export PATH=$PATH:/usr/local/go/bin duration=${1:-10s} work inputs
+work=$(mktemp -d)
+inputs=$(go env GOCACHE)/fuzz/$(go list -m) # where the go command keeps what it found interesting
+trap 'rm -rf "$work"' EXIT
+
+# fuzz FOLDER TARGET
+fuzz() {
+    local program=$work/${1//\//-}.test log=$work/${1//\//-}.$2
+    # A minimized input is of use to people only; unbounded, minimizing would eat the whole time of a target.
+    if (cd "$1" && "$program" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "$duration" -test.fuzzminimizetime 1s -test.parallel 1 \
+        -test.fuzzcachedir "$inputs/$1") >"$log" 2>&1; then
+        echo "fuzz $1 $2: $(grep -o 'execs: [0-9]*' "$log" | tail -n 1)"
+        return
     fi
-    targets=$((targets + 1))
-done < <(grep -rhoE --include='*_test.go' -H '^func Fuzz[A-Za-z0-9_]*' . | sed 's|^\./||; s|:func |:|' | sort)
-echo "$targets fuzz targets"
+    cat "$log"
+    # Go's coordinator sometimes takes the end of the time for a failure (golang/go#75804): then that is all it says, and no
+    # failing input is written.
+    grep -q '^ *context deadline exceeded$' "$log" && ! grep -qE 'Failing input written|panic|_test\.go:[0-9]+:|hung or terminated' "$log" || return 1
+    echo "fuzz $1 $2: the time was over, and no failing input found: the seeds once more"
+    (cd "$1" && "$program" -test.run "^$2\$")
+}
+export -f fuzz
+
+grep -rhoE --include='*_test.go' -H '^func Fuzz[A-Za-z0-9_]*' . | sed 's|^\./||; s|/[^/]*:func | |' | sort >"$work/targets"
+while read -r folder; do
+    go test -c -fuzz . -vet=off -o "$work/${folder//\//-}.test" "./$folder"
+done < <(cut -d ' ' -f 1 "$work/targets" | sort -u)
+xargs -a "$work/targets" -P "$(nproc)" -L 1 bash -c 'fuzz "$@"' fuzz
+echo "$(wc -l <"$work/targets") fuzz targets"

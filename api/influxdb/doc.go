@@ -1,17 +1,17 @@
-// Package influxdb reads what InfluxDB's clients send: measures in line protocol, and the one query that means something to
-// us, "create database". It stands where api/measures stands for JSON: body, then this, then the metrics' IDs (api), then
-// storage/incoming. Read lines.go first, then target.go.
+// Package influxdb reads what InfluxDB's clients send: measures in line protocol, and the one query that means
+// something to us, "create database". It stands where api/measures stands for JSON: body, then this, then the metrics'
+// IDs (api), then storage/incoming. Read lines.go first, then target.go.
 //
 // A line is
 //
 //	measurement,tag=value,… field=value,… timestamp
 //
-// and each numeric field of it a measure. The mapping is Gnocchi's: the database is a resource type; the value of one tag,
-// "host" unless the client says otherwise, is the resource's ID; the metric is named "measurement.field@tag=value,…", of the
-// other tags by name, and a slash in it becomes "_".
+// and each numeric field of it a measure. The mapping is Gnocchi's: the database is a resource type; the value of one
+// tag, "host" unless the client says otherwise, is the resource's ID; the metric is named
+// "measurement.field@tag=value,…", of the other tags by name, and a slash in it becomes "_".
 //
-// The hot path does not take a line's head, its measurement and tags, apart: the bytes as they stand tell one metric from
-// another, and only of metrics not seen before is the head parsed and checked.
+// The hot path does not take a line's head, its measurement and tags, apart: the bytes as they stand tell one metric
+// from another, and only of metrics not seen before is the head parsed and checked.
 //
 // Lines are read as Gnocchi reads them. A measurement, tag or field may stand in double quotes; otherwise a backslash
 // escapes space, comma and equals sign, and stands for itself before anything else. Fields of text are left out. Beyond

@@ -39,8 +39,8 @@ func (e *LineError) Error() string { return fmt.Sprintf("influxdb: line %d: %s",
 // MaxBody is the length of the largest body that Decode takes.
 const MaxBody = math.MaxUint32
 
-// Decode reads body, whose timestamps are in units of precision. A line without one is of the time now. The body must stay
-// as it is while l is used. Of a body with a faulty line nothing is kept; the error is a *LineError then.
+// Decode reads body, whose timestamps are in units of precision. A line without one is of the time now. The body must
+// stay as it is while l is used. Of a body with a faulty line nothing is kept; the error is a *LineError then.
 func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp) error {
 	l.reset()
 	if len(body) > MaxBody {
@@ -60,6 +60,9 @@ func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp
 	}
 	return nil
 }
+
+// MostMeasures returns how many measures a body has at most.
+func MostMeasures(body []byte) int { return bytes.Count(body, []byte{'='}) }
 
 // Len returns the number of measures.
 func (l *Lines) Len() int { return len(l.Values) }
@@ -137,8 +140,8 @@ func headEnd(text []byte, at int) int {
 	return at
 }
 
-// nameEnd returns where the name that begins at at ends: after its closing quote, or before a comma, equals sign or space
-// that is not escaped.
+// nameEnd returns where the name that begins at at ends: after its closing quote, or before a comma, equals sign or
+// space that is not escaped.
 func nameEnd(text []byte, at int) int {
 	if end, ok := quoteEnd(text, at); ok {
 		return end
@@ -156,7 +159,7 @@ func nameEnd(text []byte, at int) int {
 	return at
 }
 
-// isEscaped tells whether a backslash before c makes it a plain character.
+// isEscaped reports whether a backslash before c makes it a plain character.
 func isEscaped(c byte) bool { return c == ' ' || c == ',' || c == '=' }
 
 // quoteEnd returns the index behind the closing quote of the text in quotes that begins at at, if one does.

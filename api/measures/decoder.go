@@ -1,6 +1,9 @@
 package measures
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
@@ -10,8 +13,26 @@ import (
 // A Decoder decodes one body at a time and keeps the memory that this takes. The zero Decoder is ready. It does not
 // hold on to bodies or results.
 type Decoder struct {
+	// Take is asked for the memory that decoding takes beyond the measures themselves, before it is used; an error of
+	// its is the decoding's. nil: no bound.
+	Take func(bytes int) error
+
 	ids idSet
 	doc document
+}
+
+// leastMeasureBytes is the least that a measure takes in a body, {"timestamp":0,"value":0} and a comma.
+const leastMeasureBytes = 25
+
+// MostMeasures returns how many measures a body has at most.
+func MostMeasures(body []byte) int {
+	return min(bytes.Count(body, []byte{'{'}), len(body)/leastMeasureBytes)
+}
+
+// grow makes room for all measures of a body, so that their memory is not copied from size to size.
+func grow(dst *model.Measures, body []byte) {
+	n := MostMeasures(body)
+	dst.Timestamps, dst.Values = slices.Grow(dst.Timestamps, n), slices.Grow(dst.Values, n)
 }
 
 // DecodeMetric decodes the body of POST /v1/metric/<id>/measures, a list of measures, into dst, which it resets. now is
@@ -19,6 +40,7 @@ type Decoder struct {
 // and dst is empty then.
 func (d *Decoder) DecodeMetric(body []byte, id uuid.UUID, now carbonara.Timestamp, dst *model.Measures) error {
 	dst.Reset()
+	grow(dst, body)
 	if scanMetric(body, id, dst) {
 		return nil
 	}
@@ -35,6 +57,7 @@ func (d *Decoder) DecodeMetric(body []byte, id uuid.UUID, now carbonara.Timestam
 // *DecodeError, and dst is empty then.
 func (d *Decoder) DecodeBatch(body []byte, now carbonara.Timestamp, dst *model.Measures) error {
 	dst.Reset()
+	grow(dst, body)
 	if scanBatch(body, &d.ids, dst) {
 		return nil
 	}
@@ -48,21 +71,23 @@ func (d *Decoder) DecodeBatch(body []byte, now carbonara.Timestamp, dst *model.M
 
 // decodeMetric is DecodeMetric by way of a document.
 func (d *Decoder) decodeMetric(body []byte, id uuid.UUID, now carbonara.Timestamp, dst *model.Measures) error {
-	if err := d.doc.parse(body); err != nil {
+	defer d.doc.forget()
+	if err := d.doc.parse(body, now, dst, d.Take); err != nil {
 		return err
+	}
+	l := d.doc.listOf(0)
+	if l.fault != nil {
+		return l.fault
 	}
 	dst.Metrics = append(dst.Metrics, id)
-	dst.Offsets = append(dst.Offsets, 0)
-	if err := d.doc.list(0, now, dst); err != nil {
-		return err
-	}
-	dst.Offsets = append(dst.Offsets, dst.Len())
+	place([]list{l}, dst)
 	return nil
 }
 
 // decodeBatch is DecodeBatch by way of a document.
 func (d *Decoder) decodeBatch(body []byte, now carbonara.Timestamp, dst *model.Measures) error {
-	if err := d.doc.parse(body); err != nil {
+	defer d.doc.forget()
+	if err := d.doc.parse(body, now, dst, d.Take); err != nil {
 		return err
 	}
 	if d.doc.nodes[0].kind != objectNode {
@@ -80,18 +105,17 @@ func (d *Decoder) decodeBatch(body []byte, now carbonara.Timestamp, dst *model.M
 		}
 		ids[i], last[id] = id, i
 	}
+	kept := make([]list, 0, len(members))
 	for i, m := range members {
-		from := dst.Len()
-		if err := d.doc.list(m.value, now, dst); err != nil {
-			return err.inDictionary(m.key)
+		l := d.doc.listOf(m.value)
+		if l.fault != nil {
+			return l.fault.inDictionary(m.key)
 		}
-		if last[ids[i]] != i {
-			dst.Timestamps, dst.Values = dst.Timestamps[:from], dst.Values[:from]
-			continue
+		if last[ids[i]] == i {
+			dst.Metrics = append(dst.Metrics, ids[i])
+			kept = append(kept, l)
 		}
-		dst.Metrics = append(dst.Metrics, ids[i])
-		dst.Offsets = append(dst.Offsets, from)
 	}
-	dst.Offsets = append(dst.Offsets, dst.Len())
+	place(kept, dst)
 	return nil
 }

@@ -2,9 +2,9 @@
 // body, then model.Measures, then storage/incoming.
 //
 // There are two paths. The scanner (scanner.go) knows the shape that nearly all clients send and gives up at the first
-// surprise; it has no error but that. The document parser (document.go, parser.go, list.go) takes everything that Gnocchi takes
-// and words the errors. A fuzz test holds them equal: where the scanner does not give up, both give the same bits.
-// Read decoder.go first. docs/decisions/0006-measures-json.md has the numbers behind this.
+// surprise; it has no error but that. The document parser (json_document.go, parser.go, list.go) takes everything that
+// Gnocchi takes and words the errors. A fuzz test holds them equal: where the scanner does not give up, both give the
+// same bits. Read decoder.go first. docs/decisions/0006-measures-json.md has the numbers behind this.
 //
 // What JSON is follows the parser that Gnocchi uses, not RFC 8259: NaN, Infinity and -Infinity stand bare, numbers may
 // have leading zeros or end in a point, strings may hold control characters, of duplicate keys the last one counts,

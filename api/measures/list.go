@@ -9,44 +9,117 @@ import (
 	"gnocco/model"
 )
 
-// list appends the measures of a list to dst. All timestamps are read before the first value, so that of several
-// faults the same one is told as by Gnocchi.
-func (d *document) list(list int, now carbonara.Timestamp, dst *model.Measures) *DecodeError {
-	n := d.nodes[list]
-	if n.kind != arrayNode {
-		// To Gnocchi whatever can be walked through is a list; only without elements nothing is wrong with them.
-		if n.kind == objectNode && n.end == list+1 || n.kind == stringNode && n.from == n.to {
-			return nil
-		}
-		return formatFault()
-	}
+// A list is an array of the document: its measures are those of document.measures from one index to another. With a
+// fault there are none.
+type list struct {
+	from, to int
+	fault    *DecodeError
+}
+
+// list parses an array as a list of measures. Of several faults it keeps the one that Gnocchi tells, which reads all
+// timestamps before the first value.
+func (p *parser) list(depth int) list {
+	dst := p.measures
+	from := dst.Len()
 	var form model.TimestampForm
-	for i, item := 0, list+1; item < n.end; i, item = i+1, d.nodes[item].end {
-		if d.nodes[item].kind != objectNode {
-			return formatFault().at(strconv.Itoa(i))
+	var fault, badValue *DecodeError
+	i := 0
+	p.array(depth, func(depth int) {
+		timestamp, value, isMeasure := p.measure(depth)
+		if p.fault == "" && fault == nil {
+			var t carbonara.Timestamp
+			if t, fault = p.timestampOf(timestamp, isMeasure, &form); fault != nil {
+				fault = fault.at(strconv.Itoa(i))
+			}
+			v, ok := p.float(value)
+			if !ok && badValue == nil {
+				badValue = valueFault().at(strconv.Itoa(i), "value")
+			}
+			dst.Timestamps, dst.Values = append(dst.Timestamps, t), append(dst.Values, v)
 		}
-		value, ok := d.member(item, "timestamp")
-		if !ok {
-			return formatFault().at(strconv.Itoa(i), "timestamp")
-		}
-		t, fault := d.timestamp(d.nodes[value], &form, now)
-		if fault != nil {
-			return fault.at(strconv.Itoa(i), "timestamp")
-		}
-		dst.Timestamps = append(dst.Timestamps, t)
+		i++
+	})
+	if fault == nil {
+		fault = badValue
 	}
-	for i, item := 0, list+1; item < n.end; i, item = i+1, d.nodes[item].end {
-		value, ok := d.member(item, "value")
-		if !ok {
-			return valueFault().at(strconv.Itoa(i), "value")
-		}
-		v, ok := d.float(d.nodes[value])
-		if !ok {
-			return valueFault().at(strconv.Itoa(i), "value")
-		}
-		dst.Values = append(dst.Values, v)
+	if fault != nil {
+		dst.Timestamps, dst.Values = dst.Timestamps[:from], dst.Values[:from]
 	}
-	return nil
+	return list{from, dst.Len(), fault}
+}
+
+// measure parses an item of a list, and returns the values of its timestamp and its value, of kind absentNode where
+// there is none.
+func (p *parser) measure(depth int) (timestamp, value node, isObject bool) {
+	p.space()
+	if p.peek() != '{' || depth == maxDepth {
+		p.value(depth)
+		return timestamp, value, false
+	}
+	p.object(depth+1, func(depth int) {
+		key := p.string()
+		if !p.colon() {
+			return
+		}
+		n := p.value(depth)
+		if p.fault != "" {
+			return
+		}
+		switch p.text(key) {
+		case "timestamp":
+			timestamp = n
+		case "value":
+			value = n
+		}
+	})
+	return timestamp, value, true
+}
+
+// listOf returns the list that a value is. To Gnocchi whatever can be walked through is a list; only without elements
+// nothing is wrong with them.
+func (d *document) listOf(value uint32) list {
+	switch n := d.nodes[value]; {
+	case n.kind == arrayNode:
+		return d.lists[n.from]
+	case n.kind == objectNode && n.end == value+1, n.kind == stringNode && n.from == n.to:
+		return list{}
+	}
+	return list{fault: formatFault()}
+}
+
+// timestampOf reads the timestamp of an item.
+func (p *parser) timestampOf(n node, isMeasure bool, form *model.TimestampForm) (carbonara.Timestamp, *DecodeError) {
+	if !isMeasure {
+		return 0, formatFault()
+	}
+	if n.kind == absentNode {
+		return 0, formatFault().at("timestamp")
+	}
+	t, fault := p.timestamp(n, form, p.now)
+	if fault != nil {
+		return 0, fault.at("timestamp")
+	}
+	return t, nil
+}
+
+// place sets the offsets of dst to these lists, one a metric, and moves measures if they lie in another order, or others
+// between them.
+func place(lists []list, dst *model.Measures) {
+	dst.Offsets = append(dst.Offsets[:0], 0)
+	at, inOrder := 0, true
+	for _, l := range lists {
+		inOrder = inOrder && (l.from == at || l.from == l.to)
+		at += l.to - l.from
+		dst.Offsets = append(dst.Offsets, at)
+	}
+	if inOrder && at == dst.Len() {
+		return
+	}
+	timestamps, values := make([]carbonara.Timestamp, 0, at), make([]float64, 0, at)
+	for _, l := range lists {
+		timestamps, values = append(timestamps, dst.Timestamps[l.from:l.to]...), append(values, dst.Values[l.from:l.to]...)
+	}
+	dst.Timestamps, dst.Values = timestamps, values
 }
 
 // timestamp reads a timestamp in a form; if that is 0, in whichever form it has, which form becomes.

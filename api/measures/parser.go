@@ -10,6 +10,10 @@ type parser struct {
 	*document
 	at    int
 	fault string
+
+	take    func(bytes int) error // see document.parse
+	owed    int                   // bytes that are not taken yet
+	refused error                 // of take
 }
 
 func (p *parser) fail(fault string) {
@@ -32,64 +36,120 @@ func (p *parser) space() {
 	}
 }
 
-// value parses any value, white space before it included.
-func (p *parser) value(depth int) {
+// keep parses a value into the next node, and what it contains into those behind that; white space before it included.
+func (p *parser) keep(depth int) {
 	p.space()
 	number := len(p.nodes)
-	p.nodes = append(p.nodes, node{from: p.at})
+	p.nodes = append(p.nodes, node{})
+	var n node
 	switch c := p.peek(); {
-	case c == '{' || c == '[':
-		if depth == maxDepth {
-			p.fail("nested too deeply")
-			return
-		}
-		if c == '{' {
-			p.nodes[number].kind = objectNode
-			p.object(depth + 1)
-		} else {
-			p.nodes[number].kind = arrayNode
-			p.array(depth + 1)
-		}
-	case c == '"':
-		p.string(&p.nodes[number])
-		p.nodes[number].end = len(p.nodes)
+	case (c == '{' || c == '[') && depth == maxDepth:
+		p.fail("nested too deeply")
+	case c == '{':
+		n.kind = objectNode
+		p.object(depth+1, p.keepMember)
+	case c == '[':
+		n = node{kind: arrayNode, from: uint32(len(p.lists))}
+		p.lists = append(p.lists, p.list(depth+1))
+	default:
+		n = p.scalar()
+	}
+	n.end = uint32(len(p.nodes))
+	p.nodes[number] = n
+}
+
+// keepMember keeps a member of an object.
+func (p *parser) keepMember(depth int) {
+	p.keep(depth)
+	if !p.colon() {
 		return
+	}
+	p.keep(depth)
+	if p.owed += bytesPerMember; p.owed >= 256<<10 {
+		p.pay()
+	}
+}
+
+// pay takes the memory for what was kept since the last call.
+func (p *parser) pay() {
+	if p.take != nil && p.owed > 0 && p.refused == nil {
+		if p.refused = p.take(p.owed); p.refused != nil {
+			p.fail("no memory")
+		}
+	}
+	p.owed = 0
+}
+
+// value parses any value and returns its node, which it does not keep; white space before it included.
+func (p *parser) value(depth int) (n node) {
+	p.space()
+	switch c := p.peek(); {
+	case (c == '{' || c == '[') && depth == maxDepth:
+		p.fail("nested too deeply")
+	case c == '{':
+		n.kind = objectNode
+		p.object(depth+1, p.skipMember)
+	case c == '[':
+		n.kind = arrayNode
+		p.array(depth+1, func(depth int) { p.value(depth) })
+	default:
+		return p.scalar()
+	}
+	return n
+}
+
+func (p *parser) skipMember(depth int) {
+	p.string()
+	if p.colon() {
+		p.value(depth)
+	}
+}
+
+// scalar parses a value that contains no other.
+func (p *parser) scalar() (n node) {
+	n.from = uint32(p.at)
+	switch c := p.peek(); {
+	case c == '"':
+		return p.string()
 	case c == '-' || isDigit(c):
-		p.nodes[number].kind = numberNode
+		n.kind = numberNode
 		p.number()
 	case c == 'n':
-		p.nodes[number].kind = nullNode
+		n.kind = nullNode
 		p.word("null")
 	case c == 't':
-		p.nodes[number].kind = trueNode
+		n.kind = trueNode
 		p.word("true")
 	case c == 'f':
-		p.nodes[number].kind = falseNode
+		n.kind = falseNode
 		p.word("false")
 	case c == 'N':
-		p.nodes[number].kind = numberNode
+		n.kind = numberNode
 		p.word("NaN")
 	case c == 'I':
-		p.nodes[number].kind = numberNode
+		n.kind = numberNode
 		p.word("Infinity")
 	default:
 		p.fail("expected a value")
 	}
-	p.nodes[number].to, p.nodes[number].end = p.at, len(p.nodes)
+	n.to = uint32(p.at)
+	return n
 }
 
-func (p *parser) array(depth int) {
+// array parses an array; item parses each of its items.
+func (p *parser) array(depth int, item func(depth int)) {
 	p.at++
 	p.space()
 	if p.peek() == ']' {
 		p.at++
 		return
 	}
-	for p.fault == "" {
-		p.value(depth)
+	for {
+		if item(depth); p.fault != "" {
+			return
+		}
 		p.space()
 		switch c := p.peek(); {
-		case p.fault != "":
 		case c == ',':
 			p.at++
 		case c == ']':
@@ -97,34 +157,30 @@ func (p *parser) array(depth int) {
 			return
 		default:
 			p.fail("expected ',' or ']'")
+			return
 		}
 	}
 }
 
-func (p *parser) object(depth int) {
+// object parses an object; member parses each of its members, from the quote of the key on.
+func (p *parser) object(depth int, member func(depth int)) {
 	p.at++
 	p.space()
 	if p.peek() == '}' {
 		p.at++
 		return
 	}
-	for p.fault == "" {
+	for {
 		p.space()
 		if p.peek() != '"' {
 			p.fail("expected a key")
 			return
 		}
-		p.value(depth)
-		p.space()
-		if p.peek() != ':' {
-			p.fail("expected ':'")
+		if member(depth); p.fault != "" {
 			return
 		}
-		p.at++
-		p.value(depth)
 		p.space()
 		switch c := p.peek(); {
-		case p.fault != "":
 		case c == ',':
 			p.at++
 		case c == '}':
@@ -132,30 +188,45 @@ func (p *parser) object(depth int) {
 			return
 		default:
 			p.fail("expected ',' or '}'")
+			return
 		}
 	}
 }
 
+// colon parses what stands between a key and its value; false if there is a fault.
+func (p *parser) colon() bool {
+	if p.fault != "" {
+		return false
+	}
+	p.space()
+	if p.peek() != ':' {
+		p.fail("expected ':'")
+		return false
+	}
+	p.at++
+	return true
+}
+
 // string parses a string and checks its escapes and its UTF-8.
-func (p *parser) string(n *node) {
+func (p *parser) string() (n node) {
 	n.kind = stringNode
 	p.at++
-	n.from = p.at
+	n.from = uint32(p.at)
 	for p.at < len(p.body) {
 		switch c := p.body[p.at]; {
 		case c == '"':
-			n.to = p.at
+			n.to = uint32(p.at)
 			p.at++
-			return
+			return n
 		case c == 0:
 			p.fail("NUL in a string")
-			return
+			return n
 		case c == '\\':
 			n.escaped = true
 			size := escapeSize(p.body[p.at:])
 			if size == 0 {
 				p.fail("unknown escape sequence")
-				return
+				return n
 			}
 			p.at += size
 		case c < utf8.RuneSelf:
@@ -164,12 +235,13 @@ func (p *parser) string(n *node) {
 			r, size := utf8.DecodeRune(p.body[p.at:])
 			if r == utf8.RuneError && size == 1 {
 				p.fail("invalid UTF-8")
-				return
+				return n
 			}
 			p.at += size
 		}
 	}
 	p.fail("unterminated string")
+	return n
 }
 
 func (p *parser) number() {
@@ -216,7 +288,7 @@ func (p *parser) word(word string) {
 	p.at += len(word)
 }
 
-// isSpace tells whether c is white space of JSON.
+// isSpace reports whether c is white space of JSON.
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
 func isDigit(c byte) bool { return c-'0' <= 9 }

@@ -35,6 +35,7 @@ func (m *ResourceMeasures) Reset() {
 // Two texts may yet denote the same resource. An error is a *DecodeError, and dst is empty then.
 func (d *Decoder) DecodeResources(body []byte, now carbonara.Timestamp, dst *ResourceMeasures) error {
 	dst.Reset()
+	grow(&dst.Measures, body)
 	if err := d.decodeResources(body, now, dst); err != nil {
 		dst.Reset()
 		return err
@@ -43,14 +44,15 @@ func (d *Decoder) DecodeResources(body []byte, now carbonara.Timestamp, dst *Res
 }
 
 func (d *Decoder) decodeResources(body []byte, now carbonara.Timestamp, dst *ResourceMeasures) error {
-	if err := d.doc.parse(body); err != nil {
+	defer d.doc.forget()
+	if err := d.doc.parse(body, now, &dst.Measures, d.Take); err != nil {
 		return err
 	}
 	if d.doc.nodes[0].kind != objectNode {
 		return &DecodeError{Reason: "expected a dictionary"}
 	}
 	m := &dst.Measures
-	m.Offsets = append(m.Offsets, 0)
+	var lists []list
 	for _, resource := range d.doc.members(0) {
 		if strings.Contains(resource.key, "/") { // no resource can have that ID
 			e := (&DecodeError{}).inDictionary(resource.key)
@@ -63,29 +65,32 @@ func (d *Decoder) decodeResources(body []byte, now carbonara.Timestamp, dst *Res
 		name := strings.Clone(resource.key)
 		for _, metric := range d.doc.members(resource.value) {
 			named := ResourceMetric{Resource: name, Name: strings.Clone(metric.key)}
-			if err := d.namedMetric(metric.value, now, &named, m); err != nil {
+			l, err := d.namedMetric(metric.value, &named)
+			if err != nil {
 				return err
 			}
 			dst.Names = append(dst.Names, named)
 			m.Metrics = append(m.Metrics, uuid.Nil)
-			m.Offsets = append(m.Offsets, m.Len())
+			lists = append(lists, l)
 		}
 	}
+	place(lists, m)
 	return nil
 }
 
 // namedMetric reads what stands under a metric's name.
-func (d *Decoder) namedMetric(value int, now carbonara.Timestamp, named *ResourceMetric, dst *model.Measures) error {
+func (d *Decoder) namedMetric(value uint32, named *ResourceMetric) (list, error) {
 	if n := d.doc.nodes[value]; n.kind != objectNode || n.end == value+1 {
-		if err := d.doc.list(value, now, dst); err != nil {
-			return err.inDictionary(named.Resource, named.Name)
+		l := d.doc.listOf(value)
+		if l.fault != nil {
+			return l, l.fault.inDictionary(named.Resource, named.Name)
 		}
-		return nil
+		return l, nil
 	}
 	// Without measures it is what Gnocchi calls it: no list of measures either.
-	list, ok := d.doc.member(value, "measures")
+	measures, ok := d.doc.member(value, "measures")
 	if !ok {
-		return formatFault().inDictionary(named.Resource, named.Name)
+		return list{}, formatFault().inDictionary(named.Resource, named.Name)
 	}
 	for _, m := range d.doc.members(value) {
 		field := &named.Unit
@@ -96,16 +101,17 @@ func (d *Decoder) namedMetric(value int, now carbonara.Timestamp, named *Resourc
 			field = &named.ArchivePolicyName
 		case "unit":
 		default:
-			return extraKey(named.Resource, named.Name, m.key)
+			return list{}, extraKey(named.Resource, named.Name, m.key)
 		}
 		n := d.doc.nodes[m.value]
 		if n.kind != stringNode {
-			return (&DecodeError{Reason: "expected str"}).inDictionary(named.Resource, named.Name, m.key)
+			return list{}, (&DecodeError{Reason: "expected str"}).inDictionary(named.Resource, named.Name, m.key)
 		}
 		*field = strings.Clone(d.doc.text(n))
 	}
-	if err := d.doc.list(list, now, dst); err != nil {
-		return err.inDictionary(named.Resource, named.Name, "measures")
+	l := d.doc.listOf(measures)
+	if l.fault != nil {
+		return l, l.fault.inDictionary(named.Resource, named.Name, "measures")
 	}
-	return nil
+	return l, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/internal/decimal"
 	"gnocco/model"
 )
 
@@ -285,10 +286,6 @@ func (s *scanner) seconds() (carbonara.Timestamp, bool) {
 	return carbonara.Timestamp(t * scale), true
 }
 
-// powersOf10 are those that a float64 holds exactly.
-var powersOf10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-	1e18, 1e19, 1e20, 1e21, 1e22}
-
 // number reads a value.
 func (s *scanner) number() (float64, bool) {
 	start, at := s.at, s.at
@@ -340,16 +337,9 @@ func (s *scanner) number() (float64, bool) {
 		exponent += e
 	}
 	s.at = at
-	// Exact factors have an exactly rounded product or quotient. 19 digits do not overflow.
-	if digits > 19 || mantissa >= 1<<53 || exponent < -22 || exponent > 22 {
+	f, ok := decimal.Float(mantissa, exponent)
+	if !ok || digits > 19 { // 19 digits do not overflow
 		return parseNumber(unsafe.String(&b[start], at-start))
-	}
-	f := float64(mantissa)
-	switch {
-	case exponent < 0:
-		f /= powersOf10[-exponent]
-	case exponent > 0:
-		f *= powersOf10[exponent]
 	}
 	if negative && !(integer && mantissa == 0) {
 		f = -f

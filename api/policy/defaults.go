@@ -47,5 +47,5 @@ var defaults = map[string]string{
 	"get measures":  "rule:admin_or_service or rule:creator or rule:metric_owner",
 
 	"update metric": "role:admin", // gives it another archive policy
-	"reaggregate":   "role:admin",
+	"rebuild":       "role:admin",
 }

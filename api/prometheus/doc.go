@@ -1,14 +1,15 @@
-// Package prometheus decodes Prometheus remote write, version 1: a snappy-compressed protobuf message of series, each with
-// labels and measures. It stands where api/measures stands for JSON: body, then this, then the metrics' IDs (api), then
-// storage/incoming. Read write_request.go first, then target.go.
+// Package prometheus decodes Prometheus remote write, version 1: a snappy-compressed protobuf message of series, each
+// with labels and measures. It stands where api/measures stands for JSON: body, then this, then the metrics' IDs (api),
+// then storage/incoming. Read write_request.go first, then target.go.
 //
-// Only the fields that carry measures are read; exemplars, histograms and metadata are skipped as unknown fields are. What
-// the message says twice counts as protobuf has it: repeated fields add up, of others the last one counts.
+// Only the fields that carry measures are read; exemplars, histograms and metadata are skipped as unknown fields are.
+// What the message says twice counts as protobuf has it: repeated fields add up, of others the last one counts.
 //
 // Which metric a series belongs to is Gnocchi's mapping by default: labels job and instance name the resource,
 // "job@instance", the label __name__ names the metric, and all other labels are lost. So series that differ by those
 // only are the same metric, and of several in one request the last one counts. With all labels kept, a set of labels,
 // without the name, is a resource of its own, and the labels are its attributes.
 //
-// A stale marker, the NaN by which Prometheus says that a series has ended, is no measure and left out. Other NaN are kept.
+// A stale marker, the NaN by which Prometheus says that a series has ended, is no measure and left out. Other NaN are
+// kept.
 package prometheus

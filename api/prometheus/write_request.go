@@ -18,11 +18,17 @@ type WriteRequest struct {
 	Timestamps []carbonara.Timestamp // of all series
 	Values     []float64             // beside Timestamps
 
+	// Take is asked for the memory that a message takes, before it is used; an error of its is the decoding's. nil: no
+	// bound.
+	Take  func(bytes int) error
+	taken int // since the message was uncompressed
+
 	labels []label
 	plain  []byte // what labels refer to
 }
 
-// Series is one series of a WriteRequest: its measures, one at least, are Timestamps and Values [From, To) of the request.
+// Series is one series of a WriteRequest: its measures, one at least, are Timestamps and Values [From, To) of the
+// request.
 type Series struct {
 	From, To int
 
@@ -62,6 +68,12 @@ func (r *WriteRequest) Decode(body []byte, limit int64) error {
 	if int64(n) > limit {
 		return ErrTooLarge
 	}
+	if r.Take != nil {
+		if err := r.Take(n); err != nil {
+			return err
+		}
+	}
+	r.taken = 0
 	// Decode uses all of the capacity that it is given.
 	if r.plain, err = s2.Decode(r.plain[:cap(r.plain)], body); err != nil {
 		return fmt.Errorf("prometheus: snappy: %w", err)
@@ -72,6 +84,24 @@ func (r *WriteRequest) Decode(body []byte, limit int64) error {
 // Bytes is the memory that r keeps, roughly.
 func (r *WriteRequest) Bytes() int {
 	return cap(r.plain) + 16*cap(r.Values) + 32*cap(r.Series) + 48*cap(r.labels)
+}
+
+// What the parts of a message take until its measures are durable, with the room that slices keep to grow.
+const (
+	bytesPerSeries  = 150
+	bytesPerLabel   = 64
+	bytesPerMeasure = 100
+	bytesTaken      = 128 << 10 // at once
+)
+
+// take takes memory for what was parsed, some at a time.
+func (r *WriteRequest) take() error {
+	more := bytesPerSeries*len(r.Series) + bytesPerLabel*len(r.labels) + bytesPerMeasure*len(r.Values) - r.taken
+	if more < bytesTaken || r.Take == nil {
+		return nil
+	}
+	r.taken += more
+	return r.Take(more)
 }
 
 func (r *WriteRequest) parse(message []byte) error {
@@ -137,7 +167,7 @@ func (r *WriteRequest) parseLabel(message []byte) error {
 		message = message[n:]
 	}
 	r.labels = append(r.labels, parsed)
-	return nil
+	return r.take()
 }
 
 func (r *WriteRequest) parseMeasure(message []byte) error {
@@ -169,7 +199,7 @@ func (r *WriteRequest) parseMeasure(message []byte) error {
 	}
 	r.Timestamps = append(r.Timestamps, carbonara.Timestamp(milliseconds)*carbonara.Timestamp(time.Millisecond))
 	r.Values = append(r.Values, math.Float64frombits(bits))
-	return nil
+	return r.take()
 }
 
 // consumeField returns the field that message begins with, and how many bytes it takes. The content is nil, rather than

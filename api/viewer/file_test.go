@@ -27,7 +27,7 @@ func TestFilesAreThoseOfThePackage(t *testing.T) {
 			content = get(t, name, "").Body.Bytes()
 		}
 		if got := sha256.Sum256(content); hex.EncodeToString(got[:]) != want {
-			t.Errorf("%s differs from swagger-ui/SHA256SUMS: run tools/viewer.sh", name)
+			t.Errorf("%s differs from swagger-ui/SHA256SUMS: run tools/build-viewer.sh", name)
 		}
 	}
 }

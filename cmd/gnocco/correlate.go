@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gnocco/cmd/gnocco/internal/pairs"
+	"gnocco/cmd/internal/bytesize"
+	"gnocco/cmd/internal/devices"
 	"gnocco/correlate"
 	"gnocco/correlate/csv"
 )
@@ -25,11 +27,11 @@ type correlateFlags struct {
 	format     string
 	comma      string
 	bad        string
-	memory     byteSize
+	memory     bytesize.Size
 	maxReports int
 	quiet      bool
 	gpu        string
-	devices    gpuFlags
+	devices    devices.Flags
 	plot       plotFlags
 	stored     storedFlags
 }
@@ -38,29 +40,32 @@ func newCorrelate() *cobra.Command {
 	flags := correlateFlags{memory: 1 << 30}
 	cmd := &cobra.Command{
 		Use:   "correlate FILE.csv | --url URL",
-		Short: "Tell which columns of a CSV file, or which stored metrics, say the same thing",
-		Long: `Compute the correlation of all pairs of columns of a CSV file, and print a line a pair:
-(i,j) r, where i < j count the columns that hold numbers from 0. - is standard input.
+		Short: "Correlate all pairs of columns of a CSV file, or of stored metrics",
+		Long: `Compute the correlation of all pairs of columns of a CSV file, and print one line per pair:
+(i,j) r, where i < j are the numbers of the columns that hold numbers, from 0. FILE may be -,
+standard input.
 
-The file has a header, and may be larger than memory: --memory bounds what is used, and where
-the sums of all pairs need more, the file is read several times. Columns without numbers are
-left out, and named. Cells that are empty, or say NA, NaN or null, are missing: a pair counts
-the rows that both columns have. Other text in a column of numbers is a bad cell.
+The file has a header, and may be larger than memory: --memory bounds what is used. Where the
+sums of all pairs need more than that, the file is read several times. Columns without numbers
+are left out and named. So is the column of timestamps: the one called timestamp, time, date or
+datetime, else the first if its numbers are times since 1970. Cells that are empty or contain NA,
+NaN or null are missing: a pair counts the rows that both columns have. Other text in a column of
+numbers is a bad cell.
 
-A column that is constant has no coefficients: they are NaN.
+A constant column has no coefficients: they are NaN.
 
-With --url, the aggregates of a server's metrics are correlated, by the server: those named by
---metric, or those of the resources that --search finds, by --name. The strongest pairs come
-first, with the metrics' IDs.`,
+With --url the server correlates the aggregates of stored metrics: those that --metric names, or
+those of the resources that --search finds whose names match --name. The strongest pairs come
+first, with the IDs of their metrics.`,
 		Example: `  gnocco correlate metrics.csv
   gnocco correlate --min-abs 0.95 --format csv metrics.csv >same.csv
   zcat metrics.csv.gz | gnocco correlate --top-per-column 5 --lag 10 -
   gnocco correlate --url http://127.0.0.1:8041 --name 'cpu*' --aggregation mean --start -1d --min-abs 0.9`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if flags.stored.url != "" {
+			if flags.stored.remote.url != "" {
 				if len(args) > 0 {
-					return errors.New("either a file or --url")
+					return errors.New("name a file or --url, not both")
 				}
 				if !cmd.Flags().Changed("format") {
 					flags.format = "names"
@@ -68,31 +73,39 @@ first, with the metrics' IDs.`,
 				return flags.runStored(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			if len(args) != 1 {
-				return errors.New("which file? (- is standard input; --url for stored metrics)")
+				return errors.New("name a file (- for standard input), or --url for stored metrics")
 			}
 			return flags.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.method, "method", "pearson", "pearson, of values, or spearman, of their ranks (which holds the columns in memory)")
-	f.IntVar(&flags.options.MaxLag, "lag", 0, "look for the best shift of up to so many rows either way; it is printed behind r")
-	f.IntVar(&flags.options.MinOverlap, "min-overlap", 2, "rows that both columns of a pair must have")
-	f.Float64Var(&flags.selection.MinAbs, "min-abs", 0, "leave out pairs with a smaller |r|")
-	f.IntVar(&flags.selection.Top, "top", 0, "print only so many of the strongest pairs, strongest first")
-	f.IntVar(&flags.selection.TopPerColumn, "top-per-column", 0, "print only pairs among the so many strongest of one of their columns")
-	f.StringVar(&flags.format, "format", "text", "what is printed: "+pairs.Formats+"; with --url, names unless said")
+	f.StringVar(&flags.method, "method", "pearson",
+		"pearson (of the values), or spearman (of their ranks; holds all columns in memory)")
+	f.IntVar(&flags.options.MaxLag, "lag", 0,
+		"find for each pair the best shift of up to this many rows in either direction, and print it after r")
+	f.IntVar(&flags.options.MinOverlap, "min-overlap", 2, "least number of rows that both columns of a pair must have")
+	f.Float64Var(&flags.selection.MinAbs, "min-abs", 0, "leave out pairs whose |r| is smaller")
+	f.IntVar(&flags.selection.Top, "top", 0, "print only this many pairs, the strongest, in order")
+	f.IntVar(&flags.selection.TopPerColumn, "top-per-column", 0,
+		"print only pairs that are among this many strongest of one of their columns")
+	f.StringVar(&flags.format, "format", "text", "output format: "+pairs.Formats+" (default with --url: names)")
 	f.StringSliceVar(&flags.reading.Skip, "skip", nil, "column to leave out (may be repeated)")
-	f.BoolVar(&flags.reading.NoHeader, "no-header", false, "there is no header: columns are called 1, 2, 3")
-	f.StringVar(&flags.comma, "delimiter", ",", "character between fields; tab for a tabulator")
-	f.StringVar(&flags.bad, "bad", "missing", "what a bad cell is: missing, or an error")
-	f.IntVar(&flags.maxReports, "max-reports", 20, "most bad cells that are told one by one")
-	f.Var(&flags.memory, "memory", "memory to use, roughly")
-	f.IntVar(&flags.options.Workers, "workers", 0, "goroutines that compute, and that parse (0: one a core)")
-	f.StringVar(&flags.gpu, "gpu", "auto", "correlate on CUDA devices: auto (if there are any, and for files for which they are faster), off, on (always), or the number of the only one to use; never ranks, nor standard input, which cannot be read again if a device fails")
-	flags.devices.define(f)
+	f.StringVar(&flags.reading.TimestampColumn, "timestamp-column", "",
+		"column of timestamps, which is left out (default: the one called timestamp, time, date or datetime, else "+
+			"the first if it holds times)")
+	f.BoolVar(&flags.reading.NoHeader, "no-header", false, "the file has no header: columns are called 1, 2, 3")
+	f.StringVar(&flags.comma, "delimiter", ",", "character between fields; the word tab means a tabulator")
+	f.StringVar(&flags.bad, "bad", "missing", "how to treat a bad cell: missing or error")
+	f.IntVar(&flags.maxReports, "max-reports", 20, "most bad cells that are reported one by one")
+	f.Var(&flags.memory, "memory", "approximate bound on memory")
+	f.IntVar(&flags.options.Workers, "workers", 0, "goroutines that compute, and as many that parse (0: one per core)")
+	f.StringVar(&flags.gpu, "gpu", "auto",
+		"correlate on CUDA devices: auto (where they are faster), off, on (always), or the number of one device; "+
+			"ranks and standard input always take the CPU")
+	flags.devices.Define(f)
 	flags.plot.define(f)
 	flags.stored.define(f)
-	f.BoolVar(&flags.quiet, "quiet", false, "no progress and notes on standard error")
+	f.BoolVar(&flags.quiet, "quiet", false, "print no progress and no notes on standard error")
 	return cmd
 }
 
@@ -100,11 +113,11 @@ first, with the metrics' IDs.`,
 func (flags *correlateFlags) complete() error {
 	switch {
 	case flags.method != "pearson" && flags.method != "spearman":
-		return fmt.Errorf("--method: %q is not pearson or spearman", flags.method)
+		return fmt.Errorf("--method: %q is neither pearson nor spearman", flags.method)
 	case flags.bad != "missing" && flags.bad != "error":
-		return fmt.Errorf("--bad: %q is not missing or error", flags.bad)
+		return fmt.Errorf("--bad: %q is neither missing nor error", flags.bad)
 	case !(flags.selection.MinAbs >= 0 && flags.selection.MinAbs <= 1):
-		return errors.New("--min-abs is not between 0 and 1")
+		return errors.New("--min-abs must be between 0 and 1")
 	case flags.selection.Top < 0 || flags.selection.TopPerColumn < 0:
 		return errors.New("--top and --top-per-column must not be negative")
 	case flags.options.MaxLag < 0:
@@ -151,6 +164,9 @@ func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Read
 		}
 	}
 	started := time.Now()
+	if name != "-" {
+		flags.reading.Bytes = totalBytes([]string{name})
+	}
 	reader, err := csv.Open(file.open, flags.reading)
 	if err != nil {
 		return err
@@ -158,6 +174,9 @@ func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Read
 	defer reader.Close()
 	if text := reader.Text(); len(text) > 0 {
 		file.print(fmt.Sprintf("left out %d columns without numbers: %s", len(text), shortList(text)))
+	}
+	if name := reader.Timestamps(); name != "" {
+		file.print(fmt.Sprintf("left out column %s: it holds timestamps", name))
 	}
 	plots, err := flags.plot.plots(reader.Names())
 	if err != nil {

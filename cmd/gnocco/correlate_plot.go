@@ -22,9 +22,11 @@ type plotFlags struct {
 }
 
 func (p *plotFlags) define(f *pflag.FlagSet) {
-	f.StringVar(&p.heatMap, "heat-map", "", "draw all coefficients into this file, .png or .svg, columns that correlate side by side")
-	f.StringVar(&p.scatter, "scatter", "", "draw the two columns of --scatter-columns into this file, .png or .svg; of long files, 20,000 rows picked at random")
-	f.StringVar(&p.columns, "scatter-columns", "", "names of two columns, with a comma between them")
+	f.StringVar(&p.heatMap, "heat-map", "",
+		"draw all coefficients into this file (.png or .svg), with correlated columns side by side")
+	f.StringVar(&p.scatter, "scatter", "",
+		"draw the two columns of --scatter-columns into this file (.png or .svg); of a long file, 20,000 random rows")
+	f.StringVar(&p.columns, "scatter-columns", "", "names of two columns, separated by a comma")
 }
 
 // plots is what is gathered for the drawings.
@@ -43,12 +45,12 @@ func (p *plotFlags) plots(names []string) (*plots, error) {
 			return nil, fmt.Errorf("--heat-map: %w", err)
 		}
 		if len(names) > pairplot.MaxColumns {
-			return nil, fmt.Errorf("--heat-map: %d columns are more than %d", len(names), pairplot.MaxColumns)
+			return nil, fmt.Errorf("--heat-map: the file has %d columns, more than %d", len(names), pairplot.MaxColumns)
 		}
 		result.matrix = pairplot.NewMatrix(len(names))
 	}
 	if (p.scatter == "") != (p.columns == "") {
-		return nil, errors.New("--scatter and --scatter-columns go together")
+		return nil, errors.New("--scatter and --scatter-columns need each other")
 	}
 	if p.scatter != "" {
 		if err := pairplot.CheckFile(p.scatter); err != nil {

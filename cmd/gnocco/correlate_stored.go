@@ -13,13 +13,12 @@ import (
 
 	"gnocco/cmd/gnocco/internal/pairs"
 	"gnocco/correlate"
-	"gnocco/internal/client"
 	"gnocco/internal/pause"
 )
 
 // storedFlags are the flags of correlate that say which stored metrics are meant.
 type storedFlags struct {
-	url, user     string
+	remote        remoteFlags
 	metrics       []string
 	resourceType  string
 	search, name  string
@@ -30,31 +29,33 @@ type storedFlags struct {
 }
 
 func (s *storedFlags) define(f *pflag.FlagSet) {
-	f.StringVar(&s.url, "url", "", "correlate stored metrics of the server at this address")
-	f.StringVar(&s.user, "user", "admin", "user to ask the server as")
+	s.remote.define(f, "", "correlate stored metrics of the server at this address")
 	f.StringSliceVar(&s.metrics, "metric", nil, "ID of a stored metric (may be repeated)")
-	f.StringVar(&s.resourceType, "resource-type", "generic", "type of the resources whose metrics are meant, unless --metric names them")
-	f.StringVar(&s.search, "search", "", "filter of these resources, like: project_id = 'x' (default: all)")
-	f.StringVar(&s.name, "name", "*", "pattern of the metrics' names")
-	f.StringVar(&s.aggregation, "aggregation", "mean", "aggregation method")
-	f.StringVar(&s.granularity, "granularity", "", "granularity (default: the finest that all metrics have)")
-	f.StringVar(&s.start, "start", "", "first point in time")
-	f.StringVar(&s.stop, "stop", "", "end of time")
-	f.Float64Var(&s.neededOverlap, "needed-overlap", 0, "percentage of groups that a pair has to share")
+	f.StringVar(&s.resourceType, "resource-type", "generic",
+		"type of the resources whose metrics are correlated, unless --metric names them")
+	f.StringVar(&s.search, "search", "", "filter of these resources, such as: project_id = 'x' (default: all of them)")
+	f.StringVar(&s.name, "name", "*", "pattern that the metrics' names match")
+	f.StringVar(&s.aggregation, "aggregation", "mean", "aggregation method of the aggregates")
+	f.StringVar(&s.granularity, "granularity", "",
+		"granularity of the aggregates (default: the finest that all metrics have)")
+	f.StringVar(&s.start, "start", "", "correlate groups from this time on, such as -1d")
+	f.StringVar(&s.stop, "stop", "", "correlate groups before this time")
+	f.Float64Var(&s.neededOverlap, "needed-overlap", 0,
+		"least percentage of groups that both metrics of a pair must have")
 }
 
 // storedCorrelation is a server's answer.
 type storedCorrelation struct {
-	ID       string   `json:"id"`
-	State    string   `json:"state"`
-	Fault    string   `json:"fault"`
-	Progress float64  `json:"progress"`
-	Groups   int      `json:"groups"`
-	Metrics  int      `json:"metrics"`
-	Constant []string `json:"constant"`
-	Total    int      `json:"total"`
-	Cut      bool     `json:"cut"`
-	Pairs    []struct {
+	ID        string   `json:"id"`
+	State     string   `json:"state"`
+	Error     string   `json:"error"`
+	Progress  float64  `json:"progress"`
+	Groups    int      `json:"groups"`
+	Metrics   int      `json:"metrics"`
+	Constant  []string `json:"constant"`
+	Total     int      `json:"total"`
+	Truncated bool     `json:"truncated"`
+	Pairs     []struct {
 		X       string  `json:"x"`
 		Y       string  `json:"y"`
 		R       float64 `json:"r"`
@@ -90,12 +91,12 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 		return err
 	}
 	if flags.plot != (plotFlags{}) {
-		return errors.New("--heat-map and --scatter are for files")
+		return errors.New("--heat-map and --scatter work on files only")
 	}
 	if flags.quiet {
 		stderr = io.Discard
 	}
-	server, err := client.New(flags.stored.url, flags.stored.user)
+	server, err := flags.stored.remote.client()
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 		}
 	}
 	if answer.State != "done" {
-		return fmt.Errorf("the server failed: %s", answer.Fault)
+		return fmt.Errorf("the server failed: %s", answer.Error)
 	}
 	all := answer.Pairs
 	for next := answer.Next; next != nil; {
@@ -155,8 +156,8 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 	if len(answer.Constant) > 0 {
 		fmt.Fprintf(stderr, "%d metrics are constant, so they have no coefficients: %s\n", len(answer.Constant), shortList(answer.Constant))
 	}
-	if answer.Cut {
-		fmt.Fprintf(stderr, "the server keeps no more than these %d pairs: ask with --min-abs or --top for fewer\n", answer.Total)
+	if answer.Truncated {
+		fmt.Fprintf(stderr, "the server kept only these %d pairs: narrow the request by --min-abs or --top\n", answer.Total)
 	}
 	fmt.Fprintf(stderr, "correlated %d metrics of %d groups in %.2f s\n", answer.Metrics, answer.Groups, time.Since(started).Seconds())
 	return nil

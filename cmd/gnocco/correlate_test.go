@@ -31,6 +31,8 @@ func TestCorrelate(t *testing.T) {
 		}
 	}
 	const strong = "(0,1) 1\n"
+	f(strong, "left out column timestamp: it holds timestamps", "timestamp,a,b\n1767225600,1,2\n1767225610,2,4\n1767225620,4,8\n", 0, "-")
+	f("(0,1) 1\n", "left out column a: it holds timestamps", "time,a,b\n1,1,2\n2,2,4\n4,3,8\n", 0, "--timestamp-column", "a", "--method", "spearman", "-")
 	f(strong, "left out 2 columns without numbers: time, host", "", 0, "--min-abs", "0.95", file)
 	f(strong, "line 4, column 5 (c): \"oops\" is not a number", content, 0, "--top", "1", "-")
 	f(strong, "1 bad cells, taken as missing", "", 0, "--top", "1", file)
@@ -56,7 +58,8 @@ func TestCorrelate(t *testing.T) {
 	f("", "of memory", "", 1, "--memory", "1kB", file)
 }
 
-// A file of many times the memory is read in bands, and gives what more memory gives; from standard input that cannot be.
+// A file of many times the memory is read in bands, and gives what more memory gives; from standard input that cannot
+// be.
 func TestCorrelateInBands(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder

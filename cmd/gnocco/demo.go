@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,10 +19,10 @@ func newDemo() *cobra.Command {
 	var lasting time.Duration
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Serve, with this machine's own figures coming in",
-		Long: `Serve as the serve command does, and send to that server, every second and over HTTP, what
-this machine's cores, memory, disks and network do. The metrics belong to a generic resource
-named after the machine; started again on the same folder, the demo goes on with them.`,
+		Short: "Serve, and collect this machine's own figures",
+		Long: `Run a server, as the serve command does, and send it figures of this machine's cores, memory,
+disks and network, every second and over HTTP. The metrics belong to a generic resource that is
+named after the machine. When the demo is started again on the same folder, it continues them.`,
 		Example: `  gnocco demo
   gnocco demo --for 30s --listen 127.0.0.1:9041 --data /tmp/demo`,
 		Args: cobra.NoArgs,
@@ -36,28 +37,28 @@ named after the machine; started again on the same folder, the demo goes on with
 		},
 	}
 	flags.define(cmd.Flags(), stateFolder("gnocco-demo"))
-	cmd.Flags().DurationVar(&lasting, "for", 0, "stop by itself after this time, such as 30s (default: go on)")
+	cmd.Flags().DurationVar(&lasting, "for", 0, "stop after this time, such as 30s (default: never)")
 	return cmd
 }
 
 func runDemo(ctx context.Context, flags *serverFlags, out, logs io.Writer) error {
+	if mode := flags.options.Auth.Mode; mode != "basic" {
+		return fmt.Errorf("--auth-mode %s: the demo sends as user admin without a password, which only mode basic accepts", mode)
+	}
 	s, err := flags.start(ctx, logs)
 	if err != nil {
 		return orderly(ctx, err)
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	done := make(chan struct{})
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	sent := make(chan error, 1)
 	go func() {
-		defer close(done)
-		stop(demonstrate(ctx, s.URL(), flags, out, logs))
+		defer stop()
+		sent <- demonstrate(ctx, s.URL(), flags, out, logs)
 	}()
 	err = flags.run(ctx, s)
-	<-done
-	if cause := context.Cause(ctx); err == nil && cause != context.Canceled && cause != context.DeadlineExceeded {
-		err = cause
-	}
-	return err
+	stop()
+	return errors.Join(err, orderly(ctx, <-sent))
 }
 
 // demonstrate sends measures until ctx ends.
@@ -66,7 +67,7 @@ func demonstrate(ctx context.Context, address string, flags *serverFlags, out, l
 	if err != nil {
 		return err
 	}
-	c, err := client.New(address, "admin")
+	c, err := client.New(address, client.Options{User: "admin"})
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 var errUnfit = errors.New("the disk is not fit for a data folder")
 
 func newDoctor() *cobra.Command {
-	cmd := &cobra.Command{Use: "doctor", Short: "Check whether this machine is fit for a data folder"}
-	cmd.AddCommand(newDoctorDisk())
+	cmd := &cobra.Command{Use: "doctor", Short: "Check a disk, or a data folder, and say what to do"}
+	cmd.AddCommand(newDoctorDisk(), newDoctorData())
 	return cmd
 }
 
@@ -25,12 +25,12 @@ func newDoctorDisk() *cobra.Command {
 	var options diskprobe.Options
 	cmd := &cobra.Command{
 		Use:   "disk DIR",
-		Short: "Check what a folder's disk does with links, renames, locks and syncs",
-		Long: `Check whether the disk of a folder does what several processes on one data folder rely on, and say
-yes, warn or no to each point. The exit status is 0 unless a point is no.
+		Short: "Check how a folder's disk handles links, renames, locks and syncs",
+		Long: `Check whether the disk of a folder does what several processes on one data folder rely on. Each
+check is answered yes, warn or no. The exit status is 0 unless an answer is no.
 
-With --peer, run it on two machines at the same time for the same shared folder: then it also measures
-for how long one machine does not see what the other has written.`,
+With --peer, run the command on two machines at the same time, on the same shared folder: it then
+also measures for how long one machine does not see what the other has written.`,
 		Example: `  gnocco doctor disk /srv/gnocco
   gnocco doctor disk --peer /srv/gnocco`,
 		Args: cobra.ExactArgs(1),
@@ -38,10 +38,13 @@ for how long one machine does not see what the other has written.`,
 			return doctorDisk(cmd.Context(), cmd.OutOrStdout(), args[0], peer, options)
 		},
 	}
-	cmd.Flags().BoolVar(&peer, "peer", false, "wait for the same command on another machine, and measure with it")
+	cmd.Flags().BoolVar(&peer, "peer", false,
+		"wait for the same command on another machine, and measure together with it")
 	cmd.Flags().DurationVar(&options.PeerWait, "peer-wait", time.Minute, "how long to wait for the other machine")
-	cmd.Flags().DurationVar(&options.TTL, "ttl", 10*time.Second, "of leases")
-	cmd.Flags().DurationVar(&options.Slack, "slack", 5*time.Second, "that leases leave for what caches hide")
+	cmd.Flags().DurationVar(&options.TTL, "ttl", 10*time.Second,
+		"lease time-out to check for, as --lease-ttl of the server")
+	cmd.Flags().DurationVar(&options.Slack, "slack", 5*time.Second,
+		"slack to check for, as --lease-slack of the server")
 	return cmd
 }
 

@@ -18,29 +18,35 @@ const (
 
 func newFsck() *cobra.Command {
 	var data string
-	var repair bool
+	var options fsck.Options
 	cmd := &cobra.Command{
 		Use:   "fsck",
-		Short: "Check the data folder of a server that is not running, and repair it",
-		Long: `Check the data folder of a server that is not running: the checksums of all tables, splits, raw
-series and incoming blocks, and what index, archives and incoming stores say of each other. It
-tells what is damaged by metric, granularity and time, what of that can be computed again from
-the raw series or from a finer granularity, and what is lost.
+		Short: "Check a data folder that no server uses, and repair it",
+		Long: `Check a data folder that no server uses: the checksums of all tables, splits, raw series and
+incoming blocks, and whether index, archives and incoming stores agree. The command reports what
+is damaged by metric, granularity and time, what can be recomputed from the raw series or from a
+finer granularity, and what is lost.
 
-With --repair it does so. Nothing is thrown away: what does not decode is kept under a key of its
-own ("gnocco inspect quarantine" lists it), and a store with damaged tables is copied as far as
-it can be read, and stays beside the copy as damaged-e….
+With --repair it recomputes that. Nothing is thrown away: a value that does not decode is kept
+under a key of its own ("gnocco inspect quarantine" lists these). A store with damaged tables is
+copied as far as it can be read, and stays beside the copy as damaged-e….
 
-It ends with status 0 if all is well or repaired, 1 if damage is left, 2 if it could not check.`,
+A store that is damaged so that a server does without it, no repair brings back: part of it is
+missing. --give-up sacks/005 accepts that. What can be read of the store is kept, or nothing; the
+report names the metrics that lost by it; the damaged store stays in the data folder.
+
+The exit status is 0 if all is well or repaired, 1 if damage is left, and 2 if the folder could
+not be checked.`,
 		Example: `  gnocco fsck --data /var/lib/gnocco
-  gnocco fsck --data /var/lib/gnocco --repair`,
+  gnocco fsck --data /var/lib/gnocco --repair
+  gnocco fsck --data /var/lib/gnocco --repair --give-up sacks/005`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := offline.Open(data)
 			if err != nil {
 				return exitStatus{statusUnchecked, err}
 			}
-			report, err := fsck.Check(cmd.Context(), d, repair)
+			report, err := fsck.Check(cmd.Context(), d, options)
 			if err = errors.Join(err, d.Close()); err != nil {
 				return exitStatus{statusUnchecked, err}
 			}
@@ -48,12 +54,15 @@ It ends with status 0 if all is well or repaired, 1 if damage is left, 2 if it c
 				return exitStatus{statusUnchecked, err}
 			}
 			if n := report.Damaged(); n > 0 {
-				return exitStatus{statusDamaged, fmt.Errorf("%d damaged", n)}
+				return exitStatus{statusDamaged, fmt.Errorf("%d damaged places are left", n)}
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", stateFolder("gnocco"), "data folder")
-	cmd.Flags().BoolVar(&repair, "repair", false, "compute again what can be, and set aside what does not decode")
+	cmd.Flags().BoolVar(&options.Repair, "repair", false,
+		"recompute what can be recomputed, and set aside what does not decode")
+	cmd.Flags().StringSliceVar(&options.GiveUp, "give-up", nil,
+		"with --repair: accept the loss of a store that no repair brings back, such as sacks/005")
 	return cmd
 }

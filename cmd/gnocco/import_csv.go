@@ -12,7 +12,6 @@ import (
 	"golang.org/x/term"
 
 	"gnocco/cmd/gnocco/internal/csvimport"
-	"gnocco/internal/client"
 )
 
 // errRejected ends an import that did not take all lines.
@@ -21,7 +20,7 @@ var errRejected = errors.New("some lines were rejected")
 // importCSVFlags are the flags of import csv.
 type importCSVFlags struct {
 	options    csvimport.Options
-	url, user  string
+	remote     remoteFlags
 	comma      string
 	maxReports int
 }
@@ -31,17 +30,17 @@ func newImportCSV() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "csv FILE...",
 		Short: "Send the measures of CSV files to a server",
-		Long: `Send the measures of CSV files to a server, through its REST API; - is standard input.
+		Long: `Send the measures of CSV files to a server, through its REST API; - means standard input.
 
-A file has a column of timestamps and one or more columns of values. With one, its measures
-go to a metric named after the file; with more, to metrics named after the columns. Resource
-and metrics are created where missing. Timestamps are ISO 8601 or seconds since 1970; an
-empty value is a gap.
+A file has a column of timestamps and one or more columns of values. The measures of a single
+column go to a metric named after the file; those of several columns go to metrics named after
+the columns. The command creates the resource and the metrics that are missing. Timestamps are
+ISO 8601 or seconds since 1970; an empty value is a gap.
 
-Files are read one after the other, so those of one metric should be given oldest first, and
-be sorted: a server drops measures older than the back window of what it has already.
+Files are read one after the other. Sort each by time, and name the files of one metric oldest
+first: a server drops measures that are older than the back window of what it already has.
 
-The exit status is 2 if lines were rejected and all others sent, 1 if the import failed.`,
+The exit status is 2 if lines were rejected and all others sent, and 1 if the import failed.`,
 		Example: `  gnocco import csv --archive-policy high cpu.csv memory.csv
   zcat wide.csv.gz | gnocco import csv --resource rack-7 --ignore comment -`,
 		Args: cobra.MinimumNArgs(1),
@@ -51,18 +50,21 @@ The exit status is 2 if lines were rejected and all others sent, 1 if the import
 	}
 	o := &flags.options
 	f := cmd.Flags()
-	f.StringVar(&flags.url, "url", "http://127.0.0.1:8041", "address of the server, with its prefix if it has one")
-	f.StringVar(&flags.user, "user", "admin", "user to send measures as")
-	f.StringVar(&o.Resource, "resource", "csv", "generic resource that the metrics belong to")
-	f.StringVar(&o.ArchivePolicy, "archive-policy", "", "archive policy of new metrics (default: what the server's rules say)")
-	f.StringVar(&o.Metric, "metric", "", "name of the metric, for files with one column of values (default: the file's name)")
-	f.StringVar(&o.TimestampColumn, "timestamp-column", "", "column of timestamps (default: timestamp, time, date or datetime, else the first)")
+	flags.remote.define(f, defaultURL, "address of the server, with its prefix if it has one")
+	f.StringVar(&o.Resource, "resource", "csv", "generic resource to which the metrics belong")
+	f.StringVar(&o.ArchivePolicy, "archive-policy", "",
+		"archive policy of new metrics (default: the server's rules decide)")
+	f.StringVar(&o.Metric, "metric", "",
+		"name of the metric, for files with one column of values (default: the file's name)")
+	f.StringVar(&o.TimestampColumn, "timestamp-column", "",
+		"column of timestamps (default: timestamp, time, date or datetime, else the first)")
 	f.StringSliceVar(&o.Ignore, "ignore", nil, "column to leave out (may be repeated)")
-	f.BoolVar(&o.NoHeader, "no-header", false, "there is no header: columns are called 1, 2, 3, timestamps come first")
-	f.StringVar(&flags.comma, "delimiter", ",", "character between fields; tab for a tabulator")
-	f.IntVar(&o.Batch, "batch", 10_000, "measures of a request")
-	f.IntVar(&o.Lanes, "requests", 4, "requests in flight at once")
-	f.IntVar(&flags.maxReports, "max-reports", 20, "most rejected lines that are told one by one")
+	f.BoolVar(&o.NoHeader, "no-header", false,
+		"the file has no header: columns are called 1, 2, 3, and the first holds the timestamps")
+	f.StringVar(&flags.comma, "delimiter", ",", "character between fields; the word tab means a tabulator")
+	f.IntVar(&o.Batch, "batch", 10_000, "measures per request")
+	f.IntVar(&o.Requests, "requests", 4, "requests in flight at once")
+	f.IntVar(&flags.maxReports, "max-reports", 20, "most rejected lines that are reported one by one")
 	return cmd
 }
 
@@ -76,10 +78,10 @@ func (flags *importCSVFlags) run(ctx context.Context, stdin io.Reader, stderr io
 	default:
 		return fmt.Errorf("--delimiter: %q is not one ASCII character", flags.comma)
 	}
-	if o.Batch < 1 || o.Lanes < 1 {
+	if o.Batch < 1 || o.Requests < 1 {
 		return errors.New("--batch and --requests must be at least 1")
 	}
-	if o.Client, err = client.New(flags.url, flags.user); err != nil {
+	if o.Client, err = flags.remote.client(); err != nil {
 		return err
 	}
 	progress := newProgress(stderr, totalBytes(files))
@@ -145,7 +147,7 @@ func totalBytes(files []string) int64 {
 	return total
 }
 
-// isTerminal tells whether w shows a progress bar to somebody.
+// isTerminal reports whether w shows a progress bar to somebody.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -18,9 +18,9 @@ func newInspect() *cobra.Command {
 	var data string
 	cmd := &cobra.Command{
 		Use:   "inspect",
-		Short: "Look into the data folder of a server that is not running",
-		Long: `Look into the data folder of a server that is not running, without changing anything: list
-its stores and metrics, say how a metric's splits are stored, decode one.`,
+		Short: "Look into a data folder that no server uses",
+		Long: `Look into a data folder that no server uses, without changing it: list its stores and metrics,
+show how the splits of a metric are stored, decode a split.`,
 		Example: `  gnocco inspect stores
   gnocco inspect metrics
   gnocco inspect metric 5a301761-aaaa-46e2-8900-8b4f6fe6675a

@@ -12,14 +12,14 @@ import (
 type logFlags struct{ level, format string }
 
 func (f *logFlags) define(flags *pflag.FlagSet) {
-	flags.StringVar(&f.level, "log-level", "info", "least level that is logged: debug, info, warn or error")
-	flags.StringVar(&f.format, "log-format", "text", "how it is logged: text or json")
+	flags.StringVar(&f.level, "log-level", "info", "lowest level that is logged: debug, info, warn or error")
+	flags.StringVar(&f.format, "log-format", "text", "format of log lines: text or json")
 }
 
 func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {
-		return nil, fmt.Errorf("--log-level: %q is not a level", f.level)
+		return nil, fmt.Errorf("--log-level: %q is none of debug, info, warn and error", f.level)
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch f.format {

@@ -8,35 +8,48 @@ import (
 	"os/signal"
 	"syscall"
 
-	"gnocco/internal/server"
+	"gnocco/cluster"
 )
 
 // The process's exit statuses besides 0.
 const (
 	exitFailed   = 1
 	exitRejected = 2 // all was done, but for some lines or metrics
-	exitFenced   = server.ExitFenced
+	exitFenced   = cluster.ExitFenced
 )
 
 func main() {
-	// The first signal asks to stop, and what runs ends in order; the second one ends the process at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	err := newRoot().ExecuteContext(ctx)
+	err := newRoot().ExecuteContext(untilSignal())
 	if err == nil {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "gnocco:", err)
+	if advice := adviceOn(err); advice != "" {
+		fmt.Fprintln(os.Stderr, "gnocco:", advice)
+	}
 	var status exitStatus
 	switch {
 	case errors.As(err, &status):
 		os.Exit(status.code)
 	case errors.Is(err, errRejected):
 		os.Exit(exitRejected)
-	case errors.Is(err, server.ErrFenced):
+	case errors.Is(err, cluster.ErrFenced):
 		os.Exit(exitFenced)
 	}
 	os.Exit(exitFailed)
+}
+
+// untilSignal returns a context that ends with the first signal to stop: what runs then ends in order. A second SIGINT
+// or SIGTERM ends the process at once.
+func untilSignal() context.Context {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A terminal that closes may send SIGHUP twice, from the shell and from the kernel, so the second one must not end
+	// the process. Under nohup it is ignored.
+	if !signal.Ignored(syscall.SIGHUP) {
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
+	}
+	context.AfterFunc(ctx, stop)
+	return ctx
 }
 
 // exitStatus is an error that ends the process with a status of its own.

@@ -22,26 +22,20 @@ import (
 	"time"
 
 	"gnocco/gpu/cu/cutest"
+	"gnocco/internal/testprogram"
 )
 
 // program is the built binary.
 var program string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "gnocco-program")
+	dir, err := testprogram.Build("gnocco")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	program = filepath.Join(dir, "gnocco")
-	status := 1
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-	} else {
-		status = m.Run()
-	}
-	os.RemoveAll(dir)
-	os.Exit(status)
+	os.Exit(m.Run())
 }
 
 // run runs the program to its end and returns what it printed and its exit status.
@@ -83,7 +77,13 @@ func serve(t *testing.T, args ...string) *served {
 // serveAs is serve for a command that serves.
 func serveAs(t *testing.T, command string, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, cmd: exec.Command(program, append([]string{command, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB"}, args...)...), done: make(chan struct{})}
+	return serveBy(t, exec.Command(program, append([]string{command, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB"}, args...)...))
+}
+
+// serveBy is serve for a command line of any form.
+func serveBy(t *testing.T, cmd *exec.Cmd) *served {
+	t.Helper()
+	s := &served{t: t, cmd: cmd, done: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -213,10 +213,8 @@ func (s *served) figures() map[string]float64 {
 // fakeDevice gives the program a device, the kernels of which run on the host, by its environment.
 func fakeDevice(t *testing.T) {
 	t.Helper()
-	dir := t.TempDir()
-	library := filepath.Join(dir, "libkernels.so")
-	cutest.BuildKernels(t, library)
-	t.Setenv("GNOCCO_CUDA_DRIVER", cutest.Build(t, dir))
+	library := cutest.BuildKernels(t)
+	t.Setenv("GNOCCO_CUDA_DRIVER", cutest.Build(t, t.TempDir()))
 	t.Setenv("FAKE_CUDA_KERNELS", library)
 	t.Setenv("FAKE_CUDA_MEMORY", "1000000000")
 }

@@ -1,21 +1,26 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"gnocco/internal/version"
+)
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gnocco",
 		Short: "A time-series database that speaks Gnocchi's REST API",
-		Long: `Gnocco stores measures of metrics and keeps their aggregates ready to be read: which
-ones, and for how long, is said by each metric's archive policy. It speaks the REST API
-of OpenStack's Gnocchi, and needs nothing beside it but a folder.
+		Long: `Gnocco stores measures of metrics and keeps their aggregates ready to be read. The archive
+policy of a metric says which aggregates are kept, and for how long. Gnocco speaks the REST API
+of OpenStack's Gnocchi and needs nothing but a folder.
 
-Every flag can also be given as an environment variable (--max-limit as GNOCCO_MAX_LIMIT)
-or in a configuration file, TOML or YAML by its name (max-limit = 500). The command line
-goes before the environment, and the environment before the file.`,
+Every flag can also be set by an environment variable (GNOCCO_MAX_LIMIT for --max-limit) or in
+a configuration file, TOML or YAML by its ending (max-limit = 500). Flags override the
+environment, and the environment overrides the file.`,
 		Example: `  gnocco serve                          serve the API on 127.0.0.1:8041
-  gnocco demo                           the same, with this machine's own figures coming in
+  gnocco demo                           serve, and collect this machine's own figures
   gnocco import csv cpu.csv             send the measures of a file to a server`,
+		Version:       version.Number,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -23,6 +28,10 @@ goes before the environment, and the environment before the file.`,
 		},
 	}
 	root.PersistentFlags().String(configFlag, "", "configuration file, ending in .toml, .yaml or .yml")
-	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newImport(), newCorrelate(), newReaggregate(), newInspect(), newFsck(), newSacks(), newDoctor(), newBench(), newVersion())
+	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newImport(), newCorrelate(), newRebuild(), newInspect(), newFsck(), newSacks(), newDoctor(), newVersion())
+	root.SetVersionTemplate("gnocco {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.InitDefaultCompletionCmd()
+	refuseUnknown(root)
 	return root
 }

@@ -1,39 +1,45 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"gnocco/cluster"
+	"gnocco/cluster/datafolder"
 	"gnocco/internal/server"
 )
 
 func newSacks() *cobra.Command {
-	var options server.Options
+	var data string
 	var to int
 	cmd := &cobra.Command{
 		Use:   "sacks",
-		Short: "Change the number of sacks of a data folder that is not served",
-		Long: `Change the number of sacks of a data folder that is not served: how many parts its metrics are
-divided into, which is how many processes can share the work. Everything accepted is processed,
-then all archives are copied, which takes as much space again. What is cut short is gone on with
-by the same command; until then no server starts on the folder.`,
+		Short: "Change the number of sacks of a data folder that no server uses",
+		Long: `Change the number of sacks of a data folder that no server uses. Sacks are the parts into which
+the metrics are divided; their number limits how many processes can share the work. The command
+processes all accepted measures, then copies all archives, which takes as much space again. If
+it is interrupted, run it again: it continues, and until then no server starts on the folder.`,
 		Example: `  gnocco sacks --data /srv/gnocco --to 64`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
-			err := server.Repartition(cmd.Context(), options, to, func(p server.Progress) {
+			drain := func(ctx context.Context) error {
+				return server.Drain(ctx, server.Options{Cluster: cluster.Options{Data: data}})
+			}
+			err := datafolder.Repartition(cmd.Context(), data, to, drain, func(p datafolder.Progress) {
 				fmt.Fprintf(out, "%d of %d sacks copied\n", p.Copied, p.Sacks)
 			})
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(out, "%s has %d sacks\n", options.Data, to)
+			_, err = fmt.Fprintf(out, "%s has %d sacks\n", data, to)
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&options.Data, "data", stateFolder("gnocco"), "data folder")
-	cmd.Flags().IntVar(&to, "to", 0, "number of sacks wanted")
+	cmd.Flags().StringVar(&data, "data", stateFolder("gnocco"), "data folder")
+	cmd.Flags().IntVar(&to, "to", 0, "new number of sacks")
 	if err := cmd.MarkFlagRequired("to"); err != nil {
 		panic(err) // the flag is defined above
 	}

@@ -105,8 +105,8 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 	f("configuration file", "--config", "/nonexistent.toml")
 }
 
-// TestSIGTERMDuringTheStart sends the signal at moments around the start: the end is orderly, or, before there is anybody to
-// catch it, the signal's own.
+// TestSIGTERMDuringTheStart sends the signal at moments around the start: the end is orderly, or, before there is
+// anybody to catch it, the signal's own.
 func TestSIGTERMDuringTheStart(t *testing.T) {
 	data := t.TempDir()
 	for wait := range 12 {

@@ -12,15 +12,19 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"gnocco/cluster"
+	"gnocco/cmd/internal/bytesize"
+	"gnocco/cmd/internal/devices"
 	"gnocco/correlate"
+	gpucorrelate "gnocco/gpu/correlate"
 	"gnocco/internal/server"
 )
 
 // serverFlags are the flags of commands that run a server.
 type serverFlags struct {
 	options          server.Options
-	maxBody, minFree byteSize
-	memory           byteSize
+	maxBody, minFree bytesize.Size
+	memory           bytesize.Size
 	log              logFlags
 	stopTimeout      time.Duration
 	statsd           statsdFlags
@@ -29,97 +33,161 @@ type serverFlags struct {
 
 // define defines the flags of a process of both roles.
 func (f *serverFlags) define(flags *pflag.FlagSet, dataDefault string) {
-	f.defineFor(flags, server.RoleBoth, dataDefault)
+	f.defineFor(flags, cluster.RoleBoth, dataDefault)
 }
 
 // defineFor defines the flags that mean something to a role.
-func (f *serverFlags) defineFor(flags *pflag.FlagSet, role server.Role, dataDefault string) {
+func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDefault string) {
 	o := &f.options
-	o.Role = role
-	f.maxBody, f.minFree, f.memory = 64<<20, 256<<20, 512<<20
-	flags.StringVar(&o.Data, "data", dataDefault, "data folder, made at the first start; shared by all processes of a cluster")
-	flags.IntVar(&o.Sacks, "sacks", 0, "number of sacks: how finely work is divided; said at the first start (16), fixed from then on")
-	flags.Var(&f.memory, "memory-limit", "memory for caches and for measures not yet in a checkpoint, roughly")
-	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less than this free")
-	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second, "longest time to finish requests and checkpoints when stopping")
+	o.Cluster.Role = role
+	f.maxBody, f.minFree = 64<<20, 256<<20
+	flags.StringVar(&o.Cluster.Data, "data", dataDefault,
+		"data folder, created at the first start; the same for all processes of a cluster")
+	flags.IntVar(&o.Cluster.Sacks, "sacks", 0,
+		"number of sacks, into which the metrics are divided; fixed by the first start (default there: 16)")
+	flags.Var(&f.memory, "memory-limit",
+		"memory of the process, about (0: a quarter of the machine's or, if that is less, of its control group's)")
+	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less free space than this")
+	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second,
+		"longest time to finish requests and checkpoints when stopping")
 	f.log.define(flags)
-	flags.BoolVar(&o.Pprof, "pprof", false, "serve profiles of the process below /debug/pprof")
+	flags.BoolVar(&o.API.Pprof, "pprof", false, "serve profiles of the process below /debug/pprof")
 	f.defineMember(flags)
-	if role != server.RoleAPI {
-		flags.IntVar(&o.Workers, "workers", 0, "sacks worked on at a time (0: one a core)")
-		flags.DurationVar(&o.CheckpointInterval, "checkpoint-interval", 5*time.Minute, "longest time between two checkpoints of a sack")
-		flags.Float64Var(&o.Weight, "weight", 1, "share of the sacks relative to other processes")
+	if role != cluster.RoleAPI {
+		flags.IntVar(&o.Cluster.Workers, "workers", 0, "sacks worked on at the same time (0: one per core)")
+		flags.DurationVar(&o.Cluster.CheckpointInterval, "checkpoint-interval", 5*time.Minute,
+			"longest time between two checkpoints of a sack")
+		flags.Float64Var(&o.Cluster.Weight, "weight", 1, "share of the sacks, relative to other processes")
 	}
+	flags.StringVar(&o.TLS.Certificate, "tls-cert", "",
+		"PEM certificate by which --listen speaks TLS, read again when it changes; needs --tls-key")
+	flags.StringVar(&o.TLS.Key, "tls-key", "", "private key of --tls-cert")
+	flags.StringVar(&o.TLS.ClientCA, "tls-client-ca", "",
+		"PEM certificates of the authority that has to have signed the certificates of clients (default: none are asked for)")
 	f.resampler.define(flags)
-	if role == server.RoleMetricd {
-		flags.StringVar(&o.Listen, "listen", "", "address to serve /metrics and /healthcheck on (none)")
+	if role == cluster.RoleMetricd {
+		flags.StringVar(&o.Listen, "listen", "", "address to serve /metrics, /ready and /live on (default: none)")
 		return
 	}
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8041", "address to serve on")
+	flags.IntVar(&o.MaxConnections, "max-connections", 0,
+		"most connections of clients (0: one for each 256 KiB of --memory-limit, 10,000 at most)")
+	flags.DurationVar(&o.DrainDelay, "drain-delay", 5*time.Second,
+		"how long /ready answers 503 before the port is closed when stopping; not waited for if nobody asked lately")
 	f.defineAPI(flags)
 }
 
 // defineMember defines what a process needs to find the others, and they it.
 func (f *serverFlags) defineMember(flags *pflag.FlagSet) {
 	o := &f.options
-	flags.StringVar(&o.Node, "node", "", "name of this process in the cluster, unlike all others' (the host's and a random part)")
-	flags.StringVar(&o.PeerListen, "peer-listen", "127.0.0.1:0", "address for the cluster's other processes; loopback is enough on one machine")
-	flags.StringVar(&o.PeerAdvertise, "peer-advertise", "", "host:port by which the others reach --peer-listen (the same)")
-	flags.StringVar(&o.PeerCert, "peer-cert", "", "certificate in PEM, for mutual TLS between processes; with --peer-cert-key and --peer-ca")
-	flags.StringVar(&o.PeerCertKey, "peer-cert-key", "", "key of --peer-cert")
-	flags.StringVar(&o.PeerCA, "peer-ca", "", "who signed the certificates of the other processes")
-	flags.StringVar(&o.Coordination, "coordination", "file", "by what processes know each other: file (the data folder), or etcd://host:2379,host:2379")
-	flags.DurationVar(&o.LeaseTTL, "lease-ttl", 10*time.Second, "a process that could not write to the data folder for this long ends; the same for all")
-	flags.DurationVar(&o.LeaseSlack, "lease-slack", 5*time.Second, "how much longer others wait before they take over; more than the file system's caches hide")
+	flags.StringVar(&o.Cluster.Node, "node", "",
+		"unique name of this process in the cluster (default: the host's name and a random part)")
+	flags.StringVar(&o.Cluster.PeerListen, "peer-listen", "127.0.0.1:0",
+		"address for the cluster's other processes; loopback is enough on one machine")
+	flags.StringVar(&o.Cluster.PeerAdvertise, "peer-advertise", "",
+		"host:port by which the other processes reach this one (default: --peer-listen)")
+	flags.StringVar(&o.Cluster.PeerTLS.Certificate, "peer-cert", "",
+		"PEM certificate for mutual TLS between processes; needs --peer-cert-key and --peer-ca")
+	flags.StringVar(&o.Cluster.PeerTLS.Key, "peer-cert-key", "", "private key of --peer-cert")
+	flags.StringVar(&o.Cluster.PeerTLS.Authority, "peer-ca", "",
+		"PEM certificates of the authority that signed the other processes' certificates")
+	flags.StringVar(&o.Cluster.Coordination, "coordination", "file",
+		"how processes find each other: file (in the data folder), or etcd://host:2379,host:2379")
+	flags.DurationVar(&o.Cluster.LeaseTTL, "lease-ttl", 10*time.Second,
+		"a process ends when it could not write to the data folder for this long; the same for all processes")
+	flags.DurationVar(&o.Cluster.LeaseSlack, "lease-slack", 5*time.Second,
+		"how much longer others wait before they take over; must exceed the time for which the file system's caches "+
+			"hide changes")
+	flags.DurationVar(&o.Cluster.OrderWait, "order-wait", time.Minute,
+		"how long a silent API process is waited for before measures accepted by others may make its own too old")
+	flags.DurationVar(&o.Cluster.ClockShift, "test-clock-shift", 0, "")
+	_ = flags.MarkHidden("test-clock-shift") // the flag is defined a line above
 }
 
 // defineAPI defines what the REST API can be told.
 func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	o := &f.options
 	flags.Var(&f.maxBody, "max-body-bytes", "largest body of a request")
-	flags.IntVar(&o.MaxLimit, "max-limit", 1000, "most items of one page of a listing")
-	flags.StringVar(&o.Prefix, "prefix", "", "serve the API below this path too, such as /gnocchi")
-	flags.BoolVar(&o.ProxyHeaders, "proxy-headers", false, "believe Forwarded and X-Forwarded-* headers")
-	flags.StringSliceVar(&o.CORSOrigins, "cors-allowed-origin", nil, "origin from which browsers may call, * for any (may be repeated)")
-	flags.BoolVar(&o.SkipDefaultPolicies, "no-default-policies", false, "start without Gnocchi's default archive policies")
-	flags.StringVar(&o.Auth.Mode, "auth-mode", "basic", "who users are: basic (a user name, no password is checked), htpasswd, remoteuser, keystone")
-	flags.StringVar(&o.Auth.HtpasswdFile, "htpasswd-file", "", "users and bcrypt hashes for --auth-mode htpasswd, as htpasswd -B writes them; read again when it changes")
-	flags.StringVar(&o.Auth.RemoteUserHeader, "remote-user-header", "", "header in which a proxy names the user, for --auth-mode remoteuser (default X-Remote-User)")
-	flags.StringVar(&o.Auth.KeystoneURL, "keystone-url", "", "where tokens are validated, for --auth-mode keystone; without it, headers such as X-User-Id are believed")
+	flags.IntVar(&o.API.MaxLimit, "max-limit", 1000, "most items on one page of a list")
+	f.defineLimits(flags)
+	flags.StringVar(&o.API.Prefix, "prefix", "", "path below which the API is served as well, such as /gnocchi")
+	flags.BoolVar(&o.API.ProxyHeaders, "proxy-headers", false, "trust the headers Forwarded and X-Forwarded-*")
+	flags.StringSliceVar(&o.API.CORSOrigins, "cors-allowed-origin", nil,
+		"origin whose pages may call the API from a browser, * for any (may be repeated)")
+	flags.BoolVar(&o.Cluster.SkipDefaultPolicies, "no-default-policies", false,
+		"start without Gnocchi's default archive policies")
+	flags.StringVar(&o.Auth.Mode, "auth-mode", "basic",
+		"how users are identified: basic (by name; passwords are not checked), htpasswd, remoteuser or keystone")
+	flags.StringVar(&o.Auth.HtpasswdFile, "htpasswd-file", "",
+		"file of users and bcrypt hashes for --auth-mode htpasswd, as written by htpasswd -B; read again when it "+
+			"changes")
+	flags.StringVar(&o.Auth.RemoteUserHeader, "remote-user-header", "",
+		"header in which a proxy names the user, for --auth-mode remoteuser (default X-Remote-User)")
+	flags.StringVar(&o.Auth.KeystoneURL, "keystone-url", "",
+		"Keystone server that validates tokens, for --auth-mode keystone; without it, headers such as X-User-Id are "+
+			"trusted")
 	account := &o.Auth.KeystoneAccount
-	flags.StringVar(&account.User, "keystone-user", "", "user in whose name tokens are validated (default: the token itself)")
+	flags.StringVar(&account.User, "keystone-user", "",
+		"user of this service that validates tokens (default: each token validates itself)")
 	flags.StringVar(&account.UserDomain, "keystone-user-domain", "", "domain of --keystone-user (default Default)")
-	flags.StringVar(&account.Project, "keystone-project", "", "project that --keystone-user acts in")
-	flags.StringVar(&account.ProjectDomain, "keystone-project-domain", "", "domain of --keystone-project (default Default)")
-	flags.StringVar(&account.ApplicationCredential, "keystone-application-credential", "", "ID of an application credential, instead of --keystone-user")
-	flags.StringVar(&account.SecretFile, "keystone-secret-file", "", "file with the user's password, or the application credential's secret")
-	flags.StringVar(&o.PolicyFile, "policy-file", "", "YAML file of policy rules that replace Gnocchi's, in oslo.policy's language")
-	flags.BoolVar(&o.PrometheusLabels, "prometheus-labels", false, "keep all labels of what Prometheus writes, as attributes of resources; else Gnocchi's mapping, which keeps job and instance")
-	flags.IntVar(&o.Correlations.MaxMetrics, "correlation-max-metrics", 2000, "most metrics of a request for correlations")
-	flags.IntVar(&o.Correlations.MaxValues, "correlation-max-values", 20_000_000, "most values of a request for correlations, metrics x groups")
-	flags.IntVar(&o.Correlations.MaxPairs, "correlation-max-pairs", 100_000, "strongest pairs kept of a correlation")
-	flags.IntVar(&o.Correlations.MaxJobs, "correlation-max-jobs", 32, "correlations kept in memory")
+	flags.StringVar(&account.Project, "keystone-project", "", "project of --keystone-user")
+	flags.StringVar(&account.ProjectDomain, "keystone-project-domain", "",
+		"domain of --keystone-project (default Default)")
+	flags.StringVar(&account.ApplicationCredential, "keystone-application-credential", "",
+		"ID of an application credential, instead of --keystone-user")
+	flags.StringVar(&account.SecretFile, "keystone-secret-file", "",
+		"file that holds the user's password or the application credential's secret")
+	flags.StringVar(&o.PolicyFile, "policy-file", "",
+		"YAML file of access rules that replace Gnocchi's, in oslo.policy's language")
+	flags.BoolVar(&o.API.PrometheusLabels, "prometheus-labels", false,
+		"store all labels of Prometheus' series as attributes of resources (default: job and instance only, as "+
+			"Gnocchi does)")
+	flags.IntVar(&o.API.Correlations.MaxMetrics, "correlation-max-metrics", 2000,
+		"most metrics in a request for correlations")
+	flags.IntVar(&o.API.Correlations.MaxValues, "correlation-max-values", 20_000_000,
+		"most values in a request for correlations: metrics times groups")
+	flags.IntVar(&o.API.Correlations.MaxPairs, "correlation-max-pairs", 100_000,
+		"how many of the strongest pairs of a correlation are kept")
+	flags.IntVar(&o.API.Correlations.MaxJobs, "correlation-max-jobs", 32, "how many correlations are kept in memory")
 	f.statsd.define(flags)
+}
+
+// defineLimits defines what one request may take.
+func (f *serverFlags) defineLimits(flags *pflag.FlagSet) {
+	l := &f.options.API.Limits
+	flags.DurationVar(&l.QueryTimeout, "query-timeout", time.Minute, "longest time for a request that reads (0: any)")
+	flags.IntVar(&l.Queries, "max-queries", 0,
+		"most queries across metrics or resources that are evaluated at once (0: two per core, 4 at least)")
+	flags.IntVar(&l.QueuedQueries, "max-queued-queries", 256, "most such queries that wait for their turn")
+	flags.IntVar(&l.SearchTerms, "max-search-terms", 1000, "most comparisons in a search")
+	flags.DurationVar(&l.MaxFuture, "max-future", 366*24*time.Hour,
+		"refuse measures that are further ahead of the clock than this (0: none, as Gnocchi does)")
+	flags.IntVar(&l.Rows, "max-rows", 5_000_000, "most rows of an answer")
 }
 
 // start starts the server that the flags describe; it logs to logs.
 func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server, error) {
 	o := f.options
-	o.MaxBodyBytes, o.MinFreeBytes, o.MemoryBytes = int64(f.maxBody), uint64(f.minFree), int64(f.memory)
-	if o.Data == "" {
-		return nil, errors.New("--data: there is no home folder to put data in; name a folder")
+	o.API.MaxBodyBytes, o.Cluster.MinFreeBytes = int64(f.maxBody), uint64(f.minFree)
+	if o.Cluster.Data == "" {
+		return nil, errors.New("--data: there is no home folder for the data; name a folder")
 	}
-	o.Build, o.Statsd = readBuild().version, f.statsd.options()
+	o.Statsd = f.statsd.options()
 	var err error
+	if o.MemoryBytes, err = memoryLimit(int64(f.memory)); err != nil {
+		return nil, err
+	}
 	if o.Logger, err = f.log.logger(logs); err != nil {
 		return nil, err
 	}
-	if o.Resampler, err = f.resampler.resampler(ctx, o.Logger); err != nil {
+	if o.Cluster.Resampler, err = f.resampler.resampler(ctx, o.Logger); err != nil {
 		return nil, err
 	}
-	if o.Role != server.RoleMetricd {
+	if o.Cluster.Role != cluster.RoleMetricd {
 		o.Correlator = func(registerer prometheus.Registerer) correlate.Engine {
-			return newCorrelator(f.resampler.gpu, f.resampler.devices.driver, 0, o.Logger, registerer)
+			// The resampler has the devices open.
+			return devices.NewCorrelator(f.resampler.gpu, f.resampler.devices.Driver,
+				gpucorrelate.Options{Open: true, Logger: o.Logger, Registerer: registerer})
 		}
 	}
 	return server.Start(ctx, o)
@@ -134,7 +202,8 @@ func (f *serverFlags) serve(cmd *cobra.Command) error {
 	return f.run(cmd.Context(), s)
 }
 
-// orderly returns err, unless it only says that ctx ended while the server was started: to be stopped then is no failure.
+// orderly returns err, unless it only says that ctx ended while the server was started: to be stopped then is no
+// failure.
 func orderly(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil
@@ -149,15 +218,16 @@ func (f *serverFlags) run(ctx context.Context, s *server.Server) error {
 	case <-ctx.Done():
 	case failed = <-s.Failed():
 	}
-	if errors.Is(failed, server.ErrFenced) {
+	if errors.Is(failed, cluster.ErrFenced) {
 		return failed // others may hold the stores: nothing here may be written down
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.stopTimeout)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.stopTimeout+f.options.DrainDelay)
 	defer cancel()
 	return errors.Join(failed, s.Close(stop))
 }
 
-// stateFolder is where a user's data lies unless told otherwise: name below the XDG state folder. It is "" without a home.
+// stateFolder is where a user's data lies unless told otherwise: name below the XDG state folder. It is "" without a
+// home.
 func stateFolder(name string) string {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {

@@ -16,8 +16,8 @@ const (
 	envPrefix  = "GNOCCO"
 )
 
-// applySettings sets the flags of cmd that the command line leaves out, from the environment or else from the configuration
-// file. So commands look at their flags only, and every setting is checked by its flag.
+// applySettings sets the flags of cmd that the command line leaves out, from the environment or else from the
+// configuration file. So commands look at their flags only, and every setting is checked by its flag.
 func applySettings(cmd *cobra.Command) error {
 	v := viper.New()
 	v.SetEnvPrefix(envPrefix)

@@ -15,11 +15,15 @@ type statsdFlags struct {
 }
 
 func (f *statsdFlags) define(flags *pflag.FlagSet) {
-	flags.StringVar(&f.listen, "statsd-listen", "", "UDP address to take statsd's messages on, such as 127.0.0.1:8125; nobody is asked for credentials (default: none)")
-	flags.StringVar(&f.resource, "statsd-resource-id", "statsd", "resource that holds the metrics of statsd: a UUID, or any text")
-	flags.StringVar(&f.creator, "statsd-creator", "", "user whose the metrics of statsd are")
-	flags.StringVar(&f.archivePolicy, "statsd-archive-policy", "", "archive policy of the metrics of statsd (default: as the archive policy rules say)")
-	flags.DurationVar(&f.flushInterval, "statsd-flush-interval", 10*time.Second, "time that statsd's messages are gathered: a metric has one measure in each")
+	flags.StringVar(&f.listen, "statsd-listen", "",
+		"UDP address for statsd's messages, such as 127.0.0.1:8125; takes messages from anyone (default: none)")
+	flags.StringVar(&f.resource, "statsd-resource-id", "statsd",
+		"resource of the metrics of statsd: a UUID, or any text")
+	flags.StringVar(&f.creator, "statsd-creator", "", "user who is the creator of the metrics of statsd")
+	flags.StringVar(&f.archivePolicy, "statsd-archive-policy", "",
+		"archive policy of the metrics of statsd (default: the archive policy rules decide)")
+	flags.DurationVar(&f.flushInterval, "statsd-flush-interval", 10*time.Second,
+		"how long statsd's messages are gathered into one measure per metric")
 }
 
 // options returns nil if no listener is wanted.

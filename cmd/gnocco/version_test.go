@@ -5,11 +5,18 @@ import (
 	"testing"
 
 	"gnocco/gpu/cu/cutest"
+	"gnocco/internal/version"
 )
 
 func TestVersionWithoutDriver(t *testing.T) {
 	out, stderr, status := run(t, "", "version", "--cuda-driver", "no-such-library.so")
-	if status != 0 || !strings.HasPrefix(out, "gnocco ") || !strings.Contains(out, "\ndevice none (gpu: no CUDA device available: ") {
+	if status != 0 || !strings.HasPrefix(out, "gnocco "+version.Number+"\nrevision ") || !strings.Contains(out, "\ndevice none (gpu: no CUDA device available: ") {
+		t.Errorf("status %d\n%s%s", status, out, stderr)
+	}
+}
+
+func TestVersionFlag(t *testing.T) {
+	if out, stderr, status := run(t, "", "--version"); status != 0 || out != "gnocco "+version.Number+"\n" {
 		t.Errorf("status %d\n%s%s", status, out, stderr)
 	}
 }

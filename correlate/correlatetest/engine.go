@@ -16,7 +16,7 @@ func Engine(t *testing.T, e correlate.Engine) {
 	for _, rule := range []struct {
 		name string
 		test func(*testing.T, correlate.Engine)
-	}{{"shapes", shapes}, {"lags", lags}, {"exact", exactCoefficients}, {"overlap", minOverlap}, {"symmetry", symmetry}, {"pieces", pieces},
+	}{{"shapes", shapes}, {"lags", lags}, {"exact", exactCoefficients}, {"scales", scales}, {"overlap", minOverlap}, {"symmetry", symmetry}, {"pieces", pieces},
 		{"selections", selections}, {"context", endsWithItsContext}} {
 		t.Run(rule.name, func(t *testing.T) { rule.test(t, e) })
 	}
@@ -71,7 +71,11 @@ func constant(values correlate.Values) []int {
 
 // The lag of a pair is the one at which it is strongest.
 func lags(t *testing.T, e correlate.Engine) {
-	for _, name := range []string{"random", "mean of 1e8 deviations", "steps", "gaps", "shared rows far from the rest"} {
+	names := []string{"gaps", "shared rows far from the rest", "random", "mean of 1e8 deviations", "steps"}
+	if testing.Short() {
+		names = names[:2]
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			values := Shaped(name).Values(2, 3, 1100)
 			pairs, _ := Pairs(t, e, values, correlate.Options{MaxLag: 2}, correlate.Selection{})
@@ -139,6 +143,44 @@ func exactCoefficients(t *testing.T, e correlate.Engine) {
 	}
 }
 
+// How large the values of a column are makes no difference: powers of two none at all, others as little as rounding
+// does.
+func scales(t *testing.T, e correlate.Engine) {
+	const columns, rows = 5, 300
+	values := Shaped("random").Values(9, columns, rows)
+	copy(values[4], values[0])
+	want, _ := Pairs(t, e, values, correlate.Options{}, correlate.Selection{})
+	f := func(bound float64, factors ...float64) {
+		t.Helper()
+		scaled := make(correlate.Values, columns)
+		for j := range scaled {
+			for _, v := range values[j] {
+				scaled[j] = append(scaled[j], v*factors[j%len(factors)])
+			}
+		}
+		pairs, _ := Pairs(t, e, scaled, correlate.Options{}, correlate.Selection{})
+		onCPU, _ := Pairs(t, correlate.CPU{}, scaled, correlate.Options{}, correlate.Selection{})
+		for k, p := range pairs {
+			if !(math.Abs(p.R-want[k].R) <= bound) || !(math.Abs(p.R-onCPU[k].R) <= 1e-15) {
+				t.Errorf("columns %d and %d, times %v: %v, want %v; on the CPU %v", p.I, p.J, factors, p.R, want[k].R, onCPU[k].R)
+			}
+			if p.I == 0 && p.J == 4 && len(factors) == 1 && p.R != 1 {
+				t.Errorf("equal columns, times %v: %v", factors, p.R)
+			}
+		}
+	}
+	f(0, 1)
+	f(0, 0x1p266)
+	f(0, 0x1p-299)
+	f(0, 0x1p266, 0x1p-299, 1, 0x1p-150)
+	f(0, 0x1p400, 0x1p-400)
+	f(1e-15, 1e80)
+	f(1e-15, 1e-90)
+	f(1e-15, 1e80, 1e-90, 1)
+	f(1e-15, 1e140, 1e-130)
+	f(1e-3, 0x1p-1055) // denormal: digits are gone before anybody computes
+}
+
 // Fewer rows in common than are asked for give no coefficient.
 func minOverlap(t *testing.T, e correlate.Engine) {
 	nan := math.NaN()
@@ -178,7 +220,11 @@ func pieces(t *testing.T, e correlate.Engine) {
 	for _, name := range []string{"random", "late gaps"} {
 		values := Shaped(name).Values(3, 7, 4500)
 		want, _ := Pairs(t, e, values, correlate.Options{}, correlate.Selection{})
-		for seed, most := range []int{1500, 4000} {
+		sizes := []int{1500, 4000}
+		if testing.Short() {
+			sizes = sizes[:1]
+		}
+		for seed, most := range sizes {
 			got, _ := Pairs(t, e, Pieces{values, uint64(seed), most}, correlate.Options{}, correlate.Selection{})
 			if !Same(got, want) {
 				t.Errorf("%s in pieces of up to %d rows gives other pairs", name, most)

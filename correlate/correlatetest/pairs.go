@@ -28,7 +28,7 @@ func Pairs(t testing.TB, e correlate.Engine, source correlate.Source, o correlat
 	return pairs, result
 }
 
-// Same tells whether two lists of pairs are the same, to the bit.
+// Same reports whether two lists of pairs are the same, to the bit.
 func Same(a, b []correlate.Pair) bool {
 	return slices.EqualFunc(a, b, func(p, q correlate.Pair) bool {
 		bits := math.Float64bits(p.R) == math.Float64bits(q.R) || math.IsNaN(p.R) && math.IsNaN(q.R)
@@ -47,8 +47,8 @@ func Check(t testing.TB, values correlate.Values, p correlate.Pair) {
 	}
 }
 
-// Compare holds an engine's pairs to the CPU's, and returns what it told beside them. Of lags that are as strong, within the bound,
-// either may be chosen.
+// Compare holds an engine's pairs to the CPU's, and returns what it told beside them. Of lags that are as strong,
+// within the bound, either may be chosen.
 func Compare(t testing.TB, e correlate.Engine, values correlate.Values, o correlate.Options, s correlate.Selection) correlate.Result {
 	t.Helper()
 	want, cpu := Pairs(t, correlate.CPU{}, values, o, s)

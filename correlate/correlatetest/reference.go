@@ -10,7 +10,8 @@ const precision = 400
 
 func exact(v float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(v) }
 
-// Reference computes the coefficient of two columns, y being lag rows later, in two passes, and the rows that both have.
+// Reference computes the coefficient of two columns, y being lag rows later, in two passes, and the rows that both
+// have.
 func Reference(x, y []float64, lag int) (r float64, overlap int64) {
 	var xs, ys []*big.Float
 	sumX, sumY := exact(0), exact(0)

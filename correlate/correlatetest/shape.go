@@ -8,8 +8,8 @@ import (
 	"gnocco/correlate"
 )
 
-// Value makes a value of row t and column j, of what the column shares with all others and of what is its own, both of which are
-// normally distributed.
+// Value makes a value of row t and column j, of what the column shares with all others and of what is its own, both of
+// which are normally distributed.
 type Value func(random *rand.Rand, t, j int, signal, noise float64) float64
 
 // Table makes columns that are in part copies of one another.
@@ -52,7 +52,8 @@ func Shaped(name string) Shape {
 	panic(fmt.Sprintf("correlatetest: there is no shape %q", name))
 }
 
-// Shapes are all of them. Names of groups of rows refer to chunks of the CPU (1,024 rows) and segments of a device (2,048).
+// Shapes are all of them. Names of groups of rows refer to chunks of the CPU (1,024 rows) and segments of a device
+// (2,048).
 var Shapes = []Shape{
 	{"random", false, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 { return signal + noise }},
 	{"mean of 1e8 deviations", false, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 { return 1e8 + signal + noise }},
@@ -137,6 +138,20 @@ var Shapes = []Shape{
 			return math.NaN()
 		}
 		return signal + noise
+	}},
+	{"1e80", false, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 { return 1e80 * (signal + noise) }},
+	{"1e-90", false, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 { return 1e-90 * (signal + noise) }},
+	{"1e80, 1e-90 and 1", false, func(_ *rand.Rand, _, j int, signal, noise float64) float64 {
+		return []float64{1e80, 1e-90, 1}[j%3] * (signal + noise)
+	}},
+	{"small where shared", false, func(_ *rand.Rand, t, j int, signal, noise float64) float64 {
+		switch t % 4 {
+		case 0:
+			return 1e-85 * (signal + noise)
+		case 1 + j%3:
+			return noise
+		}
+		return math.NaN()
 	}},
 	{"tiny", true, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 { return 1e-290 * (signal + noise) }},
 	{"huge", true, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 { return 1e300 * (signal + noise) }},

@@ -13,6 +13,7 @@ type layout struct {
 	columns []int    // by field: which data column it is, -1 for none
 	names   []string // of data columns
 	text    []string // names of columns left out because they hold no numbers
+	times   string   // name of the column left out because it holds timestamps, as numbers; "" for none
 }
 
 // sampleRows are looked at to see which columns hold numbers.
@@ -39,6 +40,13 @@ func newLayout(first []byte, o *Options) (*layout, error) {
 			return nil, fmt.Errorf("csv: there is no column %q to skip: the columns are %s", name, list(header))
 		}
 	}
+	timestamps := TimestampColumn(header)
+	if o.TimestampColumn != "" {
+		if timestamps = slices.Index(header, o.TimestampColumn); timestamps < 0 {
+			return nil, fmt.Errorf("csv: there is no column %q of timestamps: the columns are %s", o.TimestampColumn, list(header))
+		}
+	}
+	var ofFirst []float64 // the numbers of the first column
 	numbers, words := make([]bool, len(header)), make([]bool, len(header))
 	for range sampleRows {
 		record := s.record()
@@ -47,12 +55,18 @@ func newLayout(first []byte, o *Options) (*layout, error) {
 		}
 		for i, field := range record[:min(len(record), len(header))] {
 			plain := trim([]byte(field))
-			if _, ok := parseNumber(plain); ok {
+			if number, ok := parseNumber(plain); ok {
 				numbers[i] = true
+				if i == 0 {
+					ofFirst = append(ofFirst, number)
+				}
 			} else if !isMissing(plain) {
 				words[i] = true
 			}
 		}
+	}
+	if timestamps < 0 && areTimes(ofFirst) && !words[0] {
+		timestamps = 0
 	}
 	l := &layout{columns: make([]int, len(header))}
 	for i, name := range header {
@@ -61,13 +75,15 @@ func newLayout(first []byte, o *Options) (*layout, error) {
 		case slices.Contains(o.Skip, name):
 		case words[i] && !numbers[i]:
 			l.text = append(l.text, name)
+		case i == timestamps:
+			l.times = name
 		default:
 			l.columns[i] = len(l.names)
 			l.names = append(l.names, name)
 		}
 	}
 	if len(l.names) == 0 {
-		return nil, fmt.Errorf("csv: no column holds numbers: the columns are %s", list(header))
+		return nil, fmt.Errorf("csv: no column holds numbers that are not timestamps: the columns are %s", list(header))
 	}
 	return l, nil
 }

@@ -5,11 +5,9 @@ import (
 	"math"
 	"strconv"
 	"unsafe"
-)
 
-// powersOfTen are those that a float64 holds exactly.
-var powersOfTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-	1e19, 1e20, 1e21, 1e22}
+	"gnocco/internal/decimal"
+)
 
 // parseNumber reads a decimal number that fills text, as strconv.ParseFloat does, but takes neither hexadecimal nor
 // underscores nor words: infinities come only from what is too large, and are no number.
@@ -27,7 +25,7 @@ func parseNumber(text []byte) (float64, bool) {
 		c := text[i]
 		if d := c - '0'; d <= 9 {
 			if point >= 0 && digits < 11 && i+8 <= len(text) {
-				if eight, ok := eightDigits(text[i:]); ok {
+				if eight, ok := parseEight(text[i:]); ok {
 					mantissa = mantissa*100_000_000 + uint64(eight)
 					digits += 8
 					if mantissa < 100_000_000 {
@@ -68,14 +66,9 @@ func parseNumber(text []byte) (float64, bool) {
 		}
 		exponent += written
 	}
-	v := float64(mantissa)
-	switch {
-	case mantissa>>53 != 0 || exponent < -22 || exponent > 22:
+	v, ok := decimal.Float(mantissa, exponent)
+	if !ok {
 		return parseScaled(text, mantissa, exponent, negative)
-	case exponent < 0:
-		v /= powersOfTen[-exponent] // both are exact, so there is one rounding
-	default:
-		v *= powersOfTen[exponent]
 	}
 	if negative {
 		v = -v
@@ -91,8 +84,8 @@ func significant(n uint64) (digits int) {
 	return digits
 }
 
-// eightDigits reads eight digits at once, if that is what text begins with.
-func eightDigits(text []byte) (uint32, bool) {
+// parseEight reads eight digits at once, if that is what text begins with.
+func parseEight(text []byte) (uint32, bool) {
 	v := binary.LittleEndian.Uint64(text)
 	if (v&0xf0f0f0f0f0f0f0f0)|((v+0x0606060606060606)&0xf0f0f0f0f0f0f0f0)>>4 != 0x3333333333333333 {
 		return 0, false

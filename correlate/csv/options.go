@@ -8,13 +8,18 @@ import (
 
 // Options say how text is read.
 type Options struct {
-	Comma      byte          // between fields; 0: a comma
-	NoHeader   bool          // columns are called 1, 2, 3 …
-	Skip       []string      // columns to leave out, by name; one that is not there is an error
+	Comma    byte     // between fields; 0: a comma
+	NoHeader bool     // columns are called 1, 2, 3 …
+	Skip     []string // columns to leave out, by name; one that is not there is an error
+	// TimestampColumn is left out, as no series: "" means the one that TimestampColumn finds, else the first if its
+	// numbers are times since 1970.
+	TimestampColumn string
+
 	BadIsError bool          // a bad cell ends the reading; else it is missing
 	Report     func(BadCell) // is told of bad cells, in order, when the text is read for the first time; nil: nobody
 	Workers    int           // goroutines that parse; 0: one a core
 	BlockBytes int           // text parsed at once; 0: 1 MiB
+	Bytes      int64         // of the text, if that is known: rows can be estimated then
 }
 
 // EnsureDefaults fills in what was left zero.

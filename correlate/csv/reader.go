@@ -16,6 +16,7 @@ type Reader struct {
 	open    func() (io.ReadCloser, error)
 	options Options
 	layout  *layout
+	line    float64       // mean bytes of a line of the first block
 	first   []byte        // the first block, until it is read again
 	stream  io.ReadCloser // behind the first block; nil once used
 	split   *splitter
@@ -23,8 +24,8 @@ type Reader struct {
 	bad     int64
 }
 
-// Open reads the header. The text comes from what open returns, which is called once, and again for every further Read; where
-// that is impossible, it returns correlate.ErrOnce. Close ends it.
+// Open reads the header. The text comes from what open returns, which is called once, and again for every further Read;
+// where that is impossible, it returns correlate.ErrOnce. Close ends it.
 func Open(open func() (io.ReadCloser, error), options Options) (*Reader, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
@@ -63,9 +64,12 @@ func (r *Reader) start() (err error) {
 			return err
 		}
 	}
-	r.first = first
+	r.first, r.line = first, float64(len(first))/float64(max(1, bytes.Count(first, newline)))
 	return nil
 }
+
+// EstimateRows implements correlate.Estimated: lines are taken to be as long as the first ones are.
+func (r *Reader) EstimateRows() int64 { return max(0, int64(float64(r.options.Bytes)/r.line)) }
 
 // Close closes the text.
 func (r *Reader) Close() error {
@@ -85,6 +89,9 @@ func (r *Reader) Names() []string { return r.layout.names }
 
 // Text returns the names of the columns that were left out because they hold no numbers.
 func (r *Reader) Text() []string { return r.layout.text }
+
+// Timestamps returns the name of the column of numbers that was left out because they are timestamps, "" for none.
+func (r *Reader) Timestamps() string { return r.layout.times }
 
 // Bad returns how many bad cells there were.
 func (r *Reader) Bad() int64 { return r.bad }

@@ -71,6 +71,8 @@ func TestColumns(t *testing.T) {
 	f("a\n1\n\n2\n", plain, "[a] [[1 2]]")
 	f("a\n\"1\"\n\"2\"\"\"\n3\"4\n", csv.Options{NoHeader: false},
 		`[a] [[1 NaN NaN]] bad csv: line 3, column 1 (a): "2\"" is not a number; csv: line 4, column 1 (a): "3\"4" is not a number`)
+	f("a\n0\n\"1\"2\n\"3\"4\"5\n\"6\"\r\n", plain,
+		`[a] [[0 NaN NaN 6]] bad csv: line 3, column 1 (a): "1\"2" is not a number; csv: line 4, column 1 (a): "3\"4\"5" is not a number`)
 	f("a,b\n1,2\n3\n4,5,6\n7,8\n", plain, "[a b] [[1 3 4 7] [2 NaN 5 8]] bad csv: line 3: has 1 fields, not 2; csv: line 4: has 3 fields, not 2")
 	f("a;b\n1;2\n", csv.Options{Comma: ';'}, "[a b] [[1] [2]]")
 	f("1,2\n3,4\n", csv.Options{NoHeader: true}, "[1 2] [[1 3] [2 4]]")
@@ -100,6 +102,48 @@ func TestTextIsLeftOut(t *testing.T) {
 		if len(bad) != 1 || bad[0].Line != 5 || bad[0].Column != 2 {
 			t.Errorf("bad cells are %+v", bad)
 		}
+	}
+}
+
+// Timestamps are no series, though they may be numbers.
+func TestTimestampsAreLeftOut(t *testing.T) {
+	f := func(text string, options csv.Options, want, names string) {
+		t.Helper()
+		for _, block := range []int{64, 1 << 20} {
+			options.BlockBytes = block
+			r, err := csv.Open(opener(text), options)
+			if err != nil {
+				t.Errorf("%q: %v", text, err)
+				continue
+			}
+			if r.Timestamps() != want || strings.Join(r.Names(), ",") != names {
+				t.Errorf("%q in blocks of %d: timestamps %q, columns %q, want %q and %q", text, block, r.Timestamps(), r.Names(), want, names)
+			}
+		}
+	}
+	plain := csv.Options{}
+	f("Timestamp,a\n0,1\n1,2\n", plain, "Timestamp", "a")
+	f("a,DATE,b\n0,1,2\n1,2,3\n", plain, "DATE", "a,b")
+	f("\ufefftime,a\n0.5,1\n1,2\n", plain, "time", "a")
+	f("datetime,time,a\n1,2,3\n2,3,4\n", plain, "datetime", "time,a") // as in an import, the first is the one
+	f("datetime,time,a\n1,2,3\n2,3,4\n", csv.Options{TimestampColumn: "time"}, "time", "datetime,a")
+	f("at,a\n1767225601,1\n1767225602.5,2\n1767225602.5,3\n", csv.Options{}, "at", "a")
+	f("at,a\n1767225601000,1\n1767225600000,2\n", plain, "at", "a")
+	f("at,a\n1767225601000000000,1\n1767225602000000000,2\n", plain, "at", "a")
+	f("1767225601,1\n1767225602,2\n", csv.Options{NoHeader: true}, "1", "2")
+
+	f("timeout,a\n0,1\n1,2\n", plain, "", "timeout,a")
+	f("a,b\n1767225601,1\n1767225603,2\n1767225602,2\n", plain, "", "a,b") // up and down
+	f("a,b\n1767225601,1\n1767225601,2\n", plain, "", "a,b")
+	f("a,b\n1,1\n2,2\n", plain, "", "a,b")
+	f("a,b\n1,1767225601\n0,1767225602\n", plain, "", "a,b") // a counter
+	f("when,a\n2026-01-01,1\n", plain, "", "a")              // left out as text
+
+	if _, err := csv.Open(opener("a,b\n1,2\n"), csv.Options{TimestampColumn: "c"}); err == nil {
+		t.Error("a column of timestamps that is not there was taken")
+	}
+	if _, err := csv.Open(opener("time\n1\n2\n"), plain); err == nil || !strings.Contains(err.Error(), "not timestamps") {
+		t.Errorf("timestamps alone: %v", err)
 	}
 }
 
@@ -267,5 +311,27 @@ func BenchmarkParse(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Rows are estimated from the first lines, where the length of the text is known.
+func TestEstimateRows(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,c\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&text, "%d,%d,%d\n", 100_000+i, 7, 3*i)
+	}
+	for known, want := range map[int64][2]int64{int64(text.Len()): {8_500, 11_500}, 0: {0, 0}, -1: {0, 0}} {
+		r, err := csv.Open(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text.String())), nil },
+			csv.Options{BlockBytes: 4096, Bytes: known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.EstimateRows(); got < want[0] || got > want[1] {
+			t.Errorf("%d rows of %d bytes", got, known)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

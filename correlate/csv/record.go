@@ -13,8 +13,8 @@ type scanner struct {
 	scratch []byte
 }
 
-// field returns the next field and whether the record ends with it. It is valid until the next call. At the end of the text
-// there is none to be asked for.
+// field returns the next field and whether the record ends with it. It is valid until the next call. At the end of the
+// text there is none to be asked for.
 func (s *scanner) field() (field []byte, last bool) {
 	if len(s.text) > 0 && s.text[0] == '"' {
 		return s.quoted()
@@ -36,7 +36,8 @@ func (s *scanner) field() (field []byte, last bool) {
 
 var carriage = []byte{'\r'}
 
-// quoted reads a field that begins with a quote. What stands between the closing quote and the comma is part of it.
+// quoted reads a field that begins with a quote. If text follows the closing quote, the field is malformed: it keeps
+// that quote, so that it is no number, and ends with the next comma or line.
 func (s *scanner) quoted() (field []byte, last bool) {
 	s.scratch = s.scratch[:0]
 	inside := true
@@ -46,8 +47,11 @@ func (s *scanner) quoted() (field []byte, last bool) {
 		case c == '"' && inside && i+1 < len(s.text) && s.text[i+1] == '"':
 			s.scratch = append(s.scratch, c)
 			i++
-		case c == '"':
-			inside = !inside
+		case c == '"' && inside:
+			inside = false
+			if i+1 < len(s.text) && s.text[i+1] != s.comma && s.text[i+1] != '\n' && s.text[i+1] != '\r' {
+				s.scratch = append(s.scratch, c)
+			}
 		case c == s.comma && !inside:
 			s.text = s.text[i+1:]
 			return s.scratch, false
@@ -108,7 +112,7 @@ func trim(field []byte) []byte {
 	return field
 }
 
-// isMissing tells whether a field that is no number says that there is no value.
+// isMissing reports whether a field that is no number says that there is no value.
 func isMissing(field []byte) bool {
 	if len(field) > 4 {
 		return false

@@ -72,8 +72,8 @@ func (s *splitter) fill(text *[]byte, want int) error {
 	return nil
 }
 
-// lastRecordEnd returns the length of the whole records that text, which begins with one, begins with. A quote counts where a
-// field begins with one, as in scanner.
+// lastRecordEnd returns the length of the whole records that text, which begins with one, begins with. A quote counts
+// where a field begins with one, as in scanner.
 func lastRecordEnd(text []byte, comma byte) int {
 	if bytes.IndexByte(text, '"') < 0 {
 		return bytes.LastIndexByte(text, '\n') + 1
@@ -95,6 +95,8 @@ func lastRecordEnd(text []byte, comma byte) int {
 			start, quoted = true, false
 			end = i + 1
 			continue
+		default:
+			quoted = false // text after the closing quote: further quotes are text, too
 		}
 		start = false
 	}

@@ -1,10 +1,10 @@
-// Package tile measures columns, packs them into small panels and multiplies these: the inner loops of package correlate, in which
-// nearly all of its time goes.
+// Package tile measures columns, packs them into small panels and multiplies these: the inner loops of package
+// correlate, in which nearly all of its time goes.
 //
-// A panel holds Panel columns of the same rows, a row's values side by side: value (row k, column c) is panel[k*Panel+c].
-// Gram gives the sums over rows of the products of three panels' columns with one panel's. Every sum is one chain of fused
-// multiply-adds in the order of rows, whatever computes it (AVX-512, AVX2 or plain Go): so a result has the same bits on
-// every machine.
+// A panel holds Panel columns of the same rows, a row's values side by side: value (row k, column c) is
+// panel[k*Panel+c]. Gram gives the sums over rows of the products of three panels' columns with one panel's. Every sum
+// is one chain of fused multiply-adds in the order of rows, whatever computes it (AVX-512, AVX2 or plain Go): so a
+// result has the same bits on every machine.
 //
 // Measure and Pack add up in an order that does not depend on the machine, either.
 //

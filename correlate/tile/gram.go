@@ -8,8 +8,8 @@ const (
 	Size  = Wide * Panel
 )
 
-// Gram sets dst[i*Panel+j] to the sum over rows of column i of the three panels at a (panel i/Panel, of stride values each)
-// times column j of panel b. The number of rows is len(b)/Panel; a holds three panels of as many rows.
+// Gram sets dst[i*Panel+j] to the sum over rows of column i of the three panels at a (panel i/Panel, of stride values
+// each) times column j of panel b. The number of rows is len(b)/Panel; a holds three panels of as many rows.
 func Gram(dst *[Size]float64, a [3][]float64, b []float64) {
 	rows := len(b) / Panel
 	for _, panel := range a {

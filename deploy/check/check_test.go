@@ -1,5 +1,5 @@
-// Package check holds the files below deploy/ to the schemas of those who read them: a module of its own, so that the product
-// needs nothing of it.
+// Package check holds the files below deploy/ to the schemas of those who read them: a module of its own, so that the
+// product needs nothing of it.
 package check
 
 import (
@@ -119,6 +119,9 @@ func TestKubernetes(t *testing.T) {
 		}
 		for _, c := range pod.Spec.Containers {
 			requireCommand(t, "gnocco", c.Args...)
+			if c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/ready" || c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != "/live" {
+				t.Errorf("%s is not asked whether it is ready, and whether it lives", c.Name)
+			}
 		}
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"unsafe"
 )
 
-// call and those beside it call a driver's function with so many arguments. Go memory among them is put on the heap and kept
-// alive meanwhile: that holds where the conversion to uintptr stands in the call itself, and for functions with this pragma.
+// call and those beside it call a driver's function with so many arguments. Go memory among them is put on the heap and
+// kept alive meanwhile: that holds where the conversion to uintptr stands in the call itself, and for functions with
+// this pragma.
 //
 //go:uintptrescapes
 func call(fn, a0 uintptr) Result { return call5(fn, a0, 0, 0, 0, 0) }

@@ -20,7 +20,7 @@ import (
 var ptx = []byte(".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry add(\n)\n{ ret; }\n")
 
 // current makes a context current for the length of the test.
-func current(t *testing.T) {
+func current(t *testing.T) cu.CUContext {
 	t.Helper()
 	device, err := cu.GetDevice(0)
 	if err != nil {
@@ -38,6 +38,7 @@ func current(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return ctx
 }
 
 func lost(err error) bool {
@@ -123,8 +124,7 @@ func TestStatusesHaveText(t *testing.T) {
 
 func TestContextIsPerThread(t *testing.T) {
 	driver := cutest.Open(t)
-	current(t)
-	ctx := must(cu.CurrentContext())
+	ctx := current(t)
 	var without error
 	done := make(chan struct{})
 	go func() { // locked, it is on another thread than the test
@@ -174,20 +174,15 @@ func TestCopies(t *testing.T) {
 	if !slices.Equal(down, want) {
 		t.Error("copied there and back, values differ")
 	}
-	check(t, cu.MemsetD32Async(a, 0x3ff00000, 2000, stream), stream.Synchronize(), cu.MemcpyDtoH(unsafe.Pointer(&down[0]), a, 8000))
-	if bits := math.Float64bits(down[999]); bits != 0x3ff00000_3ff00000 {
+	check(t, cu.MemsetD8Async(a, 0x3f, 8000, stream), cu.MemcpyDtoHAsync(unsafe.Pointer(&down[0]), a, 8000, stream), stream.Synchronize())
+	if bits := math.Float64bits(down[999]); bits != 0x3f3f3f3f_3f3f3f3f {
 		t.Errorf("filled with %#x", bits)
 	}
-	ones := must(cu.AllocAndCopy(unsafe.Pointer(&want[0]), 8000))
-	check(t, cu.MemcpyDtoH(unsafe.Pointer(&up[0]), ones, 8000))
-	if !slices.Equal(up, want) {
-		t.Error("AllocAndCopy copied something else")
-	}
 	free, total, err := cu.MemInfo()
-	if err != nil || total-free != 3*8000 {
+	if err != nil || total-free != 2*8000 {
 		t.Error(free, total, err)
 	}
-	check(t, cu.MemFree(a), cu.MemFree(b), cu.MemFree(ones), stream.Destroy(), freeUp(), freeDown())
+	check(t, cu.MemFree(a), cu.MemFree(b), stream.Destroy(), freeUp(), freeDown())
 }
 
 func TestMisuseIsSeen(t *testing.T) {
@@ -209,10 +204,6 @@ func TestMisuseIsSeen(t *testing.T) {
 	unpinned := make([]float64, 8)
 	f(cu.MemcpyDtoHAsync(unsafe.Pointer(&unpinned[0]), address, 64, stream), cu.InvalidValue, "of pinned memory")
 	f(cu.MemsetD8Async(address, 1, 65, stream), cu.InvalidValue, "cuMemsetD8Async")
-	f(cu.MemsetD32Async(address+2, 1, 1, stream), cu.InvalidValue, "")
-	check(t, cu.MemHostRegister(unsafe.Pointer(&unpinned[0]), 64),
-		cu.MemcpyDtoHAsync(unsafe.Pointer(&unpinned[0]), address, 64, stream), stream.Synchronize(),
-		cu.MemHostUnregister(unsafe.Pointer(&unpinned[0])))
 	check(t, cu.MemFree(address))
 	f(cu.MemFree(address), cu.InvalidValue, "freed before")
 	check(t, free(), stream.Destroy())
@@ -265,14 +256,14 @@ func TestLaunchRunsHostKernels(t *testing.T) {
 	for i := range in {
 		in[i] = float64(i)
 	}
-	out := make([]float64, 300)
+	out, freeOut := pinned(300)
 	from, to := must(cu.MemAlloc(2400)), must(cu.MemAlloc(2400))
 	stream := must(cu.MakeStream(cu.NonBlocking))
 	params := new(cu.Params).Ptr(from).Ptr(to).I64(300).U32(3).F64(0.5)
 	check(t, cu.MemcpyHtoDAsync(from, unsafe.Pointer(&in[0]), 2400, stream),
 		scale.Launch(2, 1, 1, 256, 1, 1, 0, stream, params))
 	params.Reset().Ptr(0).U32(1) // the launch keeps what it was given
-	check(t, stream.Synchronize(), cu.MemcpyDtoH(unsafe.Pointer(&out[0]), to, 2400))
+	check(t, cu.MemcpyDtoHAsync(unsafe.Pointer(&out[0]), to, 2400, stream), stream.Synchronize())
 	for i, v := range out {
 		if v != float64(i)*3+0.5 {
 			t.Fatalf("out[%d] = %v", i, v)
@@ -282,12 +273,12 @@ func TestLaunchRunsHostKernels(t *testing.T) {
 		t.Errorf("launches %q", got)
 	}
 
-	check(t, stray.LaunchAndSync(1, 1, 1, 1, 1, 1, 0, stream, params.Reset().Ptr(from).Ptr(to).I64(300).U32(3).F64(0)))
+	check(t, stray.Launch(1, 1, 1, 1, 1, 1, 0, stream, params.Reset().Ptr(from).Ptr(to).I64(300).U32(3).F64(0)), stream.Synchronize())
 	driver.ExpectFaults("written outside an allocation of 2400 bytes, at 2400")
 	check(t, cu.MemFree(from))
 	check(t, cu.MemFree(to))
 	driver.ExpectFaults("written outside") // seen again when it is freed
-	check(t, freeIn(), stream.Destroy(), module.Unload())
+	check(t, freeIn(), freeOut(), stream.Destroy(), module.Unload())
 }
 
 func TestLaunchChecks(t *testing.T) {
@@ -296,7 +287,7 @@ func TestLaunchChecks(t *testing.T) {
 	module := must(cu.LoadDataEx(ptx, cu.JITOptions{MaxRegisters: 48, Optimization: 4}))
 	add := must(module.Function("add"))
 	params := new(cu.Params)
-	launch := func(block, shared int) error { return add.Launch(1, 1, 1, block, 1, 1, shared, cu.NoStream, params) }
+	launch := func(block, shared int) error { return add.Launch(1, 1, 1, block, 1, 1, shared, cu.Stream{}, params) }
 	check(t, launch(1024, 48<<10))
 	if err := launch(1025, 0); !errors.Is(err, cu.InvalidValue) {
 		t.Error(err)
@@ -307,9 +298,6 @@ func TestLaunchChecks(t *testing.T) {
 	driver.ExpectFaults("not possible")
 	check(t, add.SetAttribute(cu.FnMaxDynamicSharedBytes, 64<<10), launch(1, 64<<10))
 	if v := must(add.Attribute(cu.FnMaxDynamicSharedBytes)); v != 64<<10 {
-		t.Error(v)
-	}
-	if v := must(add.MaxActiveBlocksPerMultiProcessor(256, 0)); v != 8 {
 		t.Error(v)
 	}
 	for range maxParams + 1 {
@@ -333,7 +321,7 @@ func TestMisalignedParameterLosesTheDevice(t *testing.T) {
 	add := must(module.Function("add"))
 	address := must(cu.MemAlloc(64))
 	driver.Fail("no call", 0, cu.MisalignedAddress) // says that the device will be lost
-	err := add.Launch(1, 1, 1, 1, 1, 1, 0, cu.NoStream, new(cu.Params).Ptr(address+4))
+	err := add.Launch(1, 1, 1, 1, 1, 1, 0, cu.Stream{}, new(cu.Params).Ptr(address+4))
 	if !errors.Is(err, cu.MisalignedAddress) || !lost(err) {
 		t.Error(err)
 	}
@@ -381,7 +369,7 @@ func TestInjectedFailure(t *testing.T) {
 	}
 	check(t, cu.MemFree(address))
 	driver.Fail("", 1, cu.IllegalAddress)
-	if err := cu.Synchronize(); !errors.Is(err, cu.IllegalAddress) {
+	if _, _, err := cu.MemInfo(); !errors.Is(err, cu.IllegalAddress) {
 		t.Error(err)
 	}
 	if _, _, err := cu.MemInfo(); !lost(err) {

@@ -62,8 +62,8 @@ func (d Device) ComputeCapability() (major, minor int, err error) {
 	return values[0], values[1], nil
 }
 
-// RetainPrimaryCtx returns the context that all users of the device in this process share. Each call is undone by one of
-// ReleasePrimaryCtx. It is not yet current anywhere.
+// RetainPrimaryCtx returns the context that all users of the device in this process share. Each call is undone by one
+// of ReleasePrimaryCtx. It is not yet current anywhere.
 func (d Device) RetainPrimaryCtx() (CUContext, error) {
 	var ctx CUContext
 	err := check("cuDevicePrimaryCtxRetain", call2(loaded().primaryRetain, uintptr(unsafe.Pointer(&ctx.handle)), uintptr(d)))
@@ -73,9 +73,4 @@ func (d Device) RetainPrimaryCtx() (CUContext, error) {
 // ReleasePrimaryCtx undoes a RetainPrimaryCtx. The last one ends the context and everything made in it.
 func (d Device) ReleasePrimaryCtx() error {
 	return check("cuDevicePrimaryCtxRelease", call(loaded().primaryRelease, uintptr(d)))
-}
-
-// SetPrimaryCtxFlags says how threads wait for the device. It comes before the first RetainPrimaryCtx.
-func (d Device) SetPrimaryCtxFlags(flags ContextFlags) error {
-	return check("cuDevicePrimaryCtxSetFlags", call2(loaded().primarySetFlags, uintptr(d), uintptr(flags)))
 }

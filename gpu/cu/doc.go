@@ -1,8 +1,8 @@
 // Package cu calls the CUDA driver without cgo: the part of its API that package gpu uses, under the names that
-// gorgonia.org/cu gave it. The driver's library is looked for when Open is called and not before, so that one binary runs on
-// machines with and without a device; where library, symbol, or device is missing, Open's error is ErrUnavailable.
-// Built with the tag nogpu, or for another system than Linux on amd64 or arm64, it is always that, and nothing of the
-// dynamic loader gets into the binary.
+// gorgonia.org/cu gave it. The driver's library is looked for when Open is called and not before, so that one binary
+// runs on machines with and without a device; where library, symbol, or device is missing, Open's error is
+// ErrUnavailable. Built with the tag nogpu, or for another system than Linux on amd64 or arm64, it is always that, and
+// nothing of the dynamic loader gets into the binary.
 //
 // Read driver.go first, then memory.go and function.go. What to know about the driver:
 //
@@ -15,6 +15,6 @@
 //     driver copies it in between and the overlap is lost.
 //   - Calls that a batch makes (copies, launches, events, waits) allocate nothing.
 //
-// Functions of the package may be called from any goroutine. Handles (Stream, Event, Module…) are plain values that whoever
-// made them destroys, once.
+// Functions of the package may be called from any goroutine. Handles (Stream, Event, Module…) are plain values that
+// whoever made them destroys, once.
 package cu

@@ -18,24 +18,23 @@ type Options struct {
 	Library string
 }
 
-// driver is the addresses of the driver's functions. A header's macros do not apply to a library opened at run time, so names
-// carry the suffixes of the interface that they were asked from; these stay as they are over driver versions.
+// driver is the addresses of the driver's functions. A header's macros do not apply to a library opened at run time, so
+// names carry the suffixes of the interface that they were asked from; these stay as they are over driver versions.
 type driver struct {
 	init, driverGetVersion, getErrorName, getErrorString uintptr
 
 	deviceGet, deviceGetCount, deviceGetName, deviceGetAttribute, deviceTotalMem uintptr
 
-	primaryRetain, primaryRelease, primarySetFlags      uintptr
-	ctxSetCurrent, ctxGetCurrent, ctxSynchronize        uintptr
-	moduleLoadDataEx, moduleUnload, moduleGetFunction   uintptr
-	funcSetAttribute, funcGetAttribute, maxActiveBlocks uintptr
-	launchKernel                                        uintptr
+	primaryRetain, primaryRelease                     uintptr
+	ctxSetCurrent                                     uintptr
+	moduleLoadDataEx, moduleUnload, moduleGetFunction uintptr
+	funcSetAttribute, funcGetAttribute                uintptr
+	launchKernel                                      uintptr
 
-	memAlloc, memFree, memGetInfo                            uintptr
-	memHostAlloc, memFreeHost, memHostRegister, memHostUnreg uintptr
-	memcpyHtoD, memcpyDtoH                                   uintptr
-	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync        uintptr
-	memsetD8Async, memsetD32Async                            uintptr
+	memAlloc, memFree, memGetInfo                     uintptr
+	memHostAlloc, memFreeHost                         uintptr
+	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync uintptr
+	memsetD8Async                                     uintptr
 
 	streamCreate, streamDestroy, streamSynchronize, streamQuery, streamWaitEvent uintptr
 
@@ -61,31 +60,22 @@ func (d *driver) symbols() []symbol {
 		{"cuDeviceTotalMem_v2", &d.deviceTotalMem},
 		{"cuDevicePrimaryCtxRetain", &d.primaryRetain},
 		{"cuDevicePrimaryCtxRelease_v2", &d.primaryRelease},
-		{"cuDevicePrimaryCtxSetFlags_v2", &d.primarySetFlags},
 		{"cuCtxSetCurrent", &d.ctxSetCurrent},
-		{"cuCtxGetCurrent", &d.ctxGetCurrent},
-		{"cuCtxSynchronize", &d.ctxSynchronize},
 		{"cuModuleLoadDataEx", &d.moduleLoadDataEx},
 		{"cuModuleUnload", &d.moduleUnload},
 		{"cuModuleGetFunction", &d.moduleGetFunction},
 		{"cuFuncSetAttribute", &d.funcSetAttribute},
 		{"cuFuncGetAttribute", &d.funcGetAttribute},
-		{"cuOccupancyMaxActiveBlocksPerMultiprocessor", &d.maxActiveBlocks},
 		{"cuLaunchKernel", &d.launchKernel},
 		{"cuMemAlloc_v2", &d.memAlloc},
 		{"cuMemFree_v2", &d.memFree},
 		{"cuMemGetInfo_v2", &d.memGetInfo},
 		{"cuMemHostAlloc", &d.memHostAlloc},
 		{"cuMemFreeHost", &d.memFreeHost},
-		{"cuMemHostRegister_v2", &d.memHostRegister},
-		{"cuMemHostUnregister", &d.memHostUnreg},
-		{"cuMemcpyHtoD_v2", &d.memcpyHtoD},
-		{"cuMemcpyDtoH_v2", &d.memcpyDtoH},
 		{"cuMemcpyHtoDAsync_v2", &d.memcpyHtoDAsync},
 		{"cuMemcpyDtoHAsync_v2", &d.memcpyDtoHAsync},
 		{"cuMemcpyDtoDAsync_v2", &d.memcpyDtoDAsync},
 		{"cuMemsetD8Async", &d.memsetD8Async},
-		{"cuMemsetD32Async", &d.memsetD32Async},
 		{"cuStreamCreate", &d.streamCreate},
 		{"cuStreamDestroy_v2", &d.streamDestroy},
 		{"cuStreamSynchronize", &d.streamSynchronize},
@@ -114,8 +104,8 @@ func loaded() *driver {
 	return &absent
 }
 
-// Open loads and starts the driver, which takes 0.1 to 0.3 s. Once it succeeded, further calls return at once, whatever their
-// options. A failure is not remembered.
+// Open loads and starts the driver, which takes 0.1 to 0.3 s. Once it succeeded, further calls return at once, whatever
+// their options. A failure is not remembered.
 func Open(options Options) error {
 	opening.Lock()
 	defer opening.Unlock()

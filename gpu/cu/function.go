@@ -30,14 +30,6 @@ func (fn Function) SetAttribute(attribute FunctionAttribute, value int) error {
 	return check("cuFuncSetAttribute", call3(loaded().funcSetAttribute, fn.handle, uintptr(attribute), uintptr(value)))
 }
 
-// MaxActiveBlocksPerMultiProcessor returns how many blocks of that shape a multiprocessor holds at a time.
-func (fn Function) MaxActiveBlocksPerMultiProcessor(blockThreads int, dynamicSharedBytes int64) (int, error) {
-	var blocks int32
-	err := check("cuOccupancyMaxActiveBlocksPerMultiprocessor", call4(loaded().maxActiveBlocks,
-		uintptr(unsafe.Pointer(&blocks)), fn.handle, uintptr(blockThreads), uintptr(dynamicSharedBytes)))
-	return int(blocks), err
-}
-
 // Launch puts the kernel on a stream. The driver copies params before it returns: they can be filled anew at once.
 func (fn Function) Launch(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes int, stream Stream, params *Params) error {
 	if params.err != nil {
@@ -46,12 +38,4 @@ func (fn Function) Launch(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedByt
 	return check("cuLaunchKernel", call11(loaded().launchKernel, fn.handle, uintptr(gridX), uintptr(gridY), uintptr(gridZ),
 		uintptr(blockX), uintptr(blockY), uintptr(blockZ), uintptr(sharedBytes), stream.handle, 0,
 		uintptr(unsafe.Pointer(params.seal()))))
-}
-
-// LaunchAndSync is Launch, then a wait for all work of the context.
-func (fn Function) LaunchAndSync(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes int, stream Stream, params *Params) error {
-	if err := fn.Launch(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, params); err != nil {
-		return err
-	}
-	return Synchronize()
 }

@@ -2,11 +2,12 @@ package cu
 
 import "unsafe"
 
-// DevicePtr is an address in device memory, which Go code cannot read. Kernels want what they read of N bytes at once at
-// multiples of N.
+// DevicePtr is an address in device memory, which Go code cannot read. Kernels want what they read of N bytes at once
+// at multiples of N.
 type DevicePtr uintptr
 
-// MemAlloc allocates device memory, at a multiple of 256. It waits for the device and takes about 50 µs: keep what you get.
+// MemAlloc allocates device memory, at a multiple of 256. It waits for the device and takes about 50 µs: keep what you
+// get.
 func MemAlloc(bytes int64) (DevicePtr, error) {
 	var address DevicePtr
 	err := check("cuMemAlloc", call2(loaded().memAlloc, uintptr(unsafe.Pointer(&address)), uintptr(bytes)))
@@ -24,36 +25,14 @@ func MemInfo() (free, total int64, err error) {
 	return free, total, err
 }
 
-// AllocAndCopy allocates device memory and copies bytes of host memory there.
-func AllocAndCopy(source unsafe.Pointer, bytes int64) (DevicePtr, error) {
-	address, err := MemAlloc(bytes)
-	if err != nil {
-		return 0, err
-	}
-	if err := MemcpyHtoD(address, source, bytes); err != nil {
-		_ = MemFree(address) // the copy's error says more
-		return 0, err
-	}
-	return address, nil
-}
-
-// MemcpyHtoD copies to the device; source may be written to again at once.
-func MemcpyHtoD(destination DevicePtr, source unsafe.Pointer, bytes int64) error {
-	return check("cuMemcpyHtoD", call3(loaded().memcpyHtoD, uintptr(destination), uintptr(source), uintptr(bytes)))
-}
-
-// MemcpyDtoH copies from the device and waits for it.
-func MemcpyDtoH(destination unsafe.Pointer, source DevicePtr, bytes int64) error {
-	return check("cuMemcpyDtoH", call3(loaded().memcpyDtoH, uintptr(destination), uintptr(source), uintptr(bytes)))
-}
-
 // MemcpyHtoDAsync puts a copy to the device on a stream. source is pinned, and is left alone until the copy is done.
 func MemcpyHtoDAsync(destination DevicePtr, source unsafe.Pointer, bytes int64, stream Stream) error {
 	return check("cuMemcpyHtoDAsync",
 		call4(loaded().memcpyHtoDAsync, uintptr(destination), uintptr(source), uintptr(bytes), stream.handle))
 }
 
-// MemcpyDtoHAsync puts a copy from the device on a stream. destination is pinned, and holds nothing until the copy is done.
+// MemcpyDtoHAsync puts a copy from the device on a stream. destination is pinned, and holds nothing until the copy is
+// done.
 func MemcpyDtoHAsync(destination unsafe.Pointer, source DevicePtr, bytes int64, stream Stream) error {
 	return check("cuMemcpyDtoHAsync",
 		call4(loaded().memcpyDtoHAsync, uintptr(destination), uintptr(source), uintptr(bytes), stream.handle))
@@ -69,10 +48,4 @@ func MemcpyDtoDAsync(destination, source DevicePtr, bytes int64, stream Stream) 
 func MemsetD8Async(destination DevicePtr, value byte, n int64, stream Stream) error {
 	return check("cuMemsetD8Async",
 		call4(loaded().memsetD8Async, uintptr(destination), uintptr(value), uintptr(n), stream.handle))
-}
-
-// MemsetD32Async puts the filling of n 32-bit words on a stream; destination is a multiple of 4.
-func MemsetD32Async(destination DevicePtr, value uint32, n int64, stream Stream) error {
-	return check("cuMemsetD32Async",
-		call4(loaded().memsetD32Async, uintptr(destination), uintptr(value), uintptr(n), stream.handle))
 }

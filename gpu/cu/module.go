@@ -25,8 +25,8 @@ const (
 
 const jitLogBytes = 16 << 10
 
-// LoadData loads PTX text or a compiled image into the current context. PTX is compiled, which takes a second for half a
-// megabyte; the driver keeps the result in a folder (CUDA_CACHE_PATH) and is done in milliseconds the next time.
+// LoadData loads PTX text or a compiled image into the current context. PTX is compiled, which takes a second for half
+// a megabyte; the driver keeps the result in a folder (CUDA_CACHE_PATH) and is done in milliseconds the next time.
 func LoadData(image []byte) (Module, error) { return LoadDataEx(image, JITOptions{}) }
 
 // LoadDataEx is LoadData with options. The compiler's messages are part of the error.

@@ -11,8 +11,8 @@ const maxParamBytes = 4 << 10
 // ErrParams is what Launch reports if the parameters do not fit.
 var ErrParams = errors.New("kernel parameters take more than 4096 bytes")
 
-// Params are a kernel's parameters, packed as a C struct of them would be. The zero value has none; Reset makes it so again.
-// One value serves any number of launches, one after the other.
+// Params are a kernel's parameters, packed as a C struct of them would be. The zero value has none; Reset makes it so
+// again. One value serves any number of launches, one after the other.
 type Params struct {
 	bytes [maxParamBytes]byte // first: as aligned as the struct
 	size  uint64
@@ -45,9 +45,6 @@ func (p *Params) U64(v uint64) *Params { return p.add(unsafe.Pointer(&v), 8, 8) 
 // F64 adds a double.
 func (p *Params) F64(v float64) *Params { return p.add(unsafe.Pointer(&v), 8, 8) }
 
-// I32 adds an int.
-func (p *Params) I32(v int32) *Params { return p.add(unsafe.Pointer(&v), 4, 4) }
-
 // U32 adds an unsigned int.
 func (p *Params) U32(v uint32) *Params { return p.add(unsafe.Pointer(&v), 4, 4) }
 
@@ -68,7 +65,8 @@ func (p *Params) add(v unsafe.Pointer, size, align int) *Params {
 	return p
 }
 
-// seal returns what cuLaunchKernel takes as its last argument. It points into p, which is on the heap where this goes out to C.
+// seal returns what cuLaunchKernel takes as its last argument. It points into p, which is on the heap where this goes
+// out to C.
 func (p *Params) seal() *[5]uintptr {
 	p.extra = [5]uintptr{paramBufferPointer, uintptr(unsafe.Pointer(&p.bytes)), paramBufferSize, uintptr(unsafe.Pointer(&p.size)), paramEnd}
 	return &p.extra

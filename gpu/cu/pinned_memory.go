@@ -11,8 +11,8 @@ const (
 	HostAllocWriteCombined HostAllocFlags = 4 // past the caches: for what the host only writes, in order; reads are very slow
 )
 
-// MemHostAlloc allocates host memory that stays where it is, so that the device can copy it by itself. Go's collector knows
-// nothing of it: no pointers go in, and MemFreeHost ends it. It takes about 0.5 s a GB.
+// MemHostAlloc allocates host memory that stays where it is, so that the device can copy it by itself. Go's collector
+// knows nothing of it: no pointers go in, and MemFreeHost ends it. It takes about 0.5 s a GB.
 func MemHostAlloc(bytes int64, flags HostAllocFlags) (unsafe.Pointer, error) {
 	var address unsafe.Pointer
 	err := check("cuMemHostAlloc",
@@ -23,14 +23,4 @@ func MemHostAlloc(bytes int64, flags HostAllocFlags) (unsafe.Pointer, error) {
 // MemFreeHost frees what MemHostAlloc gave. No slice of it may be used any more.
 func MemFreeHost(address unsafe.Pointer) error {
 	return check("cuMemFreeHost", call(loaded().memFreeHost, uintptr(address)))
-}
-
-// MemHostRegister pins memory that is there already, a Go slice's too. It is unpinned before the slice is dropped.
-func MemHostRegister(address unsafe.Pointer, bytes int64) error {
-	return check("cuMemHostRegister", call3(loaded().memHostRegister, uintptr(address), uintptr(bytes), 0))
-}
-
-// MemHostUnregister undoes MemHostRegister.
-func MemHostUnregister(address unsafe.Pointer) error {
-	return check("cuMemHostUnregister", call(loaded().memHostUnreg, uintptr(address)))
 }

@@ -39,8 +39,8 @@ const (
 	Unknown              Result = 999
 )
 
-// Lost tells whether the status means that this process can use the device no more: every later call will fail, also after the
-// context was reset.
+// Lost reports whether the status means that this process can use the device no more: every later call will fail, also
+// after the context was reset.
 func (r Result) Lost() bool {
 	switch r {
 	case Deinitialized, DevicesUnavailable, ECCUncorrectable, NVLinkUncorrectable, IllegalAddress, LaunchTimeout, Assert,

@@ -2,18 +2,16 @@ package cu
 
 import "unsafe"
 
-// Stream is a queue of work for the device: in order within a stream, in any order between streams.
+// Stream is a queue of work for the device: in order within a stream, in any order between streams. The zero value is
+// the default stream, which waits for all streams but those made NonBlocking.
 type Stream struct{ handle uintptr }
 
-// NoStream is the default stream, which waits for all streams but those made NonBlocking.
-var NoStream Stream
-
-// StreamFlags say how a stream stands to NoStream.
+// StreamFlags say whether the default stream waits for a stream.
 type StreamFlags uint32
 
 const (
 	DefaultStream StreamFlags = 0
-	NonBlocking   StreamFlags = 1 // does not wait for NoStream
+	NonBlocking   StreamFlags = 1 // neither waits for the other
 )
 
 // MakeStream makes a stream in the current context.
@@ -42,8 +40,8 @@ func (s Stream) Query() error {
 	return check("cuStreamQuery", status)
 }
 
-// Wait makes what comes on the stream from now on wait for the event, on the device. An event that was never recorded is not
-// waited for.
+// Wait makes what comes on the stream from now on wait for the event, on the device. An event that was never recorded
+// is not waited for.
 func (s Stream) Wait(event Event) error {
 	return check("cuStreamWaitEvent", call3(loaded().streamWaitEvent, s.handle, event.handle, 0))
 }

@@ -6,4 +6,4 @@
 #include "correl_merge_gaps.cu"
 #include "correl_plain.cu"
 #include "correl_select.cu"
-#include "correl_sides.cu"
+#include "correl_centred_sides.cu"

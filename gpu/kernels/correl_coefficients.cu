@@ -1,6 +1,7 @@
 // correl_coefficients: from moments to each pair's coefficient, at the lag where it is strongest.
 //
-//   r = m_xy / sqrt(m_xx * m_yy), within [-1, 1]; NaN where a column is constant or too few rows are shared
+//   r = m_xy / sqrt(m_xx * m_yy), within [-1, 1]; NaN where a column is constant or too few rows are shared. Where the product leaves
+//   the range of f64, or comes near, powers of two are taken out first
 //
 // In: moments of pairs and columns at every lag: lags in the order 0, 1, -1, 2, -2 …, of equal strengths the first counts. Out: r
 // ([tile][element], NaN where there is no pair), the lag's number, and with gaps the shared rows. Bytes: 8 to 32 a pair and lag, 8 to
@@ -24,6 +25,32 @@ struct Coefficients {
   f64 *overlap; // null without gaps
 };
 
+// exponent takes the power of two out of a positive number: it lies in [1, 2) then.
+DEVICE i32 exponent(f64 &v) {
+  i32 scaled = 0;
+  if (v < 0x1p-1022) v *= 0x1p+64, scaled = -64;
+  u64 bits = (u64)bits_of(v);
+  i32 e = (i32)(bits >> 52) - 1023;
+  v = value_of((i64)((bits & ~(0x7FFull << 52)) | 1023ull << 52));
+  return e + scaled;
+}
+
+// power is 2^e, for e within [-1022, 1023].
+DEVICE f64 power(i32 e) { return value_of((i64)(e + 1023) << 52); }
+
+// coefficient is the twin of that in correlate/pair.go. The root of a square is exact: equal columns give exactly 1.
+DEVICE f64 coefficient(f64 xy, f64 xx, f64 yy) {
+  f64 square = xx * yy, r;
+  if (square > 0x1p-900 && square < 0x1p+900) r = xy / __builtin_sqrt(square);
+  else { // digits of the product are lost, or all: without their exponents they are not
+    i32 e = exponent(xx) + exponent(yy);
+    if (e & 1) xx *= 2, e--;
+    e = -e / 2;
+    r = xy * power(e / 2) * power(e - e / 2) / __builtin_sqrt(xx * yy);
+  }
+  return MAX(-1.0, MIN(1.0, r));
+}
+
 KERNEL(256) correl_coefficients(Plan plan, Lags in, Coefficients out) {
   const u32 tile = block_id() / COEFFICIENT_BLOCKS, element = block_id() % COEFFICIENT_BLOCKS * 256 + thread_id();
   const Pair pair = pair_at(plan, tile, element);
@@ -39,7 +66,7 @@ KERNEL(256) correl_coefficients(Plan plan, Lags in, Coefficients out) {
       n = x[pair.i], xy = *moments, xx = x[3 * plan.columns + pair.i], yy = y[3 * plan.columns + pair.j];
     }
     f64 r = not_a_number();
-    if (n >= (f64)in.min_overlap && xx > 0 && yy > 0) r = MAX(-1.0, MIN(1.0, xy / __builtin_sqrt(xx * yy)));
+    if (n >= (f64)in.min_overlap && xx > 0 && yy > 0) r = coefficient(xy, xx, yy);
     f64 strength = r != r ? -1 : r < 0 ? -r : r;
     if (k == 0 || strength > strongest) best = r, strongest = strength, shared = n, lag = k;
   }

@@ -1,6 +1,6 @@
 // counts: how many values each run has, for those who want no other moment: none of them is read.
 //
-// In: runs (runs.h), rows of open groups (MOMENTS f64 per series). Out: a column (f64) with a row per run. Bytes: 4 and 8 a run.
+// In: runs (group_runs.h), rows of open groups (MOMENTS f64 per series). Out: a column (f64) with a row per run. Bytes: 4 and 8 a run.
 // Launch: 128 threads, a run each.
 #include "moments.h"
 

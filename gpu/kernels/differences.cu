@@ -3,9 +3,9 @@
 //   d[p] = v[p] - v[p-1], or v[p] - previous[series] where p is its series' first
 //
 // In: values (f64), a bit per measure that is a series' first, the number of series before each 256 measures, and the value
-// before each series (anything where there is none: runs.h skips that difference). Out: d (f64). 16 bytes a measure.
+// before each series (anything where there is none: group_runs.h skips that difference). Out: d (f64). 16 bytes a measure.
 // Launch: 256 threads, a block for each 2,048 measures.
-#include "runs.h"
+#include "group_runs.h"
 
 KERNEL(256) differences(const f64 *values, const u32 *series_bits, const u32 *series_ranks, const f64 *previous, f64 *out, u32 n) {
   const u32 lane = lane_id(), chunk = block_id() * 2048 + warp_id() * 256;

@@ -1,12 +1,13 @@
-// Package kernels holds the kernels of the resampler on a CUDA device: their sources, and the PTX that clang makes of them, which
-// the driver compiles for the device at hand. They need no header or library of the vendor's, and compile for the host, too
-// (host.h), where tests run them beside the CPU's resampler.
+// Package kernels holds the kernels of the resampler on a CUDA device: their sources, and the PTX that clang makes of
+// them, which the driver compiles for the device at hand. They need no header or library of the vendor's, and compile
+// for the host, too (host.h), where tests run them beside the CPU's resampler.
 //
-// Read runs.h first, then cut.cu, moments.h, moments_short.cu and percentiles_short.cu; stream.h and unpack.cu for what is packed; sum.cu and ladder.cu are for `gnocco bench
-// gpu`. Every file says its formula, the layout of its arrays, its launch shape, the bytes it moves, and in which order it adds.
+// Read group_runs.h first, then segment.cu, moments.h, moments_short.cu and percentiles_short.cu; packed_stream.h and unpack.cu for
+// what is packed. Every file says its formula, the layout of its arrays, its launch shape, the bytes it moves, and in
+// which order it adds.
 //
 //	unpack       vectors of the archive to timestamps and values
-//	cut          timestamps to runs: the measures of one group each, at every granularity
+//	segment      timestamps to runs: the measures of one group each, at every granularity
 //	differences  what rate: methods are computed over
 //	moments      count, sum, min, max, m2, first, last of each run: for short runs, and for long ones
 //	percentiles  any percentiles of each run: for short runs, and for long ones

@@ -1,6 +1,6 @@
 // The moments of a group while its values are added in order of time: the twin of carbonara's moments.go, bit for bit.
 #pragma once
-#include "runs.h"
+#include "group_runs.h"
 
 // The order in which open rows and columns hold them: carbonara's columns.
 enum { COUNT, SUM, LOWEST, HIGHEST, M2, FIRST, LAST, MOMENTS };

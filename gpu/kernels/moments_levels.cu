@@ -1,7 +1,7 @@
 // moments_levels: count, sum, m2, first, last of the runs of several granularities, each of which divides the next, reading values
 // once; extremes adds the lowest and highest, from those of the finer granularity.
 //
-// In: values (f64), per granularity its runs (runs.h), in which run of the finer one each begins (cut.cu), rows of open groups
+// In: values (f64), per granularity its runs (group_runs.h), in which run of the finer one each begins (segment.cu), rows of open groups
 // (MOMENTS f64 per series). Out: the columns asked for, a row per run. Bytes: 8 a measure, 4 and 8 per column a run.
 // Launch of moments_levels: a warp for each granularity, two at least, the widest last, and a block for each 32 runs of the widest.
 //

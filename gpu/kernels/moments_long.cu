@@ -1,6 +1,6 @@
 // moments_long: count, sum, min, max, m2, first, last of each run, for runs of more than a few dozen values.
 //
-// In: values (f64), runs (runs.h), rows of open groups (MOMENTS f64 per series). Out: the columns asked for, a row per run.
+// In: values (f64), runs (group_runs.h), rows of open groups (MOMENTS f64 per series). Out: the columns asked for, a row per run.
 // Bytes: 8 a measure, 4 and 8 per column a run. Launch: 128 threads, a warp for each 32 runs.
 //
 // A lane walks a run from the first value to the last: sums and m2 are accumulated in order of time, as on the CPU: the

@@ -1,6 +1,6 @@
 // moments_short: count, sum, min, max, m2, first, last of each run, for runs of up to a few dozen values.
 //
-// In: values (f64), runs (runs.h), rows of open groups (MOMENTS f64 per series). Out: the columns asked for, a row per run.
+// In: values (f64), runs (group_runs.h), rows of open groups (MOMENTS f64 per series). Out: the columns asked for, a row per run.
 // Bytes: 8 a measure, 4 and 8 per column a run. Launch: 128 threads, a block for each 128 runs.
 //
 // A block's runs lie one after the other: it copies 2,048 values at a time to shared memory, in whole lines, and there each

@@ -1,6 +1,6 @@
 // percentiles_long: any percentiles of the runs of more than 128 values, which percentiles_short left over.
 //
-// In: values (f64), runs (runs.h), fractions, the list of runs. Out: per fraction a column (f64) with a row per run.
+// In: values (f64), runs (group_runs.h), fractions, the list of runs. Out: per fraction a column (f64) with a row per run.
 // Bytes: 8 a measure for runs of up to 4,096 values; longer ones are read nine times a fraction. Launch: 128 threads, any
 // number of blocks: each takes four runs of the list at a time.
 //

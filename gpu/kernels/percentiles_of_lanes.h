@@ -1,6 +1,6 @@
 // Any percentiles of a run whose values a warp sorts in registers, K of them a lane.
 #pragma once
-#include "order.h"
+#include "ordered_values.h"
 
 // keep leaves the smaller of two values with the lower lane, and the larger one with the upper.
 DEVICE f64 keep(f64 mine, f64 other, bool upper) { return (mine > other) != upper ? other : mine; }

@@ -2,14 +2,14 @@
 //
 //   rank = (n-1) * fraction; the value there, or low * (ceil-rank) + high * (rank-floor) of its neighbours; NaN last
 //
-// In: values (f64), runs (runs.h), fractions. Out: per fraction a column (f64) with a row per run; a list of runs left over.
+// In: values (f64), runs (group_runs.h), fractions. Out: per fraction a column (f64) with a row per run; a list of runs left over.
 // Bytes: 8 a measure, 4 and 8 per fraction a run; 4 a run where all are longer. Launch: 128 threads, a block for each
 // `runs_per_block` runs, which should hold about a thousand values together, and 128 at most.
 //
 // A block copies as many whole runs to shared memory as fit, and each thread sorts a run in registers, by a network of 8, 12 or
 // 16 places (Batcher's merge exchange): no thread waits for another, and no place is known at run time only. Sorted values go
 // back to shared memory, a column a thread. Comparing numbers as such, not keys of theirs, leaves the integer units half of the work.
-#include "order.h"
+#include "ordered_values.h"
 #include "staging.h"
 
 constexpr u32 PLACE_LONGEST = 16;

@@ -1,6 +1,6 @@
 // percentiles_warp: any percentiles of runs of up to 128 values, which percentiles_short left over.
 //
-// In: values (f64), runs (runs.h), fractions, the list of runs. Out: per fraction a column (f64) with a row per run.
+// In: values (f64), runs (group_runs.h), fractions, the list of runs. Out: per fraction a column (f64) with a row per run.
 // Bytes: 8 a measure, 8 and 8 per fraction a run. Launch: 128 threads, any number of blocks: each warp takes one run of the list at a
 // time, and sorts its values in registers. Apart from percentiles_long as it takes few: many warps hide how long values take to come.
 #include "percentiles_of_lanes.h"

@@ -1,7 +1,7 @@
-// unpack: vectors of 1,024 measures, as the archive stores raw series (docs/format/raw.md), to the columns of a piece.
+// unpack: vectors of 1,024 measures, as the archive stores raw series (docs/format/raw.md), to the columns of a chunk.
 //
 //   timestamp = add + scale * integer        of a stream of integers, ascending
-//   value     = integer / 10^e               of a vector column of kind decimal, of kind float, or of kind float by front
+//   value     = integer / 10^e               of a vector column of kind decimal, of kind float, or of kind float by prefix
 //
 // In: the vectors' bytes, side by side in whole words, and of each vector what struct Vector says (80 bytes a vector). Out: of those
 // measures that are wanted f64 values, and u32 or i64 timestamps. 2 to 4 bytes a measure are read, as a rule, and 8 and 4 or 8
@@ -11,7 +11,7 @@
 // Launch: 128 threads, a block for each vector; one launch for values, one for timestamps. A thread has eight numbers in a row.
 // Sums give the places of numbers in classes, and differences their integers. What is serial in the bytes one thread reads, heads and
 // exceptions, but for patches, which a warp reads together.
-#include "stream.h"
+#include "packed_stream.h"
 
 struct Vector {
   u64 times, values;             // where its stream of timestamps and its column of values begin, in bytes

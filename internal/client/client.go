@@ -3,51 +3,94 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"gnocco/internal/keystone"
 )
 
 // Client sends requests to one server. It may be used by several goroutines.
 type Client struct {
-	base string // without a slash at its end
-	user string
-	http *http.Client
+	base    string // without a slash at its end
+	options Options
+	tokens  *keystone.Tokens // nil: no tokens of Keystone are sent
+	http    *http.Client
 }
 
-// New returns a client of the API at base, like "http://127.0.0.1:8041" or with a prefix below that, as this user. A user
-// that is part of the URL goes before. No request is sent yet.
-func New(base, user string) (*Client, error) {
+// New returns a client of the API at base, like "http://127.0.0.1:8041" or with a prefix below that. No request is sent
+// yet.
+func New(base string, options Options) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, fmt.Errorf("client: %w", withoutPassword(err))
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("client: %q is not an http URL", base)
+		return nil, fmt.Errorf("client: %q is not an http URL", u.Redacted())
 	}
 	if u.User != nil {
-		user = u.User.Username()
+		options.User = u.User.Username()
+		if password, ok := u.User.Password(); ok {
+			options.Password = password
+		}
 		u.User = nil
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
 	transport.DisableCompression = true
-	return &Client{
-		base: strings.TrimRight(u.String(), "/"),
-		user: user,
-		http: &http.Client{Transport: transport, Timeout: time.Minute},
-	}, nil
+	if options.CAs != nil {
+		transport.TLSClientConfig = &tls.Config{RootCAs: options.CAs}
+	}
+	c := &Client{
+		base:    strings.TrimRight(u.String(), "/"),
+		options: options,
+		http:    &http.Client{Transport: transport, Timeout: time.Minute, CheckRedirect: keepToken},
+	}
+	if options.Token == "" && options.User == "" && options.KeystoneURL != "" {
+		tokens, err := keystone.TokensURL(options.KeystoneURL)
+		if err != nil {
+			return nil, fmt.Errorf("client: %w", err)
+		}
+		c.tokens = keystone.NewTokens(tokens, options.Account, c.http)
+	}
+	return c, nil
+}
+
+// withoutPassword returns the error of url.Parse without the URL, which may hold a password.
+func withoutPassword(err error) error {
+	var parse *url.Error
+	if errors.As(err, &parse) {
+		return fmt.Errorf("the URL cannot be read: %w", parse.Err)
+	}
+	return err
+}
+
+// tokenHeader is where a token is sent.
+const tokenHeader = "X-Auth-Token"
+
+// keepToken keeps the token from other hosts: net/http passes on to them headers that it does not know as credentials.
+func keepToken(request *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("stopped after 10 redirects")
+	}
+	first := via[0].URL
+	if request.URL.Hostname() != first.Hostname() || first.Scheme == "https" && request.URL.Scheme != "https" {
+		request.Header.Del(tokenHeader)
+	}
+	return nil
 }
 
 // URL returns the address of a path below the base.
 func (c *Client) URL(path string) string { return c.base + path }
 
-// Do sends a request with body as JSON, none if nil, and decodes the answer into answer, unless nil. An answer of 400 and
-// above is a *StatusError.
+// Do sends a request with body as JSON, none if nil, and decodes the answer into answer, unless nil. An answer of 400
+// and above is a *StatusError.
 func (c *Client) Do(ctx context.Context, method, path string, body, answer any) error {
 	var encoded []byte
 	if body != nil {
@@ -59,12 +102,36 @@ func (c *Client) Do(ctx context.Context, method, path string, body, answer any) 
 	return c.send(ctx, method, path, encoded, answer)
 }
 
+// send asks once more, with another token, if the one that Keystone gave earlier is refused.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, answer any) error {
+	refused := ""
+	for {
+		token := c.options.Token
+		if c.tokens != nil {
+			var err error
+			if token, err = c.tokens.Get(ctx, time.Now(), refused); err != nil {
+				return fmt.Errorf("client: %w", err)
+			}
+		}
+		err := c.sendAs(ctx, token, method, path, body, answer)
+		if c.tokens == nil || refused != "" || !hasStatus(err, http.StatusUnauthorized) {
+			return err
+		}
+		refused = token
+	}
+}
+
+// sendAs sends the request with a token, or if that is "", as the user.
+func (c *Client) sendAs(ctx context.Context, token, method, path string, body []byte, answer any) error {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("client: %w", err)
 	}
-	request.SetBasicAuth(c.user, "")
+	if token != "" {
+		request.Header.Set(tokenHeader, token)
+	} else {
+		request.SetBasicAuth(c.options.User, c.options.Password)
+	}
 	request.Header.Set("Accept", "application/json")
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -76,7 +143,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, ans
 	defer response.Body.Close()
 	if response.StatusCode >= http.StatusBadRequest {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
-		return newStatusError(request, response.StatusCode, text)
+		return newStatusError(request, response, text)
 	}
 	if answer == nil {
 		_, err = io.Copy(io.Discard, response.Body) // so that the connection is used again

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"gnocco/internal/client"
+	"gnocco/internal/keystone"
 )
 
-// The calls that need a Gnocchi to answer are tested with the commands that make them; here is what only a server that misbehaves
-// shows.
+// The calls that need a Gnocchi to answer are tested with the commands that make them; here is what only a server that
+// misbehaves shows.
 func TestSendMeasuresTriesAgain(t *testing.T) {
 	f := func(wantRequests int, wantError string, statuses ...int) {
 		t.Helper()
@@ -43,7 +45,7 @@ func TestSendMeasuresTriesAgain(t *testing.T) {
 			w.WriteHeader(http.StatusAccepted)
 		}))
 		defer server.Close()
-		c, err := client.New(server.URL+"/below/", "somebody")
+		c, err := client.New(server.URL+"/below/", client.Options{User: "somebody"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +67,7 @@ func TestSendMeasuresTriesAgain(t *testing.T) {
 func TestStatusErrorOfText(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	c, err := client.New(strings.Replace(server.URL, "//", "//me:secret@", 1), "")
+	c, err := client.New(strings.Replace(server.URL, "//", "//me:secret@", 1), client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,98 @@ func TestStatusErrorOfText(t *testing.T) {
 	if !errors.As(err, &answer) || answer.Status != http.StatusNotFound || answer.Description != "404 page not found" || strings.Contains(err.Error(), "secret") {
 		t.Fatalf("got %v", err)
 	}
-	if _, err := client.New("gnocco", ""); err == nil {
+	if _, err := client.New("gnocco", client.Options{}); err == nil {
 		t.Error("a URL without a scheme was taken")
+	}
+}
+
+// A token is got once, again before its end, and once more where the server refuses it; what was refused twice is an
+// error.
+func TestTokens(t *testing.T) {
+	var lasting atomic.Int64 // seconds
+	lasting.Store(3600)
+	var given, requests atomic.Int32
+	var accepted atomic.Pointer[string]
+	keystoneServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Subject-Token", fmt.Sprintf("t%d", given.Add(1)))
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprintf(w, `{"token":{"expires_at":%q}}`, time.Now().Add(time.Duration(lasting.Load())*time.Second).UTC().Format(time.RFC3339Nano))
+	}))
+	defer keystoneServer.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		if _, _, basic := r.BasicAuth(); basic || string(body) != `"x"` {
+			t.Errorf("basic %v, body %s", basic, body)
+		}
+		if want := accepted.Load(); want != nil && r.Header.Get("X-Auth-Token") != *want {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, `{}`)
+	}))
+	defer server.Close()
+	c, err := client.New(server.URL, client.Options{KeystoneURL: keystoneServer.URL,
+		Account: keystone.Account{User: "u", Secret: func() (string, error) { return "s", nil }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(accepts string, wantGiven, wantRequests int32, wantStatus int) {
+		t.Helper()
+		accepted.Store(&accepts)
+		requests.Store(0)
+		err := c.Do(t.Context(), http.MethodPost, "/v1/metric", "x", nil)
+		var answer *client.StatusError
+		status := http.StatusOK
+		if errors.As(err, &answer) {
+			status = answer.Status
+		} else if err != nil {
+			t.Error(err)
+		}
+		if given.Load() != wantGiven || requests.Load() != wantRequests || status != wantStatus {
+			t.Errorf("token %s: %d tokens, want %d; %d requests, want %d; status %d", accepts, given.Load(), wantGiven, requests.Load(), wantRequests, status)
+		}
+	}
+	f("t1", 1, 1, http.StatusOK)
+	f("t1", 1, 1, http.StatusOK)
+	f("t2", 2, 2, http.StatusOK) // the first was revoked
+	f("none", 3, 2, http.StatusUnauthorized)
+	lasting.Store(30) // about to end
+	f("t4", 4, 2, http.StatusOK)
+	f("t5", 5, 1, http.StatusOK)
+}
+
+// Another host that the server points to sees no token.
+func TestTokenStaysWithHost(t *testing.T) {
+	var seen atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen.Store(r.Header.Get("X-Auth-Token") != "")
+		fmt.Fprint(w, `{}`)
+	}))
+	defer other.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/here" {
+			http.Redirect(w, r, other.URL, http.StatusFound)
+			return
+		}
+		http.Redirect(w, r, strings.Replace(other.URL, "127.0.0.1", "localhost", 1), http.StatusFound)
+	}))
+	defer server.Close()
+	c, err := client.New(server.URL, client.Options{Token: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"/here": true, "/there": false} {
+		if err := c.Do(t.Context(), http.MethodGet, path, nil, nil); err != nil || seen.Load() != want {
+			t.Errorf("%s: token seen %v, %v", path, seen.Load(), err)
+		}
+	}
+}
+
+func TestURLErrorHasNoPassword(t *testing.T) {
+	for _, base := range []string{"http://me:s3cret@host:port", "ftp://me:s3cret@host", "http://me:s3 cret@host"} {
+		if _, err := client.New(base, client.Options{}); err == nil || strings.Contains(err.Error(), "cret") {
+			t.Errorf("%s: %v", base, err)
+		}
 	}
 }

@@ -15,8 +15,8 @@ const (
 	tries      = 7 // over 6.3 s in all
 )
 
-// SendMeasures posts a batch: {metric UUID: [{"timestamp", "value"}]}, as JSON. When the server is not reached, or busy, it
-// tries again for some seconds: measures sent twice count once.
+// SendMeasures posts a batch: {metric UUID: [{"timestamp", "value"}]}, as JSON. When the server is not reached, or
+// busy, it tries again for some seconds: measures sent twice count once.
 func (c *Client) SendMeasures(ctx context.Context, batch []byte) error {
 	for try, wait := 1, firstPause; ; try, wait = try+1, 2*wait {
 		err := c.send(ctx, http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
@@ -29,7 +29,7 @@ func (c *Client) SendMeasures(ctx context.Context, batch []byte) error {
 	}
 }
 
-// mayPass tells whether the same request may succeed later.
+// mayPass reports whether the same request may succeed later.
 func mayPass(err error) bool {
 	var answer *StatusError
 	if !errors.As(err, &answer) {

@@ -18,7 +18,8 @@ func (c *Client) EnsureArchivePolicy(ctx context.Context, name string, policy an
 	return err
 }
 
-// EnsureResource returns the UUID of the generic resource id, which it creates if it is not there. The id may be any text.
+// EnsureResource returns the UUID of the generic resource id, which it creates if it is not there. The id may be any
+// text.
 func (c *Client) EnsureResource(ctx context.Context, id string) (string, error) {
 	var resource struct {
 		ID string `json:"id"`
@@ -34,8 +35,8 @@ func (c *Client) EnsureResource(ctx context.Context, id string) (string, error) 
 	return resource.ID, err
 }
 
-// EnsureMetrics returns the UUIDs of all metrics of a resource by their names. Those of names that are not there it creates
-// with the archive policy; "" leaves the choice to the server's rules.
+// EnsureMetrics returns the UUIDs of all metrics of a resource by their names. Those of names that are not there it
+// creates with the archive policy; "" leaves the choice to the server's rules.
 func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []string, archivePolicy string) (map[string]string, error) {
 	path := "/v1/resource/generic/" + url.PathEscape(resource) + "/metric"
 	ids, err := c.metrics(ctx, path)

@@ -13,6 +13,7 @@ type StatusError struct {
 	Method, URL string
 	Status      int
 	Description string // what the server says about it
+	Challenge   string // of 401: how the server wants to be asked, if it says so
 }
 
 func (e *StatusError) Error() string {
@@ -20,8 +21,9 @@ func (e *StatusError) Error() string {
 }
 
 // newStatusError takes the description out of the body, which is text where something before the API has answered.
-func newStatusError(request *http.Request, status int, body []byte) *StatusError {
-	e := &StatusError{Method: request.Method, URL: request.URL.Redacted(), Status: status}
+func newStatusError(request *http.Request, response *http.Response, body []byte) *StatusError {
+	e := &StatusError{Method: request.Method, URL: request.URL.Redacted(), Status: response.StatusCode,
+		Challenge: response.Header.Get("WWW-Authenticate")}
 	var answer struct {
 		Description json.RawMessage `json:"description"`
 	}
@@ -33,7 +35,7 @@ func newStatusError(request *http.Request, status int, body []byte) *StatusError
 	return e
 }
 
-// hasStatus tells whether err is an answer with this status.
+// hasStatus reports whether err is an answer with this status.
 func hasStatus(err error, status int) bool {
 	var answer *StatusError
 	return errors.As(err, &answer) && answer.Status == status

@@ -139,9 +139,9 @@ func linkCount(dir string, _ *Options) (Verdict, string, error) {
 // longestStale is how long all reads may meet files that have just been replaced.
 const longestStale = 5 * time.Second
 
-// isReplaced tells whether an error says that what a name led to is gone. GlusterFS by FUSE answers so many times on a busy
-// machine, opening (stale handle) or reading what was opened (no such file). It is an error, after which one looks again, and
-// not half a file; a name that leads nowhere would be another matter. Nothing that we read is ever replaced.
+// isReplaced reports whether an error says that what a name led to is gone. GlusterFS by FUSE answers so many times on a
+// busy machine, opening (stale handle) or reading what was opened (no such file). It is an error, after which one looks
+// again, and not half a file; a name that leads nowhere would be another matter. Nothing that we read is ever replaced.
 func isReplaced(err error) bool {
 	var failed *os.PathError
 	return errors.Is(err, unix.ESTALE) || errors.As(err, &failed) && failed.Op == "read" && errors.Is(err, unix.ENOENT)

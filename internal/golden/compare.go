@@ -8,8 +8,8 @@ import (
 )
 
 // How far std may lie from Gnocchi's: a share of itself, and units in the last place of the largest value, because the
-// rounding of the running sum is of that size (rule 8 of carbonara/doc.go). The vectors come to 4.2 units at most, where
-// the same inexact value comes 60 times; series with any spread stay below 2.
+// rounding of the running sum is of that size (rule 8 of carbonara/doc.go). The vectors come to 4.2 units at most,
+// where the same inexact value comes 60 times; series with any spread stay below 2.
 const (
 	stdRelative = 1e-12
 	stdUnits    = 8
@@ -37,7 +37,7 @@ func Compare(method carbonara.Method, want, got Answer, largest float64) error {
 	return nil
 }
 
-// Equal tells whether got is as good as want, in the sense of Compare.
+// Equal reports whether got is as good as want, in the sense of Compare.
 func Equal(method carbonara.Method, want, got, largest float64) bool {
 	if math.Float64bits(want) == math.Float64bits(got) || want != want && got != got {
 		return true

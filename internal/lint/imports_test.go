@@ -7,36 +7,73 @@ import (
 	"testing"
 )
 
-// layers says which packages of ours those below a folder may import; the longest folder that fits counts. Packages below one
-// folder may import each other, unless a longer entry says otherwise. "*" is any.
-var layers = map[string][]string{
-	".":                 {},
-	"carbonara":         {},
-	"model":             {"carbonara"},
-	"storage":           {"model", "carbonara", "internal"},
-	"metricd":           {"storage", "model", "carbonara", "internal"},
-	"statsd":            {"storage", "model", "carbonara", "internal"},
-	"api":               {"api", ".", "storage", "model", "carbonara", "correlate", "internal", "web"},
-	"api/aggregates":    {"model", "carbonara"},
-	"api/influxdb":      {"carbonara"},
-	"api/measures":      {"model", "carbonara"},
-	"api/prometheus":    {"carbonara"},
-	"api/viewer":        {},
-	"gpu":               {"carbonara", "correlate"},
-	"correlate":         {"carbonara"},
-	"web":               {},
-	"internal":          {"model", "carbonara"},
-	"internal/peer":     {"storage", "model", "carbonara", "internal"},
-	"internal/server":   {"*"}, // wiring with several users
-	"internal/bench":    {"*"}, // runs and measures all of it
-	"internal/testnode": {"*"}, // all of it without HTTP, for tests
-	"cmd":               {"*"},
-	"tests":             {"*"},
-	"tools":             {"*"},
+// layers says which packages of ours those below a folder may import; the longest folder that fits counts. Packages
+// below one folder may import each other, unless a longer entry says otherwise. "*" is any.
+var layers = table(
+	".:",
+	"carbonara: internal/simd internal/decimal",
+	"model: carbonara internal/decimal",
+	"storage: model carbonara internal/budget",
+	"metricd: storage model carbonara internal/budget",
+	"ingest: internal/budget storage/incoming storage/index model carbonara",
+	"statsd: ingest storage/incoming storage/index model carbonara",
+	"query: internal/budget query/aggregates query/correlations query/postings query/promql model carbonara correlate",
+	"query/aggregates: model carbonara",
+	"query/correlations: query query/aggregates model carbonara correlate",
+	"query/postings: model carbonara",
+	"query/promql: internal/budget query query/postings model carbonara",
+	"cluster: cluster/peer cluster/datafolder query metricd storage model carbonara internal",
+	"cluster/datafolder: storage model",
+	"cluster/peer: storage model carbonara internal",
+	"api: . internal/version internal/budget api ingest query storage/incoming storage/index model carbonara correlate",
+	"api/auth: api/policy internal/keystone",
+	"api/influxdb: carbonara",
+	"api/measures: model carbonara internal/decimal",
+	"api/policy:",
+	"api/prometheus: carbonara",
+	"api/promql: model",
+	"api/text: model carbonara internal/decimal",
+	"api/viewer:",
+	"gpu/correlate: gpu/device gpu/kernels gpu/cu correlate",
+	"gpu/cu:",
+	"gpu/device: gpu/cu",
+	"gpu/kernels:",
+	"gpu/resample: gpu/device gpu/kernels gpu/cu carbonara",
+	"correlate: carbonara internal/decimal",
+	"bench: bench/pattern bench/report storage model internal",
+	"bench/correlation: bench/report correlate gpu/correlate gpu/device",
+	"bench/device: bench/pattern bench/report bench/device/kernels carbonara gpu/cu gpu/device gpu/resample query/aggregates",
+	"bench/formats: bench/pattern bench/report carbonara",
+	"bench/pattern:",
+	"bench/report: internal/version",
+	"internal: internal carbonara",
+	"internal/budget:",
+	"internal/keystone:",
+	"internal/simd:",
+	"internal/decimal:",
+	"internal/version:",
+	"internal/server: internal/version internal/budget internal/pause internal/shutdown api cluster correlate statsd storage/index",
+	"internal/testnode: *", // all of it without HTTP, for tests
+	"cmd: *",
+	"tests: *",
+	"tools: *",
+)
+
+// table parses rows of the form "folder: folder folder".
+func table(rows ...string) map[string][]string {
+	parsed := make(map[string][]string)
+	for _, row := range rows {
+		folder, allowed, _ := strings.Cut(row, ":")
+		parsed[folder] = strings.Fields(allowed)
+	}
+	return parsed
 }
 
-// below tells whether a folder is dir or lies below it.
+// below reports whether a folder is dir or lies below it.
 func below(folder, dir string) bool { return folder == dir || strings.HasPrefix(folder, dir+"/") }
+
+// helpsTests reports whether a folder holds a package for tests, such as gpu/cu/cutest.
+func helpsTests(folder string) bool { return strings.HasSuffix(folder, "test") }
 
 // layerOf returns the entry of layers that a folder falls under.
 func layerOf(folder string) (layer string, ok bool) {
@@ -68,12 +105,15 @@ func TestImportsPointDown(t *testing.T) {
 				continue
 			}
 			target, _ := layerOf(folder)
-			allowed := slices.ContainsFunc(layers[layer], func(dir string) bool { return dir == "*" || below(target, dir) })
+			allowed := slices.ContainsFunc(layers[layer], func(dir string) bool { return dir == "*" || below(folder, dir) })
 			if !allowed && target != layer {
 				t.Errorf("%s: package %s must not import %s", file.path, file.dir(), folder)
 			}
 			if strings.HasPrefix(folder, "cmd/") && !strings.HasPrefix(file.path, "cmd/") {
 				t.Errorf("%s: only commands import %s", file.path, folder)
+			}
+			if below(folder, "bench") && !below(file.dir(), "bench") && !below(file.dir(), "cmd/gnocco-bench") {
+				t.Errorf("%s: the server must not link %s", file.path, folder)
 			}
 		}
 	}
@@ -97,6 +137,24 @@ var forbidden = []struct {
 	{"github.com/go-chi/chi", "version 5 is what we use", nil},
 }
 
+// speaksHTTP are the packages that import net/http themselves; the others work without a request.
+var speaksHTTP = []string{"cluster", "cluster/peer", "internal/server", "internal/client", "internal/keystone", "internal/shutdown"}
+
+func TestHTTPStaysAtTheEdge(t *testing.T) {
+	for _, file := range files(t) {
+		dir := file.dir()
+		edge := slices.ContainsFunc([]string{"api", "bench", "cmd", "tests", "tools"}, func(top string) bool { return below(dir, top) })
+		if file.test || edge && !below(dir, "cmd/gnocco/internal/offline") || slices.Contains(speaksHTTP, dir) {
+			continue
+		}
+		for _, imported := range file.imports() {
+			if below(imported, "net/http") {
+				t.Errorf("%s: package %s must not import %s", file.path, dir, imported)
+			}
+		}
+	}
+}
+
 func TestNoForbiddenImports(t *testing.T) {
 	for _, file := range files(t) {
 		for _, imported := range file.imports() {
@@ -113,7 +171,7 @@ func TestNoForbiddenImports(t *testing.T) {
 // Settings come in by options: only commands look at the environment.
 func TestEnvironmentIsReadInCommands(t *testing.T) {
 	for _, file := range files(t) {
-		if file.test || below(file.dir(), "cmd") || below(file.dir(), "tools") {
+		if file.test || helpsTests(file.dir()) || below(file.dir(), "cmd") || below(file.dir(), "tools") {
 			continue
 		}
 		ast.Inspect(file.ast, func(node ast.Node) bool {

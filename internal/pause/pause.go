@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// For waits so long and returns nil, or returns the context's error once that ends before. No time, or less, is over at once.
+// For waits so long and returns nil, or returns the context's error once that ends before. No time, or less, is over at
+// once.
 func For(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -5,12 +5,13 @@ import (
 	"net"
 	"os"
 
-	"gnocco/api"
+	"gnocco/api/auth"
 	"gnocco/api/policy"
 )
 
-// auth returns how users are authenticated and the rules of what they may do.
-func (o *Options) auth() (api.Authenticator, *policy.Rules, error) {
+// auth returns the authenticator of users and the rules of their rights.
+func (o *Options) auth() (auth.Authenticator, *policy.Rules, error) {
+	o.Auth.ProxyHeaders = o.API.ProxyHeaders
 	authenticator, err := o.Auth.New(o.Logger)
 	if err != nil {
 		return nil, nil, err
@@ -29,18 +30,23 @@ func (o *Options) auth() (api.Authenticator, *policy.Rules, error) {
 	return authenticator, rules, nil
 }
 
-// warnOfBelief tells of modes that believe who a request says it is from, where requests come from other machines.
-func (o *Options) warnOfBelief(address net.Addr) {
+// warnOfExposure warns, if requests come from other machines, of what they send in clear and of a mode that believes the
+// user name in a request.
+func (o *Options) warnOfExposure(address net.Addr) {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || tcp.IP.IsLoopback() {
 		return
 	}
+	if o.TLS.Certificate == "" {
+		o.Logger.Warn("without TLS whoever listens in on the network reads passwords, tokens and measures: use --tls-cert and "+
+			"--tls-key, or listen on a loopback address behind a proxy that speaks TLS", "address", address.String())
+	}
 	switch mode := o.Auth.Mode; {
 	case mode == "" || mode == "basic":
-		o.Logger.Warn("mode basic checks no passwords: whoever reaches this address can be anyone, admin included; use mode htpasswd, "+
-			"or a proxy that checks", "address", address.String())
+		o.Logger.Warn("mode basic checks no passwords: whoever reaches this address can be anyone, admin included; "+
+			"use mode htpasswd, or a proxy that checks", "address", address.String())
 	case mode == "remoteuser", mode == "keystone" && o.Auth.KeystoneURL == "":
-		o.Logger.Warn("who sends a request is told by its headers: let none but the proxy that sets them reach this address",
+		o.Logger.Warn("headers name the user of a request: let none but the proxy that sets them reach this address",
 			"mode", mode, "address", address.String())
 	}
 }

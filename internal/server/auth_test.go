@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
+	"gnocco/api/auth"
+	"gnocco/cluster"
 	"gnocco/internal/server"
 )
 
-// Modes and rules reach the API; what is wrong with them ends the start, after which nothing is held.
+// Modes and rules reach the API. A fault in them ends the start, after which nothing is held.
 func TestServerAuth(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -24,7 +25,7 @@ func TestServerAuth(t *testing.T) {
 	data := filepath.Join(dir, "data")
 	fails := func(want string, o server.Options) {
 		t.Helper()
-		o.Data, o.Sacks, o.Listen = data, 2, "127.0.0.1:0"
+		o.Cluster.Data, o.Cluster.Sacks, o.Listen = data, 2, "127.0.0.1:0"
 		s, err := server.Start(t.Context(), o)
 		if err == nil {
 			stop(t, s)
@@ -34,12 +35,12 @@ func TestServerAuth(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	fails("is none of basic", server.Options{Auth: api.AuthOptions{Mode: "none"}})
-	fails("not hashed by bcrypt", server.Options{Auth: api.AuthOptions{Mode: "htpasswd", HtpasswdFile: file("users", "jd:pw\n")}})
+	fails("is none of basic", server.Options{Auth: auth.Options{Mode: "none"}})
+	fails("not hashed by bcrypt", server.Options{Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: file("users", "jd:pw\n")}})
 	fails("no such file", server.Options{PolicyFile: filepath.Join(dir, "absent.yaml")})
 	fails(`rule "get status": expected a check`, server.Options{PolicyFile: file("bad.yaml", "get status: admin\n")})
 
-	s := start(t, server.Options{Data: data, Sacks: 2, Auth: api.AuthOptions{Mode: "remoteuser", RemoteUserHeader: "X-Who"},
+	s := start(t, server.Options{Cluster: cluster.Options{Data: data, Sacks: 2}, Auth: auth.Options{Mode: "remoteuser", RemoteUserHeader: "X-Who"},
 		PolicyFile: file("good.yaml", "get status: user:jd\n")})
 	defer stop(t, s)
 	for user, want := range map[string]int{"jd": http.StatusOK, "admin": http.StatusForbidden, "": http.StatusUnauthorized} {

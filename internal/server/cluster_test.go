@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"gnocco/cluster"
+	"gnocco/cluster/peer"
 	"gnocco/internal/client"
 	"gnocco/internal/server"
 )
@@ -57,7 +59,7 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 
 func clientOf(t *testing.T, s *server.Server) *client.Client {
 	t.Helper()
-	c, err := client.New(s.URL(), "admin")
+	c, err := client.New(s.URL(), client.Options{User: "admin"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +70,10 @@ func clientOf(t *testing.T, s *server.Server) *client.Client {
 func TestAnyProcessAnswers(t *testing.T) {
 	cert, key := certificate(t)
 	data := filepath.Join(t.TempDir(), "data")
-	options := func(role server.Role) server.Options {
-		return server.Options{Data: data, Role: role, Sacks: 8, PeerCert: cert, PeerCertKey: key, PeerCA: cert}
+	options := func(role cluster.Role) server.Options {
+		return server.Options{Cluster: cluster.Options{Data: data, Role: role, Sacks: 8, PeerTLS: peer.TLSFiles{Certificate: cert, Key: key, Authority: cert}}}
 	}
-	servers := []*server.Server{start(t, options(server.RoleBoth)), start(t, options(server.RoleBoth)), start(t, options(server.RoleAPI))}
+	servers := []*server.Server{start(t, options(cluster.RoleBoth)), start(t, options(cluster.RoleBoth)), start(t, options(cluster.RoleAPI))}
 	for _, s := range servers {
 		defer stop(t, s)
 	}
@@ -142,7 +144,7 @@ func TestAnyProcessAnswers(t *testing.T) {
 		}
 	}
 
-	// What is passed on looks as if it were answered here.
+	// An answer that is passed on looks like one from here.
 	for _, s := range servers {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric", strings.NewReader(`{"archive_policy_name": "p"}`))
 		if err != nil {
@@ -184,14 +186,14 @@ func TestAnyProcessAnswers(t *testing.T) {
 	}
 }
 
-// What redundant metrics take is counted wherever they lie, and whoever is asked.
+// The bytes of redundant metrics are counted wherever they lie, by every process.
 func TestRedundantMetricsOfACluster(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	var clients []*client.Client
-	for _, role := range []server.Role{server.RoleBoth, server.RoleMetricd, server.RoleAPI} {
-		s := start(t, server.Options{Data: data, Role: role, Sacks: 8, CheckpointInterval: 50 * time.Millisecond})
+	for _, role := range []cluster.Role{cluster.RoleBoth, cluster.RoleMetricd, cluster.RoleAPI} {
+		s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: role, Sacks: 8, CheckpointInterval: 50 * time.Millisecond}})
 		defer stop(t, s)
-		if role != server.RoleMetricd {
+		if role != cluster.RoleMetricd {
 			clients = append(clients, clientOf(t, s))
 		}
 	}
@@ -266,7 +268,7 @@ func TestRedundantMetricsOfACluster(t *testing.T) {
 func TestOptionsOfACluster(t *testing.T) {
 	fails := func(want string, o server.Options) {
 		t.Helper()
-		o.Data, o.Listen = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0"
+		o.Cluster.Data, o.Listen = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0"
 		s, err := server.Start(t.Context(), o)
 		if err == nil {
 			stop(t, s)
@@ -275,29 +277,29 @@ func TestOptionsOfACluster(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	fails(`no role "both"`, server.Options{Role: "both"})
-	fails("a certificate, its key and an authority", server.Options{PeerCert: "cert.pem"})
-	fails("certificate for other processes", server.Options{PeerCert: "a", PeerCertKey: "b", PeerCA: "c"})
-	fails("on all addresses", server.Options{PeerListen: ":0"})
-	fails("TTL", server.Options{LeaseTTL: time.Millisecond})
-	fails(`coordination is "zookeeper://z"`, server.Options{Coordination: "zookeeper://z"})
-	fails("node is called", server.Options{Node: "a/b"})
+	fails(`no role "both"`, server.Options{Cluster: cluster.Options{Role: "both"}})
+	fails("a certificate, its key and an authority", server.Options{Cluster: cluster.Options{PeerTLS: peer.TLSFiles{Certificate: "cert.pem"}}})
+	fails("certificate for other processes", server.Options{Cluster: cluster.Options{PeerTLS: peer.TLSFiles{Certificate: "a", Key: "b", Authority: "c"}}})
+	fails("on all addresses", server.Options{Cluster: cluster.Options{PeerListen: ":0"}})
+	fails("TTL", server.Options{Cluster: cluster.Options{LeaseTTL: time.Millisecond}})
+	fails(`coordination is "zookeeper://z"`, server.Options{Cluster: cluster.Options{Coordination: "zookeeper://z"}})
+	fails("node is called", server.Options{Cluster: cluster.Options{Node: "a/b"}})
 }
 
 // Processes that would not know of each other are kept apart.
 func TestCoordinationIsTheSameForAll(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	stop(t, start(t, server.Options{Data: data, Sacks: 2}))
-	_, err := server.Start(t.Context(), server.Options{Data: data, Listen: "127.0.0.1:0", Coordination: "etcd://127.0.0.1:1"})
+	stop(t, start(t, server.Options{Cluster: cluster.Options{Data: data, Sacks: 2}}))
+	_, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, Coordination: "etcd://127.0.0.1:1"}, Listen: "127.0.0.1:0"})
 	if err == nil || !strings.Contains(err.Error(), "know each other by file, not by etcd") {
 		t.Error(err)
 	}
 }
 
-// The sacks' holders do the work that the index's holder keeps, and who holds the index next goes on with it.
-func TestReaggregationInACluster(t *testing.T) {
+// The sacks' holders do the rebuilds that the index's holder keeps, and the next holder of the index goes on with them.
+func TestRebuildInACluster(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	options := server.Options{Data: data, Role: server.RoleBoth, Sacks: 8}
+	options := server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleBoth, Sacks: 8}}
 	first, second := start(t, options), start(t, options)
 	defer stop(t, second)
 	c := clientOf(t, second)
@@ -338,7 +340,7 @@ func TestReaggregationInACluster(t *testing.T) {
 				State           string
 				Changed, Failed int
 			}
-			err := c.Do(t.Context(), http.MethodGet, "/v1/reaggregation", nil, &jobs) // 503 while nobody holds the index
+			err := c.Do(t.Context(), http.MethodGet, "/v1/rebuild", nil, &jobs) // 503 while nobody holds the index
 			if err == nil && len(jobs) == 1 && jobs[0].State == "done" {
 				if jobs[0].Failed > 0 || jobs[0].Changed > len(ids) {
 					t.Fatal(jobs)
@@ -347,17 +349,17 @@ func TestReaggregationInACluster(t *testing.T) {
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		t.Fatal("the reaggregation does not end")
+		t.Fatal("the rebuild does not end")
 	}
 	for _, id := range ids {
 		want(id, 1, 1, 2, 4)
 	}
-	do(http.MethodPatch, "/v1/archive_policy/p?reaggregate=true", map[string]any{"definition": definition{{"granularity": 1}, {"granularity": 60}}}, nil)
+	do(http.MethodPatch, "/v1/archive_policy/p?rebuild=true", map[string]any{"definition": definition{{"granularity": 1}, {"granularity": 60}}}, nil)
 	wait()
 	for _, id := range ids {
 		want(id, 60, 3, 4)
 	}
-	do(http.MethodPatch, "/v1/archive_policy/p?reaggregate=true", map[string]any{"definition": definition{{"granularity": 60}, {"granularity": 300}}}, nil)
+	do(http.MethodPatch, "/v1/archive_policy/p?rebuild=true", map[string]any{"definition": definition{{"granularity": 60}, {"granularity": 300}}}, nil)
 	stop(t, first)
 	wait()
 	do(http.MethodPost, "/v1/batch/metrics/measures", map[string]any{ids[0]: []map[string]any{{"timestamp": 1_700_000_110, "value": 8}}}, nil)

@@ -1,34 +1,39 @@
 package server
 
-// memory says what the limit is spent on.
-type memory struct {
-	blocks  int64 // bytes of the block cache that all stores share
-	heads   int64 // bytes of measures that are not in a checkpoint yet
-	tail    int   // bytes of measures just accepted that workers need not read back
-	lookups int   // metrics kept by the index
-	known   int   // metrics kept by their names in other databases' protocols
-}
+import "gnocco/cluster"
 
 const (
-	lookupBytes = 200 // about what a metric takes in the index's cache
-	knownBytes  = 200 // about what a name takes beside it
+	lookupBytes = 200 // of a metric in the index's cache, about
+	knownBytes  = 200 // of a name beside it, about
 )
 
-// divideMemory gives a quarter each to blocks, heads and lookups and an eighth to the tail, a sixteenth to names. The rest is for what grows with
-// the requests in flight.
-func divideMemory(limit int64) memory {
-	return memory{
-		blocks:  limit / 4,
-		heads:   limit / 4,
-		tail:    int(limit / 8),
-		lookups: int(limit / 4 / lookupBytes),
-		known:   int(limit / 16 / knownBytes),
+// memoryShares are the parts of the memory limit.
+type memoryShares struct {
+	stores       cluster.Memory
+	knownMetrics int
+	requests     int64 // the budget that requests share
+
+	labels  int64 // of series, for PromQL, once somebody asks for them; of the budget of requests
+	samples int   // that a query in PromQL may hold
+}
+
+// sampleBytes is what a query in PromQL holds of a sample.
+const sampleBytes = 16
+
+// divideMemory divides the limit. A sixth is nobody's: checkpoints and flushes work in it, and the garbage collector.
+func divideMemory(limit int64) memoryShares {
+	part := limit / 32
+	return memoryShares{
+		requests: 12 * part,
+		stores: cluster.Memory{
+			BlockBytes:    6 * part,
+			MemTableBytes: 4 * part, // of BlockBytes
+			HeadBytes:     4 * part,
+			RecentBytes:   int(2 * part),
+			Lookups:       int(2 * part / lookupBytes),
+		},
+		knownMetrics: int(part / knownBytes),
+		labels:       4 * part,
+		samples:      int(4 * part / sampleBytes),
 	}
 }
-
-// The file cache keeps tables open. Linux allows a process 1,024 files at first, and Go raises that to the hard limit; a half
-// of the smaller is left for connections and logs.
-const (
-	openFiles       = 512
-	fileCacheShards = 8
-)

@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"gnocco/api"
+	"gnocco/cluster"
 	"gnocco/internal/client"
 	"gnocco/internal/server"
 )
 
 func start(t *testing.T, options server.Options) *server.Server {
 	t.Helper()
-	options.Listen, options.MinFreeBytes = "127.0.0.1:0", 1<<20
+	options.Listen, options.Cluster.MinFreeBytes = "127.0.0.1:0", 1<<20
 	s, err := server.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -36,8 +38,8 @@ func stop(t *testing.T, s *server.Server) {
 func TestServerStartsAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	for round := range 3 {
-		s := start(t, server.Options{Data: dir, Sacks: 2, SkipDefaultPolicies: true})
-		c, err := client.New(s.URL(), "admin")
+		s := start(t, server.Options{Cluster: cluster.Options{Data: dir, Sacks: 2, SkipDefaultPolicies: true}})
+		c, err := client.New(s.URL(), client.Options{User: "admin"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,13 +61,13 @@ func TestServerStartsAgain(t *testing.T) {
 // A start that fails must leave nothing held: the next one works.
 func TestServerStartFailsCleanly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	stop(t, start(t, server.Options{Data: dir, Sacks: 2}))
+	stop(t, start(t, server.Options{Cluster: cluster.Options{Data: dir, Sacks: 2}}))
 	fails := func(want string, options server.Options) {
 		t.Helper()
 		if options.Listen == "" {
 			options.Listen = "127.0.0.1:0"
 		}
-		options.Data = dir
+		options.Cluster.Data = dir
 		if s, err := server.Start(t.Context(), options); err == nil {
 			stop(t, s)
 			t.Errorf("started, want %q", want)
@@ -73,11 +75,11 @@ func TestServerStartFailsCleanly(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	other := start(t, server.Options{Data: t.TempDir()})
+	other := start(t, server.Options{Cluster: cluster.Options{Data: t.TempDir()}})
 	defer stop(t, other)
 	fails("address already in use", server.Options{Listen: strings.TrimPrefix(other.URL(), "http://")})
-	fails("Prefix", server.Options{Prefix: "gnocchi"})
-	fails("made with 2 sacks, which only gnocco sacks makes 3", server.Options{Sacks: 3})
+	fails("Prefix", server.Options{API: api.Settings{Prefix: "gnocchi"}})
+	fails("made with 2 sacks, which only gnocco sacks makes 3", server.Options{Cluster: cluster.Options{Sacks: 3}})
 
 	file := func(name string) (restore func(), write func(string)) {
 		t.Helper()
@@ -115,16 +117,16 @@ func TestServerStartFailsCleanly(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	stop(t, start(t, server.Options{Data: dir}))
+	stop(t, start(t, server.Options{Cluster: cluster.Options{Data: dir}}))
 }
 
 func TestServerTellsWhyItStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := server.Start(ctx, server.Options{Data: t.TempDir(), Listen: "127.0.0.1:0"}); !errors.Is(err, context.Canceled) {
+	if _, err := server.Start(ctx, server.Options{Cluster: cluster.Options{Data: t.TempDir()}, Listen: "127.0.0.1:0"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("started with a context that has ended: %v", err)
 	}
-	if _, err := server.Start(t.Context(), server.Options{Sacks: -1, Workers: -1}); err == nil ||
+	if _, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Sacks: -1, Workers: -1}}); err == nil ||
 		!strings.Contains(err.Error(), "no data folder") || !strings.Contains(err.Error(), "workers is negative") {
 		t.Errorf("not every fault is told: %v", err)
 	}

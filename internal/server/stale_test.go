@@ -10,15 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"gnocco/cluster"
 	"gnocco/internal/server"
 )
 
-// Who allows it gets what the disk has while nobody holds the sacks, told how old that is; others a 503; and all what is fresh
-// as soon as somebody does.
+// While no process holds the sacks, a client that allows stale answers reads the disk and learns its age; others get a
+// 503. Once a process holds them, all clients read fresh aggregates.
 func TestStaleReads(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	workers := func() *server.Server { return start(t, server.Options{Data: data, Role: server.RoleMetricd, Sacks: 4}) }
-	apis := []*server.Server{start(t, server.Options{Data: data, Role: server.RoleAPI, Sacks: 4}), start(t, server.Options{Data: data, Role: server.RoleAPI, Sacks: 4})}
+	workers := func() *server.Server {
+		return start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleMetricd, Sacks: 4}})
+	}
+	apis := []*server.Server{start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 4}}), start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 4}})}
 	for _, s := range apis {
 		defer stop(t, s)
 	}

@@ -7,35 +7,38 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"gnocco/cluster"
 	"gnocco/statsd"
+	"gnocco/storage/index"
 )
 
-// statsdListener takes statsd's messages while this process holds the index: it makes metrics as they come.
+// statsdListener takes statsd's messages while this process holds the index, since a message may make a metric.
 type statsdListener struct {
 	mu     sync.Mutex
 	server *statsd.Server // nil for none
 }
 
-// start listens, if that is wanted.
-func (l *statsdListener) start(ctx context.Context, n *node, index *localIndex, registerer prometheus.Registerer) error {
-	if n.options.Statsd == nil {
+// start listens, if the options say so.
+func (l *statsdListener) start(ctx context.Context, p *cluster.Process, o *Options, store *index.Store,
+	registerer prometheus.Registerer) error {
+	if o.Statsd == nil {
 		return nil
 	}
-	o := *n.options.Statsd
-	o.Index, o.Incoming, o.Sacks = index.Store, n.incoming, n.cluster.Sacks
-	o.Logger, o.Registerer = n.options.Logger, registerer
-	server, err := statsd.Start(ctx, o)
+	options := *o.Statsd
+	options.Index, options.Incoming, options.Sacks = store, p.Incoming(), p.Sacks()
+	options.Logger, options.Registerer = o.Logger, registerer
+	server, err := statsd.Start(ctx, options)
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.server = server
-	n.options.Logger.Info("listening for statsd", "address", server.Addr().String())
+	o.Logger.Info("listening for statsd", "address", server.Addr().String())
 	return nil
 }
 
-// address returns where messages are taken, nil if they are not.
+// address returns the address of the listener, nil for none.
 func (l *statsdListener) address() net.Addr {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,11 +48,14 @@ func (l *statsdListener) address() net.Addr {
 	return l.server.Addr()
 }
 
+// close ends listening. Messages that were taken become measures before.
 func (l *statsdListener) close(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.server == nil {
 		return nil
 	}
-	return l.server.Close(ctx)
+	err := l.server.Close(ctx)
+	l.server = nil
+	return err
 }

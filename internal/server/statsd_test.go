@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"gnocco/cluster"
 	"gnocco/internal/client"
 	"gnocco/internal/server"
 	"gnocco/statsd"
 )
 
-// figures returns what the server tells Prometheus.
+// figures returns the server's metrics as Prometheus reads them.
 func figures(t *testing.T, s *server.Server) string {
 	t.Helper()
 	answer, err := http.Get(s.URL() + "/metrics")
@@ -29,10 +30,10 @@ func figures(t *testing.T, s *server.Server) string {
 	return string(text)
 }
 
-// What statsd's clients have sent is stored when the server stops, and is there after the next start.
+// Measures from statsd's clients are stored when the server stops, and are there after the next start.
 func TestServerTakesStatsd(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	s := start(t, server.Options{Data: dir, Sacks: 2, Statsd: &statsd.Options{Listen: "127.0.0.1:0", Creator: "admin", FlushInterval: time.Hour}})
+	s := start(t, server.Options{Cluster: cluster.Options{Data: dir, Sacks: 2}, Statsd: &statsd.Options{Listen: "127.0.0.1:0", Creator: "admin", FlushInterval: time.Hour}})
 	conn, err := net.Dial("udp", s.StatsdAddr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -48,9 +49,9 @@ func TestServerTakesStatsd(t *testing.T) {
 	}
 	stop(t, s)
 
-	s = start(t, server.Options{Data: dir})
+	s = start(t, server.Options{Cluster: cluster.Options{Data: dir}})
 	defer stop(t, s)
-	c, err := client.New(s.URL(), "admin")
+	c, err := client.New(s.URL(), client.Options{User: "admin"})
 	if err != nil {
 		t.Fatal(err)
 	}

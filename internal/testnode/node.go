@@ -25,6 +25,7 @@ type Options struct {
 	Heads           int
 	CheckpointBytes int64
 	Resampler       carbonara.Resampler
+	ClockError      func(clock uuid.UUID) time.Duration
 }
 
 // Node is the stores of one process.
@@ -65,7 +66,7 @@ func (n *Node) open() (err error) {
 	n.registry = prometheus.NewRegistry()
 	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
 		Heads: n.options.Heads, CheckpointBytes: n.options.CheckpointBytes, Index: n.Index,
-		Resampler: n.options.Resampler, Incoming: n.Incoming, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+		Resampler: n.options.Resampler, ClockError: n.options.ClockError, Incoming: n.Incoming, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	return err
 }
 

@@ -21,7 +21,7 @@ type Range struct {
 	kind      kind
 }
 
-// Holds tells whether a value, which is not null, is in the range.
+// Holds reports whether a value, which is not null, is in the range.
 func (r *Range) Holds(value any) bool {
 	if r.Prefix != "" {
 		return strings.HasPrefix(value.(string), r.Prefix)
@@ -114,7 +114,7 @@ func (s *Scope) memberBounds(c column, members []literal) *Bounds {
 	return b
 }
 
-// creatorBounds are those of a user, who is the creator up to the first colon.
+// creatorBounds are the bounds of a user: the creator up to the first colon.
 func (s *Scope) creatorBounds(user literal) *Bounds {
 	value, err := s.value(derivedColumns["created_by_user_id"], user)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // Scope is what names and values of a filter or an order are understood by.
 type Scope struct {
 	Type    *model.ResourceType
-	Creator string              // who asks: a text compared with an ID stands for their resource
+	Creator string              // of the request: a text compared with an ID stands for their resource
 	Now     carbonara.Timestamp // that relative times count from
 	History bool                // past states are searched, too: they have a revision and its end
 }

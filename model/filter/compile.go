@@ -21,11 +21,8 @@ type Filter struct {
 // condition is a part of a filter, ready to be asked.
 type condition func(*model.Resource) truth
 
-// Matches tells whether r is one of those that the filter is after.
+// Matches reports whether the filter holds for r.
 func (f *Filter) Matches(r *model.Resource) bool { return f.holds == nil || f.holds(r) == yes }
-
-// MatchesAll tells whether the filter lets everything through.
-func (f *Filter) MatchesAll() bool { return f.holds == nil }
 
 // Type returns the type that the filter was compiled for.
 func (f *Filter) Type() *model.ResourceType { return f.kind }
@@ -33,8 +30,8 @@ func (f *Filter) Type() *model.ResourceType { return f.kind }
 // IDs returns the IDs of all resources that can match, ascending, if the filter names them; else ok is false.
 func (f *Filter) IDs() (ids []uuid.UUID, ok bool) { return f.ids, f.byID }
 
-// Compile checks e against a resource type and reads its values. It returns a *model.FieldError for fields that the type
-// does not have and values that do not fit.
+// Compile checks e against a resource type and reads its values. It returns a *model.FieldError for fields that the
+// type does not have and values that do not fit.
 func Compile(e *Expr, scope Scope) (*Filter, error) {
 	f := &Filter{kind: scope.Type}
 	if e == nil {
@@ -121,13 +118,13 @@ func (s *Scope) compileComparison(e *Expr) (condition, error) {
 	case nulls, e.op == opLike && c.kind != kindText:
 		return nil, invalidValue(c.name, e.values[0])
 	case e.op == opLike:
-		like := parsePattern(values[0].(string))
+		like := parsePattern(values[0].(string)).compile()
 		return known(c, func(value any) bool { return like.matches(value.(string)) }), nil
 	}
 	return comparison(c, e.op, values[0]), nil
 }
 
-// fits tells whether a derived column can be compared by op.
+// fits reports whether a derived column can be compared by op.
 func fits(c column, op operator) bool {
 	if c.kind == kindTimespan {
 		return op != opIn && op != opLike

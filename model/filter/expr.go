@@ -10,21 +10,19 @@ type Expr struct {
 	values   []literal // of a comparison: one, or those of "in"
 }
 
-// And returns a filter for what all of the given ones match; nil ones do not count.
-func And(all ...*Expr) *Expr {
-	e := &Expr{op: opAnd}
-	for _, part := range all {
-		if part != nil {
-			e.operands = append(e.operands, part)
-		}
+// Terms returns how many comparisons a resource is asked for at most.
+func (e *Expr) Terms() int {
+	if e == nil {
+		return 0
 	}
-	switch len(e.operands) {
-	case 0:
-		return nil
-	case 1:
-		return e.operands[0]
+	if len(e.operands) == 0 {
+		return 1
 	}
-	return e
+	terms := 0
+	for _, operand := range e.operands {
+		terms += operand.Terms()
+	}
+	return terms
 }
 
 // literal is a value as written: nil, a bool, a string or a number.

@@ -70,7 +70,7 @@ func (l *lexer) next() token {
 	return token{tokenBroken, rest, l.at}
 }
 
-// continues tells whether s begins with what would belong to a word, so that none ends before it.
+// continues reports whether s begins with a character of a word, so that no word ends before it.
 func continues(s string) bool { return wordToken.MatchString(s) || s != "" && s[0]-'0' < 10 }
 
 func (l *lexer) take(kind tokenKind, text string) token {

@@ -42,8 +42,8 @@ type sortKey struct {
 }
 
 // ParseOrder reads sort keys such as "started_at", "started_at:desc" and "ended_at:asc-nullsfirst". What they leave
-// equal is ordered by ID, then by the number of the state. Null counts as greater than all unless told otherwise. Errors
-// are *model.FieldError.
+// equal is ordered by ID, then by the number of the state. Null counts as greater than all unless told otherwise.
+// Errors are *model.FieldError.
 func ParseOrder(keys []string, scope Scope) (*Order, error) {
 	o := new(Order)
 	for _, text := range keys {
@@ -79,11 +79,6 @@ func ParseOrder(keys []string, scope Scope) (*Order, error) {
 
 func badSort(format string, args ...any) error {
 	return &model.FieldError{Field: "sort", Reason: "Invalid pagination: `" + fmt.Sprintf(format, args...) + "'"}
-}
-
-// ByID tells whether resources, each in one state, are in the ascending order of their IDs.
-func (o *Order) ByID() bool {
-	return len(o.keys) == 0 || o.keys[0].column.name == "id" && o.keys[0].sign > 0
 }
 
 // Compare is negative if a comes before b.

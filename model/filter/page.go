@@ -18,7 +18,7 @@ func NewPage[T any](compare func(a, b *T) int, limit int, after *T) *Page[T] {
 	return &Page[T]{items: pageHeap[T]{compare: compare}, limit: limit, after: after}
 }
 
-// Wants tells whether Add would keep an item.
+// Wants reports whether Add would keep an item.
 func (p *Page[T]) Wants(item *T) bool {
 	h := &p.items
 	if p.after != nil && h.compare(item, p.after) <= 0 {
@@ -41,7 +41,7 @@ func (p *Page[T]) Add(item *T) {
 	}
 }
 
-// Full tells whether what comes after all that was shown cannot matter any more.
+// Full reports whether the page is complete: an item behind those on it cannot matter any more.
 func (p *Page[T]) Full() bool { return p.limit > 0 && len(p.items.items) >= p.limit }
 
 // Items ends the page and returns what is on it, in order.

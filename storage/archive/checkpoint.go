@@ -62,26 +62,6 @@ func (c *Checkpoint) AppendRaw(metric uuid.UUID, keepFrom carbonara.Timestamp, t
 // pointDeletes is the number of splits up to which they are deleted one by one: a range tombstone slows reads.
 const pointDeletes = 16
 
-// Expire deletes the splits of a granularity from the one that holds from up to the one that holds to, exclusive.
-func (c *Checkpoint) Expire(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp) error {
-	first, last := carbonara.SplitKeyOf(from, granularity), carbonara.SplitKeyOf(to, granularity)
-	if first.Start >= last.Start {
-		return nil
-	}
-	width := last.Start - first.Start
-	if step := carbonara.GroupsPerSplit * carbonara.Timestamp(granularity); width/step <= pointDeletes {
-		for start := first.Start; start < last.Start; start += step {
-			c.key = splitKey(c.key, metric, granularity, start)
-			if err := c.batch.Delete(c.key, nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	c.key = splitKey(c.key, metric, granularity, first.Start)
-	return c.batch.DeleteRange(c.key, splitKey(nil, metric, granularity, last.Start), nil)
-}
-
 // AddDropped counts measures that were older than the back window.
 func (c *Checkpoint) AddDropped(metric uuid.UUID, n uint64) error {
 	c.key = metricKey(c.key, metric, kindDropped)

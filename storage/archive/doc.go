@@ -11,10 +11,12 @@
 //	0x00 't'                                           when the last checkpoint began, ns since 1970, 8 bytes big-endian
 //	0x00 'q' source 0x00 sequence                      an incoming block that did not decode, kept as it was
 //	0x00 'x' key hash(8)                               an operand of key that a repair found damaged, kept as it was
+//	0x00 'u'                                           there since a metric of the store had unsettled measures
 //	0x01 metric(16) 0x00                               raw series
 //	0x01 metric(16) 0x01 granularity(8) start(8)       split
 //	0x01 metric(16) 0x02                               measures dropped as too old, 8 bytes big-endian, added up
-//	0x01 metric(16) 0x03                               footing: what wider groups have of measures that are gone
+//	0x01 metric(16) 0x03                               partial groups: aggregates of measures that are gone
+//	0x01 metric(16) 0x04                               unsettled measures: others may yet come from before them
 //
 // Values of splits and raw series are operand lists, see merge.go and docs/format/archive.md.
 package archive

@@ -13,15 +13,18 @@ const (
 	prefixStore  = 0x00
 	prefixMetric = 0x01
 
-	kindMark       = 'm'
-	kindTime       = 't'
-	kindQuarantine = 'q'
-	kindAside      = 'x'
+	kindMark           = 'm'
+	kindTime           = 't'
+	kindQuarantine     = 'q'
+	kindAside          = 'x'
+	kindKeepsUnsettled = 'u'
 
 	kindRaw     = 0x00
 	kindSplit   = 0x01
 	kindDropped = 0x02
-	kindFooting = 0x03
+	kindPartial = 0x03
+
+	kindUnsettled = 0x04
 
 	kindOffset   = 1 + len(uuid.UUID{})
 	splitKeySize = kindOffset + 1 + 8 + 8
@@ -32,6 +35,8 @@ func markKey(source string) []byte {
 }
 
 var timeKey = []byte{prefixStore, kindTime}
+
+var unsettledKey = []byte{prefixStore, kindKeepsUnsettled}
 
 func quarantineKey(source string, sequence uint64) []byte {
 	key := append([]byte{prefixStore, kindQuarantine}, source...)

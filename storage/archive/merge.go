@@ -16,7 +16,7 @@ import (
 //	0x00 { length uvarint, operand }…
 //
 // An operand begins with its format's version, which is never 0. Merging keeps a large base apart from the small
-// operands that follow it until these have grown to a part of it: a read then need not encode the base anew, and
+// operands that follow it until these have grown to a part of it, or trim a part of it: a read then need not encode the base anew, and
 // compactions rewrite it a logarithmic number of times. Operands that do not decode stay in the list as they are.
 const listMark = 0x00
 
@@ -32,12 +32,12 @@ const mergerName = "gnocco.archive.1"
 // NewMerger returns the merge operator of the stores, for tools that read their tables.
 func NewMerger() *pebble.Merger {
 	return &pebble.Merger{Name: mergerName, Merge: func(key, value []byte) (pebble.ValueMerger, error) {
-		fold, err := folderOf(key)
+		fold, trimmed, err := folderOf(key)
 		if err != nil {
 			return nil, err
 		}
 		m := valueMergers.Get().(*valueMerger)
-		m.fold = fold
+		m.fold, m.trimmed = fold, trimmed
 		return m, m.MergeNewer(value)
 	}}
 }
@@ -45,22 +45,24 @@ func NewMerger() *pebble.Merger {
 // fold makes one operand of several, oldest first.
 type fold func(dst []byte, operands [][]byte) ([]byte, error)
 
-func folderOf(key []byte) (fold, error) {
+// folderOf returns how operands of a key fold, and, if that is not only a matter of their sizes, what reports that they
+// should.
+func folderOf(key []byte) (fold fold, trimmed func(operands [][]byte) bool, err error) {
 	if len(key) > kindOffset && key[0] == prefixMetric {
 		switch key[kindOffset] {
 		case kindRaw:
-			return carbonara.MergeRaw, nil
+			return carbonara.MergeRaw, carbonara.IsTrimmed, nil
 		case kindSplit:
 			if _, split, ok := parseSplitKey(key); ok {
 				return func(dst []byte, operands [][]byte) ([]byte, error) {
 					return carbonara.MergeSplits(dst, split, operands)
-				}, nil
+				}, nil, nil
 			}
 		case kindDropped:
-			return addCounts, nil
+			return addCounts, nil, nil
 		}
 	}
-	return nil, fmt.Errorf("archive: merge of unknown key %x", key)
+	return nil, nil, fmt.Errorf("archive: merge of unknown key %x", key)
 }
 
 func addCounts(dst []byte, operands [][]byte) ([]byte, error) {
@@ -80,11 +82,12 @@ func appendCount(dst []byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 1), n)
 }
 
-// valueMerger implements pebble.ValueMerger. A read that finds operands not yet merged by a compaction makes one for each
-// split, so they are used again.
+// valueMerger implements pebble.ValueMerger. A read that finds operands not yet merged by a compaction makes one for
+// each split, so they are used again.
 type valueMerger struct {
 	fold     fold
-	operands [][]byte // oldest first; in memory, or where that was before it grew
+	trimmed  func(operands [][]byte) bool // nil: never
+	operands [][]byte                     // oldest first; in memory, or where that was before it grew
 	memory   []byte
 }
 
@@ -110,6 +113,11 @@ func (m *valueMerger) MergeOlder(value []byte) error {
 
 // Finish returns a value that is valid until m is closed, which Pebble does.
 func (m *valueMerger) Finish(bool) ([]byte, io.Closer, error) {
+	if m.trimmed != nil && len(m.operands) > 1 && m.trimmed(m.operands) {
+		if folded, err := m.fold(nil, m.operands); err == nil {
+			return folded, m, nil
+		}
+	}
 	return foldTail(m.fold, m.operands), m, nil
 }
 

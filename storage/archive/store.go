@@ -23,17 +23,20 @@ type Options struct {
 	FileCache    *pebble.FileCache // shared with other stores; nil: own
 	MemTableSize uint64            // bytes; 0: 4 MiB
 	ReadOnly     bool
+	Unchecked    bool // as in engine.Options
 	Logger       *slog.Logger
-	Collector    *engine.Collector // shows Pebble's own figures, of all sacks together as "sacks"; nil: nobody does
-	Fail         func(error)       // as in engine.Options: told what made the store unusable; nil: ends the process
+	Collector    *engine.PebbleCollector // shows Pebble's own figures, of all sacks together as "sacks"; nil: nobody does
+	Fail         func(error)             // as in engine.Options: told what made the store unusable; nil: ends the process
+	Corrupt      func(error)             // as in engine.Options: told that a flush met corrupt bytes; nil: it is only logged
 }
 
 // Store is the archive of one sack. It may be used by several goroutines; what is read while a checkpoint commits is
 // from before or after it, per metric.
 type Store struct {
 	db        *pebble.DB
+	close     func() error
 	logger    *slog.Logger
-	collector *engine.Collector
+	collector *engine.PebbleCollector
 	readers   sync.Pool // *reader
 	reported  reported
 }
@@ -50,15 +53,20 @@ func Open(dir string, options Options) (*Store, error) {
 	}
 	db, err := engine.Open(dir, engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, Logger: options.Logger,
-		MemTableSize: options.MemTableSize, Merger: NewMerger(), ReadOnly: options.ReadOnly, Fail: options.Fail,
+		MemTableSize: options.MemTableSize, Merger: NewMerger(), ReadOnly: options.ReadOnly, Fail: options.Fail, Corrupt: options.Corrupt,
+		Unchecked: options.Unchecked,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("archive: open %s: %w", dir, err)
 	}
 	if options.Collector != nil {
-		options.Collector.Register("sacks", db)
+		options.Collector.Register("sacks", db, engine.ShortLog)
 	}
-	return &Store{db: db, logger: options.Logger, collector: options.Collector,
+	close := func() error { return engine.Close(db, options.FS, dir) }
+	if options.ReadOnly {
+		close = db.Close
+	}
+	return &Store{db: db, close: close, logger: options.Logger, collector: options.Collector,
 		readers: sync.Pool{New: func() any { return new(reader) }}}, nil
 }
 
@@ -70,7 +78,7 @@ func (s *Store) Close() error {
 	if s.collector != nil {
 		s.collector.Unregister(s.db)
 	}
-	return s.db.Close()
+	return s.close()
 }
 
 // Compact rewrites the whole store, as for measuring its size.
@@ -97,7 +105,8 @@ func (s *Store) Mark(source string) (uint64, error) {
 	return binary.BigEndian.Uint64(value), nil
 }
 
-// Time returns when the last checkpoint was begun: the store has what was processed until then. ok is false if it does not say.
+// Time returns when the last checkpoint was begun: the store has what was processed until then. ok is false if it does
+// not say.
 func (s *Store) Time() (t time.Time, ok bool, err error) {
 	value, closer, err := s.db.Get(timeKey)
 	if errors.Is(err, pebble.ErrNotFound) {

@@ -3,6 +3,7 @@ package archive_test
 import (
 	"bytes"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/archive"
+	"gnocco/storage/engine"
 )
 
 var columns = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
@@ -141,7 +143,7 @@ func TestKeptGroups(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	defer s.Close()
 	id := uuid.New()
-	if _, err := s.KeptGroups(&model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute, To: carbonara.MaxTimestamp}, time.Hour, new(carbonara.Groups)); err != nil {
+	if _, err := s.KeptGroups(t.Context(), &model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute, To: carbonara.MaxTimestamp}, time.Hour, new(carbonara.Groups)); err != nil {
 		t.Fatal(err)
 	}
 	for k := range 9 {
@@ -158,7 +160,7 @@ func TestKeptGroups(t *testing.T) {
 			var got carbonara.Groups
 			got.Reset(time.Minute, columns)
 			asked := model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute, From: span[0], To: span[1]}
-			if corrupt, err := s.KeptGroups(&asked, timespan, &got); err != nil || corrupt != 0 {
+			if corrupt, err := s.KeptGroups(t.Context(), &asked, timespan, &got); err != nil || corrupt != 0 {
 				t.Fatal(corrupt, err)
 			}
 			if !slices.Equal(got.Starts, want.Starts) || !slices.Equal(got.Values[1], want.Values[1]) {
@@ -254,5 +256,50 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 			t.Errorf("the bytes of %x that do not decode are gone", key)
 		}
 		closer.Close()
+	}
+}
+
+// Raw measures that are trimmed leave the disk, though nothing makes Pebble compact a store of this size.
+func TestTrimmedMeasuresGo(t *testing.T) {
+	stores := engine.NewPebbleCollector()
+	s, err := archive.Open("sack", archive.Options{FS: vfs.NewMem(), Collector: stores})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticks := make(chan time.Time)
+	go stores.Upkeep(t.Context(), ticks)
+	now := time.Unix(0, 0)
+	rest := func() {
+		for range 3 {
+			now = now.Add(10 * time.Minute)
+			ticks <- now
+		}
+		ticks <- now // has looked at the store
+	}
+	id := uuid.New()
+	raw := func(from, n int, keepFrom carbonara.Timestamp) {
+		var timestamps []carbonara.Timestamp
+		var values []float64
+		for i := from; i < from+n; i++ {
+			timestamps = append(timestamps, carbonara.Timestamp(i)*carbonara.Timestamp(time.Second))
+			values = append(values, math.Sqrt(float64(i)))
+		}
+		commit(t, s, func(c *archive.Checkpoint) error { return c.AppendRaw(id, keepFrom, timestamps, values) })
+	}
+	size := func() int64 { return s.DB().Metrics().Total().TablesSize }
+	raw(1, 18_000, 0)
+	rest()
+	all := size()
+	raw(18_001, 2, carbonara.Timestamp(17_998*time.Second))
+	rest()
+	timestamps, _, _, err := s.Raw(id, nil, nil)
+	if err != nil || len(timestamps) > 6 {
+		t.Fatal(len(timestamps), err)
+	}
+	if trimmed := size(); all < 50_000 || trimmed > 2000 {
+		t.Errorf("%d bytes for 18,000 measures, %d for the last five", all, trimmed)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"gnocco/carbonara"
 )
 
-// Verify decodes all of a value that lies under key in a sack's store: every operand of a split, a raw series or a count. It
-// returns the operands that decode and those that do not, oldest first, sharing the value's memory; damaged is not empty
-// either for a key that no store should have.
+// Verify decodes all of a value that lies under key in a sack's store: every operand of a split, a raw series or a
+// count. It returns the operands that decode and those that do not, oldest first, sharing the value's memory; damaged
+// is not empty either for a key that no store should have.
 func Verify(key, value []byte) (intact, damaged [][]byte) {
 	if len(key) > 1 && key[0] == prefixStore {
 		switch {
 		case key[1] == kindQuarantine, key[1] == kindAside, key[1] == kindMark && len(value) == 8,
-			bytes.Equal(key, timeKey) && len(value) == 8:
+			bytes.Equal(key, timeKey) && len(value) == 8, bytes.Equal(key, unsettledKey) && len(value) == 1:
 			return [][]byte{value}, nil
 		}
 		return nil, [][]byte{value}
@@ -28,8 +28,14 @@ func Verify(key, value []byte) (intact, damaged [][]byte) {
 	if !ok {
 		return nil, [][]byte{value}
 	}
-	if kind == KindFooting {
-		if _, err := decodeFooting(value); err != nil {
+	if kind == KindPartial || kind == KindUnsettled {
+		var err error
+		if kind == KindPartial {
+			_, err = decodePartialGroups(value)
+		} else {
+			_, err = decodeUnsettled(value)
+		}
+		if err != nil {
 			return nil, [][]byte{value}
 		}
 		return [][]byte{value}, nil
@@ -74,8 +80,8 @@ func asideKey(key, operand []byte) []byte {
 	return binary.BigEndian.AppendUint64(aside, xxhash.Sum64(operand))
 }
 
-// SetAside takes the damaged operands of a value, see Verify, out of the way of the intact ones. They are kept, byte for byte,
-// under a key of their own.
+// SetAside takes the damaged operands of a value, see Verify, out of the way of the intact ones. They are kept, byte
+// for byte, under a key of their own.
 func (c *Checkpoint) SetAside(key []byte, intact, damaged [][]byte) error {
 	for _, operand := range damaged {
 		if err := c.KeepAside(key, operand); err != nil {
@@ -107,8 +113,8 @@ type Aside struct {
 	Bytes    []byte
 }
 
-// EachAside calls f with the incoming blocks that did not decode and were kept (Checkpoint.Quarantine), and the operands that a
-// repair has set aside.
+// EachAside calls f with the incoming blocks that did not decode and were kept (Checkpoint.Quarantine), and the
+// operands that a repair has set aside.
 func (s *Store) EachAside(f func(Aside) error) error {
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixStore}, UpperBound: []byte{prefixStore + 1}})
 	if err != nil {
@@ -161,14 +167,18 @@ func KeyOf(key []byte) string {
 		return fmt.Sprintf("mark of incoming store %s", key[2:])
 	case bytes.Equal(key, timeKey):
 		return "time of the last checkpoint"
+	case bytes.Equal(key, unsettledKey):
+		return "note of unsettled measures"
 	case !ok:
 		return fmt.Sprintf("key %x", key)
 	case kind == KindSplit:
 		return fmt.Sprintf("metric %s, split %v", metric, split)
 	case kind == KindRaw:
 		return fmt.Sprintf("metric %s, raw series", metric)
-	case kind == KindFooting:
-		return fmt.Sprintf("metric %s, footing", metric)
+	case kind == KindPartial:
+		return fmt.Sprintf("metric %s, partial groups", metric)
+	case kind == KindUnsettled:
+		return fmt.Sprintf("metric %s, unsettled measures", metric)
 	}
 	return fmt.Sprintf("metric %s, count of dropped measures", metric)
 }

@@ -13,8 +13,8 @@ import (
 	"gnocco/storage/claim"
 )
 
-// BenchmarkStart is what claims add to the start and the stop of a process that holds the index, one incoming store and 16 sacks,
-// without opening the stores.
+// BenchmarkStart is what claims add to the start and the stop of a process that holds the index, one incoming store and
+// 16 sacks, without opening the stores.
 func BenchmarkStart(b *testing.B) {
 	root := b.TempDir()
 	claimed := []string{"index", "incoming/a"}
@@ -62,8 +62,8 @@ func startAndStop(root string, names []string, parallel int) error {
 	return errors.Join(group.Wait(), s.Leave(ctx))
 }
 
-// BenchmarkTakeOver compares the takeover of a store that was closed in order with that of one whose holder died: 40 tables of
-// 64 KiB, a manifest and a log.
+// BenchmarkTakeOver compares the takeover of a store that was closed in order with that of one whose holder died: 40
+// tables of 64 KiB, a manifest and a log.
 func BenchmarkTakeOver(b *testing.B) {
 	f := func(closed bool) {
 		b.Run(fmt.Sprintf("closed=%t", closed), func(b *testing.B) {

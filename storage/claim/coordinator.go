@@ -23,19 +23,19 @@ type Session interface {
 	// that died lately on other machines are still among them.
 	Members(ctx context.Context) ([]Member, error)
 	// Watch returns a channel that carries a token when members may have come, gone or died, or claims been given back;
-	// it has no more than one token at a time. It is forgotten, not closed, when ctx ends. Claims are told of by etcd
-	// only: with File, who waits for one to be given back asks Holder or tries Claim.
+	// it has no more than one token at a time. It is forgotten, not closed, when ctx ends. Only etcd
+	// announces claims: with File, a member that waits for one asks Holder or tries Claim.
 	Watch(ctx context.Context) <-chan struct{}
 
-	// Claim takes what is called name, a folder relative to the data folder such as index, sacks/007 or incoming/<node>,
-	// under a new epoch. If a live member has it, this one included, the error is a *HeldError. When ctx ends first, what
-	// may still be got is given back.
+	// Claim takes what is called name, a folder relative to the data folder such as index, sacks/007 or
+	// incoming/<node>, under a new epoch. If a live member has it, this one included, the error is a *HeldError. When
+	// ctx ends first, what may still be got is given back.
 	Claim(ctx context.Context, name string) (Claim, error)
-	// Holder tells who claimed name last.
+	// Holder returns the last member that claimed name.
 	Holder(ctx context.Context, name string) (Holder, error)
-	// Release gives a claim back, after its store was closed and marked so (MarkClosed); if there is one that is not, the error
-	// is an ErrNotClosed, and others wait for the member's death. After any error the claim must not be used any more, but
-	// Release may be called again.
+	// Release gives a claim back, after its store was closed and marked so (MarkClosed); if there is one that is not,
+	// the error is an ErrNotClosed, and others wait for the member's death. After any error the claim must not be used
+	// any more, but Release may be called again.
 	Release(ctx context.Context, c Claim) error
 
 	// Leave ends the membership. What is still claimed is given back, if it is closed.
@@ -48,7 +48,7 @@ type Claim struct {
 	Epoch uint64 // above all that there were
 }
 
-// Holder is who claimed a name last.
+// Holder is the last member that claimed a name.
 type Holder struct {
 	Member   Member // without ID if nobody has
 	Epoch    uint64 // 0 if nobody has
@@ -56,7 +56,7 @@ type Holder struct {
 	Dead     bool   // it was not, and the member is dead
 }
 
-// Live tells whether the claim stands.
+// Live reports whether the claim stands.
 func (h *Holder) Live() bool { return h.Epoch != 0 && !h.Released && !h.Dead }
 
 // ErrHeld is the kind of a HeldError.

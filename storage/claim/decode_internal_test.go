@@ -24,8 +24,8 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("member %+v", m)
 			}
 		}
-		if r, err := ParseRest(string(content)); err == nil {
-			if again, err := ParseRest(r.String()); err != nil || again != r {
+		if r, err := ParseClosedState(string(content)); err == nil {
+			if again, err := ParseClosedState(r.String()); err != nil || again != r {
 				t.Errorf("%q: %v, %v", content, again, err)
 			}
 		}

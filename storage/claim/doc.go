@@ -1,29 +1,32 @@
-// Package claim says who holds which store of a data folder that several processes share, and keeps those who hold
-// none any more from doing harm. It stands beside both paths, of measures in and of aggregates out: whoever opens a
-// store claims it first, and opens it on a file system that asks the lease.
+// Package claim decides which process holds which store of a shared data folder, and keeps former holders from doing
+// harm. It stands beside both paths, of measures in and of aggregates out: a process claims a store before it opens it,
+// and opens it on a file system that asks the lease.
 //
 // A store is protected by three things, none of which is enough alone:
 //
 //   - a lease for the whole process (Deadline): after it a process acknowledges nothing and answers nothing;
 //   - a claim with a number, the epoch, which only one can get (Claim);
-//   - a folder for each epoch (TakeOver): what somebody late still writes lands where nobody reads.
+//   - a folder for each epoch (TakeOver): late writes of a former holder land where nobody reads.
 //
-// Who takes part and who has claimed what is told by a Coordinator. File, the one in this package, needs nothing but the
-// shared folder; package claim/etcd keeps both in etcd. Read coordinator.go first, then lease.go, file.go and takeover.go.
+// A Coordinator knows the members and their claims. File, the one in this package, needs only the shared folder;
+// package claim/etcd keeps both in etcd. Read coordinator.go first, then lease.go, file_coordinator.go (heartbeat.go,
+// failure_detector.go, epochs.go, release.go) and takeover.go.
 //
 // What lies in the data folder:
 //
-//	members/<id>               counter (16 digits, newline), raised and synced at every beat; then the Member as JSON
+//	members/<id>               counter (16 digits, newline), raised at every beat, and synced on a network disk; then the Member as JSON
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
-//	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a Rest
+//	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a ClosedState, as text
 //	<name>/e<epoch>/           the store as of that epoch, name being index, incoming/<node> or sacks/<nnn>
 //	<name>/e<epoch>.tmp        a takeover that did not get to its end
 //	<name>/e<epoch>.closed     written after the store was closed in order: file names and sizes
+//	<name>/e<epoch>.written    how far its logs and manifest were durable at the last heartbeat, and their checksums
+//	<name>/unproven-e<epoch>/  logs and manifests of an epoch of which the next may hold less: kept for people
 //
 // A store that lies directly in <name>, as index and incoming did before claims existed, is epoch 0: TakeOver makes the
 // next epoch of it, RemoveOld takes its files away. Claims are a tree of their own, so that their numbers go on when a
-// store is removed. A folder that no claim leads to, such as e1 from before, gets a claim of its number by nobody first; so its
-// store is taken over as e2, and coordinators can be changed while no process runs.
+// store is removed. A folder that no claim leads to, such as e1 from before, gets a claim of its number by nobody
+// first; so its store is taken over as e2, and coordinators can be changed while no process runs.
 //
 // Rules, each of which is needed (simulation_internal_test.go breaks them one at a time and finds what goes wrong):
 //
@@ -34,7 +37,9 @@
 //     is on a local disk and the lock of its file is gone. Dead is for good.
 //     Slack is for what caches of the file system hide.
 //   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after them.
-//   - Of several claims the highest counts. Whoever needed longer than TTL from looking to linking gives the number back.
+//   - Of several claims the highest counts. A member that needed longer than TTL from looking to linking gives it back.
 //   - A folder belongs to one epoch, also when the process starts again. It is complete when it has its final name.
-//   - Old folders and claims go when the new store has been open for Options.Grace.
+//   - Old claims go when the new store has been open for Options.Grace, and old folders, too: another machine may not see
+//     the new one yet, and would find none. On a local disk folders go as soon as the new store is open. Who looked before
+//     is then told that the store changed (ErrUnstable), looks again, and finds itself too late (ErrSuperseded).
 package claim

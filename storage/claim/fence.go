@@ -9,9 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fence returns a file system that refuses every change once the lease is lost, with an error of kind ErrLost. The lease is
-// asked before each change, and again after what makes changes durable or visible: so what was synced too late fails, and is
-// not acknowledged. What a process was about to do when it was stopped still happens: TakeOver sees to that.
+// Fence returns a file system that refuses every change once the lease is lost, with an error of kind ErrLost. The
+// lease is asked before each change, and again after what makes changes durable or visible: so what was synced too late
+// fails, and is not acknowledged. What a process was about to do when it was stopped still happens: TakeOver sees to
+// that.
 func Fence(fs vfs.FS, lease Lease) vfs.FS { return &fence{FS: fs, lease: lease} }
 
 // fence passes reads on.
@@ -104,8 +105,9 @@ func (f *fence) MkdirAll(dir string, perm os.FileMode) error {
 	return f.FS.MkdirAll(dir, perm)
 }
 
-// Lock takes a lock that belongs to the open file: unlike a process's, it excludes the process itself as well, and stays
-// when another descriptor of the file is closed. It is a second belt; claims decide. So a disk that has no locks will do.
+// Lock takes a lock that belongs to the open file: unlike a process's, it excludes the process itself as well, and
+// stays when another descriptor of the file is closed. It is a second belt; claims decide. So a disk that has no locks
+// will do.
 func (f *fence) Lock(name string) (io.Closer, error) {
 	if err := f.check(); err != nil {
 		return nil, err

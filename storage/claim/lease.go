@@ -13,7 +13,7 @@ var ErrLost = errors.New("lease lost")
 
 // Lease is a process's right to act on what it holds.
 type Lease interface {
-	// Valid tells whether the lease holds now. Once false, it stays false.
+	// Valid reports whether the lease holds now. Once false, it stays false.
 	Valid() bool
 	// Done is closed when the lease is lost for good.
 	Done() <-chan struct{}
@@ -39,8 +39,8 @@ func NewDeadline(clock Clock, ttl, begun time.Duration) *Deadline {
 	return d
 }
 
-// Renew makes a renewal count that was begun at that time of the clock and has now returned. It does not, and the lease is
-// lost, if the deadline has passed meanwhile: others may have begun to act by then.
+// Renew makes a renewal count that was begun at that time of the clock and has now returned. It does not, and the lease
+// is lost, if the deadline has passed meanwhile: others may have begun to act by then.
 func (d *Deadline) Renew(begun time.Duration) bool {
 	if !d.Valid() {
 		return false

@@ -27,7 +27,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// Who finds a lease invalid finds out why.
+// A caller that finds a lease invalid also finds the reason.
 func TestLostLeaseHasAnError(t *testing.T) {
 	for range 200 {
 		clock := new(stoppedClock)

@@ -21,12 +21,13 @@ type Member struct {
 	Process Process  `json:"process"` // filled in by Join if it is zero
 }
 
-// HasRole tells whether role is one of the member's.
+// HasRole reports whether role is one of the member's.
 func (m *Member) HasRole(role string) bool { return slices.Contains(m.Roles, role) }
 
 var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
-// Complete fills in what coordinators add to a member that joins: a fresh ID, its weight and process. root is the data folder.
+// Complete fills in what coordinators add to a member that joins: a fresh ID, its weight and process. root is the data
+// folder.
 func (m *Member) Complete(root string) error {
 	if !nodeName.MatchString(m.Node) {
 		return fmt.Errorf("claim: node is called %q, not letters, digits, dot, dash and underscore", m.Node)

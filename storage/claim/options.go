@@ -88,8 +88,8 @@ func (o *Options) Warnings() []string {
 	return warnings
 }
 
-// Patience is for how long a member's counter has to stand still until it is dead.
-func (o *Options) Patience() time.Duration { return o.TTL + o.Slack }
+// DeadAfter is how long a member's counter stands still until the member is dead.
+func (o *Options) DeadAfter() time.Duration { return o.TTL + o.Slack }
 
 // Grace is for how long after a takeover what came before must be kept.
 func (o *Options) Grace() time.Duration { return 2 * (o.TTL + o.Slack) }

@@ -47,7 +47,7 @@ func ThisProcess(root string) (Process, error) {
 	return p, err
 }
 
-// Gone tells whether other has ended, as far as the process p can see: it lives where p does, on the same mount.
+// Gone reports whether other has ended, as far as the process p can see: it lives where p does, on the same mount.
 func (p *Process) Gone(other *Process) bool {
 	if p.BootID == "" || p.BootID != other.BootID || p.Namespace != other.Namespace || p.Device != other.Device {
 		return false
@@ -56,7 +56,8 @@ func (p *Process) Gone(other *Process) bool {
 	return err == nil && (!running || start != other.Start)
 }
 
-// processStart reads when a process was started; running is false if it has ended, also if its parent has yet to hear of it.
+// processStart reads when a process was started; running is false if it has ended, also if its parent has yet to hear
+// of it.
 func processStart(pid int) (start uint64, running bool, err error) {
 	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {

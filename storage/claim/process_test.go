@@ -16,7 +16,8 @@ import (
 	"gnocco/storage/claim"
 )
 
-// childRoot, in the environment, makes the test binary a member of that data folder that claims index, and tells about its lease.
+// childRoot, in the environment, makes the test binary a member of that data folder that claims index, and tells about
+// its lease.
 const childRoot = "GNOCCO_CLAIM_TEST_ROOT"
 
 var childOptions = claim.Options{TTL: 600 * time.Millisecond, Slack: 400 * time.Millisecond}
@@ -115,7 +116,7 @@ func claimSoon(t *testing.T, s claim.Session) claim.Claim {
 	}
 }
 
-// Who is stopped for longer than its lease finds it lost when it goes on, and somebody else at its place.
+// A process that is stopped for longer than its lease finds it lost when it goes on, and another in its place.
 func TestStoppedProcessIsFenced(t *testing.T) {
 	root := t.TempDir()
 	c := startChild(t, root)

@@ -362,8 +362,8 @@ func (i simInfo) Sys() any           { return &syscall.Stat_t{Nlink: uint64(i.li
 
 func (i simInfo) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
 
-// simFile reads what the mount saw when it was opened, and writes through. A sync is an operation like others: what counts is
-// when it returns.
+// simFile reads what the mount saw when it was opened, and writes through. A sync is an operation like others: what
+// counts is when it returns.
 type simFile struct {
 	m      *mount
 	inode  *inode

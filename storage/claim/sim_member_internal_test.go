@@ -121,7 +121,7 @@ func (m *member) live(id string) {
 		m.fs = fs
 	}
 	m.run(func() { m.loop(s.options.Beat, m.beat) })
-	m.run(func() { m.loop(s.options.Poll, func() { _ = s.roll.look() }) }) // what fails is tried again
+	m.run(func() { m.loop(s.options.Poll, func() { _ = s.detector.look() }) }) // what fails is tried again
 	m.run(func() { m.loop(s.options.TTL, func() { _ = s.tidy() }) })
 	if m.api {
 		m.run(m.accept)
@@ -136,7 +136,7 @@ func (m *member) reason() error {
 	return m.session.Err()
 }
 
-// lives tells whether the process still believes to be a member.
+// lives reports whether the process still believes to be a member.
 func (m *member) lives() bool { return !m.dead && (m.w.faults.noFence || m.session.Valid()) }
 
 func (m *member) loop(interval time.Duration, f func()) {
@@ -152,7 +152,7 @@ func (m *member) beat() {
 		return
 	}
 	begun := s.options.Clock.Now()
-	s.heart.counter++
+	s.heartbeat.counter++
 	if s.raiseCounter() == nil {
 		s.Deadline.at.Store(int64(max(begun, s.options.Clock.Now()) + s.options.TTL))
 	}
@@ -201,10 +201,10 @@ func (m *member) work() {
 			m.leave()
 			return
 		}
-		live := m.session.roll.live()
+		live := m.session.detector.live()
 		for _, name := range m.names() {
 			if !m.dead {
-				m.settle(name, m.wanted(name, live))
+				m.reconcile(name, m.wanted(name, live))
 			}
 		}
 		for i := range simSacks {
@@ -231,7 +231,7 @@ func (m *member) names() []string {
 	return names
 }
 
-// wanted tells whether the member should hold a store, as far as it knows.
+// wanted reports whether the member should hold a store, as far as it knows.
 func (m *member) wanted(name string, live []Member) bool {
 	if name == m.incoming() && m.api {
 		return true
@@ -247,8 +247,8 @@ func (m *member) wanted(name string, live []Member) bool {
 	return owner != nil && owner.Node == m.name
 }
 
-// settle claims, gives back or tidies one store.
-func (m *member) settle(name string, wanted bool) {
+// reconcile claims, gives back or tidies one store.
+func (m *member) reconcile(name string, wanted bool) {
 	h := m.stores[name]
 	switch {
 	case h == nil && wanted:
@@ -300,7 +300,7 @@ func (m *member) take(name string) {
 
 // pretendClosed marks the last folder as closed in order, which it may not be.
 func (m *member) pretendClosed(dir string) {
-	if f, err := readFolders(m.fs, dir); err == nil && f.highest() > 0 {
+	if f, err := readEpochFolders(m.fs, dir); err == nil && f.highest() > 0 {
 		_ = MarkClosed(m.fs, dir, f.highest())
 	}
 }

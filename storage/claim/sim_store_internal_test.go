@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// store does to a folder what Pebble does: it appends to a log and syncs, turns logs into tables that never change, merges
-// tables, says in a manifest which ones count, and removes the others. Its content is lines.
+// store does to a folder what Pebble does: it appends to a log and syncs, turns logs into tables that never change,
+// merges tables, says in a manifest which ones count, and removes the others. Its content is lines.
 type store struct {
 	fs       vfs.FS
 	dir      string

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// world is a simulated cluster: everything happens in the order of one queue, by one random source, so that a seed tells it
-// all. What runs in it is the package's own code, with a clock, a file system and a scheduler of the simulation's.
+// world is a simulated cluster: everything happens in the order of one queue, by one random source, so that a seed
+// tells it all. What runs in it is the package's own code, with a clock, a file system and a scheduler of the
+// simulation's.
 type world struct {
 	rand    *rand.Rand
 	now     time.Duration

@@ -25,8 +25,8 @@ const (
 	simCalm    = 100 * time.Second // enough for every death to be noticed and every measure to be processed
 )
 
-// simulate runs a cluster of two api and two metricd processes on four machines through a minute of trouble, lets it come
-// to rest, and returns what did not hold.
+// simulate runs a cluster of two api and two metricd processes on four machines through a minute of trouble, lets it
+// come to rest, and returns what did not hold.
 func simulate(seed uint64, f faults, trace func(format string, args ...any)) []string {
 	w := &world{rand: rand.New(rand.NewPCG(seed, 5)), faults: f}
 	w.slow = []time.Duration{1, 1, 5, 100}[w.rand.IntN(4)]
@@ -66,7 +66,7 @@ func simulate(seed uint64, f faults, trace func(format string, args ...any)) []s
 	return c.broken
 }
 
-// atRest tells whether all measures seem to be processed.
+// atRest reports whether all measures seem to be processed.
 func (c *cluster) atRest() bool {
 	for id := range c.acked {
 		if !c.taken[id] {
@@ -162,8 +162,8 @@ func (c *cluster) content(dir string) []string {
 	return lines
 }
 
-// Whatever happens to processes, machines, their clocks and their way to the disk: what one epoch acknowledged the next one has,
-// and every acknowledged measure is in its sack once.
+// Whatever happens to processes, machines, their clocks and their way to the disk: what one epoch acknowledged the next
+// one has, and every acknowledged measure is in its sack once.
 func TestSimulation(t *testing.T) {
 	if *simSeed != 0 {
 		for _, line := range simulate(*simSeed, faults{}, t.Logf) {

@@ -7,11 +7,14 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/engine"
 )
 
-// Snapshot is a store as its folder had it at one moment, for reading while somebody else may hold the store and go on writing.
-// It is a file system on which the store is opened read-only at Path. Nothing of that touches the folder, not even Pebble's
-// lock: files that never change are read through handles opened at that moment, the rest was copied into memory.
+// Snapshot is a store as its folder had it at one moment, for reading while somebody else may hold the store and go on
+// writing. It is a file system on which the store is opened read-only at Path. Nothing of that touches the folder, not
+// even Pebble's lock: files that never change are read through handles opened at that moment, the rest was copied into
+// memory.
 type Snapshot struct {
 	vfs.FS // in memory: copies, and the lock
 	Path   string
@@ -23,9 +26,10 @@ type Snapshot struct {
 // ErrNoStore is the error of a snapshot where there is no store.
 var ErrNoStore = errors.New("claim: there is no store")
 
-// TakeSnapshot takes one of the newest complete epoch of the store in dir, <root>/<name>. The caller closes it, after the store
-// that it opened on it. The error is an ErrUnstable if the store's holder writes too fast. Where a log was written to while it
-// was copied, the store does not open on it (a Pebble corruption error): take another. What opens is a state that the store had.
+// TakeSnapshot takes one of the newest complete epoch of the store in dir, <root>/<name>. The caller closes it, after
+// the store that it opened on it. The error is an ErrUnstable if the store's holder writes too fast. Where a log was
+// written to while it was copied, the store does not open on it (a storage.ErrCorrupt): take another. What opens
+// is a state that the store had.
 func TakeSnapshot(fs vfs.FS, dir string) (s *Snapshot, err error) {
 	for range takeOverTries {
 		if s, err = takeSnapshot(fs, dir); !errors.Is(err, ErrUnstable) {
@@ -53,9 +57,15 @@ func takeSnapshot(fs vfs.FS, dir string) (*Snapshot, error) {
 	return s, nil
 }
 
-// fill takes all files. Those that came or grew meanwhile tell that what was taken may not fit together, as in duplicate.
+// fill takes all files. Those that came or grew meanwhile tell that what was taken may not fit together, as in
+// duplicate.
 func (s *Snapshot) fill(fs vfs.FS) error {
 	if err := s.MkdirAll(s.Path, folderMode); err != nil {
+		return err
+	}
+	// The record comes first: what it says of a file stays true while the file grows.
+	record := engine.RecordPath(s.Path)
+	if err := vfs.CopyAcrossFS(fs, record, s.FS, record); err != nil && !notThere(err) {
 		return err
 	}
 	before, err := inventory(fs, s.Path)
@@ -103,7 +113,7 @@ func (s *Snapshot) table(name string) (vfs.File, bool) {
 // Open implements vfs.FS.
 func (s *Snapshot) Open(name string, options ...vfs.OpenOption) (vfs.File, error) {
 	if table, ok := s.table(name); ok {
-		return lent{table}, nil
+		return sharedHandle{table}, nil
 	}
 	return s.FS.Open(name, options...)
 }
@@ -129,14 +139,22 @@ func (s *Snapshot) Stat(name string) (vfs.FileInfo, error) {
 	return s.FS.Stat(name)
 }
 
+// Remove implements vfs.FS: a table that is not needed any more stays where it is.
+func (s *Snapshot) Remove(name string) error {
+	if _, ok := s.table(name); ok {
+		return nil
+	}
+	return s.FS.Remove(name)
+}
+
 // Unwrap implements vfs.FS: this wraps none.
 func (s *Snapshot) Unwrap() vfs.FS { return nil }
 
-// lent is a file that who opens it does not close: it is read at offsets only, by several at once.
-type lent struct{ vfs.File }
+// sharedHandle is a file that its readers do not close: several read it at once, at offsets only.
+type sharedHandle struct{ vfs.File }
 
 // Read is not for a file that several share the position of.
-func (lent) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+func (sharedHandle) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 
 // Close implements io.Closer.
-func (lent) Close() error { return nil }
+func (sharedHandle) Close() error { return nil }

@@ -13,51 +13,6 @@ import (
 	"gnocco/storage/engine"
 )
 
-// openSnapshot opens the store of a snapshot.
-func openSnapshot(t *testing.T, fs vfs.FS) (*claim.Snapshot, *pebble.DB) {
-	t.Helper()
-	s, err := claim.TakeSnapshot(fs, storeDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := engine.Open(s.Path, engine.Options{FS: s, ReadOnly: true, Fail: func(err error) { t.Error(err) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, db
-}
-
-// A snapshot has all that was committed, however the store was left, and not what comes later.
-func TestSnapshot(t *testing.T) {
-	for _, h := range hands {
-		t.Run(h.name, func(t *testing.T) {
-			fs := h.leave(t)
-			s, view := openSnapshot(t, fs)
-			if s.Path != h.dir {
-				t.Errorf("of %s", s.Path)
-			}
-			path, err := claim.TakeOver(fs, storeDir, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			db := openStore(t, fs, path)
-			fill(t, db, "b")
-			if err := claim.RemoveOld(fs, storeDir, 2); err != nil {
-				t.Fatal(err)
-			}
-			if a, b := keys(t, view, "a"), keys(t, view, "b"); a != 60 || b != 0 {
-				t.Errorf("%d and %d keys", a, b)
-			}
-			if err := errors.Join(view.Close(), s.Close(), db.Close()); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	if _, err := claim.TakeSnapshot(vfs.NewMem(), storeDir); !errors.Is(err, claim.ErrNoStore) {
-		t.Errorf("of nothing: %v", err)
-	}
-}
-
 // The holder of a store does not notice snapshots, and each has what was committed before it was taken.
 func TestSnapshotOfAnOpenStore(t *testing.T) {
 	fs := vfs.Default

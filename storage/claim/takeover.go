@@ -9,10 +9,13 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/engine"
 )
 
 var (
-	// ErrSuperseded is the error of a takeover behind which there already is another: the claim is no longer worth anything.
+	// ErrSuperseded is the error of a takeover behind which there already is another: the claim is no longer worth
+	// anything.
 	ErrSuperseded = errors.New("taken over by a later epoch")
 	// ErrUnstable is the error of a store that somebody still writes to, or of which this machine does not yet see all.
 	// Trying again later may help.
@@ -22,13 +25,14 @@ var (
 // takeOverTries is how often a store that changes while it is copied is copied anew.
 const takeOverTries = 10
 
-// TakeOver makes the folder of an epoch that was just claimed, out of what the last complete one holds, and returns its path,
-// to be opened as a Pebble store on the same fs, which should be a Fence. dir is the store's folder, <root>/<name>. Where
-// there was no store the folder is empty.
+// TakeOver makes the folder of an epoch that was just claimed, out of what the last complete one holds, and returns its
+// path, to be opened as a Pebble store on the same fs, which should be a Fence. dir is the store's folder,
+// <root>/<name>. Where there was no store the folder is empty.
 //
-// A store that was closed in order (MarkClosed) is renamed. Of any other, files that never change are linked and the rest is
-// copied, so that nothing which its last holder still does reaches the new folder. If epoch has its folder already, from an
-// attempt before, that is returned.
+// A store that was closed in order (MarkClosed) is renamed. Of any other, files that never change are linked and the
+// rest is copied, so that nothing which its last holder still does reaches the new folder. What the last holder recorded
+// of the store's files (engine.Recorder) holds for the new folder too: engine.Open compares. If epoch has its folder
+// already, from an attempt before, that is returned.
 func TakeOver(fs vfs.FS, dir string, epoch uint64) (path string, err error) {
 	path = fs.PathJoin(dir, epochName(epoch))
 	for range takeOverTries {
@@ -43,7 +47,7 @@ func TakeOver(fs vfs.FS, dir string, epoch uint64) (path string, err error) {
 }
 
 func takeOver(fs vfs.FS, dir, path string, epoch uint64) error {
-	f, err := readFolders(fs, dir)
+	f, err := readEpochFolders(fs, dir)
 	if err != nil {
 		return err
 	}
@@ -62,28 +66,101 @@ func takeOver(fs vfs.FS, dir, path string, epoch uint64) error {
 	if last != 0 {
 		from = fs.PathJoin(dir, epochName(last))
 	}
-	return build(fs, dir, path, func(to string) error { return duplicate(fs, from, to) })
+	return build(fs, dir, path, func(to string) error {
+		return errors.Join(duplicate(fs, from, to), engine.InheritRecord(fs, from, path))
+	})
+}
+
+// Folder returns where the store in dir lies at an epoch.
+func Folder(fs vfs.FS, dir string, epoch uint64) string { return fs.PathJoin(dir, epochName(epoch)) }
+
+// UndoTakeOver makes the folder that TakeOver found the newest again, if it made one for the epoch: the store could not
+// be opened there, and what is damaged is to stay as it was found. The store must not have been opened under this epoch
+// before, else it holds what the folder before does not.
+func UndoTakeOver(fs vfs.FS, dir string, epoch uint64) error {
+	err := undoTakeOver(fs, dir, epoch)
+	if err != nil {
+		return fmt.Errorf("claim: undo the takeover of %s at epoch %d: %w", dir, epoch, err)
+	}
+	return nil
+}
+
+func undoTakeOver(fs vfs.FS, dir string, epoch uint64) error {
+	f, err := readEpochFolders(fs, dir)
+	if err != nil || f.highest() != epoch {
+		return err
+	}
+	path := fs.PathJoin(dir, epochName(epoch))
+	var copied, renamed uint64 // from where it may have been made: a folder before, or one that is only known as closed
+	for _, before := range f.epochs[:len(f.epochs)-1] {
+		copied = max(copied, before)
+	}
+	for _, before := range f.closed {
+		if before < epoch {
+			renamed = max(renamed, before)
+		}
+	}
+	switch {
+	case renamed > copied:
+		err = fs.Rename(path, fs.PathJoin(dir, epochName(renamed)))
+	case copied > renamed, copied == 0 && f.hasLooseStore():
+		err = fs.RemoveAll(path)
+	default:
+		return nil
+	}
+	if err == nil {
+		err = fs.Remove(engine.RecordPath(path))
+	}
+	if err != nil && !notThere(err) {
+		return err
+	}
+	return SyncFolder(fs, dir)
 }
 
 // rename takes over a store that was closed in order.
 func rename(fs vfs.FS, dir, path string, last uint64) error {
-	from := fs.PathJoin(dir, epochName(last))
-	content, err := read(fs, from+closed)
-	if err != nil {
+	if err := checkClosed(fs, dir, last); err != nil {
 		return err
 	}
-	files, err := inventory(fs, from)
-	if err != nil {
-		return unstable(err)
-	}
-	// On a network this machine may have seen the folder some seconds ago, and not look again.
-	if !bytes.Equal(content, files.encode()) {
-		return fmt.Errorf("%w: %s is not as it was closed", ErrUnstable, from)
+	from := fs.PathJoin(dir, epochName(last))
+	if err := engine.InheritRecord(fs, from, path); err != nil {
+		return err
 	}
 	if err := fs.Rename(from, path); err != nil {
 		return unstable(err)
 	}
-	return syncFolder(fs, dir)
+	return SyncFolder(fs, dir)
+}
+
+// checkClosed compares a store that was closed in order with what it was then.
+func checkClosed(fs vfs.FS, dir string, epoch uint64) error {
+	path := fs.PathJoin(dir, epochName(epoch))
+	content, err := read(fs, path+closed)
+	if err != nil {
+		return err
+	}
+	files, err := inventory(fs, path)
+	if err != nil {
+		return unstable(err)
+	}
+	// On a network this machine may have seen the folder some seconds ago, and not look again.
+	if now := files.encode(); !bytes.Equal(content, now) {
+		return fmt.Errorf("%w: %s is not as it was closed: %s", ErrUnstable, path, difference(string(content), string(now)))
+	}
+	return nil
+}
+
+// difference names a file that one inventory has, and the other has not, or with another size.
+func difference(closed, now string) string {
+	for line := range strings.Lines(closed) {
+		if name, bytes, ok := strings.Cut(strings.TrimSpace(line), " "); ok && !strings.Contains(now, line) {
+			if strings.Contains("\n"+now, "\n"+name+" ") {
+				return name + " had " + bytes + " bytes"
+			}
+			return name + " is missing"
+		}
+	}
+	return "it has more files"
 }
 
 // build makes a folder that is complete from the moment it has its name.
@@ -101,17 +178,17 @@ func build(fs vfs.FS, dir, path string, fill func(to string) error) error {
 	if err := fill(to); err != nil {
 		return err
 	}
-	if err := syncFolder(fs, to); err != nil {
+	if err := SyncFolder(fs, to); err != nil {
 		return err
 	}
 	if err := fs.Rename(to, path); err != nil {
 		return err
 	}
-	return syncFolder(fs, dir)
+	return SyncFolder(fs, dir)
 }
 
-// duplicate fills the folder to with the store in from. Nobody should write there any more; if somebody does nevertheless, what
-// was copied may not fit together. Then sizes or names differ before and after.
+// duplicate fills the folder to with the store in from. Nobody should write there any more; if somebody does
+// nevertheless, what was copied may not fit together. Then sizes or names differ before and after.
 func duplicate(fs vfs.FS, from, to string) error {
 	before, err := inventory(fs, from)
 	if err != nil {
@@ -146,15 +223,26 @@ func unstable(err error) error {
 	return err
 }
 
-// MarkClosed notes that the store of that epoch was closed in order, after which its holder does nothing more to it. The next
-// takeover is one rename then.
+// MarkClosed notes that the store of that epoch was closed in order, after which its holder does nothing more to it.
+// The next takeover is one rename then. The record of the store's files is brought up to date before.
 func MarkClosed(fs vfs.FS, dir string, epoch uint64) error {
 	path := fs.PathJoin(dir, epochName(epoch))
+	if r := engine.RecorderOf(fs); r != nil {
+		if err := r.RecordStore(path); err != nil {
+			return fmt.Errorf("claim: mark %s as closed: %w", path, err)
+		}
+		r.Forget(path)
+	}
+	// What was removed does not come back with a crash then: it would not be as it was closed.
+	if err := SyncFolder(fs, path); err != nil {
+		return fmt.Errorf("claim: mark %s as closed: %w", path, err)
+	}
 	files, err := inventory(fs, path)
 	if err != nil {
 		return fmt.Errorf("claim: mark %s as closed: %w", path, err)
 	}
-	// Linked to its name, so that it is seen as a whole. It is not synced: without it the takeover is slower, and no worse.
+	// Linked to its name, so that it is seen as a whole. It is not synced: without it the takeover is slower, and no
+	// worse.
 	fresh := path + closed + building
 	file, err := fs.Create(fresh, vfs.WriteCategoryUnspecified)
 	if err == nil {
@@ -170,10 +258,27 @@ func MarkClosed(fs vfs.FS, dir string, epoch uint64) error {
 	return nil
 }
 
-// RemoveOld removes what a store was before the given epoch. Its holder calls it Options.Grace after it opened the store, and
-// not before: others may only now be about to look at what they saw then.
+// RemoveOld removes what a store was before the given epoch. Its holder calls it Options.Grace after it opened the
+// store, and not before: others may only now be about to look at what they saw then, and until the store is opened
+// nobody knows that it holds as much as before. On a local disk it calls it first when the store is open, so that
+// processes that end soon after they started do not fill the disk, and once more after Options.Grace: a process that was
+// about to take the store may have left something behind.
+//
+// Of a store on an engine.Recorder nothing is removed before it is open and its record written. If it was opened in
+// doubt, the newest old epoch stays as a folder of another name, until the next such: its logs and manifests, and its
+// tables too if the doubt is about a manifest, which knows them.
 func RemoveOld(fs vfs.FS, dir string, epoch uint64) error {
-	f, err := readFolders(fs, dir)
+	var doubts []error
+	if r := engine.RecorderOf(fs); r != nil {
+		path, opened := fs.PathJoin(dir, epochName(epoch)), false
+		if opened, doubts = r.Opened(path); !opened {
+			return fmt.Errorf("claim: remove old epochs: %s is not open at epoch %d", dir, epoch)
+		}
+		if err := r.RecordStore(path); err != nil {
+			return fmt.Errorf("claim: remove old epochs: %w", err)
+		}
+	}
+	f, err := readEpochFolders(fs, dir)
 	if err != nil {
 		return fmt.Errorf("claim: remove old epochs: %w", err)
 	}
@@ -181,9 +286,17 @@ func RemoveOld(fs vfs.FS, dir string, epoch uint64) error {
 		return fmt.Errorf("claim: remove old epochs: %s has no epoch %d", dir, epoch)
 	}
 	var errs []error
+	if at := slices.Index(f.epochs, epoch); len(doubts) > 0 && at > 0 {
+		errs = append(errs, keepUnproven(fs, dir, &f, f.epochs[at-1], slices.ContainsFunc(doubts, engine.IsAboutManifest)))
+	}
 	for _, old := range f.epochs {
 		if old < epoch {
 			errs = append(errs, fs.RemoveAll(fs.PathJoin(dir, epochName(old))))
+		}
+	}
+	for _, old := range f.record {
+		if old < epoch {
+			errs = append(errs, fs.Remove(engine.RecordPath(fs.PathJoin(dir, epochName(old)))))
 		}
 	}
 	for _, old := range f.closed {
@@ -192,7 +305,7 @@ func RemoveOld(fs vfs.FS, dir string, epoch uint64) error {
 		}
 	}
 	for _, name := range f.built {
-		if old, _ := parseEpoch(strings.TrimSuffix(name, building)); old < epoch {
+		if old, _ := parseEpoch(epochOf(name)); old < epoch {
 			errs = append(errs, fs.RemoveAll(fs.PathJoin(dir, name)))
 		}
 	}
@@ -205,10 +318,32 @@ func RemoveOld(fs vfs.FS, dir string, epoch uint64) error {
 	return nil
 }
 
-// Current returns the folder of a store as it is now, for who looks at a data folder that nobody serves: the newest complete
-// epoch, dir itself for a store without epochs, "" if there is none.
+// keepUnproven keeps an epoch that is about to go, in place of what was kept before.
+func keepUnproven(fs vfs.FS, dir string, f *epochFolders, epoch uint64, tables bool) error {
+	from := fs.PathJoin(dir, epochName(epoch))
+	names, err := fs.List(from)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if immutable(name) && !tables {
+			if err := fs.Remove(fs.PathJoin(from, name)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range f.kept {
+		if err := fs.RemoveAll(fs.PathJoin(dir, name)); err != nil {
+			return err
+		}
+	}
+	return fs.Rename(from, fs.PathJoin(dir, unprovenPrefix+epochName(epoch)))
+}
+
+// Current returns the folder of a store as it is now, for who looks at a data folder that nobody serves: the newest
+// complete epoch, dir itself for a store without epochs, "" if there is none.
 func Current(fs vfs.FS, dir string) (path string, epoch uint64, err error) {
-	f, err := readFolders(fs, dir)
+	f, err := readEpochFolders(fs, dir)
 	if err != nil {
 		return "", 0, fmt.Errorf("claim: %w", err)
 	}

@@ -97,46 +97,8 @@ func (h hand) leave(t *testing.T) *vfs.MemFS {
 	return left
 }
 
-func TestTakeOver(t *testing.T) {
-	for _, h := range hands {
-		t.Run(h.name, func(t *testing.T) {
-			fs := h.leave(t)
-			path, err := claim.TakeOver(fs, storeDir, 2)
-			if err != nil || path != storeDir+"/e2" {
-				t.Fatalf("%s, %v", path, err)
-			}
-			if again, err := claim.TakeOver(fs, storeDir, 2); err != nil || again != path {
-				t.Fatalf("again: %s, %v", again, err)
-			}
-			db := openStore(t, fs, path)
-			if n := keys(t, db, "a"); n != 60 {
-				t.Errorf("%d keys", n)
-			}
-			fill(t, db, "b")
-			if err := claim.RemoveOld(fs, storeDir, 2); err != nil {
-				t.Fatal(err)
-			}
-			if names, err := fs.List(storeDir); err != nil || len(names) != 1 {
-				t.Errorf("left behind: %v, %v", names, err)
-			}
-			if _, err := claim.TakeOver(fs, storeDir, 1); !errors.Is(err, claim.ErrSuperseded) {
-				t.Errorf("takeover at an epoch that is over: %v", err)
-			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			db = openStore(t, fs, path)
-			if a, b := keys(t, db, "a"), keys(t, db, "b"); a != 60 || b != 60 {
-				t.Errorf("%d and %d keys after the old ones were removed", a, b)
-			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-}
-
-// Whatever call a takeover or the removal behind it dies at, and whatever the disk has of it then, the next one has all.
+// Whatever call a takeover or the removal behind it dies at, and whatever the disk has of it then, the next one has
+// all.
 func TestTakeOverDiesAtEveryCall(t *testing.T) {
 	for _, h := range hands {
 		t.Run(h.name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Watchers are those who want to hear that something has changed. The zero value works.
+// Watchers wait to hear that something has changed. The zero value works.
 type Watchers struct {
 	mu       sync.Mutex
 	channels map[chan struct{}]struct{}
@@ -28,7 +28,7 @@ func (w *Watchers) Watch(ctx context.Context) <-chan struct{} {
 	return c
 }
 
-// Wake tells all.
+// Wake gives every watcher a token.
 func (w *Watchers) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -81,8 +82,58 @@ func TestFailedFlush(t *testing.T) {
 	}
 }
 
+// A flush that meets corrupt bytes is told once, and is not tried again without a pause; the store can be closed.
+func TestCorruptFlush(t *testing.T) {
+	var inject atomic.Bool
+	var tries atomic.Int64
+	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if inject.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
+			tries.Add(1)
+			return fmt.Errorf("injected: %w", pebble.ErrCorruption)
+		}
+		return nil
+	}))
+	corrupt := make(chan error, 1000)
+	db, err := engine.Open("store", engine.Options{FS: fs, Fail: func(err error) { t.Error(err) }, Corrupt: func(err error) { corrupt <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Set([]byte("k"), []byte("v"), pebble.Sync); err != nil {
+		t.Fatal(err)
+	}
+	inject.Store(true)
+	if _, err := db.AsyncFlush(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := <-corrupt; !pebble.IsCorruptionError(err) {
+		t.Errorf("told %v", err)
+	}
+	for tries.Load() < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	if pauses := time.Since(began) / (100 * time.Millisecond); tries.Load() > int64(pauses)+3 {
+		t.Errorf("%d tries in %v", tries.Load(), time.Since(began))
+	}
+	_ = db.Close()
+	if len(corrupt) > 0 {
+		t.Errorf("told again: %v", <-corrupt)
+	}
+	inject.Store(false)
+	db, err = engine.Open("store", engine.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	value, closer, err := db.Get([]byte("k"))
+	if err != nil || string(value) != "v" {
+		t.Fatalf("%q, %v", value, err)
+	}
+	closer.Close()
+}
+
 func TestCollector(t *testing.T) {
-	collector := engine.NewCollector()
+	collector := engine.NewPebbleCollector()
 	var dbs []*pebble.DB
 	for _, dir := range []string{"a", "b", "c"} {
 		db, err := engine.Open(dir, engine.Options{FS: vfs.NewMem()})
@@ -98,9 +149,9 @@ func TestCollector(t *testing.T) {
 		}
 		dbs = append(dbs, db)
 	}
-	collector.Register("sacks", dbs[0])
-	collector.Register("sacks", dbs[1])
-	collector.Register("index", dbs[2])
+	collector.Register("sacks", dbs[0], engine.ShortLog)
+	collector.Register("sacks", dbs[1], engine.ShortLog)
+	collector.Register("index", dbs[2], engine.ShortLog)
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collector)
 
@@ -137,8 +188,8 @@ func gather(t *testing.T, registry *prometheus.Registry, name string) string {
 	return strings.Join(values, " ")
 }
 
-// What fails of a log ends the process by Fail, with its exit status, and not by Pebble's panic. Here Fail ends a goroutine's work by
-// never coming back.
+// What fails of a log ends the process by Fail, with its exit status, and not by Pebble's panic. Here Fail ends a
+// goroutine's work by never coming back.
 func TestFailedLog(t *testing.T) {
 	for _, kind := range []struct {
 		name string

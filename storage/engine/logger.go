@@ -6,7 +6,7 @@ import (
 )
 
 // pebbleLogger takes Pebble's own log lines. Its Infof lines (every flush, every compaction) are for debugging.
-type pebbleLogger struct{ *watch }
+type pebbleLogger struct{ *eventListener }
 
 func (l pebbleLogger) Infof(format string, args ...any) {
 	l.logger.Debug("pebble", "dir", l.dir, "text", fmt.Sprintf(format, args...))

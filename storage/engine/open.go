@@ -1,15 +1,37 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"gnocco/storage"
 )
 
-// Open opens or creates the store in dir. The caller closes it.
+// Open opens or creates the store in dir. The caller closes it. A store that Check finds damaged is not opened, and
+// nothing in its folder changes: the error is a storage.ErrCorrupt. Open returns an error that it meets before the logs are
+// replayed; a later one goes to Options.Fail, since Pebble cannot close in order what it has started by then.
 func Open(dir string, options Options) (*pebble.DB, error) {
 	options.EnsureDefaults()
-	w := &watch{dir: dir, logger: options.Logger, tell: options.Fail}
-	logs := &logFiles{FS: options.FS, fail: w.fail}
+	found, err := check(options.FS, dir)
+	if err != nil && !options.Unchecked {
+		return nil, err
+	}
+	if err != nil {
+		found = &checked{record: &fileRecord{}}
+	}
+	for _, doubt := range found.doubts {
+		options.Logger.Warn("the store may lack what was written last", "dir", dir, "error", doubt)
+	}
+	var recorder *Recorder
+	if !options.ReadOnly {
+		recorder = RecorderOf(options.FS)
+	}
+	recorder.begin(dir, found)
+	w := &eventListener{dir: dir, logger: options.Logger, tell: options.Fail, corrupt: options.Corrupt}
+	logs := &failFastFiles{FS: options.FS, fail: w.fail}
 	o := &pebble.Options{
 		FS:                          logs,
 		Cache:                       options.Cache,
@@ -21,14 +43,14 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 		L0CompactionThreshold:       options.L0CompactionThreshold,
 		L0StopWritesThreshold:       32,
 		LBaseMaxBytes:               16 << 20,
-		MaxManifestFileSize:         8 << 20,
+		MaxManifestFileSize:         512 << 10,
 		// One at a time: stores are many, and each keeps the compactions of the others from the cores.
 		CompactionConcurrencyRange: func() (lower, upper int) { return 1, 1 },
 		ReadOnly:                   options.ReadOnly,
+		Cleaner:                    cleaner(options.RecycleLogs),
 		Logger:                     pebbleLogger{w},
 		EventListener:              w.listener(),
 	}
-	o.Experimental.CompactionScheduler = options.Scheduler
 	for i := range o.Levels {
 		o.Levels[i].BlockSize = options.BlockSize
 		o.Levels[i].IndexBlockSize = 64 << 10
@@ -37,6 +59,10 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 	}
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return *options.Compression })
 	db, err := pebble.Open(dir, o)
-	logs.open.Store(err == nil)
+	logs.opened(err)
+	recorder.opened(dir, err)
+	if pebble.IsCorruptionError(err) && !errors.Is(err, storage.ErrCorrupt) {
+		err = fmt.Errorf("%w: %s: %w", storage.ErrCorrupt, dir, err)
+	}
 	return db, err
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"log/slog"
 	"os"
 
@@ -19,21 +20,28 @@ type Options struct {
 	FS        vfs.FS            // nil: the disk
 	Cache     *pebble.Cache     // of blocks, shared by stores; nil: 8 MiB of its own
 	FileCache *pebble.FileCache // of open files, shared by stores; nil: one of its own
-	Scheduler pebble.CompactionScheduler
 
 	MemTableSize uint64 // bytes; 0: DefaultMemTableSize
 	Merger       *pebble.Merger
 	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
 	BlockSize    int                           // bytes of a table's blocks, each read and decompressed as a whole; 0: 16 KiB
 	ReadOnly     bool
+	// RecycleLogs keeps logs that are not needed any more, to write over them: a sync is faster where a file does not
+	// grow. They take room meanwhile.
+	RecycleLogs bool
+	Unchecked   bool // open also what Check finds damaged, to read what is left of it
 	// L0CompactionThreshold is how many overlapping flushes start a compaction; 0: 4.
 	L0CompactionThreshold int
 
 	Logger *slog.Logger // nil: none
 	// Fail is told once what made the store unusable, and is expected not to return; nil: ExitOnFailure. If it does
-	// return, as in tests, the store must only be closed.
+	// return, as in tests, the store must only be closed; while the store is opened, it must not return.
 	// It may be called with Pebble's locks held, so it must not use the store.
 	Fail func(error)
+	// Corrupt is told once that a flush has met bytes that do not decode: the store takes no more than fits into memory,
+	// and Pebble tries again for ever. The store should be closed soon, without a lock of the caller of Corrupt; nil: it
+	// is only logged.
+	Corrupt func(error)
 }
 
 // EnsureDefaults fills in what is not set.
@@ -64,6 +72,9 @@ func (o *Options) EnsureDefaults() {
 // ExitOnFailure returns a function that logs what made a store unusable, and ends the process.
 func ExitOnFailure(logger *slog.Logger) func(error) {
 	return func(err error) {
+		if !logger.Enabled(context.Background(), slog.LevelError) {
+			logger = slog.Default() // a process does not end without a word
+		}
 		logger.Error("store failed, the process ends", "error", err)
 		os.Exit(1)
 	}

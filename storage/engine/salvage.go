@@ -8,17 +8,18 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Hole is a range of keys that a store should hold and that cannot be read: behind After and before Before, both readable;
-// nil for an end of the store.
+// Hole is a range of keys that a store should hold and that cannot be read: behind After and before Before, both
+// readable; nil for an end of the store.
 type Hole struct {
 	After, Before []byte
 	Err           error
 }
 
-// Walk calls visit with every key and value of db that can be read, ascending, and returns the ranges that cannot. The iterator
-// of Pebble ends at the first damaged block; Walk goes on behind it, at the next of the keys that resume names for a position
-// (ascending; it may be nil) and the first keys of tables, whichever comes first and can be read. So a hole is as wide as the
-// caller's knowledge of his keys is coarse. Keys and values are valid during the call. An error of visit ends the walk.
+// Walk calls visit with every key and value of db that can be read, ascending, and returns the ranges that cannot. The
+// iterator of Pebble ends at the first damaged block; Walk goes on behind it, at the next of the keys that resume names
+// for a position (ascending; it may be nil) and the first keys of tables, whichever comes first and can be read. So a
+// hole is as wide as the caller's knowledge of his keys is coarse. Keys and values are valid during the call. An error
+// of visit ends the walk.
 func Walk(db *pebble.DB, resume func(after []byte) [][]byte, visit func(key, value []byte) error) ([]Hole, error) {
 	firsts, err := tableFirsts(db)
 	if err != nil {
@@ -49,7 +50,8 @@ func Walk(db *pebble.DB, resume func(after []byte) [][]byte, visit func(key, val
 	}
 }
 
-// walkFrom visits what can be read from key from on. last is the key visited last. failed is what ended it before the end.
+// walkFrom visits what can be read from key from on. last is the key visited last. failed is what ended it before the
+// end.
 func walkFrom(db *pebble.DB, from []byte, last *[]byte, visit func(key, value []byte) error) (failed, err error) {
 	iter, failed := db.NewIter(&pebble.IterOptions{LowerBound: from})
 	if failed != nil {
@@ -69,10 +71,10 @@ func walkFrom(db *pebble.DB, from []byte, last *[]byte, visit func(key, value []
 	return iter.Error(), nil
 }
 
-// firstReadable returns the first key of the store that can be read at or behind one of the candidates, which ascend. A read of
-// a damaged block takes some tenths of a second, since Pebble looks for the one bit that would mend it: so candidates are tried at
-// growing distances, and then between the last that failed and the first that did not. What can be read between two damaged
-// blocks near to each other may so be passed over.
+// firstReadable returns the first key of the store that can be read at or behind one of the candidates, which ascend. A
+// read of a damaged block takes some tenths of a second, since Pebble looks for the one bit that would mend it: so
+// candidates are tried at growing distances, and then between the last that failed and the first that did not. What can
+// be read between two damaged blocks near to each other may so be passed over.
 func firstReadable(db *pebble.DB, candidates [][]byte) (key []byte, err error) {
 	iter, err := db.NewIter(nil)
 	if err != nil {

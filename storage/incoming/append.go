@@ -15,7 +15,7 @@ import (
 func (s *Store) Append(ctx context.Context, blocks []Block) error {
 	err := s.append(ctx, blocks)
 	if err != nil {
-		s.telemetry.refused.WithLabelValues(refusal(err)).Inc()
+		s.instruments.refused.WithLabelValues(refusal(err)).Inc()
 		return fmt.Errorf("incoming: append: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 )
 
@@ -60,7 +61,7 @@ func (s *Store) PendingByMetric() (map[uuid.UUID]int, error) {
 				continue
 			}
 			err := s.scan(i, processed, last, func(_ uint64, value []byte) (more bool) {
-				_, block, err := decodeRecord(value)
+				_, _, block, err := decodeRecord(value)
 				if err != nil {
 					return true
 				}
@@ -80,4 +81,22 @@ func (s *Store) PendingByMetric() (map[uuid.UUID]int, error) {
 		return nil, fmt.Errorf("incoming: read backlog: %w", err)
 	}
 	return pending, nil
+}
+
+// Empty reports whether the store holds no records: all that it accepted is acknowledged and deleted.
+func (s *Store) Empty() (empty bool, err error) {
+	err = s.read(func() error {
+		lower, upper := key(0, 0), key(len(s.sacks), 0)
+		iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower[:], UpperBound: upper[:]})
+		if err != nil {
+			return err
+		}
+		defer iter.Close()
+		empty = !iter.First()
+		return iter.Error()
+	})
+	if err != nil {
+		return false, fmt.Errorf("incoming: %w", err)
+	}
+	return empty, nil
 }

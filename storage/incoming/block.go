@@ -116,29 +116,29 @@ type blockHeader struct {
 // byte of each timestamp. It does not look at the checksum.
 func decodeHeader(src []byte) (h blockHeader, columns []byte, err error) {
 	if len(src) < countsFrom || src[0] != blockVersion {
-		return h, nil, fmt.Errorf("%w: block header", ErrCorrupt)
+		return h, nil, fmt.Errorf("%w: block header", errCorrupt)
 	}
 	h.accepted = time.Unix(0, int64(binary.LittleEndian.Uint64(src[acceptedFrom:]))).UTC()
 	rest := src[countsFrom:]
 	metrics, n := binary.Uvarint(rest)
 	if n <= 0 || metrics > uint64(len(src)/16) {
-		return h, nil, fmt.Errorf("%w: number of metrics", ErrCorrupt)
+		return h, nil, fmt.Errorf("%w: number of metrics", errCorrupt)
 	}
 	rest = rest[n:]
 	measures, n := binary.Uvarint(rest)
 	if n <= 0 || measures > uint64(len(src)/minMeasureBytes) {
-		return h, nil, fmt.Errorf("%w: number of measures", ErrCorrupt)
+		return h, nil, fmt.Errorf("%w: number of measures", errCorrupt)
 	}
 	rest = rest[n:]
 	h.metrics, h.measures = int(metrics), int(measures)
 	if len(rest) < 1+16*h.metrics+minMeasureBytes*h.measures {
-		return h, nil, fmt.Errorf("%w: block is too short", ErrCorrupt)
+		return h, nil, fmt.Errorf("%w: block is too short", errCorrupt)
 	}
 	switch {
 	case rest[0] == countsListed:
 		h.listed = true
 	case rest[0] != countsEqual, h.metrics == 0 && h.measures > 0, h.metrics > 0 && h.measures%h.metrics != 0:
-		return h, nil, fmt.Errorf("%w: counts", ErrCorrupt)
+		return h, nil, fmt.Errorf("%w: counts", errCorrupt)
 	}
 	return h, rest[1:], nil
 }
@@ -161,14 +161,14 @@ func blockMetrics(src []byte) ([]byte, error) {
 
 // DecodeBlock appends a block's measures to m, and returns when they were accepted. Decoded one after the other into
 // one Measures, blocks may name the same metric, which then stands there twice. On error, which is of kind
-// ErrCorrupt, m is as it was.
+// storage.ErrCorrupt, m is as it was.
 func DecodeBlock(src []byte, m *model.Measures) (accepted time.Time, err error) {
 	h, columns, err := decodeHeader(src)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if binary.LittleEndian.Uint32(src[checksumFrom:]) != uint32(xxhash.Sum64(src[checkedFrom:])) {
-		return time.Time{}, fmt.Errorf("%w: checksum of block", ErrCorrupt)
+		return time.Time{}, fmt.Errorf("%w: checksum of block", errCorrupt)
 	}
 	was := *m
 	if err := h.decodeColumns(columns, m); err != nil {
@@ -216,14 +216,14 @@ func (h *blockHeader) decodeCounts(src []byte, m *model.Measures) (rest []byte, 
 	for range h.metrics {
 		n, size := binary.Uvarint(src)
 		if size <= 0 || n > left {
-			return nil, fmt.Errorf("%w: counts", ErrCorrupt)
+			return nil, fmt.Errorf("%w: counts", errCorrupt)
 		}
 		src, left = src[size:], left-n
 		offset += int(n)
 		m.Offsets = append(m.Offsets, offset)
 	}
 	if left != 0 {
-		return nil, fmt.Errorf("%w: counts", ErrCorrupt)
+		return nil, fmt.Errorf("%w: counts", errCorrupt)
 	}
 	return src, nil
 }
@@ -246,7 +246,7 @@ func (h *blockHeader) decodeTimestamps(src []byte, m *model.Measures) error {
 		var d int64
 		var ok bool
 		if d, src, ok = zigzag(src); !ok {
-			return fmt.Errorf("%w: timestamps", ErrCorrupt)
+			return fmt.Errorf("%w: timestamps", errCorrupt)
 		}
 		before += d
 		t[0] = carbonara.Timestamp(before)
@@ -254,7 +254,7 @@ func (h *blockHeader) decodeTimestamps(src []byte, m *model.Measures) error {
 		previous, delta := before, int64(0)
 		for j := 1; j < len(t); j++ {
 			if d, src, ok = zigzag(src); !ok {
-				return fmt.Errorf("%w: timestamps", ErrCorrupt)
+				return fmt.Errorf("%w: timestamps", errCorrupt)
 			}
 			delta += d
 			previous += delta
@@ -263,7 +263,7 @@ func (h *blockHeader) decodeTimestamps(src []byte, m *model.Measures) error {
 		}
 	}
 	if len(src) != 0 || all < 0 {
-		return fmt.Errorf("%w: timestamps", ErrCorrupt)
+		return fmt.Errorf("%w: timestamps", errCorrupt)
 	}
 	return nil
 }

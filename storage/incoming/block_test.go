@@ -14,6 +14,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage"
 	"gnocco/storage/incoming"
 )
 
@@ -125,7 +126,7 @@ func TestBlockCorrupt(t *testing.T) {
 		Timestamps: slices.Clone(got.Timestamps), Values: slices.Clone(got.Values)}
 	f := func(what string, at int, block []byte) {
 		t.Helper()
-		if _, err := incoming.DecodeBlock(block, &got); !errors.Is(err, incoming.ErrCorrupt) {
+		if _, err := incoming.DecodeBlock(block, &got); !errors.Is(err, storage.ErrCorrupt) {
 			t.Fatalf("%s at %d: %v", what, at, err)
 		}
 		if !equal(&got, &want) {
@@ -156,7 +157,7 @@ func FuzzDecodeBlock(f *testing.F) {
 		var m model.Measures
 		at, err := incoming.DecodeBlock(block, &m)
 		if err != nil {
-			if !errors.Is(err, incoming.ErrCorrupt) || len(m.Metrics)+len(m.Offsets)+m.Len()+len(m.Values) != 0 {
+			if !errors.Is(err, storage.ErrCorrupt) || len(m.Metrics)+len(m.Offsets)+m.Len()+len(m.Values) != 0 {
 				t.Fatalf("%v left %v", err, m)
 			}
 			return

@@ -9,10 +9,10 @@ import (
 	"gnocco/storage/engine"
 )
 
-// ChangeSacks tells a store that nobody has open how many sacks there are from now on. Its records, which the caller knows to be
-// processed, are deleted: they are sorted by the old ones. It does nothing to a store that knows the number already.
+// ChangeSacks sets the number of sacks in a store that nobody has open. It deletes the records, which the caller knows
+// to be processed: they are sorted by the old sacks. A store that has the number already stays as it is.
 func ChangeSacks(dir string, sacks int) error {
-	db, err := engine.Open(dir, engine.Options{MemTableSize: memTableSize, Compression: &engine.FastCompression})
+	db, err := engine.Open(dir, engine.Options{MemTableSize: defaultMemTableSize, Compression: &engine.FastCompression})
 	if err != nil {
 		return fmt.Errorf("incoming: open %s: %w", dir, err)
 	}
@@ -23,14 +23,14 @@ func ChangeSacks(dir string, sacks int) error {
 }
 
 func changeSacks(db *pebble.DB, sacks int) error {
-	value, closer, err := db.Get(metaKey)
+	value, closer, err := db.Get(identityKey)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil // never opened to its end
 	}
 	if err != nil {
 		return err
 	}
-	m, err := decodeMeta(value)
+	m, err := decodeIdentity(value)
 	closer.Close()
 	if err != nil || m.sacks == sacks {
 		return err
@@ -42,7 +42,7 @@ func changeSacks(db *pebble.DB, sacks int) error {
 	if err := batch.DeleteRange(first[:], end[:], nil); err != nil {
 		return err
 	}
-	if err := batch.Set(metaKey, m.append(nil), nil); err != nil {
+	if err := batch.Set(identityKey, m.append(nil), nil); err != nil {
 		return err
 	}
 	return applySynced(db, batch)

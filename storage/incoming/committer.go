@@ -14,6 +14,7 @@ const maxGroupBytes = 4 << 20
 // grows as the disk gets slower, and nobody ever waits for a timer.
 type committer struct {
 	next         uint64   // sequence
+	at           int64    // stamp of the group's first request
 	totals       []total  // sent to each sack, including what is being committed
 	acknowledged []uint64 // up to where each sack is deleted, so that range deletions don't overlap
 	group        []*request
@@ -35,7 +36,7 @@ func (s *Store) commitLoop(c *committer) {
 	}
 }
 
-// commit makes the group durable, publishes it, and tells those who wait.
+// commit makes the group durable, publishes it, and wakes its waiting callers.
 func (s *Store) commit(c *committer, acknowledged map[int]uint64) {
 	kept := c.group[:0]
 	c.bytes = 0
@@ -50,6 +51,7 @@ func (s *Store) commit(c *committer, acknowledged map[int]uint64) {
 		return
 	}
 	first := c.next
+	c.at = s.stamps.begin(len(c.group))
 	err := s.failed()
 	if err == nil {
 		began := time.Now()
@@ -57,11 +59,12 @@ func (s *Store) commit(c *committer, acknowledged map[int]uint64) {
 			s.fail(err)
 			err = s.failed()
 		} else if len(c.group) > 0 {
-			s.telemetry.commitSeconds.Observe(time.Since(began).Seconds())
-			s.telemetry.commitRequests.Observe(float64(len(c.group)))
-			s.publish(c.group, first)
+			s.instruments.commitSeconds.Observe(time.Since(began).Seconds())
+			s.instruments.commitRequests.Observe(float64(len(c.group)))
+			s.publish(c.group, first, c.at)
 		}
 	}
+	s.stamps.end(err)
 	for _, r := range c.group {
 		r.done <- err
 	}
@@ -72,13 +75,14 @@ func (s *Store) commit(c *committer, acknowledged map[int]uint64) {
 func (s *Store) write(c *committer, acknowledged map[int]uint64) (err error) {
 	batch := s.db.NewBatchWithSize(c.bytes + 64)
 	defer func() { batch.Close() }()
-	for _, r := range c.group {
+	for i, r := range c.group {
+		at := c.at + int64(i)
 		for i := range r.blocks {
 			b := &r.blocks[i]
 			b.before = c.totals[b.Sack]
 			c.totals[b.Sack] = b.before.plus(b.measures)
 			var prefix [maxRecordPrefix]byte
-			n := putRecordPrefix(prefix[:], b.before)
+			n := putRecordPrefix(prefix[:], b.before, at)
 			op := batch.SetDeferred(keyBytes, n+len(b.Data))
 			putKey(op.Key, b.Sack, c.next)
 			copy(op.Value, prefix[:n])
@@ -129,22 +133,23 @@ func recovered(err *error) {
 }
 
 // publish makes a committed group visible to the readers, in order.
-func (s *Store) publish(group []*request, sequence uint64) {
+func (s *Store) publish(group []*request, sequence uint64, at int64) {
 	measures, size := 0, 0
 	for _, r := range group {
 		for _, b := range r.blocks {
-			s.sacks[b.Sack].publish(tailRecord{
-				Record: Record{Sequence: sequence, Block: b.Data}, before: b.before, accepted: b.accepted,
+			s.sacks[b.Sack].publish(recentRecord{
+				Record: Record{Sequence: sequence, Stamp: Stamp{s.stamps.clock.ID, at}, Block: b.Data}, before: b.before, accepted: b.accepted,
 			}, b.measures)
 			measures += b.measures
 		}
 		size += r.bytes + len(r.blocks)*recordOverhead
 		sequence++
+		at++
 	}
-	s.telemetry.requests.Add(float64(len(group)))
-	s.telemetry.measures.Add(float64(measures))
-	if s.tailBytes.Add(int64(size)) > int64(s.options.TailBytes) {
-		s.shrinkTails()
+	s.instruments.requests.Add(float64(len(group)))
+	s.instruments.measures.Add(float64(measures))
+	if s.recentBytes.Add(int64(size)) > int64(s.options.RecentBytes) {
+		s.shrinkRecent()
 	}
 	for _, r := range group {
 		for _, b := range r.blocks {
@@ -153,15 +158,15 @@ func (s *Store) publish(group []*request, sequence uint64) {
 	}
 }
 
-// shrinkTails lets go of the older half of the longest tail until all fit: the sack whose reader is furthest behind
+// shrinkRecent lets go of the older half of the longest list until all fit: the sack whose reader is furthest behind
 // goes to the disk, the others go on in memory.
-func (s *Store) shrinkTails() {
-	for s.tailBytes.Load() > int64(s.options.TailBytes) {
+func (s *Store) shrinkRecent() {
+	for s.recentBytes.Load() > int64(s.options.RecentBytes) {
 		var longest *sack
 		most := 0
 		for _, k := range s.sacks {
 			k.mu.Lock()
-			size := k.tail.size
+			size := k.recent.size
 			k.mu.Unlock()
 			if size > most {
 				longest, most = k, size
@@ -171,8 +176,8 @@ func (s *Store) shrinkTails() {
 			return
 		}
 		longest.mu.Lock()
-		dropped := longest.tail.drop((len(longest.tail.records) + 1) / 2)
+		dropped := longest.recent.drop((len(longest.recent.records) + 1) / 2)
 		longest.mu.Unlock()
-		s.tailBytes.Add(int64(-dropped))
+		s.recentBytes.Add(int64(-dropped))
 	}
 }

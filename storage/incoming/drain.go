@@ -16,7 +16,7 @@ func (s *Store) Drain(sack int, after uint64, maxBytes int) (records []Record, e
 	err = s.read(func() error {
 		var last uint64
 		var inMemory bool
-		if records, last, inMemory = s.drainTail(s.sacks[sack], after, maxBytes); inMemory {
+		if records, last, inMemory = s.drainRecent(s.sacks[sack], after, maxBytes); inMemory {
 			return nil
 		}
 		records, err = s.drainStore(sack, after, last, maxBytes)
@@ -28,25 +28,25 @@ func (s *Store) Drain(sack int, after uint64, maxBytes int) (records []Record, e
 	return records, nil
 }
 
-// drainTail drains from memory; if the tail does not reach back to after, inMemory is false. last is the highest
-// published sequence.
-func (s *Store) drainTail(k *sack, after uint64, maxBytes int) (records []Record, last uint64, inMemory bool) {
+// drainRecent drains from memory; if the recent records do not reach back to after, inMemory is false. last is the
+// highest published sequence.
+func (s *Store) drainRecent(k *sack, after uint64, maxBytes int) (records []Record, last uint64, inMemory bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	dropped := 0
 	switch {
 	case after >= k.last:
 		k.processAll(after)
-		dropped = k.tail.drop(len(k.tail.records))
-	case after >= k.tail.floor:
-		dropped = k.tail.drop(k.tail.search(after))
-		next := &k.tail.records[0]
+		dropped = k.recent.drop(len(k.recent.records))
+	case after >= k.recent.floor:
+		dropped = k.recent.drop(k.recent.search(after))
+		next := &k.recent.records[0]
 		k.process(after, next.before, next.accepted)
-		records = k.tail.first(maxBytes)
+		records = k.recent.first(maxBytes)
 	default:
 		return nil, k.last, false
 	}
-	s.tailBytes.Add(int64(-dropped))
+	s.recentBytes.Add(int64(-dropped))
 	return records, k.last, true
 }
 
@@ -54,22 +54,22 @@ func (s *Store) drainTail(k *sack, after uint64, maxBytes int) (records []Record
 func (s *Store) drainStore(sack int, after, last uint64, maxBytes int) (records []Record, err error) {
 	size := 0
 	err = s.scan(sack, after, last, func(sequence uint64, value []byte) (more bool) {
-		before, block, err := decodeRecord(value)
+		before, at, block, err := decodeRecord(value)
 		if err != nil {
 			block = value // for the reader to keep as evidence
 		}
 		if len(records) > 0 && size+len(block) > maxBytes {
 			return false
 		}
+		_, accepted, _ := BlockMeasures(block)
 		if len(records) == 0 && err == nil {
-			_, accepted, _ := BlockMeasures(block)
 			k := s.sacks[sack]
 			k.mu.Lock()
 			k.process(after, before, accepted)
 			k.mu.Unlock()
 		}
 		size += len(block)
-		records = append(records, Record{Sequence: sequence, Block: bytes.Clone(block)})
+		records = append(records, Record{Sequence: sequence, Stamp: s.stampOf(sequence, at, accepted), Block: bytes.Clone(block)})
 		return size < maxBytes
 	})
 	if err == nil && len(records) == 0 {

@@ -1,10 +1,10 @@
 package incoming
 
 import (
-	"errors"
 	"fmt"
 
 	"gnocco/model"
+	"gnocco/storage"
 )
 
 // What Append refuses with is of kind model.ErrUnavailable: the client may come again. After ErrTimeout, and after
@@ -17,5 +17,5 @@ var (
 	ErrFailed  = fmt.Errorf("%w: store failed", model.ErrUnavailable)
 )
 
-// ErrCorrupt says that bytes do not decode.
-var ErrCorrupt = errors.New("incoming: corrupt")
+// errCorrupt is a storage.ErrCorrupt.
+var errCorrupt = fmt.Errorf("incoming: %w", storage.ErrCorrupt)

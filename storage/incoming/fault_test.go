@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"gnocco/model"
+	"gnocco/storage"
 	"gnocco/storage/incoming"
 )
 
@@ -49,7 +50,7 @@ func TestCorruptRecord(t *testing.T) {
 		}
 		for _, r := range records {
 			_, err := incoming.DecodeBlock(r.Block, &m)
-			if want := r.Sequence%3 != 0; errors.Is(err, incoming.ErrCorrupt) != want {
+			if want := r.Sequence%3 != 0; errors.Is(err, storage.ErrCorrupt) != want {
 				t.Errorf("%q at %d: %v", value, r.Sequence, err)
 			}
 		}
@@ -70,7 +71,7 @@ func TestCorruptIdentity(t *testing.T) {
 	s := open(t, incoming.Options{FS: fs})
 	set(t, s, []byte{0xff, 0xff, 'm'}, []byte("?"))
 	closeStore(t, s)
-	if _, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks}); !errors.Is(err, incoming.ErrCorrupt) {
+	if _, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks}); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("open: %v", err)
 	}
 }

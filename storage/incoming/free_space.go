@@ -36,8 +36,8 @@ func newFreeSpace(dir string, options *Options) *freeSpace {
 	return f
 }
 
-// check returns ErrNoSpace below the minimum. Who finds the last answer too old asks again and waits for it, until
-// ctx or timeout end: a disk that hangs must not hang the request. The others take the last answer.
+// check returns ErrNoSpace below the minimum. The first caller to find the last answer too old asks again and waits,
+// until ctx or timeout end: a disk that hangs must not hang the request. The others take the last answer.
 func (f *freeSpace) check(ctx context.Context, timeout <-chan time.Time) error {
 	f.mu.Lock()
 	if f.asking == nil && time.Since(f.asked) >= freeSpaceInterval {
@@ -76,8 +76,8 @@ func (f *freeSpace) refresh() {
 	f.mu.Unlock()
 	switch {
 	case changed && low:
-		f.logger.Error("measures are refused, disk space is low", "freeBytes", free, "minFreeBytes", f.min)
+		f.logger.Error("measures are refused, disk space is low", "free_bytes", free, "min_free_bytes", f.min)
 	case changed:
-		f.logger.Info("measures are accepted again", "freeBytes", free)
+		f.logger.Info("measures are accepted again", "free_bytes", free)
 	}
 }

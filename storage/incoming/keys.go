@@ -1,11 +1,27 @@
 package incoming
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 const keyBytes = 2 + 8
 
-// metaKey sorts behind all records.
-var metaKey = []byte{0xff, 0xff, 'm'}
+// identityKey sorts behind all records.
+var identityKey = []byte{0xff, 0xff, 'm'}
+
+// clockPrefix begins the keys of epochs' clocks, which sort behind all records.
+var clockPrefix = []byte{0xff, 0xff, 'c'}
+
+func clockKey(epoch uint64) []byte { return binary.BigEndian.AppendUint64(clockPrefix[:3:3], epoch) }
+
+// clockEpoch returns the epoch of a clock's key; ok is false for any other key.
+func clockEpoch(key []byte) (epoch uint64, ok bool) {
+	if len(key) != len(clockPrefix)+8 || !bytes.HasPrefix(key, clockPrefix) {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(key[len(clockPrefix):]), true
+}
 
 // key returns the key of a record. key(sack, 0) is before all records of the sack, key(sack+1, 0) behind them.
 func key(sack int, sequence uint64) [keyBytes]byte {

@@ -21,9 +21,9 @@ const maxSacks = 1<<16 - 1
 type Options struct {
 	Sacks int // of the cluster; a store keeps the number that it was created with
 
-	// TailBytes is how much of the latest blocks is kept in memory, so that a reader that keeps up is not sent to the
+	// RecentBytes is how much of the latest blocks is kept in memory, so that a reader that keeps up is not sent to the
 	// disk. 0: 64 MiB.
-	TailBytes int
+	RecentBytes int
 	// QueueBytes is how much may wait for the disk before requests are refused with ErrBusy. 0: 256 MiB.
 	QueueBytes int
 	// Timeout bounds how long Append waits whatever its context says: Pebble itself waits for ever on a full or
@@ -39,12 +39,16 @@ type Options struct {
 	Cache     *pebble.Cache     // shared by stores; nil: one of its own
 	FileCache *pebble.FileCache // shared by stores; nil: one of its own
 
+	MemTableSize uint64 // bytes; 0: 16 MiB
+
 	Logger *slog.Logger // nil: none
 	// Registerer takes the store's metrics; nil: none. A process that holds several stores tells them apart by
 	// prometheus.WrapRegistererWith.
 	Registerer prometheus.Registerer
+	// Clock tells when requests are accepted. Zero: a wall clock of the store's own.
+	Clock Clock
 	// Collector shows Pebble's own figures, as "incoming"; nil: nobody does.
-	Collector *engine.Collector
+	Collector *engine.PebbleCollector
 	// Fail is told what made the store unusable, see engine.Options; nil logs it and ends the process. If it returns,
 	// as in tests, the store refuses everything with ErrFailed, and must be closed.
 	Fail func(error)
@@ -52,17 +56,23 @@ type Options struct {
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	if o.TailBytes == 0 {
-		o.TailBytes = 64 << 20
+	if o.RecentBytes == 0 {
+		o.RecentBytes = 64 << 20
 	}
 	if o.QueueBytes == 0 {
 		o.QueueBytes = 256 << 20
+	}
+	if o.MemTableSize == 0 {
+		o.MemTableSize = defaultMemTableSize
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 256 << 20
+	}
+	if o.Clock.Now == nil {
+		o.Clock = wallClock()
 	}
 	if o.FS == nil {
 		o.FS = vfs.Default
@@ -81,7 +91,7 @@ func (o *Options) Validate() error {
 	if o.Sacks < 1 || o.Sacks > maxSacks {
 		errs = append(errs, fmt.Errorf("%w: %d sacks, want 1 to %d", model.ErrInvalid, o.Sacks, maxSacks))
 	}
-	if o.TailBytes < 0 || o.QueueBytes < 0 || o.Timeout < 0 {
+	if o.RecentBytes < 0 || o.QueueBytes < 0 || o.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("%w: negative size or time", model.ErrInvalid))
 	}
 	return errors.Join(errs...)

@@ -20,8 +20,8 @@ type request struct {
 	blocks []requestBlock
 	bytes  int
 	done   chan error // capacity 1
-	// taken is set by who gets there first: the committer, which then commits the request, or Append, which gives up
-	// and withdraws it.
+	// taken is set once: by the committer, which then commits the request, or by Append, which gives up and withdraws
+	// it.
 	taken atomic.Bool
 }
 
@@ -32,7 +32,8 @@ type requestBlock struct {
 	before   total
 }
 
-// newRequest copies blocks: the caller may give up while the committer still reads them, and the tail keeps them.
+// newRequest copies blocks: the caller may give up while the committer still reads them, and the recent records keep
+// them.
 func newRequest(blocks []Block, sacks int) (*request, error) {
 	r := &request{blocks: make([]requestBlock, len(blocks)), done: make(chan error, 1)}
 	last := -1

@@ -9,10 +9,11 @@ import (
 type sack struct {
 	ready chan struct{} // capacity 1
 
-	mu   sync.Mutex
-	tail tail
-	last uint64 // the highest published sequence
-	sent total  // up to last
+	mu     sync.Mutex
+	recent recentRecords
+	first  uint64 // sequence of the first record that Open found; 0 for none
+	last   uint64 // the highest published sequence
+	sent   total  // up to last
 
 	// What the reader said of itself.
 	processed     uint64
@@ -21,7 +22,7 @@ type sack struct {
 }
 
 // publish makes a record visible.
-func (s *sack) publish(r tailRecord, measures int) {
+func (s *sack) publish(r recentRecord, measures int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sent == s.processedSent {
@@ -29,8 +30,8 @@ func (s *sack) publish(r tailRecord, measures int) {
 	}
 	s.last = r.Sequence
 	s.sent = r.before.plus(measures)
-	s.tail.records = append(s.tail.records, r)
-	s.tail.size += r.size()
+	s.recent.records = append(s.recent.records, r)
+	s.recent.size += r.size()
 }
 
 // wake leaves the token, after all that it announces is published.

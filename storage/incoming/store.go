@@ -8,26 +8,34 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
 
 	"gnocco/storage/engine"
 )
 
-// memTableSize holds the measures of some seconds, so that most are deleted before they reach a table.
-const memTableSize = 16 << 20
+// defaultMemTableSize holds the measures of some seconds, so that most are deleted before they reach a table.
+const defaultMemTableSize = 16 << 20
+
+// longLog is less than that, of measures that come in so slowly that they are deleted before, too.
+const longLog = 8 << 20
 
 // l0CompactionThreshold is high: most of what a compaction would rewrite is deleted before anybody reads it there.
 const l0CompactionThreshold = 16
 
 // Store may be used by several goroutines. Each sack has one reader.
 type Store struct {
-	options   Options
-	db        *pebble.DB
-	id        string
-	epoch     uint64
-	space     *freeSpace
-	sacks     []*sack
-	tailBytes atomic.Int64 // of all sacks
-	telemetry *telemetry
+	options     Options
+	dir         string
+	db          *pebble.DB
+	id          string
+	epoch       uint64
+	space       *freeSpace
+	sacks       []*sack
+	recentBytes atomic.Int64 // of all sacks
+	instruments *instruments
+
+	stamps stamper
+	clocks map[uint64]uuid.UUID // by epoch, of this one and of those that records are left of
 
 	queue     queue
 	committed chan struct{} // closed when the committer has ended
@@ -45,13 +53,13 @@ func Open(dir string, options Options) (*Store, error) {
 	}
 	options.EnsureDefaults()
 	db, err := engine.Open(dir, engine.Options{
-		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, MemTableSize: memTableSize,
+		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, MemTableSize: options.MemTableSize, RecycleLogs: true,
 		L0CompactionThreshold: l0CompactionThreshold, Compression: &engine.FastCompression, Logger: options.Logger, Fail: options.Fail,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("incoming: open %s: %w", dir, err)
 	}
-	s := &Store{options: options, db: db, committed: make(chan struct{})}
+	s := &Store{options: options, dir: dir, db: db, committed: make(chan struct{})}
 	s.queue.wake = make(chan struct{}, 1)
 	if err := s.start(dir); err != nil {
 		return nil, fmt.Errorf("incoming: open %s: %w", dir, errors.Join(err, db.Close()))
@@ -60,11 +68,15 @@ func Open(dir string, options Options) (*Store, error) {
 }
 
 func (s *Store) start(dir string) error {
-	m, err := raiseEpoch(s.db, s.options.Sacks)
+	m, err := raiseEpoch(s.db, s.options.Sacks, s.options.Clock.ID)
 	if err != nil {
 		return err
 	}
 	s.id, s.epoch = m.id.String(), m.epoch
+	s.stamps.clock = s.options.Clock
+	if s.clocks, err = readClocks(s.db); err != nil {
+		return err
+	}
 	s.space = newFreeSpace(dir, &s.options)
 	totals := make([]total, s.options.Sacks)
 	for i := range s.options.Sacks {
@@ -75,17 +87,20 @@ func (s *Store) start(dir string) error {
 		totals[i] = sack.sent
 		s.sacks = append(s.sacks, sack)
 	}
-	if s.telemetry, err = newTelemetry(s); err != nil {
+	if err := s.forgetClocks(); err != nil {
+		return err
+	}
+	if s.instruments, err = newInstruments(s); err != nil {
 		return err
 	}
 	if s.options.Collector != nil {
-		s.options.Collector.Register("incoming", s.db)
+		s.options.Collector.Register("incoming", s.db, longLog)
 	}
 	go s.commitLoop(&committer{next: firstSequence(m.epoch), totals: totals, acknowledged: make([]uint64, len(totals))})
 	return nil
 }
 
-// recover finds what an earlier epoch left in sack i. All of it counts as backlog until the reader tells otherwise.
+// recover finds what an earlier epoch left in sack i. All of it counts as backlog until the reader reports.
 func (s *Store) recover(i int, sack *sack) error {
 	lower, upper := key(i, 0), key(i+1, 0)
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower[:], UpperBound: upper[:]})
@@ -97,17 +112,18 @@ func (s *Store) recover(i int, sack *sack) error {
 		return iter.Error()
 	}
 	// A corrupt record stays for the reader to report; its figures are taken as 0.
-	before, block, _ := decodeRecord(iter.Value())
+	before, _, block, _ := decodeRecord(iter.Value())
+	sack.first = keySequence(iter.Key())
 	_, accepted, _ := BlockMeasures(block)
 	sack.process(0, before, accepted)
 	if !iter.Last() {
 		return iter.Error()
 	}
-	before, block, _ = decodeRecord(iter.Value())
+	before, _, block, _ = decodeRecord(iter.Value())
 	measures, _, _ := BlockMeasures(block)
 	sack.sent = before.plus(measures)
 	sack.last = keySequence(iter.Key())
-	sack.tail.floor = sack.last
+	sack.recent.floor = sack.last
 	sack.wake()
 	return nil
 }
@@ -144,14 +160,20 @@ func (s *Store) Close() error {
 	case <-time.After(s.options.Timeout):
 		return fmt.Errorf("incoming: close: %w", ErrTimeout)
 	}
-	s.telemetry.unregister()
+	s.instruments.unregister()
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.closed = true
 	if s.options.Collector != nil {
 		s.options.Collector.Unregister(s.db)
 	}
-	if err := s.db.Close(); err != nil {
+	var err error
+	if s.failed() == nil {
+		err = errors.Join(s.dropDeleted(), engine.Close(s.db, s.options.FS, s.dir))
+	} else {
+		err = s.db.Close()
+	}
+	if err != nil {
 		return fmt.Errorf("incoming: close: %w", err)
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 	"gnocco/storage/incoming"
 )
 
-// BenchmarkAppend is clients that wait for their answers before they send again, encoding included; fs=memory shows what the
-// processor has to do, fs=disk adds the syncs. cpu-ns/measure is of the whole process.
+// BenchmarkAppend is clients that wait for their answers before they send again, encoding included; fs=memory shows
+// what the processor has to do, fs=disk adds the syncs. cpu-ns/measure is of the whole process.
 func BenchmarkAppend(b *testing.B) {
 	for _, fs := range []string{"memory", "disk"} {
 		for _, c := range []struct {
@@ -130,11 +130,11 @@ func processorTime() time.Duration {
 
 // BenchmarkDrain reads a backlog of a sack, from memory and from Pebble.
 func BenchmarkDrain(b *testing.B) {
-	for _, from := range []string{"tail", "store"} {
+	for _, from := range []string{"memory", "store"} {
 		b.Run("from="+from+"/records=100/metrics=625", func(b *testing.B) {
 			options := incoming.Options{Sacks: 1}
 			if from == "store" {
-				options.TailBytes = 1
+				options.RecentBytes = 1
 			}
 			s := open(b, options)
 			defer closeStore(b, s)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -89,108 +91,11 @@ func metricsOf(t testing.TB, records []incoming.Record) []uuid.UUID {
 	return m.Metrics
 }
 
-func TestAppendDrain(t *testing.T) {
-	fs := vfs.NewMem()
-	s := open(t, incoming.Options{FS: fs})
-	rng := rand.New(rand.NewPCG(1, 1))
-	var want [sacks][]uuid.UUID
-	for _, in := range [][]int{{0, 1, 2, 3}, {2}, {0, 2}} {
-		b, metrics := blocks(rng, 3, in...)
-		appendBlocks(t, s, b)
-		for i, sack := range in {
-			want[sack] = append(want[sack], metrics[i])
-			clear(b[i].Data) // the caller's again
-		}
-	}
-	check := func() {
-		t.Helper()
-		for sack := range sacks {
-			records := drain(t, s, sack, 0)
-			if got := metricsOf(t, records); !slices.Equal(got, want[sack]) {
-				t.Errorf("sack %d: %v, want %v", sack, got, want[sack])
-			}
-			if last := s.Last(sack); last != records[len(records)-1].Sequence {
-				t.Errorf("sack %d: last is %d", sack, last)
-			}
-			select {
-			case <-s.Ready(sack):
-			default:
-				t.Errorf("sack %d: not ready", sack)
-			}
-		}
-	}
-	check()
-	id, last := s.ID(), s.Last(2)
-	closeStore(t, s)
-	s = open(t, incoming.Options{FS: fs})
-	check()
-	if s.ID() != id {
-		t.Errorf("identity %s became %s", id, s.ID())
-	}
-
-	// What is acknowledged is gone, and sequences go on, also when nothing is left.
-	for sack := range sacks {
-		if err := s.Acknowledge(sack, s.Last(sack)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	closeStore(t, s)
-	s = open(t, incoming.Options{FS: fs})
-	for sack := range sacks {
-		if records := drain(t, s, sack, 0); len(records) != 0 || s.Last(sack) != 0 {
-			t.Errorf("sack %d: %d records, last %d", sack, len(records), s.Last(sack))
-		}
-	}
-	b, _ := blocks(rng, 1, 2)
-	appendBlocks(t, s, b)
-	if got := s.Last(2); got <= last {
-		t.Errorf("sequence %d after %d", got, last)
-	}
-	closeStore(t, s)
-
-	if _, err := s.Drain(0, 0, 1); !errors.Is(err, incoming.ErrClosed) {
-		t.Errorf("drain after close: %v", err)
-	}
-	if err := s.Append(t.Context(), b); !errors.Is(err, incoming.ErrClosed) {
-		t.Errorf("append after close: %v", err)
-	}
-	if err := s.Acknowledge(0, 1); !errors.Is(err, incoming.ErrClosed) {
-		t.Errorf("acknowledge after close: %v", err)
-	}
-	if err := s.Close(); !errors.Is(err, incoming.ErrClosed) {
-		t.Errorf("close after close: %v", err)
-	}
-	if _, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks + 1}); !errors.Is(err, model.ErrInvalid) {
-		t.Errorf("open with another number of sacks: %v", err)
-	}
-}
-
-func TestAppendInvalid(t *testing.T) {
-	s := open(t, incoming.Options{})
-	defer closeStore(t, s)
-	b, _ := blocks(rand.New(rand.NewPCG(2, 2)), 1, 1, 2)
-	f := func(want error, blocks ...incoming.Block) {
-		t.Helper()
-		if err := s.Append(t.Context(), blocks); !errors.Is(err, want) {
-			t.Errorf("%v, want %v", err, want)
-		}
-	}
-	f(nil)
-	f(model.ErrInvalid, b[1], b[0])
-	f(model.ErrInvalid, b[0], b[0])
-	f(model.ErrInvalid, incoming.Block{Sack: sacks, Data: b[0].Data})
-	f(model.ErrInvalid, incoming.Block{Sack: -1, Data: b[0].Data})
-	f(incoming.ErrCorrupt, incoming.Block{Sack: 1, Data: b[0].Data[:10]})
-	if last := s.Last(1); last != 0 {
-		t.Errorf("something was stored: %d", last)
-	}
-}
-
 // Whatever waits shares a sync, and readers that follow see each record once, in order.
 func TestConcurrentAppends(t *testing.T) {
 	const clients, requests = 32, 20
 	var syncs atomic.Int64
-	s := open(t, incoming.Options{FS: slowSyncs(vfs.NewMem(), &syncs, 2*time.Millisecond), TailBytes: 4 << 10})
+	s := open(t, incoming.Options{FS: slowSyncs(vfs.NewMem(), &syncs, 2*time.Millisecond), RecentBytes: 4 << 10})
 	before := syncs.Load()
 
 	var appended [sacks]sync.Map // metric -> true, once Append returned
@@ -269,8 +174,8 @@ func TestConcurrentAppends(t *testing.T) {
 	closeStore(t, s)
 }
 
-// Whatever the tail still holds, and however small the portions are, the same records come.
-func TestTailOrStore(t *testing.T) {
+// Drain returns the same records from memory and from the store, in portions of any size.
+func TestRecentOrStore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	type stored struct{ sequences, metrics string }
 	read := func(s *incoming.Store, sack int, after uint64, maxBytes int) (got stored) {
@@ -295,7 +200,7 @@ func TestTailOrStore(t *testing.T) {
 		}
 	}
 	fs := vfs.NewMem()
-	large, small := open(t, incoming.Options{FS: fs}), open(t, incoming.Options{FS: vfs.NewMem(), TailBytes: 2000})
+	large, small := open(t, incoming.Options{FS: fs}), open(t, incoming.Options{FS: vfs.NewMem(), RecentBytes: 2000})
 	defer closeStore(t, small)
 	var sequences []uint64
 	for range 100 {
@@ -320,71 +225,12 @@ func TestTailOrStore(t *testing.T) {
 		}
 	}
 	check(large)
-	check(large) // the tail now is gone: the first reader told that all was processed
+	check(large) // memory holds nothing now: the first reader reported everything as processed
 	check(small)
 	closeStore(t, large)
 	reopened := open(t, incoming.Options{FS: fs})
 	check(reopened)
 	closeStore(t, reopened)
-}
-
-func TestBacklog(t *testing.T) {
-	fs := vfs.NewMem()
-	s := open(t, incoming.Options{FS: fs})
-	rng := rand.New(rand.NewPCG(5, 5))
-	check := func(sack, measures, blocks int, oldest time.Time) {
-		t.Helper()
-		b := s.Backlog()
-		want := incoming.SackBacklog{Measures: measures, Blocks: blocks, Oldest: oldest}
-		if b.Sacks[sack] != want || b.SackBacklog != want {
-			t.Errorf("backlog %+v, want %+v", b, want)
-		}
-	}
-	check(1, 0, 0, time.Time{})
-	at := func(seconds int) time.Time { return accepted.Add(time.Duration(seconds) * time.Second) }
-	var sequences []uint64
-	for i := range 5 {
-		m := request(rng, 10+i)
-		appendBlocks(t, s, []incoming.Block{{Sack: 1, Data: incoming.AppendBlock(nil, m, []int{0}, at(i))}})
-		sequences = append(sequences, s.Last(1))
-	}
-	check(1, 60, 5, at(0))
-	drain(t, s, 1, sequences[1])
-	check(1, 12+13+14, 3, at(2))
-	drain(t, s, 1, sequences[0]) // after a crash of the worker: back to its mark, by Pebble
-	check(1, 11+12+13+14, 4, at(1))
-	if age := s.Backlog().Age(at(7)); age != 6*time.Second {
-		t.Errorf("age %v", age)
-	}
-	pending, err := s.PendingByMetric()
-	if err != nil || len(pending) != 4 {
-		t.Errorf("pending %v, %v", pending, err)
-	}
-	drain(t, s, 1, sequences[4])
-	check(1, 0, 0, time.Time{})
-	if pending, err := s.PendingByMetric(); err != nil || len(pending) != 0 {
-		t.Errorf("pending %v, %v", pending, err)
-	}
-
-	if err := s.Acknowledge(1, sequences[2]); err != nil {
-		t.Fatal(err)
-	}
-	closeStore(t, s)
-	s = open(t, incoming.Options{FS: fs})
-	check(1, 13+14, 2, at(3)) // until the worker says how far it was
-	drain(t, s, 1, sequences[3])
-	check(1, 14, 1, at(4))
-	if err := s.Acknowledge(1, sequences[4]); err != nil {
-		t.Fatal(err)
-	}
-	closeStore(t, s)
-	s = open(t, incoming.Options{FS: fs})
-	check(1, 0, 0, time.Time{})
-	drain(t, s, 1, sequences[4])
-	m := request(rng, 7)
-	appendBlocks(t, s, []incoming.Block{{Sack: 1, Data: incoming.AppendBlock(nil, m, []int{0}, at(9))}})
-	check(1, 7, 1, at(9))
-	closeStore(t, s)
 }
 
 func TestFreeSpace(t *testing.T) {
@@ -498,5 +344,50 @@ func TestMetrics(t *testing.T) {
 	closeStore(t, s)
 	if families, err := registry.Gather(); err != nil || len(families) != 0 {
 		t.Errorf("after close: %v, %v", families, err)
+	}
+}
+
+// A store that was drained takes little room when it is closed, however much went through it.
+func TestDrainedStoreIsSmall(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "incoming")
+	s, err := incoming.Open(dir, incoming.Options{Sacks: 2, MinFreeBytes: 1 << 20, MemTableSize: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := s.ID()
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 200 { // 6 MB
+		large, _ := blocks(random, 4000, 1)
+		appendBlocks(t, s, large)
+	}
+	if err := s.Acknowledge(1, s.Last(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var total int64
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	if total > 64<<10 {
+		t.Errorf("%d bytes in %v", total, entries)
+	}
+	if s, err = incoming.Open(dir, incoming.Options{Sacks: 2, MinFreeBytes: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	if s.ID() != id {
+		t.Error("another identity")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -8,15 +8,17 @@ import (
 	"gnocco/model"
 )
 
-// Entry is what VerifyEntry found under a key: the store's identity, or a record.
+// Entry is what VerifyEntry found under a key: the store's identity, the clock of an epoch, or a record.
 type Entry struct {
 	Store string // identity; "" for a record
 	Above uint64 // higher than every sequence that the store gave so far
 	Sacks int    // that the store was made for
 
+	ClockOf uint64 // epoch of whose clock the entry is; 0 for others
+
 	Sack     int
 	Sequence uint64
-	Measures int
+	Measures model.Measures
 }
 
 // String names the entry for people.
@@ -24,29 +26,34 @@ func (e Entry) String() string {
 	if e.Store != "" {
 		return "identity of store " + e.Store
 	}
+	if e.ClockOf != 0 {
+		return fmt.Sprintf("clock of epoch %d", e.ClockOf)
+	}
 	return fmt.Sprintf("record %d of sack %d", e.Sequence, e.Sack)
 }
 
-// VerifyEntry decodes all of what lies under a key of an incoming store. An error wraps ErrCorrupt; the entry is then told as
-// far as its key tells it.
+// VerifyEntry decodes all of what lies under a key of an incoming store. An error wraps storage.ErrCorrupt; the entry
+// then says what its key says.
 func VerifyEntry(key, value []byte) (e Entry, err error) {
-	if bytes.Equal(key, metaKey) {
-		m, err := decodeMeta(value)
+	if bytes.Equal(key, identityKey) {
+		m, err := decodeIdentity(value)
 		if err != nil {
 			return e, err
 		}
 		return Entry{Store: m.id.String(), Above: firstSequence(m.epoch + 1), Sacks: m.sacks}, nil
 	}
+	if epoch, ok := clockEpoch(key); ok {
+		_, err = decodeClock(value)
+		return Entry{ClockOf: epoch}, err
+	}
 	if len(key) != keyBytes {
-		return e, fmt.Errorf("%w: key %x", ErrCorrupt, key)
+		return e, fmt.Errorf("%w: key %x", errCorrupt, key)
 	}
 	e.Sack, e.Sequence = int(binary.BigEndian.Uint16(key)), keySequence(key)
-	_, block, err := decodeRecord(value)
+	_, _, block, err := decodeRecord(value)
 	if err != nil {
 		return e, err
 	}
-	var m model.Measures
-	_, err = DecodeBlock(block, &m)
-	e.Measures = len(m.Values)
+	_, err = DecodeBlock(block, &e.Measures)
 	return e, err
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // ArchivePolicies returns all, by name. The slice is the store's own.
-func (s *Store) ArchivePolicies() []*model.ArchivePolicy { return s.catalog.Load().sorted }
+func (s *Store) ArchivePolicies() []*model.ArchivePolicy { return s.policiesAndTypes.Load().sorted }
 
 // ArchivePolicy returns one by its name, or a model.ErrNotFound.
 func (s *Store) ArchivePolicy(name string) (*model.ArchivePolicy, error) {
-	if p := s.catalog.Load().policies[name]; p != nil {
+	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
 		return p, nil
 	}
 	return nil, model.NotFound(model.NounArchivePolicy, name)
@@ -24,7 +24,7 @@ func (s *Store) ArchivePolicy(name string) (*model.ArchivePolicy, error) {
 
 // CreateArchivePolicy keeps p, or returns a model.ErrExists.
 func (s *Store) CreateArchivePolicy(ctx context.Context, p *model.ArchivePolicy) error {
-	return s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		if old.policies[p.Name] != nil {
 			return nil, model.Exists(model.NounArchivePolicy, p.Name)
 		}
@@ -37,7 +37,7 @@ func (s *Store) CreateArchivePolicy(ctx context.Context, p *model.ArchivePolicy)
 func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
 	update func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (*model.ArchivePolicy, error) {
 	var p *model.ArchivePolicy
-	err := s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	err := s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		current := old.policies[name]
 		if current == nil {
 			return nil, model.NotFound(model.NounArchivePolicy, name)
@@ -55,7 +55,7 @@ func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
 		return nil, err
 	}
 	// A later update may have been faster: what counts is the policy in force.
-	if p := s.catalog.Load().policies[name]; p != nil {
+	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
 		s.cache.replacePolicy(p)
 	}
 	return p, nil
@@ -64,7 +64,7 @@ func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
 // DeleteArchivePolicy removes a policy. It returns a model.ErrNotFound, or a model.ErrInUse if a rule or a metric has
 // it, be the metric marked deleted.
 func (s *Store) DeleteArchivePolicy(ctx context.Context, name string) error {
-	return s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		if old.policies[name] == nil {
 			return nil, model.NotFound(model.NounArchivePolicy, name)
 		}
@@ -89,7 +89,9 @@ type storedArchivePolicy struct {
 	BackWindow int                `json:"back_window"`
 	Definition []storedDefinition `json:"definition"`
 	Methods    []string           `json:"aggregation_methods"`
-	Unsettled  bool               `json:"unsettled,omitempty"`
+
+	SchemaPending bool `json:"schema_pending,omitempty"`
+	Unsettled     bool `json:"unsettled,omitempty"` // earlier name of schema_pending: read, not written
 }
 
 type storedDefinition struct {
@@ -98,7 +100,7 @@ type storedDefinition struct {
 }
 
 func setArchivePolicy(b *pebble.Batch, p *model.ArchivePolicy) error {
-	stored := storedArchivePolicy{BackWindow: p.BackWindow, Methods: p.MethodNames(), Unsettled: p.Unsettled}
+	stored := storedArchivePolicy{BackWindow: p.BackWindow, Methods: p.MethodNames(), SchemaPending: p.SchemaPending}
 	for _, d := range p.Definition {
 		stored.Definition = append(stored.Definition, storedDefinition{d.Granularity, d.Points})
 	}
@@ -120,8 +122,8 @@ func decodeArchivePolicy(name string, value []byte) (*model.ArchivePolicy, error
 	}
 	p, err := model.NewArchivePolicy(name, stored.BackWindow, definition, stored.Methods)
 	if err != nil {
-		return nil, fmt.Errorf("%w: archive policy %q: %w", ErrCorrupt, name, err)
+		return nil, fmt.Errorf("%w: archive policy %q: %w", errCorrupt, name, err)
 	}
-	p.Unsettled = stored.Unsettled
+	p.SchemaPending = stored.SchemaPending || stored.Unsettled
 	return p, nil
 }

@@ -20,8 +20,8 @@ type candidates struct {
 	kind   *model.ResourceType
 }
 
-// find returns the IDs of all resources within bounds, ascending, unless they are more than limit or no index knows: then
-// ok is false.
+// find returns the IDs of all resources within bounds, ascending, unless they are more than limit or no index knows:
+// then ok is false.
 func (c *candidates) find(ctx context.Context, b *filter.Bounds, limit int) (ids []uuid.UUID, ok bool, err error) {
 	switch {
 	case b.Range != nil:
@@ -113,9 +113,9 @@ func (c *candidates) inRange(ctx context.Context, r *filter.Range, limit int) (i
 var resourceFields = map[string]byte{"creator": fieldCreator, "user_id": fieldUser, "project_id": fieldProject,
 	"started_at": fieldStarted, "ended_at": fieldEnded}
 
-// valuePrefixes returns what the keys begin with that hold the values of a column of kind's resources; nil where no index
-// has all that it wants: each resource with a value of which wants is true. Resources that got a value by a change of
-// their type have no key for it.
+// valuePrefixes returns what the keys begin with that hold the values of a column of kind's resources; nil where no
+// index has all that it wants: each resource with a value of which wants is true. Resources that got a value by a
+// change of their type have no key for it.
 func valuePrefixes(column string, kind *model.ResourceType, wants func(value any) bool) [][]byte {
 	if field, ok := resourceFields[column]; ok {
 		return [][]byte{{prefixField, field}}

@@ -5,8 +5,8 @@
 // out the rest of the package answers the metadata requests. One Pebble store, held by one process; keys.go and
 // docs/format/index.md draw what is in it.
 //
-// Read store.go first: how a write is checked, committed and answered; then resource_query.go: how resources are found, by
-// keys that follow from their values (resource_keys.go) and are written in the same batch. The invariants:
+// Read store.go first: how a write is checked, committed and answered; then resource_query.go: how resources are found,
+// by keys that follow from their values (resource_keys.go) and are written in the same batch. The invariants:
 //
 //   - What a caller is told is durable: an answer, be it success, a conflict or something read, comes after the sync
 //     of all it rests upon. So measures are never accepted for a metric that a crash takes back.

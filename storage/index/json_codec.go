@@ -18,13 +18,13 @@ func setJSON(b *pebble.Batch, key []byte, v any) error {
 	return b.Set(key, append([]byte{jsonVersion}, text...), nil)
 }
 
-// decodeJSON returns an ErrCorrupt if value is not of setJSON.
+// decodeJSON returns a storage.ErrCorrupt if value is not of setJSON.
 func decodeJSON(value []byte, v any) error {
 	if len(value) == 0 || value[0] != jsonVersion {
-		return fmt.Errorf("%w: unknown version", ErrCorrupt)
+		return fmt.Errorf("%w: unknown version", errCorrupt)
 	}
 	if err := json.Unmarshal(value[1:], v); err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ const (
 	prefixTypeResource  = 't' // resource type name, 0, start of the revision, start, resource ID: the resources of a type
 	prefixField         = 'x' // a field, its value, resource ID: the live resources that have the value
 	prefixAttribute     = 'i' // resource type name, 0, era of an attribute, value, resource ID: likewise
-	prefixReaggregation = 'j' // its ID
+	prefixRebuild       = 'j' // its ID
 	prefixMetricField   = 'z' // a field, its value, metric ID: the metrics that have the value and are not marked deleted
 )
 

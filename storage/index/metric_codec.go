@@ -2,25 +2,25 @@ package index
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"unique"
 
 	"github.com/google/uuid"
 
 	"gnocco/model"
+	"gnocco/storage"
 )
 
-// ErrCorrupt says that stored bytes do not decode.
-var ErrCorrupt = errors.New("index: corrupt")
+// errCorrupt is a storage.ErrCorrupt.
+var errCorrupt = fmt.Errorf("index: %w", storage.ErrCorrupt)
 
 const (
 	metricVersion = 1
 
-	flagDeleted   = 1 << 0
-	flagResource  = 1 << 1
-	flagUnsettled = 1 << 2
-	flagsKnown    = flagDeleted | flagResource | flagUnsettled
+	flagDeleted       = 1 << 0
+	flagResource      = 1 << 1
+	flagSchemaPending = 1 << 2
+	flagsKnown        = flagDeleted | flagResource | flagSchemaPending
 )
 
 // appendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit and
@@ -33,8 +33,8 @@ func appendMetric(dst []byte, m *model.Metric) []byte {
 	if m.ResourceID != nil {
 		flags |= flagResource
 	}
-	if m.Unsettled {
-		flags |= flagUnsettled
+	if m.OwnSchemaPending {
+		flags |= flagSchemaPending
 	}
 	dst = append(dst, metricVersion, flags)
 	if m.ResourceID != nil {
@@ -50,7 +50,7 @@ func appendMetric(dst []byte, m *model.Metric) []byte {
 // decodeMetric is the inverse; policy finds an archive policy by its name. It keeps nothing of src.
 func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.ArchivePolicy) (*model.Metric, error) {
 	corrupt := func(what string) (*model.Metric, error) {
-		return nil, fmt.Errorf("%w: metric %s: %s", ErrCorrupt, id, what)
+		return nil, fmt.Errorf("%w: metric %s: %s", errCorrupt, id, what)
 	}
 	if len(src) < 2 || src[0] != metricVersion {
 		return corrupt("unknown version")
@@ -60,7 +60,7 @@ func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 		return corrupt("unknown flags")
 	}
 	src = src[2:]
-	m := &model.Metric{ID: id, Deleted: flags&flagDeleted != 0, Unsettled: flags&flagUnsettled != 0}
+	m := &model.Metric{ID: id, Deleted: flags&flagDeleted != 0, OwnSchemaPending: flags&flagSchemaPending != 0}
 	if flags&flagResource != 0 {
 		if len(src) < len(uuid.UUID{}) {
 			return corrupt("truncated")

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/model"
+	"gnocco/storage"
 )
 
 func FuzzDecodeMetric(f *testing.F) {
@@ -25,8 +26,8 @@ func FuzzDecodeMetric(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value []byte) {
 		m, err := decodeMetric(id, value, find)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("error %v is no ErrCorrupt", err)
+			if !errors.Is(err, storage.ErrCorrupt) {
+				t.Fatalf("error %v is no errCorrupt", err)
 			}
 			return
 		}

@@ -55,6 +55,7 @@ func (c *change) putMetrics(metrics []*model.Metric) error {
 	sorted := slices.SortedFunc(slices.Values(metrics), func(a, b *model.Metric) int { return slices.Compare(a.ID[:], b.ID[:]) })
 	var value []byte
 	for _, m := range sorted {
+		c.touched = append(c.touched, changed{id: m.ID})
 		value = appendMetric(value[:0], m)
 		if err := c.setFor(value, m.ID, prefixMetric); err != nil {
 			return err
@@ -99,6 +100,7 @@ func (c *change) setFor(value []byte, id uuid.UUID, prefix byte) error {
 // replaceMetric writes what has become of a live metric, whose keys differ by name, resource or in that it is marked
 // deleted now.
 func (c *change) replaceMetric(was, is *model.Metric) error {
+	c.touched = append(c.touched, changed{id: is.ID})
 	if was.ResourceID != nil {
 		if err := c.Delete(namedMetricKey(*was.ResourceID, was.Name), nil); err != nil {
 			return err

@@ -75,7 +75,7 @@ func (l *metricList) equalPrefixes() [][]byte {
 // join shows the metrics whose IDs stand under all of the prefixes (none: all metrics), by ID; if that is the order of
 // the page, until it is full. done is false if there were more than most (0: no limit).
 func (l *metricList) join(ctx context.Context, prefixes [][]byte, most int) (done bool, err error) {
-	var from walkFrom
+	var from valueStart
 	byID := l.order.byID()
 	if byID && l.marker != nil {
 		from.value = l.marker.ID[:] // of no value but the ID
@@ -83,24 +83,24 @@ func (l *metricList) join(ctx context.Context, prefixes [][]byte, most int) (don
 	if len(prefixes) == 0 {
 		return true, l.scan(ctx, from)
 	}
-	walkers := make([]*walker, len(prefixes))
+	iterators := make([]*valueIterator, len(prefixes))
 	for i, prefix := range prefixes {
-		w, err := newWalker(ctx, l.store.db, prefix, false, from)
+		w, err := newValueIterator(ctx, l.store.db, prefix, false, from)
 		if err != nil {
 			return false, err
 		}
 		defer func() { err = errors.Join(err, w.err(), w.close()) }()
-		walkers[i] = w
+		iterators[i] = w
 	}
 	found := 0
-	for valid := walkers[0].next(); valid; {
+	for valid := iterators[0].next(); valid; {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		// All walkers are brought to the highest ID among them, until it is the same.
-		highest := walkers[0].id
+		// All iterators are brought to the highest ID among them, until it is the same.
+		highest := iterators[0].id
 		agree := true
-		for _, w := range walkers[1:] {
+		for _, w := range iterators[1:] {
 			if !w.seek(highest) {
 				return true, nil
 			}
@@ -110,7 +110,7 @@ func (l *metricList) join(ctx context.Context, prefixes [][]byte, most int) (don
 			}
 		}
 		if !agree {
-			valid = walkers[0].seek(highest)
+			valid = iterators[0].seek(highest)
 			continue
 		}
 		if found++; most > 0 && found > most {
@@ -122,13 +122,13 @@ func (l *metricList) join(ctx context.Context, prefixes [][]byte, most int) (don
 		if byID && l.page.Full() {
 			return true, nil
 		}
-		valid = walkers[0].next()
+		valid = iterators[0].next()
 	}
 	return true, nil
 }
 
 // scan shows all metrics by ID; if that is the order of the page, until it is full.
-func (l *metricList) scan(ctx context.Context, from walkFrom) (err error) {
+func (l *metricList) scan(ctx context.Context, from valueStart) (err error) {
 	prefix := []byte{prefixMetric}
 	iter, err := l.store.db.NewIterWithContext(ctx, &pebble.IterOptions{
 		LowerBound: append(prefix, from.value...), UpperBound: prefixEnd(prefix)})
@@ -155,8 +155,8 @@ func (l *metricList) scan(ctx context.Context, from walkFrom) (err error) {
 	})
 }
 
-// stream shows metrics in the order of an index until the page is full. done is false where no index has the order, or the
-// page was not full after so many metrics that sorting those that match may be shorter.
+// stream shows metrics in the order of an index until the page is full. done is false where no index has the order, or
+// the page was not full after so many metrics that sorting those that match may be shorter.
 func (l *metricList) stream(ctx context.Context) (done bool, err error) {
 	first := l.order.keys[0]
 	if l.query.Deleted || first.Nulls != NullsDefault && (first.Nulls == NullsFirst) != first.Descending {
@@ -181,14 +181,14 @@ func (l *metricList) stream(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	exact := len(l.order.keys) == 1
-	var from walkFrom
+	var from valueStart
 	if l.marker != nil {
 		from.value = value(l.marker)
 		if exact {
 			from.after = &l.marker.ID
 		}
 	}
-	w, err := newWalker(ctx, l.store.db, prefix, first.Descending, from)
+	w, err := newValueIterator(ctx, l.store.db, prefix, first.Descending, from)
 	if err != nil {
 		return false, err
 	}

@@ -45,8 +45,8 @@ const (
 	NullsLast
 )
 
-// ListMetrics returns the metrics of a query. It returns a *model.FieldError for an unknown sort key or marker. By ID, it
-// reads what the filters for name, creator, archive policy and unit let through; sorted by name, creator or archive
+// ListMetrics returns the metrics of a query. It returns a *model.FieldError for an unknown sort key or marker. By ID,
+// it reads what the filters for name, creator, archive policy and unit let through; sorted by name, creator or archive
 // policy, what lies there in that order; in any other order, all that match.
 func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric, error) {
 	order, err := newMetricOrder(q.decisiveKeys())
@@ -65,7 +65,7 @@ func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric
 	l := &metricList{store: s, query: q, order: order, marker: marker}
 	l.begin()
 	err = l.run(ctx)
-	if err := s.durable.settle(); err != nil {
+	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
 	}
 	if err != nil {
@@ -162,7 +162,7 @@ var sortFields = map[string]func(*model.Metric) string{
 	},
 }
 
-// byID tells whether the order is that of the keys.
+// byID reports whether the order is the order of the keys.
 func (o metricOrder) byID() bool { return len(o.compares) == 0 }
 
 func (o metricOrder) compare(a, b *model.Metric) int {

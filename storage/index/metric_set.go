@@ -23,7 +23,7 @@ type metricChanges struct {
 	touched []uuid.UUID
 }
 
-// apply tells the cache, once the change is durable. seen is the generation from before it.
+// apply updates the cache, once the change is durable. seen is the generation from before it.
 func (m *metricChanges) apply(cache *metricCache, seen uint64) {
 	cache.insert(seen, m.created...)
 	if len(m.touched) > 0 {
@@ -31,8 +31,8 @@ func (m *metricChanges) apply(cache *metricCache, seen uint64) {
 	}
 }
 
-// setMetrics makes r's metrics what set says, but for writing the created ones, which is the caller's; r.Metrics are those
-// it has, and becomes those it will have. It returns a *model.FieldError, a model.ErrExists for a name, or a
+// setMetrics makes r's metrics what set says, but for writing the created ones, which is the caller's; r.Metrics are
+// those it has, and becomes those it will have. It returns a *model.FieldError, a model.ErrExists for a name, or a
 // model.ErrNotFound for a metric to attach or an archive policy.
 func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metricChanges, error) {
 	var changes metricChanges

@@ -31,10 +31,10 @@ func (s *Store) Metric(id uuid.UUID) (*model.Metric, error) {
 	if m := s.cache.get(&id); m != nil {
 		return m, nil
 	}
-	s.telemetry.lookupMisses.Inc()
+	s.instruments.lookupMisses.Inc()
 	seen := s.cache.generation.Load()
 	m, err := s.readMetric(id)
-	if err := s.durable.settle(); err != nil {
+	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) readMetric(id uuid.UUID) (*model.Metric, error) {
 // policyNamed is what decodeMetric wants. It must look after the value was read: the policy of a metric is there
 // before the metric.
 func (s *Store) policyNamed(name []byte) *model.ArchivePolicy {
-	return s.catalog.Load().policies[string(name)]
+	return s.policiesAndTypes.Load().policies[string(name)]
 }
 
 // CountMetrics returns the number of metrics, without those marked deleted.
@@ -101,9 +101,9 @@ func (s *Store) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 	return nil
 }
 
-// addMetrics checks metrics and adds them to c. They may belong to resource (nil for none), which c itself changes: what
-// names are taken there is in its Metrics, and new ones get there. It returns the metrics as they are kept: copies, with
-// the store's own archive policies.
+// addMetrics checks metrics and adds them to c. They may belong to resource (nil for none), which c itself changes:
+// what names are taken there is in its Metrics, and new ones get there. It returns the metrics as they are kept:
+// copies, with the store's own archive policies.
 func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
 	created, err := s.checkMetrics(c, metrics, resource)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.R
 // checkMetrics is addMetrics but for the writing.
 func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
 	created := make([]*model.Metric, 0, len(metrics))
-	policies := s.catalog.Load().policies
+	policies := s.policiesAndTypes.Load().policies
 	named := map[string]bool{}    // named-metric keys in this change
 	known := map[uuid.UUID]bool{} // resources that exist
 	for _, given := range metrics {
@@ -188,7 +188,7 @@ func (c *change) markDeleted(m *model.Metric) error {
 // MetricOfResource returns the metric that a resource calls name, or a model.ErrNotFound.
 func (s *Store) MetricOfResource(resource uuid.UUID, name string) (*model.Metric, error) {
 	value, err := s.get(namedMetricKey(resource, name))
-	if err := s.durable.settle(); err != nil {
+	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
 	}
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -199,7 +199,7 @@ func (s *Store) MetricOfResource(resource uuid.UUID, name string) (*model.Metric
 	}
 	id, err := uuid.FromBytes(value)
 	if err != nil {
-		return nil, fmt.Errorf("%w: metric %q of resource %s: %w", ErrCorrupt, name, resource, err)
+		return nil, fmt.Errorf("%w: metric %q of resource %s: %w", errCorrupt, name, resource, err)
 	}
 	return s.Metric(id)
 }

@@ -13,25 +13,27 @@ import (
 // DefaultCachedMetrics is how many metrics Lookup keeps unless told otherwise.
 const DefaultCachedMetrics = 1 << 20
 
-// memTableSize holds a bulk creation of some ten thousand resources.
-const memTableSize = 32 << 20
+// defaultMemTableSize holds a bulk creation of some ten thousand resources.
+const defaultMemTableSize = 32 << 20
 
-// blockSize is small: what is found by other than its ID lies anywhere, and a block is read for each. For the same reason
-// blocks are not packed as well as they could be.
+// blockSize is small: what is found by other than its ID lies anywhere, and a block is read for each. For the same
+// reason blocks are not packed as well as they could be.
 const blockSize = 4 << 10
 
 // Options of a Store. The zero value works.
 type Options struct {
-	FS         vfs.FS                // nil: the disk
-	Cache      *pebble.Cache         // of blocks, shared with other stores; nil: one of its own
-	FileCache  *pebble.FileCache     // of open files, shared with other stores; nil: one of its own
-	Logger     *slog.Logger          // nil: none
-	Registerer prometheus.Registerer // nil: none
-	Collector  *engine.Collector     // shows Pebble's own figures, as "index"; nil: nobody does
-	Fail       func(error)           // as in engine.Options: told what made the store unusable; nil: ends the process
+	FS         vfs.FS                  // nil: the disk
+	Cache      *pebble.Cache           // of blocks, shared with other stores; nil: one of its own
+	FileCache  *pebble.FileCache       // of open files, shared with other stores; nil: one of its own
+	Logger     *slog.Logger            // nil: none
+	Registerer prometheus.Registerer   // nil: none
+	Collector  *engine.PebbleCollector // shows Pebble's own figures, as "index"; nil: nobody does
+	Fail       func(error)             // as in engine.Options: told what made the store unusable; nil: ends the process
 
 	// CachedMetrics is about how many metrics Lookup keeps in memory, some 250 bytes each; 0: DefaultCachedMetrics.
 	CachedMetrics int
+
+	MemTableSize uint64 // bytes; 0: 32 MiB
 
 	// SkipDefaults leaves a new store without the default archive policies and their rule.
 	SkipDefaults bool
@@ -44,5 +46,8 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.CachedMetrics <= 0 {
 		o.CachedMetrics = DefaultCachedMetrics
+	}
+	if o.MemTableSize == 0 {
+		o.MemTableSize = defaultMemTableSize
 	}
 }

@@ -29,7 +29,8 @@ type plan struct {
 	texts []string
 }
 
-// Whatever is written, the index finds what a look at everything finds; and it holds the keys that it should, no others.
+// Whatever is written, the index finds what a look at everything finds; and it holds the keys that it should, no
+// others.
 func TestPlanAgainstScan(t *testing.T) {
 	seeds := []uint64{uint64(time.Now().UnixNano())}
 	if !testing.Short() {
@@ -203,7 +204,8 @@ func (p *plan) state(id uuid.UUID, t *model.ResourceType) *model.Resource {
 
 func (p *plan) resource() NewResource {
 	p.clock += carbonara.Timestamp(p.r.IntN(1500))
-	id := uuid.UUID{byte(p.r.Uint32()), byte(p.r.Uint32()), byte(p.r.Uint32()), 15: 1}
+	n := len(p.ids) // no ID comes twice
+	id := uuid.UUID{byte(p.r.Uint32()), byte(p.r.Uint32()), byte(p.r.Uint32()), 13: byte(n >> 8), 14: byte(n), 15: 1}
 	t, err := p.s.ResourceType([]string{"server", "server", "disk", model.GenericType}[p.r.IntN(4)])
 	p.must(err)
 	r := p.state(id, t)

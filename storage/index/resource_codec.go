@@ -171,14 +171,14 @@ func (d *resourceDecoder) view(id uuid.UUID, src []byte) (*model.Resource, error
 func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) error {
 	raw, ok := parseResource(src)
 	if !ok {
-		return fmt.Errorf("%w: resource %s: unknown version, flags or length", ErrCorrupt, id)
+		return fmt.Errorf("%w: resource %s: unknown version, flags or length", errCorrupt, id)
 	}
 	t := d.types[string(raw.typeName)]
 	if t == nil {
 		t = d.before[string(raw.typeName)]
 	}
 	if t == nil {
-		return fmt.Errorf("%w: resource %s: its type %q does not exist", ErrCorrupt, id, raw.typeName)
+		return fmt.Errorf("%w: resource %s: its type %q does not exist", errCorrupt, id, raw.typeName)
 	}
 	r.Resource = model.Resource{ID: id, OriginalID: asText(raw.original), Type: t.Name, Creator: asText(raw.creator),
 		StartedAt: raw.startedAt, RevisionStart: raw.revisionStart}
@@ -208,7 +208,7 @@ func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) erro
 		d.stored = append(d.stored, model.EraValue{Era: uint32(era), Value: in.value()})
 	}
 	if in.short || len(in.rest) > 0 {
-		return fmt.Errorf("%w: resource %s: its length is wrong", ErrCorrupt, id)
+		return fmt.Errorf("%w: resource %s: its length is wrong", errCorrupt, id)
 	}
 	if len(t.Attributes) == 0 {
 		return nil
@@ -220,7 +220,7 @@ func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) erro
 	for _, a := range t.Attributes {
 		value := a.Resolve(d.stored)
 		if value != nil && !a.Kind.Holds(value) {
-			return fmt.Errorf("%w: resource %s: attribute %s is no %s", ErrCorrupt, id, a.Name, a.Kind)
+			return fmt.Errorf("%w: resource %s: attribute %s is no %s", errCorrupt, id, a.Name, a.Kind)
 		}
 		r.values = append(r.values, model.Value{Name: a.Name, Value: value})
 	}

@@ -17,7 +17,7 @@ import (
 func eachResourceKey(id uuid.UUID, value []byte, f func(key []byte) error) error {
 	r, ok := parseResource(value)
 	if !ok {
-		return fmt.Errorf("%w: resource %s", ErrCorrupt, id)
+		return fmt.Errorf("%w: resource %s", errCorrupt, id)
 	}
 	key := make([]byte, 0, 128)
 	emit := func(dst []byte) error {
@@ -75,10 +75,10 @@ func eachResourceKey(id uuid.UUID, value []byte, f func(key []byte) error) error
 		case model.KindDatetime:
 			key = appendKeyTime(key, carbonara.Timestamp(in.uint64()))
 		default:
-			return fmt.Errorf("%w: resource %s: unknown kind of attribute", ErrCorrupt, id)
+			return fmt.Errorf("%w: resource %s: unknown kind of attribute", errCorrupt, id)
 		}
 		if in.short {
-			return fmt.Errorf("%w: resource %s: truncated", ErrCorrupt, id)
+			return fmt.Errorf("%w: resource %s: truncated", errCorrupt, id)
 		}
 		if err := emit(key); err != nil {
 			return err
@@ -89,6 +89,7 @@ func eachResourceKey(id uuid.UUID, value []byte, f func(key []byte) error) error
 
 // putResource writes a resource that is new, and its keys.
 func (c *change) putResource(id uuid.UUID, value []byte) error {
+	c.touched = append(c.touched, changed{resource: true, id: id})
 	if err := c.Set(idKey(prefixResource, id), value, nil); err != nil {
 		return err
 	}
@@ -97,6 +98,7 @@ func (c *change) putResource(id uuid.UUID, value []byte) error {
 
 // replaceResource writes another value of a resource, and those of its keys that differ.
 func (c *change) replaceResource(id uuid.UUID, old, value []byte) error {
+	c.touched = append(c.touched, changed{resource: true, id: id})
 	was, err := resourceKeys(id, old)
 	if err != nil {
 		return err
@@ -124,6 +126,7 @@ func (c *change) replaceResource(id uuid.UUID, old, value []byte) error {
 
 // dropResource deletes a resource and its keys.
 func (c *change) dropResource(id uuid.UUID, value []byte) error {
+	c.touched = append(c.touched, changed{resource: true, id: id})
 	if err := c.Delete(idKey(prefixResource, id), nil); err != nil {
 		return err
 	}

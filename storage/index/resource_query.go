@@ -39,12 +39,12 @@ type ResourceQuery struct {
 //  4. the candidates, be they many, or all of the type;
 //  5. all resources, by several goroutines.
 func (s *Store) FindResources(ctx context.Context, q ResourceQuery) ([]*model.Resource, error) {
-	before := s.catalog.Load()
+	before := s.policiesAndTypes.Load()
 	if _, err := before.resourceType(q.Type); err != nil {
 		return nil, err
 	}
 	found, err := s.findResources(ctx, before, q)
-	if err := s.durable.settle(); err != nil {
+	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
 	}
 	if err != nil {
@@ -53,7 +53,9 @@ func (s *Store) FindResources(ctx context.Context, q ResourceQuery) ([]*model.Re
 	return found, nil
 }
 
-func (s *Store) findResources(ctx context.Context, before *catalog, q ResourceQuery) (_ []*model.Resource, err error) {
+func (s *Store) findResources(
+	ctx context.Context, before *policiesAndTypes, q ResourceQuery,
+) (_ []*model.Resource, err error) {
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
 	search := &resourceSearch{store: s, query: q, snapshot: snapshot, before: before, decoder: s.resourceDecoder(before)}
@@ -73,7 +75,7 @@ type resourceSearch struct {
 	query    ResourceQuery
 	kind     *model.ResourceType
 	snapshot *pebble.Snapshot
-	before   *catalog
+	before   *policiesAndTypes
 	decoder  *resourceDecoder
 
 	mu   sync.Mutex // for page, and query.Where
@@ -273,7 +275,7 @@ func stateOfKey(key []byte) (id uuid.UUID, revision uint64, ok bool) {
 	return id, 0, false
 }
 
-// sameGroup tells whether two values of keys begin with the same bytes, length many; 0: are the same.
+// sameGroup reports whether two values of keys agree in their first length bytes; length 0: in all.
 func sameGroup(a, b []byte, length int) bool {
 	if length > 0 {
 		a, b = a[:min(length, len(a))], b[:min(length, len(b))]

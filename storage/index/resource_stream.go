@@ -20,8 +20,8 @@ type orderIndex struct {
 	value      func(r *model.Resource) (value []byte, ok bool)
 }
 
-// stream shows resources in the order of an index until the page is full. done is false where no index has the order, or
-// the page was not full after so many resources that another way may be shorter.
+// stream shows resources in the order of an index until the page is full. done is false where no index has the order,
+// or the page was not full after so many resources that another way may be shorter.
 func (s *resourceSearch) stream(ctx context.Context) (done bool, err error) {
 	var keys []filter.SortKey
 	if s.query.Order != nil {
@@ -34,7 +34,7 @@ func (s *resourceSearch) stream(ctx context.Context) (done bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	var from walkFrom
+	var from valueStart
 	if after := s.query.After; after != nil {
 		if from.value, ok = index.value(after); !ok {
 			return false, nil
@@ -45,7 +45,7 @@ func (s *resourceSearch) stream(ctx context.Context) (done bool, err error) {
 			from.value = from.value[:index.group]
 		}
 	}
-	m, stop, err := openMerger(ctx, s.snapshot, index.prefixes, index.descending, from)
+	m, stop, err := openMergingIterator(ctx, s.snapshot, index.prefixes, index.descending, from)
 	if err != nil {
 		return false, err
 	}

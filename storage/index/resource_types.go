@@ -13,16 +13,16 @@ import (
 )
 
 // ResourceTypes returns all, by name; generic is always among them. The slice is the store's own.
-func (s *Store) ResourceTypes() []*model.ResourceType { return s.catalog.Load().sortedTypes }
+func (s *Store) ResourceTypes() []*model.ResourceType { return s.policiesAndTypes.Load().sortedTypes }
 
 // ResourceType returns one by its name, or a model.ErrNotFound.
 func (s *Store) ResourceType(name string) (*model.ResourceType, error) {
-	return s.catalog.Load().resourceType(name)
+	return s.policiesAndTypes.Load().resourceType(name)
 }
 
 // CreateResourceType keeps t, or returns a model.ErrExists.
 func (s *Store) CreateResourceType(ctx context.Context, t *model.ResourceType) error {
-	return s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		if old.types[t.Name] != nil {
 			return nil, model.Exists(model.NounResourceType, t.Name)
 		}
@@ -35,7 +35,7 @@ func (s *Store) CreateResourceType(ctx context.Context, t *model.ResourceType) e
 func (s *Store) UpdateResourceType(ctx context.Context, name string,
 	update func(old *model.ResourceType) (*model.ResourceType, error)) (*model.ResourceType, error) {
 	var t *model.ResourceType
-	err := s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	err := s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		current, err := old.resourceType(name)
 		if err != nil {
 			return nil, err
@@ -60,7 +60,7 @@ func (s *Store) UpdateResourceType(ctx context.Context, name string,
 // DeleteResourceType removes a type. It returns a model.ErrNotFound, or a model.ErrInUse if a resource has it, as one
 // always may have generic.
 func (s *Store) DeleteResourceType(ctx context.Context, name string) error {
-	return s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		if _, err := old.resourceType(name); err != nil {
 			return nil, err
 		}
@@ -133,13 +133,13 @@ func decodeResourceType(name string, value []byte) (*model.ResourceType, error) 
 			Min: item.Min, Max: item.Max}
 		kind, ok := model.ParseAttributeKind(item.Kind)
 		if !ok || len(item.Eras) == 0 || i > 0 && t.Attributes[i-1].Name >= item.Name {
-			return nil, fmt.Errorf("%w: resource type %q: attribute %q", ErrCorrupt, name, item.Name)
+			return nil, fmt.Errorf("%w: resource type %q: attribute %q", errCorrupt, name, item.Name)
 		}
 		a.Kind = kind
 		for _, era := range item.Eras {
 			fill, err := decodeFill(kind, era.Fill)
 			if err != nil {
-				return nil, fmt.Errorf("%w: resource type %q: attribute %q: %w", ErrCorrupt, name, item.Name, err)
+				return nil, fmt.Errorf("%w: resource type %q: attribute %q: %w", errCorrupt, name, item.Name, err)
 			}
 			a.Eras = append(a.Eras, model.Era{ID: era.ID, Fill: fill})
 		}

@@ -13,8 +13,8 @@ import (
 	"gnocco/model"
 )
 
-// NewResource is a resource to create: with it the new metrics, each named, and the metrics in Resource.Metrics attached,
-// existing ones of the same creator, which get that name and leave any other resource.
+// NewResource is a resource to create: with it the new metrics, each named, and the metrics in Resource.Metrics
+// attached, existing ones of the same creator, which get that name and leave any other resource.
 type NewResource struct {
 	Resource *model.Resource
 	Metrics  []*model.Metric
@@ -98,7 +98,7 @@ func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, er
 	if err == nil {
 		err = s.readMetricsOfResource(context.Background(), r)
 	}
-	if err := s.durable.settle(); err != nil {
+	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Store) MetricsOfResource(ctx context.Context, id uuid.UUID) ([]*model.M
 			metrics = append(metrics, m)
 		}
 	}
-	return metrics, s.durable.settle()
+	return metrics, s.commits.waitDurable()
 }
 
 // DeleteResource removes a resource of a type, or of any as "generic", with its history, and marks its metrics deleted.
@@ -236,11 +236,11 @@ func (s *Store) readResource(resourceType string, id uuid.UUID) (*model.Resource
 	return r, value, nil
 }
 
-// resourceDecoder returns a decoder of resources by their types as they are now, or were. It must be asked for after the
-// resources were found: a type is there before its resources. Types that are gone since are looked for in before, a
-// catalog from before the resources were found; nil for none.
-func (s *Store) resourceDecoder(before *catalog) *resourceDecoder {
-	d := &resourceDecoder{types: s.catalog.Load().types}
+// resourceDecoder returns a decoder of resources by their types as they are now, or were. It must be asked for after
+// the resources were found: a type is there before its resources. Types that are gone since are looked for in before,
+// read before the resources were found; nil for none.
+func (s *Store) resourceDecoder(before *policiesAndTypes) *resourceDecoder {
+	d := &resourceDecoder{types: s.policiesAndTypes.Load().types}
 	if before != nil {
 		d.before = before.types
 	}

@@ -92,7 +92,6 @@ func BenchmarkResources(b *testing.B) {
 		})
 	}
 	for resourceType, want := range map[string]int{"server": resources, "generic": resources + resources/2} {
-		each("EachResource", resourceType, want, func(f func(*model.Resource) bool) error { return s.EachResource(ctx, resourceType, f) })
 		each("EachRevision", resourceType, want, func(f func(*model.Resource) bool) error { return s.EachRevision(ctx, resourceType, f) })
 	}
 	b.Run("op=Resource", func(b *testing.B) {

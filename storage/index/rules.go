@@ -11,11 +11,13 @@ import (
 )
 
 // ArchivePolicyRules returns all, in the order in which they are tried. The slice and its rules are the store's own.
-func (s *Store) ArchivePolicyRules() []*model.ArchivePolicyRule { return s.catalog.Load().rules }
+func (s *Store) ArchivePolicyRules() []*model.ArchivePolicyRule {
+	return s.policiesAndTypes.Load().rules
+}
 
 // ArchivePolicyRule returns one by its name, or a model.ErrNotFound. The rule is the store's own.
 func (s *Store) ArchivePolicyRule(name string) (*model.ArchivePolicyRule, error) {
-	if r := s.catalog.Load().rule(name); r != nil {
+	if r := s.policiesAndTypes.Load().rule(name); r != nil {
 		return r, nil
 	}
 	return nil, model.NotFound(model.NounArchivePolicyRule, name)
@@ -27,7 +29,7 @@ func (s *Store) CreateArchivePolicyRule(ctx context.Context, r *model.ArchivePol
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	return s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		switch {
 		case old.policies[r.ArchivePolicyName] == nil:
 			return nil, model.NotFound(model.NounArchivePolicy, r.ArchivePolicyName)
@@ -42,7 +44,7 @@ func (s *Store) CreateArchivePolicyRule(ctx context.Context, r *model.ArchivePol
 // rule is renamed without effect.
 func (s *Store) RenameArchivePolicyRule(ctx context.Context, name, newName string) (*model.ArchivePolicyRule, error) {
 	var renamed model.ArchivePolicyRule
-	err := s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	err := s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		current := old.rule(name)
 		if current == nil {
 			return nil, model.NotFound(model.NounArchivePolicyRule, name)
@@ -68,7 +70,7 @@ func (s *Store) RenameArchivePolicyRule(ctx context.Context, name, newName strin
 
 // DeleteArchivePolicyRule removes a rule, or returns a model.ErrNotFound.
 func (s *Store) DeleteArchivePolicyRule(ctx context.Context, name string) error {
-	return s.writeCatalog(ctx, func(old *catalog, b *pebble.Batch) (*catalog, error) {
+	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		r := old.rule(name)
 		if r == nil {
 			return nil, model.NotFound(model.NounArchivePolicyRule, name)
@@ -80,7 +82,7 @@ func (s *Store) DeleteArchivePolicyRule(ctx context.Context, name string) error 
 // MatchArchivePolicyRule returns the policy of the first rule that matches a metric's name ("" for none), or a
 // model.ErrNotFound.
 func (s *Store) MatchArchivePolicyRule(metricName string) (*model.ArchivePolicy, error) {
-	c := s.catalog.Load()
+	c := s.policiesAndTypes.Load()
 	for _, r := range c.rules {
 		if model.MatchPattern(r.MetricPattern, metricName) {
 			return c.policies[r.ArchivePolicyName], nil

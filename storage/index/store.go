@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"gnocco/model"
+	"gnocco/storage"
 	"gnocco/storage/engine"
 )
 
@@ -23,17 +24,19 @@ const formatVersion = 3
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
-	db         *pebble.DB
-	logger     *slog.Logger
-	registerer prometheus.Registerer
-	collectors []prometheus.Collector // registered with registerer
-	collector  *engine.Collector
-	telemetry  telemetry
+	db          *pebble.DB
+	close       func() error
+	logger      *slog.Logger
+	registerer  prometheus.Registerer
+	collectors  []prometheus.Collector // registered with registerer
+	collector   *engine.PebbleCollector
+	instruments instruments
 
-	cache   *metricCache
-	catalog atomic.Pointer[catalog] // replaced under mu
-	durable durability
-	limits  limits
+	cache            *metricCache
+	policiesAndTypes atomic.Pointer[policiesAndTypes] // replaced under mu
+	commits          commitSync
+	limits           limits
+	changes          changeLog
 
 	live      atomic.Int64 // metrics; changed under mu
 	deleted   atomic.Int64 // metrics marked deleted; changed under mu
@@ -43,27 +46,27 @@ type Store struct {
 	mu   sync.Mutex
 	last lastMetric
 
-	reaggregations chan struct{} // capacity 1: some may have been started
+	rebuilds chan struct{} // capacity 1: some may have been started
 }
 
 // Open opens the store in dir, or makes one. Only one process can have it open.
 func Open(dir string, opts Options) (*Store, error) {
 	opts.EnsureDefaults()
 	db, err := engine.Open(dir, engine.Options{FS: opts.FS, Cache: opts.Cache, FileCache: opts.FileCache,
-		MemTableSize: memTableSize, BlockSize: blockSize, Compression: &engine.FastCompression, Logger: opts.Logger, Fail: opts.Fail})
+		MemTableSize: opts.MemTableSize, BlockSize: blockSize, Compression: &engine.FastCompression, Logger: opts.Logger, Fail: opts.Fail})
 	if err != nil {
 		return nil, fmt.Errorf("index: open %s: %w", dir, err)
 	}
-	s := &Store{db: db, logger: opts.Logger, registerer: opts.Registerer, collector: opts.Collector,
+	s := &Store{db: db, close: func() error { return engine.Close(db, opts.FS, dir) }, logger: opts.Logger, registerer: opts.Registerer, collector: opts.Collector,
 		cache: newMetricCache(opts.CachedMetrics), limits: defaultLimits,
-		reaggregations: make(chan struct{}, 1)}
-	s.wakeReaggregations() // those that were under way
-	s.durable.init()
+		rebuilds: make(chan struct{}, 1)}
+	s.wakeRebuilds() // those that were under way
+	s.commits.init()
 	if err := s.load(opts); err != nil {
 		return nil, errors.Join(fmt.Errorf("index: open %s: %w", dir, err), db.Close())
 	}
 	if s.collector != nil {
-		s.collector.Register("index", db)
+		s.collector.Register("index", db, engine.ShortLog)
 	}
 	return s, nil
 }
@@ -85,7 +88,7 @@ func (s *Store) load(opts Options) error {
 	case len(version) != 1 || version[0] != formatVersion:
 		return fmt.Errorf("format version % x, want %d", version, formatVersion)
 	}
-	if err := s.loadCatalog(); err != nil {
+	if err := s.loadPoliciesAndTypes(); err != nil {
 		return err
 	}
 	if err := s.loadCounts(); err != nil {
@@ -94,7 +97,7 @@ func (s *Store) load(opts Options) error {
 	if err := s.loadLastMetric(time.Now()); err != nil {
 		return err
 	}
-	s.telemetry, s.collectors, err = newTelemetry(s, opts.Registerer)
+	s.instruments, s.collectors, err = newInstruments(s, opts.Registerer)
 	return err
 }
 
@@ -128,7 +131,7 @@ func (s *Store) loadCounts() error {
 		return err
 	}
 	if len(counts) != 3*8 {
-		return fmt.Errorf("%w: counts", ErrCorrupt)
+		return fmt.Errorf("%w: counts", errCorrupt)
 	}
 	for i, count := range s.counts() {
 		count.Store(int64(binary.BigEndian.Uint64(counts[i*8:])))
@@ -147,14 +150,15 @@ func (s *Store) Close() error {
 	if s.collector != nil {
 		s.collector.Unregister(s.db)
 	}
-	if err := s.db.Close(); err != nil {
+	if err := s.close(); err != nil {
 		return fmt.Errorf("index: close: %w", err)
 	}
 	return nil
 }
 
-// Generation is raised by whatever changes what a *model.Metric handed out earlier says: an update of its policy, another
-// resource or name, its deletion, that of its resource. Who keeps metrics asks for them again when it has moved.
+// Generation is raised by whatever changes what a *model.Metric handed out earlier says: an update of its policy,
+// another resource or name, its deletion, its resource's deletion. A caller that keeps metrics asks for them again
+// then.
 func (s *Store) Generation() uint64 { return s.cache.generation.Load() }
 
 // A change is one write: what it sets and what it adds to the counts.
@@ -166,6 +170,8 @@ type change struct {
 	takenResources map[uuid.UUID]bool // created
 	takenMetrics   map[uuid.UUID]bool // created, or attached
 	key            []byte             // scratch
+
+	touched []changed // metrics and resources that are no longer as they were
 }
 
 // write checks and collects a change under the lock, which sees all earlier ones, and commits it. It returns once the
@@ -178,13 +184,13 @@ func (s *Store) write(ctx context.Context, check func(c *change) error) error {
 	defer c.Close()
 	n, err := s.commit(c, check)
 	if err != nil || n == 0 {
-		if err := s.durable.settle(); err != nil {
+		if err := s.commits.waitDurable(); err != nil {
 			return err
 		}
 		return err
 	}
 	err = c.SyncWait()
-	s.durable.reached(n, err)
+	s.commits.reached(n, err)
 	return err
 }
 
@@ -208,9 +214,9 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 			return 0, err
 		}
 	}
-	n = s.durable.applied.Add(1)
+	n = s.commits.applied.Add(1)
 	if err := s.db.ApplyNoSyncWait(c.Batch, pebble.Sync); err != nil {
-		s.durable.reached(n, err)
+		s.commits.reached(n, err)
 		return 0, err
 	}
 	for i, count := range s.counts() {
@@ -219,6 +225,7 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 	for id := range c.takenMetrics {
 		s.last.written(id)
 	}
+	s.changes.add(c.touched)
 	return n, nil
 }
 
@@ -232,7 +239,7 @@ func (s *Store) get(key []byte) ([]byte, error) {
 	return append([]byte(nil), value...), nil
 }
 
-// has tells whether a key is there.
+// has reports whether a key is there.
 func (s *Store) has(key []byte) (bool, error) {
 	_, closer, err := s.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -255,7 +262,7 @@ func (s *Store) scan(ctx context.Context, prefix, from []byte, f func(key, value
 		return err
 	}
 	defer func() { err = errors.Join(err, iter.Close()) }()
-	const rowsPerCheck = 1024
+	const rowsPerCheck = 16 // a filter of many terms takes milliseconds for one
 	row := 0
 	for valid := iter.First(); valid; valid = iter.Next() {
 		if row++; row%rowsPerCheck == 0 && ctx.Err() != nil {
@@ -272,12 +279,12 @@ func (s *Store) scan(ctx context.Context, prefix, from []byte, f func(key, value
 	return iter.Error()
 }
 
-// skipCorrupt tells whether err is of bytes that do not decode, which are then counted, reported and left alone.
+// skipCorrupt reports whether err comes from bytes that do not decode. It counts and logs them; they stay as they are.
 func (s *Store) skipCorrupt(err error) bool {
-	if !errors.Is(err, ErrCorrupt) {
+	if !errors.Is(err, storage.ErrCorrupt) {
 		return false
 	}
-	s.telemetry.corrupt.Inc()
+	s.instruments.corrupt.Inc()
 	s.logger.Error("index value skipped", "error", err)
 	return true
 }

@@ -15,10 +15,10 @@ import (
 	"gnocco/model"
 )
 
-// UpdateResource lets update change a copy of a resource of a type, or of any as "generic": what clients may change and,
-// by returning a MetricSet, its metrics; nil leaves them. No other write comes in between. If more than the metrics did
-// change, the state before becomes a revision that ended at the given time, and the new one begins then. It returns the
-// resource as it is afterwards, with its metrics; update's error; or the errors of CreateResource.
+// UpdateResource lets update change a copy of a resource of a type, or of any as "generic": what clients may change
+// and, by returning a MetricSet, its metrics; nil leaves them. No other write comes in between. If more than the
+// metrics did change, the state before becomes a revision that ended at the given time, and the new one begins then. It
+// returns the resource as it is afterwards, with its metrics; update's error; or the errors of CreateResource.
 func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid.UUID, at carbonara.Timestamp,
 	update func(*model.Resource) (*MetricSet, error)) (*model.Resource, error) {
 	var updated *model.Resource
@@ -63,7 +63,7 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 	return updated, nil
 }
 
-// sameState tells whether nothing that makes a revision differs.
+// sameState reports whether two states differ in nothing that would make a revision.
 func sameState(a, b *model.Resource) bool {
 	return same(a.UserID, b.UserID) && same(a.ProjectID, b.ProjectID) && a.StartedAt == b.StartedAt && same(a.EndedAt, b.EndedAt) &&
 		slices.Equal(a.Attributes, b.Attributes)
@@ -71,7 +71,8 @@ func sameState(a, b *model.Resource) bool {
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// addRevision keeps what was, stored as value, and sets what is. A revision always begins after the one before: its start is in its ETag.
+// addRevision keeps what was, stored as value, and sets what is. A revision always begins after the one before: its
+// start is in its ETag.
 func (s *Store) addRevision(c *change, was, is *model.Resource, value []byte, at carbonara.Timestamp) error {
 	t, err := s.ResourceType(was.Type)
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Store) lastRevision() (uint64, error) {
 		return 0, fmt.Errorf("index: read the number of revisions: %w", err)
 	}
 	if len(value) != 8 {
-		return 0, fmt.Errorf("%w: number of revisions", ErrCorrupt)
+		return 0, fmt.Errorf("%w: number of revisions", errCorrupt)
 	}
 	return binary.BigEndian.Uint64(value), nil
 }

@@ -14,11 +14,12 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/storage"
 )
 
-// upgrade brings a store of an older format version to the present one: the keys by which resources and metrics are found
-// are written anew, and resources of version 1, in JSON, as they are written today. A crash on the way does no harm: the
-// version comes last, and until then all is written again.
+// upgrade brings a store of an older format version to the present one: the keys by which resources and metrics are
+// found are written anew, and resources of version 1, in JSON, as they are written today. A crash on the way does no
+// harm: the version comes last, and until then all is written again.
 func (s *Store) upgrade(from byte) error {
 	u := &upgrade{store: s, batch: s.db.NewBatch(), reported: time.Now()}
 	defer func() { u.batch.Close() }()
@@ -117,14 +118,14 @@ func (u *upgrade) metric(key, value []byte) (bool, error) {
 
 // skip reports bytes that do not decode, and leaves them alone; reading them will count them.
 func (u *upgrade) skip(err error) (bool, error) {
-	if !errors.Is(err, ErrCorrupt) {
+	if !errors.Is(err, storage.ErrCorrupt) {
 		return false, err
 	}
 	u.store.logger.Error("index value skipped", "error", err)
 	return true, nil
 }
 
-// progress writes what has gathered, and tells how far it is.
+// progress writes what has gathered, and logs how far it is.
 func (u *upgrade) progress() error {
 	const keysPerBatch = 10_000
 	if u.batch.Count() < keysPerBatch {
@@ -147,7 +148,8 @@ func (u *upgrade) progress() error {
 
 const resourceJSONVersion = 1 // of a resource's value in stores of format version 1
 
-// storedResource is a resource's value in stores of format version 1; times are nanoseconds since 1970. All are generic.
+// storedResource is a resource's value in stores of format version 1; times are nanoseconds since 1970. All are
+// generic.
 type storedResource struct {
 	OriginalID    string               `json:"original_id"`
 	Type          string               `json:"type"`
@@ -166,7 +168,7 @@ func decodeResourceJSON(id uuid.UUID, value []byte) (*model.Resource, error) {
 		err = errors.New("it is not generic")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: resource %s: %w", ErrCorrupt, id, err)
+		return nil, fmt.Errorf("%w: resource %s: %w", errCorrupt, id, err)
 	}
 	return &model.Resource{
 		ID: id, OriginalID: stored.OriginalID, Type: model.GenericType, Creator: stored.Creator, UserID: stored.UserID,

@@ -22,7 +22,7 @@ var (
 	chaosRounds = flag.Int("chaos.rounds", 2, "rounds of TestChaos")
 	chaosSteps  = flag.Int("chaos.steps", 10, "what happens in a round of TestChaos")
 	chaosHosts  = flag.String("chaos.hosts", "", "hosts of TestChaos: address,mounted folder,command that runs another there; more after a semicolon")
-	chaosTTL    = flag.Duration("chaos.ttl", 2*time.Second, "leases of TestChaos: short, so that a round is")
+	chaosTTL    = flag.Duration("chaos.ttl", 4*time.Second, "leases of TestChaos: short, so that a round is, but longer than a busy machine keeps a heartbeat waiting")
 	chaosSlack  = flag.Duration("chaos.slack", time.Second, "how much longer others wait; more than the disk's caches hide")
 	chaosCut    = flag.String("chaos.cut", "", "command that cuts off (down) or brings back (up) the host of the number behind")
 )
@@ -36,8 +36,9 @@ const exitFenced = 3
 type slot struct {
 	role    string
 	host    int
-	process *process  // nil when none is there
-	resume  time.Time // of a process that is stopped by a signal, or whose host is cut off
+	shift   time.Duration // of its clock
+	process *process      // nil when none is there
+	resume  time.Time     // of a process that is stopped by a signal, or whose host is cut off
 	cut     bool
 }
 
@@ -55,9 +56,11 @@ type chaos struct {
 	apis []*process // those that clients try
 }
 
-// Whatever happens to processes, hosts and the disk: what was answered with 202 counts once. Every round has a cluster of its
-// own: 2 processes of the API, 3 of metricd, and 4 clients that remember each 202. Run by root, on one host, it has a small disk
-// of its own as well, which gets full now and then.
+// Whatever happens to processes, hosts and the disk: what was answered with 202 counts once. Every round has a cluster
+// of its own: 2 processes of the API, 3 of metricd, and 4 clients that remember each 202. Two of them write to metrics
+// without a back window, in order, through any API; three others write to metrics of their own out of order, too, and
+// what is there then must agree with when they wrote what. In every second round, clocks are up to two seconds apart.
+// Run by root, on one host, it has a small disk of its own as well, which gets full now and then.
 func TestChaos(t *testing.T) {
 	rounds := *chaosRounds
 	if testing.Short() {
@@ -78,13 +81,20 @@ func runChaos(t *testing.T, seed uint64) {
 	}
 	c.hosts = parseHosts(t, c.disk)
 	t.Cleanup(c.tidy)
+	var apart time.Duration // of two clocks, at the most
 	for i, role := range []string{"api", "api", "metricd", "metricd", "metricd"} {
-		c.slots = append(c.slots, &slot{role: role, host: i % len(c.hosts)})
+		s := &slot{role: role, host: i % len(c.hosts)}
+		if seed%2 == 0 {
+			s.shift, apart = []time.Duration{-time.Second, time.Second, 500 * time.Millisecond, 0, -time.Second}[i], 2*time.Second
+		}
+		c.slots = append(c.slots, s)
 	}
 	for _, s := range c.slots {
 		c.start(s)
 	}
-	metrics := newMetrics(t, c.slots[0].process, 24)
+	metrics := newMetrics(t, c.slots[0].process, 12)
+	narrow := narrowMetrics(t, c.slots[0].process, 16)
+	metrics, history := append(metrics, narrow[:12]...), newHistory(narrow[12:])
 	var seconds atomic.Int64
 	done := make(chan struct{})
 	var clients sync.WaitGroup
@@ -94,6 +104,10 @@ func runChaos(t *testing.T, seed uint64) {
 		senders = append(senders, s)
 		random := rand.New(rand.NewPCG(seed, uint64(100+i)))
 		clients.Go(func() { c.post(s, random, done) })
+	}
+	for i := range 3 {
+		random := rand.New(rand.NewPCG(seed, uint64(300+i)))
+		clients.Go(func() { c.write(history, random, done) })
 	}
 	staleReads := 0
 	random := rand.New(rand.NewPCG(seed, 200))
@@ -117,6 +131,7 @@ func runChaos(t *testing.T, seed uint64) {
 	for i, s := range senders {
 		check(t, apis[i%len(apis)], s.metrics, s)
 	}
+	history.check(t, apis[0], apart)
 	for _, s := range c.slots {
 		s.process.stop()
 	}
@@ -187,7 +202,8 @@ func (c *chaos) tidy() {
 // start starts the process of a slot.
 func (c *chaos) start(s *slot) {
 	c.t.Helper()
-	s.process = c.hosts[s.host].start(c.t, s.role, "--lease-ttl", chaosTTL.String(), "--lease-slack", chaosSlack.String())
+	s.process = c.hosts[s.host].start(c.t, s.role, "--lease-ttl", chaosTTL.String(), "--lease-slack", chaosSlack.String(),
+		"--test-clock-shift", s.shift.String())
 	c.all = append(c.all, s.process)
 	c.tell()
 }
@@ -223,8 +239,22 @@ func (c *chaos) post(s *sender, random *rand.Rand, done <-chan struct{}) {
 	}
 }
 
-// readStale reads one metric after the other from whoever is there, and takes old answers: these may lack what was sent, but have nothing
-// else. It returns how many of the answers were old.
+// write adds to a history by whoever is there.
+func (c *chaos) write(h *history, random *rand.Rand, done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Duration(random.IntN(20)) * time.Millisecond):
+		}
+		if p := c.anyAPI(random); p != nil {
+			h.write(p, random)
+		}
+	}
+}
+
+// readStale reads one metric after the other from whoever is there, and takes old answers: these may lack what was
+// sent, but have nothing else. It returns how many of the answers were old.
 func (c *chaos) readStale(metrics []string, seconds *atomic.Int64, random *rand.Rand, done <-chan struct{}) (stale int) {
 	for {
 		select {
@@ -308,7 +338,7 @@ func (c *chaos) fillDisk() {
 	fill(c.t, c.disk, 0)
 	for range 3 {
 		c.rest(500 * time.Millisecond)
-		fill(c.t, c.disk, 0) // what the ballast and tables that were removed gave
+		fill(c.t, c.disk, 0) // what the reserve file and tables that were removed gave
 	}
 	empty(c.t, c.disk)
 	c.t.Log("the disk has room again")
@@ -336,7 +366,7 @@ func (c *chaos) cut(host int) {
 func (c *chaos) awaitMount(host int) {
 	c.t.Helper()
 	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if _, err = os.ReadDir(c.hosts[host].data); err == nil {
 			return
 		}
@@ -374,8 +404,8 @@ func (c *chaos) wake(s *slot) {
 	}
 	select {
 	case <-s.process.ended:
-	case <-time.After(20 * time.Second):
-		c.t.Fatalf("%s does not notice that its lease is over:\n%s", s.role, s.process.log.String())
+	case <-time.After(patience):
+		s.process.giveUp("notices that its lease is over")
 	}
 	if code := s.process.cmd.ProcessState.ExitCode(); code != exitFenced && !s.cut {
 		c.t.Errorf("%s ended with status %d after a pause:\n%s", s.role, code, s.process.log.String())

@@ -38,7 +38,7 @@ func startEtcd(t *testing.T) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		if answer, err := http.Get(client + "/health"); err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
@@ -53,7 +53,7 @@ func startEtcd(t *testing.T) string {
 
 // The same over etcd: a metricd and the holder of the index are killed, and all is there, once.
 func TestMeasuresCountOnceOverEtcd(t *testing.T) {
-	flags := []string{"--coordination", "etcd://" + startEtcd(t) + "/test", "--lease-ttl", "2s", "--lease-slack", "1s"}
+	flags := []string{"--coordination", "etcd://" + startEtcd(t) + "/test", "--lease-ttl", "4s", "--lease-slack", "1s"}
 	data := t.TempDir()
 	first := start(t, data, "api", flags...)
 	metrics := newMetrics(t, first, 8)

@@ -56,8 +56,8 @@ func (r *readers) since() float64 {
 	return longest.Seconds() * 1000
 }
 
-// BenchmarkHandover is how long a reader of a sack waits at most while a second metricd comes, goes, comes and is killed.
-// "steady" is the longest wait while nothing changes: what the machine is to blame for.
+// BenchmarkHandover is how long a reader of a sack waits at most while a second metricd comes, goes, comes and is
+// killed. "steady" is the longest wait while nothing changes: what the machine is to blame for.
 func BenchmarkHandover(b *testing.B) {
 	data := b.TempDir()
 	api := start(b, data, "api")

@@ -15,28 +15,32 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gnocco/internal/testprogram"
 )
 
 // binaries is the folder of the programs that TestMain built.
 var binaries string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "gnocco-cluster-")
+	dir, err := testprogram.Build("gnocco", "metricd")
 	if err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, "cluster:", err)
+		os.Exit(1)
 	}
 	binaries = dir
-	build := exec.Command("go", "build", "-o", dir, "gnocco/cmd/gnocco", "gnocco/cmd/metricd")
-	build.Stderr = os.Stderr
-	code := 1
-	if err := build.Run(); err == nil {
-		code = m.Run()
-	} else {
-		fmt.Fprintln(os.Stderr, "cluster: build:", err)
+	status := m.Run()
+	for _, reason := range waitedInVain { // once more below the logs, of which a reader may have only the end
+		fmt.Println(reason)
 	}
-	os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(status)
 }
+
+// patience bounds waits for what must come to be so, however slow the machine is. No test passes sooner or later by it.
+const patience = 2 * time.Minute
+
+// waitedInVain has a line for each wait that was given up.
+var waitedInVain []string
 
 // process is a running process of the cluster.
 type process struct {
@@ -84,13 +88,19 @@ type host struct {
 func (h host) start(t testing.TB, role string, flags ...string) *process {
 	t.Helper()
 	p := h.launch(t, role, flags...)
+	p.awaitServing()
+	return p
+}
+
+// awaitServing waits until a process serves.
+func (p *process) awaitServing() {
+	p.t.Helper()
 	p.eventually("serves", func() bool {
 		if m := serving.FindStringSubmatch(p.log.String()); m != nil {
 			p.url = m[1]
 		}
 		return p.url != ""
 	})
-	return p
 }
 
 // launch starts a process of a role.
@@ -133,10 +143,8 @@ func (p *process) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:
-	case <-time.After(30 * time.Second):
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // for the stacks of its goroutines
-		<-p.ended
-		p.t.Fatalf("does not stop:\n%s", p.log.String())
+	case <-time.After(patience):
+		p.giveUp("stops")
 	}
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 		p.t.Fatalf("stopped with status %d:\n%s", code, p.log.String())
@@ -146,21 +154,30 @@ func (p *process) stop() {
 // eventually waits until something is so.
 func (p *process) eventually(what string, is func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
 		select {
 		case <-p.ended:
 			p.t.Fatalf("process ended, waiting until it %s:\n%s", what, p.log.String())
 		default:
 		}
 		if time.Now().After(deadline) {
-			_ = p.signal(syscall.SIGQUIT) // for the stacks of its goroutines
-			<-p.ended
-			p.t.Fatalf("not so in time: it %s; log:\n%s", what, p.log.String())
+			p.giveUp(what)
 		}
 	}
 }
 
-var browser = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+// giveUp ends the process and the test, with the stacks of the process's goroutines.
+func (p *process) giveUp(what string) {
+	p.t.Helper()
+	_ = p.signal(syscall.SIGQUIT)
+	<-p.ended
+	reason := fmt.Sprintf("%s: not so in time: it %s", p.t.Name(), what)
+	waitedInVain = append(waitedInVain, reason)
+	p.t.Fatalf("%s; log:\n%s", reason, p.log.String())
+}
+
+// browser waits longer than any limit of the server's, which answers 503 then.
+var browser = &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 
 // do sends a request as admin and returns the answer's status, headers and body.
 func (p *process) do(method, path, body string) (int, http.Header, []byte, error) {
@@ -199,3 +216,26 @@ func (p *process) mustDo(method, path, body string, want int) []byte {
 
 // signal sends a signal to the process, also if another command runs it.
 func (p *process) signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
+
+// pause stops the process, and waits until none of its threads runs any more: one may still answer when the signal has
+// been sent. It goes on with SIGCONT.
+func (p *process) pause() {
+	p.t.Helper()
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		p.t.Fatal(err)
+	}
+	p.eventually("stands still", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+		if err != nil || len(threads) == 0 {
+			p.t.Fatal(threads, err)
+		}
+		for _, thread := range threads {
+			stat, err := os.ReadFile(thread)
+			_, state, _ := bytes.Cut(stat, []byte(") ")) // behind the program's name
+			if err != nil || !bytes.HasPrefix(state, []byte("T")) {
+				return false
+			}
+		}
+		return true
+	})
+}

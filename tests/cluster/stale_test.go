@@ -3,13 +3,13 @@ package cluster_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// A metricd that stands still keeps its sacks until its lease is over. Who allows stale answers has one before that, and the
-// metricd, which goes on in time, does not notice.
+// A metricd that stands still keeps its sacks until its lease is over. Who allows stale answers has one before that,
+// and the metricd, which goes on in time, does not notice.
 func TestStaleWhileItStandsStill(t *testing.T) {
 	data := t.TempDir()
 	api, metricd := start(t, data, "api"), start(t, data, "metricd")
@@ -32,10 +32,10 @@ func TestStaleWhileItStandsStill(t *testing.T) {
 	if status != http.StatusOK || age != "" || len(fresh) < 10 {
 		t.Fatalf("fresh: %d, age %q, %s", status, age, fresh)
 	}
-	time.Sleep(time.Second) // until there was a checkpoint
-	if err := metricd.signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	metricd.eventually("has its checkpoint", func() bool {
+		return strings.Contains(string(metricd.mustDo(http.MethodGet, "/metrics", "", http.StatusOK)), "\ngnocco_metricd_pending_measures 0\n")
+	})
+	metricd.pause()
 	status, age, rows := read()
 	if err := metricd.signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)

@@ -13,27 +13,24 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"gnocco/internal/testprogram"
 )
+
+// patience bounds waits for what must come to be so, however slow the machine is. No test passes sooner or later by it.
+const patience = 2 * time.Minute
 
 // binary is the gnocco that TestMain built.
 var binary string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "gnocco-crash-")
+	dir, err := testprogram.Build("gnocco")
 	if err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, "crash:", err)
+		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "gnocco")
-	build := exec.Command("go", "build", "-o", binary, "gnocco/cmd/gnocco")
-	build.Stderr = os.Stderr
-	code := 1
-	if err := build.Run(); err == nil {
-		code = m.Run()
-	} else {
-		fmt.Fprintln(os.Stderr, "crash: build gnocco:", err)
-	}
-	os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // server is a gnocco process on a data folder that outlives it.
@@ -49,7 +46,7 @@ type server struct {
 
 func newServer(t testing.TB) *server {
 	return &server{t: t, data: t.TempDir(), address: freeAddress(t),
-		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
 }
 
 // freeAddress returns an address below the ports that the system hands out by itself: another process could be given
@@ -81,7 +78,7 @@ func (s *server) start() {
 		s.process.Wait()
 		close(ended)
 	}()
-	for range 400 {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if response, err := s.client.Get("http://" + s.address + "/healthcheck"); err == nil {
 			response.Body.Close()
 			return

@@ -2,6 +2,7 @@ package metamorphic_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,6 +15,11 @@ import (
 	"gnocco/carbonara"
 	"gnocco/internal/testnode"
 	"gnocco/model"
+)
+
+var (
+	historySeed   = flag.Uint64("history.seed", 0, "seed of the first history of TestArchivesEqualRecomputation; the next has the next one")
+	historyRounds = flag.Int("history.rounds", 40, "histories of TestArchivesEqualRecomputation")
 )
 
 func policies(t testing.TB) []*model.ArchivePolicy {
@@ -123,12 +129,12 @@ func requireArchives(t testing.TB, n *testnode.Node, ids []uuid.UUID, references
 // TestArchivesEqualRecomputation runs one history under many schedules of processing: sacks, workers, checkpoints,
 // restarts with and without a last checkpoint, reads in between.
 func TestArchivesEqualRecomputation(t *testing.T) {
-	rounds := 40
+	rounds := *historyRounds
 	if testing.Short() {
-		rounds = 8
+		rounds = min(rounds, 8)
 	}
 	for round := range rounds {
-		seed := uint64(round)
+		seed := *historySeed + uint64(round)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))
 			policies := policies(t)

@@ -36,7 +36,7 @@ const scrapeFor = 80 * time.Second
 func TestPrometheusWritesRemotely(t *testing.T) {
 	program := installed(t, "prometheus")
 	t.Parallel()
-	s, _ := start(t, func(o *server.Options) { o.PrometheusLabels = true })
+	s, _ := start(t, func(o *server.Options) { o.API.PrometheusLabels = true })
 	source := startPrometheus(t, program, s.URL(), map[string]string{"gnocco": s.URL()})
 	time.Sleep(scrapeFor)
 	if series := readsBack(t, source, `{__name__=~".+"}`, s); series < 100 {
@@ -44,12 +44,13 @@ func TestPrometheusWritesRemotely(t *testing.T) {
 	}
 }
 
-// readsBack compares all series that Prometheus has of a selector with what the server answers, and returns their number.
+// readsBack compares all series that Prometheus has of a selector with what the server answers, and returns their
+// number.
 func readsBack(t *testing.T, source, selector string, s *server.Server) int {
 	t.Helper()
 	var series scraped
-	// Queues send after five seconds at the latest: what is older has to come soon. They leave out what is stamped before they
-	// began, which a target that tells its own times does, so the first twenty seconds do not count.
+	// Queues send after five seconds at the latest: what is older has to come soon. They leave out what is stamped
+	// before they began, which a target that tells its own times does, so the first twenty seconds do not count.
 	query := url.Values{"query": {fmt.Sprintf("%s[%ds]", selector, int(scrapeFor.Seconds())-20)}, "time": {fmt.Sprint(time.Now().Unix() - 5)}}
 	check(t, json.Unmarshal(get(t, source+"/api/v1/query?"+query.Encode()), &series))
 	measures := 0

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"gnocco/cluster"
 	"gnocco/internal/client"
 	"gnocco/internal/server"
 )
@@ -18,14 +19,14 @@ import (
 // start returns a server whose metrics have groups of a second, by the last measure, and a client of it.
 func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.Client) {
 	t.Helper()
-	options := server.Options{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", SkipDefaultPolicies: true, MinFreeBytes: 1 << 20}
+	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), SkipDefaultPolicies: true, MinFreeBytes: 1 << 20}, Listen: "127.0.0.1:0"}
 	if change != nil {
 		change(&options)
 	}
 	s, err := server.Start(t.Context(), options)
 	check(t, err)
 	t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
-	c, err := client.New(s.URL(), "admin")
+	c, err := client.New(s.URL(), client.Options{User: "admin"})
 	check(t, err)
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy", map[string]any{"name": "second", "back_window": 3600,
 		"definition": []map[string]any{{"granularity": 1}}, "aggregation_methods": []string{"last", "sum", "count"}}, nil))
@@ -38,7 +39,7 @@ func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.
 func installed(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("waits for other programs")
+		t.Skip("-short: make full runs it")
 	}
 	for _, folder := range []string{"", "/usr/sbin/"} { // where Debian has daemons
 		if program, err := exec.LookPath(folder + name); err == nil {

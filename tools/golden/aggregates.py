@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Write the golden vectors of package api/aggregates: what Gnocchi's processor answers to operations on series.
+"""Write the golden vectors of package query/aggregates: what Gnocchi's processor answers to operations on series.
 
 Run with the Python that has Debian's python3-gnocchi (4.4.2):
 
-    /usr/bin/python3 tools/golden/aggregates.py api/aggregates/testdata/golden.json
+    /usr/bin/python3 tools/golden/aggregates.py query/aggregates/testdata/golden.json
 
 The operators and fills that came after 4.4.2 (max, rateofchangesec, forward and backward fills) are added here in terms of
 numpy, as its release notes describe them. Each case holds the series of one granularity, the request, and either the

@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
+	"strings"
 )
 
 // event is one line of go test -json.
@@ -19,12 +23,12 @@ type event struct {
 }
 
 func main() {
-	s := summary{out: os.Stdout, outputs: make(map[string][]string), broken: make(map[string]bool)}
+	s := newSummary(os.Stdout)
 	if err := s.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testsum:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%d passed, %d failed, %d skipped\n", s.passed, s.failed, s.skipped)
+	s.end()
 	if s.failed > 0 {
 		os.Exit(1)
 	}
@@ -34,7 +38,12 @@ type summary struct {
 	out                     io.Writer
 	outputs                 map[string][]string // by package and test, until the test ends
 	broken                  map[string]bool     // packages in which a test failed
+	reasons                 map[string]int      // why tests were skipped, and how many
 	passed, failed, skipped int
+}
+
+func newSummary(out io.Writer) *summary {
+	return &summary{out: out, outputs: make(map[string][]string), broken: make(map[string]bool), reasons: make(map[string]int)}
 }
 
 func (s *summary) read(in io.Reader) error {
@@ -65,6 +74,7 @@ func (s *summary) take(e event) {
 			s.passed++
 		} else {
 			s.skipped++
+			s.reasons[reason(s.outputs[name])]++
 		}
 		delete(s.outputs, name)
 	case "fail":
@@ -82,4 +92,31 @@ func (s *summary) take(e event) {
 			s.failed++
 		}
 	}
+}
+
+// logged is a line that a test logs: t.Skip's comes last.
+var logged = regexp.MustCompile(`^ +[^ :]+\.go:[0-9]+: (.*)$`)
+
+// reason returns why a test was skipped: the last of what it logged, from its first line.
+func reason(output []string) string {
+	for _, text := range slices.Backward(output) {
+		if m := logged.FindStringSubmatch(strings.TrimRight(text, "\n")); m != nil {
+			return m[1]
+		}
+	}
+	return "no reason is given"
+}
+
+// end prints why tests were skipped, the most frequent reason first, and how many tests there were.
+func (s *summary) end() {
+	often := func(a, b string) int {
+		if s.reasons[a] != s.reasons[b] {
+			return s.reasons[b] - s.reasons[a]
+		}
+		return strings.Compare(a, b)
+	}
+	for _, why := range slices.SortedFunc(maps.Keys(s.reasons), often) {
+		fmt.Fprintf(s.out, "skipped %4d: %s\n", s.reasons[why], why)
+	}
+	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, s.skipped)
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// measureAVX512 takes eight values at a time, those that are finite by a mask, and keeps eight sums, lowest and highest values.
+// measureAVX512 takes eight values at a time, those that are finite by a mask, and keeps eight sums, lowest and highest
+// values.
 func measureAVX512() {
 	build.TEXT("measureAVX512", build.NOSPLIT, "func(lanes *[3][8]float64, x *float64, eights int) int")
 	build.Pragma("noescape")

@@ -38,10 +38,11 @@ type controls struct {
 var loading struct {
 	sync.Mutex
 	controls *controls
+	shim     *Shim
 }
 
-// Open makes the fake driver package cu's, in its first state: one device with 256 MiB. When the test ends, what was misused and
-// not freed fails it.
+// Open makes the fake driver package cu's, in its first state: one device with 256 MiB. When the test ends, what was
+// misused and not freed fails it.
 func Open(t testing.TB) *Driver {
 	t.Helper()
 	d := &Driver{t: t, c: load(t)}
@@ -77,7 +78,9 @@ func load(t testing.TB) *controls {
 	}
 	defer os.RemoveAll(dir) // what is loaded stays loaded
 	library := Build(t, dir)
-	if err := cu.Open(cu.Options{Library: library}); err != nil {
+	shim := BuildShim(t, dir)
+	t.Setenv("SHIM_DRIVER", library)
+	if err := cu.Open(cu.Options{Library: shim}); err != nil {
 		t.Fatal(err)
 	}
 	if device, err := cu.GetDevice(0); err == nil {
@@ -104,11 +107,12 @@ func load(t testing.TB) *controls {
 	purego.RegisterLibFunc(&c.forget, handle, "fake_forget")
 	purego.RegisterLibFunc(&c.leaks, handle, "fake_leaks")
 	loading.controls = c
+	loading.shim = openShim(t, shim)
 	return c
 }
 
-// Fail makes the nth call from now on return status, of the function with that symbol ("cuMemAlloc_v2"), or of any if it is
-// empty. If the status means that the device is lost, so do all calls after it.
+// Fail makes the nth call from now on return status, of the function with that symbol ("cuMemAlloc_v2"), or of any if
+// it is empty. If the status means that the device is lost, so do all calls after it.
 func (d *Driver) Fail(symbol string, nth int, status cu.Result) {
 	d.lost = d.lost || status.Lost()
 	lost := int32(0)
@@ -117,6 +121,9 @@ func (d *Driver) Fail(symbol string, nth int, status cu.Result) {
 	}
 	d.c.fail(symbol, int32(nth), int32(status), lost)
 }
+
+// Abandon says that a test leaves memory behind on purpose.
+func (d *Driver) Abandon() { d.lost = true }
 
 // SetMemory sets how many bytes each device has.
 func (d *Driver) SetMemory(bytes int64) { d.c.memory(uintptr(bytes)) }

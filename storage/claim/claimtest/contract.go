@@ -70,7 +70,7 @@ func claims(t *testing.T, open func() claim.Coordinator) {
 	if err != nil || second.Epoch <= first.Epoch {
 		t.Fatalf("second claim: %+v, %v", second, err)
 	}
-	// Who leaves gives back what it has.
+	// A member that leaves gives back its claims.
 	if err := b.Leave(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,16 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"gnocco/internal/pause"
 	"gnocco/storage/claim"
 )
 
@@ -17,13 +18,19 @@ import (
 type last struct {
 	Member claim.Member `json:"member"`
 	Epoch  uint64       `json:"epoch,omitempty"` // once it was given back
-	Rest   string       `json:"rest,omitempty"`  // likewise
+
+	ClosedState string `json:"closed_state,omitempty"` // likewise
+	Rest        string `json:"rest,omitempty"`         // earlier name of closed_state: read, not written
+}
+
+func (l *last) closedState() (claim.ClosedState, error) {
+	return claim.ParseClosedState(cmp.Or(l.ClosedState, l.Rest))
 }
 
 // state is what etcd has of a name.
 type state struct {
 	holder   claim.Holder
-	rest     claim.Rest
+	closed   claim.ClosedState
 	revision int64 // of last/<name>, 0 for none
 	lease    clientv3.LeaseID
 }
@@ -36,7 +43,7 @@ func (s *session) Claim(ctx context.Context, name string) (claim.Claim, error) {
 	if err := s.reserve(name); err != nil {
 		return claim.Claim{}, err
 	}
-	h, err := s.number(ctx, name)
+	h, err := s.nextEpoch(ctx, name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -62,23 +69,25 @@ func (s *session) reserve(name string) error {
 }
 
 // number puts the claim, if nobody live has it.
-func (s *session) number(ctx context.Context, name string) (h holding, err error) {
+func (s *session) nextEpoch(ctx context.Context, name string) (h holding, err error) {
 	before, err := s.state(ctx, name)
 	if err != nil {
 		return h, err
 	}
 	holder := &before.holder
-	if holder.Live() && holder.Member.ID != s.member.ID && !s.bury(ctx, &holder.Member, before.lease) {
+	if holder.Live() && holder.Member.ID != s.member.ID && !s.removeDead(ctx, &holder.Member, before.lease) {
 		return h, &claim.HeldError{Name: name, Holder: *holder}
 	}
 	if !holder.Released && holder.Epoch != 0 && holder.Member.ID != s.member.ID && !s.local {
 		// What a dead holder wrote last may not be seen here yet.
-		if err := pause.For(ctx, s.options.Slack); err != nil {
-			return h, fmt.Errorf("claim: %s: %w", name, err)
+		select {
+		case <-ctx.Done():
+			return h, fmt.Errorf("claim: %s: %w", name, ctx.Err())
+		case <-time.After(s.options.Slack):
 		}
 	}
 	dir := s.storeDir(name)
-	newest, err := before.rest.Highest(s.options.FS, dir)
+	newest, err := before.closed.Highest(s.options.FS, dir)
 	if err != nil {
 		return h, fmt.Errorf("claim: %s: %w", name, err)
 	}
@@ -166,7 +175,7 @@ func (s *session) state(ctx context.Context, name string) (st state, err error) 
 	st.revision = kvs[0].ModRevision
 	st.holder = claim.Holder{Member: l.Member, Epoch: l.Epoch, Released: l.Epoch != 0}
 	if st.holder.Released {
-		if st.rest, err = claim.ParseRest(l.Rest); err != nil {
+		if st.closed, err = l.closedState(); err != nil {
 			return st, err
 		}
 		return st, nil
@@ -197,11 +206,11 @@ func (s *session) Release(ctx context.Context, c claim.Claim) error {
 	if h.epoch == 0 || h.epoch != c.Epoch {
 		return fmt.Errorf("%w: %s at epoch %d", claim.ErrNotHeld, c.Name, c.Epoch)
 	}
-	rest, err := claim.RestOf(s.options.FS, s.storeDir(c.Name), c.Epoch)
+	closed, err := claim.ClosedStateOf(s.options.FS, s.storeDir(c.Name), c.Epoch)
 	if err != nil {
 		return err
 	}
-	record, err := json.Marshal(last{Member: s.member, Epoch: c.Epoch, Rest: rest.String()})
+	record, err := json.Marshal(last{Member: s.member, Epoch: c.Epoch, ClosedState: closed.String()})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -52,23 +51,4 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("claim: timeout of etcd is %s, negative", o.Timeout))
 	}
 	return errors.Join(faults...)
-}
-
-// ParseURL reads etcd://host:port,host:port/prefix into endpoints and prefix; etcds:// stands for TLS, which the caller configures.
-func ParseURL(text string) (endpoints []string, prefix string, secure bool, err error) {
-	scheme, rest, _ := strings.Cut(text, "://")
-	if scheme != "etcd" && scheme != "etcds" {
-		return nil, "", false, fmt.Errorf("claim: %q does not begin with etcd:// or etcds://", text)
-	}
-	hosts, path, found := strings.Cut(rest, "/")
-	if found && path != "" {
-		prefix = "/" + path
-	}
-	for host := range strings.SplitSeq(hosts, ",") {
-		if u, err := url.Parse("http://" + host); err != nil || u.Hostname() == "" || u.Host != host {
-			return nil, "", false, fmt.Errorf("claim: %q has the endpoint %q, which is no host and port", text, host)
-		}
-		endpoints = append(endpoints, host)
-	}
-	return endpoints, prefix, scheme == "etcds", nil
 }

@@ -15,7 +15,6 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"gnocco/internal/pause"
 	"gnocco/storage/claim"
 )
 
@@ -69,7 +68,10 @@ func (s *session) start() {
 					s.watchers.Wake()
 				}
 			}
-			_ = pause.For(ctx, s.options.Beat) // the loop's condition looks at ctx
+			select {
+			case <-ctx.Done():
+			case <-time.After(s.options.Beat):
+			}
 		}
 	})
 }
@@ -162,7 +164,7 @@ func (s *session) Members(ctx context.Context) ([]claim.Member, error) {
 			s.options.Logger.Warn("not a member", "key", string(kv.Key), "error", err)
 			continue
 		}
-		if s.bury(ctx, &m, clientv3.LeaseID(kv.Lease)) {
+		if s.removeDead(ctx, &m, clientv3.LeaseID(kv.Lease)) {
 			continue
 		}
 		members = append(members, m)
@@ -171,8 +173,8 @@ func (s *session) Members(ctx context.Context) ([]claim.Member, error) {
 	return members, nil
 }
 
-// bury takes away what is left of a process that ended on this machine, instead of waiting for its lease.
-func (s *session) bury(ctx context.Context, m *claim.Member, lease clientv3.LeaseID) bool {
+// removeDead takes away what is left of a process that ended on this machine, instead of waiting for its lease.
+func (s *session) removeDead(ctx context.Context, m *claim.Member, lease clientv3.LeaseID) bool {
 	if m.ID == s.member.ID || !s.member.Process.Gone(&m.Process) {
 		return false
 	}

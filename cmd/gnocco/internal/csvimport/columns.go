@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gnocco/correlate/csv"
 	"gnocco/model"
 )
 
@@ -75,13 +76,7 @@ func (o *Options) timestampIndex(names []string) int {
 	if o.TimestampColumn != "" {
 		return slices.Index(names, o.TimestampColumn)
 	}
-	for i, name := range names {
-		switch strings.ToLower(name) {
-		case "timestamp", "time", "date", "datetime":
-			return i
-		}
-	}
-	return 0
+	return max(csv.TimestampColumn(names), 0)
 }
 
 // metricName returns a name that the API accepts: without slashes.

@@ -23,15 +23,15 @@ type Importer struct {
 	options  Options
 	resource string // its UUID
 	metrics  map[string]*metric
-	lanes    []*lane
+	senders  []*sender
 	result   Result
 
-	ctx  context.Context // of the lanes: ends with the first failure, as its cause
+	ctx  context.Context // of the senders: ends with the first failure, as its cause
 	stop context.CancelCauseFunc
 	work sync.WaitGroup
 }
 
-// New creates the resource, if it is not there, and starts the lanes, which Close ends.
+// New creates the resource, if it is not there, and starts the senders, which Close ends.
 func New(ctx context.Context, options Options) (*Importer, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
@@ -43,9 +43,9 @@ func New(ctx context.Context, options Options) (*Importer, error) {
 	}
 	i := &Importer{options: options, resource: resource, metrics: make(map[string]*metric)}
 	i.ctx, i.stop = context.WithCancelCause(ctx)
-	for range options.Lanes {
-		l := newLane(options.Batch)
-		i.lanes = append(i.lanes, l)
+	for range options.Requests {
+		l := newSender(options.Batch)
+		i.senders = append(i.senders, l)
 		i.work.Go(func() { l.send(i.ctx, options.Client.SendMeasures, i.stop) })
 	}
 	return i, nil
@@ -53,7 +53,7 @@ func New(ctx context.Context, options Options) (*Importer, error) {
 
 // Close sends what is pending, waits for the answers and returns the totals, with the first error of a request.
 func (i *Importer) Close() (Result, error) {
-	for _, l := range i.lanes {
+	for _, l := range i.senders {
 		l.flush()
 		close(l.requests)
 	}
@@ -63,8 +63,8 @@ func (i *Importer) Close() (Result, error) {
 	return i.result, err
 }
 
-// File reads a file to its end. Its name is for messages, and for its metric, if it has one column of values; "-" is none.
-// The last measures may still be pending when it returns. After an error, only Close is left to call.
+// File reads a file to its end. Its name is for messages, and for its metric, if it has one column of values; "-" is
+// none. The last measures may still be pending when it returns. After an error, only Close is left to call.
 func (i *Importer) File(name string, source io.Reader) error {
 	r := NewReader(source, i.options.Comma)
 	var fields *columns
@@ -142,14 +142,14 @@ func parseTimestamp(text []byte) (carbonara.Timestamp, error) {
 	return form.Parse(s, 0)
 }
 
-// add makes a measure pending, and flushes the lane once it has a batch.
+// add makes a measure pending, and flushes the sender once it has a batch.
 func (m *metric) add(t carbonara.Timestamp, value float64, text []byte) {
 	if len(m.pending) == 0 {
-		m.lane.metrics = append(m.lane.metrics, m)
+		m.sender.metrics = append(m.sender.metrics, m)
 	}
 	m.pending = appendMeasure(m.pending, t, value, text)
-	if m.lane.measures++; m.lane.measures >= m.lane.batch {
-		m.lane.flush()
+	if m.sender.measures++; m.sender.measures >= m.sender.batch {
+		m.sender.flush()
 	}
 }
 
@@ -175,7 +175,7 @@ func (i *Importer) ensure(fields *columns) ([]*metric, error) {
 			if ids[name] == "" {
 				return nil, fmt.Errorf("csvimport: the server did not create metric %s", name)
 			}
-			i.metrics[name] = &metric{id: ids[name], lane: i.lanes[i.result.Metrics%len(i.lanes)]}
+			i.metrics[name] = &metric{id: ids[name], sender: i.senders[i.result.Metrics%len(i.senders)]}
 			i.result.Metrics++
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"gnocco/carbonara"
 )
 
-// metric gathers the measures of one metric for its lane's next request.
+// metric gathers the measures of one metric for its sender's next request.
 type metric struct {
 	id      string
-	lane    *lane
+	sender  *sender
 	pending []byte // `{"timestamp":1392388200,"value":0.132},` …
 }
 
@@ -40,7 +40,7 @@ func appendMeasure(dst []byte, t carbonara.Timestamp, value float64, text []byte
 	return append(dst, "},"...)
 }
 
-// isJSONNumber tells whether text is a number in JSON's grammar.
+// isJSONNumber reports whether text is a number in JSON's grammar.
 func isJSONNumber(text []byte) bool {
 	i := 0
 	digits := func() bool {

@@ -20,8 +20,8 @@ type Options struct {
 	NoHeader        bool     // the first line holds measures already: the timestamp and values; columns are called by number
 	Comma           byte     // between fields; 0: ','
 
-	Batch int // measures of a request; 0: 10,000
-	Lanes int // requests in flight at once; 0: 4
+	Batch    int // measures of a request; 0: 10,000
+	Requests int // requests in flight at once; 0: 4
 
 	// Reject is told of each record, or field, that was not taken; nil: nobody is.
 	Reject func(file string, line int, reason string)
@@ -38,8 +38,8 @@ func (o *Options) EnsureDefaults() {
 	if o.Batch == 0 {
 		o.Batch = 10_000
 	}
-	if o.Lanes == 0 {
-		o.Lanes = 4
+	if o.Requests == 0 {
+		o.Requests = 4
 	}
 	if o.Reject == nil {
 		o.Reject = func(string, int, string) {}
@@ -55,7 +55,7 @@ func (o *Options) Validate() error {
 	if o.Comma >= 0x80 || o.Comma == '"' || o.Comma == '\r' || o.Comma == '\n' {
 		faults = append(faults, fmt.Errorf("csvimport: fields cannot be separated by %q", o.Comma))
 	}
-	if o.Batch < 0 || o.Lanes < 0 {
+	if o.Batch < 0 || o.Requests < 0 {
 		faults = append(faults, errors.New("csvimport: size of a batch and number of requests must be positive"))
 	}
 	return errors.Join(faults...)

@@ -18,8 +18,12 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
-// Reader reads records as encoding/csv does, about twice as fast: fields are slices of its buffer. It differs in where it
-// goes on after a malformed record: with the next line, even if a quote was left open.
+// Reader reads records by the rules of encoding/csv: a field that begins with a quote ends with the next one and may
+// hold commas, line ends and doubled quotes, which stand for one. Fields are slices of its buffer.
+//
+// After a malformed record it goes on with the next line, even if a quote was left open. There encoding/csv would read
+// the rest of the file into memory, and lose it. The reader of correlate/csv has the same rules, but parses columns,
+// not records: it takes what is malformed for a bad cell.
 type Reader struct {
 	source     io.Reader
 	comma      byte
@@ -36,8 +40,9 @@ func NewReader(source io.Reader, comma byte) *Reader {
 	return &Reader{source: source, comma: comma, buf: make([]byte, 256<<10), line: 1}
 }
 
-// Read returns the fields of the next record that is not empty and the line on which it starts. The fields stay valid until
-// the next call. The error is a *LineError where reading may go on, io.EOF at the end, else what the source returned.
+// Read returns the fields of the next record that is not empty and the line on which it starts. The fields stay valid
+// until the next call. The error is a *LineError where reading may go on, io.EOF at the end, else what the source
+// returned.
 func (r *Reader) Read() (fields [][]byte, line int, err error) {
 	for {
 		raw, err := r.peekLine(r.start)
@@ -152,8 +157,8 @@ func (r *Reader) readQuoted(length int) ([][]byte, error) {
 
 var errTooLong = errors.New("csvimport: line too long")
 
-// peekLine returns the line that begins at from, an offset in buf at or after start, with its end. It may move the buffer,
-// start with it.
+// peekLine returns the line that begins at from, an offset in buf at or after start, with its end. It may move the
+// buffer, start with it.
 func (r *Reader) peekLine(from int) ([]byte, error) {
 	offset := from - r.start
 	searched := offset

@@ -15,8 +15,8 @@ import (
 	"github.com/shirou/gopsutil/v4/net"
 )
 
-// host reads the figures of this machine. Names of metrics end in their unit. Those of cores need two readings: they are
-// absent from the first.
+// host reads the figures of this machine. Names of metrics end in their unit. Those of cores need two readings: they
+// are absent from the first.
 type host struct {
 	cores map[string]cpu.TimesStat // at the last reading
 }
@@ -77,8 +77,8 @@ func readMemory(ctx context.Context, values map[string]float64) error {
 	return nil
 }
 
-// readMounts reads the space used on the root and on each file system that has a device, once though it may be mounted in many
-// places.
+// readMounts reads the space used on the root and on each file system that has a device, once though it may be mounted
+// in many places.
 func readMounts(ctx context.Context, values map[string]float64) error {
 	mounts, err := disk.PartitionsWithContext(ctx, false)
 	if err != nil {

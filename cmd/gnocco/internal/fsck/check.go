@@ -2,48 +2,76 @@ package fsck
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
+	"gnocco/cluster/datafolder"
+	"gnocco/cluster/peer"
 	"gnocco/cmd/gnocco/internal/offline"
 	"gnocco/model"
+	"gnocco/storage/engine"
 	"gnocco/storage/index"
 )
 
 // check is a check under way.
 type check struct {
-	data   *offline.Data
-	repair bool
-	report Report
+	data    *offline.Data
+	options Options
+	report  Report
 
 	known   map[uuid.UUID]*model.Metric // of the index, those marked deleted too; nil if it cannot be read
 	bySack  [][]uuid.UUID               // the same, sorted
+	orphans map[uuid.UUID]int           // metrics that the index does not know, with their values in sacks
 	highest map[string]uint64           // of each incoming store by identity: a sequence that is above all it has given
+	waiting map[uuid.UUID]*waiting      // measures in incoming stores, of the metrics of sacks that are given up
 }
 
-// Check checks a data folder. With repair it also puts right what can be.
-func Check(ctx context.Context, data *offline.Data, repair bool) (*Report, error) {
-	c := &check{data: data, repair: repair, bySack: make([][]uuid.UUID, data.Cluster.Sacks), highest: make(map[string]uint64)}
+// Check checks a data folder.
+func Check(ctx context.Context, data *offline.Data, options Options) (*Report, error) {
+	if err := options.Validate(data.Cluster.Sacks); err != nil {
+		return nil, err
+	}
+	c := &check{data: data, options: options, bySack: make([][]uuid.UUID, data.Cluster.Sacks), highest: make(map[string]uint64),
+		waiting: make(map[uuid.UUID]*waiting), orphans: make(map[uuid.UUID]int)}
+	if err := c.key(); err != nil {
+		return nil, err
+	}
+	if err := data.CheckClocks(); err != nil {
+		c.damage("clocks", "a server of this machine, if it was not started anew since, does not start: %v", err)
+	}
 	if err := c.index(ctx); err != nil {
 		return nil, err
 	}
-	nodes, err := data.IncomingDirs()
+	names, err := c.incomingNames()
 	if err != nil {
 		return nil, err
 	}
-	for _, node := range slices.Sorted(maps.Keys(nodes)) {
+	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c.incoming("incoming/"+node, nodes[node])
+		if err := c.incoming(ctx, name); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	for sack := range data.Cluster.Sacks {
 		if err := c.sack(ctx, sack); err != nil {
 			return nil, fmt.Errorf("sack %d: %w", sack, err)
+		}
+	}
+	c.noteOrphans()
+	for _, name := range options.GiveUp {
+		if !slices.ContainsFunc(c.report.Findings, func(f Finding) bool { return f.Store == name && (f.GivenUp || f.Refused) }) {
+			c.note(name, "was not given up: a server takes it")
 		}
 	}
 	return &c.report, nil
@@ -61,19 +89,42 @@ func (c *check) note(store, format string, args ...any) {
 	c.add(Finding{Store: store, What: fmt.Sprintf(format, args...)})
 }
 
+// doubts tells what cannot be proved of a store's logs and manifest. What is certainly damaged, opening the store tells.
+func (c *check) doubts(store, dir string) {
+	doubts, err := engine.Check(vfs.Default, dir)
+	if err != nil {
+		return
+	}
+	for _, doubt := range doubts {
+		c.damage(store, "%v; the next start goes on without it, and keeps the file", doubt)
+	}
+}
+
 // index checks the index, and reads which metrics there are.
 func (c *check) index(ctx context.Context) error {
-	const name = "index"
+	const name = datafolder.IndexName
 	c.report.Stores++
-	if dir, err := c.data.IndexDir(); err != nil {
+	refused := c.takeable(name)
+	dir, err := c.data.IndexDir()
+	if err != nil {
 		return err
-	} else if dir != "" {
+	}
+	if dir != "" {
 		c.tables(name, dir)
+		c.doubts(name, dir)
 	}
 	store, err := c.data.Index()
+	if err == nil {
+		err = offline.InStore(dir, func(*pebble.DB) error { return nil })
+	}
 	if err != nil {
-		c.damage(name, "cannot be opened: %v", err)
+		c.refuseIndex(cmp.Or(refused, err))
 		return nil
+	}
+	if refused != nil {
+		if err := c.acceptIndex(ctx, dir, refused); err != nil {
+			return err
+		}
 	}
 	c.known = make(map[uuid.UUID]*model.Metric)
 	for _, deleted := range []bool{false, true} {
@@ -106,6 +157,39 @@ func (c *check) index(ctx context.Context) error {
 		c.damage(name, "values were met %d times that do not decode; they are left out, and kept", n)
 	}
 	return err
+}
+
+// noteOrphans tells of archives that no metric leads to. Some are left behind by a deletion. If that is so of all, the
+// index is what is wrong.
+func (c *check) noteOrphans() {
+	if len(c.orphans) > 0 && len(c.known) == 0 {
+		c.damage("index", "it knows none of the %d metrics that have archives", len(c.orphans))
+		return
+	}
+	for id, keys := range c.orphans {
+		c.note(fmt.Sprintf("sacks/%03d", model.Sack(id, c.data.Cluster.Sacks)), "metric %s is not in the index: %d values", id, keys)
+	}
+}
+
+// key checks the secret by which processes know each other: without it no server starts.
+func (c *check) key() error {
+	path := filepath.Join(c.data.Path, "key")
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return nil // the next server makes one
+	}
+	_, err := peer.LoadKey(c.data.Path)
+	if err == nil {
+		return nil
+	}
+	f := Finding{Store: "key", Damage: true, What: oneLine(err) + "; a repair removes it, and the next server makes another"}
+	if c.options.Repair {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		f.Repaired = true
+	}
+	c.add(f)
+	return nil
 }
 
 // name says which metric this is: its name and resource.

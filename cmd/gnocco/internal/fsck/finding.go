@@ -3,6 +3,7 @@ package fsck
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,12 @@ type Finding struct {
 	Granularity time.Duration // 0: not a split
 	From, To    carbonara.Timestamp
 	Remedy      *Remedy // nil: none was looked for
+
+	// Refused: serve does without the store. No repair helps; its loss can be accepted.
+	Refused bool
+	// GivenUp: that was done. Lost says what it meant, line by line.
+	GivenUp bool
+	Lost    []string
 
 	Repaired bool
 }
@@ -68,6 +75,9 @@ func (f Finding) String() string {
 			fmt.Fprintf(&b, "\n    lost: groups from %s to %s", stamp(f.From), stamp(min(r.Lost, f.To)))
 		}
 	}
+	for _, line := range f.Lost {
+		b.WriteString("\n    " + line)
+	}
 	return b.String()
 }
 
@@ -95,12 +105,34 @@ func (r *Report) Damaged() int {
 	return n
 }
 
+// Refused returns the names of the stores that serve does without, in the order of the findings.
+func (r *Report) Refused() []string {
+	var names []string
+	for _, f := range r.Findings {
+		if f.Refused && !f.GivenUp && !slices.Contains(names, f.Store) {
+			names = append(names, f.Store)
+		}
+	}
+	return names
+}
+
+// Repairable reports whether a repair may help some of the damage that is left.
+func (r *Report) Repairable() bool {
+	refused := r.Refused()
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool {
+		return f.Damage && !f.Repaired && !slices.Contains(refused, f.Store)
+	})
+}
+
 // Print writes the report for people.
 func (r *Report) Print(out io.Writer) error {
 	repaired := 0
 	for _, f := range r.Findings {
 		mark := "note"
 		switch {
+		case f.GivenUp:
+			mark = "given up"
+			repaired++
 		case f.Repaired:
 			mark = "repaired"
 			repaired++

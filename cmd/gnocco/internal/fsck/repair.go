@@ -7,18 +7,22 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/unix"
 
-	"gnocco/internal/server"
+	"gnocco/cluster/datafolder"
 	"gnocco/storage/archive"
+	"gnocco/storage/claim"
 	"gnocco/storage/engine"
 )
 
-// repairSack writes what losses can be made good. With copy the store has tables that cannot be read: what can is copied into a new
-// store first, and the damaged one stays beside it.
+// repairSack writes what losses can be made good. With copy the store has tables that cannot be read: what can is
+// copied into a new store first, and the damaged one stays beside it.
 func (c *check) repairSack(ctx context.Context, dir string, number int, copy bool, w *sackWalk, losses []loss) error {
 	if copy {
-		if err := c.copyStore(ctx, dir, number); err != nil {
+		if _, err := c.replace(ctx, sackName(number), func(ctx context.Context, to string) error {
+			return c.copyReadable(ctx, dir, to, number)
+		}); err != nil {
 			return err
 		}
 	}
@@ -29,7 +33,7 @@ func (c *check) repairSack(ctx context.Context, dir string, number int, copy boo
 	if err := putLosses(store, losses); err != nil {
 		return closeAfter(store, err)
 	}
-	return errors.Join(store.Close(), server.AtRest(dir))
+	return errors.Join(store.Close(), datafolder.AtRest(dir))
 }
 
 // putLosses sets damaged operands aside and puts the groups that were computed again, all in one synced batch.
@@ -41,7 +45,7 @@ func putLosses(store *archive.Store, losses []loss) error {
 				return errors.Join(err, checkpoint.Close())
 			}
 		}
-		for _, groups := range l.rebuilt {
+		for _, groups := range l.recomputed {
 			if err := checkpoint.PutGroups(l.metric.ID, groups); err != nil {
 				return errors.Join(err, checkpoint.Close())
 			}
@@ -53,38 +57,48 @@ func putLosses(store *archive.Store, losses []loss) error {
 // copyBatchBytes is when a batch of the copy is committed.
 const copyBatchBytes = 4 << 20
 
-// copyStore copies what can be read of the store in dir into a new one that takes its place, at once: a crash leaves the one or the
-// other. The damaged store stays beside it.
-func (c *check) copyStore(ctx context.Context, dir string, number int) error {
-	fresh := filepath.Join(filepath.Dir(dir), "copy-of-"+filepath.Base(dir))
-	if err := os.RemoveAll(fresh); err != nil { // of a repair that was cut short
-		return err
-	}
-	if err := c.copyReadable(ctx, dir, fresh, number); err != nil {
-		return err
+// takePlace puts the store in fresh in the place of dir, at once. What was in dir stays beside it, in the folder that
+// takePlace returns; "" if there was none.
+func takePlace(fresh, dir string) (aside string, err error) {
+	parent := filepath.Dir(dir)
+	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		return "", errors.Join(os.Rename(fresh, dir), moveRecord(dir, freeName(filepath.Join(parent, "damaged-"+filepath.Base(dir)))),
+			claim.SyncFolder(vfs.Default, parent))
 	}
 	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE); err != nil {
-		return fmt.Errorf("exchange %s and %s: %w", fresh, dir, err)
+		return "", fmt.Errorf("exchange %s and %s: %w", fresh, dir, err)
 	}
-	aside := filepath.Join(filepath.Dir(dir), "damaged-"+filepath.Base(dir))
-	for i := 2; ; i++ {
-		if _, err := os.Lstat(aside); errors.Is(err, os.ErrNotExist) {
-			break
-		}
-		aside = filepath.Join(filepath.Dir(dir), fmt.Sprintf("damaged-%s-%d", filepath.Base(dir), i))
+	aside = freeName(filepath.Join(parent, "damaged-"+filepath.Base(dir)))
+	if err := errors.Join(moveRecord(dir, aside), os.Rename(fresh, aside)); err != nil {
+		return "", err
 	}
-	if err := os.Rename(fresh, aside); err != nil {
-		return err
-	}
-	parent, err := os.Open(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(parent.Sync(), parent.Close())
+	return aside, claim.SyncFolder(vfs.Default, parent)
 }
 
+// moveRecord moves what was recorded of a damaged store, which does not hold for the one in its place. Until then that
+// one is refused.
+func moveRecord(dir, aside string) error {
+	err := os.Rename(engine.RecordPath(dir), engine.RecordPath(aside))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// freeName returns a path, with a number behind it if it is taken.
+func freeName(path string) string {
+	free := path
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(free); errors.Is(err, os.ErrNotExist) {
+			return free
+		}
+		free = fmt.Sprintf("%s-%d", path, i)
+	}
+}
+
+// copyReadable copies what can be read of the store in from into a new one.
 func (c *check) copyReadable(ctx context.Context, from, to string, number int) error {
-	source, err := archive.Open(from, archive.Options{ReadOnly: true})
+	source, err := archive.Open(from, archive.Options{ReadOnly: true, Unchecked: true})
 	if err != nil {
 		return err
 	}

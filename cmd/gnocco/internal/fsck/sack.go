@@ -16,15 +16,14 @@ import (
 
 // sackWalk is what a walk through a sack's store has met.
 type sackWalk struct {
-	name    string
-	values  []damagedValue // splits, raw series and counts with operands that do not decode
-	holes   []engine.Hole
-	orphans map[uuid.UUID]int // metrics that the index does not know, with their splits
-	odd     map[uuid.UUID]map[time.Duration]int
-	last    uuid.UUID
+	name   string
+	values []damagedValue // splits, raw series and counts with operands that do not decode
+	holes  []engine.Hole
+	odd    map[uuid.UUID]map[time.Duration]int
+	last   uuid.UUID
 }
 
-// readable tells whether no hole lies between two keys: reading one takes long, and fails.
+// readable reports whether no hole lies between two keys: reading one takes long, and fails.
 func (w *sackWalk) readable(first, last []byte) bool {
 	for _, h := range w.holes {
 		if bytes.Compare(h.After, last) < 0 && (h.Before == nil || bytes.Compare(first, h.Before) < 0) {
@@ -40,19 +39,37 @@ type damagedValue struct {
 	intact, damaged [][]byte
 }
 
+// refusedSack is about a sack that a server does without.
+func (c *check) refusedSack(ctx context.Context, number int, reason error) error {
+	name := sackName(number)
+	if c.options.givesUp(name) {
+		return c.giveUpSack(ctx, number, reason)
+	}
+	c.refuse(name, reason)
+	return nil
+}
+
 // sack checks the store of a sack, and repairs it if that is asked for.
 func (c *check) sack(ctx context.Context, number int) error {
+	name := sackName(number)
+	refused := c.takeable(name)
 	dir, err := c.data.SackDir(number)
-	if err != nil || dir == "" {
+	if err != nil || dir == "" && refused == nil {
 		return err
 	}
-	w := &sackWalk{name: fmt.Sprintf("sacks/%03d", number), orphans: make(map[uuid.UUID]int), odd: make(map[uuid.UUID]map[time.Duration]int)}
 	c.report.Stores++
+	if refused != nil {
+		if dir != "" {
+			c.tables(name, dir)
+		}
+		return c.refusedSack(ctx, number, refused)
+	}
+	w := &sackWalk{name: name, odd: make(map[uuid.UUID]map[time.Duration]int)}
 	damagedTables := c.tables(w.name, dir)
+	c.doubts(w.name, dir)
 	store, err := archive.Open(dir, archive.Options{ReadOnly: true})
 	if err != nil {
-		c.damage(w.name, "cannot be opened, its archives are lost unless a copy exists: %v", err)
-		return nil
+		return c.refusedSack(ctx, number, err)
 	}
 	if err := c.walkSack(ctx, store, number, w); err != nil {
 		return closeAfter(store, err)
@@ -69,7 +86,7 @@ func (c *check) sack(ctx context.Context, number int) error {
 	if err := store.Close(); err != nil && damagedTables == 0 && len(w.holes) == 0 {
 		return err
 	}
-	if !c.repair || len(losses)+len(w.holes)+damagedTables == 0 {
+	if !c.options.Repair || len(losses)+len(w.holes)+damagedTables == 0 {
 		return nil
 	}
 	if err := c.repairSack(ctx, dir, number, damagedTables+len(w.holes) > 0, w, losses); err != nil {
@@ -145,14 +162,14 @@ func (c *check) visit(w *sackWalk, key []byte) {
 		c.report.Metrics++
 	}
 	if c.known != nil && c.known[metric] == nil {
-		w.orphans[metric]++
+		c.orphans[metric]++
 	}
 	switch kind {
 	case archive.KindRaw:
 		c.report.RawSeries++
 	case archive.KindSplit:
 		c.report.Splits++
-		if m := c.known[metric]; m != nil && !m.MayDiffer() && !m.ArchivePolicy.HasGranularity(split.Granularity) {
+		if m := c.known[metric]; m != nil && !m.SchemaPending() && !m.ArchivePolicy.HasGranularity(split.Granularity) {
 			if w.odd[metric] == nil {
 				w.odd[metric] = make(map[time.Duration]int)
 			}
@@ -162,9 +179,6 @@ func (c *check) visit(w *sackWalk, key []byte) {
 }
 
 func (c *check) noteOddities(w *sackWalk) {
-	for id, keys := range w.orphans {
-		c.note(w.name, "metric %s is not in the index: %d values", id, keys)
-	}
 	for id, granularities := range w.odd {
 		for g, n := range granularities {
 			c.note(w.name, "metric %s has %d splits of granularity %v, which its archive policy %s does not have", id, n, g,
@@ -176,8 +190,8 @@ func (c *check) noteOddities(w *sackWalk) {
 // maxResume bounds how many splits of a metric are tried behind a hole before the next granularity is.
 const maxResume = 10_000
 
-// resume names keys behind one where a store that could not be read goes on, perhaps: the splits of the same metric, and the
-// metrics that the index knows.
+// resume names keys behind one where a store that could not be read goes on, perhaps: the splits of the same metric,
+// and the metrics that the index knows.
 func (c *check) resume(number int, after []byte) [][]byte {
 	var keys [][]byte
 	latest := carbonara.FromTime(time.Now())
@@ -216,8 +230,8 @@ type loss struct {
 	value   *damagedValue // nil for a hole
 	finding Finding
 
-	// rebuilt are the groups that the remedy computed: to be put on top of what is intact.
-	rebuilt []*carbonara.Groups
+	// recomputed are the groups that the remedy computed: to be put on top of what is intact.
+	recomputed []*carbonara.Groups
 }
 
 // losses says what the damage of a walk means, metric by metric.

@@ -15,8 +15,8 @@ import (
 	"gnocco/storage/archive"
 )
 
-// tables verifies the checksum of every block of every table in a store's folder, also of those that no read would meet. It
-// returns how many tables are damaged.
+// tables verifies the checksum of every block of every table in a store's folder, also of those that no read would
+// meet. It returns how many tables are damaged.
 func (c *check) tables(store, dir string) (damaged int) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.sst"))
 	if err != nil {

@@ -47,13 +47,20 @@ func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) e
 					return err
 				}
 				fmt.Fprintf(table, "dropped\t%d measures\t\t\t\n", dropped)
-			case kind == archive.KindFooting:
-				footing, err := store.Footing(id)
+			case kind == archive.KindPartial:
+				partial, err := store.PartialGroups(id)
 				if err != nil {
-					fmt.Fprintf(table, "footing\t\t%d bytes\tdoes not decode: %v\t\n", len(value), err)
+					fmt.Fprintf(table, "partial groups\t\t%d bytes\tdoes not decode: %v\t\n", len(value), err)
 					return nil
 				}
-				fmt.Fprintf(table, "footing\t%d groups\t%d bytes\tat %s\t\n", len(footing.Rows), len(value), footing.At.Time().Format(time.RFC3339Nano))
+				fmt.Fprintf(table, "partial groups\t%d groups\t%d bytes\tbefore %s\t\n", len(partial.Rows), len(value), partial.Before.Time().Format(time.RFC3339Nano))
+			case kind == archive.KindUnsettled:
+				unsettled, err := store.Unsettled(id)
+				if err != nil {
+					fmt.Fprintf(table, "unsettled measures\t\t%d bytes\tdo not decode: %v\t\n", len(value), err)
+					return nil
+				}
+				fmt.Fprintf(table, "unsettled measures\t%d requests\t%d bytes\t\t\n", len(unsettled.Runs), len(value))
 			}
 			return nil
 		})

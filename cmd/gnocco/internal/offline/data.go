@@ -11,30 +11,31 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/internal/server"
+	"gnocco/cluster/datafolder"
 	"gnocco/storage/archive"
 	"gnocco/storage/claim"
 	"gnocco/storage/engine"
+	"gnocco/storage/incoming"
 	"gnocco/storage/index"
 )
 
 // Data is a data folder that no server holds. Close gives it back.
 type Data struct {
 	Path    string
-	Cluster server.Cluster
+	Cluster datafolder.ClusterFile
 
-	folder   *server.Folder
+	folder   *datafolder.Folder
 	index    *index.Store         // nil until it is asked for
 	registry *prometheus.Registry // of index
 }
 
 // Open takes the data folder at path.
 func Open(path string) (*Data, error) {
-	folder, err := server.HoldFolder(path)
+	folder, err := datafolder.Hold(path)
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := folder.ReadCluster()
+	cluster, err := folder.ReadClusterFile()
 	if err != nil {
 		return nil, errors.Join(err, folder.Release())
 	}
@@ -49,6 +50,9 @@ func (d *Data) Close() error {
 	}
 	return errors.Join(err, d.folder.Release())
 }
+
+// CheckClocks returns what is damaged of the machines' clocks that the folder keeps.
+func (d *Data) CheckClocks() error { return d.folder.CheckClocks() }
 
 // IndexDir returns where the index lies, "" if there is none.
 func (d *Data) IndexDir() (string, error) { return current(d.folder.IndexDir()) }
@@ -71,6 +75,9 @@ func (d *Data) Index() (*index.Store, error) {
 	memory := vfs.NewMem()
 	if ok, err := vfs.Clone(vfs.Default, memory, dir, "index"); err != nil || !ok {
 		return nil, errors.Join(fmt.Errorf("no index in %s", dir), err)
+	}
+	if _, err := vfs.Clone(vfs.Default, memory, engine.RecordPath(dir), engine.RecordPath("index")); err != nil {
+		return nil, err
 	}
 	d.registry = prometheus.NewRegistry()
 	d.index, err = index.Open("index", index.Options{FS: memory, SkipDefaults: true, Registerer: d.registry})
@@ -107,6 +114,19 @@ func (d *Data) IncomingDirs() (map[string]string, error) {
 	return dirs, nil
 }
 
+// OpenIncoming opens an incoming store as a server would, on copies of its files, and closes it again.
+func (d *Data) OpenIncoming(dir string) error {
+	files, err := claim.TakeSnapshot(vfs.Default, filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	store, err := incoming.Open(files.Path, incoming.Options{FS: files, Sacks: d.Cluster.Sacks})
+	if err == nil {
+		err = store.Close()
+	}
+	return errors.Join(err, files.Close())
+}
+
 // SackDir returns the folder of a sack's store: that of its newest epoch. It is "" if the sack has none.
 func (d *Data) SackDir(sack int) (string, error) {
 	return current(filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack)))
@@ -132,4 +152,33 @@ func InStore(dir string, f func(*pebble.DB) error) error {
 		return fmt.Errorf("open %s: %w", dir, err)
 	}
 	return errors.Join(f(db), db.Close())
+}
+
+// copyBatchBytes is when a batch of a copy is committed.
+const copyBatchBytes = 4 << 20
+
+// CopyStore copies what can be read of a store that has no merger into a new one.
+func CopyStore(from, to string) error {
+	target, err := engine.Open(to, engine.Options{})
+	if err != nil {
+		return err
+	}
+	batch := target.NewBatch()
+	err = InStore(from, func(db *pebble.DB) error {
+		_, err := engine.Walk(db, nil, func(key, value []byte) error {
+			if err := batch.Set(key, value, nil); err != nil || batch.Len() < copyBatchBytes {
+				return err
+			}
+			if err := batch.Commit(pebble.NoSync); err != nil {
+				return err
+			}
+			batch = target.NewBatch()
+			return nil
+		})
+		return err
+	})
+	if err == nil {
+		err = batch.Commit(pebble.Sync)
+	}
+	return errors.Join(err, target.Close())
 }

@@ -24,7 +24,7 @@ const MaxColumns = 2000
 // mostNames are written beside a heat map.
 const mostNames = 80
 
-// CheckFile tells whether a file's name ends in a format that is drawn.
+// CheckFile reports whether a file's name ends in a format that is drawn.
 func CheckFile(name string) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".png", ".svg":

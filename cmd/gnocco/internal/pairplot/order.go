@@ -36,8 +36,8 @@ func (m *Matrix) strength(i, j int) float64 {
 	return 0
 }
 
-// order arranges columns so that those that correlate stand side by side: clusters are joined by their mean strength, the
-// strongest first, each keeping its own order inside, and turned so that their nearest ends meet.
+// order arranges columns so that those that correlate stand side by side: clusters are joined by their mean strength,
+// the strongest first, each keeping its own order inside, and turned so that their nearest ends meet.
 func (m *Matrix) order() []int {
 	clusters := make([][]int, m.n)
 	between := make([][]float64, m.n) // mean strength between clusters

@@ -29,7 +29,7 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_DEVICE
 enum { GUARD = 256, RUBBISH = 0xCB, DEVICES = 16, TEXT = 1 << 16 };
 
 // Memory that the device can reach.
-enum kind { DEVICE, PINNED, REGISTERED };
+enum kind { DEVICE, PINNED };
 typedef struct memory { struct memory *next; enum kind kind; P start; size_t size; } memory;
 
 // Contexts are one a device.
@@ -42,7 +42,7 @@ typedef struct function { struct function *next; char *name; module *module; int
 
 typedef struct work {
     struct work *next;
-    enum { COPY, FILL8, FILL32, LAUNCH, RECORD, WAIT } what;
+    enum { COPY, FILL8, LAUNCH, RECORD, WAIT } what;
     P destination, source; size_t size; uint32_t value;
     event *event; uint64_t mark; struct stream *other;       // RECORD, WAIT: the event's record of that number, on other
     function *function; unsigned shape[7]; void *params;     // LAUNCH
@@ -156,7 +156,8 @@ static R release(P address, enum kind kind, const char *name) {
         memory *m = *at;
         if (m->start != address || m->kind != kind) continue;
         *at = m->next;
-        if (kind != REGISTERED) { check_guards(m); free((char *)m->start - GUARD); }
+        check_guards(m);
+        free((char *)m->start - GUARD);
         free(m);
         return 0;
     }
@@ -172,7 +173,6 @@ static void perform(work *w) {
     switch (w->what) {
     case COPY: memmove((void *)w->destination, (void *)w->source, w->size); break;
     case FILL8: memset((void *)w->destination, (int)w->value, w->size); break;
-    case FILL32: for (size_t i = 0; i < w->size; i++) ((uint32_t *)w->destination)[i] = w->value; break;
     case LAUNCH: {
         const unsigned *s = w->shape;
         if (w->function->host) w->function->host(w->params, s[0], s[1], s[2], s[3], s[4], s[5], s[6]);
@@ -313,10 +313,7 @@ R cuDevicePrimaryCtxRelease_v2(int device) {
     contexts[device].retained--;
     return leave(0);
 }
-R cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) { ENTER(NO_CONTEXT); KNOWN(device); return leave(flags > 7 ? INVALID_VALUE : 0); }
 R cuCtxSetCurrent(context *c) { ENTER(NO_CONTEXT); current = c; return leave(0); }
-R cuCtxGetCurrent(context **c) { ENTER(NO_CONTEXT); *c = current; return leave(0); }
-R cuCtxSynchronize(void) { ENTER(CONTEXT); run_all(0); return leave(0); }
 
 // --- modules and launches -------------------------------------------------------------------------------------------------
 
@@ -373,13 +370,6 @@ R cuFuncSetAttribute(function *f, int attribute, int value) {
     if (attribute == 8) f->dynamic_shared = value;
     return leave(0);
 }
-R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, function *f, int threads, size_t shared) {
-    ENTER(CONTEXT);
-    if (!f || threads < 1 || threads > 1024 || shared > 227 << 10) return leave(INVALID_VALUE);
-    *blocks = 2048 / threads < 32 ? 2048 / threads : 32;
-    if (shared && (size_t)*blocks > (228 << 10) / shared) *blocks = (int)((228 << 10) / shared);
-    return leave(0);
-}
 R cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, stream *s,
                  void **params, void **extra) {
     ENTER(CONTEXT);
@@ -431,15 +421,6 @@ R cuMemHostAlloc(P *address, size_t size, unsigned flags) {
     return leave((*address = allocate(size, PINNED)) ? 0 : OUT_OF_MEMORY);
 }
 R cuMemFreeHost(P address) { ENTER(CONTEXT); run_all(0); return leave(release(address, PINNED, "cuMemFreeHost")); }
-R cuMemHostRegister_v2(P address, size_t size, unsigned flags) {
-    ENTER(CONTEXT);
-    if (!address || !size || flags || memory_of(address)) return leave(INVALID_VALUE);
-    memory *m = malloc(sizeof *m);
-    *m = (memory){memories, REGISTERED, address, size};
-    memories = m;
-    return leave(0);
-}
-R cuMemHostUnregister(P address) { ENTER(CONTEXT); run_all(0); return leave(release(address, REGISTERED, "cuMemHostUnregister")); }
 
 // range complains about a range that is not all in one allocation. Nothing is in any.
 static R range(const char *name, P address, size_t size, int device) {
@@ -447,18 +428,6 @@ static R range(const char *name, P address, size_t size, int device) {
     fault("%s: %zu bytes at %#llx are not all in one allocation of %s\n", name, size, (unsigned long long)address,
           device ? "device memory" : "pinned memory");
     return INVALID_VALUE;
-}
-R cuMemcpyHtoD_v2(P destination, P source, size_t size) {
-    ENTER(CONTEXT);
-    if (range("cuMemcpyHtoD", destination, size, 1)) return leave(INVALID_VALUE);
-    put(NULL, (work){.what = COPY, .destination = destination, .source = source, .size = size});
-    return leave(0);
-}
-R cuMemcpyDtoH_v2(P destination, P source, size_t size) {
-    ENTER(CONTEXT);
-    if (range("cuMemcpyDtoH", source, size, 1)) return leave(INVALID_VALUE);
-    put(NULL, (work){.what = COPY, .destination = destination, .source = source, .size = size});
-    return leave(0);
 }
 static R copy_async(const char *name, P destination, int to_device, P source, int from_device, size_t size, stream *s) {
     if (!usable(s, name)) return INVALID_HANDLE;
@@ -474,13 +443,6 @@ R cuMemsetD8Async(P destination, unsigned char value, size_t n, stream *s) {
     if (!usable(s, "cuMemsetD8Async")) return leave(INVALID_HANDLE);
     if (range("cuMemsetD8Async", destination, n, 1)) return leave(INVALID_VALUE);
     put(s, (work){.what = FILL8, .destination = destination, .value = value, .size = n});
-    return leave(0);
-}
-R cuMemsetD32Async(P destination, unsigned value, size_t n, stream *s) {
-    ENTER(CONTEXT);
-    if (!usable(s, "cuMemsetD32Async")) return leave(INVALID_HANDLE);
-    if (destination % 4 || n > SIZE_MAX / 4 || range("cuMemsetD32Async", destination, n * 4, 1)) return leave(INVALID_VALUE);
-    put(s, (work){.what = FILL32, .destination = destination, .value = value, .size = n});
     return leave(0);
 }
 
@@ -609,7 +571,7 @@ const char *fake_launches(void) { return launches; }
 // fake_faults checks the guards of what is there, too.
 const char *fake_faults(void) {
     hold();
-    for (memory *m = memories; m; m = m->next) if (m->kind != REGISTERED) check_guards(m);
+    for (memory *m = memories; m; m = m->next) check_guards(m);
     leave(0);
     return faults;
 }

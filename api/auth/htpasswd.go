@@ -1,0 +1,226 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// Htpasswd checks user and password of the Authorization header against a file of lines "user:bcrypt hash", as
+// Apache's "htpasswd -B" writes it. After a second colon there may be roles, with commas between them. User "admin" has
+// the admin role in any case. The file is read again when it changes.
+type Htpasswd struct {
+	path   string
+	logger *slog.Logger
+	now    func() time.Time
+	secret []byte        // keys what is remembered
+	turns  chan struct{} // bcrypt takes a core for long: one at a time for each
+	failed failedLogins
+	proxy  bool                                     // whether proxies name the client
+	passed expiringCache[[sha256.Size]byte, string] // hash that a user's password was found to fit, by user and password
+
+	mu      sync.Mutex
+	users   map[string]htpasswdUser // replaced, not modified
+	checked time.Time               // when the file was looked at
+	seen    os.FileInfo             // as it was when users was read
+}
+
+type htpasswdUser struct {
+	hash     string
+	identity *Identity
+}
+
+// HtpasswdOptions configure an Htpasswd.
+type HtpasswdOptions struct {
+	File   string
+	Logger *slog.Logger     // hears of a file that can no longer be read; nil: discard
+	Now    func() time.Time // nil: time.Now
+
+	ProxyHeaders bool // believe Forwarded and X-Forwarded-For, by which failed logins are slowed
+}
+
+const (
+	htpasswdCheckInterval = time.Second
+	htpasswdCacheTime     = 5 * time.Minute
+	htpasswdCacheSize     = 10_000
+)
+
+// strangersHash is compared with the passwords of unknown users, so that timing does not reveal which users exist.
+var strangersHash = sync.OnceValue(func() []byte {
+	hash, err := bcrypt.GenerateFromPassword([]byte("stranger"), bcrypt.DefaultCost)
+	if err != nil {
+		panic("auth: " + err.Error())
+	}
+	return hash
+})
+
+// NewHtpasswd reads the file. The error lists every fault in it.
+func NewHtpasswd(o HtpasswdOptions) (*Htpasswd, error) {
+	h := &Htpasswd{path: o.File, logger: o.Logger, now: o.Now, proxy: o.ProxyHeaders, secret: make([]byte, 32), turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	if h.logger == nil {
+		h.logger = slog.New(slog.DiscardHandler)
+	}
+	if h.now == nil {
+		h.now = time.Now
+	}
+	h.failed.now, h.failed.addresses = h.now, map[netip.Prefix]*loginAddress{}
+	_, _ = rand.Read(h.secret) // never fails
+	h.passed.init(htpasswdCacheTime, htpasswdCacheSize)
+	h.checked = h.now()
+	if err := h.read(); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Authenticate implements Authenticator.
+func (h *Htpasswd) Authenticate(r *http.Request) (*Identity, error) {
+	name, password, ok := basicCredentials(r)
+	if !ok {
+		return nil, ErrNoCredentials
+	}
+	user, known := h.user(name)
+	mac := hmac.New(sha256.New, h.secret)
+	mac.Write([]byte(name + "\x00" + password))
+	key := [sha256.Size]byte(mac.Sum(nil))
+	passed := func() bool {
+		hash, ok := h.passed.get(key, h.now())
+		return ok && known && hash == user.hash
+	}
+	if passed() {
+		h.passed.renew(key, h.now()) // it stays good, whoever guesses at the same address
+		return user.identity, nil
+	}
+	leave, err := h.failed.enter(r.Context(), clientAddress(r, h.proxy))
+	if err != nil {
+		return nil, err
+	}
+	if passed() { // many connections of a client begin at once
+		leave(false)
+		return user.identity, nil
+	}
+	hash := []byte(user.hash)
+	if !known {
+		hash = strangersHash()
+	}
+	err = h.compare(r.Context(), hash, password)
+	if err == nil && !known {
+		err = ErrNoCredentials
+	}
+	leave(errors.Is(err, ErrNoCredentials))
+	if err != nil {
+		return nil, err
+	}
+	h.passed.put(key, user.hash, h.now(), time.Time{})
+	return user.identity, nil
+}
+
+// compare waits for its turn and checks a password.
+func (h *Htpasswd) compare(ctx context.Context, hash []byte, password string) error {
+	select {
+	case h.turns <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-h.turns }()
+	if bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil {
+		return ErrNoCredentials
+	}
+	return nil
+}
+
+// Open implements Authenticator.
+func (*Htpasswd) Open() bool { return false }
+
+// Challenge implements Authenticator.
+func (*Htpasswd) Challenge() string { return `Basic realm="gnocco", charset="UTF-8"` }
+
+// user finds a user in the file as it is now. A file that became unreadable leaves the users as they were.
+func (h *Htpasswd) user(name string) (htpasswdUser, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := h.now(); now.Sub(h.checked) >= htpasswdCheckInterval {
+		h.checked = now
+		info, err := os.Stat(h.path)
+		if err == nil && (info.ModTime() != h.seen.ModTime() || info.Size() != h.seen.Size() || !os.SameFile(info, h.seen)) {
+			err = h.read()
+		}
+		if err != nil {
+			h.logger.Error("the password file cannot be read: users stay as they were", "file", h.path, "error", err)
+		}
+	}
+	user, ok := h.users[name]
+	return user, ok
+}
+
+// read replaces the users by those of the file. The caller holds mu, or nobody else has h yet.
+func (h *Htpasswd) read() error {
+	info, err := os.Stat(h.path)
+	if err != nil {
+		return fmt.Errorf("auth: password file: %w", err)
+	}
+	text, err := os.ReadFile(h.path)
+	if err != nil {
+		return fmt.Errorf("auth: password file: %w", err)
+	}
+	users, err := parseHtpasswd(text)
+	if err != nil {
+		return fmt.Errorf("auth: password file %s: %w", h.path, err)
+	}
+	if info.Mode().Perm()&0o007 != 0 {
+		h.logger.Warn("the password file may be read by every user of this machine: chmod 640 it, or less", "file", h.path,
+			"mode", info.Mode().Perm().String())
+	}
+	h.users, h.seen = users, info
+	return nil
+}
+
+func parseHtpasswd(text []byte) (map[string]htpasswdUser, error) {
+	users := map[string]htpasswdUser{}
+	var faults []error
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		entry := strings.TrimSpace(string(line))
+		if entry == "" || entry[0] == '#' {
+			continue
+		}
+		name, rest, ok := strings.Cut(entry, ":")
+		hash, roleList, _ := strings.Cut(rest, ":")
+		_, err := bcrypt.Cost([]byte(hash))
+		_, twice := users[name]
+		switch {
+		case !ok || name == "":
+			faults = append(faults, fmt.Errorf("line %d: not of the form user:hash", number))
+			continue
+		case err != nil:
+			faults = append(faults, fmt.Errorf("line %d: the password of %s is not hashed by bcrypt (htpasswd -B)", number, name))
+			continue
+		case twice:
+			faults = append(faults, fmt.Errorf("line %d: user %s for the second time", number, name))
+			continue
+		}
+		roles := userRoles(name)
+		for role := range strings.SplitSeq(roleList, ",") {
+			if role = strings.TrimSpace(role); role != "" {
+				roles = append(roles, role)
+			}
+		}
+		users[name] = htpasswdUser{hash, newUser(name, roles...)}
+	}
+	return users, errors.Join(faults...)
+}

@@ -1,0 +1,73 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/textproto"
+	"slices"
+	"strings"
+)
+
+// Modes are the values of Options.Mode.
+var Modes = []string{"basic", "remoteuser", "keystone", "htpasswd"}
+
+// Options choose an Authenticator. The zero value is mode basic.
+type Options struct {
+	Mode             string // "": basic
+	RemoteUserHeader string // of mode remoteuser; "": X-Remote-User
+	KeystoneURL      string // of mode keystone: where tokens are validated; "": trust the headers of a proxy
+	KeystoneAccount  KeystoneAccount
+	HtpasswdFile     string // of mode htpasswd
+	ProxyHeaders     bool   // believe headers of proxies about a client's address
+}
+
+const defaultRemoteUserHeader = "X-Remote-User"
+
+// Validate lists every fault at once.
+func (o *Options) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("auth: "+format, args...)) }
+	if o.Mode != "" && !slices.Contains(Modes, o.Mode) {
+		fault("authentication mode %q is none of %s", o.Mode, strings.Join(Modes, ", "))
+	}
+	if o.RemoteUserHeader != "" && o.Mode != "remoteuser" {
+		fault("a header of the remote user goes with mode remoteuser only")
+	}
+	if o.KeystoneURL != "" && o.Mode != "keystone" {
+		fault("a Keystone URL goes with mode keystone only")
+	}
+	if o.KeystoneURL == "" && o.KeystoneAccount != (KeystoneAccount{}) {
+		fault("a Keystone account goes with a Keystone URL only")
+	}
+	if err := o.KeystoneAccount.Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	if (o.HtpasswdFile != "") != (o.Mode == "htpasswd") {
+		fault("a password file goes with mode htpasswd, and mode htpasswd needs one")
+	}
+	return errors.Join(faults...)
+}
+
+// New returns the Authenticator that the options choose.
+func (o *Options) New(logger *slog.Logger) (Authenticator, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	switch o.Mode {
+	case "remoteuser":
+		header := o.RemoteUserHeader
+		if header == "" {
+			header = defaultRemoteUserHeader
+		}
+		return RemoteUser{Header: textproto.CanonicalMIMEHeaderKey(header)}, nil
+	case "keystone":
+		if o.KeystoneURL == "" {
+			return TrustedHeaders{}, nil
+		}
+		return NewKeystone(KeystoneOptions{URL: o.KeystoneURL, Account: o.KeystoneAccount})
+	case "htpasswd":
+		return NewHtpasswd(HtpasswdOptions{File: o.HtpasswdFile, Logger: logger, ProxyHeaders: o.ProxyHeaders})
+	}
+	return Basic{}, nil
+}

@@ -1,0 +1,96 @@
+package influxdb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Target says which metric of which resource a measure belongs to. Its texts do not refer to the body.
+type Target struct {
+	Resource string // the resource's original ID
+	Metric   string // the metric's name
+}
+
+// ErrNoTag is of a line without the tag that names the resource.
+var ErrNoTag = errors.New("influxdb: the tag that names the resource is missing")
+
+// AppendKey appends a key of the metric of measure i, given that the same tag names the resource: equal
+// keys, equal targets. It checks nothing.
+func (l *Lines) AppendKey(dst []byte, i int) []byte {
+	head, name := l.text(l.of[i].head), l.text(l.of[i].name)
+	dst = binary.AppendUvarint(dst, uint64(len(head)))
+	dst = append(dst, head...)
+	return append(dst, name...)
+}
+
+// Target returns the target of measure i, whose resource is named by a tag. The error is an ErrNoTag or a *LineError.
+func (l *Lines) Target(i int, tag string) (*Target, error) {
+	of := l.of[i]
+	head, rest, ok := parseName(l.text(of.head))
+	if !ok {
+		return nil, &LineError{of.line, "no measurement"}
+	}
+	fieldName, left, ok := parseName(l.text(of.name))
+	if !ok || len(left) > 0 {
+		return nil, &LineError{of.line, "no name of a field"}
+	}
+	tags := map[string]string{}
+	for len(rest) > 0 {
+		var key, value string
+		ok := rest[0] == ','
+		if ok {
+			key, rest, ok = parseName(rest[1:])
+		}
+		if ok = ok && len(rest) > 0 && rest[0] == '='; ok {
+			value, rest, ok = parseName(rest[1:])
+		}
+		if !ok {
+			return nil, &LineError{of.line, "tags are not of the form key=value"}
+		}
+		tags[key] = value
+	}
+	name := head + "." + fieldName
+	resource, ok := tags[tag]
+	if !ok {
+		return nil, fmt.Errorf("%w: line %d", ErrNoTag, of.line)
+	}
+	delete(tags, tag)
+	for n, key := range slices.Sorted(maps.Keys(tags)) {
+		name += string("@,"[min(n, 1)]) + key + "=" + tags[key]
+	}
+	if !utf8.ValidString(name) || !utf8.ValidString(resource) {
+		return nil, &LineError{of.line, "not valid UTF-8"}
+	}
+	return &Target{Resource: resource, Metric: strings.ReplaceAll(name, "/", "_")}, nil
+}
+
+// text returns a part of the body.
+func (l *Lines) text(s span) []byte { return l.body[s.from:s.to] }
+
+// parseName returns the name that text begins with, in plain, and what follows it. It is never empty.
+func parseName(text []byte) (name string, rest []byte, ok bool) {
+	end := nameEnd(text, 0)
+	raw, rest := text[:end], text[end:]
+	var plain strings.Builder
+	if quoted, ok := quoteEnd(raw, 0); ok {
+		for i := 1; i < quoted-1; i++ {
+			if raw[i] == '\\' {
+				i++
+			}
+			plain.WriteByte(raw[i])
+		}
+		return plain.String(), rest, plain.Len() > 0
+	}
+	for i := 0; i < len(raw); i++ {
+		if raw[i] == '\\' && i+1 < len(raw) && isEscaped(raw[i+1]) {
+			i++
+		}
+		plain.WriteByte(raw[i])
+	}
+	return plain.String(), rest, plain.Len() > 0
+}

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// instruments are the API's own metrics for Prometheus.
+type instruments struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+
+	runningQueries, queuedQueries prometheus.Gauge
+	refusedQueries                *prometheus.CounterVec
+	failedLogins                  *prometheus.CounterVec
+}
+
+func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
+	m := &instruments{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gnocco_http_requests_total", Help: "HTTP requests answered, by route, method and status code.",
+		}, []string{"route", "method", "code"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "gnocco_http_request_seconds", Help: "Time from an HTTP request's headers to the end of its answer.",
+			Buckets: prometheus.ExponentialBuckets(0.000125, 2, 17), // to 8 s
+		}, []string{"route", "method"}),
+		runningQueries: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gnocco_queries_running", Help: "Queries across metrics or resources that are evaluated.",
+		}),
+		queuedQueries: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gnocco_queries_queued", Help: "Queries across metrics or resources that wait for their turn.",
+		}),
+		refusedQueries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gnocco_queries_refused_total", Help: "Queries beyond a limit, by which: queue, timeout, rows or terms.",
+		}, []string{"reason"}),
+		failedLogins: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gnocco_failed_logins_total", Help: "Requests whose credentials were wrong (reason credentials), or not looked at as too many were (slowed).",
+		}, []string{"reason"}),
+	}
+	if registerer == nil {
+		return m, nil
+	}
+	var err error
+	if m.requests, err = registered(registerer, m.requests); err != nil {
+		return nil, err
+	}
+	if m.seconds, err = registered(registerer, m.seconds); err != nil {
+		return nil, err
+	}
+	if m.runningQueries, err = registered(registerer, m.runningQueries); err != nil {
+		return nil, err
+	}
+	if m.queuedQueries, err = registered(registerer, m.queuedQueries); err != nil {
+		return nil, err
+	}
+	if m.refusedQueries, err = registered(registerer, m.refusedQueries); err != nil {
+		return nil, err
+	}
+	m.failedLogins, err = registered(registerer, m.failedLogins)
+	return m, err
+}
+
+// countLogin counts a request that failed to say who sent it. Without any credentials it did not try.
+func (m *instruments) countLogin(r *http.Request, err error) {
+	var answer *Error
+	switch {
+	case !errors.As(err, &answer):
+	case answer.Status == http.StatusTooManyRequests:
+		m.failedLogins.WithLabelValues("slowed").Inc()
+	case answer.Status == http.StatusUnauthorized && (r.Header.Get("Authorization") != "" || r.Header.Get("X-Auth-Token") != ""):
+		m.failedLogins.WithLabelValues("credentials").Inc()
+	}
+}
+
+// registered registers a collector, or returns the one that is there: a process that comes to hold the index serves
+// another API than before, and counts on.
+func registered[C prometheus.Collector](registerer prometheus.Registerer, collector C) (C, error) {
+	err := registerer.Register(collector)
+	var there prometheus.AlreadyRegisteredError
+	if errors.As(err, &there) {
+		if existing, ok := there.ExistingCollector.(C); ok {
+			return existing, nil
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("api: register metrics: %w", err)
+	}
+	return collector, err
+}
+
+// observe counts and times every request.
+func (a *api) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		status := statusWriter{ResponseWriter: w, status: http.StatusOK}
+		defer func() { // also if the answer is cut off
+			route, method := a.route(r), r.Method
+			if route == "" {
+				route, method = "other", "other" // not a label for each path and method that somebody tries
+			}
+			a.instruments.requests.WithLabelValues(route, method, strconv.Itoa(status.status)).Inc()
+			a.instruments.seconds.WithLabelValues(route, method).Observe(time.Since(start).Seconds())
+		}()
+		next.ServeHTTP(&status, r)
+	})
+}
+
+// route returns the pattern that r's path matched, without the mount prefix; "" for none.
+func (a *api) route(r *http.Request) string {
+	return strings.TrimPrefix(chi.RouteContext(r.Context()).RoutePattern(), a.Prefix)
+}
+
+// statusWriter remembers the status of the answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"runtime"
+	"time"
+
+	"gnocco/api/auth"
+	"gnocco/model/filter"
+	"gnocco/query"
+)
+
+// Limits bound what one request may take, and how many may be evaluated at once. A request beyond them gets an answer
+// that says what to ask for instead.
+type Limits struct {
+	QueryTimeout  time.Duration // of a request that reads; 0: none
+	Queries       int           // evaluated at once, see turns; 0: two for each processor, 4 at least
+	QueuedQueries int           // that wait for their turn; 0: 256
+	SearchTerms   int           // comparisons in a search; 0: 1,000
+	Rows          int           // of an answer; 0: 5,000,000
+	MaxFuture     time.Duration // how far ahead of the clock a measure may be; 0: any time, as in Gnocchi
+}
+
+// EnsureDefaults fills in what was left zero.
+func (l *Limits) EnsureDefaults() {
+	if l.Queries == 0 {
+		l.Queries = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	if l.QueuedQueries == 0 {
+		l.QueuedQueries = 256
+	}
+	if l.SearchTerms == 0 {
+		l.SearchTerms = 1000
+	}
+	if l.Rows == 0 {
+		l.Rows = 5_000_000
+	}
+}
+
+// Validate reports every fault of l at once.
+func (l *Limits) Validate() error {
+	var faults []error
+	for name, n := range map[string]int64{"QueryTimeout": int64(l.QueryTimeout), "Queries": int64(l.Queries), "QueuedQueries": int64(l.QueuedQueries),
+		"SearchTerms": int64(l.SearchTerms), "Rows": int64(l.Rows), "MaxFuture": int64(l.MaxFuture)} {
+		if n < 0 {
+			faults = append(faults, fmt.Errorf("api: %s is negative", name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// limitsOf returns what a user's requests may take; nil is a user without credentials, who may list. All users have the
+// same limits: this is the place where a project's own would be found.
+func (a *api) limitsOf(*auth.Identity) *Limits { return &a.Limits }
+
+// errQueryTimeout ends the context of a request that reads.
+var errQueryTimeout = errors.New("api: the query took longer than --query-timeout")
+
+// timed serves h until the user's time for a query is over.
+func (a *api) timed(h userHandler) userHandler {
+	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+		limit := a.limitsOf(who).QueryTimeout
+		if limit == 0 {
+			limit = math.MaxInt64
+		}
+		ctx, cancel := context.WithTimeoutCause(r.Context(), limit, errQueryTimeout)
+		defer cancel() // which ends what h leaves behind
+		err := h(w, r.WithContext(ctx), who)
+		var rows *query.TooManyRowsError
+		if errors.As(err, &rows) {
+			a.instruments.refusedQueries.WithLabelValues("rows").Inc()
+		}
+		if err != nil && context.Cause(ctx) == errQueryTimeout && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errQueryTimeout)) {
+			a.instruments.refusedQueries.WithLabelValues("timeout").Inc()
+			return &Error{Status: http.StatusGatewayTimeout, Err: err, Detail: Cause{
+				Cause:  "The query took too long",
+				Reason: "Ask for fewer metrics or resources, a shorter time or a coarser granularity",
+				Detail: limit.Seconds(),
+			}}
+		}
+		return err
+	}
+}
+
+// compileFilter checks a filter of a user's request.
+func (a *api) compileFilter(e *filter.Expr, scope filter.Scope, who *auth.Identity) (*filter.Filter, error) {
+	if err := a.checkTerms(e.Terms(), who); err != nil {
+		return nil, err
+	}
+	return filter.Compile(e, scope)
+}
+
+func (a *api) checkTerms(terms int, who *auth.Identity) error {
+	most := a.limitsOf(who).SearchTerms
+	if terms <= most {
+		return nil
+	}
+	a.instruments.refusedQueries.WithLabelValues("terms").Inc()
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{
+		Cause:  "Too many terms",
+		Reason: fmt.Sprintf("The search has %d comparisons: search in parts, or compare with many values by one \"in\"", terms),
+		Detail: most,
+	}}
+}

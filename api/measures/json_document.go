@@ -1,0 +1,126 @@
+package measures
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// A document is a parsed body: its values in the order in which they begin, without those within arrays. An array is
+// read as a list of measures while it is parsed: so a body takes no more memory than its measures, however they are
+// written. It refers to the body.
+type document struct {
+	body     []byte
+	nodes    []node
+	lists    []list
+	measures *model.Measures // the lists' measures, one list after the other
+	now      carbonara.Timestamp
+}
+
+// A node is one value: body[from:to] is its text, without quotes if it is a string. What an object contains follows it,
+// keys and values by turns, up to node number end (exclusive). An array is list number from.
+type node struct {
+	kind     nodeKind
+	escaped  bool // a string with a backslash
+	from, to uint32
+	end      uint32
+}
+
+type nodeKind uint8
+
+const (
+	absentNode nodeKind = iota
+	nullNode
+	trueNode
+	falseNode
+	numberNode // digits, perhaps with point and exponent; or NaN, Infinity, -Infinity
+	stringNode
+	arrayNode
+	objectNode
+)
+
+// maxBodyBytes is what a node's offsets reach.
+const maxBodyBytes = math.MaxUint32
+
+// A member is a key of an object, a view like document.text, and the number of its value's node.
+type member struct {
+	key   string
+	value uint32
+}
+
+// bytesPerMember is what a member of an object takes at most while the object is read: its nodes, its place in members,
+// and what is kept by its key.
+const bytesPerMember = 200
+
+// parse makes body the document, and appends its measures to dst. Memory for an object's members is taken from take, nil
+// for no bound, which fails the parsing by its error.
+func (d *document) parse(body []byte, now carbonara.Timestamp, dst *model.Measures, take func(bytes int) error) error {
+	d.body, d.nodes, d.lists, d.now, d.measures = body, d.nodes[:0], d.lists[:0], now, dst
+	if len(body) > maxBodyBytes {
+		return &DecodeError{Reason: "the body is too long"}
+	}
+	p := parser{document: d, take: take}
+	p.keep(0)
+	p.space()
+	if p.fault == "" && p.at < len(body) {
+		p.fail("trailing data")
+	}
+	if p.pay(); p.refused != nil {
+		return p.refused
+	}
+	if p.fault != "" {
+		return &DecodeError{Syntax: true, Reason: fmt.Sprintf("%s at byte %d", p.fault, p.at)}
+	}
+	return nil
+}
+
+// forget lets go of the body and the measures, and of memory that only a large body needs.
+func (d *document) forget() {
+	d.body, d.measures = nil, nil
+	if cap(d.nodes) > 64<<10 {
+		d.nodes, d.lists = nil, nil
+	}
+}
+
+// text returns a string node's content, or the text of another one. It is a view of the body: who keeps it clones it.
+func (d *document) text(n node) string {
+	raw := d.body[n.from:n.to]
+	if n.escaped {
+		return unescape(raw)
+	}
+	return unsafe.String(unsafe.SliceData(raw), len(raw))
+}
+
+// members returns the members of an object: of those with the same key the last one, at the place of the first.
+func (d *document) members(object uint32) []member {
+	n := 0
+	for key := object + 1; key < d.nodes[object].end; key = d.nodes[key+1].end {
+		n++
+	}
+	members := make([]member, 0, n)
+	places := make(map[string]int, n)
+	for key := object + 1; key < d.nodes[object].end; key = d.nodes[key+1].end {
+		name := d.text(d.nodes[key])
+		if place, ok := places[name]; ok {
+			members[place].value = key + 1
+			continue
+		}
+		places[name] = len(members)
+		members = append(members, member{name, key + 1})
+	}
+	return members
+}
+
+// member returns the node of the last member of an object that has this key.
+func (d *document) member(object uint32, name string) (value uint32, ok bool) {
+	for key := object + 1; key < d.nodes[object].end; key = d.nodes[key+1].end {
+		n := d.nodes[key]
+		if d.text(n) == name {
+			value, ok = key+1, true
+		}
+	}
+	return value, ok
+}

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"gnocco/internal/budget"
+)
+
+// What a body takes at most until its request ends, as a multiple of its size.
+const (
+	measuresFactor = 2  // the body and its measures as columns; then, without a large body, the columns and their blocks
+	documentFactor = 25 // a list of empty objects: 64 bytes for each three
+	plainFactor    = 1  // the body alone
+)
+
+// measureBytes is what a decoded measure takes until it is durable: its columns, and three copies of its block.
+const measureBytes = 16 + 18 + 10 + 10
+
+// lineBytes is what a field of InfluxDB's lines takes: where its names stand, its metric, and its measure.
+const lineBytes = 100 + measureBytes
+
+// memoryPatience is how long a request waits for the memory that its body needs.
+const memoryPatience = 5 * time.Second
+
+// account gives each request an account of the memory that requests share, and takes all back at its end.
+func (a *api) account(next http.Handler) http.Handler {
+	if a.Budget == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		account := a.Budget.Account()
+		defer account.Close()
+		r = r.WithContext(budget.With(r.Context(), account))
+		next.ServeHTTP(&accountWriter{ResponseWriter: w, request: r, account: account}, r)
+	})
+}
+
+// accountWriter takes memory for an answer that is sent as a whole, until the client has read it, or refuses the request
+// in its place.
+type accountWriter struct {
+	http.ResponseWriter
+	request *http.Request
+	account *budget.Account
+	begun   bool
+	refused bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *accountWriter) WriteHeader(status int) {
+	w.begun = w.begun || status >= http.StatusOK
+	if length := w.Header()["Content-Length"]; len(length) == 1 && len(length[0]) > len("65536") {
+		bytes, _ := strconv.ParseInt(length[0], 10, 64)
+		if err := w.account.Take(budget.Answers, bytes); err != nil {
+			w.refused = true
+			Refuse(w.ResponseWriter, w.request, err)
+			return
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *accountWriter) Write(b []byte) (int, error) {
+	if !w.begun {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.refused {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *accountWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// bodyLimit is the size of the largest body that memory is ever had for, and limit at most.
+func (a *api) bodyLimit(limit, factor int64) int64 {
+	if a.Budget == nil {
+		return limit
+	}
+	return min(limit, a.Budget.LargestBody()/factor)
+}
+
+// bodyMemory takes memory for a body while it is read.
+type bodyMemory struct {
+	account *budget.Account
+	use     budget.Use
+	factor  int64
+	taken   int64
+}
+
+// cover waits until memory is taken for a body of that many bytes.
+func (m *bodyMemory) cover(ctx context.Context, bytes int64) error {
+	more := bytes*m.factor - m.taken
+	if m.account == nil || more <= 0 {
+		return nil
+	}
+	m.taken += more
+	return m.account.Await(ctx, m.use, more, memoryPatience)
+}
+
+// settle gives back what a body of that many bytes does not need.
+func (m *bodyMemory) settle(bytes int64) { m.account.Give(m.use, m.taken-bytes*m.factor) }
+
+// decoded takes what the measures of a body need from here on, rather than what they might have needed, and lets go of a
+// large body. Small ones are not worth it.
+func (s *incomingScratch) decoded(ctx context.Context) error {
+	body := len(s.body)
+	if body <= 64<<10 {
+		return nil
+	}
+	if body > budget.Small {
+		s.body = nil
+	}
+	account := budget.Of(ctx)
+	account.Give(budget.Measures, int64(body)*measuresFactor)
+	return account.Take(budget.Measures, int64(s.batch.Measures.Len()*measureBytes+cap(s.body)))
+}
+
+// takeFor returns a function that takes memory for a use from a request's account; nil without an account.
+func takeFor(ctx context.Context, use budget.Use) func(bytes int) error {
+	account := budget.Of(ctx)
+	if account == nil {
+		return nil
+	}
+	return func(bytes int) error { return account.Take(use, int64(bytes)) }
+}

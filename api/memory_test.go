@@ -1,0 +1,84 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/api"
+	"gnocco/internal/budget"
+)
+
+// used returns how much memory requests hold, by the figures.
+func used(t *testing.T, registry *prometheus.Registry) (bytes float64) {
+	t.Helper()
+	families, err := registry.Gather()
+	check(t, err)
+	for _, family := range families {
+		if family.GetName() == "gnocco_memory_used_bytes" {
+			for _, m := range family.Metric {
+				bytes += m.GetGauge().GetValue()
+			}
+		}
+	}
+	return bytes
+}
+
+// While other requests hold the memory, a request for much is refused, and one for little is served. A body that never
+// fits is too large.
+func TestMemoryOfRequests(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	shared := budget.New(8<<20, registry)
+	s := newServer(t, func(o *api.Options) { o.Budget = shared })
+	path := s.metricOf(t, `{"name":"p","back_window":10000,"definition":[{"granularity":1,"points":1000000}]}`)
+	small := s.metricOf(t, `{"name":"q","definition":[{"granularity":1}]}`)
+	var body strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&body, `,{"timestamp":%d,"value":%d}`, 1_700_000_000+i, i%7)
+	}
+	measures := "[" + body.String()[1:] + "]"
+	s.want(t, "POST "+path+"/measures", "["+strings.Repeat(" ", 3<<20)+"]", 413, "~A body holds 2621440 bytes at most")
+	s.want(t, "POST "+path+"/measures", measures, 202, "")
+	s.want(t, "GET "+path+"/measures?refresh=true&stop=2023-11-14T22:13:22", "", 200,
+		`[["2023-11-14T22:13:20+00:00", 1.0, 0.0], ["2023-11-14T22:13:21+00:00", 1.0, 1.0]]`)
+	if n := used(t, registry); n != 0 {
+		t.Fatalf("%v bytes are used by nobody", n)
+	}
+
+	other, readers := shared.Account(), []*budget.Account{shared.Account(), shared.Account(), shared.Account()}
+	check(t, other.Take(budget.Measures, 5<<20))
+	check(t, readers[0].Take(budget.Answers, 1<<20-1))
+	refused := func(request, body string, headers ...string) {
+		t.Helper()
+		w := s.want(t, request, body, 503, "~Other requests use the memory", headers...)
+		if w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: no Retry-After", request)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) { // those with a body wait a little
+		refused("POST "+path+"/measures", measures)
+		refused("POST /v1/search/resource/generic", `{"or":[`+strings.Repeat(`{"=":{"id":"x"}},`, 3000)+`{"=":{"id":"x"}}]}`)
+	})
+	refused("GET "+path+"/measures", "")
+	refused("POST /v1/aggregates", `{"operations":"(+ (metric `+strings.TrimPrefix(path, "/v1/metric/")+` mean) 1)"}`)
+	refused("POST /v1/search/metric?metric_id="+strings.TrimPrefix(path, "/v1/metric/"), `{">":-1}`)
+	refused("POST /v1/batch/resources/metrics/measures", `{"r":{`+strings.Repeat(`"m":[],`, 20_000)+`"m":[]}}`)
+	refused("POST /v1/prometheus/write", string(s2.EncodeSnappy(nil, []byte(strings.Repeat("\x0a\x02\x0a\x00", 400_000)))), "Content-Type", "")
+	s.want(t, "POST "+small+"/measures", `[{"timestamp":1700000000,"value":1}]`, 202, "")
+	s.want(t, "GET "+small+"/measures?refresh=true", "", 200, "~2023-11-14T22:13:20")
+	check(t, readers[1].Take(budget.Answers, 1<<20)) // all but a little
+	check(t, readers[2].Take(budget.Answers, 1<<20-64<<10))
+	refused("GET /openapi.yaml", "")
+	for _, account := range append(readers, other) {
+		account.Close()
+	}
+	s.want(t, "GET /openapi.yaml", "", 200, "~openapi")
+	s.want(t, "GET "+path+"/measures", "", 200, "~2023-11-15T06:33:19")
+	if n := used(t, registry); n != 0 {
+		t.Fatalf("%v bytes are used by nobody", n)
+	}
+}

@@ -1,0 +1,380 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"runtime"
+	"time"
+
+	common "github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"gnocco/api/auth"
+	"gnocco/api/promql"
+	"gnocco/internal/version"
+	"gnocco/query/postings"
+	evaluation "gnocco/query/promql"
+)
+
+// promqlHandlers serve Prometheus' HTTP API.
+type promqlHandlers struct {
+	*api
+	engine *evaluation.Engine
+	series *postings.Catalog
+}
+
+// promqlRequest is a request with its parameters, and who sent it.
+type promqlRequest struct {
+	*http.Request
+	promql.Parameters
+	who  *auth.Identity
+	sees postings.Sees
+}
+
+// promqlHandler answers a request. Its error is a *promql.Error, or one that promql.Failed knows.
+type promqlHandler func(r *promqlRequest) (*promql.Answer, error)
+
+// routes are a tree beside /v1, which never meets it.
+func (a promqlHandlers) routes(at func(method, path string, h http.HandlerFunc)) {
+	both := func(path string, h promqlHandler) {
+		at("GET", "/api/v1"+path, a.serve(h))
+		at("POST", "/api/v1"+path, a.serve(h))
+	}
+	both("/query", a.query)
+	both("/query_range", a.queryRange)
+	both("/series", a.listSeries)
+	both("/labels", a.listLabels)
+	both("/format_query", a.format)
+	both("/parse_query", a.parse)
+	both("/query_exemplars", constant([]any{}))
+	get := func(path string, h promqlHandler) { at("GET", "/api/v1"+path, a.serve(h)) }
+	get("/label/{name}/values", a.listValues)
+	get("/metadata", a.metadata)
+	get("/rules", constant(map[string]any{"groups": []any{}}))
+	get("/alerts", constant(map[string]any{"alerts": []any{}}))
+	get("/targets", constant(map[string]any{"activeTargets": []any{}, "droppedTargets": []any{}}))
+	get("/status/buildinfo", constant(map[string]string{
+		"version": prometheusVersion, "revision": version.Revision(), "branch": "gnocco-" + version.Number,
+		"buildUser": "", "buildDate": "", "goVersion": runtime.Version(),
+	}))
+	get("/status/runtimeinfo", a.runtimeInfo)
+	get("/status/tsdb", a.seriesStatus)
+}
+
+// prometheusVersion is that of the engine. Clients ask for it to know what they may ask.
+const prometheusVersion = "3.15.0"
+
+// constant answers always the same.
+func constant(data any) promqlHandler {
+	return func(*promqlRequest) (*promql.Answer, error) { return &promql.Answer{Data: data}, nil }
+}
+
+// serve serves h to users with valid credentials.
+func (a promqlHandlers) serve(h promqlHandler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := a.answer(w, r, h)
+		if err == nil {
+			return
+		}
+		failed := promql.Failed(err)
+		if known := asError(err); known.Status == http.StatusServiceUnavailable && failed.Type == promql.Execution {
+			failed = &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.description())}
+		}
+		if failed.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
+			a.logFailure(r, &Error{Status: failed.Status, Err: err}, err)
+		}
+		failed.Write(w, r)
+	}
+}
+
+func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlHandler) error {
+	who, err := a.authenticate(w, r)
+	if err != nil {
+		status := asError(err).Status
+		kind := promql.Unauthorized
+		if status == http.StatusServiceUnavailable {
+			kind = promql.Unavailable
+		}
+		return &promql.Error{Status: status, Type: kind, Err: errors.New(http.StatusText(status))}
+	}
+	// A form is read where there is one; some clients put all into the URL and call the body something else.
+	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, maxDocumentBytes))
+	if err := r.ParseForm(); err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return &promql.Error{Status: http.StatusRequestEntityTooLarge, Type: promql.BadData, Err: fmt.Errorf("a form holds %d bytes at most", tooLarge.Limit)}
+		}
+		return promql.Bad(fmt.Errorf("the form could not be read: %w", err))
+	}
+	request := &promqlRequest{r, promql.Parameters(r.Form), who, a.visibleSeries(who, "get measures")}
+	timeout, err := request.Duration("timeout")
+	if err != nil {
+		return err
+	}
+	if limit := a.limitsOf(who).QueryTimeout; timeout <= 0 || limit > 0 && limit < timeout {
+		timeout = limit
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	if timeout > 0 {
+		ctx, cancel = context.WithTimeoutCause(r.Context(), timeout, errQueryTimeout)
+	}
+	defer cancel()
+	release, err := a.turns.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	request.Request = r.WithContext(ctx)
+	answer, err := h(request)
+	if err != nil {
+		return err
+	}
+	release() // a client that reads slowly keeps nobody waiting
+	return answer.Write(w, r)
+}
+
+// parseQuery reads what both kinds of queries have.
+func (a promqlHandlers) parseQuery(r *promqlRequest) (q *evaluation.Query, limit int, err error) {
+	q = &evaluation.Query{Expr: r.Get("query"), Sees: r.sees, Staleness: stalenessOf(r.Context())}
+	if q.Lookback, err = r.Duration("lookback_delta"); err != nil {
+		return nil, 0, err
+	}
+	if r.Get("max_source_resolution") != "auto" {
+		if q.Granularity, err = r.Duration("max_source_resolution"); err != nil {
+			return nil, 0, err
+		}
+	}
+	limit, err = r.Limit("limit")
+	return q, limit, err
+}
+
+func (a promqlHandlers) query(r *promqlRequest) (*promql.Answer, error) {
+	at, err := r.Time("time", a.now())
+	if err != nil {
+		return nil, err
+	}
+	q, limit, err := a.parseQuery(r)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := a.engine.Instant(r.Context(), q, at)
+	return evaluate(r.Context(), q, prepared, err, limit)
+}
+
+func (a promqlHandlers) queryRange(r *promqlRequest) (*promql.Answer, error) {
+	start, end, step, err := r.Range()
+	if err != nil {
+		return nil, err
+	}
+	q, limit, err := a.parseQuery(r)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := a.engine.Range(r.Context(), q, start, end, step)
+	return evaluate(r.Context(), q, prepared, err, limit)
+}
+
+// evaluate answers a query, or the error of preparing it.
+func evaluate(ctx context.Context, q *evaluation.Query, prepared upstream.Query, err error, limit int) (*promql.Answer, error) {
+	if err != nil {
+		if ctx.Err() == nil {
+			err = promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+		}
+		return nil, err
+	}
+	defer prepared.Close()
+	result := prepared.Exec(ctx)
+	if result.Err != nil {
+		return nil, result.Err
+	}
+	answer := new(promql.Answer)
+	answer.Note(result.Warnings, q.Expr)
+	value := result.Value
+	switch v := value.(type) {
+	case upstream.Vector:
+		value = upstream.Vector(promql.Cut(answer, v, limit))
+	case upstream.Matrix:
+		value = upstream.Matrix(promql.Cut(answer, v, limit))
+	}
+	answer.Data = promql.Encoded(value) // now: its memory is the engine's again once the query is closed
+	return answer, nil
+}
+
+// matchers reads match[].
+func (a promqlHandlers) matchers(r *promqlRequest) ([][]*labels.Matcher, error) {
+	var lists [][]*labels.Matcher
+	for _, text := range r.Form["match[]"] {
+		list, err := a.engine.Matchers(text)
+		if err != nil {
+			return nil, promql.Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
+		}
+		lists = append(lists, list)
+	}
+	return lists, r.checkTimes()
+}
+
+// checkTimes refuses times that are none. Labels are those of now: what a resource was called earlier, its history says.
+func (r *promqlRequest) checkTimes() error {
+	start, err := r.Time("start", time.Time{})
+	if err != nil {
+		return err
+	}
+	end, err := r.Time("end", time.Unix(0, math.MaxInt64))
+	if err == nil && end.Before(start) {
+		err = promql.Bad(errors.New(`invalid parameter "end": end timestamp must not be before start time`))
+	}
+	return err
+}
+
+func (a promqlHandlers) listSeries(r *promqlRequest) (*promql.Answer, error) {
+	lists, err := a.matchers(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(lists) == 0 {
+		return nil, promql.Bad(errors.New("no match[] parameter provided"))
+	}
+	limit, err := r.Limit("limit")
+	if err != nil {
+		return nil, err
+	}
+	most := 0
+	if limit > 0 {
+		most = limit + 1
+	}
+	found, err := a.series.Labels(r.Context(), r.sees, most, lists...)
+	if err != nil {
+		return nil, err
+	}
+	answer := new(promql.Answer)
+	answer.Data = orEmpty(promql.Cut(answer, found, limit))
+	return answer, nil
+}
+
+// orEmpty returns a list that JSON does not show as null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// list answers names or values.
+func (a promqlHandlers) list(r *promqlRequest, read func(lists [][]*labels.Matcher) ([]string, error)) (*promql.Answer, error) {
+	lists, err := a.matchers(r)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := r.Limit("limit")
+	if err != nil {
+		return nil, err
+	}
+	found, err := read(lists)
+	if err != nil {
+		return nil, err
+	}
+	answer := new(promql.Answer)
+	answer.Data = orEmpty(promql.Cut(answer, found, limit))
+	return answer, nil
+}
+
+func (a promqlHandlers) listLabels(r *promqlRequest) (*promql.Answer, error) {
+	return a.list(r, func(lists [][]*labels.Matcher) ([]string, error) {
+		return a.series.Names(r.Context(), r.sees, lists...)
+	})
+}
+
+func (a promqlHandlers) listValues(r *promqlRequest) (*promql.Answer, error) {
+	name := common.UnescapeName(param(r.Request, "name"), common.ValueEncodingEscaping)
+	return a.list(r, func(lists [][]*labels.Matcher) ([]string, error) {
+		return a.series.Values(r.Context(), r.sees, name, lists...)
+	})
+}
+
+func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
+	limit, err := r.Limit("limit")
+	if err != nil {
+		return nil, err
+	}
+	units, err := a.series.Units(r.Context(), r.sees)
+	if err != nil {
+		return nil, err
+	}
+	type item struct {
+		Type string `json:"type"`
+		Help string `json:"help"`
+		Unit string `json:"unit"`
+	}
+	shown := map[string][]item{}
+	for name, list := range units {
+		if only := r.Get("metric"); only != "" && name != only || limit > 0 && len(shown) == limit {
+			continue
+		}
+		for _, unit := range list {
+			shown[name] = append(shown[name], item{"unknown", "", unit})
+		}
+	}
+	return &promql.Answer{Data: shown}, nil
+}
+
+func (a promqlHandlers) format(r *promqlRequest) (*promql.Answer, error) {
+	expr, err := a.parseExpr(r)
+	if err != nil {
+		return nil, err
+	}
+	return &promql.Answer{Data: expr.Pretty(0)}, nil
+}
+
+func (a promqlHandlers) parse(r *promqlRequest) (*promql.Answer, error) {
+	expr, err := a.parseExpr(r)
+	if err != nil {
+		return nil, err
+	}
+	return &promql.Answer{Data: promql.Tree(expr)}, nil
+}
+
+func (a promqlHandlers) parseExpr(r *promqlRequest) (parser.Expr, error) {
+	expr, err := a.engine.Parser().ParseExpr(r.Get("query"))
+	if err != nil {
+		return nil, promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+	}
+	return expr, nil
+}
+
+// started is when this process began to serve.
+var started = time.Now()
+
+func (a promqlHandlers) runtimeInfo(*promqlRequest) (*promql.Answer, error) {
+	return &promql.Answer{Data: map[string]any{
+		"startTime": started.UTC(), "CWD": "", "reloadConfigSuccess": true, "lastConfigTime": started.UTC(), "corruptionCount": 0,
+		"goroutineCount": runtime.NumGoroutine(), "GOMAXPROCS": runtime.GOMAXPROCS(0), "GOMEMLIMIT": 0, "GOGC": "", "GODEBUG": "",
+		"storageRetention": "by archive policy",
+	}}, nil
+}
+
+// seriesStatus says which names and labels have the most series, of those that the user sees.
+func (a promqlHandlers) seriesStatus(r *promqlRequest) (*promql.Answer, error) {
+	limit, err := r.Limit("limit")
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 {
+		limit = 10
+	}
+	s, err := a.series.Statistics(r.Context(), r.sees, limit)
+	if err != nil {
+		return nil, err
+	}
+	return &promql.Answer{Data: map[string]any{
+		"headStats":                   map[string]any{"numSeries": s.Series, "numLabelPairs": s.Pairs, "chunkCount": 0, "minTime": 0, "maxTime": 0},
+		"seriesCountByMetricName":     orEmpty(s.ByName),
+		"labelValueCountByLabelName":  orEmpty(s.ValuesByLabel),
+		"memoryInBytesByLabelName":    []postings.Count{},
+		"seriesCountByLabelValuePair": orEmpty(s.ByPair),
+	}}, nil
+}

@@ -1,0 +1,110 @@
+package promql
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/prometheus/util/annotations"
+)
+
+// Answer is what a request gets.
+type Answer struct {
+	Data     any // shown as JSON
+	Warnings []string
+	Infos    []string
+}
+
+// maxNotes is how many warnings, and how many infos, an answer has.
+const maxNotes = 10
+
+// Note adds what was noted while a query was evaluated.
+func (a *Answer) Note(notes annotations.Annotations, query string) {
+	warnings, infos := notes.AsStrings(query, maxNotes, maxNotes)
+	a.Warnings, a.Infos = append(a.Warnings, warnings...), append(a.Infos, infos...)
+}
+
+// Cut returns the first items of a list, and warns if there are more.
+func Cut[T any](a *Answer, list []T, limit int) []T {
+	if limit == 0 || len(list) <= limit {
+		return list
+	}
+	a.Warnings = append(a.Warnings, "results truncated due to limit")
+	return list[:limit]
+}
+
+// Write sends an answer.
+func (a *Answer) Write(w http.ResponseWriter, r *http.Request) error {
+	body := []byte(`{"status":"success","data":`)
+	if encoded, ok := a.Data.(JSON); ok {
+		body = append(body, encoded...)
+	} else {
+		data, err := json.Marshal(a.Data)
+		if err != nil {
+			return err
+		}
+		body = append(body, data...)
+	}
+	for _, notes := range []struct {
+		name string
+		list []string
+	}{{"warnings", a.Warnings}, {"infos", a.Infos}} {
+		if len(notes.list) == 0 {
+			continue
+		}
+		body = append(append(append(body, `,"`...), notes.name...), `":[`...)
+		for i, note := range notes.list {
+			body = appendText(comma(body, i), note)
+		}
+		body = append(body, ']')
+	}
+	write(w, r, http.StatusOK, append(body, '}'))
+	return nil
+}
+
+// Write sends an error.
+func (e *Error) Write(w http.ResponseWriter, r *http.Request) {
+	body := append([]byte(`{"status":"error","errorType":"`), e.Type...)
+	body = appendText(append(body, `","error":`...), e.Error())
+	if e.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	write(w, r, e.Status, append(body, '}'))
+}
+
+// minGzip is from which size on an answer is worth compressing.
+const minGzip = 1400
+
+func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Add("Vary", "Accept-Encoding")
+	if len(body) >= minGzip && takesGzip(r) {
+		var packed bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+		_, _ = z.Write(body) // into memory
+		_ = z.Close()
+		body = packed.Bytes()
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may be gone
+}
+
+func takesGzip(r *http.Request) bool {
+	for _, line := range r.Header.Values("Accept-Encoding") {
+		for part := range strings.SplitSeq(line, ",") {
+			name, parameters, _ := strings.Cut(strings.TrimSpace(part), ";")
+			if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+				weight, given := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
+				q, err := strconv.ParseFloat(weight, 64)
+				return !given || err == nil && q > 0
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,109 @@
+package promql
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// JSON is data in the form in which it is sent.
+type JSON []byte
+
+// Encoded returns the value of an evaluation, which is not needed any more.
+func Encoded(v parser.Value) JSON { return appendResult(nil, v) }
+
+// appendResult appends the value of an evaluation as data.
+func appendResult(dst []byte, v parser.Value) []byte {
+	dst = append(dst, `{"resultType":"`...)
+	dst = append(dst, v.Type()...)
+	dst = append(dst, `","result":`...)
+	switch v := v.(type) {
+	case upstream.Scalar:
+		dst = appendPoint(dst, v.T, v.V)
+	case upstream.String:
+		dst = appendTime(append(dst, '['), v.T)
+		dst = appendText(append(dst, ','), v.V)
+		dst = append(dst, ']')
+	case upstream.Vector:
+		dst = append(dst, '[')
+		for i := range v {
+			dst = comma(dst, i)
+			dst = appendLabels(append(dst, `{"metric":`...), v[i].Metric)
+			dst = appendPoint(append(dst, `,"value":`...), v[i].T, v[i].F)
+			dst = append(dst, '}')
+		}
+		dst = append(dst, ']')
+	case upstream.Matrix:
+		dst = append(dst, '[')
+		for i := range v {
+			dst = comma(dst, i)
+			dst = appendLabels(append(dst, `{"metric":`...), v[i].Metric)
+			dst = append(dst, `,"values":[`...)
+			for j, p := range v[i].Floats {
+				dst = appendPoint(comma(dst, j), p.T, p.F)
+			}
+			dst = append(dst, "]}"...)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+func comma(dst []byte, i int) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+func appendLabels(dst []byte, l labels.Labels) []byte {
+	dst = append(dst, '{')
+	i := 0
+	l.Range(func(label labels.Label) {
+		dst = appendText(comma(dst, i), label.Name)
+		dst = appendText(append(dst, ':'), label.Value)
+		i++
+	})
+	return append(dst, '}')
+}
+
+// appendText appends a text as JSON. Most have nothing to escape.
+func appendText(dst []byte, text string) []byte {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				panic("promql: " + err.Error()) // no text fails
+			}
+			return append(dst, quoted...)
+		}
+	}
+	return append(append(append(dst, '"'), text...), '"')
+}
+
+func appendPoint(dst []byte, t int64, v float64) []byte {
+	dst = appendTime(append(dst, '['), t)
+	dst = append(dst, `,"`...)
+	if math.IsInf(v, 1) {
+		dst = append(dst, "+Inf"...)
+	} else {
+		dst = strconv.AppendFloat(dst, v, 'f', -1, 64)
+	}
+	return append(dst, `"]`...)
+}
+
+// appendTime appends milliseconds as seconds.
+func appendTime(dst []byte, t int64) []byte {
+	if t < 0 {
+		dst, t = append(dst, '-'), -t
+	}
+	dst = strconv.AppendInt(dst, t/1000, 10)
+	if part := t % 1000; part != 0 {
+		dst = append(dst, '.', byte('0'+part/100), byte('0'+part/10%10), byte('0'+part%10))
+	}
+	return dst
+}

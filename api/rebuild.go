@@ -1,0 +1,230 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/api/auth"
+	"gnocco/model"
+)
+
+// rebuildJSON is a rebuild as the API shows it.
+type rebuildJSON struct {
+	ID            uuid.UUID  `json:"id"`
+	ArchivePolicy *string    `json:"archive_policy_name"` // whose metrics, or
+	Metric        *uuid.UUID `json:"metric_id"`
+	State         string     `json:"state"`
+	StartedAt     time.Time  `json:"started_at"`
+	FinishedAt    *time.Time `json:"finished_at"`
+	Metrics       int        `json:"metrics"`
+	Changed       int        `json:"changed"`
+	Unchanged     int        `json:"unchanged"`
+	Failed        int        `json:"failed"`
+	Error         *string    `json:"error"`
+}
+
+func showRebuild(r *model.Rebuild) *rebuildJSON {
+	shown := &rebuildJSON{ID: r.ID, ArchivePolicy: orNull(r.ArchivePolicy), State: string(r.State), StartedAt: r.Started,
+		Metrics: r.Metrics, Changed: r.Changed, Unchanged: r.Unchanged, Failed: r.Failed, Error: orNull(r.Fault)}
+	if r.Metric != uuid.Nil {
+		shown.Metric = &r.Metric
+	}
+	if !r.Finished.IsZero() {
+		shown.FinishedAt = &r.Finished
+	}
+	return shown
+}
+
+// rebuildHandlers serve rebuilds.
+type rebuildHandlers struct{ *api }
+
+func (a rebuildHandlers) list(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+	jobs, err := a.Index.Rebuilds(r.Context())
+	if err != nil {
+		return err
+	}
+	shown := []*rebuildJSON{}
+	for _, job := range jobs {
+		shown = append(shown, showRebuild(job))
+	}
+	return writeJSON(w, http.StatusOK, shown)
+}
+
+// find returns the one that the path names.
+func (a rebuildHandlers) find(r *http.Request) (*model.Rebuild, error) {
+	text := param(r, "id")
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return nil, model.NotFound(model.NounRebuild, text)
+	}
+	return a.Index.Rebuild(id)
+}
+
+func (a rebuildHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+	job, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, showRebuild(job))
+}
+
+// create starts the rebuild of a policy's metrics, or of one, as policies are: as after one that was cancelled.
+func (a rebuildHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+	fields, err := a.decodeFields(w, r, "archive_policy_name", "metric_id")
+	if err != nil {
+		return err
+	}
+	if len(fields) != 1 {
+		return badRequest("One of archive_policy_name and metric_id is needed")
+	}
+	var job *model.Rebuild
+	if field, ok := fields["archive_policy_name"]; ok {
+		name, err := field.text(0)
+		if err != nil {
+			return err
+		}
+		if job, err = a.Index.RebuildPolicy(r.Context(), name, a.now()); err != nil {
+			return refusedCause(err)
+		}
+	} else {
+		text, err := fields["metric_id"].text(0)
+		if err != nil {
+			return err
+		}
+		id, err := model.ParseUUID(text)
+		if err != nil {
+			return fields["metric_id"].fault("not a valid value")
+		}
+		metric, err := a.Index.Metric(id)
+		if err != nil {
+			return refusedCause(err)
+		}
+		if _, job, err = a.Index.ChangeMetric(r.Context(), id, metric.ArchivePolicy.Name, a.now()); err != nil {
+			return refusedCause(err)
+		}
+	}
+	a.setLocation(w, r, "rebuild", job.ID.String())
+	return writeJSON(w, http.StatusAccepted, showRebuild(job))
+}
+
+// cancel ends one. It stays to be seen, and may be started again.
+func (a rebuildHandlers) cancel(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+	job, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Index.CancelRebuild(r.Context(), job.ID, a.now()); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// decodeChange reads a request to change what is there: its body's fields, and whether what it would do is only to be
+// shown.
+func (a *api) decodeChange(w http.ResponseWriter, r *http.Request, names ...string) (preview bool, fields map[string]jsonValue, err error) {
+	if preview, err = parseBool(r.URL.Query(), "dry_run", false); err != nil {
+		return false, nil, err
+	}
+	fields, err = a.decodeFields(w, r, names...)
+	return preview, fields, err
+}
+
+// change gives a policy other granularities or methods, and starts the rebuild of its metrics.
+func (a policyHandlers) change(w http.ResponseWriter, r *http.Request, name string) error {
+	preview, fields, err := a.decodeChange(w, r, "definition", "back_window", "aggregation_methods")
+	if err != nil {
+		return err
+	}
+	if len(fields) == 0 {
+		return jsonValue{}.at(nil, "definition").fault("required key not provided")
+	}
+	var definition []model.DefinitionInput
+	var backWindow *int
+	var methods []string
+	if field, ok := fields["definition"]; ok {
+		if definition, err = parseDefinition(field); err != nil {
+			return err
+		}
+	}
+	if field, ok := fields["back_window"]; ok {
+		n, err := parseBackWindow(field)
+		if err != nil {
+			return err
+		}
+		backWindow = &n
+	}
+	if field, ok := fields["aggregation_methods"]; ok {
+		if methods, err = parseMethods(field); err != nil {
+			return err
+		}
+	}
+	change := func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
+		return old.Change(backWindow, definition, methods)
+	}
+	if preview {
+		return a.preview(w, r, name, change)
+	}
+	policy, job, err := a.Index.ChangeArchivePolicy(r.Context(), name, a.now(), change)
+	if err != nil {
+		return err
+	}
+	if job != nil {
+		a.setLocation(w, r, "rebuild", job.ID.String())
+	}
+	return writeJSON(w, http.StatusOK, policy)
+}
+
+// preview shows what changing a policy would do.
+func (a policyHandlers) preview(w http.ResponseWriter, r *http.Request, name string,
+	change func(*model.ArchivePolicy) (*model.ArchivePolicy, error)) error {
+	old, err := a.Index.ArchivePolicy(name)
+	if err != nil {
+		return err
+	}
+	changed, err := change(old)
+	if err != nil {
+		return err
+	}
+	ids, err := a.Index.MetricsOfPolicy(r.Context(), name, uuid.Nil, 0)
+	if err != nil {
+		return err
+	}
+	shown := model.PreviewRebuild(old, changed)
+	shown.Affected = len(ids)
+	return writeJSON(w, http.StatusOK, shown)
+}
+
+// change gives a metric another archive policy, and starts its rebuild.
+func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
+	preview, fields, err := a.decodeChange(w, r, "archive_policy_name*")
+	if err != nil {
+		return err
+	}
+	name, err := fields["archive_policy_name"].text(0)
+	if err != nil {
+		return err
+	}
+	policy, err := a.Index.ArchivePolicy(name)
+	if err != nil {
+		return refusedCause(err)
+	}
+	if preview {
+		shown := model.PreviewRebuild(metric.ArchivePolicy, policy)
+		shown.Affected = 1
+		return writeJSON(w, http.StatusOK, shown)
+	}
+	changed, job, err := a.Index.ChangeMetric(r.Context(), metric.ID, name, a.now())
+	if err != nil {
+		return err
+	}
+	a.setLocation(w, r, "rebuild", job.ID.String())
+	answer := struct {
+		metricJSON
+		ResourceID *uuid.UUID `json:"resource_id"`
+	}{showMetric(changed), changed.ResourceID}
+	answer.ArchivePolicyName = name
+	return writeJSON(w, http.StatusOK, answer)
+}

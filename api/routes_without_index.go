@@ -1,0 +1,80 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"gnocco/api/auth"
+	"gnocco/model"
+)
+
+// Metrics knows metrics by their ids where another process holds the index.
+type Metrics interface {
+	// Find sets found[i] to the metric ids[i], nil for an unknown one. It fails with a model.ErrUnavailable if it
+	// cannot know.
+	Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error
+}
+
+// routesWithoutIndex are the routes of a process without an index. It takes measures, and reads them for users whose
+// right it can decide alone. Elsewhere answers the rest.
+func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
+	at := func(method, path string, h http.HandlerFunc) { r.MethodFunc(method, prefix+path, h) }
+	a.probes(func(path string, h http.HandlerFunc) {
+		at("GET", path, h)
+		at("HEAD", path, h)
+	})
+	at("GET", "/v1/status", a.authorized("get status", a.getStatus)) // it says why nobody holds the index
+	if !a.asksResource("post measures") {
+		at("POST", "/v1/metric/{id}/measures", a.authenticated(a.withMetric("post measures", a.postMeasures)))
+		at("POST", "/v1/batch/metrics/measures", a.authenticated(a.postBatch))
+	}
+	if !a.Policy.Overridden("get measures") {
+		at("GET", "/v1/metric/{id}/measures", a.authenticated(a.getMeasuresWithoutIndex))
+	}
+	if prefix == "" {
+		a.routesForOperators(r)
+	}
+}
+
+// getMeasuresWithoutIndex answers users whom the rule permits whatever the metric's resource is. The resource can only
+// add to what Gnocchi's rule permits: the holder of the index decides about all other users.
+func (a *api) getMeasuresWithoutIndex(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	if id, err := model.ParseUUID(param(r, "id")); err == nil {
+		metric, err := a.findMetric(r.Context(), id)
+		if err == nil && metric != nil && a.enforce(who, "get measures", a.metricTarget(metric)) == nil {
+			return a.timed(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+				return a.getMeasures(w, r, who, metric)
+			})(w, r, who)
+		}
+	}
+	a.Elsewhere.ServeHTTP(w, r)
+	return nil
+}
+
+// findMetric returns a metric by its ID, nil if there is none.
+func (a *api) findMetric(ctx context.Context, id uuid.UUID) (*model.Metric, error) {
+	if a.Index != nil {
+		return a.Index.Lookup(id), nil
+	}
+	var found [1]*model.Metric
+	err := a.Metrics.Find(ctx, []uuid.UUID{id}, found[:])
+	return found[0], err
+}
+
+// finder returns a function that returns the i-th of these metrics, nil if it does not exist.
+func (a *api) finder(ctx context.Context, ids []uuid.UUID) (func(i int) *model.Metric, error) {
+	if a.Index != nil {
+		return func(i int) *model.Metric { return a.Index.Lookup(ids[i]) }, nil
+	}
+	found := make([]*model.Metric, len(ids))
+	if err := a.Metrics.Find(ctx, ids, found); err != nil {
+		return nil, err
+	}
+	return func(i int) *model.Metric { return found[i] }, nil
+}
+
+// Refuse answers a request with an error, as the API does.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) { asError(err).write(w, r) }

@@ -1,0 +1,37 @@
+package text
+
+import (
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// rows are the rows of a list, [timestamp, granularity, value], with commas between them. The text up to the value is
+// kept from row to row, and only the part of the timestamp that changes is written anew.
+type rows struct {
+	head    []byte // of a row, up to the value
+	stamp   model.TimestampText
+	started bool // the list has a row
+}
+
+const rowStart = `, ["`
+
+// label sets the text that stands for the granularity in the rows that follow.
+func (r *rows) label(label []byte) {
+	if r.head == nil {
+		r.head = make([]byte, 0, 64)
+	}
+	r.head = model.AppendTimestamp(append(r.head[:0], rowStart...), 0)
+	end := len(r.head)
+	r.head = append(append(append(r.head, `", `...), label...), ", "...)
+	r.stamp = model.NewTimestampText(r.head[len(rowStart):end], 0)
+}
+
+// append appends a row.
+func (r *rows) append(dst []byte, t carbonara.Timestamp, v float64) []byte {
+	r.stamp.Set(t)
+	head := r.head
+	if !r.started {
+		head, r.started = head[len(", "):], true
+	}
+	return append(AppendFloat(append(dst, head...), v), ']')
+}

@@ -1,0 +1,254 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gnocco/bench/report"
+)
+
+// AggregatesOptions say what Aggregates asks for.
+type AggregatesOptions struct {
+	Metrics     []int         // how many are aggregated; a run for each; nil: 100 and 1,000
+	Groups      int           // of one minute that each has, and one measure in each; 0: 1,440
+	Connections int           // 0: 1
+	For         time.Duration // how long each query is repeated; 0: 3 s
+	Protocol    string        // what the server speaks: "gnocchi" or "victoriametrics"; "": gnocchi
+	Extra       bool          // ask, too, what Gnocchi cannot be asked: exactly, and by value in URLs that uwsgi does not take
+}
+
+// EnsureDefaults fills in what was left zero.
+func (o *AggregatesOptions) EnsureDefaults() {
+	if o.Metrics == nil {
+		o.Metrics = []int{100, 1000}
+	}
+	if o.Groups == 0 {
+		o.Groups = 1440
+	}
+	if o.Connections == 0 {
+		o.Connections = 1
+	}
+	if o.For == 0 {
+		o.For = 3 * time.Second
+	}
+	if o.Protocol == "" {
+		o.Protocol = "gnocchi"
+	}
+}
+
+// aggregatesProtocol is how a server is fed and asked for aggregates across metrics. Series s of the workload belongs
+// to project s % numProjects.
+type aggregatesProtocol interface {
+	// fill sends the workload and returns once it can be read.
+	fill(ctx context.Context, s *server, w *workload) error
+	// request is what asks for a query; ok is false if the protocol cannot ask it.
+	request(q *aggregatesQuery) (method, path string, body []byte, ok bool)
+	// parse reads an answer: rows by project, or by "" if all are aggregated together.
+	parse(q *aggregatesQuery, answer []byte) (map[string][]row, error)
+}
+
+// numProjects is how many groups the metrics make by an attribute.
+const numProjects = 10
+
+func projectName(series int) string { return "p" + strconv.Itoa(series%numProjects) }
+
+// aggregatesQuery is the mean across metrics of their means of a minute, from start to the end.
+type aggregatesQuery struct {
+	name      string
+	start     time.Time
+	end       time.Time // exclusive
+	byIDs     bool      // metrics are named, not searched
+	byProject bool
+	exact     bool    // the mean of all measures
+	above     float64 // if values is set: aggregates above this
+	values    bool    // not a mean, but a search for aggregates by value
+}
+
+func (w *workload) aggregatesQueries(extra bool) []aggregatesQuery {
+	n := len(w.values[0])
+	hour, end := w.time(max(0, n-60)), w.time(n)
+	queries := []aggregatesQuery{
+		{name: "mean/groups=" + strconv.Itoa(min(n, 60)) + "/find=ids", start: hour, end: end, byIDs: true},
+		{name: "mean/groups=" + strconv.Itoa(min(n, 60)) + "/find=search", start: hour, end: end},
+		{name: "mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end},
+		{name: "mean-by-project/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end, byProject: true},
+	}
+	if extra {
+		queries = append(queries,
+			aggregatesQuery{name: "exact-mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end, exact: true},
+			aggregatesQuery{name: "value-search/groups=" + strconv.Itoa(n) + "/find=ids",
+				start: w.start, end: end, byIDs: true, values: true, above: w.high()})
+	}
+	return queries
+}
+
+// high is a value that one measure in a thousand exceeds, about.
+func (w *workload) high() float64 {
+	var highest []float64
+	for _, values := range w.values {
+		for i := 0; i < len(values); i += 16 {
+			highest = append(highest, values[i])
+		}
+	}
+	return report.Quantile(highest, 0.999)
+}
+
+// expectAcross computes what a query's answer must be, row by row.
+func (w *workload) expectAcross(q *aggregatesQuery) map[string][]expectedGroup {
+	wanted := map[string][]expectedGroup{}
+	for i := range w.values[0] {
+		if w.time(i).Before(q.start) {
+			continue
+		}
+		row := map[string]*expectedGroup{}
+		for s, values := range w.values {
+			project := ""
+			if q.byProject {
+				project = projectName(s)
+			}
+			g, ok := row[project]
+			if !ok {
+				g = &expectedGroup{start: w.time(i), min: values[i], max: values[i]}
+				row[project] = g
+			}
+			g.count++
+			g.sum += values[i]
+			g.min, g.max = min(g.min, values[i]), max(g.max, values[i])
+		}
+		for project, g := range row {
+			wanted[project] = append(wanted[project], *g)
+		}
+	}
+	return wanted
+}
+
+// Aggregates measures queries across many metrics, whose answers are checked number by number the first time and byte
+// by byte from then on. A child is restarted after it was filled, so it reads from its archives.
+func Aggregates(ctx context.Context, options Options, what AggregatesOptions) error {
+	if err := options.prepare(); err != nil {
+		return err
+	}
+	what.EnsureDefaults()
+	if what.Protocol != "gnocchi" && what.Protocol != "victoriametrics" {
+		return fmt.Errorf("bench: protocol %q: want gnocchi or victoriametrics", what.Protocol)
+	}
+	for range options.Count {
+		for _, metrics := range what.Metrics {
+			if err := options.aggregates(ctx, what, metrics); err != nil {
+				return fmt.Errorf("bench: aggregates: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (o *Options) aggregates(ctx context.Context, what AggregatesOptions, metrics int) error {
+	s, err := o.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	w := newWorkload(o.Seed, meters[:], metrics, what.Groups, time.Minute)
+	o.Logger.Info("sending measures", "server", s.name, "metrics", metrics, "measures", w.measures())
+	run := fmt.Sprintf("bench-%d-%d", time.Now().UnixNano(), metrics)
+	var protocol aggregatesProtocol = &gnocchiAggregates{run: run}
+	if what.Protocol == "victoriametrics" {
+		protocol = &victoriaAggregates{run: run}
+	}
+	if err := protocol.fill(ctx, s, w); err != nil {
+		return err
+	}
+	if s.isChild() {
+		if _, err := s.stop(); err != nil {
+			return err
+		}
+		if err := s.reopen(ctx); err != nil {
+			return err
+		}
+	}
+	c := newClient(o, s.url, what.Connections)
+	defer c.close()
+	for _, q := range w.aggregatesQueries(what.Extra) {
+		method, path, body, ok := protocol.request(&q)
+		if !ok {
+			continue
+		}
+		o.Logger.Info("asking", "server", s.name, "query", q.name)
+		var first bytes.Buffer
+		if err := c.do(ctx, method, path, body, 200, &first); err != nil {
+			return err
+		}
+		rows, err := protocol.parse(&q, first.Bytes())
+		if err != nil {
+			return err
+		}
+		if err := w.judge(&q, rows); err != nil {
+			return fmt.Errorf("%s: %w", q.name, err)
+		}
+		r, err := s.repeat(ctx, c, 1, what.For, func(ctx context.Context, _ int, answer *bytes.Buffer) error {
+			if err := c.do(ctx, method, path, body, 200, answer); err != nil {
+				return err
+			}
+			if what.Protocol == "gnocchi" && !bytes.Equal(answer.Bytes(), first.Bytes()) {
+				return fmt.Errorf("%s: the answer has changed", q.name)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		r.bytes = first.Len()
+		if err := o.reportAggregates(s, &q, metrics, what.Connections, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge tells the first difference between an answer and what it must be.
+func (w *workload) judge(q *aggregatesQuery, rows map[string][]row) error {
+	if q.values {
+		found, wanted := len(rows[""]), 0
+		for _, values := range w.values {
+			for _, v := range values {
+				if v > q.above {
+					wanted++
+				}
+			}
+		}
+		if found != wanted {
+			return fmt.Errorf("%d aggregates above %v, want %d", found, q.above, wanted)
+		}
+		return nil
+	}
+	wanted := w.expectAcross(q)
+	if len(rows) != len(wanted) {
+		return fmt.Errorf("%d groups of metrics, want %d", len(rows), len(wanted))
+	}
+	for project, groups := range wanted {
+		if err := compare(groups, "mean", time.Minute, rows[project]); err != nil {
+			return fmt.Errorf("project %q: %w", project, err)
+		}
+	}
+	return nil
+}
+
+func (o *Options) reportAggregates(s *server, q *aggregatesQuery, metrics, connections int, r reading) error {
+	figures := []report.Figure{
+		report.Of(float64(r.elapsed.Nanoseconds())/float64(r.requests), "ns/op"),
+		report.Of(report.Milliseconds(r.p50), "ms-p50"),
+		report.Of(report.Milliseconds(r.p99), "ms-p99"),
+	}
+	if r.cpuKnown {
+		figures = append(figures, report.Of(report.Milliseconds(r.cpu), "cpu-ms/request"))
+	}
+	figures = append(figures, report.Of(report.Milliseconds(r.client), "client-cpu-ms/request"), report.Of(float64(r.bytes), "B/answer"))
+	if u, err := s.usage(); err == nil {
+		figures = append(figures, report.Of(float64(u.rss)/(1<<20), "MiB-rss"))
+	}
+	name := fmt.Sprintf("Aggregates/server=%s/metrics=%d/query=%s/connections=%d", s.name, metrics, q.name, connections)
+	return o.Report.Add(name, r.requests, figures...)
+}

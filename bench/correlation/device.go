@@ -1,0 +1,173 @@
+package correlation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"gnocco/bench/report"
+	"gnocco/correlate"
+	"gnocco/correlate/csv"
+	gpucorrelate "gnocco/gpu/correlate"
+	"gnocco/gpu/device"
+)
+
+// deviceRounds is how often a device computes the same; the median counts.
+const deviceRounds = 9
+
+// correlateDevice measures a device, and holds its coefficients to those of the CPU.
+func correlateDevice(ctx context.Context, o report.Run, dev *device.Device, values correlate.Values, selection correlate.Selection, want []correlate.Pair) error {
+	times, pairs, err := gpucorrelate.Measure(ctx, dev, values, selection, deviceRounds)
+	if err != nil {
+		return err
+	}
+	off, err := furthest(pairs, want)
+	if err != nil {
+		return err
+	}
+	columns, rows := values.Columns(), int(values.Rows())
+	flops := float64(columns) * float64(columns+1) * float64(rows)
+	name := fmt.Sprintf("columns=%d/rows=%d/top=%d", columns, rows, selection.TopPerColumn)
+	for _, line := range []struct {
+		from     string
+		duration time.Duration
+	}{{"resident", times.Resident}, {"resident-product-only", times.Product}, {"pinned", times.Pinned}, {"pinned-and-packed", times.Pack + times.Pinned}} {
+		if err := o.Report.Add("Correlate/engine=device/from="+line.from+"/"+name, 1, report.Of(report.Milliseconds(line.duration), "ms"),
+			report.Of(flops/1e9/line.duration.Seconds(), "Gflop/s"), report.Of(off, "off-at-most")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// furthest returns by how much coefficients differ at most, of pairs that both lists have.
+func furthest(got, want []correlate.Pair) (float64, error) {
+	known := make(map[[2]int]float64, len(want))
+	for _, p := range want {
+		known[[2]int{p.I, p.J}] = p.R
+	}
+	off, both := 0., 0
+	for _, p := range got {
+		if r, ok := known[[2]int{p.I, p.J}]; ok {
+			both++
+			off = max(off, math.Abs(p.R-r))
+		}
+	}
+	const bound = 1e-12
+	if off > bound || both < len(want)-len(want)/1000 {
+		return off, fmt.Errorf("bench: the device found %d of %d pairs, and is off by %g", both, len(want), off)
+	}
+	return off, nil
+}
+
+// correlateWide measures the strongest pairs of many columns.
+func correlateWide(ctx context.Context, o report.Run, what Options) error {
+	if what.Wide.Columns == 0 {
+		return nil
+	}
+	values := normalValues(what.Wide.Columns, what.Wide.Rows, o.Seed)
+	selection := correlate.Selection{TopPerColumn: what.Wide.Top}
+	var want []correlate.Pair
+	started := time.Now()
+	if _, err := (correlate.CPU{}).Correlate(ctx, values, correlate.Options{MemoryBytes: 8 << 30}, selection, func(p correlate.Pair) error {
+		want = append(want, p)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := o.Report.Add(fmt.Sprintf("Correlate/engine=gnocco/columns=%d/rows=%d/top=%d/cores=%d", what.Wide.Columns, what.Wide.Rows,
+		what.Wide.Top, runtime.GOMAXPROCS(0)), 1, report.Of(time.Since(started).Seconds(), "s")); err != nil {
+		return err
+	}
+	return correlateDevice(ctx, o, what.Device, values, selection, want)
+}
+
+// correlateCSV measures everything from text in memory to pairs, on the CPU and on the device.
+func correlateCSV(ctx context.Context, o report.Run, what Options) error {
+	text := csvBlocks(what.Columns, what.CSVBytes, o.Seed)
+	engines := map[string]correlate.Engine{"gnocco": correlate.CPU{}}
+	if what.Device != nil {
+		engines["device"] = gpucorrelate.New([]*device.Device{what.Device}, gpucorrelate.Options{Always: true})
+	}
+	for _, name := range []string{"gnocco", "device"} {
+		engine := engines[name]
+		if engine == nil {
+			continue
+		}
+		started := time.Now()
+		r, err := csv.Open(func() (io.ReadCloser, error) { return io.NopCloser(newBlocksReader(text)), nil }, csv.Options{})
+		if err != nil {
+			return err
+		}
+		result, err := engine.Correlate(ctx, r, correlate.Options{MemoryBytes: 4 << 30}, correlate.Selection{}, func(correlate.Pair) error { return nil })
+		if err == nil {
+			err = r.Close()
+		}
+		if err != nil {
+			return err
+		}
+		if name == "device" && result.Engine == "" {
+			return fmt.Errorf("bench: the CPU did the device's work")
+		}
+		seconds, bytes := time.Since(started).Seconds(), 0
+		for _, block := range text {
+			bytes += len(block)
+		}
+		if err := o.Report.Add(fmt.Sprintf("CorrelateCSV/engine=%s/columns=%d/rows=%d/cores=%d", name, what.Columns, result.Rows, runtime.GOMAXPROCS(0)), 1,
+			report.Of(seconds, "s"), report.Of(float64(bytes)/1e6/seconds, "MB/s")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// csvBlocks is lines of numbers with six decimals, made on all cores; the first block has the header.
+func csvBlocks(columns, size int, seed uint64) []string {
+	workers := runtime.GOMAXPROCS(0)
+	blocks := make([]string, workers)
+	var done sync.WaitGroup
+	for w := range blocks {
+		done.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(100+w)))
+			var text strings.Builder
+			text.Grow(size/workers + 32*columns)
+			for j := range columns {
+				if w == 0 {
+					fmt.Fprintf(&text, "%sc%d", ","[:min(j, 1)], j)
+				}
+			}
+			if w == 0 {
+				text.WriteByte('\n')
+			}
+			var line []byte
+			for text.Len() < size/workers {
+				line = line[:0]
+				for j := range columns {
+					if j > 0 {
+						line = append(line, ',')
+					}
+					line = strconv.AppendFloat(line, 100+10*random.NormFloat64(), 'f', 6, 64)
+				}
+				text.Write(append(line, '\n'))
+			}
+			blocks[w] = text.String()
+		})
+	}
+	done.Wait()
+	return blocks
+}
+
+func newBlocksReader(blocks []string) io.Reader {
+	readers := make([]io.Reader, len(blocks))
+	for i, block := range blocks {
+		readers[i] = strings.NewReader(block)
+	}
+	return io.MultiReader(readers...)
+}

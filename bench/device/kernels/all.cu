@@ -1,0 +1,3 @@
+// The benchmark's own kernels, as one unit to compile.
+#include "sum_ladder.cu"
+#include "sum.cu"

@@ -1,0 +1,101 @@
+package carbonara
+
+import (
+	"slices"
+	"time"
+)
+
+// Plan is what to compute for a metric; one is made per archive policy and shared by its metrics.
+type Plan struct {
+	Granularities []time.Duration // ascending, distinct, > 0
+	Columns       []Column        // ascending; with each column what it takes to continue it
+
+	measures, rate layout
+	single         []*Plan // of each granularity alone
+}
+
+// NewPlan returns the plan of an archive policy with these granularities and methods.
+func NewPlan(granularities []time.Duration, methods []Method) *Plan {
+	p := &Plan{Granularities: slices.Clone(granularities)}
+	slices.Sort(p.Granularities)
+	p.Granularities = slices.Compact(p.Granularities)
+	for _, m := range methods {
+		for _, c := range m.Columns() {
+			rate := c & rateBit
+			// Count shows whether a group is open and a rate present; a second moment continues from count and sum.
+			p.Columns = append(p.Columns, c, ColumnCount|rate)
+			if c.Base() == ColumnM2 {
+				p.Columns = append(p.Columns, ColumnSum|rate)
+			}
+		}
+	}
+	slices.Sort(p.Columns)
+	p.Columns = slices.Compact(p.Columns)
+	return p.completed()
+}
+
+// PlanOf returns the plan that makes these columns (ascending, complete as a plan's are) at these granularities
+// (ascending): that of an archive, whatever policy it was made by.
+func PlanOf(granularities []time.Duration, columns []Column) *Plan {
+	return (&Plan{Granularities: slices.Clone(granularities), Columns: slices.Clone(columns)}).completed()
+}
+
+// Equal reports whether two plans make the same columns at the same granularities.
+func (p *Plan) Equal(q *Plan) bool {
+	return p == q || slices.Equal(p.Granularities, q.Granularities) && slices.Equal(p.Columns, q.Columns)
+}
+
+func (p *Plan) completed() *Plan {
+	p.complete()
+	for _, g := range p.Granularities {
+		single := &Plan{Granularities: []time.Duration{g}, Columns: p.Columns}
+		single.complete()
+		p.single = append(p.single, single)
+	}
+	return p
+}
+
+// Single returns the plan of the j-th granularity alone, with the same columns.
+func (p *Plan) Single(j int) *Plan { return p.single[j] }
+
+func (p *Plan) complete() {
+	p.measures = newLayout(p.Columns, false)
+	p.rate = newLayout(p.Columns, true)
+}
+
+// HasRate reports whether any column is computed over differences.
+func (p *Plan) HasRate() bool {
+	return p.rate.any
+}
+
+// HasMoments reports whether any column is a moment other than a count.
+func (p *Plan) HasMoments() bool { return p.measures.more || p.rate.more }
+
+// HasPercentiles reports whether any column is an order statistic, which cannot be continued from moments: such a
+// group is always computed from all its measures.
+func (p *Plan) HasPercentiles() bool {
+	return p.Percentiles() > 0
+}
+
+// Percentiles returns how many columns are order statistics.
+func (p *Plan) Percentiles() int { return len(p.measures.percentiles) + len(p.rate.percentiles) }
+
+// Coarsest returns the widest granularity: the block of the back window.
+func (p *Plan) Coarsest() time.Duration { return p.Granularities[len(p.Granularities)-1] }
+
+// GatherBy puts items of one key side by side, in the order in which their keys come first: of one plan, what a
+// resampler does together.
+func GatherBy[T any, K comparable](items []T, key func(T) K) {
+	order := make(map[K]int)
+	var last K
+	for i, item := range items {
+		k := key(item)
+		if (i == 0 || k != last) && order[k] == 0 {
+			order[k] = len(order) + 1
+		}
+		last = k
+	}
+	if len(order) > 1 {
+		slices.SortStableFunc(items, func(a, b T) int { return order[key(a)] - order[key(b)] })
+	}
+}

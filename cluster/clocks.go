@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/cluster/datafolder"
+	"gnocco/storage/claim"
+	"gnocco/storage/incoming"
+)
+
+// clocks knows this machine's clock, and how far those of other machines are from it. The processes of a machine have
+// one clock: the time since its start, which nobody sets, counted from a moment that the data folder keeps.
+type clocks struct {
+	own    incoming.Clock
+	logger *slog.Logger
+
+	mu       sync.Mutex
+	measured map[uuid.UUID]*measuredClock
+}
+
+// measuredClock is how far a clock was found to be, at the most. An exchange that takes long measures badly, so the best
+// of some counts.
+type measuredClock struct {
+	far   time.Duration // the greatest so far
+	best  time.Duration // of the exchanges in hand
+	count int
+}
+
+const (
+	// unmeasuredClock is assumed of a clock that was never measured: of a machine that was gone before.
+	unmeasuredClock = 10 * time.Second
+	// clockExchanges is of how many exchanges the best counts.
+	clockExchanges = 8
+	// farClock is worth a warning.
+	farClock = time.Second
+)
+
+// newClocks returns the clocks as this process sees them. shift, for tests, makes its machine one of its own, whose
+// clock is ahead.
+func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, logger *slog.Logger) (*clocks, error) {
+	id, err := uuid.Parse(bootID)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: boot ID %q: %w", bootID, err)
+	}
+	if shift != 0 {
+		id = uuid.NewSHA1(id, []byte(shift.String()))
+	}
+	boot := claim.BootClock{}
+	origin, err := folder.EnsureClock(id, time.Now().UnixNano()-int64(boot.Now())+int64(shift))
+	if err != nil {
+		return nil, fmt.Errorf("cluster: clock: %w", err)
+	}
+	return &clocks{own: incoming.Clock{ID: id, Now: func() int64 { return origin + int64(boot.Now()) }},
+		logger: logger, measured: make(map[uuid.UUID]*measuredClock)}, nil
+}
+
+// Now implements peer.Clocks.
+func (c *clocks) Now() int64 { return c.own.Now() }
+
+// Measured implements peer.Clocks.
+func (c *clocks) Measured(clock uuid.UUID, most, least int64) {
+	if clock == c.own.ID || clock == uuid.Nil {
+		return
+	}
+	far := time.Duration(max(most, -most, least, -least))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.measured[clock]
+	if m == nil {
+		m = &measuredClock{far: far, best: far}
+		c.measured[clock] = m
+	}
+	m.best = min(m.best, far)
+	if m.count++; m.count < clockExchanges {
+		return
+	}
+	if m.best > farClock && m.best > 2*m.far {
+		c.logger.Warn("clocks of machines differ", "clock", clock, "difference", m.best)
+	}
+	m.far, m.best, m.count = max(m.far, m.best), time.Hour*24*365, 0
+}
+
+// errorOf bounds how far a clock is from this machine's.
+func (c *clocks) errorOf(clock uuid.UUID) time.Duration {
+	if clock == c.own.ID {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.measured[clock]; m != nil {
+		return m.far
+	}
+	return unmeasuredClock
+}

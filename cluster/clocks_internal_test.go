@@ -1,0 +1,71 @@
+package cluster
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/cluster/datafolder"
+)
+
+// The processes of a machine have one clock, whenever they start; that of another machine is as far as the best of some
+// exchanges says, and never known to be nearer than it once was.
+func TestClocks(t *testing.T) {
+	folder, err := datafolder.Share(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Release()
+	open := func(shift time.Duration) *clocks {
+		t.Helper()
+		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first, other := open(0), open(time.Hour)
+	time.Sleep(time.Millisecond)
+	second := open(0)
+	before, between, after := first.Now(), second.Now(), first.Now()
+	if first.own.ID != second.own.ID || before > between || between > after {
+		t.Errorf("two processes of a machine: %d, %d, %d", before, between, after)
+	}
+	if first.own.ID == other.own.ID || other.Now()-first.Now() < int64(time.Hour-time.Minute) {
+		t.Errorf("a shifted clock is %v ahead", time.Duration(other.Now()-first.Now()))
+	}
+
+	if e := first.errorOf(second.own.ID); e != 0 {
+		t.Errorf("its own clock is %v off", e)
+	}
+	clock := other.own.ID
+	if e := first.errorOf(clock); e != unmeasuredClock {
+		t.Errorf("a clock never seen is %v off", e)
+	}
+	measure := func(n int, most, least time.Duration) {
+		for range n {
+			first.Measured(clock, int64(most), int64(least))
+		}
+	}
+	want := func(e time.Duration) {
+		t.Helper()
+		if got := first.errorOf(clock); got != e {
+			t.Errorf("%v off, want %v", got, e)
+		}
+	}
+	measure(1, 3*time.Second, -time.Second)
+	want(3 * time.Second)
+	measure(2*clockExchanges-1, 20*time.Millisecond, -50*time.Millisecond)
+	want(3 * time.Second)
+	measure(clockExchanges-1, 8*time.Second, 7*time.Second)
+	measure(1, time.Second, 0)
+	want(3 * time.Second)
+	measure(clockExchanges, 8*time.Second, 7*time.Second)
+	want(8 * time.Second)
+	first.Measured(uuid.Nil, 0, 0)
+	if e := first.errorOf(uuid.Nil); e != unmeasuredClock {
+		t.Errorf("an unknown clock is %v off", e)
+	}
+}

@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gnocco/cluster/datafolder"
+	"gnocco/internal/diskprobe"
+	"gnocco/storage/claim"
+	"gnocco/storage/claim/etcd"
+)
+
+// coordinationKind returns the part of Options.Coordination that cluster.json keeps: the kind, without addresses, which
+// may change.
+func (o *Options) coordinationKind() string {
+	if kind, _, ok := strings.Cut(o.Coordination, "://"); ok {
+		return kind
+	}
+	return datafolder.CoordinationFile
+}
+
+// validateCoordination returns an error if Coordination has an unknown form.
+func (o *Options) validateCoordination() error {
+	kind, rest, _ := strings.Cut(o.Coordination, "://")
+	switch {
+	case o.Coordination == "", o.Coordination == datafolder.CoordinationFile, kind == datafolder.CoordinationEtcd && rest != "":
+		return nil
+	}
+	return fmt.Errorf("cluster: coordination is %q, neither file nor like etcd://host:2379,host:2379", o.Coordination)
+}
+
+// claimOptions are the options of all kinds of coordination.
+func (o *Options) claimOptions() claim.Options {
+	options := claim.Options{FS: o.FS, TTL: o.LeaseTTL, Slack: o.LeaseSlack, Logger: o.Logger}
+	options.EnsureDefaults()
+	return options
+}
+
+// coordinator returns the record of a folder's members and of their claims.
+func (o *Options) coordinator(folder *datafolder.Folder) (claim.Coordinator, error) {
+	kind, rest, ok := strings.Cut(o.Coordination, "://")
+	if !ok || kind != datafolder.CoordinationEtcd {
+		return claim.NewFile(folder.Path, o.claimOptions())
+	}
+	options := etcd.Options{Options: o.claimOptions()}
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		options.User, options.Password, _ = strings.Cut(rest[:at], ":")
+		rest = rest[at+1:]
+	}
+	hosts, prefix, _ := strings.Cut(rest, "/")
+	options.Endpoints = strings.Split(hosts, ",")
+	if prefix != "" {
+		options.Prefix = "/" + prefix
+	}
+	return etcd.New(folder.Path, options)
+}
+
+// probe checks that the disk does what several processes rely on. A process that others cannot reach goes without.
+func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address string) error {
+	if o.Role == RoleBoth && isLoopback(address) {
+		return nil
+	}
+	leases := o.claimOptions()
+	results, err := diskprobe.Run(ctx, folder.Path, diskprobe.Options{
+		TTL: leases.TTL, Slack: leases.Slack, MinFreeBytes: max(o.MinFreeBytes, 1), Brief: true})
+	if err != nil {
+		return fmt.Errorf("cluster: disk: %w", err)
+	}
+	var faults []error
+	for _, r := range results {
+		switch r.Verdict {
+		case diskprobe.Warning:
+			o.Logger.Warn("the disk is not as good as it should be", "check", r.Check, "says", r.Text)
+		case diskprobe.No:
+			faults = append(faults,
+				fmt.Errorf("cluster: the disk is not fit for several processes: %s: %s", r.Check, r.Text))
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"gnocco/cluster/peer"
+	"gnocco/model"
+)
+
+// damagedElsewhere knows which stores other processes have found damaged and could not even claim, such as one whose
+// folder is gone. Of a store that is claimed, its holder says so itself.
+type damagedElsewhere struct {
+	members *membership
+
+	mu     sync.Mutex
+	asked  time.Time
+	stores map[string]error // model.DamagedErrors by name
+}
+
+// askDamagedTimeout is how long the others have to answer. It is short: requests wait for it.
+const askDamagedTimeout = 500 * time.Millisecond
+
+// of returns a model.DamagedError if another process says that a store is damaged. It asks all of them, once a second at
+// most.
+func (d *damagedElsewhere) of(ctx context.Context, name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if time.Since(d.asked) > holderFor {
+		d.stores, d.asked = d.ask(ctx), time.Now()
+	}
+	return d.stores[name]
+}
+
+func (d *damagedElsewhere) ask(ctx context.Context) map[string]error {
+	members, err := d.members.session.Members(ctx)
+	if err != nil {
+		return nil // the reconcile loop logs it
+	}
+	ctx, cancel := context.WithTimeout(ctx, askDamagedTimeout)
+	defer cancel()
+	answers := make([]*peer.Status, len(members))
+	var all sync.WaitGroup
+	for i, m := range members {
+		if m.ID != d.members.own() {
+			all.Go(func() {
+				if answer, err := d.members.client.Status(ctx, m.Address); err == nil {
+					answers[i] = answer
+				}
+			})
+		}
+	}
+	all.Wait()
+	stores := make(map[string]error)
+	for _, answer := range answers {
+		if answer == nil {
+			continue
+		}
+		for _, store := range answer.Damaged {
+			if !store.Served {
+				stores[store.Name] = &model.DamagedError{Store: store.Name, Reason: store.Reason}
+			}
+		}
+	}
+	return stores
+}

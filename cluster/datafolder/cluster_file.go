@@ -1,0 +1,108 @@
+package datafolder
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// formatVersion is the version of the data folder as a whole: its stores, and their places. Each store has a version of
+// its own too. In version 1 the index and the incoming stores had no epochs: a takeover gives them one, and raises the
+// version before.
+const formatVersion = 2
+
+// The number of sacks of a new data folder, and the most that one may have.
+const (
+	DefaultSacks = 16
+	MaxSacks     = 4096
+)
+
+// The kinds of coordination: CoordinationFile needs nothing but the data folder.
+const (
+	CoordinationFile = "file"
+	CoordinationEtcd = "etcd"
+)
+
+// ClusterFile is the content of cluster.json, which never changes during the life of a data folder.
+type ClusterFile struct {
+	Format int `json:"format"` // version
+	Sacks  int `json:"sacks"`  // their number, by which a metric's measures are found
+
+	// Coordination is the kind that all processes must use: users of different ones would not see each other.
+	Coordination string `json:"coordination,omitempty"` // "": file
+}
+
+// ReadClusterFile reads cluster.json.
+func (f *Folder) ReadClusterFile() (ClusterFile, error) {
+	var c ClusterFile
+	if exists(filepath.Join(f.Path, repartitionFile)) {
+		return c, fmt.Errorf("datafolder: %s: %w", f.Path, errRepartition)
+	}
+	path := filepath.Join(f.Path, "cluster.json")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return c, fmt.Errorf("datafolder: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields() // what one that is damaged says is not to be left out
+	if err := decoder.Decode(&c); err != nil {
+		return c, fmt.Errorf("datafolder: %s: %w", path, err)
+	}
+	if c.Format < 1 || c.Format > formatVersion {
+		return c, fmt.Errorf("datafolder: %s has format %d; this gnocco knows formats 1 to %d", f.Path, c.Format,
+			formatVersion)
+	}
+	if c.Sacks < 1 || c.Sacks > MaxSacks {
+		return c, fmt.Errorf("datafolder: %s: %d sacks", path, c.Sacks)
+	}
+	if !slices.Contains([]string{"", CoordinationFile, CoordinationEtcd}, c.Coordination) {
+		return c, fmt.Errorf("datafolder: %s: coordination is %q, neither %s nor %s", path, c.Coordination, CoordinationFile,
+			CoordinationEtcd)
+	}
+	return c, nil
+}
+
+// EnsureClusterFile reads cluster.json, or writes it at the first start. sacks is the wanted number, 0 for any.
+func (f *Folder) EnsureClusterFile(sacks int, coordination string) (ClusterFile, error) {
+	c, err := f.ReadClusterFile()
+	if errors.Is(err, os.ErrNotExist) {
+		c = ClusterFile{Format: formatVersion, Sacks: sacks, Coordination: coordination}
+		if sacks == 0 {
+			c.Sacks = DefaultSacks
+		}
+		if err := f.writeClusterFile(c, f.createFile); err != nil && !errors.Is(err, os.ErrExist) {
+			return c, err
+		}
+		c, err = f.ReadClusterFile() // another process may have been first
+	}
+	if err == nil && sacks != 0 && sacks != c.Sacks {
+		err = fmt.Errorf("datafolder: %s was made with %d sacks, which only gnocco sacks makes %d", f.Path, c.Sacks,
+			sacks)
+	}
+	if made := cmp.Or(c.Coordination, CoordinationFile); err == nil && made != coordination {
+		err = fmt.Errorf("datafolder: the processes of %s know each other by %s, not by %s; "+
+			"to change that, end all of them and edit cluster.json",
+			f.Path, made, coordination)
+	}
+	if err == nil && c.Format < formatVersion {
+		c.Format = formatVersion
+		err = f.writeClusterFile(c, f.writeFile)
+	}
+	return c, err
+}
+
+func (f *Folder) writeClusterFile(c ClusterFile, write func(name string, content []byte) error) error {
+	content, err := json.Marshal(c)
+	if err == nil {
+		err = write("cluster.json", append(content, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("datafolder: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package datafolder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gnocco/storage/claim"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
+)
+
+// ErrInUse is the error of a data folder that another process holds.
+var ErrInUse = errors.New("data folder is in use")
+
+// Folder is a data folder that this process may use.
+type Folder struct {
+	Path string
+	lock *os.File
+}
+
+// Hold takes a data folder for this process alone: no server has it, on this machine, and none can start meanwhile.
+func Hold(path string) (*Folder, error) { return lockFolder(path, os.O_RDWR, unix.F_WRLCK) }
+
+// Share takes a data folder for a server, beside others, and creates a missing one. Claims decide which process may
+// open a store; the lock keeps away programs that need the folder for themselves.
+func Share(path string) (*Folder, error) {
+	if err := os.MkdirAll(path, 0o750); err != nil {
+		return nil, fmt.Errorf("datafolder: data folder: %w", err)
+	}
+	f, err := lockFolder(path, os.O_RDWR|os.O_CREATE, unix.F_RDLCK)
+	if err != nil {
+		return nil, err
+	}
+	// The holder's name is for the message below only; the lock itself ends with the process.
+	if err := errors.Join(f.lock.Truncate(0), writeAt(f.lock, fmt.Sprintln(os.Getpid()))); err != nil {
+		return nil, errors.Join(fmt.Errorf("datafolder: %w", err), f.Release())
+	}
+	return f, nil
+}
+
+func lockFolder(path string, flags int, kind int16) (*Folder, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("datafolder: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(path, "lock"), flags, 0o640)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("datafolder: %s is not a data folder: %w", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("datafolder: data folder: %w", err)
+	}
+	// A lock of the open file, unlike a process's, also counts between parts of this process.
+	err = unix.FcntlFlock(lock.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Whence: io.SeekStart})
+	if err != nil {
+		holder, _ := io.ReadAll(io.LimitReader(lock, 32))
+		lock.Close()
+		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+			return nil, fmt.Errorf("datafolder: %s: %w by process %s", path, ErrInUse, strings.TrimSpace(string(holder)))
+		}
+		return nil, fmt.Errorf("datafolder: lock %s: %w", lock.Name(), err)
+	}
+	return &Folder{Path: path, lock: lock}, nil
+}
+
+func writeAt(file *os.File, text string) error {
+	_, err := file.WriteAt([]byte(text), 0)
+	return err
+}
+
+// Release lets others take the folder.
+func (f *Folder) Release() error { return f.lock.Close() }
+
+// IndexDir is the folder of the index.
+func (f *Folder) IndexDir() string { return filepath.Join(f.Path, "index") }
+
+// IncomingDir is the folder of the incoming stores, one for each process that takes measures.
+func (f *Folder) IncomingDir() string { return filepath.Join(f.Path, "incoming") }
+
+// SacksDir is the folder of the sacks.
+func (f *Folder) SacksDir() string { return filepath.Join(f.Path, "sacks") }
+
+// SackName is the name of a sack's store in claims: its folder, relative to the data folder.
+func SackName(sack int) string { return fmt.Sprintf("sacks/%03d", sack) }
+
+// The other stores' names in claims. The prefix is followed by the name of an incoming store's folder.
+const (
+	IndexName      = "index"
+	IncomingPrefix = "incoming/"
+)
+
+// IncomingNames returns the names of the incoming stores, as claims have them.
+func (f *Folder) IncomingNames() ([]string, error) {
+	entries, err := os.ReadDir(f.IncomingDir())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("datafolder: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, IncomingPrefix+entry.Name())
+		}
+	}
+	return names, nil
+}
+
+// writeFile writes a small file so that after a crash it is there entirely or not at all.
+func (f *Folder) writeFile(name string, content []byte) error {
+	return f.placeFile(name, content, os.Rename)
+}
+
+// createFile is writeFile for a file that must not be there: the error is os.ErrExist if it is.
+func (f *Folder) createFile(name string, content []byte) error {
+	return f.placeFile(name, content,
+		func(from, to string) error { return errors.Join(os.Link(from, to), os.Remove(from)) })
+}
+
+func (f *Folder) placeFile(name string, content []byte, place func(from, to string) error) error {
+	target := filepath.Join(f.Path, name)
+	file, err := os.CreateTemp(filepath.Dir(target), filepath.Base(target)+".new-")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Chmod(0o640), file.Sync(), file.Close())
+	if err == nil {
+		err = place(file.Name(), target)
+	} else {
+		err = errors.Join(err, os.Remove(file.Name()))
+	}
+	if err != nil {
+		return err
+	}
+	return claim.SyncFolder(vfs.Default, filepath.Dir(target))
+}

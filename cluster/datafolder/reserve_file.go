@@ -1,0 +1,136 @@
+package datafolder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReserveFile only takes up room on the disk, for all processes of a data folder. A process that finds the disk full
+// removes it, so that work under way can finish while measures are refused. It is made anew once there is room for it
+// and more.
+type ReserveFile struct {
+	path     string
+	formerly string // the path of releases that called it ballast
+	bytes    int64
+	needed   uint64 // free bytes from which it is made
+	logger   *slog.Logger
+}
+
+const (
+	reserveName     = "reserve"
+	formerReserve   = "ballast"
+	maxReserveBytes = 16 << 20
+	reserveInterval = time.Second
+	// roomToStartBytes bounds the bytes that a process writes until it holds its share.
+	roomToStartBytes = 1 << 20
+	// defaultMinFreeBytes is package incoming's default.
+	defaultMinFreeBytes = 256 << 20
+)
+
+// NewReserveFile returns the reserve file of a data folder: a quarter of the space at which measures are refused.
+func NewReserveFile(folder string, minFreeBytes uint64, logger *slog.Logger) *ReserveFile {
+	minFree := cmp.Or(minFreeBytes, defaultMinFreeBytes)
+	size := min(minFree/4, maxReserveBytes)
+	return &ReserveFile{path: filepath.Join(folder, reserveName), formerly: filepath.Join(folder, formerReserve), bytes: int64(size),
+		needed: minFree + size, logger: logger}
+}
+
+// Remove removes the file, and reports whether there was one.
+func (r *ReserveFile) Remove() bool {
+	removed := os.Remove(r.path) == nil
+	removed = os.Remove(r.formerly) == nil || removed
+	if removed {
+		r.logger.Error("the disk is full; the reserve file is removed, so that work under way can finish", "bytes", r.bytes)
+	}
+	return removed
+}
+
+// RemoveToStart removes the file if there is too little room to start a process.
+func (r *ReserveFile) RemoveToStart() {
+	if free, err := freeBytes(filepath.Dir(r.path)); err == nil && free < roomToStartBytes {
+		r.Remove()
+	}
+}
+
+// Reconcile makes the file whenever it is missing and there is room, until ctx ends.
+func (r *ReserveFile) Reconcile(ctx context.Context) {
+	tick := time.NewTicker(reserveInterval)
+	defer tick.Stop()
+	failing := false
+	for {
+		err := r.ensure()
+		if err != nil && !failing && !errors.Is(err, unix.ENOSPC) {
+			r.logger.Warn("no reserve file for when the disk gets full", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// ensure makes the file unless it is there or there is too little room. Several processes may do so at once: all make
+// the same.
+func (r *ReserveFile) ensure() error {
+	if err := os.Rename(r.formerly, r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("datafolder: reserve file: %w", err)
+	}
+	if _, err := os.Lstat(r.path); err == nil || !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if free, err := freeBytes(filepath.Dir(r.path)); err != nil || free < r.needed {
+		return err
+	}
+	fresh := r.path + ".new"
+	file, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE, 0o640)
+	if err != nil {
+		return fmt.Errorf("datafolder: reserve file: %w", err)
+	}
+	err = errors.Join(allocate(file, r.bytes), file.Close())
+	if err == nil {
+		err = os.Rename(fresh, r.path)
+	} else {
+		err = errors.Join(err, os.Remove(fresh))
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // another process was faster
+	}
+	if err != nil {
+		return fmt.Errorf("datafolder: reserve file: %w", err)
+	}
+	return nil
+}
+
+// allocate gives an empty file so many bytes of the disk.
+func allocate(file *os.File, bytes int64) error {
+	err := unix.Fallocate(int(file.Fd()), 0, 0, bytes)
+	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) {
+		return err
+	}
+	chunk := make([]byte, 1<<20)
+	for written := int64(0); written < bytes; {
+		n, err := file.Write(chunk[:min(int64(len(chunk)), bytes-written)])
+		if written += int64(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func freeBytes(dir string) (uint64, error) {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err != nil {
+		return 0, err
+	}
+	return stat.Bavail * uint64(stat.Bsize), nil
+}

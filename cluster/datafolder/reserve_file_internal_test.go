@@ -1,0 +1,58 @@
+package datafolder
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestReserveFile(t *testing.T) {
+	var log bytes.Buffer
+	dir := t.TempDir()
+	r := NewReserveFile(dir, 1<<20, slog.New(slog.NewTextHandler(&log, nil)))
+	if r.Remove() {
+		t.Error("removed what was never there")
+	}
+	for range 2 {
+		if err := r.ensure(); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(filepath.Join(dir, "reserve")); err != nil || info.Size() != 256<<10 {
+			t.Errorf("reserve file: %v, %v", info, err)
+		}
+	}
+	if !r.Remove() || r.Remove() || log.Len() == 0 {
+		t.Errorf("not removed once: %s", log.String())
+	}
+	r.needed = 1 << 62 // more than any disk has
+	if err := r.ensure(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("with too little room: %v, %v", left, err)
+	}
+}
+
+// An earlier release called the file ballast: that one takes up the room, and frees it.
+func TestReserveFileOfAnEarlierRelease(t *testing.T) {
+	dir := t.TempDir()
+	r := NewReserveFile(dir, 1<<20, slog.New(slog.DiscardHandler))
+	former := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(former, make([]byte, 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.ensure(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "reserve" {
+		t.Errorf("not renamed: %v, %v", left, err)
+	}
+	if err := os.Rename(r.path, former); err != nil {
+		t.Fatal(err)
+	}
+	if !r.Remove() {
+		t.Error("not removed under its former name")
+	}
+}

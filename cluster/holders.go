@@ -1,0 +1,156 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"gnocco/cluster/peer"
+	"gnocco/model"
+	"gnocco/storage/claim"
+)
+
+const (
+	// holderFor is how long a known holder of a store is believed without a look at the disk. A process that does not
+	// hold the store any more says so when asked.
+	holderFor = time.Second
+	// holderWait is how long a request waits for a store without a holder: most likely it is being handed over.
+	holderWait = 2 * time.Second
+	// silentWait is how much longer a request waits when it has found that the holder is silent, which takes a while. No
+	// other process can have the store before the silent one has lost its lease.
+	silentWait = 500 * time.Millisecond
+	// holderLook is the least time between two looks at the disk for one store.
+	holderLook = 20 * time.Millisecond
+)
+
+// holders knows which process to ask for a store that this one does not hold.
+type holders struct {
+	session claim.Session
+	damaged *damagedStores // of this process: nobody need be asked for them
+
+	elsewhere *damagedElsewhere
+
+	mu      sync.Mutex
+	known   map[string]knownHolder
+	changed chan struct{} // closed when claims have changed
+}
+
+func newHolders(members *membership, damaged *damagedStores) *holders {
+	return &holders{session: members.session, damaged: damaged, elsewhere: &damagedElsewhere{members: members}, known: make(map[string]knownHolder), changed: make(chan struct{})}
+}
+
+type knownHolder struct {
+	claim.Holder
+	at time.Time
+}
+
+// address returns the address of a store's holder. The error is a model.ErrUnavailable if there is none, and a
+// model.DamagedError if this process, or another one, cannot open the store.
+func (h *holders) address(ctx context.Context, name string) (string, error) {
+	if err := h.damaged.of(name); err != nil {
+		return "", err
+	}
+	h.mu.Lock()
+	known, ok := h.known[name]
+	h.mu.Unlock()
+	believed := holderFor
+	if !known.Live() {
+		believed = holderLook
+	}
+	if !ok || time.Since(known.at) > believed {
+		holder, err := h.session.Holder(ctx, name)
+		if err != nil {
+			return "", fmt.Errorf("%w: %w", model.ErrUnavailable, err)
+		}
+		known = knownHolder{holder, time.Now()}
+		h.mu.Lock()
+		h.known[name] = known
+		h.mu.Unlock()
+	}
+	if !known.Live() {
+		if err := h.elsewhere.of(ctx, name); err != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("%w: nobody holds %s", model.ErrUnavailable, name)
+	}
+	return known.Member.Address, nil
+}
+
+// await is address for a request, which waits a little for a holder.
+func (h *holders) await(ctx context.Context, name string) (address string, err error) {
+	err = h.ask(ctx, name, func(found string) error {
+		address = found
+		return nil
+	})
+	return address, err
+}
+
+// ask calls there with the address of a store's holder. While there is none, or there says with a model.ErrUnavailable
+// that it is not the holder or does not answer, ask tries again for a little while.
+func (h *holders) ask(ctx context.Context, name string, there func(address string) error) error {
+	deadline := time.Now().Add(holderWait)
+	silent := false
+	for look := holderLook; ; look = min(2*look, 5*holderLook) {
+		err := h.askOnce(ctx, name, there)
+		if errors.Is(err, peer.ErrSilent) && !silent {
+			silent = true
+			if soon := time.Now().Add(silentWait); soon.Before(deadline) {
+				deadline = soon
+			}
+		}
+		if err == nil || !errors.Is(err, model.ErrUnavailable) || model.IsDamaged(err) || time.Now().After(deadline) {
+			return err
+		}
+		if err := h.pause(ctx, look); err != nil {
+			return err
+		}
+	}
+}
+
+// askOnce is ask without patience.
+func (h *holders) askOnce(ctx context.Context, name string, there func(address string) error) error {
+	address, err := h.address(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err = there(address); errors.Is(err, model.ErrUnavailable) {
+		h.forget(name)
+	}
+	return err
+}
+
+// pause waits for so long, or until claims have changed.
+func (h *holders) pause(ctx context.Context, d time.Duration) error {
+	h.mu.Lock()
+	changed := h.changed
+	h.mu.Unlock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-changed:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// forget makes a later request look again.
+func (h *holders) forget(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if known := h.known[name]; time.Since(known.at) > holderLook {
+		delete(h.known, name)
+	}
+}
+
+// forgetAll makes all requests look again, those that wait at once.
+func (h *holders) forgetAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.known)
+	close(h.changed)
+	h.changed = make(chan struct{})
+}

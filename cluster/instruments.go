@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// clusterCollector is a prometheus.Collector of the members and of the stores that this process holds.
+type clusterCollector struct {
+	membership *membership
+	incoming   *incomingStores
+	sacks      int // of the cluster
+	missing    func() []string
+
+	members, missed, epoch, damaged, measures, age *prometheus.Desc
+}
+
+func newClusterCollector(members *membership, stores *incomingStores, sacks int, missing func() []string) *clusterCollector {
+	describe := func(name, help, label string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{label}, nil)
+	}
+	return &clusterCollector{
+		membership: members, incoming: stores, sacks: sacks, missing: missing,
+		members: describe("gnocco_cluster_members", "Live processes of the cluster, by role.", "role"),
+		missed: describe("gnocco_cluster_missing", "Stores that no process of the cluster holds, by kind: index or sacks.",
+			"kind"),
+		epoch: describe("gnocco_claim_epoch", "Epoch of each store that this process holds.", "claim"),
+		damaged: describe("gnocco_damaged_stores",
+			"1 for each store of this process's share that is damaged, wholly or in part; GET /v1/status says why.", "store"),
+		measures: describe("gnocco_sack_backlog_measures",
+			"Measures in this process's incoming stores that are not processed, by sack.", "sack"),
+		age: describe("gnocco_sack_backlog_age_seconds", "How long the oldest of them has waited.", "sack"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *clusterCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.members, c.missed, c.epoch, c.damaged, c.measures, c.age} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, label string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, label)
+	}
+	if members, err := c.membership.session.Members(context.Background()); err == nil {
+		for _, role := range RoleBoth.names() {
+			gauge(c.members, float64(len(withRole(members, Role(role)))), role)
+		}
+	}
+	missing := map[string]int{"index": 0, "sacks": 0}
+	for _, name := range c.missing() {
+		kind, _, _ := strings.Cut(name, "/")
+		missing[kind]++
+	}
+	for kind, n := range missing {
+		gauge(c.missed, float64(n), kind)
+	}
+	for _, held := range c.incoming.environment.ownership.list() {
+		gauge(c.epoch, float64(held.Epoch), held.Name)
+	}
+	for _, store := range c.incoming.environment.damaged.list() {
+		gauge(c.damaged, 1, store.Name)
+	}
+	stores := c.incoming.held()
+	if len(stores) == 0 {
+		return
+	}
+	measures, age := make([]int, c.sacks), make([]time.Duration, c.sacks)
+	now := time.Now()
+	for _, store := range stores {
+		for sack, backlog := range store.Backlog().Sacks {
+			measures[sack] += backlog.Measures
+			age[sack] = max(age[sack], backlog.Age(now))
+		}
+	}
+	for sack := range measures {
+		gauge(c.measures, float64(measures[sack]), strconv.Itoa(sack))
+		gauge(c.age, age[sack].Seconds(), strconv.Itoa(sack))
+	}
+}

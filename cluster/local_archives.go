@@ -1,0 +1,128 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/cluster/datafolder"
+	"gnocco/cluster/peer"
+	"gnocco/internal/pause"
+	"gnocco/metricd"
+	"gnocco/model"
+	"gnocco/storage/claim"
+)
+
+// localArchives are the sacks that this process holds. A read of them is an answer only if the lease is still valid
+// after it.
+type localArchives struct {
+	metricd *metricd.Metricd
+	damaged *damagedStores
+	sacks   int // of the cluster
+	lease   claim.Lease
+	reach   func(context.Context) error // returns once metricd takes from all incoming stores
+}
+
+// valid returns an error once this process may hold nothing any more.
+func (l *localArchives) valid() error {
+	if !l.lease.Valid() {
+		return errors.Join(model.ErrUnavailable, l.lease.Err())
+	}
+	return nil
+}
+
+// groups reads the groups of a metric.
+func (l *localArchives) groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
+	if err := l.metricd.Groups(ctx, read, dst); err != nil {
+		return l.explain(err)
+	}
+	return l.valid()
+}
+
+// sizes returns the sizes of metrics' archives.
+func (l *localArchives) sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
+	sizes, err := l.metricd.Sizes(ctx, metrics)
+	if err != nil {
+		return nil, l.explain(err)
+	}
+	return sizes, l.valid()
+}
+
+// rebuild rebuilds metrics' archives. Those of damaged sacks count as failed: others need not wait for them.
+func (l *localArchives) rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error) {
+	served := slices.DeleteFunc(slices.Clone(metrics), func(m *model.Metric) bool {
+		return l.damaged.of(datafolder.SackName(model.Sack(m.ID, l.sacks))) != nil
+	})
+	done, err := l.metricd.Rebuild(ctx, served)
+	done.Failed += len(metrics) - len(served)
+	return done, err
+}
+
+// refresh refreshes sacks. If the process of an incoming store has just ended, it waits a little: the store is about to
+// be adopted.
+func (l *localArchives) refresh(ctx context.Context, sacks []int) error {
+	for deadline := time.Now().Add(holderWait); ; {
+		err := l.reach(ctx)
+		if err == nil {
+			err = l.explain(l.metricd.RefreshSacks(ctx, sacks))
+		}
+		if !errors.Is(err, model.ErrUnavailable) || errors.Is(err, metricd.ErrNotOwned) || model.IsDamaged(err) || time.Now().After(deadline) {
+			return err
+		}
+		if err := pause.For(ctx, holderLook); err != nil {
+			return err
+		}
+	}
+}
+
+// explain makes an error of a sack that is damaged, or in which bytes do not decode, a model.DamagedError.
+func (l *localArchives) explain(err error) error {
+	var failed *metricd.SackError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	name := datafolder.SackName(failed.Sack)
+	if errors.Is(err, metricd.ErrNotOwned) {
+		return cmp.Or(l.damaged.of(name), err)
+	}
+	return l.damaged.unreadable(name, err)
+}
+
+// peerSacks are the local archives as other processes read them.
+type peerSacks struct{ local *localArchives }
+
+// Groups implements peer.LocalSacks.
+func (p peerSacks) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
+	return elsewhere(p.local.groups(ctx, read, dst))
+}
+
+// RefreshSacks implements peer.LocalSacks.
+func (p peerSacks) RefreshSacks(ctx context.Context, sacks []int) error {
+	return elsewhere(p.local.refresh(ctx, sacks))
+}
+
+// Sizes implements peer.LocalSacks.
+func (p peerSacks) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
+	sizes, err := p.local.sizes(ctx, metrics)
+	return sizes, elsewhere(err)
+}
+
+// Rebuild implements peer.LocalSacks.
+func (p peerSacks) Rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error) {
+	done, err := p.local.rebuild(ctx, metrics)
+	return done, elsewhere(err)
+}
+
+// elsewhere adds to an error of a sack that is not held here that the caller should ask another process.
+func elsewhere(err error) error {
+	if errors.Is(err, metricd.ErrNotOwned) {
+		return fmt.Errorf("%w: %w", peer.ErrElsewhere, err)
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/carbonara"
+	"gnocco/cluster/datafolder"
+	"gnocco/cluster/peer"
+	"gnocco/internal/budget"
+	"gnocco/storage/index"
+)
+
+// Role is a process's part of the cluster's work.
+type Role string
+
+// The roles. A process of both, which needs no other, is what "serve" starts.
+const (
+	RoleBoth    Role = ""
+	RoleAPI     Role = "api"     // takes measures, answers requests
+	RoleMetricd Role = "metricd" // holds sacks
+)
+
+// HasAPI reports whether the role takes measures and answers requests.
+func (r Role) HasAPI() bool { return r != RoleMetricd }
+
+func (r Role) hasMetricd() bool { return r != RoleAPI }
+
+// names are the roles as members announce them.
+func (r Role) names() []string {
+	if r == RoleBoth {
+		return []string{string(RoleAPI), string(RoleMetricd)}
+	}
+	return []string{string(r)}
+}
+
+// Options of a Process. Data is needed. A zero field takes the default of the package that gets it.
+type Options struct {
+	Data  string // folder
+	FS    vfs.FS // that it is on; nil: the disk
+	Role  Role
+	Sacks int // 0: as the data folder has it, 16 for a new one
+
+	Node          string        // unique name of this process in the cluster; "": the host's, and a random part
+	Weight        float64       // share of the sacks relative to others; 0: 1
+	PeerListen    string        // address for the other processes; "": 127.0.0.1, any port
+	PeerAdvertise string        // address by which others reach it; "": PeerListen
+	PeerTLS       peer.TLSFiles // for mutual TLS between processes; zero: none
+	Coordination  string        // keeps the members: "file", or etcd://[user:password@]host:port,…[/prefix]; "": file
+	LeaseTTL      time.Duration // 0: 10 s
+	LeaseSlack    time.Duration // 0: 5 s
+	OrderWait     time.Duration // for an incoming store that says nothing, until others' measures are settled; 0: 60 s
+	ClockShift    time.Duration // for tests: this process's machine is one of its own, whose clock is so far ahead
+
+	Memory             Memory
+	Budget             *budget.Budget // of what other processes read; nil: no bound
+	MinFreeBytes       uint64
+	CheckpointInterval time.Duration
+	Workers            int
+
+	SkipDefaultPolicies bool
+
+	// Resampler makes the resampler of workers and requests, and registers its metrics; nil: the CPU's. Its maker
+	// closes it.
+	Resampler func(prometheus.Registerer) carbonara.Resampler
+
+	Logger     *slog.Logger          // nil: discard
+	Registerer prometheus.Registerer // nil: none
+}
+
+// Memory bounds what the stores and the workers use.
+type Memory struct {
+	BlockBytes  int64 // the block cache that all stores share; 0: 128 MiB
+	HeadBytes   int64 // measures that are not in a checkpoint yet
+	RecentBytes int   // measures just accepted that workers need not read back
+	Lookups     int   // metrics kept by the index
+
+	// MemTableBytes is what the memtables that take writes have together, of all stores; a flush needs as much again for
+	// a while. They lie within BlockBytes as long as these suffice. 0: the stores' defaults.
+	MemTableBytes int64
+}
+
+// memTable returns the size of each of n memtables that get a share of all, most at most; 0 for the store's default.
+func (m Memory) memTable(share int64, n int, most int64) uint64 {
+	if m.MemTableBytes == 0 {
+		return 0
+	}
+	const least = 256 << 10
+	return uint64(min(max(m.MemTableBytes/share/int64(n), least), most))
+}
+
+const (
+	defaultPeerListen = "127.0.0.1:0"
+	defaultBlockBytes = 128 << 20
+	defaultOrderWait  = time.Minute
+	minOrderWait      = 5 * time.Second // longer than an answer takes if there is nothing to tell
+)
+
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
+	if o.PeerListen == "" {
+		o.PeerListen = defaultPeerListen
+	}
+	if o.Memory.BlockBytes == 0 {
+		o.Memory.BlockBytes = defaultBlockBytes
+	}
+	if o.OrderWait == 0 {
+		o.OrderWait = defaultOrderWait
+	}
+	if o.Memory.Lookups == 0 {
+		o.Memory.Lookups = index.DefaultCachedMetrics
+	}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Registerer == nil {
+		o.Registerer = prometheus.NewRegistry()
+	}
+}
+
+// Validate lists every fault at once.
+func (o *Options) Validate() error {
+	var faults []error
+	if o.Data == "" {
+		faults = append(faults, errors.New("cluster: no data folder"))
+	}
+	if o.Sacks < 0 || o.Sacks > datafolder.MaxSacks {
+		faults = append(faults, fmt.Errorf("cluster: number of sacks is %d, not 1 to %d", o.Sacks, datafolder.MaxSacks))
+	}
+	switch o.Role {
+	case RoleBoth, RoleAPI, RoleMetricd:
+	default:
+		faults = append(faults, fmt.Errorf("cluster: there is no role %q", o.Role))
+	}
+	faults = append(faults, o.validateCoordination(), o.PeerTLS.Validate())
+	if o.OrderWait < minOrderWait {
+		faults = append(faults, fmt.Errorf("cluster: order wait is %v, less than %v", o.OrderWait, minOrderWait))
+	}
+	if o.Workers < 0 {
+		faults = append(faults, errors.New("cluster: number of workers is negative"))
+	}
+	if o.CheckpointInterval < 0 {
+		faults = append(faults, errors.New("cluster: checkpoint interval is negative"))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,129 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/claim"
+	"gnocco/storage/engine"
+)
+
+// fullFS is a disk that has no room for new files and folders while full is set.
+type fullFS struct {
+	vfs.FS
+	full bool
+}
+
+func (f *fullFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	if f.full {
+		return nil, syscall.ENOSPC
+	}
+	return f.FS.Create(name, category)
+}
+
+func (f *fullFS) MkdirAll(dir string, perm os.FileMode) error {
+	if f.full {
+		return syscall.ENOSPC
+	}
+	return f.FS.MkdirAll(dir, perm)
+}
+
+// fullSession gives nothing back while the disk is full.
+type fullSession struct {
+	claim.Session
+	disk *fullFS
+}
+
+func (s *fullSession) Release(ctx context.Context, c claim.Claim) error {
+	if s.disk.full {
+		return syscall.ENOSPC
+	}
+	return s.Session.Release(ctx, c)
+}
+
+// A store that could not be given back, or not be taken, since the disk was full, is given back when it has room: else
+// nobody could have it for as long as the process lives.
+func TestGiveBackOnAFullDisk(t *testing.T) {
+	ctx := t.Context()
+	root := t.TempDir()
+	coordinator, err := claim.NewFile(root, claim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := func(node string) claim.Session {
+		s, err := coordinator.Join(ctx, claim.Member{Node: node})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Leave(context.WithoutCancel(ctx)) })
+		return s
+	}
+	disk := &fullFS{FS: vfs.Default}
+	c := &ownership{session: &fullSession{join("a"), disk}, fs: engine.NewRecorder(disk), root: root, grace: time.Hour,
+		warn: func(string, ...any) {}, held: make(map[string]held)}
+	other := join("b")
+	const closedStore, unmade, unwanted = "sacks/000", "sacks/001", "incoming/x"
+	for _, name := range []string{closedStore, unwanted} {
+		if _, err := c.take(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	disk.full = true
+	if _, err := c.take(ctx, unmade); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("taken on a full disk: %v", err)
+	}
+	if err := c.giveBack(ctx, unmade); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("given back on a full disk: %v", err)
+	}
+	if _, err := c.take(ctx, unmade); !errors.Is(err, claim.ErrHeld) {
+		t.Errorf("taken while it is to be given back: %v", err)
+	}
+	if err := c.giveBack(ctx, closedStore); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("given back on a full disk: %v", err)
+	}
+	if err := c.remove(ctx, unwanted); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("removed on a full disk: %v", err)
+	}
+	for _, name := range []string{closedStore, unmade, unwanted} {
+		if _, ok := c.holds(name); !ok {
+			t.Errorf("%s is forgotten", name)
+		}
+		if _, err := other.Claim(ctx, name); !errors.Is(err, claim.ErrHeld) {
+			t.Errorf("%s: claimed by another: %v", name, err)
+		}
+	}
+	if err := c.giveBackRest(ctx); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("given back on a full disk: %v", err)
+	}
+	disk.full = false
+	if err := c.giveBackRest(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.giveBackRest(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{closedStore, unmade, unwanted} {
+		if _, ok := c.holds(name); ok {
+			t.Errorf("%s is still held", name)
+		}
+		got, err := other.Claim(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := claim.TakeOver(vfs.Default, filepath.Join(root, name), got.Epoch); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	names, err := os.ReadDir(filepath.Join(root, unwanted))
+	if err != nil || len(names) != 1 || strings.HasSuffix(names[0].Name(), "1") {
+		t.Errorf("%s: %v, %v", unwanted, names, err)
+	}
+}

@@ -1,0 +1,201 @@
+package peer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// ErrUnreachable says that a process did not answer, or gave another kind of answer. It is a model.ErrUnavailable.
+var ErrUnreachable = fmt.Errorf("%w: process of the cluster does not answer", model.ErrUnavailable)
+
+// ErrElsewhere says that a process does not hold the named store: another one may. It is a model.ErrUnavailable.
+var ErrElsewhere = fmt.Errorf("%w: held by another process", model.ErrUnavailable)
+
+// Client sends requests to the other processes of a cluster. Several goroutines may use it.
+type Client struct {
+	key     Key
+	scheme  string
+	http    *http.Client
+	forward *http.Transport // of requests passed on, which may take longer
+	pings   *pings
+}
+
+// answerTimeout and forwardTimeout bound the wait for the start of an answer from a process that answers pings.
+const (
+	answerTimeout  = 10 * time.Second
+	forwardTimeout = 30 * time.Second
+)
+
+// NewClient returns a client; with a TLS configuration it talks TLS.
+func NewClient(key Key, config *tls.Config) *Client {
+	transport := &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: 2 * time.Second, KeepAlive: 10 * time.Second}).DialContext,
+		MaxIdleConnsPerHost: 64,
+		IdleConnTimeout:     time.Minute,
+		DisableCompression:  true, // blocks and columns are binary, and the network is near
+		TLSClientConfig:     config,
+	}
+	forward := transport.Clone()
+	forward.ExpectContinueTimeout = continueTimeout
+	transport.ResponseHeaderTimeout, forward.ResponseHeaderTimeout = answerTimeout, forwardTimeout
+	c := &Client{key: key, scheme: "http", http: &http.Client{Transport: transport}, forward: forward}
+	if config != nil {
+		c.scheme = "https"
+	}
+	c.pings = newPings(func(ctx context.Context, address string) error {
+		answer, err := c.send(ctx, address, "ping", struct{}{})
+		if err == nil { // whatever it says, it answers
+			_ = answer.Body.Close()
+		}
+		return err
+	})
+	return c
+}
+
+// Close ends the pings, and gives back connections that are not in use.
+func (c *Client) Close() {
+	c.pings.close()
+	c.http.CloseIdleConnections()
+	c.forward.CloseIdleConnections()
+}
+
+// send sends a request.
+func (c *Client) send(ctx context.Context, address, path string, request any) (*http.Response, error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("peer: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.scheme+"://"+address+"/peer/"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("peer: %w", err)
+	}
+	c.key.sign(r)
+	return c.http.Do(r)
+}
+
+// post sends a request and calls read with the answer's body.
+func (c *Client) post(ctx context.Context, address, path string, request any, read func(io.Reader) error) error {
+	return c.postWatched(ctx, address, path, request, false, read)
+}
+
+// postWatched is post. An idle request is answered when something happens.
+func (c *Client) postWatched(ctx context.Context, address, path string, request any, idle bool,
+	read func(io.Reader) error) error {
+	watched, done, err := c.pings.watch(ctx, address, idle)
+	if err != nil {
+		return fmt.Errorf("peer: %s at %s: %w", path, address, err)
+	}
+	defer done()
+	answer, err := c.send(watched, address, path, request)
+	if err != nil {
+		return errors.Join(fmt.Errorf("peer: %s: %w: %w", path, ErrUnreachable, cause(watched, err)), ctx.Err())
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+		if err := damageOf(answer, text); err != nil {
+			return fmt.Errorf("peer: %s at %s: %w", path, address, err)
+		}
+		kind := ErrUnreachable
+		if answer.StatusCode == http.StatusMisdirectedRequest {
+			kind = ErrElsewhere
+		}
+		return fmt.Errorf("peer: %s at %s: %w: %s: %s", path, address, kind, answer.Status, bytes.TrimSpace(text))
+	}
+	if read != nil {
+		if err := read(bufio.NewReaderSize(answer.Body, 64<<10)); err != nil {
+			return fmt.Errorf("peer: %s at %s: %w: %w", path, address, ErrUnreachable, cause(watched, err))
+		}
+	}
+	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection is used again
+	return nil
+}
+
+// cause returns ErrSilent if that ended a request, else the request's own error.
+func cause(watched context.Context, err error) error {
+	if errors.Is(context.Cause(watched), ErrSilent) {
+		return ErrSilent
+	}
+	return err
+}
+
+// call is post for an answer in JSON; nil for none.
+func (c *Client) call(ctx context.Context, address, path string, request, answer any) error {
+	return c.post(ctx, address, path, request, func(r io.Reader) error {
+		if answer == nil {
+			return nil
+		}
+		return json.NewDecoder(r).Decode(answer)
+	})
+}
+
+// Wake tells a process that members or claims have changed, and returns when it has looked. leaving is a member that is
+// about to leave, "" for none.
+func (c *Client) Wake(ctx context.Context, address, leaving string) error {
+	return c.call(ctx, address, "wake", wakeRequest{Leaving: leaving}, nil)
+}
+
+// Announce tells a process of an incoming store that is about to accept measures.
+func (c *Client) Announce(ctx context.Context, address, store string) error {
+	return c.call(ctx, address, "wake", wakeRequest{Store: store}, nil)
+}
+
+// Status returns the status of a process.
+func (c *Client) Status(ctx context.Context, address string) (*Status, error) {
+	status := new(Status)
+	return status, c.call(ctx, address, "status", struct{}{}, status)
+}
+
+// Refresh makes all measures visible that were accepted for these sacks, which the process holds.
+func (c *Client) Refresh(ctx context.Context, address string, sacks []int) error {
+	return c.call(ctx, address, "refresh", sacksRequest{sacks}, nil)
+}
+
+// Groups reads many metrics' groups from the process that holds their sacks; dst has one for each read.
+func (c *Client) Groups(ctx context.Context, address string, reads []model.Read, dst []*carbonara.Groups) error {
+	var numbers policies
+	request := groupsRequest{Reads: make([]readItem, len(reads))}
+	for i := range reads {
+		request.Reads[i] = toReadItem(&reads[i], &numbers)
+	}
+	request.Policies = numbers.list
+	return c.post(ctx, address, "groups", &request, func(body io.Reader) error {
+		for i, r := range reads {
+			dst[i].Reset(r.Granularity, r.Columns)
+			if err := readGroups(ctx, body, dst[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Sizes returns the sizes of metrics' archives, from the process that holds their sacks.
+func (c *Client) Sizes(ctx context.Context, address string, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
+	var answer sizesAnswer
+	err := c.call(ctx, address, "sizes", idsRequest{metrics}, &answer)
+	if err == nil && len(answer.Sizes) != len(metrics) {
+		err = fmt.Errorf("peer: sizes at %s: %w: %d of %d", address, ErrUnreachable, len(answer.Sizes), len(metrics))
+	}
+	return answer.Sizes, err
+}
+
+// find looks up metrics at the index's holder.
+func (c *Client) find(ctx context.Context, address string, ids []uuid.UUID) (*findAnswer, error) {
+	answer := new(findAnswer)
+	return answer, c.call(ctx, address, "find", idsRequest{ids}, answer)
+}

@@ -1,0 +1,64 @@
+package peer
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/storage/incoming"
+)
+
+// Answers that are cut off or broken are errors, and cost no more memory than they have bytes.
+func FuzzFrames(f *testing.F) {
+	one, two := uuid.UUID{1}, uuid.UUID{2}
+	answer := pollAnswer{
+		records: []sackRecord{
+			{3, incoming.Record{Sequence: 7, Block: []byte("block"), Stamp: incoming.Stamp{Clock: one, At: 5}}},
+			{4, incoming.Record{Sequence: 8, Block: []byte{}, Stamp: incoming.Stamp{Clock: two, At: -6}}}},
+		sacks:   []sackEnd{{sack: 3, last: 7, frontier: incoming.Stamp{Clock: two, At: 9}, hasFrontier: true}, {sack: 4, last: 9}},
+		stamped: true, clock: two, received: 8, answered: 10,
+	}
+	var good bytes.Buffer
+	_ = answer.write(&good)
+	if again, err := readAnswer(bytes.NewReader(good.Bytes())); err != nil || !reflect.DeepEqual(*again, answer) {
+		f.Fatalf("%+v became %+v, %v", answer, again, err)
+	}
+	f.Add(good.Bytes())
+	var earlier bytes.Buffer
+	answer.stamped = false
+	_ = answer.write(&earlier)
+	f.Add(earlier.Bytes())
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x3f})
+	f.Fuzz(func(t *testing.T, src []byte) {
+		answer, err := readAnswer(bytes.NewReader(src))
+		if err != nil {
+			return
+		}
+		var encoded bytes.Buffer
+		_ = answer.write(&encoded)
+		again, err := readAnswer(&encoded)
+		if err != nil || !reflect.DeepEqual(again, answer) {
+			t.Errorf("% x: %+v became %+v, %v", src, answer, again, err)
+		}
+	})
+}
+
+func FuzzGroups(f *testing.F) {
+	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
+	f.Add(appendGroups(nil, &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2}, Columns: columns, Values: [][]float64{{1, 2}, {3, 4}}}))
+	f.Add([]byte{0xff, 0xff, 0xff, 0x0f, 1})
+	f.Fuzz(func(t *testing.T, src []byte) {
+		var g carbonara.Groups
+		g.Reset(time.Minute, columns)
+		if readGroups(t.Context(), bytes.NewReader(src), &g) != nil {
+			return
+		}
+		if again := appendGroups(nil, &g); !bytes.HasPrefix(src, again) {
+			t.Errorf("% x became % x", src, again)
+		}
+	})
+}

@@ -1,0 +1,323 @@
+package peer
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/model"
+	"gnocco/storage/incoming"
+	"gnocco/storage/index"
+)
+
+// LocalSacks are the sacks held here, as other processes read them.
+type LocalSacks interface {
+	Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error
+	RefreshSacks(ctx context.Context, sacks []int) error
+	Rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error)
+	Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error)
+}
+
+// Process is this process as the others see it. The stores that it holds may change at any time: the functions return
+// the present ones.
+type Process struct {
+	Key   Key
+	Sacks LocalSacks                      // nil for a process that never holds sacks
+	Store func(id string) *incoming.Store // nil if it is not held here
+	// Index and API return what stays until release is called, nil if the index is not held here.
+	Index func() (store *index.Store, epoch uint64, release func())
+	API   func() (handler http.Handler, release func())
+	// IndexDamage returns a model.DamagedError if it is not held here because it is damaged; may be nil.
+	IndexDamage func() error
+	Sees        func(epoch, generation uint64) // takes the least version that the index has
+	Wake        func(ctx context.Context, leaving string) error
+	// Announce is told of an incoming store that is about to accept measures.
+	Announce func(store string)
+	Status   func() *Status
+	Budget   *budget.Budget // the memory that requests share; nil: no bound
+	Logger   *slog.Logger
+}
+
+// maxRequest bounds a request's bytes: the IDs of a batch of some 100,000 metrics fit.
+const maxRequest = 16 << 20
+
+// Handler answers the other processes' requests.
+func (p *Process) Handler() http.Handler {
+	mux := http.NewServeMux()
+	at := func(path string, h func(http.ResponseWriter, *http.Request) error) {
+		mux.HandleFunc("POST /peer/"+path, func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+			account := p.Budget.Account()
+			defer account.Close()
+			r = r.WithContext(budget.With(r.Context(), account))
+			if err := h(w, r); err != nil {
+				p.fail(w, r, err)
+			}
+		})
+	}
+	at("poll", p.poll)
+	at("groups", p.groups)
+	at("refresh", p.refresh)
+	at("sizes", p.sizes)
+	at("rebuild", p.rebuild)
+	at("find", p.find)
+	at("version", p.version)
+	at("deleted", p.deleted)
+	at("expunge", p.expunge)
+	at("wake", p.wake)
+	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
+	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
+	mux.HandleFunc("/peer/api/", p.api)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !p.Key.signed(r) {
+			http.Error(w, "this is for the processes of the cluster", http.StatusForbidden)
+			return
+		}
+		r.Header.Del(keyHeader)
+		if path, ok := strings.CutPrefix(r.URL.Path, "/peer/api"); ok && strings.HasPrefix(path, "/") {
+			p.api(w, r) // not by the mux, which would clean the path
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// damagedHeader names a damaged store in an answer, of which the body says the reason.
+const damagedHeader = "Gnocco-Damaged-Store"
+
+// damageOf returns the model.DamagedError that an answer stands for, nil if it is none.
+func damageOf(answer *http.Response, body []byte) error {
+	store := answer.Header.Get(damagedHeader)
+	if store == "" {
+		return nil
+	}
+	return &model.DamagedError{Store: store, Reason: strings.TrimSpace(string(body))}
+}
+
+// fail answers with a status that the other side turns into an ErrElsewhere, a model.DamagedError or an ErrUnreachable.
+func (p *Process) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := http.StatusInternalServerError
+	var syntax *json.SyntaxError
+	var damaged *model.DamagedError
+	switch {
+	case errors.As(err, &damaged):
+		w.Header().Set(damagedHeader, damaged.Store)
+		status, err = http.StatusServiceUnavailable, errors.New(damaged.Reason)
+	case errors.Is(err, ErrElsewhere):
+		status = http.StatusMisdirectedRequest
+	case errors.Is(err, model.ErrUnavailable), errors.Is(err, budget.ErrExhausted):
+		status = http.StatusServiceUnavailable
+	case errors.Is(err, model.ErrInvalid), errors.As(err, &syntax):
+		status = http.StatusBadRequest
+	case r.Context().Err() == nil && p.Logger != nil:
+		p.Logger.Error("request of another process failed", "path", r.URL.Path, "error", err)
+	}
+	http.Error(w, err.Error(), status)
+}
+
+func (p *Process) wake(_ http.ResponseWriter, r *http.Request) error {
+	var request wakeRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
+	if request.Store != "" {
+		p.Announce(request.Store)
+		return nil
+	}
+	return p.Wake(r.Context(), request.Leaving)
+}
+
+// api answers a request that another process passes on.
+func (p *Process) api(w http.ResponseWriter, r *http.Request) {
+	handler, release := p.API()
+	if handler == nil {
+		p.fail(w, r, p.indexElsewhere())
+		return
+	}
+	defer release()
+	r.RemoteAddr, r.TLS = r.Header.Get(clientAddressHeader), nil // this connection says nothing about the client's
+	if r.Header.Get(clientTLSHeader) != "" {
+		r.TLS = new(tls.ConnectionState)
+	}
+	http.StripPrefix("/peer/api", handler).ServeHTTP(w, r)
+}
+
+func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
+	var request groupsRequest
+	if err := p.readForArchives(r, &request); err != nil {
+		return err
+	}
+	policies, err := modelsOf(request.Policies)
+	if err != nil {
+		return err
+	}
+	var groups carbonara.Groups
+	var body []byte
+	sent := false
+	for i := range request.Reads {
+		read, err := request.Reads[i].model(policies)
+		if err == nil {
+			err = p.Sacks.Groups(r.Context(), read, &groups)
+		}
+		if err != nil {
+			if sent { // the answer has begun: cut off, it is invalid
+				panic(http.ErrAbortHandler)
+			}
+			return err
+		}
+		body = appendGroups(body, &groups)
+		budget.Of(r.Context()).Give(budget.Answers, int64(groups.Bytes()))
+		if len(body) >= 256<<10 {
+			if _, err := w.Write(body); err != nil {
+				return nil // the caller is gone
+			}
+			body, sent = body[:0], true
+		}
+	}
+	_, _ = w.Write(body)
+	return nil
+}
+
+func (p *Process) refresh(_ http.ResponseWriter, r *http.Request) error {
+	var request sacksRequest
+	if err := p.readForArchives(r, &request); err != nil {
+		return err
+	}
+	return p.Sacks.RefreshSacks(r.Context(), request.Sacks)
+}
+
+func (p *Process) sizes(w http.ResponseWriter, r *http.Request) error {
+	var request idsRequest
+	if err := p.readForArchives(r, &request); err != nil {
+		return err
+	}
+	sizes, err := p.Sacks.Sizes(r.Context(), request.IDs)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, sizesAnswer{sizes})
+}
+
+// indexElsewhere returns why the index is not held here.
+func (p *Process) indexElsewhere() error {
+	if p.IndexDamage != nil {
+		if err := p.IndexDamage(); err != nil {
+			return err
+		}
+	}
+	return ErrElsewhere
+}
+
+// held returns the index, which stays until release is called, or an ErrElsewhere.
+func (p *Process) held() (store *index.Store, at version, release func(), err error) {
+	store, epoch, release := p.Index()
+	if store == nil {
+		return nil, version{}, nil, p.indexElsewhere()
+	}
+	return store, version{epoch, store.Generation()}, release, nil
+}
+
+func (p *Process) version(w http.ResponseWriter, _ *http.Request) error {
+	_, version, release, err := p.held()
+	if err != nil {
+		return err
+	}
+	release()
+	return writeJSON(w, version)
+}
+
+func (p *Process) find(w http.ResponseWriter, r *http.Request) error {
+	var request idsRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
+	store, version, release, err := p.held()
+	if err != nil {
+		return err
+	}
+	defer release()
+	found := make([]*model.Metric, len(request.IDs))
+	if err := store.Find(r.Context(), request.IDs, found); err != nil {
+		return err
+	}
+	answer := findAnswer{Version: version}
+	var numbers policies
+	for _, m := range found {
+		if m != nil {
+			answer.Metrics = append(answer.Metrics, metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
+				Policy: numbers.of(m.ArchivePolicy), Resource: m.ResourceID, SchemaPending: m.OwnSchemaPending})
+		}
+	}
+	answer.Policies = numbers.list
+	return writeJSON(w, &answer)
+}
+
+func (p *Process) deleted(w http.ResponseWriter, r *http.Request) error {
+	var request deletedRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
+	store, _, release, err := p.held()
+	if err != nil {
+		return err
+	}
+	defer release()
+	ids, err := store.DeletedMetrics(r.Context(), request.Limit)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, idsRequest{ids})
+}
+
+func (p *Process) expunge(_ http.ResponseWriter, r *http.Request) error {
+	var request idsRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
+	store, _, release, err := p.held()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err = store.Expunge(r.Context(), request.IDs...); !errors.Is(err, model.ErrNotFound) {
+		return err
+	}
+	// Some are gone already, after an answer that got lost; they must not hold up the others.
+	for _, id := range request.IDs {
+		if err := store.Expunge(r.Context(), id); err != nil && !errors.Is(err, model.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readForArchives reads a request for the sacks held here. In a process that never holds any, it returns an
+// ErrElsewhere.
+func (p *Process) readForArchives(r *http.Request, request any) error {
+	if err := readJSON(r, request); err != nil {
+		return err
+	}
+	if p.Sacks == nil {
+		return ErrElsewhere
+	}
+	return nil
+}
+
+func readJSON(r *http.Request, request any) error {
+	return json.NewDecoder(bufio.NewReader(r.Body)).Decode(request)
+}
+
+func writeJSON(w http.ResponseWriter, answer any) error {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer) // an error means that the caller is gone
+	return nil
+}

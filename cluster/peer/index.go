@@ -1,0 +1,226 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// versionInterval is how often the index's holder is asked for changes. For so long at most, a metric that
+// was deleted still takes measures here.
+const versionInterval = time.Second
+
+// findTimeout is how long the holder has to answer: measures wait for it.
+const findTimeout = 2 * time.Second
+
+// findIDs bounds the metrics of one request, which stays far below maxRequest.
+const findIDs = 20_000
+
+// Index is a client of the index in a process that does not hold it: metrics by ID, with a cache that answers also
+// while no process holds the index.
+type Index struct {
+	client *Client
+	holder AskHolder
+	limit  int // most metrics in the cache
+
+	generation atomic.Uint64
+
+	mu       sync.Mutex
+	version  version
+	metrics  map[uuid.UUID]cachedMetric
+	policies map[string]cachedPolicy // by name
+}
+
+type cachedMetric struct {
+	metric     *model.Metric
+	generation uint64 // of the index, when it was last confirmed
+}
+
+type cachedPolicy struct {
+	sent  policy
+	model *model.ArchivePolicy
+}
+
+// NewIndex returns a client of the index with a cache of cachedMetrics.
+func NewIndex(client *Client, holder AskHolder, cachedMetrics int) *Index {
+	return &Index{client: client, holder: holder, limit: max(1, cachedMetrics),
+		metrics: make(map[uuid.UUID]cachedMetric), policies: make(map[string]cachedPolicy)}
+}
+
+// Run watches the index's version until ctx ends.
+func (x *Index) Run(ctx context.Context) {
+	tick := time.NewTicker(versionInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		ctx, cancel := context.WithTimeout(ctx, 5*versionInterval)
+		_ = x.holder(ctx, false, func(address string) error { // else it is asked again
+			var v version
+			err := x.client.call(ctx, address, "version", struct{}{}, &v)
+			if err == nil {
+				x.mu.Lock()
+				x.sees(v)
+				x.mu.Unlock()
+			}
+			return err
+		})
+		cancel()
+	}
+}
+
+// sees notes the index's version. mu is held.
+func (x *Index) sees(v version) {
+	if v != x.version {
+		x.version = v
+		x.generation.Add(1)
+	}
+}
+
+// Sees notes that the index is at least as new as this. Older entries of the cache are asked for again.
+func (x *Index) Sees(epoch, generation uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sees(version{epoch, generation})
+}
+
+// Generation implements metricd.Index.
+func (x *Index) Generation() uint64 { return x.generation.Load() }
+
+// Find sets found[i] to the metric ids[i], nil for one that is unknown or deleted. It asks again for cached metrics
+// that may have changed. If no process answers, the cached ones count. For others it waits a little, as the index may
+// be handed over. The lack of them is a model.ErrUnavailable.
+func (x *Index) Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error {
+	missing := x.fromCache(ids, found, false)
+	if len(missing) == 0 {
+		return nil
+	}
+	ask := func(address string) error {
+		for some := range slices.Chunk(missing, findIDs) {
+			if err := x.ask(ctx, address, ids, found, some); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := x.holder(ctx, false, ask); !errors.Is(err, model.ErrUnavailable) {
+		return err
+	}
+	if len(x.fromCache(ids, found, true)) == 0 {
+		return nil
+	}
+	return x.holder(ctx, true, ask)
+}
+
+// fromCache fills in the metrics of the cache, and returns the places of the others. stale accepts metrics that may
+// have changed.
+func (x *Index) fromCache(ids []uuid.UUID, found []*model.Metric, stale bool) (missing []int) {
+	generation := x.generation.Load()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, id := range ids {
+		cached, ok := x.metrics[id]
+		if !ok || !stale && cached.generation != generation {
+			missing = append(missing, i)
+			continue
+		}
+		found[i] = cached.metric
+	}
+	return missing
+}
+
+// ask looks up the missing metrics at the holder.
+func (x *Index) ask(ctx context.Context, address string, ids []uuid.UUID, found []*model.Metric, missing []int) error {
+	wanted := make([]uuid.UUID, len(missing))
+	for i, at := range missing {
+		wanted[i] = ids[at]
+	}
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
+	answer, err := x.client.find(ctx, address, wanted)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	policies := make([]*model.ArchivePolicy, len(answer.Policies))
+	for i := range answer.Policies {
+		if policies[i], err = x.policy(&answer.Policies[i]); err != nil {
+			return err
+		}
+	}
+	x.sees(answer.Version)
+	known := make(map[uuid.UUID]*model.Metric, len(answer.Metrics))
+	for i := range answer.Metrics {
+		m := &answer.Metrics[i]
+		if m.Policy < 0 || m.Policy >= len(policies) {
+			return errFrame
+		}
+		known[m.ID] = &model.Metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
+			ArchivePolicy: policies[m.Policy], ResourceID: m.Resource, OwnSchemaPending: m.SchemaPending}
+	}
+	for _, at := range missing {
+		m := known[ids[at]]
+		found[at] = m
+		x.keep(ids[at], m)
+	}
+	return nil
+}
+
+// keep puts a metric into the cache; nil takes it out. A full cache drops an arbitrary quarter. mu is held.
+func (x *Index) keep(id uuid.UUID, m *model.Metric) {
+	if m == nil {
+		delete(x.metrics, id)
+		return
+	}
+	if len(x.metrics) >= x.limit {
+		drop := x.limit/4 + 1
+		for other := range x.metrics {
+			delete(x.metrics, other)
+			if drop--; drop == 0 {
+				break
+			}
+		}
+	}
+	x.metrics[id] = cachedMetric{m, x.generation.Load()}
+}
+
+// policy returns the archive policy that was sent, as the same pointer for as long as it is equal. mu is held.
+func (x *Index) policy(sent *policy) (*model.ArchivePolicy, error) {
+	if cached, ok := x.policies[sent.Name]; ok && reflect.DeepEqual(cached.sent, *sent) {
+		return cached.model, nil
+	}
+	made, err := sent.model()
+	if err != nil {
+		return nil, err
+	}
+	x.policies[sent.Name] = cachedPolicy{*sent, made}
+	return made, nil
+}
+
+// DeletedMetrics implements metricd.Index.
+func (x *Index) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error) {
+	var answer idsRequest
+	err := x.holder(ctx, false, func(address string) error {
+		return x.client.call(ctx, address, "deleted", deletedRequest{limit}, &answer)
+	})
+	return answer.IDs, err
+}
+
+// Expunge implements metricd.Index.
+func (x *Index) Expunge(ctx context.Context, ids ...uuid.UUID) error {
+	return x.holder(ctx, false, func(address string) error {
+		return x.client.call(ctx, address, "expunge", idsRequest{ids}, nil)
+	})
+}

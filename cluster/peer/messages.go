@@ -1,0 +1,169 @@
+package peer
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// pollRequest asks for an incoming store's records of some sacks.
+type pollRequest struct {
+	Store    string        `json:"store"` // its ID
+	Wait     time.Duration `json:"wait"`  // longest, without records
+	Sacks    []pollSack    `json:"sacks"`
+	Finished []pollSack    `json:"finished,omitempty"` // After: sequence that is acknowledged, also of other sacks
+}
+
+type pollSack struct {
+	Sack  int    `json:"sack"`
+	After uint64 `json:"after"`
+}
+
+type sacksRequest struct {
+	Sacks []int `json:"sacks"`
+}
+
+type idsRequest struct {
+	IDs []uuid.UUID `json:"ids"`
+}
+
+type sizesAnswer struct {
+	Sizes []model.ArchiveSize `json:"sizes"` // in the order of the IDs
+}
+
+type wakeRequest struct {
+	Leaving string `json:"leaving,omitempty"` // ID of a member
+	Store   string `json:"store,omitempty"`   // name of an incoming store that is about to accept measures
+}
+
+type deletedRequest struct {
+	Limit int `json:"limit"`
+}
+
+// version is the version of the index: it has another epoch or another generation after a change.
+type version struct {
+	Epoch      uint64 `json:"epoch"`
+	Generation uint64 `json:"generation"`
+}
+
+type findAnswer struct {
+	Version  version  `json:"version"` // before the metrics were looked up
+	Policies []policy `json:"policies"`
+	Metrics  []metric `json:"metrics"` // the existing ones
+}
+
+type metric struct {
+	ID       uuid.UUID  `json:"id"`
+	Name     string     `json:"name,omitempty"`
+	Unit     string     `json:"unit,omitempty"`
+	Creator  string     `json:"creator"`
+	Policy   int        `json:"policy"`
+	Resource *uuid.UUID `json:"resource,omitempty"`
+
+	SchemaPending bool `json:"schema_pending,omitempty"`
+}
+
+// policy is an archive policy, with exact spans.
+type policy struct {
+	Name          string       `json:"name"`
+	BackWindow    int          `json:"back_window"`
+	Definition    []definition `json:"definition"`
+	Methods       []string     `json:"aggregation_methods"`
+	SchemaPending bool         `json:"schema_pending,omitempty"`
+}
+
+type definition struct {
+	Granularity time.Duration `json:"granularity"`
+	Points      int64         `json:"points,omitempty"`
+}
+
+func toPolicy(p *model.ArchivePolicy) policy {
+	shown := policy{Name: p.Name, BackWindow: p.BackWindow, Methods: p.MethodNames(), SchemaPending: p.SchemaPending}
+	for _, d := range p.Definition {
+		shown.Definition = append(shown.Definition, definition{d.Granularity, d.Points})
+	}
+	return shown
+}
+
+func (p *policy) model() (*model.ArchivePolicy, error) {
+	inputs := make([]model.DefinitionInput, len(p.Definition))
+	for i := range p.Definition {
+		d := &p.Definition[i]
+		inputs[i].Granularity = &d.Granularity
+		if d.Points != 0 {
+			inputs[i].Points = &d.Points
+		}
+	}
+	made, err := model.NewArchivePolicy(p.Name, p.BackWindow, inputs, p.Methods)
+	if err != nil {
+		return nil, fmt.Errorf("peer: archive policy %q: %w", p.Name, err)
+	}
+	made.SchemaPending = p.SchemaPending
+	return made, nil
+}
+
+// policies numbers the archive policies of a message.
+type policies struct {
+	list   []policy
+	number map[*model.ArchivePolicy]int
+}
+
+func (p *policies) of(policy *model.ArchivePolicy) int {
+	n, ok := p.number[policy]
+	if !ok {
+		if p.number == nil {
+			p.number = make(map[*model.ArchivePolicy]int)
+		}
+		n = len(p.list)
+		p.number[policy] = n
+		p.list = append(p.list, toPolicy(policy))
+	}
+	return n
+}
+
+// modelsOf returns the archive policies of a message, by their numbers.
+func modelsOf(sent []policy) ([]*model.ArchivePolicy, error) {
+	models := make([]*model.ArchivePolicy, len(sent))
+	for i := range sent {
+		var err error
+		if models[i], err = sent[i].model(); err != nil {
+			return nil, err
+		}
+	}
+	return models, nil
+}
+
+// Status is a process's report of itself.
+type Status struct {
+	Member string        `json:"member"`
+	Claims []ClaimStatus `json:"claims"`
+	Stores []StoreStatus `json:"incoming"`
+	// Suspended are the names of incoming stores whose order is not waited for.
+	Suspended []string `json:"suspended,omitempty"`
+
+	Damaged []model.DamagedStore `json:"damaged,omitempty"` // Member is not set
+}
+
+// ClaimStatus is a store that a process holds, of any kind.
+type ClaimStatus struct {
+	Name  string `json:"name"`
+	Epoch uint64 `json:"epoch"`
+}
+
+// StoreStatus is an incoming store that a process holds.
+type StoreStatus struct {
+	Name    string       `json:"name"`
+	ID      string       `json:"id"`
+	Backlog []SackStatus `json:"backlog"` // only of sacks that have one
+}
+
+// SackStatus is the backlog of one sack.
+type SackStatus struct {
+	Sack     int     `json:"sack"`
+	Measures int     `json:"measures"`
+	Blocks   int     `json:"blocks"`
+	Seconds  float64 `json:"seconds"` // since the oldest was accepted
+}

@@ -1,0 +1,523 @@
+package peer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/cluster/peer"
+	"gnocco/internal/testnode"
+	"gnocco/metricd"
+	"gnocco/model"
+	"gnocco/storage/incoming"
+	"gnocco/storage/index"
+)
+
+const start = carbonara.Timestamp(1_700_000_400e9)
+
+// other is another process: its stores, and its listener.
+type other struct {
+	*testnode.Node
+	address string
+	client  *peer.Client
+	down    atomic.Bool
+	epoch   atomic.Uint64 // of the index
+}
+
+// startOther starts a process with all stores.
+func startOther(t *testing.T, sacks int) *other {
+	t.Helper()
+	key, err := peer.LoadKey(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &other{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}), client: peer.NewClient(key, nil)}
+	o.epoch.Store(1)
+	process := &peer.Process{
+		Key: key, Sacks: o.Metricd, Logger: slog.New(slog.DiscardHandler),
+		Store: func(id string) *incoming.Store {
+			if id == o.Incoming.ID() {
+				return o.Incoming
+			}
+			return nil
+		},
+		Index: func() (*index.Store, uint64, func()) { return o.Index, o.epoch.Load(), func() {} },
+		API: func() (http.Handler, func()) {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Seen-From", fmt.Sprint(r.RemoteAddr, " ", r.TLS != nil))
+				fmt.Fprintf(w, "%s %s %s %s", r.Method, r.Host, r.URL.EscapedPath(), r.Header.Get("Authorization"))
+			}), func() {}
+		},
+		Wake:   func(context.Context, string) error { return nil },
+		Status: func() *peer.Status { return &peer.Status{Member: "other"} },
+	}
+	handler := process.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if o.down.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	o.address = strings.TrimPrefix(server.URL, "http://")
+	t.Cleanup(func() {
+		o.client.Close()
+		server.Close()
+		o.Stop(context.Background())
+	})
+	return o
+}
+
+func (o *other) holder(_ context.Context, _ bool, there func(string) error) error {
+	return there(o.address)
+}
+
+func (o *other) newMetric(t *testing.T) uuid.UUID {
+	t.Helper()
+	minute := time.Minute
+	id := uuid.New()
+	policy, err := model.NewArchivePolicy(id.String(), 3, []model.DefinitionInput{{Granularity: &minute}}, []string{"sum", "count", "rate:95pct"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(o.Index.CreateArchivePolicy(t.Context(), policy),
+		o.Index.CreateMetric(t.Context(), &model.Metric{ID: id, Name: "n", Unit: "u", Creator: "c", ArchivePolicy: policy})); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (o *other) post(t *testing.T, id uuid.UUID, second int) {
+	t.Helper()
+	m := &model.Measures{Metrics: []uuid.UUID{id}, Timestamps: []carbonara.Timestamp{start + carbonara.Timestamp(second)*1e9},
+		Values: []float64{float64(second)}, Offsets: []int{0, 1}}
+	if err := o.Post(m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Measures of another process's store are taken once, also when it is away for a while, and deleted once they are kept.
+func TestSourceBringsAllOnce(t *testing.T) {
+	o := startOther(t, 2)
+	id := o.newMetric(t)
+	for sack := range 2 {
+		if err := o.Metricd.CloseSack(t.Context(), sack); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.DiscardHandler))
+	defer source.Close()
+	fs := vfs.NewMem()
+	found := peer.NewIndex(o.client, o.holder, 100)
+	w, err := metricd.New(metricd.Options{Sacks: 2, Dir: "sacks", FS: fs, Index: found, Incoming: source, CheckpointInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(context.Background())
+	const measures = 300
+	for second := range measures {
+		o.post(t, id, second)
+		if second == 100 {
+			o.down.Store(true)
+		}
+		if second == 150 {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			if err := w.Refresh(ctx, []uuid.UUID{id}); !errors.Is(err, peer.ErrUnreachable) || !errors.Is(err, model.ErrUnavailable) {
+				t.Errorf("refresh while the store is away: %v", err)
+			}
+			cancel()
+			o.down.Store(false)
+		}
+	}
+	if err := w.Refresh(t.Context(), []uuid.UUID{id}); err != nil {
+		t.Fatal(err)
+	}
+	metric, err := o.Index.Metric(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups carbonara.Groups
+	columns := metric.ArchivePolicy.Plan().Columns
+	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, To: carbonara.MaxTimestamp}, &groups); err != nil {
+		t.Fatal(err)
+	}
+	count, sum := 0.0, 0.0
+	for i, n := range groups.Column(carbonara.ColumnCount) {
+		count += n
+		sum += groups.Column(carbonara.ColumnSum)[i]
+	}
+	if count != measures || sum != measures*(measures-1)/2 {
+		t.Errorf("count %v, sum %v", count, sum)
+	}
+	if err := w.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if empty, err := o.Incoming.Empty(); err != nil || time.Now().After(deadline) {
+			t.Fatalf("what was acknowledged is still there: %v", err)
+		} else if empty {
+			break
+		}
+	}
+}
+
+// Records that were drained and could not be applied, since the index was away, are drained again.
+func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
+	o := startOther(t, 1)
+	id := o.newMetric(t)
+	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	for second := range 20 {
+		o.post(t, id, second)
+	}
+	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.DiscardHandler))
+	defer source.Close()
+	var away atomic.Bool
+	away.Store(true)
+	found := peer.NewIndex(o.client, func(ctx context.Context, patient bool, there func(string) error) error {
+		if away.Load() {
+			return model.ErrUnavailable
+		}
+		return o.holder(ctx, patient, there)
+	}, 100)
+	w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: found, Incoming: source, CheckpointInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(context.Background())
+	for range 3 {
+		if err := w.Refresh(t.Context(), []uuid.UUID{id}); !errors.Is(err, model.ErrUnavailable) {
+			t.Fatalf("refresh without an index: %v", err)
+		}
+	}
+	away.Store(false)
+	if err := w.Refresh(t.Context(), []uuid.UUID{id}); err != nil {
+		t.Fatal(err)
+	}
+	metric, err := o.Index.Metric(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups carbonara.Groups
+	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
+		t.Fatal(err)
+	}
+	if counts := groups.Column(carbonara.ColumnCount); len(counts) != 1 || counts[0] != 20 {
+		t.Errorf("counts %v of 20 measures", counts)
+	}
+}
+
+// Groups come over as they are, and a sack that the other process does not hold is told apart.
+func TestGroupsComeOver(t *testing.T) {
+	o := startOther(t, 1)
+	ids := []uuid.UUID{o.newMetric(t), o.newMetric(t), o.newMetric(t)}
+	for second := range 200 {
+		o.post(t, ids[second%2], second) // the third has none
+	}
+	if err := o.client.Refresh(t.Context(), o.address, []int{0}); err != nil {
+		t.Fatal(err)
+	}
+	var reads []model.Read
+	var got []*carbonara.Groups
+	for _, id := range ids {
+		metric, err := o.Index.Metric(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, columns := range [][]carbonara.Column{metric.ArchivePolicy.Plan().Columns, {carbonara.ColumnSum}, {}} {
+			reads = append(reads, model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, From: start, To: start + 100e9})
+			got = append(got, new(carbonara.Groups))
+		}
+	}
+	if err := o.client.Groups(t.Context(), o.address, reads, got); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range reads {
+		var want carbonara.Groups
+		if err := o.Metricd.Groups(t.Context(), r, &want); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(*got[i]) != fmt.Sprint(want) {
+			t.Errorf("read %d: got %v, want %v", i, *got[i], want)
+		}
+	}
+	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.client.Groups(t.Context(), o.address, reads, got); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("groups of a sack that is not held: %v", err)
+	}
+}
+
+// toldReads keeps the reads that it is asked for.
+type toldReads struct {
+	peer.LocalSacks
+	reads []model.Read
+}
+
+func (a *toldReads) Groups(_ context.Context, read model.Read, dst *carbonara.Groups) error {
+	a.reads = append(a.reads, read)
+	dst.Reset(read.Granularity, read.Columns)
+	return nil
+}
+
+// A value filter reaches the other process to the bit. A filter that JSON cannot say is left out, and all is read.
+func TestGroupsSendValueFilter(t *testing.T) {
+	key, err := peer.LoadKey(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	archives := new(toldReads)
+	server := httptest.NewServer((&peer.Process{Key: key, Sacks: archives}).Handler())
+	defer server.Close()
+	client := peer.NewClient(key, nil)
+	defer client.Close()
+	minute, inf := time.Minute, math.Inf(1)
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}}, []string{"rate:95pct"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reads []model.Read
+	var groups []*carbonara.Groups
+	ask := func(zone carbonara.Zone) {
+		valueFilter := &carbonara.ValueFilter{Method: carbonara.PercentileMethod(95).Rate(), Zone: zone}
+		reads = append(reads, model.Read{Metric: &model.Metric{ID: uuid.New(), ArchivePolicy: policy}, Granularity: time.Minute, ValueFilter: valueFilter})
+		groups = append(groups, new(carbonara.Groups))
+	}
+	ask(carbonara.Zone{Low: math.Nextafter(1e9, inf), High: math.MaxFloat64})
+	ask(carbonara.Zone{Low: -inf, High: math.Copysign(0, -1)})
+	ask(carbonara.Zone{Low: 0.1, High: inf})
+	ask(carbonara.Zone{Low: inf, High: inf})
+	ask(carbonara.Zone{Low: inf, High: -inf})
+	if err := client.Groups(t.Context(), strings.TrimPrefix(server.URL, "http://"), reads, groups); err != nil {
+		t.Fatal(err)
+	}
+	for i, told := range archives.reads {
+		if i >= 3 {
+			if told.ValueFilter != nil {
+				t.Errorf("valueFilter %v, told %v", reads[i].ValueFilter, told.ValueFilter)
+			}
+			continue
+		}
+		if told.ValueFilter == nil || *told.ValueFilter != *reads[i].ValueFilter || told.Metric.ID != reads[i].Metric.ID {
+			t.Errorf("asked %+v, told %+v", reads[i], told)
+		}
+	}
+	if len(archives.reads) != len(reads) {
+		t.Errorf("%d reads of %d", len(archives.reads), len(reads))
+	}
+}
+
+// The cache answers while the index is away. A metric that is not in it does not count as unknown.
+func TestSizesComeOver(t *testing.T) {
+	o := startOther(t, 1)
+	ids := []uuid.UUID{o.newMetric(t), o.newMetric(t)}
+	for second := range 200 {
+		o.post(t, ids[1], second) // the first has none
+	}
+	if err := errors.Join(o.client.Refresh(t.Context(), o.address, []int{0}), o.Metricd.Checkpoint(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.client.Sizes(t.Context(), o.address, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := o.Metricd.Sizes(t.Context(), ids)
+	if err != nil || !reflect.DeepEqual(got, want) || got[0].Total() != 0 || got[1].Raw == 0 || got[1].Splits[time.Minute] == 0 {
+		t.Errorf("got %+v, want %+v (%v)", got, want, err)
+	}
+	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.client.Sizes(t.Context(), o.address, ids); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("sizes in a sack that is not held: %v", err)
+	}
+}
+
+func TestIndexAnswersFromItsCache(t *testing.T) {
+	o := startOther(t, 1)
+	known, other, gone := o.newMetric(t), o.newMetric(t), o.newMetric(t)
+	x := peer.NewIndex(o.client, o.holder, 100)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { x.Run(ctx); close(done) }()
+	defer func() { stop(); <-done }()
+	find := func(ids ...uuid.UUID) ([]*model.Metric, error) {
+		found := make([]*model.Metric, len(ids))
+		return found, x.Find(t.Context(), ids, found)
+	}
+	found, err := find(known, uuid.New(), gone)
+	if err != nil || found[0] == nil || found[1] != nil || found[2] == nil {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	want, err := o.Index.Metric(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := found[0]
+	if m.ID != known || m.Name != want.Name || m.Unit != want.Unit || m.Creator != want.Creator || m.ArchivePolicy.BackWindow != 3 ||
+		fmt.Sprint(m.ArchivePolicy.Plan().Columns) != fmt.Sprint(want.ArchivePolicy.Plan().Columns) {
+		t.Errorf("found %+v, want %+v", m, want)
+	}
+
+	// A deletion is noticed, and the archive policy stays the same object while it says the same.
+	generation := x.Generation()
+	if err := o.Index.DeleteMetric(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); x.Generation() == generation; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a deletion is not noticed")
+		}
+	}
+	if again, err := find(known, gone); err != nil || again[1] != nil || again[0] == nil || again[0].ArchivePolicy != m.ArchivePolicy {
+		t.Errorf("found %v, %v", again, err)
+	}
+	if ids, err := x.DeletedMetrics(t.Context(), 10); err != nil || len(ids) != 1 || ids[0] != gone {
+		t.Errorf("deleted: %v, %v", ids, err)
+	}
+	for range 2 { // the answer to the first may have been lost
+		if err := x.Expunge(t.Context(), gone); err != nil {
+			t.Error(err)
+		}
+	}
+
+	o.down.Store(true)
+	if found, err := find(known, known); err != nil || found[1] == nil {
+		t.Errorf("a known metric while the index is away: %v", err)
+	}
+	if _, err := find(known, other); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("an unknown metric while the index is away: %v", err)
+	}
+	o.down.Store(false)
+	o.epoch.Add(1) // another holder: all is asked for again
+	if _, err := find(other); err != nil {
+		t.Error(err)
+	}
+	o.down.Store(true)
+	if found, err := find(known); err != nil || found[0] == nil {
+		t.Errorf("what may have changed does not count while nobody can tell: %v", err)
+	}
+}
+
+// Requests are passed on unchanged, and the handler that answers them does not see the key.
+func TestForward(t *testing.T) {
+	o := startOther(t, 1)
+	refused := 0
+	away := false
+	front := httptest.NewServer(o.client.Forward(func(ctx context.Context, patient bool, there func(string) error) error {
+		if away {
+			return model.ErrUnavailable
+		}
+		return o.holder(ctx, patient, there)
+	}, func(w http.ResponseWriter, _ *http.Request, err error) {
+		refused++
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}))
+	defer front.Close()
+	get := func(path string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, front.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = "public.example"
+		r.Header.Set("Authorization", "Basic YWRtaW46")
+		r.Header.Set("Gnocco-Client-Address", "192.0.2.1:1") // which the holder does not believe
+		r.Header.Set("Gnocco-Client-TLS", "1")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from := answer.Header.Get("Seen-From"); answer.StatusCode == http.StatusOK && (!strings.HasPrefix(from, "127.0.0.1:") || !strings.HasSuffix(from, " false")) {
+			t.Errorf("%s: the client is %s", path, from)
+		}
+		return answer.StatusCode, string(body)
+	}
+	for _, path := range []string{"/v1/resource/generic/a%2Fb//c", "/", "/v1/metric"} {
+		if status, body := get(path); status != http.StatusOK || body != "DELETE public.example "+path+" Basic YWRtaW46" {
+			t.Errorf("%s: %d %q", path, status, body)
+		}
+	}
+	o.down.Store(true)
+	if status, _ := get("/v1"); status != http.StatusServiceUnavailable || refused != 1 {
+		t.Errorf("the other process is away: %d", status)
+	}
+	away = true
+	if status, _ := get("/v1"); status != http.StatusServiceUnavailable || refused != 2 {
+		t.Errorf("nobody holds the index: %d", status)
+	}
+}
+
+func TestKey(t *testing.T) {
+	dir := t.TempDir()
+	keys := make(chan peer.Key)
+	for range 8 {
+		go func() {
+			key, err := peer.LoadKey(dir)
+			if err != nil {
+				t.Error(err)
+			}
+			keys <- key
+		}()
+	}
+	first := <-keys
+	for range 7 {
+		if key := <-keys; key != first {
+			t.Errorf("two keys for one folder: %s, %s", first, key)
+		}
+	}
+	path := filepath.Join(dir, "key")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || len(first) != 64 {
+		t.Errorf("key %s: %v, %v", first, info, err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	fails := func(want string, change func() error) {
+		t.Helper()
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := peer.LoadKey(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	fails("may be read by others", func() error { return os.Chmod(path, 0o640) })
+	fails("holds no key", func() error { return errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, []byte("abc"), 0o600)) })
+}
+
+// Without the key nothing is answered, whatever else a request has.
+func TestRequestsNeedTheKey(t *testing.T) {
+	o := startOther(t, 1)
+	ask := func(c *peer.Client) error { _, err := c.Status(t.Context(), o.address); return err }
+	if err := ask(o.client); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []peer.Key{"", "0", peer.Key(strings.Repeat("0", 64))} {
+		if err := ask(peer.NewClient(key, nil)); err == nil || !strings.Contains(err.Error(), "403") {
+			t.Errorf("key %q: %v", key, err)
+		}
+	}
+}

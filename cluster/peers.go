@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"gnocco/cluster/datafolder"
+	"gnocco/cluster/peer"
+	"gnocco/internal/shutdown"
+	"gnocco/storage/index"
+)
+
+// peerServer answers the other processes.
+type peerServer struct {
+	listener net.Listener
+	address  string // by which the others reach it
+	key      peer.Key
+	logger   *slog.Logger
+}
+
+// listen takes the port for the other processes.
+func listen(o *Options, key peer.Key, closers *closers) (*peerServer, error) {
+	config, err := o.PeerTLS.Config()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", o.PeerListen)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	// If requests were answered, the HTTP server has closed it before.
+	closers.add("peer listener", func(context.Context) error { listener.Close(); return nil })
+	address := o.PeerAdvertise
+	if address == "" {
+		tcp := listener.Addr().(*net.TCPAddr)
+		if tcp.IP.IsUnspecified() {
+			ip, err := onlyAddress()
+			if err != nil {
+				return nil, err
+			}
+			tcp = &net.TCPAddr{IP: ip, Port: tcp.Port}
+		}
+		address = tcp.String()
+	}
+	if config != nil {
+		listener = tls.NewListener(listener, config)
+	}
+	return &peerServer{listener: listener, address: address, key: key, logger: o.Logger}, nil
+}
+
+// onlyAddress returns the address by which other machines reach this one, if it has just one, as a container does.
+func onlyAddress() (net.IP, error) {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	var found []net.IP
+	for _, address := range all {
+		if network, ok := address.(*net.IPNet); ok && network.IP.IsGlobalUnicast() {
+			found = append(found, network.IP)
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("cluster: processes listen to each other on all addresses, and this machine has %v: "+
+			"say by which one this process is reached (--peer-advertise)", found)
+	}
+	return found[0], nil
+}
+
+// isLoopback reports whether an address is reached from this machine only.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// answers returns this process as the others see it.
+func (p *Process) answers(api http.Handler) *peer.Process {
+	shared := p.index.shared
+	process := &peer.Process{
+		Key:   p.peers.key,
+		Store: p.incoming.withID,
+		Index: func() (*index.Store, uint64, func()) {
+			if local := shared.use(); local != nil {
+				return local.Store, local.epoch, local.release
+			}
+			return nil, 0, nil
+		},
+		IndexDamage: func() error { return p.damaged.of(datafolder.IndexName) },
+		Sees:        shared.remote.Sees,
+		API: func() (http.Handler, func()) {
+			if release := shared.Use(); release != nil {
+				return api, release
+			}
+			return nil, nil
+		},
+		Wake: p.answerWake, Announce: p.answerAnnounce, Status: p.status, Budget: p.options.Budget,
+		Logger: p.logger,
+	}
+	if p.workers != nil {
+		process.Sacks = peerSacks{p.archives.local}
+	}
+	return process
+}
+
+// answerAnnounce notes an incoming store that is about to accept measures.
+func (p *Process) answerAnnounce(store string) {
+	if p.workers != nil {
+		p.workers.sources.known.announce(store)
+	}
+	p.members.wake()
+}
+
+// answerWake answers another process's wake. When it returns, this process knows all incoming stores. leaving is a
+// member that is about to leave, "" for none.
+func (p *Process) answerWake(ctx context.Context, leaving string) error {
+	if leaving != "" {
+		p.members.noteLeaving(leaving)
+	}
+	p.holders.forgetAll()
+	p.members.wake()
+	if p.workers == nil {
+		return nil
+	}
+	return p.workers.sources.reconcile(ctx)
+}
+
+// serve starts to answer. failed is called if answering ends by itself.
+func (s *peerServer) serve(handler http.Handler, closers *closers, failed func(error)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	server := shutdown.New(&http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	})
+	closers.add("peers", func(stop context.Context) error {
+		cancel() // requests that wait for measures end
+		return server.End(stop)
+	})
+	go func() {
+		if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			failed(fmt.Errorf("cluster: peers: %w", err))
+		}
+	}()
+}

@@ -1,0 +1,130 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/model"
+	"gnocco/query"
+)
+
+// prefetched answers the prefetched reads from memory, and others as Router does.
+type prefetched struct {
+	*Router
+	groups map[prefetchedKey]*carbonara.Groups
+}
+
+type prefetchedKey struct {
+	metric      uuid.UUID
+	granularity time.Duration
+	from, to    carbonara.Timestamp
+	columns     string
+	valueFilter carbonara.ValueFilter // without a method for everything
+}
+
+func keyOf(r *model.Read) prefetchedKey {
+	key := prefetchedKey{metric: r.Metric.ID, granularity: r.Granularity, from: r.From, to: r.To}
+	names := make([]byte, len(r.Columns))
+	for i, c := range r.Columns {
+		names[i] = byte(c)
+	}
+	key.columns = string(names)
+	if r.ValueFilter != nil {
+		key.valueFilter = *r.ValueFilter
+	}
+	return key
+}
+
+// maxReads bounds one request for groups: the holder answers it as a whole.
+const maxReads = 5000
+
+// Prefetch implements query.Archives: it sends one request to each process that holds some of the sacks, all at once.
+func (a *Router) Prefetch(ctx context.Context, queries []model.Read, staleness *query.Staleness) (
+	query.GroupReader, error) {
+	sackOf := func(i int) int { return model.Sack(queries[i].Metric.ID, a.sacks) }
+	byHolder, err := a.byHolderOrNone(ctx, len(queries), staleness, sackOf)
+	if err != nil {
+		return nil, err
+	}
+	if delete(byHolder, ""); len(byHolder) == 0 {
+		return a, nil
+	}
+	p := &prefetched{Router: a, groups: make(map[prefetchedKey]*carbonara.Groups)}
+	all, ctx := errgroup.WithContext(ctx)
+	for address, places := range byHolder {
+		for first := 0; first < len(places); first += maxReads {
+			var reads []model.Read
+			var dst []*carbonara.Groups
+			for _, i := range places[first:min(first+maxReads, len(places))] {
+				q := &queries[i]
+				key := keyOf(q)
+				if p.groups[key] != nil {
+					continue
+				}
+				groups := new(carbonara.Groups)
+				p.groups[key] = groups
+				reads = append(reads, *q)
+				dst = append(dst, groups)
+			}
+			all.Go(func() error {
+				err := a.fetchAll(ctx, address, reads, dst, staleness != nil)
+				if !unanswered(err) || ctx.Err() != nil {
+					return err
+				}
+				return a.fetchEach(ctx, staleness, reads, dst) // some sacks have another holder by now
+			})
+		}
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// fetchAll reads from one process. If it stays silent and stale answers are allowed, reads of its sacks come from the
+// disk from then on.
+func (a *Router) fetchAll(ctx context.Context, address string, reads []model.Read, dst []*carbonara.Groups,
+	mayBeStale bool) error {
+	if !mayBeStale {
+		return a.client.Groups(ctx, address, reads, dst)
+	}
+	patience, cancel := context.WithTimeout(ctx, holderWait)
+	defer cancel()
+	err := a.client.Groups(patience, address, reads, dst)
+	if errors.Is(patience.Err(), context.DeadlineExceeded) {
+		for _, r := range reads {
+			a.stale.prepare(model.Sack(r.Metric.ID, a.sacks))
+		}
+	}
+	return err
+}
+
+// fetchEach sends one read after the other.
+func (a *Router) fetchEach(ctx context.Context, staleness *query.Staleness, reads []model.Read,
+	dst []*carbonara.Groups) error {
+	for i := range reads {
+		sack := model.Sack(reads[i].Metric.ID, a.sacks)
+		if err := a.fetch(ctx, sack, staleness, reads[i:i+1], dst[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Groups implements query.GroupReader.
+func (p *prefetched) Groups(ctx context.Context, read model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups) error {
+	groups := p.groups[keyOf(&read)]
+	if groups == nil {
+		return p.Router.Groups(ctx, read, staleness, dst)
+	}
+	dst.Reset(read.Granularity, read.Columns)
+	dst.Append(groups)
+	return budget.Of(ctx).Take(budget.Answers, int64(dst.Bytes()))
+}

@@ -1,0 +1,185 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"gnocco/cluster/datafolder"
+	"gnocco/model"
+)
+
+// The holder of the index keeps the rebuilds. It goes through their metrics, has each rebuilt by the holder of its
+// sack, and writes down how far it has come. The batch in work when the process ends is rebuilt once more, which
+// changes nothing.
+
+// rebuilding is the background work on a held index; close ends it.
+type rebuilding struct {
+	index    *localIndex
+	archives *Router
+	logger   *slog.Logger
+	stop     context.CancelFunc
+	loop     sync.WaitGroup
+}
+
+const (
+	rebuildBatch = 500             // metrics between two notes of a rebuild's progress
+	rebuildRetry = 2 * time.Second // until a process that did not answer is asked again
+)
+
+func startRebuilding(local *localIndex, archives *Router, logger *slog.Logger) *rebuilding {
+	ctx, stop := context.WithCancel(context.Background())
+	r := &rebuilding{index: local, archives: archives, logger: logger, stop: stop}
+	r.loop.Go(func() { r.run(ctx) })
+	return r
+}
+
+func (r *rebuilding) close() {
+	r.stop()
+	r.loop.Wait()
+}
+
+func (r *rebuilding) run(ctx context.Context) {
+	var retry <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.index.RebuildsChanged():
+		case <-retry:
+		}
+		retry = nil
+		if err := r.reconcile(ctx); err != nil && ctx.Err() == nil {
+			r.logger.Warn("rebuild waits; trying again", "error", err)
+			retry = time.After(rebuildRetry)
+		}
+	}
+}
+
+// reconcile works on all running rebuilds, by turns, until none is left, or those left have to wait.
+func (r *rebuilding) reconcile(ctx context.Context) error {
+	waiting := make(map[uuid.UUID]error)
+	for {
+		jobs, err := r.index.Rebuilds(ctx)
+		if err != nil {
+			return err
+		}
+		worked := false
+		for i := len(jobs) - 1; i >= 0; i-- {
+			if jobs[i].State != model.RebuildRunning || waiting[jobs[i].ID] != nil {
+				continue
+			}
+			worked = true
+			// An invalid rebuild has become another one: it was cancelled, or started anew.
+			if err := r.work(ctx, jobs[i]); err != nil && !errors.Is(err, model.ErrInvalid) {
+				waiting[jobs[i].ID] = err
+			}
+		}
+		if !worked || ctx.Err() != nil {
+			return errors.Join(slices.Collect(maps.Values(waiting))...)
+		}
+	}
+}
+
+// work rebuilds the next metrics of one rebuild, or ends it.
+func (r *rebuilding) work(ctx context.Context, job *model.Rebuild) error {
+	ids, err := r.next(ctx, job)
+	if err != nil {
+		return err
+	}
+	if len(ids) > 0 {
+		done, err := r.batch(ctx, ids)
+		if err != nil {
+			return err
+		}
+		job.Advance(ids[len(ids)-1], done)
+		return r.index.AdvanceRebuild(ctx, job)
+	}
+	if err := r.index.FinishRebuild(ctx, job, time.Now()); err != nil {
+		return err
+	}
+	r.logger.Info("rebuilt", "archive_policy", job.ArchivePolicy, "metric", job.Metric, "changed", job.Changed,
+		"unchanged", job.Unchanged, "failed", job.Failed, "seconds", job.Finished.Sub(job.Started).Seconds())
+	return nil
+}
+
+// next returns the metrics behind the cursor.
+func (r *rebuilding) next(ctx context.Context, job *model.Rebuild) ([]uuid.UUID, error) {
+	if job.Metric != uuid.Nil {
+		if job.Metrics = 1; job.Cursor == job.Metric {
+			return nil, nil
+		}
+		return []uuid.UUID{job.Metric}, nil
+	}
+	if job.Metrics == 0 {
+		all, err := r.index.MetricsOfPolicy(ctx, job.ArchivePolicy, uuid.Nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		job.Metrics = len(all)
+	}
+	return r.index.MetricsOfPolicy(ctx, job.ArchivePolicy, job.Cursor, rebuildBatch)
+}
+
+// batch rebuilds some metrics, wherever their sacks are.
+func (r *rebuilding) batch(ctx context.Context, ids []uuid.UUID) (done model.RebuildCounts, err error) {
+	generation := r.index.Store.Generation()
+	metrics, err := r.index.CurrentMetrics(ids)
+	if err != nil {
+		return done, err
+	}
+	done.Unchanged = len(ids) - len(metrics) // deleted
+	some, err := r.archives.Rebuild(ctx, r.index.epoch, generation, metrics)
+	done.Add(some)
+	return done, err
+}
+
+// rebuilder returns the address of the process that rebuilds the archives of a sack: its holder, or this process for a
+// sack that it knows as damaged.
+func (a *Router) rebuilder(ctx context.Context, sack int) (string, error) {
+	if a.local != nil && a.holders.damaged.of(datafolder.SackName(sack)) != nil {
+		return "", nil
+	}
+	return a.holder(ctx, sack)
+}
+
+// Rebuild gives archives the schema of their policies, at the processes that hold their sacks, all at once. The
+// policies of metrics are as of this epoch and generation of the index.
+func (a *Router) Rebuild(ctx context.Context, epoch, generation uint64, metrics []*model.Metric) (
+	done model.RebuildCounts, err error) {
+	groups, err := a.byHolder(ctx, len(metrics), func(i int) int { return model.Sack(metrics[i].ID, a.sacks) }, a.rebuilder)
+	if err != nil {
+		return done, err
+	}
+	var mu sync.Mutex
+	var all errgroup.Group
+	for address, places := range groups {
+		batch := make([]*model.Metric, len(places))
+		for i, place := range places {
+			batch[i] = metrics[place]
+		}
+		all.Go(func() error {
+			var some model.RebuildCounts
+			var err error
+			if address == "" {
+				some, err = a.local.rebuild(ctx, batch)
+			} else if some, err = a.client.Rebuild(ctx, address, epoch, generation, batch); err != nil {
+				for _, m := range batch {
+					a.holders.forget(datafolder.SackName(model.Sack(m.ID, a.sacks)))
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done.Add(some)
+			return err
+		})
+	}
+	return done, all.Wait()
+}

@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gnocco/cluster/peer"
+	"gnocco/model"
+)
+
+// status returns the status of this process.
+func (p *Process) status() *peer.Status {
+	s := &peer.Status{Member: p.members.own(), Claims: p.ownership.list(), Damaged: p.damaged.list()}
+	if p.workers != nil {
+		s.Suspended = p.workers.sources.known.suspended()
+	}
+	now := time.Now()
+	for name, store := range p.incoming.held() {
+		shown := peer.StoreStatus{Name: name, ID: store.ID()}
+		for sack, backlog := range store.Backlog().Sacks {
+			if backlog.Blocks > 0 {
+				shown.Backlog = append(shown.Backlog, peer.SackStatus{Sack: sack, Measures: backlog.Measures,
+					Blocks: backlog.Blocks, Seconds: backlog.Age(now).Seconds()})
+			}
+		}
+		s.Stores = append(s.Stores, shown)
+	}
+	return s
+}
+
+// statusTimeout is how long the other processes have to answer with their status.
+const statusTimeout = 2 * time.Second
+
+// Status asks all processes.
+func (p *Process) Status(ctx context.Context) *model.ClusterStatus {
+	cluster := &model.ClusterStatus{Members: []model.ClusterMember{}, Claims: []model.ClusterClaim{},
+		Sacks: []model.SackLag{}, Damaged: []model.DamagedStore{}}
+	members, err := p.members.session.Members(ctx)
+	if err != nil {
+		p.logger.Warn("members not read", "error", err)
+		return cluster
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	answers := make([]*peer.Status, len(members))
+	var all sync.WaitGroup
+	for i, m := range members {
+		cluster.Members = append(cluster.Members, model.ClusterMember{ID: m.ID, Address: m.Address, Roles: m.Roles})
+		if m.ID == p.members.own() {
+			answers[i] = p.status()
+			continue
+		}
+		all.Go(func() {
+			if answer, err := p.members.client.Status(ctx, m.Address); err == nil {
+				answers[i] = answer
+			}
+		})
+	}
+	all.Wait()
+	lags := make(map[int]*model.SackLag)
+	for i, answer := range answers {
+		if answer == nil {
+			cluster.Silent = append(cluster.Silent, members[i].ID)
+			continue
+		}
+		for _, c := range answer.Claims {
+			cluster.Claims = append(cluster.Claims,
+				model.ClusterClaim{Name: c.Name, Epoch: c.Epoch, Member: answer.Member})
+		}
+		for _, name := range answer.Suspended {
+			if !slices.Contains(cluster.Suspended, name) {
+				cluster.Suspended = append(cluster.Suspended, name)
+			}
+		}
+		for _, store := range answer.Damaged {
+			store.Member = answer.Member
+			cluster.Damaged = append(cluster.Damaged, store)
+		}
+		for _, store := range answer.Stores {
+			for _, b := range store.Backlog {
+				lag := lags[b.Sack]
+				if lag == nil {
+					lag = &model.SackLag{Sack: b.Sack}
+					lags[b.Sack] = lag
+				}
+				lag.Measures += b.Measures
+				lag.Seconds = max(lag.Seconds, b.Seconds)
+				if store.Name != p.incoming.ownName { // the backlog of our own store is counted by metric
+					cluster.Bundles += b.Blocks
+				}
+			}
+		}
+	}
+	for _, lag := range lags {
+		cluster.Sacks = append(cluster.Sacks, *lag)
+	}
+	slices.SortFunc(cluster.Sacks, func(a, b model.SackLag) int { return a.Sack - b.Sack })
+	slices.SortFunc(cluster.Damaged, func(a, b model.DamagedStore) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(cluster.Claims, func(a, b model.ClusterClaim) int { return strings.Compare(a.Name, b.Name) })
+	return cluster
+}

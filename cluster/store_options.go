@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/storage/claim"
+	"gnocco/storage/engine"
+)
+
+// environment is shared by all stores of a process: the ownership of their names, and the options that they are opened
+// with.
+type environment struct {
+	ownership *ownership
+	damaged   *damagedStores
+	cache     *pebble.Cache
+	files     *pebble.FileCache
+	collector *engine.PebbleCollector
+
+	logger     *slog.Logger
+	registerer prometheus.Registerer
+	fail       func(error) // ends the process when a store can't be used any more
+}
+
+// The file cache keeps tables open. Linux allows a process 1,024 files at first, and Go raises that to the hard limit;
+// half of the smaller number is left for connections and logs.
+const (
+	openFiles       = 512
+	fileCacheShards = 8
+)
+
+// newEnvironment makes the caches, whose ends it adds to closers.
+func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease claim.Lease, closers *closers) *environment {
+	e := &environment{ownership: owned, damaged: damaged, cache: pebble.NewCache(o.Memory.BlockBytes), collector: engine.NewPebbleCollector(),
+		logger: o.Logger, registerer: o.Registerer, fail: failure(lease, o.Logger)}
+	closers.add("damaged stores", e.giveBackDamaged)
+	closers.add("block cache", func(context.Context) error { e.cache.Unref(); return nil })
+	e.files = pebble.NewFileCache(fileCacheShards, openFiles)
+	closers.add("file cache", func(context.Context) error { e.files.Unref(); return nil })
+	return e
+}
+
+// open takes a store and calls open with its folder. A store that is damaged stays claimed, if it was: no other process
+// tries in vain. The error is a model.DamagedError then.
+func (e *environment) open(ctx context.Context, name string, open func(dir string) error) error {
+	dir, err := e.ownership.take(ctx, name)
+	if err == nil {
+		err = open(dir)
+	}
+	switch {
+	case err == nil:
+		e.ownership.opened(name)
+		e.damaged.isWell(name)
+		return nil
+	case isDamage(err):
+		return errors.Join(e.damaged.note(name, err), e.ownership.notOpened(name))
+	}
+	return errors.Join(err, e.ownership.giveBack(ctx, name))
+}
+
+// giveBackDamaged lets others try the stores that this process holds and does not serve.
+func (e *environment) giveBackDamaged(ctx context.Context) error {
+	var errs []error
+	for _, store := range e.damaged.list() {
+		if !store.Served {
+			errs = append(errs, e.ownership.giveBack(ctx, store.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// failure returns the function that ends the process when a store can't be used any more.
+func failure(lease claim.Lease, logger *slog.Logger) func(error) {
+	return func(err error) {
+		if !lease.Valid() {
+			logger.Error(ErrFenced.Error(), "error", lease.Err())
+			os.Exit(ExitFenced)
+		}
+		engine.ExitOnFailure(logger)(err)
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"gnocco/bench/correlation"
+	"gnocco/cmd/internal/bytesize"
+	"gnocco/cmd/internal/devices"
+	"gnocco/correlate"
+	gpucorrelate "gnocco/gpu/correlate"
+	"gnocco/gpu/device"
+)
+
+func newCorrelate(flags *commonFlags) *cobra.Command {
+	var what correlation.Options
+	var driver devices.Flags
+	choice, csvBytes, choices := "auto", bytesize.Size(256<<20), false
+	cmd := &cobra.Command{
+		Use:   "correlate",
+		Short: "Measure the correlation of all pairs of columns, and the parsing of CSV, without a server",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			what.CSVBytes = int(csvBytes)
+			found, err := devices.Choose(choice, driver.Driver, slog.New(slog.DiscardHandler))
+			if err != nil {
+				return err
+			}
+			if len(found) > 0 {
+				// Columns are measured from pinned memory, too, all of them.
+				if what.Device, err = device.New(device.Options{Ordinal: found[0].Ordinal, Driver: driver.Driver, PinnedBytes: 16 << 30, JobTimeout: time.Minute}); err != nil {
+					return err
+				}
+				defer what.Device.Close()
+			}
+			if choices {
+				return correlation.Choices(cmd.Context(), flags.options.Run, correlation.ChoiceOptions{Device: what.Device, Driver: driver.Driver, Binary: flags.options.Binary,
+					Engine: func(choice string, registerer prometheus.Registerer) correlate.Engine {
+						return devices.NewCorrelator(choice, driver.Driver, gpucorrelate.Options{Open: true, Registerer: registerer})
+					}})
+			}
+			return correlation.Run(cmd.Context(), flags.options.Run, what)
+		},
+	}
+	cmd.Flags().IntVar(&what.Columns, "columns", 256, "number of columns")
+	cmd.Flags().IntVar(&what.Rows, "rows", 1_000_000, "number of rows, which are held in memory")
+	cmd.Flags().Var(&csvBytes, "csv-bytes", "size of the CSV text that is parsed")
+	cmd.Flags().BoolVar(&choices, "choices", false,
+		"measure instead requests to the API and files of several sizes, with --gpu off, on and auto")
+	cmd.Flags().StringVar(&what.Python, "python", "", "also measure numpy, with this Python interpreter")
+	cmd.Flags().StringVar(&choice, "gpu", choice,
+		"CUDA device that is measured as well: auto or on (the first one), off, or its number")
+	cmd.Flags().IntVar(&what.Wide.Columns, "wide-columns", 10_000,
+		"columns of the matrix of which a device finds the strongest pairs; 0: do not measure it")
+	cmd.Flags().IntVar(&what.Wide.Rows, "wide-rows", 8640, "rows of that matrix")
+	cmd.Flags().IntVar(&what.Wide.Top, "wide-top", 100, "strongest pairs to find for each of its columns")
+	driver.Define(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,25 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// refuseUnknown makes every command below cmd that only holds others refuse one that it does not have: Cobra would
+// print help with status 0. Alone, such a command prints its help.
+func refuseUnknown(cmd *cobra.Command) {
+	for _, child := range cmd.Commands() {
+		if child.HasSubCommands() && !child.Runnable() {
+			child.Args, child.DisableFlagsInUseLine = cobra.NoArgs, true
+			child.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+		refuseUnknown(child)
+	}
+}
+
+// flagError prefers the name of an unknown command to its flags, which are unknown for that reason.
+func flagError(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() {
+		if unknown := cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
+			return unknown
+		}
+	}
+	return err
+}

@@ -1,0 +1,469 @@
+package fsck_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/cluster"
+	"gnocco/cmd/gnocco/internal/fsck"
+	"gnocco/cmd/gnocco/internal/offline"
+	"gnocco/internal/server"
+	"gnocco/model"
+)
+
+// node is a server on a data folder.
+type node struct {
+	t *testing.T
+	*server.Server
+}
+
+func serve(t *testing.T, data string, role cluster.Role) node {
+	t.Helper()
+	s, err := server.Start(t.Context(), server.Options{Listen: "127.0.0.1:0",
+		Cluster: cluster.Options{Data: data, Sacks: sacks, Role: role, MinFreeBytes: 1 << 20}})
+	if err != nil {
+		t.Fatalf("does not start: %v", err)
+	}
+	return node{t, s}
+}
+
+func (n node) stop() {
+	n.t.Helper()
+	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
+	defer cancel()
+	if err := n.Close(ctx); err != nil {
+		n.t.Errorf("stopped: %v", err)
+	}
+}
+
+// do sends a request, and returns the status and the body of the answer.
+func (n node) do(method, path string, body any) (status int, answer string) {
+	n.t.Helper()
+	var text []byte
+	if body != nil {
+		text, _ = json.Marshal(body)
+	}
+	r, err := http.NewRequestWithContext(n.t.Context(), method, n.URL()+path, bytes.NewReader(text))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	r.SetBasicAuth("admin", "")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return response.StatusCode, string(content)
+}
+
+// get is do for an answer that has to be.
+func (n node) get(path string) string {
+	n.t.Helper()
+	status, answer := n.do(http.MethodGet, path, nil)
+	if status != http.StatusOK {
+		n.t.Fatalf("%s: %d %s", path, status, answer)
+	}
+	return answer
+}
+
+// damaged returns the damaged stores by name, as GET /v1/status has them.
+func (n node) damaged() map[string]model.DamagedStore {
+	n.t.Helper()
+	var status struct {
+		Cluster struct{ Damaged []model.DamagedStore }
+	}
+	if err := json.Unmarshal([]byte(n.get("/v1/status")), &status); err != nil {
+		n.t.Fatal(err)
+	}
+	found := make(map[string]model.DamagedStore)
+	for _, store := range status.Cluster.Damaged {
+		found[store.Name] = store
+	}
+	return found
+}
+
+func measuresOf(id uuid.UUID) string { return "/v1/metric/" + id.String() + "/measures" }
+
+// served is a folder in which some metrics have aggregates, and measures that wait in an incoming store.
+type served struct {
+	data    string
+	metrics []uuid.UUID
+	answers map[uuid.UUID]string // before measures waited
+	waits   map[uuid.UUID]string // with them
+	store   string               // name of the incoming store
+}
+
+var base = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// measure is one for each metric, so many minutes after base.
+func measure(metrics []uuid.UUID, minute int) map[string]any {
+	batch := make(map[string]any)
+	for i, id := range metrics {
+		batch[id.String()] = []map[string]any{{"timestamp": base.Add(time.Duration(minute) * time.Minute).Format(time.RFC3339), "value": 100*minute + i}}
+	}
+	return batch
+}
+
+func makeServed(t *testing.T) *served {
+	t.Helper()
+	f := &served{data: filepath.Join(t.TempDir(), "data"), answers: make(map[uuid.UUID]string), waits: make(map[uuid.UUID]string)}
+	all := serve(t, f.data, cluster.RoleBoth)
+	all.do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "back_window": 10, "aggregation_methods": []string{"mean", "count"},
+		"definition": []map[string]any{{"granularity": 60}}})
+	for range 8 {
+		var m struct{ ID uuid.UUID }
+		if _, answer := all.do(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "p"}); json.Unmarshal([]byte(answer), &m) != nil {
+			t.Fatal(answer)
+		}
+		f.metrics = append(f.metrics, m.ID)
+	}
+	for minute := range 3 {
+		if status, answer := all.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, minute)); status != http.StatusAccepted {
+			t.Fatal(answer)
+		}
+	}
+	for _, id := range f.metrics {
+		f.answers[id] = all.get(measuresOf(id) + "?refresh=true")
+	}
+	all.stop()
+	compact(t, f.data) // so that there are tables
+	api := serve(t, f.data, cluster.RoleAPI)
+	if status, answer := api.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, 3)); status != http.StatusAccepted {
+		t.Fatal(answer)
+	}
+	api.stop()
+	names, err := os.ReadDir(filepath.Join(f.data, "incoming"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	f.store = "incoming/" + names[0].Name()
+	again := copyOf(t, f.data)
+	all = serve(t, again, cluster.RoleBoth)
+	defer all.stop()
+	for _, id := range f.metrics {
+		f.waits[id] = all.get(measuresOf(id) + "?refresh=true")
+		if f.waits[id] == f.answers[id] {
+			t.Fatalf("nothing waited: %s", f.waits[id])
+		}
+	}
+	return f
+}
+
+// copyOf copies a folder with the modes of its files.
+func copyOf(t *testing.T, data string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(to, os.DirFS(data)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(to, "key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// damages are what may happen to a store. Each returns false where there is nothing of the kind.
+var damages = map[string]func(t *testing.T, store string) bool{
+	"manifest missing": func(t *testing.T, store string) bool { return removeMatching(t, store, "MANIFEST-*") },
+	"log missing":      func(t *testing.T, store string) bool { return removeMatching(t, store, "*.log") },
+	"marker missing":   func(t *testing.T, store string) bool { return removeMatching(t, store, "marker.manifest.*") },
+	"table missing":    func(t *testing.T, store string) bool { return removeMatching(t, store, "*.sst") },
+	"byte in a table": func(t *testing.T, store string) bool {
+		tables, err := filepath.Glob(filepath.Join(store, "e*", "*.sst"))
+		if err != nil || len(tables) == 0 {
+			return false
+		}
+		content, err := os.ReadFile(tables[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[10] ^= 1
+		if err := os.WriteFile(tables[0], content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	},
+	"folder removed": func(t *testing.T, store string) bool {
+		if err := os.RemoveAll(store); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	},
+}
+
+func removeMatching(t *testing.T, store, pattern string) (found bool) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(store, "e*", pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		found = true
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+func fix(t *testing.T, data string, options fsck.Options) *fsck.Report {
+	t.Helper()
+	d, err := offline.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	report, err := fsck.Check(t.Context(), d, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// files counts what lies in a store, with the claims on it.
+func files(t *testing.T, data, store string) (n int) {
+	t.Helper()
+	for _, dir := range []string{store, "claims/" + store} {
+		if err := filepath.WalkDir(filepath.Join(data, dir), func(string, fs.DirEntry, error) error { n++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// Whatever is damaged in one store, a server serves the rest and names the store, as fsck does; once the loss is
+// accepted, it serves all, and what waited is processed.
+func TestDamagedStores(t *testing.T) {
+	original := makeServed(t)
+	for _, store := range []string{"sacks/001", original.store, "index"} {
+		for _, what := range slices.Sorted(maps.Keys(damages)) {
+			if testing.Short() && what != "manifest missing" && what != "byte in a table" {
+				continue
+			}
+			t.Run(strings.ReplaceAll(store, "/", "-")[:5]+"/"+what, func(t *testing.T) {
+				f := *original
+				f.data = copyOf(t, original.data)
+				if !damages[what](t, filepath.Join(f.data, store)) {
+					t.Skip("the store has none")
+				}
+				f.check(t, store)
+			})
+		}
+	}
+}
+
+func (f *served) check(t *testing.T, store string) {
+	before := check(t, f.data, false)
+	found := slices.ContainsFunc(before.Findings, func(finding fsck.Finding) bool { return finding.Store == store && finding.Damage })
+	refused := slices.Contains(before.Refused(), store)
+	if !found {
+		t.Errorf("fsck does not find it:\n%s", text(t, before))
+	}
+	n := serve(t, f.data, cluster.RoleBoth)
+	f.requireRest(t, n, store, refused)
+	n.stop()
+	if refused { // starts over and over must not fill the disk
+		size := files(t, f.data, store)
+		for range 2 {
+			n = serve(t, f.data, cluster.RoleBoth)
+			n.stop()
+		}
+		if grown := files(t, f.data, store) - size; grown > 12 {
+			t.Errorf("%d files more after two starts, from %d", grown, size)
+		}
+	}
+	if repaired := fix(t, f.data, fsck.Options{Repair: true}); refused && (repaired.Damaged() == 0 || !slices.Contains(repaired.Refused(), store)) {
+		t.Errorf("a repair says that all is well:\n%s", text(t, repaired))
+	}
+	given := fix(t, f.data, fsck.Options{Repair: true, GiveUp: []string{store}})
+	if len(given.Refused()) > 0 {
+		if store != "index" {
+			t.Errorf("not given up:\n%s", text(t, given))
+		}
+		return // there is no way
+	}
+	if after := check(t, f.data, false); after.Damaged() > 0 {
+		t.Errorf("after it was given up:\n%s\n%s", text(t, after), text(t, given))
+	}
+	n = serve(t, f.data, cluster.RoleBoth)
+	defer n.stop()
+	if damaged := n.damaged(); len(damaged) > 0 {
+		t.Errorf("after it was given up: %v", damaged)
+	}
+	for _, id := range f.metrics {
+		status, answer := n.do(http.MethodGet, measuresOf(id)+"?refresh=true", nil)
+		if status != http.StatusOK && store != "index" {
+			t.Errorf("metric %s after it was given up: %d %s", id, status, answer)
+		}
+		if sackOf(id) != store && store != f.store && store != "index" && !strings.HasPrefix(answer, strings.TrimSuffix(f.waits[id], "]")) {
+			t.Errorf("metric %s of another store: %s, want %s", id, answer, f.waits[id])
+		}
+		if refused && store != "index" && !strings.Contains(answer, "00:04:00") {
+			t.Errorf("metric %s: what was taken meanwhile is missing: %s", id, answer)
+		}
+	}
+}
+
+func sackOf(id uuid.UUID) string { return fmt.Sprintf("sacks/%03d", model.Sack(id, sacks)) }
+
+// requireRest requires that a server does without a damaged store, and only without that.
+func (f *served) requireRest(t *testing.T, n node, store string, refused bool) {
+	t.Helper()
+	damaged := n.damaged()
+	known := damaged[store]
+	if refused && (known.Served || known.Reason == "" || len(damaged) != 1) || len(damaged) > 1 {
+		t.Errorf("fsck refuses %v, the status has %+v", refused, damaged)
+	}
+	if metrics := n.get("/metrics"); refused && !strings.Contains(metrics, fmt.Sprintf("gnocco_damaged_stores{store=%q} 1", store)) {
+		t.Errorf("gnocco_damaged_stores is wrong")
+	}
+	named := func(status int, answer string) {
+		t.Helper()
+		if status != http.StatusServiceUnavailable || !strings.Contains(answer, fmt.Sprintf("%q", store)) {
+			t.Errorf("%d %s, want 503 that names %s", status, answer, store)
+		}
+	}
+	began := time.Now()
+	for _, id := range f.metrics {
+		plain, answer := n.do(http.MethodGet, measuresOf(id), nil)
+		fresh, freshAnswer := n.do(http.MethodGet, measuresOf(id)+"?refresh=true", nil)
+		switch {
+		case refused && (store == "index" || store == sackOf(id)):
+			named(plain, answer)
+			named(fresh, freshAnswer)
+		case refused && store == f.store:
+			if plain != http.StatusOK || answer != f.answers[id] {
+				t.Errorf("metric %s: %d %s, want %s", id, plain, answer, f.answers[id])
+			}
+			named(fresh, freshAnswer)
+		case refused:
+			if fresh != http.StatusOK || freshAnswer != f.waits[id] {
+				t.Errorf("metric %s: %d %s, want %s", id, fresh, freshAnswer, f.waits[id])
+			}
+		case fresh == http.StatusServiceUnavailable: // a byte in a table: only who needs it learns of it
+			named(fresh, freshAnswer)
+		case fresh != http.StatusOK || freshAnswer != f.waits[id]:
+			t.Errorf("metric %s: %d %s, want %s", id, fresh, freshAnswer, f.waits[id])
+		}
+	}
+	if !refused {
+		return
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("answers took %v", took)
+	}
+	all := make([]string, len(f.metrics))
+	for i, id := range f.metrics {
+		all[i] = "(" + id.String() + " mean)"
+	}
+	query := map[string]any{"operations": "(aggregate sum (metric " + strings.Join(all, " ") + "))"}
+	switch status, answer := n.do(http.MethodPost, "/v1/aggregates", query); {
+	case store != f.store:
+		named(status, answer)
+	case status != http.StatusOK:
+		t.Errorf("aggregates: %d %s", status, answer)
+	}
+	if store == "index" {
+		named(n.do(http.MethodGet, "/v1/metric", nil))
+		named(n.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, 4)))
+		return
+	}
+	if store != f.store {
+		named(n.do(http.MethodPost, "/v1/search/metric?metric_id="+idsOf(f.metrics), map[string]any{">": 0}))
+	}
+	if status, answer := n.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, 4)); status != http.StatusAccepted {
+		t.Errorf("measures: %d %s", status, answer)
+	}
+}
+
+func idsOf(metrics []uuid.UUID) string {
+	texts := make([]string, len(metrics))
+	for i, id := range metrics {
+		texts[i] = id.String()
+	}
+	return strings.Join(texts, "&metric_id=")
+}
+
+// In a cluster every process names a damaged sack at once, whether its holder has a claim on it or nobody can; measures
+// for it are taken, and the other sacks are served.
+func TestDamagedSackOfACluster(t *testing.T) {
+	original := makeServed(t)
+	for _, what := range []string{"manifest missing", "folder removed"} {
+		if testing.Short() && what != "folder removed" {
+			continue
+		}
+		t.Run(what, func(t *testing.T) {
+			f := *original
+			f.data = copyOf(t, original.data)
+			const store = "sacks/001"
+			if !damages[what](t, filepath.Join(f.data, store)) {
+				t.Fatal("nothing to damage")
+			}
+			api := serve(t, f.data, cluster.RoleAPI)
+			defer api.stop()
+			workers := []node{serve(t, f.data, cluster.RoleMetricd), serve(t, f.data, cluster.RoleMetricd)}
+			defer workers[0].stop()
+			for deadline := time.Now().Add(30 * time.Second); api.damaged()[store].Reason == ""; time.Sleep(20 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("nobody tells of it")
+				}
+			}
+			f.requireNamed(t, api, store)
+			workers[1].stop() // whoever had it gives it back, and the other finds the same
+			for deadline := time.Now().Add(30 * time.Second); api.damaged()[store].Reason == ""; time.Sleep(20 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the next holder does not tell of it")
+				}
+			}
+			f.requireNamed(t, api, store)
+			if status, answer := api.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, 4)); status != http.StatusAccepted {
+				t.Errorf("measures: %d %s", status, answer)
+			}
+		})
+	}
+}
+
+// requireNamed requires that reads of a damaged sack are refused by its name, and others are answered.
+func (f *served) requireNamed(t *testing.T, n node, store string) {
+	t.Helper()
+	for _, id := range f.metrics {
+		if sackOf(id) != store {
+			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) { // it may be changing hands
+				status, answer := n.do(http.MethodGet, measuresOf(id)+"?refresh=true", nil)
+				if status == http.StatusOK && answer == f.waits[id] {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("metric %s of another sack: %d %s", id, status, answer)
+				}
+			}
+			continue
+		}
+		for _, query := range []string{"", "?refresh=true"} {
+			status, answer := n.do(http.MethodGet, measuresOf(id)+query, nil)
+			if status != http.StatusServiceUnavailable || !strings.Contains(answer, fmt.Sprintf("%q", store)) {
+				t.Errorf("metric %s: %d %s, want 503 that names %s", id, status, answer, store)
+			}
+		}
+	}
+}

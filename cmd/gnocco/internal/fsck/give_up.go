@@ -1,0 +1,205 @@
+package fsck
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/cmd/gnocco/internal/offline"
+	"gnocco/storage/archive"
+	"gnocco/storage/claim"
+	"gnocco/storage/incoming"
+)
+
+// giveUpSack accepts the loss of a sack's store: what can be read of its newest epoch that opens becomes its store, or
+// an empty one does.
+func (c *check) giveUpSack(ctx context.Context, number int, reason error) error {
+	name := sackName(number)
+	epochs, err := epochFolders(filepath.Join(c.data.Path, name))
+	if err != nil {
+		return err
+	}
+	kept := "nothing of it could be read"
+	aside, err := c.replace(ctx, name, func(ctx context.Context, to string) error {
+		if i := slices.IndexFunc(epochs, opens); i >= 0 {
+			kept = "what could be read of " + filepath.Base(epochs[i]) + " is kept"
+			return c.copyReadable(ctx, epochs[i], to, number)
+		}
+		empty, err := archive.Open(to, archive.Options{})
+		if err != nil {
+			return err
+		}
+		return empty.Close()
+	})
+	if err != nil {
+		return err
+	}
+	lost, err := c.lostOfSack(number)
+	if err != nil {
+		return err
+	}
+	c.givenUp(name, reason, kept, aside, lost)
+	return nil
+}
+
+// opens reports whether a sack's store can be opened.
+func opens(dir string) bool {
+	store, err := archive.Open(dir, archive.Options{ReadOnly: true, Unchecked: true})
+	if err != nil {
+		return false
+	}
+	_ = store.Close() // it may be damaged
+	return true
+}
+
+// givenUp notes that the loss of a store was accepted.
+func (c *check) givenUp(name string, reason error, kept, aside string, lost []string) {
+	what := kept
+	if reason != nil {
+		what = oneLine(reason) + "; " + kept
+	}
+	if aside != "" {
+		what += "; the damaged store stays as " + aside
+	}
+	c.add(Finding{Store: name, Damage: true, Refused: true, GivenUp: true, Repaired: true, What: what, Lost: lost})
+	for i := range c.report.Findings {
+		if f := &c.report.Findings[i]; f.Store == name && f.Damage {
+			f.Repaired = true // it lay in the store that was given up
+		}
+	}
+}
+
+// lostOfSack says what is left of the metrics of a sack that was given up, one line each.
+func (c *check) lostOfSack(number int) ([]string, error) {
+	if c.known == nil {
+		return []string{"which metrics it held cannot be said: the index cannot be read"}, nil
+	}
+	var lines []string
+	gone := 0
+	err := c.data.InSack(number, func(store *archive.Store) error {
+		for _, id := range c.bySack[number] {
+			end, err := store.RawEnd(id)
+			if err != nil {
+				return err
+			}
+			var line strings.Builder
+			fmt.Fprintf(&line, "metric %s", id)
+			if name := c.name(id); name != "" {
+				fmt.Fprintf(&line, " (%s)", name)
+			}
+			if end.Any {
+				fmt.Fprintf(&line, ": kept up to %s, if there was more it is lost", stamp(end.Newest.Timestamp))
+			} else {
+				gone++
+				line.WriteString(": all of its aggregates are lost")
+			}
+			if w := c.waiting[id]; w != nil {
+				fmt.Fprintf(&line, "; %d measures from %s to %s are in incoming stores, and processed at the next start",
+					w.measures, stamp(w.from), stamp(w.to))
+			}
+			lines = append(lines, line.String())
+		}
+		return nil
+	})
+	head := fmt.Sprintf("%d metrics of the index lie in it; of %d nothing is left", len(c.bySack[number]), gone)
+	return append([]string{head}, lines...), err
+}
+
+// giveUpIncoming accepts the loss of an incoming store: measures that were acknowledged, and perhaps are in no archive
+// yet. What can be read of it takes its place. If its identity cannot be read, nobody can say which of its measures the
+// archives have: then it is moved out of the way.
+func (c *check) giveUpIncoming(ctx context.Context, name string, reason error, found map[uuid.UUID]*waiting) error {
+	from, _, err := claim.Current(vfs.Default, filepath.Join(c.data.Path, name))
+	if err != nil {
+		return err
+	}
+	lost := "lost: measures that it held and no checkpoint had yet"
+	if from != "" {
+		aside, err := c.replace(ctx, name, func(_ context.Context, to string) error { return incoming.Salvage(from, to) })
+		if err == nil {
+			c.givenUp(name, reason, "what could be read of it is kept", aside,
+				append([]string{lost + "; those that could be read are processed at the next start:"}, linesOf(found)...))
+			return nil
+		}
+		if ctx.Err() != nil || errors.Is(err, syscall.ENOSPC) {
+			return err
+		}
+	}
+	aside, err := c.moveAside(name)
+	if err != nil {
+		return err
+	}
+	lines := append([]string{lost + "; those that could be read may be sent again:"}, linesOf(found)...)
+	if len(found) == 0 {
+		lines = []string{lost + "; none of them can be read"}
+	}
+	c.givenUp(name, reason, "its measures are not processed any more", aside, lines)
+	return nil
+}
+
+// linesOf lists measures by metric.
+func linesOf(found map[uuid.UUID]*waiting) (lines []string) {
+	for _, id := range slices.SortedFunc(maps.Keys(found), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }) {
+		w := found[id]
+		lines = append(lines, fmt.Sprintf("metric %s: %d measures from %s to %s", id, w.measures, stamp(w.from), stamp(w.to)))
+	}
+	return lines
+}
+
+// moveAside moves an incoming store out of the way of servers, which adopt, drain and remove what lies below incoming.
+func (c *check) moveAside(name string) (aside string, err error) {
+	parent := filepath.Join(c.data.Path, damagedFolder)
+	if err := os.MkdirAll(parent, 0o750); err != nil {
+		return "", err
+	}
+	base := filepath.Join(c.data.Path, name)
+	if _, err := os.Lstat(base); err == nil {
+		aside = freeName(filepath.Join(parent, strings.ReplaceAll(name, "/", "-")))
+		if err := os.Rename(base, aside); err != nil {
+			return "", err
+		}
+	}
+	return aside, errors.Join(claim.SyncFolder(vfs.Default, parent), claim.SyncFolder(vfs.Default, filepath.Dir(base)),
+		claim.Forget(vfs.Default, c.data.Path, name))
+}
+
+// damagedFolder keeps incoming stores that were given up. What lies below incoming is drained and removed.
+const damagedFolder = "damaged"
+
+// What it costs to do without the index.
+const indexCost = "without it no archive has a name: all metrics, resources and archive policies would be gone, and with them every " +
+	"aggregate, so there is no giving up: restore the folder index from a backup, or begin a new data folder"
+
+// refuseIndex notes that the index cannot be opened.
+func (c *check) refuseIndex(reason error) {
+	f := Finding{Store: "index", Damage: true, Refused: true, What: "cannot be opened: " + oneLine(reason), Lost: []string{indexCost}}
+	c.add(f)
+}
+
+// acceptIndex is about an index that opens, but is not all that it was. With its loss accepted, it stays as it can be
+// read.
+func (c *check) acceptIndex(ctx context.Context, dir string, reason error) error {
+	if !c.options.givesUp("index") {
+		c.add(Finding{Store: "index", Damage: true, Refused: true, What: "a server does without it: " + oneLine(reason), Lost: []string{
+			"--repair --give-up index accepts what can be read of it: metrics, resources and policies that were written last may be missing, " +
+				"and the aggregates of such metrics cannot be read any more; a backup of the folder index is better"}})
+		return nil
+	}
+	aside, err := c.replace(ctx, "index", func(_ context.Context, to string) error { return offline.CopyStore(dir, to) })
+	if err != nil {
+		return err
+	}
+	c.givenUp("index", reason, "what could be read of it is kept", aside, []string{
+		"metrics that it does not know any more are told of below, as archives that the index does not account for"})
+	return nil
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/schollz/progressbar/v3"
+
+	"gnocco/internal/client"
+	"gnocco/internal/pause"
+	"gnocco/model"
+)
+
+// rebuild is one as the server tells it.
+type rebuild struct {
+	ID                                  uuid.UUID
+	ArchivePolicy                       *string `json:"archive_policy_name"`
+	Metric                              *string `json:"metric_id"`
+	State                               model.RebuildState
+	Metrics, Changed, Unchanged, Failed int
+	Error                               *string
+}
+
+func (r *rebuild) done() int { return r.Changed + r.Unchanged + r.Failed }
+
+// of names what it is about.
+func (r *rebuild) of() string {
+	if r.Metric != nil {
+		return "metric " + *r.Metric
+	}
+	if r.ArchivePolicy != nil {
+		return "archive policy " + *r.ArchivePolicy
+	}
+	return r.ID.String()
+}
+
+func listRebuilds(ctx context.Context, c *client.Client, out io.Writer) error {
+	var jobs []rebuild
+	if err := c.Do(ctx, http.MethodGet, "/v1/rebuild", nil, &jobs); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "OF\tSTATE\tMETRICS\tCHANGED\tUNCHANGED\tFAILED")
+	for _, r := range jobs {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\n", r.of(), r.State, r.Metrics, r.Changed, r.Unchanged, r.Failed)
+	}
+	return table.Flush()
+}
+
+// lookInterval is how often the server is asked how far it is.
+const lookInterval = 200 * time.Millisecond
+
+// waitForRebuild shows how far one is until it has ended.
+func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, stderr io.Writer) error {
+	var bar *progressbar.ProgressBar
+	told := time.Now()
+	for {
+		var r rebuild
+		err := c.Do(ctx, http.MethodGet, "/v1/rebuild/"+id.String(), nil, &r)
+		var status *client.StatusError
+		if errors.As(err, &status) && status.Status == http.StatusNotFound {
+			fmt.Fprintln(stderr, "archives stay as they are")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case r.State != model.RebuildRunning:
+			if bar != nil {
+				_ = bar.Finish()
+			}
+			return r.conclude(stderr)
+		case bar == nil && r.Metrics > 0 && isTerminal(stderr):
+			bar = progressbar.NewOptions64(int64(r.Metrics), progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(30),
+				progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
+		case bar != nil:
+			_ = bar.Set(min(r.done(), r.Metrics))
+		case time.Since(told) >= plainInterval:
+			told = time.Now()
+			fmt.Fprintf(stderr, "%d of %d metrics\n", r.done(), r.Metrics)
+		}
+		if err := pause.For(ctx, lookInterval); err != nil {
+			return err
+		}
+	}
+}
+
+// conclude tells how it has ended.
+func (r *rebuild) conclude(stderr io.Writer) error {
+	fmt.Fprintf(stderr, "%s: %s; %d archives changed, %d unchanged, %d failed\n", r.of(), r.State, r.Changed, r.Unchanged, r.Failed)
+	if r.Failed > 0 {
+		fault := ""
+		if r.Error != nil {
+			fault = ": " + *r.Error
+		}
+		return exitStatus{exitRejected, fmt.Errorf("%d archives could not be changed%s", r.Failed, fault)}
+	}
+	return nil
+}

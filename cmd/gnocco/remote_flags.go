@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"gnocco/internal/client"
+)
+
+// defaultURL is where a server listens unless told otherwise.
+const defaultURL = "http://127.0.0.1:8041"
+
+// remoteFlags say which server a command asks, and who asks.
+type remoteFlags struct {
+	url                          string
+	user, password, passwordFile string
+	token, caFile                string
+}
+
+func (r *remoteFlags) define(f *pflag.FlagSet, url, about string) {
+	f.StringVar(&r.url, "url", url, about+"; may name a user, as https://USER:PASSWORD@HOST")
+	f.StringVar(&r.user, "user", "",
+		"user who asks the server (default: the one of OS_AUTH_URL and the other OS_* variables, else admin)")
+	f.StringVar(&r.passwordFile, "password-file", "", "file that holds the user's password (default: GNOCCO_PASSWORD)")
+	// For the environment and the configuration file: a command line can be read by other users of the machine.
+	f.StringVar(&r.password, "password", "", "")
+	_ = f.MarkHidden("password")
+	f.StringVar(&r.token, "token", "",
+		"Keystone token, instead of a user; GNOCCO_TOKEN keeps it out of the command line")
+	f.StringVar(&r.caFile, "ca-file", "", "PEM certificates to trust besides the system's, for https")
+}
+
+// client returns a client of the server. Nothing is asked yet.
+func (r *remoteFlags) client() (*client.Client, error) {
+	options := client.Options{Token: r.token, User: r.user, Password: r.password}
+	caFile := r.caFile
+	if r.passwordFile != "" {
+		password, err := os.ReadFile(r.passwordFile)
+		if err != nil {
+			return nil, fmt.Errorf("--password-file: %w", err)
+		}
+		options.Password = strings.TrimRight(string(password), "\r\n")
+	}
+	if options.User == "" && options.Password == "" && options.Token == "" {
+		if address, account, ok := openStackAccount(os.Getenv); ok {
+			options.KeystoneURL, options.Account = address, account
+			caFile = cmp.Or(caFile, os.Getenv("OS_CACERT"))
+		}
+	}
+	if options.User == "" && options.KeystoneURL == "" {
+		options.User = "admin"
+	}
+	if caFile != "" {
+		var err error
+		if options.CAs, err = trusting(caFile); err != nil {
+			return nil, fmt.Errorf("--ca-file: %w", err)
+		}
+	}
+	return client.New(r.url, options)
+}
+
+// trusting returns the system's pool of certificates with those of a file.
+func trusting(path string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate in PEM", path)
+	}
+	return pool, nil
+}
+
+// What to use where a server does not know who asks.
+const (
+	passwordAdvice = "--user with --password-file or GNOCCO_PASSWORD, or https://USER:PASSWORD@HOST as --url"
+	tokenAdvice    = "OS_AUTH_URL and the other OS_* variables of OpenStack's clients, or --token or GNOCCO_TOKEN"
+)
+
+// adviceOn returns what to do about an error, "" if that is not known.
+func adviceOn(err error) string {
+	var answer *client.StatusError
+	if !errors.As(err, &answer) || answer.Status != http.StatusUnauthorized {
+		return ""
+	}
+	switch scheme, _, _ := strings.Cut(answer.Challenge, " "); strings.ToLower(scheme) {
+	case "basic":
+		return "the server wants a user's password, and got no valid one: use " + passwordAdvice
+	case "keystone":
+		return "the server wants a Keystone token, and got no valid one: use " + tokenAdvice
+	}
+	return "the server wants credentials: for a password use " + passwordAdvice + "; for a Keystone token use " + tokenAdvice
+}

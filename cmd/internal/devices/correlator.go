@@ -1,0 +1,61 @@
+package devices
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"gnocco/correlate"
+	gpucorrelate "gnocco/gpu/correlate"
+	"gnocco/gpu/device"
+)
+
+// Correlator is the engine for correlations that --gpu means. Devices are looked for when there is work for which they
+// are worth it, and given back with all their memory at its end: others may need it.
+type Correlator struct {
+	choice, driver string
+	options        gpucorrelate.Options
+	dead           sync.Map // by ordinal, devices that failed
+}
+
+// NewCorrelator returns the engine that a value of --gpu means.
+func NewCorrelator(choice, driver string, options gpucorrelate.Options) *Correlator {
+	options.Always = choice == "on"
+	options.EnsureDefaults()
+	return &Correlator{choice: choice, driver: driver, options: options}
+}
+
+// Correlate implements correlate.Engine.
+func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, options correlate.Options, selection correlate.Selection,
+	each func(correlate.Pair) error) (correlate.Result, error) {
+	var opened []*device.Device
+	if c.choice != "off" && c.options.Wants(source, &options, nil) {
+		found, err := Choose(c.choice, c.driver, c.options.Logger)
+		if err != nil {
+			return correlate.Result{}, err
+		}
+		found = slices.DeleteFunc(found, c.failed)
+		if !c.options.Wants(source, &options, found) {
+			found = nil
+		}
+		opened = Open(found, device.Options{Driver: c.driver, Logger: c.options.Logger, Registerer: c.options.Registerer}, "correlations")
+	}
+	for _, dev := range opened {
+		defer dev.Close()
+		defer c.note(dev)
+	}
+	return gpucorrelate.New(opened, c.options).Correlate(ctx, source, options, selection, each)
+}
+
+// note remembers a device that failed: in this process it does not work again, and finding that out may take seconds.
+func (c *Correlator) note(dev *device.Device) {
+	if fault := new(device.FaultError); errors.As(dev.Err(), &fault) {
+		c.dead.Store(fault.Ordinal, nil)
+	}
+}
+
+func (c *Correlator) failed(p device.Properties) bool {
+	_, dead := c.dead.Load(p.Ordinal)
+	return dead
+}

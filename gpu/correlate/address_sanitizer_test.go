@@ -1,0 +1,13 @@
+//go:build !race
+
+package correlate_test
+
+import (
+	"testing"
+
+	"gnocco/gpu/device/devicetest"
+)
+
+func TestCorrelatorAddressSanitizer(t *testing.T) {
+	devicetest.RunUnderAddressSanitizer(t, "TestCorrelator$/sm_90/(selections|context)$|TestCorrelatorSizes$/sm_70$/columns=257")
+}

@@ -1,0 +1,104 @@
+package correlate
+
+import (
+	"math"
+
+	"gnocco/correlate"
+	"gnocco/gpu/device"
+)
+
+// engineCost is what an engine takes for correlations, in seconds.
+type engineCost struct {
+	start   float64 // whatever there is
+	value   float64 // a value of a column: copied, centred, scaled
+	product float64 // a row of a pair, at a lag
+	pair    float64 // a pair at a lag: its coefficient, and the search for the strongest
+}
+
+func (c *engineCost) of(columns, rows, lags float64) float64 {
+	pairs := columns * columns / 2 * lags
+	return c.start + columns*rows*c.value + pairs*(rows*c.product+c.pair)
+}
+
+// Costs as measured through the API's path (gnocco-bench correlate --choices): of the CPU for one worker of 16, of a
+// device for an H200.
+var (
+	cpuCost    = engineCost{start: 0, value: 4e-9, product: 1 / 5.5e9, pair: 30e-9}
+	deviceCost = engineCost{start: 0.02, value: 4.5e-9, product: 1 / 1.3e13, pair: 1e-9}
+)
+
+const (
+	openSeconds = 0.45   // opening a device that the process has not open for other work
+	h200Rate    = 1.3e13 // products a second, of which the above is the cost
+)
+
+// rateOf is the products a second that a device reaches: float64, on tensor cores where it has them.
+func rateOf(p *device.Properties) float64 {
+	each := 2.5e9 // of a multiprocessor: graphics cards have two units for float64
+	switch {
+	case p.Major == 9:
+		each = h200Rate / 132
+	case p.Major == 10 && p.Minor == 0:
+		each = 6e10
+	case p.Major == 8 && p.Minor == 0:
+		each = 6e10
+	case p.Major == 7 && p.Minor == 0:
+		each = 3e10
+	}
+	return each * float64(max(1, p.Multiprocessors))
+}
+
+// Wants reports whether devices are expected to be faster than the CPU. Without devices, whether any there might be
+// could: so that the driver is not started for less.
+func (o Options) Wants(source correlate.Source, what *correlate.Options, devices []device.Properties) bool {
+	o.EnsureDefaults()
+	columns, lags := source.Columns(), 2*what.MaxLag+1
+	if columns > maxColumns || columns < 2 {
+		return false
+	}
+	if o.Always {
+		return true
+	}
+	rows := rowsOf(source)
+	if rows == 0 { // text of an unknown length, which takes longer to read than to correlate so many columns
+		const fewColumns = 640
+		return columns*lags > fewColumns
+	}
+	cpu, dev := cpuCost, deviceCost
+	workers := float64(o.Workers)
+	cpu.value, cpu.product, cpu.pair = cpu.value/workers, cpu.product/workers, cpu.pair/workers
+	if !o.Open {
+		dev.start += openSeconds
+	}
+	rate := math.Inf(1)
+	if len(devices) > 0 {
+		rate = 0
+		for i := range devices {
+			rate += rateOf(&devices[i])
+		}
+	}
+	dev.product *= h200Rate / rate
+	return dev.of(float64(columns), float64(rows), float64(lags)) < cpu.of(float64(columns), float64(rows), float64(lags))
+}
+
+// rowsOf returns how many rows a source has, or 0 if nobody knows.
+func rowsOf(source correlate.Source) int64 {
+	switch s := source.(type) {
+	case correlate.Sized:
+		return s.Rows()
+	case correlate.Estimated:
+		return s.EstimateRows()
+	}
+	return 0
+}
+
+// properties returns those of the devices that are open.
+func (c *Correlator) properties() []device.Properties {
+	var all []device.Properties
+	for _, d := range c.devices {
+		if e := d.Ready(); e != nil {
+			all = append(all, e.Properties)
+		}
+	}
+	return all
+}

@@ -1,0 +1,9 @@
+package correlate_test
+
+import (
+	"testing"
+
+	"gnocco/gpu/device/devicetest"
+)
+
+func TestMain(m *testing.M) { devicetest.Main(m) }

@@ -1,0 +1,39 @@
+package correlate
+
+import (
+	"log/slog"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Options of a Correlator. The zero value works.
+type Options struct {
+	// Workers is how many goroutines copy rows into pinned memory; 0 for one per processor.
+	Workers int
+
+	// Always uses devices for everything that they can do, also where the CPU is done before a device is open.
+	Always bool
+
+	// Open says that the process has the devices open for other work anyway, so that to open them takes a moment.
+	Open bool
+
+	// ChunkBytes is how much goes to a device together; 0 for 96 MiB.
+	ChunkBytes int
+
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer // another correlator's is no harm: their figures are added
+}
+
+// EnsureDefaults fills in what is zero.
+func (o *Options) EnsureDefaults() {
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.ChunkBytes == 0 {
+		o.ChunkBytes = defaultChunkBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}

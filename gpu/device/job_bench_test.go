@@ -1,0 +1,23 @@
+package device_test
+
+import (
+	"testing"
+
+	"gnocco/gpu/device/devicetest"
+
+	"gnocco/gpu/device"
+)
+
+// BenchmarkJob is the host's part of a job on the fake driver: its allocations are what counts.
+func BenchmarkJob(b *testing.B) {
+	fake(b)
+	p := load(b, devicetest.Open(b, device.Options{}))
+	job := newScaling(p, 1000, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.device.Run(b.Context(), job); err != nil {
+			b.Fatal(err)
+		}
+	}
+	job.check(b)
+}

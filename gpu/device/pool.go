@@ -1,0 +1,133 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gnocco/gpu/cu"
+)
+
+// Pool is the device's memory: blocks that come back are kept and handed out again. If a new one would exceed the
+// budget, the block that is unused for longest is freed. Only the owner uses it.
+type Pool struct {
+	budget int64
+	held   int64    // bytes of all blocks, used or not
+	unused []*Block // the one given back last comes last
+	all    map[*Block]struct{}
+
+	instruments *instruments
+}
+
+func newPool(budget int64, m *instruments) *Pool {
+	m.poolHeld.Set(0) // a device before it may have died with some
+	m.poolUnused.Set(0)
+	return &Pool{budget: budget, all: make(map[*Block]struct{}), instruments: m}
+}
+
+// Budget returns how many bytes the pool takes at most.
+func (p *Pool) Budget() int64 { return p.budget }
+
+// Get returns a block of at least so many bytes, with one reference. It holds rubbish. ErrMemory if that is too much
+// while others hold what they hold.
+func (p *Pool) Get(bytes int64) (*Block, error) {
+	class := sizeClass(bytes)
+	if b := p.reuse(class); b != nil {
+		return b, nil
+	}
+	if class > p.budget {
+		return nil, fmt.Errorf("%w: %d bytes, device budget %d", ErrMemory, class, p.budget)
+	}
+	for p.held > p.budget-class {
+		if err := p.shrink(); err != nil {
+			return nil, err
+		}
+		if b := p.reuse(class); b != nil { // what was let go may fit
+			return b, nil
+		}
+	}
+	for {
+		address, err := cu.MemAlloc(class)
+		if err == nil {
+			return p.add(address, class), nil
+		}
+		if !errors.Is(err, cu.OutOfMemory) {
+			return nil, fmt.Errorf("gpu: %w", err)
+		}
+		if err := p.shrink(); err != nil { // other processes use the device, too
+			return nil, err
+		}
+	}
+}
+
+// reuse returns the smallest unused block for the class, of those the one given back last; nil if there is none.
+func (p *Pool) reuse(class int64) *Block {
+	best := -1
+	for i, b := range p.unused {
+		if serves(b.Size, class) && (best < 0 || b.Size <= p.unused[best].Size) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	b := p.unused[best]
+	p.unused = slices.Delete(p.unused, best, best+1)
+	p.instruments.poolUnused.Sub(float64(b.Size))
+	return p.hand(b)
+}
+
+func (p *Pool) add(address cu.DevicePtr, size int64) *Block {
+	b := &Block{Ptr: address, Size: size, pool: p}
+	p.all[b] = struct{}{}
+	p.held += size
+	p.instruments.allocations.Inc()
+	p.instruments.poolHeld.Set(float64(p.held))
+	return p.hand(b)
+}
+
+func (p *Pool) hand(b *Block) *Block {
+	b.refs, b.ready = 1, false
+	return b
+}
+
+func (p *Pool) put(b *Block) {
+	p.unused = append(p.unused, b)
+	p.instruments.poolUnused.Add(float64(b.Size))
+}
+
+// shrink frees the block that is unused for longest. ErrMemory if there is none.
+func (p *Pool) shrink() error {
+	if len(p.unused) == 0 {
+		return fmt.Errorf("%w: %d of %d bytes of the device are in use", ErrMemory, p.held, p.budget)
+	}
+	b := p.unused[0]
+	p.unused = slices.Delete(p.unused, 0, 1)
+	p.instruments.poolUnused.Sub(float64(b.Size))
+	return p.free(b)
+}
+
+func (p *Pool) free(b *Block) error {
+	delete(p.all, b)
+	p.held -= b.Size
+	p.instruments.poolHeld.Set(float64(p.held))
+	err := cu.MemFree(b.Ptr)
+	if b.has {
+		err = errors.Join(err, cu.DestroyEvent(b.event))
+	}
+	if err != nil {
+		return fmt.Errorf("gpu: %w", err)
+	}
+	return nil
+}
+
+// close frees all blocks, whoever may hold them.
+func (p *Pool) close() error {
+	var errs []error
+	for b := range p.all {
+		errs = append(errs, p.free(b))
+	}
+	p.unused = nil
+	p.instruments.poolUnused.Set(0)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,13 @@
+//go:build !race
+
+package resample_test
+
+import (
+	"testing"
+
+	"gnocco/gpu/device/devicetest"
+)
+
+func TestResamplerAddressSanitizer(t *testing.T) {
+	devicetest.RunUnderAddressSanitizer(t, "TestResampler(Golden|Sizes|RandomShapes)$|TestUnpack(Timestamps|Damaged)$")
+}

@@ -1,0 +1,34 @@
+package resample
+
+import "gnocco/gpu/device"
+
+// FillGarbage fills the memory of every chunk with garbage before its job: kernels write all that is read.
+func (r *Resampler) FillGarbage() {
+	r.job = func(c *chunk) device.Job { return garbageFirst{c} }
+}
+
+type garbageFirst struct{ *chunk }
+
+// Start fills a block and gives it back: the pool hands the same block to the chunk.
+func (g garbageFirst) Start(e *device.Engine, stream *device.Stream) error {
+	block, err := e.Memory.Get(g.at.end)
+	if err != nil {
+		return err
+	}
+	err = stream.Fill(block, 0, 0xa5, g.at.end)
+	filled := block.Ptr
+	block.Release()
+	if err != nil {
+		return err
+	}
+	if err := g.chunk.Start(e, stream); err != nil {
+		return err
+	}
+	if g.block.Ptr != filled {
+		panic("the chunk has another block")
+	}
+	return nil
+}
+
+// FuseFrom fuses granularities of shorter groups, too.
+func (r *Resampler) FuseFrom(measures int) { r.fuseFrom = measures }

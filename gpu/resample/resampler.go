@@ -1,0 +1,268 @@
+package resample
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/gpu/device"
+)
+
+// Resampler is the carbonara.Resampler on CUDA devices. It gives the bits that the CPU's gives: a group's sums are
+// accumulated in order of time here, too. What it can't do on a device, or not as fast, it does on the CPU: it never
+// fails for lack of one.
+type Resampler struct {
+	options     Options
+	cpu         *carbonara.CPUResampler
+	devices     []*resamplerDevice
+	next        atomic.Uint64 // device of the next chunk
+	calls       sync.Pool     // of *call
+	instruments *device.EngineInstruments
+	model       atomic.Pointer[Model]
+	reported    sync.Once               // that no device is left
+	failed      sync.Once               // the same of a chunk that a device could not do
+	fuseFrom    int                     // see chunk
+	job         func(*chunk) device.Job // what runs a chunk
+}
+
+type resamplerDevice struct {
+	*device.Device
+	load    sync.Once
+	program *program
+	err     error
+}
+
+// New returns a resampler on devices, which it opens when they are first needed and does not close.
+func New(devices []*device.Device, options Options) *Resampler {
+	options.EnsureDefaults()
+	r := &Resampler{options: options, cpu: carbonara.NewCPUResampler(options.Workers), instruments: newInstruments(options.Registerer),
+		fuseFrom: fuseFrom, job: func(c *chunk) device.Job { return c }}
+	for _, d := range devices {
+		r.devices = append(r.devices, &resamplerDevice{Device: d})
+	}
+	r.calls.New = func() any { return &call{hands: make(chan struct{}, options.Workers)} }
+	return r
+}
+
+// open returns a device that works, with its kernels; nil if there is none (left).
+func (r *Resampler) open(ctx context.Context) (*resamplerDevice, *device.Engine) {
+	for range r.devices {
+		d := r.devices[r.next.Add(1)%uint64(len(r.devices))]
+		e, err := d.Open(ctx)
+		if err != nil {
+			continue
+		}
+		d.load.Do(func() {
+			d.err = d.Do(context.WithoutCancel(ctx), func(e *device.Engine) (err error) {
+				d.program, err = loadProgram(e)
+				return err
+			})
+			if d.err != nil {
+				r.options.Logger.Warn("the kernels do not load, working on the CPU", "device", d.Ordinal(), "error", d.err)
+			}
+		})
+		if d.err == nil && d.Err() == nil {
+			return d, e
+		}
+	}
+	return nil, nil
+}
+
+// Resample implements carbonara.Resampler.
+func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result) error {
+	started := time.Now()
+	if l := loadOf(batch); !r.wantsDevice(&l, 1) {
+		return r.onCPU(ctx, batch, result, started)
+	}
+	d, e := r.open(ctx)
+	if d == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r.reported.Do(func() { r.options.Logger.Warn("no device works, resampling on the CPU") })
+		return r.onCPU(ctx, batch, result, started)
+	}
+	c := r.calls.Get().(*call)
+	defer r.calls.Put(c)
+	return c.resample(ctx, r, e, batch, result, started)
+}
+
+func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
+	err := r.cpu.Resample(ctx, batch, result)
+	r.instruments.Done(device.OnCPU, int64(batch.Measures()), time.Since(started))
+	return err
+}
+
+// call is one batch on its way.
+type call struct {
+	hands   chan struct{} // a place for each worker that packs, unpacks or resamples: chunks that are on a device need none
+	chunks  []chunkOf
+	series  []int // of all chunks
+	writers []carbonara.ResultWriter
+	work    []*chunk
+}
+
+// chunkOf is series[from:to] of a call, which share a plan, and are packed or not.
+type chunkOf struct {
+	kind     seriesKind
+	from, to int
+	measures int
+}
+
+func (c *call) resample(ctx context.Context, r *Resampler, e *device.Engine, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
+	c.split(batch, r.options.chunkMeasures(batch), e.Memory.Budget()/memoryShare)
+	onDevices := r.devices[0].Streams() * len(r.devices) // or waiting for one, besides what workers have in hand
+	workers := max(1, min(r.options.Workers+onDevices, len(c.chunks)))
+	c.writers = result.Writers(c.writers[:0], batch, workers)
+	for i := range batch.Series {
+		if batch.Series[i].From == batch.Series[i].To { // in no chunk
+			if err := c.writers[0].Resample(i); err != nil {
+				return err
+			}
+		}
+	}
+	for len(c.work) < workers {
+		c.work = append(c.work, new(chunk))
+	}
+	var next atomic.Int64
+	errs := make([]error, workers)
+	work := func(w int) {
+		defer func() { c.work[w].release() }() // of the chunk that is there by then
+		for {
+			k := int(next.Add(1)) - 1
+			if k >= len(c.chunks) || errs[w] != nil {
+				return
+			}
+			c.work[w].compact = r.options.Workers >= compactFrom && k >= onDevices
+			errs[w] = c.oneChunk(ctx, r, &c.work[w], &c.chunks[k], batch, &c.writers[w])
+		}
+	}
+	if workers == 1 {
+		work(0)
+	} else {
+		var done sync.WaitGroup
+		for w := range workers {
+			done.Go(func() { work(w) })
+		}
+		done.Wait()
+	}
+	clear(c.writers)
+	r.instruments.Done(device.OnDevice, int64(batch.Measures()), time.Since(started))
+	return errors.Join(errs...)
+}
+
+// memoryShare is how many chunks the device's memory is for: one on each stream, and one to come.
+const memoryShare = 4
+
+// seriesKind is what the series of a chunk have in common.
+type seriesKind struct {
+	plan   *carbonara.Plan
+	packed bool
+}
+
+func kindOf(s *carbonara.Series) seriesKind { return seriesKind{s.Plan, s.Packed != nil} }
+
+// packedShare is how many measures more a chunk has if they are packed: they take that much less to copy to the device,
+// and a block of threads unpacks a thousand.
+const packedShare = 8
+
+// split cuts the batch into chunks: series of one kind, up to so many measures, or device memory, each.
+func (c *call) split(batch *carbonara.Batch, measures int, memory int64) {
+	c.chunks, c.series = c.chunks[:0], c.series[:0]
+	for i := range batch.Series {
+		if batch.Series[i].From < batch.Series[i].To {
+			c.series = append(c.series, i)
+		}
+	}
+	carbonara.GatherBy(c.series, func(i int) seriesKind { return kindOf(&batch.Series[i]) })
+	last, room := new(chunkOf), 0 // of the chunk that is being filled
+	for k, i := range c.series {
+		s := &batch.Series[i]
+		n, kind := s.Len(), kindOf(s)
+		if n > room || kind != last.kind {
+			c.chunks = append(c.chunks, chunkOf{kind: kind, from: k})
+			last = &c.chunks[len(c.chunks)-1]
+			if room = measures; kind.packed {
+				room *= packedShare
+			}
+			room = min(room, int(memory/bytesPerMeasure(kind)))
+		}
+		last.to = k + 1
+		last.measures += n
+		room -= n
+	}
+}
+
+// bytesPerMeasure is what a measure takes of the device's memory at most: each its own group at every granularity, and
+// what is packed not smaller for it.
+func bytesPerMeasure(kind seriesKind) int64 {
+	bytes := 32 + len(kind.plan.Granularities)*(32+8*len(kind.plan.Columns))
+	if kind.packed {
+		bytes += 20
+	}
+	return int64(bytes)
+}
+
+// oneChunk computes a chunk, on the CPU if the device can't.
+func (c *call) oneChunk(ctx context.Context, r *Resampler, p **chunk, what *chunkOf, batch *carbonara.Batch, w *carbonara.ResultWriter) error {
+	c.hands <- struct{}{}
+	defer func() { <-c.hands }()
+	err := device.Guarded(func() error { return c.onDevice(ctx, r, *p, what, batch) })
+	if err == nil {
+		err = device.Guarded((*p).check)
+	}
+	if err == nil {
+		(*p).unpack(w)
+		return nil
+	}
+	if errors.Is(err, device.ErrTimeout) {
+		*p = new(chunk) // the owner may yet write to the other one, and the device to its memory
+	}
+	if ctxErr := ctx.Err(); ctxErr != nil {
+		return ctxErr
+	}
+	r.instruments.FellBack()
+	var fault *device.FaultError
+	if !errors.As(err, &fault) && !errors.Is(err, device.ErrMemory) && !errors.Is(err, device.ErrUnavailable) && !errors.Is(err, device.ErrClosed) {
+		r.failed.Do(func() {
+			r.options.Logger.Warn("a device did not resample, the CPU does; it is said once", "error", err)
+		})
+	}
+	for _, i := range c.series[what.from:what.to] {
+		if err := w.Resample(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onDevice computes a chunk on the next device, meanwhile leaving its place to another.
+func (c *call) onDevice(ctx context.Context, r *Resampler, p *chunk, what *chunkOf, batch *carbonara.Batch) error {
+	if what.measures >= maxMeasures || len(what.kind.plan.Granularities) > maxLevels {
+		return device.ErrMemory
+	}
+	d, e := r.open(ctx)
+	if d == nil {
+		return device.ErrUnavailable
+	}
+	started := time.Now()
+	p.program, p.fuseFrom = d.program, r.fuseFrom
+	if err := p.load(e, batch, what.kind.plan, c.series[what.from:what.to]); err != nil {
+		return err
+	}
+	packed := time.Now()
+	r.instruments.Phase("pack", packed.Sub(started))
+	<-c.hands
+	err := d.Run(ctx, r.job(p))
+	c.hands <- struct{}{}
+	r.instruments.Phase("device", time.Since(packed))
+	return err
+}
+
+// compactFrom is the number of workers from which timestamps that the device could copy as they are, 8 bytes each, are
+// packed into 4: fewer cores take longer for that than PCIe for the other 4 bytes. The first chunks go as they are in
+// any case, as PCIe is idle until something is packed.
+const compactFrom = 4

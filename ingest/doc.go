@@ -1,0 +1,9 @@
+// Package ingest takes measures from a decoded request to the incoming store. It is the one way in: the API's protocols
+// and statsd use it. Read ingester.go first, then named.go.
+//
+// Gnocchi's clients name metrics by ID; Append makes their measures durable. Other databases' clients name metrics by
+// the labels or tags of a series, and expect them to exist: AppendNamed finds the metric of each row, and creates
+// resources, types and metrics that are missing. It checks everything before it creates anything, and what the sender
+// may do is for the sender's Rights to say. Names that were found stay in memory, as finding one otherwise takes
+// reading its resource.
+package ingest

@@ -1,0 +1,209 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/model"
+)
+
+// Rows are the measures of a request that names its metrics. A row is some measures of one metric; several rows may be
+// of the same.
+type Rows interface {
+	// Len returns the number of rows.
+	Len() int
+	// Columns returns the measures of all rows.
+	Columns() ([]carbonara.Timestamp, []float64)
+	// Span returns which part of the columns belongs to a row.
+	Span(row int) (from, to int)
+	// AppendKey appends a key that only this metric has among those of the protocol, the user and the scope.
+	AppendKey(dst []byte, row int) []byte
+	// Name returns the metric that a row belongs to. AppendNamed returns its error as it is.
+	Name(row int) (*Name, error)
+}
+
+// A Name is a metric's, and its resource's.
+type Name struct {
+	Resource   string // original ID
+	Metric     string
+	Attributes map[string]string // of the resource, if it is to be created
+}
+
+// A Protocol says what to create for rows without a metric.
+type Protocol struct {
+	ResourceType string             // of new resources, and of those that exist
+	AnyType      bool               // a resource that exists may have another type
+	Attributes   []*model.Attribute // to create the type with; nil: it has to exist
+	AnyAttribute bool               // add the attributes to the type that a new resource has and the type lacks
+	MaxAttribute int                // characters of an attribute that AnyAttribute adds
+
+	ArchivePolicy string // of new metrics; "": what the archive policy rules say
+	OwnMetrics    bool   // new metrics belong to the user; else to the creator of their resource
+
+	SameSeries func(row, other int) bool // of several rows of a metric, those of the last one's series count; nil: all count
+	Scope      string                    // of the rows' keys: the same key means another metric in another scope
+
+	// Drop is called for each row whose metric cannot be created, if it is not nil: the other rows are stored
+	// nevertheless.
+	Drop func(row int, err error)
+}
+
+// appendScope appends what stands before the keys of a request's rows.
+func (p *Protocol) appendScope(dst []byte, user string) []byte {
+	for _, part := range []string{p.ResourceType, user, p.Scope} {
+		dst = append(append(dst, part...), 0)
+	}
+	return dst
+}
+
+// NamedBatch is a Batch for AppendNamed.
+type NamedBatch struct {
+	Batch
+	key     []byte
+	metrics []*model.Metric // of each row; nil: not found, or dropped
+	missing []int           // rows whose metric was not found
+
+	places map[uuid.UUID]int // of metrics in Measures
+	place  []int             // of each row; -1 for one that does not count
+	last   []int             // row that counts, by place
+}
+
+// Bytes returns about how much memory the batch keeps.
+func (b *NamedBatch) Bytes() int {
+	return b.Batch.Bytes() + 8*(cap(b.metrics)+cap(b.missing)+cap(b.place)+cap(b.last)) + 24*len(b.places)
+}
+
+// createdBytes is what the creation of a metric takes, with its resource.
+const createdBytes = 2 << 10
+
+// maxAttempts to find metrics that others create and delete at the same time.
+const maxAttempts = 5
+
+// AppendNamed makes the measures of rows durable, and creates resources and metrics that do not exist. If the user may
+// not write to one of the metrics, or one cannot be created, it accepts nothing, unless the protocol drops such rows.
+func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, rows Rows, p *Protocol, b *NamedBatch) error {
+	now := i.Now()
+	if err := i.checkRows(rows, now); err != nil {
+		return err
+	}
+	ctx, cancel := i.limit(ctx)
+	defer cancel()
+	c := creation{Ingester: i, user: user, rights: rights, rows: rows, protocol: p}
+	i.findKnown(&c, b)
+	for attempt := 1; len(b.missing) > 0; attempt++ {
+		err := budget.Of(ctx).Take(budget.Measures, createdBytes*int64(len(b.missing)))
+		if err != nil {
+			return err
+		}
+		if attempt > maxAttempts {
+			err = fmt.Errorf("ingest: metrics come and go: %w", model.ErrUnavailable)
+		} else {
+			err = c.create(ctx, b)
+		}
+		if err != nil && p.Drop == nil {
+			return err
+		}
+		if err != nil {
+			for _, row := range b.missing {
+				p.Drop(row, err)
+			}
+			break
+		}
+	}
+	for _, metric := range b.metrics {
+		if metric == nil { // dropped
+			continue
+		}
+		if err := rights.PostMeasures(metric); err != nil {
+			return err
+		}
+	}
+	b.gather(rows, p.SameSeries)
+	return i.Append(ctx, &b.Batch, now)
+}
+
+// findKnown looks up the metrics of all rows, and lists the rows whose metric is not known.
+func (i *Ingester) findKnown(c *creation, b *NamedBatch) {
+	b.metrics, b.missing = b.metrics[:0], b.missing[:0]
+	b.key = c.protocol.appendScope(b.key[:0], c.user)
+	scope := len(b.key)
+	i.known.mu.RLock()
+	defer i.known.mu.RUnlock()
+	for row := range c.rows.Len() {
+		b.key = c.rows.AppendKey(b.key[:scope], row)
+		metric := i.known.byName[string(b.key)]
+		if metric != nil {
+			if current := i.Index.Lookup(metric.ID); current == nil || !sameName(metric, current) {
+				metric = nil
+			} else {
+				metric = current
+			}
+		}
+		b.metrics = append(b.metrics, metric)
+		if metric == nil {
+			b.missing = append(b.missing, row)
+		}
+	}
+}
+
+// gather sets b.Measures to the measures of rows that have a metric, those of each metric side by side.
+func (b *NamedBatch) gather(rows Rows, sameSeries func(row, other int) bool) {
+	if b.places == nil {
+		b.places = make(map[uuid.UUID]int)
+	}
+	clear(b.places)
+	m := &b.Measures
+	m.Reset()
+	b.place, b.last = b.place[:0], b.last[:0]
+	m.Offsets = append(m.Offsets, 0)
+	for row, metric := range b.metrics {
+		if metric == nil {
+			b.place = append(b.place, -1)
+			continue
+		}
+		place, ok := b.places[metric.ID]
+		if !ok {
+			place = len(m.Metrics)
+			b.places[metric.ID] = place
+			m.Metrics = append(m.Metrics, metric.ID)
+			m.Offsets = append(m.Offsets, 0)
+			b.last = append(b.last, row)
+		}
+		b.place, b.last[place] = append(b.place, place), row
+	}
+	for row, place := range b.place { // count
+		if place < 0 {
+			continue
+		}
+		if last := b.last[place]; sameSeries != nil && row != last && !sameSeries(row, last) {
+			b.place[row] = -1
+			continue
+		}
+		from, to := rows.Span(row)
+		m.Offsets[place+1] += to - from
+	}
+	for i := range m.Metrics {
+		m.Offsets[i+1] += m.Offsets[i]
+	}
+	n := m.Offsets[len(m.Metrics)]
+	m.Timestamps = slices.Grow(m.Timestamps, n)[:n]
+	m.Values = slices.Grow(m.Values, n)[:n]
+	timestamps, values := rows.Columns()
+	for row, place := range b.place { // and place: each metric's start moves to its end, the next one's start
+		if place < 0 {
+			continue
+		}
+		from, to := rows.Span(row)
+		at := m.Offsets[place]
+		copy(m.Timestamps[at:], timestamps[from:to])
+		copy(m.Values[at:], values[from:to])
+		m.Offsets[place] = at + to - from
+	}
+	copy(m.Offsets[1:], m.Offsets[:len(m.Metrics)])
+	m.Offsets[0] = 0
+}

@@ -1,0 +1,208 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// ErrExhausted says that other requests hold the memory that this one asks for.
+var ErrExhausted = errors.New("budget: the memory for requests is in use")
+
+// Small is how much an Account may hold and still use the part that is reserved for small ones.
+const Small = 1 << 20
+
+// A Use is what memory is taken for.
+type Use int
+
+// The uses of memory.
+const (
+	Measures  Use = iota // bodies of measures, and what they are decoded to, until that is durable
+	Documents            // other bodies, as maps and lists
+	Answers              // what is read for an answer, and its text
+	uses
+)
+
+var useNames = [uses]string{"measures", "documents", "answers"}
+
+// A Budget is the memory that requests share. It is for many goroutines at once. nil bounds nothing.
+type Budget struct {
+	limit, large, bodies, answers int64 // all; of large accounts: all, and by what it is for
+	refused                       [uses]prometheus.Counter
+
+	mu      sync.Mutex
+	total   int64
+	used    [uses]int64
+	waiting []*waiter // in the order of arrival
+}
+
+// waiter is an Account that waits for memory.
+type waiter struct {
+	account *Account
+	use     Use
+	bytes   int64
+	granted chan struct{} // closed once it has it
+}
+
+// New returns a budget of that many bytes, with metrics in the registerer; nil for none.
+func New(bytes int64, registerer prometheus.Registerer) *Budget {
+	b := &Budget{limit: bytes, large: bytes - bytes/4, bodies: bytes - bytes/8*3, answers: bytes - bytes/2}
+	b.instrument(registerer)
+	return b
+}
+
+// LargestBody is how much one Account may hold of a body and what it becomes.
+func (b *Budget) LargestBody() int64 { return b.bodies }
+
+// Account returns an Account that holds nothing. Its owner closes it.
+func (b *Budget) Account() *Account {
+	if b == nil {
+		return nil
+	}
+	return &Account{budget: b}
+}
+
+// An Account is what one request holds of a Budget. It is for several goroutines at once. nil bounds nothing.
+type Account struct {
+	budget *Budget
+	total  int64       // with the following, guarded by the budget's mutex
+	used   [uses]int64 // by use
+}
+
+// Take takes memory, or fails at once with ErrExhausted.
+func (a *Account) Take(use Use, bytes int64) error {
+	if a == nil || bytes <= 0 {
+		return nil
+	}
+	b := a.budget
+	b.mu.Lock()
+	ok := b.fits(a, use, bytes)
+	if ok {
+		b.take(a, use, bytes)
+	}
+	b.mu.Unlock()
+	if !ok {
+		b.refused[use].Inc()
+		return ErrExhausted
+	}
+	return nil
+}
+
+// Await takes memory, and waits for it up to patience, in the order of arrival. What will fit at no time fails at once.
+func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time.Duration) error {
+	if a == nil || bytes <= 0 {
+		return nil
+	}
+	b := a.budget
+	b.mu.Lock()
+	first := len(b.waiting) == 0 || a.total+bytes <= Small
+	if first && b.fits(a, use, bytes) {
+		b.take(a, use, bytes)
+		b.mu.Unlock()
+		return nil
+	}
+	if bytes > b.bodies {
+		b.mu.Unlock()
+		b.refused[use].Inc()
+		return ErrExhausted
+	}
+	w := &waiter{account: a, use: use, bytes: bytes, granted: make(chan struct{})}
+	b.waiting = append(b.waiting, w)
+	b.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.waiting {
+		if b.waiting[i] == w {
+			b.waiting = append(b.waiting[:i], b.waiting[i+1:]...)
+			b.grant() // those behind may ask for less
+			b.refused[use].Inc()
+			return ErrExhausted
+		}
+	}
+	return nil // granted meanwhile
+}
+
+// Give gives back memory that was taken for a use, as far as the Account holds any.
+func (a *Account) Give(use Use, bytes int64) {
+	if a == nil {
+		return
+	}
+	b := a.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bytes = min(bytes, a.used[use])
+	a.total, a.used[use] = a.total-bytes, a.used[use]-bytes
+	b.total, b.used[use] = b.total-bytes, b.used[use]-bytes
+	b.grant()
+}
+
+// Close gives all back.
+func (a *Account) Close() {
+	if a == nil {
+		return
+	}
+	b := a.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a.total == 0 {
+		return
+	}
+	for use, bytes := range a.used {
+		b.used[use] -= bytes
+	}
+	b.total -= a.total
+	a.total, a.used = 0, [uses]int64{}
+	b.grant()
+}
+
+// fits reports whether an Account may take bytes. mu is held.
+func (b *Budget) fits(a *Account, use Use, bytes int64) bool {
+	if a.total+bytes <= Small {
+		return b.total+bytes <= b.limit
+	}
+	used, most := b.used[Answers], b.answers
+	if use != Answers {
+		used, most = b.total-used, b.bodies
+	}
+	return used+bytes <= most && b.total+bytes <= b.large
+}
+
+// take gives bytes to an Account. mu is held.
+func (b *Budget) take(a *Account, use Use, bytes int64) {
+	a.total, a.used[use] = a.total+bytes, a.used[use]+bytes
+	b.total, b.used[use] = b.total+bytes, b.used[use]+bytes
+}
+
+// grant serves those who wait, as far as there is room. mu is held.
+func (b *Budget) grant() {
+	for len(b.waiting) > 0 && b.fits(b.waiting[0].account, b.waiting[0].use, b.waiting[0].bytes) {
+		w := b.waiting[0]
+		b.take(w.account, w.use, w.bytes)
+		close(w.granted)
+		b.waiting[0] = nil
+		b.waiting = b.waiting[1:]
+	}
+}
+
+type accountKey struct{}
+
+// With returns a context that carries an Account.
+func With(ctx context.Context, a *Account) context.Context {
+	return context.WithValue(ctx, accountKey{}, a)
+}
+
+// Of returns the Account that a context carries, nil for none.
+func Of(ctx context.Context) *Account {
+	a, _ := ctx.Value(accountKey{}).(*Account)
+	return a
+}

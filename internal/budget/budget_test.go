@@ -1,0 +1,135 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/internal/budget"
+)
+
+const mib = 1 << 20
+
+// Requests for much leave a quarter to those for little, and all comes back.
+func TestSmallAccountsFindRoom(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	b := budget.New(40*mib, registry)
+	large, other := b.Account(), b.Account()
+	if err := large.Take(budget.Measures, 25*mib); err != nil {
+		t.Fatal(err)
+	}
+	if err := large.Take(budget.Documents, 1); !errors.Is(err, budget.ErrExhausted) {
+		t.Fatalf("bodies of more than five eighths: %v", err)
+	}
+	if err := other.Take(budget.Answers, 5*mib); err != nil {
+		t.Fatalf("an answer beside: %v", err)
+	}
+	if err := other.Take(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
+		t.Fatalf("more than three quarters: %v", err)
+	}
+	var small []*budget.Account
+	for range 10 {
+		a := b.Account()
+		if err := a.Take(budget.Answers, mib); err != nil {
+			t.Fatal(err)
+		}
+		small = append(small, a)
+	}
+	if err := b.Account().Take(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
+		t.Fatalf("beyond all: %v", err)
+	}
+	figures := map[string]float64{"gnocco_memory_used_bytes": 40 * mib, "gnocco_memory_budget_bytes": 40 * mib, "gnocco_memory_refused_total": 3}
+	if got := sums(t, registry); !maps.Equal(got, figures) {
+		t.Fatalf("figures: %v", got)
+	}
+	large.Give(budget.Measures, 100*mib) // more than it holds
+	for _, a := range append(small, large) {
+		a.Close()
+		a.Close()
+	}
+	other.Close()
+	if err := other.Take(budget.Answers, 21*mib); !errors.Is(err, budget.ErrExhausted) {
+		t.Fatalf("an answer of more than half: %v", err)
+	}
+	if err := large.Take(budget.Measures, 25*mib); err != nil {
+		t.Fatalf("after all came back: %v", err)
+	}
+}
+
+// sums returns the metrics' values, added up over their labels.
+func sums(t *testing.T, registry *prometheus.Registry) map[string]float64 {
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := make(map[string]float64)
+	for _, family := range families {
+		for _, m := range family.Metric {
+			sums[family.GetName()] += m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	return sums
+}
+
+// Requests that wait are served in the order of arrival. A request for little does not stand behind them.
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(40*mib, nil)
+		holder := b.Account()
+		if err := holder.Take(budget.Measures, 25*mib); err != nil {
+			t.Fatal(err)
+		}
+		order := make(chan int, 2)
+		for i, bytes := range []int64{24 * mib, 2 * mib} {
+			go func() {
+				a := b.Account()
+				defer a.Close()
+				if err := a.Await(t.Context(), budget.Measures, bytes, time.Minute); err != nil {
+					t.Error(err)
+				}
+				order <- i // before the other one gets what this one gives back
+			}()
+			synctest.Wait()
+		}
+		if err := b.Account().Await(t.Context(), budget.Measures, mib, 0); err != nil {
+			t.Errorf("a small one: %v", err)
+		}
+		if err := b.Account().Await(t.Context(), budget.Measures, 26*mib, time.Hour); !errors.Is(err, budget.ErrExhausted) {
+			t.Errorf("what never fits: %v", err)
+		}
+		if err := b.Account().Await(t.Context(), budget.Measures, 2*mib, time.Second); !errors.Is(err, budget.ErrExhausted) {
+			t.Errorf("out of patience: %v", err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := b.Account().Await(gone, budget.Measures, 2*mib, time.Hour); !errors.Is(err, budget.ErrExhausted) {
+			t.Errorf("client gone: %v", err)
+		}
+		holder.Close()
+		if first, second := <-order, <-order; first != 0 || second != 1 {
+			t.Errorf("order %d, %d", first, second)
+		}
+	})
+}
+
+// Without a budget nothing is bounded.
+func TestNil(t *testing.T) {
+	var b *budget.Budget
+	a := b.Account()
+	defer a.Close()
+	if err := a.Take(budget.Measures, 1<<60); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Await(t.Context(), budget.Measures, 1<<60, 0); err != nil {
+		t.Fatal(err)
+	}
+	a.Give(budget.Measures, 1)
+	if budget.Of(budget.With(t.Context(), a)) != a || budget.Of(t.Context()) != nil {
+		t.Fatal("the context's account")
+	}
+}

@@ -1,0 +1,93 @@
+package lint_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// packages returns the folders of the tree's packages, without those of tests, tools and generators.
+func packages(t *testing.T) map[string]bool {
+	all := make(map[string]bool)
+	for _, file := range files(t) {
+		dir := file.dir()
+		if dir != "." && !below(dir, "tests") && !below(dir, "tools") && !below(dir, "deploy") && filepath.Base(dir) != "gen" {
+			all[dir] = true
+		}
+	}
+	return all
+}
+
+// expand returns the names that braces stand for: storage/{index,archive} is two.
+func expand(name string) []string {
+	before, rest, ok := strings.Cut(name, "{")
+	if !ok {
+		return []string{name}
+	}
+	inner, after, _ := strings.Cut(rest, "}")
+	var names []string
+	for _, part := range strings.Split(inner, ",") {
+		names = append(names, expand(strings.TrimSuffix(before+part, "/")+after)...)
+	}
+	return names
+}
+
+var (
+	mapRow        = regexp.MustCompile(`(?m)^//\t([a-z][^ \n]*)`)
+	tableRow      = regexp.MustCompile("(?m)^\\| (`[^|]*) \\|")
+	quotedPackage = regexp.MustCompile("`([^`]+)`")
+)
+
+// Each package has its line in the map of doc.go and in the table of docs/architecture.md, and these name no other.
+func TestPackagesAreOnTheMap(t *testing.T) {
+	read := func(name string) string {
+		content, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	var inMap, inTable []string
+	for _, row := range mapRow.FindAllStringSubmatch(read("doc.go"), -1) {
+		inMap = append(inMap, expand(row[1])...)
+	}
+	_, section, _ := strings.Cut(read("docs/architecture.md"), "## Packages")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, row := range tableRow.FindAllStringSubmatch(section, -1) {
+		for _, name := range quotedPackage.FindAllStringSubmatch(row[1], -1) {
+			inTable = append(inTable, expand(name[1])...)
+		}
+	}
+	all := packages(t)
+	for page, named := range map[string][]string{"doc.go": inMap, "docs/architecture.md": inTable} {
+		for _, folder := range slices.Sorted(maps.Keys(all)) {
+			if !slices.Contains(named, folder) {
+				t.Errorf("%s has no line for package %s", page, folder)
+			}
+		}
+		for _, name := range named {
+			if !all[name] && !strings.HasPrefix(name, "tests") && !strings.HasPrefix(name, "tools") {
+				t.Errorf("%s names a package %s, which is not there", page, name)
+			}
+		}
+	}
+}
+
+// Each row of the import rules is of a folder that is there.
+func TestLayersAreThere(t *testing.T) {
+	folders := []string{"."}
+	for _, file := range files(t) {
+		folders = append(folders, file.dir())
+	}
+	for layer, allowed := range layers {
+		for _, dir := range append(allowed, layer) {
+			if dir != "*" && !slices.ContainsFunc(folders, func(folder string) bool { return below(folder, dir) }) {
+				t.Errorf("the import rules name %s, which is not there", dir)
+			}
+		}
+	}
+}

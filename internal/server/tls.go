@@ -1,0 +1,142 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// TLS names the files by which the public port speaks TLS; all "" for none. They are read again when they change.
+type TLS struct {
+	Certificate string // PEM, with the intermediate ones
+	Key         string
+	ClientCA    string // PEM of who signs clients' certificates, which are then required; "": none are asked for
+}
+
+// Validate reports what is missing.
+func (o *TLS) Validate() error {
+	if (o.Certificate == "") != (o.Key == "") {
+		return errors.New("server: a TLS certificate and its key go together")
+	}
+	if o.ClientCA != "" && o.Certificate == "" {
+		return errors.New("server: certificates of clients need a TLS certificate of the server")
+	}
+	return nil
+}
+
+// certificates are the files of a TLS as they were read last.
+type certificates struct {
+	files  TLS
+	logger *slog.Logger
+
+	mu      sync.Mutex
+	config  *tls.Config // replaced, not modified
+	expires time.Time
+	checked time.Time
+	seen    [3]os.FileInfo // nil for a file that could not be looked at
+}
+
+// certificatesInterval is how often the files are looked at, when somebody connects.
+const certificatesInterval = time.Second
+
+// newCertificates reads the files.
+func newCertificates(files TLS, logger *slog.Logger, registry *prometheus.Registry) (*certificates, error) {
+	c := &certificates{files: files, logger: logger, checked: time.Now()}
+	c.changed()
+	if err := c.read(); err != nil {
+		return nil, err
+	}
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "gnocco_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate of the public port expires, in seconds since 1970.",
+	}, func() float64 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return float64(c.expires.Unix())
+	}))
+	return c, nil
+}
+
+// serverConfig returns the configuration of a server, which takes each new connection's from the files.
+func (c *certificates) serverConfig() *tls.Config {
+	return &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.current(), nil }}
+}
+
+// current returns the configuration of the files as they are. What cannot be read leaves it as it was.
+func (c *certificates) current() *tls.Config {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); now.Sub(c.checked) >= certificatesInterval {
+		c.checked = now
+		if c.changed() {
+			if err := c.read(); err != nil { // told once: files change one after the other
+				c.logger.Error("the TLS files cannot be read: the certificate stays as it was", "error", err)
+			} else {
+				c.logger.Info("TLS certificate read", "file", c.files.Certificate, "expires", c.expires)
+			}
+		}
+	}
+	return c.config
+}
+
+// changed reports whether a file is another one than at the last call.
+func (c *certificates) changed() bool {
+	changed := false
+	for i, name := range []string{c.files.Certificate, c.files.Key, c.files.ClientCA} {
+		info, err := os.Stat(name)
+		if err != nil {
+			info = nil
+		}
+		before := c.seen[i]
+		if (info == nil) != (before == nil) || info != nil && (info.ModTime() != before.ModTime() || info.Size() != before.Size() || !os.SameFile(info, before)) {
+			changed = true
+		}
+		c.seen[i] = info
+	}
+	return changed
+}
+
+func (c *certificates) read() error {
+	pair, err := tls.LoadX509KeyPair(c.files.Certificate, c.files.Key)
+	if err != nil {
+		return fmt.Errorf("server: TLS certificate: %w", err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	if c.files.ClientCA != "" {
+		text, err := os.ReadFile(c.files.ClientCA)
+		if err != nil {
+			return fmt.Errorf("server: authority of clients: %w", err)
+		}
+		config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(text) {
+			return fmt.Errorf("server: authority of clients: %s holds no certificate", c.files.ClientCA)
+		}
+	}
+	c.config, c.expires = config, pair.Leaf.NotAfter
+	return nil
+}
+
+// maxStreams is how many requests a connection by HTTP/2 may have at once.
+const maxStreams = 100
+
+// secure makes a server speak TLS.
+func (c *certificates) secure(s *http.Server) {
+	s.TLSConfig = c.serverConfig()
+	s.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
+}
+
+// serveOn answers the connections of a listener until the server is closed, by TLS if the server is secured.
+func serveOn(s *http.Server, listener net.Listener) error {
+	if s.TLSConfig == nil {
+		return s.Serve(listener)
+	}
+	return s.ServeTLS(listener, "", "")
+}

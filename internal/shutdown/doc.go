@@ -1,0 +1,2 @@
+// Package shutdown ends HTTP servers without waiting for clients that keep a connection in store.
+package shutdown

@@ -1,0 +1,2 @@
+// Package simd reports which vector instructions the processor has.
+package simd

@@ -1,0 +1,2 @@
+// Package testprogram builds the programs of this module that tests run, once for all packages.
+package testprogram

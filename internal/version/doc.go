@@ -1,0 +1,2 @@
+// Package version holds Gnocco's version. It is written here and nowhere else.
+package version

@@ -1,0 +1,308 @@
+package metricd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/storage"
+	"gnocco/storage/archive"
+)
+
+// archiveRebuild gives one metric's archive the schema of its archive policy. Aggregates that the archive has are kept.
+// Missing ones are computed group by group: from all measures where the raw series has them, else from narrower groups,
+// else they stay unknown.
+//
+//	        known                          at                        newest
+//	… ────────|─────────────────────────────|─────────────────────────|
+//	  narrower groups' moments   raw series: all measures of each group
+//	                                        |<- late measures may come ->
+//
+// A group that begins before known and ends after at takes the measures before at from narrower groups, and the others
+// from the raw series. Its first part is kept as a partial group: with it, late measures can change the group.
+// docs/decisions/0028-rebuild.md.
+type archiveRebuild struct {
+	store   *archive.Store
+	plain   *carbonara.CPUResampler
+	metric  *model.Metric
+	plan    *carbonara.Plan // of its policy
+	schema  archive.Schema  // of the archive so far
+	earlier *archive.PartialGroups
+
+	raw    carbonara.Packed
+	bytes  []byte              // raw's
+	kept   carbonara.Timestamp // the raw series is complete from here on
+	known  carbonara.Timestamp // all measures of groups that start here or later are in it; 0 if none is gone
+	at     carbonara.Timestamp // no measure from before this is taken any more
+	newest carbonara.Timestamp
+
+	unsettled *archive.Unsettled // nil if all measures are settled
+
+	whole func(j int) *carbonara.Groups // of all measures from known on, at the j-th granularity of plan
+	fault error                         // what is corrupt
+
+	*rebuildMemory // while it is written
+	partial        *archive.PartialGroups
+	since          []archive.Since // of the granularities of plan
+}
+
+// rebuildMemory is used again for the next metric.
+type rebuildMemory struct {
+	batch  carbonara.Batch
+	result carbonara.Result // of some measures, on top of the partial groups
+
+	fresh, stored, scratch, narrow, wide carbonara.Groups
+}
+
+// load prepares the rebuild of a metric's archive, whose schema is not the policy's.
+func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Schema, end archive.RawEnd) (err error) {
+	*v = archiveRebuild{store: s.store, plain: s.parent.reader, metric: metric, plan: metric.ArchivePolicy.Plan(), schema: schema,
+		kept: end.KeptFrom, newest: end.Newest.Timestamp, raw: v.raw, bytes: v.bytes[:0]}
+	if v.earlier, err = s.store.PartialGroups(metric.ID); err != nil {
+		return err
+	}
+	if s.keepsUnsettled {
+		if v.unsettled, err = s.store.Unsettled(metric.ID); err != nil {
+			return err
+		}
+	}
+	if v.earlier != nil {
+		for _, since := range v.earlier.Since {
+			if slices.Contains(v.plan.Granularities, since.Granularity) && schema.Of(since.Granularity) != nil {
+				v.since = append(v.since, since)
+			}
+		}
+	}
+	var corrupt int
+	if v.bytes, corrupt, err = s.store.Packed(metric.ID, &v.raw, v.bytes); err != nil {
+		return err
+	}
+	if corrupt > 0 {
+		return fmt.Errorf("metricd: raw series of %s: %w", metric.ID, storage.ErrCorrupt)
+	}
+	v.at = completeFrom(planOfSchema(schema), v.kept, v.basis())
+	first, err := v.raw.Timestamp(0)
+	if err == nil && first < v.kept { // of what is gone the last one always stays
+		v.known = v.kept
+	}
+	return err
+}
+
+// checkpoint returns what changes the archive, given the groups of all measures. The caller commits or closes it.
+func (v *archiveRebuild) checkpoint(ctx context.Context, memory *rebuildMemory) (*archive.Checkpoint, error) {
+	if v.fault != nil {
+		return nil, v.fault
+	}
+	v.rebuildMemory = memory
+	c := v.store.NewCheckpoint()
+	if err := v.write(ctx, c); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (v *archiveRebuild) write(ctx context.Context, c *archive.Checkpoint) error {
+	if err := v.computePartial(ctx); err != nil {
+		return err
+	}
+	if err := v.continuePartial(ctx); err != nil {
+		return err
+	}
+	for j, g := range v.plan.Granularities {
+		change := v.build
+		if v.schema.Of(g) != nil {
+			change = v.rewrite
+		}
+		if err := change(c, g, v.freshGroups(j)); err != nil {
+			return err
+		}
+	}
+	for _, item := range v.schema {
+		if !slices.Contains(v.plan.Granularities, item.Granularity) {
+			if err := c.DropGranularity(v.metric.ID, item.Granularity); err != nil {
+				return err
+			}
+		}
+	}
+	partial := &archive.PartialGroups{Since: v.since}
+	if v.keepFrom() < v.kept {
+		partial.Before, partial.Rows = v.at, v.partial.Rows
+	} else if len(v.since) == 0 {
+		partial = nil // late measures go where the raw series is complete, and nothing is missing
+	}
+	return c.SetPartialGroups(v.metric.ID, partial)
+}
+
+// keepFrom returns from where on the new schema needs raw measures.
+func (v *archiveRebuild) keepFrom() carbonara.Timestamp {
+	newest := v.newest
+	if v.unsettled != nil {
+		if !v.unsettled.Any {
+			return 0
+		}
+		newest = v.unsettled.Newest
+	}
+	return keepFrom(v.plan, v.metric.ArchivePolicy.BackWindow, newest)
+}
+
+// basis returns the partial groups that the archive continues so far, nil for none.
+func (v *archiveRebuild) basis() *archive.PartialGroups {
+	if v.earlier == nil || v.earlier.Before < v.kept || v.earlier.Before == 0 {
+		return nil
+	}
+	return v.earlier
+}
+
+// series returns the raw measures from one time to another, packed.
+func (v *archiveRebuild) series(plan *carbonara.Plan, from, to carbonara.Timestamp, open []float64) (s carbonara.Series, err error) {
+	s = carbonara.Series{Plan: plan, Packed: &v.raw, Open: open, To: v.raw.Len()}
+	if s.From, err = v.raw.Search(from); err != nil {
+		return s, err
+	}
+	if to < carbonara.MaxTimestamp {
+		if s.To, err = v.raw.Search(to); err != nil {
+			return s, err
+		}
+	}
+	if s.HasPrevious = s.From > 0; s.HasPrevious {
+		s.Previous, err = v.raw.Measure(s.From - 1)
+	}
+	return s, err
+}
+
+// resample computes the groups of raw measures from one time to another into v.result.
+func (v *archiveRebuild) resample(ctx context.Context, plan *carbonara.Plan, from, to carbonara.Timestamp, open []float64) error {
+	s, err := v.series(plan, from, to, open)
+	if err != nil {
+		return err
+	}
+	v.batch.Series = append(v.batch.Series[:0], s)
+	return v.plain.Resample(ctx, &v.batch, &v.result)
+}
+
+// continuePartial adds measures to the partial groups: it computes the groups that at falls into.
+func (v *archiveRebuild) continuePartial(ctx context.Context) error {
+	end := v.at
+	for _, g := range v.plan.Granularities {
+		end = max(end, ceil(v.at, g))
+	}
+	if err := v.resample(ctx, v.plan, v.at, end, openRows(v.partial, v.plan)); err != nil {
+		return err
+	}
+	for j := range v.plan.Granularities {
+		maskUnknown(v.partial, v.result.Groups(0, j))
+	}
+	return nil
+}
+
+// freshGroups returns the groups of the plan's j-th granularity that can be computed from measures, alone or with
+// partial groups, all columns. They are valid until the next call.
+func (v *archiveRebuild) freshGroups(j int) *carbonara.Groups {
+	g := v.plan.Granularities[j]
+	fresh := &v.fresh
+	fresh.Reset(g, v.plan.Columns)
+	if start := v.at.Floor(g); start < v.at && start < v.known {
+		if on := v.result.Groups(0, j); on.Len() > 0 && on.Starts[0] == start {
+			first := on.Slice(0, 1)
+			fresh.Append(&first)
+		} else if row := v.partial.Row(g); row != nil {
+			fresh.Append(row)
+		}
+	}
+	all := v.whole(j)
+	whole := all.Slice(all.Search(v.known), all.Len())
+	fresh.Append(&whole)
+	return fresh
+}
+
+// rewrite changes splits of a granularity that the archive has: those with columns that are gone from the policy, and
+// those that fresh groups lie in.
+func (v *archiveRebuild) rewrite(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
+	return v.store.EachSplit(v.metric.ID, g, func(key carbonara.SplitKey, columns []carbonara.Column) error {
+		part := fresh.Slice(fresh.Search(key.Start), fresh.Search(key.End()))
+		gone := slices.ContainsFunc(columns, func(c carbonara.Column) bool { return !slices.Contains(v.plan.Columns, c) })
+		if part.Len() == 0 && !gone {
+			return nil
+		}
+		if err := v.read(&v.stored, v.plan.Columns, g, key.Start, key.End()); err != nil {
+			return err
+		}
+		v.stored.Overlay(0, &part, &v.scratch)
+		return c.ReplaceSplit(v.metric.ID, key, &v.stored)
+	})
+}
+
+// build writes all of a granularity that the archive does not have.
+func (v *archiveRebuild) build(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
+	if err := c.DropGranularity(v.metric.ID, g); err != nil {
+		return err
+	}
+	oldest := carbonara.Timestamp(0)
+	if timespan := v.metric.ArchivePolicy.Timespan(g); timespan > 0 {
+		oldest = archive.OldestKept(v.newest.Floor(g), timespan)
+	}
+	if v.known > 0 {
+		if err := v.buildPast(c, g, oldest); err != nil {
+			return err
+		}
+	}
+	kept := fresh.Slice(fresh.Search(oldest), fresh.Len())
+	return c.PutGroups(v.metric.ID, &kept)
+}
+
+// buildPast writes the groups that begin at oldest or later and before known, and end at at or before, from narrower
+// ones.
+func (v *archiveRebuild) buildPast(c *archive.Checkpoint, g time.Duration, oldest carbonara.Timestamp) error {
+	source, err := v.source(g)
+	if err != nil {
+		return err
+	}
+	if source == nil {
+		v.since = append(v.since, archive.Since{Granularity: g, From: ceil(v.known, g)})
+		return nil
+	}
+	to := min(v.at.Floor(g), ceil(v.known, g))
+	from := max(source.from, ceil(oldest, g))
+	v.since = append(v.since, archive.Since{Granularity: g, From: from})
+	for from < to {
+		end := min(to, source.window(from, g))
+		if err := v.read(&v.narrow, momentsOf(v.plan.Columns), source.granularity, from, end); err != nil {
+			return err
+		}
+		if err := carbonara.Coarsen(&v.wide, &v.narrow, g); err != nil {
+			return err
+		}
+		if err := c.PutGroups(v.metric.ID, &v.wide); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
+
+// read sets dst to stored groups. A split that does not decode is an error: what is made of the rest would be wrong.
+func (v *archiveRebuild) read(dst *carbonara.Groups, columns []carbonara.Column, g time.Duration, from, to carbonara.Timestamp) error {
+	dst.Reset(g, columns)
+	corrupt, err := v.store.Groups(v.metric.ID, g, from, to, dst)
+	if err == nil && corrupt > 0 {
+		err = fmt.Errorf("metricd: splits of %s: %w", v.metric.ID, storage.ErrCorrupt)
+	}
+	return err
+}
+
+// momentsOf returns the columns that narrower groups tell.
+func momentsOf(columns []carbonara.Column) []carbonara.Column {
+	return slices.DeleteFunc(slices.Clone(columns), func(c carbonara.Column) bool { return c.Percentile() > 0 })
+}
+
+// ceil returns t if it is the start of a group, else the start of the next.
+func ceil(t carbonara.Timestamp, g time.Duration) carbonara.Timestamp {
+	if start := t.Floor(g); start < t {
+		return start.Add(g)
+	}
+	return t
+}

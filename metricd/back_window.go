@@ -1,0 +1,84 @@
+package metricd
+
+import (
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// oldestBy returns the earliest timestamp that still goes in after measures whose newest is given, if there are any.
+func (h *head) oldestBy(newest carbonara.Timestamp, any bool) carbonara.Timestamp {
+	if !any {
+		return 0
+	}
+	oldest := oldestAccepted(h.plan, h.metric.ArchivePolicy.BackWindow, newest)
+	if h.partial != nil {
+		return max(oldest, h.partial.Before)
+	}
+	return oldest
+}
+
+// oldestAccepted returns the start of the back window of a metric whose newest measure is at newest.
+func oldestAccepted(plan *carbonara.Plan, backWindow int, newest carbonara.Timestamp) carbonara.Timestamp {
+	block := plan.Coarsest()
+	start, blocks := newest.Floor(block), carbonara.Timestamp(model.BackWindowBlocks(plan, backWindow))
+	if blocks > start/carbonara.Timestamp(block) {
+		return 0
+	}
+	return start - blocks*carbonara.Timestamp(block)
+}
+
+// keepFrom returns from where on raw measures are kept when the newest is at newest: all that a late measure could
+// make necessary again, the groups of every granularity that reach into the back window.
+func keepFrom(plan *carbonara.Plan, backWindow int, newest carbonara.Timestamp) carbonara.Timestamp {
+	return groupsStart(plan, oldestAccepted(plan, backWindow, newest))
+}
+
+// keepFrom is that of the head's raw series: what is not settled (see order.go) makes nothing too old yet.
+func (h *head) keepFrom() carbonara.Timestamp {
+	newest, any := h.settled()
+	if !any {
+		return 0
+	}
+	return keepFrom(h.plan, h.metric.ArchivePolicy.BackWindow, newest)
+}
+
+// groupsStart returns the earliest start of the groups that t falls into. Granularities need not divide one another.
+func groupsStart(plan *carbonara.Plan, t carbonara.Timestamp) carbonara.Timestamp {
+	start := t
+	for _, g := range plan.Granularities {
+		start = min(start, t.Floor(g))
+	}
+	return start
+}
+
+// accept takes the measures of one request, which come after all that were taken before, and returns how many it dropped
+// as too old.
+func (h *head) accept(timestamps []carbonara.Timestamp, values []float64) (dropped int) {
+	if h.unsettled != nil { // rarely, and a write of a pointer for each metric of a request costs
+		h.unsettled = nil
+	}
+	oldest := h.oldestBy(h.newest.Timestamp, h.hasNewest)
+	for i, t := range timestamps {
+		if t < oldest {
+			dropped++
+			continue
+		}
+		h.add(carbonara.Measure{Timestamp: t, Value: values[i]})
+	}
+	h.dropped += uint64(dropped)
+	return dropped
+}
+
+// add takes a measure that is not too old.
+func (h *head) add(m carbonara.Measure) {
+	if n := len(h.pending); n == 0 {
+		h.ascending, h.earliest = true, m.Timestamp
+	} else {
+		h.ascending = h.ascending && m.Timestamp > h.pending[n-1].Timestamp
+		h.earliest = min(h.earliest, m.Timestamp)
+	}
+	h.pending = append(h.pending, m)
+	if !h.hasNewest || m.Timestamp >= h.newest.Timestamp {
+		h.newest, h.hasNewest = m, true
+	}
+}

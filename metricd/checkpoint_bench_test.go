@@ -1,0 +1,58 @@
+package metricd_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/testnode"
+	"gnocco/model"
+)
+
+// BenchmarkCheckpoint processes one measure each of many metrics, of six methods at two granularities, and writes what
+// the heads gained.
+func BenchmarkCheckpoint(b *testing.B) {
+	metrics := 2000
+	if testing.Short() {
+		metrics = 10
+	}
+	ctx := context.Background()
+	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(ctx)
+	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour}, "mean", "min", "max", "sum", "std", "count")
+	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
+		b.Fatal(err)
+	}
+	m := &model.Measures{Offsets: []int{0}}
+	for i := range metrics {
+		id := uuid.New()
+		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+			b.Fatal(err)
+		}
+		m.Metrics = append(m.Metrics, id)
+		m.Timestamps, m.Values = append(m.Timestamps, start), append(m.Values, float64(i%100))
+		m.Offsets = append(m.Offsets, len(m.Values))
+	}
+	tick := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		tick++
+		for i := range m.Timestamps {
+			m.Timestamps[i] = start + carbonara.Timestamp(tick)*carbonara.Timestamp(10*time.Second)
+		}
+		if err := n.Post(m); err != nil {
+			b.Fatal(err)
+		}
+		if err := n.Metricd.Checkpoint(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*metrics), "ns/measure")
+	if rows := n.Read(m.Metrics[0], time.Minute).Len(); rows != 1+tick/6 {
+		b.Errorf("%d groups after %d ticks", rows, tick)
+	}
+}

@@ -1,0 +1,30 @@
+package metricd
+
+import (
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/storage/archive"
+)
+
+// timespan returns how long the archive keeps aggregates of a granularity, 0 for without limit: what a new policy no
+// longer keeps stays until the metric is rebuilt, which may make wider groups of it.
+func (h *head) timespan(granularity time.Duration) time.Duration {
+	if !h.matchesPolicy() {
+		return 0
+	}
+	return h.metric.ArchivePolicy.Timespan(granularity)
+}
+
+// expire removes the splits of a granularity that are too old once the newest group starts at newest.
+func (s *sack) expire(c *archive.Checkpoint, h *head, granularity, timespan time.Duration, newest carbonara.Timestamp) error {
+	from := archive.OldestKept(h.base.Timestamp.Floor(granularity), timespan)
+	if !h.surveyed {
+		first, ok, err := s.store.Oldest(h.metric.ID, granularity)
+		if err != nil || !ok {
+			return err
+		}
+		from = min(from, first)
+	}
+	return c.Expire(h.metric.ID, granularity, from, archive.OldestKept(newest, timespan))
+}

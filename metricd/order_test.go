@@ -1,0 +1,152 @@
+package metricd_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/testnode"
+	"gnocco/metricd"
+	"gnocco/model"
+	"gnocco/storage/incoming"
+)
+
+// stampedSource is an incoming store whose records have the stamps that a script gives them.
+type stampedSource struct {
+	name  string
+	clock uuid.UUID
+	ready chan struct{}
+
+	mu       sync.Mutex
+	records  []incoming.Record
+	frontier int // in seconds; 0 for none
+}
+
+func (s *stampedSource) ID() string                    { return s.name }
+func (s *stampedSource) Ready(int) <-chan struct{}     { return s.ready }
+func (s *stampedSource) Acknowledge(int, uint64) error { return nil }
+
+func (s *stampedSource) Drain(_ int, after uint64, _ int) ([]incoming.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.records[min(int(after), len(s.records)):]), nil
+}
+
+func (s *stampedSource) Frontier(_ int, after uint64) (incoming.Stamp, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stamp(s.frontier), s.frontier != 0 && int(after) >= len(s.records)
+}
+
+func (s *stampedSource) setFrontier(second int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frontier = second
+}
+
+func (s *stampedSource) stamp(second int) incoming.Stamp {
+	return incoming.Stamp{Clock: s.clock, At: int64(time.Duration(second) * time.Second)}
+}
+
+func (s *stampedSource) put(m *model.Measures, second int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records = append(s.records, incoming.Record{Sequence: uint64(len(s.records) + 1), Stamp: s.stamp(second),
+		Block: incoming.AppendBlock(nil, m, []int{0}, time.Now())})
+}
+
+// clockOf returns the identity of the clock of a name.
+func clockOf(name string) uuid.UUID { return uuid.NewSHA1(uuid.Nil, []byte(name)) }
+
+// setSources reads names of stores, each with the clock that it has.
+func (s *script) setSources(t *testing.T, d *datadriven.TestData) {
+	t.Helper()
+	s.known = &metricd.Sources{Complete: true}
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "unknown" {
+			s.known.Complete = false
+			continue
+		}
+		s.known.Waited = append(s.known.Waited, arg.Key)
+		if s.sources[arg.Key] == nil {
+			s.sources[arg.Key] = &stampedSource{name: arg.Key, clock: clockOf(arg.Vals[0]), ready: make(chan struct{}, 1)}
+		}
+	}
+	s.attach(t)
+}
+
+// attach tells the node of the stores.
+func (s *script) attach(t *testing.T) {
+	t.Helper()
+	if s.known == nil {
+		return
+	}
+	s.node.Metricd.SetSources(*s.known)
+	for _, source := range s.sources {
+		check(t, s.node.Metricd.Attach(source))
+	}
+}
+
+// send lets a source bring a request, and waits until it is taken.
+func (s *script) send(t *testing.T, d *datadriven.TestData, m *model.Measures, second int) {
+	t.Helper()
+	s.sources[d.CmdArgs[0].Key].put(m, second)
+	check(t, s.node.Metricd.Refresh(t.Context(), m.Metrics))
+}
+
+// BenchmarkAccept takes requests of one measure of each of many metrics, from the only incoming store and from one of
+// two.
+func BenchmarkAccept(b *testing.B) {
+	for _, stores := range []int{1, 2} {
+		b.Run(fmt.Sprintf("stores=%d", stores), func(b *testing.B) { benchmarkAccept(b, stores) })
+	}
+}
+
+func benchmarkAccept(b *testing.B, stores int) {
+	const metrics = 1000
+	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	source := &stampedSource{name: "a", clock: clockOf("one"), ready: make(chan struct{}, 1)}
+	other := &stampedSource{name: "b", clock: clockOf("one"), ready: make(chan struct{}, 1)}
+	known := metricd.Sources{Complete: true, Waited: []string{"a", "b"}[:stores]}
+	n.Metricd.SetSources(known)
+	for _, s := range []*stampedSource{source, other}[:stores] {
+		if err := n.Metricd.Attach(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	m := &model.Measures{Offsets: []int{0}}
+	for i := range metrics {
+		m.Metrics = append(m.Metrics, newMetric(b, n, 0, 1))
+		m.Timestamps, m.Values = append(m.Timestamps, 0), append(m.Values, 1)
+		m.Offsets = append(m.Offsets, i+1)
+	}
+	pick := make([]int, metrics)
+	for i := range pick {
+		pick[i] = i
+	}
+	second := 0
+	for b.Loop() {
+		second++
+		for i := range m.Timestamps {
+			m.Timestamps[i] = start + carbonara.Timestamp(second)*1e9
+		}
+		source.mu.Lock()
+		source.records = append(source.records, incoming.Record{Sequence: uint64(second), Stamp: source.stamp(second),
+			Block: incoming.AppendBlock(nil, m, pick, time.Now())})
+		source.mu.Unlock()
+		other.setFrontier(second)
+		if err := n.Metricd.Refresh(b.Context(), m.Metrics[:1]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(second*metrics), "ns/measure")
+}

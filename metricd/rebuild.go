@@ -1,0 +1,222 @@
+package metricd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"gnocco/model"
+	"gnocco/storage"
+	"gnocco/storage/archive"
+)
+
+// Rebuild gives the archives of metrics the schema of their archive policies. Their sacks must be held. The error is a
+// model.ErrUnavailable if the index, as this process sees it, has other policies for the metrics. What Rebuild has done
+// is durable, and repeating it changes nothing; with an error some may be done. Measures are processed between two
+// metrics.
+func (p *Metricd) Rebuild(ctx context.Context, metrics []*model.Metric) (done model.RebuildCounts, err error) {
+	bySack := make(map[*sack][]*model.Metric)
+	for _, m := range metrics {
+		s, err := p.sackOf(m.ID)
+		if err != nil {
+			return done, err
+		}
+		bySack[s] = append(bySack[s], m)
+	}
+	var mu sync.Mutex
+	var all errgroup.Group
+	for s, metrics := range bySack {
+		all.Go(func() error {
+			some, err := p.rebuildSack(ctx, s, metrics)
+			mu.Lock()
+			defer mu.Unlock()
+			done.Add(some)
+			return err
+		})
+	}
+	return done, all.Wait()
+}
+
+// rebuildSack does metrics of one sack, some at a time, by turns with the others' work.
+func (p *Metricd) rebuildSack(ctx context.Context, s *sack, metrics []*model.Metric) (done model.RebuildCounts, err error) {
+	for most := rebuildMetrics; len(metrics) > 0; {
+		if err := p.slots.Acquire(ctx, 1); err != nil {
+			return done, err
+		}
+		n, some, err := s.rebuild(ctx, metrics[:min(len(metrics), most)])
+		p.slots.Release(1)
+		if err != nil {
+			return done, fmt.Errorf("metricd: rebuild in sack %d: %w", s.number, err)
+		}
+		done.Add(some)
+		p.instruments.rebuilt.WithLabelValues(resultChanged).Add(float64(some.Changed))
+		p.instruments.rebuilt.WithLabelValues(resultUnchanged).Add(float64(some.Unchanged))
+		p.instruments.rebuilt.WithLabelValues(resultFailed).Add(float64(some.Failed))
+		metrics = metrics[n:]
+		// What did not fit was resampled for nothing: no more than this at once, and then twice as many again.
+		most = min(2*n, rebuildMetrics)
+	}
+	return done, nil
+}
+
+// How much is done at a time: until then a sack's measures wait.
+const (
+	rebuildMetrics  = 100
+	rebuildTime     = 100 * time.Millisecond
+	rebuildBytes    = 8 << 20
+	rebuildMeasures = 4 << 20 // resampled together: 40 ms of a core, or more
+)
+
+// rebuild does the first n metrics in one commit.
+func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, done model.RebuildCounts, err error) {
+	s.work.Lock()
+	defer s.work.Unlock()
+	if s.closed {
+		return 0, done, notOwned(s.number)
+	}
+	current, err := s.agree(ctx, metrics)
+	if err != nil {
+		return 0, done, err
+	}
+	for _, m := range metrics {
+		if h := s.heads[m.ID]; h != nil && h.dirty {
+			if err := s.checkpointLocked(ctx); err != nil {
+				return 0, done, err
+			}
+			break
+		}
+	}
+	all := s.store.NewCheckpoint()
+	changed, outcomes, err := s.rebuildArchives(ctx, current, all)
+	if err != nil {
+		return 0, done, errors.Join(err, all.Close())
+	}
+	for _, outcome := range outcomes {
+		done.Add(outcome)
+	}
+	if len(changed) == 0 {
+		return len(outcomes), done, all.Close()
+	}
+	if err := all.Commit(); err != nil {
+		return 0, model.RebuildCounts{}, errors.Join(err, all.Close())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range changed {
+		delete(s.heads, id) // empty since the checkpoint; the next one begins with what the archive holds now
+	}
+	return len(outcomes), done, nil
+}
+
+// rebuildArchives adds the rebuilds of the first metrics' archives to c, as many as it returns outcomes. A nil metric
+// is gone.
+func (s *sack) rebuildArchives(ctx context.Context, metrics []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, outcomes []model.RebuildCounts, err error) {
+	started := time.Now()
+	some := s.parent.rebuildBatches.Get().(*rebuildBatch)
+	defer func() {
+		some.result.Release() // borrowed memory
+		s.parent.rebuildBatches.Put(some)
+	}()
+	some.reset()
+	var places []int // of the rebuilds among the metrics
+	measures := 0
+	for i, m := range metrics {
+		if i > 0 && (time.Since(started) > rebuildTime/2 || measures > rebuildMeasures) {
+			break
+		}
+		v, err := s.archiveRebuildOf(m, some)
+		switch {
+		case errors.Is(err, storage.ErrCorrupt):
+			outcomes = append(outcomes, s.notRebuilt(m, err))
+		case err != nil:
+			return nil, nil, err
+		case v == nil:
+			outcomes = append(outcomes, model.RebuildCounts{Unchanged: 1})
+		default:
+			outcomes = append(outcomes, model.RebuildCounts{Changed: 1})
+			places = append(places, i)
+			measures += v.raw.Len()
+		}
+	}
+	if err := some.resample(ctx, s.parent.options.Resampler); err != nil {
+		return nil, nil, err
+	}
+	for k, v := range some.all {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if k > 0 && (time.Since(started) > rebuildTime || c.Bytes() > rebuildBytes) {
+			return changed, outcomes[:places[k]], nil
+		}
+		change, err := v.checkpoint(ctx, &some.memory)
+		switch {
+		case errors.Is(err, storage.ErrCorrupt):
+			outcomes[places[k]] = s.notRebuilt(v.metric, err)
+		case err != nil:
+			return nil, nil, err
+		default:
+			changed = append(changed, v.metric.ID)
+			if err := c.Add(change); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return changed, outcomes, nil
+}
+
+func (s *sack) notRebuilt(m *model.Metric, err error) model.RebuildCounts {
+	s.parent.options.Logger.Error("archive not rebuilt; it keeps its schema", "metric", m.ID, "error", err)
+	return model.RebuildCounts{Failed: 1, Fault: fmt.Sprintf("metric %s: %v", m.ID, err)}
+}
+
+// agree returns the metrics as the index has them, nil for those that are gone; their policies must be as expected.
+func (s *sack) agree(ctx context.Context, expected []*model.Metric) ([]*model.Metric, error) {
+	ids := make([]uuid.UUID, len(expected))
+	for i, m := range expected {
+		ids[i] = m.ID
+	}
+	found := make([]*model.Metric, len(ids))
+	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
+		return nil, err
+	}
+	for i, m := range found {
+		if m != nil && !(m.ArchivePolicy.Name == expected[i].ArchivePolicy.Name && m.ArchivePolicy.Plan().Equal(expected[i].ArchivePolicy.Plan())) {
+			return nil, fmt.Errorf("%w: metric %s has another archive policy by now", model.ErrUnavailable, m.ID)
+		}
+	}
+	return found, nil
+}
+
+// archiveRebuildOf returns the rebuild of a metric's archive and adds it to the others. It returns nil if the archive
+// matches the policy, or if the metric is gone (nil).
+func (s *sack) archiveRebuildOf(metric *model.Metric, others *rebuildBatch) (*archiveRebuild, error) {
+	if metric == nil {
+		return nil, nil
+	}
+	end, err := s.store.RawEnd(metric.ID)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := s.store.Schema(metric.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !end.Any || len(schema) == 0 || schema.Matches(metric.ArchivePolicy.Plan()) {
+		if h := s.heads[metric.ID]; h != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			h.follow(metric)
+		}
+		return nil, nil
+	}
+	v := others.next()
+	if err := v.load(s, metric, schema, end); err != nil {
+		return nil, err
+	}
+	return v, others.add(v)
+}

@@ -1,0 +1,85 @@
+package metricd_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/testnode"
+	"gnocco/model"
+)
+
+// BenchmarkRebuild changes the policy of metrics with a week of minutes, a hundred in one sack.
+func BenchmarkRebuild(b *testing.B) {
+	metrics, minutes := 100, 7*24*60
+	if testing.Short() {
+		metrics, minutes = 3, 100
+	}
+	policy := func(methods []string, granularities ...time.Duration) *model.ArchivePolicy {
+		return newPolicy(b, "p", 0, granularities, methods...)
+	}
+	hour, minute := time.Hour, time.Minute
+	six := []string{"mean", "min", "max", "sum", "std", "count"}
+	for _, change := range []struct {
+		name   string
+		from   *model.ArchivePolicy
+		change *model.ArchivePolicy
+	}{
+		{"add=hour", policy(six, minute), policy(six, minute, hour)},
+		{"add=95pct", policy(six, minute, hour), policy(append([]string{"95pct"}, six...), minute, hour)},
+		{"drop=std", policy(six, minute, hour), policy([]string{"mean", "min", "max", "sum", "count"}, minute, hour)},
+		{"nothing", policy(six, minute, hour), policy(six, minute, hour)},
+	} {
+		b.Run(change.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				n, ids := weekOfMinutes(b, change.from, metrics, minutes)
+				changePolicy(b, n, change.change)
+				all := metricsOf(b, n, ids...)
+				b.StartTimer()
+				done, err := n.Metricd.Rebuild(context.Background(), all)
+				b.StopTimer()
+				if err != nil || done.Changed+done.Unchanged != metrics || done.Changed > 0 == (change.name == "nothing") {
+					b.Fatal(done, err)
+				}
+				n.Stop(context.Background())
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*metrics), "µs/metric")
+		})
+	}
+}
+
+// weekOfMinutes starts a node with metrics of a policy that have a measure each minute.
+func weekOfMinutes(b *testing.B, policy *model.ArchivePolicy, metrics, minutes int) (*testnode.Node, []uuid.UUID) {
+	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	if err := n.Index.CreateArchivePolicy(context.Background(), policy); err != nil {
+		b.Fatal(err)
+	}
+	m := &model.Measures{Offsets: []int{0}}
+	for i := range metrics {
+		id := uuid.New()
+		if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin", Name: fmt.Sprint(i)}); err != nil {
+			b.Fatal(err)
+		}
+		m.Metrics = append(m.Metrics, id)
+		for minute := range minutes {
+			m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(minute)*carbonara.Timestamp(time.Minute))
+			m.Values = append(m.Values, float64((minute*7+i)%100))
+		}
+		m.Offsets = append(m.Offsets, len(m.Values))
+	}
+	if err := n.Post(m); err != nil {
+		b.Fatal(err)
+	}
+	if err := n.Metricd.Checkpoint(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	return n, m.Metrics
+}

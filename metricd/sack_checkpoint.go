@@ -1,0 +1,196 @@
+package metricd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/storage/archive"
+)
+
+// checkpoint makes the archives of the sack hold all that its heads hold.
+func (s *sack) checkpoint(ctx context.Context) error {
+	s.work.Lock()
+	defer s.work.Unlock()
+	return s.checkpointLocked(ctx)
+}
+
+// checkpointLocked is checkpoint with work held. Reads go on meanwhile: heads change only at the end.
+func (s *sack) checkpointLocked(ctx context.Context) error {
+	if s.closed {
+		return nil
+	}
+	if len(s.dirty) == 0 && len(s.corrupted) == 0 {
+		s.mu.Lock()
+		s.advanceCursors()
+		s.mu.Unlock()
+		return s.acknowledge()
+	}
+	started := time.Now()
+	s.settleDirty()
+	b := s.parent.checkpoints.Get().(*batch)
+	defer func() {
+		b.result.Release() // other sacks can use what it borrowed
+		s.parent.checkpoints.Put(b)
+	}()
+	carbonara.GatherBy(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
+	b.reset(s.parent.options.Resampler)
+	for _, h := range s.dirty {
+		if len(h.pending) == 0 {
+			continue
+		}
+		if err := b.add(h, s.store); err != nil {
+			return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
+		}
+	}
+	if err := b.resample(ctx, s.parent.options.Resampler, s.parent.reader); err != nil {
+		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
+	}
+	c := s.store.NewCheckpoint()
+	if err := errors.Join(s.write(c, b), c.SetTime(started)); err != nil {
+		c.Close()
+		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
+	}
+	bytes, groups := c.Bytes(), c.Groups()
+	if err := c.Commit(); err != nil {
+		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
+	}
+	measures := s.pending
+	s.finishCheckpoint(b)
+	figures := s.parent.instruments
+	figures.corrupt.Add(float64(b.corrupt))
+	figures.checkpointSeconds.Observe(time.Since(started).Seconds())
+	figures.checkpointMeasures.Observe(float64(measures))
+	figures.checkpointBytes.Add(float64(bytes))
+	figures.checkpointGroups.Add(float64(groups))
+	return s.acknowledge()
+}
+
+// write puts what the resampler answered into the checkpoint.
+func (s *sack) write(c *archive.Checkpoint, b *batch) error {
+	for i, e := range b.entries {
+		series, h := &b.batch.Series[i], e.head
+		for j := range h.plan.Granularities {
+			if err := s.writeGroups(c, b, e, series, b.result.Groups(i, j)); err != nil {
+				return err
+			}
+		}
+		b.raw.set(b.pending(e))
+		if err := c.AppendRaw(h.metric.ID, h.keepFrom(), b.raw.timestamps, b.raw.values); err != nil {
+			return err
+		}
+	}
+	for _, h := range s.dirty {
+		if err := s.writeUnsettled(c, h); err != nil {
+			return err
+		}
+		if h.dropped > 0 {
+			if err := c.AddDropped(h.metric.ID, h.dropped); err != nil {
+				return err
+			}
+		}
+	}
+	for _, block := range s.corrupted {
+		if err := c.Quarantine(block.source, block.sequence, block.data); err != nil {
+			return err
+		}
+	}
+	for _, cursor := range s.cursors {
+		if cursor.read == cursor.applied {
+			continue
+		}
+		if err := c.SetMark(cursor.id, cursor.read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeGroups writes the new and changed groups of one granularity and removes the splits that they make expire.
+func (s *sack) writeGroups(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series, groups *carbonara.Groups) error {
+	h := e.head
+	timespan := h.timespan(groups.Granularity)
+	newest := h.newest.Timestamp.Floor(groups.Granularity)
+	from := 0
+	if timespan > 0 {
+		from = groups.Search(archive.OldestKept(newest, timespan))
+	}
+	if e.recomputed {
+		if err := writeTouched(c, b, e, series, groups, from); err != nil {
+			return err
+		}
+	} else {
+		kept := groups.Slice(from, groups.Len())
+		if err := c.PutGroups(h.metric.ID, &kept); err != nil {
+			return err
+		}
+	}
+	if timespan > 0 && h.hasBase {
+		return s.expire(c, h, groups.Granularity, timespan, newest)
+	}
+	return nil
+}
+
+// writeTouched writes runs of consecutive rows that a pending measure changed, from row on.
+func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series, groups *carbonara.Groups, row int) error {
+	touched := b.touchedTimes(e, series)
+	granularity := carbonara.Timestamp(groups.Granularity)
+	run := row
+	for ; row <= groups.Len(); row++ {
+		if row < groups.Len() {
+			start := groups.Starts[row]
+			for len(touched) > 0 && touched[0] < start {
+				touched = touched[1:]
+			}
+			if len(touched) > 0 && touched[0]-start < granularity {
+				continue
+			}
+		}
+		if run < row {
+			part := groups.Slice(run, row)
+			if err := c.PutGroups(e.head.metric.ID, &part); err != nil {
+				return err
+			}
+		}
+		run = row + 1
+	}
+	return nil
+}
+
+// finishCheckpoint empties the heads, on top of new open groups, and advances the cursors.
+func (s *sack) finishCheckpoint(b *batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var open []float64
+	for i, e := range b.entries {
+		open = open[:0]
+		if !e.head.plan.HasPercentiles() {
+			for j := range e.head.plan.Granularities {
+				open = b.result.Groups(i, j).AppendLast(open)
+			}
+		}
+		e.head.checkpointed(open)
+	}
+	for _, h := range s.dirty {
+		h.dropped, h.dirty, h.unsettledStored = 0, false, h.unsettled != nil
+		s.keepsUnsettled = s.keepsUnsettled || h.unsettledStored
+	}
+	s.dirty, s.corrupted, s.pending = s.dirty[:0], nil, 0
+	s.advanceCursors()
+	s.forget()
+}
+
+// forget drops heads that were not used since the last checkpoint while there are too many.
+func (s *sack) forget() {
+	limit := max(1, s.parent.options.Heads/s.parent.options.Sacks)
+	excess := len(s.heads) - limit
+	for id, h := range s.heads {
+		if excess > 0 && !h.used {
+			delete(s.heads, id)
+			excess--
+		}
+		h.used = false
+	}
+}

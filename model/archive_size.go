@@ -1,0 +1,18 @@
+package model
+
+import "time"
+
+// ArchiveSize is the bytes of keys and values that a metric takes: as given to Pebble, before it compresses blocks.
+type ArchiveSize struct {
+	Raw    int64                   // the raw series
+	Splits map[time.Duration]int64 // by granularity
+}
+
+// Total returns all bytes.
+func (s *ArchiveSize) Total() int64 {
+	total := s.Raw
+	for _, bytes := range s.Splits {
+		total += bytes
+	}
+	return total
+}

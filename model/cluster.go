@@ -1,0 +1,47 @@
+package model
+
+import "time"
+
+// ClusterStatus is what the processes of a cluster say of themselves.
+type ClusterStatus struct {
+	Members []ClusterMember `json:"members"`
+	Claims  []ClusterClaim  `json:"claims"`
+	Sacks   []SackLag       `json:"sacks"`            // those with measures that wait
+	Silent  []string        `json:"silent,omitempty"` // members that did not answer: what they hold is left out
+	// Suspended are incoming stores that were silent for so long that the order of their measures is not waited for.
+	Suspended []string       `json:"suspended,omitempty"`
+	Damaged   []DamagedStore `json:"damaged"` // those that the members found
+
+	Bundles int `json:"-"` // in other processes' backlogs: which metrics they are of is not known
+}
+
+// ClusterMember is a process of a cluster.
+type ClusterMember struct {
+	ID      string   `json:"id"`
+	Address string   `json:"address"`
+	Roles   []string `json:"roles"`
+}
+
+// ClusterClaim is a store that a member holds.
+type ClusterClaim struct {
+	Name   string `json:"name"` // such as "sacks/003"
+	Epoch  uint64 `json:"epoch"`
+	Member string `json:"member"` // its ID
+}
+
+// DamagedStore is a store that is damaged, as the member says whose share it is.
+type DamagedStore struct {
+	Name   string    `json:"name"` // such as "sacks/003"
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"` // when this member found it
+	// Served is true if only parts of the store cannot be read: requests that need none of these are answered.
+	Served bool   `json:"served"`
+	Member string `json:"member"` // its ID
+}
+
+// SackLag is how far behind the processing of a sack is.
+type SackLag struct {
+	Sack     int     `json:"sack"`
+	Measures int     `json:"measures"`
+	Seconds  float64 `json:"seconds"` // since the oldest was accepted
+}

@@ -1,0 +1,210 @@
+package aggregates
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// acrossMethod aggregates values that stand side by side, leaving NaN out: those of several series at one time, or of
+// one series in a window.
+type acrossMethod struct {
+	base acrossBase
+	rate bool // difference of consecutive results
+}
+
+type acrossBase uint8
+
+const (
+	acrossMean acrossBase = iota
+	acrossMedian
+	acrossStd
+	acrossMin
+	acrossMax
+	acrossSum
+	acrossVar
+	acrossCount
+)
+
+var acrossNames = []string{"mean", "median", "std", "min", "max", "sum", "var", "count"}
+
+func parseAcrossMethod(name string) (acrossMethod, bool) {
+	base, rate := strings.CutPrefix(name, "rate:")
+	i := slices.Index(acrossNames, base)
+	return acrossMethod{acrossBase(max(i, 0)), rate}, i >= 0
+}
+
+// String returns the method's name.
+func (m acrossMethod) String() string {
+	if m.rate {
+		return "rate:" + acrossNames[m.base]
+	}
+	return acrossNames[m.base]
+}
+
+// keepsBoolean reports whether the result of booleans is one.
+func (m acrossMethod) keepsBoolean() bool { return m.base == acrossMin || m.base == acrossMax }
+
+// state is what the values of one row, or of one window, have come to so far.
+type state struct {
+	count float64 // of values that are not NaN
+	sum   float64
+	best  float64 // the least or the greatest so far; NaN if there is none
+}
+
+var empty = state{best: nan}
+
+func (m acrossMethod) add(s *state, v float64) {
+	if v != v {
+		return
+	}
+	s.count++
+	switch m.base {
+	case acrossMin:
+		if !(s.best <= v) {
+			s.best = v
+		}
+	case acrossMax:
+		if !(s.best >= v) {
+			s.best = v
+		}
+	default:
+		s.sum += v
+	}
+}
+
+// result is the method's answer; for std and var, whose squares need it first, the mean.
+func (m acrossMethod) result(s *state) float64 {
+	switch m.base {
+	case acrossMin, acrossMax:
+		return s.best
+	case acrossSum:
+		return s.sum
+	case acrossCount:
+		return s.count
+	}
+	return s.sum / s.count // 0/0 is NaN
+}
+
+// spread finishes std and var: squares is the sum of the squared distances from the mean.
+func (m acrossMethod) spread(squares, count float64) float64 {
+	if squares /= count; m.base == acrossStd {
+		return math.Sqrt(squares)
+	}
+	return squares
+}
+
+func (m acrossMethod) squares() bool { return m.base == acrossStd || m.base == acrossVar }
+
+// aggregate gives one column of what the values of all columns come to, row by row.
+func (e *evaluator) aggregate(n *node) (*columns, error) {
+	in, err := e.columns(n.operands[0])
+	if err != nil {
+		return nil, err
+	}
+	results := make([]float64, len(in.times))
+	if n.across.base == acrossMedian {
+		err = e.medians(in, results)
+	} else {
+		err = n.across.accumulate(in, results)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &columns{
+		granularity: in.granularity, times: in.times, series: []int{-1}, aggregated: true,
+		boolean: in.boolean && n.across.keepsBoolean(),
+	}
+	if n.across.rate {
+		out.times = withoutFirst(in.times)
+		difference(results, results[:len(out.times)], out.boolean)
+		results = results[:len(out.times)]
+	}
+	out.read = func(_ int, dst []float64) error {
+		copy(dst, results)
+		return nil
+	}
+	return out, nil
+}
+
+// accumulate goes through the columns one by one; twice for std and var.
+func (m acrossMethod) accumulate(in *columns, results []float64) error {
+	values := make([]float64, len(results))
+	if m.base == acrossMin || m.base == acrossMax {
+		for i := range results {
+			results[i] = nan
+		}
+		for j := range in.series {
+			if err := in.read(j, values); err != nil {
+				return err
+			}
+			m.best(results, values)
+		}
+		return nil
+	}
+	counts := make([]float64, len(results))
+	for j := range in.series {
+		if err := in.read(j, values); err != nil {
+			return err
+		}
+		addUp(results, counts, values)
+	}
+	switch m.base {
+	case acrossSum:
+		return nil
+	case acrossCount:
+		copy(results, counts)
+		return nil
+	}
+	for i, n := range counts {
+		results[i] /= n // 0/0 is NaN
+	}
+	if !m.squares() {
+		return nil
+	}
+	squares := make([]float64, len(results))
+	for j := range in.series {
+		if err := in.read(j, values); err != nil {
+			return err
+		}
+		for i, v := range values {
+			if v == v {
+				d := v - results[i]
+				squares[i] += float64(d * d)
+			}
+		}
+	}
+	for i, n := range counts {
+		results[i] = m.spread(squares[i], n)
+	}
+	return nil
+}
+
+// addUp adds values to sums and counts them, row by row, NaN left out.
+func addUp(sums, counts, values []float64) {
+	sums, counts = sums[:len(values)], counts[:len(values)]
+	for i, v := range values {
+		if v == v {
+			sums[i] += v
+			counts[i]++
+		}
+	}
+}
+
+// best replaces the results that a value is less than, or greater than; any value replaces NaN, which replaces none.
+func (m acrossMethod) best(results, values []float64) {
+	results = results[:len(values)]
+	if m.base == acrossMin {
+		for i, v := range values {
+			if !(results[i] <= v) && v == v {
+				results[i] = v
+			}
+		}
+		return
+	}
+	for i, v := range values {
+		if !(results[i] >= v) && v == v {
+			results[i] = v
+		}
+	}
+}

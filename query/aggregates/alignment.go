@@ -1,0 +1,165 @@
+package aggregates
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gnocco/carbonara"
+)
+
+// Series is the aggregates of one metric, in order of time.
+type Series struct {
+	Reference int                   // index into the operation's References: through which the metric was found
+	Starts    []carbonara.Timestamp // may be shared with other series
+	Values    []float64             // len(Starts)
+	Found     int                   // in Table.Combined: the number of the metric that it is of; -1: of several
+}
+
+// Table is the series of one granularity. It is only read.
+type Table struct {
+	Granularity time.Duration
+	Series      []Series
+	Combined    [][]Series // of an Exact operation, instead: of each of its Combinations
+}
+
+// Options say how series are aligned, and on what they are computed.
+type Options struct {
+	Resampler carbonara.Resampler // of resamples and medians; nil: the CPU's
+
+	Fill          Fill
+	NeededOverlap float64 // percent of the timestamps that all series have; counts only without Fill
+	HasFrom       bool    // the request has a start: without it, and without Fill, the series begin where all are present
+	HasTo         bool    // the request has a stop: likewise at their end
+}
+
+// grid is a table's series on the same timestamps.
+type grid struct {
+	table *Table
+	fill  Fill
+	times []carbonara.Timestamp
+}
+
+// align finds the timestamps that any series has, and cuts them to where the series overlap if that is asked for.
+func align(ctx context.Context, table *Table, options *Options) (*grid, error) {
+	g := &grid{table: table, fill: options.Fill, times: union(table.Series)}
+	if options.Fill.mode != fillNone {
+		return g, nil
+	}
+	overlap, err := g.overlap(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(overlap) == 0 && options.NeededOverlap > 0 {
+		return nil, &UnaggregableError{"No overlap"}
+	}
+	if len(g.times) == 0 {
+		return g, nil
+	}
+	from, to := 0, len(g.times)
+	if len(overlap) > 0 {
+		if !options.HasTo {
+			to = overlap[len(overlap)-1] + 1
+		}
+		if !options.HasFrom {
+			from = overlap[0]
+		}
+	}
+	g.times = g.times[from:to]
+	if percent := float64(len(overlap)) * 100 / float64(len(g.times)); percent < options.NeededOverlap {
+		return nil, &UnaggregableError{fmt.Sprintf("Less than %f%% of datapoints overlap in this timespan (%.2f%%)", options.NeededOverlap, percent)}
+	}
+	return g, nil
+}
+
+// union merges the timestamps of all series. It may return those of one of them.
+func union(series []Series) []carbonara.Timestamp {
+	switch len(series) {
+	case 0:
+		return nil
+	case 1:
+		return series[0].Starts
+	}
+	half := len(series) / 2
+	a, b := union(series[:half]), union(series[half:])
+	if len(b) == 0 || same(a, b) {
+		return a
+	}
+	if len(a) == 0 {
+		return b
+	}
+	merged := make([]carbonara.Timestamp, 0, max(len(a), len(b))+min(len(a), len(b))/8)
+	for len(a) > 0 && len(b) > 0 {
+		next := min(a[0], b[0])
+		if a[0] == next {
+			a = a[1:]
+		}
+		if b[0] == next {
+			b = b[1:]
+		}
+		merged = append(merged, next)
+	}
+	return append(append(merged, a...), b...)
+}
+
+// same reports whether two lists of timestamps are equal; often they are one.
+func same(a, b []carbonara.Timestamp) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+}
+
+// overlap returns the rows in which no series is NaN.
+func (g *grid) overlap(ctx context.Context) ([]int, error) {
+	missing := make([]bool, len(g.times))
+	values := make([]float64, len(g.times))
+	for i := range g.table.Series {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		g.read(i, values)
+		for row, v := range values {
+			if v != v {
+				missing[row] = true
+			}
+		}
+	}
+	var rows []int
+	for row, is := range missing {
+		if !is {
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// read writes series i into dst, of one value for each timestamp.
+func (g *grid) read(i int, dst []float64) {
+	if len(dst) == 0 {
+		return
+	}
+	s := &g.table.Series[i]
+	from, _ := slices.BinarySearch(s.Starts, g.times[0])
+	to, found := slices.BinarySearch(s.Starts, g.times[len(g.times)-1])
+	if found {
+		to++
+	}
+	starts, values := s.Starts[from:to], s.Values[from:to]
+	if len(starts) == len(dst) {
+		copy(dst, values) // the grid's timestamps are a superset
+	} else {
+		missing := g.fill.missing()
+		at := 0
+		for row, t := range g.times {
+			if at < len(starts) && starts[at] == t {
+				dst[row] = values[at]
+				at++
+			} else {
+				dst[row] = missing
+			}
+		}
+	}
+	g.fill.apply(dst)
+}
+
+var nan = math.NaN()

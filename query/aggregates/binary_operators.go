@@ -1,0 +1,142 @@
+package aggregates
+
+import (
+	"slices"
+)
+
+// first writes column j of an operand, or the only one that there is, into dst; the same number throughout for a
+// number.
+func (o *operand) first(j int, dst []float64) error {
+	if o.columns != nil {
+		return o.columns.read(min(j, len(o.columns.series)-1), dst)
+	}
+	for i := range dst {
+		dst[i] = o.number
+	}
+	return nil
+}
+
+// next applies an operator to the values in dst and those of column j of an operand.
+func (e *evaluator) next(o *operand, j int, dst []float64, apply func(a, b float64) float64) error {
+	if o.columns == nil {
+		for i, v := range dst {
+			dst[i] = apply(v, o.number)
+		}
+		return nil
+	}
+	values := e.take(len(dst))
+	defer e.release(values)
+	if err := o.first(j, values); err != nil {
+		return err
+	}
+	for i, v := range dst {
+		dst[i] = apply(v, values[i])
+	}
+	return nil
+}
+
+// shape finds the columns that an operation of these operands gives, but not how they are read; nil if all are
+// numbers. Lists of series have to be of the same length, but for those of one.
+func (e *evaluator) shape(n *node, operands ...operand) (*columns, error) {
+	var out *columns
+	count := 0
+	for i, o := range operands {
+		if o.columns == nil {
+			continue
+		}
+		count++
+		if out == nil {
+			copied := *o.columns
+			out = &copied
+			continue
+		}
+		if out.granularity != o.columns.granularity || !slices.Equal(out.times, o.columns.times) {
+			return nil, fail("Can't compute timeseries with different granularity %s <> %s", e.operation.text(n.operands[0]), e.operation.text(n.operands[i]))
+		}
+		out.aggregated = out.aggregated || o.columns.aggregated
+		switch a, b := len(out.series), len(o.columns.series); {
+		case a == b:
+		case a == 1 || b == 0:
+			out.series = o.columns.series
+		case a == 0 || b == 1:
+		default:
+			return nil, fail("Can't compute %d timeseries with %d: %s <> %s", a, b, e.operation.text(n.operands[0]), e.operation.text(n.operands[i]))
+		}
+	}
+	// Between series the result belongs to no metric, unless one of clip's bounds is a number.
+	if out != nil && count > 1 && count == len(operands) {
+		out.aggregated = true
+	}
+	return out, nil
+}
+
+func (e *evaluator) operands(n *node) ([]operand, error) {
+	var all []operand
+	for _, o := range n.operands {
+		in, err := e.evaluate(o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, in)
+	}
+	return all, nil
+}
+
+func (e *evaluator) binary(n *node) (operand, error) {
+	in, err := e.operands(n)
+	if err != nil {
+		return operand{}, err
+	}
+	out, err := e.shape(n, in...)
+	if err != nil {
+		return operand{}, err
+	}
+	apply, boolean := n.binary.apply, n.binary.boolean
+	if n.binary.logical != nil && in[0].isBoolean() && in[1].isBoolean() {
+		apply, boolean = n.binary.logical, true
+	}
+	if out == nil {
+		return operand{number: apply(in[0].number, in[1].number), boolean: boolean}, nil
+	}
+	out.boolean = boolean
+	out.read = func(j int, dst []float64) error {
+		if err := in[0].first(j, dst); err != nil {
+			return err
+		}
+		return e.next(&in[1], j, dst, apply)
+	}
+	return operand{columns: out}, nil
+}
+
+// clip raises values to the first bound, then lowers them to the second, if there is one.
+func (e *evaluator) clip(n *node) (operand, error) {
+	in, err := e.operands(n)
+	if err != nil {
+		return operand{}, err
+	}
+	out, err := e.shape(n, in...)
+	if err != nil {
+		return operand{}, err
+	}
+	if out == nil {
+		v := clipMin(in[0].number, in[1].number)
+		if len(in) > 2 {
+			v = clipMax(v, in[2].number)
+		}
+		return operand{number: v}, nil
+	}
+	if len(in) == 2 {
+		out.aggregated = in[0].columns != nil && in[0].columns.aggregated || in[1].columns != nil && in[1].columns.aggregated
+	}
+	out.boolean = false
+	out.read = func(j int, dst []float64) error {
+		if err := in[0].first(j, dst); err != nil {
+			return err
+		}
+		if err := e.next(&in[1], j, dst, clipMin); err != nil || len(in) == 2 {
+			return err
+		}
+		return e.next(&in[2], j, dst, clipMax)
+	}
+	return operand{columns: out}, nil
+}

@@ -1,0 +1,261 @@
+package aggregates
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gnocco/carbonara"
+)
+
+// Result is what an operation gives: columns on the same timestamps, computed when they are read.
+type Result struct {
+	Granularity time.Duration         // 0 if a Grouping of no fixed width was resampled to
+	Times       []carbonara.Timestamp // may be shared with the table
+	Aggregated  bool                  // only the first column counts, and belongs to no metric
+	drop        bool
+	columns     *columns
+}
+
+// Columns returns how many columns there are.
+func (r *Result) Columns() int {
+	if r.Aggregated {
+		return min(1, len(r.columns.series))
+	}
+	return len(r.columns.series)
+}
+
+// Series returns which of the table's series column j was made of; -1 where Aggregated.
+func (r *Result) Series(j int) int {
+	if r.Aggregated {
+		return -1
+	}
+	return r.columns.series[j]
+}
+
+// Column writes column j into dst, growing it if need be, and returns it: a value for each of Times. It is not for
+// several goroutines at once.
+func (r *Result) Column(j int, dst []float64) ([]float64, error) {
+	dst = slices.Grow(dst[:0], len(r.Times))[:len(r.Times)]
+	return dst, r.columns.read(j, dst)
+}
+
+// Shows reports whether a row of this value belongs into the answer.
+func (r *Result) Shows(v float64) bool { return !r.drop || v-v == 0 }
+
+// columns are the series that a node gives.
+type columns struct {
+	granularity time.Duration
+	times       []carbonara.Timestamp
+	series      []int // which of the table's series each column is made of; -1: of several
+	boolean     bool
+	aggregated  bool
+	read        func(j int, dst []float64) error // len(dst) == len(times)
+}
+
+// operand is what a node gives: columns, or a number.
+type operand struct {
+	columns *columns // nil: a number
+	number  float64
+	boolean bool
+}
+
+// Evaluate computes the operation on the series of one granularity, all of which are series of its References. The
+// table has to stay as it is while the result is in use. The error is an *UnaggregableError, or that of ctx, which
+// also ends the reading of columns.
+func Evaluate(ctx context.Context, operation *Operation, table *Table, options *Options) (*Result, error) {
+	e := &evaluator{ctx: ctx, operation: operation, table: table, options: options, resampler: options.Resampler}
+	if e.resampler == nil {
+		e.resampler = carbonara.NewCPUResampler(1)
+	}
+	if len(operation.Combinations) == 0 {
+		var err error
+		if e.grid, err = align(ctx, table, options); err != nil {
+			return nil, err
+		}
+	}
+	out, err := e.columns(operation.root)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Granularity: out.granularity, Times: out.times, Aggregated: out.aggregated, drop: options.Fill.Drops(), columns: out}, nil
+}
+
+type evaluator struct {
+	ctx       context.Context // of this evaluation and of the reading of its result
+	operation *Operation
+	table     *Table
+	options   *Options
+	resampler carbonara.Resampler
+	grid      *grid       // of the table's series; nil if combinations take their place
+	free      [][]float64 // columns that nobody uses at the moment
+}
+
+// take returns a column of so many rows, of whatever content, until release.
+func (e *evaluator) take(rows int) []float64 {
+	if last := len(e.free) - 1; last >= 0 {
+		values := e.free[last]
+		e.free = e.free[:last]
+		return slices.Grow(values[:0], rows)[:rows]
+	}
+	return make([]float64, rows)
+}
+
+func (e *evaluator) release(values []float64) { e.free = append(e.free, values) }
+
+func fail(format string, args ...any) error { return &UnaggregableError{fmt.Sprintf(format, args...)} }
+
+// columns evaluates a node that has to give columns.
+func (e *evaluator) columns(n *node) (*columns, error) {
+	out, err := e.evaluate(n)
+	if err != nil {
+		return nil, err
+	}
+	if out.columns == nil {
+		return nil, fail("%s gives a number, not series", e.operation.text(n))
+	}
+	return out.columns, nil
+}
+
+func (e *evaluator) evaluate(n *node) (operand, error) {
+	var out *columns
+	var err error
+	switch n.kind {
+	case kindNumber:
+		return operand{number: n.number}, nil
+	case kindUnary:
+		return e.unary(n)
+	case kindBinary:
+		return e.binary(n)
+	case kindClip:
+		return e.clip(n)
+	case kindMetric:
+		out = e.metric(n)
+	case kindAggregate:
+		out, err = e.aggregate(n)
+	case kindRolling:
+		out, err = e.rolling(n)
+	case kindResample:
+		out, err = e.resample(n)
+	case kindRateOfChange:
+		out, err = e.rateOfChange(n)
+	case kindCombined:
+		out, err = e.combined(n)
+	case kindRateOfChangeSec:
+		out, err = e.rateOfChangeSec(n)
+	default:
+		panic(fmt.Sprintf("aggregates: kind %d", n.kind))
+	}
+	return operand{columns: out}, err
+}
+
+// metric gives the series that were found through one of the node's references.
+func (e *evaluator) metric(n *node) *columns {
+	wanted := make([]bool, len(e.operation.References))
+	for _, i := range n.references {
+		wanted[i] = true
+	}
+	out := &columns{granularity: e.grid.table.Granularity, times: e.grid.times}
+	for i := range e.grid.table.Series {
+		if wanted[e.grid.table.Series[i].Reference] {
+			out.series = append(out.series, i)
+		}
+	}
+	out.read = func(j int, dst []float64) error {
+		e.grid.read(out.series[j], dst)
+		return e.ctx.Err()
+	}
+	return out
+}
+
+func (e *evaluator) unary(n *node) (operand, error) {
+	in, err := e.evaluate(n.operands[0])
+	if err != nil {
+		return in, err
+	}
+	boolean := in.isBoolean() && (n.name == "abs" || n.name == "absolute")
+	if in.columns == nil {
+		return operand{number: n.unary(in.number), boolean: boolean}, nil
+	}
+	out := *in.columns
+	out.boolean = boolean
+	out.read = func(j int, dst []float64) error {
+		if err := in.columns.read(j, dst); err != nil {
+			return err
+		}
+		for i, v := range dst {
+			dst[i] = n.unary(v)
+		}
+		return nil
+	}
+	return operand{columns: &out}, nil
+}
+
+func (o *operand) isBoolean() bool {
+	if o.columns != nil {
+		return o.columns.boolean
+	}
+	return o.boolean
+}
+
+// rateOfChange gives the differences of consecutive values.
+func (e *evaluator) rateOfChange(n *node) (*columns, error) {
+	in, err := e.columns(n.operands[0])
+	if err != nil {
+		return nil, err
+	}
+	out := *in
+	out.times = withoutFirst(in.times)
+	out.read = func(j int, dst []float64) error {
+		values := e.take(len(in.times))
+		defer e.release(values)
+		if err := in.read(j, values); err != nil {
+			return err
+		}
+		difference(values, dst, in.boolean)
+		return nil
+	}
+	return &out, nil
+}
+
+func withoutFirst(times []carbonara.Timestamp) []carbonara.Timestamp {
+	return times[min(1, len(times)):]
+}
+
+// difference writes the differences of consecutive values into dst, which may be values itself; of booleans, whether
+// they differ.
+func difference(values, dst []float64, boolean bool) {
+	for i := range dst {
+		if boolean {
+			dst[i] = truth(values[i] != values[i+1])
+		} else {
+			dst[i] = values[i+1] - values[i]
+		}
+	}
+}
+
+// rateOfChangeSec gives the differences of consecutive values by the seconds between them; NaN for the first.
+func (e *evaluator) rateOfChangeSec(n *node) (*columns, error) {
+	in, err := e.columns(n.operands[0])
+	if err != nil {
+		return nil, err
+	}
+	out := *in
+	out.boolean = false
+	out.read = func(j int, dst []float64) error {
+		if err := in.read(j, dst); err != nil {
+			return err
+		}
+		previous := nan
+		for i, v := range dst {
+			dst[i] = nan
+			if i > 0 {
+				dst[i] = (v - previous) / (float64(in.times[i]-in.times[i-1]) / float64(time.Second))
+			}
+			previous = v
+		}
+		return nil
+	}
+	return &out, nil
+}

@@ -1,0 +1,116 @@
+package aggregates
+
+import (
+	"slices"
+
+	"gnocco/carbonara"
+)
+
+// batchValues is how many values a batch for a device holds at most: 64 MiB with their times.
+const batchValues = 4 << 20
+
+// resample aggregates the rows of each group anew. Columns are read one by one, and so they are resampled on the CPU,
+// where one fits the caches; if a device is faster, as many at a time as fit a batch.
+func (e *evaluator) resample(n *node) (*columns, error) {
+	in, err := e.columns(n.operands[0])
+	if err != nil {
+		return nil, err
+	}
+	out := *in
+	out.granularity, out.times, out.boolean = n.width, regroupedTimes(n, in.times), false
+	r := &resampling{in: in, method: n.method, atOnce: 1, resampler: e.resampler}
+	r.groups.Set(in.times, n.grouping.Group)
+	r.plan = r.groups.Plan(n.method)
+	if most := min(len(in.series), batchValues/max(1, len(in.times))); most > 1 {
+		if carbonara.Accelerates(e.resampler, r.plan, most*len(in.times), most*len(r.groups.Numbers)) {
+			r.atOnce, r.allocator = most, e.resampler
+		} else {
+			r.resampler = carbonara.NewCPUResampler(1)
+		}
+	}
+	out.read = func(j int, dst []float64) error { return r.read(e, j, dst) }
+	return &out, nil
+}
+
+// resampling is a resample whose columns are being read.
+type resampling struct {
+	in        *columns
+	method    carbonara.Method
+	plan      *carbonara.Plan
+	groups    Regrouping
+	atOnce    int // columns
+	resampler carbonara.Resampler
+	allocator carbonara.Resampler // of a batch's memory; nil: Go's
+	from, to  int                 // columns that the result holds
+	batch     carbonara.Batch
+	result    carbonara.Result
+	starts    []carbonara.Timestamp
+}
+
+// read writes column j into dst.
+func (r *resampling) read(e *evaluator, j int, dst []float64) error {
+	if j < r.from || j >= r.to {
+		if err := r.fill(e, j-j%r.atOnce); err != nil {
+			return err
+		}
+	}
+	var values []float64
+	r.starts, values = r.result.Groups(j-r.from, 0).Aggregate(r.method, r.starts[:0], dst[:0])
+	if len(values) != len(dst) {
+		panic("aggregates: a resampled column has other rows than its neighbours")
+	}
+	return nil
+}
+
+// fill resamples as many columns as go together, from one on.
+func (r *resampling) fill(e *evaluator, from int) error {
+	r.from, r.to = from, from
+	rows, to := len(r.in.times), min(from+r.atOnce, len(r.in.series))
+	b := &r.batch
+	if r.allocator == nil { // a column, whose times are those of all
+		b.Timestamps, b.Values, b.Series = r.groups.Times, slices.Grow(b.Values[:0], rows)[:rows], b.Series[:0]
+	} else {
+		defer b.Release() // unlike the result, which may be read again
+		b.Reset(r.allocator)
+		b.Grow((to - from) * rows)
+		b.Values = b.Values[:(to-from)*rows]
+		for range to - from {
+			b.Timestamps = append(b.Timestamps, r.groups.Times...)
+		}
+	}
+	for j := from; j < to; j++ {
+		s := carbonara.Series{Plan: r.plan, From: (j - from) * rows, To: (j - from + 1) * rows}
+		if err := r.in.read(j, b.Values[s.From:s.To]); err != nil {
+			return err
+		}
+		b.Series = append(b.Series, s)
+	}
+	if err := r.resampler.Resample(e.ctx, b, &r.result); err != nil {
+		return err
+	}
+	r.to = to
+	return nil
+}
+
+// regroupedTimes returns the starts of the groups that have an aggregate: which ones depends on the rows alone, not on
+// their values. A rate needs a row before, std two rows.
+func regroupedTimes(n *node, times []carbonara.Timestamp) []carbonara.Timestamp {
+	least := 1
+	if n.method.Base() == carbonara.Std {
+		least = 2
+	}
+	if n.method.IsRate() {
+		times = withoutFirst(times)
+	}
+	var starts []carbonara.Timestamp
+	for i := 0; i < len(times); {
+		number, first := n.grouping.Group(times[i]), i
+		for i < len(times) && n.grouping.Group(times[i]) == number {
+			i++
+		}
+		if i-first >= least {
+			starts = append(starts, n.grouping.Start(number))
+		}
+	}
+	return starts
+}

@@ -1,0 +1,33 @@
+package query
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// Archives are the stored aggregates of all metrics, whichever process holds them. A nil Staleness asks for fresh
+// answers.
+type Archives interface {
+	GroupReader
+
+	// Prefetch asks the processes that hold these metrics for all reads at once, and returns a reader that answers them
+	// from memory. Reads that this process can answer itself are left to Groups.
+	Prefetch(ctx context.Context, reads []model.Read, staleness *Staleness) (GroupReader, error)
+
+	// Refresh returns once everything accepted for these metrics before the call is visible to Groups.
+	Refresh(ctx context.Context, metrics []uuid.UUID) error
+
+	// Sizes returns the bytes that each metric takes, in the order of the metrics.
+	Sizes(ctx context.Context, metrics []uuid.UUID, staleness *Staleness) ([]model.ArchiveSize, error)
+}
+
+// GroupReader reads the groups of a metric. It is for several goroutines at once.
+type GroupReader interface {
+	// Groups sets dst to the groups that read asks for, without those that the archive policy no longer keeps. A metric
+	// without measures has no groups: that is no error.
+	Groups(ctx context.Context, read model.Read, staleness *Staleness, dst *carbonara.Groups) error
+}

@@ -1,0 +1,45 @@
+package query
+
+import "sync"
+
+// Arena lends memory for the aggregates of one request, which are many and all forgotten at its end: without it,
+// collecting them costs as much as reading them. It is for several goroutines at once. The zero value is ready;
+// nil lends memory of Go's own.
+type Arena struct {
+	mu     sync.Mutex
+	chunk  []float64 // what is left of the last one
+	chunks []*arenaChunk
+}
+
+// arenaChunk is 512 KiB.
+type arenaChunk [64 << 10]float64
+
+var arenaChunks = sync.Pool{New: func() any { return new(arenaChunk) }}
+
+// take returns memory for n values, whatever they are, which is valid until Release.
+func (a *Arena) take(n int) []float64 {
+	if a == nil || n > len(arenaChunk{}) {
+		return make([]float64, n)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n > len(a.chunk) {
+		chunk := arenaChunks.Get().(*arenaChunk)
+		a.chunks = append(a.chunks, chunk)
+		a.chunk = chunk[:]
+	}
+	taken := a.chunk[:n:n]
+	a.chunk = a.chunk[n:]
+	return taken
+}
+
+// Release takes all memory back: nobody may use it any more. An Arena that is nil has nothing to release.
+func (a *Arena) Release() {
+	if a == nil {
+		return
+	}
+	for _, chunk := range a.chunks {
+		arenaChunks.Put(chunk)
+	}
+	a.chunk, a.chunks = nil, nil
+}

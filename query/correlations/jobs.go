@@ -1,0 +1,256 @@
+package correlations
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+
+	"gnocco/correlate"
+	"gnocco/model"
+	"gnocco/query"
+)
+
+// Job is a request on its way, and then its result. Jobs live in the memory of this process only.
+type Job struct {
+	*Request
+	ID       uuid.UUID
+	owner    string
+	Groups   int          // rows of every column
+	rowsDone atomic.Int64 // of groups, handed to the computation
+	cancel   context.CancelFunc
+	done     chan struct{} // closed at the end
+
+	mu        sync.Mutex
+	state     string
+	err       string           // why it failed
+	pairs     []correlate.Pair // strongest first
+	constant  []int            // metrics without coefficients
+	truncated bool             // there were more pairs than are kept
+	weakest   float64          // least strength of a kept pair, if truncated
+}
+
+// States of a job.
+const (
+	Queued  = "queued"
+	Running = "running"
+	Done    = "done"
+	Failed  = "failed"
+)
+
+// maxUnfinished jobs hold values in memory; one of them is computed at a time, on all cores.
+const maxUnfinished = 4
+
+// Jobs are the jobs of this process.
+type Jobs struct {
+	Options
+	reader *query.Reader
+	turn   chan struct{} // held by the job that is computed
+
+	mu         sync.Mutex
+	jobs       map[uuid.UUID]*Job
+	order      []uuid.UUID // oldest first
+	unfinished int
+}
+
+// New returns no jobs yet. What they correlate comes from reader.
+func New(reader *query.Reader, options Options) *Jobs {
+	options.EnsureDefaults()
+	return &Jobs{Options: options, reader: reader, turn: make(chan struct{}, 1), jobs: make(map[uuid.UUID]*Job)}
+}
+
+// reserve makes room for one more job, which release or run gives back.
+func (c *Jobs) reserve() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unfinished >= maxUnfinished {
+		return ErrBusy
+	}
+	c.unfinished++
+	return nil
+}
+
+func (c *Jobs) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unfinished--
+}
+
+// Start reads the metrics' aggregates while the caller waits, and correlates them in the background. It fails with
+// ErrBusy, a *TooManyValuesError, or the error of the read.
+func (c *Jobs) Start(ctx context.Context, request *Request, owner string) (*Job, error) {
+	if err := c.reserve(); err != nil {
+		return nil, err
+	}
+	values, err := c.read(ctx, request)
+	if err != nil {
+		c.release()
+		return nil, err
+	}
+	job := &Job{Request: request, ID: uuid.New(), owner: owner, Groups: len(values[0]), done: make(chan struct{}), state: Queued}
+	c.start(job, values)
+	return job, nil
+}
+
+// start runs a job in the background, on values that become its own, and keeps it.
+func (c *Jobs) start(job *Job, values correlate.Values) {
+	// It outlives the request, and reads no store: the process may end at any time.
+	ctx, cancel := context.WithCancel(context.Background())
+	job.cancel = cancel
+	c.mu.Lock()
+	c.jobs[job.ID] = job
+	c.order = append(c.order, job.ID)
+	for len(c.order) > c.MaxJobs+maxUnfinished {
+		oldest := slices.IndexFunc(c.order, func(id uuid.UUID) bool { return c.jobs[id].finished() })
+		if oldest < 0 {
+			break
+		}
+		delete(c.jobs, c.order[oldest])
+		c.order = slices.Delete(c.order, oldest, oldest+1)
+	}
+	c.mu.Unlock()
+	go func() {
+		defer close(job.done)
+		defer cancel()
+		defer c.release()
+		select {
+		case c.turn <- struct{}{}:
+			defer func() { <-c.turn }()
+			job.compute(ctx, values, &c.Options)
+		case <-ctx.Done():
+			job.finish(ctx.Err())
+		}
+	}()
+}
+
+// Find returns a job of an owner.
+func (c *Jobs) Find(id, owner string) (*Job, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if parsed, err := uuid.Parse(id); err == nil {
+		if job := c.jobs[parsed]; job != nil && job.owner == owner {
+			return job, nil
+		}
+	}
+	return nil, model.NotFound(model.NounCorrelation, id)
+}
+
+// Remove ends a job and forgets it.
+func (c *Jobs) Remove(job *Job) {
+	job.cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.jobs, job.ID)
+	c.order = slices.DeleteFunc(c.order, func(id uuid.UUID) bool { return id == job.ID })
+}
+
+func (j *Job) finished() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Done returns a channel that is closed when the job ends.
+func (j *Job) Done() <-chan struct{} { return j.done }
+
+// compute fills in the result.
+func (j *Job) compute(ctx context.Context, values correlate.Values, o *Options) {
+	j.mu.Lock()
+	j.state = Running
+	j.mu.Unlock()
+	var pairs []correlate.Pair
+	selection := j.Selection
+	if selection.Top == 0 || selection.Top > o.MaxPairs {
+		selection.Top = o.MaxPairs
+	}
+	engine := o.Engine
+	if j.Ranks {
+		engine = correlate.Spearman{}
+	}
+	options := correlate.Options{MaxLag: min(j.Lag, max(0, j.Groups-1)), MinOverlap: max(2, int(math.Ceil(j.Overlap*float64(j.Groups)/100)))}
+	// Sums of pairs, with gaps and lags, beside the values.
+	options.MemoryBytes = max(1<<30, int64(o.MaxValues)*32)
+	result, err := engine.Correlate(ctx, counted{values, j}, options, selection, func(p correlate.Pair) error {
+		pairs = append(pairs, p)
+		return nil
+	})
+	kept := len(pairs)
+	j.mu.Lock()
+	j.pairs, j.constant = pairs, result.Constant
+	if j.truncated = j.Selection.TopPerColumn == 0 && result.Eligible > int64(kept) || len(pairs) == o.MaxPairs; j.truncated && kept > 0 {
+		j.weakest = pairs[kept-1].Strength()
+	}
+	j.mu.Unlock()
+	j.finish(err)
+}
+
+func (j *Job) finish(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.state = Done
+	if err != nil {
+		j.state, j.err = Failed, err.Error()
+		if errors.Is(err, context.Canceled) {
+			j.err = "cancelled"
+		}
+	}
+}
+
+// progress is from 0 to 1. Where rows are read several times, the last pass counts.
+func (j *Job) progress() float64 {
+	if j.Groups == 0 {
+		return 1
+	}
+	return min(1, float64(j.rowsDone.Load())/float64(j.Groups))
+}
+
+// counted counts the rows that are read from values.
+type counted struct {
+	correlate.Values
+	job *Job
+}
+
+// Read implements correlate.Source.
+func (c counted) Read(ctx context.Context, add func([][]float64) error) error {
+	c.job.rowsDone.Store(0)
+	return c.Values.Read(ctx, func(columns [][]float64) error {
+		err := add(columns)
+		c.job.rowsDone.Add(int64(len(columns[0])))
+		return err
+	})
+}
+
+// Metric returns the metric of a column.
+func (j *Job) Metric(column int) *model.Metric { return j.Metrics[column] }
+
+// Result is what a job has come to.
+type Result struct {
+	State     string
+	Error     string           // why it failed
+	Progress  float64          // from 0 to 1
+	Pairs     []correlate.Pair // strongest first; of a job that is done
+	Constant  []int            // columns without coefficients
+	Truncated bool             // there were more pairs than are kept
+	weakest   float64
+}
+
+// Result returns what the job has come to so far. Once it is done nothing changes any more.
+func (j *Job) Result() Result {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	result := Result{State: j.state, Error: j.err, Progress: j.progress()}
+	if j.state == Done {
+		result.Pairs, result.Constant, result.Truncated, result.weakest = j.pairs, j.constant, j.truncated, j.weakest
+	}
+	return result
+}
+
+// Least returns the strength below which the result lacks pairs.
+func (j *Job) Least() float64 { return max(j.Selection.MinAbs, j.Result().weakest) }

@@ -1,0 +1,57 @@
+package correlations
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"gnocco/correlate"
+)
+
+// Options limit what one request may take.
+type Options struct {
+	MaxMetrics int // 0: 2000
+	MaxValues  int // metrics x groups, 8 bytes each; 0: 20 million
+	MaxPairs   int // strongest pairs kept of a result; 0: 100,000
+	MaxJobs    int // finished ones kept in memory, the oldest goes first; 0: 32
+	// Engine correlates by Pearson; nil for the CPU's. Its maker closes it.
+	Engine correlate.Engine
+
+	Wait time.Duration // how long a request waits for its result before it is told to come back; 0: 1 s
+}
+
+// EnsureDefaults fills in what was left zero.
+func (o *Options) EnsureDefaults() {
+	if o.MaxMetrics == 0 {
+		o.MaxMetrics = 2000
+	}
+	if o.MaxValues == 0 {
+		o.MaxValues = 20_000_000
+	}
+	if o.MaxPairs == 0 {
+		o.MaxPairs = 100_000
+	}
+	if o.MaxJobs == 0 {
+		o.MaxJobs = 32
+	}
+	if o.Engine == nil {
+		o.Engine = correlate.CPU{}
+	}
+	if o.Wait == 0 {
+		o.Wait = time.Second
+	}
+}
+
+// Validate reports every fault of o at once.
+func (o *Options) Validate() error {
+	var faults []error
+	for _, limit := range []struct {
+		name  string
+		value int
+	}{{"MaxMetrics", o.MaxMetrics}, {"MaxValues", o.MaxValues}, {"MaxPairs", o.MaxPairs}, {"MaxJobs", o.MaxJobs}, {"Wait", int(o.Wait)}} {
+		if limit.value < 0 {
+			faults = append(faults, fmt.Errorf("correlations: %s is negative", limit.name))
+		}
+	}
+	return errors.Join(faults...)
+}

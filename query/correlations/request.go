@@ -1,0 +1,39 @@
+package correlations
+
+import (
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/correlate"
+	"gnocco/model"
+	"gnocco/query"
+)
+
+// Request is a request to correlate metrics.
+type Request struct {
+	Metrics     []*model.Metric // ordered by ID, each once
+	Method      carbonara.Method
+	Aggregation string        // name of the method
+	Granularity time.Duration // 0 until ChooseGranularity
+	From, To    carbonara.Timestamp
+	Overlap     float64 // percent of the groups that a pair has to share
+	Lag         int     // groups
+	Ranks       bool    // Spearman
+	Selection   correlate.Selection
+	Staleness   *query.Staleness // how old the values may be; nil: fresh
+}
+
+// ChooseGranularity takes the finest granularity that all metrics have in common, unless the request asks for one, and
+// makes sure that all have it and the aggregation method.
+func (q *Request) ChooseGranularity() error {
+	operands := make([]query.Operand, len(q.Metrics))
+	for i, metric := range q.Metrics {
+		operands[i] = query.Operand{Metric: metric, Aggregation: q.Aggregation}
+	}
+	granularities, err := query.CommonGranularities(operands, q.Granularity)
+	if err != nil {
+		return err
+	}
+	q.Granularity = granularities[len(granularities)-1]
+	return nil
+}

@@ -1,0 +1,61 @@
+package query
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// An ArgumentError says that one argument of a request is invalid, and why. It is a model.ErrInvalid.
+type ArgumentError struct {
+	Argument string
+	Reason   string // a sentence for the client
+}
+
+// Error implements error.
+func (e *ArgumentError) Error() string { return "query: " + e.Argument + ": " + e.Reason }
+
+// Unwrap returns model.ErrInvalid.
+func (e *ArgumentError) Unwrap() error { return model.ErrInvalid }
+
+// A PredicateError says what is wrong with a condition. It is a model.ErrInvalid.
+type PredicateError struct {
+	Path   []any // strings and ints; none for the condition as a whole
+	Reason string
+}
+
+// Error implements error.
+func (e *PredicateError) Error() string { return "query: " + e.Reason }
+
+// Unwrap returns model.ErrInvalid.
+func (e *PredicateError) Unwrap() error { return model.ErrInvalid }
+
+// An UnaggregableError says why metrics do not go together. It is a model.ErrInvalid.
+type UnaggregableError struct {
+	Reason      string
+	Metrics     [][2]string   // name, or what it was looked up by, and aggregation
+	Granularity time.Duration // that the metrics lack; 0 if that is not the reason
+}
+
+// Error implements error.
+func (e *UnaggregableError) Error() string { return "query: " + e.Reason }
+
+// Unwrap returns model.ErrInvalid.
+func (e *UnaggregableError) Unwrap() error { return model.ErrInvalid }
+
+// An UnknownAggregationError says that a metric's archive policy lacks an aggregation method. It is a
+// model.ErrNotFound.
+type UnknownAggregationError struct {
+	Metric      uuid.UUID
+	Aggregation string
+}
+
+// Error implements error.
+func (e *UnknownAggregationError) Error() string {
+	return "query: metric " + e.Metric.String() + " has no aggregation " + e.Aggregation
+}
+
+// Unwrap returns model.ErrNotFound.
+func (e *UnknownAggregationError) Unwrap() error { return model.ErrNotFound }

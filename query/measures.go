@@ -1,0 +1,161 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/model"
+	"gnocco/query/aggregates"
+)
+
+// MetricRead is a request for the aggregates of one metric.
+type MetricRead struct {
+	Metric        *model.Metric
+	Method        carbonara.Method
+	From, To      carbonara.Timestamp // To is exclusive
+	Granularities []time.Duration     // coarsest first
+	Resample      Grouping            // nil: as stored
+	Exact         bool                // resample from stored columns, not from aggregates
+	Where         *Condition          // on values, without Resample; nil: none
+	Staleness     *Staleness          // how old the answer may be; nil: fresh
+	Rows          *Rows               // how many the answer may have; nil: any number
+}
+
+// Condition selects aggregates of a method by their values.
+type Condition struct {
+	Predicate   Predicate
+	ValueFilter *carbonara.ValueFilter // no match fails it; nil: every value may match
+}
+
+// Where returns the condition that the method's aggregates hold p.
+func (p Predicate) Where(method carbonara.Method) *Condition {
+	return &Condition{p, p.ValueFilter(method)}
+}
+
+// Aggregates are the aggregates of one metric. Their memory is used again by the next read.
+type Aggregates struct {
+	Starts []carbonara.Timestamp
+	Values []float64
+	Ends   []int // of each granularity's part of Starts and Values
+	groups carbonara.Groups
+	regrouping
+}
+
+// Aggregates sets dst to the aggregates that read asks for.
+func (r *Reader) Aggregates(ctx context.Context, read *MetricRead, dst *Aggregates) error {
+	dst.Starts, dst.Values, dst.Ends = dst.Starts[:0], dst.Values[:0], dst.Ends[:0]
+	for _, granularity := range read.Granularities {
+		if err := r.appendAggregates(ctx, read, granularity, dst); err != nil {
+			return err
+		}
+		before := 0
+		if n := len(dst.Ends); n > 0 {
+			before = dst.Ends[n-1]
+		}
+		if err := read.Rows.take(len(dst.Starts) - before); err != nil {
+			return err
+		}
+		dst.Ends = append(dst.Ends, len(dst.Starts))
+	}
+	return nil
+}
+
+// appendAggregates appends the aggregates of one granularity to dst.
+func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granularity time.Duration, dst *Aggregates) error {
+	if read.Exact {
+		return r.resampleExactly(ctx, read, granularity, dst)
+	}
+	groups := ReadOf(read.Metric, granularity, read.Method, read.From, read.To)
+	if read.Resample != nil {
+		groups.From, groups.To = read.Resample.Span(read.From, read.To)
+		if read.Method.IsRate() {
+			// The first difference starts at an aggregate before, as far back as Gnocchi looks: the split's first.
+			groups.From = min(groups.From, carbonara.SplitKeyOf(read.From, granularity).Start)
+		}
+	}
+	if read.Where != nil {
+		groups.ValueFilter = read.Where.ValueFilter
+	}
+	if err := r.Archives.Groups(ctx, groups, read.Staleness, &dst.groups); err != nil {
+		return err
+	}
+	if read.Resample != nil {
+		return r.regroup(ctx, read, dst)
+	}
+	if err := dst.grow(ctx, dst.groups.Len()); err != nil {
+		return err
+	}
+	from := len(dst.Starts)
+	dst.Starts, dst.Values = dst.groups.Aggregate(read.Method, dst.Starts, dst.Values)
+	dst.releaseGroups(ctx)
+	if read.Where != nil {
+		return dst.keep(ctx, from, read.Where.Predicate)
+	}
+	return nil
+}
+
+// grow makes room for more aggregates.
+func (a *Aggregates) grow(ctx context.Context, more int) error {
+	if err := budget.Of(ctx).Take(budget.Answers, int64(16*more)); err != nil {
+		return err
+	}
+	a.Starts, a.Values = slices.Grow(a.Starts, more), slices.Grow(a.Values, more)
+	return nil
+}
+
+// releaseGroups gives back the memory of the groups, and lets go of it if it is much: the aggregates may stay until a
+// slow client has read them.
+func (a *Aggregates) releaseGroups(ctx context.Context) {
+	bytes := a.groups.Bytes()
+	if bytes > budget.Small {
+		a.groups = carbonara.Groups{}
+	}
+	budget.Of(ctx).Give(budget.Answers, int64(bytes))
+}
+
+// keep drops the aggregates from index from on that do not match.
+func (a *Aggregates) keep(ctx context.Context, from int, p Predicate) error {
+	const valuesPerCheck = 1024 // of a predicate that may have thousands of terms
+	kept := from
+	for i := from; i < len(a.Values); i++ {
+		if i%valuesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if p.Holds(a.Values[i]) {
+			a.Starts[kept], a.Values[kept] = a.Starts[i], a.Values[i]
+			kept++
+		}
+	}
+	a.Starts, a.Values = a.Starts[:kept], a.Values[:kept]
+	return nil
+}
+
+// resampleExactly appends the metric's aggregates, regrouped, to dst.
+func (r *Reader) resampleExactly(ctx context.Context, read *MetricRead, granularity time.Duration, dst *Aggregates) error {
+	combination, err := aggregates.Resampled(read.Method, read.Resample)
+	if err != nil {
+		return Inexact(err)
+	}
+	from, to := read.Resample.Span(read.From, read.To)
+	groups := model.Read{Metric: read.Metric, Granularity: granularity, Columns: combination.Columns(read.Metric.ArchivePolicy.Plan()), From: from, To: to}
+	if err := r.Archives.Groups(ctx, groups, read.Staleness, &dst.groups); err != nil {
+		return err
+	}
+	if err := dst.grow(ctx, dst.groups.Len()); err != nil {
+		return err
+	}
+	combined, err := combination.Combine([]*carbonara.Groups{&dst.groups})
+	var unaggregable *aggregates.UnaggregableError
+	if errors.As(err, &unaggregable) {
+		return &ArgumentError{"exact", unaggregable.Reason}
+	}
+	if err != nil {
+		return err
+	}
+	dst.Starts, dst.Values = combined.Aggregate(read.Method, dst.Starts, dst.Values)
+	return nil
+}

@@ -1,0 +1,371 @@
+package postings
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// Index is what the labels come from.
+type Index interface {
+	EachMetric(ctx context.Context, f func(*model.Metric)) error
+	EachLiveResource(ctx context.Context, f func(*model.Resource)) error
+	Metric(id uuid.UUID) (*model.Metric, error)
+	Resource(resourceType string, id uuid.UUID) (*model.Resource, error)
+	ChangesSince(number uint64) (metrics, resources []uuid.UUID, last uint64, ok bool)
+}
+
+// Catalog is the label sets of all metrics. It is for many goroutines at once.
+type Catalog struct {
+	index Index
+	most  int64
+
+	mu    sync.RWMutex
+	state *state // nil before the first question
+}
+
+// New returns the catalog of an index, which is read when it is first asked and takes up to so many bytes, roughly.
+func New(index Index, bytes int64) *Catalog { return &Catalog{index: index, most: bytes} }
+
+// A SizeError says that the labels do not fit into memory. It is a model.ErrUnavailable.
+type SizeError struct{ Metrics, Bytes int64 }
+
+// Error implements error.
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the labels of more than %d metrics do not fit into %d bytes: the server needs a higher memory limit", e.Metrics, e.Bytes)
+}
+
+// Unwrap returns model.ErrUnavailable.
+func (e *SizeError) Unwrap() error { return model.ErrUnavailable }
+
+// symbol is a text: an index of state.texts. 0 is "".
+type symbol uint32
+
+// pair is one label.
+type pair struct{ name, value symbol }
+
+// none stands for the place of no resource.
+const none = ^uint32(0)
+
+// metric is one series.
+type metric struct {
+	id                          uuid.UUID
+	resource                    uint32 // place in resources; none
+	name, unit, policy, creator symbol
+	gone                        bool
+}
+
+// resource is the labels that the series of a resource share, and what access rules ask of it.
+type resource struct {
+	id       uuid.UUID
+	labels   []pair // by name
+	original symbol
+	creator  symbol
+	metrics  []uint32
+	gone     bool
+}
+
+// state is what the catalog knows of the index up to a change.
+type state struct {
+	last uint64 // number of the change
+
+	texts   []string
+	symbols map[string]symbol
+	bytes   int64 // roughly
+
+	metrics   []metric
+	resources []resource
+	gone      int // of either
+	places    map[uuid.UUID]uint32
+	resPlaces map[uuid.UUID]uint32
+
+	named  map[symbol][]uint32            // metrics by name, ascending
+	values map[symbol]map[symbol][]uint32 // resources by label and value, ascending
+}
+
+// Bytes that maps, slices and structs take, about.
+const (
+	bytesPerMetric   = 112
+	bytesPerResource = 144
+	bytesPerLabel    = 12
+	bytesPerText     = 96
+)
+
+func newState(last uint64) *state {
+	return &state{last: last, texts: []string{""}, symbols: map[string]symbol{"": 0}, places: map[uuid.UUID]uint32{},
+		resPlaces: map[uuid.UUID]uint32{}, named: map[symbol][]uint32{}, values: map[symbol]map[symbol][]uint32{}}
+}
+
+// view calls f with the catalog as the index is now, or later. f must not keep it.
+func (c *Catalog) view(ctx context.Context, f func(*state) error) error {
+	for {
+		c.mu.RLock()
+		if s := c.state; s != nil {
+			if metrics, resources, _, ok := c.index.ChangesSince(s.last); ok && len(metrics)+len(resources) == 0 {
+				defer c.mu.RUnlock()
+				return f(s)
+			}
+		}
+		c.mu.RUnlock()
+		if err := c.follow(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// follow brings the catalog up to date.
+func (c *Catalog) follow(ctx context.Context) (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var number uint64
+	if c.state != nil {
+		number = c.state.last
+	}
+	metrics, resources, last, ok := c.index.ChangesSince(number)
+	// What is gone leaves holes; once they are many, all is read again.
+	if !ok || c.state == nil || c.state.gone > 1000 && 2*c.state.gone > len(c.state.metrics)+len(c.state.resources) {
+		c.state, err = c.load(ctx, last)
+		return err
+	}
+	// An error leaves the number as it is, so that all of these are read once more.
+	s := c.state
+	for _, id := range resources {
+		r, err := c.index.Resource(model.GenericType, id)
+		if err != nil && !errors.Is(err, model.ErrNotFound) {
+			return err
+		}
+		if err != nil {
+			r = nil
+		}
+		s.setResource(id, r)
+	}
+	for _, id := range metrics {
+		m, err := c.index.Metric(id)
+		if err != nil && !errors.Is(err, model.ErrNotFound) {
+			return err
+		}
+		s.dropMetric(id)
+		if err == nil {
+			s.addMetric(m)
+		}
+	}
+	if s.bytes > c.most { // what is forgotten still counts
+		c.state, err = c.load(ctx, last)
+		return err
+	}
+	s.last = last
+	return nil
+}
+
+// load reads everything. Changes that it meets half-way are after last, and are read once more.
+func (c *Catalog) load(ctx context.Context, last uint64) (*state, error) {
+	s := newState(last)
+	var full error
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	check := func() bool {
+		if full == nil && s.bytes > c.most {
+			full = &SizeError{int64(len(s.metrics)), c.most}
+			stop()
+		}
+		return full == nil
+	}
+	err := c.index.EachLiveResource(ctx, func(r *model.Resource) {
+		if check() {
+			s.setResource(r.ID, r)
+		}
+	})
+	if err == nil {
+		err = c.index.EachMetric(ctx, func(m *model.Metric) {
+			if check() {
+				s.addMetric(m)
+			}
+		})
+	}
+	if err := cmp.Or(full, err); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// intern returns the symbol of a text, which is new perhaps.
+func (s *state) intern(text string) symbol {
+	if known, ok := s.symbols[text]; ok {
+		return known
+	}
+	added := symbol(len(s.texts))
+	s.texts = append(s.texts, text)
+	s.symbols[text] = added
+	s.bytes += int64(len(text)) + bytesPerText
+	return added
+}
+
+// addMetric adds a metric that is not there. Its resource is read before it, but for one that is created meanwhile:
+// then a change of the metric comes, too.
+func (s *state) addMetric(m *model.Metric) {
+	if _, ok := s.places[m.ID]; ok {
+		return
+	}
+	place := uint32(len(s.metrics))
+	added := metric{id: m.ID, resource: none, name: s.intern(m.Name), unit: s.intern(m.Unit), policy: s.intern(m.ArchivePolicy.Name),
+		creator: s.intern(m.Creator)}
+	if m.ResourceID != nil {
+		at, ok := s.resPlaces[*m.ResourceID]
+		if !ok {
+			return
+		}
+		added.resource = at
+		s.resources[at].metrics = append(s.resources[at].metrics, place)
+	}
+	s.metrics = append(s.metrics, added)
+	s.places[m.ID] = place
+	s.named[added.name] = append(s.named[added.name], place)
+	s.bytes += bytesPerMetric
+}
+
+// dropMetric removes a metric if it is there.
+func (s *state) dropMetric(id uuid.UUID) {
+	place, ok := s.places[id]
+	if !ok {
+		return
+	}
+	m := &s.metrics[place]
+	delete(s.places, id)
+	if s.named[m.name] = without(s.named[m.name], place); len(s.named[m.name]) == 0 {
+		delete(s.named, m.name)
+	}
+	if m.resource != none {
+		s.resources[m.resource].metrics = without(s.resources[m.resource].metrics, place)
+	}
+	m.gone = true
+	s.gone++
+}
+
+// setResource gives a resource the labels that it has now; nil: it is gone.
+func (s *state) setResource(id uuid.UUID, r *model.Resource) {
+	place, ok := s.resPlaces[id]
+	if ok {
+		for _, label := range s.resources[place].labels {
+			values := s.values[label.name]
+			if values[label.value] = without(values[label.value], place); len(values[label.value]) == 0 {
+				delete(values, label.value)
+			}
+		}
+	}
+	if r == nil {
+		if ok {
+			s.resources[place].gone, s.resources[place].labels = true, nil
+			delete(s.resPlaces, id)
+			s.gone++
+		}
+		return
+	}
+	if !ok {
+		place = uint32(len(s.resources))
+		s.resources = append(s.resources, resource{id: id})
+		s.resPlaces[id] = place
+		s.bytes += bytesPerResource
+	}
+	at := &s.resources[place]
+	at.original, at.creator = s.intern(r.OriginalID), s.intern(r.Creator)
+	at.labels = s.labelsOf(r)
+	for _, label := range at.labels {
+		values := s.values[label.name]
+		if values == nil {
+			values = map[symbol][]uint32{}
+			s.values[label.name] = values
+		}
+		values[label.value] = with(values[label.value], place)
+	}
+	s.bytes += int64(len(at.labels)) * bytesPerLabel
+}
+
+// Labels that are not attributes.
+const (
+	labelName         = "__name__"
+	labelMetricID     = "metric_id"
+	labelUnit         = "unit"
+	labelPolicy       = "archive_policy"
+	labelResourceID   = "resource_id"
+	labelResourceType = "resource_type"
+	labelOriginalID   = "original_resource_id"
+	labelProjectID    = "project_id"
+	labelUserID       = "user_id"
+)
+
+var ownLabels = []string{labelName, labelMetricID, labelUnit, labelPolicy, labelResourceID, labelResourceType}
+
+// labelsOf returns a resource's labels, by name, but for its ID.
+func (s *state) labelsOf(r *model.Resource) []pair {
+	labels := []pair{{s.intern(labelResourceType), s.intern(r.Type)}}
+	for name, value := range map[string]*string{labelProjectID: r.ProjectID, labelUserID: r.UserID} {
+		if value != nil && *value != "" {
+			labels = append(labels, pair{s.intern(name), s.intern(*value)})
+		}
+	}
+	for _, a := range r.Attributes {
+		value := attributeText(a.Value)
+		if value == "" {
+			continue
+		}
+		labels = append(labels, pair{s.intern(attributeLabel(a.Name)), s.intern(value)})
+	}
+	slices.SortFunc(labels, func(a, b pair) int {
+		if s.texts[a.name] < s.texts[b.name] {
+			return -1
+		}
+		return 1
+	})
+	return labels
+}
+
+// attributeLabel returns the label of an attribute.
+func attributeLabel(name string) string {
+	if slices.Contains(ownLabels, name) {
+		return "attribute_" + name
+	}
+	return name
+}
+
+// attributeText shows an attribute as a label's value; "" for null.
+func attributeText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case uuid.UUID:
+		return v.String()
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	case carbonara.Timestamp:
+		return string(model.AppendTimestamp(nil, v))
+	}
+	return ""
+}
+
+// with returns an ascending list with a place that it lacks.
+func with(list []uint32, place uint32) []uint32 {
+	i, ok := slices.BinarySearch(list, place)
+	if ok {
+		return list
+	}
+	return slices.Insert(list, i, place)
+}
+
+// without returns an ascending list without a place.
+func without(list []uint32, place uint32) []uint32 {
+	if i, ok := slices.BinarySearch(list, place); ok {
+		return slices.Delete(list, i, i+1)
+	}
+	return list
+}

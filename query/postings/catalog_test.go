@@ -1,0 +1,167 @@
+package postings_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/query/postings"
+	"gnocco/storage/index"
+)
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openIndex(t testing.TB) *index.Store {
+	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
+	check(t, err)
+	t.Cleanup(func() { check(t, store.Close()) })
+	kind, err := model.NewResourceType("host", []*model.Attribute{{Name: "rack", Kind: model.KindString, MaxLength: 20}})
+	check(t, err)
+	check(t, store.CreateResourceType(t.Context(), kind))
+	return store
+}
+
+func create(t testing.TB, store *index.Store, project, rack string, names ...string) *model.Resource {
+	t.Helper()
+	r := &model.Resource{ID: uuid.New(), Type: "host", Creator: "me", ProjectID: &project}
+	r.OriginalID = "host of " + project
+	r.Attributes.Set("rack", rack)
+	p, err := store.ArchivePolicy("low")
+	check(t, err)
+	var metrics []*model.Metric
+	for _, name := range names {
+		metrics = append(metrics, &model.Metric{ID: uuid.New(), Name: name, ArchivePolicy: p, Creator: "me", Unit: "B"})
+	}
+	check(t, store.CreateResource(t.Context(), r, metrics))
+	return r
+}
+
+func move(t testing.TB, store *index.Store, id uuid.UUID, project, rack string) {
+	t.Helper()
+	_, err := store.UpdateResource(t.Context(), "host", id, carbonara.FromTime(time.Now()), func(r *model.Resource) (*index.MetricSet, error) {
+		r.ProjectID = &project
+		r.Attributes.Set("rack", rack)
+		return nil, nil
+	})
+	check(t, err)
+}
+
+// The catalog says what the index says, after any change.
+func TestCatalogFollows(t *testing.T) {
+	ctx := context.Background()
+	store := openIndex(t)
+	catalog := postings.New(store, 1<<20)
+	f := func(selector []*labels.Matcher, want ...string) {
+		t.Helper()
+		found, err := catalog.Select(ctx, nil, selector...)
+		check(t, err)
+		var got []string
+		for _, s := range found {
+			got = append(got, s.Labels.Get("project_id")+"/"+s.Labels.Get("rack")+"/"+s.Labels.Get("__name__"))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: %q, want %q", selector, got, want)
+		}
+	}
+	m := func(kind labels.MatchType, name, value string) []*labels.Matcher {
+		return []*labels.Matcher{labels.MustNewMatcher(kind, name, value)}
+	}
+	equal := labels.MatchEqual
+	a := create(t, store, "a", "r1", "cpu", "disk")
+	f(m(equal, "__name__", "cpu"), "a/r1/cpu")
+	b := create(t, store, "b", "r2", "cpu")
+	f(m(equal, "__name__", "cpu"), "a/r1/cpu", "b/r2/cpu")
+	f(m(equal, "unit", "B"), "a/r1/cpu", "a/r1/disk", "b/r2/cpu")
+	f(m(equal, "archive_policy", "low"), "a/r1/cpu", "a/r1/disk", "b/r2/cpu")
+	f(m(equal, "original_resource_id", "host of b"), "b/r2/cpu")
+	f(m(equal, "resource_id", b.ID.String()), "b/r2/cpu")
+	f(m(labels.MatchRegexp, "rack", "r1|r2|r3"), "a/r1/cpu", "a/r1/disk", "b/r2/cpu")
+	f(m(labels.MatchNotRegexp, "rack", "r[2-9]"), "a/r1/cpu", "a/r1/disk")
+	f(m(labels.MatchNotEqual, "project_id", "a"), "b/r2/cpu")
+	f(m(equal, "nothing", ""), "a/r1/cpu", "a/r1/disk", "b/r2/cpu")
+	f(m(equal, "nothing", "x"))
+	f(append(m(equal, "rack", "r1"), m(equal, "__name__", "disk")...), "a/r1/disk")
+
+	// Another project: a query for the old one finds nothing.
+	move(t, store, a.ID, "c", "r9")
+	f(m(equal, "project_id", "a"))
+	f(m(equal, "project_id", "c"), "c/r9/cpu", "c/r9/disk")
+	f(m(equal, "rack", "r1"))
+	values, err := catalog.Values(ctx, nil, "project_id")
+	check(t, err)
+	if !slices.Equal(values, []string{"b", "c"}) {
+		t.Errorf("values %q", values)
+	}
+
+	// Metrics and resources that go.
+	disk, err := store.MetricOfResource(a.ID, "disk")
+	check(t, err)
+	check(t, store.DeleteMetric(ctx, disk.ID))
+	f(m(equal, "__name__", "disk"))
+	check(t, store.DeleteResource(ctx, "host", b.ID, nil))
+	f(m(equal, "__name__", "cpu"), "c/r9/cpu")
+
+	// A type that changes changes what its resources say.
+	_, err = store.UpdateResourceType(ctx, "host", func(old *model.ResourceType) (*model.ResourceType, error) { return old.Update(nil) })
+	check(t, err)
+	f(m(equal, "__name__", "cpu"), "c//cpu")
+
+	// What somebody does not see, they do not find by any label.
+	nobody := func(postings.Candidate) bool { return false }
+	for _, name := range []string{"__name__", "project_id", "metric_id", "resource_id", "unit"} {
+		if values, err := catalog.Values(ctx, nobody, name); err != nil || len(values) > 0 {
+			t.Errorf("%s: %q, %v", name, values, err)
+		}
+	}
+	if names, err := catalog.Names(ctx, nobody); err != nil || len(names) > 0 {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
+// Many changes at once are followed, too, also after more than the index remembers.
+func TestCatalogFollowsMany(t *testing.T) {
+	store := openIndex(t)
+	catalog := postings.New(store, 64<<20)
+	count := func(want int) {
+		t.Helper()
+		s, err := catalog.Statistics(t.Context(), nil, 3)
+		check(t, err)
+		if s.Series != want {
+			t.Errorf("%d series, want %d", s.Series, want)
+		}
+	}
+	count(0)
+	p, err := store.ArchivePolicy("low")
+	check(t, err)
+	const many = 40_000
+	for range 2 {
+		metrics := make([]*model.Metric, many)
+		for i := range metrics {
+			metrics[i] = &model.Metric{ID: uuid.New(), Name: "m", ArchivePolicy: p, Creator: "me"}
+		}
+		check(t, store.CreateMetrics(t.Context(), metrics))
+	}
+	count(2 * many)
+
+	small := postings.New(store, 1<<20)
+	_, err = small.Names(t.Context(), nil)
+	if !errors.Is(err, model.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "memory limit") {
+		t.Errorf("too little memory: %v", err)
+	}
+}

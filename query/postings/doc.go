@@ -1,0 +1,22 @@
+// Package postings finds metrics by labels. It keeps the label sets of all metrics in memory, and for each value of a
+// label the resources that have it.
+//
+// On the path of aggregates out, package promql asks it which series a selector means. What it keeps follows the index:
+// before each answer it reads again what changed there since the answer before.
+//
+// The labels of a series are:
+//
+//	__name__            the metric's name, as it is
+//	resource_id         the ID of its resource
+//	resource_type       the resource's type
+//	project_id, user_id of the resource, where it has them
+//	metric_id           of a metric without a resource, whose name is not unique
+//	any other           an attribute of the resource's current revision that is not null
+//
+// Matchers know more than results show: metric_id of every metric, original_resource_id, unit and archive_policy.
+// Shown, these would keep one metric of a resource from matching another. An attribute that is called as one of these
+// labels gets attribute_ before its name.
+//
+// Read catalog.go first, then select.go. The invariants: an answer is about one state of the catalog, which is no
+// older than the call; nothing is told of a metric that the caller may not see.
+package postings

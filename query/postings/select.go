@@ -1,0 +1,438 @@
+package postings
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"gnocco/model"
+)
+
+// Series is a metric and the labels that results show of it.
+type Series struct {
+	Metric *model.Metric
+	Labels labels.Labels
+}
+
+// Candidate is what an access rule may ask of a series.
+type Candidate struct {
+	state *state
+	place uint32
+}
+
+// Creator returns who made the metric.
+func (c Candidate) Creator() string { return c.state.texts[c.state.metrics[c.place].creator] }
+
+// Metric returns the metric's ID.
+func (c Candidate) Metric() uuid.UUID { return c.state.metrics[c.place].id }
+
+// Name returns the metric's name.
+func (c Candidate) Name() string { return c.state.texts[c.state.metrics[c.place].name] }
+
+// Unit returns the metric's unit.
+func (c Candidate) Unit() string { return c.state.texts[c.state.metrics[c.place].unit] }
+
+// ArchivePolicy returns the name of the metric's policy.
+func (c Candidate) ArchivePolicy() string { return c.state.texts[c.state.metrics[c.place].policy] }
+
+// Resource returns the ID and the creator of the metric's resource, and whether it has one.
+func (c Candidate) Resource() (id uuid.UUID, creator string, ok bool) {
+	place := c.state.metrics[c.place].resource
+	if place == none {
+		return id, "", false
+	}
+	r := &c.state.resources[place]
+	return r.id, c.state.texts[r.creator], true
+}
+
+// Attribute returns an attribute of the metric's resource as text, "" for none: also its type, original_resource_id,
+// project_id or user_id.
+func (c Candidate) Attribute(name string) string {
+	f := field{kind: fieldLabel}
+	switch {
+	case name == "type":
+		f.name = c.state.symbols[labelResourceType]
+	case name == labelOriginalID:
+		f.kind = fieldOriginal
+	default:
+		f.name = c.state.symbols[attributeLabel(name)]
+	}
+	return c.state.text(&c.state.metrics[c.place], f)
+}
+
+// Sees reports whether somebody sees a series. nil: all of them. It is for one goroutine.
+type Sees func(Candidate) bool
+
+// Select returns the series that all matchers match and sees lets through, in no order.
+func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Matcher) ([]Series, error) {
+	var found []Series
+	var ids []uuid.UUID
+	err := c.view(ctx, func(s *state) error {
+		var builder labels.ScratchBuilder
+		return s.each(ctx, sees, matchers, func(place uint32) {
+			ids = append(ids, s.metrics[place].id)
+			found = append(found, Series{Labels: s.labels(&s.metrics[place], &builder)})
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept := 0
+	for i, id := range ids {
+		m, err := c.index.Metric(id)
+		if errors.Is(err, model.ErrNotFound) { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[kept] = Series{m, found[i].Labels}
+		kept++
+	}
+	return found[:kept], nil
+}
+
+// Labels returns the label sets of the series that match at least one list of matchers, without duplicates, as many as
+// limit (0: all).
+func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, lists ...[]*labels.Matcher) ([]labels.Labels, error) {
+	var found []labels.Labels
+	err := c.view(ctx, func(s *state) error {
+		var builder labels.ScratchBuilder
+		places, err := s.union(ctx, sees, lists)
+		for _, place := range places {
+			if limit > 0 && len(found) == limit {
+				break
+			}
+			found = append(found, s.labels(&s.metrics[place], &builder))
+		}
+		return err
+	})
+	return found, err
+}
+
+// Names returns the names of the labels that the series have which match at least one list, ascending.
+func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Matcher) ([]string, error) {
+	names := map[string]bool{}
+	err := c.view(ctx, func(s *state) error {
+		places, err := s.union(ctx, sees, lists)
+		seen := map[uint32]bool{}
+		for _, place := range places {
+			m := &s.metrics[place]
+			if m.name != 0 {
+				names[labelName] = true
+			}
+			switch {
+			case m.resource == none:
+				names[labelMetricID] = true
+			case !seen[m.resource]:
+				seen[m.resource] = true
+				names[labelResourceID] = true
+				for _, label := range s.resources[m.resource].labels {
+					names[s.texts[label.name]] = true
+				}
+			}
+		}
+		return err
+	})
+	return slices.Sorted(maps.Keys(names)), err
+}
+
+// Values returns the values of a label of the series that match at least one list, ascending. Labels that only matchers
+// know have values, too.
+func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[]*labels.Matcher) ([]string, error) {
+	var values []string
+	err := c.view(ctx, func(s *state) error {
+		f := s.field(name)
+		places, err := s.union(ctx, sees, lists)
+		seen := make([]bool, len(s.texts))
+		resources := make([]bool, len(s.resources))
+		for _, place := range places {
+			m := &s.metrics[place]
+			if f.kind >= fieldResourceID {
+				if m.resource == none || resources[m.resource] {
+					continue
+				}
+				resources[m.resource] = true
+			}
+			if f.isID() {
+				values = append(values, s.text(m, f))
+				continue
+			}
+			if value := s.value(m, f); value != 0 && !seen[value] {
+				seen[value] = true
+				values = append(values, s.texts[value])
+			}
+		}
+		return err
+	})
+	slices.Sort(values)
+	return values, err
+}
+
+// Units returns the units of metrics by name.
+func (c *Catalog) Units(ctx context.Context, sees Sees) (map[string][]string, error) {
+	units := map[string][]string{}
+	err := c.view(ctx, func(s *state) error {
+		return s.each(ctx, sees, nil, func(place uint32) {
+			m := &s.metrics[place]
+			name, unit := s.texts[m.name], s.texts[m.unit]
+			if name != "" && !slices.Contains(units[name], unit) {
+				units[name] = append(units[name], unit)
+			}
+		})
+	})
+	return units, err
+}
+
+// union returns the places of the series that match at least one list, or of all if there is no list.
+func (s *state) union(ctx context.Context, sees Sees, lists [][]*labels.Matcher) ([]uint32, error) {
+	if len(lists) == 0 {
+		lists = [][]*labels.Matcher{nil}
+	}
+	var places []uint32
+	for _, matchers := range lists {
+		if err := s.each(ctx, sees, matchers, func(place uint32) { places = append(places, place) }); err != nil {
+			return nil, err
+		}
+	}
+	if len(lists) > 1 {
+		slices.Sort(places)
+		places = slices.Compact(places)
+	}
+	return places, nil
+}
+
+// field is a label as a place where its value lies.
+type field struct {
+	kind fieldKind
+	name symbol // of fieldLabel; 0 if no resource has the label
+}
+
+type fieldKind uint8
+
+const (
+	fieldName fieldKind = iota
+	fieldMetricID
+	fieldUnit
+	fieldPolicy
+	fieldResourceID // this and what follows is the resource's
+	fieldOriginal
+	fieldLabel
+)
+
+func (f field) isID() bool { return f.kind == fieldMetricID || f.kind == fieldResourceID }
+
+func (s *state) field(name string) field {
+	switch name {
+	case labelName:
+		return field{kind: fieldName}
+	case labelMetricID:
+		return field{kind: fieldMetricID}
+	case labelUnit:
+		return field{kind: fieldUnit}
+	case labelPolicy:
+		return field{kind: fieldPolicy}
+	case labelResourceID:
+		return field{kind: fieldResourceID}
+	case labelOriginalID:
+		return field{kind: fieldOriginal}
+	}
+	return field{fieldLabel, s.symbols[name]}
+}
+
+// value returns a metric's value of a field that is no ID.
+func (s *state) value(m *metric, f field) symbol {
+	switch f.kind {
+	case fieldName:
+		return m.name
+	case fieldUnit:
+		return m.unit
+	case fieldPolicy:
+		return m.policy
+	}
+	if m.resource == none {
+		return 0
+	}
+	r := &s.resources[m.resource]
+	if f.kind == fieldOriginal {
+		return r.original
+	}
+	for _, label := range r.labels {
+		if label.name == f.name {
+			return label.value
+		}
+	}
+	return 0
+}
+
+// text returns a metric's value of a field.
+func (s *state) text(m *metric, f field) string {
+	switch {
+	case f.kind == fieldMetricID:
+		return m.id.String()
+	case f.kind != fieldResourceID:
+		return s.texts[s.value(m, f)]
+	case m.resource == none:
+		return ""
+	}
+	return s.resources[m.resource].id.String()
+}
+
+// labels returns what results show of a metric.
+func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
+	b.Reset()
+	if m.name != 0 {
+		b.Add(labelName, s.texts[m.name])
+	}
+	if m.resource == none {
+		b.Add(labelMetricID, m.id.String())
+	} else {
+		r := &s.resources[m.resource]
+		b.Add(labelResourceID, r.id.String())
+		for _, label := range r.labels {
+			b.Add(s.texts[label.name], s.texts[label.value])
+		}
+	}
+	b.Sort()
+	return b.Labels()
+}
+
+// check is a matcher whose answers are remembered.
+type check struct {
+	matcher *labels.Matcher
+	field   field
+	known   map[symbol]bool // of regular expressions
+	equal   symbol          // what MatchEqual and MatchNotEqual compare with
+	exists  bool            // equal is a text that something has
+}
+
+func (s *state) check(m *labels.Matcher) check {
+	c := check{matcher: m, field: s.field(m.Name), known: map[symbol]bool{}}
+	c.equal, c.exists = s.symbols[m.Value]
+	return c
+}
+
+func (c *check) matches(s *state, m *metric) bool {
+	if c.field.isID() {
+		return c.matcher.Matches(s.text(m, c.field))
+	}
+	value := s.value(m, c.field)
+	switch c.matcher.Type {
+	case labels.MatchEqual:
+		return c.exists && value == c.equal
+	case labels.MatchNotEqual:
+		return !c.exists || value != c.equal
+	}
+	answer, ok := c.known[value]
+	if !ok {
+		answer = c.matcher.Matches(s.texts[value])
+		c.known[value] = answer
+	}
+	return answer
+}
+
+// each calls f for the metrics that all matchers match and sees lets through.
+func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher, f func(place uint32)) error {
+	checks := make([]check, len(matchers))
+	for i, m := range matchers {
+		checks[i] = s.check(m)
+	}
+	seen := 0
+	visit := func(place uint32) error {
+		if seen++; seen%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		m := &s.metrics[place]
+		if m.gone {
+			return nil
+		}
+		for i := range checks {
+			if !checks[i].matches(s, m) {
+				return nil
+			}
+		}
+		if sees == nil || sees(Candidate{s, place}) {
+			f(place)
+		}
+		return nil
+	}
+	candidates, ok := s.candidates(matchers)
+	if ok {
+		for _, place := range candidates {
+			if err := visit(place); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for place := range s.metrics {
+		if err := visit(uint32(place)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// candidates returns the metrics that one of the matchers lets through, the one that lets the fewest; false if none of
+// them tells.
+func (s *state) candidates(matchers []*labels.Matcher) (best []uint32, ok bool) {
+	for _, m := range matchers {
+		found, known := s.postings(m)
+		if known && (!ok || len(found) < len(best)) {
+			best, ok = found, true
+		}
+	}
+	return best, ok
+}
+
+// postings returns the metrics that a matcher lets through, if the catalog has a list of them.
+func (s *state) postings(m *labels.Matcher) (found []uint32, ok bool) {
+	if m.Matches("") {
+		return nil, false
+	}
+	values := []string{m.Value}
+	switch m.Type {
+	case labels.MatchEqual:
+	case labels.MatchRegexp:
+		if values = m.SetMatches(); len(values) == 0 {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	f := s.field(m.Name)
+	for _, value := range values {
+		known, isText := s.symbols[value]
+		switch f.kind {
+		case fieldName:
+			if isText {
+				found = append(found, s.named[known]...)
+			}
+		case fieldMetricID:
+			if id, err := uuid.Parse(value); err == nil {
+				if place, ok := s.places[id]; ok {
+					found = append(found, place)
+				}
+			}
+		case fieldResourceID:
+			if id, err := uuid.Parse(value); err == nil {
+				if place, ok := s.resPlaces[id]; ok {
+					found = append(found, s.resources[place].metrics...)
+				}
+			}
+		case fieldLabel:
+			if isText {
+				for _, place := range s.values[f.name][known] {
+					found = append(found, s.resources[place].metrics...)
+				}
+			}
+		default:
+			return nil, false
+		}
+	}
+	return found, true
+}

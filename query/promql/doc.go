@@ -1,0 +1,34 @@
+// Package promql answers PromQL from archives. Prometheus' own engine evaluates; this package says which series a
+// selector means, and which samples they have.
+//
+// On the path of aggregates out it stands where package query/aggregates stands for Gnocchi's operations: an expression
+// is parsed and rewritten (rewrite.go), the engine asks for series (querier.go), package postings finds them by labels,
+// and their groups, read through query.Archives, become samples (samples.go).
+//
+// # How a group becomes a sample
+//
+// 1. The law. A range query gives at every step what an instant query gives at that time. Late measures and retention
+// apart, the answer for a time never changes. So nothing depends on a query's step, but for what rule 4 allows.
+//
+// 2. Time. The group [s, s+g) is a sample at s+g, rounded up to a millisecond, once that time has passed, and never
+// before. A range (t-r, t] then takes whole groups. Raw measures, where they are kept, are samples at their own times.
+//
+// 3. Granularity. A time is served by the finest granularity that is kept there, by raw measures before any. Two
+// granularities join at a multiple of the coarser. What is kept follows from the metric's newest measure, as
+// package carbonara says.
+//
+// 4. Coarser granularities serve functions over time that are exact from columns, where the range and all times are
+// multiples of them: what they answer is the same.
+//
+// 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity, and 5 min after
+// a raw measure. Series of one query may end at different times.
+//
+// 6. Method. min, max, sum, first and last_over_time read the column of that name, and so does count_over_time, whose
+// counts are summed. avg_over_time is sum over count, exactly; stddev_over_time and stdvar_over_time combine counts,
+// sums and second moments. quantile_over_time of a range that is a granularity reads the percentile of the group
+// that ended last, where the archive policy has it; else it is the quantile of what selectors read, which a warning says. Selectors read last if the policy has it, else mean.
+// rate, irate, increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the
+// first four from max and the others from mean, which an info says; if it has neither, the query fails.
+//
+// 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label.
+package promql

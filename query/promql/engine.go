@@ -1,0 +1,129 @@
+package promql
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"gnocco/model"
+	"gnocco/query"
+	"gnocco/query/postings"
+)
+
+// Options of an Engine. Archives, Series and Policies have no default.
+type Options struct {
+	Archives query.Archives
+	Series   *postings.Catalog
+	Policies func() []*model.ArchivePolicy // all that there are
+
+	MaxSamples int           // that a query may hold at once; 0: 4,000,000
+	Timeout    time.Duration // of a query; 0: none but that of its context
+	Syntax     parser.Options
+
+	Logger     *slog.Logger          // nil: none
+	Registerer prometheus.Registerer // nil: none
+	Now        func() time.Time      // nil: time.Now
+}
+
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
+	if o.MaxSamples == 0 {
+		o.MaxSamples = 4_000_000
+	}
+	if o.Timeout == 0 {
+		o.Timeout = math.MaxInt64
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+// Engine answers queries. It is for many at once.
+type Engine struct {
+	options Options
+	parser  parser.Parser
+	engine  *upstream.Engine
+}
+
+// defaultSubqueryStep is Prometheus' own, its default evaluation interval.
+const defaultSubqueryStep = time.Minute
+
+// New returns an engine.
+func New(o Options) *Engine {
+	o.EnsureDefaults()
+	return &Engine{options: o, parser: parser.NewParser(o.Syntax), engine: upstream.NewEngine(o.engine())}
+}
+
+// engine returns the options of Prometheus' engine.
+func (o *Options) engine() upstream.EngineOpts {
+	return upstream.EngineOpts{
+		Logger: o.Logger, Reg: o.Registerer, MaxSamples: o.MaxSamples, Timeout: o.Timeout,
+		NoStepSubqueryIntervalFn: func(int64) int64 { return defaultSubqueryStep.Milliseconds() },
+		EnableAtModifier:         true, EnableNegativeOffset: true,
+		Parser: rewriter{parser.NewParser(o.Syntax)},
+	}
+}
+
+// Parser returns what reads expressions as clients write them.
+func (e *Engine) Parser() parser.Parser { return e.parser }
+
+// Matchers reads a selector of series, without what says how to read them.
+func (e *Engine) Matchers(selector string) ([]*labels.Matcher, error) {
+	matchers, err := e.parser.ParseMetricSelector(selector)
+	if err != nil {
+		return nil, err
+	}
+	return new(selection).takePseudo(matchers)
+}
+
+// Query is an expression, and who asks.
+type Query struct {
+	Expr        string
+	Sees        postings.Sees    // nil: all
+	Staleness   *query.Staleness // how old the answer may be; nil: fresh
+	Granularity time.Duration    // the coarsest that serves selectors without __granularity__; 0: rule 3
+	Lookback    time.Duration    // after which series end; 0: rule 5
+}
+
+// Instant prepares a query of one time. The caller closes it once its result is used.
+func (e *Engine) Instant(ctx context.Context, q *Query, at time.Time) (upstream.Query, error) {
+	s := e.source(q)
+	return e.engine.NewInstantQuery(ctx, s, s.options(), q.Expr, at)
+}
+
+// Range prepares a query of the times from start to end, step by step.
+func (e *Engine) Range(ctx context.Context, q *Query, start, end time.Time, step time.Duration) (upstream.Query, error) {
+	s := e.source(q)
+	return e.engine.NewRangeQuery(ctx, s, s.options(), q.Expr, start, end, step)
+}
+
+const leastLookback = 5 * time.Minute
+
+// source returns what a query reads from. The engine looks back as far as any series goes on after its last sample: the
+// series themselves say where they end.
+func (e *Engine) source(q *Query) *source {
+	longest := leastLookback
+	for _, p := range e.options.Policies() {
+		if granularities := p.Granularities(); len(granularities) > 0 {
+			longest = max(longest, 2*granularities[len(granularities)-1])
+		}
+	}
+	if q.Lookback > 0 {
+		longest = q.Lookback
+	}
+	return &source{engine: e, query: q, now: e.options.Now(), longest: longest.Milliseconds()}
+}
+
+// options returns the engine's options of one query.
+func (s *source) options() upstream.QueryOpts {
+	return upstream.NewPrometheusQueryOpts(false, time.Duration(s.longest)*time.Millisecond)
+}

@@ -1,0 +1,111 @@
+package promql
+
+import (
+	"math"
+	"slices"
+
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+)
+
+// iterator is the samples of a series. It implements chunkenc.Iterator.
+type iterator struct {
+	times   []int64 // ms, ascending strictly
+	values  []float64
+	moments []moments // instead of values
+	lives   int64     // ms after which the series ends, after its last sample
+	ends    int64     // that of the samples that are added
+	at      int       // -1 before the first
+	err     error
+}
+
+func (it *iterator) reset() {
+	it.times, it.values, it.moments, it.at, it.err = it.times[:0], it.values[:0], it.moments[:0], -1, nil
+}
+
+// add appends a sample. One at the same millisecond as the last replaces it.
+func (it *iterator) add(t int64, v float64) {
+	if n := len(it.times); n > 0 && it.times[n-1] >= t {
+		it.values[n-1] = v
+		return
+	}
+	it.times = append(it.times, t)
+	it.values = append(it.values, v)
+}
+
+// addMoments is add for moments.
+func (it *iterator) addMoments(t int64, m moments) {
+	if n := len(it.times); n > 0 && it.times[n-1] >= t {
+		it.moments[n-1] = m
+		return
+	}
+	it.times = append(it.times, t)
+	it.moments = append(it.moments, m)
+}
+
+// endBefore marks where the series ends after its last sample, if that is before t.
+func (it *iterator) endBefore(t int64) {
+	if n := len(it.times); n > 0 && it.times[n-1]+it.lives < t {
+		it.add(it.times[n-1]+it.lives, math.Float64frombits(value.StaleNaN))
+	}
+}
+
+// Next implements chunkenc.Iterator, as all of these do.
+func (it *iterator) Next() chunkenc.ValueType {
+	if it.at < len(it.times) {
+		it.at++
+	}
+	return it.kind()
+}
+
+func (it *iterator) kind() chunkenc.ValueType {
+	switch {
+	case it.at < 0 || it.at >= len(it.times) || it.err != nil:
+		return chunkenc.ValNone
+	case len(it.moments) > 0:
+		return chunkenc.ValFloatHistogram
+	}
+	return chunkenc.ValFloat
+}
+
+// milli is an int64 by a name of its own: vet takes a Seek of an int64 for io.Seeker's.
+type milli = int64
+
+// Seek is of chunkenc.Iterator.
+func (it *iterator) Seek(t milli) chunkenc.ValueType {
+	from := max(it.at, 0)
+	if from < len(it.times) && it.times[from] < t {
+		next, _ := slices.BinarySearch(it.times[from:], t)
+		from += next
+	}
+	it.at = from
+	return it.kind()
+}
+
+// At is of chunkenc.Iterator.
+func (it *iterator) At() (int64, float64) { return it.times[it.at], it.values[it.at] }
+
+// AtT is of chunkenc.Iterator.
+func (it *iterator) AtT() int64 { return it.times[it.at] }
+
+// AtST is of chunkenc.Iterator: nobody tells when counters started.
+func (it *iterator) AtST() int64 { return 0 }
+
+// AtHistogram is of chunkenc.Iterator; no sample is one of integers.
+func (it *iterator) AtHistogram(*histogram.Histogram) (int64, *histogram.Histogram) {
+	return it.AtT(), nil
+}
+
+// AtFloatHistogram is of chunkenc.Iterator.
+func (it *iterator) AtFloatHistogram(h *histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
+	m := it.moments[it.at].histogramOf()
+	if h == nil {
+		return it.AtT(), m
+	}
+	m.CopyTo(h)
+	return it.AtT(), h
+}
+
+// Err is of chunkenc.Iterator.
+func (it *iterator) Err() error { return it.err }

@@ -1,0 +1,245 @@
+package promql_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"gnocco/carbonara"
+)
+
+// lawStore has series of several policies, with gaps, of which the finest granularities no longer keep all.
+func lawStore(t *testing.T, r *rand.Rand) (s *store, start, end time.Time) {
+	s = newStore(t, parser.Options{})
+	end = time.Unix(1_700_000_000, 0).Truncate(time.Hour).Add(17*time.Minute + 23*time.Second)
+	start = end.Add(-5 * time.Hour)
+	s.now = end
+	all := []string{"mean", "min", "max", "sum", "count", "std", "first", "last", "95pct"}
+	s.kept("three", all, 1, 10*time.Second, 20*time.Minute, time.Minute, 2*time.Hour, 10*time.Minute, 0)
+	s.kept("mean", []string{"mean"}, 0, time.Minute, 3*time.Hour, 5*time.Minute, 0)
+	s.kept("last", []string{"last", "max"}, 0, 30*time.Second, 0)
+	for i, policy := range []string{"three", "three", "mean", "last"} {
+		for _, name := range []string{"x", "y"} {
+			id := s.metric(policy, fmt.Sprint("resource ", i), name)
+			var times []time.Time
+			var values []float64
+			counter := 0.0
+			for at := start; at.Before(end); at = at.Add(time.Duration(1+r.IntN(30000)) * time.Millisecond) {
+				if r.IntN(200) == 0 {
+					at = at.Add(time.Duration(r.IntN(1800)) * time.Second)
+				}
+				if counter += r.Float64(); r.IntN(100) == 0 {
+					counter = 0
+				}
+				times, values = append(times, at), append(values, counter)
+			}
+			s.measures(id, times, values)
+		}
+	}
+	return s, start, end
+}
+
+// expression makes up an expression that has a vector as its value.
+type expression struct{ *rand.Rand }
+
+func (e expression) of(list ...string) string { return list[e.IntN(len(list))] }
+
+func (e expression) selector(duration string) string {
+	s := e.of("x", "y", `x{project_id=~".*[01]"}`, `x{archive_policy="three"}`, `{__name__="y",resource_type="generic"}`, `x{archive_policy="three",__aggregation__="max"}`) + duration
+	switch e.IntN(8) {
+	case 0:
+		s += " offset " + e.of("1m", "7m", "-2m", "1h", "31s")
+	case 1:
+		s += " @ " + e.of("1700000000", "1699995600")
+	}
+	return s
+}
+
+func (e expression) vector(depth int) string {
+	if depth == 0 {
+		return e.selector("")
+	}
+	switch e.IntN(7) {
+	case 0:
+		return fmt.Sprintf("%s by (%s) (%s)", e.of("sum", "avg", "max", "count", "stddev"), e.of("project_id", "resource_id", ""), e.vector(depth-1))
+	case 1:
+		return fmt.Sprintf("%s %s on (resource_id) %s", e.single(), e.of("+", "-", "*", "/", "and", "or", "unless"), e.single())
+	case 2:
+		return fmt.Sprintf("%s(%s)", e.of("abs", "ceil", "-", "sqrt"), e.vector(depth-1))
+	case 3:
+		return fmt.Sprintf("%s(%s[%s:%s])", e.of("max_over_time", "avg_over_time", "sum_over_time", "count_over_time", "last_over_time"), e.vector(depth-1),
+			e.of("5m", "20m", "1h"), e.of("", "1m", "70s", "10m"))
+	case 4:
+		return fmt.Sprintf("quantile_over_time(0.95, %s)", e.selector(e.span()))
+	}
+	return fmt.Sprintf("%s(%s)", e.of("min_over_time", "max_over_time", "sum_over_time", "count_over_time", "avg_over_time", "first_over_time", "last_over_time",
+		"stddev_over_time", "stdvar_over_time", "rate", "increase", "irate", "delta", "changes", "deriv", "present_over_time"), e.selector(e.span()))
+}
+
+// single is a vector with one series of a resource.
+func (e expression) single() string { return e.of("x", "y", "max_over_time(x[10m])", "rate(y[5m])") }
+
+func (e expression) span() string {
+	return e.of("[1m]", "[5m]", "[10m]", "[20m]", "[1h]", "[90s]", "[2h]")
+}
+
+// A range query gives at every step what an instant query gives at that time.
+func TestStepsEqualInstants(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	s, start, end := lawStore(t, r)
+	expressions := 500
+	if testing.Short() {
+		expressions = 150
+	}
+	compared := 0
+	for range expressions {
+		expr := expression{r}.vector(r.IntN(3))
+		steps := []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, 7 * time.Minute, 33 * time.Second}
+		step := steps[r.IntN(len(steps))]
+		from := start.Add(time.Duration(r.Int64N(int64(end.Sub(start)))))
+		if r.IntN(2) == 0 {
+			from = from.Truncate(10 * time.Minute)
+		}
+		to := from.Add(5 * step)
+		ranged := s.over(expr, from, to, step)
+		for at := from; !at.After(to); at = at.Add(step) {
+			instant := s.instant(expr, at)
+			if instant.Err != nil || ranged.Err != nil {
+				if (instant.Err == nil) && ranged.Err != nil {
+					continue // another step fails
+				}
+				if ranged.Err == nil {
+					t.Fatalf("seed %d: %s at %v: %v, but the range succeeds", seed, expr, at, instant.Err)
+				}
+				continue
+			}
+			want := map[string]float64{}
+			for _, sample := range instant.Value.(upstream.Vector) {
+				want[sample.Metric.String()] = sample.F
+			}
+			for _, series := range ranged.Value.(upstream.Matrix) {
+				for _, p := range series.Floats {
+					if p.T != at.UnixMilli() {
+						continue
+					}
+					v, ok := want[series.Metric.String()]
+					if !ok || !near(v, p.F) {
+						t.Errorf("seed %d: %s, step %v, at %d: %s is %v in the range, %v (%t) at once", seed, expr, step, at.UnixMilli(), series.Metric, p.F, v, ok)
+					}
+					delete(want, series.Metric.String())
+					compared++
+				}
+			}
+			for metric, v := range want {
+				t.Errorf("seed %d: %s, step %v, at %d: %s is %v at once, and not in the range", seed, expr, step, at.UnixMilli(), metric, v)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+	if compared < 3*expressions {
+		t.Errorf("only %d values were compared", compared)
+	}
+}
+
+// near allows for sums in another order.
+func near(a, b float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
+}
+
+// Functions over time of aligned ranges are exact, whatever granularities are kept (Thanos 922, 2706, 8155: sums that are
+// inflated, and quantiles and averages of averages).
+func TestFunctionsOverTimeAreExact(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 6 {
+		s := newStore(t, parser.Options{})
+		fine := time.Duration(1+r.IntN(3)) * 10 * time.Second
+		coarse := fine * time.Duration(2+r.IntN(10))
+		s.kept("p", []string{"mean", "min", "max", "sum", "count", "std", "first", "last"}, r.IntN(3), fine, time.Duration(20+r.IntN(100))*fine, coarse, 0)
+		id := s.metric("p", "a", "x")
+		start := carbonara.FromTime(time.Unix(1_700_000_000, 0)).Floor(coarse).Time()
+		end := start.Add(40 * coarse)
+		s.now = end.Add(time.Hour)
+		var times []time.Time
+		var values []float64
+		for at := start.Add(time.Millisecond); at.Before(end); at = at.Add(time.Duration(1+r.Int64N(int64(coarse/4/time.Millisecond)))*time.Millisecond + 1) {
+			times, values = append(times, at), append(values, 100*r.NormFloat64()+1000)
+		}
+		s.measures(id, times, values)
+		for range 25 {
+			at := start.Add(time.Duration(1+r.IntN(40)) * coarse)
+			span := time.Duration(1+r.IntN(8)) * coarse
+			var in []float64
+			for i, when := range times {
+				if !when.Before(at.Add(-span)) && when.Before(at) {
+					in = append(in, values[i])
+				}
+			}
+			if len(in) == 0 {
+				continue
+			}
+			low, high, sum := math.Inf(1), math.Inf(-1), 0.0
+			for _, v := range in {
+				low, high, sum = min(low, v), max(high, v), sum+v
+			}
+			mean, m2 := sum/float64(len(in)), 0.0
+			for _, v := range in {
+				m2 += (v - mean) * (v - mean)
+			}
+			for function, want := range map[string]float64{"min": low, "max": high, "count": float64(len(in)), "sum": sum, "avg": mean,
+				"first": in[0], "last": in[len(in)-1], "stddev": math.Sqrt(m2 / float64(len(in))), "stdvar": m2 / float64(len(in))} {
+				expr := fmt.Sprintf("%s_over_time(x[%dms])", function, span.Milliseconds())
+				got, ok := s.value(expr, at)
+				if !ok || math.Abs(got-want) > 1e-12*max(1, math.Abs(want))*max(1, float64(len(in))/64) {
+					t.Fatalf("seed %d: %s at %v: %v (%t), want %v", seed, expr, at, got, ok, want)
+				}
+			}
+		}
+	}
+}
+
+// A rate over coarse data is no empty answer (Thanos 1115, 4526), and says what it was answered from.
+func TestRates(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	s.policy("last", []string{"last"}, time.Minute)
+	s.policy("max", []string{"max", "mean"}, time.Minute)
+	s.policy("min", []string{"min"}, time.Minute)
+	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	for i, policy := range []string{"last", "max", "min"} {
+		values := make([]float64, 120)
+		for j := range values {
+			values[j] = float64(j)
+		}
+		s.post(s.metric(policy, fmt.Sprint(i), policy+"_total"), start.Add(time.Second), 30*time.Second, values...)
+	}
+	s.now = start.Add(24 * time.Hour)
+	at := start.Add(30 * time.Minute)
+	f := func(expr string, want float64, notes int) {
+		t.Helper()
+		r := s.instant(expr, at)
+		if r.Err != nil {
+			t.Fatalf("%s: %v", expr, r.Err)
+		}
+		v := r.Value.(upstream.Vector)
+		if len(v) != 1 || math.Abs(v[0].F-want) > 1e-9 || len(r.Warnings) != notes {
+			t.Errorf("%s: %v, notes %v; want %v and %d notes", expr, v, r.Warnings, want, notes)
+		}
+	}
+	f("rate(last_total[10m])", 1./30, 0)
+	f("rate(max_total[10m])", 1./30, 1)
+	f("delta(max_total[10m])", 20, 1)
+	if r := s.instant("rate(min_total[10m])", at); r.Err == nil {
+		t.Errorf("rate of a policy without last and max: %v", r)
+	}
+	if r := s.instant("min_total", at); r.Err == nil {
+		t.Errorf("a policy without last and mean: %v", r)
+	}
+}

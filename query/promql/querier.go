@@ -1,0 +1,389 @@
+package promql
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	common "github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+	"github.com/prometheus/prometheus/util/annotations"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/query"
+)
+
+// source is what one query reads from. It implements storage.Queryable and storage.Querier.
+type source struct {
+	engine *Engine
+	query  *Query
+	now    time.Time
+
+	longest int64 // ms: how far the engine looks back
+}
+
+// Querier implements storage.Queryable.
+func (s *source) Querier(int64, int64) (storage.Querier, error) { return s, nil }
+
+// Close implements storage.Querier.
+func (s *source) Close() error { return nil }
+
+// LabelNames implements storage.Querier; the engine's function info asks for them.
+func (s *source) LabelNames(ctx context.Context, _ *storage.LabelHints, matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+	names, err := s.engine.options.Series.Names(ctx, s.query.Sees, matchers)
+	return names, nil, err
+}
+
+// LabelValues implements storage.Querier.
+func (s *source) LabelValues(ctx context.Context, name string, _ *storage.LabelHints, matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+	values, err := s.engine.options.Series.Values(ctx, s.query.Sees, name, matchers)
+	return values, nil, err
+}
+
+// selection is what a selector asks of the series that it finds.
+type selection struct {
+	source      *source
+	start, end  int64 // ms, of samples; both inclusive
+	first, step int64 // ms: the first time of an evaluation, and how far apart they are; 0: one time
+	length      int64 // ms, of a range; 0: a selector of instants
+	function    string
+	offset      *int64              // of a selector in a subquery, whose times are multiples of step, before the offset
+	method      carbonara.Method    // chosen by __aggregation__; 0: rule 6
+	percentile  carbonara.Method    // of quantile_over_time; 0: none
+	granularity time.Duration       // chosen by __granularity__; 0: rule 3
+	coarsest    time.Duration       // that may serve; 0: rule 3
+	now         carbonara.Timestamp // no group ends later
+	lookback    int64               // ms; 0: rule 5
+
+	notes annotations.Annotations
+	known map[*model.ArchivePolicy]*reading
+}
+
+// Select implements storage.Querier.
+func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+	set, err := s.selectSeries(ctx, sorted, hints, matchers)
+	if err != nil {
+		return storage.ErrSeriesSet(err)
+	}
+	return set
+}
+
+func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.SelectHints, matchers []*labels.Matcher) (storage.SeriesSet, error) {
+	sel := &selection{source: s, start: hints.Start, end: hints.End, step: hints.Step, length: hints.Range, function: hints.Func,
+		coarsest: s.query.Granularity, now: carbonara.FromTime(s.now), lookback: s.query.Lookback.Milliseconds(),
+		known: map[*model.ArchivePolicy]*reading{}}
+	sel.first = hints.Start + hints.Range - 1
+	if hints.Range == 0 {
+		sel.first = hints.Start + s.longest - 1
+		sel.function = "" // it is around something else than a range
+	}
+	matchers, err := sel.takePseudo(matchers)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.engine.options.Series.Select(ctx, s.query.Sees, matchers...)
+	if err != nil {
+		return nil, err
+	}
+	set := &seriesSet{at: -1}
+	seen := make(map[uint64]int, len(found))
+	for i, f := range found {
+		r, err := sel.readingOf(f.Metric.ArchivePolicy)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			continue
+		}
+		hash := f.Labels.Hash()
+		if other, taken := seen[hash]; taken && labels.Equal(found[other].Labels, f.Labels) {
+			return nil, fmt.Errorf("metrics %s and %s have the same labels %s", found[other].Metric.ID, f.Metric.ID, f.Labels)
+		}
+		seen[hash] = i
+		set.series = append(set.series, &series{ctx: ctx, selection: sel, metric: f.Metric, labels: f.Labels, reading: r, archives: s.engine.options.Archives})
+	}
+	if sorted {
+		slices.SortFunc(set.series, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
+	}
+	err = sel.prefetch(ctx, set.series)
+	set.notes = sel.notes
+	return set, err
+}
+
+// takePseudo takes the matchers that say how to read, and undoes the escapes of label names.
+func (sel *selection) takePseudo(matchers []*labels.Matcher) ([]*labels.Matcher, error) {
+	var real []*labels.Matcher
+	for _, m := range matchers {
+		var err error
+		if strings.HasPrefix(m.Name, "__") && m.Name != common.MetricNameLabel && m.Type != labels.MatchEqual {
+			return nil, fmt.Errorf("%s says how to read series: it takes = only", m.Name)
+		}
+		switch m.Name {
+		case aggregationMatcher:
+			if sel.method, err = carbonara.ParseMethod(m.Value); err != nil {
+				return nil, fmt.Errorf("%s: %w", m.Name, err)
+			}
+		case quantileMatcher:
+			if sel.percentile, err = carbonara.ParseMethod(m.Value); err != nil {
+				return nil, fmt.Errorf("%s: %w", m.Name, err)
+			}
+		case granularityMatcher:
+			if sel.granularity, err = model.ParseTimespan(m.Value); err != nil || sel.granularity <= 0 {
+				return nil, fmt.Errorf("%s: %q is no granularity", m.Name, m.Value)
+			}
+		case offsetMatcher:
+			offset, err := strconv.ParseInt(m.Value, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %q is no number of milliseconds", m.Name, m.Value)
+			}
+			sel.offset = &offset
+		default:
+			if plain := common.UnescapeName(m.Name, common.ValueEncodingEscaping); plain != m.Name {
+				if m, err = labels.NewMatcher(m.Type, plain, m.Value); err != nil {
+					return nil, err
+				}
+			}
+			real = append(real, m)
+		}
+	}
+	return real, nil
+}
+
+// seriesSet is the series of a selector.
+type seriesSet struct {
+	series []*series
+	at     int
+	notes  annotations.Annotations
+}
+
+// Next implements storage.SeriesSet.
+func (s *seriesSet) Next() bool {
+	s.at++
+	return s.at < len(s.series)
+}
+
+// At implements storage.SeriesSet.
+func (s *seriesSet) At() storage.Series { return s.series[s.at] }
+
+// Err implements storage.SeriesSet.
+func (s *seriesSet) Err() error { return nil }
+
+// Warnings implements storage.SeriesSet.
+func (s *seriesSet) Warnings() annotations.Annotations { return s.notes }
+
+// series is one metric. Its samples are read when they are asked for, so that a query holds those of one series at a
+// time, or a few.
+type series struct {
+	ctx       context.Context // of the query, which ends before the series does
+	selection *selection
+	metric    *model.Metric
+	labels    labels.Labels
+	reading   *reading
+	parts     []part
+	archives  query.GroupReader
+}
+
+// Labels implements storage.Series.
+func (s *series) Labels() labels.Labels { return s.labels }
+
+// Iterator implements storage.Series.
+func (s *series) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
+	it, ok := reuse.(*iterator)
+	if !ok {
+		it = new(iterator)
+	}
+	it.reset()
+	it.err = s.load(it)
+	return it
+}
+
+// reading is what is read of the series of an archive policy.
+type reading struct {
+	kind        readingKind
+	method      carbonara.Method // of readMethod and readOne
+	columns     []carbonara.Column
+	exact       bool          // coarser groups answer the same
+	raw         bool          // so do raw measures
+	note        error         // what is to be said if groups are read; nil: nothing
+	granularity time.Duration // the only one that does; 0: any
+}
+
+type readingKind uint8
+
+const (
+	readMethod  readingKind = iota // the method's aggregates
+	readOne                        // 1 for each aggregate of the method
+	readMoments                    // count, mean and second moment
+)
+
+func readingOfMethod(m carbonara.Method) *reading {
+	return &reading{method: m, columns: query.ReadOf(nil, time.Second, m, 0, 0).Columns, raw: !m.IsRate() && m != carbonara.Std}
+}
+
+// readingOf says what to read of the metrics of a policy; nil: nothing, they have no such method.
+func (sel *selection) readingOf(policy *model.ArchivePolicy) (*reading, error) {
+	if r, ok := sel.known[policy]; ok {
+		return r, nil
+	}
+	if sel.granularity > 0 && !policy.HasGranularity(sel.granularity) {
+		sel.known[policy] = nil
+		return nil, nil
+	}
+	r, err := sel.chooseReading(policy)
+	if err != nil {
+		return nil, err
+	}
+	if sel.granularity > 0 && r != nil {
+		r.granularity = sel.granularity
+	}
+	sel.known[policy] = r
+	return r, nil
+}
+
+// stores reports whether a policy keeps what a method is answered from, be the method among its own or not.
+func stores(policy *model.ArchivePolicy, m carbonara.Method) bool {
+	for _, c := range m.Columns() {
+		if _, ok := slices.BinarySearch(policy.Plan().Columns, c); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// functionMethods are the methods that functions over time are answered from.
+var functionMethods = map[string]carbonara.Method{
+	"min_over_time": carbonara.Min, "max_over_time": carbonara.Max, "sum_over_time": carbonara.Sum,
+	"first_over_time": carbonara.First, "last_over_time": carbonara.Last, countFunction: carbonara.Count,
+}
+
+// rateFunctions need the measures themselves, or the last of each group; else they make do with another method.
+var rateFunctions = map[string]carbonara.Method{
+	"rate": carbonara.Max, "irate": carbonara.Max, "increase": carbonara.Max, "resets": carbonara.Max,
+	"delta": carbonara.Mean, "idelta": carbonara.Mean, "deriv": carbonara.Mean, "predict_linear": carbonara.Mean,
+}
+
+func (sel *selection) chooseReading(policy *model.ArchivePolicy) (*reading, error) {
+	if sel.method != 0 {
+		if !policy.HasMethod(sel.method) {
+			return nil, nil
+		}
+		return readingOfMethod(sel.method), nil
+	}
+	if m, ok := functionMethods[sel.function]; ok {
+		if stores(policy, m) {
+			r := readingOfMethod(m)
+			r.exact = true
+			return r, nil
+		}
+		base, err := sel.baseMethod(policy)
+		if err != nil {
+			return nil, err
+		}
+		r := readingOfMethod(base)
+		r.note = info("archive policy %q has no %s: %s is that of its %s", policy.Name, m, sel.shownFunction(), base)
+		if m == carbonara.Count {
+			r.kind = readOne
+		}
+		return r, nil
+	}
+	if instead, ok := rateFunctions[sel.function]; ok {
+		switch {
+		case policy.HasMethod(carbonara.Last):
+			return readingOfMethod(carbonara.Last), nil
+		case policy.HasMethod(instead):
+			r := readingOfMethod(instead)
+			r.note = info("archive policy %q has no last: %s is that of its %s. To add last: PATCH /v1/archive_policy/%s?rebuild=true "+
+				"with aggregation_methods", policy.Name, sel.function, instead, policy.Name)
+			return r, nil
+		}
+		return nil, fmt.Errorf("archive policy %q has neither last nor %s, from which %s could be answered", policy.Name, instead, sel.function)
+	}
+	switch sel.function {
+	case stddevFunction, stdvarFunction:
+		if stores(policy, carbonara.Mean) && stores(policy, carbonara.Std) {
+			return &reading{kind: readMoments, exact: true, raw: true, columns: []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnM2}}, nil
+		}
+		base, err := sel.baseMethod(policy)
+		if err != nil {
+			return nil, err
+		}
+		r := readingOfMethod(base)
+		r.note = info("archive policy %q has no std and mean: %s is that of its %s", policy.Name, sel.shownFunction(), base)
+		return r, nil
+	case "quantile_over_time":
+		return sel.quantileReading(policy)
+	}
+	base, err := sel.baseMethod(policy)
+	if err != nil {
+		return nil, err
+	}
+	return readingOfMethod(base), nil
+}
+
+// shownFunction is the function as the client wrote it.
+func (sel *selection) shownFunction() string {
+	name, _, _ := strings.Cut(sel.function, " ")
+	return name
+}
+
+// quantileReading returns the percentile of a policy that has it, at a granularity that is the range: at any time the range
+// has one group.
+func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, error) {
+	granularity := time.Duration(sel.length) * time.Millisecond
+	if sel.percentile != 0 && policy.HasGranularity(granularity) && stores(policy, sel.percentile) {
+		r := readingOfMethod(sel.percentile)
+		r.granularity = granularity
+		return r, nil
+	}
+	base, err := sel.baseMethod(policy)
+	if err != nil {
+		return nil, err
+	}
+	r := readingOfMethod(base)
+	r.note = fmt.Errorf("%w: archive policy %q has no such percentile of this range: quantile_over_time is that of its %s",
+		annotations.PromQLWarning, policy.Name, base)
+	return r, nil
+}
+
+// baseMethod returns what selectors read: last, mean, or else the policy's first method.
+func (sel *selection) baseMethod(policy *model.ArchivePolicy) (carbonara.Method, error) {
+	for _, m := range []carbonara.Method{carbonara.Last, carbonara.Mean} {
+		if policy.HasMethod(m) {
+			return m, nil
+		}
+	}
+	return 0, fmt.Errorf("archive policy %q has neither last nor mean: choose one of its methods by %s", policy.Name, aggregationMatcher)
+}
+
+func info(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", annotations.PromQLInfo, fmt.Sprintf(format, args...))
+}
+
+// isAligned reports whether the range and all times of a selector over time are multiples of a granularity.
+func (sel *selection) isAligned(granularity time.Duration) bool {
+	g := int64(granularity / time.Millisecond)
+	if sel.length == 0 || sel.end > int64(sel.now/1e6) || granularity%time.Millisecond != 0 || sel.length%g != 0 || sel.step%g != 0 {
+		return false
+	}
+	if sel.offset != nil {
+		return sel.step > 0 && *sel.offset%g == 0
+	}
+	return sel.first%g == 0
+}
+
+// milliseconds is a time, rounded up: a group is no sample before it has ended.
+func milliseconds(t carbonara.Timestamp) int64 {
+	return int64((t + 999_999) / 1_000_000)
+}
+
+func timestampOf(ms int64) carbonara.Timestamp {
+	const most = math.MaxInt64 / 1_000_000
+	return carbonara.Timestamp(min(max(ms, 0), most) * 1_000_000)
+}

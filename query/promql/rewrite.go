@@ -1,0 +1,188 @@
+package promql
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/annotations"
+
+	"gnocco/carbonara"
+)
+
+// Functions of ours, which no expression of a client can name. The engine tells the querier the name of the function
+// around a selector, which says what to read.
+const (
+	countFunction  = "count_over_time of groups"
+	stddevFunction = "stddev_over_time of groups"
+	stdvarFunction = "stdvar_over_time of groups"
+)
+
+// Pseudo-matchers: they say how to read a series, and are no labels.
+const (
+	aggregationMatcher = "__aggregation__"
+	granularityMatcher = "__granularity__"
+	quantileMatcher    = "__quantile__"
+	offsetMatcher      = "__offset__" // in ms, of a selector in a subquery
+)
+
+func init() {
+	upstream.FunctionCalls[countFunction] = upstream.FunctionCalls["sum_over_time"]
+	upstream.FunctionCalls[stddevFunction] = overMoments("stddev_over_time", math.Sqrt)
+	upstream.FunctionCalls[stdvarFunction] = overMoments("stdvar_over_time", func(v float64) float64 { return v })
+}
+
+// overMoments returns a function of a range of raw measures, which the engine's own function answers, or of groups.
+func overMoments(name string, of func(variance float64) float64) upstream.FunctionCall {
+	plain := upstream.FunctionCalls[name]
+	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions, enh *upstream.EvalNodeHelper) (
+		upstream.Vector, annotations.Annotations) {
+		if len(matrix) == 0 || len(matrix[0].Histograms) == 0 {
+			return plain(vectors, matrix, args, enh)
+		}
+		var all moments
+		raw := upstream.Series{Metric: matrix[0].Metric}
+		for _, p := range matrix[0].Histograms {
+			one := momentsOf(p.H)
+			all.add(one)
+			if one.count == 1 {
+				raw.Floats = append(raw.Floats, upstream.FPoint{T: p.T, F: one.mean})
+			}
+		}
+		if len(raw.Floats) == len(matrix[0].Histograms) {
+			return plain(vectors, upstream.Matrix{raw}, args, enh)
+		}
+		return append(enh.Out, upstream.Sample{F: of(all.m2 / all.count)}), nil
+	}
+}
+
+// A rewriter parses expressions and makes of them what archives answer exactly. It is the engine's parser.
+type rewriter struct{ parser.Parser }
+
+// ParseExpr implements parser.Parser.
+func (r rewriter) ParseExpr(text string) (parser.Expr, error) {
+	expr, err := r.Parser.ParseExpr(text)
+	if err != nil {
+		return nil, err
+	}
+	parser.Inspect(expr, func(node parser.Node, path []parser.Node) error {
+		if v, ok := node.(*parser.VectorSelector); ok && v.Timestamp == nil && v.StartOrEnd == 0 && inSubquery(path) {
+			offset := v.OriginalOffset.Milliseconds()
+			if v.OriginalOffsetExpr != nil {
+				offset = 1 // known later only: a multiple of nothing
+			}
+			v.LabelMatchers = append(v.LabelMatchers, pseudoMatcher(offsetMatcher, strconv.FormatInt(offset, 10)))
+		}
+		return nil
+	})
+	return rewrite(expr), nil
+}
+
+func inSubquery(path []parser.Node) bool {
+	for _, node := range path {
+		if _, ok := node.(*parser.SubqueryExpr); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func pseudoMatcher(name, value string) *labels.Matcher {
+	return labels.MustNewMatcher(labels.MatchEqual, name, value)
+}
+
+// rewrite returns expr with its calls replaced.
+func rewrite(expr parser.Expr) parser.Expr {
+	switch e := expr.(type) {
+	case *parser.AggregateExpr:
+		e.Expr = rewrite(e.Expr)
+		if e.Param != nil {
+			e.Param = rewrite(e.Param)
+		}
+	case *parser.BinaryExpr:
+		e.LHS, e.RHS = rewrite(e.LHS), rewrite(e.RHS)
+	case *parser.ParenExpr:
+		e.Expr = rewrite(e.Expr)
+	case *parser.UnaryExpr:
+		e.Expr = rewrite(e.Expr)
+	case *parser.SubqueryExpr:
+		e.Expr = rewrite(e.Expr)
+	case *parser.StepInvariantExpr:
+		e.Expr = rewrite(e.Expr)
+	case *parser.Call:
+		for i := range e.Args {
+			e.Args[i] = rewrite(e.Args[i])
+		}
+		return rewriteCall(e)
+	}
+	return expr
+}
+
+// rewriteCall returns what a call of a function over time becomes. Over a subquery it stays what it is.
+func rewriteCall(call *parser.Call) parser.Expr {
+	if len(call.Args) == 0 {
+		return call
+	}
+	matrix, ok := unwrap(call.Args[len(call.Args)-1]).(*parser.MatrixSelector)
+	if !ok {
+		return call
+	}
+	renamed := func(name string) *parser.Call {
+		made := *call
+		f := *call.Func
+		f.Name = name
+		made.Func = &f
+		return &made
+	}
+	switch call.Func.Name {
+	case "count_over_time":
+		return renamed(countFunction)
+	case "stddev_over_time":
+		return renamed(stddevFunction)
+	case "stdvar_over_time":
+		return renamed(stdvarFunction)
+	case "avg_over_time":
+		sum, count := renamed("sum_over_time"), renamed(countFunction)
+		count.Args = parser.Expressions{cloneMatrix(matrix)}
+		return &parser.ParenExpr{PosRange: call.PosRange, Expr: &parser.BinaryExpr{Op: parser.DIV, LHS: sum, RHS: count,
+			VectorMatching: &parser.VectorMatching{Card: parser.CardOneToOne}}}
+	case "quantile_over_time":
+		if n, ok := unwrap(call.Args[0]).(*parser.NumberLiteral); ok {
+			if percent := math.Round(n.Val * 100); percent >= 1 && percent <= 99 && percent/100 == n.Val {
+				vector := matrix.VectorSelector.(*parser.VectorSelector)
+				vector.LabelMatchers = append(vector.LabelMatchers,
+					pseudoMatcher(quantileMatcher, carbonara.PercentileMethod(int(percent)).String()))
+			}
+		}
+	}
+	return call
+}
+
+// unwrap returns what parentheses hold.
+func unwrap(expr parser.Expr) parser.Expr {
+	for {
+		switch e := expr.(type) {
+		case *parser.ParenExpr:
+			expr = e.Expr
+		case *parser.StepInvariantExpr:
+			expr = e.Expr
+		default:
+			return expr
+		}
+	}
+}
+
+// cloneMatrix returns a copy that the engine can prepare by itself.
+func cloneMatrix(m *parser.MatrixSelector) *parser.MatrixSelector {
+	made := *m
+	vector, ok := m.VectorSelector.(*parser.VectorSelector)
+	if !ok {
+		panic(fmt.Sprintf("promql: a range of %T", m.VectorSelector))
+	}
+	cloned := *vector
+	made.VectorSelector = &cloned
+	return &made
+}

@@ -1,0 +1,38 @@
+package archive
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+)
+
+// OldestKept returns the first timestamp of a group that is kept when the newest group starts at newest: a group is
+// kept if its start > newest - timespan.
+func OldestKept(newest carbonara.Timestamp, timespan time.Duration) carbonara.Timestamp {
+	if carbonara.Timestamp(timespan) > newest {
+		return 0
+	}
+	return newest - carbonara.Timestamp(timespan) + 1
+}
+
+// Expire deletes the splits of a granularity from the one that holds from up to the one that holds to, exclusive.
+func (c *Checkpoint) Expire(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp) error {
+	first, last := carbonara.SplitKeyOf(from, granularity), carbonara.SplitKeyOf(to, granularity)
+	if first.Start >= last.Start {
+		return nil
+	}
+	width := last.Start - first.Start
+	if step := carbonara.GroupsPerSplit * carbonara.Timestamp(granularity); width/step <= pointDeletes {
+		for start := first.Start; start < last.Start; start += step {
+			c.key = splitKey(c.key, metric, granularity, start)
+			if err := c.batch.Delete(c.key, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	c.key = splitKey(c.key, metric, granularity, first.Start)
+	return c.batch.DeleteRange(c.key, splitKey(nil, metric, granularity, last.Start), nil)
+}

@@ -1,0 +1,251 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/model"
+)
+
+// bytesTaken is how much memory for groups is taken at once.
+const bytesTaken = 256 << 10
+
+// reader is the scratch memory of one read.
+type reader struct {
+	lower, upper []byte
+	operands     [][]byte
+	part, merged carbonara.Groups
+	starts       carbonara.Groups
+	raw          []byte
+}
+
+// Groups appends to dst the groups of a metric at one granularity that start at or after from and before to, with the
+// columns that dst is set to. It is one seek: splits lie side by side. A split that does not decode is left out and
+// counted in the first result; its bytes stay.
+func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
+	return s.KeptGroups(context.Background(), &model.Read{Metric: &model.Metric{ID: metric}, Granularity: granularity, From: from, To: to}, 0, dst)
+}
+
+// KeptGroups is Groups for what asks for dst's columns, without groups that lie further than timespan (0: none) before
+// the metric's newest: these wait to be expired. Only where a split may hold both is the newest one decoded to tell.
+//
+// The memory of dst is taken from the context's budget.Account while splits are decoded, dst.Bytes() in all.
+func (s *Store) KeptGroups(ctx context.Context, read *model.Read, timespan time.Duration, dst *carbonara.Groups) (corrupt int, err error) {
+	metric, granularity, from, to := read.Metric.ID, read.Granularity, read.From, read.To
+	if from >= to {
+		return 0, nil
+	}
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	first := carbonara.SplitKeyOf(from, granularity)
+	r.lower = splitKey(r.lower, metric, granularity, first.Start)
+	if timespan > 0 {
+		r.upper = splitKey(r.upper, metric, granularity+1, 0)
+	} else {
+		r.upper = splitKey(r.upper, metric, granularity, to)
+	}
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper})
+	if err != nil {
+		return 0, fmt.Errorf("archive: read %s: %w", metric, err)
+	}
+	failed := func(err error) (int, error) {
+		return corrupt, errors.Join(fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err), iter.Close())
+	}
+	var valid bool
+	if timespan == 0 {
+		valid = iter.First()
+	} else if valid = iter.Last(); valid {
+		_, newest, _ := parseSplitKey(iter.Key())
+		if newest.Start > first.Start {
+			valid = iter.First()
+		}
+		// The newest group lies somewhere in the newest split: mostly all that is asked for is kept wherever.
+		if _, oldest, _ := parseSplitKey(iter.Key()); max(from, oldest.Start) < OldestKept(newest.End(), timespan) {
+			start, ok, err := s.Newest(metric, granularity)
+			if err != nil || !ok {
+				return 0, errors.Join(err, iter.Close())
+			}
+			from = max(from, OldestKept(start, timespan))
+		}
+	}
+	account, taken := budget.Of(ctx), dst.Bytes()
+	for ; valid; valid = iter.Next() {
+		if more := dst.Bytes() - taken; more >= bytesTaken {
+			if err := account.Take(budget.Answers, int64(more)); err != nil {
+				return failed(err)
+			}
+			taken += more
+		}
+		_, key, ok := parseSplitKey(iter.Key())
+		if !ok || key.End() <= from {
+			continue
+		}
+		if key.Start >= to {
+			break
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return failed(err)
+		}
+		if n := r.decode(value, key, from, to, read.ValueFilter, dst); n > 0 {
+			corrupt += n
+			s.reportCorrupt(iter.Key(), n)
+		}
+	}
+	if err := errors.Join(iter.Error(), account.Take(budget.Answers, int64(dst.Bytes()-taken))); err != nil {
+		return failed(err)
+	}
+	return corrupt, iter.Close()
+}
+
+// decode appends the groups of one split's value to dst and returns how many operands did not decode.
+func (r *reader) decode(value []byte, key carbonara.SplitKey, from, to carbonara.Timestamp, valueFilter *carbonara.ValueFilter, dst *carbonara.Groups) (corrupt int) {
+	r.operands = appendOperands(r.operands[:0], value)
+	start := dst.Len()
+	later := key.Start // than all groups of the operands before
+	for i, operand := range r.operands {
+		into := dst
+		if i > 0 {
+			into = &r.part
+			into.Reset(key.Granularity, dst.Columns)
+		}
+		var err error
+		if valueFilter != nil {
+			err = valueFilter.DecodeMatching(operand, key, dst.Columns, from, to, later, into)
+		} else {
+			err = carbonara.DecodeSplit(operand, key, dst.Columns, from, to, into)
+		}
+		if err != nil {
+			corrupt++
+			continue
+		}
+		if i > 0 {
+			dst.Overlay(start, into, &r.merged)
+		}
+		if n := dst.Len(); n > start {
+			later = dst.Starts[n-1] + 1
+		}
+	}
+	return corrupt
+}
+
+// Newest returns the start of the newest group of a metric at one granularity; ok is false if it has none.
+func (s *Store) Newest(metric uuid.UUID, granularity time.Duration) (start carbonara.Timestamp, ok bool, err error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	r.lower = splitKey(r.lower, metric, granularity, 0)
+	r.upper = splitKey(r.upper, metric, granularity+1, 0)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper})
+	if err != nil {
+		return 0, false, fmt.Errorf("archive: read %s: %w", metric, err)
+	}
+	for valid := iter.Last(); valid && !ok; valid = iter.Prev() {
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return 0, false, errors.Join(fmt.Errorf("archive: read newest split of %s: %w", metric, err), iter.Close())
+		}
+		_, key, _ := parseSplitKey(iter.Key())
+		r.starts.Reset(granularity, nil)
+		r.decode(value, key, 0, carbonara.MaxTimestamp, nil, &r.starts)
+		if n := r.starts.Len(); n > 0 {
+			start, ok = r.starts.Starts[n-1], true
+		}
+	}
+	return start, ok, iter.Close()
+}
+
+// Raw returns the raw series of a metric, ascending, in slices appended to those given (which must be empty): the
+// measures of its back window and the last one before it. Operands that do not decode are left out and counted.
+func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64) ([]carbonara.Timestamp, []float64, int, error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	corrupt, err := s.readRaw(metric, r, func(raw []byte) (err error) {
+		timestamps, values, err = carbonara.DecodeRaw(raw, timestamps, values)
+		return err
+	})
+	return timestamps, values, corrupt, err
+}
+
+// Packed sets p to the raw series of a metric, as Raw reads it, not decoded. The bytes, which p keeps, are appended to
+// dst (which must be empty) and returned.
+func (s *Store) Packed(metric uuid.UUID, p *carbonara.Packed, dst []byte) ([]byte, int, error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	corrupt, err := s.readRaw(metric, r, func(raw []byte) error {
+		dst = append(dst[:0], raw...)
+		return p.Parse(dst)
+	})
+	return dst, corrupt, err
+}
+
+// RawEnd is the end of a raw series.
+type RawEnd struct {
+	carbonara.RawEnd
+	Corrupt int // operands that do not decode
+}
+
+// RawEnd reads the end of a metric's raw series.
+func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	e.Corrupt, err = s.readRaw(metric, r, func(raw []byte) (err error) {
+		e.RawEnd, err = carbonara.EndOfRaw(raw)
+		return err
+	})
+	return e, err
+}
+
+// readRaw calls decode with the raw series of a metric, if it has one: once, or, if that fails, again without the
+// operands that do not decode, of which it returns the number.
+func (s *Store) readRaw(metric uuid.UUID, r *reader, decode func([]byte) error) (corrupt int, err error) {
+	r.lower = metricKey(r.lower, metric, kindRaw)
+	value, closer, err := s.db.Get(r.lower)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("archive: read raw series of %s: %w", metric, err)
+	}
+	defer closer.Close()
+	r.operands = appendOperands(r.operands[:0], value)
+	r.joinOperands()
+	if err = decode(r.raw); err == nil {
+		return 0, nil
+	}
+	n := len(r.operands)
+	r.operands = slices.DeleteFunc(r.operands, func(o []byte) bool {
+		_, _, err := carbonara.DecodeRaw(o, nil, nil)
+		return err != nil
+	})
+	r.joinOperands()
+	s.reportCorrupt(r.lower, n-len(r.operands))
+	return n - len(r.operands), decode(r.raw)
+}
+
+func (r *reader) joinOperands() {
+	r.raw = r.raw[:0]
+	for _, operand := range r.operands {
+		r.raw = append(r.raw, operand...)
+	}
+}
+
+// Oldest returns the start of the oldest split of a metric at one granularity; ok is false if it has none.
+func (s *Store) Oldest(metric uuid.UUID, granularity time.Duration) (start carbonara.Timestamp, ok bool, err error) {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0), UpperBound: splitKey(nil, metric, granularity+1, 0)})
+	if err != nil {
+		return 0, false, fmt.Errorf("archive: read %s: %w", metric, err)
+	}
+	if iter.First() {
+		_, key, _ := parseSplitKey(iter.Key())
+		start, ok = key.Start, true
+	}
+	return start, ok, errors.Join(iter.Error(), iter.Close())
+}

@@ -1,0 +1,132 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+)
+
+// Schema lists the granularities of an archive and the columns of each, read from its newest splits. It is the schema
+// of the policy by which the metric's last measures were processed.
+type Schema []SchemaItem
+
+// SchemaItem is a granularity of a schema.
+type SchemaItem struct {
+	Granularity time.Duration
+	Columns     []carbonara.Column // ascending
+}
+
+// Of returns the item of a granularity, nil if the schema does not have it.
+func (s Schema) Of(granularity time.Duration) *SchemaItem {
+	for i := range s {
+		if s[i].Granularity == granularity {
+			return &s[i]
+		}
+	}
+	return nil
+}
+
+// Matches reports whether a plan makes archives of this schema.
+func (s Schema) Matches(plan *carbonara.Plan) bool {
+	return len(s) == len(plan.Granularities) && !slices.ContainsFunc(s, func(item SchemaItem) bool {
+		return !slices.Contains(plan.Granularities, item.Granularity) || !slices.Equal(item.Columns, plan.Columns)
+	})
+}
+
+// Schema returns the schema of a metric's archive, granularities ascending; empty for a metric without aggregates. It
+// takes a seek for each granularity. A newest split that does not decode is an error that wraps storage.ErrCorrupt.
+func (s *Store) Schema(metric uuid.UUID) (schema Schema, err error) {
+	lower := splitKey(nil, metric, 0, 0)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: metricKey(nil, metric, kindSplit+1)})
+	if err != nil {
+		return nil, fmt.Errorf("archive: schema of %s: %w", metric, err)
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	for valid := iter.Last(); valid; {
+		_, key, ok := parseSplitKey(iter.Key())
+		if !ok {
+			valid = iter.Prev()
+			continue
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return nil, fmt.Errorf("archive: schema of %s: %w", metric, err)
+		}
+		columns, err := columnsOf(value)
+		if err != nil {
+			return nil, fmt.Errorf("archive: schema of %s: split %v: %w", metric, key, err)
+		}
+		schema = append(schema, SchemaItem{key.Granularity, columns})
+		valid = iter.SeekLT(splitKey(nil, metric, key.Granularity, 0))
+	}
+	slices.Reverse(schema)
+	return schema, iter.Error()
+}
+
+// columnsOf returns the columns that a split's value has, of all its operands.
+func columnsOf(value []byte) ([]carbonara.Column, error) {
+	var columns []carbonara.Column
+	for _, operand := range appendOperands(nil, value) {
+		info, err := carbonara.SplitInfo(operand)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range info.Columns {
+			if i, ok := slices.BinarySearch(columns, c.Column); !ok {
+				columns = slices.Insert(columns, i, c.Column)
+			}
+		}
+	}
+	return columns, nil
+}
+
+// EachSplit calls f with the splits of a metric at one granularity, in order of time, and the columns that each has.
+// What does not decode is an error that wraps storage.ErrCorrupt.
+func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration, f func(key carbonara.SplitKey, columns []carbonara.Column) error) (err error) {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0), UpperBound: splitKey(nil, metric, granularity+1, 0)})
+	if err != nil {
+		return fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err)
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	for valid := iter.First(); valid; valid = iter.Next() {
+		_, key, ok := parseSplitKey(iter.Key())
+		if !ok {
+			continue
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return fmt.Errorf("archive: read split %v of %s: %w", key, metric, err)
+		}
+		columns, err := columnsOf(value)
+		if err != nil {
+			return fmt.Errorf("archive: split %v of %s: %w", key, metric, err)
+		}
+		if err := f(key, columns); err != nil {
+			return err
+		}
+	}
+	return iter.Error()
+}
+
+// ReplaceSplit makes a split consist of these groups, which all lie in it, and their columns; nothing of what it was
+// stays.
+func (c *Checkpoint) ReplaceSplit(metric uuid.UUID, key carbonara.SplitKey, groups *carbonara.Groups) error {
+	c.key = splitKey(c.key, metric, key.Granularity, key.Start)
+	if groups.Len() == 0 {
+		return c.batch.Delete(c.key, nil)
+	}
+	c.groups += groups.Len()
+	c.value = carbonara.AppendSplit(c.value[:0], key, groups)
+	return c.batch.Set(c.key, c.value, nil)
+}
+
+// DropGranularity removes all splits of a granularity; those put later stay.
+func (c *Checkpoint) DropGranularity(metric uuid.UUID, granularity time.Duration) error {
+	return c.batch.DeleteRange(splitKey(nil, metric, granularity, 0), splitKey(nil, metric, granularity+1, 0), nil)
+}

@@ -1,0 +1,127 @@
+package claim_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"gnocco/storage/claim"
+	"gnocco/storage/engine"
+)
+
+// crashAt is a file system whose power fails before the nth change to it. What then is on the disk is in left: all of what
+// was not synced, or nothing of it. File systems with a journal do not bring back a file that was removed, and keep one
+// that was made after that.
+type crashAt struct {
+	memory *vfs.MemFS
+	random *rand.Rand
+	at     int
+
+	mu   sync.Mutex
+	n    int
+	left *vfs.MemFS
+}
+
+// MaybeError implements errorfs.Injector: no error, but a look.
+func (c *crashAt) MaybeError(op errorfs.Op) error {
+	if op.Kind.ReadOrWrite() == errorfs.OpIsRead {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n++; c.n == c.at {
+		c.left = c.memory.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: c.random.IntN(2) * 100, RNG: c.random})
+	}
+	return nil
+}
+
+func (c *crashAt) String() string { return "crash" }
+
+// crashed reports whether the power has failed.
+func (c *crashAt) crashed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.left != nil
+}
+
+// A power failure at any moment of writing, recording, closing, taking over and opening is never called damage, and
+// what was synced before is there.
+func TestCrashIsNoDamage(t *testing.T) {
+	step := 2
+	if testing.Short() {
+		step = 9
+	}
+	changes, doubts := 0, 0
+	for at := 1; ; at += step {
+		random := rand.New(rand.NewPCG(uint64(at), 3))
+		crash := &crashAt{memory: vfs.NewCrashableMem(), random: random, at: at}
+		fs := errorfs.Wrap(crash.memory, crash)
+		durable := 0
+		for epoch := uint64(1); epoch <= 4 && !crash.crashed(); epoch++ {
+			recorder := engine.NewRecorder(fs) // of another process
+			db, err := openEpoch(recorder, epoch)
+			if err != nil {
+				t.Fatal(at, err)
+			}
+			for step := range 12 {
+				next := int(epoch)*100 + step
+				if err := db.Set(fmt.Appendf(nil, "%04d", next), make([]byte, random.IntN(20_000)), pebble.Sync); err != nil {
+					t.Fatal(err)
+				}
+				if !crash.crashed() {
+					durable = next
+				}
+				if step%3 == 0 {
+					err = recorder.Record()
+				}
+				if step == 5 {
+					err = errors.Join(err, db.Flush())
+				}
+				if step == 9 {
+					err = errors.Join(err, claim.RemoveOld(recorder, "index", epoch))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if epoch%2 == 0 {
+				if err := claim.MarkClosed(recorder, "index", epoch); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !crash.crashed() {
+			changes = at
+			break
+		}
+		recorder := engine.NewRecorder(crash.left)
+		db, err := openEpoch(recorder, 6)
+		if err != nil {
+			t.Errorf("crash before change %d: %v", at, err)
+			continue
+		}
+		if _, told := recorder.Opened("index/e6"); len(told) > 0 {
+			doubts++
+		}
+		iter, err := db.NewIter(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := iter.Last(); durable > 0 && (!last || string(iter.Key()) < fmt.Sprintf("%04d", durable)) {
+			t.Errorf("crash before change %d: %d was synced, and is gone", at, durable)
+		}
+		if err := errors.Join(iter.Close(), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d changes; after %d crashes the end of a file did not decode", changes, doubts)
+}

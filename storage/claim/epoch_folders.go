@@ -1,0 +1,109 @@
+package claim
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/engine"
+)
+
+const (
+	building = ".tmp"    // a folder that is not complete
+	closed   = ".closed" // a file that says what its store consisted of when it was closed in order
+
+	// unprovenPrefix makes the name of what is kept of an epoch that the next one is not known to hold as much as.
+	unprovenPrefix = "unproven-"
+)
+
+// epochFolders lists the contents of the folder of one store.
+type epochFolders struct {
+	epochs []uint64 // of complete folders, ascending
+	closed []uint64
+	built  []string // names of incomplete ones, and of incomplete files beside them
+	record []uint64 // of those that engine.RecordPath leads to
+	kept   []string // names of folders that were kept of epochs, see unprovenPrefix
+	loose  []string // files of a store that lies there directly: epoch 0
+}
+
+func epochName(epoch uint64) string { return "e" + strconv.FormatUint(epoch, 10) }
+
+func parseEpoch(name string) (epoch uint64, ok bool) {
+	text, found := strings.CutPrefix(name, "e")
+	if !found {
+		return 0, false
+	}
+	epoch, err := strconv.ParseUint(text, 10, 64)
+	return epoch, err == nil && epoch > 0 && epochName(epoch) == name
+}
+
+// readEpochFolders lists the epochs of the store in dir, which need not exist.
+func readEpochFolders(fs vfs.FS, dir string) (epochFolders, error) {
+	var f epochFolders
+	names, err := list(fs, dir)
+	if err != nil {
+		return f, err
+	}
+	for _, name := range names {
+		if epoch, ok := parseEpoch(name); ok {
+			f.epochs = append(f.epochs, epoch)
+		} else if strings.HasSuffix(name, building) && isEpoch(epochOf(name)) {
+			f.built = append(f.built, name)
+		} else if text, ok := strings.CutSuffix(name, closed); ok && isEpoch(text) {
+			epoch, _ := parseEpoch(text)
+			f.closed = append(f.closed, epoch)
+		} else if text, ok := strings.CutSuffix(name, engine.RecordPath("")); ok && isEpoch(text) {
+			epoch, _ := parseEpoch(text)
+			f.record = append(f.record, epoch)
+		} else if strings.HasPrefix(name, unprovenPrefix) {
+			f.kept = append(f.kept, name)
+		} else if ofPebble(name) {
+			f.loose = append(f.loose, name)
+		}
+	}
+	slices.Sort(f.epochs)
+	return f, nil
+}
+
+// epochOf returns the epoch's name in that of its folder, or of a file beside it.
+func epochOf(name string) string {
+	epoch, _, _ := strings.Cut(name, ".")
+	return epoch
+}
+
+func isEpoch(name string) bool {
+	_, ok := parseEpoch(name)
+	return ok
+}
+
+// highest returns the newest epoch that has a folder, 0 for none.
+func (f *epochFolders) highest() uint64 {
+	if len(f.epochs) == 0 {
+		return 0
+	}
+	return f.epochs[len(f.epochs)-1]
+}
+
+// hasLooseStore reports whether there is an epoch 0: without a manifest, files are no store.
+func (f *epochFolders) hasLooseStore() bool {
+	return slices.ContainsFunc(f.loose, func(name string) bool { return strings.HasPrefix(name, "MANIFEST-") })
+}
+
+// ofPebble reports whether a file of that name is part of a Pebble store.
+func ofPebble(name string) bool {
+	for _, prefix := range []string{"MANIFEST-", "OPTIONS-", "marker."} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return name == lockName || immutable(name) || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
+}
+
+const lockName = "LOCK"
+
+// immutable reports whether a file never changes once it is written, so that two epochs may share it.
+func immutable(name string) bool {
+	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
+}

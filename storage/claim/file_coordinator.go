@@ -1,0 +1,214 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// File is the Coordinator that needs only the shared folder.
+type File struct {
+	root    string
+	options Options
+}
+
+// NewFile returns the coordinator of the data folder root, which must exist.
+func NewFile(root string, options Options) (*File, error) {
+	options.EnsureDefaults()
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	root, err := Canonical(options.FS, root)
+	if err != nil {
+		return nil, err
+	}
+	return &File{root: root, options: options}, nil
+}
+
+// Canonical returns the one path of a data folder, so that locks and messages have one name for it.
+func Canonical(fs vfs.FS, root string) (string, error) {
+	if fs != vfs.Default {
+		return root, nil
+	}
+	absolute, err := filepath.Abs(root)
+	if err == nil {
+		absolute, err = filepath.EvalSymlinks(absolute)
+	}
+	if err != nil {
+		return "", fmt.Errorf("claim: %w", err)
+	}
+	return absolute, nil
+}
+
+// Join implements Coordinator.
+func (f *File) Join(ctx context.Context, m Member) (Session, error) {
+	s, err := f.enter(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, s.exit())
+	}
+	s.start()
+	return s, nil
+}
+
+// enter makes m a member without starting its heartbeat.
+func (f *File) enter(m Member) (*session, error) {
+	if err := m.Complete(f.root); err != nil {
+		return nil, err
+	}
+	s := &session{
+		root: f.root, options: f.options, fs: f.options.FS, member: m,
+		detector: newFailureDetector(f.root, &f.options, m), held: make(map[string]holding), ended: make(chan struct{}),
+	}
+	begun := f.options.Clock.Now()
+	if err := s.register(); err != nil {
+		return nil, fmt.Errorf("claim: join: %w", err)
+	}
+	s.Deadline = NewDeadline(f.options.Clock, f.options.TTL, begun)
+	if err := s.detector.look(); err != nil {
+		return nil, errors.Join(fmt.Errorf("claim: join: %w", err), s.exit())
+	}
+	return s, s.Err()
+}
+
+// session is a membership by files. Its steps (beat, detector.look, claim, release) do not wait for one another, so
+// that a disk call that hangs holds up nothing but itself.
+type session struct {
+	*Deadline
+	root      string
+	options   Options
+	fs        vfs.FS
+	member    Member
+	detector  *failureDetector
+	heartbeat heartbeat
+
+	running sync.WaitGroup // the loops
+	ended   chan struct{}  // closed by Leave, for the loops
+
+	mu     sync.Mutex
+	held   map[string]holding // by name
+	unused []Claim            // to be given back
+	left   bool
+
+	releases atomic.Uint64 // files written to give something back
+}
+
+// holding is what a session knows of a claim of its own.
+type holding struct {
+	epoch  uint64        // 0 while it is being claimed
+	since  time.Duration // on the clock
+	tidied bool          // files of older epochs are removed
+}
+
+// Member implements Session.
+func (s *session) Member() Member { return s.member }
+
+// Members implements Session.
+func (s *session) Members(context.Context) ([]Member, error) { return s.detector.live(), nil }
+
+// Watch implements Session.
+func (s *session) Watch(ctx context.Context) <-chan struct{} { return s.detector.watchers.Watch(ctx) }
+
+// start begins the heartbeat and the watch over other members.
+func (s *session) start() {
+	s.loop(s.options.Beat, func() {
+		if err := s.beat(); err != nil && s.Valid() {
+			s.options.Logger.Warn("lease not renewed", "member", s.member.ID, "remaining", s.Remaining(), "error", err)
+		}
+	})
+	s.loop(s.options.Poll, func() {
+		if err := s.detector.look(); err != nil {
+			s.options.Logger.Warn("members not read", "member", s.member.ID, "error", err)
+		}
+	})
+	s.loop(s.options.TTL, func() {
+		if err := s.tidy(); err != nil {
+			s.options.Logger.Warn("claims not tidied", "member", s.member.ID, "error", err)
+		}
+	})
+	// The beat may hang in the disk; somebody has to notice the deadline nevertheless.
+	s.loop(min(s.options.Poll, s.options.TTL/10), func() { s.Valid() })
+}
+
+// loop calls f at every interval, until the lease is lost or left.
+func (s *session) loop(interval time.Duration, f func()) {
+	s.running.Go(func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-s.ended:
+				return
+			case <-s.Done():
+				return
+			case <-ticker.C:
+				f()
+			}
+		}
+	})
+}
+
+var errLeft = errors.New("the process left the cluster")
+
+// Leave implements Session.
+func (s *session) Leave(ctx context.Context) error {
+	s.mu.Lock()
+	if s.left {
+		s.mu.Unlock()
+		return nil
+	}
+	s.left = true
+	s.mu.Unlock()
+	close(s.ended)
+	finished := make(chan error, 1)
+	go func() {
+		s.running.Wait()
+		finished <- s.exit()
+	}()
+	select {
+	case err := <-finished:
+		return err
+	case <-ctx.Done():
+		s.Lose(errLeft)
+		return fmt.Errorf("claim: leave: %w", ctx.Err())
+	}
+}
+
+// exit gives all claims back and removes the member.
+func (s *session) exit() error {
+	s.mu.Lock()
+	held, unused := s.held, s.unused
+	s.held, s.unused = make(map[string]holding), nil
+	s.mu.Unlock()
+	var errs []error
+	if s.Deadline != nil {
+		for _, name := range slices.Sorted(maps.Keys(held)) {
+			if epoch := held[name].epoch; epoch != 0 {
+				errs = append(errs, s.markReleased(name, epoch))
+			}
+		}
+		for _, c := range unused {
+			_, err := s.giveBack(c)
+			errs = append(errs, err)
+		}
+		s.Lose(errLeft)
+	}
+	if err := s.fs.Remove(s.heartbeat.path); err != nil && !notThere(err) {
+		errs = append(errs, err)
+	}
+	errs = append(errs, s.heartbeat.stop())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("claim: leave: %w", err)
+	}
+	return nil
+}

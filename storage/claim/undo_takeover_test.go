@@ -1,0 +1,88 @@
+package claim_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/claim"
+)
+
+// A takeover that is undone leaves the store as it was found, so that the next one begins from the same, however the
+// store was left, and with whatever else lies there.
+func TestUndoTakeOver(t *testing.T) {
+	list := func(t *testing.T, fs vfs.FS) []string {
+		t.Helper()
+		names, err := fs.List(storeDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(names)
+		return names
+	}
+	open := func(t *testing.T, fs vfs.FS, epoch uint64, closed bool) {
+		t.Helper()
+		dir, err := claim.TakeOver(fs, storeDir, epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := openStore(t, fs, dir)
+		fill(t, db, "a")
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if closed {
+			if err := claim.MarkClosed(fs, storeDir, epoch); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, prepare := range map[string]func(t *testing.T, fs vfs.FS){
+		"killed":                     func(t *testing.T, fs vfs.FS) { open(t, fs, 1, false) },
+		"closed":                     func(t *testing.T, fs vfs.FS) { open(t, fs, 1, true) },
+		"killed, with older epochs":  func(t *testing.T, fs vfs.FS) { open(t, fs, 1, false); open(t, fs, 2, false) },
+		"closed, with older epochs":  func(t *testing.T, fs vfs.FS) { open(t, fs, 1, false); open(t, fs, 2, true) },
+		"killed, after a closed one": func(t *testing.T, fs vfs.FS) { open(t, fs, 1, true); open(t, fs, 2, false) },
+		"without epochs": func(t *testing.T, fs vfs.FS) {
+			if err := fs.MkdirAll(storeDir, 0o750); err != nil {
+				t.Fatal(err)
+			}
+			db := openStore(t, fs, storeDir)
+			fill(t, db, "a")
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fs := vfs.NewMem()
+			prepare(t, fs)
+			before := list(t, fs)
+			for epoch := uint64(7); epoch < 9; epoch++ {
+				dir, err := claim.TakeOver(fs, storeDir, epoch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := claim.UndoTakeOver(fs, storeDir, epoch); err != nil {
+					t.Fatal(err)
+				}
+				if after := list(t, fs); !slices.Equal(after, before) {
+					t.Fatalf("undone at %s: %v, was %v", dir, after, before)
+				}
+			}
+			if err := claim.UndoTakeOver(fs, storeDir, 9); err != nil { // that made nothing
+				t.Fatal(err)
+			}
+			dir, err := claim.TakeOver(fs, storeDir, 9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db := openStore(t, fs, dir)
+			defer db.Close()
+			if n := keys(t, db, "a"); n != 60 {
+				t.Errorf("%d keys", n)
+			}
+		})
+	}
+}

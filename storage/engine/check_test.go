@@ -1,0 +1,205 @@
+package engine_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage"
+	"gnocco/storage/engine"
+)
+
+// contents opens the store in dir and returns all its keys and values as text.
+func contents(fs vfs.FS, dir string) (string, error) {
+	db, err := engine.Open(dir, engine.Options{FS: fs, Fail: func(error) {}})
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	iter, err := db.NewIter(nil)
+	if err != nil {
+		return "", err
+	}
+	defer iter.Close()
+	var b strings.Builder
+	for valid := iter.First(); valid; valid = iter.Next() {
+		fmt.Fprintf(&b, "%s=%x\n", iter.Key(), iter.Value())
+	}
+	return b.String(), iter.Error()
+}
+
+// clone copies a file system, as it is when its process is killed.
+func clone(t testing.TB, fs vfs.FS) *vfs.MemFS {
+	t.Helper()
+	copied := vfs.NewMem()
+	if _, err := vfs.Clone(fs, copied, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	return copied
+}
+
+// put writes keys to an open store, each in a synced commit.
+func put(t testing.TB, db *pebble.DB, from, to int) {
+	t.Helper()
+	for i := from; i < to; i++ {
+		if err := db.Set(fmt.Appendf(nil, "%06d", i), bytes.Repeat([]byte{byte(i)}, i%200), pebble.Sync); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readAll(t testing.TB, fs vfs.FS, path string) []byte {
+	t.Helper()
+	file, err := fs.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func overwrite(t testing.TB, fs vfs.FS, path string, content []byte) {
+	t.Helper()
+	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recorded are the logs and manifests in a folder.
+func recordedFiles(t testing.TB, fs vfs.FS, dir string) []string {
+	t.Helper()
+	names, err := fs.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, name := range names {
+		if strings.HasSuffix(name, ".log") || strings.HasPrefix(name, "MANIFEST-") {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// flips calls f with copies of fs in each of which one bit of one file in dir is flipped: one bit of every step-th byte.
+func flips(t *testing.T, fs vfs.FS, dir string, step int, f func(name string, offset int, damaged *vfs.MemFS)) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, name := range recordedFiles(t, fs, dir) {
+		content := readAll(t, fs, fs.PathJoin(dir, name))
+		for offset := random.IntN(step); offset < len(content); offset += step {
+			damaged := clone(t, fs)
+			flipped := bytes.Clone(content)
+			flipped[offset] ^= 1 << random.IntN(8)
+			overwrite(t, damaged, damaged.PathJoin(dir, name), flipped)
+			f(name, offset, damaged)
+		}
+	}
+}
+
+// A flipped bit of what was durable when the record was written is found, whatever it is in; one of what came later
+// is found, or reported as a tail.
+func TestFlippedBitsAreFound(t *testing.T) {
+	for name, make := range map[string]func(t *testing.T, db *pebble.DB, record func()){
+		"one log, recorded": func(t *testing.T, db *pebble.DB, record func()) {
+			put(t, db, 0, 12)
+			record()
+		},
+		"one record": func(t *testing.T, db *pebble.DB, record func()) {
+			put(t, db, 7, 8)
+			record()
+		},
+		"flushed between": func(t *testing.T, db *pebble.DB, record func()) {
+			put(t, db, 0, 10)
+			record()
+			if err := db.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			put(t, db, 10, 20)
+		},
+		"never recorded": func(t *testing.T, db *pebble.DB, record func()) { put(t, db, 0, 12) },
+		"two blocks of a log": func(t *testing.T, db *pebble.DB, record func()) {
+			put(t, db, 0, 150)
+			record()
+			put(t, db, 200, 500)
+			record()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory := vfs.NewMem()
+			recorder := engine.NewRecorder(memory)
+			open := func() *pebble.DB {
+				db, err := engine.Open("e1", engine.Options{FS: recorder})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return db
+			}
+			if err := open().Close(); err != nil { // the log of a new store has another format
+				t.Fatal(err)
+			}
+			db := open()
+			defer db.Close()
+			make(t, db, func() {
+				if err := recorder.Record(); err != nil {
+					t.Fatal(err)
+				}
+			})
+			killed := clone(t, memory)
+			want, err := contents(clone(t, killed), "e1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tails, err := engine.Check(killed, "e1"); len(tails) > 0 || err != nil {
+				t.Fatal("before any damage:", tails, err)
+			}
+			step := 1
+			if strings.HasPrefix(name, "two") {
+				step = 53
+			}
+			if testing.Short() {
+				step *= 7
+			}
+			trials, found, tails := 0, 0, 0
+			flips(t, killed, "e1", step, func(file string, offset int, damaged *vfs.MemFS) {
+				trials++
+				unproven, err := engine.Check(damaged, "e1")
+				if err != nil && !errors.Is(err, storage.ErrCorrupt) {
+					t.Fatal(err)
+				}
+				got, openErr := contents(damaged, "e1")
+				switch {
+				case openErr != nil && !errors.Is(openErr, storage.ErrCorrupt):
+					t.Errorf("byte %d of %s: not a storage.ErrCorrupt: %v", offset, file, openErr)
+				case err != nil && openErr != nil:
+					found++
+				case err == nil && len(unproven) > 0:
+					tails++
+				case (err == nil) != (openErr == nil):
+					t.Errorf("byte %d of %s: Check says %v, Open %v", offset, file, err, openErr)
+				case got != want:
+					t.Errorf("byte %d of %s: the damage is not noticed", offset, file)
+				}
+			})
+			t.Logf("%d flips: %d found, %d in a tail that cannot be proved", trials, found, tails)
+			if (name == "one log, recorded" || name == "one record") && tails > 0 {
+				t.Errorf("%d flips were called unprovable; all was recorded", tails)
+			}
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// flushTimeout is how long Close waits for a disk that does not take a flush, as a full one. The log has it all.
+const flushTimeout = 2 * time.Second
+
+// Close closes the store in dir, in the form in which it is smallest: what its log has goes into a table, and logs go,
+// some of which were kept to be written over. fs is that of Options. A store that failed must be closed by itself
+// instead.
+func Close(db *pebble.DB, fs vfs.FS, dir string) error {
+	flushed := flush(db)
+	if err := db.Close(); err != nil || !flushed {
+		return err
+	}
+	return removeLogs(fs, dir)
+}
+
+// flush reports whether nothing is left in memory. An error is the store's own to report, or Close does.
+func flush(db *pebble.DB) bool {
+	if db.Metrics().WAL.Size == 0 {
+		return true
+	}
+	done, err := db.AsyncFlush()
+	if err != nil {
+		return false
+	}
+	select {
+	case <-done:
+		return true
+	case <-time.After(flushTimeout):
+		return false
+	}
+}
+
+// removeLogs removes the logs of a closed store of which all lies in tables.
+func removeLogs(fs vfs.FS, dir string) error {
+	if fs == nil {
+		fs = vfs.Default
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range names {
+		if isLog(name) {
+			errs = append(errs, fs.Remove(fs.PathJoin(dir, name)))
+		}
+	}
+	return errors.Join(errs...)
+}

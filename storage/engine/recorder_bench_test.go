@@ -1,0 +1,38 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/engine"
+)
+
+// BenchmarkRecorder measures synced commits on a file system in memory: what is added to each by the record.
+func BenchmarkRecorder(b *testing.B) {
+	for _, size := range []int{1 << 10, 64 << 10} {
+		for _, recorded := range []bool{false, true} {
+			b.Run(fmt.Sprintf("commit=%d/recorded=%v", size, recorded), func(b *testing.B) {
+				var fs vfs.FS = vfs.NewMem()
+				if recorded {
+					fs = engine.NewRecorder(fs)
+				}
+				db, err := engine.Open("e1", engine.Options{FS: fs})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer db.Close()
+				value := make([]byte, size)
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := db.Set([]byte("key"), value, pebble.Sync); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

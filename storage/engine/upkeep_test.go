@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/engine"
+)
+
+// A store with little in it takes little room: while it is written to, once it rests, and when it is closed. What was
+// overwritten goes.
+func TestSmallStoreTakesLittleRoom(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	db, err := engine.Open(dir, engine.Options{MemTableSize: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := engine.NewPebbleCollector()
+	c.Register("sacks", db, engine.ShortLog)
+	ticks := make(chan time.Time)
+	go c.Upkeep(t.Context(), ticks)
+	now := time.Unix(0, 0)
+	random := rand.New(rand.NewPCG(1, 1))
+	const keys, valueBytes = 256, 1000 // a quarter of a MB
+	write := func() {
+		t.Helper()
+		b := db.NewBatch()
+		for range 128 {
+			value := make([]byte, valueBytes)
+			for i := 0; i < len(value); i += 8 {
+				binary.NativeEndian.PutUint64(value[i:], random.Uint64())
+			}
+			if err := b.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(random.IntN(keys))), value, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Commit(pebble.NoSync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass := func(d time.Duration) {
+		now = now.Add(d)
+		ticks <- now
+		ticks <- now // has looked at it
+	}
+	f := func(when string, most int64) {
+		t.Helper()
+		got := allocated(t, dir)
+		for tries := 0; got > most && tries < 500; tries++ { // Pebble removes files in the background
+			time.Sleep(10 * time.Millisecond)
+			got = allocated(t, dir)
+		}
+		if got > most {
+			t.Errorf("%s: %d bytes on the disk, more than %d", when, got, most)
+		}
+	}
+	var most int64
+	for range 200 { // 25 MB
+		write()
+		pass(engine.UpkeepInterval)
+		most = max(most, allocated(t, dir))
+	}
+	if most > 3<<20 {
+		t.Errorf("while written to: %d bytes on the disk", most)
+	}
+	pass(engine.UpkeepInterval)
+	f("after a pause", 2<<20)
+	pass(10 * time.Minute)
+	f("at rest", keys*valueBytes*13/10+64<<10)
+	write()
+	c.Unregister(db)
+	if err := engine.Close(db, vfs.Default, dir); err != nil {
+		t.Fatal(err)
+	}
+	f("closed", 2*keys*valueBytes+64<<10)
+}
+
+// allocated is what the files of a folder take of the disk; those that are being removed may be gone already.
+func allocated(t *testing.T, dir string) (bytes int64) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil {
+			bytes += info.Sys().(*syscall.Stat_t).Blocks * 512
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,8 @@
+package storage
+
+import "gnocco/carbonara"
+
+// ErrCorrupt is the kind of every error about bytes that do not decode, whatever store they lie in. It is the kind of
+// carbonara, a leaf that imports no storage: so errors.Is has one question to ask, whether a series, a block or a
+// record is damaged.
+var ErrCorrupt = carbonara.ErrCorrupt

@@ -1,0 +1,75 @@
+package incoming
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// identity is what a store knows of itself: version (1) | id (16) | epoch (8) | sacks (2) | xxHash64 of these (8).
+type identity struct {
+	id    uuid.UUID
+	epoch uint64
+	sacks int
+}
+
+const (
+	identityVersion = 1
+	identityBytes   = 1 + 16 + 8 + 2 + 8
+)
+
+func (m identity) append(dst []byte) []byte {
+	start := len(dst)
+	dst = append(dst, identityVersion)
+	dst = append(dst, m.id[:]...)
+	dst = binary.LittleEndian.AppendUint64(dst, m.epoch)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.sacks))
+	return binary.LittleEndian.AppendUint64(dst, xxhash.Sum64(dst[start:]))
+}
+
+func decodeIdentity(src []byte) (m identity, err error) {
+	if len(src) != identityBytes || src[0] != identityVersion ||
+		binary.LittleEndian.Uint64(src[identityBytes-8:]) != xxhash.Sum64(src[:identityBytes-8]) {
+		return m, fmt.Errorf("%w: identity of the store", errCorrupt)
+	}
+	copy(m.id[:], src[1:])
+	m.epoch = binary.LittleEndian.Uint64(src[17:])
+	m.sacks = int(binary.LittleEndian.Uint16(src[25:]))
+	return m, nil
+}
+
+// raiseEpoch starts a new epoch of the store, with its clock, durably, and creates its identity the first time.
+func raiseEpoch(db *pebble.DB, sacks int, clock uuid.UUID) (m identity, err error) {
+	value, closer, err := db.Get(identityKey)
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
+		m = identity{id: uuid.New(), sacks: sacks}
+	case err != nil:
+		return m, err
+	default:
+		m, err = decodeIdentity(value)
+		closer.Close()
+		if err != nil {
+			return m, err
+		}
+	}
+	if m.sacks != sacks {
+		return m, fmt.Errorf("%w: store has %d sacks, not %d", model.ErrInvalid, m.sacks, sacks)
+	}
+	m.epoch++
+	batch := db.NewBatch()
+	defer batch.Close()
+	if err := batch.Set(identityKey, m.append(nil), nil); err != nil {
+		return m, err
+	}
+	if err := batch.Set(clockKey(m.epoch), appendClock(nil, clock), nil); err != nil {
+		return m, err
+	}
+	return m, applySynced(db, batch)
+}

@@ -1,0 +1,157 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"gnocco/model"
+)
+
+// policiesAndTypes holds all archive policies, their rules and all resource types: few, and wanted often. It is never
+// modified.
+type policiesAndTypes struct {
+	policies    map[string]*model.ArchivePolicy
+	sorted      []*model.ArchivePolicy // by name
+	rules       []*model.ArchivePolicyRule
+	types       map[string]*model.ResourceType // generic too
+	sortedTypes []*model.ResourceType          // by name
+}
+
+// newPoliciesAndTypes keeps policies, rules and types.
+func newPoliciesAndTypes(
+	policies map[string]*model.ArchivePolicy, rules []*model.ArchivePolicyRule, types map[string]*model.ResourceType,
+) *policiesAndTypes {
+	c := &policiesAndTypes{policies: policies, rules: rules, types: types}
+	c.sorted = slices.SortedFunc(maps.Values(policies), func(a, b *model.ArchivePolicy) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
+	c.sortedTypes = slices.SortedFunc(maps.Values(types), func(a, b *model.ResourceType) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
+	model.SortArchivePolicyRules(c.rules)
+	return c
+}
+
+// with returns c with another policy of that name.
+func (c *policiesAndTypes) with(p *model.ArchivePolicy) *policiesAndTypes {
+	policies := maps.Clone(c.policies)
+	policies[p.Name] = p
+	return newPoliciesAndTypes(policies, slices.Clone(c.rules), c.types)
+}
+
+// without returns c without the policy of that name.
+func (c *policiesAndTypes) without(name string) *policiesAndTypes {
+	policies := maps.Clone(c.policies)
+	delete(policies, name)
+	return newPoliciesAndTypes(policies, slices.Clone(c.rules), c.types)
+}
+
+// withRules returns c with other rules, which it keeps.
+func (c *policiesAndTypes) withRules(rules []*model.ArchivePolicyRule) *policiesAndTypes {
+	return newPoliciesAndTypes(maps.Clone(c.policies), rules, c.types)
+}
+
+// withType returns c with another resource type of that name.
+func (c *policiesAndTypes) withType(t *model.ResourceType) *policiesAndTypes {
+	types := maps.Clone(c.types)
+	types[t.Name] = t
+	return newPoliciesAndTypes(c.policies, slices.Clone(c.rules), types)
+}
+
+// withoutType returns c without the resource type of that name.
+func (c *policiesAndTypes) withoutType(name string) *policiesAndTypes {
+	types := maps.Clone(c.types)
+	delete(types, name)
+	return newPoliciesAndTypes(c.policies, slices.Clone(c.rules), types)
+}
+
+func (c *policiesAndTypes) resourceType(name string) (*model.ResourceType, error) {
+	if t := c.types[name]; t != nil {
+		return t, nil
+	}
+	return nil, model.NotFound(model.NounResourceType, name)
+}
+
+func (c *policiesAndTypes) rule(name string) *model.ArchivePolicyRule {
+	i := slices.IndexFunc(c.rules, func(r *model.ArchivePolicyRule) bool { return r.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.rules[i]
+}
+
+// loadPoliciesAndTypes reads them from the store. A policy or type that does not decode is fatal, unlike a metric: it
+// would take all its metrics or resources with it.
+func (s *Store) loadPoliciesAndTypes() error {
+	policies := map[string]*model.ArchivePolicy{}
+	err := s.scan(context.Background(), []byte{prefixArchivePolicy}, nil, func(key, value []byte) (bool, error) {
+		p, err := decodeArchivePolicy(string(key[1:]), value)
+		if err != nil {
+			return false, err
+		}
+		policies[p.Name] = p
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	var rules []*model.ArchivePolicyRule
+	err = s.scan(context.Background(), []byte{prefixRule}, nil, func(key, value []byte) (bool, error) {
+		r, err := decodeRule(string(key[1:]), value)
+		if err != nil {
+			return false, err
+		}
+		if policies[r.ArchivePolicyName] == nil {
+			return false, fmt.Errorf("%w: archive policy rule %q: its archive policy does not exist", errCorrupt, r.Name)
+		}
+		rules = append(rules, r)
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	types := map[string]*model.ResourceType{model.GenericType: model.GenericResourceType()}
+	err = s.scan(context.Background(), []byte{prefixResourceType}, nil, func(key, value []byte) (bool, error) {
+		t, err := decodeResourceType(string(key[1:]), value)
+		if err != nil {
+			return false, err
+		}
+		types[t.Name] = t
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	s.policiesAndTypes.Store(newPoliciesAndTypes(policies, rules, types))
+	return nil
+}
+
+// changePolicies returns the policies, rules and types after a change, and adds the change to the batch.
+type changePolicies func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error)
+
+// writePoliciesAndTypes replaces them by what change returns. Such changes are rare, so the lock is held through the
+// sync: what memory holds is then both what is durable and what is checked against.
+func (s *Store) writePoliciesAndTypes(ctx context.Context, change changePolicies) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.db.NewBatch()
+	defer b.Close()
+	updated, err := change(s.policiesAndTypes.Load(), b)
+	if err != nil {
+		return err
+	}
+	if err := b.Commit(pebble.Sync); err != nil {
+		return err
+	}
+	s.policiesAndTypes.Store(updated)
+	s.changes.addAll() // a type that changes changes what its resources say
+	return nil
+}

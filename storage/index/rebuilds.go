@@ -1,0 +1,325 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// ChangeArchivePolicy replaces a policy by what change makes of it, whatever that changes, and starts the rebuild of
+// its metrics, in one write. The rebuild is nil if archives stay as they are.
+func (s *Store) ChangeArchivePolicy(ctx context.Context, name string, now time.Time,
+	change func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (p *model.ArchivePolicy, job *model.Rebuild, err error) {
+	err = s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+		was := old.policies[name]
+		if was == nil {
+			return nil, model.NotFound(model.NounArchivePolicy, name)
+		}
+		changed, err := change(was)
+		if err != nil {
+			return nil, err
+		}
+		made := *changed
+		p, job = &made, nil
+		p.SchemaPending = was.SchemaPending || !was.Plan().Equal(p.Plan())
+		if !was.Plan().Equal(p.Plan()) {
+			if job, err = s.startRebuild(b, &model.Rebuild{ID: model.RebuildOfPolicy(name), ArchivePolicy: name}, now); err != nil {
+				return nil, err
+			}
+		}
+		return old.with(p), setArchivePolicy(b, p)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.changedPolicy(name)
+	return p, job, nil
+}
+
+// RebuildPolicy starts the rebuild of a policy's metrics as they are.
+func (s *Store) RebuildPolicy(ctx context.Context, name string, now time.Time) (job *model.Rebuild, err error) {
+	err = s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (_ *policiesAndTypes, err error) {
+		was := old.policies[name]
+		if was == nil {
+			return nil, model.NotFound(model.NounArchivePolicy, name)
+		}
+		p := *was
+		p.SchemaPending = true
+		if job, err = s.startRebuild(b, &model.Rebuild{ID: model.RebuildOfPolicy(name), ArchivePolicy: name}, now); err != nil {
+			return nil, err
+		}
+		return old.with(&p), setArchivePolicy(b, &p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.changedPolicy(name)
+	return job, nil
+}
+
+// changedPolicy gives cached metrics the policy in force, and wakes rebuilds.
+func (s *Store) changedPolicy(name string) {
+	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
+		s.cache.replacePolicy(p)
+	}
+	s.wakeRebuilds()
+}
+
+// ChangeMetric gives a metric another archive policy, or the one that it has, and starts its rebuild, in one write.
+func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string, now time.Time) (m *model.Metric, job *model.Rebuild, err error) {
+	err = s.write(ctx, func(c *change) error {
+		was, err := s.readMetric(id)
+		if err != nil {
+			return err
+		}
+		if was.Deleted {
+			return model.NotFound(model.NounMetric, id.String())
+		}
+		is := *was
+		if is.ArchivePolicy = s.policiesAndTypes.Load().policies[policy]; is.ArchivePolicy == nil {
+			return model.NotFound(model.NounArchivePolicy, policy)
+		}
+		is.OwnSchemaPending = true
+		m = &is
+		c.touched = append(c.touched, changed{id: id})
+		if err := c.Delete(policyMetricKey(was.ArchivePolicy.Name, id), nil); err != nil {
+			return err
+		}
+		if err := c.Set(policyMetricKey(policy, id), nil, nil); err != nil {
+			return err
+		}
+		if err := c.Set(idKey(prefixMetric, id), appendMetric(nil, &is), nil); err != nil {
+			return err
+		}
+		job, err = s.startRebuild(c.Batch, &model.Rebuild{ID: model.RebuildOfMetric(id), Metric: id}, now)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.cache.remove([]uuid.UUID{id})
+	s.wakeRebuilds()
+	return m, job, nil
+}
+
+// startRebuild writes a job that starts, from the beginning. mu is held.
+func (s *Store) startRebuild(b *pebble.Batch, job *model.Rebuild, now time.Time) (*model.Rebuild, error) {
+	earlier, err := s.Rebuild(job.ID)
+	if err != nil && !errors.Is(err, model.ErrNotFound) && !s.skipCorrupt(err) {
+		return nil, err
+	}
+	if earlier != nil {
+		job.Run = earlier.Run + 1
+	}
+	job.State, job.Started = model.RebuildRunning, now.UTC()
+	return job, setJSON(b, idKey(prefixRebuild, job.ID), job)
+}
+
+// Rebuild returns one by its ID, or a model.ErrNotFound.
+func (s *Store) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
+	value, err := s.get(idKey(prefixRebuild, id))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, model.NotFound(model.NounRebuild, id.String())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: read rebuild %s: %w", id, err)
+	}
+	job := new(model.Rebuild)
+	if err := decodeJSON(value, job); err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", id, err)
+	}
+	return job, nil
+}
+
+// Rebuilds returns all that are known, the latest first. Of those that are done the oldest are forgotten. The changes
+// that they are about can be seen by then.
+func (s *Store) Rebuilds(ctx context.Context) ([]*model.Rebuild, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.readRebuilds(ctx)
+}
+
+// CurrentMetrics returns metrics as they are kept, not as they were cached a moment ago; those that are deleted or
+// unknown are left out. What it returns need not be durable yet.
+func (s *Store) CurrentMetrics(ids []uuid.UUID) (metrics []*model.Metric, err error) {
+	for _, id := range ids {
+		m, err := s.readMetric(id)
+		if errors.Is(err, model.ErrNotFound) || err == nil && m.Deleted || err != nil && s.skipCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		metrics = append(metrics, m)
+	}
+	return metrics, nil
+}
+
+func (s *Store) readRebuilds(ctx context.Context) ([]*model.Rebuild, error) {
+	var jobs []*model.Rebuild
+	err := s.scan(ctx, []byte{prefixRebuild}, nil, func(key, value []byte) (bool, error) {
+		job := new(model.Rebuild)
+		if err := decodeJSON(value, job); err != nil {
+			s.skipCorrupt(fmt.Errorf("rebuild %x: %w", key[1:], err))
+			return true, nil
+		}
+		jobs = append(jobs, job)
+		return true, nil
+	})
+	slices.SortFunc(jobs, func(a, b *model.Rebuild) int {
+		return cmp.Or(b.Started.Compare(a.Started), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	return jobs, err
+}
+
+// errRestarted says that a rebuild was started anew or cancelled meanwhile. It is a model.ErrInvalid.
+var errRestarted = fmt.Errorf("%w: rebuild is another by now", model.ErrInvalid)
+
+// current returns the job as it is stored, if it is the same run, and running. mu is held.
+func (s *Store) current(job *model.Rebuild) error {
+	stored, err := s.Rebuild(job.ID)
+	if err != nil {
+		return err
+	}
+	if stored.Run != job.Run || stored.State != model.RebuildRunning {
+		return errRestarted
+	}
+	return nil
+}
+
+// AdvanceRebuild keeps how far one has come. It is a model.ErrInvalid if that was started anew or cancelled.
+func (s *Store) AdvanceRebuild(ctx context.Context, job *model.Rebuild) error {
+	return s.write(ctx, func(c *change) error {
+		if err := s.current(job); err != nil {
+			return err
+		}
+		return setJSON(c.Batch, idKey(prefixRebuild, job.ID), job)
+	})
+}
+
+// CancelRebuild ends one that runs. What it has not come to keeps its schema, and goes on so, until it is started
+// again.
+func (s *Store) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) (job *model.Rebuild, err error) {
+	err = s.write(ctx, func(c *change) error {
+		if job, err = s.Rebuild(id); err != nil {
+			return err
+		}
+		if job.State != model.RebuildRunning {
+			return nil
+		}
+		job.State, job.Finished = model.RebuildCancelled, now.UTC()
+		return setJSON(c.Batch, idKey(prefixRebuild, id), job)
+	})
+	return job, err
+}
+
+// FinishRebuild ends one that has come to all metrics. If none has failed, their archives have the schema that their
+// policy says, and nobody looks any more. It is a model.ErrInvalid if it was started anew or cancelled.
+func (s *Store) FinishRebuild(ctx context.Context, job *model.Rebuild, now time.Time) error {
+	job.State, job.Finished = model.RebuildDone, now.UTC()
+	if job.Metric != uuid.Nil {
+		return s.finishMetric(ctx, job)
+	}
+	err := s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+		if err := s.current(job); err != nil {
+			return nil, err
+		}
+		if err := setJSON(b, idKey(prefixRebuild, job.ID), job); err != nil {
+			return nil, err
+		}
+		was := old.policies[job.ArchivePolicy]
+		if was == nil || job.Failed > 0 {
+			return old, nil
+		}
+		p := *was
+		p.SchemaPending = false
+		return old.with(&p), setArchivePolicy(b, &p)
+	})
+	if err == nil {
+		s.changedPolicy(job.ArchivePolicy)
+	}
+	return err
+}
+
+func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
+	err := s.write(ctx, func(c *change) error {
+		if err := s.current(job); err != nil {
+			return err
+		}
+		if err := s.forgetRebuilds(ctx, c.Batch); err != nil {
+			return err
+		}
+		if err := setJSON(c.Batch, idKey(prefixRebuild, job.ID), job); err != nil {
+			return err
+		}
+		m, err := s.readMetric(job.Metric)
+		if errors.Is(err, model.ErrNotFound) || err == nil && job.Failed > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		m.OwnSchemaPending = false
+		return c.Set(idKey(prefixMetric, m.ID), appendMetric(nil, m), nil)
+	})
+	if err == nil {
+		s.cache.remove([]uuid.UUID{job.Metric})
+	}
+	return err
+}
+
+// maxFinishedRebuilds of single metrics are kept, to be looked at.
+const maxFinishedRebuilds = 1000
+
+// forgetRebuilds removes those of single metrics that were done first, while there are too many.
+func (s *Store) forgetRebuilds(ctx context.Context, b *pebble.Batch) error {
+	jobs, err := s.readRebuilds(ctx)
+	if err != nil {
+		return err
+	}
+	jobs = slices.DeleteFunc(jobs, func(job *model.Rebuild) bool {
+		return job.Metric == uuid.Nil || job.State != model.RebuildDone || job.Failed > 0
+	})
+	for _, job := range jobs[min(len(jobs), maxFinishedRebuilds):] {
+		if err := b.Delete(idKey(prefixRebuild, job.ID), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MetricsOfPolicy returns the IDs of up to limit (0: all) metrics of a policy behind one (zero: from the first),
+// ascending, those marked deleted too.
+func (s *Store) MetricsOfPolicy(ctx context.Context, name string, after uuid.UUID, limit int) (ids []uuid.UUID, err error) {
+	prefix := policyMetricPrefix(name)
+	var from []byte
+	if after != uuid.Nil {
+		from = append(policyMetricKey(name, after), 0)
+	}
+	err = s.scan(ctx, prefix, from, func(key, _ []byte) (bool, error) {
+		if id, ok := lastID(key); ok && len(key) == len(prefix)+len(id) {
+			ids = append(ids, id)
+		}
+		return limit == 0 || len(ids) < limit, nil
+	})
+	return ids, err
+}
+
+// RebuildsChanged carries a token once one may have been started.
+func (s *Store) RebuildsChanged() <-chan struct{} { return s.rebuilds }
+
+func (s *Store) wakeRebuilds() {
+	select {
+	case s.rebuilds <- struct{}{}:
+	default:
+	}
+}

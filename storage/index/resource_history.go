@@ -1,0 +1,193 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"gnocco/model"
+)
+
+// EachRevision calls f for the resources of a type, or of any as "generic", in the order of their IDs, until f returns
+// false: for the past states of each, oldest first, then for the live one. They come without their metrics, which
+// AddMetrics reads; f may keep them. It returns a model.ErrNotFound for an unknown type.
+func (s *Store) EachRevision(ctx context.Context, resourceType string, f func(*model.Resource) bool) error {
+	if _, err := s.ResourceType(resourceType); err != nil {
+		return err
+	}
+	err := s.eachRevision(ctx, resourceType, f)
+	if err := s.commits.waitDurable(); err != nil {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("index: read resources: %w", err)
+	}
+	return nil
+}
+
+// eachRevision is EachRevision, on one state of the store. What it reads need not be durable yet.
+func (s *Store) eachRevision(ctx context.Context, resourceType string, f func(*model.Resource) bool) (err error) {
+	before := s.policiesAndTypes.Load()
+	snapshot := s.db.NewSnapshot()
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	decoder := s.resourceDecoder(before)
+	iterate := func(prefix []byte) (*pebble.Iterator, error) {
+		return snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+	}
+	live, err := iterate([]byte{prefixResource})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, live.Close()) }()
+	past, err := iterate([]byte{prefixRevision})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, past.Close()) }()
+	// visit calls f for the resource that live stands on, and its past.
+	visit := func() (bool, error) {
+		id, ok := lastID(live.Key())
+		if !ok {
+			return true, nil
+		}
+		if more, err := s.pastStates(ctx, past, id, decoder, f); !more || err != nil {
+			return false, err
+		}
+		value, err := live.ValueAndErr()
+		if err != nil {
+			return false, err
+		}
+		r, err := decoder.decode(id, value)
+		if s.skipCorrupt(err) {
+			return true, nil
+		}
+		return err == nil && f(r), err
+	}
+	if resourceType == model.GenericType {
+		return eachKey(ctx, live, visit)
+	}
+	ofType, err := iterate(typeResourcePrefix(resourceType))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ofType.Close()) }()
+	var ids []uuid.UUID
+	err = eachKey(ctx, ofType, func() (bool, error) {
+		id, _ := lastID(ofType.Key())
+		ids = append(ids, id)
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(ids, compareIDs)
+	key := []byte{prefixResource}
+	for _, id := range ids {
+		key = append(key[:1], id[:]...)
+		// Where resources of the type lie close together this is one step. Elsewhere it skips all in between.
+		if !live.SeekGE(key) || string(live.Key()) != string(key) {
+			if err := live.Error(); err != nil {
+				return err
+			}
+			continue
+		}
+		if more, err := visit(); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareIDs(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
+
+// eachKey calls f for each key that iter has, until f returns false or an error.
+func eachKey(ctx context.Context, iter *pebble.Iterator, f func() (bool, error)) error {
+	const rowsPerCheck = 16 // a filter of many terms takes milliseconds for one
+	row := 0
+	for valid := iter.First(); valid; valid = iter.Next() {
+		if row++; row%rowsPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if more, err := f(); err != nil || !more {
+			return err
+		}
+	}
+	return iter.Error()
+}
+
+// pastStates calls f for the past states of a resource, oldest first, until f returns false.
+func (s *Store) pastStates(
+	ctx context.Context, iter *pebble.Iterator, id uuid.UUID, decoder *resourceDecoder, f func(*model.Resource) bool,
+) (more bool, err error) {
+	prefix := idKey(prefixRevision, id)
+	ofResource := func(key []byte) bool { return len(key) == len(prefix)+8 && bytes.HasPrefix(key, prefix) }
+	for valid := iter.SeekGE(prefix); valid && ofResource(iter.Key()); valid = iter.Next() {
+		if ctx.Err() != nil { // a resource may have any number of states
+			return false, ctx.Err()
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return false, err
+		}
+		r, err := decoder.decode(id, value)
+		if s.skipCorrupt(err) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		r.Revision = binary.BigEndian.Uint64(iter.Key()[len(prefix):])
+		if !f(r) {
+			return false, nil
+		}
+	}
+	return true, iter.Error()
+}
+
+// History returns the states of one resource of a type, or of any as "generic", oldest first, the live one last, or a
+// model.ErrNotFound. They come without metrics.
+func (s *Store) History(ctx context.Context, resourceType string, id uuid.UUID) ([]*model.Resource, error) {
+	states, err := s.readHistory(ctx, resourceType, id)
+	if err := s.commits.waitDurable(); err != nil {
+		return nil, err
+	}
+	return states, err
+}
+
+func (s *Store) readHistory(ctx context.Context, resourceType string, id uuid.UUID) (states []*model.Resource, err error) {
+	before := s.policiesAndTypes.Load()
+	snapshot := s.db.NewSnapshot()
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	value, closer, err := snapshot.Get(idKey(prefixResource, id))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, model.NotFound(model.NounResource, id.String())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: read resource %s: %w", id, err)
+	}
+	decoder := s.resourceDecoder(before)
+	live, err := decoder.decode(id, value)
+	if err := errors.Join(err, closer.Close()); err != nil {
+		return nil, err
+	}
+	if resourceType != model.GenericType && live.Type != resourceType {
+		return nil, model.NotFound(model.NounResource, id.String())
+	}
+	prefix := idKey(prefixRevision, id)
+	iter, err := snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+	if err != nil {
+		return nil, fmt.Errorf("index: read history of %s: %w", id, err)
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	_, err = s.pastStates(ctx, iter, id, decoder, func(r *model.Resource) bool {
+		states = append(states, r)
+		return true
+	})
+	return append(states, live), err
+}

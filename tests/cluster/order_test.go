@@ -1,0 +1,116 @@
+package cluster_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// narrowMetrics creates metrics without a back window: a measure a second older than the newest is too old.
+func narrowMetrics(t testing.TB, p *process, n int) []string {
+	t.Helper()
+	return metricsOf(t, p, "narrow", 0, n)
+}
+
+// postSecond sends one measure of a metric, whose value is its second, and waits for its 202.
+func (p *process) postSecond(metric string, second int) {
+	p.t.Helper()
+	p.mustDo(http.MethodPost, "/v1/metric/"+metric+"/measures",
+		fmt.Sprintf(`[{"timestamp": %d, "value": %d}]`, firstSecond+second, second), http.StatusAccepted)
+}
+
+// checkSeconds reads a metric, which must have the seconds from 1 to last.
+func checkSeconds(t testing.TB, p *process, metric string, last int) (missing int) {
+	t.Helper()
+	found := aggregates(t, p, metric, "sum")
+	for second := 1; second <= last; second++ {
+		if found[int64(second)] != float64(second) {
+			missing++
+		}
+	}
+	return missing
+}
+
+var tooOld = regexp.MustCompile(`(?m)^gnocco_metricd_measures_dropped_total\{reason="too_old"\} (\S+)$`)
+
+// droppedAsTooOld reads a process's count.
+func (p *process) droppedAsTooOld() int {
+	p.t.Helper()
+	m := tooOld.FindSubmatch(p.mustDo(http.MethodGet, "/metrics", "", http.StatusOK))
+	if m == nil {
+		p.t.Fatal("metricd does not count what it drops")
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return n
+}
+
+// Clients that wait for each 202, and alternate between processes of the API, send in order: nothing is too old, though
+// the back window is none. The clocks of the processes, as on machines of their own, are two seconds apart.
+func TestInOrderThroughAllAPIs(t *testing.T) {
+	data := t.TempDir()
+	apis := []*process{start(t, data, "api", "--test-clock-shift", "-1s"), start(t, data, "api", "--test-clock-shift", "1s")}
+	worker := start(t, data, "metricd", "--listen", "127.0.0.1:0")
+	const clients = 4
+	seconds := 400
+	if testing.Short() {
+		seconds = 150
+	}
+	metrics := narrowMetrics(t, apis[0], clients)
+	var all sync.WaitGroup
+	for i, metric := range metrics {
+		all.Go(func() {
+			for second := 1; second <= seconds; second++ {
+				apis[(i+second)%len(apis)].postSecond(metric, second)
+			}
+		})
+	}
+	all.Wait()
+	for _, metric := range metrics {
+		if missing := checkSeconds(t, apis[0], metric, seconds); missing > 0 {
+			t.Errorf("%d of %d acknowledged measures are missing", missing, seconds)
+		}
+	}
+	if n := worker.droppedAsTooOld(); n > 0 {
+		t.Errorf("%d measures were dropped as too old", n)
+	}
+}
+
+// What a process of the API acknowledged before it died is not too old because of what another one acknowledged
+// afterwards, though that is processed first.
+func TestInOrderThroughADeath(t *testing.T) {
+	data := t.TempDir()
+	lease := []string{"--lease-ttl", "5s"}
+	steady := start(t, data, "api", lease...)
+	doomed := start(t, data, "api", lease...)
+	worker := start(t, data, "metricd", lease...)
+	metrics := narrowMetrics(t, steady, 50)
+	for _, metric := range metrics {
+		doomed.postSecond(metric, 1)
+		if missing := checkSeconds(t, steady, metric, 1); missing > 0 {
+			t.Fatal("the first measure is missing")
+		}
+	}
+	worker.pause()
+	for _, metric := range metrics {
+		doomed.postSecond(metric, 2)
+		steady.postSecond(metric, 3)
+	}
+	doomed.kill()
+	if err := worker.signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	missing := 0
+	for _, metric := range metrics {
+		missing += checkSeconds(t, steady, metric, 3)
+	}
+	if missing > 0 {
+		t.Errorf("%d of %d acknowledged measures are missing", missing, 2*len(metrics))
+	}
+}

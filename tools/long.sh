@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Run what is random for many rounds, from seeds that no run had before, and append a line for each kind to docs/long-runs.md.
+#
+#   ONLY="chaos damage"   these kinds (default: all, some five hours)
+#   SCALE=0.1             a tenth of the rounds
+#   SEED=1732270000       the first seed (default: the time, in seconds)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH=$PATH:/usr/local/go/bin
+kinds=${ONLY:-chaos soak kills restarts histories simulations damage memory fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+commit=$(git describe --always --dirty --exclude '*')
+log=$(mktemp)
+failed=0
+rounds() { awk -v n="$1" -v scale="$scale" 'BEGIN { n = int(n * scale); print n < 1 ? 1 : n }'; }
+# try WHAT COMMAND...
+try() {
+    local what=$1 begun=$SECONDS result=passed
+    shift
+    echo "== $what"
+    if ! "$@" >"$log" 2>&1; then
+        result="failed: $(grep -m 1 -oE '^ *--- FAIL: [^ ]*|^FAIL.*|Failing input written.*' "$log" | tr -s ' |' ' ' || true)"
+        cat "$log"
+        failed=1
+    fi
+    printf '| %s | %s | %s | %d s | %s |\n' "$(date -u +%F)" "$commit" "$what" $((SECONDS - begun)) "$result" |
+        tee -a docs/long-runs.md
+}
+test_of() { go test -count=1 -timeout 0 "$@"; }
+for kind in $kinds; do
+    case $kind in
+    chaos) n=$(rounds 300)
+        try "chaos: $n rounds from seed $seed" test_of ./tests/cluster -run '^TestChaos$' -chaos.rounds "$n" -chaos.seed "$seed" ;;
+    soak) n=$(rounds 1000)
+        try "soak: $n events in one cluster, seed $seed" test_of ./tests/cluster -run '^TestChaos$' -chaos.rounds 1 -chaos.steps "$n" -chaos.seed "$seed" ;;
+    kills) n=$(rounds 2000)
+        try "kills: $n of one server under load" test_of ./tests/crash -run '^TestNothingLost$' -rounds "$n" ;;
+    restarts) n=$(rounds 20)
+        try "restarts: $n under load behind HAProxy" test_of ./tests/cluster -run '^TestRollingRestart$' -restart.rounds "$n" ;;
+    histories) n=$(rounds 5000)
+        try "histories: $n from seed $seed" test_of ./tests/metamorphic -run '^TestArchivesEqualRecomputation$' -history.rounds "$n" -history.seed "$seed" ;;
+    simulations) n=$(rounds 100000)
+        try "simulations of claims: seeds 1 to $n" test_of ./storage/claim -run '^TestSimulation$' -claim.runs "$n" ;;
+    damage) n=$(rounds 500)
+        try "damage: $n flipped bits from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestDamagedTables$' -damage.rounds "$n" -damage.seed "$seed"
+        n=$(rounds 520)
+        try "damage: $n flipped bits of any file from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestFlippedBits$' -damage.flips "$n" -damage.seed "$seed" ;;
+    memory) n=$(rounds 300)
+        try "memory: attacked for $n s" test_of ./tests/memory -run '^TestMemoryStaysBounded$' -memory.seconds "$n" -memory.p99 500ms ;;
+    fuzz) n=$(rounds 300)
+        try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
+    *) echo "no kind $kind: chaos soak kills restarts histories simulations damage memory fuzz" >&2; exit 2 ;;
+    esac
+done
+rm -f "$log"
+exit "$failed"

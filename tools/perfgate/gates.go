@@ -1,0 +1,19 @@
+package main
+
+// gate is a benchmark that must not get slower.
+type gate struct {
+	name     string
+	packages []string // where it lies, and where it lay before
+	bench    string   // for -test.bench
+	times    int      // how often it runs in a process: about half a second of work, beside which starting does not count
+}
+
+// gates are the paths that measures and queries take.
+var gates = []gate{
+	{"append to the incoming store", []string{"storage/incoming"}, `^BenchmarkAppend$/^fs=memory$/^metrics=10000$/^clients=1$`, 250},
+	{"resample", []string{"carbonara"}, `^BenchmarkResample$/^methods=six$/^series=1000$/^measures=60$`, 400},
+	{"encode and decode splits", []string{"carbonara"}, `^BenchmarkAppendSplit$/^pattern=.*$/^groups=30$|^BenchmarkDecodeSplit$/^columns=7$/^pattern=.*$/^groups=30$`, 20000},
+	{"checkpoint", []string{"metricd"}, `^BenchmarkCheckpoint$`, 25},
+	{"read a metric by REST", []string{"api"}, `^BenchmarkGetMeasures$/^rows=1440$/^measures=7$/^aggregation=mean$`, 2000},
+	{"dynamic aggregate by REST", []string{"api"}, `^BenchmarkAggregates$/^metrics=100$/^groups=60$/^by=name$/^operation=mean$`, 700},
+}
