@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/internal/seedtest"
 	"gnocco/internal/testnode"
 	"gnocco/model"
 	"gnocco/storage/archive"
@@ -203,10 +204,7 @@ func TestDroppedGranularitiesAndMethodsGo(t *testing.T) {
 // TestRebuiltIsAsIfFromTheStart changes policies at random, while measures come in and late, and compares with a metric
 // that had the last policy from the start: what is there is the same, and what can be there is.
 func TestRebuiltIsAsIfFromTheStart(t *testing.T) {
-	seed := rand.Uint64()
-	if testing.Verbose() {
-		t.Logf("seed %d", seed)
-	}
+	seed := seedtest.Next(t)
 	rounds := 20
 	if testing.Short() {
 		rounds = 5

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak kills restarts histories simulations damage memory fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos soak kills restarts histories simulations laws damage memory fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -33,13 +33,16 @@ for kind in $kinds; do
     soak) n=$(rounds 1000)
         try "soak: $n events in one cluster, seed $seed" test_of ./tests/cluster -run '^TestChaos$' -chaos.rounds 1 -chaos.steps "$n" -chaos.seed "$seed" ;;
     kills) n=$(rounds 2000)
-        try "kills: $n of one server under load" test_of ./tests/crash -run '^TestNothingLost$' -rounds "$n" ;;
+        try "kills: $n of one server under load, seed $seed" test_of ./tests/crash -run '^TestNothingLost$' -rounds "$n" -seed "$seed" ;;
     restarts) n=$(rounds 20)
         try "restarts: $n under load behind HAProxy" test_of ./tests/cluster -run '^TestRollingRestart$' -restart.rounds "$n" ;;
     histories) n=$(rounds 5000)
         try "histories: $n from seed $seed" test_of ./tests/metamorphic -run '^TestArchivesEqualRecomputation$' -history.rounds "$n" -history.seed "$seed" ;;
     simulations) n=$(rounds 100000)
         try "simulations of claims: seeds 1 to $n" test_of ./storage/claim -run '^TestSimulation$' -claim.runs "$n" ;;
+    laws) n=$(rounds 100)
+        try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd -seed "$seed" \
+            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$' ;;
     damage) n=$(rounds 500)
         try "damage: $n flipped bits from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestDamagedTables$' -damage.rounds "$n" -damage.seed "$seed"
         n=$(rounds 520)
@@ -48,7 +51,7 @@ for kind in $kinds; do
         try "memory: attacked for $n s" test_of ./tests/memory -run '^TestMemoryStaysBounded$' -memory.seconds "$n" -memory.p99 500ms ;;
     fuzz) n=$(rounds 300)
         try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
-    *) echo "no kind $kind: chaos soak kills restarts histories simulations damage memory fuzz" >&2; exit 2 ;;
+    *) echo "no kind $kind: chaos soak kills restarts histories simulations laws damage memory fuzz" >&2; exit 2 ;;
     esac
 done
 rm -f "$log"

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"gnocco/carbonara"
+	"gnocco/internal/seedtest"
 )
 
 // lawStore has series of several policies, with gaps, of which the finest granularities no longer keep all.
@@ -90,8 +91,7 @@ func (e expression) span() string {
 
 // A range query gives at every step what an instant query gives at that time.
 func TestStepsEqualInstants(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	s, start, end := lawStore(t, r)
 	expressions := 500
 	if testing.Short() {
@@ -115,7 +115,7 @@ func TestStepsEqualInstants(t *testing.T) {
 					continue // another step fails
 				}
 				if ranged.Err == nil {
-					t.Fatalf("seed %d: %s at %v: %v, but the range succeeds", seed, expr, at, instant.Err)
+					t.Fatalf("%s at %v: %v, but the range succeeds", expr, at, instant.Err)
 				}
 				continue
 			}
@@ -130,14 +130,14 @@ func TestStepsEqualInstants(t *testing.T) {
 					}
 					v, ok := want[series.Metric.String()]
 					if !ok || !near(v, p.F) {
-						t.Errorf("seed %d: %s, step %v, at %d: %s is %v in the range, %v (%t) at once", seed, expr, step, at.UnixMilli(), series.Metric, p.F, v, ok)
+						t.Errorf("%s, step %v, at %d: %s is %v in the range, %v (%t) at once", expr, step, at.UnixMilli(), series.Metric, p.F, v, ok)
 					}
 					delete(want, series.Metric.String())
 					compared++
 				}
 			}
 			for metric, v := range want {
-				t.Errorf("seed %d: %s, step %v, at %d: %s is %v at once, and not in the range", seed, expr, step, at.UnixMilli(), metric, v)
+				t.Errorf("%s, step %v, at %d: %s is %v at once, and not in the range", expr, step, at.UnixMilli(), metric, v)
 			}
 			if t.Failed() {
 				return
@@ -157,8 +157,7 @@ func near(a, b float64) bool {
 // Functions over time of aligned ranges are exact, whatever granularities are kept (Thanos 922, 2706, 8155: sums that are
 // inflated, and quantiles and averages of averages).
 func TestFunctionsOverTimeAreExact(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := rand.New(rand.NewPCG(seedtest.Next(t), 1))
 	for range 6 {
 		s := newStore(t, parser.Options{})
 		fine := time.Duration(1+r.IntN(3)) * 10 * time.Second
@@ -199,7 +198,7 @@ func TestFunctionsOverTimeAreExact(t *testing.T) {
 				expr := fmt.Sprintf("%s_over_time(x[%dms])", function, span.Milliseconds())
 				got, ok := s.value(expr, at)
 				if !ok || math.Abs(got-want) > 1e-12*max(1, math.Abs(want))*max(1, float64(len(in))/64) {
-					t.Fatalf("seed %d: %s at %v: %v (%t), want %v", seed, expr, at, got, ok, want)
+					t.Fatalf("%s at %v: %v (%t), want %v", expr, at, got, ok, want)
 				}
 			}
 		}

@@ -7,19 +7,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
+	"gnocco/internal/seedtest"
 	"gnocco/model"
 	"gnocco/storage/index"
 )
 
 // TestListMetricsAgainstModel pages through random queries and compares with sorting a slice.
 func TestListMetricsAgainstModel(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := rand.New(rand.NewPCG(seedtest.Next(t), 1))
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
 	resources := []*model.Resource{newResource("a"), newResource("b")}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gnocco/internal/seedtest"
 )
 
 var rounds = flag.Int("rounds", 50, "how often the server is killed")
@@ -85,9 +87,7 @@ func TestNothingLost(t *testing.T) {
 	if testing.Short() && *rounds > 5 {
 		*rounds = 5
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	s := newServer(t)
 	s.start()
 	defer func() { s.kill() }()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gnocco/internal/seedtest"
 )
 
 // TestKilledRebuild changes an archive policy again and again while measures come in, and kills the server in the midst
@@ -19,9 +21,7 @@ func TestKilledRebuild(t *testing.T) {
 	s := newServer(t)
 	s.start()
 	defer s.kill()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	s.mustDo("POST", "/v1/archive_policy", []byte(`{"name": "p", "definition": [{"granularity": 1}], "aggregation_methods": ["count", "sum"]}`), http.StatusCreated)
 	var ids []string
 	for range metrics {
