@@ -63,13 +63,24 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	if len(keys) > 1 {
 		search := aggregatesSearch{
 			who: who, read: read, operation: operation, details: details, useHistory: useHistory,
-			groupBy: slices.Compact(slices.Sorted(slices.Values(values["groupby"]))),
+			groupBy: parseGroupBy(values),
 		}
 		return a.aggregateResources(w, r, &search, fields)
 	}
 	metrics, found, err := a.findReferences(who, operation)
 	if err != nil {
 		return err
+	}
+	references := []detailedMetric{}
+	for _, metric := range metrics {
+		if !details {
+			break
+		}
+		shown, err := a.detailMetric(metric)
+		if err != nil {
+			return err
+		}
+		references = append(references, shown)
 	}
 	results, err := a.reader.Evaluate(r.Context(), operation, found, read)
 	if err != nil {
@@ -79,12 +90,8 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	out.Raw(`{"measures": `)
 	out.results(found, results)
 	if details {
-		listed := make([]listedMetric, len(metrics))
-		for i, metric := range metrics {
-			listed[i] = listMetric(metric)
-		}
 		out.Raw(`, "references": `)
-		out.JSON(listed)
+		out.JSON(references)
 	}
 	out.Raw("}")
 	return out.Finish()

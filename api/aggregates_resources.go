@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -236,6 +237,15 @@ func (o *rowWriter) list(writes []func(*rowWriter)) {
 	o.Raw("]")
 }
 
+// parseGroupBy reads the attributes to group by, once each. An empty parameter is none, as in Gnocchi.
+func parseGroupBy(values url.Values) []string {
+	given := values["groupby"]
+	if len(given) == 1 && given[0] == "" {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(given)))
+}
+
 // postResourceAggregation is the aggregation API for the metrics of one name of the resources that a filter finds.
 func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	kind, err := a.Index.ResourceType(param(r, "type"))
@@ -250,7 +260,7 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 	if w, err = a.turn(w, r, who); err != nil {
 		return err
 	}
-	groupBy := slices.Compact(slices.Sorted(slices.Values(values["groupby"])))
+	groupBy := parseGroupBy(values)
 	resources, err := a.findSorted(r.Context(), who, kind, expr, false, groupBy)
 	if err != nil {
 		if len(groupBy) > 0 && isPagination(err) {

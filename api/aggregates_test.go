@@ -51,6 +51,8 @@ func TestAggregates(t *testing.T) {
 	ask("?granularity=1", "(metric A rate:mean)", `{"measures": {"`+ids[0]+`": {"rate:mean": [["1970-01-01T00:00:30+00:00", 1.0, 2.0], ["1970-01-01T00:01:00+00:00", 1.0, 2.0]]}}}`)
 	s.want(t, "POST /v1/aggregates", operate("(metric "+strings.ToUpper(ids[2])+" mean)", nil), 200, `{"measures": {"`+ids[2]+`": {"mean": []}}}`)
 	s.want(t, "POST /v1/aggregates?details=true", operate("(metric (C mean) (C max))", ids), 200, `~"references": [{"id": "`+ids[2]+`"`)
+	s.create(t, "/v1/resource/generic", `{"id":"`+strings.Repeat("1", 8)+`-1111-1111-1111-111111111111","metrics":{"m":"`+ids[2]+`"}}`)
+	s.want(t, "POST /v1/aggregates?details=true", operate("(metric C mean)", ids), 200, `~"resource": {"id": "11111111-1111-1111-1111-111111111111"`)
 
 	refuse := func(query, body string, status int, part string) {
 		t.Helper()
@@ -109,6 +111,7 @@ func TestAggregatesOfResources(t *testing.T) {
 	ask("", "(metric only1 mean)", `{"=":{"id":"r1"}}`, 200, "~{\"only1\": {\"mean\": []}}}}")
 	ask("", "(metric (x* mean) (y mean))", `{}`, 404, "~Metric [")
 	ask("?groupby=project_id", "(metric x mean)", `{}`, 404, "~Metric [")
+	ask("?groupby=", "(aggregate mean (metric only1 mean))", `{}`, 200, `{"measures": {"aggregated": []}}`)
 	ask("?groupby=unit", "(metric x mean)", `{}`, 400, "~Sort key supplied is invalid: unit")
 	ask("?groupby=project_id&use_history=true", "(metric cpu.util mean)", `{}`, 400, "~use_history")
 

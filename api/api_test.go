@@ -109,7 +109,10 @@ func TestErrorsFollowAccept(t *testing.T) {
 	s := newServer(t, nil)
 	path := "GET /v1/archive_policy/<none>"
 	s.want(t, path, "", 404, `{"code": 404, "title": "Not Found", "description": "Archive policy <none> does not exist"}`, "Accept", wantsJSON)
-	s.want(t, path, "", 404, "~<p>Archive policy &lt;none&gt; does not exist</p>", "Accept", "*/*")
+	for _, accept := range []string{"*/*", "application/*", "application/JSON", "text/html, application/json"} {
+		s.want(t, path, "", 404, `{"code": 404, "title": "Not Found", "description": "Archive policy <none> does not exist"}`, "Accept", accept)
+	}
+	s.want(t, path, "", 404, "~<p>Archive policy &lt;none&gt; does not exist</p>", "Accept", "text/html,*/*;q=0.8")
 	s.want(t, path, "", 404, "~Archive policy <none> does not exist")
 	s.want(t, path, "", 406, "~406 Not Acceptable", "Accept", "text/plain")
 	s.want(t, path, "", 406, "~Not Acceptable", "Accept", "application/json;q=0")
@@ -120,6 +123,19 @@ func TestErrorsFollowAccept(t *testing.T) {
 		t.Errorf("Allow: %q", allow)
 	}
 	s.want(t, "HEAD /v1/metric", "", 405, "~405")
+}
+
+// What other servers take for the same URL is the same here.
+func TestEquivalentURLs(t *testing.T) {
+	s := newServer(t, nil)
+	s.policy(t, "a;b%zz")
+	for _, path := range []string{"/v1/%6detric", "/v1/./metric", "/v1/././metric/", "/%76%31/metric", "/v1/metric?;", "/v1/metric?name=%zz", "/v1/metric?name=a;sort=x"} {
+		s.want(t, "GET "+path, "", 200, "[]")
+	}
+	s.want(t, "GET /v1/%6detric%2f", "", 404, "~")
+	id := s.create(t, "/v1/metric", `{"archive_policy_name":"a;b%zz","name":"m;%zz"}`)
+	s.want(t, "GET /v1/metric?name=m;%zz", "", 200, `~"id": "`+id+`"`)
+	s.want(t, "GET /v1/metric?name=m", "", 200, "[]")
 }
 
 func TestAuthentication(t *testing.T) {

@@ -132,7 +132,6 @@ func TestBadInputOfAnyOperation(t *testing.T) {
 		}
 		path := b.path(o)
 		refuse(path+"?x=%ff", "", kind, 400)
-		refuse(path+"?x=%zz", "", kind, 400)
 		if len(c.Parameters(o, "path")) > 0 {
 			template := regexp.MustCompile(`\{\w+\}`)
 			for _, odd := range []string{"%ff", "%00", "%E2%80%AE", strings.Repeat("x", 5000), "..%2f..%2fetc"} {

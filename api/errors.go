@@ -210,7 +210,7 @@ func unaggregableMetrics(err *query.UnaggregableError) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Metrics cannot be aggregated", Reason: err.Reason, Detail: detail}}
 }
 
-// explanations are shown above the description to who did not ask for JSON.
+// explanations are shown above the description to who does not take JSON.
 var explanations = map[int]string{
 	http.StatusBadRequest:            "The request was not understood.",
 	http.StatusUnauthorized:          "This needs credentials: send a user name by basic authentication.",
@@ -241,8 +241,8 @@ func (e *Error) description() string {
 	return strings.TrimSpace(string(text.AppendJSON(nil, e.Detail)))
 }
 
-// write answers r with e, in the form that it accepts: JSON if it says so by name, HTML if it takes anything (a
-// browser), else text.
+// write answers r with e, in the form that it accepts: HTML for a browser, which names that and not JSON; JSON for who takes it; else text,
+// as for who says nothing.
 func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 	e = &Error{Status: e.Status, Detail: bounded(e.Detail)}
 	title := http.StatusText(e.Status)
@@ -251,8 +251,12 @@ func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 		header.Set("Retry-After", "1")
 	}
 	var body []byte
-	switch accept := r.Header.Get("Accept"); {
-	case strings.Contains(accept, "application/json"):
+	switch accept := strings.ToLower(r.Header.Get("Accept")); {
+	case strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json"):
+		header.Set("Content-Type", "text/html; charset=UTF-8")
+		body = fmt.Appendf(nil, "<html>\n <head><title>%d %s</title></head>\n <body>\n  <h1>%d %s</h1>\n  <p>%s</p>\n  <p>%s</p>\n </body>\n</html>\n",
+			e.Status, title, e.Status, title, explanations[e.Status], html.EscapeString(e.description()))
+	case accept != "" && acceptsJSON(r):
 		header.Set("Content-Type", "application/json")
 		detail := e.Detail
 		if detail == nil {
@@ -263,10 +267,6 @@ func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 			Title       string `json:"title"`
 			Description any    `json:"description"`
 		}{e.Status, title, detail})
-	case strings.Contains(accept, "text/html"), strings.Contains(accept, "*/*"):
-		header.Set("Content-Type", "text/html; charset=UTF-8")
-		body = fmt.Appendf(nil, "<html>\n <head><title>%d %s</title></head>\n <body>\n  <h1>%d %s</h1>\n  <p>%s</p>\n  <p>%s</p>\n </body>\n</html>\n",
-			e.Status, title, e.Status, title, explanations[e.Status], html.EscapeString(e.description()))
 	default:
 		header.Set("Content-Type", "text/plain; charset=UTF-8")
 		body = fmt.Appendf(nil, "%d %s\n\n%s\n\n%s\n", e.Status, title, explanations[e.Status], e.description())

@@ -89,13 +89,17 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	if !ok {
 		return badArgument("precision", "Unknown precision")
 	}
-	if _, err := a.Index.ResourceType(database); err != nil {
-		return err
-	}
 	s := a.influx.get()
 	defer func() { a.influx.put(s, s.bytes()) }()
 	var err error
 	if s.body, err = a.readBody(w, r, s.body[:0]); err != nil {
+		return err
+	}
+	if len(s.body) == 0 { // whatever the database is, as in Gnocchi
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	if _, err := a.Index.ResourceType(database); err != nil {
 		return err
 	}
 	if err := budget.Of(r.Context()).Take(budget.Measures, lineBytes*int64(influxdb.MostMeasures(s.body))); err != nil {

@@ -121,6 +121,7 @@ func TestInfluxDBRefuses(t *testing.T) {
 	s.rule(t)
 	f(204, "", "", "m,host=a f=1 5")
 	f(404, "Resource type nowhere does not exist", "?db=nowhere", "m,host=a f=1 5")
+	f(204, "", "?db=nowhere", "")
 	f(400, `"detail": "precision"`, "?precision=d", "m,host=a f=1 5")
 	f(400, `{"cause": "Value error", "reason": "Unable to parse line 2: no fields", "detail": "line"}`, "", "m,host=a f=1 5\nm,host=a")
 	f(400, "Unable to parse line 1: tags are not of the form key=value", "", "m,host f=1 5")

@@ -67,20 +67,32 @@ func orNull(text string) *string {
 	return &text
 }
 
+// detailedMetric is a metric with its archive policy and its resource, null without one.
+type detailedMetric struct {
+	metricJSON
+	Resource any `json:"resource"`
+}
+
+func (a *api) detailMetric(m *model.Metric) (detailedMetric, error) {
+	shown := detailedMetric{metricJSON: showMetric(m)}
+	shown.ArchivePolicy = m.ArchivePolicy
+	if m.ResourceID == nil {
+		return shown, nil
+	}
+	resource, err := a.Index.Resource(model.GenericType, *m.ResourceID)
+	if err != nil {
+		return shown, err
+	}
+	resource.Metrics = nil
+	shown.Resource = showResource(asType(resource, model.GenericType))
+	return shown, nil
+}
+
 // get shows a metric with its archive policy and resource.
 func (a metricHandlers) get(w http.ResponseWriter, _ *http.Request, _ *auth.Identity, metric *model.Metric) error {
-	answer := struct {
-		metricJSON
-		Resource any `json:"resource"`
-	}{metricJSON: showMetric(metric)}
-	answer.ArchivePolicy = metric.ArchivePolicy
-	if metric.ResourceID != nil {
-		resource, err := a.Index.Resource(model.GenericType, *metric.ResourceID)
-		if err != nil {
-			return err
-		}
-		resource.Metrics = nil
-		answer.Resource = showResource(asType(resource, model.GenericType))
+	answer, err := a.detailMetric(metric)
+	if err != nil {
+		return err
 	}
 	return writeJSON(w, http.StatusOK, answer)
 }

@@ -3,22 +3,27 @@ package api
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 )
 
-// trimSlash ignores a slash at the end of a path, except for /v1/, which differs from /v1, and takes several slashes in
-// a row for one: Gnocchi's own client asks for /v1/archive_policy//low when it changes a policy.
-func trimSlash(next http.Handler) http.Handler {
+// normalizePath ignores a slash at the end of a path, except for /v1/, which differs from /v1, and takes several slashes in
+// a row for one: Gnocchi's own client asks for /v1/archive_policy//low when it changes a policy. Steps "." are left out,
+// and what a client escaped without need is what it stands for (RFC 3986, 6.2.2).
+func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.RawPath
 		if path == "" {
 			path = r.URL.Path
 		}
 		if !strings.HasPrefix(path, "/debug/") {
-			route := joinSlashes(path)
+			route := joinSlashes(unescapeUnreserved(path))
+			for strings.Contains(route, "/./") {
+				route = strings.ReplaceAll(route, "/./", "/")
+			}
 			if len(route) > 1 && strings.HasSuffix(route, "/") && !strings.HasSuffix(route, "/v1/") {
 				route = strings.TrimSuffix(route, "/")
 			}
@@ -44,14 +49,61 @@ func joinSlashes(path string) string {
 	return string(joined)
 }
 
-// requireText refuses a URL that is not UTF-8 after unescaping, as all our names are UTF-8. It also refuses a query
-// that cannot be parsed: net/url leaves out the bad parameters, and a request without its filter is another request.
+// unescapeUnreserved replaces the escapes of letters, digits and -._~ in an escaped path.
+func unescapeUnreserved(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	plain := make([]byte, 0, len(path))
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && isEscape(path[i:]) {
+			digits, _ := strconv.ParseUint(path[i+1:i+3], 16, 8)
+			if d := byte(digits); d == '-' || d == '.' || d == '_' || d == '~' || d >= '0' && d <= '9' || d|0x20 >= 'a' && d|0x20 <= 'z' {
+				plain = append(plain, d)
+				i += 2
+				continue
+			}
+		}
+		plain = append(plain, c)
+	}
+	return string(plain)
+}
+
+// isEscape reports whether a text begins with % and two hexadecimal digits.
+func isEscape(text string) bool {
+	isHex := func(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
+	return len(text) >= 3 && text[0] == '%' && isHex(text[1]) && isHex(text[2])
+}
+
+// plainQuery takes ";" and a "%" that escapes nothing for themselves, as Gnocchi does: net/url would leave out such parameters,
+// and a request without its filter is another request.
+func plainQuery(query string) string {
+	if !strings.ContainsAny(query, "%;") {
+		return query
+	}
+	escaped := make([]byte, 0, len(query)+8)
+	for i := range len(query) {
+		switch c := query[i]; {
+		case c == ';':
+			escaped = append(escaped, "%3B"...)
+		case c == '%' && !isEscape(query[i:]):
+			escaped = append(escaped, "%25"...)
+		default:
+			escaped = append(escaped, c)
+		}
+	}
+	return string(escaped)
+}
+
+// requireText refuses a URL that is not UTF-8 after unescaping, as all our names are UTF-8.
 func (a *api) requireText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !utf8.ValidString(r.URL.Path) {
 			a.fail(w, r, badRequest("The path is not UTF-8"))
 			return
 		}
+		r.URL.RawQuery = plainQuery(r.URL.RawQuery)
 		if err := checkQuery(r.URL.RawQuery); err != nil {
 			a.fail(w, r, err)
 			return

@@ -147,7 +147,13 @@ type Exchange struct {
 
 // Match returns the operation that a request is for; false for none.
 func (c *Contract) Match(method string, target *url.URL) (Operation, bool) {
-	path := target.EscapedPath()
+	steps := strings.Split(target.EscapedPath(), "/")
+	for i, step := range steps {
+		if plain, err := url.PathUnescape(step); err == nil {
+			steps[i] = url.PathEscape(plain) // only what has to be escaped
+		}
+	}
+	path := strings.Join(slices.DeleteFunc(steps, func(step string) bool { return step == "." }), "/")
 	if c.prefix != "" && (path == c.prefix || strings.HasPrefix(path, c.prefix+"/")) {
 		path = path[len(c.prefix):]
 	}
