@@ -23,7 +23,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 build: ## bin/gnocco, bin/metricd
-	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
+	CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
 
 bench: build ## bin/gnocco-bench, which measures bin/gnocco
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco-bench

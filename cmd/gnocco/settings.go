@@ -3,49 +3,93 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
 )
 
 const (
 	configFlag = "config"
-	envPrefix  = "GNOCCO"
+	envPrefix  = "GNOCCO_"
 )
 
 // applySettings sets the flags of cmd that the command line leaves out, from the environment or else from the
 // configuration file. So commands look at their flags only, and every setting is checked by its flag.
 func applySettings(cmd *cobra.Command) error {
-	v := viper.New()
-	v.SetEnvPrefix(envPrefix)
-	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
-	v.AutomaticEnv()
 	path, _ := cmd.Flags().GetString(configFlag)
 	if path == "" {
-		path = v.GetString(configFlag)
+		path = os.Getenv(variable(configFlag))
 	}
+	var file map[string]any
 	if path != "" {
-		v.SetConfigFile(path)
-		if err := v.ReadInConfig(); err != nil {
+		var err error
+		if file, err = readSettings(path); err != nil {
 			return fmt.Errorf("configuration file %s: %w", path, err)
 		}
-		if unknown := unknownKeys(cmd.Root(), v); len(unknown) > 0 {
+		if unknown := unknownKeys(cmd.Root(), file); len(unknown) > 0 {
 			return fmt.Errorf("configuration file %s: unknown setting %s", path, strings.Join(unknown, ", "))
 		}
 	}
 	var faults []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed || flag.Name == "help" || !v.IsSet(flag.Name) {
+		if flag.Changed || flag.Name == "help" {
 			return
 		}
-		if err := setFlag(cmd.Flags(), flag, v.Get(flag.Name)); err != nil {
+		value := file[flag.Name]
+		if text := os.Getenv(variable(flag.Name)); text != "" {
+			value = text
+		}
+		if value == nil {
+			return
+		}
+		if err := setFlag(cmd.Flags(), flag, value); err != nil {
 			faults = append(faults, err)
 		}
 	})
 	return errors.Join(faults...)
+}
+
+// variable is the name of the environment's variable for a flag.
+func variable(flag string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// readSettings reads a file of settings. The names of those in a section begin with the section's.
+func readSettings(path string) (map[string]any, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var read map[string]any
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".toml":
+		err = toml.Unmarshal(content, &read)
+	case ".yaml", ".yml":
+		err = yaml.Unmarshal(content, &read)
+	default:
+		err = errors.New("its name does not end in .toml, .yaml or .yml")
+	}
+	flat := make(map[string]any)
+	flatten(flat, "", read)
+	return flat, err
+}
+
+func flatten(flat map[string]any, section string, values map[string]any) {
+	for name, value := range values {
+		name = section + strings.ToLower(name)
+		if inner, ok := value.(map[string]any); ok {
+			flatten(flat, name+".", inner)
+		} else {
+			flat[name] = value
+		}
+	}
 }
 
 func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
@@ -63,7 +107,7 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 }
 
 // unknownKeys lists the keys of the file that are no flag of any command: one file may serve several.
-func unknownKeys(root *cobra.Command, v *viper.Viper) []string {
+func unknownKeys(root *cobra.Command, file map[string]any) []string {
 	known := make(map[string]bool)
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -74,7 +118,7 @@ func unknownKeys(root *cobra.Command, v *viper.Viper) []string {
 		}
 	}
 	visit(root)
-	unknown := slices.DeleteFunc(v.AllKeys(), func(key string) bool { return known[key] })
+	unknown := slices.DeleteFunc(slices.Collect(maps.Keys(file)), func(key string) bool { return known[key] })
 	slices.Sort(unknown)
 	return unknown
 }

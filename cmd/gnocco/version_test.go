@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -34,4 +35,15 @@ func TestVersionPrintsDevices(t *testing.T) {
 	f("FAKE_CUDA_DEVICES", "2", "device 0 Fake device 0, sm_90, 0.2 GiB, CUDA 13.0\ndevice 1 Fake device 1, sm_90, 0.2 GiB, CUDA 13.0\n")
 	f("FAKE_CUDA_DEVICES", "0", "device none (gpu: no CUDA device available: the driver sees none)\n")
 	f("FAKE_CUDA_INIT", "2", "device none (gpu: no CUDA device available: cuInit: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory)\n")
+}
+
+// The tests' program has neither symbols nor DWARF; with symbols, as make build builds it, it has an eighth more.
+func TestProgramIsLight(t *testing.T) {
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := int64(60_000_000 * 8 / 9); info.Size() > most {
+		t.Errorf("gnocco has %d bytes, more than %d: see docs/decisions/0050-weight.md", info.Size(), most)
+	}
 }

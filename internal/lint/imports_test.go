@@ -132,7 +132,7 @@ var forbidden = []struct {
 	{"github.com/pkg/errors", "we wrap with fmt.Errorf", nil},
 	{"github.com/spf13/cobra", "flags are read in cmd only", []string{"cmd"}},
 	{"github.com/spf13/pflag", "flags are read in cmd only", []string{"cmd"}},
-	{"github.com/spf13/viper", "settings are read in cmd only", []string{"cmd"}},
+	{"github.com/pelletier/go-toml/v2", "settings are read in cmd only", []string{"cmd"}},
 	{"flag", "flags are read in cmd only", []string{"cmd", "tools", "tests"}},
 	{"github.com/cockroachdb/pebble", "version 2 is what we use", nil},
 	{"github.com/go-chi/chi", "version 5 is what we use", nil},

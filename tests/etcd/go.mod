@@ -88,3 +88,5 @@ require (
 )
 
 replace gnocco => ../..
+
+replace k8s.io/client-go => ../../tools/kubernetes

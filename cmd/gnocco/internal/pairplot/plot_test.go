@@ -96,6 +96,12 @@ func TestFormats(t *testing.T) {
 	if err := pairplot.Scatter(filepath.Join(dir, "b.png"), "x", "y", []float64{math.NaN()}, []float64{1}); err == nil {
 		t.Error("nothing to draw is no error")
 	}
+	// Numbers of any size have an axis.
+	for _, v := range [][]float64{{0, 0}, {-math.MaxFloat64, math.MaxFloat64}, {5e-324, 1e-323}, {1e300, 1e300}, {1e15, 1e15 + 1}} {
+		if err := pairplot.Scatter(filepath.Join(dir, "c.svg"), "x<&>", "y", v, []float64{1, 2}); err != nil {
+			t.Error(err)
+		}
+	}
 	one, names := blocks(1)
 	if one.HeatMap(filepath.Join(dir, "b.png"), names) == nil {
 		t.Error("a single column is drawn")
