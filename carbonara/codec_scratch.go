@@ -7,6 +7,7 @@ type scratch struct {
 	version   byte     // of the parsed split
 	positions []uint16 // its
 	rows      []uint16 // MergeSplits: where each row of groups lies
+	newest    []int32  // MergeSplits: the last row at each position
 	columns   []storedColumn
 	union     []Column
 	groups    Groups

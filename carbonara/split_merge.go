@@ -56,25 +56,28 @@ func (s *scratch) mergeSplits(dst []byte, key SplitKey, operands [][]byte) ([]by
 
 // gather returns s.groups, whose rows lie at s.rows, in order; the last one at a position counts.
 func (s *scratch) gather(key SplitKey) *Groups {
-	var newest [GroupsPerSplit]int32 // row + 1 of s.groups
+	first, last := slices.Min(s.rows), slices.Max(s.rows)
+	newest := slices.Grow(s.newest[:0], int(last-first)+1)[:last-first+1] // row + 1 of s.groups, of each position
+	clear(newest)
 	for row, p := range s.rows {
-		newest[p] = int32(row + 1)
+		newest[p-first] = int32(row + 1)
 	}
 	g := &s.merged
 	g.Reset(key.Granularity, s.union)
+	kept := newest[:0]
 	for p, row := range newest {
 		if row > 0 {
-			g.Starts = append(g.Starts, key.at(uint16(p)))
+			g.Starts = append(g.Starts, key.at(first+uint16(p)))
+			kept = append(kept, row-1)
 		}
 	}
 	for i, from := range s.groups.Values {
-		values := slices.Grow(g.Values[i], g.Len())
-		for _, row := range newest {
-			if row > 0 {
-				values = append(values, from[row-1])
-			}
+		values := slices.Grow(g.Values[i], len(kept))
+		for _, row := range kept {
+			values = append(values, from[row])
 		}
 		g.Values[i] = values
 	}
+	s.newest = newest
 	return g
 }

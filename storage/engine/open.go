@@ -51,6 +51,9 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 		Logger:                     pebbleLogger{w},
 		EventListener:              w.listener(),
 	}
+	// Pebble's own scheduler wakes up ten times a second, in each store, in case that more compactions at a time are allowed
+	// meanwhile. Here one is, ever.
+	o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	for i := range o.Levels {
 		o.Levels[i].BlockSize = options.BlockSize
 		o.Levels[i].IndexBlockSize = 64 << 10

@@ -1,0 +1,25 @@
+package engine_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/engine"
+)
+
+// A store in which nothing happens costs nothing: none of its goroutines wakes up from time to time.
+func TestNoTicker(t *testing.T) {
+	db, err := engine.Open("store", engine.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	if strings.Contains(string(stacks), "periodicGranter") {
+		t.Error("Pebble's compaction scheduler has a ticker")
+	}
+}
