@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -30,14 +31,19 @@ const maxOperands = 64
 const mergerName = "gnocco.archive.1"
 
 // NewMerger returns the merge operator of the stores, for tools that read their tables.
-func NewMerger() *pebble.Merger {
+func NewMerger() *pebble.Merger { return newMerger(func() bool { return true }) }
+
+// newMerger returns a merge operator that folds operands where tables are written, which rewriting reports. While none
+// is, it is a read that asks: it gets the operands as they lie, in a list, and decodes those that it wants. To fold and
+// encode them would cost it many times that.
+func newMerger(rewriting func() bool) *pebble.Merger {
 	return &pebble.Merger{Name: mergerName, Merge: func(key, value []byte) (pebble.ValueMerger, error) {
 		fold, trimmed, err := folderOf(key)
 		if err != nil {
 			return nil, err
 		}
 		m := valueMergers.Get().(*valueMerger)
-		m.fold, m.trimmed = fold, trimmed
+		m.fold, m.trimmed, m.rewriting = fold, trimmed, rewriting
 		return m, m.MergeNewer(value)
 	}}
 }
@@ -85,10 +91,13 @@ func appendCount(dst []byte, n uint64) []byte {
 // valueMerger implements pebble.ValueMerger. A read that finds operands not yet merged by a compaction makes one for
 // each split, so they are used again.
 type valueMerger struct {
-	fold     fold
-	trimmed  func(operands [][]byte) bool // nil: never
-	operands [][]byte                     // oldest first; in memory, or where that was before it grew
-	memory   []byte
+	fold      fold
+	trimmed   func(operands [][]byte) bool // nil: never
+	rewriting func() bool
+	newer     [][]byte // oldest first; in memory, or where that was before it grew
+	older     [][]byte // than those, newest first
+	memory    []byte
+	list      []byte // that was returned
 }
 
 var valueMergers = sync.Pool{New: func() any { return new(valueMerger) }}
@@ -101,35 +110,49 @@ func (m *valueMerger) keep(value []byte) []byte {
 }
 
 func (m *valueMerger) MergeNewer(value []byte) error {
-	m.operands = appendOperands(m.operands, m.keep(value))
+	m.newer = appendOperands(m.newer, m.keep(value))
 	return nil
 }
 
 func (m *valueMerger) MergeOlder(value []byte) error {
-	older := appendOperands(nil, m.keep(value))
-	m.operands = append(older, m.operands...)
+	from := len(m.older)
+	m.older = appendOperands(m.older, m.keep(value))
+	slices.Reverse(m.older[from:])
 	return nil
 }
 
 // Finish returns a value that is valid until m is closed, which Pebble does.
 func (m *valueMerger) Finish(bool) ([]byte, io.Closer, error) {
-	if m.trimmed != nil && len(m.operands) > 1 && m.trimmed(m.operands) {
-		if folded, err := m.fold(nil, m.operands); err == nil {
+	slices.Reverse(m.older)
+	operands := append(m.older, m.newer...)
+	m.older = operands
+	switch {
+	case len(operands) == 1:
+		return operands[0], m, nil
+	case !m.rewriting():
+		m.list = appendList(m.list[:0], operands)
+		return m.list, m, nil
+	case m.trimmed != nil && m.trimmed(operands):
+		if folded, err := m.fold(nil, operands); err == nil {
 			return folded, m, nil
 		}
 	}
-	return foldTail(m.fold, m.operands), m, nil
+	return foldTail(m.fold, operands), m, nil
 }
 
-// maxMergerMemory is how much memory a merger that waits to be used again may hold, in bytes.
-const maxMergerMemory = 64 << 10
+// maxMergerMemory is how much memory a merger that waits to be used again may hold of its operands, in bytes.
+const maxMergerMemory = 128 << 10
 
 // Close implements io.Closer.
 func (m *valueMerger) Close() error {
-	clear(m.operands)
-	m.operands, m.memory = m.operands[:0], m.memory[:0]
+	clear(m.newer)
+	clear(m.older)
+	m.newer, m.older, m.memory, m.list = m.newer[:0], m.older[:0], m.memory[:0], m.list[:0]
 	if cap(m.memory) > maxMergerMemory {
 		m.memory = nil
+	}
+	if cap(m.list) > maxMergerMemory {
+		m.list = nil
 	}
 	valueMergers.Put(m)
 	return nil
@@ -137,9 +160,6 @@ func (m *valueMerger) Close() error {
 
 // foldTail returns the value that stands for operands.
 func foldTail(fold fold, operands [][]byte) []byte {
-	if len(operands) == 1 {
-		return operands[0]
-	}
 	tail := 0
 	for _, o := range operands[1:] {
 		tail += len(o)

@@ -51,9 +51,10 @@ func Open(dir string, options Options) (*Store, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	rewrites := new(engine.Rewrites)
 	db, err := engine.Open(dir, engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, Logger: options.Logger,
-		MemTableSize: options.MemTableSize, Merger: NewMerger(), ReadOnly: options.ReadOnly, Fail: options.Fail, Corrupt: options.Corrupt,
+		MemTableSize: options.MemTableSize, Merger: newMerger(rewrites.Running), Rewrites: rewrites, ReadOnly: options.ReadOnly, Fail: options.Fail, Corrupt: options.Corrupt,
 		Unchecked: options.Unchecked,
 	})
 	if err != nil {

@@ -69,7 +69,7 @@ func TestValueFilterAmongOperands(t *testing.T) {
 			}
 		}
 	}
-	if decoded > all/2 {
+	if decoded > all*3/5 { // what lies in several operands is decoded of each whose zone meets it
 		t.Errorf("%d groups of %d were decoded", decoded, all)
 	}
 }

@@ -54,6 +54,7 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 	// Pebble's own scheduler wakes up ten times a second, in each store, in case that more compactions at a time are allowed
 	// meanwhile. Here one is, ever.
 	o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
+	options.Rewrites.listen(o.EventListener)
 	for i := range o.Levels {
 		o.Levels[i].BlockSize = options.BlockSize
 		o.Levels[i].IndexBlockSize = 64 << 10
@@ -63,6 +64,9 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return *options.Compression })
 	db, err := pebble.Open(dir, o)
 	logs.opened(err)
+	if options.Rewrites != nil {
+		options.Rewrites.opened.Store(true)
+	}
 	recorder.opened(dir, err)
 	if pebble.IsCorruptionError(err) && !errors.Is(err, storage.ErrCorrupt) {
 		err = fmt.Errorf("%w: %s: %w", storage.ErrCorrupt, dir, err)

@@ -1,0 +1,116 @@
+package metricd_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/testnode"
+	"gnocco/model"
+)
+
+// BenchmarkRead reads the mean of a metric's last groups in the states that a server is in: everything compacted, as
+// after a restart; in many operands, as after many checkpoints; half of the measures in heads, as after a load; and the
+// same while a measure of every metric comes in between two reads, which is not counted.
+func BenchmarkRead(b *testing.B) {
+	metrics, days := 10, 30
+	if testing.Short() {
+		metrics, days = 2, 1
+	}
+	for _, state := range []string{"compacted", "operands", "heads", "fed"} {
+		f := func(granularity time.Duration, groups int) {
+			b.Run(fmt.Sprintf("state=%s/granularity=%v/groups=%d", state, granularity.Seconds(), groups), func(b *testing.B) {
+				n, m, next := loaded(b, state, metrics, days)
+				defer n.Stop(context.Background())
+				benchmarkRead(b, n, m, next, state, granularity, groups)
+			})
+		}
+		f(time.Minute, 60)
+		f(time.Minute, 1440)
+		f(time.Hour, 720)
+	}
+}
+
+func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, next func() carbonara.Timestamp, state string, granularity time.Duration, groups int) {
+	ctx := context.Background()
+	mean, err := carbonara.ParseMethod("mean")
+	if err != nil {
+		b.Fatal(err)
+	}
+	all := metricsOf(b, n, m...)
+	end := next().Floor(granularity).Add(granularity)
+	var got carbonara.Groups
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if state == "fed" && i%len(m) == 0 {
+			b.StopTimer()
+			end = next().Floor(granularity).Add(granularity)
+			b.StartTimer()
+		}
+		read := model.Read{Metric: all[i%len(all)], Granularity: granularity, Columns: mean.Columns(),
+			From: end - carbonara.Timestamp(groups)*carbonara.Timestamp(granularity), To: carbonara.MaxTimestamp}
+		if err := n.Metricd.Groups(ctx, read, &got); err != nil {
+			b.Fatal(err)
+		}
+		if got.Len() == 0 || got.Len() > groups || got.Starts[got.Len()-1].Add(granularity) != end {
+			b.Fatalf("%d groups", got.Len())
+		}
+	}
+}
+
+// loaded returns a node in a state, its metrics, and what sends one measure more of each and returns its time.
+func loaded(b *testing.B, state string, metrics, days int) (*testnode.Node, []uuid.UUID, func() carbonara.Timestamp) {
+	ctx := context.Background()
+	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour, 24 * time.Hour}, "mean", "min", "max", "sum", "std", "count")
+	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
+		b.Fatal(err)
+	}
+	var ids []uuid.UUID
+	for i := range metrics {
+		ids = append(ids, uuid.UUID{15: byte(i + 1)})
+		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: policy, Creator: "admin"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	at := start
+	send := func(measures int) carbonara.Timestamp {
+		m := &model.Measures{Offsets: []int{0}}
+		for i, id := range ids {
+			m.Metrics = append(m.Metrics, id)
+			for j := range measures {
+				m.Timestamps = append(m.Timestamps, at+carbonara.Timestamp(j)*carbonara.Timestamp(10*time.Second))
+				m.Values = append(m.Values, float64((j*7+i)%1000)/100)
+			}
+			m.Offsets = append(m.Offsets, len(m.Values))
+		}
+		if err := n.Post(m); err != nil {
+			b.Fatal(err)
+		}
+		if err := n.Metricd.Refresh(ctx, ids); err != nil {
+			b.Fatal(err)
+		}
+		at += carbonara.Timestamp(measures) * carbonara.Timestamp(10*time.Second)
+		return at - carbonara.Timestamp(10*time.Second)
+	}
+	const parts = 40
+	for part := range parts {
+		send(days * 8640 / parts)
+		if state == "operands" || part+1 == parts/2 || state == "compacted" && part+1 == parts {
+			if err := n.Metricd.Checkpoint(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	if state == "compacted" {
+		if err := n.Metricd.Compact(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return n, ids, func() carbonara.Timestamp { return send(1) }
+}
