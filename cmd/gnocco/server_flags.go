@@ -160,7 +160,7 @@ func (f *serverFlags) defineLimits(flags *pflag.FlagSet) {
 		"most queries across metrics or resources that are evaluated at once (0: two per core, 4 at least)")
 	flags.IntVar(&l.QueuedQueries, "max-queued-queries", 256, "most such queries that wait for their turn")
 	flags.IntVar(&l.SearchTerms, "max-search-terms", 1000, "most comparisons in a search")
-	flags.DurationVar(&l.MaxFuture, "max-future", 366*24*time.Hour,
+	flags.DurationVar(&l.MaxFuture, "max-future", 100*365*24*time.Hour,
 		"refuse measures that are further ahead of the clock than this (0: none, as Gnocchi does)")
 	flags.IntVar(&l.Rows, "max-rows", 5_000_000, "most rows of an answer")
 }
