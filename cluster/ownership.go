@@ -45,7 +45,11 @@ func (c *ownership) take(ctx context.Context, name string) (dir string, err erro
 		return "", fmt.Errorf("cluster: %s is to be given back first: %w", name, claim.ErrHeld)
 	}
 	epoch := h.Epoch
-	if !claimed {
+	if claimed { // what lay there when the store was claimed may have been removed since
+		if _, err := claim.HighestFolder(c.fs, c.root, name, nil); err != nil {
+			return "", fmt.Errorf("cluster: %s: %w", name, err)
+		}
+	} else {
 		got, err := c.session.Claim(ctx, name)
 		if err != nil {
 			return "", err
@@ -68,7 +72,13 @@ func (c *ownership) opened(name string) {
 		epoch := h.Epoch
 		h.clearing = time.AfterFunc(c.grace, func() { c.removeOld(name, epoch) })
 	})
-	if ok && c.local {
+	if !ok {
+		return
+	}
+	if err := claim.MarkOpened(c.fs, c.root, name, h.Epoch); err != nil && c.session.Valid() {
+		c.warn("the store's removal would not be noticed after a crash", "store", name, "error", err)
+	}
+	if c.local {
 		c.removeOld(name, h.Epoch)
 	}
 }
@@ -157,12 +167,11 @@ func (c *ownership) giveBackClosed(ctx context.Context, name string, h held) err
 	if h.clearing != nil {
 		h.clearing.Stop()
 	}
-	dir := filepath.Join(c.root, name)
 	if h.unwanted {
-		if err := c.fs.RemoveAll(dir); err != nil {
-			return fmt.Errorf("cluster: remove %s: %w", name, err)
+		if err := claim.Remove(c.fs, c.root, name); err != nil {
+			return err
 		}
-	} else if err := claim.MarkClosed(c.fs, dir, h.Epoch); err != nil && !errors.Is(err, os.ErrNotExist) {
+	} else if err := claim.MarkClosed(c.fs, filepath.Join(c.root, name), h.Epoch); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err // without a folder there is nothing to mark
 	}
 	return c.session.Release(ctx, h.Claim)

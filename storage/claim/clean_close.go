@@ -21,8 +21,10 @@ type ClosedState struct {
 	Closed bool   // MarkClosed was called for it
 }
 
-// ClosedStateOf returns the state of the store in dir, which its holder at the given epoch is about to give back.
-func ClosedStateOf(fs vfs.FS, dir string, epoch uint64) (ClosedState, error) {
+// ClosedStateOf returns the state of the store called name, which its holder at the given epoch is about to give back. A
+// folder that was removed under its holder is in that state still: the next one misses it.
+func ClosedStateOf(fs vfs.FS, root, name string, epoch uint64) (ClosedState, error) {
+	dir := fs.PathJoin(root, name)
 	f, err := readEpochFolders(fs, dir)
 	if err != nil {
 		return ClosedState{}, err
@@ -31,25 +33,20 @@ func ClosedStateOf(fs vfs.FS, dir string, epoch uint64) (ClosedState, error) {
 	if r.Epoch == epoch && !r.Closed {
 		return r, fmt.Errorf("%w: %s", ErrNotClosed, fs.PathJoin(dir, epochName(epoch)))
 	}
+	if r.Epoch < epoch {
+		epochs, err := openedEpochs(fs, root, name)
+		if err != nil {
+			return ClosedState{}, err
+		}
+		if slices.Contains(epochs, epoch) {
+			return ClosedState{Epoch: epoch}, nil
+		}
+	}
 	return r, nil
 }
 
 func (f *epochFolders) closedState() ClosedState {
 	return ClosedState{f.highest(), slices.Contains(f.closed, f.highest())}
-}
-
-// Highest returns the epoch of the newest folder of the store in dir, 0 for none; ErrUnstable if this machine does not
-// see all of what r says.
-func (r ClosedState) Highest(fs vfs.FS, dir string) (uint64, error) {
-	f, err := readEpochFolders(fs, dir)
-	if err != nil {
-		return 0, err
-	}
-	seen := f.closedState()
-	if seen.Epoch < r.Epoch || seen.Epoch == r.Epoch && r.Closed && !seen.Closed {
-		return 0, fmt.Errorf("%w: its last holder left %q, which is not to be seen", ErrUnstable, r)
-	}
-	return seen.Epoch, nil
 }
 
 const closedWord = "closed"

@@ -17,6 +17,7 @@
 //	members/<id>               counter (16 digits, newline), raised at every beat, and synced on a network disk; then the Member as JSON
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
 //	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a ClosedState, as text
+//	claims/<name>/<epoch>.opened          written when the store was opened at that epoch, after its folder was durable
 //	<name>/e<epoch>/           the store as of that epoch, name being index, incoming/<node> or sacks/<nnn>
 //	<name>/e<epoch>.tmp        a takeover that did not get to its end
 //	<name>/e<epoch>.closed     written after the store was closed in order: file names and sizes

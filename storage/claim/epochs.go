@@ -203,17 +203,18 @@ var errAgain = errors.New("claim: to be tried again")
 // highestFolder returns the newest complete folder of a store. If the last holder gave it back just now, this machine
 // may not see all of it yet: then that is an ErrUnstable.
 func (s *session) highestFolder(name string, holder *Holder) (uint64, error) {
-	var rest ClosedState
-	if holder.Released && holder.Member.ID != nobody {
-		content, err := read(s.fs, s.releasedPath(name, holder.Epoch, holder.Member.ID))
-		if err != nil {
-			return 0, unstable(err)
-		}
-		if rest, err = ParseClosedState(string(content)); err != nil {
-			return 0, fmt.Errorf("%w: %w", ErrUnstable, err)
-		}
+	if !holder.Released || holder.Member.ID == nobody {
+		return HighestFolder(s.fs, s.root, name, nil)
 	}
-	return rest.Highest(s.fs, s.storeDir(name))
+	content, err := read(s.fs, s.releasedPath(name, holder.Epoch, holder.Member.ID))
+	if err != nil {
+		return 0, unstable(err)
+	}
+	left, err := ParseClosedState(string(content))
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnstable, err)
+	}
+	return HighestFolder(s.fs, s.root, name, &left)
 }
 
 func (s *session) storeDir(name string) string { return s.fs.PathJoin(s.root, name) }

@@ -40,7 +40,7 @@ func (s *session) releasedPath(name string, epoch uint64, id string) string {
 
 // markReleased gives an epoch back. The file holds a ClosedState.
 func (s *session) markReleased(name string, epoch uint64) error {
-	rest, err := ClosedStateOf(s.fs, s.storeDir(name), epoch)
+	rest, err := ClosedStateOf(s.fs, s.root, name, epoch)
 	if err != nil {
 		return err
 	}

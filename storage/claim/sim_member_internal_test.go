@@ -284,7 +284,10 @@ func (m *member) take(name string) {
 	}
 	if err == nil {
 		var s *store
-		if s, err = openStore(m.fs, folder); err == nil {
+		if s, err = openStore(m.fs, folder); err == nil && !m.w.faults.oneFolder {
+			err = MarkOpened(m.fs, simRoot, name, claim.Epoch)
+		}
+		if err == nil {
 			m.stores[name] = &simHolding{store: s, claim: claim, opened: m.node.Now(), marks: make(map[string]string)}
 			m.count = 0
 			m.tell("holds %s at epoch %d, %d lines", name, claim.Epoch, len(s.lines))

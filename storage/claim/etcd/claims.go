@@ -30,7 +30,7 @@ func (l *last) closedState() (claim.ClosedState, error) {
 // state is what etcd has of a name.
 type state struct {
 	holder   claim.Holder
-	closed   claim.ClosedState
+	closed   *claim.ClosedState // nil if it was not given back
 	revision int64 // of last/<name>, 0 for none
 	lease    clientv3.LeaseID
 }
@@ -86,8 +86,7 @@ func (s *session) nextEpoch(ctx context.Context, name string) (h holding, err er
 		case <-time.After(s.options.Slack):
 		}
 	}
-	dir := s.storeDir(name)
-	newest, err := before.closed.Highest(s.options.FS, dir)
+	newest, err := claim.HighestFolder(s.options.FS, s.root, name, before.closed)
 	if err != nil {
 		return h, fmt.Errorf("claim: %s: %w", name, err)
 	}
@@ -102,8 +101,6 @@ func (s *session) nextEpoch(ctx context.Context, name string) (h holding, err er
 	}
 	return h, nil
 }
-
-func (s *session) storeDir(name string) string { return s.options.FS.PathJoin(s.root, name) }
 
 // put makes the claim this process's, if nothing has changed since last/<name> had that revision.
 func (s *session) put(ctx context.Context, name string, revision int64) (h holding, err error) {
@@ -175,10 +172,9 @@ func (s *session) state(ctx context.Context, name string) (st state, err error) 
 	st.revision = kvs[0].ModRevision
 	st.holder = claim.Holder{Member: l.Member, Epoch: l.Epoch, Released: l.Epoch != 0}
 	if st.holder.Released {
-		if st.closed, err = l.closedState(); err != nil {
-			return st, err
-		}
-		return st, nil
+		closed, err := l.closedState()
+		st.closed = &closed
+		return st, err
 	}
 	st.holder.Epoch = base + uint64(st.revision)
 	if claims := txn.Responses[0].GetResponseRange().Kvs; len(claims) > 0 {
@@ -206,7 +202,7 @@ func (s *session) Release(ctx context.Context, c claim.Claim) error {
 	if h.epoch == 0 || h.epoch != c.Epoch {
 		return fmt.Errorf("%w: %s at epoch %d", claim.ErrNotHeld, c.Name, c.Epoch)
 	}
-	closed, err := claim.ClosedStateOf(s.options.FS, s.storeDir(c.Name), c.Epoch)
+	closed, err := claim.ClosedStateOf(s.options.FS, s.root, c.Name, c.Epoch)
 	if err != nil {
 		return err
 	}

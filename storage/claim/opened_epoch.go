@@ -1,0 +1,127 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// opened ends the name of an empty file beside the claims on a store. Such a file says that the store was open at that
+// epoch, so that a folder of it was durable. It is in the name alone: there is nothing in it that could be damaged.
+const opened = ".opened"
+
+func openedPath(fs vfs.FS, root, name string, epoch uint64) string {
+	return fs.PathJoin(root, "claims", name, fmt.Sprint(epoch, opened))
+}
+
+// MarkOpened notes that the store called name was opened at an epoch. From then on a missing folder is damage, not a
+// store that never was. It is durable when MarkOpened returns; what was noted of earlier epochs is removed.
+func MarkOpened(fs vfs.FS, root, name string, epoch uint64) error {
+	dir := fs.PathJoin(root, "claims", name)
+	err := makeFolders(fs, dir)
+	if err == nil {
+		var file vfs.File
+		if file, err = fs.Create(openedPath(fs, root, name, epoch), vfs.WriteCategoryUnspecified); err == nil {
+			err = file.Close()
+		}
+	}
+	if err == nil {
+		err = SyncFolder(fs, dir)
+	}
+	if err == nil {
+		err = removeOpened(fs, root, name, func(old uint64) bool { return old < epoch })
+	}
+	if err != nil {
+		return fmt.Errorf("claim: mark %s as opened at epoch %d: %w", name, epoch, err)
+	}
+	return nil
+}
+
+// openedEpochs returns the epochs at which a store is known to have been open.
+func openedEpochs(fs vfs.FS, root, name string) ([]uint64, error) {
+	names, err := list(fs, fs.PathJoin(root, "claims", name))
+	var epochs []uint64
+	for _, name := range names {
+		if text, ok := strings.CutSuffix(name, opened); ok {
+			if epoch, ok := parseClaimEpoch(text); ok {
+				epochs = append(epochs, epoch)
+			}
+		}
+	}
+	return epochs, err
+}
+
+func removeOpened(fs vfs.FS, root, name string, which func(epoch uint64) bool) error {
+	epochs, err := openedEpochs(fs, root, name)
+	errs := []error{err}
+	for _, epoch := range epochs {
+		if which(epoch) {
+			if err := fs.Remove(openedPath(fs, root, name, epoch)); !notThere(err) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// HighestFolder returns the epoch of the newest folder of the store called name, 0 for a store that never was. left is
+// what its last holder said when it gave the store back; nil if it did not, so that the folder of the epoch at which the
+// store was last opened must be there. If there is less to be seen, the error is an ErrUnstable: another machine's changes
+// are not seen here yet, or what should be there was removed.
+func HighestFolder(fs vfs.FS, root, name string, left *ClosedState) (uint64, error) {
+	f, err := readEpochFolders(fs, fs.PathJoin(root, name))
+	if err != nil {
+		return 0, err
+	}
+	seen := f.closedState()
+	if left != nil {
+		if seen.Epoch < left.Epoch || seen.Epoch == left.Epoch && left.Closed && !seen.Closed {
+			return 0, fmt.Errorf("%w: its last holder left %q, which is not to be seen", ErrUnstable, left)
+		}
+		return seen.Epoch, nil
+	}
+	epochs, err := openedEpochs(fs, root, name)
+	if err != nil {
+		return 0, err
+	}
+	if last := slices.Max(append(epochs, 0)); seen.Epoch < last {
+		return 0, fmt.Errorf("%w: it was open at epoch %d, and no folder of that or a later epoch is there", ErrUnstable, last)
+	}
+	return seen.Epoch, nil
+}
+
+// Remove removes a store that is closed, and of which nothing is needed any more. Its holder gives the claim back
+// after that. A crash leaves the store, or none.
+func Remove(fs vfs.FS, root, name string) error {
+	if err := remove(fs, root, name); err != nil {
+		return fmt.Errorf("claim: remove %s: %w", name, err)
+	}
+	return nil
+}
+
+func remove(fs vfs.FS, root, name string) error {
+	if err := removeOpened(fs, root, name, func(uint64) bool { return true }); err != nil {
+		return err
+	}
+	claims, dir := fs.PathJoin(root, "claims", name), fs.PathJoin(root, name)
+	if _, err := fs.Stat(claims); err == nil {
+		if err := SyncFolder(fs, claims); err != nil {
+			return err
+		}
+	}
+	f, err := readEpochFolders(fs, dir)
+	if err != nil {
+		return err
+	}
+	// What is removed file by file is not to look like a damaged store.
+	for _, epoch := range f.epochs {
+		path := fs.PathJoin(dir, epochName(epoch))
+		if err := fs.Rename(path, path+building); err != nil {
+			return err
+		}
+	}
+	return fs.RemoveAll(dir)
+}
