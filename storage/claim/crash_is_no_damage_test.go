@@ -15,9 +15,10 @@ import (
 	"gnocco/storage/engine"
 )
 
-// crashAt is a file system whose power fails before the nth change to it. What then is on the disk is in left: all of what
-// was not synced, or nothing of it. File systems with a journal do not bring back a file that was removed, and keep one
-// that was made after that.
+// crashAt is a file system whose power fails before the nth change to it. What then is on the disk is in left: any share
+// of what was not synced, by blocks of files and by names in folders, in no order, and what was removed is back where its
+// folder was not synced. That is more than a disk with a journal leaves, which keeps changes of names in their order:
+// POSIX promises none, and btrfs and ext4's fast commits keep the names of files that were synced without those before.
 type crashAt struct {
 	memory *vfs.MemFS
 	random *rand.Rand
@@ -36,7 +37,7 @@ func (c *crashAt) MaybeError(op errorfs.Op) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n++; c.n == c.at {
-		c.left = c.memory.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: c.random.IntN(2) * 100, RNG: c.random})
+		c.left = c.memory.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: c.random.IntN(101), RNG: c.random})
 	}
 	return nil
 }
@@ -51,7 +52,8 @@ func (c *crashAt) crashed() bool {
 }
 
 // A power failure at any moment of writing, recording, closing, taking over and opening is never called damage, and
-// what was synced before is there.
+// what was synced before is there. Pebble's goroutines change files in no fixed order, and the file system throws its dice
+// in that of a map: so no two runs are the same, and what is tested holds for each.
 func TestCrashIsNoDamage(t *testing.T) {
 	step := 2
 	if testing.Short() {
@@ -67,6 +69,9 @@ func TestCrashIsNoDamage(t *testing.T) {
 		for epoch := uint64(1); epoch <= 4 && !crash.crashed(); epoch++ {
 			recorder := engine.NewRecorder(fs) // of another process
 			db, err := openEpoch(recorder, epoch)
+			if err == nil {
+				err = claim.MarkOpened(recorder, "", "index", epoch)
+			}
 			if err != nil {
 				t.Fatal(at, err)
 			}
@@ -91,18 +96,24 @@ func TestCrashIsNoDamage(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
+			if epoch == 4 { // without logs
+				err = engine.Close(db, recorder, claim.Folder(recorder, "index", epoch))
+			} else {
+				err = db.Close()
 			}
 			if epoch%2 == 0 {
-				if err := claim.MarkClosed(recorder, "index", epoch); err != nil {
-					t.Fatal(err)
-				}
+				err = errors.Join(err, recorder.Record(), claim.MarkClosed(recorder, "index", epoch))
+			}
+			if err != nil {
+				t.Fatal(err)
 			}
 		}
 		if !crash.crashed() {
 			changes = at
 			break
+		}
+		if err := claim.Check(crash.left, "", "index"); err != nil {
+			t.Errorf("crash before change %d: %v", at, err)
 		}
 		recorder := engine.NewRecorder(crash.left)
 		db, err := openEpoch(recorder, 6)

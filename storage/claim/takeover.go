@@ -241,15 +241,10 @@ func MarkClosed(fs vfs.FS, dir string, epoch uint64) error {
 	if err != nil {
 		return fmt.Errorf("claim: mark %s as closed: %w", path, err)
 	}
-	// Linked to its name, so that it is seen as a whole. It is not synced: without it the takeover is slower, and no
-	// worse.
+	// Synced before it has its name, or a power failure could leave the name of an empty file. The name is not synced:
+	// without it the takeover is slower, and no worse.
 	fresh := path + closed + building
-	file, err := fs.Create(fresh, vfs.WriteCategoryUnspecified)
-	if err == nil {
-		_, err = file.Write(files.encode())
-		err = errors.Join(err, file.Close())
-	}
-	if err == nil {
+	if err = write(fs, fresh, files.encode()); err == nil {
 		err = fs.Rename(fresh, path+closed)
 	}
 	if err != nil {

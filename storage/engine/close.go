@@ -39,7 +39,8 @@ func flush(db *pebble.DB) bool {
 	}
 }
 
-// removeLogs removes the logs of a closed store of which all lies in tables.
+// removeLogs removes the logs of a closed store of which all lies in tables. The record of its files is without them
+// before: a crash leaves no record of a log that is gone.
 func removeLogs(fs vfs.FS, dir string) error {
 	if fs == nil {
 		fs = vfs.Default
@@ -47,6 +48,16 @@ func removeLogs(fs vfs.FS, dir string) error {
 	names, err := fs.List(dir)
 	if err != nil {
 		return err
+	}
+	if r := RecorderOf(fs); r != nil {
+		for _, name := range names {
+			if isLog(name) {
+				r.removed(fs.PathJoin(dir, name))
+			}
+		}
+		if err := r.RecordStore(dir); err != nil {
+			return err
+		}
 	}
 	var errs []error
 	for _, name := range names {

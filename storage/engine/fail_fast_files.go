@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -97,8 +98,27 @@ func (l *failFastFiles) Create(name string, category vfs.DiskWriteCategory) (vfs
 	if isLog(name) {
 		l.phase.CompareAndSwap(replaying, starting)
 	}
+	if strings.HasPrefix(l.PathBase(name), manifestMarker) {
+		if err := l.syncFolder(l.PathDir(name)); err != nil {
+			return nil, err
+		}
+	}
 	file, err := l.FS.Create(name, category)
 	return l.written(name, file, err)
+}
+
+// manifestMarker begins the name of the file whose name says which manifest counts.
+const manifestMarker = "marker.manifest."
+
+// syncFolder makes the name of a manifest durable before the marker leads to it. Pebble syncs the folder only after
+// both: a power failure between may leave the marker and no manifest, unless a file's sync covers its name, as ext4's
+// does and POSIX does not promise.
+func (l *failFastFiles) syncFolder(dir string) error {
+	file, err := l.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
 }
 
 func (l *failFastFiles) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
