@@ -3,6 +3,7 @@ package datafolder
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"gnocco/storage"
 )
 
 // EnsureClock returns from when on the clock of an ID counts, in nanoseconds since 1970: what the folder keeps of it in
@@ -27,17 +30,30 @@ func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (int64, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
 		}
-		if err := f.createFile(name, fmt.Appendln(nil, origin)); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := f.createFile(name, appendClock(nil, origin)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return 0, err
 		}
 	}
 }
 
+// appendClock writes what parseClock reads: the number, and its CRC-32C.
+func appendClock(dst []byte, origin int64) []byte {
+	text := strconv.FormatInt(origin, 10)
+	return fmt.Appendf(dst, "%s %08x\n", text, sumOf(text))
+}
+
+func sumOf(text string) uint32 { return crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)) }
+
+// parseClock reads a clock's file. Earlier builds wrote the number alone.
 func parseClock(name string, content []byte) (origin int64, err error) {
-	if origin, err = strconv.ParseInt(strings.TrimSpace(string(content)), 10, 64); err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
+	fields := strings.Fields(string(content))
+	if len(fields) == 0 || len(fields) > 2 || len(fields) == 2 && fields[1] != fmt.Sprintf("%08x", sumOf(fields[0])) {
+		return 0, fmt.Errorf("%w: %s", storage.ErrCorrupt, name)
 	}
-	return origin, err
+	if origin, err = strconv.ParseInt(fields[0], 10, 64); err != nil {
+		return 0, fmt.Errorf("%w: %s: %w", storage.ErrCorrupt, name, err)
+	}
+	return origin, nil
 }
 
 // CheckClocks returns the errors that EnsureClock would meet in what is kept.
