@@ -85,7 +85,7 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 	shared := p.index.shared
 	process := &peer.Process{
 		Key:   p.peers.key,
-		Store: p.incoming.withID,
+		Store: p.incoming.withID, Unreadable: p.incoming.unreadable,
 		Index: func() (*index.Store, uint64, func()) {
 			if local := shared.use(); local != nil {
 				return local.Store, local.epoch, local.release

@@ -103,6 +103,17 @@ func (s *incomingStores) withID(id string) *incoming.Store {
 	return nil
 }
 
+// unreadable returns a model.DamagedError for an error of reading the store with an ID, if it says that what was read is
+// damaged; else the error itself.
+func (s *incomingStores) unreadable(id string, err error) error {
+	for name, store := range s.held() {
+		if store.ID() == id {
+			return s.environment.damaged.unreadable(name, err)
+		}
+	}
+	return err
+}
+
 // findLost notes the incoming stores that should be there, as the claims say, and are not.
 func (s *incomingStores) findLost() error {
 	claimed, err := claim.Claimed(vfs.Default, s.folder.Path, strings.TrimSuffix(datafolder.IncomingPrefix, "/"))

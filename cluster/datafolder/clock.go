@@ -42,7 +42,9 @@ func appendClock(dst []byte, origin int64) []byte {
 	return fmt.Appendf(dst, "%s %08x\n", text, sumOf(text))
 }
 
-func sumOf(text string) uint32 { return crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)) }
+func sumOf(text string) uint32 {
+	return crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli))
+}
 
 // parseClock reads a clock's file. Earlier builds wrote the number alone.
 func parseClock(name string, content []byte) (origin int64, err error) {

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,9 @@ import (
 //	clocks (2) | id (16) …
 //	clock (2) | stamp (8)                            of each record, in their order; clock counts from 0
 //	clock (2) | frontier (8)                         of each sack, in their order; a clock of 0xffff for none
-//	id (16) | received (8) | answered (8)            the store's own clock, and when by it
+//	id (16) | received (8) | answered (8)            the store's own clock, and when by it; here answers of earlier
+//	                                                 releases end
+//	length (4) | JSON                                the sacks whose records are damaged
 //
 // A cut-off answer is invalid.
 const frameEnd = 0xffff
@@ -39,6 +42,15 @@ type pollAnswer struct {
 	stamped            bool // the sender knows of stamps
 	clock              uuid.UUID
 	received, answered int64 // by that clock
+
+	damaged []damagedSack
+}
+
+// damagedSack is a sack of which the next records cannot be read.
+type damagedSack struct {
+	Sack   int    `json:"sack"`
+	Store  string `json:"store"` // its name
+	Reason string `json:"reason"`
 }
 
 type sackRecord struct {
@@ -109,12 +121,14 @@ func (a *pollAnswer) appendStamps(dst []byte) []byte {
 	dst = append(dst, stamps...)
 	dst = append(dst, a.clock[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(a.received))
-	return binary.LittleEndian.AppendUint64(dst, uint64(a.answered))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(a.answered))
+	damaged, _ := json.Marshal(a.damaged) // of texts and numbers
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(damaged))), damaged...)
 }
 
 func readAnswer(r io.Reader) (*pollAnswer, error) {
 	a := new(pollAnswer)
-	for _, section := range []func(io.Reader) error{a.readRecords, a.readSacks, a.readStamps} {
+	for _, section := range []func(io.Reader) error{a.readRecords, a.readSacks, a.readStamps, a.readDamaged} {
 		if err := section(r); err != nil {
 			return nil, fmt.Errorf("%w: %w", errFrame, err)
 		}
@@ -198,6 +212,21 @@ func (a *pollAnswer) readStamps(r io.Reader) error {
 	a.stamped, a.clock = true, uuid.UUID(times[:16])
 	a.received, a.answered = int64(binary.LittleEndian.Uint64(times[16:])), int64(binary.LittleEndian.Uint64(times[24:]))
 	return nil
+}
+
+// readDamaged reads what earlier releases do not send.
+func (a *pollAnswer) readDamaged(r io.Reader) error {
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	text, err := readBytes(r, int(min(binary.LittleEndian.Uint32(length[:]), maxBlock)))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, &a.damaged)
 }
 
 // readStamp reads a stamp; ok is false for none.

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -41,16 +42,16 @@ func (p *Process) poll(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	found, err := drainSacks(store, request.Sacks)
+	found, damaged, err := p.drainSacks(store, request.Sacks)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 && request.Wait > 0 && awaitSacks(r, store, request.Sacks, min(request.Wait, maxPollWait)) {
-		if found, err = drainSacks(store, request.Sacks); err != nil {
+	if len(found)+len(damaged) == 0 && request.Wait > 0 && awaitSacks(r, store, request.Sacks, min(request.Wait, maxPollWait)) {
+		if found, damaged, err = p.drainSacks(store, request.Sacks); err != nil {
 			return err
 		}
 	}
-	answer := pollAnswer{records: found, stamped: true, clock: clock.ID, received: received}
+	answer := pollAnswer{records: found, stamped: true, clock: clock.ID, received: received, damaged: damaged}
 	for _, s := range request.Sacks {
 		end := sackEnd{sack: s.Sack, last: store.Last(s.Sack)}
 		// A sack that got more meanwhile has no frontier: the stamp of its last record serves as one.
@@ -75,24 +76,31 @@ func lastOf(records []sackRecord, sack int) uint64 {
 	return 0
 }
 
-// drainSacks takes the records of all sacks, up to pollBytes. It asks every sack, so that the backlog is known.
-func drainSacks(store *incoming.Store, sacks []pollSack) ([]sackRecord, error) {
-	var found []sackRecord
+// drainSacks takes the records of all sacks, up to pollBytes. It asks every sack, so that the backlog is known. A sack
+// whose records are damaged holds up no other.
+func (p *Process) drainSacks(store *incoming.Store, sacks []pollSack) (found []sackRecord, damaged []damagedSack, err error) {
 	left := pollBytes
 	for _, s := range sacks {
 		if left <= 0 {
 			break
 		}
 		records, err := store.Drain(s.Sack, s.After, left)
+		if err != nil && p.Unreadable != nil {
+			err = p.Unreadable(store.ID(), err)
+		}
+		if unreadable := new(model.DamagedError); errors.As(err, &unreadable) {
+			damaged = append(damaged, damagedSack{s.Sack, unreadable.Store, unreadable.Reason})
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, record := range records {
 			left -= len(record.Block)
 			found = append(found, sackRecord{s.Sack, record})
 		}
 	}
-	return found, nil
+	return found, damaged, nil
 }
 
 // awaitSacks waits until one of the sacks gets records, and reports whether one did.

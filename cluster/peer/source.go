@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/internal/pause"
+	"gnocco/model"
 	"gnocco/storage/incoming"
 )
 
@@ -22,6 +23,9 @@ const (
 	// bufferBytes bounds the records here that are not drained: beyond it the loop asks for no more.
 	bufferBytes = 32 << 20
 	retryPause  = 250 * time.Millisecond
+	// damagedPause is the time until a sack whose records are damaged is asked for again: a damaged block takes the other
+	// side half a second.
+	damagedPause = 10 * time.Second
 )
 
 // Source is an incoming store that another process holds. One goroutine brings over the records that its followers
@@ -53,6 +57,17 @@ type stream struct {
 	// What the store gets behind last has later stamps; ok is false if that is not known.
 	frontier incoming.Stamp
 	ok       bool
+
+	damaged error // a model.DamagedError, if the records behind last cannot be read; nil: they can
+	again   time.Time
+}
+
+// wake wakes the sack's worker.
+func (k *stream) wake() {
+	select {
+	case k.ready <- struct{}{}:
+	default:
+	}
 }
 
 // Clocks learn how far the clocks of other processes are from this one's.
@@ -135,6 +150,9 @@ func (s *Source) Drain(sack int, after uint64, maxBytes int) ([]incoming.Record,
 		k.records = k.records[taken:]
 		s.notify()
 	}
+	if len(k.records) == 0 {
+		return nil, k.damaged
+	}
 	n, size := 0, 0
 	for n < len(k.records) && (n == 0 || size+len(k.records[n].Block) <= maxBytes) {
 		size += len(k.records[n].Block)
@@ -169,6 +187,9 @@ func (s *Source) Fetch(ctx context.Context, sack int) (more bool, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if k.damaged != nil {
+		return false, k.damaged
+	}
 	return k.last < lasts[sack], nil
 }
 
@@ -219,6 +240,7 @@ func (s *Source) run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 			case <-s.changed:
+			case <-time.After(damagedPause):
 			}
 			continue
 		}
@@ -251,6 +273,9 @@ func (s *Source) next(ctx context.Context) (*pollRequest, map[int]*stream, conte
 	streams := make(map[int]*stream)
 	if s.size < bufferBytes {
 		for sack, k := range s.sacks {
+			if k.damaged != nil && time.Now().Before(k.again) {
+				continue
+			}
 			request.Sacks = append(request.Sacks, pollSack{sack, k.last})
 			streams[sack] = k
 		}
@@ -313,9 +338,14 @@ func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int
 			s.size += len(r.Block)
 			records++
 		}
-		select {
-		case k.ready <- struct{}{}:
-		default:
+		k.wake()
+	}
+	for sack, k := range streams {
+		k.damaged = nil
+		if i := slices.IndexFunc(answer.damaged, func(d damagedSack) bool { return d.Sack == sack }); i >= 0 {
+			k.damaged = &model.DamagedError{Store: answer.damaged[i].Store, Reason: answer.damaged[i].Reason}
+			k.again = time.Now().Add(damagedPause)
+			k.wake() // so that the sack's worker tells of it
 		}
 	}
 	for _, end := range answer.sacks {
