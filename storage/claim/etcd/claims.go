@@ -31,7 +31,7 @@ func (l *last) closedState() (claim.ClosedState, error) {
 type state struct {
 	holder   claim.Holder
 	closed   *claim.ClosedState // nil if it was not given back
-	revision int64 // of last/<name>, 0 for none
+	revision int64              // of last/<name>, 0 for none
 	lease    clientv3.LeaseID
 }
 
