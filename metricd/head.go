@@ -44,6 +44,8 @@ type head struct {
 	surveyed bool   // splits older than its timespans are gone; false after a start or a change of policy
 	dirty    bool   // in the sack's list of heads that the next checkpoint writes
 	used     bool   // since the last checkpoint
+	recent   bool   // in the sack's recentCache, perhaps; guarded by it
+	asked    uint32 // when it was last read, seconds since the sack was opened, from 1; guarded by it, too
 }
 
 // continues reports whether pending can be added to the open groups without reading the raw series.

@@ -74,6 +74,7 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 			m.checkpointBytes, m.checkpointGroups, m.readSeconds,
 			gauge("sacks", "Sacks held by this process.", func(*sack) int { return 1 }),
 			gauge("heads", "Metrics in memory.", func(s *sack) int { return len(s.heads) }),
+			gauge("recent_groups_bytes", "Memory for recent groups of metrics that are read.", func(s *sack) int { return s.recent.bytes() }),
 			gauge("pending_measures", "Measures in heads: visible, not yet in the archives.", func(s *sack) int { return s.pending }))
 	}
 	return m

@@ -32,6 +32,7 @@ type Options struct {
 	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 5 minutes
 	CheckpointBytes    int64               // memory for measures in heads, all sacks together; 0: 128 MiB
 	Heads              int                 // metrics kept in memory, all sacks together; 0: 1,000,000
+	GroupBytes         int64               // memory for recent groups of metrics that are read, all sacks together; 0: 32 MiB, below: none
 	ExpungeInterval    time.Duration       // how often deleted metrics are looked for; 0: 30 s
 
 	MemTableSize uint64 // of a sack's store, in bytes; 0: the default of package archive
@@ -64,6 +65,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Heads <= 0 {
 		o.Heads = 1_000_000
+	}
+	if o.GroupBytes == 0 {
+		o.GroupBytes = 32 << 20
 	}
 	if o.ExpungeInterval <= 0 {
 		o.ExpungeInterval = 30 * time.Second

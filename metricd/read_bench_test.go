@@ -25,9 +25,9 @@ func BenchmarkRead(b *testing.B) {
 	for _, state := range []string{"compacted", "operands", "heads", "fed"} {
 		f := func(granularity time.Duration, groups int) {
 			b.Run(fmt.Sprintf("state=%s/granularity=%v/groups=%d", state, granularity.Seconds(), groups), func(b *testing.B) {
-				n, m, next := loaded(b, state, metrics, days)
+				n, m, end, next := loaded(b, state, metrics, days)
 				defer n.Stop(context.Background())
-				benchmarkRead(b, n, m, next, state, granularity, groups)
+				benchmarkRead(b, n, m, end, next, state, granularity, groups)
 			})
 		}
 		f(time.Minute, 60)
@@ -36,14 +36,17 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, next func() carbonara.Timestamp, state string, granularity time.Duration, groups int) {
+func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, end carbonara.Timestamp, next func() carbonara.Timestamp, state string, granularity time.Duration, groups int) {
 	ctx := context.Background()
 	mean, err := carbonara.ParseMethod("mean")
 	if err != nil {
 		b.Fatal(err)
 	}
 	all := metricsOf(b, n, m...)
-	end := next().Floor(granularity).Add(granularity)
+	if state == "fed" {
+		end = next()
+	}
+	end = end.Floor(granularity).Add(granularity)
 	var got carbonara.Groups
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
@@ -63,8 +66,9 @@ func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, next func() ca
 	}
 }
 
-// loaded returns a node in a state, its metrics, and what sends one measure more of each and returns its time.
-func loaded(b *testing.B, state string, metrics, days int) (*testnode.Node, []uuid.UUID, func() carbonara.Timestamp) {
+// loaded returns a node in a state, its metrics, the time of the newest measures, and what sends one more of each and
+// returns its time.
+func loaded(b *testing.B, state string, metrics, days int) (*testnode.Node, []uuid.UUID, carbonara.Timestamp, func() carbonara.Timestamp) {
 	ctx := context.Background()
 	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour, 24 * time.Hour}, "mean", "min", "max", "sum", "std", "count")
@@ -111,6 +115,7 @@ func loaded(b *testing.B, state string, metrics, days int) (*testnode.Node, []uu
 		if err := n.Metricd.Compact(ctx); err != nil {
 			b.Fatal(err)
 		}
+		n.Restart(true)
 	}
-	return n, ids, func() carbonara.Timestamp { return send(1) }
+	return n, ids, at - carbonara.Timestamp(10*time.Second), func() carbonara.Timestamp { return send(1) }
 }

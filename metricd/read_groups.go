@@ -48,6 +48,9 @@ func (s *sack) groups(ctx context.Context, read model.Read, dst *carbonara.Group
 		if timespan > 0 && h.hasNewest {
 			read.From, timespan = max(read.From, archive.OldestKept(h.newest.Timestamp.Floor(read.Granularity), timespan)), 0
 		}
+		if ok, err := s.readRecent(ctx, h, &read, dst); ok || err != nil {
+			return err
+		}
 		if !h.has(read.Columns) {
 			read.ValueFilter = nil // the head's groups take from those below what it lacks
 		}
@@ -85,11 +88,30 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 	if j < 0 {
 		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.metric.ID, granularity, model.ErrNotFound)
 	}
-	account, scratch, before := budget.Of(ctx), int64(resampledBytes*len(h.pending)), dst.Bytes()
-	if err := account.Take(budget.Answers, scratch); err != nil {
+	if to <= h.earliest.Floor(granularity) {
+		return nil
+	}
+	account, before := budget.Of(ctx), dst.Bytes()
+	err := s.resampleHead(ctx, h, j, func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
+		end := groups.Search(to)
+		part := groups.Slice(min(end, groups.Search(max(from, start))), end)
+		dst.Overlay(0, &part, scratch)
+	})
+	if err != nil {
 		return err
 	}
-	defer account.Give(budget.Answers, scratch)
+	return account.Take(budget.Answers, int64(dst.Bytes()-before))
+}
+
+// resampleHead calls use with the groups of the head's measures at the j-th granularity of its plan. Those that start
+// before start lack measures. Scratch is memory.
+func (s *sack) resampleHead(ctx context.Context, h *head, j int,
+	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) error {
+	account, bytes := budget.Of(ctx), int64(resampledBytes*len(h.pending))
+	if err := account.Take(budget.Answers, bytes); err != nil {
+		return err
+	}
+	defer account.Give(budget.Answers, bytes)
 	b := s.parent.reads.Get().(*batch)
 	defer s.parent.reads.Put(b)
 	b.reset(s.parent.reader)
@@ -100,9 +122,6 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 	if err := b.resample(ctx, s.parent.reader, s.parent.reader); err != nil {
 		return err
 	}
-	groups := b.result.Groups(0, 0)
-	end := groups.Search(to)
-	part := groups.Slice(min(end, groups.Search(max(from, b.entries[0].start))), end)
-	dst.Overlay(0, &part, &b.overlay)
-	return account.Take(budget.Answers, int64(dst.Bytes()-before))
+	use(b.result.Groups(0, 0), b.entries[0].start, &b.overlay)
+	return nil
 }

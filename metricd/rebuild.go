@@ -108,6 +108,9 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range changed {
+		if h := s.heads[id]; h != nil {
+			s.recent.forget(h)
+		}
 		delete(s.heads, id) // empty since the checkpoint; the next one begins with what the archive holds now
 	}
 	return len(outcomes), done, nil

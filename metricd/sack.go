@@ -43,6 +43,8 @@ type sack struct {
 	pending   int // measures in heads
 	corrupted []corruptBlock
 	closed    bool
+
+	recent recentCache
 }
 
 // corruptBlock is an incoming block that did not decode, until the next checkpoint keeps it.
@@ -57,6 +59,7 @@ const drainBytes = 4 << 20
 
 func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 	s := &sack{number: number, parent: p, heads: make(map[uuid.UUID]*head), cursors: make(map[string]*sourceCursor)}
+	s.recent.init(p.options.GroupBytes / int64(p.options.Sacks))
 	store, err := archive.Open(dir, archive.Options{
 		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache, Logger: p.options.Logger.With("sack", number),
 		MemTableSize: p.options.MemTableSize, Collector: p.options.Collector, Fail: p.options.Fail, Corrupt: s.damaged,

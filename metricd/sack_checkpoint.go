@@ -171,6 +171,12 @@ func (s *sack) finishCheckpoint(b *batch) {
 				open = b.result.Groups(i, j).AppendLast(open)
 			}
 		}
+		for j := range e.head.plan.Granularities {
+			if r := s.recent.find(e.head, j); r != nil {
+				r.checkpointed(b.result.Groups(i, j), e.start, &b.overlay)
+				s.recent.count(r)
+			}
+		}
 		e.head.checkpointed(open)
 	}
 	for _, h := range s.dirty {
@@ -188,6 +194,7 @@ func (s *sack) forget() {
 	excess := len(s.heads) - limit
 	for id, h := range s.heads {
 		if excess > 0 && !h.used {
+			s.recent.forget(h)
 			delete(s.heads, id)
 			excess--
 		}

@@ -20,7 +20,7 @@ type memoryShares struct {
 // sampleBytes is what a query in PromQL holds of a sample.
 const sampleBytes = 16
 
-// divideMemory divides the limit. A sixth is nobody's: checkpoints and flushes work in it, and the garbage collector.
+// divideMemory divides the limit. An eighth is nobody's: checkpoints and flushes work in it, and the garbage collector.
 func divideMemory(limit int64) memoryShares {
 	part := limit / 32
 	return memoryShares{
@@ -29,6 +29,7 @@ func divideMemory(limit int64) memoryShares {
 			BlockBytes:    6 * part,
 			MemTableBytes: 4 * part, // of BlockBytes
 			HeadBytes:     4 * part,
+			GroupBytes:    part,
 			RecentBytes:   int(2 * part),
 			Lookups:       int(2 * part / lookupBytes),
 		},

@@ -24,6 +24,7 @@ type Options struct {
 	Workers         int
 	Heads           int
 	CheckpointBytes int64
+	GroupBytes      int64
 	Resampler       carbonara.Resampler
 	ClockError      func(clock uuid.UUID) time.Duration
 }
@@ -65,7 +66,7 @@ func (n *Node) open() (err error) {
 	}
 	n.registry = prometheus.NewRegistry()
 	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
-		Heads: n.options.Heads, CheckpointBytes: n.options.CheckpointBytes, Index: n.Index,
+		Heads: n.options.Heads, CheckpointBytes: n.options.CheckpointBytes, GroupBytes: n.options.GroupBytes, Index: n.Index,
 		Resampler: n.options.Resampler, ClockError: n.options.ClockError, Incoming: n.Incoming, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	return err
 }

@@ -1,0 +1,363 @@
+package metricd
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/model"
+)
+
+// Metrics that are read again and again, as by dashboards, keep their recent groups: those that a read of the archive
+// with the head's measures on top gives. What comes in is resampled once, by the next read, and only that; a checkpoint
+// changes nothing in them. docs/decisions/0044-reads.md.
+
+// recentGroups are the latest groups of a head at one granularity.
+type recentGroups struct {
+	recentKey
+	element *list.Element // in recentCache.used; nil once they were dropped
+	bytes   int           // as counted there
+
+	mu     sync.Mutex // taken with the sack's mu held
+	plan   *carbonara.Plan
+	groups carbonara.Groups    // of all columns of plan
+	from   carbonara.Timestamp // every group that starts here or later is in them
+	taken  int                 // how many of the head's pending measures are in them
+	last   carbonara.Measure   // the newest measure in them
+	widest int                 // rows that a read wanted
+}
+
+// recentCache bounds the recent groups of a sack. Those that were not read for longest go first.
+type recentCache struct {
+	limit  int // bytes
+	opened time.Time
+
+	mu     sync.Mutex // taken last
+	groups map[recentKey]*recentGroups
+	used   list.List // of *recentGroups, the one read last in front
+	size   int       // bytes
+}
+
+type recentKey struct {
+	head        *head
+	granularity int // index in its plan
+}
+
+func (c *recentCache) init(limit int64) {
+	c.limit, c.opened, c.groups = int(max(limit, 0)), time.Now(), make(map[recentKey]*recentGroups)
+}
+
+const (
+	// readAgain is how soon a metric must be read again to be worth its recent groups.
+	readAgain = 10 * time.Minute
+	// mostRecent is how many groups are kept of a metric and granularity, and 1/recentShare of the cache at most.
+	mostRecent  = 8 << 10
+	recentShare = 4
+)
+
+// of returns the recent groups of a head at the j-th granularity of its plan, which may have to be filled; nil if the
+// metric was not read lately.
+func (c *recentCache) of(h *head, j int, now time.Time) *recentGroups {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.limit == 0 {
+		return nil
+	}
+	before := h.asked
+	h.asked = 1 + uint32(max(0, now.Sub(c.opened))/time.Second)
+	if h.recent {
+		if r := c.groups[recentKey{h, j}]; r != nil {
+			c.used.MoveToFront(r.element)
+			return r
+		}
+	}
+	if before == 0 || h.asked-before > uint32(readAgain/time.Second) {
+		return nil
+	}
+	r := &recentGroups{recentKey: recentKey{h, j}}
+	r.element = c.used.PushFront(r)
+	c.groups[r.recentKey] = r
+	h.recent = true
+	return r
+}
+
+// find returns the recent groups of a head at the j-th granularity of its plan, nil for none.
+func (c *recentCache) find(h *head, j int) *recentGroups {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !h.recent {
+		return nil
+	}
+	return c.groups[recentKey{h, j}]
+}
+
+// count notes the size of r and drops what does not fit any more. r.mu may be held.
+func (c *recentCache) count(r *recentGroups) {
+	const overhead = 512
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.element == nil {
+		return
+	}
+	bytes := overhead + 8*cap(r.groups.Starts)*(1+len(r.groups.Values))
+	c.size += bytes - r.bytes
+	r.bytes = bytes
+	for c.size > c.limit {
+		c.drop(c.used.Back().Value.(*recentGroups))
+	}
+}
+
+// drop forgets r. Whoever reads it now may go on. mu is held.
+func (c *recentCache) drop(r *recentGroups) {
+	c.used.Remove(r.element)
+	c.size -= r.bytes
+	delete(c.groups, r.recentKey)
+	r.element = nil
+}
+
+// forget drops the recent groups of a head.
+func (c *recentCache) forget(h *head) {
+	for j := range h.plan.Granularities {
+		if r := c.find(h, j); r != nil {
+			c.mu.Lock()
+			c.drop(r)
+			c.mu.Unlock()
+		}
+	}
+}
+
+// bytes returns how much memory recent groups have.
+func (c *recentCache) bytes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.size
+}
+
+// readRecent appends what is asked for to dst if h keeps recent groups, or now begins to; ok is false if it does not.
+// A read has no groups that expired: read.From says so. The sack's mu is held, by reads.
+func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, dst *carbonara.Groups) (ok bool, err error) {
+	j := slices.Index(h.plan.Granularities, read.Granularity)
+	if j < 0 || !h.hasNewest || h.partial != nil || read.ValueFilter != nil || read.To <= read.From || !h.has(read.Columns) {
+		return false, nil
+	}
+	r := s.recent.of(h, j, time.Now())
+	if r == nil {
+		return false, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ok, err = s.update(ctx, r, read); !ok || err != nil {
+		return false, err
+	}
+	if read.From < r.from {
+		if ok, err = s.readBefore(ctx, r, read, dst); !ok || err != nil {
+			return false, err
+		}
+	}
+	from := r.groups.Search(max(read.From, r.from))
+	to := max(from, r.groups.Search(read.To))
+	if err := budget.Of(ctx).Take(budget.Answers, int64(8*(1+len(read.Columns))*(to-from))); err != nil {
+		return false, err
+	}
+	dst.Starts = append(dst.Starts, r.groups.Starts[from:to]...)
+	for i, column := range dst.Columns {
+		dst.Values[i] = append(dst.Values[i], r.groups.Column(column)[from:to]...)
+	}
+	return true, nil
+}
+
+// readBefore appends the groups of a read that start before r.from to dst, from the archive; ok is false if pending
+// measures belong to them.
+func (s *sack) readBefore(ctx context.Context, r *recentGroups, read *model.Read, dst *carbonara.Groups) (ok bool, err error) {
+	if r.touched(0) < r.from {
+		return false, nil
+	}
+	before := *read
+	before.To = min(read.To, r.from)
+	corrupt, err := s.store.KeptGroups(ctx, &before, 0, dst)
+	s.parent.instruments.corrupt.Add(float64(corrupt))
+	if err == nil && corrupt == 0 && dst.Len() == 0 && read.To >= r.from {
+		r.from = read.From // there is nothing more
+	}
+	return err == nil, err
+}
+
+// touched returns the start of the first group that pending measures from index i on fall into.
+func (r *recentGroups) touched(i int) carbonara.Timestamp {
+	h := r.head
+	if i == len(h.pending) {
+		return carbonara.MaxTimestamp
+	}
+	earliest := h.earliest
+	if i > 0 {
+		earliest = slices.MinFunc(h.pending[i:], byTime).Timestamp
+	}
+	return earliest.Floor(h.plan.Granularities[r.granularity])
+}
+
+func byTime(a, b carbonara.Measure) int { return cmp.Compare(a.Timestamp, b.Timestamp) }
+
+// update makes r hold all that the head and the archive do, as far back as read goes if that is not too far. ok is false
+// if r is of no use to read. After an error r is empty.
+func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (ok bool, err error) {
+	h, granularity := r.head, carbonara.Timestamp(read.Granularity)
+	newest := h.newest.Timestamp.Floor(read.Granularity)
+	if r.plan != nil && r.plan != h.plan {
+		r.empty()
+	}
+	if r.plan != nil && read.To <= r.from {
+		return false, nil
+	}
+	rows := min(mostRecent, s.recent.limit/recentShare/(8*(1+len(h.plan.Columns))))
+	wanted := 1
+	if read.From <= newest {
+		wanted = int(min(carbonara.Timestamp(rows), (newest-read.From)/granularity+1))
+	}
+	r.widest = max(r.widest, wanted)
+	past := read.To <= newest
+	if past && r.plan == nil {
+		return false, nil
+	}
+	if r.plan == nil || !past && wanted < rows && read.From < r.from {
+		from := max(0, newest-carbonara.Timestamp(rows)*granularity)
+		if wanted < rows {
+			from = read.From
+		}
+		ok, err = s.fill(ctx, r, read, min(from, newest))
+	} else if ok = true; r.taken < len(h.pending) {
+		ok, err = true, s.takePending(ctx, r)
+	}
+	defer s.recent.count(r)
+	if err != nil || !ok {
+		r.empty()
+		return false, err
+	}
+	if n := r.groups.Len(); n > 2*r.widest+64 {
+		r.dropRows(n - r.widest)
+	}
+	return true, nil
+}
+
+func (r *recentGroups) empty() { r.plan, r.groups, r.taken = nil, carbonara.Groups{}, 0 }
+
+// dropRows forgets the first n rows.
+func (r *recentGroups) dropRows(n int) {
+	g := &r.groups
+	g.Starts = slices.Delete(g.Starts, 0, n)
+	for i := range g.Values {
+		g.Values[i] = slices.Delete(g.Values[i], 0, n)
+	}
+	r.from = g.Starts[0]
+}
+
+// fill reads the groups that start at from or later. Where bytes do not decode, ok is false: every read is to tell.
+func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read, from carbonara.Timestamp) (ok bool, err error) {
+	h := r.head
+	r.empty()
+	r.plan, r.from = h.plan, from
+	r.groups.Reset(read.Granularity, h.plan.Columns)
+	everything := model.Read{Metric: read.Metric, Granularity: read.Granularity, From: from, To: carbonara.MaxTimestamp}
+	// What is kept is no part of the request.
+	corrupt, err := s.store.KeptGroups(budget.With(ctx, nil), &everything, 0, &r.groups)
+	if err != nil || corrupt > 0 {
+		return false, err
+	}
+	if len(h.pending) > 0 {
+		err = s.takeAll(ctx, r)
+	}
+	r.taken, r.last = len(h.pending), h.newest
+	return true, err
+}
+
+// takeAll puts the groups of all pending measures on top.
+func (s *sack) takeAll(ctx context.Context, r *recentGroups) error {
+	return s.resampleHead(ctx, r.head, r.granularity, func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
+		r.overlay(groups, start, scratch)
+	})
+}
+
+// overlay puts groups that start at start or later over those of r.
+func (r *recentGroups) overlay(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
+	part := groups.Slice(groups.Search(max(start, r.from)), groups.Len())
+	r.groups.Overlay(0, &part, scratch)
+}
+
+// takePending resamples the pending measures that are new: on top of the last group if they are later than all before,
+// else from the start of the first group that they fall into, if all its measures are pending.
+func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
+	h := r.head
+	start := r.touched(r.taken)
+	fresh := h.pending[r.taken:]
+	row := r.continued(fresh)
+	if row == nil && h.hasBase && start <= h.base.Timestamp {
+		if err := s.takeAll(ctx, r); err != nil {
+			return err
+		}
+		r.taken, r.last = len(h.pending), h.newest
+		return nil
+	}
+	b := s.parent.reads.Get().(*batch)
+	defer s.parent.reads.Put(b)
+	b.reset(s.parent.reader)
+	series := carbonara.Series{Plan: h.plan.Single(r.granularity)}
+	some := head{pending: fresh}
+	if row != nil {
+		start = 0
+		series.Previous, series.HasPrevious, series.Open = r.last, true, row
+	} else {
+		some.pending = nil
+		series.Previous, series.HasPrevious = h.base, h.hasBase
+		for _, m := range h.pending {
+			if m.Timestamp >= start {
+				some.pending = append(some.pending, m)
+			} else if !series.HasPrevious || m.Timestamp >= series.Previous.Timestamp {
+				series.Previous, series.HasPrevious = m, true
+			}
+		}
+	}
+	b.measures = some.appendSorted(b.measures)
+	b.batch.Grow(len(b.measures))
+	for _, m := range b.measures {
+		b.batch.Timestamps, b.batch.Values = append(b.batch.Timestamps, m.Timestamp), append(b.batch.Values, m.Value)
+	}
+	series.To = len(b.measures)
+	b.batch.Series = append(b.batch.Series, series)
+	if err := s.parent.reader.Resample(ctx, &b.batch, &b.result); err != nil {
+		return err
+	}
+	r.overlay(b.result.Groups(0, 0), start, &b.overlay)
+	r.taken, r.last = len(h.pending), h.newest
+	return nil
+}
+
+// continued returns the row that fresh measures continue, nil if they do not continue the last one or it does not tell
+// all: percentiles need all measures, and a column may be unknown.
+func (r *recentGroups) continued(fresh []carbonara.Measure) []float64 {
+	n := r.groups.Len()
+	if n == 0 || r.plan.HasPercentiles() || r.groups.Starts[n-1] != r.last.Timestamp.Floor(r.groups.Granularity) ||
+		slices.MinFunc(fresh, byTime).Timestamp <= r.last.Timestamp {
+		return nil
+	}
+	row := r.groups.AppendLast(nil)
+	if slices.ContainsFunc(row, carbonara.IsAbsent) {
+		return nil
+	}
+	return row
+}
+
+// checkpointed puts what a checkpoint wrote of a head into its recent groups, as far as it is not in them: groups of the
+// j-th granularity from start on. The sack's mu is held.
+func (r *recentGroups) checkpointed(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
+	if r.plan == nil {
+		return
+	}
+	if r.taken < len(r.head.pending) {
+		r.overlay(groups, start, scratch)
+	}
+	r.taken, r.last = 0, r.head.newest
+}

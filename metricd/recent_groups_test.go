@@ -1,0 +1,144 @@
+package metricd_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/testnode"
+	"gnocco/model"
+)
+
+// What a server answers to a metric that it is asked for again and again, in any state of operands and heads, is what
+// one without recent groups answers from compacted archives, bit for bit.
+func TestRecentGroupsAreThoseOfTheArchive(t *testing.T) {
+	for seed := range uint64(12) {
+		compareRecent(t, seed)
+	}
+}
+
+func compareRecent(t *testing.T, seed uint64) {
+	rng := rand.New(rand.NewPCG(44, seed))
+	ctx := context.Background()
+	minute, five := time.Minute, 5*time.Minute
+	methods := [][]string{{"mean", "min", "max", "sum", "std", "count"}, {"mean", "95pct", "last"}, {"rate:mean", "rate:std", "first"}, {"max"}}[seed%4]
+	definition := []model.DefinitionInput{{Granularity: &minute}, {Granularity: &five}}
+	if rng.IntN(2) == 0 {
+		hours := 12 * time.Hour
+		definition[0].Timespan = &hours
+	}
+	policy, err := model.NewArchivePolicy("p", rng.IntN(4)*20, definition, methods)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := uuid.UUID{15: 1}
+	open := func(bytes int64) *testnode.Node {
+		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: bytes})
+		if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	limit := int64(1 << 20)
+	if rng.IntN(4) == 0 {
+		limit = 20_000 // some hundred groups
+	}
+	recent, plain := open(limit), open(-1)
+	defer plain.Stop(ctx)
+	defer func() { recent.Stop(ctx) }()
+	now := 0 // seconds
+	read := func(n *testnode.Node, asked model.Read) *carbonara.Groups {
+		if err := n.Metricd.Refresh(ctx, []uuid.UUID{id}); err != nil {
+			t.Fatal(err)
+		}
+		if asked.Metric, err = n.Index.Metric(id); err != nil {
+			t.Fatal(err)
+		}
+		var got carbonara.Groups
+		if err := n.Metricd.Groups(ctx, asked, &got); err != nil {
+			t.Fatal(err)
+		}
+		return &got
+	}
+	for step := range 150 {
+		switch rng.IntN(12) {
+		case 0:
+			checkpoint(t, recent)
+			if err := plain.Metricd.Compact(ctx); err != nil {
+				t.Fatal(err)
+			}
+		case 1:
+			if rng.IntN(4) == 0 {
+				recent.Restart(rng.IntN(2) == 0)
+			}
+		default:
+			m := &model.Measures{Metrics: []uuid.UUID{id}}
+			for range 1 + rng.IntN(1+rng.IntN(40)) {
+				at := now
+				if rng.IntN(20) == 0 {
+					at -= rng.IntN(1 + rng.IntN(4000)) // late, or again
+				} else {
+					now += rng.IntN(1 + rng.IntN(120))
+				}
+				m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(max(at, 0))*1e9)
+				m.Values = append(m.Values, []float64{rng.NormFloat64(), float64(rng.IntN(100)) / 10, math.NaN()}[min(2, rng.IntN(40)/19)])
+			}
+			m.Offsets = []int{0, len(m.Values)}
+			for _, n := range []*testnode.Node{recent, plain} {
+				if err := n.Post(m); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		asked := model.Read{Granularity: minute, To: carbonara.MaxTimestamp}
+		if rng.IntN(3) == 0 {
+			asked.Granularity = five
+		}
+		for i, c := range policy.Plan().Columns {
+			if i == 0 || rng.IntN(2) == 0 {
+				asked.Columns = append(asked.Columns, c)
+			}
+		}
+		switch rng.IntN(5) {
+		case 0:
+		case 1:
+			asked.From = start + carbonara.Timestamp(rng.IntN(now+1))*1e9
+			asked.To = asked.From + carbonara.Timestamp(rng.IntN(7200))*1e9
+		default:
+			asked.From = start + carbonara.Timestamp(max(0, now-rng.IntN(7200)))*1e9
+		}
+		want := read(plain, asked)
+		for range 1 + rng.IntN(2) {
+			if got := read(recent, asked); !sameGroups(got, want) {
+				t.Fatalf("seed %d, step %d, %v, %v: got %v, want %v", seed, step, asked.Granularity, methods, got, want)
+			}
+		}
+	}
+}
+
+// sameGroups reports whether all values are the same, bit for bit.
+func sameGroups(a, b *carbonara.Groups) bool {
+	if a.Len() != b.Len() || len(a.Columns) != len(b.Columns) {
+		return false
+	}
+	for i := range a.Starts {
+		if a.Starts[i] != b.Starts[i] {
+			return false
+		}
+		for c := range a.Values {
+			if math.Float64bits(a.Values[c][i]) != math.Float64bits(b.Values[c][i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
