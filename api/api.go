@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 
 	"gnocco/api/auth"
 	"gnocco/api/text"
@@ -30,6 +31,9 @@ type api struct {
 	ingester     *ingest.Ingester
 	correlations *correlations.Jobs
 	prometheus   scratchPool[prometheusScratch]
+	collision    sync.Once // said of Gnocchi's mapping of Prometheus' series
+	newSeries    newSeries
+	sentMetadata seriesMetadata
 	influx       scratchPool[influxScratch]
 }
 

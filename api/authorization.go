@@ -329,10 +329,8 @@ func (r *rights) CreateResourceType(name string) error {
 	return r.enforce(r.who, "create resource type", nameTarget(name))
 }
 
-// UpdateResourceType is of ingest.Rights.
-func (r *rights) UpdateResourceType(name string) error {
-	return r.enforce(r.who, "update resource type", nameTarget(name))
-}
+// CreateSeries is of ingest.Rights.
+func (r *rights) CreateSeries([]*model.Metric) error { return r.enforce(r.who, "create metric", nil) }
 
 // PostMeasures is of ingest.Rights.
 func (r *rights) PostMeasures(metric *model.Metric) error {

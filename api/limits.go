@@ -22,6 +22,7 @@ type Limits struct {
 	QueuedQueries int           // that wait for their turn; 0: 256
 	SearchTerms   int           // comparisons in a search; 0: 1,000
 	Rows          int           // of an answer; 0: 5,000,000
+	NewSeries     int           // that a project may begin in a minute, by remote write with labels; 0: 100,000
 	MaxFuture     time.Duration // how far ahead of the clock a measure may be; 0: any time, as in Gnocchi
 }
 
@@ -36,6 +37,9 @@ func (l *Limits) EnsureDefaults() {
 	if l.SearchTerms == 0 {
 		l.SearchTerms = 1000
 	}
+	if l.NewSeries == 0 {
+		l.NewSeries = 100_000
+	}
 	if l.Rows == 0 {
 		l.Rows = 5_000_000
 	}
@@ -45,7 +49,7 @@ func (l *Limits) EnsureDefaults() {
 func (l *Limits) Validate() error {
 	var faults []error
 	for name, n := range map[string]int64{"QueryTimeout": int64(l.QueryTimeout), "Queries": int64(l.Queries), "QueuedQueries": int64(l.QueuedQueries),
-		"SearchTerms": int64(l.SearchTerms), "Rows": int64(l.Rows), "MaxFuture": int64(l.MaxFuture)} {
+		"SearchTerms": int64(l.SearchTerms), "Rows": int64(l.Rows), "NewSeries": int64(l.NewSeries), "MaxFuture": int64(l.MaxFuture)} {
 		if n < 0 {
 			faults = append(faults, fmt.Errorf("api: %s is negative", name))
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -50,13 +51,14 @@ type metricJSON struct {
 	Unit               *string              `json:"unit"`
 	ArchivePolicy      *model.ArchivePolicy `json:"archive_policy,omitempty"`
 	ArchivePolicyName  string               `json:"archive_policy_name,omitempty"`
+	Labels             map[string]string    `json:"labels,omitempty"`
 }
 
 func showMetric(m *model.Metric) metricJSON {
 	user, project, _ := strings.Cut(m.Creator, ":")
 	return metricJSON{
 		ID: m.ID, Creator: m.Creator, CreatedByUserID: user, CreatedByProjectID: project,
-		Name: orNull(m.Name), Unit: orNull(m.Unit),
+		Name: orNull(m.Name), Unit: orNull(m.Unit), Labels: maps.Collect(m.Labels.All()),
 	}
 }
 

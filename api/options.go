@@ -68,8 +68,7 @@ type Settings struct {
 
 	Limits Limits // of one request
 
-	PrometheusLabels bool // keep all labels of Prometheus' series, as attributes of resources; else Gnocchi's mapping
-	Correlations     correlations.Options
+	Correlations correlations.Options
 }
 
 // EnsureDefaults fills in what was left zero.

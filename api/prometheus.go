@@ -50,33 +50,40 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.I
 	}
 	s := a.prometheus.get()
 	defer func() { a.prometheus.put(s, s.bytes()) }()
-	var err error
+	if err := a.readRemoteWrite(w, r, s); err != nil {
+		return err
+	}
+	p := ingest.Protocol{ResourceType: prometheusType, Attributes: prometheusAttributes(), SameSeries: s.rows.same}
+	s.rows.collision = ""
+	if err := a.ingester.AppendNamed(r.Context(), who.User, a.rightsOf(who), &s.rows, &p, &s.batch); err != nil {
+		return err
+	}
+	if s.rows.collision != "" {
+		a.collision.Do(func() {
+			a.Logger.Warn("series that differ by other labels than job and instance are one metric; /api/v1/write keeps them apart",
+				"metric", s.rows.collision)
+		})
+	}
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// readRemoteWrite reads and decodes a body.
+func (a *api) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *prometheusScratch) (err error) {
 	if s.body, err = a.readBody(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, s.body[:0]); err != nil {
 		return err
 	}
 	s.rows.request.Take = takeFor(r.Context(), budget.Measures)
 	defer func() { s.rows.request.Take = nil }()
-	if err := s.rows.request.Decode(s.body, maxPrometheusBytes); err != nil {
-		if errors.Is(err, prometheus.ErrTooLarge) {
-			return &Error{Status: http.StatusRequestEntityTooLarge,
-				Detail: fmt.Sprintf("A body holds %d bytes at most when uncompressed", maxPrometheusBytes)}
-		}
-		if errors.Is(err, budget.ErrExhausted) {
-			return err
-		}
-		return prometheusFault(err)
-	}
-	s.rows.allLabels = a.PrometheusLabels
-	p := ingest.Protocol{ResourceType: prometheusType, Attributes: prometheusAttributes(), AnyAttribute: a.PrometheusLabels,
-		MaxAttribute: maxLabelLength}
-	if !a.PrometheusLabels {
-		p.SameSeries = s.rows.same
-	}
-	if err := a.ingester.AppendNamed(r.Context(), who.User, a.rightsOf(who), &s.rows, &p, &s.batch); err != nil {
+	err = s.rows.request.Decode(s.body, maxPrometheusBytes)
+	switch {
+	case err == nil || errors.Is(err, budget.ErrExhausted):
 		return err
+	case errors.Is(err, prometheus.ErrTooLarge):
+		return &Error{Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("A body holds %d bytes at most when uncompressed", maxPrometheusBytes)}
 	}
-	w.WriteHeader(http.StatusAccepted)
-	return nil
+	return prometheusFault(err)
 }
 
 // requireRemoteWrite answers 415 to what says to be something else than the message that we know: so a client that
@@ -106,7 +113,7 @@ func prometheusFault(err error) *Error {
 // prometheusRows are a remote write's series.
 type prometheusRows struct {
 	request   prometheus.WriteRequest
-	allLabels bool
+	collision string // name of a metric that was several series of one request
 	key       []byte // scratch
 }
 
@@ -125,37 +132,32 @@ func (r *prometheusRows) Span(row int) (from, to int) {
 
 // AppendKey is of ingest.Rows.
 func (r *prometheusRows) AppendKey(dst []byte, row int) []byte {
-	return r.request.AppendKey(dst, row, r.allLabels)
+	return r.request.AppendKey(dst, row)
 }
 
 // same reports whether two rows are of one series. Prometheus sends each measure as a row of its own, so that a series
 // that is scraped often has several in a request. Gnocchi's mapping makes one metric of several series; of these one
 // counts.
 func (r *prometheusRows) same(row, other int) bool {
-	r.key = r.request.AppendKey(r.key[:0], row, true)
+	r.key = r.request.AppendLabels(r.key[:0], row)
 	n := len(r.key)
-	r.key = r.request.AppendKey(r.key, other, true)
-	return bytes.Equal(r.key[:n], r.key[n:])
+	r.key = r.request.AppendLabels(r.key, other)
+	if bytes.Equal(r.key[:n], r.key[n:]) {
+		return true
+	}
+	if r.collision == "" {
+		if target, err := r.request.Target(row); err == nil {
+			r.collision = target.Metric
+		}
+	}
+	return false
 }
 
 // Name is of ingest.Rows.
 func (r *prometheusRows) Name(row int) (*ingest.Name, error) {
-	target, err := r.request.Target(row, r.allLabels)
+	target, err := r.request.Target(row)
 	if err != nil {
 		return nil, prometheusFault(err)
 	}
-	name := &ingest.Name{Resource: target.Resource, Metric: target.Metric, Attributes: make(map[string]string, len(target.Attributes))}
-	for label, value := range target.Attributes {
-		name.Attributes[labelAttribute(label)] = value
-	}
-	return name, nil
-}
-
-// labelAttribute returns the attribute that a label becomes: one of its name, unless no attribute may be called so.
-func labelAttribute(label string) string {
-	_, err := model.NewResourceType(prometheusType, []*model.Attribute{{Name: label, Kind: model.KindString}})
-	if err != nil {
-		return "label_" + label
-	}
-	return label
+	return &ingest.Name{Resource: target.Resource, Metric: target.Metric, Attributes: target.Attributes}, nil
 }

@@ -123,28 +123,6 @@ func TestPrometheusRefuses(t *testing.T) {
 	f(202, "", up, "Content-Type", "", "Content-Encoding", "")
 }
 
-func TestPrometheusWithAllLabels(t *testing.T) {
-	s := newServer(t, func(o *api.Options) { o.PrometheusLabels = true })
-	s.rule(t)
-	write := func(status int, series ...string) {
-		t.Helper()
-		s.want(t, "POST /v1/prometheus/write", remoteWrite(series...), status, "~", append([]string{"user", "admin"}, asRemoteWrite...)...)
-	}
-	write(202, "up 1 1000 job=j,instance=h:9,zone=a,id=x,__replica__=r", "up 2 1000 job=j,instance=h:9,zone=b")
-	s.want(t, "GET /v1/resource/prometheus/j@h:9,zone=b", "", 200, `~"zone": "b"`, "user", "admin")
-	w := s.want(t, "GET /v1/resource/prometheus/j@h:9,__replica__=r,id=x,zone=a", "", 200, `~"zone": "a"`, "user", "admin")
-	for _, part := range []string{`"label___replica__": "r"`, `"label_id": "x"`, `"job": "j"`} {
-		if !strings.Contains(w.Body.String(), part) {
-			t.Errorf("%s lacks %s", w.Body, part)
-		}
-	}
-	write(202, "up 3 3000 job=j,instance=h:9,zone=b,later=1", "up 4 4000 instance=h:9,zone=b,job=j")
-	s.want(t, "GET /v1/resource/prometheus/j@h:9,zone=b/metric/up/measures?refresh=true", "", 200,
-		`[["1970-01-01T00:00:01+00:00", 1.0, 2.0], ["1970-01-01T00:00:04+00:00", 1.0, 4.0]]`, "user", "admin")
-	s.want(t, "GET /v1/resource/prometheus/j@h:9,later=1,zone=b/metric/up/measures?refresh=true", "", 200,
-		`[["1970-01-01T00:00:03+00:00", 1.0, 3.0]]`, "user", "admin")
-}
-
 // Many senders start at once, with the same series: each metric is created once, and no measure is lost.
 func TestPrometheusConcurrently(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.KnownMetrics = 3 })
@@ -169,27 +147,14 @@ func TestPrometheusConcurrently(t *testing.T) {
 	}
 }
 
-// Prometheus puts each measure into a series of its own: those of one series all count, in both mappings. Of several
-// series that Gnocchi's mapping makes one metric of, the last one counts.
+// Prometheus puts each measure into a series of its own: those of one series all count. Of several series that Gnocchi's
+// mapping makes one metric of, the last one counts.
 func TestPrometheusSeriesSeveralTimes(t *testing.T) {
-	for _, allLabels := range []bool{false, true} {
-		s := newServer(t, func(o *api.Options) { o.PrometheusLabels = allLabels })
-		s.rule(t)
-		s.want(t, "POST /v1/prometheus/write", remoteWrite(
-			"up 1 60000 job=j,instance=i,cpu=0", "up 2 60000 job=j,instance=i,cpu=1",
-			"up 3 120000 job=j,instance=i,cpu=0", "up 4 120000 instance=i,job=j,cpu=1"), 202, "~", append([]string{"user", "admin"}, asRemoteWrite...)...)
-		at := func(id, want string) {
-			t.Helper()
-			s.want(t, "GET /v1/resource/prometheus/"+id+"/metric/up/measures?refresh=true", "", 200, want, "user", "admin")
-		}
-		row := func(minute, value int) string {
-			return fmt.Sprintf(`["1970-01-01T00:0%d:00+00:00", 1.0, %d.0]`, minute, value)
-		}
-		if allLabels {
-			at("j@i,cpu=0", "["+row(1, 1)+", "+row(2, 3)+"]")
-			at("j@i,cpu=1", "["+row(1, 2)+", "+row(2, 4)+"]")
-		} else {
-			at("j@i", "["+row(1, 2)+", "+row(2, 4)+"]")
-		}
-	}
+	s := newServer(t, nil)
+	s.rule(t)
+	s.want(t, "POST /v1/prometheus/write", remoteWrite(
+		"up 1 60000 job=j,instance=i,cpu=0", "up 2 60000 job=j,instance=i,cpu=1",
+		"up 3 120000 job=j,instance=i,cpu=0", "up 4 120000 instance=i,job=j,cpu=1"), 202, "~", append([]string{"user", "admin"}, asRemoteWrite...)...)
+	s.want(t, "GET /v1/resource/prometheus/j@i/metric/up/measures?refresh=true", "", 200,
+		`[["1970-01-01T00:01:00+00:00", 1.0, 2.0], ["1970-01-01T00:02:00+00:00", 1.0, 4.0]]`, "user", "admin")
 }

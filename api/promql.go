@@ -311,12 +311,21 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 		Unit string `json:"unit"`
 	}
 	shown := map[string][]item{}
+	add := func(name string, one item) {
+		if only := r.Get("metric"); (only == "" || name == only) && (limit == 0 || len(shown) < limit || shown[name] != nil) {
+			shown[name] = append(shown[name], one)
+		}
+	}
+	sent := a.sentMetadata.of(r.who)
+	for name, m := range sent {
+		add(name, item{m.Kind, m.Help, m.Unit})
+	}
 	for name, list := range units {
-		if only := r.Get("metric"); only != "" && name != only || limit > 0 && len(shown) == limit {
+		if _, ok := sent[name]; ok {
 			continue
 		}
 		for _, unit := range list {
-			shown[name] = append(shown[name], item{"unknown", "", unit})
+			add(name, item{"unknown", "", unit})
 		}
 	}
 	return &promql.Answer{Data: shown}, nil

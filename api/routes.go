@@ -98,6 +98,7 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 	at("POST", "/v1/influxdb/query", a.authenticatedAnyType(influx.query))
 	at("POST", "/v1/influxdb/write", a.authenticatedAnyType(influx.write))
 	at("POST", "/v1/prometheus/write", a.authenticatedAnyType(a.postPrometheus))
+	at("POST", "/api/v1/write", a.writeSeries)
 
 	promql.routes(at)
 

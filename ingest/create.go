@@ -41,6 +41,14 @@ type keyRows struct {
 	rows []int
 }
 
+// createMissing finds or creates the metrics of the rows b.missing.
+func (c *creation) createMissing(ctx context.Context, b *NamedBatch) error {
+	if c.protocol.Labels {
+		return c.createSeries(ctx, b)
+	}
+	return c.create(ctx, b)
+}
+
 // create finds or creates the metrics of the rows b.missing, and sets them. It checks all before it creates anything.
 // Afterwards b.missing are the rows to look up again, as somebody else created or deleted their metric meanwhile.
 func (c *creation) create(ctx context.Context, b *NamedBatch) error {
@@ -194,11 +202,6 @@ func (c *creation) prepareType(ctx context.Context, resources []*resourceToCreat
 	if err != nil {
 		return err
 	}
-	if c.protocol.AnyAttribute {
-		if t, err = c.addAttributes(ctx, t, resources); err != nil {
-			return err
-		}
-	}
 	for _, r := range resources {
 		for name, value := range r.name.Attributes {
 			attribute := t.Attribute(name)
@@ -231,38 +234,6 @@ func (c *creation) createType(ctx context.Context) (*model.ResourceType, error) 
 		return nil, err
 	}
 	return c.Index.ResourceType(c.protocol.ResourceType)
-}
-
-// addAttributes adds to t the attributes of new resources that it lacks.
-func (c *creation) addAttributes(ctx context.Context, t *model.ResourceType, resources []*resourceToCreate) (*model.ResourceType, error) {
-	missing := map[string]bool{}
-	for _, r := range resources {
-		for name := range r.name.Attributes {
-			if t.Attribute(name) == nil {
-				missing[name] = true
-			}
-		}
-	}
-	if len(missing) == 0 {
-		return t, nil
-	}
-	if err := c.rights.UpdateResourceType(t.Name); err != nil {
-		return nil, err
-	}
-	t, err := c.Index.UpdateResourceType(ctx, t.Name, func(old *model.ResourceType) (*model.ResourceType, error) {
-		attributes := slices.Clone(old.Attributes)
-		for _, name := range slices.Sorted(maps.Keys(missing)) {
-			if old.Attribute(name) == nil {
-				attributes = append(attributes, &model.Attribute{Name: name, Kind: model.KindString, MaxLength: c.protocol.MaxAttribute})
-			}
-		}
-		return old.Update(attributes)
-	})
-	var field *model.FieldError
-	if errors.As(err, &field) {
-		return nil, &AttributeError{field.Field, field.Reason}
-	}
-	return t, err
 }
 
 // createAll creates what was prepared: the new resources with their metrics, all or none, then the metrics of resources

@@ -56,7 +56,11 @@ func (i *Ingester) checkRows(rows Rows, now time.Time) error {
 			if err != nil {
 				return err
 			}
-			return &FutureError{name.Resource + "/" + name.Metric, row, timestamps[at], i.MaxFuture}
+			metric := name.Metric
+			if name.Resource != "" {
+				metric = name.Resource + "/" + metric
+			}
+			return &FutureError{metric, row, timestamps[at], i.MaxFuture}
 		}
 	}
 	return nil // it belongs to no row

@@ -37,7 +37,7 @@ func (k *knownMetrics) add(name string, metric *model.Metric) {
 	k.byName[name] = metric
 }
 
-// sameName reports whether two states of a metric have the same name in the same resource.
+// sameName reports whether two states of a metric have the same name in the same resource, or the same labels.
 func sameName(a, b *model.Metric) bool {
-	return a == b || a.Name == b.Name && a.ResourceID != nil && b.ResourceID != nil && *a.ResourceID == *b.ResourceID
+	return a == b || a.Labels != "" && a.Labels == b.Labels || a.Name == b.Name && a.ResourceID != nil && b.ResourceID != nil && *a.ResourceID == *b.ResourceID
 }

@@ -32,15 +32,17 @@ type Name struct {
 	Resource   string // original ID
 	Metric     string
 	Attributes map[string]string // of the resource, if it is to be created
+
+	Labels model.Labels // of a metric without a resource, and its key; only with Protocol.Labels
 }
 
 // A Protocol says what to create for rows without a metric.
 type Protocol struct {
+	Labels bool // rows name metrics by labels alone: of what follows, only Drop counts, and it is given
+
 	ResourceType string             // of new resources, and of those that exist
 	AnyType      bool               // a resource that exists may have another type
 	Attributes   []*model.Attribute // to create the type with; nil: it has to exist
-	AnyAttribute bool               // add the attributes to the type that a new resource has and the type lacks
-	MaxAttribute int                // characters of an attribute that AnyAttribute adds
 
 	ArchivePolicy string // of new metrics; "": what the archive policy rules say
 	OwnMetrics    bool   // new metrics belong to the user; else to the creator of their resource
@@ -103,7 +105,7 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 		if attempt > maxAttempts {
 			err = fmt.Errorf("ingest: metrics come and go: %w", model.ErrUnavailable)
 		} else {
-			err = c.create(ctx, b)
+			err = c.createMissing(ctx, b)
 		}
 		if err != nil && p.Drop == nil {
 			return err

@@ -7,7 +7,7 @@ type Rights interface {
 	CreateResource(*model.Resource) error
 	UpdateResource(*model.Resource) error
 	CreateResourceType(name string) error
-	UpdateResourceType(name string) error
+	CreateSeries([]*model.Metric) error // with labels
 	PostMeasures(*model.Metric) error
 }
 
@@ -23,8 +23,8 @@ func (Unrestricted) UpdateResource(*model.Resource) error { return nil }
 // CreateResourceType is of Rights.
 func (Unrestricted) CreateResourceType(string) error { return nil }
 
-// UpdateResourceType is of Rights.
-func (Unrestricted) UpdateResourceType(string) error { return nil }
+// CreateSeries is of Rights.
+func (Unrestricted) CreateSeries([]*model.Metric) error { return nil }
 
 // PostMeasures is of Rights.
 func (Unrestricted) PostMeasures(*model.Metric) error { return nil }

@@ -312,22 +312,33 @@ func (p *ArchivePolicy) MethodNames() []string {
 // DefaultArchivePolicies returns the policies that a new store starts with: bool, high, low and medium.
 func DefaultArchivePolicies() []*ArchivePolicy {
 	const day = 24 * time.Hour
-	item := func(granularity, timespan time.Duration) DefinitionInput {
-		return DefinitionInput{Granularity: &granularity, Timespan: &timespan}
-	}
-	policy := func(name string, backWindow int, methods []string, definition ...DefinitionInput) *ArchivePolicy {
-		p, err := NewArchivePolicy(name, backWindow, definition, methods)
-		if err != nil {
-			panic(fmt.Sprintf("model: default archive policy %s: %v", name, err))
-		}
-		return p
-	}
+	item, policy := definitionOf, defaultPolicy
 	return []*ArchivePolicy{
 		policy("bool", 3600, []string{"last"}, item(time.Second, 365*day)),
 		policy("high", 0, nil, item(time.Second, time.Hour), item(time.Minute, 7*day), item(time.Hour, 365*day)),
 		policy("low", 0, nil, item(5*time.Minute, 30*day)),
 		policy("medium", 0, nil, item(time.Minute, 7*day), item(time.Hour, 365*day)),
 	}
+}
+
+// SeriesArchivePolicy returns the archive policy of series that are pushed with labels, unless there is another one of its
+// name: measures themselves for two hours, then 10 s for a day, 1 min for a month, 1 h for two years.
+func SeriesArchivePolicy() *ArchivePolicy {
+	const day = 24 * time.Hour
+	return defaultPolicy("prometheus", 2, []string{"mean", "min", "max", "sum", "count", "last", "95pct"},
+		definitionOf(10*time.Second, day), definitionOf(time.Minute, 31*day), definitionOf(time.Hour, 730*day))
+}
+
+func definitionOf(granularity, timespan time.Duration) DefinitionInput {
+	return DefinitionInput{Granularity: &granularity, Timespan: &timespan}
+}
+
+func defaultPolicy(name string, backWindow int, methods []string, definition ...DefinitionInput) *ArchivePolicy {
+	p, err := NewArchivePolicy(name, backWindow, definition, methods)
+	if err != nil {
+		panic(fmt.Sprintf("model: default archive policy %s: %v", name, err))
+	}
+	return p
 }
 
 // checkName refuses what no key can hold: NUL separates names in keys.

@@ -16,6 +16,7 @@ type Metric struct {
 	Creator       string
 	ArchivePolicy *ArchivePolicy // shared; never modified
 	ResourceID    *uuid.UUID     // nil for none
+	Labels        Labels         // of a series that was pushed with labels; no two metrics of a creator have the same
 	Deleted       bool           // marked by DELETE; gone once expunged
 
 	// OwnSchemaPending says of this metric what ArchivePolicy.SchemaPending says of all metrics of a policy: it had
@@ -26,8 +27,10 @@ type Metric struct {
 // SchemaPending reports whether the metric's archive may have another schema than its archive policy asks for.
 func (m *Metric) SchemaPending() bool { return m.OwnSchemaPending || m.ArchivePolicy.SchemaPending }
 
-// maxUnitLength is in characters.
-const maxUnitLength = 31
+const (
+	maxUnitLength   = 31       // in characters
+	maxLabelsLength = 16 << 10 // in bytes, of all labels of a series
+)
 
 // Validate returns a *FieldError if m cannot be kept.
 func (m *Metric) Validate() error {
@@ -36,10 +39,12 @@ func (m *Metric) Validate() error {
 		return &FieldError{"id", "id must be given"}
 	case m.ArchivePolicy == nil:
 		return &FieldError{"archive_policy_name", "archive_policy_name must be given"}
-	case strings.Contains(m.Name, "/"):
+	case strings.Contains(m.Name, "/") && m.Labels == "":
 		return &FieldError{"name", "'/' is not supported in metric name"}
 	case m.Name == "" && m.ResourceID != nil:
 		return &FieldError{"name", "Name cannot be null if resource_id is not null"}
+	case len(m.Labels) > maxLabelsLength:
+		return &FieldError{"labels", fmt.Sprintf("labels must not be longer than %d bytes", maxLabelsLength)}
 	case utf8.RuneCountInString(m.Unit) > maxUnitLength:
 		return &FieldError{"unit", fmt.Sprintf("unit must not be longer than %d characters", maxUnitLength)}
 	}

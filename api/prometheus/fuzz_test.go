@@ -99,11 +99,12 @@ func FuzzDecode(f *testing.F) {
 		}
 		var key []byte
 		for i := range r.Series {
-			for _, allLabels := range []bool{false, true} {
-				key = r.AppendKey(key[:0], i, allLabels)
-				if target, err := r.Target(i, allLabels); err == nil && (target.Metric == "" || len(target.Resource) > 255) {
-					t.Fatalf("%x: target %+v", message, target)
-				}
+			key = r.AppendKey(key[:0], i)
+			if target, err := r.Target(i); err == nil && (target.Metric == "" || len(target.Resource) > 255) {
+				t.Fatalf("%x: target %+v", message, target)
+			}
+			if labels, err := r.Labels(i); err == nil && (!labels.Valid() || labels.Get("__name__") == "") {
+				t.Fatalf("%x: labels %q", message, labels)
 			}
 		}
 	})

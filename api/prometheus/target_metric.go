@@ -3,13 +3,14 @@ package prometheus
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"gnocco/model"
 )
 
 // A Target says which metric of which resource a series belongs to. Its texts do not refer to the request.
@@ -21,7 +22,7 @@ type Target struct {
 
 // Labels that mean something to us.
 var (
-	nameLabel     = []byte("__name__")
+	nameLabel     = []byte(model.LabelName)
 	jobLabel      = []byte("job")
 	instanceLabel = []byte("instance")
 )
@@ -35,55 +36,59 @@ const maxResourceLength = 255
 var (
 	errNoName = errors.New("prometheus: label __name__ is missing")
 	errUTF8   = errors.New("prometheus: a label is not valid UTF-8")
+	errLabel  = errors.New("prometheus: a label has no name")
 )
 
 // AppendKey appends a key of the target of series i: equal keys, equal targets. It is much cheaper
 // than Target and checks nothing.
-func (r *WriteRequest) AppendKey(dst []byte, i int, allLabels bool) []byte {
-	if !allLabels {
-		name, job, instance := r.names(i)
-		return appendParts(dst, job, instance, name)
-	}
+func (r *WriteRequest) AppendKey(dst []byte, i int) []byte {
+	name, job, instance := r.names(i)
+	return model.AppendLabel(model.AppendLabel(dst, job, instance), name, nil)
+}
+
+// AppendLabels appends the labels of series i, as model.Labels has them. They may be no valid UTF-8.
+func (r *WriteRequest) AppendLabels(dst []byte, i int) []byte {
 	for _, l := range r.sorted(i) {
-		dst = appendParts(dst, l.name, l.value)
+		dst = model.AppendLabel(dst, l.name, l.value)
 	}
 	return dst
 }
 
-// appendParts appends texts so that no two lists of texts look the same.
-func appendParts(dst []byte, parts ...[]byte) []byte {
-	for _, part := range parts {
-		dst = binary.AppendUvarint(dst, uint64(len(part)))
-		dst = append(dst, part...)
+// Labels returns the labels of series i, or what is wrong with them.
+func (r *WriteRequest) Labels(i int) (model.Labels, error) {
+	if err := r.check(i); err != nil {
+		return "", err
 	}
-	return dst
+	labels := model.Labels(r.AppendLabels(nil, i))
+	if !labels.Valid() { // a label without a name
+		return "", fmt.Errorf("%w, in series %d", errLabel, i)
+	}
+	return labels, nil
+}
+
+// check returns what is wrong with the labels of series i, nil if it has a name.
+func (r *WriteRequest) check(i int) error {
+	for _, l := range r.labelsOf(i) {
+		if !utf8.Valid(l.name) || !utf8.Valid(l.value) {
+			return fmt.Errorf("%w, in series %d", errUTF8, i)
+		}
+	}
+	if name, _, _ := r.names(i); len(name) == 0 {
+		return fmt.Errorf("%w, in series %d", errNoName, i)
+	}
+	return nil
 }
 
 // Target returns the target of series i, or what is wrong with its labels.
-func (r *WriteRequest) Target(i int, allLabels bool) (*Target, error) {
-	for _, l := range r.labelsOf(i) {
-		if !utf8.Valid(l.name) || !utf8.Valid(l.value) {
-			return nil, fmt.Errorf("%w, in series %d", errUTF8, i)
-		}
+func (r *WriteRequest) Target(i int) (*Target, error) {
+	if err := r.check(i); err != nil {
+		return nil, err
 	}
 	name, job, instance := r.names(i)
-	if len(name) == 0 {
-		return nil, fmt.Errorf("%w, in series %d", errNoName, i)
-	}
 	target := &Target{
 		Resource:   string(job) + "@" + string(instance),
 		Metric:     strings.ReplaceAll(string(name), "/", "_"), // no name of a metric has a slash
 		Attributes: map[string]string{"job": string(job), "instance": string(instance)},
-	}
-	if allLabels {
-		target.Resource = escaper.Replace(string(job)) + "@" + escaper.Replace(string(instance))
-		for _, l := range r.sorted(i) {
-			if bytes.Equal(l.name, nameLabel) || bytes.Equal(l.name, jobLabel) || bytes.Equal(l.name, instanceLabel) {
-				continue
-			}
-			target.Attributes[string(l.name)] = string(l.value)
-			target.Resource += "," + escaper.Replace(string(l.name)) + "=" + escaper.Replace(string(l.value))
-		}
 	}
 	target.Resource = strings.ReplaceAll(target.Resource, "/", "_")
 	if len(target.Resource) > maxResourceLength {
@@ -92,9 +97,6 @@ func (r *WriteRequest) Target(i int, allLabels bool) (*Target, error) {
 	}
 	return target, nil
 }
-
-// escaper keeps texts apart that would be the same resource without: no ID has a slash.
-var escaper = strings.NewReplacer("%", "%25", "/", "%2F", ",", "%2C", "=", "%3D")
 
 func (r *WriteRequest) labelsOf(i int) []label {
 	return r.labels[r.Series[i].labelsFrom:r.Series[i].labelsTo]

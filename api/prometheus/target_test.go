@@ -24,9 +24,9 @@ func request(t *testing.T, all ...[]string) *prometheus.WriteRequest {
 }
 
 func TestTarget(t *testing.T) {
-	f := func(allLabels bool, want string, labels ...string) {
+	f := func(want string, labels ...string) {
 		t.Helper()
-		target, err := request(t, labels).Target(0, allLabels)
+		target, err := request(t, labels).Target(0)
 		if err != nil {
 			t.Errorf("%q: %v", labels, err)
 			return
@@ -35,24 +35,41 @@ func TestTarget(t *testing.T) {
 			t.Errorf("%q: %s\nwant %s", labels, got, want)
 		}
 	}
-	f(false, "j@h:9 up map[instance:h:9 job:j]", "__name__", "up", "instance", "h:9", "job", "j", "zone", "a")
-	f(false, "none@none up map[instance:none job:none]", "__name__", "up")
-	f(false, "none@h up map[instance:h job:none]", "job", "", "__name__", "up", "instance", "h")
-	f(false, "a_b@h x_y map[instance:h job:a/b]", "job", "a/b", "__name__", "x/y", "instance", "h")
-	f(false, "2@none up map[instance:none job:2]", "job", "1", "job", "2", "__name__", "up")
-	f(true, "j@h:9,path=%2Fa%2Cb,zone=1%3D%25 up map[instance:h:9 job:j path:/a,b zone:1=%]",
-		"__name__", "up", "zone", "1=%", "instance", "h:9", "job", "j", "path", "/a,b", "empty", "")
-	f(true, "a%2Fb@none,z=2 up map[instance:none job:a/b z:2]", "__name__", "up", "job", "a/b", "z", "1", "z", "2")
+	f("j@h:9 up map[instance:h:9 job:j]", "__name__", "up", "instance", "h:9", "job", "j", "zone", "a")
+	f("none@none up map[instance:none job:none]", "__name__", "up")
+	f("none@h up map[instance:h job:none]", "job", "", "__name__", "up", "instance", "h")
+	f("a_b@h x_y map[instance:h job:a/b]", "job", "a/b", "__name__", "x/y", "instance", "h")
+	f("2@none up map[instance:none job:2]", "job", "1", "job", "2", "__name__", "up")
+}
+
+func TestLabels(t *testing.T) {
+	f := func(want string, labels ...string) {
+		t.Helper()
+		found, err := request(t, labels).Labels(0)
+		var got []string
+		for name, value := range found.All() {
+			got = append(got, name+"="+value)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, %v, want %q", labels, got, err, want)
+		}
+	}
+	f("__name__=up instance=h:9 job=j path=/a,b zone=1=%", "__name__", "up", "zone", "1=%", "instance", "h:9", "job", "j", "path", "/a,b", "empty", "")
+	f("__name__=up z=2", "__name__", "up", "z", "1", "z", "2")
+	f("__name__=a/b", "__name__", "a/b")
+	if _, err := request(t, []string{"__name__", "up", "", "x"}).Labels(0); err == nil || !strings.Contains(err.Error(), "no name") {
+		t.Errorf("a label without a name: %v", err)
+	}
 }
 
 func TestTargetOfLongLabels(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	r := request(t, []string{"__name__", "up", "job", long + "a"}, []string{"__name__", "up", "job", long + "b"})
-	a, err := r.Target(0, false)
+	a, err := r.Target(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := r.Target(1, false)
+	b, err := r.Target(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +81,7 @@ func TestTargetOfLongLabels(t *testing.T) {
 func TestTargetRefuses(t *testing.T) {
 	f := func(reason string, labels ...string) {
 		t.Helper()
-		if _, err := request(t, []string{"__name__", "first"}, labels).Target(1, false); err == nil || !strings.Contains(err.Error(), reason) {
+		if _, err := request(t, []string{"__name__", "first"}, labels).Target(1); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%q: %v, want %s", labels, err, reason)
 		}
 	}
@@ -82,7 +99,12 @@ func TestKeysAreEqualWhereTargetsAre(t *testing.T) {
 		[]string{"__name__", "up", "job", "jz"},
 		[]string{"__name__", "p", "job", "ju"},
 	)
-	key := func(i int, allLabels bool) string { return string(r.AppendKey(nil, i, allLabels)) }
+	key := func(i int, allLabels bool) string {
+		if allLabels {
+			return string(r.AppendLabels(nil, i))
+		}
+		return string(r.AppendKey(nil, i))
+	}
 	for a := range r.Series {
 		for b := range r.Series {
 			if got, want := key(a, false) == key(b, false), a == b || a < 3 && b < 3; got != want {

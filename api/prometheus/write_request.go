@@ -1,9 +1,11 @@
 package prometheus
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/s2"
@@ -17,6 +19,9 @@ type WriteRequest struct {
 	Series     []Series
 	Timestamps []carbonara.Timestamp // of all series
 	Values     []float64             // beside Timestamps
+	Metadata   []Metadata
+
+	NativeHistogram string // name of the first series that has one; they are not decoded
 
 	// Take is asked for the memory that a message takes, before it is used; an error of its is the decoding's. nil: no
 	// bound.
@@ -35,6 +40,12 @@ type Series struct {
 	labelsFrom, labelsTo int
 }
 
+// Metadata says what the series of a name are.
+type Metadata struct{ Name, Kind, Help, Unit string }
+
+// kinds are what the message calls 1, 2 …
+var kinds = []string{"unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset"}
+
 // A label refers to WriteRequest.plain.
 type label struct{ name, value []byte }
 
@@ -48,18 +59,24 @@ const staleMarker = 0x7ff0000000000002
 
 // Fields of the messages.
 const (
-	fieldSeries    = 1 // of WriteRequest
-	fieldLabels    = 1 // of TimeSeries
-	fieldSamples   = 2
-	fieldName      = 1 // of Label
-	fieldText      = 2
-	fieldValue     = 1 // of Sample
-	fieldTimestamp = 2
+	fieldSeries     = 1 // of WriteRequest
+	fieldMetadata   = 3
+	fieldLabels     = 1 // of TimeSeries
+	fieldSamples    = 2
+	fieldHistograms = 4
+	fieldName       = 1 // of Label
+	fieldText       = 2
+	fieldValue      = 1 // of Sample
+	fieldTimestamp  = 2
+	fieldKind       = 1 // of MetricMetadata
+	fieldFamily     = 2
+	fieldHelp       = 4
+	fieldUnit       = 5
 )
 
 // Decode makes body, of limit bytes at most when uncompressed, the request. Body is not kept.
 func (r *WriteRequest) Decode(body []byte, limit int64) error {
-	r.Series, r.labels = r.Series[:0], r.labels[:0]
+	r.Series, r.labels, r.Metadata, r.NativeHistogram = r.Series[:0], r.labels[:0], r.Metadata[:0], ""
 	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
 	n, err := s2.DecodedLen(body)
 	if err != nil {
@@ -88,15 +105,17 @@ func (r *WriteRequest) Bytes() int {
 
 // What the parts of a message take until its measures are durable, with the room that slices keep to grow.
 const (
-	bytesPerSeries  = 150
-	bytesPerLabel   = 64
-	bytesPerMeasure = 100
-	bytesTaken      = 128 << 10 // at once
+	bytesPerSeries   = 150
+	bytesPerLabel    = 64
+	bytesPerMeasure  = 100
+	bytesPerMetadata = 300
+	bytesTaken       = 128 << 10 // at once
 )
 
 // take takes memory for what was parsed, some at a time.
 func (r *WriteRequest) take() error {
-	more := bytesPerSeries*len(r.Series) + bytesPerLabel*len(r.labels) + bytesPerMeasure*len(r.Values) - r.taken
+	more := bytesPerSeries*len(r.Series) + bytesPerLabel*len(r.labels) + bytesPerMeasure*len(r.Values) +
+		bytesPerMetadata*len(r.Metadata) - r.taken
 	if more < bytesTaken || r.Take == nil {
 		return nil
 	}
@@ -115,6 +134,11 @@ func (r *WriteRequest) parse(message []byte) error {
 				return fmt.Errorf("%w, in series %d", err, len(r.Series))
 			}
 		}
+		if number == fieldMetadata && content != nil {
+			if err := r.parseMetadata(content); err != nil {
+				return fmt.Errorf("prometheus: metadata: %w", err)
+			}
+		}
 		at += n
 	}
 	return nil
@@ -122,6 +146,7 @@ func (r *WriteRequest) parse(message []byte) error {
 
 func (r *WriteRequest) parseSeries(message []byte) error {
 	series := Series{From: len(r.Timestamps), labelsFrom: len(r.labels)}
+	histogram := false
 	for len(message) > 0 {
 		number, content, n, err := consumeField(message)
 		if err != nil {
@@ -133,6 +158,8 @@ func (r *WriteRequest) parseSeries(message []byte) error {
 				err = r.parseLabel(content)
 			case fieldSamples:
 				err = r.parseMeasure(content)
+			case fieldHistograms:
+				histogram = true
 			}
 			if err != nil {
 				return err
@@ -141,12 +168,62 @@ func (r *WriteRequest) parseSeries(message []byte) error {
 		message = message[n:]
 	}
 	series.To, series.labelsTo = len(r.Timestamps), len(r.labels)
+	if histogram && r.NativeHistogram == "" {
+		r.NativeHistogram = "without a name"
+		for _, l := range r.labels[series.labelsFrom:] {
+			if bytes.Equal(l.name, nameLabel) {
+				r.NativeHistogram = string(l.value)
+			}
+		}
+	}
 	if series.From == series.To { // nothing to accept, whatever its labels
 		r.labels = r.labels[:series.labelsFrom]
 		return nil
 	}
 	r.Series = append(r.Series, series)
 	return nil
+}
+
+// maxMetadataText is in bytes: longer texts are cut.
+const maxMetadataText = 1 << 10
+
+func (r *WriteRequest) parseMetadata(message []byte) error {
+	parsed := Metadata{Kind: kinds[0]}
+	for len(message) > 0 {
+		number, kind, tag, err := consumeTag(message)
+		if err != nil {
+			return err
+		}
+		message = message[tag:]
+		var n int
+		switch {
+		case number == fieldKind && kind == protowire.VarintType:
+			var code uint64
+			if code, n = protowire.ConsumeVarint(message); n > 0 && code < uint64(len(kinds)) {
+				parsed.Kind = kinds[code]
+			}
+		case kind == protowire.BytesType:
+			var content []byte
+			content, n = protowire.ConsumeBytes(message)
+			text := strings.ToValidUTF8(string(content[:min(len(content), maxMetadataText)]), "")
+			switch number {
+			case fieldFamily:
+				parsed.Name = text
+			case fieldHelp:
+				parsed.Help = text
+			case fieldUnit:
+				parsed.Unit = text
+			}
+		default:
+			n = protowire.ConsumeFieldValue(number, kind, message)
+		}
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		message = message[n:]
+	}
+	r.Metadata = append(r.Metadata, parsed)
+	return r.take()
 }
 
 func (r *WriteRequest) parseLabel(message []byte) error {

@@ -32,7 +32,11 @@ func BenchmarkDecode(b *testing.B) {
 						b.Fatal(len(r.Values), err)
 					}
 					for i := range r.Series {
-						key = r.AppendKey(key[:0], i, allLabels)
+						if allLabels {
+							key = r.AppendLabels(key[:0], i)
+						} else {
+							key = r.AppendKey(key[:0], i)
+						}
 					}
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/measures, "ns/measure")

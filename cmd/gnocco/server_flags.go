@@ -139,9 +139,6 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 		"file that holds the user's password or the application credential's secret")
 	flags.StringVar(&o.PolicyFile, "policy-file", "",
 		"YAML file of access rules that replace Gnocchi's, in oslo.policy's language")
-	flags.BoolVar(&o.API.PrometheusLabels, "prometheus-labels", false,
-		"store all labels of Prometheus' series as attributes of resources (default: job and instance only, as "+
-			"Gnocchi does)")
 	flags.IntVar(&o.API.Correlations.MaxMetrics, "correlation-max-metrics", 2000,
 		"most metrics in a request for correlations")
 	flags.IntVar(&o.API.Correlations.MaxValues, "correlation-max-values", 20_000_000,
@@ -162,6 +159,7 @@ func (f *serverFlags) defineLimits(flags *pflag.FlagSet) {
 	flags.IntVar(&l.SearchTerms, "max-search-terms", 1000, "most comparisons in a search")
 	flags.DurationVar(&l.MaxFuture, "max-future", 100*365*24*time.Hour,
 		"refuse measures that are further ahead of the clock than this (0: none, as Gnocchi does)")
+	flags.IntVar(&l.NewSeries, "max-new-series", 100_000, "most series that a project may begin in a minute by remote write to /api/v1/write")
 	flags.IntVar(&l.Rows, "max-rows", 5_000_000, "most rows of an answer")
 }
 

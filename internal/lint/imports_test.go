@@ -30,7 +30,7 @@ var layers = table(
 	"api/influxdb: carbonara",
 	"api/measures: model carbonara internal/decimal",
 	"api/policy:",
-	"api/prometheus: carbonara",
+	"api/prometheus: model carbonara",
 	"api/promql: model",
 	"api/text: model carbonara internal/decimal",
 	"api/viewer:",

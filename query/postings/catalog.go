@@ -64,9 +64,11 @@ type metric struct {
 	gone                        bool
 }
 
-// resource is the labels that the series of a resource share, and what access rules ask of it.
+// resource is the labels that the series of a resource share, and what access rules ask of it. A series that was pushed with
+// labels has one of its own, which is no resource: these are all of its labels but for its name.
 type resource struct {
 	id       uuid.UUID
+	pushed   bool
 	labels   []pair // by name
 	original symbol
 	creator  symbol
@@ -218,7 +220,20 @@ func (s *state) addMetric(m *model.Metric) {
 	place := uint32(len(s.metrics))
 	added := metric{id: m.ID, resource: none, name: s.intern(m.Name), unit: s.intern(m.Unit), policy: s.intern(m.ArchivePolicy.Name),
 		creator: s.intern(m.Creator)}
-	if m.ResourceID != nil {
+	switch {
+	case m.Labels != "":
+		added.name = s.intern(m.Labels.Get(labelName))
+		added.resource = uint32(len(s.resources))
+		s.resources = append(s.resources, resource{pushed: true, metrics: []uint32{place}})
+		s.bytes += bytesPerResource
+		var list []pair
+		for name, value := range m.Labels.All() {
+			if name != labelName {
+				list = append(list, pair{s.intern(name), s.intern(value)})
+			}
+		}
+		s.setLabels(added.resource, list)
+	case m.ResourceID != nil:
 		at, ok := s.resPlaces[*m.ResourceID]
 		if !ok {
 			return
@@ -244,7 +259,13 @@ func (s *state) dropMetric(id uuid.UUID) {
 		delete(s.named, m.name)
 	}
 	if m.resource != none {
-		s.resources[m.resource].metrics = without(s.resources[m.resource].metrics, place)
+		r := &s.resources[m.resource]
+		r.metrics = without(r.metrics, place)
+		if r.pushed {
+			s.setLabels(m.resource, nil)
+			r.gone = true
+			s.gone++
+		}
 	}
 	m.gone = true
 	s.gone++
@@ -253,17 +274,10 @@ func (s *state) dropMetric(id uuid.UUID) {
 // setResource gives a resource the labels that it has now; nil: it is gone.
 func (s *state) setResource(id uuid.UUID, r *model.Resource) {
 	place, ok := s.resPlaces[id]
-	if ok {
-		for _, label := range s.resources[place].labels {
-			values := s.values[label.name]
-			if values[label.value] = without(values[label.value], place); len(values[label.value]) == 0 {
-				delete(values, label.value)
-			}
-		}
-	}
 	if r == nil {
 		if ok {
-			s.resources[place].gone, s.resources[place].labels = true, nil
+			s.setLabels(place, nil)
+			s.resources[place].gone = true
 			delete(s.resPlaces, id)
 			s.gone++
 		}
@@ -277,8 +291,20 @@ func (s *state) setResource(id uuid.UUID, r *model.Resource) {
 	}
 	at := &s.resources[place]
 	at.original, at.creator = s.intern(r.OriginalID), s.intern(r.Creator)
-	at.labels = s.labelsOf(r)
+	s.setLabels(place, s.labelsOf(r))
+}
+
+// setLabels gives a place among the resources these labels, and no others.
+func (s *state) setLabels(place uint32, list []pair) {
+	at := &s.resources[place]
 	for _, label := range at.labels {
+		values := s.values[label.name]
+		if values[label.value] = without(values[label.value], place); len(values[label.value]) == 0 {
+			delete(values, label.value)
+		}
+	}
+	at.labels = list
+	for _, label := range list {
 		values := s.values[label.name]
 		if values == nil {
 			values = map[symbol][]uint32{}
@@ -291,7 +317,7 @@ func (s *state) setResource(id uuid.UUID, r *model.Resource) {
 
 // Labels that are not attributes.
 const (
-	labelName         = "__name__"
+	labelName         = model.LabelName
 	labelMetricID     = "metric_id"
 	labelUnit         = "unit"
 	labelPolicy       = "archive_policy"

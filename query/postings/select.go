@@ -42,7 +42,7 @@ func (c Candidate) ArchivePolicy() string { return c.state.texts[c.state.metrics
 // Resource returns the ID and the creator of the metric's resource, and whether it has one.
 func (c Candidate) Resource() (id uuid.UUID, creator string, ok bool) {
 	place := c.state.metrics[c.place].resource
-	if place == none {
+	if place == none || c.state.resources[place].pushed {
 		return id, "", false
 	}
 	r := &c.state.resources[place]
@@ -130,7 +130,9 @@ func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Match
 				names[labelMetricID] = true
 			case !seen[m.resource]:
 				seen[m.resource] = true
-				names[labelResourceID] = true
+				if !s.resources[m.resource].pushed {
+					names[labelResourceID] = true
+				}
 				for _, label := range s.resources[m.resource].labels {
 					names[s.texts[label.name]] = true
 				}
@@ -159,7 +161,9 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 				resources[m.resource] = true
 			}
 			if f.isID() {
-				values = append(values, s.text(m, f))
+				if value := s.text(m, f); value != "" {
+					values = append(values, value)
+				}
 				continue
 			}
 			if value := s.value(m, f); value != 0 && !seen[value] {
@@ -170,7 +174,7 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 		return err
 	})
 	slices.Sort(values)
-	return values, err
+	return slices.Compact(values), err
 }
 
 // Units returns the units of metrics by name.
@@ -209,7 +213,7 @@ func (s *state) union(ctx context.Context, sees Sees, lists [][]*labels.Matcher)
 // field is a label as a place where its value lies.
 type field struct {
 	kind fieldKind
-	name symbol // of fieldLabel; 0 if no resource has the label
+	name symbol // of the label, which pushed series may have whatever it is; 0 if no resource has it
 }
 
 type fieldKind uint8
@@ -227,28 +231,49 @@ const (
 func (f field) isID() bool { return f.kind == fieldMetricID || f.kind == fieldResourceID }
 
 func (s *state) field(name string) field {
+	f := field{fieldLabel, s.symbols[name]}
 	switch name {
 	case labelName:
-		return field{kind: fieldName}
+		f.kind = fieldName
 	case labelMetricID:
-		return field{kind: fieldMetricID}
+		f.kind = fieldMetricID
 	case labelUnit:
-		return field{kind: fieldUnit}
+		f.kind = fieldUnit
 	case labelPolicy:
-		return field{kind: fieldPolicy}
+		f.kind = fieldPolicy
 	case labelResourceID:
-		return field{kind: fieldResourceID}
+		f.kind = fieldResourceID
 	case labelOriginalID:
-		return field{kind: fieldOriginal}
+		f.kind = fieldOriginal
 	}
-	return field{fieldLabel, s.symbols[name]}
+	return f
+}
+
+// labelOf returns the value of a label that the resource of a metric has, 0 for none, and whether the metric was pushed with
+// labels.
+func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
+	if m.resource == none {
+		return 0, false
+	}
+	r := &s.resources[m.resource]
+	for _, label := range r.labels {
+		if label.name == name {
+			return label.value, r.pushed
+		}
+	}
+	return 0, r.pushed
 }
 
 // value returns a metric's value of a field that is no ID.
 func (s *state) value(m *metric, f field) symbol {
-	switch f.kind {
-	case fieldName:
+	if f.kind == fieldName {
 		return m.name
+	}
+	value, pushed := s.labelOf(m, f.name)
+	if f.kind == fieldLabel || pushed && value != 0 {
+		return value
+	}
+	switch f.kind {
 	case fieldUnit:
 		return m.unit
 	case fieldPolicy:
@@ -257,25 +282,20 @@ func (s *state) value(m *metric, f field) symbol {
 	if m.resource == none {
 		return 0
 	}
-	r := &s.resources[m.resource]
-	if f.kind == fieldOriginal {
-		return r.original
-	}
-	for _, label := range r.labels {
-		if label.name == f.name {
-			return label.value
-		}
-	}
-	return 0
+	return s.resources[m.resource].original
 }
 
 // text returns a metric's value of a field.
 func (s *state) text(m *metric, f field) string {
+	if !f.isID() {
+		return s.texts[s.value(m, f)]
+	}
+	value, pushed := s.labelOf(m, f.name)
 	switch {
+	case pushed && (value != 0 || f.kind == fieldResourceID):
+		return s.texts[value]
 	case f.kind == fieldMetricID:
 		return m.id.String()
-	case f.kind != fieldResourceID:
-		return s.texts[s.value(m, f)]
 	case m.resource == none:
 		return ""
 	}
@@ -292,7 +312,9 @@ func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 		b.Add(labelMetricID, m.id.String())
 	} else {
 		r := &s.resources[m.resource]
-		b.Add(labelResourceID, r.id.String())
+		if !r.pushed {
+			b.Add(labelResourceID, r.id.String())
+		}
 		for _, label := range r.labels {
 			b.Add(s.texts[label.name], s.texts[label.value])
 		}
@@ -425,14 +447,18 @@ func (s *state) postings(m *labels.Matcher) (found []uint32, ok bool) {
 				}
 			}
 		case fieldLabel:
-			if isText {
-				for _, place := range s.values[f.name][known] {
-					found = append(found, s.resources[place].metrics...)
-				}
-			}
 		default:
 			return nil, false
 		}
+		if isText {
+			for _, place := range s.values[f.name][known] {
+				found = append(found, s.resources[place].metrics...)
+			}
+		}
+	}
+	if f.isID() { // both of the series and a label that was pushed
+		slices.Sort(found)
+		found = slices.Compact(found)
 	}
 	return found, true
 }

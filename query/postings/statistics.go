@@ -35,7 +35,9 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 			}
 			if !seen[m.resource] {
 				seen[m.resource] = true
-				resources++
+				if !s.resources[m.resource].pushed {
+					resources++
+				}
 			}
 			for _, label := range s.resources[m.resource].labels {
 				pairs[label]++

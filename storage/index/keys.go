@@ -1,9 +1,13 @@
 package index
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"io"
 
 	"github.com/google/uuid"
+
+	"gnocco/model"
 )
 
 // The first byte of each key. docs/format/index.md says what follows and what the values are.
@@ -13,6 +17,7 @@ const (
 	prefixMetric        = 'm' // metric ID
 	prefixPolicyMetric  = 'a' // archive policy name, 0, metric ID: the metrics of a policy, deleted ones too
 	prefixNamedMetric   = 'n' // resource ID, metric name: the metrics of a resource
+	prefixLabels        = 'l' // digest of creator and labels: the metric that has these labels
 	prefixDeleted       = 'd' // metric ID: to be expunged
 	prefixResource      = 'o' // resource ID
 	prefixRevision      = 'h' // resource ID, number: a past state
@@ -54,6 +59,15 @@ func policyMetricPrefix(policy string) []byte {
 
 func policyMetricKey(policy string, id uuid.UUID) []byte {
 	return append(policyMetricPrefix(policy), id[:]...)
+}
+
+// labelsKey is the key of the metric of a creator that has these labels. Labels are longer than keys should be.
+func labelsKey(creator string, labels model.Labels) []byte {
+	digest := sha256.New()
+	io.WriteString(digest, creator)
+	digest.Write([]byte{0})
+	io.WriteString(digest, string(labels))
+	return digest.Sum([]byte{prefixLabels})
 }
 
 func namedMetricKey(resource uuid.UUID, name string) []byte {

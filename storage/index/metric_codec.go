@@ -20,11 +20,12 @@ const (
 	flagDeleted       = 1 << 0
 	flagResource      = 1 << 1
 	flagSchemaPending = 1 << 2
-	flagsKnown        = flagDeleted | flagResource | flagSchemaPending
+	flagLabels        = 1 << 3
+	flagsKnown        = flagDeleted | flagResource | flagSchemaPending | flagLabels
 )
 
-// appendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit and
-// creator, each after its length. The ID is in the key; Pebble checksums what it stores.
+// appendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit,
+// creator and labels if any, each after its length. The ID is in the key; Pebble checksums what it stores.
 func appendMetric(dst []byte, m *model.Metric) []byte {
 	var flags byte
 	if m.Deleted {
@@ -36,6 +37,9 @@ func appendMetric(dst []byte, m *model.Metric) []byte {
 	if m.OwnSchemaPending {
 		flags |= flagSchemaPending
 	}
+	if m.Labels != "" {
+		flags |= flagLabels
+	}
 	dst = append(dst, metricVersion, flags)
 	if m.ResourceID != nil {
 		dst = append(dst, m.ResourceID[:]...)
@@ -43,6 +47,9 @@ func appendMetric(dst []byte, m *model.Metric) []byte {
 	for _, s := range [...]string{m.ArchivePolicy.Name, m.Name, m.Unit, m.Creator} {
 		dst = binary.AppendUvarint(dst, uint64(len(s)))
 		dst = append(dst, s...)
+	}
+	if m.Labels != "" {
+		dst = append(binary.AppendUvarint(dst, uint64(len(m.Labels))), m.Labels...)
 	}
 	return dst
 }
@@ -69,7 +76,10 @@ func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 		m.ResourceID = &resource
 		src = src[len(resource):]
 	}
-	var fields [4][]byte
+	fields := make([][]byte, 4, 5)
+	if flags&flagLabels != 0 {
+		fields = fields[:5]
+	}
 	for i := range fields {
 		n, width := binary.Uvarint(src)
 		if width <= 0 || n > uint64(len(src)-width) {
@@ -85,6 +95,11 @@ func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 		return corrupt(fmt.Sprintf("its archive policy %q does not exist", fields[0]))
 	}
 	m.Name, m.Unit, m.Creator = shared(asText(fields[1])), shared(asText(fields[2])), shared(asText(fields[3]))
+	if len(fields) > 4 {
+		if m.Labels = model.Labels(fields[4]); m.Labels == "" || !m.Labels.Valid() {
+			return corrupt("its labels are none")
+		}
+	}
 	return m, nil
 }
 

@@ -70,6 +70,14 @@ func (c *change) putMetrics(metrics []*model.Metric) error {
 			return err
 		}
 	}
+	for _, m := range metrics {
+		if m.Labels == "" {
+			continue
+		}
+		if err := c.Set(labelsKey(m.Creator, m.Labels), m.ID[:], nil); err != nil {
+			return err
+		}
+	}
 	for _, m := range sorted {
 		c.key = append(append(append(c.key[:0], prefixPolicyMetric), m.ArchivePolicy.Name...), 0)
 		if err := c.Set(append(c.key, m.ID[:]...), nil, nil); err != nil {
@@ -103,6 +111,11 @@ func (c *change) replaceMetric(was, is *model.Metric) error {
 	c.touched = append(c.touched, changed{id: is.ID})
 	if was.ResourceID != nil {
 		if err := c.Delete(namedMetricKey(*was.ResourceID, was.Name), nil); err != nil {
+			return err
+		}
+	}
+	if is.Deleted && was.Labels != "" {
+		if err := c.Delete(labelsKey(was.Creator, was.Labels), nil); err != nil {
 			return err
 		}
 	}

@@ -116,7 +116,7 @@ func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.R
 func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
 	created := make([]*model.Metric, 0, len(metrics))
 	policies := s.policiesAndTypes.Load().policies
-	named := map[string]bool{}    // named-metric keys in this change
+	named := map[string]bool{}    // keys of names and of labels in this change
 	known := map[uuid.UUID]bool{} // resources that exist
 	for _, given := range metrics {
 		if err := given.Validate(); err != nil {
@@ -139,6 +139,17 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 			return nil, model.Exists(model.NounMetric, m.ID.String())
 		}
 		c.takenMetrics[m.ID] = true
+		if m.Labels != "" {
+			key := labelsKey(m.Creator, m.Labels)
+			taken, err := s.has(key)
+			if err != nil {
+				return nil, err
+			}
+			if taken || named[string(key)] {
+				return nil, model.Exists(model.NounNamedMetric, m.Name)
+			}
+			named[string(key)] = true
+		}
 		switch {
 		case m.ResourceID == nil:
 		case resource != nil && *m.ResourceID == resource.ID:
@@ -185,21 +196,31 @@ func (c *change) markDeleted(m *model.Metric) error {
 	return c.replaceMetric(m, &marked)
 }
 
+// MetricOfLabels returns the metric of a creator that has these labels, or a model.ErrNotFound.
+func (s *Store) MetricOfLabels(creator string, labels model.Labels) (*model.Metric, error) {
+	return s.metricAt(labelsKey(creator, labels), func() string { return labels.Get(model.LabelName) })
+}
+
 // MetricOfResource returns the metric that a resource calls name, or a model.ErrNotFound.
 func (s *Store) MetricOfResource(resource uuid.UUID, name string) (*model.Metric, error) {
-	value, err := s.get(namedMetricKey(resource, name))
+	return s.metricAt(namedMetricKey(resource, name), func() string { return name })
+}
+
+// metricAt returns the metric whose ID is a key's value.
+func (s *Store) metricAt(key []byte, name func() string) (*model.Metric, error) {
+	value, err := s.get(key)
 	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
 	}
 	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, model.NotFound(model.NounMetric, name)
+		return nil, model.NotFound(model.NounMetric, name())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("index: read metric %q of resource %s: %w", name, resource, err)
+		return nil, fmt.Errorf("index: read metric %q by key %x: %w", name(), key, err)
 	}
 	id, err := uuid.FromBytes(value)
 	if err != nil {
-		return nil, fmt.Errorf("%w: metric %q of resource %s: %w", errCorrupt, name, resource, err)
+		return nil, fmt.Errorf("%w: metric %q by key %x: %w", errCorrupt, name(), key, err)
 	}
 	return s.Metric(id)
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"gnocco/internal/server"
 )
 
 // collectd has no output that speaks Gnocchi's API: Gnocchi's own way is a listener for AMQP, which is not here. What
@@ -17,7 +15,7 @@ func TestCollectdThroughPrometheus(t *testing.T) {
 	prometheus, collectd := installed(t, "prometheus"), installed(t, "collectd")
 	needsPlugin(t, "/usr/lib/collectd/write_prometheus.so")
 	t.Parallel()
-	s, _ := start(t, func(o *server.Options) { o.API.PrometheusLabels = true })
+	s, _ := start(t, nil)
 	address := freeAddress(t)
 	dir := t.TempDir()
 	launch(t, collectd, "-f", "-C", write(t, "collectd.conf", `Hostname "host1"

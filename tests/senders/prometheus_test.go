@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,7 +34,7 @@ const scrapeFor = 80 * time.Second
 func TestPrometheusWritesRemotely(t *testing.T) {
 	program := installed(t, "prometheus")
 	t.Parallel()
-	s, _ := start(t, func(o *server.Options) { o.API.PrometheusLabels = true })
+	s, _ := start(t, nil)
 	source := startPrometheus(t, program, s.URL(), map[string]string{"gnocco": s.URL()})
 	time.Sleep(scrapeFor)
 	if series := readsBack(t, source, `{__name__=~".+"}`, s); series < 100 {
@@ -54,11 +52,18 @@ func readsBack(t *testing.T, source, selector string, s *server.Server) int {
 	query := url.Values{"query": {fmt.Sprintf("%s[%ds]", selector, int(scrapeFor.Seconds())-20)}, "time": {fmt.Sprint(time.Now().Unix() - 5)}}
 	check(t, json.Unmarshal(get(t, source+"/api/v1/query?"+query.Encode()), &series))
 	measures := 0
+	var known map[string]string
 	for _, one := range series.Data.Result {
-		path := "/v1/resource/prometheus/" + url.PathEscape(resourceOf(one.Metric)) + "/metric/" + one.Metric["__name__"] +
-			"/measures?aggregation=last&refresh=true"
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-			missing := differs(one.Values, get(t, s.URL()+path))
+			id, ok := known[fmt.Sprint(one.Metric)]
+			if !ok {
+				known = metricsByLabels(t, s)
+				id, ok = known[fmt.Sprint(one.Metric)]
+			}
+			missing := "no metric has these labels"
+			if ok {
+				missing = differs(one.Values, get(t, s.URL()+"/v1/metric/"+id+"/measures?aggregation=last&refresh=true"))
+			}
 			if missing == "" {
 				break
 			}
@@ -82,7 +87,7 @@ remote_write:
 - {url: %q, basic_auth: {username: admin, password: unused}}
 scrape_configs:
 - {job_name: prometheus, static_configs: [{targets: [%q]}]}
-`, target+"/v1/prometheus/write", address)
+`, target+"/api/v1/write", address)
 	for name, job := range jobs {
 		fmt.Fprintf(&config, "- {job_name: %q, honor_labels: true, static_configs: [{targets: [%q]}]}\n", name, strings.TrimPrefix(job, "http://"))
 	}
@@ -91,16 +96,24 @@ scrape_configs:
 	return "http://" + address
 }
 
-// resourceOf returns the ID of the resource that a series' labels name.
-func resourceOf(labels map[string]string) string {
-	escape := strings.NewReplacer("%", "%25", "/", "%2F", ",", "%2C", "=", "%3D").Replace
-	id := escape(labels["job"]) + "@" + escape(labels["instance"])
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		if name != "__name__" && name != "job" && name != "instance" {
-			id += "," + name + "=" + escape(labels[name])
+// metricsByLabels returns the IDs of all metrics that were pushed with labels.
+func metricsByLabels(t *testing.T, s *server.Server) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for marker := ""; ; {
+		var page []struct {
+			ID     string
+			Labels map[string]string
+		}
+		check(t, json.Unmarshal(get(t, s.URL()+"/v1/metric?limit=1000"+marker), &page))
+		for _, m := range page {
+			all[fmt.Sprint(m.Labels)] = m.ID
+			marker = "&marker=" + m.ID
+		}
+		if len(page) == 0 {
+			return all
 		}
 	}
-	return id
 }
 
 // differs tells which of a series' values the measures in body lack; "" if none.

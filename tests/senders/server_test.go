@@ -28,8 +28,10 @@ func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.
 	t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
 	c, err := client.New(s.URL(), client.Options{User: "admin"})
 	check(t, err)
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy", map[string]any{"name": "second", "back_window": 3600,
-		"definition": []map[string]any{{"granularity": 1}}, "aggregation_methods": []string{"last", "sum", "count"}}, nil))
+	for _, name := range []string{"second", "prometheus"} { // the latter is that of series with labels
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy", map[string]any{"name": name, "back_window": 3600,
+			"definition": []map[string]any{{"granularity": 1}}, "aggregation_methods": []string{"last", "sum", "count"}}, nil))
+	}
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy_rule",
 		map[string]any{"name": "all", "metric_pattern": "*", "archive_policy_name": "second"}, nil))
 	return s, c

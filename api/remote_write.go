@@ -1,0 +1,202 @@
+package api
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"gnocco/api/auth"
+	"gnocco/api/prometheus"
+	"gnocco/carbonara"
+	"gnocco/ingest"
+	"gnocco/model"
+)
+
+// writeSeries answers a remote write that keeps all labels. Prometheus logs the first line of an error: there is one,
+// unless the client asks for JSON.
+func (a *api) writeSeries(w http.ResponseWriter, r *http.Request) {
+	err := a.withIdentity(a.postSeries)(w, r)
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if strings.Contains(r.Header.Get("Accept"), "application/json") {
+		a.fail(w, r, err)
+		return
+	}
+	answer := asError(err)
+	if r.Context().Err() == nil {
+		a.logFailure(r, answer, err)
+	}
+	if answer.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	http.Error(w, cmp.Or((&Error{Detail: bounded(answer.Detail)}).description(), http.StatusText(answer.Status)), answer.Status)
+}
+
+// postSeries accepts a remote write. What is wrong with one series does not keep the others from being stored: a sender
+// does not repeat what was answered with 400.
+func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	if err := requireRemoteWrite(r); err != nil {
+		return err
+	}
+	s := a.prometheus.get()
+	defer func() { a.prometheus.put(s, s.bytes()) }()
+	if err := a.readRemoteWrite(w, r, s); err != nil {
+		return err
+	}
+	var first error
+	dropped := 0
+	p := ingest.Protocol{Labels: true, Drop: func(_ int, err error) {
+		first = cmp.Or(first, err)
+		dropped++
+	}}
+	rows := labelledRows{&s.rows.request}
+	if err := a.ingester.AppendNamed(r.Context(), who.User, &seriesRights{a.rightsOf(who), who, a}, rows, &p, &s.batch); err != nil {
+		return err
+	}
+	a.sentMetadata.add(who, s.rows.request.Metadata)
+	switch {
+	case first != nil && asError(first).Status != http.StatusBadRequest:
+		return first
+	case first != nil:
+		return badRequest("%d of %d series were refused, the others stored: %s", dropped, rows.Len(), asError(first).description())
+	case s.rows.request.NativeHistogram != "":
+		return badRequest("native histograms are not supported, everything else was stored: %s", s.rows.request.NativeHistogram)
+	}
+	return nil
+}
+
+// labelledRows are a remote write's series, each set of labels being a metric.
+type labelledRows struct{ *prometheus.WriteRequest }
+
+// Len implements ingest.Rows, as all of these do.
+func (r labelledRows) Len() int { return len(r.Series) }
+
+// Columns is of ingest.Rows.
+func (r labelledRows) Columns() ([]carbonara.Timestamp, []float64) { return r.Timestamps, r.Values }
+
+// Span is of ingest.Rows.
+func (r labelledRows) Span(row int) (from, to int) { return r.Series[row].From, r.Series[row].To }
+
+// AppendKey is of ingest.Rows.
+func (r labelledRows) AppendKey(dst []byte, row int) []byte { return r.AppendLabels(dst, row) }
+
+// Name is of ingest.Rows.
+func (r labelledRows) Name(row int) (*ingest.Name, error) {
+	labels, err := r.Labels(row)
+	if err != nil {
+		return nil, prometheusFault(err)
+	}
+	return &ingest.Name{Metric: labels.Get(model.LabelName), Labels: labels}, nil
+}
+
+// seriesRights are those of a sender of series: of new ones, so many a minute.
+type seriesRights struct {
+	ingest.Rights
+	who *auth.Identity
+	api *api
+}
+
+// CreateSeries is of ingest.Rights.
+func (r *seriesRights) CreateSeries(metrics []*model.Metric) error {
+	if err := r.Rights.CreateSeries(metrics); err != nil || len(metrics) == 0 {
+		return err
+	}
+	most := r.api.limitsOf(r.who).NewSeries
+	if r.api.newSeries.take(projectOf(r.who), len(metrics), most, r.api.now()) {
+		return nil
+	}
+	return &Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
+		"a project may begin %d series in a minute: of these, label %s has the most values", most, widestLabel(metrics))}
+}
+
+// projectOf returns the project of a user, or the user in modes without projects.
+func projectOf(who *auth.Identity) string {
+	user, project, _ := strings.Cut(who.User, ":")
+	return cmp.Or(project, user)
+}
+
+// newSeries counts the series that projects begin in a minute. A label that is new in each measure would fill disk and
+// memory with series of one measure each.
+type newSeries struct {
+	mu       sync.Mutex
+	minute   int64
+	projects map[string]int
+}
+
+// take reports whether a project may begin n more series.
+func (s *newSeries) take(project string, n, most int, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if minute := now.Unix() / 60; minute != s.minute || s.projects == nil {
+		s.minute, s.projects = minute, map[string]int{}
+	}
+	if s.projects[project]+n > most {
+		return false
+	}
+	s.projects[project] += n
+	return true
+}
+
+// widestLabel returns the label that has the most values, and their number.
+func widestLabel(metrics []*model.Metric) string {
+	values := map[string]map[string]bool{}
+	widest := ""
+	for _, m := range metrics {
+		for name, value := range m.Labels.All() {
+			if values[name] == nil {
+				values[name] = map[string]bool{}
+			}
+			if values[name][value] = true; len(values[name]) > len(values[widest]) {
+				widest = name
+			}
+		}
+	}
+	return widest + " (" + strconv.Itoa(len(values[widest])) + ")"
+}
+
+// seriesMetadata is what senders said of their series, who say it every minute. It is kept in memory, by project and name.
+type seriesMetadata struct {
+	mu    sync.Mutex
+	known map[string]map[string]prometheus.Metadata
+	count int
+}
+
+// maxMetadata is the most names of which metadata is kept.
+const maxMetadata = 20_000
+
+func (s *seriesMetadata) add(who *auth.Identity, list []prometheus.Metadata) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[string]map[string]prometheus.Metadata{}
+	}
+	project := projectOf(who)
+	for _, m := range list {
+		names := s.known[project]
+		if names == nil {
+			names = map[string]prometheus.Metadata{}
+			s.known[project] = names
+		}
+		if _, ok := names[m.Name]; !ok {
+			if s.count >= maxMetadata {
+				return
+			}
+			s.count++
+		}
+		names[m.Name] = m
+	}
+}
+
+// of returns what senders of the user's project said.
+func (s *seriesMetadata) of(who *auth.Identity) map[string]prometheus.Metadata {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.known[projectOf(who)])
+}

@@ -1,0 +1,163 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/s2"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"gnocco/api"
+	"gnocco/api/auth"
+)
+
+// Each set of labels is a metric of its own, found by its labels and shown with them.
+func TestRemoteWriteKeepsLabels(t *testing.T) {
+	s := newServer(t, nil)
+	write := func(user string, status int, part string, series ...string) {
+		t.Helper()
+		s.want(t, "POST /api/v1/write", remoteWrite(series...), status, "~"+part, append([]string{"user", user}, asRemoteWrite...)...)
+	}
+	query := func(user, expr, want string) {
+		t.Helper()
+		s.want(t, "GET /api/v1/query?time=100&query="+expr, "", 200, "~"+want, "user", user)
+	}
+	write("jd", 204, "", "up 1 60000 job=j,instance=h:9,zone=a", "up 2 60000 job=j,instance=h:9,zone=b", "up 3 90000 job=j,zone=b,instance=h:9",
+		"a/b:c 7 60000", "odd 8 60000 unit=x,metric_id=y,resource_id=z,archive_policy=q,resource_type=r,original_resource_id=o")
+	var metrics []struct {
+		ID     string
+		Name   string
+		Labels map[string]string
+	}
+	w := s.want(t, "GET /v1/metric?sort=name", "", 200, `~"archive_policy": {"name": "prometheus"`, "user", "jd")
+	check(t, json.Unmarshal(w.Body.Bytes(), &metrics))
+	if len(metrics) != 4 {
+		t.Fatalf("%s", w.Body)
+	}
+	for _, m := range metrics {
+		s.want(t, "GET /v1/metric/"+m.ID+"/measures?refresh=true", "", 200, "~1970", "user", "jd")
+		if m.Labels["__name__"] != m.Name || m.Name == "up" && m.Labels["job"] != "j" {
+			t.Errorf("%+v", m)
+		}
+	}
+	s.want(t, "GET /v1/metric/"+metrics[3].ID, "", 200, `~"resource": null`, "user", "jd")
+	query("jd", `up{zone="a"}`, `"metric":{"__name__":"up","instance":"h:9","job":"j","zone":"a"},"value":[100,"1"]`)
+	query("jd", `up{zone="b"}`, `"value":[100,"3"]`)
+	query("jd", `sum(count_over_time(up[1m]))`, `[100,"3"]`)
+	query("jd", `{"a/b:c"}`, `"metric":{"__name__":"a/b:c"}`)
+	const odd = `"metric":{"__name__":"odd","archive_policy":"q","metric_id":"y","original_resource_id":"o","resource_id":"z","resource_type":"r","unit":"x"}`
+	for _, matcher := range []string{`unit="x"`, `metric_id="y"`, `metric_id=~"y|w"`, `resource_id="z"`, `archive_policy="q"`, `resource_type="r"`,
+		`original_resource_id="o"`, `unit!~"w",__name__=~".%2B"`, `__name__="odd"`} {
+		query("jd", "{"+strings.ReplaceAll(matcher, "|", "%7C")+`,__name__!~"up%7Ca.*"}`, odd)
+	}
+	query("jd", `up{archive_policy="prometheus",zone="a"}`, `"1"`)
+	query("jd", `up{metric_id="`+metrics[0].ID+`"}`, `"result":[]`)
+	s.want(t, "GET /api/v1/label/metric_id/values", "", 200, `~"y"`, "user", "jd")
+	s.want(t, "GET /api/v1/label/zone/values", "", 200, `{"status":"success","data":["a","b"]}`, "user", "jd")
+	s.want(t, "GET /api/v1/labels?match[]=up", "", 200, `{"status":"success","data":["__name__","instance","job","zone"]}`, "user", "jd")
+	s.want(t, "GET /api/v1/status/tsdb", "", 200, `~"seriesCountByLabelValuePair":[{"name":"instance=h:9","value":2}`, "user", "jd")
+
+	// The same labels of another user are another metric, and nobody sees both but by chance.
+	write("other", 204, "", "up 9 60000 job=j,instance=h:9,zone=a")
+	s.refreshAll(t, "other")
+	query("other", "up", `"result":[{"metric":{"__name__":"up","instance":"h:9","job":"j","zone":"a"},"value":[100,"9"]}]`)
+
+	// What was deleted is another metric when it comes again.
+	for _, m := range metrics {
+		if m.Labels["zone"] == "a" {
+			s.want(t, "DELETE /v1/metric/"+m.ID, "", 204, "", "user", "jd")
+		}
+	}
+	query("jd", `up{zone="a"}`, `"result":[]`)
+	write("jd", 204, "", "up 5 60000 job=j,instance=h:9,zone=a")
+	s.refreshAll(t, "jd")
+	query("jd", `up{zone="a"}`, `"value":[100,"5"]`)
+}
+
+// refreshAll waits until all measures of a user's metrics are processed.
+func (s *server) refreshAll(t *testing.T, user string) {
+	t.Helper()
+	var metrics []struct{ ID string }
+	w := s.want(t, "GET /v1/metric", "", 200, "~", "user", user)
+	check(t, json.Unmarshal(w.Body.Bytes(), &metrics))
+	for _, m := range metrics {
+		s.call(t, "GET /v1/metric/"+m.ID+"/measures?refresh=true", "", "user", user) // in open modes the list has others'
+	}
+}
+
+// What is wrong with one series keeps no other one from being stored.
+func TestRemoteWriteRefuses(t *testing.T) {
+	s := newServer(t, nil)
+	f := func(status int, want, body string, headers ...string) {
+		t.Helper()
+		s.want(t, "POST /api/v1/write", body, status, want, append(append([]string{"user", "jd"}, asRemoteWrite...), headers...)...)
+	}
+	up := remoteWrite("up 1 1000 job=j")
+	f(401, "~", up, "Authorization", "")
+	f(415, "~prometheus.WriteRequest", up, "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request")
+	f(400, "~snappy", "hello")
+	f(413, "~when uncompressed", string(s2.EncodeSnappy(nil, make([]byte, 32<<20+1))))
+	f(400, "~2 of 4 series were refused, the others stored: ", remoteWrite("- 1 1000 job=j", "up 1 1000 job=j", strings.Repeat("u", 256)+" 1 1000", "down 1 1000 job=j"))
+	f(400, "~labels must not be longer", remoteWrite("up 1 1000 job="+strings.Repeat("j", 17<<10)))
+	s.want(t, "GET /v1/metric?name=up", "", 200, "~up", "user", "jd")
+	s.want(t, "GET /v1/metric?name=down", "", 200, "~down", "user", "jd")
+
+	nested := func(number protowire.Number, content []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
+	}
+	native := nested(1, append(nested(1, append(nested(1, []byte("__name__")), nested(2, []byte("native"))...)), nested(4, nil)...))
+	plain, err := s2.Decode(nil, []byte(remoteWrite("beside 1 1000")))
+	check(t, err)
+	f(400, "native histograms are not supported, everything else was stored: native\n", string(s2.EncodeSnappy(nil, append(native, plain...))))
+	s.want(t, "GET /v1/metric?name=beside", "", 200, "~beside", "user", "jd")
+}
+
+// Each project may begin so many series a minute; those that it has go on.
+func TestRemoteWriteLimitsNewSeries(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Auth, o.Limits.NewSeries = auth.TrustedHeaders{}, 10 })
+	write := func(status int, want string, who []string, series ...string) {
+		t.Helper()
+		s.want(t, "POST /api/v1/write", remoteWrite(series...), status, "~"+want, append(who, asRemoteWrite...)...)
+	}
+	many := func(n int) []string {
+		all := []string{"old 1 1000"}
+		for i := range n {
+			all = append(all, fmt.Sprintf("new 1 1000 job=j,pod=p%d", i))
+		}
+		return all
+	}
+	web, shop := trusted("carla", "web", "member"), trusted("olga", "shop", "member")
+	write(204, "", web, "old 1 1000")
+	write(429, "a project may begin 10 series in a minute: of these, label pod (11) has the most values", web, many(11)...)
+	write(204, "", shop, "old 1 1000")
+	s.want(t, "GET /v1/metric?limit=9", "", 200, "~old", web...)
+}
+
+// Metadata is shown to the project that sent it.
+func TestRemoteWriteMetadata(t *testing.T) {
+	s := newServer(t, nil)
+	nested := func(number protowire.Number, content []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
+	}
+	one := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1)
+	one = append(append(append(one, nested(2, []byte("http_requests_total"))...), nested(4, []byte("Requests."))...), nested(5, []byte("1"))...)
+	s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, nested(3, one))), 204, "", append([]string{"user", "jd"}, asRemoteWrite...)...)
+	s.want(t, "GET /api/v1/metadata", "", 200, `{"status":"success","data":{"http_requests_total":[{"type":"counter","help":"Requests.","unit":"1"}]}}`, "user", "jd")
+	s.want(t, "GET /api/v1/metadata", "", 200, `{"status":"success","data":{}}`, "user", "other")
+}
+
+// Gnocchi's mapping says once that it loses labels.
+func TestCollisionIsLogged(t *testing.T) {
+	var log strings.Builder
+	s := newServer(t, func(o *api.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	s.rule(t)
+	for range 2 {
+		s.want(t, "POST /v1/prometheus/write", remoteWrite("up 1 1000 job=j,zone=a", "up 2 1000 job=j,zone=b"), 202, "~", append([]string{"user", "admin"}, asRemoteWrite...)...)
+	}
+	if n := strings.Count(log.String(), "/api/v1/write keeps them apart"); n != 1 {
+		t.Errorf("said %d times: %s", n, log.String())
+	}
+}

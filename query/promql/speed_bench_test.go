@@ -1,0 +1,115 @@
+package promql_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/query/postings"
+	"gnocco/storage/index"
+)
+
+// resources creates n resources of ten projects, each with one metric, and returns their metrics.
+func (s *store) resources(n int, policy, name string) []uuid.UUID {
+	s.t.Helper()
+	p, err := s.Index.ArchivePolicy(policy)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var all []index.NewResource
+	var ids []uuid.UUID
+	for i := range n {
+		project := fmt.Sprint("project ", i%10)
+		r := &model.Resource{ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, name, i)), OriginalID: fmt.Sprint(name, i), Type: "generic", Creator: "me", ProjectID: &project}
+		m := &model.Metric{ID: uuid.New(), Name: name, ArchivePolicy: p, Creator: "me", ResourceID: &r.ID}
+		all, ids = append(all, index.NewResource{Resource: r, Metrics: []*model.Metric{m}}), append(ids, m.ID)
+	}
+	for part := range slices.Chunk(all, 1000) {
+		if err := s.Index.CreateResources(context.Background(), part); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return ids
+}
+
+// regular sends each metric so many measures, a step apart.
+func (s *store) regular(ids []uuid.UUID, first time.Time, step time.Duration, n int) {
+	s.t.Helper()
+	for part := range slices.Chunk(ids, 1000) {
+		m := &model.Measures{Metrics: part, Offsets: []int{0}}
+		for i := range part {
+			for j := range n {
+				m.Timestamps = append(m.Timestamps, carbonara.FromTime(first.Add(time.Duration(j)*step)))
+				m.Values = append(m.Values, float64((i+j)*7919%1000)/8)
+			}
+			m.Offsets = append(m.Offsets, len(m.Values))
+		}
+		if err := s.Post(m); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := s.Metricd.Refresh(context.Background(), part); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkQuery takes queries of dashboards, as large as docs/benchmarks.md promises them.
+func BenchmarkQuery(b *testing.B) {
+	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
+	f := func(name, expr string, end time.Time, step time.Duration, series, points int, fill func(s *store)) {
+		b.Run("query="+name, func(b *testing.B) {
+			s := newStore(b, parser.Options{})
+			s.policy("p", []string{"mean", "count", "last"}, time.Minute, time.Hour)
+			fill(s)
+			s.now = end
+			b.ReportAllocs()
+			for b.Loop() {
+				r := s.over(expr, start.Add(step), end, step)
+				if r.Err != nil {
+					b.Fatal(r.Err)
+				}
+				if m := r.Value.(upstream.Matrix); len(m) != series || len(m[0].Floats) != points {
+					b.Fatalf("%d series of %d points", len(m), len(m[0].Floats))
+				}
+			}
+		})
+	}
+	f("month_of_100", "avg by (project_id) (avg_over_time(cpu[1h]))", start.Add(30*24*time.Hour), time.Hour, 10, 720,
+		func(s *store) {
+			s.regular(s.resources(100, "p", "cpu"), start.Add(time.Second), 10*time.Minute, 30*24*6)
+		})
+	f("day_of_1", "cpu", start.Add(24*time.Hour), time.Minute, 1, 1440,
+		func(s *store) { s.regular(s.resources(1, "p", "cpu"), start.Add(time.Second), time.Minute, 24*60) })
+	f("hour_of_10000", "sum by (project_id) (cpu)", start.Add(time.Hour), time.Minute, 10, 60,
+		func(s *store) { s.regular(s.resources(10_000, "p", "cpu"), start.Add(time.Second), time.Minute, 60) })
+}
+
+// BenchmarkLabelValues lists the values of a label that 100,000 resources have.
+func BenchmarkLabelValues(b *testing.B) {
+	s := newStore(b, parser.Options{})
+	s.policy("p", nil, time.Minute)
+	s.resources(100_000, "p", "cpu")
+	catalog := postings.New(s.Index, 1<<30)
+	for _, label := range []struct {
+		name string
+		n    int
+	}{{"resource_id", 100_000}, {"project_id", 10}, {"__name__", 1}} {
+		b.Run("label="+label.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				values, err := catalog.Values(context.Background(), nil, label.name)
+				if err != nil || len(values) != label.n {
+					b.Fatal(len(values), err)
+				}
+			}
+		})
+	}
+}
