@@ -140,7 +140,7 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 
 // parseQuery reads what both kinds of queries have.
 func (a promqlHandlers) parseQuery(r *promqlRequest) (q *evaluation.Query, limit int, err error) {
-	q = &evaluation.Query{Expr: r.Get("query"), Sees: r.sees, Staleness: stalenessOf(r.Context())}
+	q = &evaluation.Query{Expr: r.Get("query"), Sees: r.sees, Staleness: stalenessOf(r.Context()), Origins: true}
 	if q.Lookback, err = r.Duration("lookback_delta"); err != nil {
 		return nil, 0, err
 	}

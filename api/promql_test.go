@@ -58,15 +58,23 @@ func TestPromQL(t *testing.T) {
 	vector := func(result string) string {
 		return `{"status":"success","data":{"resultType":"vector","result":[` + result + `]}}`
 	}
+	noted := func(result, info string) string {
+		return "~" + strings.TrimSuffix(vector(result), "}") + `,"infos":["PromQL info: ` + info + `"]}`
+	}
 	at := "&time=2026-01-02T03:02:00Z"
 	f("GET /api/v1/query?query=1%2B1&time=4", `{"status":"success","data":{"resultType":"scalar","result":[4,"2"]}}`)
 	f(`GET /api/v1/query?query="a"&time=4.5`, `{"status":"success","data":{"resultType":"string","result":[4.500,"a"]}}`)
 	f("GET /api/v1/query?query=total"+at, vector(`{"metric":{"__name__":"total",`+labels+`},"value":[1767322920,"10"]}`))
 	f("GET /api/v1/query?query=used/total"+at, vector(`{"metric":{`+labels+`},"value":[1767322920,"0.8"]}`))
-	f("GET /gnocchi/api/v1/query?query=sum(avg_over_time(used[2m]))"+at, vector(`{"metric":{},"value":[1767322920,"12"]}`))
-	f(`GET /api/v1/query?query=count_over_time(total{unit="B",archive_policy="p"}[2m])`+at, vector(`{"metric":{`+labels+`},"value":[1767322920,"2"]}`))
+	f("GET /gnocchi/api/v1/query?query=sum(avg_over_time(used[2m]))"+at, noted(`{"metric":{},"value":[1767322920,"12"]}`, "used is answered from granularity 1m"))
+	f(`GET /api/v1/query?query=count_over_time(total{unit="B",archive_policy="p"}[2m])`+at, noted(`{"metric":{`+labels+`},"value":[1767322920,"2"]}`, `total{unit=\"B\",archive_policy=\"p\"} is answered from granularity 1m`))
 	f(`GET /api/v1/query?query=total{__aggregation__="max"}`+at, vector(`{"metric":{"__name__":"total",`+labels+`},"value":[1767322920,"10"]}`))
 	f(`GET /api/v1/query?query={U__rack="r1",__name__="total"}`+at, vector(`{"metric":{"__name__":"total",`+labels+`},"value":[1767322920,"10"]}`))
+	f(`GET /api/v1/query?query=total{__granularity__="60"}`+at, `~"infos":["PromQL info: total is answered from granularity 1m"]`)
+	f(`GET /api/v1/query?query=sum(total{rack=~"r.*",__granularity__="60"})%2Bused`+at, `~"infos":["PromQL info: total{rack=~\"r.*\"} is answered from granularity 1m"]`)
+	for _, name := range []string{"__aggregation__", "__granularity__"} {
+		s.want(t, "GET /api/v1/query?query=total{"+name+`=~"6.*"}`, "", http.StatusUnprocessableEntity, "~"+name+" says how to read series: it takes = only", admin...)
+	}
 	f("GET /api/v1/query_range?query=total&start=2026-01-02T03:00:30Z&end=2026-01-02T03:02:00Z&step=30s",
 		`{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"total",`+labels+`},"values":[[1767322830,"5"],[1767322860,"10"],[1767322890,"10"],[1767322920,"10"]]}]}}`)
 	f("GET /api/v1/query?query=used&limit=1"+at, `~"warnings":["results truncated due to limit"]`)

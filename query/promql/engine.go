@@ -92,6 +92,7 @@ type Query struct {
 	Staleness   *query.Staleness // how old the answer may be; nil: fresh
 	Granularity time.Duration    // the coarsest that serves selectors without __granularity__; 0: rule 3
 	Lookback    time.Duration    // after which series end; 0: rule 5
+	Origins     bool             // an info says which granularities answered each selector
 }
 
 // Instant prepares a query of one time. The caller closes it once its result is used.

@@ -7,6 +7,9 @@ import (
 	"github.com/prometheus/prometheus/storage"
 )
 
+// Series is what the engine gets of a selector.
+type Series = series
+
 // Upstream is the engine itself, as upstream's own tests want it.
 func (e *Engine) Upstream() *upstream.Engine {
 	options := e.options.engine()

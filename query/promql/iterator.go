@@ -13,7 +13,7 @@ import (
 type iterator struct {
 	times   []int64 // ms, ascending strictly
 	values  []float64
-	moments []moments // instead of values
+	moments []moments // instead of values: the value of a sample is its place here
 	lives   int64     // ms after which the series ends, after its last sample
 	ends    int64     // that of the samples that are added
 	at      int       // -1 before the first
@@ -25,23 +25,26 @@ func (it *iterator) reset() {
 }
 
 // add appends a sample. One at the same millisecond as the last replaces it.
-func (it *iterator) add(t int64, v float64) {
-	if n := len(it.times); n > 0 && it.times[n-1] >= t {
-		it.values[n-1] = v
-		return
-	}
-	it.times = append(it.times, t)
-	it.values = append(it.values, v)
-}
+func (it *iterator) add(t int64, v float64) { it.values = set(it.values, it.place(t), v) }
 
 // addMoments is add for moments.
-func (it *iterator) addMoments(t int64, m moments) {
-	if n := len(it.times); n > 0 && it.times[n-1] >= t {
-		it.moments[n-1] = m
-		return
+func (it *iterator) addMoments(t int64, m moments) { it.moments = set(it.moments, it.place(t), m) }
+
+// place returns where the sample of a time belongs.
+func (it *iterator) place(t int64) int {
+	if n := len(it.times); n == 0 || it.times[n-1] < t {
+		it.times = append(it.times, t)
 	}
-	it.times = append(it.times, t)
-	it.moments = append(it.moments, m)
+	return len(it.times) - 1
+}
+
+// set sets an item of a list, or the one after the last.
+func set[T any](list []T, at int, v T) []T {
+	if at == len(list) {
+		return append(list, v)
+	}
+	list[at] = v
+	return list
 }
 
 // endBefore marks where the series ends after its last sample, if that is before t.
@@ -60,11 +63,8 @@ func (it *iterator) Next() chunkenc.ValueType {
 }
 
 func (it *iterator) kind() chunkenc.ValueType {
-	switch {
-	case it.at < 0 || it.at >= len(it.times) || it.err != nil:
+	if it.at < 0 || it.at >= len(it.times) || it.err != nil {
 		return chunkenc.ValNone
-	case len(it.moments) > 0:
-		return chunkenc.ValFloatHistogram
 	}
 	return chunkenc.ValFloat
 }
@@ -84,7 +84,12 @@ func (it *iterator) Seek(t milli) chunkenc.ValueType {
 }
 
 // At is of chunkenc.Iterator.
-func (it *iterator) At() (int64, float64) { return it.times[it.at], it.values[it.at] }
+func (it *iterator) At() (int64, float64) {
+	if len(it.moments) > 0 {
+		return it.times[it.at], float64(it.at)
+	}
+	return it.times[it.at], it.values[it.at]
+}
 
 // AtT is of chunkenc.Iterator.
 func (it *iterator) AtT() int64 { return it.times[it.at] }
@@ -92,19 +97,14 @@ func (it *iterator) AtT() int64 { return it.times[it.at] }
 // AtST is of chunkenc.Iterator: nobody tells when counters started.
 func (it *iterator) AtST() int64 { return 0 }
 
-// AtHistogram is of chunkenc.Iterator; no sample is one of integers.
+// AtHistogram is of chunkenc.Iterator; no sample is a histogram.
 func (it *iterator) AtHistogram(*histogram.Histogram) (int64, *histogram.Histogram) {
 	return it.AtT(), nil
 }
 
 // AtFloatHistogram is of chunkenc.Iterator.
-func (it *iterator) AtFloatHistogram(h *histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
-	m := it.moments[it.at].histogramOf()
-	if h == nil {
-		return it.AtT(), m
-	}
-	m.CopyTo(h)
-	return it.AtT(), h
+func (it *iterator) AtFloatHistogram(*histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
+	return it.AtT(), nil
 }
 
 // Err is of chunkenc.Iterator.

@@ -3,31 +3,88 @@ package promql
 import (
 	"math"
 
-	"github.com/prometheus/prometheus/model/histogram"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/annotations"
+	"github.com/prometheus/prometheus/util/kahansum"
 )
 
-// moments are count, mean and second moment of measures.
-type moments struct{ count, mean, m2 float64 }
+// moments are count, sum and second moment of measures. Some readings leave the last out.
+type moments struct{ count, sum, m2 float64 }
 
-// add adds those of other measures, by Chan's formula: no difference of large sums of squares is taken.
-func (m *moments) add(other moments) {
-	if other.count == 0 {
-		return
-	}
-	count := m.count + other.count
-	delta := other.mean - m.mean
-	m.mean += delta * other.count / count
-	m.m2 += other.m2 + delta*delta*m.count*other.count/count
-	m.count = count
-	if math.IsNaN(m.mean) {
-		m.m2 = math.NaN()
+// overMoments returns a function of a range of groups whose moments are known. If each is one measure, and where a series
+// has plain values, the engine's own function answers.
+func overMoments(name string, of func([]moments) float64) upstream.FunctionCall {
+	plain := upstream.FunctionCalls[name]
+	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions, enh *upstream.EvalNodeHelper) (
+		upstream.Vector, annotations.Annotations) {
+		it := iteratorOf(args)
+		if it == nil || len(it.moments) == 0 || len(matrix) == 0 || len(matrix[0].Floats) == 0 {
+			return plain(vectors, matrix, args, enh)
+		}
+		// The engine asks for a range of samples, whose values are their places.
+		from := int(matrix[0].Floats[0].F)
+		groups := it.moments[from : from+len(matrix[0].Floats)]
+		for _, m := range groups {
+			if m.count != 1 {
+				return append(enh.Out, upstream.Sample{F: of(groups)}), nil
+			}
+		}
+		raw := upstream.Series{Metric: matrix[0].Metric, Floats: make([]upstream.FPoint, len(groups))}
+		for i, m := range groups {
+			raw.Floats[i] = upstream.FPoint{T: matrix[0].Floats[i].T, F: m.sum}
+		}
+		return plain(vectors, upstream.Matrix{raw}, args, enh)
 	}
 }
 
-// histogramOf puts moments into the one kind of sample of the engine that holds several numbers.
-func (m moments) histogramOf() *histogram.FloatHistogram {
-	return &histogram.FloatHistogram{Count: m.count, Sum: m.mean, ZeroCount: m.m2}
+// iteratorOf returns the samples that the engine goes through for a call of a function, nil if they are not ours.
+func iteratorOf(args parser.Expressions) *iterator {
+	matrix, ok := args[len(args)-1].(*parser.MatrixSelector)
+	if !ok {
+		return nil
+	}
+	selector, ok := matrix.VectorSelector.(*parser.VectorSelector)
+	if !ok || len(selector.Series) == 0 {
+		return nil
+	}
+	s, ok := selector.Series[0].(interface{ current() *iterator })
+	if !ok { // of a subquery
+		return nil
+	}
+	return s.current()
 }
 
-// momentsOf is the inverse of histogramOf.
-func momentsOf(h *histogram.FloatHistogram) moments { return moments{h.Count, h.Sum, h.ZeroCount} }
+func (s *series) current() *iterator { return s.selection.current }
+
+// average is the sum of all measures over their number.
+func average(groups []moments) float64 {
+	var sum, lost, count float64
+	for _, m := range groups {
+		sum, lost = kahansum.Inc(m.sum, sum, lost)
+		count += m.count
+	}
+	if !math.IsInf(sum, 0) {
+		sum += lost
+	}
+	return sum / count
+}
+
+// variance combines by Chan's formula: no difference of large sums of squares is taken.
+func variance(groups []moments) float64 {
+	var count, mean, m2 float64
+	for _, m := range groups {
+		if m.count == 0 {
+			continue
+		}
+		all := count + m.count
+		delta := m.sum/m.count - mean
+		mean += delta * m.count / all
+		m2 += m.m2 + delta*delta*count*m.count/all
+		count = all
+		if math.IsNaN(mean) {
+			m2 = math.NaN()
+		}
+	}
+	return m2 / count
+}

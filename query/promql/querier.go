@@ -54,6 +54,7 @@ type selection struct {
 	first, step int64 // ms: the first time of an evaluation, and how far apart they are; 0: one time
 	length      int64 // ms, of a range; 0: a selector of instants
 	function    string
+	selector    string              // as the client wrote it, about
 	offset      *int64              // of a selector in a subquery, whose times are multiples of step, before the offset
 	method      carbonara.Method    // chosen by __aggregation__; 0: rule 6
 	percentile  carbonara.Method    // of quantile_over_time; 0: none
@@ -62,8 +63,9 @@ type selection struct {
 	now         carbonara.Timestamp // no group ends later
 	lookback    int64               // ms; 0: rule 5
 
-	notes annotations.Annotations
-	known map[*model.ArchivePolicy]*reading
+	current *iterator // the series through which the engine goes: it takes one after the other
+	notes   annotations.Annotations
+	known   map[*model.ArchivePolicy]*reading
 }
 
 // Select implements storage.Querier.
@@ -88,6 +90,7 @@ func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.S
 	if err != nil {
 		return nil, err
 	}
+	sel.selector = selectorText(matchers)
 	found, err := s.engine.options.Series.Select(ctx, s.query.Sees, matchers...)
 	if err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func (sel *selection) takePseudo(matchers []*labels.Matcher) ([]*labels.Matcher,
 	var real []*labels.Matcher
 	for _, m := range matchers {
 		var err error
-		if strings.HasPrefix(m.Name, "__") && m.Name != common.MetricNameLabel && m.Type != labels.MatchEqual {
+		if (m.Name == aggregationMatcher || m.Name == granularityMatcher) && m.Type != labels.MatchEqual {
 			return nil, fmt.Errorf("%s says how to read series: it takes = only", m.Name)
 		}
 		switch m.Name {
@@ -154,6 +157,23 @@ func (sel *selection) takePseudo(matchers []*labels.Matcher) ([]*labels.Matcher,
 		}
 	}
 	return real, nil
+}
+
+// selectorText shows matchers.
+func selectorText(matchers []*labels.Matcher) string {
+	name := ""
+	var rest []string
+	for _, m := range matchers {
+		if m.Name == common.MetricNameLabel && m.Type == labels.MatchEqual && common.LegacyValidation.IsValidMetricName(m.Value) {
+			name = m.Value
+		} else {
+			rest = append(rest, m.String())
+		}
+	}
+	if len(rest) == 0 {
+		return name
+	}
+	return name + "{" + strings.Join(rest, ",") + "}"
 }
 
 // seriesSet is the series of a selector.
@@ -200,6 +220,7 @@ func (s *series) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 		it = new(iterator)
 	}
 	it.reset()
+	s.selection.current = it
 	it.err = s.load(it)
 	return it
 }
@@ -220,7 +241,7 @@ type readingKind uint8
 const (
 	readMethod  readingKind = iota // the method's aggregates
 	readOne                        // 1 for each aggregate of the method
-	readMoments                    // count, mean and second moment
+	readMoments                    // count, sum and perhaps second moment
 )
 
 func readingOfMethod(m carbonara.Method) *reading {
@@ -282,16 +303,11 @@ func (sel *selection) chooseReading(policy *model.ArchivePolicy) (*reading, erro
 			r.exact = true
 			return r, nil
 		}
-		base, err := sel.baseMethod(policy)
-		if err != nil {
-			return nil, err
-		}
-		r := readingOfMethod(base)
-		r.note = info("archive policy %q has no %s: %s is that of its %s", policy.Name, m, sel.shownFunction(), base)
-		if m == carbonara.Count {
+		r, err := sel.baseReading(policy, m.String())
+		if err == nil && m == carbonara.Count {
 			r.kind = readOne
 		}
-		return r, nil
+		return r, err
 	}
 	if instead, ok := rateFunctions[sel.function]; ok {
 		switch {
@@ -306,25 +322,36 @@ func (sel *selection) chooseReading(policy *model.ArchivePolicy) (*reading, erro
 		return nil, fmt.Errorf("archive policy %q has neither last nor %s, from which %s could be answered", policy.Name, instead, sel.function)
 	}
 	switch sel.function {
+	case avgFunction:
+		if stores(policy, carbonara.Mean) {
+			return &reading{kind: readMoments, exact: true, raw: true, columns: []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}}, nil
+		}
+		return sel.baseReading(policy, "mean")
 	case stddevFunction, stdvarFunction:
 		if stores(policy, carbonara.Mean) && stores(policy, carbonara.Std) {
 			return &reading{kind: readMoments, exact: true, raw: true, columns: []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnM2}}, nil
 		}
-		base, err := sel.baseMethod(policy)
-		if err != nil {
-			return nil, err
-		}
-		r := readingOfMethod(base)
-		r.note = info("archive policy %q has no std and mean: %s is that of its %s", policy.Name, sel.shownFunction(), base)
-		return r, nil
+		return sel.baseReading(policy, "std and mean")
 	case "quantile_over_time":
 		return sel.quantileReading(policy)
 	}
-	base, err := sel.baseMethod(policy)
-	if err != nil {
-		return nil, err
+	return sel.baseReading(policy, "")
+}
+
+// baseReading reads what selectors read: last or mean. An info says which, if something is
+// missing that would have answered.
+func (sel *selection) baseReading(policy *model.ArchivePolicy, missing string) (*reading, error) {
+	for _, m := range []carbonara.Method{carbonara.Last, carbonara.Mean} {
+		if !policy.HasMethod(m) {
+			continue
+		}
+		r := readingOfMethod(m)
+		if missing != "" {
+			r.note = info("archive policy %q has no %s: %s is that of its %s", policy.Name, missing, sel.shownFunction(), m)
+		}
+		return r, nil
 	}
-	return readingOfMethod(base), nil
+	return nil, fmt.Errorf("archive policy %q has neither last nor mean: choose one of its methods by %s", policy.Name, aggregationMatcher)
 }
 
 // shownFunction is the function as the client wrote it.
@@ -342,24 +369,13 @@ func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, er
 		r.granularity = granularity
 		return r, nil
 	}
-	base, err := sel.baseMethod(policy)
+	r, err := sel.baseReading(policy, "")
 	if err != nil {
 		return nil, err
 	}
-	r := readingOfMethod(base)
 	r.note = fmt.Errorf("%w: archive policy %q has no such percentile of this range: quantile_over_time is that of its %s",
-		annotations.PromQLWarning, policy.Name, base)
+		annotations.PromQLWarning, policy.Name, r.method)
 	return r, nil
-}
-
-// baseMethod returns what selectors read: last, mean, or else the policy's first method.
-func (sel *selection) baseMethod(policy *model.ArchivePolicy) (carbonara.Method, error) {
-	for _, m := range []carbonara.Method{carbonara.Last, carbonara.Mean} {
-		if policy.HasMethod(m) {
-			return m, nil
-		}
-	}
-	return 0, fmt.Errorf("archive policy %q has neither last nor mean: choose one of its methods by %s", policy.Name, aggregationMatcher)
 }
 
 func info(format string, args ...any) error {

@@ -1,14 +1,12 @@
 package promql
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/util/annotations"
 
 	"gnocco/carbonara"
 )
@@ -17,6 +15,7 @@ import (
 // around a selector, which says what to read.
 const (
 	countFunction  = "count_over_time of groups"
+	avgFunction    = "avg_over_time of groups"
 	stddevFunction = "stddev_over_time of groups"
 	stdvarFunction = "stdvar_over_time of groups"
 )
@@ -31,32 +30,9 @@ const (
 
 func init() {
 	upstream.FunctionCalls[countFunction] = upstream.FunctionCalls["sum_over_time"]
-	upstream.FunctionCalls[stddevFunction] = overMoments("stddev_over_time", math.Sqrt)
-	upstream.FunctionCalls[stdvarFunction] = overMoments("stdvar_over_time", func(v float64) float64 { return v })
-}
-
-// overMoments returns a function of a range of raw measures, which the engine's own function answers, or of groups.
-func overMoments(name string, of func(variance float64) float64) upstream.FunctionCall {
-	plain := upstream.FunctionCalls[name]
-	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions, enh *upstream.EvalNodeHelper) (
-		upstream.Vector, annotations.Annotations) {
-		if len(matrix) == 0 || len(matrix[0].Histograms) == 0 {
-			return plain(vectors, matrix, args, enh)
-		}
-		var all moments
-		raw := upstream.Series{Metric: matrix[0].Metric}
-		for _, p := range matrix[0].Histograms {
-			one := momentsOf(p.H)
-			all.add(one)
-			if one.count == 1 {
-				raw.Floats = append(raw.Floats, upstream.FPoint{T: p.T, F: one.mean})
-			}
-		}
-		if len(raw.Floats) == len(matrix[0].Histograms) {
-			return plain(vectors, upstream.Matrix{raw}, args, enh)
-		}
-		return append(enh.Out, upstream.Sample{F: of(all.m2 / all.count)}), nil
-	}
+	upstream.FunctionCalls[avgFunction] = overMoments("avg_over_time", average)
+	upstream.FunctionCalls[stddevFunction] = overMoments("stddev_over_time", func(groups []moments) float64 { return math.Sqrt(variance(groups)) })
+	upstream.FunctionCalls[stdvarFunction] = overMoments("stdvar_over_time", variance)
 }
 
 // A rewriter parses expressions and makes of them what archives answer exactly. It is the engine's parser.
@@ -145,10 +121,7 @@ func rewriteCall(call *parser.Call) parser.Expr {
 	case "stdvar_over_time":
 		return renamed(stdvarFunction)
 	case "avg_over_time":
-		sum, count := renamed("sum_over_time"), renamed(countFunction)
-		count.Args = parser.Expressions{cloneMatrix(matrix)}
-		return &parser.ParenExpr{PosRange: call.PosRange, Expr: &parser.BinaryExpr{Op: parser.DIV, LHS: sum, RHS: count,
-			VectorMatching: &parser.VectorMatching{Card: parser.CardOneToOne}}}
+		return renamed(avgFunction)
 	case "quantile_over_time":
 		if n, ok := unwrap(call.Args[0]).(*parser.NumberLiteral); ok {
 			if percent := math.Round(n.Val * 100); percent >= 1 && percent <= 99 && percent/100 == n.Val {
@@ -173,16 +146,4 @@ func unwrap(expr parser.Expr) parser.Expr {
 			return expr
 		}
 	}
-}
-
-// cloneMatrix returns a copy that the engine can prepare by itself.
-func cloneMatrix(m *parser.MatrixSelector) *parser.MatrixSelector {
-	made := *m
-	vector, ok := m.VectorSelector.(*parser.VectorSelector)
-	if !ok {
-		panic(fmt.Sprintf("promql: a range of %T", m.VectorSelector))
-	}
-	cloned := *vector
-	made.VectorSelector = &cloned
-	return &made
 }

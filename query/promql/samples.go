@@ -4,9 +4,11 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/value"
 	upstream "github.com/prometheus/prometheus/promql"
 
@@ -57,20 +59,15 @@ func preferring(all []time.Duration, i int) []time.Duration {
 	return append([]time.Duration{all[i]}, slices.Delete(slices.Clone(all), i, i+1)...)
 }
 
-// plan says where the samples come from, oldest first.
-func (s *series) plan(ctx context.Context, archives query.GroupReader) error {
-	var end carbonara.Groups
-	if err := archives.Groups(ctx, s.rawEnd(), s.staleness(), &end); err != nil {
-		return err
-	}
-	defer budget.Of(ctx).Give(budget.Answers, int64(end.Bytes()))
+// plan says where the samples come from, oldest first. end are raw measures: since when they are kept, and the newest.
+func (s *series) plan(end *carbonara.Groups) {
 	granularities := s.preference()
 	s.parts = s.parts[:0]
 	before := carbonara.MaxTimestamp // groups end then or earlier
 	for i := 0; i < len(granularities); {
-		oldest := s.oldest(granularities[i], &end)
+		oldest := s.oldest(granularities[i], end)
 		next := i + 1 // that serves what is older
-		for next < len(granularities) && s.oldest(granularities[next], &end) >= oldest {
+		for next < len(granularities) && s.oldest(granularities[next], end) >= oldest {
 			next++
 		}
 		p := part{granularity: granularities[i], to: before}
@@ -91,7 +88,6 @@ func (s *series) plan(ctx context.Context, archives query.GroupReader) error {
 		}
 		s.parts[i], older = p, older || p.from < p.to
 	}
-	return nil
 }
 
 // oldest returns from where on groups of a granularity are kept, or raw measures are complete.
@@ -180,24 +176,55 @@ func (sel *selection) prefetch(ctx context.Context, all []*series) error {
 		return err
 	}
 	reads = reads[:0]
+	memory := scratches.Get().(*scratch)
+	defer scratches.Put(memory)
+	var origins []time.Duration
+	served := timestampOf(sel.first) // what is older is only looked back at
+	if sel.length > 0 {
+		served = timestampOf(sel.start)
+	}
 	for _, s := range all {
-		if err := s.plan(ctx, ends); err != nil {
+		if err := ends.Groups(ctx, s.rawEnd(), staleness, &memory.groups); err != nil {
 			return err
 		}
+		s.plan(&memory.groups)
+		budget.Of(ctx).Give(budget.Answers, int64(memory.groups.Bytes()))
 		for _, p := range s.parts {
-			if p.from < p.to {
-				if s.reading.note != nil && p.granularity > 0 {
-					sel.notes.Add(s.reading.note)
-				}
-				reads = append(reads, s.readOf(p))
+			if p.from >= p.to {
+				continue
 			}
+			if s.reading.note != nil && p.granularity > 0 {
+				sel.notes.Add(s.reading.note)
+			}
+			if p.to.Add(p.granularity) > served && !slices.Contains(origins, p.granularity) {
+				origins = append(origins, p.granularity)
+			}
+			reads = append(reads, s.readOf(p))
 		}
 	}
+	sel.noteOrigins(origins)
 	found, err := archives.Prefetch(ctx, reads, staleness)
 	for _, s := range all {
 		s.archives = found
 	}
 	return err
+}
+
+// noteOrigins says which granularities a selector was answered from, unless it was measures themselves.
+func (sel *selection) noteOrigins(origins []time.Duration) {
+	slices.Sort(origins)
+	if !sel.source.query.Origins || len(origins) == 0 || origins[len(origins)-1] == 0 {
+		return
+	}
+	var list []string
+	for _, g := range origins {
+		if g == 0 {
+			list = append(list, "raw measures")
+		} else {
+			list = append(list, "granularity "+common.Duration(g).String())
+		}
+	}
+	sel.notes.Add(info("%s is answered from %s", sel.selector, strings.Join(list, ", ")))
 }
 
 // scratch is the memory of reading one series.
@@ -245,10 +272,12 @@ func (s *series) append(it *iterator, memory *scratch, p part) {
 	case s.reading.kind == readMoments:
 		count, sum, m2 := groups.Column(carbonara.ColumnCount), groups.Column(carbonara.ColumnSum), groups.Column(carbonara.ColumnM2)
 		for i, start := range groups.Starts {
-			if n := count[i]; n > 0 && !carbonara.IsAbsent(sum[i]) && !carbonara.IsAbsent(m2[i]) {
-				if t := milliseconds(start.Add(p.granularity)); inside(t) {
-					it.addMoments(t, moments{n, sum[i] / n, m2[i]})
-				}
+			m := moments{count: count[i], sum: sum[i]}
+			if m2 != nil {
+				m.m2 = m2[i]
+			}
+			if t := milliseconds(start.Add(p.granularity)); m.count > 0 && !carbonara.IsAbsent(m.sum) && !carbonara.IsAbsent(m.m2) && inside(t) {
+				it.addMoments(t, m)
 			}
 		}
 		return

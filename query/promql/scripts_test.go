@@ -24,6 +24,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/model"
+	"gnocco/query/promql"
 )
 
 // scriptStorage is a store to upstream's scripts. A label set is a resource, whose attributes are the labels, with a
@@ -213,11 +214,11 @@ func (s *scriptSet) At() storage.Series {
 		}
 	})
 	plain.Sort()
-	return &scriptSeries{found, plain.Labels(), s.shift}
+	return &scriptSeries{found.(*promql.Series), plain.Labels(), s.shift}
 }
 
 type scriptSeries struct {
-	storage.Series
+	*promql.Series
 	plain labels.Labels
 	shift int64
 }
@@ -240,10 +241,6 @@ func (i *scriptIterator) AtT() int64                         { return i.Iterator
 func (i *scriptIterator) At() (int64, float64) {
 	t, v := i.Iterator.At()
 	return t - i.shift, v
-}
-func (i *scriptIterator) AtFloatHistogram(h *histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
-	t, h := i.Iterator.AtFloatHistogram(h)
-	return t - i.shift, h
 }
 
 // script is a piece of one of upstream's files: what is loaded, and what is evaluated then.

@@ -98,6 +98,9 @@ func BenchmarkLabelValues(b *testing.B) {
 	s.policy("p", nil, time.Minute)
 	s.resources(100_000, "p", "cpu")
 	catalog := postings.New(s.Index, 1<<30)
+	if _, err := catalog.Values(context.Background(), nil, "__name__"); err != nil { // reads the index
+		b.Fatal(err)
+	}
 	for _, label := range []struct {
 		name string
 		n    int
