@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -10,14 +11,17 @@ import (
 
 // All that serve end in order, with status 0, by Ctrl-C, by their supervisor, and when their terminal closes.
 func TestSignalsEndInOrder(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			continue // as under nohup, which these tests' processes would inherit
+		}
 		for _, command := range []string{"serve", "api", "metricd", "demo"} {
 			s := serveAs(t, command, "--data", filepath.Join(t.TempDir(), "data"))
 			if command == "demo" && !testing.Short() {
 				time.Sleep(1500 * time.Millisecond) // it sends by then
 			}
-			if status := s.end(signal); status != 0 {
-				t.Errorf("%s after %s: status %d, log:\n%s", command, signal, status, s.logged())
+			if status := s.end(sig); status != 0 {
+				t.Errorf("%s after %s: status %d, log:\n%s", command, sig, status, s.logged())
 			}
 		}
 	}
@@ -25,6 +29,9 @@ func TestSignalsEndInOrder(t *testing.T) {
 
 // A terminal that closes may say so twice. Under nohup it says so to nobody.
 func TestHangups(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("these tests run under nohup")
+	}
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
 	for range 3 {
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
