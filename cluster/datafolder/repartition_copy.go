@@ -151,9 +151,9 @@ func (f *Folder) incomingMarks(sacks int) (map[string]uint64, error) {
 		}
 		var records []last // the last of each sack
 		_, err = engine.Walk(db, nil, func(key, value []byte) error {
-			e, err := incoming.VerifyEntry(key, value)
+			e, err := incoming.VerifyEntry(db, key, value)
 			switch {
-			case e.ClockOf != 0:
+			case e.ClockOf != 0, e.List != 0:
 				return err
 			case e.Store != "":
 				identity, marks[e.Store] = e.Store, e.Above-1

@@ -13,7 +13,7 @@ var layers = table(
 	".:",
 	"carbonara: internal/simd internal/decimal",
 	"model: carbonara internal/decimal",
-	"storage: model carbonara internal/budget",
+	"storage: model carbonara internal/budget internal/decimal",
 	"metricd: storage model carbonara internal/budget",
 	"ingest: internal/budget storage/incoming storage/index model carbonara",
 	"statsd: ingest storage/incoming storage/index model carbonara",

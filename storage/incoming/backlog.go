@@ -61,10 +61,11 @@ func (s *Store) PendingByMetric() (map[uuid.UUID]int, error) {
 				continue
 			}
 			err := s.scan(i, processed, last, func(_ uint64, value []byte) (more bool) {
-				_, _, block, err := decodeRecord(value)
+				r, err := decodeRecord(value)
 				if err != nil {
 					return true
 				}
+				block, _ := r.whole(s.db, i) // its list goes when it was processed meanwhile
 				ids, _ := blockMetrics(block)
 				for ; len(ids) > 0; ids = ids[16:] {
 					pending[uuid.UUID(ids[:16])]++

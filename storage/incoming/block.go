@@ -16,37 +16,41 @@ import (
 
 // A block is the measures of some metrics of one request, column by column:
 //
-//	version 1 | checksum (4) | accepted (8) | metrics, measures (uvarints) | counts (1)
+//	version 2 | checksum (4) | accepted (8) | metrics, measures (uvarints) | flags (1)
 //	metric ids, 16 bytes each
-//	values, 8 bytes each
-//	counts = 1: the measures of each metric (uvarints); counts = 0: all have the same number, measures / metrics
+//	counts, if listed: the measures of each metric (uvarints); else all have the same number, measures / metrics
+//	values, see block_values.go
 //	timestamps: zigzag varints; the first of a metric less the first of the metric before it (less accepted, for the
-//	  first metric), the second less the first, from then on the difference of differences
+//	  first metric), the second less the first, from then on the difference of differences. If regular, these are all 0, and
+//	  left out; if together, the timestamps of all metrics are the first one's
 //
 // Little-endian; accepted is nanoseconds since 1970. The checksum is the low half of the xxHash64 of what follows it.
+// Earlier releases wrote version 1: values of 8 bytes each, before the counts, and all timestamps.
 const (
-	blockVersion    = 1
-	checksumFrom    = 1
-	checkedFrom     = checksumFrom + 4
-	acceptedFrom    = checkedFrom
-	countsFrom      = acceptedFrom + 8
-	maxBlockHeader  = countsFrom + 2*binary.MaxVarintLen64 + 1
-	countsEqual     = 0
-	countsListed    = 1
-	minMeasureBytes = 8 + 1 // a value, and a timestamp of one byte
+	blockVersion   = 2
+	blockVersion1  = 1
+	checksumFrom   = 1
+	checkedFrom    = checksumFrom + 4
+	acceptedFrom   = checkedFrom
+	countsFrom     = acceptedFrom + 8
+	maxBlockHeader = countsFrom + 2*binary.MaxVarintLen64 + 1
+
+	countsListed  = 1
+	timesRegular  = 2
+	timesTogether = 4
+	knownFlags    = 7
 )
 
 // AppendBlock appends the block of the metrics m.Metrics[pick[0]], m.Metrics[pick[1]], …. Timestamps must be valid.
 func AppendBlock(dst []byte, m *model.Measures, pick []int, accepted time.Time) []byte {
-	measures, equal := 0, true
+	measures := 0
 	for _, i := range pick {
-		n := m.Offsets[i+1] - m.Offsets[i]
-		measures += n
-		equal = equal && n == m.Offsets[pick[0]+1]-m.Offsets[pick[0]]
+		measures += m.Offsets[i+1] - m.Offsets[i]
 	}
+	flags := blockFlags(m, pick)
 	start := len(dst)
 	// Room for the longest encoding, so that the loops below write without asking.
-	dst = slices.Grow(dst, maxBlockHeader+len(pick)*(16+binary.MaxVarintLen64)+measures*(8+binary.MaxVarintLen64))
+	dst = slices.Grow(dst, maxBlockHeader+len(pick)*(16+binary.MaxVarintLen64+1)+measures*(8+binary.MaxVarintLen64))
 	buf := dst[start:cap(dst)]
 
 	buf[0] = blockVersion
@@ -54,25 +58,19 @@ func AppendBlock(dst []byte, m *model.Measures, pick []int, accepted time.Time) 
 	at := countsFrom
 	at += binary.PutUvarint(buf[at:], uint64(len(pick)))
 	at += binary.PutUvarint(buf[at:], uint64(measures))
-	buf[at] = countsListed
-	if equal {
-		buf[at] = countsEqual
-	}
+	buf[at] = flags
 	at++
 	for _, i := range pick {
 		*(*[16]byte)(buf[at:]) = m.Metrics[i]
 		at += 16
 	}
-	for _, i := range pick {
-		for _, v := range m.Values[m.Offsets[i]:m.Offsets[i+1]] {
-			binary.LittleEndian.PutUint64(buf[at:], math.Float64bits(v))
-			at += 8
-		}
-	}
-	if !equal {
+	if flags&countsListed != 0 {
 		for _, i := range pick {
 			at += binary.PutUvarint(buf[at:], uint64(m.Offsets[i+1]-m.Offsets[i]))
 		}
+	}
+	for _, i := range pick {
+		at = putValues(buf, at, m.Values[m.Offsets[i]:m.Offsets[i+1]])
 	}
 	before := accepted.UnixNano()
 	for _, i := range pick {
@@ -84,15 +82,49 @@ func AppendBlock(dst []byte, m *model.Measures, pick []int, accepted time.Time) 
 		at = putZigzag(buf, at, first-before)
 		before = first
 		previous, delta := first, int64(0)
+		if flags&timesRegular != 0 {
+			t = t[:min(2, len(t))]
+		}
 		for _, t := range t[1:] {
 			// May wrap around, and back in the decoder.
 			d := int64(t) - previous
 			at = putZigzag(buf, at, d-delta)
 			previous, delta = int64(t), d
 		}
+		if flags&timesTogether != 0 {
+			break
+		}
 	}
 	binary.LittleEndian.PutUint32(buf[checksumFrom:], uint32(xxhash.Sum64(buf[checkedFrom:at])))
 	return dst[:start+at]
+}
+
+// blockFlags returns what the counts and timestamps of a block have in common.
+func blockFlags(m *model.Measures, pick []int) byte {
+	flags := byte(timesRegular | timesTogether)
+	if len(pick) == 0 {
+		return 0
+	}
+	first, _ := m.Of(pick[0])
+	for _, i := range pick {
+		t, _ := m.Of(i)
+		if len(t) != len(first) {
+			flags = flags&^timesTogether | countsListed
+		}
+		if flags&timesTogether != 0 {
+			if !slices.Equal(t, first) {
+				flags &^= timesTogether
+			} else if i != pick[0] {
+				continue // regular if the first one is
+			}
+		}
+		for j := 2; j < len(t) && flags&timesRegular != 0; j++ {
+			if t[j]-t[j-1] != t[1]-t[0] {
+				flags &^= timesRegular
+			}
+		}
+	}
+	return flags
 }
 
 // putZigzag writes d at buf[at:] and returns where it ends. Most are below 64 and take one byte.
@@ -107,16 +139,22 @@ func putZigzag(buf []byte, at int, d int64) int {
 
 // blockHeader is what stands before a block's columns.
 type blockHeader struct {
+	version           byte
 	accepted          time.Time
 	metrics, measures int
-	listed            bool // counts are listed
+	flags             byte
 }
 
-// decodeHeader returns the header and the columns after it, which are long enough for the ids and values, and for a
-// byte of each timestamp. It does not look at the checksum.
+// decodeHeader returns the header and the columns after it, which are long enough for the ids, and for the shortest
+// values and timestamps. It does not look at the checksum.
 func decodeHeader(src []byte) (h blockHeader, columns []byte, err error) {
-	if len(src) < countsFrom || src[0] != blockVersion {
+	if len(src) < countsFrom || src[0] != blockVersion && src[0] != blockVersion1 {
 		return h, nil, fmt.Errorf("%w: block header", errCorrupt)
+	}
+	h.version = src[0]
+	least, known := 1, byte(knownFlags) // bytes of a measure
+	if h.version == blockVersion1 {
+		least, known = 8+1, countsListed
 	}
 	h.accepted = time.Unix(0, int64(binary.LittleEndian.Uint64(src[acceptedFrom:]))).UTC()
 	rest := src[countsFrom:]
@@ -126,18 +164,17 @@ func decodeHeader(src []byte) (h blockHeader, columns []byte, err error) {
 	}
 	rest = rest[n:]
 	measures, n := binary.Uvarint(rest)
-	if n <= 0 || measures > uint64(len(src)/minMeasureBytes) {
+	if n <= 0 || measures > uint64(len(src)/least) {
 		return h, nil, fmt.Errorf("%w: number of measures", errCorrupt)
 	}
 	rest = rest[n:]
 	h.metrics, h.measures = int(metrics), int(measures)
-	if len(rest) < 1+16*h.metrics+minMeasureBytes*h.measures {
+	if len(rest) < 1+16*h.metrics+least*h.measures {
 		return h, nil, fmt.Errorf("%w: block is too short", errCorrupt)
 	}
-	switch {
-	case rest[0] == countsListed:
-		h.listed = true
-	case rest[0] != countsEqual, h.metrics == 0 && h.measures > 0, h.metrics > 0 && h.measures%h.metrics != 0:
+	h.flags = rest[0]
+	if h.flags&^known != 0 || h.flags&countsListed != 0 && h.flags&timesTogether != 0 ||
+		h.flags&countsListed == 0 && (h.metrics == 0 && h.measures > 0 || h.metrics > 0 && h.measures%h.metrics != 0) {
 		return h, nil, fmt.Errorf("%w: counts", errCorrupt)
 	}
 	return h, rest[1:], nil
@@ -159,6 +196,26 @@ func blockMetrics(src []byte) ([]byte, error) {
 	return columns[:16*h.metrics], nil
 }
 
+// idsOffset returns where the ids of a block begin, which may have been taken out of it.
+func idsOffset(src []byte) (int, error) {
+	at := countsFrom
+	for range 2 {
+		if at >= len(src) {
+			break
+		}
+		_, n := binary.Uvarint(src[at:])
+		if n <= 0 {
+			at = len(src)
+			break
+		}
+		at += n
+	}
+	if at++; at > len(src) {
+		return 0, fmt.Errorf("%w: block header", errCorrupt)
+	}
+	return at, nil
+}
+
 // DecodeBlock appends a block's measures to m, and returns when they were accepted. Decoded one after the other into
 // one Measures, blocks may name the same metric, which then stands there twice. On error, which is of kind
 // storage.ErrCorrupt, m is as it was.
@@ -178,24 +235,35 @@ func DecodeBlock(src []byte, m *model.Measures) (accepted time.Time, err error) 
 	return h.accepted, nil
 }
 
-func (h *blockHeader) decodeColumns(src []byte, m *model.Measures) error {
+func (h *blockHeader) decodeColumns(src []byte, m *model.Measures) (err error) {
 	ids, src := src[:16*h.metrics], src[16*h.metrics:]
-	values, src := src[:8*h.measures], src[8*h.measures:]
-
 	m.Metrics = slices.Grow(m.Metrics, h.metrics)
 	for ; len(ids) > 0; ids = ids[16:] {
 		m.Metrics = append(m.Metrics, uuid.UUID(ids[:16]))
 	}
 	at := len(m.Values)
 	m.Values = slices.Grow(m.Values, h.measures)[:at+h.measures]
-	for column := m.Values[at:]; len(column) > 0 && len(values) >= 8; column, values = column[1:], values[8:] {
-		column[0] = math.Float64frombits(binary.LittleEndian.Uint64(values))
+	values := m.Values[at:]
+	if h.version == blockVersion1 {
+		for i := range values {
+			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:]))
+		}
+		src = src[8*h.measures:]
 	}
-	src, err := h.decodeCounts(src, m)
-	if err != nil {
+	if src, err = h.decodeCounts(src, m); err != nil {
 		return err
 	}
-	return h.decodeTimestamps(src, m)
+	offsets := m.Offsets[len(m.Offsets)-1-h.metrics:]
+	if h.version != blockVersion1 {
+		for i := range h.metrics {
+			n := offsets[i+1] - offsets[i]
+			if src, err = takeValues(values[:n], src); err != nil {
+				return err
+			}
+			values = values[n:]
+		}
+	}
+	return h.decodeTimestamps(src, offsets, m)
 }
 
 // decodeCounts appends the offsets of the block's metrics.
@@ -205,7 +273,7 @@ func (h *blockHeader) decodeCounts(src []byte, m *model.Measures) (rest []byte, 
 	}
 	offset := m.Offsets[len(m.Offsets)-1]
 	m.Offsets = slices.Grow(m.Offsets, h.metrics)
-	if !h.listed {
+	if h.flags&countsListed == 0 {
 		for range h.metrics {
 			offset += h.measures / h.metrics
 			m.Offsets = append(m.Offsets, offset)
@@ -229,8 +297,7 @@ func (h *blockHeader) decodeCounts(src []byte, m *model.Measures) (rest []byte, 
 }
 
 // decodeTimestamps appends the timestamps, which are the rest of the block.
-func (h *blockHeader) decodeTimestamps(src []byte, m *model.Measures) error {
-	offsets := m.Offsets[len(m.Offsets)-1-h.metrics:]
+func (h *blockHeader) decodeTimestamps(src []byte, offsets []int, m *model.Measures) error {
 	at := len(m.Timestamps)
 	m.Timestamps = slices.Grow(m.Timestamps, h.measures)[:at+h.measures]
 	column := m.Timestamps[at:]
@@ -242,7 +309,10 @@ func (h *blockHeader) decodeTimestamps(src []byte, m *model.Measures) error {
 			continue
 		}
 		t := column[:n]
-		column = column[n:]
+		if column = column[n:]; i > 0 && h.flags&timesTogether != 0 {
+			copy(t, m.Timestamps[at:at+n])
+			continue
+		}
 		var d int64
 		var ok bool
 		if d, src, ok = zigzag(src); !ok {
@@ -253,8 +323,10 @@ func (h *blockHeader) decodeTimestamps(src []byte, m *model.Measures) error {
 		all |= before
 		previous, delta := before, int64(0)
 		for j := 1; j < len(t); j++ {
-			if d, src, ok = zigzag(src); !ok {
-				return fmt.Errorf("%w: timestamps", errCorrupt)
+			if d = 0; j == 1 || h.flags&timesRegular == 0 {
+				if d, src, ok = zigzag(src); !ok {
+					return fmt.Errorf("%w: timestamps", errCorrupt)
+				}
 			}
 			delta += d
 			previous += delta

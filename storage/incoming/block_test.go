@@ -3,6 +3,7 @@ package incoming_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -105,13 +106,71 @@ func TestBlockPick(t *testing.T) {
 	}
 }
 
-// Metrics that report at the same time cost a byte each beside id and value.
+// Blocks as they were written before values were packed.
+func TestBlockVersion1(t *testing.T) {
+	f := func(block string, want *model.Measures) {
+		t.Helper()
+		src, err := hex.DecodeString(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got model.Measures
+		if at, err := incoming.DecodeBlock(src, &got); err != nil || !at.Equal(accepted) || !equal(&got, want) {
+			t.Errorf("%v, %v; want %v; accepted %v, %v", got, err, *want, at, accepted)
+		}
+	}
+	f("0161e098e015cd853dfe9c9717030401010000000000000000000000000000000200000000000000000000000000000003000000000000000000000000000000000000000000"+
+		"f83f00000000000000809c7500883ce4377e0000000000004540030100a9d4f3d388bcce972f80e0ba84bf030082a095de87bcce972f",
+		&model.Measures{Metrics: []uuid.UUID{{1}, {2}, {3}}, Offsets: []int{0, 3, 4, 4},
+			Timestamps: []carbonara.Timestamp{60e9, 120e9, 180e9, 1_700_000_000_000_000_001},
+			Values:     []float64{1.5, math.Copysign(0, -1), 1e300, 42}})
+	f("01c9747e2c15cd853dfe9c97170204000100000000000000000000000000000002000000000000000000000000000000000000000000f83f00000000000000400000000000"+
+		"0008400000000000001040a9d4f3d388bcce972f80e0ba84bf030080e0ba84bf03",
+		&model.Measures{Metrics: []uuid.UUID{{1}, {2}}, Offsets: []int{0, 2, 4},
+			Timestamps: []carbonara.Timestamp{60e9, 120e9, 60e9, 120e9}, Values: []float64{1.5, 2, 3, 4}})
+}
+
+// Decimals take what their digits do, and all bits of every value are kept.
+func TestBlockValues(t *testing.T) {
+	f := func(most int, values ...float64) {
+		t.Helper()
+		m := request(rand.New(rand.NewPCG(1, 1)), len(values))
+		copy(m.Values, values)
+		for i := range m.Timestamps {
+			m.Timestamps[i] = carbonara.FromTime(accepted).Add(time.Duration(i) * time.Second)
+		}
+		block := incoming.AppendBlock(nil, m, []int{0}, accepted)
+		var got model.Measures
+		if _, err := incoming.DecodeBlock(block, &got); err != nil || !equal(&got, m) {
+			t.Errorf("%v became %v, %v", values, got.Values, err)
+		}
+		if size := len(block) - 40; size > most {
+			t.Errorf("%v takes %d bytes", values, size)
+		}
+	}
+	f(3, 0, 0, 0)
+	f(8, 1000, 1001, 1003)
+	f(8, 21.57, 21.6, 21.55)
+	f(11, 1, 2, 0.1234567)
+	f(9, 0.1+0.2)
+	f(17, 1<<53, -(1 << 53))
+	f(20, 1<<53+2, 1)
+	f(20, math.Copysign(0, -1), 7)
+	f(30, math.NaN(), math.Inf(-1), 1e300)
+	f(20, -(1 << 63), 1e-11)
+	f(20, 200_000.1, 9007199254740.993)
+	for e := range 12 {
+		f(30, 1/math.Pow10(e), -123/math.Pow10(e), 90071992547409.91/math.Pow10(e))
+	}
+}
+
+// Metrics that report at the same time cost only id and value.
 func TestBlockSize(t *testing.T) {
 	m := request(rand.New(rand.NewPCG(5, 6)), slices.Repeat([]int{1}, 10_000)...)
 	for i := range m.Timestamps {
 		m.Timestamps[i] = carbonara.FromTime(accepted.Truncate(time.Second))
 	}
-	if size := len(incoming.AppendBlock(nil, m, all(m), accepted)); size > 10_000*(16+8+1)+40 {
+	if size := len(incoming.AppendBlock(nil, m, all(m), accepted)); size > 10_000*(16+1+8)+40 {
 		t.Errorf("%d bytes", size)
 	}
 }
@@ -148,11 +207,12 @@ func FuzzDecodeBlock(f *testing.F) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, counts := range [][]int{{}, {1}, {1, 1, 1}, {5, 0, 2}} {
 		m := request(rng, counts...)
-		f.Add(incoming.AppendBlock(nil, m, all(m), accepted)[5:])
+		f.Add(byte(2), incoming.AppendBlock(nil, m, all(m), accepted)[5:])
+		f.Add(byte(1), incoming.AppendBlock(nil, m, all(m), accepted)[5:])
 	}
-	f.Fuzz(func(t *testing.T, content []byte) {
+	f.Fuzz(func(t *testing.T, version byte, content []byte) {
 		// The checksum is put right, so that the fuzzer gets at what it protects.
-		block := append([]byte{1, 0, 0, 0, 0}, content...)
+		block := append([]byte{version, 0, 0, 0, 0}, content...)
 		incoming.SetChecksum(block)
 		var m model.Measures
 		at, err := incoming.DecodeBlock(block, &m)

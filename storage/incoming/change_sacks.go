@@ -42,6 +42,9 @@ func changeSacks(db *pebble.DB, sacks int) error {
 	if err := batch.DeleteRange(first[:], end[:], nil); err != nil {
 		return err
 	}
+	if err := batch.DeleteRange(listPrefix, listsEnd, nil); err != nil {
+		return err
+	}
 	if err := batch.Set(identityKey, m.append(nil), nil); err != nil {
 		return err
 	}

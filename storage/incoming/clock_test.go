@@ -125,7 +125,7 @@ func TestRecordWithoutStamp(t *testing.T) {
 	if err := db.Set(key, old, pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := incoming.VerifyEntry(key, old); err != nil {
+	if _, err := incoming.VerifyEntry(nil, key, old); err != nil {
 		t.Error(err)
 	}
 	if err := db.Close(); err != nil {

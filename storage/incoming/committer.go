@@ -17,6 +17,7 @@ type committer struct {
 	at           int64    // stamp of the group's first request
 	totals       []total  // sent to each sack, including what is being committed
 	acknowledged []uint64 // up to where each sack is deleted, so that range deletions don't overlap
+	lists        *idLists
 	group        []*request
 	bytes        int
 }
@@ -81,13 +82,7 @@ func (s *Store) write(c *committer, acknowledged map[int]uint64) (err error) {
 			b := &r.blocks[i]
 			b.before = c.totals[b.Sack]
 			c.totals[b.Sack] = b.before.plus(b.measures)
-			var prefix [maxRecordPrefix]byte
-			n := putRecordPrefix(prefix[:], b.before, at)
-			op := batch.SetDeferred(keyBytes, n+len(b.Data))
-			putKey(op.Key, b.Sack, c.next)
-			copy(op.Value, prefix[:n])
-			copy(op.Value[n:], b.Data)
-			if err := op.Finish(); err != nil {
+			if err := c.writeBlock(batch, b, at); err != nil {
 				return err
 			}
 		}
@@ -101,12 +96,46 @@ func (s *Store) write(c *committer, acknowledged map[int]uint64) (err error) {
 		if err := batch.DeleteRange(lower[:], upper[:], nil); err != nil {
 			return err
 		}
+		// Those that were used since the last time will probably be used again.
+		if err := c.lists.forget(sack, c.acknowledged[sack], func(number uint64) error {
+			return batch.Delete(listKey(sack, number), nil)
+		}); err != nil {
+			return err
+		}
 		c.acknowledged[sack] = upTo
 	}
 	if len(c.group) > 0 {
 		return applySynced(s.db, batch)
 	}
 	return applyUnsynced(s.db, batch)
+}
+
+// writeBlock puts a block's record into the batch, and its list if that is new.
+func (c *committer) writeBlock(batch *pebble.Batch, b *requestBlock, at int64) error {
+	r, data, rest := storedRecord{before: b.before, at: at}, b.Data, []byte(nil)
+	if len(b.ids) > 0 {
+		var isNew bool
+		if r.list, isNew = c.lists.use(b.Sack, b.hash, c.next); isNew {
+			op := batch.SetDeferred(listKeyBytes, listValueBytes+len(b.ids))
+			copy(op.Key, listKey(b.Sack, r.list))
+			putList(op.Value, b.ids)
+			if err := op.Finish(); err != nil {
+				return err
+			}
+		}
+	}
+	if r.list != 0 {
+		from, _ := idsOffset(b.Data)
+		data, rest = b.Data[:from], b.Data[from+len(b.ids):]
+	}
+	var prefix [maxRecordPrefix]byte
+	n := r.putPrefix(prefix[:])
+	op := batch.SetDeferred(keyBytes, n+len(data)+len(rest))
+	putKey(op.Key, b.Sack, c.next)
+	copy(op.Value, prefix[:n])
+	n += copy(op.Value[n:], data)
+	copy(op.Value[n:], rest)
+	return op.Finish()
 }
 
 // applySynced commits a batch with a sync. Pebble's Apply would take a failed sync for the end of the process, by its

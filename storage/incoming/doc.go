@@ -7,8 +7,10 @@
 //	sack (2) | sequence (8)            big-endian, so that the records of a sack lie in the order of arrival
 //	  -> measures before | blocks before   uvarints: what the sack had been sent before this record (see backlog.go)
 //	     0x80 | stamp                      when it was accepted; see clock.go
+//	     0x81 | list                       if a list has the block's metrics; see id_lists.go
 //	     block                             see block.go and docs/format/incoming.md
 //	0xff 0xff 'c' epoch                the clock of an epoch's stamps
+//	0xff 0xff 'i' sack number          a list of metrics
 //	0xff 0xff 'm'                      identity, epoch, number of sacks
 //
 // Read first: append.go and committer.go for the way in, drain.go for the way out.

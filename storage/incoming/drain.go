@@ -2,6 +2,7 @@ package incoming
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -53,10 +54,17 @@ func (s *Store) drainRecent(k *sack, after uint64, maxBytes int) (records []Reco
 // drainStore reads the records behind after, up to last, from Pebble.
 func (s *Store) drainStore(sack int, after, last uint64, maxBytes int) (records []Record, err error) {
 	size := 0
+	var failure error
 	err = s.scan(sack, after, last, func(sequence uint64, value []byte) (more bool) {
-		before, at, block, err := decodeRecord(value)
-		if err != nil {
-			block = value // for the reader to keep as evidence
+		r, err := decodeRecord(value)
+		block := value // for the reader to keep as evidence
+		if err == nil {
+			if whole, problem := r.whole(s.db, sack); problem == nil {
+				block = whole
+			} else if !errors.Is(problem, errCorrupt) {
+				failure = problem
+				return false
+			}
 		}
 		if len(records) > 0 && size+len(block) > maxBytes {
 			return false
@@ -65,17 +73,20 @@ func (s *Store) drainStore(sack int, after, last uint64, maxBytes int) (records 
 		if len(records) == 0 && err == nil {
 			k := s.sacks[sack]
 			k.mu.Lock()
-			k.process(after, before, accepted)
+			k.process(after, r.before, accepted)
 			k.mu.Unlock()
 		}
 		size += len(block)
-		records = append(records, Record{Sequence: sequence, Stamp: s.stampOf(sequence, at, accepted), Block: bytes.Clone(block)})
+		records = append(records, Record{Sequence: sequence, Stamp: s.stampOf(sequence, r.at, accepted), Block: bytes.Clone(block)})
 		return size < maxBytes
 	})
-	if err == nil && len(records) == 0 {
+	if err = errors.Join(err, failure); err != nil {
+		return nil, err
+	}
+	if len(records) == 0 {
 		s.sacks[sack].skip(after, last)
 	}
-	return records, err
+	return records, nil
 }
 
 // scan calls f with the stored records behind after, up to last, until it returns false. Values are valid during the

@@ -27,8 +27,10 @@ func (s *Store) dropDeleted() error {
 	if err := errors.Join(iter.Error(), iter.Close()); err != nil || !empty {
 		return err
 	}
-	if err := s.db.Excise(ctx, pebble.KeyRange{Start: first[:], End: behindRecords}); err != nil {
-		return err
+	for _, gone := range []pebble.KeyRange{{Start: first[:], End: behindRecords}, {Start: listPrefix, End: listsEnd}} {
+		if err := s.db.Excise(ctx, gone); err != nil {
+			return err
+		}
 	}
 	return s.rewriteRest(ctx)
 }

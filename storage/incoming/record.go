@@ -17,35 +17,64 @@ type total struct{ measures, blocks uint64 }
 
 func (t total) plus(measures int) total { return total{t.measures + uint64(measures), t.blocks + 1} }
 
-// A record's value is the total before it, recordStamped and its stamp, then the block. Earlier releases left out the
-// stamp; a block begins with another byte.
+// A record's value is the total before it, recordStamped and its stamp, perhaps recordListed and the number of a list, then
+// the block, without its ids if these are a list's. Earlier releases left out the stamp; a block begins with another byte.
 const (
 	recordStamped   = 0x80
-	maxRecordPrefix = 2*binary.MaxVarintLen64 + 1 + 8
+	recordListed    = 0x81
+	maxRecordPrefix = 2*binary.MaxVarintLen64 + 1 + 8 + 1 + 8
 )
 
-func putRecordPrefix(dst []byte, before total, at int64) int {
-	n := binary.PutUvarint(dst, before.measures)
-	n += binary.PutUvarint(dst[n:], before.blocks)
-	dst[n] = recordStamped
-	binary.LittleEndian.PutUint64(dst[n+1:], uint64(at))
-	return n + 1 + 8
+// storedRecord is the value of a record, in parts. The block shares its memory.
+type storedRecord struct {
+	before total
+	at     int64  // stamp; 0 for none
+	list   uint64 // that has the block's ids; 0: the block itself has them
+	block  []byte
 }
 
-// decodeRecord splits a record's value; at is 0 for one without a stamp.
-func decodeRecord(src []byte) (before total, at int64, block []byte, err error) {
+// putPrefix writes all but the block, and returns its length.
+func (r *storedRecord) putPrefix(dst []byte) int {
+	n := binary.PutUvarint(dst, r.before.measures)
+	n += binary.PutUvarint(dst[n:], r.before.blocks)
+	dst[n] = recordStamped
+	binary.LittleEndian.PutUint64(dst[n+1:], uint64(r.at))
+	n += 1 + 8
+	if r.list != 0 {
+		dst[n] = recordListed
+		binary.LittleEndian.PutUint64(dst[n+1:], r.list)
+		n += 1 + 8
+	}
+	return n
+}
+
+func decodeRecord(src []byte) (r storedRecord, err error) {
 	var n, m int
-	if before.measures, n = binary.Uvarint(src); n > 0 {
-		before.blocks, m = binary.Uvarint(src[n:])
+	if r.before.measures, n = binary.Uvarint(src); n > 0 {
+		r.before.blocks, m = binary.Uvarint(src[n:])
 	}
 	if n <= 0 || m <= 0 {
-		return total{}, 0, nil, fmt.Errorf("%w: record", errCorrupt)
+		return storedRecord{}, fmt.Errorf("%w: record", errCorrupt)
 	}
-	if block = src[n+m:]; len(block) > 0 && block[0] == recordStamped {
-		if len(block) < 1+8 {
-			return total{}, 0, nil, fmt.Errorf("%w: stamp of a record", errCorrupt)
-		}
-		at, block = int64(binary.LittleEndian.Uint64(block[1:])), block[1+8:]
+	r.block = src[n+m:]
+	var at uint64
+	var ok bool
+	if at, r.block, ok = takeMarked(r.block, recordStamped); ok {
+		r.list, r.block, ok = takeMarked(r.block, recordListed)
 	}
-	return before, at, block, nil
+	if r.at = int64(at); !ok {
+		return storedRecord{}, fmt.Errorf("%w: stamp or list of a record", errCorrupt)
+	}
+	return r, nil
+}
+
+// takeMarked takes the number behind a mark off src; 0 if the mark is not there.
+func takeMarked(src []byte, mark byte) (n uint64, rest []byte, ok bool) {
+	if len(src) == 0 || src[0] != mark {
+		return 0, src, true
+	}
+	if len(src) < 1+8 {
+		return 0, src, false
+	}
+	return binary.LittleEndian.Uint64(src[1:]), src[1+8:], true
 }

@@ -30,6 +30,8 @@ type requestBlock struct {
 	measures int
 	accepted time.Time
 	before   total
+	ids      []byte   // part of Data, if they may be a list
+	hash     listHash // of ids
 }
 
 // newRequest copies blocks: the caller may give up while the committer still reads them, and the recent records keep
@@ -47,7 +49,11 @@ func newRequest(blocks []Block, sacks int) (*request, error) {
 			return nil, err
 		}
 		// One copy each, so that the sack which is processed first does not keep the others in memory, or they it.
-		r.blocks[i] = requestBlock{Block: Block{b.Sack, bytes.Clone(b.Data)}, measures: measures, accepted: accepted}
+		block := requestBlock{Block: Block{b.Sack, bytes.Clone(b.Data)}, measures: measures, accepted: accepted}
+		if ids, err := blockMetrics(block.Data); err == nil && len(ids) >= 16*minListed {
+			block.ids, block.hash = ids, hashList(ids)
+		}
+		r.blocks[i] = block
 		r.bytes += len(b.Data)
 	}
 	return r, nil

@@ -90,13 +90,17 @@ func (s *Store) start(dir string) error {
 	if err := s.forgetClocks(); err != nil {
 		return err
 	}
+	lists, err := s.readLists()
+	if err != nil {
+		return err
+	}
 	if s.instruments, err = newInstruments(s); err != nil {
 		return err
 	}
 	if s.options.Collector != nil {
 		s.options.Collector.Register("incoming", s.db, longLog)
 	}
-	go s.commitLoop(&committer{next: firstSequence(m.epoch), totals: totals, acknowledged: make([]uint64, len(totals))})
+	go s.commitLoop(&committer{next: firstSequence(m.epoch), totals: totals, acknowledged: make([]uint64, len(totals)), lists: lists})
 	return nil
 }
 
@@ -112,16 +116,18 @@ func (s *Store) recover(i int, sack *sack) error {
 		return iter.Error()
 	}
 	// A corrupt record stays for the reader to report; its figures are taken as 0.
-	before, _, block, _ := decodeRecord(iter.Value())
+	r, _ := decodeRecord(iter.Value())
+	block, _ := r.whole(s.db, i)
 	sack.first = keySequence(iter.Key())
 	_, accepted, _ := BlockMeasures(block)
-	sack.process(0, before, accepted)
+	sack.process(0, r.before, accepted)
 	if !iter.Last() {
 		return iter.Error()
 	}
-	before, _, block, _ = decodeRecord(iter.Value())
+	r, _ = decodeRecord(iter.Value())
+	block, _ = r.whole(s.db, i)
 	measures, _, _ := BlockMeasures(block)
-	sack.sent = before.plus(measures)
+	sack.sent = r.before.plus(measures)
 	sack.last = keySequence(iter.Key())
 	sack.recent.floor = sack.last
 	sack.wake()

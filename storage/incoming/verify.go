@@ -5,16 +5,19 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"gnocco/model"
 )
 
-// Entry is what VerifyEntry found under a key: the store's identity, the clock of an epoch, or a record.
+// Entry is what VerifyEntry found under a key: the store's identity, the clock of an epoch, a list of metrics, or a record.
 type Entry struct {
 	Store string // identity; "" for a record
 	Above uint64 // higher than every sequence that the store gave so far
 	Sacks int    // that the store was made for
 
 	ClockOf uint64 // epoch of whose clock the entry is; 0 for others
+	List    uint64 // number of the list that the entry is; 0 for others
 
 	Sack     int
 	Sequence uint64
@@ -29,12 +32,15 @@ func (e Entry) String() string {
 	if e.ClockOf != 0 {
 		return fmt.Sprintf("clock of epoch %d", e.ClockOf)
 	}
+	if e.List != 0 {
+		return fmt.Sprintf("list %d of metrics of sack %d", e.List, e.Sack)
+	}
 	return fmt.Sprintf("record %d of sack %d", e.Sequence, e.Sack)
 }
 
-// VerifyEntry decodes all of what lies under a key of an incoming store. An error wraps storage.ErrCorrupt; the entry
-// then says what its key says.
-func VerifyEntry(key, value []byte) (e Entry, err error) {
+// VerifyEntry decodes all of what lies under a key of an incoming store, which is asked for the lists of records. If what
+// it finds is wrong, the error wraps storage.ErrCorrupt. With an error the entry says what its key says.
+func VerifyEntry(store pebble.Reader, key, value []byte) (e Entry, err error) {
 	if bytes.Equal(key, identityKey) {
 		m, err := decodeIdentity(value)
 		if err != nil {
@@ -46,11 +52,20 @@ func VerifyEntry(key, value []byte) (e Entry, err error) {
 		_, err = decodeClock(value)
 		return Entry{ClockOf: epoch}, err
 	}
+	var ok bool
+	if e.Sack, e.List, ok = parseListKey(key); ok {
+		_, err = decodeList(value)
+		return e, err
+	}
 	if len(key) != keyBytes {
 		return e, fmt.Errorf("%w: key %x", errCorrupt, key)
 	}
 	e.Sack, e.Sequence = int(binary.BigEndian.Uint16(key)), keySequence(key)
-	_, _, block, err := decodeRecord(value)
+	r, err := decodeRecord(value)
+	if err != nil {
+		return e, err
+	}
+	block, err := r.whole(store, e.Sack)
 	if err != nil {
 		return e, err
 	}

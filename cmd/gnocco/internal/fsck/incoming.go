@@ -55,7 +55,7 @@ func (c *check) incoming(ctx context.Context, name string) error {
 		c.doubts(name, dir)
 		err := offline.InStore(dir, func(db *pebble.DB) error {
 			holes, err := engine.Walk(db, nil, func(key, value []byte) error {
-				c.incomingEntry(name, key, value, found)
+				c.incomingEntry(db, name, key, value, found)
 				return ctx.Err()
 			})
 			for _, h := range holes {
@@ -87,8 +87,8 @@ func (c *check) incoming(ctx context.Context, name string) error {
 }
 
 // incomingEntry checks what lies under a key, and adds the measures of sacks that are given up to found.
-func (c *check) incomingEntry(name string, key, value []byte, found map[uuid.UUID]*waiting) {
-	entry, err := incoming.VerifyEntry(key, value)
+func (c *check) incomingEntry(db *pebble.DB, name string, key, value []byte, found map[uuid.UUID]*waiting) {
+	entry, err := incoming.VerifyEntry(db, key, value)
 	switch {
 	case err != nil:
 		c.damage(name, "%s: %v", entry, err)
@@ -97,7 +97,7 @@ func (c *check) incomingEntry(name string, key, value []byte, found map[uuid.UUI
 		if entry.Sacks != c.data.Cluster.Sacks {
 			c.damage(name, "was made for %d sacks, the folder has %d", entry.Sacks, c.data.Cluster.Sacks)
 		}
-	case entry.ClockOf == 0:
+	case entry.ClockOf == 0 && entry.List == 0:
 		c.report.Blocks++
 		if c.options.givesUp(name) || c.options.givesUp(sackName(entry.Sack)) {
 			count(found, &entry.Measures)

@@ -1,0 +1,184 @@
+package incoming
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Senders name the same metrics in the same order, request after request, and an id takes 16 of the 25 bytes of a single
+// measure. So the ids of a block that came before are stored once, as a list, and records refer to it. It is stored with
+// the first record that refers to it, in the same batch, and deleted, with records, when for a whole turn of
+// acknowledging nothing referred to it. Readers get whole blocks.
+
+// idLists knows the lists of all sacks. The committer alone uses it.
+type idLists struct{ sacks []sackLists }
+
+type sackLists struct {
+	stored map[listHash]*idList
+	seen   map[listHash]struct{} // came once: not yet worth storing
+}
+
+// idList is a list in the store.
+type idList struct {
+	number uint64 // sequence of its first record
+	last   uint64 // sequence of its latest record
+}
+
+// listHash tells lists from each other. Its seeds are known to this process only, so that nobody can make two lists of
+// the same hash; by chance two of a million lists have one with a probability of 10^-26.
+type listHash [2]uint64
+
+var listSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func hashList(ids []byte) listHash {
+	return listHash{maphash.Bytes(listSeeds[0], ids), maphash.Bytes(listSeeds[1], ids)}
+}
+
+const (
+	// minListed is the number of metrics of a block from which on it may refer to a list.
+	minListed = 4
+	// maxLists bounds what is remembered of each sack.
+	maxLists = 4096
+)
+
+func newIDLists(sacks int) *idLists {
+	l := &idLists{make([]sackLists, sacks)}
+	for i := range l.sacks {
+		l.sacks[i] = sackLists{make(map[listHash]*idList), make(map[listHash]struct{})}
+	}
+	return l
+}
+
+// use returns the number of the list of a block's metrics, 0 if it refers to none; isNew: the list must be stored with it.
+func (l *idLists) use(sack int, hash listHash, sequence uint64) (number uint64, isNew bool) {
+	s := &l.sacks[sack]
+	if list := s.stored[hash]; list != nil {
+		list.last = sequence
+		return list.number, false
+	}
+	if _, ok := s.seen[hash]; !ok || len(s.stored) == maxLists {
+		if len(s.seen) == maxLists {
+			clear(s.seen)
+		}
+		s.seen[hash] = struct{}{}
+		return 0, false
+	}
+	delete(s.seen, hash)
+	s.stored[hash] = &idList{sequence, sequence}
+	return sequence, true
+}
+
+// forget calls f with the lists to which no record behind a sequence refers.
+func (l *idLists) forget(sack int, upTo uint64, f func(number uint64) error) error {
+	s := &l.sacks[sack]
+	for hash, list := range s.stored {
+		if list.last > upTo {
+			continue
+		}
+		if err := f(list.number); err != nil {
+			return err
+		}
+		delete(s.stored, hash)
+	}
+	return nil
+}
+
+// The keys of lists sort behind all records.
+var (
+	listPrefix = []byte{0xff, 0xff, 'i'}
+	listsEnd   = []byte{0xff, 0xff, 'i' + 1}
+)
+
+const listKeyBytes = 3 + 2 + 8
+
+func listKey(sack int, number uint64) []byte {
+	key := binary.BigEndian.AppendUint16(listPrefix[:3:3], uint16(sack))
+	return binary.BigEndian.AppendUint64(key, number)
+}
+
+// parseListKey is the inverse of listKey; ok is false for any other key.
+func parseListKey(key []byte) (sack int, number uint64, ok bool) {
+	if len(key) != listKeyBytes || !bytes.HasPrefix(key, listPrefix) {
+		return 0, 0, false
+	}
+	return int(binary.BigEndian.Uint16(key[3:])), binary.BigEndian.Uint64(key[5:]), true
+}
+
+// The value of a list: version (1) | ids, 16 bytes each | xxHash64 of these (8).
+const (
+	listVersion    = 1
+	listValueBytes = 1 + 8 // beside the ids
+)
+
+func putList(dst, ids []byte) {
+	dst[0] = listVersion
+	end := 1 + copy(dst[1:], ids)
+	binary.LittleEndian.PutUint64(dst[end:], xxhash.Sum64(dst[:end]))
+}
+
+func decodeList(src []byte) (ids []byte, err error) {
+	end := len(src) - 8
+	if end < 1 || src[0] != listVersion || (end-1)%16 != 0 || binary.LittleEndian.Uint64(src[end:]) != xxhash.Sum64(src[:end]) {
+		return nil, fmt.Errorf("%w: list of metrics", errCorrupt)
+	}
+	return src[1:end], nil
+}
+
+// readLists finds the lists that an earlier epoch left. What does not decode is left to those who read records.
+func (s *Store) readLists() (*idLists, error) {
+	lists := newIDLists(len(s.sacks))
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: listPrefix, UpperBound: listsEnd})
+	if err != nil {
+		return nil, err
+	}
+	defer iter.Close()
+	for ok := iter.First(); ok; ok = iter.Next() {
+		sack, number, ok := parseListKey(iter.Key())
+		if !ok || sack >= len(s.sacks) {
+			continue
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return nil, err
+		}
+		hash := listHash{number}
+		if ids, err := decodeList(value); err == nil {
+			hash = hashList(ids)
+		}
+		lists.sacks[sack].stored[hash] = &idList{number, s.sacks[sack].last}
+	}
+	return lists, iter.Error()
+}
+
+// whole returns the block of a record, complete: what refers to a list gets its ids back, in memory of its own. Blocks
+// are not checked.
+func (r *storedRecord) whole(reader pebble.Reader, sack int) ([]byte, error) {
+	if r.list == 0 {
+		return r.block, nil
+	}
+	value, closer, err := reader.Get(listKey(sack, r.list))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, fmt.Errorf("%w: no list %d of metrics", errCorrupt, r.list)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	ids, err := decodeList(value)
+	if err != nil {
+		return nil, err
+	}
+	at, err := idsOffset(r.block)
+	if err != nil {
+		return nil, err
+	}
+	block := make([]byte, 0, len(r.block)+len(ids))
+	block = append(append(block, r.block[:at]...), ids...)
+	return append(block, r.block[at:]...), nil
+}
