@@ -23,8 +23,9 @@ import (
 	"gnocco/storage/index"
 )
 
-// appendTimeout is how long a client waits until its measures are durable: Gnocchi's default operation_timeout.
-const appendTimeout = 10 * time.Second
+// appendTimeout is how long a client waits until its measures are durable. A request waits for the sync that is under way
+// and for its own: a disk that takes 10 s for one refuses nobody.
+const appendTimeout = 30 * time.Second
 
 // Options configure the API. Index (or Metrics and Elsewhere), Incoming, Archives and Sacks have no default.
 type Options struct {
