@@ -67,9 +67,9 @@ func (f *slowFile) SyncData() error {
 }
 
 var (
-	slowTTL     = flag.Duration("slow.ttl", 2*time.Second, "lease of TestSlowDisk's processes; the slack is half of it")
-	slowSync    = flag.Duration("slow.sync", 4*time.Second, "how long a sync takes there")
-	slowSeconds = flag.Duration("slow.time", 4*time.Second, "for how long clients send requests")
+	slowTTL  = flag.Duration("slow.ttl", 2*time.Second, "lease of TestSlowDisk's processes; the slack is half of it")
+	slowSync = flag.Duration("slow.sync", 4*time.Second, "how long a sync takes there")
+	slowTime = flag.Duration("slow.time", 4*time.Second, "for how long clients send requests")
 )
 
 // slowClient sends one request after the other, and knows how long they took.
@@ -157,7 +157,7 @@ func TestSlowDisk(t *testing.T) {
 		{what: "metadata, written", request: newMetric},
 	}
 	var all sync.WaitGroup
-	until := time.Now().Add(*slowSeconds)
+	until := time.Now().Add(*slowTime)
 	for _, c := range clients {
 		all.Go(func() { c.run(until) })
 	}
