@@ -71,8 +71,8 @@ func (a *api) timed(h userHandler) userHandler {
 		if limit == 0 {
 			limit = math.MaxInt64
 		}
-		ctx, cancel := context.WithTimeoutCause(r.Context(), limit, errQueryTimeout)
-		defer cancel() // which ends what h leaves behind
+		ctx := &queryDeadline{Context: r.Context(), at: time.Now().Add(limit), cause: errQueryTimeout}
+		defer ctx.end() // and with it what h leaves behind
 		err := h(w, r.WithContext(ctx), who)
 		var rows *query.TooManyRowsError
 		if errors.As(err, &rows) {

@@ -31,10 +31,10 @@ func (a *api) account(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		account := a.Budget.Account()
-		defer account.Close()
-		r = r.WithContext(budget.With(r.Context(), account))
-		next.ServeHTTP(&accountWriter{ResponseWriter: w, request: r, account: account}, r)
+		ctx := a.Budget.Context(r.Context())
+		defer ctx.Close()
+		r = r.WithContext(ctx)
+		next.ServeHTTP(&accountWriter{ResponseWriter: w, request: r, account: &ctx.Account}, r)
 	})
 }
 

@@ -59,9 +59,9 @@ func (p *Process) Handler() http.Handler {
 	at := func(path string, h func(http.ResponseWriter, *http.Request) error) {
 		mux.HandleFunc("POST /peer/"+path, func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
-			account := p.Budget.Account()
-			defer account.Close()
-			r = r.WithContext(budget.With(r.Context(), account))
+			ctx := p.Budget.Context(r.Context())
+			defer ctx.Close()
+			r = r.WithContext(ctx)
 			if err := h(w, r); err != nil {
 				p.fail(w, r, err)
 			}

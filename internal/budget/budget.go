@@ -65,16 +65,23 @@ func (b *Budget) Account() *Account {
 	return &Account{budget: b}
 }
 
+// Context returns a context that carries an Account, which its owner closes.
+func (b *Budget) Context(ctx context.Context) *Context {
+	return &Context{Context: ctx, Account: Account{budget: b}}
+}
+
 // An Account is what one request holds of a Budget. It is for several goroutines at once. nil bounds nothing.
 type Account struct {
-	budget *Budget
+	budget *Budget     // nil bounds nothing
 	total  int64       // with the following, guarded by the budget's mutex
 	used   [uses]int64 // by use
 }
 
+func (a *Account) unbounded() bool { return a == nil || a.budget == nil }
+
 // Take takes memory, or fails at once with ErrExhausted.
 func (a *Account) Take(use Use, bytes int64) error {
-	if a == nil || bytes <= 0 {
+	if a.unbounded() || bytes <= 0 {
 		return nil
 	}
 	b := a.budget
@@ -93,7 +100,7 @@ func (a *Account) Take(use Use, bytes int64) error {
 
 // Await takes memory, and waits for it up to patience, in the order of arrival. What will fit at no time fails at once.
 func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time.Duration) error {
-	if a == nil || bytes <= 0 {
+	if a.unbounded() || bytes <= 0 {
 		return nil
 	}
 	b := a.budget
@@ -134,7 +141,7 @@ func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time
 
 // Give gives back memory that was taken for a use, as far as the Account holds any.
 func (a *Account) Give(use Use, bytes int64) {
-	if a == nil {
+	if a.unbounded() {
 		return
 	}
 	b := a.budget
@@ -148,7 +155,7 @@ func (a *Account) Give(use Use, bytes int64) {
 
 // Close gives all back.
 func (a *Account) Close() {
-	if a == nil {
+	if a.unbounded() {
 		return
 	}
 	b := a.budget
@@ -194,11 +201,20 @@ func (b *Budget) grant() {
 	}
 }
 
+// Context is a context that carries an Account.
+type Context struct {
+	context.Context
+	Account
+}
+
 type accountKey struct{}
 
-// With returns a context that carries an Account.
-func With(ctx context.Context, a *Account) context.Context {
-	return context.WithValue(ctx, accountKey{}, a)
+// Value implements context.Context.
+func (c *Context) Value(key any) any {
+	if key == (accountKey{}) {
+		return &c.Account
+	}
+	return c.Context.Value(key)
 }
 
 // Of returns the Account that a context carries, nil for none.

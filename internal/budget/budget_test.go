@@ -129,7 +129,14 @@ func TestNil(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Give(budget.Measures, 1)
-	if budget.Of(budget.With(t.Context(), a)) != a || budget.Of(t.Context()) != nil {
+}
+
+// A context carries its own account, to those that are derived from it, too.
+func TestContext(t *testing.T) {
+	ctx := budget.New(mib, nil).Context(t.Context())
+	child, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if budget.Of(child) != &ctx.Account || budget.Of(t.Context()) != nil {
 		t.Fatal("the context's account")
 	}
 }

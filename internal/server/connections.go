@@ -1,9 +1,11 @@
 package server
 
 import (
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,24 +25,25 @@ const (
 // none is idle, a new one waits.
 type connections struct {
 	net.Listener
-	limit  int
-	closed prometheus.Counter // to make room
+	limit   int
+	closed  prometheus.Counter // to make room
+	began   time.Time
+	waiting atomic.Bool   // Accept waits for room, or is about to
+	room    chan struct{} // capacity 1: a connection has ended or is idle
 
 	mu   sync.Mutex
-	open int
-	idle map[net.Conn]time.Time // since when; also those that have sent nothing yet
-	room chan struct{}          // capacity 1: one has ended
+	open map[*connection]struct{}
 }
 
 func newConnections(listener net.Listener, limit int, registerer prometheus.Registerer) *connections {
-	c := &connections{Listener: listener, limit: limit, idle: make(map[net.Conn]time.Time), room: make(chan struct{}, 1)}
+	c := &connections{Listener: listener, limit: limit, began: time.Now(), room: make(chan struct{}, 1), open: make(map[*connection]struct{})}
 	c.closed = prometheus.NewCounter(prometheus.CounterOpts{Name: "gnocco_http_connections_closed_total",
 		Help: "Idle connections closed to make room for others."})
 	registerer.MustRegister(c.closed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "gnocco_http_connections",
 		Help: "Open connections of clients."}, func() float64 {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return float64(c.open)
+		return float64(len(c.open))
 	}))
 	return c
 }
@@ -62,48 +65,69 @@ func (c *connections) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
-		c.mu.Lock()
-		if c.open < c.limit {
-			c.open++
-			c.mu.Unlock()
-			limitUnsent(accepted)
-			return &connection{Conn: accepted, of: c}, nil
-		}
-		longest := c.longestIdle()
-		delete(c.idle, longest)
-		c.mu.Unlock()
-		if longest == nil {
+	conn := &connection{Conn: accepted, of: c}
+	conn.idle.Store(c.now()) // it has sent nothing yet
+	limitUnsent(accepted)
+	for !c.add(conn) {
+		c.waiting.Store(true) // before looking: what becomes idle after that signals
+		if !c.closeIdle() {
 			<-c.room
-			continue
 		}
+		c.waiting.Store(false)
+	}
+	return conn, nil
+}
+
+// add reports whether there was room for one more connection.
+func (c *connections) add(conn *connection) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= c.limit {
+		return false
+	}
+	c.open[conn] = struct{}{}
+	return true
+}
+
+// closeIdle closes the connection that has been idle for longest, and reports whether one is.
+func (c *connections) closeIdle() bool {
+	c.mu.Lock()
+	var longest *connection
+	var since int64
+	for conn := range c.open {
+		if idle := conn.idle.Load(); idle != 0 && (longest == nil || idle < since) {
+			longest, since = conn, idle
+		}
+	}
+	c.mu.Unlock()
+	if longest == nil {
+		return false
+	}
+	if longest.idle.CompareAndSwap(since, 0) { // else a request has come meanwhile
 		longest.Close()
 		c.closed.Inc()
 	}
+	return true
 }
 
-// longestIdle returns the connection that has been idle for longest, nil if none is. mu is held.
-func (c *connections) longestIdle() (longest net.Conn) {
-	for conn, since := range c.idle {
-		if longest == nil || since.Before(c.idle[longest]) {
-			longest = conn
-		}
-	}
-	return longest
-}
+// now is the time since c was made, never 0.
+func (c *connections) now() int64 { return int64(time.Since(c.began)) + 1 }
 
-// track is http.Server.ConnState.
+// track is http.Server.ConnState. It takes no lock, as each request passes here twice.
 func (c *connections) track(conn net.Conn, state http.ConnState) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch state {
-	case http.StateNew, http.StateIdle:
-		c.idle[conn] = time.Now()
-	default:
-		delete(c.idle, conn)
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
 	}
-	if len(c.idle) > 0 && c.open >= c.limit {
-		c.signal() // Accept may close it
+	client, ok := conn.(*connection)
+	switch {
+	case !ok || state == http.StateNew: // idle since Accept
+	case state == http.StateIdle:
+		client.idle.Store(c.now())
+		if c.waiting.Load() {
+			c.signal()
+		}
+	default:
+		client.idle.Store(0)
 	}
 }
 
@@ -129,7 +153,7 @@ func limitUnsent(conn net.Conn) {
 type connection struct {
 	net.Conn
 	of    *connections
-	once  sync.Once
+	idle  atomic.Int64 // since when, as of connections.now; also if it has sent nothing yet; 0: in use
 	mu    sync.Mutex
 	renew time.Time // when the deadline of writes is due to be moved
 }
@@ -178,11 +202,9 @@ func (c *connection) SetWriteDeadline(t time.Time) error {
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.once.Do(func() {
-		c.of.mu.Lock()
-		defer c.of.mu.Unlock()
-		c.of.open--
-		c.of.signal()
-	})
+	c.of.mu.Lock()
+	delete(c.of.open, c)
+	c.of.mu.Unlock()
+	c.of.signal()
 	return c.Conn.Close()
 }

@@ -34,12 +34,15 @@ func (f *front) start(handler http.Handler, notReady func() []string) {
 	close(f.started)
 }
 
+// serverHeader is the header Server of all answers.
+var serverHeader = []string{"gnocco/" + version.Number}
+
 // startWait is how long a request waits for a process that starts.
 const startWait = 2 * time.Second
 
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Server", "gnocco/"+version.Number)
+	w.Header()["Server"] = serverHeader
 	probe := strings.TrimPrefix(r.URL.Path, f.prefix)
 	if probe == "/ready" || probe == "/healthcheck" {
 		f.watched.Store(time.Now().UnixNano())

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,8 +18,9 @@ const unusedFor = 200 * time.Millisecond
 type Server struct {
 	*http.Server
 
-	mu     sync.Mutex
-	unused map[net.Conn]bool // without a request so far
+	someUnused atomic.Bool // unused is not empty: most requests find that it is, and take no lock
+	mu         sync.Mutex
+	unused     map[net.Conn]bool // without a request so far
 }
 
 // New returns a server that ends soon. The server is not serving yet.
@@ -29,6 +31,9 @@ func New(server *http.Server) *Server {
 		if others != nil {
 			others(connection, state)
 		}
+		if state != http.StateNew && !s.someUnused.Load() {
+			return
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if state == http.StateNew {
@@ -36,6 +41,7 @@ func New(server *http.Server) *Server {
 		} else {
 			delete(s.unused, connection)
 		}
+		s.someUnused.Store(len(s.unused) > 0)
 	}
 	return s
 }
