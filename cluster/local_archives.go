@@ -20,7 +20,7 @@ import (
 )
 
 // localArchives are the sacks that this process holds. A read of them is an answer only if the lease is still valid
-// after it.
+// after it. Fence sees to that for this process's clients, and peerSacks for other processes.
 type localArchives struct {
 	metricd *metricd.Metricd
 	damaged *damagedStores
@@ -42,7 +42,7 @@ func (l *localArchives) groups(ctx context.Context, read model.Read, dst *carbon
 	if err := l.metricd.Groups(ctx, read, dst); err != nil {
 		return l.explain(err)
 	}
-	return l.valid()
+	return nil
 }
 
 // sizes returns the sizes of metrics' archives.
@@ -99,7 +99,10 @@ type peerSacks struct{ local *localArchives }
 
 // Groups implements peer.LocalSacks.
 func (p peerSacks) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
-	return elsewhere(p.local.groups(ctx, read, dst))
+	if err := p.local.groups(ctx, read, dst); err != nil {
+		return elsewhere(err)
+	}
+	return p.local.valid()
 }
 
 // RefreshSacks implements peer.LocalSacks.

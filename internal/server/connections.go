@@ -155,7 +155,7 @@ type connection struct {
 	of    *connections
 	idle  atomic.Int64 // since when, as of connections.now; also if it has sent nothing yet; 0: in use
 	mu    sync.Mutex
-	renew time.Time // when the deadline of writes is due to be moved
+	moved time.Time // when the deadline of writes was moved
 }
 
 // Write implements net.Conn.
@@ -174,21 +174,20 @@ func (c *connection) Write(b []byte) (written int, err error) {
 
 // extend moves the deadline of writes, if it was not moved just now.
 func (c *connection) extend() error {
-	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now.Before(c.renew) {
+	if time.Since(c.moved) < writeTimeout/8 {
 		return nil
 	}
-	c.renew = now.Add(writeTimeout / 8)
-	return c.Conn.SetWriteDeadline(now.Add(writeTimeout))
+	c.moved = time.Now()
+	return c.Conn.SetWriteDeadline(c.moved.Add(writeTimeout))
 }
 
 // SetDeadline implements net.Conn.
 func (c *connection) SetDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.renew = time.Time{}
+	c.moved = time.Time{}
 	return c.Conn.SetDeadline(t)
 }
 
@@ -196,7 +195,7 @@ func (c *connection) SetDeadline(t time.Time) error {
 func (c *connection) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.renew = time.Time{}
+	c.moved = time.Time{}
 	return c.Conn.SetWriteDeadline(t)
 }
 
