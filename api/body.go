@@ -36,7 +36,7 @@ const (
 )
 
 // readBody appends the body, of limit bytes at most, to dst. It takes factor times the size of the memory for that use.
-func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor int64, dst []byte) ([]byte, error) {
+func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor factor, dst []byte) ([]byte, error) {
 	limit = a.bodyLimit(limit, factor)
 	if r.ContentLength > limit {
 		return dst, &http.MaxBytesError{Limit: limit}

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -91,8 +93,8 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	}
 	s := a.influx.get()
 	defer func() { a.influx.put(s, s.bytes()) }()
-	var err error
-	if s.body, err = a.readBody(w, r, s.body[:0]); err != nil {
+	factor, err := a.readBody(w, r, s)
+	if err != nil {
 		return err
 	}
 	if len(s.body) == 0 { // whatever the database is, as in Gnocchi
@@ -102,9 +104,14 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	if _, err := a.Index.ResourceType(database); err != nil {
 		return err
 	}
-	if err := budget.Of(r.Context()).Take(budget.Measures, lineBytes*int64(influxdb.MostMeasures(s.body))); err != nil {
+	body := int64(len(s.body))
+	fields := influxdb.MostMeasures(s.body)
+	account, more := budget.Of(r.Context()), fieldBytes*int64(fields)+body-factor.of(body)
+	if err := account.Take(budget.Measures, more); err != nil {
 		return err
 	}
+	account.Give(budget.Measures, -more)
+	s.rows.lines.Grow(fields)
 	s.rows.tag = cmp.Or(r.Header.Get(influxTagHeader), defaultInfluxTag)
 	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.now())); err != nil {
 		return s.rows.fault(err)
@@ -117,14 +124,29 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	return nil
 }
 
-// readBody appends the body to dst, uncompressed: InfluxDB's clients may send it with gzip.
-func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, dst []byte) ([]byte, error) {
+// sampleBytes is how much of a large body tells how many fields all of it has.
+const sampleBytes = 64 << 10
+
+// readBody reads the body, uncompressed: InfluxDB's clients may send it with gzip. Memory is taken for what the body
+// becomes as well, as far as that can be told from its beginning, before the rest is read: so large requests wait one
+// behind the other, rather than to find out too late that they do not get on beside each other. What is taken is factor
+// times the body's size.
+func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *influxScratch) (factor factor, err error) {
+	factor = plainFactor
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "", "identity":
-		return a.api.readBody(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, dst)
+		if r.ContentLength > sampleBytes {
+			sample := make([]byte, sampleBytes)
+			n, _ := io.ReadFull(r.Body, sample) // who reads on gets the error
+			sample = sample[:n]
+			factor += factorOf(sample)
+			r.Body = &resumedBody{Reader: io.MultiReader(bytes.NewReader(sample), r.Body), Closer: r.Body}
+		}
+		s.body, err = a.api.readBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])
+		return factor, err
 	case "gzip":
 	default:
-		return dst, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The Content-Encoding has to be gzip or identity"}
+		return factor, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The Content-Encoding has to be gzip or identity"}
 	}
 	unreadable := func(err error) error {
 		var tooLarge *http.MaxBytesError
@@ -135,15 +157,26 @@ func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, dst []b
 	}
 	unzip, err := gzip.NewReader(http.MaxBytesReader(w, r.Body, a.MaxBodyBytes))
 	if err != nil {
-		return dst, unreadable(err)
+		return factor, unreadable(err)
 	}
 	plain := *r
 	plain.Body, plain.ContentLength = unzip, -1
-	body, err := a.api.readBody(w, &plain, min(a.MaxBodyBytes, maxUnzippedBytes), budget.Measures, plainFactor, dst)
+	s.body, err = a.api.readBody(w, &plain, min(a.MaxBodyBytes, maxUnzippedBytes), budget.Measures, factor, s.body[:0])
 	if err != nil {
-		return body, unreadable(err)
+		return factor, unreadable(err)
 	}
-	return body, unzip.Close()
+	return factor, unzip.Close()
+}
+
+// factorOf returns what the fields of lines take, as a multiple of the lines.
+func factorOf(lines []byte) factor {
+	return factor(fieldBytes*influxdb.MostMeasures(lines)) / factor(max(1, len(lines)))
+}
+
+// resumedBody is a body of which a part was read before.
+type resumedBody struct {
+	io.Reader
+	io.Closer
 }
 
 // influxRows are a body's fields.

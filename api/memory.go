@@ -9,18 +9,21 @@ import (
 	"gnocco/internal/budget"
 )
 
-// What a body takes at most until its request ends, as a multiple of its size.
+// A factor is what a body takes at most until its request ends, as a multiple of its size.
+type factor float64
+
 const (
-	measuresFactor = 2  // the body and its measures as columns; then, without a large body, the columns and their blocks
-	documentFactor = 25 // a list of empty objects: 64 bytes for each three
-	plainFactor    = 1  // the body alone
+	measuresFactor factor = 2  // the body and its measures as columns; then, without a large body, the columns and their blocks
+	documentFactor factor = 25 // a list of empty objects: 64 bytes for each three
+	plainFactor    factor = 1  // the body alone
 )
 
 // measureBytes is what a decoded measure takes until it is durable: its columns, and three copies of its block.
 const measureBytes = 16 + 18 + 10 + 10
 
-// lineBytes is what a field of InfluxDB's lines takes: where its names stand, its metric, and its measure.
-const lineBytes = 100 + measureBytes
+// fieldBytes is what a field of InfluxDB's lines takes: its time and value, where its names stand, its metric and its
+// place among the metrics, and its measure.
+const fieldBytes = 16 + 24 + 32 + measureBytes
 
 // memoryPatience is how long a request waits for the memory that its body needs.
 const memoryPatience = 5 * time.Second
@@ -77,24 +80,27 @@ func (w *accountWriter) Write(b []byte) (int, error) {
 func (w *accountWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // bodyLimit is the size of the largest body that memory is ever had for, and limit at most.
-func (a *api) bodyLimit(limit, factor int64) int64 {
+func (a *api) bodyLimit(limit int64, factor factor) int64 {
 	if a.Budget == nil {
 		return limit
 	}
-	return min(limit, a.Budget.LargestBody()/factor)
+	return min(limit, int64(float64(a.Budget.LargestBody())/float64(factor)))
 }
 
 // bodyMemory takes memory for a body while it is read.
 type bodyMemory struct {
 	account *budget.Account
 	use     budget.Use
-	factor  int64
+	factor  factor
 	taken   int64
 }
 
+// of returns what a body of that many bytes takes.
+func (f factor) of(bytes int64) int64 { return int64(float64(f) * float64(bytes)) }
+
 // cover waits until memory is taken for a body of that many bytes.
 func (m *bodyMemory) cover(ctx context.Context, bytes int64) error {
-	more := bytes*m.factor - m.taken
+	more := m.factor.of(bytes) - m.taken
 	if m.account == nil || more <= 0 {
 		return nil
 	}
@@ -103,7 +109,7 @@ func (m *bodyMemory) cover(ctx context.Context, bytes int64) error {
 }
 
 // settle gives back what a body of that many bytes does not need.
-func (m *bodyMemory) settle(bytes int64) { m.account.Give(m.use, m.taken-bytes*m.factor) }
+func (m *bodyMemory) settle(bytes int64) { m.account.Give(m.use, m.taken-m.factor.of(bytes)) }
 
 // decoded takes what the measures of a body need from here on, rather than what they might have needed, and lets go of a
 // large body. Small ones are not worth it.
@@ -116,7 +122,7 @@ func (s *incomingScratch) decoded(ctx context.Context) error {
 		s.body = nil
 	}
 	account := budget.Of(ctx)
-	account.Give(budget.Measures, int64(body)*measuresFactor)
+	account.Give(budget.Measures, measuresFactor.of(int64(body)))
 	return account.Take(budget.Measures, int64(s.batch.Measures.Len()*measureBytes+cap(s.body)))
 }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -78,6 +79,46 @@ func TestMemoryOfRequests(t *testing.T) {
 	}
 	s.want(t, "GET /openapi.yaml", "", 200, "~openapi")
 	s.want(t, "GET "+path+"/measures", "", 200, "~2023-11-15T06:33:19")
+	if n := used(t, registry); n != 0 {
+		t.Fatalf("%v bytes are used by nobody", n)
+	}
+}
+
+// The memory for large bodies of InfluxDB's lines, and for what they become, is waited for before they are read: so of many
+// at once those that are admitted end.
+func TestMemoryOfLines(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	shared := budget.New(8<<20, registry)
+	s := newServer(t, func(o *api.Options) { o.Budget = shared })
+	s.rule(t)
+	s.want(t, "POST /v1/influxdb/query?q=create+database+d", "", 204, "", "user", "admin")
+	var text strings.Builder
+	tags := strings.Repeat(",tag=value", 10)
+	for i := range 9_000 {
+		fmt.Fprintf(&text, "m,host=a%s value=%d %d\n", tags, i%7, 1_700_000_000_000_000_000+i*1_000_000_000)
+	}
+	send := func(status int) int {
+		body := strings.NewReader(text.String())
+		r := httptest.NewRequest("POST", "/v1/influxdb/write?db=d", body)
+		r.SetBasicAuth("foobar", "")
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, r)
+		if w.Code != status {
+			t.Errorf("%d %s, want %d", w.Code, w.Body, status)
+		}
+		return body.Len()
+	}
+	lines := strings.SplitAfterN(text.String(), "\n", 2)[0]
+	s.want(t, "POST /v1/influxdb/write?db=d", lines, 204, "", "Content-Type", "text/plain")
+	other := shared.Account()
+	check(t, other.Take(budget.Measures, 3<<20)) // beside which the lines find room, but not their fields
+	synctest.Test(t, func(*testing.T) {
+		if unread := send(503); unread < text.Len()-64<<10 {
+			t.Errorf("%d bytes were not read, of %d", unread, text.Len())
+		}
+	})
+	other.Close()
+	send(204)
 	if n := used(t, registry); n != 0 {
 		t.Fatalf("%v bytes are used by nobody", n)
 	}

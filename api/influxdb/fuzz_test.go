@@ -27,6 +27,9 @@ func FuzzDecode(f *testing.F) {
 		if len(l.Timestamps) != l.Len() {
 			t.Fatalf("%q: %d timestamps of %d values", body, len(l.Timestamps), l.Len())
 		}
+		if most := influxdb.MostMeasures([]byte(body)); most < l.Len() {
+			t.Fatalf("%q: %d measures, not at most %d", body, l.Len(), most)
+		}
 		targets := map[string]influxdb.Target{}
 		for i := range l.Len() {
 			key := string(l.AppendKey(nil, i))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -61,8 +62,20 @@ func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp
 	return nil
 }
 
-// MostMeasures returns how many measures a body has at most.
-func MostMeasures(body []byte) int { return bytes.Count(body, []byte{'='}) }
+// MostMeasures returns how many measures a body has at most: its fields.
+func MostMeasures(body []byte) (most int) {
+	for len(body) > 0 {
+		var line []byte
+		line, body, _ = bytes.Cut(body, []byte{'\n'})
+		most += bytes.Count(line[headEnd(line, 0):], []byte{'='})
+	}
+	return most
+}
+
+// Grow makes room for that many measures more.
+func (l *Lines) Grow(measures int) {
+	l.Timestamps, l.Values, l.of = slices.Grow(l.Timestamps, measures), slices.Grow(l.Values, measures), slices.Grow(l.of, measures)
+}
 
 // Len returns the number of measures.
 func (l *Lines) Len() int { return len(l.Values) }

@@ -11,10 +11,17 @@ import (
 // flushTimeout is how long Close waits for a disk that does not take a flush, as a full one. The log has it all.
 const flushTimeout = 2 * time.Second
 
-// Close closes the store in dir, in the form in which it is smallest: what its log has goes into a table, and logs go,
-// some of which were kept to be written over. fs is that of Options. A store that failed must be closed by itself
-// instead.
+// keptLogBytes is how much the logs of a closed store may take. A stop is dearer by the files that it makes and removes
+// than by what is in them, and the next opening brings a log into a table anyway.
+const keptLogBytes = 128 << 10
+
+// Close closes the store in dir in a small form: if its logs are more than a few, what they have goes into a table, and
+// they go, some of which were kept to be written over. fs is that of Options. A store that failed must be closed by
+// itself instead.
 func Close(db *pebble.DB, fs vfs.FS, dir string) error {
+	if logs := db.Metrics().WAL; logs.Size > 0 && logs.PhysicalSize+logs.ObsoletePhysicalSize <= keptLogBytes {
+		return db.Close()
+	}
 	flushed := flush(db)
 	if err := db.Close(); err != nil || !flushed {
 		return err

@@ -26,7 +26,7 @@ func TestRecordWhileClosing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, db, 0, 10)
+	put(t, db, 0, 2000) // more than a closed store may keep in its log
 	recording = true
 	if err := engine.Close(db, recorder, "e1"); err != nil || recording {
 		t.Fatal(err, recording)
