@@ -263,7 +263,7 @@ func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read, from
 	r.groups.Reset(read.Granularity, h.plan.Columns)
 	everything := model.Read{Metric: read.Metric, Granularity: read.Granularity, From: from, To: carbonara.MaxTimestamp}
 	// What is kept is no part of the request.
-	corrupt, err := s.store.KeptGroups(budget.With(ctx, nil), &everything, 0, &r.groups)
+	corrupt, err := s.store.KeptGroups(budget.Without(ctx), &everything, 0, &r.groups)
 	if err != nil || corrupt > 0 {
 		return false, err
 	}

@@ -207,6 +207,9 @@ type Context struct {
 	Account
 }
 
+// Without returns a context in which memory is not bounded.
+func Without(ctx context.Context) context.Context { return (*Budget)(nil).Context(ctx) }
+
 type accountKey struct{}
 
 // Value implements context.Context.

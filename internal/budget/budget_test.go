@@ -139,4 +139,10 @@ func TestContext(t *testing.T) {
 	if budget.Of(child) != &ctx.Account || budget.Of(t.Context()) != nil {
 		t.Fatal("the context's account")
 	}
+	if err := ctx.Take(budget.Measures, 2*mib); !errors.Is(err, budget.ErrExhausted) {
+		t.Fatal(err)
+	}
+	if err := budget.Of(budget.Without(child)).Take(budget.Measures, 2*mib); err != nil {
+		t.Fatal(err)
+	}
 }
