@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -190,7 +191,8 @@ func TestRolesOfTrustedHeaders(t *testing.T) {
 	s.want(t, "GET /v1/status", "", 403, "~", trusted("u", "p", "member,administrator")...)
 }
 
-// keystone is a small part of Keystone's API: tokens "USER PROJECT ROLE" validate themselves.
+// keystone is a small part of Keystone's API: tokens "USER PROJECT ROLE" validate themselves, and application credentials of
+// such IDs have the secret "s3cret".
 type keystone struct {
 	*httptest.Server
 	asked  atomic.Int32
@@ -203,6 +205,21 @@ func newKeystone(t *testing.T, now func() time.Time) *keystone {
 	k.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k.asked.Add(1)
 		subject := r.Header.Get("X-Subject-Token")
+		created := http.StatusOK
+		if r.Method == "POST" {
+			var body struct {
+				Auth struct {
+					Identity struct {
+						Credential struct{ ID, Secret string } `json:"application_credential"`
+					}
+				}
+			}
+			if err := json.NewDecoder(r.Body).Decode(&body); err == nil && body.Auth.Identity.Credential.Secret == "s3cret" {
+				subject = body.Auth.Identity.Credential.ID
+			}
+			r.Method, created = "GET", http.StatusCreated
+			r.Header.Set("X-Auth-Token", subject)
+		}
 		parts := strings.Fields(subject)
 		switch {
 		case r.Method != "GET" || r.URL.Path != "/identity/v3/auth/tokens" || r.Header.Get("X-Auth-Token") != subject:
@@ -212,6 +229,7 @@ func newKeystone(t *testing.T, now func() time.Time) *keystone {
 		case len(parts) != 3:
 			w.WriteHeader(http.StatusUnauthorized)
 		default:
+			w.WriteHeader(created)
 			fmt.Fprintf(w, `{"token":{"methods":["password"],"expires_at":%q,"user":{"id":%q,"name":"x","domain":{"id":"default"}},
 				"project":{"id":%q,"name":"y"},"roles":[{"id":"1","name":%q}],"catalog":[]}}`,
 				k.now().Add(time.Minute).Format("2006-01-02T15:04:05.000000Z"), parts[0], parts[1], parts[2])
@@ -272,6 +290,37 @@ func TestKeystone(t *testing.T) {
 	if got := k.asked.Load(); got < 7 || got > 8 { // a request may come when the first answer has just been given
 		t.Errorf("asked %d times", got)
 	}
+}
+
+// Who cannot renew tokens sends an application credential by Basic: Keystone is asked for its token now and then.
+func TestKeystoneApplicationCredential(t *testing.T) {
+	var late atomic.Int64
+	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(late.Load())) }
+	k := newKeystone(t, now)
+	authenticator, err := auth.NewKeystone(auth.KeystoneOptions{URL: k.URL + "/identity/", Now: now})
+	check(t, err)
+	s := newServer(t, func(o *api.Options) { o.Auth = authenticator })
+	f := func(id, secret, path string, status int, asked int32) {
+		t.Helper()
+		r := httptest.NewRequest("GET", "/", nil)
+		r.SetBasicAuth(id, secret)
+		s.want(t, "GET "+path, "", status, "~", "Authorization", r.Header.Get("Authorization"))
+		if got := k.asked.Load(); got != asked {
+			t.Fatalf("Keystone was asked %d times, want %d", got, asked)
+		}
+	}
+	f("u p admin", "s3cret", "/v1/status", 200, 1)
+	f("u p admin", "s3cret", "/api/v1/labels", 200, 1)
+	f("u p member", "s3cret", "/v1/status", 403, 2)
+	f("u p admin", "wrong", "/v1/status", 401, 3)
+	f("u p admin", "wrong", "/v1/status", 401, 3)
+	f("u p admin", "", "/v1/status", 401, 3)
+	late.Store(int64(2 * time.Minute)) // after the token's end
+	f("u p admin", "s3cret", "/v1/status", 200, 4)
+	k.status.Store(http.StatusInternalServerError)
+	f("v p admin", "s3cret", "/v1/status", 503, 5)
+	k.status.Store(0)
+	f("v p admin", "s3cret", "/v1/status", 200, 6)
 }
 
 // accounts is another small part of Keystone's API: it gives tokens to an account, which alone may validate others.

@@ -16,7 +16,8 @@ import (
 	"gnocco/internal/keystone"
 )
 
-// Keystone validates the X-Auth-Token of requests with a Keystone server, by its API version 3. Without an account of
+// Keystone validates the X-Auth-Token of requests with a Keystone server, by its API version 3. Clients that cannot renew
+// tokens send an application credential's ID and secret instead, by Basic: its token is asked for here. Without an account of
 // the service's own the token validates itself, which Keystone's default policy allows. X-User-Id and similar headers
 // of a client are ignored.
 type Keystone struct {
@@ -76,9 +77,15 @@ func NewKeystone(o KeystoneOptions) (*Keystone, error) {
 
 // Authenticate implements Authenticator.
 func (k *Keystone) Authenticate(r *http.Request) (*Identity, error) {
+	ask := k.ask
 	token := r.Header.Get("X-Auth-Token")
 	if token == "" {
-		return nil, ErrNoCredentials
+		id, secret, ok := r.BasicAuth()
+		if !ok || id == "" || secret == "" {
+			return nil, ErrNoCredentials
+		}
+		token = "Basic " + id + ":" + secret // no token has a space
+		ask = func(ctx context.Context, _ string) (*keystoneToken, error) { return k.create(ctx, id, secret) }
 	}
 	key := sha256.Sum256([]byte(token))
 	if who, ok := k.valid.get(key, k.now()); ok {
@@ -89,7 +96,9 @@ func (k *Keystone) Authenticate(r *http.Request) (*Identity, error) {
 	}
 	// Requests with the same token wait for one answer, which does not end with the request that asked for it.
 	ctx := context.WithoutCancel(r.Context())
-	answer := k.running.DoChan(string(key[:]), func() (any, error) { return k.validate(ctx, token, key) })
+	answer := k.running.DoChan(string(key[:]), func() (any, error) {
+		return k.validate(key, func() (*keystoneToken, error) { return ask(ctx, token) })
+	})
 	select {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
@@ -131,9 +140,9 @@ type keystoneToken struct {
 	} `json:"token"`
 }
 
-// validate asks Keystone whose the token is, and keeps a clear answer, yes or no.
-func (k *Keystone) validate(ctx context.Context, token string, key [sha256.Size]byte) (*Identity, error) {
-	answer, err := k.ask(ctx, token)
+// validate asks Keystone whose a token is, and keeps a clear answer, yes or no.
+func (k *Keystone) validate(key [sha256.Size]byte, ask func() (*keystoneToken, error)) (*Identity, error) {
+	answer, err := ask()
 	if errors.Is(err, ErrNoCredentials) {
 		k.invalid.put(key, struct{}{}, k.now(), time.Time{})
 	}
@@ -188,6 +197,22 @@ func (k *Keystone) ask(ctx context.Context, token string) (*keystoneToken, error
 			return nil, failed(fmt.Errorf("keystone answers %d to the account that validates tokens", status))
 		}
 	}
+}
+
+// create asks Keystone for a token by an application credential: what it says of the token is all that is needed of it.
+func (k *Keystone) create(ctx context.Context, id, secret string) (*keystoneToken, error) {
+	account := keystone.Account{ApplicationCredentialID: id, Secret: func() (string, error) { return secret, nil }}
+	answer := new(keystoneToken)
+	_, status, err := keystone.Create(ctx, k.client, k.url, &account, answer)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrKeystone, err)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound:
+		return nil, ErrNoCredentials
+	case status != http.StatusCreated:
+		return nil, fmt.Errorf("%w: keystone answers %d", ErrKeystone, status)
+	}
+	return answer, nil
 }
 
 // get asks about the token subject, authorized by the token by. The answer is non-nil if the status is 200.

@@ -43,36 +43,47 @@ func (t *Tokens) Get(ctx context.Context, now time.Time, refused string) (string
 		return t.token, nil
 	}
 	t.token = ""
-	body, err := t.account.request()
-	if err != nil {
-		return "", fmt.Errorf("keystone: secret of %s: %w", &t.account, err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url+"?nocatalog", bytes.NewReader(body))
-	if err != nil {
-		return "", fmt.Errorf("keystone: %w", err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json")
-	response, err := t.client.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("keystone: %w", err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusCreated {
-		return "", fmt.Errorf("keystone: %s answers %s to %s", t.url, response.Status, &t.account)
-	}
 	var answer struct {
 		Token struct {
 			ExpiresAt time.Time `json:"expires_at"`
 		} `json:"token"`
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&answer); err != nil {
-		return "", fmt.Errorf("keystone: token of %s: %w", &t.account, err)
+	token, status, err := Create(ctx, t.client, t.url, &t.account, &answer)
+	if err != nil {
+		return "", err
 	}
-	token := response.Header.Get("X-Subject-Token")
+	if status != http.StatusCreated {
+		return "", fmt.Errorf("keystone: %s answers %d to %s", t.url, status, &t.account)
+	}
 	if token == "" || !answer.Token.ExpiresAt.After(now) {
 		return "", errors.New("keystone: no valid token was given to " + t.account.String())
 	}
 	t.token, t.until = token, answer.Token.ExpiresAt
 	return token, nil
+}
+
+// Create asks once for a token of an account. Keystone's description of it becomes answer, if the status is 201.
+func Create(ctx context.Context, client *http.Client, url string, account *Account, answer any) (token string, status int, err error) {
+	body, err := account.request()
+	if err != nil {
+		return "", 0, fmt.Errorf("keystone: secret of %s: %w", account, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"?nocatalog", bytes.NewReader(body))
+	if err != nil {
+		return "", 0, fmt.Errorf("keystone: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return "", 0, fmt.Errorf("keystone: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusCreated {
+		return "", response.StatusCode, nil
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
+		return "", 0, fmt.Errorf("keystone: token of %s: %w", account, err)
+	}
+	return response.Header.Get("X-Subject-Token"), response.StatusCode, nil
 }
