@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,8 @@ const maxNotes = 10
 // Note adds what was noted while a query was evaluated.
 func (a *Answer) Note(notes annotations.Annotations, query string) {
 	warnings, infos := notes.AsStrings(query, maxNotes, maxNotes)
+	slices.Sort(warnings) // the same question gets the same answer
+	slices.Sort(infos)
 	a.Warnings, a.Infos = append(a.Warnings, warnings...), append(a.Infos, infos...)
 }
 
