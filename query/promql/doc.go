@@ -25,8 +25,10 @@
 //
 // 6. Method. min, max, sum, first and last_over_time read the column of that name, and so does count_over_time, whose
 // counts are summed. avg_over_time is sum over count, exactly; stddev_over_time and stdvar_over_time combine counts,
-// sums and second moments (moments.go: the engine sees places of groups as values, and our function looks there). quantile_over_time of a range that is a granularity reads the percentile of the group
-// that ended last, where the archive policy has it; else it is the quantile of what selectors read, which a warning says. Selectors read last if the policy has it, else mean.
+// sums and second moments (moments.go: the engine sees places of groups as values, and our function looks there).
+// quantile_over_time of a range that is a granularity reads raw measures and, where they are not kept any more, the percentile
+// of the group that ended last, where the archive policy has it; else it is the quantile of what selectors read, which a warning
+// says. Selectors read last if the policy has it, else mean.
 // rate, irate, increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the
 // first four from max and the others from mean, which an info says; if it has neither, the query fails.
 //

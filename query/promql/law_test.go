@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -241,4 +242,31 @@ func TestRates(t *testing.T) {
 	if r := s.instant("min_total", at); r.Err == nil {
 		t.Errorf("a policy without last and mean: %v", r)
 	}
+}
+
+// A quantile of a range is that of its measures while these are kept. Then it is the stored percentile of the group that ended last.
+func TestQuantilesReadMeasures(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	s.kept("p", []string{"last", "95pct"}, 6, 10*time.Second, 0)
+	start := time.Unix(1_700_000_000, 0)
+	values := make([]float64, 600)
+	for i := range values {
+		values[i] = float64(i * 37 % 100)
+	}
+	s.post(s.metric("p", "a", "x"), start, time.Second, values...)
+	s.now = start.Add(time.Hour)
+	f := func(seconds int, forced string, want float64) {
+		t.Helper()
+		expr := "quantile_over_time(0.95, x" + forced + "[10s])"
+		if got, ok := s.value(expr, start.Add(time.Duration(seconds)*time.Second+500*time.Millisecond)); !ok || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s after %d s: %v (%t), want %v", expr, seconds, got, ok, want)
+		}
+	}
+	of := func(first int) float64 { // of ten measures
+		in := slices.Sorted(slices.Values(values[first : first+10]))
+		return in[8] + 0.55*(in[9]-in[8])
+	}
+	f(585, "", of(576))
+	f(585, `{__granularity__="10s"}`, of(570))
+	f(105, "", of(90))
 }

@@ -32,6 +32,9 @@ func (s *series) preference() []time.Duration {
 		all = append([]time.Duration{0}, all...)
 	}
 	if g := s.reading.granularity; g > 0 {
+		if s.reading.raw && sel.granularity == 0 && sel.coarsest == 0 { // a percentile of measures, while they are kept
+			return []time.Duration{0, g}
+		}
 		return []time.Duration{g}
 	}
 	if sel.coarsest > 0 { // the coarsest that is fine enough, then what is next to it
