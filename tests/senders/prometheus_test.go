@@ -29,17 +29,18 @@ type scraped struct {
 // scrapeFor is how long Prometheus scrapes and writes.
 const scrapeFor = 80 * time.Second
 
-// Prometheus scrapes itself and the server every second, and writes all of it to the server with all labels kept: each
-// series has to read back equal to what Prometheus says it is.
+// Prometheus scrapes itself, the server and an exporter every second, and writes all of it to the server: each series has to read
+// back equal to what Prometheus says it is. Then both answer the same queries at the same times, alike.
 func TestPrometheusWritesRemotely(t *testing.T) {
 	program := installed(t, "prometheus")
 	t.Parallel()
 	s, _ := start(t, nil)
-	source := startPrometheus(t, program, s.URL(), map[string]string{"gnocco": s.URL()})
+	source := startPrometheus(t, program, s.URL(), map[string]string{"gnocco": s.URL(), "demo": startExporter(t)})
 	time.Sleep(scrapeFor)
 	if series := readsBack(t, source, `{__name__=~".+"}`, s); series < 100 {
 		t.Errorf("Prometheus has %d series only", series)
 	}
+	t.Logf("%d answers are alike", compare(t, s.URL(), source, comparedAt(t, source, s.URL()), nil))
 }
 
 // readsBack compares all series that Prometheus has of a selector with what the server answers, and returns their
