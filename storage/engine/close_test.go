@@ -1,7 +1,11 @@
 package engine_test
 
 import (
+	"errors"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -33,5 +37,38 @@ func TestRecordWhileClosing(t *testing.T) {
 	}
 	if doubts, err := engine.Check(clone(t, memory), "e1"); err != nil || len(doubts) > 0 {
 		t.Error(doubts, err)
+	}
+}
+
+// The heartbeat and a store's holder record it one after the other: each leaves a whole record, and the later one stays.
+func TestRecordsAreWrittenOneByOne(t *testing.T) {
+	memory := vfs.NewMem()
+	var recorder *engine.Recorder
+	var once sync.Once
+	second := make(chan error, 1)
+	fs := errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpRename && strings.HasPrefix(op.Path, engine.RecordPath("e1")) {
+			once.Do(func() {
+				recorded := make(chan struct{})
+				go func() {
+					defer close(recorded)
+					second <- recorder.RecordStore("e1")
+				}()
+				select {
+				case <-recorded: // in between
+				case <-time.After(100 * time.Millisecond): // it waits, as it should
+				}
+			})
+		}
+		return nil
+	}))
+	recorder = engine.NewRecorder(fs)
+	db, err := engine.Open("e1", engine.Options{FS: recorder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, 0, 1)
+	if err := errors.Join(recorder.RecordStore("e1"), <-second, engine.Close(db, recorder, "e1")); err != nil {
+		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 type Recorder struct {
 	vfs.FS
 
-	mu     sync.Mutex
+	mu     sync.Mutex                // below recordedStore.writing
 	stores map[string]*recordedStore // by folder
 }
 
@@ -29,6 +29,8 @@ type recordedStore struct {
 	found   map[string]durablePrefix // by name; recorded by earlier holders, of files not yet removed
 	files   map[string]*recordedFile // by name
 	written []byte                   // the record as it was written last
+
+	writing sync.Mutex // held while a record is written: one after the other, or an old one would take a new one's place
 }
 
 // NewRecorder returns a recorder of what is written to fs.
@@ -110,10 +112,13 @@ func (r *Recorder) Record() error {
 func (r *Recorder) RecordStore(dir string) error {
 	r.mu.Lock()
 	s := r.stores[dir]
+	r.mu.Unlock()
 	if s == nil {
-		r.mu.Unlock()
 		return nil
 	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	r.mu.Lock()
 	content := s.encode()
 	same := bytes.Equal(content, s.written)
 	r.mu.Unlock()
