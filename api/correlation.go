@@ -23,7 +23,7 @@ func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *auth.
 	if err != nil {
 		return err
 	}
-	release, err := a.turns.take(r.Context()) // until all is read: from there on one job is computed at a time
+	release, err := a.turns.take(r.Context(), who) // until all is read: from there on one job is computed at a time
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 		ctx, cancel = context.WithTimeoutCause(r.Context(), timeout, errQueryTimeout)
 	}
 	defer cancel()
-	release, err := a.turns.take(ctx)
+	release, err := a.turns.take(ctx, who)
 	if err != nil {
 		return err
 	}

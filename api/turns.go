@@ -1,10 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,66 +13,157 @@ import (
 )
 
 // turns bounds how many queries are evaluated at once: those that combine many metrics, or search among all. The rest
-// of them wait, in the order in which they came. Reads of one metric or resource, lists, measures and changes are small,
-// and never wait here.
+// of them wait: each user's in the order in which they came, and users by turns, so that one who asks for much does not
+// hold up the others. Reads of one metric or resource, lists, measures and changes are small, and never wait here.
 type turns struct {
-	slots   chan struct{}
-	waiting atomic.Int64
-	most    int64 // that wait
+	most int // that wait
 
 	running, queued prometheus.Gauge
 	refused         *prometheus.CounterVec // by reason
+
+	mu      sync.Mutex
+	free    int
+	waiting int
+	queues  map[string][]*queuedQuery // by user; none is empty
+	users   []string                  // of queues; whose turn is next comes first
+}
+
+// queuedQuery waits for its turn.
+type queuedQuery struct {
+	called  chan struct{} // closed when it has its turn, or is to make room for others
+	refused bool          // set before called is closed
 }
 
 func newTurns(l *Limits, m *instruments) *turns {
-	return &turns{slots: make(chan struct{}, l.Queries), most: int64(l.QueuedQueries), running: m.runningQueries, queued: m.queuedQueries,
-		refused: m.refusedQueries}
+	return &turns{free: l.Queries, most: l.QueuedQueries, running: m.runningQueries, queued: m.queuedQueries, refused: m.refusedQueries,
+		queues: make(map[string][]*queuedQuery)}
+}
+
+// userOf names who shares a place among those that wait: a project, or a user where there are no projects.
+func userOf(who *auth.Identity) string {
+	if who == nil {
+		return ""
+	}
+	return cmp.Or(who.ProjectID, who.User)
 }
 
 // take waits for a turn, which lasts until release or the end of ctx.
-func (t *turns) take(ctx context.Context) (release func(), err error) {
-	select {
-	case t.slots <- struct{}{}:
-	default:
-		if err := t.wait(ctx); err != nil {
-			return nil, err
-		}
+func (t *turns) take(ctx context.Context, who *auth.Identity) (release func(), err error) {
+	if err := t.wait(ctx, userOf(who)); err != nil {
+		return nil, err
 	}
 	t.running.Inc()
 	release = sync.OnceFunc(func() {
 		t.running.Dec()
-		<-t.slots
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.free++
+		t.call()
 	})
 	context.AfterFunc(ctx, release)
 	return release, nil
 }
 
-func (t *turns) wait(ctx context.Context) error {
+func (t *turns) wait(ctx context.Context, user string) error {
 	busy := &Error{Status: http.StatusServiceUnavailable, Detail: "Too many queries are being evaluated, and wait for their turn. Please try again later."}
-	defer t.waiting.Add(-1)
-	if t.waiting.Add(1) > t.most {
+	q := t.join(user)
+	if q == nil {
 		t.refused.WithLabelValues("queue").Inc()
 		return busy
 	}
-	t.queued.Inc()
-	defer t.queued.Dec()
 	select {
-	case t.slots <- struct{}{}:
-		return nil
+	case <-q.called:
 	case <-ctx.Done():
-		if context.Cause(ctx) != errQueryTimeout {
-			return ctx.Err()
+		if t.leave(user, q) {
+			if context.Cause(ctx) != errQueryTimeout {
+				return ctx.Err()
+			}
+			t.refused.WithLabelValues("queue").Inc()
+			return busy
 		}
+	}
+	if q.refused {
 		t.refused.WithLabelValues("queue").Inc()
 		return busy
+	}
+	return nil
+}
+
+// join puts a query of a user behind their others. If too many queries wait, the newest one of the user who has most of
+// them goes. join returns nil if that is this one.
+func (t *turns) join(user string) *queuedQuery {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := &queuedQuery{called: make(chan struct{})}
+	if t.free == 0 && t.waiting >= t.most {
+		greedy := user
+		for _, other := range t.users {
+			if len(t.queues[other]) > len(t.queues[greedy])+1 || greedy != user && len(t.queues[other]) > len(t.queues[greedy]) {
+				greedy = other
+			}
+		}
+		if greedy == user {
+			return nil
+		}
+		last := t.queues[greedy][len(t.queues[greedy])-1]
+		t.remove(greedy, last)
+		last.refused = true
+		close(last.called)
+	}
+	if len(t.queues[user]) == 0 {
+		t.users = append(t.users, user)
+	}
+	t.queues[user] = append(t.queues[user], q)
+	t.waiting++
+	t.queued.Inc()
+	t.call()
+	return q
+}
+
+// leave reports whether a query was still waiting.
+func (t *turns) leave(user string, q *queuedQuery) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-q.called:
+		return false
+	default:
+		t.remove(user, q)
+		return true
+	}
+}
+
+// remove takes a query out of its queue. mu is held.
+func (t *turns) remove(user string, q *queuedQuery) {
+	queue := slices.DeleteFunc(t.queues[user], func(other *queuedQuery) bool { return other == q })
+	t.queues[user] = queue
+	if len(queue) == 0 {
+		delete(t.queues, user)
+		t.users = slices.DeleteFunc(t.users, func(other string) bool { return other == user })
+	}
+	t.waiting--
+	t.queued.Dec()
+}
+
+// call gives turns that are free to those that wait. mu is held.
+func (t *turns) call() {
+	for t.free > 0 && t.waiting > 0 {
+		user := t.users[0]
+		q := t.queues[user][0]
+		t.remove(user, q)
+		if len(t.queues[user]) > 0 { // behind the other users
+			t.users = append(t.users[1:], user)
+		}
+		t.free--
+		close(q.called)
 	}
 }
 
 // turn waits until a user's query may be evaluated. Its turn ends with the context of r, or when the returned writer gets
 // the first part of the answer: a client that reads slowly keeps nobody waiting. A handler takes it after it has read the
 // body, for the same reason.
-func (a *api) turn(w http.ResponseWriter, r *http.Request, _ *auth.Identity) (http.ResponseWriter, error) {
-	release, err := a.turns.take(r.Context())
+func (a *api) turn(w http.ResponseWriter, r *http.Request, who *auth.Identity) (http.ResponseWriter, error) {
+	release, err := a.turns.take(r.Context(), who)
 	return &turnWriter{w, release}, err
 }
 
