@@ -17,6 +17,7 @@ type AggregatesOptions struct {
 	Connections int           // 0: 1
 	For         time.Duration // how long each query is repeated; 0: 3 s
 	Protocol    string        // what the server speaks: "gnocchi" or "victoriametrics"; "": gnocchi
+	States      []State       // that a child is brought into; nil: Restarted
 	Extra       bool          // ask, too, what Gnocchi cannot be asked: exactly, and by value in URLs that uwsgi does not take
 }
 
@@ -126,7 +127,7 @@ func (w *workload) expectAcross(q *aggregatesQuery) map[string][]expectedGroup {
 }
 
 // Aggregates measures queries across many metrics, whose answers are checked number by number the first time and byte
-// by byte from then on. A child is restarted after it was filled, so it reads from its archives.
+// by byte from then on. A child is asked in each of the states.
 func Aggregates(ctx context.Context, options Options, what AggregatesOptions) error {
 	if err := options.prepare(); err != nil {
 		return err
@@ -137,16 +138,18 @@ func Aggregates(ctx context.Context, options Options, what AggregatesOptions) er
 	}
 	for range options.Count {
 		for _, metrics := range what.Metrics {
-			if err := options.aggregates(ctx, what, metrics); err != nil {
-				return fmt.Errorf("bench: aggregates: %w", err)
+			for _, state := range options.statesOf(what.States) {
+				if err := options.aggregates(ctx, what, metrics, state); err != nil {
+					return fmt.Errorf("bench: aggregates: %w", err)
+				}
 			}
 		}
 	}
 	return nil
 }
 
-func (o *Options) aggregates(ctx context.Context, what AggregatesOptions, metrics int) error {
-	s, err := o.start(ctx)
+func (o *Options) aggregates(ctx context.Context, what AggregatesOptions, metrics int, state State) error {
+	s, err := o.startFor(ctx, state)
 	if err != nil {
 		return err
 	}
@@ -154,21 +157,28 @@ func (o *Options) aggregates(ctx context.Context, what AggregatesOptions, metric
 	w := newWorkload(o.Seed, meters[:], metrics, what.Groups, time.Minute)
 	o.Logger.Info("sending measures", "server", s.name, "metrics", metrics, "measures", w.measures())
 	run := fmt.Sprintf("bench-%d-%d", time.Now().UnixNano(), metrics)
-	var protocol aggregatesProtocol = &gnocchiAggregates{run: run}
+	gnocchi := &gnocchiAggregates{run: run, state: state}
+	var protocol aggregatesProtocol = gnocchi
 	if what.Protocol == "victoriametrics" {
 		protocol = &victoriaAggregates{run: run}
 	}
 	if err := protocol.fill(ctx, s, w); err != nil {
 		return err
 	}
-	if s.isChild() {
-		if _, err := s.stop(); err != nil {
-			return err
-		}
-		if err := s.reopen(ctx); err != nil {
-			return err
-		}
+	if err := s.enter(ctx, state); err != nil {
+		return err
 	}
+	ask := func(others time.Duration) error { return s.askAggregates(ctx, what, w, protocol, state, others) }
+	if state == Loaded {
+		return s.beside(ctx, w, gnocchi.ids, what.For, ask)
+	}
+	return ask(0)
+}
+
+// askAggregates repeats every query, and takes off the CPU that others take each second.
+func (s *server) askAggregates(ctx context.Context, what AggregatesOptions, w *workload, protocol aggregatesProtocol, state State,
+	others time.Duration) error {
+	o := s.options
 	c := newClient(o, s.url, what.Connections)
 	defer c.close()
 	for _, q := range w.aggregatesQueries(what.Extra) {
@@ -201,7 +211,8 @@ func (o *Options) aggregates(ctx context.Context, what AggregatesOptions, metric
 			return err
 		}
 		r.bytes = first.Len()
-		if err := o.reportAggregates(s, &q, metrics, what.Connections, r); err != nil {
+		r.without(others)
+		if err := o.reportAggregates(s, state, &q, len(w.values), what.Connections, r); err != nil {
 			return err
 		}
 	}
@@ -236,7 +247,7 @@ func (w *workload) judge(q *aggregatesQuery, rows map[string][]row) error {
 	return nil
 }
 
-func (o *Options) reportAggregates(s *server, q *aggregatesQuery, metrics, connections int, r reading) error {
+func (o *Options) reportAggregates(s *server, state State, q *aggregatesQuery, metrics, connections int, r reading) error {
 	figures := []report.Figure{
 		report.Of(float64(r.elapsed.Nanoseconds())/float64(r.requests), "ns/op"),
 		report.Of(report.Milliseconds(r.p50), "ms-p50"),
@@ -249,6 +260,6 @@ func (o *Options) reportAggregates(s *server, q *aggregatesQuery, metrics, conne
 	if u, err := s.usage(); err == nil {
 		figures = append(figures, report.Of(float64(u.rss)/(1<<20), "MiB-rss"))
 	}
-	name := fmt.Sprintf("Aggregates/server=%s/metrics=%d/query=%s/connections=%d", s.name, metrics, q.name, connections)
+	name := fmt.Sprintf("Aggregates/server=%s%s/metrics=%d/query=%s/connections=%d", s.name, state.suffix(), metrics, q.name, connections)
 	return o.Report.Add(name, r.requests, figures...)
 }

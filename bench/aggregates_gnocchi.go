@@ -14,8 +14,9 @@ import (
 
 // gnocchiAggregates asks for aggregates across metrics by Gnocchi's API: each series is the metric "m" of a resource.
 type gnocchiAggregates struct {
-	run string // user_id of the resources, which tells this run's from others'
-	ids []string
+	run   string // user_id of the resources, which tells this run's from others'
+	ids   []string
+	state State
 }
 
 func (p *gnocchiAggregates) fill(ctx context.Context, s *server, w *workload) error {
@@ -43,7 +44,7 @@ func (p *gnocchiAggregates) fill(ctx context.Context, s *server, w *workload) er
 	if err != nil {
 		return err
 	}
-	if err := c.send(ctx, w.bodies(p.ids, Shape{Metrics: 10, Measures: len(w.values[0])}, 0, len(w.values[0]))); err != nil {
+	if err := s.sendParts(ctx, w, p.ids, len(w.values[0]), p.state); err != nil {
 		return err
 	}
 	_, err = w.awaitVisible(ctx, c, p.ids, func() {})

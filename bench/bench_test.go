@@ -100,10 +100,13 @@ func TestFreshness(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.Read(ctx, o, bench.ReadOptions{Metrics: 4, Days: 2, Step: 30 * time.Second, For: 50 * time.Millisecond})
+		return bench.Read(ctx, o, bench.ReadOptions{Metrics: 4, Days: 2, Step: 30 * time.Second, For: 50 * time.Millisecond, States: []bench.State{bench.Restarted, bench.Loaded}})
 	})
 	for _, query := range []string{"groups=60/granularity=60", "groups=1440/granularity=60", "groups=48/granularity=3600"} {
 		expectFigures(t, found, "Read/server=gnocco/"+query+"/connections=4", "ms-p50", "ms-p99", "requests/s", "x-floor-p50", "B/answer")
+		for _, state := range []string{"load"} {
+			expectFigures(t, found, "Read/server=gnocco/state="+state+"/"+query+"/connections=4", "ms-p50", "requests/s")
+		}
 		expectFigures(t, found, "Read/server=floor/"+query+"/connections=4", "ms-p50", "requests/s")
 	}
 }

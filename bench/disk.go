@@ -85,7 +85,7 @@ func (o *Options) disk(ctx context.Context, what DiskOptions, kind pattern.Patte
 	if s.isChild() {
 		existing = diskUsage{} // an empty server's files are its cost, too
 	}
-	if _, err := s.send(ctx, w); err != nil {
+	if _, err := s.send(ctx, w, Restarted); err != nil {
 		return err
 	}
 	total := m.read()

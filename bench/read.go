@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ type ReadOptions struct {
 	Step        time.Duration // between two measures of a metric; 0: 10 s
 	Connections int           // 0: 4
 	For         time.Duration // how long each query is repeated; 0: 3 s
+	States      []State       // that a child is brought into; nil: Restarted
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -52,22 +54,24 @@ func (q query) String() string {
 }
 
 // Read measures queries for one aggregation of one metric, the answers being checked byte by byte, and the same bytes
-// from a server that has them in memory. A child is restarted first, so it reads from its archives.
+// from a server that has them in memory. A child is asked in each of the states.
 func Read(ctx context.Context, options Options, what ReadOptions) error {
 	if err := options.prepare(); err != nil {
 		return err
 	}
 	what.EnsureDefaults()
 	for range options.Count {
-		if err := options.read(ctx, what); err != nil {
-			return fmt.Errorf("bench: read: %w", err)
+		for _, state := range options.statesOf(what.States) {
+			if err := options.read(ctx, what, state); err != nil {
+				return fmt.Errorf("bench: read: %w", err)
+			}
 		}
 	}
 	return nil
 }
 
-func (o *Options) read(ctx context.Context, what ReadOptions) error {
-	s, err := o.start(ctx)
+func (o *Options) read(ctx context.Context, what ReadOptions, state State) error {
+	s, err := o.startFor(ctx, state)
 	if err != nil {
 		return err
 	}
@@ -75,8 +79,11 @@ func (o *Options) read(ctx context.Context, what ReadOptions) error {
 	perDay := int(24 * time.Hour / what.Step)
 	w := newWorkload(o.Seed, meters[:], what.Metrics, what.Days*perDay, what.Step)
 	o.Logger.Info("sending measures", "server", s.name, "metrics", what.Metrics, "measures", w.measures())
-	ids, err := s.fill(ctx, w)
+	ids, err := s.send(ctx, w, state)
 	if err != nil {
+		return err
+	}
+	if err := s.enter(ctx, state); err != nil {
 		return err
 	}
 	end := w.time(len(w.values[0]))
@@ -90,14 +97,26 @@ func (o *Options) read(ctx context.Context, what ReadOptions) error {
 		}
 	}
 	figures := make([]reading, len(queries))
-	for i, q := range queries {
-		o.Logger.Info("reading", "server", s.name, "query", q.String())
-		if figures[i], err = s.read(ctx, what, answers[i]); err != nil {
-			return err
+	readAll := func(others time.Duration) error {
+		for i, q := range queries {
+			o.Logger.Info("reading", "server", s.name, "state", state, "query", q.String())
+			if figures[i], err = s.read(ctx, what, answers[i]); err != nil {
+				return err
+			}
+			figures[i].without(others)
 		}
+		return nil
 	}
-	if !o.Floor {
-		return o.reportReads(s, what, queries, figures, nil)
+	if state == Loaded {
+		err = s.beside(ctx, w, ids, what.For, readAll)
+	} else {
+		err = readAll(0)
+	}
+	if err != nil {
+		return err
+	}
+	if !o.Floor || state != Restarted {
+		return o.reportReads(s, state, what, queries, figures, nil)
 	}
 	return o.withFloor(ctx, func(floor *server) error {
 		c := newClient(o, floor.url, 1)
@@ -113,41 +132,23 @@ func (o *Options) read(ctx context.Context, what ReadOptions) error {
 				return err
 			}
 		}
-		if err := o.reportReads(s, what, queries, figures, floors); err != nil {
+		if err := o.reportReads(s, state, what, queries, figures, floors); err != nil {
 			return err
 		}
-		return o.reportReads(floor, what, queries, floors, nil)
+		return o.reportReads(floor, state, what, queries, floors, nil)
 	})
 }
 
-// fill sends the workload, waits until it is visible and, of a child, restarts it. It returns the metrics' ids.
-func (s *server) fill(ctx context.Context, w *workload) ([]string, error) {
-	ids, err := s.send(ctx, w)
-	if err != nil || !s.isChild() {
-		return ids, err
-	}
-	if _, err := s.stop(); err != nil {
-		return nil, err
-	}
-	return ids, s.reopen(ctx)
-}
-
 // send makes metrics, sends the workload, a day of several metrics a request, and waits until it is visible.
-func (s *server) send(ctx context.Context, w *workload) ([]string, error) {
+func (s *server) send(ctx context.Context, w *workload, state State) ([]string, error) {
 	c := newClient(s.options, s.url, setupConnections)
 	defer c.close()
 	ids, err := c.createMetrics(ctx, len(w.values))
 	if err != nil {
 		return nil, err
 	}
-	// One connection: a day must not overtake the one before it, which would then be too old.
-	one := newClient(s.options, s.url, 1)
-	defer one.close()
-	n, day := len(w.values[0]), int(24*time.Hour/w.step)
-	for from := 0; from < n; from += day {
-		if err := one.send(ctx, w.bodies(ids, Shape{Metrics: 10, Measures: day}, from, min(n, from+day))); err != nil {
-			return nil, err
-		}
+	if err := s.sendParts(ctx, w, ids, int(24*time.Hour/w.step), state); err != nil {
+		return nil, err
 	}
 	_, err = w.awaitVisible(ctx, c, ids, func() {})
 	return ids, err
@@ -158,7 +159,7 @@ func (w *workload) answers(ctx context.Context, c *client, ids []string, q query
 	answers := make(map[string][]byte, len(ids))
 	start := end.Add(-q.span)
 	for s, id := range ids {
-		path := measuresPath(id, "mean", q.granularity, start)
+		path := measuresPath(id, "mean", q.granularity, start) + "&stop=" + url.QueryEscape(end.Format(timestampFormat))
 		var answer bytes.Buffer
 		if err := c.do(ctx, http.MethodGet, path, nil, http.StatusOK, &answer); err != nil {
 			return nil, err
@@ -187,6 +188,11 @@ type reading struct {
 	bytes     int           // of one answer, the mean over metrics
 	cpuKnown  bool
 	latencies []time.Duration
+}
+
+// without takes off the CPU that went into something else, each second.
+func (r *reading) without(others time.Duration) {
+	r.cpu -= time.Duration(float64(others) * r.elapsed.Seconds() / float64(r.requests))
 }
 
 // read repeats the requests in turn on all connections.
@@ -263,7 +269,7 @@ func (s *server) repeat(ctx context.Context, c *client, different int, long time
 }
 
 // reportReads writes one line a query; floors may be nil.
-func (o *Options) reportReads(s *server, what ReadOptions, queries []query, readings, floors []reading) error {
+func (o *Options) reportReads(s *server, state State, what ReadOptions, queries []query, readings, floors []reading) error {
 	for i, q := range queries {
 		r := readings[i]
 		figures := []report.Figure{
@@ -282,7 +288,7 @@ func (o *Options) reportReads(s *server, what ReadOptions, queries []query, read
 				figures = append(figures, report.Of(float64(r.cpu)/float64(floors[i].cpu), "x-floor-cpu"))
 			}
 		}
-		name := fmt.Sprintf("Read/server=%s/%v/connections=%d", s.name, q, what.Connections)
+		name := fmt.Sprintf("Read/server=%s%s/%v/connections=%d", s.name, state.suffix(), q, what.Connections)
 		if err := o.Report.Add(name, r.requests, figures...); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 // after a restart; in many operands, as after many checkpoints; half of the measures in heads, as after a load; and the
 // same while a measure of every metric comes in between two reads, which is not counted.
 func BenchmarkRead(b *testing.B) {
-	metrics, days := 10, 30
+	metrics, days := 10, 5
 	if testing.Short() {
 		metrics, days = 2, 1
 	}

@@ -219,7 +219,7 @@ func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 		wanted = int(min(carbonara.Timestamp(rows), (newest-read.From)/granularity+1))
 	}
 	r.widest = max(r.widest, wanted)
-	past := read.To <= newest
+	past := read.To <= min(newest, r.touched(0))
 	if past && r.plan == nil {
 		return false, nil
 	}

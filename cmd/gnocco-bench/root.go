@@ -118,13 +118,19 @@ func newFreshness(flags *commonFlags) *cobra.Command {
 	return cmd
 }
 
+const stateUsage = "state that a server of ours is asked in: restarted, operands, heads, load (may be repeated; default all)"
+
 func newRead(flags *commonFlags) *cobra.Command {
 	var what bench.ReadOptions
+	var states []string
 	cmd := &cobra.Command{
 		Use:   "read",
 		Short: "Measure latency, rate and CPU of reading aggregates of one metric",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if what.States, err = bench.ParseStates(states); err != nil {
+				return err
+			}
 			return bench.Read(cmd.Context(), flags.options, what)
 		},
 	}
@@ -132,17 +138,22 @@ func newRead(flags *commonFlags) *cobra.Command {
 	cmd.Flags().IntVar(&what.Days, "days", 30, "days of measures per metric")
 	cmd.Flags().DurationVar(&what.Step, "step", 10*time.Second, "time between two measures of a metric")
 	cmd.Flags().IntVar(&what.Connections, "connections", 4, "requests in flight at once")
+	cmd.Flags().StringSliceVar(&states, "state", nil, stateUsage)
 	cmd.Flags().DurationVar(&what.For, "for", 3*time.Second, "how long each query is repeated")
 	return cmd
 }
 
 func newAggregates(flags *commonFlags) *cobra.Command {
 	var what bench.AggregatesOptions
+	var states []string
 	cmd := &cobra.Command{
 		Use:   "aggregates",
 		Short: "Measure latency and CPU of aggregates across many metrics, and of searches by value",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if what.States, err = bench.ParseStates(states); err != nil {
+				return err
+			}
 			return bench.Aggregates(cmd.Context(), flags.options, what)
 		},
 	}
@@ -150,6 +161,7 @@ func newAggregates(flags *commonFlags) *cobra.Command {
 		"how many metrics are aggregated; a run for each number")
 	cmd.Flags().IntVar(&what.Groups, "groups", 1440, "groups of one minute per metric")
 	cmd.Flags().IntVar(&what.Connections, "connections", 1, "requests in flight at once")
+	cmd.Flags().StringSliceVar(&states, "state", nil, stateUsage)
 	cmd.Flags().DurationVar(&what.For, "for", 3*time.Second, "how long each query is repeated")
 	cmd.Flags().StringVar(&what.Protocol, "protocol", "gnocchi", "protocol of the server: gnocchi or victoriametrics")
 	cmd.Flags().BoolVar(&what.Extra, "extra", true,
@@ -216,8 +228,10 @@ func runAll(ctx context.Context, options bench.Options) error {
 	runs := []func() error{
 		func() error { return bench.Ingest(ctx, options, bench.IngestOptions{}) },
 		func() error { return bench.Freshness(ctx, options, bench.FreshnessOptions{}) },
-		func() error { return bench.Read(ctx, options, bench.ReadOptions{}) },
-		func() error { return bench.Aggregates(ctx, options, bench.AggregatesOptions{Extra: true}) },
+		func() error { return bench.Read(ctx, options, bench.ReadOptions{States: bench.States}) },
+		func() error {
+			return bench.Aggregates(ctx, options, bench.AggregatesOptions{Extra: true, States: bench.States})
+		},
 		func() error { return bench.Disk(ctx, options, bench.DiskOptions{}) },
 		func() error { return bench.Memory(ctx, options, bench.MemoryOptions{For: time.Minute}) },
 	}
