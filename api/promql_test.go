@@ -186,7 +186,7 @@ func TestPromQLStandsBesideGnocchi(t *testing.T) {
 			}
 			first, _, _ := strings.Cut(rest, "/")
 			return ok && slices.Contains([]string{"query", "query_range", "series", "labels", "label", "metadata", "format_query", "parse_query",
-				"query_exemplars", "rules", "alerts", "targets", "status"}, first) && !strings.HasSuffix(path, "/v1/status")
+				"query_exemplars", "rules", "alerts", "targets", "status", "write"}, first) && !strings.HasSuffix(path, "/v1/status")
 		}
 		promql := 0
 		for route := range routes {
