@@ -173,65 +173,64 @@ func TestDamagedList(t *testing.T) {
 
 // A crash before the k-th write, for every k: a record never lacks its list.
 func TestCrashWithLists(t *testing.T) {
-	for _, unsynced := range []int{0, 50} {
-		for k, done := 1, false; !done; k++ {
-			mem := vfs.NewCrashableMem()
-			var crashed *vfs.MemFS
-			var acknowledged, acked, ackedThen, acknowledgedThen uint64
-			writes := 0 // the test's goroutine waits while the committer writes
-			arm := make(chan struct{}, 1)
-			arm <- struct{}{}
-			fs := inject(mem, func(op errorfs.Op) error {
-				if op.Kind.ReadOrWrite() != errorfs.OpIsWrite {
-					return nil
-				}
-				<-arm
-				defer func() { arm <- struct{}{} }()
-				if writes++; writes == k {
-					ackedThen, acknowledgedThen = acked, acknowledged
-					crashed = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(1, uint64(k)))})
-				}
+	for k, done := 1, false; !done; k++ {
+		unsynced := 50 * (k % 2)
+		mem := vfs.NewCrashableMem()
+		var crashed *vfs.MemFS
+		var acknowledged, acked, ackedThen, acknowledgedThen uint64
+		writes := 0 // the test's goroutine waits while the committer writes
+		arm := make(chan struct{}, 1)
+		arm <- struct{}{}
+		fs := inject(mem, func(op errorfs.Op) error {
+			if op.Kind.ReadOrWrite() != errorfs.OpIsWrite {
 				return nil
-			})
-			s := open(t, incoming.Options{FS: fs})
-			senders := []*sender{newSender(1, 20), newSender(2, 30)}
-			for round := range 12 {
-				appendBlocks(t, s, senders[round/6].blocks())
+			}
+			<-arm
+			defer func() { arm <- struct{}{} }()
+			if writes++; writes == k {
+				ackedThen, acknowledgedThen = acked, acknowledged
+				crashed = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(1, uint64(k)))})
+			}
+			return nil
+		})
+		s := open(t, incoming.Options{FS: fs})
+		senders := []*sender{newSender(1, 20), newSender(2, 30)}
+		for round := range 12 {
+			appendBlocks(t, s, senders[round/6].blocks())
+			<-arm
+			acked = s.Last(0)
+			arm <- struct{}{}
+			if round%3 == 2 {
 				<-arm
-				acked = s.Last(0)
+				acknowledged = s.Last(0)
 				arm <- struct{}{}
-				if round%3 == 2 {
-					<-arm
-					acknowledged = s.Last(0)
-					arm <- struct{}{}
-					if err := s.Acknowledge(0, s.Last(0)); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if round == 7 {
-					if err := s.DB().Flush(); err != nil {
-						t.Fatal(err)
-					}
+				if err := s.Acknowledge(0, s.Last(0)); err != nil {
+					t.Fatal(err)
 				}
 			}
-			closeStore(t, s)
-			if done = crashed == nil; done {
-				break
+			if round == 7 {
+				if err := s.DB().Flush(); err != nil {
+					t.Fatal(err)
+				}
 			}
-			s = open(t, incoming.Options{FS: crashed})
-			stored(t, s.DB())
-			last := uint64(0)
-			for _, r := range drain(t, s, 0, 0) {
-				metricsOf(t, []incoming.Record{r})
-				last = r.Sequence
-			}
-			if ackedThen > acknowledgedThen && last < ackedThen {
-				t.Errorf("acknowledged %d, found %d", ackedThen, last)
-			}
-			closeStore(t, s)
-			if t.Failed() {
-				t.Fatalf("crash at write %d, %d %% of what was not synced is kept", k, unsynced)
-			}
+		}
+		closeStore(t, s)
+		if done = crashed == nil; done {
+			break
+		}
+		s = open(t, incoming.Options{FS: crashed})
+		stored(t, s.DB())
+		last := uint64(0)
+		for _, r := range drain(t, s, 0, 0) {
+			metricsOf(t, []incoming.Record{r})
+			last = r.Sequence
+		}
+		if ackedThen > acknowledgedThen && last < ackedThen {
+			t.Errorf("acknowledged %d, found %d", ackedThen, last)
+		}
+		closeStore(t, s)
+		if t.Failed() {
+			t.Fatalf("crash at write %d, %d %% of what was not synced is kept", k, unsynced)
 		}
 	}
 }
