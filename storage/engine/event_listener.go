@@ -52,6 +52,7 @@ func (w *eventListener) listener() *pebble.EventListener {
 
 func (w *eventListener) backgroundError(err error) {
 	switch {
+	case errors.Is(err, pebble.ErrCancelledCompaction): // a flush beside an excise: Pebble flushes again
 	case errors.Is(err, syscall.ENOSPC):
 		w.logger.Error("disk is full", "dir", w.dir, "error", err)
 		// Commits that find room in the memtable go on; readers don't need the lock that is held here.
