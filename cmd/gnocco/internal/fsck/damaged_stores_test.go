@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -174,12 +173,7 @@ func makeServed(t *testing.T) *served {
 func copyOf(t *testing.T, data string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "data")
-	if err := os.CopyFS(to, os.DirFS(data)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(to, "key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	copyFolder(t, data, to)
 	return to
 }
 
@@ -296,21 +290,7 @@ func (f *served) killed(t *testing.T) string {
 	for _, id := range f.metrics {
 		n.get(measuresOf(id) + "?refresh=true")
 	}
-	for range 100 {
-		to := filepath.Join(t.TempDir(), "data")
-		err := os.CopyFS(to, os.DirFS(running))
-		if err == nil {
-			if err := os.Chmod(filepath.Join(to, "key"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			return to
-		}
-		if !errors.Is(err, fs.ErrNotExist) { // a file that was there only for a moment
-			t.Fatal(err)
-		}
-	}
-	t.Fatal("the folder is never at rest")
-	return ""
+	return copyOf(t, running)
 }
 
 func (f *served) check(t *testing.T, store string) {

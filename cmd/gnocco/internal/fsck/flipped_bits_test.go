@@ -178,11 +178,25 @@ func flipFolders(t *testing.T) (stopped, killed string) {
 	return stopped, killed
 }
 
+// copyFolder copies a data folder, which a server may be writing to: again, if a file was there only for a moment.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
-	if err := errors.Join(os.CopyFS(to, os.DirFS(from)), os.Chmod(filepath.Join(to, "key"), 0o600)); err != nil {
-		t.Fatal(err)
+	for range 100 {
+		err := os.CopyFS(to, os.DirFS(from))
+		if err == nil {
+			err = os.Chmod(filepath.Join(to, "key"), 0o600)
+		}
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(to); err != nil {
+			t.Fatal(err)
+		}
 	}
+	t.Fatal("the folder is never at rest")
 }
 
 // kindOf names the kind of a file of a data folder, "" for one that has no content of its own.
