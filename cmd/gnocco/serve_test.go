@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,7 +67,7 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 		t.Errorf("other number of sacks: status %d: %s", status, stderr)
 	}
 
-	inspect := func(wants []string, args ...string) {
+	inspect := func(wants []string, args ...string) string {
 		t.Helper()
 		stdout, stderr, status := run(t, "", append([]string{"inspect", "--data", data}, args...)...)
 		if status != 0 {
@@ -76,10 +78,21 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 				t.Errorf("inspect %q does not say %q:\n%s", args, want, stdout)
 			}
 		}
+		return stdout
 	}
 	inspect([]string{"3 sacks", "index", "incoming/", "sacks/002"}, "stores")
 	inspect([]string{metric.ID, "seconds"}, "metrics")
-	inspect([]string{"archive policy seconds", "split 1s@2026-01-01T00:00:00Z", "3 groups", "count", "sum"}, "metric", metric.ID)
+	shown, groups := inspect([]string{"archive policy seconds", "split 1s@2026-01-01T00:00:00Z", "count", "sum"}, "metric", metric.ID), 0
+	for _, of := range regexp.MustCompile(`(\d+) groups`).FindAllStringSubmatch(shown, -1) { // of each operand that lies there
+		n, err := strconv.Atoi(of[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups += n
+	}
+	if groups != 3 {
+		t.Errorf("%d groups are shown, want 3:\n%s", groups, shown)
+	}
 	inspect([]string{"2026-01-01T00:00:01Z  1", "2.5"}, "split", metric.ID, "1s", "2026-01-01T00:30:00")
 	if _, stderr, status := run(t, "", "inspect", "--data", data, "split", metric.ID, "1s", "2027-01-01"); status != 1 || !strings.Contains(stderr, "has no split") {
 		t.Errorf("inspect of a split that is not there: status %d: %s", status, stderr)

@@ -53,7 +53,7 @@ func (t *Tokens) Get(ctx context.Context, now time.Time, refused string) (string
 		return "", err
 	}
 	if status != http.StatusCreated {
-		return "", fmt.Errorf("keystone: %s answers %d to %s", t.url, status, &t.account)
+		return "", fmt.Errorf("keystone: %s answers %d %s to %s", t.url, status, http.StatusText(status), &t.account)
 	}
 	if token == "" || !answer.Token.ExpiresAt.After(now) {
 		return "", errors.New("keystone: no valid token was given to " + t.account.String())
