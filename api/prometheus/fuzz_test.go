@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
@@ -37,9 +38,10 @@ func writeRequestType(t testing.TB) protoreflect.MessageDescriptor {
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
 		Name: proto.String("write.proto"), Syntax: proto.String("proto3"),
 		MessageType: []*descriptorpb.DescriptorProto{
-			message("WriteRequest", field("timeseries", 1, nested, "TimeSeries")),
+			message("WriteRequest", field("timeseries", 1, nested, "TimeSeries"), field("metadata", 3, nested, "Metadata")),
 			message("TimeSeries", field("labels", 1, nested, "Label"), field("samples", 2, nested, "Sample")),
 			message("Label", field("name", 1, bytes, ""), field("value", 2, bytes, "")),
+			message("Metadata", field("type", 1, integer, ""), field("metric_family_name", 2, bytes, ""), field("help", 4, bytes, ""), field("unit", 5, bytes, "")),
 			message("Sample", field("value", 1, double, ""), field("timestamp", 2, integer, "")),
 		},
 	}, nil)
@@ -54,6 +56,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(appendMessage(nil, series{labels: []string{"__name__", "up", "job", "j"}, times: []int64{1, 2}, values: []float64{1, math.NaN()}}))
 	f.Add([]byte{0x0a, 4, 0x12, 2, 0x10, 7})
 	f.Add([]byte{0x0a, 2, 0x12, 0, 0x1a, 2, 0x08, 1})
+	f.Add([]byte{0x1a, 2, 0x31, 0x30})
 	kind := writeRequestType(f)
 	f.Fuzz(func(t *testing.T, message []byte) {
 		var r prometheus.WriteRequest
@@ -89,6 +92,16 @@ func FuzzDecode(f *testing.F) {
 		}
 		if err != nil {
 			t.Fatalf("%x: %v", message, err)
+		}
+		metadata := judge.Get(kind.Fields().ByNumber(3)).List()
+		if metadata.Len() != len(r.Metadata) {
+			t.Fatalf("%x: %d pieces of metadata, want %d", message, len(r.Metadata), metadata.Len())
+		}
+		for i := range metadata.Len() {
+			one := metadata.Get(i).Message()
+			if name := one.Get(one.Descriptor().Fields().ByNumber(2)).Bytes(); utf8.Valid(name) && len(name) < 100 && r.Metadata[i].Name != string(name) {
+				t.Fatalf("%x: metadata %d is of %q, want %q", message, i, r.Metadata[i].Name, name)
+			}
 		}
 		got := make([]uint64, len(r.Values))
 		for i, value := range r.Values {
