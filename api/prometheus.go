@@ -45,9 +45,6 @@ func (s *prometheusScratch) bytes() int {
 
 // postPrometheus accepts a remote write.
 func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	if err := requireRemoteWrite(r); err != nil {
-		return err
-	}
 	s := a.prometheus.get()
 	defer func() { a.prometheus.put(s, s.bytes()) }()
 	if err := a.readRemoteWrite(w, r, s); err != nil {
@@ -70,6 +67,9 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.I
 
 // readRemoteWrite reads and decodes a body.
 func (a *api) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *prometheusScratch) (err error) {
+	if err := requireRemoteWrite(r); err != nil {
+		return err
+	}
 	if s.body, err = a.readBody(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, s.body[:0]); err != nil {
 		return err
 	}

@@ -39,8 +39,8 @@ func newTurns(l *Limits, m *instruments) *turns {
 		queues: make(map[string][]*queuedQuery)}
 }
 
-// userOf names who shares a place among those that wait: a project, or a user where there are no projects.
-func userOf(who *auth.Identity) string {
+// projectOf returns who shares limits: a project, or a user where there are no projects; "" for nobody.
+func projectOf(who *auth.Identity) string {
 	if who == nil {
 		return ""
 	}
@@ -49,7 +49,7 @@ func userOf(who *auth.Identity) string {
 
 // take waits for a turn, which lasts until release or the end of ctx.
 func (t *turns) take(ctx context.Context, who *auth.Identity) (release func(), err error) {
-	if err := t.wait(ctx, userOf(who)); err != nil {
+	if err := t.wait(ctx, projectOf(who)); err != nil {
 		return nil, err
 	}
 	t.running.Inc()
