@@ -9,6 +9,7 @@ import (
 	"gnocco/api/auth"
 	"gnocco/api/text"
 	"gnocco/ingest"
+	"gnocco/internal/budget"
 	"gnocco/query"
 	"gnocco/query/correlations"
 	"gnocco/query/postings"
@@ -23,18 +24,18 @@ type api struct {
 	authorizer
 	instruments *instruments
 	failures    failureLog
-	incoming    scratchPool[incomingScratch]
-	outgoing    scratchPool[outgoingScratch]
+	incoming    budget.Pool[incomingScratch]
+	outgoing    budget.Pool[outgoingScratch]
 	turns       *turns
 
 	reader       *query.Reader
 	ingester     *ingest.Ingester
 	correlations *correlations.Jobs
-	prometheus   scratchPool[prometheusScratch]
+	prometheus   budget.Pool[prometheusScratch]
 	collision    sync.Once // said of Gnocchi's mapping of Prometheus' series
 	newSeries    newSeries
 	sentMetadata seriesMetadata
-	influx       scratchPool[influxScratch]
+	influx       budget.Pool[influxScratch]
 }
 
 // New returns the handler of the whole API. The stores stay the caller's: close them after the server has stopped.

@@ -91,8 +91,8 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	if !ok {
 		return badArgument("precision", "Unknown precision")
 	}
-	s := a.influx.get()
-	defer func() { a.influx.put(s, s.bytes()) }()
+	s := a.influx.Get()
+	defer func() { a.influx.Put(s, s.bytes()) }()
 	factor, err := a.readBody(w, r, s)
 	if err != nil {
 		return err

@@ -75,8 +75,8 @@ func (a *api) accept(w http.ResponseWriter, r *http.Request, decode func(*incomi
 	if err := requireJSON(r); err != nil {
 		return err
 	}
-	s := a.incoming.get()
-	defer func() { a.incoming.put(s, s.bytes()) }()
+	s := a.incoming.Get()
+	defer func() { a.incoming.Put(s, s.bytes()) }()
 	var err error
 	if s.body, err = a.readBody(w, r, a.MaxBodyBytes, budget.Measures, measuresFactor, s.body[:0]); err != nil {
 		return err

@@ -27,6 +27,8 @@ type outgoingScratch struct {
 	body []byte
 }
 
+func (s *outgoingScratch) bytes() int { return cap(s.body) + s.Capacity() }
+
 // getMeasures answers a metric's aggregates, as [timestamp, granularity, value].
 func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, who *auth.Identity, metric *model.Metric) error {
 	read, err := parseMeasuresQuery(r.URL.Query(), metric, carbonara.FromTime(a.now()))
@@ -39,8 +41,8 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, who *auth.Iden
 			return err
 		}
 	}
-	s := a.outgoing.get()
-	defer func() { a.outgoing.put(s, cap(s.body)+16*cap(s.Values)) }()
+	s := a.outgoing.Get()
+	defer func() { a.outgoing.Put(s, s.bytes()) }()
 	if err := a.reader.Aggregates(r.Context(), &read.MetricRead, &s.Aggregates); err != nil {
 		return err
 	}

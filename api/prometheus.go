@@ -45,8 +45,8 @@ func (s *prometheusScratch) bytes() int {
 
 // postPrometheus accepts a remote write.
 func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	s := a.prometheus.get()
-	defer func() { a.prometheus.put(s, s.bytes()) }()
+	s := a.prometheus.Get()
+	defer func() { a.prometheus.Put(s, s.bytes()) }()
 	if err := a.readRemoteWrite(w, r, s); err != nil {
 		return err
 	}

@@ -42,8 +42,8 @@ func (a *api) writeSeries(w http.ResponseWriter, r *http.Request) {
 // postSeries accepts a remote write. What is wrong with one series does not keep the others from being stored: a sender
 // does not repeat what was answered with 400.
 func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	s := a.prometheus.get()
-	defer func() { a.prometheus.put(s, s.bytes()) }()
+	s := a.prometheus.Get()
+	defer func() { a.prometheus.Put(s, s.bytes()) }()
 	if err := a.readRemoteWrite(w, r, s); err != nil {
 		return err
 	}

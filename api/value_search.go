@@ -54,8 +54,8 @@ func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *auth.Ide
 	}
 	search.Rows = query.NewRows(a.limitsOf(who).Rows)
 	search.Where, search.Staleness = predicate.Where(search.Method), stalenessOf(r.Context())
-	s := a.outgoing.get()
-	defer func() { a.outgoing.put(s, cap(s.body)+16*cap(s.Values)) }()
+	s := a.outgoing.Get()
+	defer func() { a.outgoing.Put(s, s.bytes()) }()
 	out := text.NewWriter(w, s.body)
 	out.Raw("{")
 	for i, metric := range metrics {

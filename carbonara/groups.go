@@ -22,6 +22,15 @@ func (g *Groups) Len() int { return len(g.Starts) }
 // Bytes returns the memory of the rows.
 func (g *Groups) Bytes() int { return 8 * (1 + len(g.Columns)) * len(g.Starts) }
 
+// Capacity returns the memory that g keeps for rows, in bytes, at least Bytes.
+func (g *Groups) Capacity() int {
+	rows := cap(g.Starts)
+	for _, values := range g.Values[:cap(g.Values)] {
+		rows += cap(values)
+	}
+	return 8 * rows
+}
+
 // Column returns the values of c, or nil if g does not have it. The slice is g's own.
 func (g *Groups) Column(c Column) []float64 {
 	if i, ok := slices.BinarySearch(g.Columns, c); ok {

@@ -107,6 +107,12 @@ func (a *Aggregates) grow(ctx context.Context, more int) error {
 	return nil
 }
 
+// Capacity returns the memory that stays for the next read, in bytes, about.
+func (a *Aggregates) Capacity() int {
+	const perRegrouped = 64 // an aggregate, what it is resampled from, and a group of the result
+	return a.groups.Capacity() + 16*cap(a.Values) + perRegrouped*cap(a.aggregates)
+}
+
 // releaseGroups gives back the memory of the groups, and lets go of it if it is much: the aggregates may stay until a
 // slow client has read them.
 func (a *Aggregates) releaseGroups(ctx context.Context) {

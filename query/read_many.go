@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,8 +47,11 @@ func readAtOnce(ctx context.Context, metrics, n, perWorker int,
 	workers := min(int64(runtime.GOMAXPROCS(0)), (jobs+least-1)/least)
 	var next atomic.Int64
 	work := func(ctx context.Context) error {
-		s := seriesReaders.Get().(*seriesReader)
-		defer seriesReaders.Put(s)
+		s := seriesReaders.Get()
+		defer func() {
+			s.last = nil
+			seriesReaders.Put(s, s.groups.Capacity()+8*cap(s.starts))
+		}()
 		s.last = make([][]carbonara.Timestamp, n)
 		for {
 			job := next.Add(1) - 1
@@ -81,7 +83,7 @@ type seriesReader struct {
 	last   [][]carbonara.Timestamp // by granularity: of the series read before, which the next one shares if they are its own
 }
 
-var seriesReaders = sync.Pool{New: func() any { return new(seriesReader) }}
+var seriesReaders budget.Pool[seriesReader]
 
 // readSeries reads the aggregates of one metric at the i-th granularity.
 func readSeries(ctx context.Context, archives GroupReader, s *seriesReader, o *Operand, granularity time.Duration, i int,

@@ -19,7 +19,7 @@ var layers = table(
 	"statsd: ingest storage/incoming storage/index model carbonara",
 	"query: internal/budget query/aggregates query/correlations query/postings query/promql model carbonara correlate",
 	"query/aggregates: model carbonara",
-	"query/correlations: query query/aggregates model carbonara correlate",
+	"query/correlations: internal/budget query query/aggregates model carbonara correlate",
 	"query/postings: model carbonara",
 	"query/promql: internal/budget query query/postings model carbonara",
 	"cluster: cluster/peer cluster/datafolder query metricd storage model carbonara internal",

@@ -5,13 +5,13 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"gnocco/carbonara"
 	"gnocco/correlate"
+	"gnocco/internal/budget"
 	"gnocco/query"
 )
 
@@ -32,8 +32,8 @@ func (c *Jobs) read(ctx context.Context, q *Request) (correlate.Values, error) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			groups := groupsPool.Get().(*carbonara.Groups)
-			defer groupsPool.Put(groups)
+			groups := groupsPool.Get()
+			defer func() { groupsPool.Put(groups, groups.Capacity()) }()
 			read := query.ReadOf(q.Metrics[i], q.Granularity, q.Method, q.From, q.To)
 			if err := c.reader.Archives.Groups(ctx, read, q.Staleness, groups); err != nil {
 				return err
@@ -52,7 +52,7 @@ func (c *Jobs) read(ctx context.Context, q *Request) (correlate.Values, error) {
 	return c.align(series, q)
 }
 
-var groupsPool = sync.Pool{New: func() any { return new(carbonara.Groups) }}
+var groupsPool budget.Pool[carbonara.Groups]
 
 // align gives all series the same groups: every group between the first and the last, or, where that would be too many
 // and no lag needs it, those that some series has.

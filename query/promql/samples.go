@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	common "github.com/prometheus/common/model"
@@ -179,8 +178,8 @@ func (sel *selection) prefetch(ctx context.Context, all []*series) error {
 		return err
 	}
 	reads = reads[:0]
-	memory := scratches.Get().(*scratch)
-	defer scratches.Put(memory)
+	memory := scratches.Get()
+	defer func() { scratches.Put(memory, memory.bytes()) }()
 	var origins []time.Duration
 	served := timestampOf(sel.first) // what is older is only looked back at
 	if sel.length > 0 {
@@ -237,12 +236,14 @@ type scratch struct {
 	values []float64
 }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+func (s *scratch) bytes() int { return s.groups.Capacity() + 8*(cap(s.starts)+cap(s.values)) }
+
+var scratches budget.Pool[scratch]
 
 // load reads the samples.
 func (s *series) load(it *iterator) error {
-	memory := scratches.Get().(*scratch)
-	defer scratches.Put(memory)
+	memory := scratches.Get()
+	defer func() { scratches.Put(memory, memory.bytes()) }()
 	for _, p := range s.parts {
 		if p.from >= p.to {
 			continue

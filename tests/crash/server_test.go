@@ -81,7 +81,9 @@ func (s *server) start() {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if response, err := s.client.Get("http://" + s.address + "/healthcheck"); err == nil {
 			response.Body.Close()
-			return
+			if response.StatusCode == http.StatusOK {
+				return
+			}
 		}
 		select {
 		case <-ended:

@@ -142,10 +142,12 @@ func start(t *testing.T) *server {
 		response, err := s.client.Get("http://" + s.address + "/healthcheck")
 		if err == nil {
 			response.Body.Close()
-			return s
+			if response.StatusCode == http.StatusOK {
+				return s
+			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatal(err)
+			t.Fatalf("the server is not ready: %v", err)
 		}
 	}
 }
