@@ -6,7 +6,7 @@
 //
 //	cmd/gnocco            flags and subcommands; cmd/gnocco/internal has what only they need
 //	cmd/{metricd,gnocco-bench}                 one subcommand under its own name; the benchmarks' program
-//	cmd/gnocco/internal/{csvimport,demo,fsck,inspect,offline,pairplot,pairs}
+//	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline,pairplot,pairs}
 //	cmd/internal/{bytesize,devices}            what both programs need
 //	internal/server       wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode

@@ -19,7 +19,7 @@ type Options struct {
 	Incoming *incoming.Store
 	Sacks    int // number of sacks of the cluster
 
-	Listen            string        // UDP address; "": 127.0.0.1:8125; port 0 for any
+	Listen            string        // UDP address, or unix:PATH of a socket; "": 127.0.0.1:8125; port 0 for any
 	Resource          string        // ID of the resource that holds the metrics, a UUID or any text; "": statsd
 	Creator           string        // of the resource and the metrics; "" for none
 	ArchivePolicyName string        // of new metrics; "": what the archive policy rules say

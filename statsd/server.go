@@ -17,7 +17,7 @@ type Server struct {
 	options     Options
 	ingester    *ingest.Ingester
 	instruments *instruments
-	conn        *net.UDPConn
+	conn        net.PacketConn
 	stop        context.CancelFunc
 	done        sync.WaitGroup
 
@@ -48,15 +48,9 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err := s.ingester.EnsureResource(ctx, options.Resource, options.Creator); err != nil {
 		return nil, fmt.Errorf("statsd: create resource %s: %w", options.Resource, err)
 	}
-	address, err := net.ResolveUDPAddr("udp", options.Listen)
-	if err != nil {
+	var err error
+	if s.conn, err = listen(options.Listen, options.Logger); err != nil {
 		return nil, fmt.Errorf("statsd: %w", err)
-	}
-	if s.conn, err = net.ListenUDP("udp", address); err != nil {
-		return nil, fmt.Errorf("statsd: %w", err)
-	}
-	if err := s.conn.SetReadBuffer(receiveBufferBytes); err != nil {
-		options.Logger.Warn("statsd: receive buffer stays small", "error", err)
 	}
 	if s.instruments, err = newInstruments(options.Registerer); err != nil {
 		return nil, errors.Join(fmt.Errorf("statsd: register metrics: %w", err), s.conn.Close())
@@ -84,7 +78,7 @@ func (s *Server) Close(ctx context.Context) error {
 func (s *Server) receive() {
 	buffer := make([]byte, maxDatagramBytes)
 	for {
-		n, _, err := s.conn.ReadFromUDPAddrPort(buffer)
+		n, _, err := s.conn.ReadFrom(buffer)
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}

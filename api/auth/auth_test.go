@@ -1,7 +1,13 @@
 package auth_test
 
 import (
+	"encoding/pem"
+	"errors"
+	"log/slog"
+	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,6 +34,35 @@ func TestTrustedHeaders(t *testing.T) {
 	f("u:", "X-User-Id", "u")
 	f("nobody", "X-Project-Id", "p", "X-Roles", "admin")
 	f("nobody", "X-User-Id", "u", "X-Roles", "admin", "X-Identity-Status", "Invalid")
+}
+
+// A Keystone whose certificate an authority of one's own signed is asked where that authority is named.
+func TestKeystoneAuthority(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // of clients that do not trust it
+	server.StartTLS()
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := func(want error, authority string) {
+		t.Helper()
+		k, err := auth.NewKeystone(auth.KeystoneOptions{URL: server.URL, CAFile: authority})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/metric", nil)
+		r.Header.Set("X-Auth-Token", "x")
+		if _, err := k.Authenticate(r); !errors.Is(err, want) {
+			t.Errorf("authority %q: %v", authority, err)
+		}
+	}
+	f(auth.ErrNoCredentials, path) // the server was asked: it does not know the token
+	f(auth.ErrKeystone, "")        // the server is not trusted
+	if _, err := auth.NewKeystone(auth.KeystoneOptions{URL: server.URL, CAFile: "/nowhere"}); err == nil {
+		t.Error("an authority that is not there was taken")
+	}
 }
 
 func TestKeystoneOptions(t *testing.T) {

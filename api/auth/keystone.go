@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type Keystone struct {
 // KeystoneOptions configure a Keystone.
 type KeystoneOptions struct {
 	URL       string           // such as http://keystone:5000/v3
+	CAFile    string           // PEM certificates trusted besides the system's; "": none. Not with Client
 	Account   KeystoneAccount  // that validates tokens; the zero value for none
 	CacheTime time.Duration    // how long an answer is believed, a token's end permitting; 0: 5 minutes
 	Client    *http.Client     // nil: one that waits 10 s
@@ -48,6 +50,22 @@ const (
 	maxTokenBytes = 4 << 20
 )
 
+// keystoneClient returns one that trusts the certificates of a PEM file, too; "" for none.
+func keystoneClient(authority string) (*http.Client, error) {
+	client := &http.Client{Timeout: keystoneTimeout}
+	if authority == "" {
+		return client, nil
+	}
+	trusted, err := keystone.TrustedCAs(authority)
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}
+	client.Transport = transport
+	return client, nil
+}
+
 // NewKeystone returns one. It does not ask the server yet.
 func NewKeystone(o KeystoneOptions) (*Keystone, error) {
 	tokens, err := keystone.TokensURL(o.URL)
@@ -56,7 +74,9 @@ func NewKeystone(o KeystoneOptions) (*Keystone, error) {
 	}
 	k := &Keystone{url: tokens, client: o.Client, now: o.Now}
 	if k.client == nil {
-		k.client = &http.Client{Timeout: keystoneTimeout}
+		if k.client, err = keystoneClient(o.CAFile); err != nil {
+			return nil, fmt.Errorf("auth: Keystone's authority: %w", err)
+		}
 	}
 	if k.now == nil {
 		k.now = time.Now

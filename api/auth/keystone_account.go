@@ -13,8 +13,11 @@ import (
 type KeystoneAccount struct {
 	User, UserDomain       string // names; the domain "" is Default
 	Project, ProjectDomain string // which the token is for; "": Keystone chooses
+	UserDomainID           string // goes before its name, as does the next
+	ProjectDomainID        string
 	ApplicationCredential  string // ID, instead of a user
-	SecretFile             string // holds the password, or the credential's secret; read whenever a token is asked for
+	Secret                 string // the password, or the credential's secret; "": see SecretFile
+	SecretFile             string // holds the secret; read whenever a token is asked for
 }
 
 // Validate lists every fault at once.
@@ -27,10 +30,13 @@ func (a *KeystoneAccount) Validate() error {
 	if !a.exists() && *a != (KeystoneAccount{}) {
 		fault("there is neither a user nor an application credential")
 	}
-	if a.exists() && a.SecretFile == "" {
+	if a.exists() && a.SecretFile == "" && a.Secret == "" {
 		fault("there is no file with its secret")
 	}
-	if a.User == "" && (a.UserDomain != "" || a.Project != "" || a.ProjectDomain != "") {
+	if a.SecretFile != "" && a.Secret != "" {
+		fault("a secret and a file with it exclude each other")
+	}
+	if a.User == "" && a.UserDomain+a.UserDomainID+a.Project+a.ProjectDomain+a.ProjectDomainID != "" {
 		fault("domains and project go with a user: an application credential has its own")
 	}
 	return errors.Join(faults...)
@@ -41,7 +47,11 @@ func (a *KeystoneAccount) exists() bool { return a.User != "" || a.ApplicationCr
 // account is what Keystone is asked with.
 func (a *KeystoneAccount) account() keystone.Account {
 	return keystone.Account{User: a.User, UserDomain: a.UserDomain, Project: a.Project, ProjectDomain: a.ProjectDomain,
+		UserDomainID: a.UserDomainID, ProjectDomainID: a.ProjectDomainID,
 		ApplicationCredentialID: a.ApplicationCredential, Secret: func() (string, error) {
+			if a.Secret != "" {
+				return a.Secret, nil
+			}
 			text, err := os.ReadFile(a.SecretFile)
 			return strings.TrimRight(string(text), "\r\n"), err
 		}}

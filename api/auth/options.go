@@ -18,6 +18,7 @@ type Options struct {
 	RemoteUserHeader string // of mode remoteuser; "": X-Remote-User
 	KeystoneURL      string // of mode keystone: where tokens are validated; "": trust the headers of a proxy
 	KeystoneAccount  KeystoneAccount
+	KeystoneCAFile   string // PEM certificates of the authority of Keystone's own; "": the system's
 	HtpasswdFile     string // of mode htpasswd
 	ProxyHeaders     bool   // believe headers of proxies about a client's address
 }
@@ -39,6 +40,9 @@ func (o *Options) Validate() error {
 	}
 	if o.KeystoneURL == "" && o.KeystoneAccount != (KeystoneAccount{}) {
 		fault("a Keystone account goes with a Keystone URL only")
+	}
+	if o.KeystoneURL == "" && o.KeystoneCAFile != "" {
+		fault("Keystone's authority goes with a Keystone URL only")
 	}
 	if err := o.KeystoneAccount.Validate(); err != nil {
 		faults = append(faults, err)
@@ -65,7 +69,7 @@ func (o *Options) New(logger *slog.Logger) (Authenticator, error) {
 		if o.KeystoneURL == "" {
 			return TrustedHeaders{}, nil
 		}
-		return NewKeystone(KeystoneOptions{URL: o.KeystoneURL, Account: o.KeystoneAccount})
+		return NewKeystone(KeystoneOptions{URL: o.KeystoneURL, CAFile: o.KeystoneCAFile, Account: o.KeystoneAccount})
 	case "htpasswd":
 		return NewHtpasswd(HtpasswdOptions{File: o.HtpasswdFile, Logger: logger, ProxyHeaders: o.ProxyHeaders})
 	}

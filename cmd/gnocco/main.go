@@ -19,7 +19,9 @@ const (
 )
 
 func main() {
-	err := newRoot().ExecuteContext(untilSignal())
+	program := programOf(os.Args[0])
+	program.SetArgs(arguments(os.Args[0], os.Args[1:]))
+	err := program.ExecuteContext(untilSignal())
 	if err == nil {
 		return
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gnocco/internal/client"
+	"gnocco/internal/keystone"
 )
 
 // defaultURL is where a server listens unless told otherwise.
@@ -59,27 +59,11 @@ func (r *remoteFlags) client() (*client.Client, error) {
 	}
 	if caFile != "" {
 		var err error
-		if options.CAs, err = trusting(caFile); err != nil {
+		if options.CAs, err = keystone.TrustedCAs(caFile); err != nil {
 			return nil, fmt.Errorf("--ca-file: %w", err)
 		}
 	}
 	return client.New(r.url, options)
-}
-
-// trusting returns the system's pool of certificates with those of a file.
-func trusting(path string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has no certificate in PEM", path)
-	}
-	return pool, nil
 }
 
 // What to use where a server does not know who asks.

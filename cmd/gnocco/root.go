@@ -16,7 +16,7 @@ of OpenStack's Gnocchi and needs nothing but a folder.
 
 Every flag can also be set by an environment variable (GNOCCO_MAX_LIMIT for --max-limit) or in
 a configuration file, TOML or YAML by its ending (max-limit = 500). Flags override the
-environment, and the environment overrides the file.`,
+environment, and the environment overrides the file. A file that ends in .conf is Gnocchi's own.`,
 		Example: `  gnocco serve                          serve the API on 127.0.0.1:8041
   gnocco demo                           serve, and collect this machine's own figures
   gnocco import csv cpu.csv             send the measures of a file to a server`,
@@ -27,7 +27,7 @@ environment, and the environment overrides the file.`,
 			return applySettings(cmd)
 		},
 	}
-	root.PersistentFlags().String(configFlag, "", "configuration file, ending in .toml, .yaml or .yml")
+	root.PersistentFlags().String(configFlag, "", "configuration file, ending in .toml, .yaml, .yml, or .conf (Gnocchi's)")
 	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newImport(), newCorrelate(), newRebuild(), newInspect(), newFsck(), newSacks(), newDoctor(), newVersion())
 	root.SetVersionTemplate("gnocco {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)

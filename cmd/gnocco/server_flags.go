@@ -126,6 +126,8 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Auth.KeystoneURL, "keystone-url", "",
 		"Keystone server that validates tokens, for --auth-mode keystone; without it, headers such as X-User-Id are "+
 			"trusted")
+	flags.StringVar(&o.Auth.KeystoneCAFile, "keystone-ca-file", "",
+		"PEM certificates of the authority that signed Keystone's certificate, besides the system's")
 	account := &o.Auth.KeystoneAccount
 	flags.StringVar(&account.User, "keystone-user", "",
 		"user of this service that validates tokens (default: each token validates itself)")
@@ -133,6 +135,11 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	flags.StringVar(&account.Project, "keystone-project", "", "project of --keystone-user")
 	flags.StringVar(&account.ProjectDomain, "keystone-project-domain", "",
 		"domain of --keystone-project (default Default)")
+	flags.StringVar(&account.UserDomainID, "keystone-user-domain-id", "", "the same by its ID, which goes before the name")
+	flags.StringVar(&account.ProjectDomainID, "keystone-project-domain-id", "",
+		"ID of the domain of --keystone-project, which goes before the name")
+	flags.StringVar(&account.Secret, "keystone-secret", "",
+		"the secret itself, for a configuration file or the environment: a command line is seen by everyone on the machine")
 	flags.StringVar(&account.ApplicationCredential, "keystone-application-credential", "",
 		"ID of an application credential, instead of --keystone-user")
 	flags.StringVar(&account.SecretFile, "keystone-secret-file", "",

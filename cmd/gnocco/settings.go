@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"gnocco/cmd/gnocco/internal/gnocchiconf"
 )
 
 const (
@@ -28,7 +30,16 @@ func applySettings(cmd *cobra.Command) error {
 		path = os.Getenv(variable(configFlag))
 	}
 	var file map[string]any
-	if path != "" {
+	switch {
+	case strings.HasSuffix(strings.ToLower(path), ".conf"):
+		read, err := gnocchiconf.Read([]string{path}, nil)
+		if err == nil {
+			file, err = gnocchiSettings(cmd, read, cmd.Root().Name())
+		}
+		if err != nil {
+			return fmt.Errorf("configuration file %s: %w", path, err)
+		}
+	case path != "":
 		var err error
 		if file, err = readSettings(path); err != nil {
 			return fmt.Errorf("configuration file %s: %w", path, err)
@@ -37,6 +48,11 @@ func applySettings(cmd *cobra.Command) error {
 			return fmt.Errorf("configuration file %s: unknown setting %s", path, strings.Join(unknown, ", "))
 		}
 	}
+	return setFlags(cmd, file)
+}
+
+// setFlags sets the flags that the command line leaves out, from the environment or else to the values of a file.
+func setFlags(cmd *cobra.Command, file map[string]any) error {
 	var faults []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed || flag.Name == "help" {
@@ -54,6 +70,19 @@ func applySettings(cmd *cobra.Command) error {
 		}
 	})
 	return errors.Join(faults...)
+}
+
+// given returns the value of a setting that the command line or the environment has.
+func given(cmd *cobra.Command, setting string) (value string, ok bool) {
+	flag := cmd.Flags().Lookup(setting)
+	if flag == nil {
+		return "", false
+	}
+	if flag.Changed {
+		return flag.Value.String(), true
+	}
+	value = os.Getenv(variable(setting))
+	return value, value != ""
 }
 
 // variable is the name of the environment's variable for a flag.
@@ -74,7 +103,7 @@ func readSettings(path string) (map[string]any, error) {
 	case ".yaml", ".yml":
 		err = yaml.Unmarshal(content, &read)
 	default:
-		err = errors.New("its name does not end in .toml, .yaml or .yml")
+		err = errors.New("its name does not end in .toml, .yaml, .yml or .conf")
 	}
 	flat := make(map[string]any)
 	flatten(flat, "", read)

@@ -68,7 +68,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	fails("unknown setting max-limits, nested.thing", "--config", file("c.toml", "max-limits = 5\n[nested]\nthing = 1\n"))
-	fails("does not end in .toml, .yaml or .yml", "--config", file("d.txt", "max-limit = 5\n"))
+	fails("does not end in .toml, .yaml, .yml or .conf", "--config", file("d.txt", "max-limit = 5\n"))
 	t.Setenv("GNOCCO_MAX_LIMIT", "many")
 	fails("--max-limit")
 }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A log file that is renamed is made anew.
+func TestLogFileIsRotated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.log")
+	flags := logFlags{level: "info", format: "text", file: path}
+	logger, err := flags.logger(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger.Info("one")
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	logger.Info("two")
+	logger.Info("three")
+	count := func(path string) (lines int) {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range content {
+			if c == '\n' {
+				lines++
+			}
+		}
+		return lines
+	}
+	if count(path+".1") != 1 || count(path) != 2 {
+		t.Errorf("%d and %d lines", count(path+".1"), count(path))
+	}
+	if _, err := (&logFlags{level: "info", format: "text", file: filepath.Join(path, "x")}).logger(nil); err == nil {
+		t.Error("a file below a file was opened")
+	}
+}
