@@ -129,7 +129,23 @@ func (p *parser) list(value any, depth int) (*node, error) {
 		}
 		n.operands = append(n.operands, o)
 	}
+	if n.kind == kindAggregate && len(n.operands) > 1 {
+		return n, n.joinMetrics()
+	}
 	return n, nil
+}
+
+// joinMetrics makes one operand of several metrics. Aodh sends them so: each of them on its own behind aggregate, which Gnocchi refuses.
+func (n *node) joinMetrics() error {
+	all := &node{kind: kindMetric, name: "metric"}
+	for _, o := range n.operands {
+		if o.kind != kindMetric {
+			return n.invalid("takes one operation, or several metrics")
+		}
+		all.references = append(all.references, o.references...)
+	}
+	n.operands = []*node{all}
+	return nil
 }
 
 // invalid is about an argument of n; where n is no operation, format is empty.
@@ -159,7 +175,7 @@ func (n *node) recognize(arguments []any) (operands []any, err error) {
 		case "clip":
 			n.kind, least, most = kindClip, 2, 3
 		case "aggregate":
-			n.kind, least, most = kindAggregate, 2, 2
+			n.kind, least, most = kindAggregate, 2, math.MaxInt
 		case "rolling":
 			n.kind, least, most = kindRolling, 3, 3
 		case "resample":
@@ -169,19 +185,24 @@ func (n *node) recognize(arguments []any) (operands []any, err error) {
 		}
 	}
 	if len(arguments) < least || len(arguments) > most {
-		if least == most {
+		switch most {
+		case least:
 			return nil, n.invalid("takes %d arguments, not %d", least, len(arguments))
+		case math.MaxInt:
+			return nil, n.invalid("takes %d arguments at least, not %d", least, len(arguments))
 		}
 		return nil, n.invalid("takes %d or %d arguments, not %d", least, most, len(arguments))
 	}
 	switch n.kind {
 	case kindAggregate, kindRolling:
+		operands = arguments[1:]
 		method, _ := arguments[0].(string)
 		var ok bool
 		if n.across, ok = parseAcrossMethod(method); !ok {
 			return nil, n.invalid("no such aggregation method, %s", describe(arguments[0]))
 		}
 		if n.kind == kindRolling {
+			operands = arguments[2:]
 			if n.window, ok = parseWindow(arguments[1]); !ok {
 				return nil, n.invalid("the window has to be a whole number of at least 1, %s", describe(arguments[1]))
 			}
@@ -190,10 +211,11 @@ func (n *node) recognize(arguments []any) (operands []any, err error) {
 		if err := n.recognizeResample(arguments); err != nil {
 			return nil, err
 		}
+		operands = arguments[2:]
 	default:
-		return arguments, nil
+		operands = arguments
 	}
-	return arguments[len(arguments)-1:], nil
+	return operands, nil
 }
 
 func (n *node) recognizeResample(arguments []any) error {
