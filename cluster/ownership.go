@@ -171,8 +171,11 @@ func (c *ownership) giveBackClosed(ctx context.Context, name string, h held) err
 		if err := claim.Remove(c.fs, c.root, name); err != nil {
 			return err
 		}
-	} else if err := claim.MarkClosed(c.fs, filepath.Join(c.root, name), h.Epoch); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err // without a folder there is nothing to mark
+	} else if err := claim.MarkClosed(c.fs, filepath.Join(c.root, name), h.Epoch); err != nil {
+		folder := claim.Folder(c.fs, filepath.Join(c.root, name), h.Epoch)
+		if _, statErr := c.fs.Stat(folder); !errors.Is(statErr, os.ErrNotExist) {
+			return err // without a folder there is nothing to mark
+		}
 	}
 	return c.session.Release(ctx, h.Claim)
 }

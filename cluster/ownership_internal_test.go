@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"gnocco/storage/claim"
 	"gnocco/storage/engine"
@@ -125,5 +126,39 @@ func TestGiveBackOnAFullDisk(t *testing.T) {
 	names, err := os.ReadDir(filepath.Join(root, unwanted))
 	if err != nil || len(names) != 1 || strings.HasSuffix(names[0].Name(), "1") {
 		t.Errorf("%s: %v, %v", unwanted, names, err)
+	}
+}
+
+// A store that could not be marked as closed is marked by the next try, whatever the error was: that something of its
+// folder is missing does not mean that all of it is.
+func TestGiveBackIsTriedAgain(t *testing.T) {
+	ctx := t.Context()
+	root := t.TempDir()
+	coordinator, err := claim.NewFile(root, claim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := coordinator.Join(ctx, claim.Member{Node: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failures := 1
+	fs := errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpRename && strings.Contains(op.Path, "e1.closed") && failures > 0 {
+			failures--
+			return os.ErrNotExist
+		}
+		return nil
+	}))
+	c := &ownership{session: session, fs: engine.NewRecorder(fs), root: root, grace: time.Hour, held: make(map[string]held)}
+	const name = "sacks/000"
+	if _, err := c.take(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.giveBack(ctx, name); !errors.Is(err, os.ErrNotExist) || errors.Is(err, claim.ErrNotClosed) {
+		t.Errorf("given back without a mark: %v", err)
+	}
+	if err := errors.Join(c.giveBackRest(ctx), session.Leave(ctx)); err != nil {
+		t.Error(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/engine"
 )
 
 // opened ends the name of an empty file beside the claims on a store. Such a file says that the store was open at that
@@ -119,6 +121,9 @@ func remove(fs vfs.FS, root, name string) error {
 	// What is removed file by file is not to look like a damaged store.
 	for _, epoch := range f.epochs {
 		path := fs.PathJoin(dir, epochName(epoch))
+		if r := engine.RecorderOf(fs); r != nil {
+			r.Forget(path)
+		}
 		if err := fs.Rename(path, path+building); err != nil {
 			return err
 		}

@@ -72,3 +72,44 @@ func TestRecordsAreWrittenOneByOne(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Once a store is forgotten, nothing more is written beside it, though its record was just being written: its folder may
+// be another process's, or gone.
+func TestForgottenStoreIsNotRecorded(t *testing.T) {
+	memory := vfs.NewMem()
+	var recorder *engine.Recorder
+	forgotten := make(chan struct{})
+	var once sync.Once
+	fs := errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpRename && strings.HasPrefix(op.Path, engine.RecordPath("e1")) {
+			once.Do(func() {
+				go func() {
+					defer close(forgotten)
+					recorder.Forget("e1")
+				}()
+				select {
+				case <-forgotten:
+					t.Error("forgotten while its record was being written")
+				case <-time.After(100 * time.Millisecond): // it waits, as it should
+				}
+			})
+		}
+		return nil
+	}))
+	recorder = engine.NewRecorder(fs)
+	db, err := engine.Open("e1", engine.Options{FS: recorder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, 0, 1)
+	if err := recorder.RecordStore("e1"); err != nil {
+		t.Error(err)
+	}
+	<-forgotten
+	if err := errors.Join(engine.Close(db, recorder, "e1"), memory.Remove(engine.RecordPath("e1")), recorder.Record()); err != nil {
+		t.Error(err)
+	}
+	if _, err := memory.Stat(engine.RecordPath("e1")); err == nil {
+		t.Error("recorded after all")
+	}
+}

@@ -30,7 +30,8 @@ type recordedStore struct {
 	files   map[string]*recordedFile // by name
 	written []byte                   // the record as it was written last
 
-	writing sync.Mutex // held while a record is written: one after the other, or an old one would take a new one's place
+	writing   sync.Mutex // held while a record is written: one after the other, or an old one would take a new one's place
+	forgotten bool       // nothing is recorded any more; guarded by writing
 }
 
 // NewRecorder returns a recorder of what is written to fs.
@@ -118,6 +119,9 @@ func (r *Recorder) RecordStore(dir string) error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	if s.forgotten {
+		return nil
+	}
 	r.mu.Lock()
 	content := s.encode()
 	same := bytes.Equal(content, s.written)
@@ -144,11 +148,18 @@ func (s *recordedStore) encode() []byte {
 	return record.encode()
 }
 
-// Forget ends following a store, which is closed.
+// Forget ends following a store, which is closed. A record that is being written is awaited: when Forget returns, nothing
+// more is written, so others may have the store, or its folder may go.
 func (r *Recorder) Forget(dir string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	s := r.stores[dir]
 	delete(r.stores, dir)
+	r.mu.Unlock()
+	if s != nil {
+		s.writing.Lock()
+		defer s.writing.Unlock()
+		s.forgotten = true
+	}
 }
 
 // created follows a new file.
