@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -17,10 +18,13 @@ import (
 // one clock: the time since its start, which nobody sets, counted from a moment that the data folder keeps.
 type clocks struct {
 	own    incoming.Clock
+	folder *datafolder.Folder
 	logger *slog.Logger
 
 	mu       sync.Mutex
 	measured map[uuid.UUID]*measuredClock
+	kept     map[datafolder.ClockPair]time.Duration // of the folder, as it was read last
+	stale    bool                                   // a clock was asked for that this process has not measured
 }
 
 // measuredClock is how far a clock was found to be, at the most. An exchange that takes long measures badly, so the best
@@ -32,7 +36,7 @@ type measuredClock struct {
 }
 
 const (
-	// unmeasuredClock is assumed of a clock that was never measured: of a machine that was gone before.
+	// unmeasuredClock is assumed of a clock that nobody has measured: of a machine that was gone before.
 	unmeasuredClock = 10 * time.Second
 	// clockExchanges is of how many exchanges the best counts.
 	clockExchanges = 8
@@ -51,12 +55,16 @@ func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, lo
 		id = uuid.NewSHA1(id, []byte(shift.String()))
 	}
 	boot := claim.BootClock{}
-	origin, err := folder.EnsureClock(id, time.Now().UnixNano()-int64(boot.Now())+int64(shift))
+	id, origin, err := folder.EnsureClock(id, time.Now().UnixNano()-int64(boot.Now())+int64(shift))
 	if err != nil {
 		return nil, fmt.Errorf("cluster: clock: %w", err)
 	}
-	return &clocks{own: incoming.Clock{ID: id, Now: func() int64 { return origin + int64(boot.Now()) }},
-		logger: logger, measured: make(map[uuid.UUID]*measuredClock)}, nil
+	kept, err := folder.ClockErrors()
+	if err != nil {
+		return nil, fmt.Errorf("cluster: clock: %w", err)
+	}
+	return &clocks{own: incoming.Clock{ID: id, Now: func() int64 { return origin + int64(boot.Now()) }}, folder: folder,
+		logger: logger, measured: make(map[uuid.UUID]*measuredClock), kept: kept}, nil
 }
 
 // Now implements peer.Clocks.
@@ -72,7 +80,7 @@ func (c *clocks) Measured(clock uuid.UUID, most, least int64) {
 	defer c.mu.Unlock()
 	m := c.measured[clock]
 	if m == nil {
-		m = &measuredClock{far: far, best: far}
+		m = &measuredClock{far: max(far, c.keptOf(clock)), best: far}
 		c.measured[clock] = m
 	}
 	m.best = min(m.best, far)
@@ -85,7 +93,8 @@ func (c *clocks) Measured(clock uuid.UUID, most, least int64) {
 	m.far, m.best, m.count = max(m.far, m.best), time.Hour*24*365, 0
 }
 
-// errorOf bounds how far a clock is from this machine's.
+// errorOf bounds how far a clock is from this machine's: by what this process has measured, else by what is kept of the
+// clock and another one, on top of how far that is.
 func (c *clocks) errorOf(clock uuid.UUID) time.Duration {
 	if clock == c.own.ID {
 		return 0
@@ -95,5 +104,62 @@ func (c *clocks) errorOf(clock uuid.UUID) time.Duration {
 	if m := c.measured[clock]; m != nil {
 		return m.far
 	}
-	return unmeasuredClock
+	c.stale = true
+	far, found := time.Duration(0), false
+	for pair, kept := range c.kept {
+		other := pair.By
+		if other == clock {
+			other = pair.Of
+		} else if pair.Of != clock {
+			continue
+		}
+		if m := c.measured[other]; m != nil {
+			kept += m.far
+		} else if other != c.own.ID {
+			kept += unmeasuredClock
+		}
+		if !found || kept < far {
+			far, found = kept, true
+		}
+	}
+	if !found {
+		return unmeasuredClock
+	}
+	return far
+}
+
+// keptOf returns what is kept of this machine's clock and another one. mu is held.
+func (c *clocks) keptOf(clock uuid.UUID) time.Duration {
+	return max(c.kept[datafolder.ClockPair{By: c.own.ID, Of: clock}], c.kept[datafolder.ClockPair{By: clock, Of: c.own.ID}])
+}
+
+// reconcile keeps what this process has measured, for later ones and those of other machines, and reads what they have
+// kept if it is needed.
+func (c *clocks) reconcile() error {
+	c.mu.Lock()
+	stale, grown := c.stale, make(map[datafolder.ClockPair]time.Duration)
+	c.stale = false
+	for clock, m := range c.measured {
+		if m.far > c.keptOf(clock) {
+			grown[datafolder.ClockPair{By: c.own.ID, Of: clock}] = m.far + m.far/8 // not for each nanosecond
+		}
+	}
+	c.mu.Unlock()
+	var errs []error
+	for pair, far := range grown {
+		errs = append(errs, c.folder.KeepClockError(pair, far))
+	}
+	if !stale && len(grown) == 0 {
+		return nil
+	}
+	kept, err := c.folder.ClockErrors()
+	if err == nil {
+		c.mu.Lock()
+		c.kept = kept
+		c.mu.Unlock()
+	}
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return fmt.Errorf("cluster: clocks: %w", err)
+	}
+	return nil
 }

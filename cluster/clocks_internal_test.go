@@ -69,3 +69,46 @@ func TestClocks(t *testing.T) {
 		t.Errorf("an unknown clock is %v off", e)
 	}
 }
+
+// What was measured of a clock stays known after a restart, and to processes of other machines, as far as theirs is from
+// that of who has measured it.
+func TestClockErrorsSurvive(t *testing.T) {
+	folder, err := datafolder.Share(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Release()
+	open := func(shift time.Duration) *clocks {
+		t.Helper()
+		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	reconcile := func(c *clocks) {
+		t.Helper()
+		if err := c.reconcile(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(c *clocks, clock uuid.UUID, e time.Duration) {
+		t.Helper()
+		if got := c.errorOf(clock); got != e {
+			t.Errorf("%v off, want %v", got, e)
+		}
+	}
+	first, second, gone := open(0), open(time.Second), uuid.New()
+	first.Measured(gone, int64(16*time.Second), 0)
+	want(second, gone, unmeasuredClock)
+	reconcile(first)
+	reconcile(second) // it was asked for a clock that it does not know
+	want(second, gone, 18*time.Second+unmeasuredClock)
+	second.Measured(first.own.ID, int64(time.Second), 0)
+	want(second, gone, 19*time.Second)
+
+	again := open(0) // a restart
+	want(again, gone, 18*time.Second)
+	again.Measured(gone, int64(time.Millisecond), 0)
+	want(again, gone, 18*time.Second)
+}

@@ -133,6 +133,7 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	}
 	p.logger = o.Logger.With("member", session.Member().ID)
 	p.members = newMembership(session, peer.NewClient(key, tls), p.logger)
+	p.closers.add("membership", p.members.leave)
 	p.clocks, err = newClocks(p.folder, session.Member().Process.BootID, o.ClockShift, p.logger)
 	if err != nil {
 		return err
@@ -145,7 +146,6 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	disk := engine.RetryWhenFull(retrying, o.FS, p.reserve.Remove)
 	p.ownership = &ownership{session: session, fs: engine.NewRecorder(claim.Fence(disk, session)), root: p.folder.Path,
 		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn, held: make(map[string]held)}
-	p.closers.add("membership", p.members.leave)
 	recording, stopRecording := context.WithCancel(context.Background())
 	var recorder sync.WaitGroup
 	recorder.Go(func() { p.ownership.recordUntil(recording, claimOptions.Beat) })
@@ -454,7 +454,7 @@ func (p *Process) reconcileRest(ctx context.Context) error {
 	}
 	errs = append(errs, p.incoming.reconcile(ctx, members))
 	if p.workers != nil {
-		errs = append(errs, p.workers.sources.reconcile(ctx))
+		errs = append(errs, p.workers.sources.reconcile(ctx), p.clocks.reconcile())
 	}
 	return errors.Join(errs...)
 }

@@ -10,28 +10,42 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
 	"gnocco/storage"
+	"gnocco/storage/claim"
 )
 
-// EnsureClock returns from when on the clock of an ID counts, in nanoseconds since 1970: what the folder keeps of it in
-// clocks/<id>, or origin, which it keeps from now on. So all processes of a machine agree, whenever they start.
-func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (int64, error) {
-	name := filepath.Join("clocks", id.String())
-	if err := os.MkdirAll(filepath.Join(f.Path, "clocks"), 0o750); err != nil {
-		return 0, err
+const (
+	clocksFolder = "clocks"
+	damagedClock = ".damaged" // ends the name of a clock's file that a repair has set aside
+)
+
+// EnsureClock returns from when on a machine's clock counts, in nanoseconds since 1970: what the folder keeps of it in
+// clocks/<id>, or origin, which it keeps from now on. So all processes of a machine agree, whenever they start. The clock
+// has the machine's ID, or one made of it if a repair has set its file aside: then nobody takes its stamps for those of
+// the clock before.
+func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (clock uuid.UUID, since int64, err error) {
+	if err := os.MkdirAll(filepath.Join(f.Path, clocksFolder), 0o750); err != nil {
+		return id, 0, err
 	}
 	for {
+		name := filepath.Join(clocksFolder, id.String())
 		content, err := os.ReadFile(filepath.Join(f.Path, name))
 		if err == nil {
-			return parseClock(name, content)
+			since, err = parseClock(name, content)
+			return id, since, err
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
+			return id, 0, err
+		}
+		if _, err := os.Stat(filepath.Join(f.Path, name+damagedClock)); err == nil {
+			id = uuid.NewSHA1(id, []byte(damagedClock))
+			continue
 		}
 		if err := f.createFile(name, appendClock(nil, origin)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return 0, err
+			return id, 0, err
 		}
 	}
 }
@@ -58,16 +72,43 @@ func parseClock(name string, content []byte) (origin int64, err error) {
 	return origin, nil
 }
 
-// CheckClocks returns the errors that EnsureClock would meet in what is kept.
-func (f *Folder) CheckClocks() error {
-	paths, err := filepath.Glob(filepath.Join(f.Path, "clocks", "*"))
-	errs := []error{err}
-	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err == nil {
-			_, err = parseClock("clocks/"+filepath.Base(path), content)
-		}
-		errs = append(errs, err)
+// DamagedClocks returns the names of the clocks' files that EnsureClock refuses.
+func (f *Folder) DamagedClocks() ([]string, error) {
+	names, err := f.clockNames()
+	if err != nil {
+		return nil, err
 	}
-	return errors.Join(errs...)
+	var damaged []string
+	for _, base := range names {
+		if strings.Contains(base, ".") {
+			continue // not a clock
+		}
+		name := filepath.Join(clocksFolder, base)
+		content, err := os.ReadFile(filepath.Join(f.Path, name))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := parseClock(name, content); err != nil {
+			damaged = append(damaged, name)
+		}
+	}
+	return damaged, nil
+}
+
+// SetClockAside keeps a damaged clock's file under another name. The machine gets a new clock at the next start.
+func (f *Folder) SetClockAside(name string) error {
+	path := filepath.Join(f.Path, name)
+	return errors.Join(os.Rename(path, path+damagedClock), claim.SyncFolder(vfs.Default, filepath.Dir(path)))
+}
+
+func (f *Folder) clockNames() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(f.Path, clocksFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	names := make([]string, 0, len(entries))
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names, err
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -26,9 +28,12 @@ func TestClockFile(t *testing.T) {
 	const origin = 1_795_370_000_123_456_789
 	id, old := uuid.New(), uuid.New()
 	file := filepath.Join(path, "clocks", id.String())
-	ensure := func(id uuid.UUID) (int64, error) { return folder.EnsureClock(id, origin+5) }
-	if got, err := folder.EnsureClock(id, origin); got != origin || err != nil {
-		t.Fatal(got, err)
+	ensure := func(id uuid.UUID) (int64, error) {
+		_, since, err := folder.EnsureClock(id, origin+5)
+		return since, err
+	}
+	if clock, got, err := folder.EnsureClock(id, origin); clock != id || got != origin || err != nil {
+		t.Fatal(clock, got, err)
 	}
 	if err := os.WriteFile(filepath.Join(path, "clocks", old.String()), fmt.Appendln(nil, origin-1), 0o600); err != nil {
 		t.Fatal(err)
@@ -51,9 +56,73 @@ func TestClockFile(t *testing.T) {
 			if err == nil && got != origin || err != nil && !errors.Is(err, storage.ErrCorrupt) {
 				t.Errorf("bit %d of byte %d: %d, %v", bit, at, got, err)
 			}
-			if (folder.CheckClocks() == nil) != (err == nil) {
-				t.Errorf("bit %d of byte %d: CheckClocks disagrees", bit, at)
+			if names, checkErr := folder.DamagedClocks(); checkErr != nil || (len(names) == 0) != (err == nil) {
+				t.Errorf("bit %d of byte %d: DamagedClocks disagrees: %v, %v", bit, at, names, checkErr)
 			}
 		}
+	}
+}
+
+// A damaged clock that was set aside, even twice, is followed by one with another ID, the same for all processes of the
+// machine: nobody takes its stamps for those of the clock before.
+func TestClockIsSetAside(t *testing.T) {
+	folder, err := datafolder.Share(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Release()
+	machine := uuid.New()
+	seen := make(map[uuid.UUID]bool)
+	for round := range int64(3) {
+		clock, since, err := folder.EnsureClock(machine, round)
+		if err != nil || since != round || seen[clock] {
+			t.Fatal(clock, since, err)
+		}
+		seen[clock] = true
+		if again, since, err := folder.EnsureClock(machine, 99); again != clock || since != round || err != nil {
+			t.Error("another process of the machine has another clock", again, since, err)
+		}
+		if err := os.WriteFile(filepath.Join(folder.Path, "clocks", clock.String()), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names, err := folder.DamagedClocks()
+		if err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+		if err := folder.SetClockAside(names[0]); err != nil {
+			t.Fatal(err)
+		}
+		if names, err := folder.DamagedClocks(); err != nil || len(names) > 0 {
+			t.Error(names, err)
+		}
+	}
+}
+
+// What was found of two clocks stays: the greatest, in one file.
+func TestClockErrorsAreKept(t *testing.T) {
+	folder, err := datafolder.Share(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Release()
+	pair := datafolder.ClockPair{By: uuid.New(), Of: uuid.New()}
+	back := datafolder.ClockPair{By: pair.Of, Of: pair.By}
+	if _, _, err := folder.EnsureClock(pair.By, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, far := range []time.Duration{5, 7, 6} {
+		if err := folder.KeepClockError(pair, far); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := folder.KeepClockError(back, 3); err != nil {
+		t.Fatal(err)
+	}
+	want := map[datafolder.ClockPair]time.Duration{pair: 7, back: 3}
+	if got, err := folder.ClockErrors(); err != nil || !maps.Equal(got, want) {
+		t.Error(got, err)
+	}
+	if names, err := folder.DamagedClocks(); err != nil || len(names) > 0 {
+		t.Error(names, err)
 	}
 }

@@ -45,8 +45,8 @@ func Check(ctx context.Context, data *offline.Data, options Options) (*Report, e
 	if err := c.key(); err != nil {
 		return nil, err
 	}
-	if err := data.CheckClocks(); err != nil {
-		c.damage("clocks", "a server of this machine, if it was not started anew since, does not start: %v", err)
+	if err := c.clocks(); err != nil {
+		return nil, err
 	}
 	if err := c.index(ctx); err != nil {
 		return nil, err
@@ -190,6 +190,23 @@ func (c *check) key() error {
 	}
 	c.add(f)
 	return nil
+}
+
+// clocks checks the moments from which machines' clocks count. Without its own one, a machine's processes do not start.
+func (c *check) clocks() error {
+	names, err := c.data.DamagedClocks()
+	for _, name := range names {
+		f := Finding{Store: name, Damage: true, What: "does not decode; a server of this machine, unless that was started anew since, does not start. " +
+			"A repair sets it aside, and the machine gets another clock"}
+		if c.options.Repair {
+			if err := c.data.SetClockAside(name); err != nil {
+				return err
+			}
+			f.Repaired = true
+		}
+		c.add(f)
+	}
+	return err
 }
 
 // name says which metric this is: its name and resource.

@@ -51,8 +51,11 @@ func (d *Data) Close() error {
 	return errors.Join(err, d.folder.Release())
 }
 
-// CheckClocks returns what is damaged of the machines' clocks that the folder keeps.
-func (d *Data) CheckClocks() error { return d.folder.CheckClocks() }
+// DamagedClocks returns the names of the damaged files of machines' clocks.
+func (d *Data) DamagedClocks() ([]string, error) { return d.folder.DamagedClocks() }
+
+// SetClockAside sets a damaged clock aside; the machine gets another one.
+func (d *Data) SetClockAside(name string) error { return d.folder.SetClockAside(name) }
 
 // IndexDir returns where the index lies, "" if there is none.
 func (d *Data) IndexDir() (string, error) { return current(d.folder.IndexDir()) }

@@ -1,0 +1,76 @@
+package datafolder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/storage/claim"
+)
+
+// ClockPair is two clocks of which one has measured the other.
+type ClockPair struct{ By, Of uuid.UUID }
+
+// What is known of a pair is the name of an empty file, clocks/<by>.<of>.<nanoseconds>: nothing in it can be damaged, and
+// of several the greatest counts, whichever process of a machine made it.
+
+// ClockErrors returns how far clocks were found to be from others, at the most.
+func (f *Folder) ClockErrors() (map[ClockPair]time.Duration, error) {
+	names, err := f.clockNames()
+	found := make(map[ClockPair]time.Duration)
+	for _, name := range names {
+		if pair, far, ok := parseClockError(name); ok {
+			found[pair] = max(found[pair], far)
+		}
+	}
+	return found, err
+}
+
+// KeepClockError makes ClockErrors return far for a pair, or more.
+func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
+	names, err := f.clockNames()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(f.Path, clocksFolder)
+	file, err := os.OpenFile(filepath.Join(dir, clockErrorName(pair, far)), os.O_CREATE|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(file.Close(), claim.SyncFolder(vfs.Default, dir)); err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range names {
+		if p, less, ok := parseClockError(name); ok && p == pair && less < far {
+			if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func clockErrorName(pair ClockPair, far time.Duration) string {
+	return fmt.Sprintf("%s.%s.%d", pair.By, pair.Of, int64(far))
+}
+
+func parseClockError(name string) (pair ClockPair, far time.Duration, ok bool) {
+	parts := strings.Split(name, ".")
+	if len(parts) != 3 {
+		return pair, 0, false
+	}
+	by, byErr := uuid.Parse(parts[0])
+	of, ofErr := uuid.Parse(parts[1])
+	n, err := strconv.ParseInt(parts[2], 10, 64)
+	pair, far = ClockPair{by, of}, time.Duration(n)
+	return pair, far, errors.Join(byErr, ofErr, err) == nil && n >= 0 && clockErrorName(pair, far) == name
+}
