@@ -37,6 +37,9 @@ type wrong struct {
 
 func (w *wrong) hangs() bool { return w.mode == cutest.ShimHang || w.mode == cutest.ShimStall }
 
+// callsPerHang is of how many calls one hangs: each costs its time.
+const callsPerHang = 3
+
 // EveryCall makes the driver go wrong at each call that work makes, one after the other: work must still succeed, on a
 // device of its own, and soon. Afterwards the driver goes on, and check holds the results to what they were.
 func EveryCall(t *testing.T, work func(t *testing.T, dev *device.Device) (check func())) {
@@ -56,7 +59,10 @@ func EveryCall(t *testing.T, work func(t *testing.T, dev *device.Device) (check 
 	for _, w := range []wrong{{"invalid", cutest.ShimFail, cu.InvalidValue}, {"memory", cutest.ShimFail, cu.OutOfMemory},
 		{"lost", cutest.ShimLose, cu.IllegalAddress}, {"hang", cutest.ShimHang, 0}, {"stall", cutest.ShimStall, 0}} {
 		t.Run(w.name, func(t *testing.T) {
-			n := 1
+			n, step := 1, step
+			if w.hangs() {
+				step = max(step, callsPerHang)
+			}
 			for ; ; n += step {
 				options := device.Options{MemoryBytes: 256 << 20}
 				if w.hangs() {
