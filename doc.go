@@ -13,7 +13,8 @@
 //	api/{auth,policy}     who sent a request; who may do what
 //	api/{measures,prometheus,influxdb}         bodies of measures, ours and other databases'
 //	api/promql            parameters and answers of Prometheus' API
-//	api/{text,viewer}     numbers and rows as text; the page that shows openapi.yaml
+//	api/{text,static,viewer}                   numbers and rows as text; embedded files; the page that shows openapi.yaml
+//	console               the console: pages for browsers, built of TypeScript
 //	statsd                measures by UDP
 //	query                 what a read means
 //	query/{aggregates,correlations}            the language of dynamic aggregates; correlations of stored metrics

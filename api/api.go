@@ -55,7 +55,7 @@ func New(options Options) (http.Handler, error) {
 	}
 	a.turns = newTurns(&a.Limits, a.instruments)
 	router := chi.NewRouter()
-	router.Use(a.observe, a.account, origins(a.CORSOrigins).cors, a.requireText, normalizePath, a.allowStale)
+	router.Use(a.observe, a.account, origins(a.CORSOrigins).cors, a.sameOrigin(), a.requireText, normalizePath, a.allowStale)
 	if a.Index == nil {
 		router.NotFound(a.Elsewhere.ServeHTTP)
 		router.MethodNotAllowed(a.Elsewhere.ServeHTTP)

@@ -39,10 +39,19 @@ func (a *authorizer) authenticate(w http.ResponseWriter, r *http.Request) (*auth
 	if answer.Status == http.StatusInternalServerError {
 		answer = &Error{Status: http.StatusUnauthorized, Err: err}
 	}
-	if challenge := a.auth.Challenge(); challenge != "" && answer.Status == http.StatusUnauthorized {
+	if challenge := a.auth.Challenge(); answer.Status == http.StatusUnauthorized && wantsChallenge(r, challenge) {
 		w.Header().Set("WWW-Authenticate", challenge)
 	}
 	return nil, answer
+}
+
+// wantsChallenge reports whether a 401 to r should carry a challenge. A browser asks the user for a password by itself
+// when it gets one of scheme Basic; a page that fetches asks in its own way.
+func wantsChallenge(r *http.Request, challenge string) bool {
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" && mode != "navigate" && strings.HasPrefix(challenge, "Basic ") {
+		return false
+	}
+	return challenge != ""
 }
 
 // authorized serves h to users whom the rule permits, whatever the request is about. Handlers enforce the rules that

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,24 +10,31 @@ import (
 // baseURL returns what stands before "/v1" in the URL that the client used: scheme, host and mount prefix, as seen
 // by the client when proxies in between tell and are believed.
 func (a *api) baseURL(r *http.Request) string {
-	scheme, host, prefix := "http", r.Host, a.mountPrefix(r)
+	scheme, prefix := "http", a.mountPrefix(r)
 	if r.TLS != nil {
 		scheme = "https"
 	}
 	if a.ProxyHeaders {
-		proto, forwardedHost := r.Header.Get("X-Forwarded-Proto"), r.Header.Get("X-Forwarded-Host")
+		proto := r.Header.Get("X-Forwarded-Proto")
 		if forwarded := r.Header.Get("Forwarded"); forwarded != "" {
-			proto, forwardedHost = parseForwarded(forwarded)
+			proto, _ = parseForwarded(forwarded)
 		}
-		if proto != "" {
-			scheme = proto
-		}
-		if forwardedHost != "" {
-			host = forwardedHost
-		}
+		scheme = cmp.Or(proto, scheme)
 		prefix = r.Header.Get("X-Forwarded-Prefix") + prefix
 	}
-	return scheme + "://" + host + prefix
+	return scheme + "://" + a.clientHost(r) + prefix
+}
+
+// clientHost returns the host of the URL that the client used, by the same rules.
+func (a *api) clientHost(r *http.Request) string {
+	if !a.ProxyHeaders {
+		return r.Host
+	}
+	host := r.Header.Get("X-Forwarded-Host")
+	if forwarded := r.Header.Get("Forwarded"); forwarded != "" {
+		_, host = parseForwarded(forwarded)
+	}
+	return cmp.Or(host, r.Host)
 }
 
 // mountPrefix returns Prefix if the request came in below it, else "".

@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"gnocco"
+	"gnocco/api/static"
 	"gnocco/api/viewer"
 )
 
-// serveDescription answers with openapi.yaml.
-var serveDescription = viewer.NewFile("application/yaml", gnocco.OpenAPI)
+// description is openapi.yaml, which loads nothing.
+var description = static.New("application/yaml", "default-src 'none'", gnocco.OpenAPI)
 
 func getDescription(w http.ResponseWriter, r *http.Request) error {
-	serveDescription(w, r)
+	description.ServeHTTP(w, r)
 	return nil
 }
 
@@ -24,13 +25,19 @@ func getDocs(w http.ResponseWriter, r *http.Request) error {
 		writeBody(w, http.StatusFound, nil)
 		return nil
 	}
-	viewer.ServePage(w, r)
+	viewer.Page.ServeHTTP(w, r)
 	return nil
 }
 
-func getDocsFile(w http.ResponseWriter, r *http.Request) error {
-	if name := param(r, "file"); !viewer.ServeFile(w, r, name) {
+func getDocsFile(w http.ResponseWriter, r *http.Request) error { return serveFile(w, r, viewer.Files) }
+
+// serveFile answers with the file that the path names.
+func serveFile(w http.ResponseWriter, r *http.Request, files map[string]*static.File) error {
+	name := param(r, "file")
+	file := files[name]
+	if file == nil {
 		return notFound("There is no file %s", name)
 	}
+	file.ServeHTTP(w, r)
 	return nil
 }

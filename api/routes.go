@@ -23,13 +23,15 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 		r.Head(path, h)
 	}
 
-	page(cmp.Or(prefix, "/"), a.acceptJSON(a.getVersions))
+	page(cmp.Or(prefix, "/"), consoleForBrowsers(a.acceptJSON(a.getVersions)))
+	a.console(func(path string, h http.HandlerFunc) { page(prefix+path, h) })
 	a.probes(func(path string, h http.HandlerFunc) { page(prefix+path, h) })
 	page(prefix+"/openapi.yaml", a.public(getDescription))
 	page(prefix+"/docs", a.public(getDocs))
 	page(prefix+"/docs/{file}", a.public(getDocsFile))
 	page(prefix+"/v1", a.public(a.redirectToV1))
 	page(prefix+"/v1/", a.acceptJSON(a.getV1))
+	at("GET", "/v1/authentication", a.acceptJSON(a.getAuthentication))
 	at("GET", "/v1/capabilities", a.acceptJSON(getCapabilities))
 	at("GET", "/v1/status", a.authorized("get status", a.getStatus))
 

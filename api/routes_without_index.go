@@ -22,10 +22,13 @@ type Metrics interface {
 // right it can decide alone. Elsewhere answers the rest.
 func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
 	at := func(method, path string, h http.HandlerFunc) { r.MethodFunc(method, prefix+path, h) }
-	a.probes(func(path string, h http.HandlerFunc) {
+	page := func(path string, h http.HandlerFunc) {
 		at("GET", path, h)
 		at("HEAD", path, h)
-	})
+	}
+	a.probes(page)
+	a.console(page)
+	at("GET", "/v1/authentication", a.acceptJSON(a.getAuthentication))
 	at("GET", "/v1/status", a.authorized("get status", a.getStatus)) // it says why nobody holds the index
 	if !a.asksResource("post measures") {
 		at("POST", "/v1/metric/{id}/measures", a.authenticated(a.withMetric("post measures", a.postMeasures)))

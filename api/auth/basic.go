@@ -25,6 +25,9 @@ func (Basic) Open() bool { return true }
 // Challenge implements Authenticator: like Gnocchi, it asks for nothing.
 func (Basic) Challenge() string { return "" }
 
+// Credentials implements Authenticator.
+func (Basic) Credentials() Credentials { return NameOnly }
+
 // basicCredentials reads the Authorization header. It is laxer than http.Request.BasicAuth, as Gnocchi is.
 func basicCredentials(r *http.Request) (user, password string, ok bool) {
 	scheme, credentials, ok := strings.Cut(r.Header.Get("Authorization"), " ")

@@ -149,6 +149,9 @@ func (*Htpasswd) Open() bool { return false }
 // Challenge implements Authenticator.
 func (*Htpasswd) Challenge() string { return `Basic realm="gnocco", charset="UTF-8"` }
 
+// Credentials implements Authenticator.
+func (*Htpasswd) Credentials() Credentials { return NamePassword }
+
 // user finds a user in the file as it is now. A file that became unreadable leaves the users as they were.
 func (h *Htpasswd) user(name string) (htpasswdUser, bool) {
 	h.mu.Lock()

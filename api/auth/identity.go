@@ -26,7 +26,21 @@ type Authenticator interface {
 
 	// Challenge returns the WWW-Authenticate header of a 401; "" for none.
 	Challenge() string
+
+	// Credentials says what a person is asked for who signs in.
+	Credentials() Credentials
 }
+
+// Credentials are what a person is asked for who signs in.
+type Credentials string
+
+// The kinds of Credentials.
+const (
+	NameOnly     Credentials = "name"     // a user's name by Basic; the password is not checked
+	NamePassword Credentials = "password" // a user's name and password by Basic
+	Token        Credentials = "token"    // a token as X-Auth-Token, or an application credential's ID and secret by Basic
+	Nothing      Credentials = "none"     // a proxy has asked
+)
 
 // An Identity is a user who sent a request. It is shared and never modified.
 type Identity struct {

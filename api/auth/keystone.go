@@ -138,6 +138,9 @@ func (k *Keystone) Challenge() string {
 	return `Keystone uri="` + strings.TrimSuffix(k.url, "/v3/auth/tokens") + `"`
 }
 
+// Credentials implements Authenticator.
+func (*Keystone) Credentials() Credentials { return Token }
+
 // keystoneToken is what counts of Keystone's answer.
 type keystoneToken struct {
 	Token struct {

@@ -22,3 +22,6 @@ func (RemoteUser) Open() bool { return true }
 
 // Challenge implements Authenticator.
 func (RemoteUser) Challenge() string { return "" }
+
+// Credentials implements Authenticator.
+func (RemoteUser) Credentials() Credentials { return Nothing }

@@ -33,3 +33,6 @@ func (TrustedHeaders) Open() bool { return false }
 
 // Challenge implements Authenticator.
 func (TrustedHeaders) Challenge() string { return "" }
+
+// Credentials implements Authenticator.
+func (TrustedHeaders) Credentials() Credentials { return Nothing }

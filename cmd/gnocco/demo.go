@@ -49,6 +49,7 @@ func runDemo(ctx context.Context, flags *serverFlags, out, logs io.Writer) error
 	if err != nil {
 		return orderly(ctx, err)
 	}
+	showConsole(out, s)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	sent := make(chan error, 1)
@@ -83,7 +84,7 @@ func demonstrate(ctx context.Context, address string, flags *serverFlags, out, l
 // explain tells what there is to see.
 func explain(out io.Writer, d *demo.Demo, c *client.Client) {
 	metrics := d.Metrics()
-	fmt.Fprintf(out, "\n%d metrics of this machine get a measure every second (Ctrl-C ends it). Have a look from another terminal:\n\n", len(metrics))
+	fmt.Fprintf(out, "\n%d metrics of this machine get a measure every second (Ctrl-C ends it). Look at the address above, or from another terminal:\n\n", len(metrics))
 	line := func(about, url string) { fmt.Fprintf(out, "  # %s\n  curl -s -u admin: '%s'\n", about, url) }
 	line("the archive policies: what is kept, and for how long", c.URL("/v1/archive_policy"))
 	line("the metrics of resource "+d.Name(), d.MetricsURL())

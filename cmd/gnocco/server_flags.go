@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -204,8 +205,14 @@ func (f *serverFlags) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return orderly(cmd.Context(), err)
 	}
+	if f.options.Cluster.Role.HasAPI() {
+		showConsole(cmd.OutOrStdout(), s)
+	}
 	return f.run(cmd.Context(), s)
 }
+
+// showConsole tells where to look.
+func showConsole(out io.Writer, s *server.Server) { fmt.Fprintf(out, "%s/ui/\n", s.URL()) }
 
 // orderly returns err, unless it only says that ctx ended while the server was started: to be stopped then is no
 // failure.

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"embed"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+
+	"gnocco/api/static"
+	"gnocco/console"
+)
+
+// consolePolicy lets the console load from where it comes from only.
+const consolePolicy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// consolePage is the name of the console's page among its files.
+const consolePage = "index.html"
+
+// consoleFiles are the console's files by name. They are compressed when the first of them is asked for.
+var consoleFiles = sync.OnceValue(func() map[string]*static.File { return readFiles(console.Files) })
+
+func readFiles(folder embed.FS) map[string]*static.File {
+	entries, err := folder.ReadDir("dist")
+	if err != nil {
+		panic("api: " + err.Error()) // it is embedded
+	}
+	files := make(map[string]*static.File, len(entries))
+	for _, entry := range entries {
+		content, err := folder.ReadFile("dist/" + entry.Name())
+		if err != nil {
+			panic("api: " + err.Error())
+		}
+		files[entry.Name()] = static.New(fileType(entry.Name()), consolePolicy, content)
+	}
+	return files
+}
+
+func fileType(name string) string {
+	switch ending := path.Ext(name); ending {
+	case ".js": // as the machine's own table may have it otherwise
+		return "text/javascript; charset=utf-8"
+	case ".txt":
+		return "text/plain; charset=utf-8"
+	default:
+		return mime.TypeByExtension(ending)
+	}
+}
+
+// console serves the console, everywhere and to everyone: what it shows it asks the API for.
+func (a *api) console(page func(path string, h http.HandlerFunc)) {
+	page("/ui", a.public(getConsole))
+	page("/ui/{file}", a.public(func(w http.ResponseWriter, r *http.Request) error { return serveFile(w, r, consoleFiles()) }))
+}
+
+// getConsole serves the console's page, whose links are relative to /ui/.
+func getConsole(w http.ResponseWriter, r *http.Request) error {
+	if !strings.HasSuffix(r.URL.Path, "/") {
+		w.Header().Set("Location", "ui/")
+		writeBody(w, http.StatusFound, nil)
+		return nil
+	}
+	consoleFiles()[consolePage].ServeHTTP(w, r)
+	return nil
+}
+
+// consoleForBrowsers sends a client that names text/html among what it accepts, and not application/json, to the
+// console. The place is relative, and so right below any prefix and behind any proxy.
+func consoleForBrowsers(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Accept")
+		if !namesType(r, "text/html") || namesType(r, "application/json") {
+			next(w, r)
+			return
+		}
+		_, last := path.Split(r.URL.Path)
+		w.Header().Set("Location", strings.TrimPrefix(last+"/ui/", "/"))
+		writeBody(w, http.StatusFound, nil)
+	}
+}
+
+// namesType reports whether the client's Accept header names a type.
+func namesType(r *http.Request, name string) bool {
+	for item := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
+		kind, parameters, _ := strings.Cut(item, ";")
+		if strings.EqualFold(strings.TrimSpace(kind), name) && quality(parameters) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// getAuthentication tells those who are about to sign in what they are asked for.
+func (a *api) getAuthentication(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, struct {
+		Credentials string `json:"credentials"`
+	}{string(a.auth.Credentials())})
+}

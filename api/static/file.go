@@ -1,0 +1,76 @@
+package static
+
+import (
+	"bytes"
+	"compress/gzip"
+	"hash/maphash"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// File is something to send.
+type File struct {
+	contentType string
+	policy      string // Content-Security-Policy
+	gzip        []byte
+	tag         string // ETag
+}
+
+var seed = maphash.MakeSeed()
+
+// tagOf changes with the content, and when the process starts: rarely enough for pages that come with the program.
+func tagOf(content []byte) string {
+	return `"` + strconv.FormatUint(maphash.Bytes(seed, content), 36) + `"`
+}
+
+// New returns a file of content, which it compresses.
+func New(contentType, policy string, content []byte) *File {
+	var compressed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&compressed, gzip.BestCompression) // a level that there is
+	_, _ = w.Write(content)                                        // to memory: no error
+	_ = w.Close()
+	return Compressed(contentType, policy, compressed.Bytes())
+}
+
+// Compressed returns a file whose content is compressed already. The slice stays the caller's and must not change.
+func Compressed(contentType, policy string, gzip []byte) *File {
+	return &File{contentType, policy, gzip, tagOf(gzip)}
+}
+
+// ServeHTTP implements http.Handler.
+func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Type", f.contentType)
+	header.Set("Content-Security-Policy", f.policy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-cache") // asked for again each time, and answered with 304
+	header.Set("ETag", f.tag)
+	header.Add("Vary", "Accept-Encoding")
+	if r.Header.Get("If-None-Match") == f.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	content := f.gzip
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		header.Set("Content-Encoding", "gzip")
+	} else {
+		content = f.plain()
+	}
+	header.Set("Content-Length", strconv.Itoa(len(content)))
+	_, _ = w.Write(content) // the client has gone: nobody to tell
+}
+
+// plain uncompresses the content. Few clients need that.
+func (f *File) plain() []byte {
+	reader, err := gzip.NewReader(bytes.NewReader(f.gzip))
+	if err != nil {
+		panic("static: " + err.Error()) // what we embedded is no gzip
+	}
+	content, err := io.ReadAll(reader)
+	if err != nil {
+		panic("static: " + err.Error())
+	}
+	return content
+}

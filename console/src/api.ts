@@ -1,0 +1,93 @@
+import { Store } from "./store";
+
+// The console's page lies at PREFIX/ui/, the API at PREFIX.
+const root = new URL("..", location.href.split("#")[0]).href.replace(/\/$/, "");
+
+export type Credentials = "name" | "password" | "token" | "none";
+
+// Session is who we are to the server. It lives in memory only: a reload asks again.
+export interface Session { credentials: Credentials; user: string; headers: Record<string, string>; expired?: boolean }
+
+export const session = new Store<Session | null>(null);
+export const signInNeeded = new Store(false);
+
+export class APIError extends Error {
+  constructor(public status: number, message: string) { super(message); }
+}
+
+function basic(user: string, password: string): Record<string, string> {
+  const bytes = new TextEncoder().encode(user + ":" + password);
+  return { Authorization: "Basic " + btoa(String.fromCharCode(...bytes)) };
+}
+
+// begin asks what a person is asked for. Where the server checks no password, the first visit needs no form.
+export async function begin() {
+  const answer = await fetch(root + "/v1/authentication", { headers: { Accept: "application/json" }, credentials: "omit" });
+  const { credentials } = (await answer.json()) as { credentials: Credentials };
+  if (credentials === "name") signIn(credentials, "admin", "");
+  else {
+    session.set({ credentials, user: "", headers: {} });
+    signInNeeded.set(credentials !== "none");
+  }
+}
+
+export function signIn(credentials: Credentials, user: string, secret: string) {
+  const headers = credentials === "token" && !user ? { "X-Auth-Token": secret } : basic(user, secret);
+  session.set({ credentials, user: user || "token", headers });
+  signInNeeded.set(false);
+}
+
+export function signOut() {
+  const now = session.get();
+  if (now) session.set({ credentials: now.credentials, user: "", headers: {} });
+  signInNeeded.set(true);
+}
+
+// address is the URL of a path, for people: in commands to copy, and in links.
+export const address = (path: string) => root + path;
+
+export async function request(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const who = session.get();
+  const headers: Record<string, string> = { Accept: "application/json", ...who?.headers };
+  let content: BodyInit | undefined;
+  if (body instanceof URLSearchParams) content = body;
+  else if (body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    content = JSON.stringify(body);
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(root + path, { method, headers, body: content, signal, credentials: "omit" });
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error;
+    throw new APIError(0, "The server does not answer");
+  }
+  if (answer.ok) return answer;
+  const text = await answer.text();
+  if (answer.status === 401 && who && who.credentials !== "none") {
+    session.set({ credentials: who.credentials, user: "", headers: {}, expired: who.user !== "" });
+    signInNeeded.set(true);
+  }
+  throw new APIError(answer.status, explain(answer.status, text));
+}
+
+// explain makes a sentence of an error's body.
+function explain(status: number, text: string): string {
+  try {
+    const body = JSON.parse(text);
+    const d = body.description ?? body.error ?? body.title;
+    if (typeof d === "string") return d;
+    if (d?.cause) return [d.cause, d.reason, typeof d.detail === "string" ? d.detail : JSON.stringify(d.detail)].filter(Boolean).join(": ");
+  } catch { /* no JSON */ }
+  return status === 403 ? "You may not see this" : "The server answers with status " + status;
+}
+
+// read asks for JSON. NaN and the infinities stand bare in measures: to a chart they are nothing.
+export async function read<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const text = await (await request(body === undefined ? "GET" : "POST", path, body, signal)).text();
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return JSON.parse(text.replace(/([[,:]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g, "$1null")) as T;
+  }
+}

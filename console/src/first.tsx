@@ -1,0 +1,30 @@
+import { address, session } from "./api";
+import { Copy, Panel } from "./parts";
+
+// First is what an empty server shows: how to send. The page goes on by itself when something has come in.
+export function First() {
+  const user = session.get()?.credentials === "name" ? "admin:" : "USER:PASSWORD";
+  const server = address("");
+  const ways: [string, string, string][] = [
+    ["A measure, by curl", "The resource and the metric are created by the first measure.", `curl -u ${user} -H 'Content-Type: application/json' \\
+  '${server}/v1/resource/generic' -d '{"id": "kitchen", "metrics": {"temperature": {"archive_policy_name": "low"}}}'
+curl -u ${user} -H 'Content-Type: application/json' \\
+  '${server}/v1/batch/resources/metrics/measures' \\
+  -d '{"kitchen": {"temperature": [{"timestamp": "'$(date -u +%FT%T)'", "value": 21.5}]}}'`],
+    ["Prometheus", "In prometheus.yml; every series becomes a metric.", `remote_write:
+  - url: ${server}/api/v1/write
+    basic_auth:
+      username: admin`],
+    ["A CSV file", "A column of timestamps, and a metric for each other column.", `gnocco import csv --help`],
+    ["This machine", "The program measures its own machine, every second.", `gnocco demo`],
+  ];
+  return (
+    <>
+      <h1>Nothing has come in yet</h1>
+      <p class="hint" id="waiting">Send something in one of these ways. It appears here within a second.</p>
+      <div class="steps">
+        {ways.map(([title, about, text]) => <Panel key={title} title={title} aside={<Copy text={text} />}><p class="hint">{about}</p><pre>{text}</pre></Panel>)}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+// unitOf guesses from a metric's name how its values are to be read.
+export type Unit = "bytes" | "percent" | "seconds" | "";
+
+export function unitOf(name: string, unit?: string | null): Unit {
+  const text = (unit ?? "") + " " + name;
+  if (/byte|\bB\b/i.test(text)) return "bytes";
+  if (/percent|%/i.test(text)) return "percent";
+  if (/seconds?\b/i.test(text)) return "seconds";
+  return "";
+}
+
+const large = ["", "k", "M", "G", "T", "P", "E"];
+const binary = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+function digits(value: number, significant: number): string {
+  const text = value.toPrecision(significant);
+  return text.includes("e") || !text.includes(".") ? String(Number(text)) : text.replace(/\.?0+$/, "");
+}
+
+// show writes a value for people.
+export function show(value: number | null | undefined, unit: Unit = "", significant = 4): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (unit === "percent") return digits(value, size >= 100 ? 3 : significant - 1) + " %";
+  if (unit === "bytes") {
+    let i = 0, v = value;
+    while (Math.abs(v) >= 1024 && i < binary.length - 1) { v /= 1024; i++; }
+    return digits(v, significant) + " " + binary[i];
+  }
+  const suffix = unit === "seconds" ? " s" : "";
+  if (size !== 0 && size < 1e-3) return value.toExponential(2) + suffix;
+  let i = 0, v = value;
+  while (Math.abs(v) >= 10000 && i < large.length - 1) { v /= 1000; i++; }
+  if (i === 1 && Math.abs(v) < 10) { v *= 1000; i = 0; }
+  return digits(v, significant) + (i ? " " + large[i] : "") + suffix;
+}
+
+// duration writes seconds as the words of archive policies.
+export function duration(seconds: number): string {
+  const units: [number, string][] = [[31536000, "year"], [86400, "day"], [3600, "h"], [60, "min"], [1, "s"]];
+  for (const [size, name] of units) {
+    if (seconds >= size && (seconds % size === 0 || seconds >= 10 * size)) {
+      const n = Math.round((seconds / size) * 10) / 10;
+      return n + " " + name + (size >= 86400 && n !== 1 ? "s" : "");
+    }
+  }
+  const left = units.find(([size]) => seconds >= size);
+  return left && left[0] > 1 ? duration(seconds - (seconds % left[0])) + " " + duration(seconds % left[0]) : show(seconds, "seconds");
+}
+
+// timespan reads what the API writes: "1 day, 0:00:10".
+export function timespan(text: string | number): number {
+  if (typeof text === "number") return text;
+  const parts = /^(?:(\d+) days?, )?(\d+):(\d+):(\d+(?:\.\d+)?)$/.exec(text);
+  if (!parts) return Number(text);
+  return Number(parts[1] ?? 0) * 86400 + Number(parts[2]) * 3600 + Number(parts[3]) * 60 + Number(parts[4]);
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+// moment writes a time, in seconds since 1970, as of a time zone.
+export function moment(seconds: number, zone: string): string {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" });
+    formats.set(zone, format);
+  }
+  return format.format(seconds * 1000);
+}
+
+export const count = (n: number, noun: string) => n.toLocaleString("en") + " " + noun + (n === 1 ? "" : "s");

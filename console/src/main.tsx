@@ -1,0 +1,64 @@
+import "uplot/style";
+import "./style.css";
+import { render, type ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { begin, session, signInNeeded, signOut } from "./api";
+import { SignIn } from "./sign_in";
+import { Notice } from "./parts";
+import { change, link, route } from "./router";
+import { zoneOf } from "./range";
+import { switchTheme, theme } from "./theme";
+import { Explore } from "./pages/explore";
+import { MetricPage } from "./pages/metric";
+import { Server } from "./pages/server";
+
+// A page has an address, #/name, and a component. Those with a title stand in the head of every page.
+const pages: { name: string; title?: string; page: ComponentType }[] = [
+  { name: "explore", title: "Explore", page: Explore },
+  { name: "server", title: "Server", page: Server },
+  { name: "metric", page: MetricPage },
+];
+
+const zones = ["UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney"];
+
+function Zone() {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC", now = zoneOf();
+  const all = [...new Set([own, now, ...zones])];
+  return (
+    <select aria-label="Time zone" value={now} onChange={(e) => change({ tz: e.currentTarget.value === own ? null : e.currentTarget.value })}>
+      {all.map((zone) => <option key={zone} value={zone}>{zone.replaceAll("_", " ")}</option>)}
+    </select>
+  );
+}
+
+function App() {
+  const at = route.use(), who = session.use(), asks = signInNeeded.use(), look = theme.use();
+  const [failed, fail] = useState("");
+  useEffect(() => { begin().catch(() => fail("The server does not answer. Load the page again when it does.")); }, []);
+  const found = pages.find((p) => p.name === at.page);
+  const Page = found?.page;
+  useEffect(() => { document.title = (found?.title ?? "Metric") + " · Gnocco"; }, [found]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
+      <header class="top">
+        <a class="brand" href="#/explore"><img src="icon.svg" alt="" width="22" height="22" />Gnocco</a>
+        <nav aria-label="Pages">
+          {pages.map((p) => p.title && <a key={p.name} href={link(p.name)} aria-current={p.name === at.page ? "page" : undefined}>{p.title}</a>)}
+        </nav>
+        <div class="settings">
+          <Zone />
+          <button type="button" class="icon" aria-label={look === "dark" ? "Light colours" : "Dark colours"} title={look === "dark" ? "Light colours" : "Dark colours"} onClick={switchTheme}>{look === "dark" ? "☀" : "☾"}</button>
+          {who && who.credentials !== "none" && who.user && <button type="button" onClick={signOut} title="Sign in as somebody else">{who.user}</button>}
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {failed && <Notice bad>{failed}</Notice>}
+        {asks && <SignIn />}
+        {who && !asks && (Page ? <Page key={at.page + who.user} /> : <Notice>There is no page of this name. <a href={link("explore")}>Explore</a> is where to begin.</Notice>)}
+      </main>
+    </>
+  );
+}
+
+render(<App />, document.getElementById("app")!);

@@ -1,0 +1,130 @@
+import { read } from "./api";
+import { timespan } from "./format";
+
+export interface Item { granularity: number; points: number; timespan: number }
+export interface Policy { name: string; items: Item[]; methods: string[]; backWindow: number } // finest granularity first
+export interface Metric { id: string; name: string | null; unit: string | null; creator: string; resource: string | null; policy: Policy }
+
+interface APIPolicy { name: string; back_window: number; aggregation_methods: string[]; definition: { granularity: string; points: number; timespan: string }[] }
+interface APIMetric { id: string; name: string | null; unit: string | null; creator: string; resource_id: string | null; resource?: { id: string } | null; archive_policy: APIPolicy }
+
+export function readPolicy(p: APIPolicy): Policy {
+  const items = p.definition.map((d) => ({ granularity: timespan(d.granularity), points: d.points, timespan: timespan(d.timespan) }));
+  items.sort((a, b) => a.granularity - b.granularity);
+  return { name: p.name, items, methods: p.aggregation_methods, backWindow: p.back_window };
+}
+
+const known = new Map<string, Metric>();
+const named = new Map<string, string>(); // IDs by resource and name
+
+function keep(m: APIMetric): Metric {
+  const resource = m.resource_id ?? m.resource?.id ?? null;
+  const metric = { id: m.id, name: m.name, unit: m.unit, creator: m.creator, resource, policy: readPolicy(m.archive_policy) };
+  known.set(m.id, metric);
+  if (m.name) named.set((resource ?? "") + "/" + m.name, m.id);
+  return metric;
+}
+
+export async function metricByID(id: string): Promise<Metric> {
+  return known.get(id) ?? keep(await read<APIMetric>("/v1/metric/" + encodeURIComponent(id)));
+}
+
+// forget makes the next question about a metric go to the server.
+export const forget = (id: string) => known.delete(id);
+
+// A Series is a metric as the index of labels knows it.
+export interface Series { name: string; resource: string; labels: Record<string, string> }
+export const keyOf = (s: { resource: string | null; name: string | null }) => (s.resource ?? "") + "/" + (s.name ?? "");
+
+// metricOf finds the metric of a series.
+export async function metricOf(s: Series): Promise<Metric> {
+  const id = named.get(keyOf(s));
+  if (id) return metricByID(id);
+  if (s.resource) return keep(await read<APIMetric>(`/v1/resource/generic/${s.resource}/metric/${encodeURIComponent(s.name)}`));
+  const found = await read<APIMetric[]>("/v1/metric?limit=1&name=" + encodeURIComponent(s.name));
+  if (found.length === 0) throw new Error("There is no metric " + s.name);
+  return keep(found[0]);
+}
+
+// metricsOf finds the metrics of many series, by one request for each resource.
+export async function metricsOf(all: Series[]): Promise<Metric[]> {
+  const missing = new Set(all.filter((s) => s.resource && !named.has(keyOf(s))).map((s) => s.resource));
+  await Promise.all([...missing].map(async (resource) => {
+    for (const m of await read<APIMetric[]>(`/v1/resource/generic/${resource}/metric`)) keep({ ...m, resource_id: resource });
+  }));
+  return (await Promise.all(all.map((s) => metricOf(s).catch(() => null)))).filter((m) => m !== null);
+}
+
+export interface Found { series: Series[]; truncated: boolean }
+
+const escape = (text: string) => text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
+export const quote = (text: string) => '"' + text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, "\\n") + '"';
+
+// selector is what PromQL calls the series whose names hold text, in any case, and that have these labels.
+export function selector(text: string, labels: [string, string][]): string {
+  const words = text.trim().split(/\s+/).filter(Boolean).map((w) => `__name__=~${quote("(?is).*" + escape(w) + ".*")}`);
+  return "{" + [...(words.length ? words : ['__name__!=""']), ...labels.map(([name, value]) => `${name}=${quote(value)}`)].join(",") + "}";
+}
+
+export async function find(text: string, labels: [string, string][], limit: number, signal?: AbortSignal): Promise<Found> {
+  const query = new URLSearchParams({ "match[]": selector(text, labels), limit: String(limit) });
+  const answer = await read<{ data: Record<string, string>[]; warnings?: string[] }>("/api/v1/series?" + query, undefined, signal);
+  const series = answer.data.map(({ __name__: name, resource_id, ...labels }) => ({ name, resource: resource_id ?? "", labels }));
+  series.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.resource.localeCompare(b.resource));
+  return { series, truncated: (answer.warnings?.length ?? 0) > 0 };
+}
+
+// archiveFor returns the item of the policy to draw from: the finest one that still has the beginning, and not more groups than
+// there are pixels; else the coarsest of those that have the beginning.
+export function archiveFor(policy: Policy, from: number, to: number, pixels: number, now = Date.now() / 1000): Item {
+  const has = policy.items.filter((i) => now - i.timespan <= from + i.granularity);
+  const fits = has.find((i) => (to - from) / i.granularity <= pixels);
+  if (fits) return fits;
+  if (has.length) return has[has.length - 1];
+  return policy.items.reduce((a, b) => (b.timespan > a.timespan ? b : a));
+}
+
+// Columns are the aggregates of a metric: a column for each method, null where it has no value.
+export interface Columns { metric: Metric; item: Item; times: number[]; values: Record<string, (number | null)[]> }
+
+type Rows = [string, number, number | null][];
+
+// readColumns reads aggregates of many metrics, by one request for each archive policy and granularity. Methods that a metric's policy
+// does not have are left out.
+export async function readColumns(metrics: Metric[], methods: string[], from: number, to: number, choose: (p: Policy) => Item, signal?: AbortSignal): Promise<Columns[]> {
+  const groups = new Map<string, { item: Item; methods: string[]; metrics: Metric[] }>();
+  for (const metric of metrics) {
+    const item = choose(metric.policy);
+    let have = methods.filter((m) => metric.policy.methods.includes(m));
+    if (!have.length) have = metric.policy.methods.slice(0, 1);
+    const key = JSON.stringify([item, have]);
+    const group = groups.get(key) ?? { item, methods: have, metrics: [] };
+    groups.set(key, group);
+    group.metrics.push(metric);
+  }
+  const found = new Map<string, Columns>();
+  await Promise.all([...groups.values()].map(async ({ item, methods, metrics }) => {
+    const start = Math.floor(from / item.granularity) * item.granularity;
+    const query = new URLSearchParams({ start: String(start), stop: String(Math.ceil(to)), granularity: String(item.granularity), fill: "null" });
+    const operations = ["metric", ...metrics.flatMap((m) => methods.map((method) => [m.id, method]))];
+    const answer = await read<{ measures: Record<string, Record<string, Rows>> }>("/v1/aggregates?" + query, { operations }, signal);
+    for (const metric of metrics) found.set(metric.id, columns(metric, item, answer.measures[metric.id] ?? {}));
+  }));
+  return metrics.map((m) => found.get(m.id)!).filter(Boolean);
+}
+
+function columns(metric: Metric, item: Item, rows: Record<string, Rows>): Columns {
+  const times: number[] = [], values: Columns["values"] = {};
+  const methods = Object.keys(rows);
+  const at = new Map<string, number>();
+  for (const method of methods) for (const [time, , value] of rows[method]) if (value !== null && !at.has(time)) at.set(time, Date.parse(time) / 1000);
+  const all = [...at].sort((a, b) => a[1] - b[1]);
+  const index = new Map<string, number>();
+  all.forEach(([text, time], i) => { index.set(text, i); times.push(time); });
+  for (const method of methods) {
+    const column: (number | null)[] = new Array(times.length).fill(null);
+    for (const [time, , value] of rows[method]) if (value !== null) column[index.get(time)!] = value;
+    values[method] = column;
+  }
+  return { metric, item, times, values };
+}

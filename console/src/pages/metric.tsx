@@ -1,0 +1,2 @@
+import { Notice } from "../parts";
+export function MetricPage() { return <Notice>Not yet</Notice>; }

@@ -1,0 +1,72 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+// Small parts that pages share.
+
+export function Notice({ children, bad }: { children: ComponentChildren; bad?: boolean }) {
+  return <p class={bad ? "notice bad" : "notice"} role={bad ? "alert" : "status"}>{children}</p>;
+}
+
+export function Panel({ title, aside, children, id }: { title?: ComponentChildren; aside?: ComponentChildren; children: ComponentChildren; id?: string }) {
+  return (
+    <section class="panel" id={id}>
+      {(title || aside) && <header><h2>{title}</h2>{aside && <div class="aside">{aside}</div>}</header>}
+      {children}
+    </section>
+  );
+}
+
+export function Figure({ name, value, about, id }: { name: string; value: string; about?: string; id?: string }) {
+  return <div class="figure"><dt>{name}</dt><dd id={id}>{value}</dd>{about && <small>{about}</small>}</div>;
+}
+
+export function Copy({ text, label = "Copy", title }: { text: string; label?: string; title?: string }) {
+  const [done, setDone] = useState(false);
+  useEffect(() => {
+    if (!done) return;
+    const timer = setTimeout(() => setDone(false), 1500);
+    return () => clearTimeout(timer);
+  }, [done]);
+  return <button type="button" title={title} onClick={() => void copy(text).then(setDone)}>{done ? "Copied" : label}</button>;
+}
+
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch { // a page without TLS has no clipboard
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+export interface Loaded<T> { value?: T; error?: string; loading: boolean }
+
+// useLoad loads again when something it depends on changes, and every so many seconds while the page is seen. What was there stays until the
+// new value is.
+export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: unknown[], every = 0): Loaded<T> {
+  const [state, set] = useState<Loaded<T>>({ loading: true });
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer = 0;
+    const run = async () => {
+      if (document.hidden && every) { timer = window.setTimeout(run, 1000); return; }
+      try {
+        const value = await load(stop.signal);
+        if (!stop.signal.aborted) set({ value, loading: false });
+      } catch (error) {
+        if (!stop.signal.aborted) set((old) => ({ value: old.value, error: (error as Error).message, loading: false }));
+      }
+      if (every && !stop.signal.aborted) timer = window.setTimeout(run, every * 1000);
+    };
+    set((old) => ({ ...old, loading: true }));
+    void run();
+    return () => { stop.abort(); clearTimeout(timer); };
+  }, [...on, every]);
+  return state;
+}

@@ -1,0 +1,2 @@
+import { Notice } from "./parts";
+export function QueryView() { return <Notice>Not yet</Notice>; }

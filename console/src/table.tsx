@@ -1,0 +1,87 @@
+import { useMemo, useState } from "preact/hooks";
+import { colorOf } from "./chart";
+import { moment, show, type Unit } from "./format";
+import { Panel } from "./parts";
+
+// A Row is a series as tables show it.
+export interface Row { id: string; label: string; color: number; times: number[]; values: (number | null)[]; step: number }
+
+interface Figures { last: number | null; min: number | null; mean: number | null; max: number | null; p95: number | null }
+
+// figures sums up the values shown. The percentile interpolates as those of archives do.
+export function figures(values: (number | null)[]): Figures {
+  const all = values.filter((v): v is number => v !== null && v !== undefined);
+  if (!all.length) return { last: null, min: null, mean: null, max: null, p95: null };
+  const sorted = [...all].sort((a, b) => a - b);
+  const at = 0.95 * (sorted.length - 1), low = Math.floor(at);
+  const p95 = sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
+  return { last: all[all.length - 1], min: sorted[0], mean: all.reduce((a, b) => a + b, 0) / all.length, max: sorted[sorted.length - 1], p95 };
+}
+
+const columns: (keyof Figures)[] = ["last", "min", "mean", "p95", "max"];
+
+// Summary has a line for each series, the highest first by the figure that is chosen.
+export function Summary({ rows, unit, onRemove, href }: { rows: Row[]; unit: Unit; onRemove?: (id: string) => void; href?: (id: string) => string }) {
+  const [by, setBy] = useState<keyof Figures | "">("mean");
+  const all = useMemo(() => rows.map((row) => ({ row, figures: figures(row.values) })), [rows]);
+  if (by) all.sort((a, b) => (b.figures[by] ?? -Infinity) - (a.figures[by] ?? -Infinity));
+  return (
+    <Panel title="Of what is shown">
+      <div class="scroll">
+        <table id="summary">
+          <thead><tr><th scope="col">Series</th>{columns.map((c) => <th scope="col" class="number" key={c} aria-sort={by === c ? "descending" : undefined}><button type="button" title="Highest first" onClick={() => setBy(c)}>{c}{by === c ? " ↓" : ""}</button></th>)}{onRemove && <th />}</tr></thead>
+          <tbody>{all.map(({ row, figures }) => (
+            <tr key={row.id}>
+              <td><i class="dot" style={{ background: colorOf(row.color) }} />{href ? <a href={href(row.id)}>{row.label}</a> : row.label}</td>
+              {columns.map((c) => <td class="number" key={c} data-value={figures[c] ?? ""} data-figure={c}>{show(figures[c], unit)}</td>)}
+              {onRemove && <td><button type="button" class="icon" aria-label={"Remove " + row.label} title="Remove" onClick={() => onRemove(row.id)}>×</button></td>}
+            </tr>
+          ))}</tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+const mostRows = 300;
+
+// join returns the times of all rows, newest first, with the value of each row.
+function join(rows: Row[]): [number, (number | null)[]][] {
+  const at = new Map<number, (number | null)[]>();
+  rows.forEach((row, k) => row.times.forEach((time, i) => {
+    const values = at.get(time) ?? new Array(rows.length).fill(null);
+    values[k] = row.values[i];
+    at.set(time, values);
+  }));
+  return [...at].sort((a, b) => b[0] - a[0]);
+}
+
+const cell = (text: string) => (/[",\n\r]|^[=+\-@]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
+
+function csv(rows: Row[]): string {
+  return [["timestamp", ...rows.map((r) => cell(r.label))].join(), ...join(rows).reverse().map(([time, values]) => [new Date(time * 1000).toISOString(), ...values.map((v) => v ?? "")].join())].join("\n") + "\n";
+}
+
+function save(text: string, name: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name.replace(/[^\w.-]+/g, "_") + ".csv";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// DataTable shows the newest values; the CSV file has them all.
+export function DataTable({ rows, unit, zone, name }: { rows: Row[]; unit: Unit; zone: string; name: string }) {
+  const joined = useMemo(() => join(rows), [rows]);
+  return (
+    <>
+      <p class="aside"><span>{joined.length > mostRows ? `The newest ${mostRows} of ${joined.length.toLocaleString("en")} rows` : `${joined.length} rows`}</span><button type="button" onClick={() => save(csv(rows), name)}>CSV</button></p>
+      <div class="scroll">
+        <table id="values">
+          <thead><tr><th scope="col">Time</th>{rows.map((r) => <th scope="col" class="number" key={r.id}>{r.label}</th>)}</tr></thead>
+          <tbody>{joined.slice(0, mostRows).map(([time, values]) => <tr key={time} data-time={time}><td class="mono">{moment(time, zone)}</td>{values.map((v, i) => <td class="number" key={i} data-value={v ?? ""}>{show(v, unit, 6)}</td>)}</tr>)}</tbody>
+        </table>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { useMemo } from "preact/hooks";
+import { Chart, type Line } from "./chart";
+import type { FinderState } from "./finder";
+import { show, unitOf } from "./format";
+import { archiveFor, metricsOf, readColumns, type Columns, type Series } from "./metrics";
+import { Notice, useLoad } from "./parts";
+import { readRange, zoneOf } from "./range";
+import { link, route } from "./router";
+
+const mostTiles = 12, mostLines = 8, pixels = 340;
+
+// Tiles draw what was found in small: one chart for the metrics of a resource whose names differ by numbers only, such as cores.
+export function Tiles({ finder }: { finder: FinderState }) {
+  const { params } = route.use();
+  const groups = useMemo(() => group(finder.found?.series ?? []), [finder.found]);
+  const wanted = groups.flatMap(([, series]) => series);
+  const { value, error } = useLoad(async (signal) => {
+    const range = readRange(params);
+    const metrics = await metricsOf(wanted);
+    const columns = await readColumns(metrics, ["mean"], range.from, range.to, (p) => archiveFor(p, range.from, range.to, pixels), signal);
+    return { range, columns: new Map(columns.map((c) => [(c.metric.resource ?? "") + "/" + c.metric.name, c])) };
+  }, [groups, params.get("from")], 1);
+  if (!finder.found) return finder.error ? null : <Notice>Looking for metrics …</Notice>;
+  if (!groups.length) return <Notice>No metric is called like that.</Notice>;
+  return (
+    <>
+      {error && <Notice bad>{error}</Notice>}
+      <div class="tiles">
+        {groups.map(([name, series]) => value && <Tile key={name + series[0].resource} name={name} columns={series.flatMap((s) => value.columns.get(s.resource + "/" + s.name) ?? [])} range={value.range} />)}
+      </div>
+    </>
+  );
+}
+
+function group(series: Series[]): [string, Series[]][] {
+  const groups = new Map<string, Series[]>();
+  for (const s of series) {
+    const key = s.resource + "/" + s.name.replace(/\d+/g, "#");
+    const members = groups.get(key) ?? [];
+    if (members.length < mostLines) groups.set(key, [...members, s]);
+    if (groups.size > mostTiles) { groups.delete(key); break; }
+  }
+  return [...groups.values()].map((members) => [members.length > 1 ? members[0].name.replace(/\d+/g, "*") : members[0].name, members]);
+}
+
+function Tile({ name, columns, range }: { name: string; columns: Columns[]; range: { from: number; to: number } }) {
+  if (!columns.length) return null;
+  const unit = unitOf(name, columns[0].metric.unit);
+  const lines: Line[] = columns.map((c, i) => ({ label: c.metric.name ?? c.metric.id, color: i, times: c.times, values: Object.values(c.values)[0] ?? [], step: c.item.granularity }));
+  const last = lines.map((l) => l.values.at(-1)).filter((v) => v !== undefined && v !== null);
+  return (
+    <a class="panel tile" href={link("explore", { m: columns.map((c) => c.metric.id) })} data-name={name}>
+      <header><h3 title={name}>{name}</h3><span class="now">{last.slice(0, 3).map((v) => show(v, unit, 3)).join(" · ")}{last.length > 3 && " …"}</span></header>
+      <Chart lines={lines} from={range.from} to={range.to} height={130} unit={unit} zone={zoneOf()} title={name} small />
+    </a>
+  );
+}
