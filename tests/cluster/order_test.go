@@ -1,10 +1,12 @@
 package cluster_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -112,5 +114,56 @@ func TestInOrderThroughADeath(t *testing.T) {
 	}
 	if missing > 0 {
 		t.Errorf("%d of %d acknowledged measures are missing", missing, 2*len(metrics))
+	}
+}
+
+var suspensions = regexp.MustCompile(`(?m)^gnocco_order_suspensions_total (\S+)$`)
+
+// A process of the API that stands still is waited for no longer than --order-wait. That shows in the status, a counter
+// and the log, until it goes on.
+func TestSilentAPIIsSuspended(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: make full runs it") // 20 s, of which it waits for most
+	}
+	t.Parallel()
+	data := t.TempDir()
+	flags := []string{"--lease-ttl", "5m", "--order-wait", "5s"} // the lease stays, and nobody adopts the store
+	steady := start(t, data, "api", flags...)
+	silent := start(t, data, "api", flags...)
+	worker := start(t, data, "metricd", append(flags, "--listen", "127.0.0.1:0")...)
+	metric := narrowMetrics(t, steady, 1)[0]
+	for second, p := range []*process{steady, silent} {
+		p.postSecond(metric, second+1)
+	}
+	if missing := checkSeconds(t, steady, metric, 2); missing > 0 {
+		t.Fatalf("%d of 2 measures are missing", missing)
+	}
+	suspended := func() (stores []string) {
+		t.Helper()
+		var status struct{ Cluster struct{ Suspended []string } }
+		if err := json.Unmarshal(steady.mustDo(http.MethodGet, "/v1/status", "", http.StatusOK), &status); err != nil {
+			t.Fatal(err)
+		}
+		return status.Cluster.Suspended
+	}
+	shows := func(count, message string) bool {
+		m := suspensions.FindSubmatch(worker.mustDo(http.MethodGet, "/metrics", "", http.StatusOK))
+		return m != nil && string(m[1]) == count && strings.Contains(worker.log.String(), message)
+	}
+	if s := suspended(); len(s) > 0 || !shows("0", "") {
+		t.Fatalf("%v are suspended from the beginning", s)
+	}
+	silent.pause()
+	steady.eventually("says that a store is suspended", func() bool { return len(suspended()) == 1 })
+	worker.eventually("counts and logs it", func() bool { return shows("1", "incoming store is silent") })
+	steady.postSecond(metric, 3) // others' measures go on
+	if err := silent.signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	steady.eventually("says that none is suspended", func() bool { return len(suspended()) == 0 })
+	worker.eventually("logs it", func() bool { return shows("1", "incoming store is heard again") })
+	silent.postSecond(metric, 4)
+	if missing := checkSeconds(t, steady, metric, 4); missing > 0 {
+		t.Errorf("%d of 4 measures are missing", missing)
 	}
 }
