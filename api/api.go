@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"gnocco/api/auth"
 	"gnocco/api/text"
@@ -140,10 +141,41 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil { // else the client has given up
 		a.logFailure(r, answer, err)
 	}
-	if answer.Status == http.StatusRequestEntityTooLarge || answer.Status == http.StatusRequestTimeout {
+	switch answer.Status {
+	case http.StatusRequestEntityTooLarge:
+		w.Header().Set("Connection", "close")
+		answerBeforeBody(w, r, answer)
+		return
+	case http.StatusServiceUnavailable:
+		answerBeforeBody(w, r, answer)
+		return
+	case http.StatusRequestTimeout:
 		w.Header().Set("Connection", "close") // rather than to read the rest
 	}
 	answer.write(w, r)
+}
+
+// lingerTime is for how long the rest of a refused body is read.
+const lingerTime = 5 * time.Second
+
+// answerBeforeBody refuses a request whose body the client may still be sending. What comes is thrown away: were the
+// connection closed at once, the client would find it reset, rather than the answer.
+func answerBeforeBody(w http.ResponseWriter, r *http.Request, answer *Error) {
+	connection := http.NewResponseController(w)
+	if r.ContentLength == 0 || r.Header.Get("Expect") != "" || connection.EnableFullDuplex() != nil {
+		answer.write(w, r)
+		return
+	}
+	answer.write(w, r)
+	if connection.Flush() != nil {
+		return
+	}
+	buffer := make([]byte, 16<<10)
+	for end := time.Now().Add(lingerTime); time.Now().Before(end); {
+		if _, err := r.Body.Read(buffer); err != nil {
+			return
+		}
+	}
 }
 
 // allowedMethods lists the methods that r's path can be called with, by name.

@@ -80,6 +80,7 @@ func asError(err error) *Error {
 	var field *model.FieldError
 	var decode *measures.DecodeError
 	var tooLarge *http.MaxBytesError
+	var neverFits *budget.TooLargeError
 	var logins *auth.TooManyLoginsError
 	var resourceID *ingest.ResourceIDError
 	var resourceType *ingest.ResourceTypeError
@@ -121,6 +122,9 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(decode), Err: err}
 	case errors.Is(err, correlations.ErrBusy):
 		return &Error{Status: http.StatusServiceUnavailable, Detail: "Too many correlations are under way. Please try again later."}
+	case errors.As(err, &neverFits):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf(
+			"The body, and what it becomes in memory, takes more than the %d bytes that one request may have", neverFits.Most), Err: err}
 	case errors.Is(err, budget.ErrExhausted):
 		return &Error{Status: http.StatusServiceUnavailable, Detail: "Other requests use the memory that this one needs. Please try again later.", Err: err}
 	case errors.As(err, &tooMany):

@@ -135,11 +135,12 @@ func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *infl
 	factor = plainFactor
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "", "identity":
-		if r.ContentLength > sampleBytes {
+		if r.ContentLength > sampleBytes || r.ContentLength < 0 {
 			sample := make([]byte, sampleBytes)
 			n, _ := io.ReadFull(r.Body, sample) // who reads on gets the error
-			sample = sample[:n]
-			factor += factorOf(sample)
+			if sample = sample[:n]; n == sampleBytes {
+				factor += factorOf(sample)
+			}
 			r.Body = &resumedBody{Reader: io.MultiReader(bytes.NewReader(sample), r.Body), Closer: r.Body}
 		}
 		s.body, err = a.api.readBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])

@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -122,4 +125,42 @@ func TestMemoryOfLines(t *testing.T) {
 	if n := used(t, registry); n != 0 {
 		t.Fatalf("%v bytes are used by nobody", n)
 	}
+}
+
+// Lines that become more than ever fits are too large, however they come: in chunks, with gzip, or fields late.
+func TestInfluxDBNeverFits(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Budget = budget.New(8<<20, nil) })
+	s.want(t, "POST /v1/influxdb/query?q=create+database+influxdb", "", 204, "", "user", "admin")
+	s.rule(t)
+	lines := func(fields string, bytes int) string {
+		line := "m,host=a " + fields + " 5\n"
+		return strings.Repeat(line, bytes/len(line))
+	}
+	dense, wide := lines("a=1,b=2,c=3,d=4,e=5,f=6", 600<<10), lines(`a="`+strings.Repeat("x", 500)+`",b=1`, 2<<20)
+	var zipped bytes.Buffer
+	zip := gzip.NewWriter(&zipped)
+	_, err := io.WriteString(zip, dense)
+	check(t, err)
+	check(t, zip.Close())
+	f := func(body string, length int64, part string, headers ...string) {
+		t.Helper()
+		r := httptest.NewRequest("POST", "/v1/influxdb/write", struct{ io.Reader }{strings.NewReader(body)})
+		r.ContentLength = length
+		r.SetBasicAuth("admin", "")
+		r.Header.Set("Accept", wantsJSON)
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, r)
+		if w.Code != 413 || !strings.Contains(w.Body.String(), part) {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	const request = "the 5242880 bytes that one request may have"
+	f(dense, int64(len(dense)), "A body holds ")
+	f(dense, -1, "A body holds ")
+	f(zipped.String(), int64(zipped.Len()), request, "Content-Encoding", "gzip")
+	f(zipped.String(), -1, request, "Content-Encoding", "gzip")
+	f(wide[:100<<10]+"\n"+dense, -1, request)
 }

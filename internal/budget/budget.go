@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,6 +12,17 @@ import (
 
 // ErrExhausted says that other requests hold the memory that this one asks for.
 var ErrExhausted = errors.New("budget: the memory for requests is in use")
+
+// A TooLargeError is an ErrExhausted of a request that needs more memory for its body, and what that becomes, than there
+// ever is for one.
+type TooLargeError struct{ Most int64 }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("budget: a request may have %d bytes at most", e.Most)
+}
+
+// Is makes a TooLargeError an ErrExhausted.
+func (e *TooLargeError) Is(target error) bool { return target == ErrExhausted }
 
 // Small is how much an Account may hold and still use the part that is reserved for small ones.
 const Small = 1 << 20
@@ -90,10 +102,11 @@ func (a *Account) Take(use Use, bytes int64) error {
 	if ok {
 		b.take(a, use, bytes)
 	}
+	err := b.refusal(a, use, bytes)
 	b.mu.Unlock()
 	if !ok {
 		b.refused[use].Inc()
-		return ErrExhausted
+		return err
 	}
 	return nil
 }
@@ -111,10 +124,10 @@ func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time
 		b.mu.Unlock()
 		return nil
 	}
-	if bytes > b.bodies {
+	if err := b.refusal(a, use, bytes); err != ErrExhausted || bytes > b.bodies {
 		b.mu.Unlock()
 		b.refused[use].Inc()
-		return ErrExhausted
+		return err
 	}
 	w := &waiter{account: a, use: use, bytes: bytes, granted: make(chan struct{})}
 	b.waiting = append(b.waiting, w)
@@ -182,6 +195,14 @@ func (b *Budget) fits(a *Account, use Use, bytes int64) bool {
 		used, most = b.total-used, b.bodies
 	}
 	return used+bytes <= most && b.total+bytes <= b.large
+}
+
+// refusal is the error of bytes that an Account cannot take now: a TooLargeError if it never can. mu is held.
+func (b *Budget) refusal(a *Account, use Use, bytes int64) error {
+	if own := a.total - a.used[Answers] + bytes; use != Answers && own > max(b.bodies, Small) {
+		return &TooLargeError{b.bodies}
+	}
+	return ErrExhausted
 }
 
 // take gives bytes to an Account. mu is held.
