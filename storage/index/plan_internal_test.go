@@ -214,7 +214,7 @@ func (p *plan) resource() NewResource {
 		r.OriginalID = p.text()
 	}
 	p.ids = append(p.ids, id)
-	return NewResource{r, p.metrics()}
+	return NewResource{Resource: r, Metrics: p.metrics()}
 }
 
 // metrics have different names.

@@ -14,15 +14,17 @@ import (
 )
 
 // NewResource is a resource to create: with it the new metrics, each named, and the metrics in Resource.Metrics
-// attached, existing ones of the same creator, which get that name and leave any other resource.
+// attached, existing ones of the same creator, which get that name and leave any other resource. One that comes from
+// another database brings its past states, oldest first.
 type NewResource struct {
 	Resource *model.Resource
 	Metrics  []*model.Metric
+	Past     []*model.Resource
 }
 
 // CreateResource creates one, as CreateResources does.
 func (s *Store) CreateResource(ctx context.Context, r *model.Resource, metrics []*model.Metric) error {
-	return s.CreateResources(ctx, []NewResource{{r, metrics}})
+	return s.CreateResources(ctx, []NewResource{{Resource: r, Metrics: metrics}})
 }
 
 // CreateResources creates all or, with an error, none. It returns a *model.FieldError, a model.ErrExists for an ID or a
@@ -61,6 +63,9 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 			if err := c.putResource(n.Resource.ID, value); err != nil {
 				return err
 			}
+		}
+		if err := s.putPast(c, given); err != nil {
+			return err
 		}
 		return c.putMetrics(changes.created)
 	})

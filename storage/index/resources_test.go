@@ -260,3 +260,30 @@ func TestCreateResourcesIsAllOrNothing(t *testing.T) {
 		t.Error(found, err)
 	}
 }
+
+// A resource from elsewhere keeps its past, and its next states follow on that.
+func TestNewResourceWithAPast(t *testing.T) {
+	s := open(t, index.Options{FS: vfs.NewMem()})
+	first, second := newResource("r"), newResource("r")
+	past := newResource("r")
+	past.RevisionStart = 1000
+	end := carbonara.Timestamp(2000)
+	past.RevisionEnd = &end
+	first.RevisionStart = end
+	second.ID = uuid.New()
+	must(t, s.CreateResources(ctx, []index.NewResource{{Resource: first, Past: []*model.Resource{past}}, {Resource: second}}))
+	_, err := s.UpdateResource(ctx, model.GenericType, first.ID, 3000, func(r *model.Resource) (*index.MetricSet, error) {
+		r.ProjectID = &r.Creator
+		return nil, nil
+	})
+	must(t, err)
+	states, err := s.History(ctx, model.GenericType, first.ID)
+	must(t, err)
+	var got []string
+	for _, r := range states {
+		got = append(got, fmt.Sprint(r.Revision, r.RevisionStart))
+	}
+	if want := []string{fmt.Sprint(1, past.RevisionStart), fmt.Sprint(2, end), fmt.Sprint(0, carbonara.Timestamp(3000))}; !slices.Equal(got, want) {
+		t.Errorf("states %q, want %q", got, want)
+	}
+}

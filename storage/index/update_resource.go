@@ -99,6 +99,30 @@ func (s *Store) addRevision(c *change, was, is *model.Resource, value []byte, at
 	return c.replaceResource(is.ID, value, appendResource(nil, is, t))
 }
 
+// putPast writes the past states that new resources bring.
+func (s *Store) putPast(c *change, given []NewResource) error {
+	if !slices.ContainsFunc(given, func(n NewResource) bool { return len(n.Past) > 0 }) {
+		return nil
+	}
+	number, err := s.lastRevision()
+	if err != nil {
+		return err
+	}
+	for _, n := range given {
+		t, err := s.ResourceType(n.Resource.Type)
+		if err != nil {
+			return err
+		}
+		for _, past := range n.Past {
+			number++
+			if err := c.Set(revisionKey(n.Resource.ID, number), appendResource(nil, past, t), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return c.Set(keyNumber, binary.BigEndian.AppendUint64(nil, number), nil)
+}
+
 // lastRevision returns the number of the last revision, 0 if there was none yet.
 func (s *Store) lastRevision() (uint64, error) {
 	value, err := s.get(keyNumber)
