@@ -17,13 +17,16 @@ CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
 FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
 
-.PHONY: help build bench kernels demo test race crash full long modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build migrate bench kernels demo test race crash full long modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 build: ## bin/gnocco, bin/metricd
 	CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
+
+migrate: ## bin/gnocco-migrate, which copies a Gnocchi (docs/migrating.md)
+	cd cmd/gnocco-migrate && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/gnocco-migrate .
 
 bench: build ## bin/gnocco-bench, which measures bin/gnocco
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco-bench
@@ -49,10 +52,11 @@ full: ## the other tests that -short shortens, at full length
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh
 
-modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server
+modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration
 	cd deploy/check && go vet ./...
 	cd tests/etcd && go vet ./...
-	@set -o pipefail; for module in deploy/check tests/etcd; do (cd $$module && $(TEST) ./...) || exit; done | $(SUM)
+	cd cmd/gnocco-migrate && go vet ./...
+	@set -o pipefail; for module in deploy/check tests/etcd cmd/gnocco-migrate; do (cd $$module && $(TEST) ./...) || exit; done | $(SUM)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)

@@ -6,6 +6,7 @@
 //
 //	cmd/gnocco            flags and subcommands; cmd/gnocco/internal has what only they need
 //	cmd/{metricd,gnocco-bench}                 one subcommand under its own name; the benchmarks' program
+//	cmd/gnocco-migrate    copies a Gnocchi into a data folder; a module of its own
 //	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline,pairplot,pairs}
 //	cmd/internal/{bytesize,devices}            what both programs need
 //	internal/server       wires one process and starts it

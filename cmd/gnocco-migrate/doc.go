@@ -1,0 +1,13 @@
+// Command gnocco-migrate copies what a Gnocchi has into a data folder of Gnocco: definitions, history and aggregates,
+// under the IDs that they have there. It is a module of its own, as its dependencies are, and stands before both paths:
+// the folder it writes is one that no server has served yet.
+//
+// Read first: pass.go, one pass over a source; then source.go with rest.go, what a source gives; moments.go, how
+// aggregates become the columns of groups; target.go, the folder. verify.go compares two servers by their REST API.
+// docs/migrating.md is for people, docs/decisions/0052-migration.md says why.
+//
+// Invariants:
+//   - The source is only read: by GET, SELECT and reading files.
+//   - No server sees a half pass: the folder has another name until the pass is at its end.
+//   - What a pass writes of a metric replaces what an earlier one wrote, so that a pass that was killed is repeated.
+package main
