@@ -37,15 +37,17 @@ type flags struct {
 	lag                            time.Duration
 }
 
-// errDiffers ends a verification that found differences.
-var errDiffers = errors.New("the two servers differ")
+var (
+	errDiffers = errors.New("the two servers differ")           // of a verification
+	errRefused = errors.New("some definitions were not copied") // of a pass that is complete otherwise
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "gnocco-migrate:", err)
-		if errors.Is(err, errDiffers) {
+		if errors.Is(err, errDiffers) || errors.Is(err, errRefused) {
 			os.Exit(2)
 		}
 		os.Exit(1)
@@ -64,7 +66,8 @@ in .migrating. Run again, the command copies what has changed since; a run that 
 continued by the next one.
 
 With --verify, the definitions and values of the Gnocchi and of a server on the copy are compared
-by their REST API, and a report is written. The exit status is 2 if they differ.
+by their REST API, and a report is written. The exit status is 2 if they differ, or if a copy is
+complete but for definitions that were refused.
 
 The user of --from is the one of OS_AUTH_URL and the other OS_* variables unless --user or --token
 is given, else admin; it has to be one that sees all resources and metrics. Passwords may also be
@@ -119,7 +122,7 @@ func (f *flags) run(ctx context.Context, cmd *cobra.Command) error {
 	if f.verify {
 		return f.compare(ctx, cmd)
 	}
-	s, err := f.open(ctx)
+	s, err := f.open()
 	if err != nil {
 		return err
 	}
@@ -163,9 +166,9 @@ func (f *flags) sourceAccess() (*access, error) {
 }
 
 // open returns the source. With --from-config it is the database and the files.
-func (f *flags) open(ctx context.Context) (source, error) {
+func (f *flags) open() (source, error) {
 	if f.fromConfig != "" {
-		return openConfig(ctx, f.fromConfig)
+		return openConfig(f.fromConfig)
 	}
 	a, err := f.sourceAccess()
 	if err != nil {
@@ -188,6 +191,9 @@ func (f *flags) pass(ctx context.Context, cmd *cobra.Command, s source) (time.Du
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "pass %d is complete after %v; %s has %.1f MB\n", len(t.state.Passes), took.Round(time.Millisecond), t.path, float64(t.bytes())/1e6)
 	p.counts.print(out)
+	if len(p.counts.Refused) > 0 {
+		return took, errRefused
+	}
 	return took, nil
 }
 

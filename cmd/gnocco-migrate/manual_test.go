@@ -1,6 +1,11 @@
 package main
 
 import (
+	"slices"
+	"strings"
+	"time"
+
+	"gnocco/carbonara"
 	"os"
 	"strconv"
 	"testing"
@@ -21,4 +26,43 @@ func TestSeed(t *testing.T) {
 	g := gnocchi{url}
 	g.seed(t, number("RESOURCES", 20), 50, number("MEASURES", 60))
 	g.drained(t)
+}
+
+// Measures after the newest group's start go to every metric of COPY_URL, and the same to the servers in URLS: what a
+// copy continues is what the Gnocchi would have had.
+func TestSendMore(t *testing.T) {
+	from, urls := os.Getenv("COPY_URL"), strings.Fields(os.Getenv("URLS"))
+	if from == "" {
+		t.Skip("sends to servers that run: COPY_URL, URLS are not set")
+	}
+	s, err := newREST(from, &access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.definitions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for metrics := range slices.Chunk(d.metrics, 500) {
+		batch := make(object)
+		for _, m := range metrics {
+			g := m.ArchivePolicy.Granularities()[0]
+			all, err := s.measures(t.Context(), m.ID, carbonara.Mean, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all[g] == nil {
+				continue
+			}
+			newest := all[g].timestamps[len(all[g].timestamps)-1]
+			var list []object
+			for i, after := range []time.Duration{g - 10*time.Millisecond, g + time.Second, 7 * g} {
+				list = append(list, object{"timestamp": newest.Add(after).Time().Format("2006-01-02T15:04:05.000000"), "value": float64(i) + 0.5})
+			}
+			batch[m.ID.String()] = list
+		}
+		for _, url := range urls {
+			gnocchi{url}.must(t, "POST", "/v1/batch/metrics/measures", batch, nil)
+		}
+	}
 }

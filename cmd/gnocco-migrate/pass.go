@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"gnocco/carbonara"
@@ -33,7 +34,8 @@ type counts struct {
 	Measures     int `json:"measures"` // of raw series
 	UnknownCount int `json:"unknown_count"`
 	UnknownSum   int `json:"unknown_sum"`
-	Unread       int `json:"unread"` // splits that did not decode
+	Waiting      int `json:"waiting"` // measures that the source had not processed, copied as such
+	Unread       int `json:"unread"`  // splits and raw series that did not decode
 	Backlog      int `json:"backlog"`
 
 	Refused []string `json:"refused,omitempty"`
@@ -57,13 +59,20 @@ func (n *counts) print(w io.Writer) {
 		fmt.Fprintf(w, "inexact: the sum is unknown in %d groups: a std that goes on from them is wrong until the group ends\n", n.UnknownSum)
 	}
 	if n.Unread > 0 {
-		fmt.Fprintf(w, "damaged: %d splits do not decode at the source and were left out\n", n.Unread)
+		fmt.Fprintf(w, "damaged: %d splits and raw series do not decode at the source and were left out\n", n.Unread)
+	}
+	if n.Waiting > 0 {
+		fmt.Fprintf(w, "backlog: %d measures that the source had not processed yet were copied, and will be processed here\n", n.Waiting)
 	}
 	if n.Backlog > 0 {
 		fmt.Fprintf(w, "backlog: %d measures waited at the source and are in no aggregate yet\n", n.Backlog)
 	}
-	for _, text := range n.Refused {
+	const shown = 20
+	for _, text := range n.Refused[:min(shown, len(n.Refused))] {
 		fmt.Fprintln(w, "refused:", text)
+	}
+	if len(n.Refused) > 0 {
+		fmt.Fprintf(w, "refused: %d definitions in all; with a resource its metrics are missing\n", len(n.Refused))
 	}
 }
 
@@ -95,6 +104,13 @@ func (p *pass) run(ctx context.Context) error {
 		return fmt.Errorf("definitions: %w", err)
 	}
 	p.counts.define(d)
+	// Before the archives: what is processed meanwhile is in both, and counts once.
+	var waiting map[uuid.UUID]*series
+	if c, ok := p.source.(*configSource); ok {
+		if waiting, err = c.unprocessed(); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintf(p.out, "pass %d: %d resources in %d states, %d metrics\n", p.target.state.pass(), p.counts.Resources, p.counts.Revisions, p.counts.Metrics)
 	if p.counts.Refused, err = p.target.putDefinitions(ctx, d); err != nil {
 		return fmt.Errorf("definitions: %w", err)
@@ -103,6 +119,9 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	if err := p.archives(ctx, d.metrics); err != nil {
+		return err
+	}
+	if p.counts.Waiting, err = p.target.putUnprocessed(ctx, waiting); err != nil {
 		return err
 	}
 	p.target.state.Pass.Result = p.counts

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -174,18 +173,6 @@ func (g gnocchi) seedResource(i int, every bool, measures int) error {
 		return g.send("DELETE", path, nil, nil)
 	}
 	return nil
-}
-
-// process makes a Gnocchi without metricd process all measures.
-func (g gnocchi) process(t *testing.T) {
-	t.Helper()
-	var metrics []struct{ ID string }
-	g.must(t, "GET", "/v1/metric?limit=1000", nil, &metrics)
-	for _, m := range metrics {
-		if err := g.send("GET", "/v1/metric/"+m.ID+"/measures?refresh=true&limit=1", nil, nil); err != nil && !strings.Contains(err.Error(), "NaN") {
-			t.Fatal(err)
-		}
-	}
 }
 
 // drained waits until no measure waits at a Gnocchi with metricd.

@@ -20,6 +20,7 @@ import (
 	"gnocco/cluster/datafolder"
 	"gnocco/model"
 	"gnocco/storage/archive"
+	"gnocco/storage/incoming"
 	"gnocco/storage/index"
 )
 
@@ -31,6 +32,7 @@ import (
 //	  migration.log            a line for each archive that was written: pass, metric
 //	  index/e1, sacks/nnn/e1   stores, as a server takes them over
 //	  index.new/e1             the index of the pass under way
+//	  incoming/gnocchi/e1      measures that the source had not processed
 type target struct {
 	path, stage string
 	folder      *datafolder.Folder
@@ -48,7 +50,7 @@ const (
 
 	commitBytes = 1 << 20 // of a sack's batch
 	cacheBytes  = 64 << 20
-	openFiles   = 512
+	openTables  = 512
 	fileShards  = 8
 )
 
@@ -134,7 +136,7 @@ func (t *target) open(from string, sacks int) error {
 	if t.log, err = openProgressLog(filepath.Join(t.stage, logFile)); err != nil {
 		return err
 	}
-	t.cache, t.files = pebble.NewCache(cacheBytes), pebble.NewFileCache(fileShards, openFiles)
+	t.cache, t.files = pebble.NewCache(cacheBytes), pebble.NewFileCache(fileShards, openTables)
 	for sack := range cluster.Sacks {
 		store, err := archive.Open(filepath.Join(t.stage, datafolder.SackName(sack), "e1"), archive.Options{Cache: t.cache, FileCache: t.files})
 		if err != nil {
@@ -274,6 +276,42 @@ func (t *target) commit(s *targetSack) error {
 	err := t.log.add(t.state.pass(), s.metrics)
 	s.metrics = s.metrics[:0]
 	return err
+}
+
+// putUnprocessed writes measures that the source has not processed into an incoming store, from which a server processes
+// them. It replaces that of an earlier pass. Of each metric's equal timestamps the last one counts.
+func (t *target) putUnprocessed(ctx context.Context, waiting map[uuid.UUID]*series) (n int, err error) {
+	dir := filepath.Join(t.stage, "incoming")
+	if err := os.RemoveAll(dir); err != nil || len(waiting) == 0 {
+		return 0, err
+	}
+	store, err := incoming.Open(filepath.Join(dir, "gnocchi", "e1"), incoming.Options{Sacks: len(t.sacks)})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	var partition incoming.Partition
+	const measuresPerRequest = 100_000
+	measures := &model.Measures{Offsets: []int{0}}
+	flush := func() error {
+		if measures.Len() == 0 {
+			return nil
+		}
+		n += measures.Len()
+		err := store.Append(ctx, partition.Blocks(measures, len(t.sacks), time.Now()))
+		measures = &model.Measures{Offsets: []int{0}}
+		return err
+	}
+	for id, s := range waiting {
+		measures.Metrics = append(measures.Metrics, id)
+		measures.Timestamps, measures.Values = append(measures.Timestamps, s.timestamps...), append(measures.Values, s.values...)
+		if measures.Offsets = append(measures.Offsets, measures.Len()); measures.Len() >= measuresPerRequest {
+			if err := flush(); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, flush()
 }
 
 // dropOthers deletes the archives of metrics that the source does not have any more.
