@@ -76,6 +76,14 @@ func (g *Groups) Append(other *Groups) {
 	}
 }
 
+// Delete removes rows from to to (exclusive).
+func (g *Groups) Delete(from, to int) {
+	g.Starts = slices.Delete(g.Starts, from, to)
+	for i := range g.Values {
+		g.Values[i] = slices.Delete(g.Values[i], from, to)
+	}
+}
+
 // Search returns the index of the first group that starts at or after t.
 func (g *Groups) Search(t Timestamp) int {
 	i, _ := slices.BinarySearch(g.Starts, t)

@@ -45,6 +45,14 @@ func (l *localArchives) groups(ctx context.Context, read model.Read, dst *carbon
 	return nil
 }
 
+// eachGroups reads the groups of metrics of one sack. A metricd.ErrNotOwned comes before the first use.
+func (l *localArchives) eachGroups(ctx context.Context, reads []model.Read, dst *carbonara.Groups, use func(i int) error) error {
+	if err := l.metricd.EachGroups(ctx, reads, dst, use); err != nil {
+		return l.explain(err)
+	}
+	return nil
+}
+
 // sizes returns the sizes of metrics' archives.
 func (l *localArchives) sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
 	sizes, err := l.metricd.Sizes(ctx, metrics)

@@ -128,3 +128,12 @@ func (p *prefetched) Groups(ctx context.Context, read model.Read, staleness *que
 	dst.Append(groups)
 	return budget.Of(ctx).Take(budget.Answers, int64(dst.Bytes()))
 }
+
+// EachGroups implements query.GroupReader: either all of a sack's metrics were prefetched or none.
+func (p *prefetched) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness, dst *carbonara.Groups,
+	use func(i int) error) error {
+	if p.groups[keyOf(&reads[0])] == nil {
+		return p.Router.EachGroups(ctx, reads, staleness, dst, use)
+	}
+	return eachGroups(ctx, p, reads, staleness, dst, use)
+}

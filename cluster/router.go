@@ -37,6 +37,33 @@ func (a *Router) Groups(ctx context.Context, read model.Read, staleness *query.S
 	return a.fetch(ctx, model.Sack(read.Metric.ID, a.sacks), staleness, []model.Read{read}, []*carbonara.Groups{dst})
 }
 
+// EachGroups implements query.Archives.
+func (a *Router) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness, dst *carbonara.Groups, use func(i int) error) error {
+	if a.local != nil {
+		err := a.local.eachGroups(ctx, reads, dst, use)
+		if !errors.Is(err, metricd.ErrNotOwned) {
+			return err
+		}
+	}
+	return eachGroups(ctx, a, reads, staleness, dst, use)
+}
+
+// eachGroups reads one metric after the other.
+func eachGroups(ctx context.Context, from query.GroupReader, reads []model.Read, staleness *query.Staleness, dst *carbonara.Groups, use func(i int) error) error {
+	for i := range reads {
+		if err := from.Groups(ctx, reads[i], staleness, dst); err != nil {
+			return err
+		}
+		if err := use(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sack implements query.Archives.
+func (a *Router) Sack(metric uuid.UUID) int { return model.Sack(metric, a.sacks) }
+
 // fetch reads from the process that holds the sack, and waits a little while the sack is handed over. If no process
 // answers for it, and the client allows that, fetch reads from the disk.
 func (a *Router) fetch(ctx context.Context, sack int, staleness *query.Staleness,

@@ -74,12 +74,15 @@ func New(options Options) (*Metricd, error) {
 
 // sackOf returns the sack of a metric, or an ErrNotOwned.
 func (p *Metricd) sackOf(metric uuid.UUID) (*sack, error) {
-	number := model.Sack(metric, len(p.sacks))
+	number := p.Sack(metric)
 	if s := p.sacks[number].Load(); s != nil {
 		return s, nil
 	}
 	return nil, notOwned(number)
 }
+
+// Sack returns the number of a metric's sack.
+func (p *Metricd) Sack(metric uuid.UUID) int { return model.Sack(metric, len(p.sacks)) }
 
 // open returns the sacks that are held.
 func (p *Metricd) open() []*sack {
@@ -130,7 +133,7 @@ func (p *Metricd) Refresh(ctx context.Context, metrics []uuid.UUID) error {
 	seen := make(map[int]bool)
 	var numbers []int
 	for _, id := range metrics {
-		if number := model.Sack(id, len(p.sacks)); !seen[number] {
+		if number := p.Sack(id); !seen[number] {
 			seen[number] = true
 			numbers = append(numbers, number)
 		}

@@ -2,6 +2,7 @@ package metricd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -32,12 +33,45 @@ func (p *Metricd) Groups(ctx context.Context, read model.Read, dst *carbonara.Gr
 	return s.error(s.groups(ctx, read, dst))
 }
 
+// EachGroups is Groups for many metrics of one sack, cheapest in the order of their IDs: it calls use after each read,
+// with its number. An ErrNotOwned comes before the first. Use must not read: the sack is locked.
+func (p *Metricd) EachGroups(ctx context.Context, reads []model.Read, dst *carbonara.Groups, use func(i int) error) error {
+	s, err := p.sackOf(reads[0].Metric.ID)
+	if err != nil {
+		return err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return s.error(notOwned(s.number))
+	}
+	walk := s.store.Walk()
+	for i := range reads {
+		started := time.Now()
+		dst.Reset(reads[i].Granularity, reads[i].Columns)
+		if err = s.error(s.groupsLocked(ctx, &walk, reads[i], dst)); err != nil {
+			break
+		}
+		p.instruments.readSeconds.Observe(time.Since(started).Seconds())
+		if err = use(i); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, walk.Close())
+}
+
 func (s *sack) groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return notOwned(s.number)
 	}
+	walk := s.store.SingleWalk()
+	return errors.Join(s.groupsLocked(ctx, &walk, read, dst), walk.Close())
+}
+
+// groupsLocked is groups, of what walk reads of the archive, with mu held by reads.
+func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.Read, dst *carbonara.Groups) error {
 	h := s.heads[read.Metric.ID]
 	if read.Granularity == 0 {
 		return s.rawMeasures(ctx, h, read, dst)
@@ -55,7 +89,7 @@ func (s *sack) groups(ctx context.Context, read model.Read, dst *carbonara.Group
 			read.ValueFilter = nil // the head's groups take from those below what it lacks
 		}
 	}
-	corrupt, err := s.store.KeptGroups(ctx, &read, timespan, dst)
+	corrupt, err := walk.KeptGroups(ctx, &read, timespan, dst)
 	if err != nil {
 		return err
 	}

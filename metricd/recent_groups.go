@@ -247,12 +247,8 @@ func (r *recentGroups) empty() { r.plan, r.groups, r.taken = nil, carbonara.Grou
 
 // dropRows forgets the first n rows.
 func (r *recentGroups) dropRows(n int) {
-	g := &r.groups
-	g.Starts = slices.Delete(g.Starts, 0, n)
-	for i := range g.Values {
-		g.Values[i] = slices.Delete(g.Values[i], 0, n)
-	}
-	r.from = g.Starts[0]
+	r.groups.Delete(0, n)
+	r.from = r.groups.Starts[0]
 }
 
 // fill reads the groups that start at from or later. Where bytes do not decode, ok is false: every read is to tell.

@@ -19,6 +19,11 @@ func (a Archives) Groups(ctx context.Context, read model.Read, _ *query.Stalenes
 	return a.Metricd.Groups(ctx, read, dst)
 }
 
+// EachGroups implements query.Archives.
+func (a Archives) EachGroups(ctx context.Context, reads []model.Read, _ *query.Staleness, dst *carbonara.Groups, use func(i int) error) error {
+	return a.Metricd.EachGroups(ctx, reads, dst, use)
+}
+
 // Prefetch implements query.Archives: there is nothing to ask for elsewhere.
 func (a Archives) Prefetch(context.Context, []model.Read, *query.Staleness) (query.GroupReader, error) {
 	return a, nil

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,57 +40,109 @@ func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to car
 //
 // The memory of dst is taken from the context's budget.Account while splits are decoded, dst.Bytes() in all.
 func (s *Store) KeptGroups(ctx context.Context, read *model.Read, timespan time.Duration, dst *carbonara.Groups) (corrupt int, err error) {
+	if read.From >= read.To {
+		return 0, nil
+	}
+	w := s.SingleWalk()
+	corrupt, err = w.KeptGroups(ctx, read, timespan, dst)
+	return corrupt, errors.Join(err, w.Close())
+}
+
+// Walk reads the groups of many metrics through one iterator, which sees the store as it was at the first read. In the
+// order of IDs, each read begins where the one before ended. It is for one goroutine, and closed before the store.
+type Walk struct {
+	store  *Store
+	single bool    // there is one read: the iterator need not leave its splits
+	reader *reader // nil before the first read
+	iter   *pebble.Iterator
+}
+
+// Walk returns a Walk of the store, which takes nothing before the first read.
+func (s *Store) Walk() Walk { return Walk{store: s} }
+
+// SingleWalk returns a Walk for one read.
+func (s *Store) SingleWalk() Walk { return Walk{store: s, single: true} }
+
+// Close ends the walk.
+func (w *Walk) Close() error {
+	if w.reader != nil {
+		w.store.readers.Put(w.reader)
+	}
+	if w.iter == nil {
+		return nil
+	}
+	return w.iter.Close()
+}
+
+// seek begins a read at the split that starts at start, or later. The splits of its granularity end at reader.upper.
+func (w *Walk) seek(metric uuid.UUID, granularity time.Duration, start carbonara.Timestamp) (valid bool, err error) {
+	if w.reader == nil {
+		w.reader = w.store.readers.Get().(*reader)
+	}
+	r := w.reader
+	r.lower = splitKey(r.lower, metric, granularity, start)
+	r.upper = splitKey(r.upper, metric, granularity+1, 0)
+	if w.iter == nil {
+		bounds := pebble.IterOptions{LowerBound: []byte{prefixMetric}, UpperBound: []byte{prefixMetric + 1}}
+		if w.single {
+			bounds = pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper}
+		}
+		if w.iter, err = w.store.db.NewIter(&bounds); err != nil {
+			return false, err
+		}
+	}
+	return w.iter.SeekGE(r.lower), nil
+}
+
+// splitsPassed is how many splits after those asked for are passed one by one on the way to the newest.
+const splitsPassed = 2
+
+// KeptGroups is Store.KeptGroups.
+func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.Duration, dst *carbonara.Groups) (corrupt int, err error) {
 	metric, granularity, from, to := read.Metric.ID, read.Granularity, read.From, read.To
 	if from >= to {
 		return 0, nil
 	}
-	r := s.readers.Get().(*reader)
-	defer s.readers.Put(r)
-	first := carbonara.SplitKeyOf(from, granularity)
-	r.lower = splitKey(r.lower, metric, granularity, first.Start)
-	if timespan > 0 {
-		r.upper = splitKey(r.upper, metric, granularity+1, 0)
-	} else {
-		r.upper = splitKey(r.upper, metric, granularity, to)
-	}
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper})
-	if err != nil {
-		return 0, fmt.Errorf("archive: read %s: %w", metric, err)
-	}
 	failed := func(err error) (int, error) {
-		return corrupt, errors.Join(fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err), iter.Close())
+		return corrupt, fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err)
 	}
-	var valid bool
-	if timespan == 0 {
-		valid = iter.First()
-	} else if valid = iter.Last(); valid {
-		_, newest, _ := parseSplitKey(iter.Key())
-		if newest.Start > first.Start {
-			valid = iter.First()
+	first := carbonara.SplitKeyOf(from, granularity)
+	valid, err := w.seek(metric, granularity, first.Start)
+	if err != nil {
+		return failed(err)
+	}
+	r, iter := w.reader, w.iter
+	account, before, taken := budget.Of(ctx), dst.Len(), dst.Bytes()
+	var oldest, newest carbonara.SplitKey
+	passed := 0
+	for ; valid && bytes.Compare(iter.Key(), r.upper) < 0; valid = iter.Next() {
+		_, key, ok := parseSplitKey(iter.Key())
+		if !ok {
+			continue
 		}
-		// The newest group lies somewhere in the newest split: mostly all that is asked for is kept wherever.
-		if _, oldest, _ := parseSplitKey(iter.Key()); max(from, oldest.Start) < OldestKept(newest.End(), timespan) {
-			start, ok, err := s.Newest(metric, granularity)
-			if err != nil || !ok {
-				return 0, errors.Join(err, iter.Close())
+		if newest = key; oldest.Granularity == 0 {
+			oldest = key
+		}
+		if key.Start >= to {
+			if timespan == 0 {
+				break
 			}
-			from = max(from, OldestKept(start, timespan))
+			if passed++; passed > splitsPassed {
+				if iter.SeekLT(r.upper) {
+					_, newest, _ = parseSplitKey(iter.Key())
+				}
+				break
+			}
+			continue
 		}
-	}
-	account, taken := budget.Of(ctx), dst.Bytes()
-	for ; valid; valid = iter.Next() {
+		if key.End() <= from {
+			continue
+		}
 		if more := dst.Bytes() - taken; more >= bytesTaken {
 			if err := account.Take(budget.Answers, int64(more)); err != nil {
 				return failed(err)
 			}
 			taken += more
-		}
-		_, key, ok := parseSplitKey(iter.Key())
-		if !ok || key.End() <= from {
-			continue
-		}
-		if key.Start >= to {
-			break
 		}
 		value, err := iter.ValueAndErr()
 		if err != nil {
@@ -97,13 +150,34 @@ func (s *Store) KeptGroups(ctx context.Context, read *model.Read, timespan time.
 		}
 		if n := r.decode(value, key, from, to, read.ValueFilter, dst); n > 0 {
 			corrupt += n
-			s.reportCorrupt(iter.Key(), n)
+			w.store.reportCorrupt(iter.Key(), n)
 		}
 	}
-	if err := errors.Join(iter.Error(), account.Take(budget.Answers, int64(dst.Bytes()-taken))); err != nil {
+	if err := iter.Error(); err != nil {
 		return failed(err)
 	}
-	return corrupt, iter.Close()
+	// The newest group lies somewhere in the newest split: mostly all that is asked for is kept wherever.
+	if timespan > 0 && oldest.Granularity > 0 && max(from, oldest.Start) < OldestKept(newest.End(), timespan) {
+		start, ok, err := w.store.Newest(metric, granularity)
+		if err != nil {
+			return failed(err)
+		}
+		expired := dst.Len()
+		if ok {
+			kept, _ := slices.BinarySearch(dst.Starts[before:], OldestKept(start, timespan))
+			expired = before + kept
+		}
+		dst.Delete(before, expired)
+	}
+	if more := dst.Bytes() - taken; more >= 0 {
+		err = account.Take(budget.Answers, int64(more))
+	} else {
+		account.Give(budget.Answers, int64(-more))
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return corrupt, nil
 }
 
 // decode appends the groups of one split's value to dst and returns how many operands did not decode.

@@ -1,0 +1,85 @@
+package archive_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/storage/archive"
+)
+
+// TestWalk reads metrics in any order, at two granularities and with any timespan, through one iterator: each read gives
+// what it gives alone, wherever the one before left the iterator.
+func TestWalk(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	defer s.Close()
+	r := rand.New(rand.NewPCG(14, 55))
+	const splits, perSplit = 8, 3600
+	granularities := []time.Duration{time.Minute, time.Hour}
+	ids := make([]uuid.UUID, 12)
+	for i := range ids {
+		for b := range ids[i] {
+			ids[i][b] = byte(r.Uint32())
+		}
+		for j, granularity := range granularities {
+			if i%4 == 3-j {
+				continue // some have one granularity, or none
+			}
+			for k := range splits {
+				if (i+k)%5 == 4 {
+					continue
+				}
+				g := carbonara.Groups{}
+				g.Reset(granularity, columns)
+				for row := range 50 {
+					g.Starts = append(g.Starts, carbonara.Timestamp(k*perSplit+70*row)*carbonara.Timestamp(granularity))
+					g.Values[0], g.Values[1] = append(g.Values[0], 1), append(g.Values[1], float64(1000*i+row))
+				}
+				commit(t, s, func(c *archive.Checkpoint) error { return c.PutGroups(ids[i], &g) },
+					func(c *archive.Checkpoint) error { return c.AppendRaw(ids[i], 0, g.Starts, g.Values[1]) })
+			}
+		}
+	}
+	for round := range 40 {
+		walk := s.Walk()
+		for range 50 {
+			granularity := granularities[r.IntN(2)]
+			at := func() carbonara.Timestamp {
+				return carbonara.Timestamp(r.IntN((splits+1)*perSplit)) * carbonara.Timestamp(granularity)
+			}
+			asked := model.Read{Metric: &model.Metric{ID: ids[r.IntN(len(ids))]}, Granularity: granularity, From: at(), To: at()}
+			timespan := time.Duration(r.IntN(4)*r.IntN(splits*perSplit)) * granularity
+
+			var want, got carbonara.Groups
+			want.Reset(granularity, columns)
+			if asked.From < asked.To {
+				from := asked.From
+				if newest, ok, err := s.Newest(asked.Metric.ID, granularity); err != nil {
+					t.Fatal(err)
+				} else if ok && timespan > 0 {
+					from = max(from, archive.OldestKept(newest, timespan))
+				}
+				if _, err := s.Groups(asked.Metric.ID, granularity, from, asked.To, &want); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got.Reset(granularity, columns)
+			if corrupt, err := walk.KeptGroups(t.Context(), &asked, timespan, &got); err != nil || corrupt != 0 {
+				t.Fatal(corrupt, err)
+			}
+			if !slices.Equal(got.Starts, want.Starts) || !slices.Equal(got.Values[1], want.Values[1]) {
+				t.Fatalf("round %d: %v of %s from %d to %d, %v kept: %d groups, want %d", round, granularity, asked.Metric.ID,
+					asked.From, asked.To, timespan, got.Len(), want.Len())
+			}
+		}
+		if err := walk.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
