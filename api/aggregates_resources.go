@@ -53,16 +53,16 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 		return err
 	}
 	history := search.useHistory && len(search.groupBy) > 0
-	resources, err := a.findSorted(r.Context(), search.who, kind, expr, history, search.groupBy)
+	resources, order, err := a.findSorted(r.Context(), search.who, kind, expr, history, search.groupBy)
 	if err != nil {
 		return err
 	}
 	out := newRowWriter(w)
 	switch {
 	case history:
-		err = a.aggregateHistory(r.Context(), search, groupResources(resources, name, search.groupBy), name, &out)
+		err = a.aggregateHistory(r.Context(), search, groupResources(resources, name, order, search.groupBy), name, &out)
 	case len(search.groupBy) > 0:
-		err = a.aggregateGroups(r.Context(), search, groupResources(resources, name, search.groupBy), name, &out)
+		err = a.aggregateGroups(r.Context(), search, groupResources(resources, name, order, search.groupBy), name, &out)
 	default:
 		var write func(*rowWriter)
 		if write, err = a.aggregateNamed(r.Context(), search, resources, name); err == nil {
@@ -87,29 +87,38 @@ func (in jsonValue) searchFilter() (*filter.Expr, error) {
 }
 
 // findSorted returns the resources, or with history all their states, that a filter matches and the user may
-// search, in the order of these attributes (none: the usual one), with their metrics.
-func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.ResourceType, expr *filter.Expr, history bool, attributes []string) ([]*model.Resource, error) {
+// search, in the order of these attributes (none: the usual one), with their metrics. It returns that order, too.
+func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.ResourceType, expr *filter.Expr, history bool, attributes []string) ([]*model.Resource, *filter.Order, error) {
 	if len(attributes) == 0 {
 		attributes = filter.DefaultOrder
 	}
 	order, err := filter.ParseOrder(attributes, a.filterScope(kind, who, history))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	resources, err := a.findResources(ctx, who, "search resource", kind.Name, expr, history)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	slices.SortFunc(resources, order.Compare)
-	return resources, a.Index.AddMetrics(ctx, resources...)
+	// Metrics lie in the order of IDs, in which resources were found.
+	if err := a.Index.AddMetrics(ctx, resources...); err != nil {
+		return nil, nil, err
+	}
+	order.Sort(resources)
+	return resources, order, nil
 }
 
 // groupResources splits resources, which are sorted by these attributes, where one of them changes.
-func groupResources(resources []*model.Resource, kind string, attributes []string) []resourceGroup {
+func groupResources(resources []*model.Resource, kind string, order *filter.Order, attributes []string) []resourceGroup {
 	var groups []resourceGroup
-	for _, r := range resources {
+	for i, r := range resources {
+		last := len(groups) - 1
+		if last >= 0 && order.SameTexts(resources[i-1], r) {
+			groups[last].resources = append(groups[last].resources, r)
+			continue
+		}
 		shown := text.AppendJSON(nil, resourceJSON{Resource: asType(r, kind), only: attributes})
-		if last := len(groups) - 1; last >= 0 && bytes.Equal(groups[last].shown, shown) {
+		if last >= 0 && bytes.Equal(groups[last].shown, shown) {
 			groups[last].resources = append(groups[last].resources, r)
 			continue
 		}
@@ -131,19 +140,31 @@ func noSuchMetric(operation *aggregates.Operation) *Error {
 
 // findNamed looks up the metrics of resources whose names match the operation's patterns.
 func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Resource) ([]query.Operand, error) {
-	var found []query.Operand
+	found := make([]query.Operand, 0, len(resources))
+	take := func(r *model.Resource, i int, name string) {
+		metric := a.Index.Lookup(r.Metrics[name])
+		if metric == nil {
+			return // deleted meanwhile
+		}
+		reference := &operation.References[i]
+		found = append(found, query.Operand{Metric: metric, Reference: i, Aggregation: reference.Aggregation, Resource: r, Pattern: reference.Name})
+	}
 	for _, r := range resources {
-		names := slices.Sorted(maps.Keys(r.Metrics))
+		var names []string // sorted, once a pattern asks
 		for i, reference := range operation.References {
+			if !strings.ContainsAny(reference.Name, "*?[") {
+				if _, ok := r.Metrics[reference.Name]; ok {
+					take(r, i, reference.Name)
+				}
+				continue
+			}
+			if names == nil {
+				names = slices.Sorted(maps.Keys(r.Metrics))
+			}
 			for _, name := range names {
-				if !model.MatchPattern(reference.Name, name) {
-					continue
+				if model.MatchPattern(reference.Name, name) {
+					take(r, i, name)
 				}
-				metric := a.Index.Lookup(r.Metrics[name])
-				if metric == nil {
-					continue // deleted meanwhile
-				}
-				found = append(found, query.Operand{Metric: metric, Reference: i, Aggregation: reference.Aggregation, Resource: r, Pattern: reference.Name})
 			}
 		}
 	}
@@ -261,7 +282,7 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 		return err
 	}
 	groupBy := parseGroupBy(values)
-	resources, err := a.findSorted(r.Context(), who, kind, expr, false, groupBy)
+	resources, order, err := a.findSorted(r.Context(), who, kind, expr, false, groupBy)
 	if err != nil {
 		if len(groupBy) > 0 && isPagination(err) {
 			return badRequest("Invalid groupby attribute")
@@ -284,7 +305,7 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 		return out.Finish()
 	}
 	var writes []func(*rowWriter)
-	for _, group := range groupResources(resources, kind.Name, groupBy) {
+	for _, group := range groupResources(resources, kind.Name, order, groupBy) {
 		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, group.resources), read)
 		if err != nil {
 			return err

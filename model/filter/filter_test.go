@@ -287,6 +287,21 @@ func TestOrder(t *testing.T) {
 		if got != want {
 			t.Errorf("by %q: %s, want %s", keys, got, want)
 		}
+		sorted, got := resources(), ""
+		order.Sort(sorted)
+		for _, r := range sorted {
+			got += r.OriginalID
+		}
+		if got != want {
+			t.Errorf("sorted by %q: %s, want %s", keys, got, want)
+		}
+		for i := range sorted {
+			for j := range sorted {
+				if order.SameTexts(sorted[i], sorted[j]) && i != j && len(keys) > 0 {
+					t.Errorf("%q: %s and %s have the same texts", keys, sorted[i].OriginalID, sorted[j].OriginalID)
+				}
+			}
+		}
 	}
 	f("abc")
 	f("abc", filter.DefaultOrder...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gnocco/model"
@@ -88,14 +89,63 @@ func (o *Order) Compare(a, b *model.Resource) int {
 			return c
 		}
 	}
+	return compareStates(a, b)
+}
+
+// compareStates orders what is equal by an order's keys.
+func compareStates(a, b *model.Resource) int {
 	if c := bytes.Compare(a.ID[:], b.ID[:]); c != 0 {
 		return c
 	}
 	return cmp.Compare(RevisionNumber(a), RevisionNumber(b))
 }
 
+// Sort sorts resources. It reads each one's values once.
+func (o *Order) Sort(resources []*model.Resource) {
+	type entry struct {
+		resource *model.Resource
+		values   []any
+	}
+	values := make([]any, 0, len(o.keys)*len(resources))
+	entries := make([]entry, len(resources))
+	for i, r := range resources {
+		from := len(values)
+		for j := range o.keys {
+			values = append(values, o.keys[j].column.get(r))
+		}
+		entries[i] = entry{r, values[from:]}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		for i := range o.keys {
+			if c := o.keys[i].compareValues(a.values[i], b.values[i]); c != 0 {
+				return c
+			}
+		}
+		return compareStates(a.resource, b.resource)
+	})
+	for i := range entries {
+		resources[i] = entries[i].resource
+	}
+}
+
+// SameTexts reports whether all sort keys of two resources are texts, and the same. If it is false they may still be
+// the same.
+func (o *Order) SameTexts(a, b *model.Resource) bool {
+	for i := range o.keys {
+		x, ok := o.keys[i].column.get(a).(string)
+		y, ok2 := o.keys[i].column.get(b).(string)
+		if !ok || !ok2 || x != y {
+			return false
+		}
+	}
+	return true
+}
+
 func (k *sortKey) compare(a, b *model.Resource) int {
-	x, y := k.column.get(a), k.column.get(b)
+	return k.compareValues(k.column.get(a), k.column.get(b))
+}
+
+func (k *sortKey) compareValues(x, y any) int {
 	switch {
 	case x == nil && y == nil:
 		return 0
