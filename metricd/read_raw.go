@@ -10,24 +10,38 @@ import (
 
 // rawMeasures sets dst to a metric's raw measures, as model.Read says of granularity 0.
 func (s *sack) rawMeasures(ctx context.Context, h *head, read model.Read, dst *carbonara.Groups) error {
-	end, err := s.store.RawEnd(read.Metric.ID)
+	b := s.parent.reads.Get().(*batch)
+	defer s.parent.reads.Put(b)
+	b.reset(s.parent.reader)
+	policy := read.Metric.ArchivePolicy
+	// span returns from when on measures are kept, and the newest one.
+	span := func(end carbonara.RawEnd) (kept carbonara.Timestamp, newest carbonara.Measure, any bool) {
+		kept, newest, any = end.KeptFrom, end.Newest, end.Any
+		plan, window := policy.Plan(), policy.BackWindow
+		if h != nil {
+			kept, plan = max(kept, h.kept), h.plan
+			if h.hasNewest {
+				newest, any = h.newest, true
+			}
+		}
+		if !any {
+			return kept, newest, false
+		}
+		// Checkpoints drop what the back window does not need any more. Until then it is there, but does not count: an answer
+		// must not depend on when a checkpoint was made.
+		return max(kept, keepFrom(plan, window, newest.Timestamp)), newest, true
+	}
+	end, err := b.raw.readAfterEnd(s.store, read.Metric.ID, func(end carbonara.RawEnd) bool {
+		kept, _, any := span(end)
+		return any && read.To > kept
+	})
 	if err != nil {
 		return err
 	}
-	kept, newest, policy := end.KeptFrom, end.Newest, read.Metric.ArchivePolicy
-	plan, window := policy.Plan(), policy.BackWindow
-	if h != nil {
-		kept, plan = max(kept, h.kept), h.plan
-		if h.hasNewest {
-			newest, end.Any = h.newest, true
-		}
-	}
-	if !end.Any {
+	kept, newest, any := span(end.RawEnd)
+	if !any {
 		return nil
 	}
-	// Checkpoints drop what the back window does not need any more. Until then it is there, but does not count: an answer
-	// must not depend on when a checkpoint was made.
-	kept = max(kept, keepFrom(plan, window, newest.Timestamp))
 	put := func(t carbonara.Timestamp, v float64) {
 		dst.Starts = append(dst.Starts, t)
 		for i := range dst.Values {
@@ -39,18 +53,11 @@ func (s *sack) rawMeasures(ctx context.Context, h *head, read model.Read, dst *c
 		put(newest.Timestamp, newest.Value)
 		return nil
 	}
-	b := s.parent.reads.Get().(*batch)
-	defer s.parent.reads.Put(b)
-	b.reset(s.parent.reader)
+	s.parent.instruments.corrupt.Add(float64(end.Corrupt))
 	take := func(t carbonara.Timestamp, v float64) {
 		if t >= read.From && t < read.To {
 			put(t, v)
 		}
-	}
-	corrupt, err := b.raw.read(s.store, read.Metric.ID)
-	s.parent.instruments.corrupt.Add(float64(corrupt))
-	if err != nil {
-		return err
 	}
 	var pending []carbonara.Measure
 	if h != nil {

@@ -32,6 +32,12 @@ func (s *series) read(store *archive.Store, metric uuid.UUID) (corrupt int, err 
 	return corrupt, err
 }
 
+// readAfterEnd is read if wants says so of the end of the raw series, which it returns.
+func (s *series) readAfterEnd(store *archive.Store, metric uuid.UUID, wants func(carbonara.RawEnd) bool) (end archive.RawEnd, err error) {
+	end, s.timestamps, s.values, err = store.EndAndRaw(metric, s.timestamps[:0], s.values[:0], wants)
+	return end, err
+}
+
 // set fills s with measures.
 func (s *series) set(measures []carbonara.Measure) {
 	s.timestamps, s.values = s.timestamps[:0], s.values[:0]

@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -112,9 +113,13 @@ func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.S
 		seen[hash] = i
 		set.series = append(set.series, &series{ctx: ctx, selection: sel, metric: f.Metric, labels: f.Labels, reading: r, archives: s.engine.options.Archives})
 	}
-	if sorted {
-		slices.SortFunc(set.series, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
-	}
+	slices.SortFunc(set.series, func(a, b *series) int {
+		if sorted {
+			return labels.Compare(a.labels, b.labels)
+		}
+		// The engine adds values up in this order: every process is to give the same sums.
+		return bytes.Compare(a.metric.ID[:], b.metric.ID[:])
+	})
 	err = sel.prefetch(ctx, set.series)
 	set.notes = sel.notes
 	return set, err

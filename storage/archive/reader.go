@@ -277,6 +277,22 @@ func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 	return e, err
 }
 
+// EndAndRaw is RawEnd, and Raw by the same look-up if wants says so of the end.
+func (s *Store) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64, wants func(carbonara.RawEnd) bool) (
+	RawEnd, []carbonara.Timestamp, []float64, error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	var e RawEnd
+	corrupt, err := s.readRaw(metric, r, func(raw []byte) (err error) {
+		if e.RawEnd, err = carbonara.EndOfRaw(raw); err == nil && wants(e.RawEnd) {
+			timestamps, values, err = carbonara.DecodeRaw(raw, timestamps, values)
+		}
+		return err
+	})
+	e.Corrupt = corrupt
+	return e, timestamps, values, err
+}
+
 // readRaw calls decode with the raw series of a metric, if it has one: once, or, if that fails, again without the
 // operands that do not decode, of which it returns the number.
 func (s *Store) readRaw(metric uuid.UUID, r *reader, decode func([]byte) error) (corrupt int, err error) {
