@@ -2,8 +2,10 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,7 +20,7 @@ type AggregatesOptions struct {
 	For         time.Duration // how long each query is repeated; 0: 3 s
 	Protocol    string        // what the server speaks: "gnocchi" or "victoriametrics"; "": gnocchi
 	States      []State       // that a child is brought into; nil: Restarted
-	Extra       bool          // ask, too, what Gnocchi cannot be asked: exactly, and by value in URLs that uwsgi does not take
+	Extra       bool          // ask, too, what Gnocchi cannot be asked: by PromQL, exactly, and by value in URLs that uwsgi does not take
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -56,9 +58,14 @@ const numProjects = 10
 
 func projectName(series int) string { return "p" + strconv.Itoa(series%numProjects) }
 
-// aggregatesQuery is the mean across metrics of their means of a minute, from start to the end.
+// topMetrics is how many of the greatest values a query for them wants.
+const topMetrics = 10
+
+// aggregatesQuery is the mean across metrics of their means of a minute, from start to the end, or another method.
 type aggregatesQuery struct {
 	name      string
+	method    string // "": mean
+	top       bool   // not an aggregate, but the greatest values of each minute, by PromQL
 	start     time.Time
 	end       time.Time // exclusive
 	byIDs     bool      // metrics are named, not searched
@@ -68,14 +75,24 @@ type aggregatesQuery struct {
 	values    bool    // not a mean, but a search for aggregates by value
 }
 
+// across returns the method that aggregates.
+func (q *aggregatesQuery) across() string { return cmp.Or(q.method, "mean") }
+
 func (w *workload) aggregatesQueries(extra bool) []aggregatesQuery {
 	n := len(w.values[0])
 	hour, end := w.time(max(0, n-60)), w.time(n)
+	last := strconv.Itoa(min(n, 60))
 	queries := []aggregatesQuery{
-		{name: "mean/groups=" + strconv.Itoa(min(n, 60)) + "/find=ids", start: hour, end: end, byIDs: true},
-		{name: "mean/groups=" + strconv.Itoa(min(n, 60)) + "/find=search", start: hour, end: end},
-		{name: "mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end},
-		{name: "mean-by-project/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end, byProject: true},
+		{name: "mean/groups=" + last + "/find=ids", start: hour, end: end, byIDs: true},
+		{name: "mean/groups=" + last + "/find=search", start: hour, end: end},
+		{name: "mean-by-project/groups=" + last + "/find=search", start: hour, end: end, byProject: true},
+		{name: "max/groups=" + last + "/find=search", start: hour, end: end, method: "max"},
+		{name: "top10/groups=" + last + "/find=promql", start: hour, end: end, top: true},
+	}
+	if n > 60 {
+		queries = append(queries,
+			aggregatesQuery{name: "mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end},
+			aggregatesQuery{name: "mean-by-project/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end, byProject: true})
 	}
 	if extra {
 		queries = append(queries,
@@ -157,7 +174,7 @@ func (o *Options) aggregates(ctx context.Context, what AggregatesOptions, metric
 	w := newWorkload(o.Seed, meters[:], metrics, what.Groups, time.Minute)
 	o.Logger.Info("sending measures", "server", s.name, "metrics", metrics, "measures", w.measures())
 	run := fmt.Sprintf("bench-%d-%d", time.Now().UnixNano(), metrics)
-	gnocchi := &gnocchiAggregates{run: run, state: state}
+	gnocchi := &gnocchiAggregates{run: run, state: state, ours: what.Extra}
 	var protocol aggregatesProtocol = gnocchi
 	if what.Protocol == "victoriametrics" {
 		protocol = &victoriaAggregates{run: run}
@@ -235,14 +252,47 @@ func (w *workload) judge(q *aggregatesQuery, rows map[string][]row) error {
 		}
 		return nil
 	}
+	if q.top {
+		return w.judgeTop(q, rows[""])
+	}
 	wanted := w.expectAcross(q)
 	if len(rows) != len(wanted) {
 		return fmt.Errorf("%d groups of metrics, want %d", len(rows), len(wanted))
 	}
 	for project, groups := range wanted {
-		if err := compare(groups, "mean", time.Minute, rows[project]); err != nil {
+		if err := compare(groups, q.across(), time.Minute, rows[project]); err != nil {
 			return fmt.Errorf("project %q: %w", project, err)
 		}
+	}
+	return nil
+}
+
+// judgeTop compares the greatest values of each minute, whichever series they are of: some are equal.
+func (w *workload) judgeTop(q *aggregatesQuery, rows []row) error {
+	found := map[int64][]float64{}
+	for _, r := range rows {
+		found[r.start.Unix()] = append(found[r.start.Unix()], r.value)
+	}
+	for i := range w.values[0] {
+		at := w.time(i)
+		if at.Before(q.start) {
+			continue
+		}
+		var wanted []float64
+		for _, values := range w.values {
+			wanted = append(wanted, values[i])
+		}
+		slices.Sort(wanted)
+		wanted = wanted[max(0, len(wanted)-topMetrics):]
+		got := found[at.Unix()]
+		slices.Sort(got)
+		if !slices.Equal(got, wanted) {
+			return fmt.Errorf("the greatest values at %v are %v, want %v", at, got, wanted)
+		}
+		delete(found, at.Unix())
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%d minutes too many", len(found))
 	}
 	return nil
 }

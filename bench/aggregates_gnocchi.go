@@ -17,7 +17,11 @@ type gnocchiAggregates struct {
 	run   string // user_id of the resources, which tells this run's from others'
 	ids   []string
 	state State
+	ours  bool // the server knows PromQL, too, as ours does
 }
+
+// mostInURL is how many metrics a URL names at most: headers of servers have a limit.
+const mostInURL = 2000
 
 func (p *gnocchiAggregates) fill(ctx context.Context, s *server, w *workload) error {
 	c := newClient(s.options, s.url, setupConnections)
@@ -54,9 +58,18 @@ func (p *gnocchiAggregates) fill(ctx context.Context, s *server, w *workload) er
 func (p *gnocchiAggregates) request(q *aggregatesQuery) (method, path string, body []byte, ok bool) {
 	values := url.Values{"granularity": {"60"}, "start": {q.start.Format(timestampFormat)}, "stop": {q.end.Format(timestampFormat)}}
 	if q.values {
+		if len(p.ids) > mostInURL {
+			return "", "", nil, false
+		}
 		values.Set("aggregation", "mean")
 		values["metric_id"] = p.ids
 		return http.MethodPost, "/v1/search/metric?" + values.Encode(), fmt.Appendf(nil, `{">":%v}`, q.above), true
+	}
+	if q.top {
+		if !p.ours {
+			return "", "", nil, false
+		}
+		return http.MethodGet, rangeQuery(fmt.Sprintf(`topk(%d, m{user_id=%q})`, topMetrics, p.run), q), nil, true
 	}
 	if q.byProject {
 		values.Set("groupby", "project_id")
@@ -66,15 +79,18 @@ func (p *gnocchiAggregates) request(q *aggregatesQuery) (method, path string, bo
 	}
 	path = "/v1/aggregates?" + values.Encode()
 	if q.byIDs {
-		return http.MethodPost, path, []byte(`{"operations":"(aggregate mean (metric (` + strings.Join(p.ids, " mean) (") + ` mean)))"}`), true
+		return http.MethodPost, path, []byte(`{"operations":"(aggregate ` + q.across() + ` (metric (` + strings.Join(p.ids, " mean) (") + ` mean)))"}`), true
 	}
 	return http.MethodPost, path, fmt.Appendf(nil,
-		`{"resource_type":"generic","search":{"=":{"user_id":%q}},"operations":"(aggregate mean (metric m mean))"}`, p.run), true
+		`{"resource_type":"generic","search":{"=":{"user_id":%q}},"operations":"(aggregate %s (metric m mean))"}`, p.run, q.across()), true
 }
 
 func (*gnocchiAggregates) parse(q *aggregatesQuery, answer []byte) (map[string][]row, error) {
 	type measures struct {
 		Measures struct{ Aggregated []row }
+	}
+	if q.top {
+		return parseMatrix(q, answer)
 	}
 	rows := map[string][]row{}
 	if q.values {

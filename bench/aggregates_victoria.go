@@ -64,16 +64,29 @@ func (p *victoriaAggregates) request(q *aggregatesQuery) (method, path string, b
 	if q.values || q.byIDs || q.exact {
 		return "", "", nil, false
 	}
-	query := fmt.Sprintf(`avg(m{run=%q})`, p.run)
+	query := fmt.Sprintf(`%s(m{run=%q})`, map[string]string{"mean": "avg", "max": "max"}[q.across()], p.run)
+	if q.top {
+		query = fmt.Sprintf(`topk(%d, m{run=%q})`, topMetrics, p.run)
+	}
 	if q.byProject {
 		query += " by (project)"
 	}
-	values := url.Values{"query": {query}, "step": {"60"}, "nocache": {"1"},
-		"start": {strconv.FormatInt(q.start.Unix(), 10)}, "end": {strconv.FormatInt(q.end.Unix()-60, 10)}}
-	return http.MethodGet, "/api/v1/query_range?" + values.Encode(), nil, true
+	return http.MethodGet, rangeQuery(query, q), nil, true
 }
 
-func (*victoriaAggregates) parse(_ *aggregatesQuery, answer []byte) (map[string][]row, error) {
+// rangeQuery returns the path of a query by PromQL over the minutes of q, without VictoriaMetrics' cache of answers.
+func rangeQuery(query string, q *aggregatesQuery) string {
+	values := url.Values{"query": {query}, "step": {"60"}, "nocache": {"1"},
+		"start": {strconv.FormatInt(q.start.Unix(), 10)}, "end": {strconv.FormatInt(q.end.Unix()-60, 10)}}
+	return "/api/v1/query_range?" + values.Encode()
+}
+
+func (*victoriaAggregates) parse(q *aggregatesQuery, answer []byte) (map[string][]row, error) {
+	return parseMatrix(q, answer)
+}
+
+// parseMatrix reads an answer in Prometheus' format: rows by project, or all of them if there is no grouping by it.
+func parseMatrix(q *aggregatesQuery, answer []byte) (map[string][]row, error) {
 	var matrix struct {
 		Data struct {
 			Result []struct {
@@ -87,7 +100,10 @@ func (*victoriaAggregates) parse(_ *aggregatesQuery, answer []byte) (map[string]
 	}
 	rows := map[string][]row{}
 	for _, series := range matrix.Data.Result {
-		project := series.Metric["project"]
+		project := ""
+		if q.byProject {
+			project = series.Metric["project"]
+		}
 		for _, pair := range series.Values {
 			seconds, ok := pair[0].(float64)
 			text, ok2 := pair[1].(string)
