@@ -20,8 +20,8 @@
 // 4. Coarser granularities serve functions over time that are exact from columns, where the range and all times are
 // multiples of them: what they answer is the same.
 //
-// 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity, and 5 min after
-// a raw measure. Series of one query may end at different times.
+// 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity; of a raw measure, the
+// finest of the archive policy. Series of one query may end at different times.
 //
 // 6. Method. min, max, sum, first and last_over_time read the column of that name, and so does count_over_time, whose
 // counts are summed. avg_over_time is sum over count, exactly; stddev_over_time and stdvar_over_time combine counts,

@@ -197,6 +197,13 @@ func TestTime(t *testing.T) {
 	f(hour, 3*time.Hour-time.Millisecond, 3.5)
 	none(hour, 3*time.Hour)
 
+	// A series of raw measures ends by the finest granularity of its archive policy: who measures every ten minutes has no gaps.
+	s.policy("slow", []string{"last"}, 10*time.Minute, time.Hour)
+	s.post(s.metric("slow", "b", "slow"), start.Add(5*time.Second), 10*time.Minute, 1, 2)
+	f("slow", 10*time.Minute, 1)
+	f("slow", 30*time.Minute+5*time.Second-time.Millisecond, 2)
+	none("slow", 30*time.Minute+5*time.Second)
+
 	// A group is no sample before it has ended by the clock.
 	s.now = start.Add(90 * time.Second)
 	f(minute, 2*time.Minute, 3)

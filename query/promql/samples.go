@@ -122,7 +122,7 @@ func (s *series) startOf(granularity time.Duration) carbonara.Timestamp {
 	sel := s.selection
 	first := sel.start
 	if sel.length == 0 {
-		first = sel.first - sel.endsAfter(granularity) + 1
+		first = sel.first - s.endsAfter(granularity) + 1
 	}
 	if granularity == 0 {
 		return timestampOf(first)
@@ -150,10 +150,14 @@ func ceil(t carbonara.Timestamp, granularity time.Duration) carbonara.Timestamp 
 	return t
 }
 
-// endsAfter returns after how many milliseconds a series without a further sample ends.
-func (sel *selection) endsAfter(granularity time.Duration) int64 {
-	if sel.lookback > 0 {
-		return sel.lookback
+// endsAfter returns after how many milliseconds the series ends, if its last sample is of a granularity. Raw measures end it as
+// its finest granularity does: who sends them as rarely as this chose the archive policy for it.
+func (s *series) endsAfter(granularity time.Duration) int64 {
+	if lookback := s.selection.lookback; lookback > 0 {
+		return lookback
+	}
+	if granularity == 0 {
+		granularity = s.metric.ArchivePolicy.Granularities()[0]
 	}
 	return max(leastLookback, 2*granularity).Milliseconds()
 }
@@ -267,7 +271,7 @@ func (s *series) load(it *iterator) error {
 // append makes samples of groups.
 func (s *series) append(it *iterator, memory *scratch, p part) {
 	sel, groups := s.selection, &memory.groups
-	it.ends = sel.endsAfter(p.granularity)
+	it.ends = s.endsAfter(p.granularity)
 	inside := func(t int64) bool { return t >= sel.start && t <= sel.end }
 	switch {
 	case p.granularity == 0:
