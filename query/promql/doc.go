@@ -32,7 +32,8 @@
 // rate, irate, increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the
 // first four from max and the others from mean, which an info says; if it has neither, the query fails.
 //
-// 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label.
+// 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, but where a matcher
+// of __aggregation__ is not =: then each method that matches is a series, and this label says which.
 //
 // Which granularities answered a selector, an info says, unless raw measures alone did.
 package promql

@@ -52,7 +52,8 @@ type expression struct{ *rand.Rand }
 func (e expression) of(list ...string) string { return list[e.IntN(len(list))] }
 
 func (e expression) selector(duration string) string {
-	s := e.of("x", "y", `x{project_id=~".*[01]"}`, `x{archive_policy="three"}`, `{__name__="y",resource_type="generic"}`, `x{archive_policy="three",__aggregation__="max"}`) + duration
+	s := e.of("x", "y", `x{project_id=~".*[01]"}`, `x{archive_policy="three"}`, `{__name__="y",resource_type="generic"}`, `x{archive_policy="three",__aggregation__="max"}`,
+		`y{__aggregation__=~"m.*"}`) + duration
 	switch e.IntN(8) {
 	case 0:
 		s += " offset " + e.of("1m", "7m", "-2m", "1h", "31s")

@@ -58,6 +58,7 @@ type selection struct {
 	selector    string              // as the client wrote it, about
 	offset      *int64              // of a selector in a subquery, whose times are multiples of step, before the offset
 	method      carbonara.Method    // chosen by __aggregation__; 0: rule 6
+	methods     []*labels.Matcher   // of __aggregation__, other than =: those that all match, each as a series
 	percentile  carbonara.Method    // of quantile_over_time; 0: none
 	granularity time.Duration       // chosen by __granularity__; 0: rule 3
 	coarsest    time.Duration       // that may serve; 0: rule 3
@@ -66,7 +67,13 @@ type selection struct {
 
 	current *iterator // the series through which the engine goes: it takes one after the other
 	notes   annotations.Annotations
-	known   map[*model.ArchivePolicy]*reading
+	known   map[readingKey]*reading
+}
+
+// readingKey is what a reading follows from.
+type readingKey struct {
+	policy *model.ArchivePolicy
+	method carbonara.Method // 0: rule 6
 }
 
 // Select implements storage.Querier.
@@ -81,7 +88,7 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.SelectHints, matchers []*labels.Matcher) (storage.SeriesSet, error) {
 	sel := &selection{source: s, start: hints.Start, end: hints.End, step: hints.Step, length: hints.Range, function: hints.Func,
 		coarsest: s.query.Granularity, now: carbonara.FromTime(s.now), lookback: s.query.Lookback.Milliseconds(),
-		known: map[*model.ArchivePolicy]*reading{}}
+		known: map[readingKey]*reading{}}
 	sel.first = hints.Start + hints.Range - 1
 	if hints.Range == 0 {
 		sel.first = hints.Start + s.longest - 1
@@ -98,20 +105,27 @@ func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.S
 	}
 	set := &seriesSet{at: -1}
 	seen := make(map[uint64]int, len(found))
-	for i, f := range found {
-		r, err := sel.readingOf(f.Metric.ArchivePolicy)
-		if err != nil {
-			return nil, err
+	for i := range found {
+		f := &found[i]
+		for _, method := range sel.methodsOf(f.Metric.ArchivePolicy) {
+			r, err := sel.readingOf(readingKey{f.Metric.ArchivePolicy, method})
+			if err != nil {
+				return nil, err
+			}
+			if r == nil {
+				continue
+			}
+			shown := f.Labels
+			if len(sel.methods) > 0 {
+				shown = labels.NewBuilder(shown).Set(aggregationMatcher, method.String()).Labels()
+			}
+			hash := shown.Hash()
+			if other, taken := seen[hash]; taken && labels.Equal(set.series[other].labels, shown) {
+				return nil, fmt.Errorf("metrics %s and %s have the same labels %s", set.series[other].metric.ID, f.Metric.ID, shown)
+			}
+			seen[hash] = len(set.series)
+			set.series = append(set.series, &series{ctx: ctx, selection: sel, metric: f.Metric, labels: shown, reading: r, archives: s.engine.options.Archives})
 		}
-		if r == nil {
-			continue
-		}
-		hash := f.Labels.Hash()
-		if other, taken := seen[hash]; taken && labels.Equal(found[other].Labels, f.Labels) {
-			return nil, fmt.Errorf("metrics %s and %s have the same labels %s", found[other].Metric.ID, f.Metric.ID, f.Labels)
-		}
-		seen[hash] = i
-		set.series = append(set.series, &series{ctx: ctx, selection: sel, metric: f.Metric, labels: f.Labels, reading: r, archives: s.engine.options.Archives})
 	}
 	slices.SortFunc(set.series, func(a, b *series) int {
 		if sorted {
@@ -130,12 +144,14 @@ func (sel *selection) takePseudo(matchers []*labels.Matcher) ([]*labels.Matcher,
 	var real []*labels.Matcher
 	for _, m := range matchers {
 		var err error
-		if (m.Name == aggregationMatcher || m.Name == granularityMatcher) && m.Type != labels.MatchEqual {
+		if m.Name == granularityMatcher && m.Type != labels.MatchEqual {
 			return nil, fmt.Errorf("%s says how to read series: it takes = only", m.Name)
 		}
 		switch m.Name {
 		case aggregationMatcher:
-			if sel.method, err = carbonara.ParseMethod(m.Value); err != nil {
+			if m.Type != labels.MatchEqual {
+				sel.methods = append(sel.methods, m)
+			} else if sel.method, err = carbonara.ParseMethod(m.Value); err != nil {
 				return nil, fmt.Errorf("%s: %w", m.Name, err)
 			}
 		case quantileMatcher:
@@ -253,23 +269,38 @@ func readingOfMethod(m carbonara.Method) *reading {
 	return &reading{method: m, columns: query.ReadOf(nil, time.Second, m, 0, 0).Columns, raw: !m.IsRate() && m != carbonara.Std}
 }
 
-// readingOf says what to read of the metrics of a policy; nil: nothing, they have no such method.
-func (sel *selection) readingOf(policy *model.ArchivePolicy) (*reading, error) {
-	if r, ok := sel.known[policy]; ok {
+// methodsOf returns the methods by which the metrics of a policy are read, each as a series; 0: rule 6.
+func (sel *selection) methodsOf(policy *model.ArchivePolicy) []carbonara.Method {
+	if len(sel.methods) == 0 {
+		return []carbonara.Method{sel.method}
+	}
+	var methods []carbonara.Method
+	for _, m := range policy.Methods() {
+		text := m.String()
+		if (sel.method == 0 || sel.method == m) && !slices.ContainsFunc(sel.methods, func(l *labels.Matcher) bool { return !l.Matches(text) }) {
+			methods = append(methods, m)
+		}
+	}
+	return methods
+}
+
+// readingOf says what to read; nil: nothing, the policy has no such method.
+func (sel *selection) readingOf(key readingKey) (*reading, error) {
+	if r, ok := sel.known[key]; ok {
 		return r, nil
 	}
-	if sel.granularity > 0 && !policy.HasGranularity(sel.granularity) {
-		sel.known[policy] = nil
+	if sel.granularity > 0 && !key.policy.HasGranularity(sel.granularity) {
+		sel.known[key] = nil
 		return nil, nil
 	}
-	r, err := sel.chooseReading(policy)
+	r, err := sel.chooseReading(key)
 	if err != nil {
 		return nil, err
 	}
 	if sel.granularity > 0 && r != nil {
 		r.granularity = sel.granularity
 	}
-	sel.known[policy] = r
+	sel.known[key] = r
 	return r, nil
 }
 
@@ -295,12 +326,13 @@ var rateFunctions = map[string]carbonara.Method{
 	"delta": carbonara.Mean, "idelta": carbonara.Mean, "deriv": carbonara.Mean, "predict_linear": carbonara.Mean,
 }
 
-func (sel *selection) chooseReading(policy *model.ArchivePolicy) (*reading, error) {
-	if sel.method != 0 {
-		if !policy.HasMethod(sel.method) {
+func (sel *selection) chooseReading(key readingKey) (*reading, error) {
+	policy := key.policy
+	if key.method != 0 {
+		if !policy.HasMethod(key.method) {
 			return nil, nil
 		}
-		return readingOfMethod(sel.method), nil
+		return readingOfMethod(key.method), nil
 	}
 	if m, ok := functionMethods[sel.function]; ok {
 		if stores(policy, m) {
