@@ -111,3 +111,36 @@ func TestPatchResourceType(t *testing.T) {
 	s.want(t, "PATCH /v1/resource_type/generic", `[{"op":"add","path":"/attributes/a","value":{"type":"bool","required":false}}]`, 400, "~",
 		"user", "admin", "Content-Type", "application/json-patch+json")
 }
+
+// Limits may not shrink below what resources have.
+func TestAttributeLimitsStayAboveValues(t *testing.T) {
+	s := newServer(t, nil)
+	s.want(t, "POST /v1/resource_type", `{"name":"host","attributes":{"name":{"type":"string"},"size":{"type":"number","min":0},
+		"note":{"type":"string","required":false}}}`, 201, "~", "user", "admin")
+	patch := func(attribute, value string, status int) {
+		t.Helper()
+		want := "~"
+		if status == 400 {
+			want = "~Resource attribute " + attribute + " has values beyond these limits"
+		}
+		s.want(t, "PATCH /v1/resource_type/host", `[{"op":"add","path":"/attributes/`+attribute+`","value":`+value+`}]`, status, want,
+			"user", "admin", "Content-Type", "application/json-patch+json")
+	}
+	patch("name", `{"type":"string","min_length":3,"max_length":9}`, 200) // nothing is there
+	patch("name", `{"type":"string"}`, 200)
+	s.want(t, "POST /v1/resource/host", `{"id":"a","name":"äöü","size":5}`, 201, "~")
+	s.want(t, "POST /v1/resource/host", `{"id":"b","name":"longer","size":7.5}`, 201, "~")
+	patch("name", `{"type":"string","max_length":5}`, 400)
+	patch("name", `{"type":"string","min_length":4}`, 400)
+	patch("name", `{"type":"string","min_length":3,"max_length":6}`, 200)
+	patch("size", `{"type":"number","min":5.1}`, 400)
+	patch("size", `{"type":"number","min":0,"max":7}`, 400)
+	patch("size", `{"type":"number","min":5,"max":7.5}`, 200)
+	patch("note", `{"type":"string","required":false,"max_length":1,"min_length":1}`, 200) // none has one
+	s.want(t, "PATCH /v1/resource/host/b", `{"name":"long","size":6}`, 200, "~")
+	patch("name", `{"type":"string","max_length":4}`, 200) // past states do not count
+	patch("size", `{"type":"number","max":6}`, 200)
+	s.want(t, "GET /v1/resource/host/b/history", "", 200, `~"name": "longer"`)
+	s.want(t, "DELETE /v1/resource/host/b", "", 204, "")
+	patch("name", `{"type":"string","max_length":3}`, 200)
+}

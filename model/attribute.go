@@ -122,6 +122,24 @@ func (k AttributeKind) Holds(value any) bool {
 	return false
 }
 
+// Allows reports whether a value of a's kind, or null, is within its limits.
+func (a *Attribute) Allows(value any) bool {
+	switch v := value.(type) {
+	case string:
+		n := utf8.RuneCountInString(v)
+		return a.MinLength <= n && n <= a.MaxLength
+	case float64:
+		return (a.Min == nil || *a.Min <= v) && (a.Max == nil || v <= *a.Max)
+	}
+	return true
+}
+
+// Narrows reports whether values that before allows may be beyond the limits of a.
+func (a *Attribute) Narrows(before *Attribute) bool {
+	beyond := func(now, then *float64, sign float64) bool { return now != nil && (then == nil || *now*sign < *then*sign) }
+	return a.MinLength > before.MinLength || a.MaxLength < before.MaxLength || beyond(a.Min, before.Min, -1) || beyond(a.Max, before.Max, 1)
+}
+
 // same reports whether clients would see no difference between a and b.
 func (a *Attribute) same(b *Attribute) bool {
 	equal := func(x, y *float64) bool { return x == y || x != nil && y != nil && *x == *y }

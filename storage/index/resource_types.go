@@ -49,12 +49,51 @@ func (s *Store) UpdateResourceType(ctx context.Context, name string,
 		if t.Name != name || name == model.GenericType {
 			return nil, &model.FieldError{Field: "name", Reason: "Resource type " + name + " cannot be changed so"}
 		}
+		if err := s.checkLimits(ctx, current, t); err != nil {
+			return nil, err
+		}
 		return old.withType(t), setResourceType(b, t)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// checkLimits returns a *model.FieldError if a resource has a value of was beyond narrower limits of is. It reads all resources of the type,
+// unless no limits are narrower.
+func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) error {
+	var narrowed []*model.Attribute
+	for _, a := range is.Attributes {
+		if before := was.Attribute(a.Name); before != nil && a.Narrows(before) {
+			narrowed = append(narrowed, a)
+		}
+	}
+	if narrowed == nil {
+		return nil
+	}
+	decoder := s.resourceDecoder(nil)
+	return s.scan(ctx, typeResourcePrefix(was.Name), nil, func(key, _ []byte) (bool, error) {
+		id, _ := lastID(key)
+		value, err := s.get(idKey(prefixResource, id))
+		if err != nil {
+			return false, fmt.Errorf("index: read resource %s: %w", id, err)
+		}
+		r, err := decoder.view(id, value)
+		if err != nil && s.skipCorrupt(err) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, a := range narrowed {
+			if value, _ := r.Attributes.Get(a.Name); !a.Allows(value) {
+				return false, &model.FieldError{Field: "attributes",
+					Reason: fmt.Sprintf("Resource attribute %s has values beyond these limits, that of resource %s for one", a.Name, id)}
+			}
+		}
+		return true, nil
+	})
 }
 
 // DeleteResourceType removes a type. It returns a model.ErrNotFound, or a model.ErrInUse if a resource has it, as one
