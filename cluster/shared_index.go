@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/semaphore"
 
+	"gnocco/carbonara"
 	"gnocco/cluster/peer"
 	"gnocco/model"
 	"gnocco/storage/index"
@@ -69,6 +70,15 @@ func (x *SharedIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.
 		return local.Find(ctx, ids, found)
 	}
 	return x.remote.Find(ctx, ids, found)
+}
+
+// Revive implements metricd.Index.
+func (x *SharedIndex) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error {
+	if local := x.use(); local != nil {
+		defer local.release()
+		return local.Revive(ctx, newest, at)
+	}
+	return x.remote.Revive(ctx, newest, at)
 }
 
 // DeletedMetrics implements metricd.Index.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/incoming"
 )
@@ -45,6 +46,8 @@ type Index interface {
 	Generation() uint64
 	// Find sets found[i] to the metric ids[i], nil for one that is unknown or deleted. It fails if that cannot be told.
 	Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error
+	// Revive takes the end of resources that ended no later than the timestamp given for them.
+	Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error
 	// DeletedMetrics returns up to limit metrics that are marked deleted.
 	DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error)
 	// Expunge forgets deleted metrics, whose archives are gone.

@@ -26,12 +26,15 @@ type sack struct {
 	checkpoints sync.WaitGroup // the loop that makes them
 	damage      sync.Once      // it was told
 
-	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next six
+	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next seven
 	request    model.Measures
 	targets    []*head                     // of request's metrics; nil for those that are gone
 	resolved   map[uuid.UUID]*model.Metric // looked up for the records in hand; nil for none
 	resolvedAt uint64                      // the index's generation of that look: heads of another were not looked up
 	plans      []*carbonara.Plan           // of archives in the schema of earlier policies
+
+	// revivals are resources that ended, and have measures since then: the newest timestamp, until the index knows.
+	revivals map[uuid.UUID]carbonara.Timestamp
 
 	keepsUnsettled bool // a metric of the store has, or had, unsettled measures
 
@@ -117,6 +120,7 @@ func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
 		if cursor.source == nil || s.closed {
 			return nil
 		}
+		s.revive(ctx)
 		records, err := cursor.source.Drain(s.number, cursor.read, drainBytes)
 		if err != nil {
 			return fmt.Errorf("metricd: drain sack %d: %w", s.number, err)
@@ -188,6 +192,9 @@ func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *
 			continue
 		}
 		s.accept(h, record.Stamp.At, from, timestamps, values)
+		if h.metric.ResourceEndedAt != nil {
+			s.noteRevival(h.metric, timestamps)
+		}
 	}
 	cursor.took(record)
 	s.parent.instruments.processed.Add(float64(s.pending - before))

@@ -136,7 +136,9 @@ func (a *Attribute) Allows(value any) bool {
 
 // Narrows reports whether values that before allows may be beyond the limits of a.
 func (a *Attribute) Narrows(before *Attribute) bool {
-	beyond := func(now, then *float64, sign float64) bool { return now != nil && (then == nil || *now*sign < *then*sign) }
+	beyond := func(now, then *float64, sign float64) bool {
+		return now != nil && (then == nil || *now*sign < *then*sign)
+	}
 	return a.MinLength > before.MinLength || a.MaxLength < before.MaxLength || beyond(a.Min, before.Min, -1) || beyond(a.Max, before.Max, 1)
 }
 

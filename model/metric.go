@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"gnocco/carbonara"
 )
 
 // Metric is a series of measures with an archive policy, perhaps named within a resource.
@@ -18,6 +20,10 @@ type Metric struct {
 	ResourceID    *uuid.UUID     // nil for none
 	Labels        Labels         // of a series that was pushed with labels; no two metrics of a creator have the same
 	Deleted       bool           // marked by DELETE; gone once expunged
+
+	// ResourceEndedAt is when its resource ended, nil if it did not, or there is none. Only the index's look-ups of metrics that measures
+	// are sent to set it: a measure that is no older revives the resource.
+	ResourceEndedAt *carbonara.Timestamp
 
 	// OwnSchemaPending says of this metric what ArchivePolicy.SchemaPending says of all metrics of a policy: it had
 	// another policy.

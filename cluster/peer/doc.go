@@ -13,6 +13,7 @@
 //	/peer/find      metrics by their ids
 //	/peer/version   changes when an answer of find may have
 //	/peer/deleted   metrics to expunge; /peer/expunge: expunged ones
+//	/peer/revive    resources that ended, and got measures since
 //	/peer/wake      members or claims have changed
 //	/peer/status    the stores that a process holds, and their backlog
 //	/peer/ping      nothing: a process that does not answer it is silent (pings.go)

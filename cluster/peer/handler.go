@@ -76,6 +76,7 @@ func (p *Process) Handler() http.Handler {
 	at("version", p.version)
 	at("deleted", p.deleted)
 	at("expunge", p.expunge)
+	at("revive", p.revive)
 	at("wake", p.wake)
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
 	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
@@ -257,7 +258,8 @@ func (p *Process) find(w http.ResponseWriter, r *http.Request) error {
 	for _, m := range found {
 		if m != nil {
 			answer.Metrics = append(answer.Metrics, metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
-				Policy: numbers.of(m.ArchivePolicy), Resource: m.ResourceID, SchemaPending: m.OwnSchemaPending})
+				Policy: numbers.of(m.ArchivePolicy), Resource: m.ResourceID, ResourceEndedAt: m.ResourceEndedAt,
+				SchemaPending: m.OwnSchemaPending})
 		}
 	}
 	answer.Policies = numbers.list
@@ -279,6 +281,19 @@ func (p *Process) deleted(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, idsRequest{ids})
+}
+
+func (p *Process) revive(_ http.ResponseWriter, r *http.Request) error {
+	var request reviveRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
+	store, _, release, err := p.held()
+	if err != nil {
+		return err
+	}
+	defer release()
+	return store.Revive(r.Context(), request.Newest, request.At)
 }
 
 func (p *Process) expunge(_ http.ResponseWriter, r *http.Request) error {

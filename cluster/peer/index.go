@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/carbonara"
 	"gnocco/model"
 )
 
@@ -168,7 +169,8 @@ func (x *Index) ask(ctx context.Context, address string, ids []uuid.UUID, found 
 			return errFrame
 		}
 		known[m.ID] = &model.Metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
-			ArchivePolicy: policies[m.Policy], ResourceID: m.Resource, OwnSchemaPending: m.SchemaPending}
+			ArchivePolicy: policies[m.Policy], ResourceID: m.Resource, ResourceEndedAt: m.ResourceEndedAt,
+			OwnSchemaPending: m.SchemaPending}
 	}
 	for _, at := range missing {
 		m := known[ids[at]]
@@ -207,6 +209,13 @@ func (x *Index) policy(sent *policy) (*model.ArchivePolicy, error) {
 	}
 	x.policies[sent.Name] = cachedPolicy{*sent, made}
 	return made, nil
+}
+
+// Revive implements metricd.Index.
+func (x *Index) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error {
+	return x.holder(ctx, false, func(address string) error {
+		return x.client.call(ctx, address, "revive", reviveRequest{newest, at}, nil)
+	})
 }
 
 // DeletedMetrics implements metricd.Index.

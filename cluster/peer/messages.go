@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/carbonara"
 	"gnocco/model"
 )
 
@@ -55,6 +56,12 @@ type findAnswer struct {
 	Metrics  []metric `json:"metrics"` // the existing ones
 }
 
+// reviveRequest has the newest measures of resources that ended.
+type reviveRequest struct {
+	Newest map[uuid.UUID]carbonara.Timestamp `json:"newest"`
+	At     carbonara.Timestamp               `json:"at"`
+}
+
 type metric struct {
 	ID       uuid.UUID  `json:"id"`
 	Name     string     `json:"name,omitempty"`
@@ -62,6 +69,8 @@ type metric struct {
 	Creator  string     `json:"creator"`
 	Policy   int        `json:"policy"`
 	Resource *uuid.UUID `json:"resource,omitempty"`
+
+	ResourceEndedAt *carbonara.Timestamp `json:"resource_ended_at,omitempty"`
 
 	SchemaPending bool `json:"schema_pending,omitempty"`
 }

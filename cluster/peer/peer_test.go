@@ -521,3 +521,38 @@ func TestRequestsNeedTheKey(t *testing.T) {
 		}
 	}
 }
+
+// A process without the index sees that a metric's resource ended, and revives it.
+func TestRevivalComesOver(t *testing.T) {
+	o := startOther(t, 1)
+	end := carbonara.Timestamp(1e18)
+	r := &model.Resource{ID: uuid.New(), OriginalID: "vm", Type: model.GenericType, Creator: "u", StartedAt: 1, RevisionStart: 1, EndedAt: &end}
+	if err := o.Index.CreateResource(t.Context(), r, nil); err != nil {
+		t.Fatal(err)
+	}
+	m, err := o.Index.Metric(o.newMetric(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := &model.Metric{ID: uuid.New(), Name: "cpu", Creator: "u", ArchivePolicy: m.ArchivePolicy, ResourceID: &r.ID}
+	if err := o.Index.CreateMetric(t.Context(), within); err != nil {
+		t.Fatal(err)
+	}
+	x := peer.NewIndex(o.client, o.holder, 100)
+	found := make([]*model.Metric, 1)
+	if err := x.Find(t.Context(), []uuid.UUID{within.ID}, found); err != nil || found[0].ResourceEndedAt == nil || *found[0].ResourceEndedAt != end {
+		t.Fatalf("found %+v, %v", found[0], err)
+	}
+	for _, newest := range []carbonara.Timestamp{end - 1, end} {
+		if err := x.Revive(t.Context(), map[uuid.UUID]carbonara.Timestamp{r.ID: newest, uuid.New(): newest}, end+5); err != nil {
+			t.Fatal(err)
+		}
+		r, err := o.Index.Resource(model.GenericType, r.ID)
+		if err != nil || (r.EndedAt == nil) != (newest == end) {
+			t.Errorf("a measure at %d: %+v, %v", newest, r, err)
+		}
+	}
+	if m, err := o.Index.Metric(within.ID); err != nil || m.ResourceEndedAt != nil {
+		t.Errorf("%+v, %v", m, err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
+	"gnocco/carbonara"
 	"gnocco/model"
 )
 
@@ -34,6 +35,9 @@ func (s *Store) Metric(id uuid.UUID) (*model.Metric, error) {
 	s.instruments.lookupMisses.Inc()
 	seen := s.cache.generation.Load()
 	m, err := s.readMetric(id)
+	if err == nil && m.ResourceID != nil && s.mayHaveEnded(*m.ResourceID) {
+		m.ResourceEndedAt, _, err = s.endOf(*m.ResourceID)
+	}
 	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
 	}
@@ -116,8 +120,8 @@ func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.R
 func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
 	created := make([]*model.Metric, 0, len(metrics))
 	policies := s.policiesAndTypes.Load().policies
-	named := map[string]bool{}    // keys of names and of labels in this change
-	known := map[uuid.UUID]bool{} // resources that exist
+	named := map[string]bool{}                    // keys of names and of labels in this change
+	known := map[uuid.UUID]*carbonara.Timestamp{} // resources that exist, and when they ended
 	for _, given := range metrics {
 		if err := given.Validate(); err != nil {
 			return nil, err
@@ -157,18 +161,23 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 				return nil, model.Exists(model.NounNamedMetric, m.Name)
 			}
 			resource.Metrics[m.Name] = m.ID
+			m.ResourceEndedAt = resource.EndedAt
 		default:
 			id := *m.ResourceID
 			m.ResourceID = &id
-			var err error
-			if !known[id] {
-				if known[id], err = s.has(idKey(prefixResource, id)); err != nil {
+			end, isKnown := known[id]
+			if !isKnown {
+				var err error
+				if end, isKnown, err = s.endOf(id); err != nil {
 					return nil, err
 				}
+				known[id] = end
 			}
-			if !known[id] {
+			if !isKnown {
 				return nil, model.NotFound(model.NounResource, id.String())
 			}
+			m.ResourceEndedAt = end
+			var err error
 			key := namedMetricKey(id, m.Name)
 			if exists, err = s.has(key); err != nil {
 				return nil, err

@@ -60,6 +60,9 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 			changes.created = append(changes.created, its.created...)
 			changes.touched = append(changes.touched, its.touched...)
 			value = appendResource(value[:0], n.Resource, t)
+			if n.Resource.EndedAt != nil {
+				s.ended.add(n.Resource.ID)
+			}
 			if err := c.putResource(n.Resource.ID, value); err != nil {
 				return err
 			}

@@ -37,6 +37,7 @@ type Store struct {
 	commits          commitSync
 	limits           limits
 	changes          changeLog
+	ended            endedResources
 
 	live      atomic.Int64 // metrics; changed under mu
 	deleted   atomic.Int64 // metrics marked deleted; changed under mu

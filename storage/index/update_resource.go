@@ -24,6 +24,7 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 	var updated *model.Resource
 	var changes metricChanges
 	var seen uint64
+	ends := false // it ends or is revived
 	err := s.write(ctx, func(c *change) error {
 		seen = s.cache.generation.Load()
 		current, value, err := s.readResource(resourceType, id)
@@ -44,6 +45,7 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 		if err := updated.Validate(); err != nil {
 			return err
 		}
+		ends = !same(current.EndedAt, updated.EndedAt)
 		if !sameState(current, updated) {
 			if err := s.addRevision(c, current, updated, value, at); err != nil {
 				return err
@@ -60,6 +62,9 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 		return nil, err
 	}
 	changes.apply(s.cache, seen)
+	if ends && len(updated.Metrics) > 0 {
+		s.cache.remove(slices.Collect(maps.Values(updated.Metrics)))
+	}
 	return updated, nil
 }
 
@@ -95,6 +100,9 @@ func (s *Store) addRevision(c *change, was, is *model.Resource, value []byte, at
 	}
 	if err := c.Set(revisionKey(was.ID, number), appendResource(nil, &past, t), nil); err != nil {
 		return err
+	}
+	if is.EndedAt != nil {
+		s.ended.add(is.ID)
 	}
 	return c.replaceResource(is.ID, value, appendResource(nil, is, t))
 }
