@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { promqlOf } from "./overlay";
 import { find, keyOf, metricOf, type Found, type Metric, type Series } from "./metrics";
 import { Notice, useLoad } from "./parts";
 import { change } from "./router";
@@ -39,7 +40,7 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
   const counted = found ? facets(found.series) : [];
   return (
     <aside class="panel finder" aria-label="Find metrics">
-      <input type="search" placeholder="Find metrics" aria-label="Find metrics by name" value={typed} onInput={(e) => setTyped(e.currentTarget.value)} />
+      <div class="search"><input type="search" placeholder="Find metrics" aria-label="Find metrics by name" value={typed} onInput={(e) => setTyped(e.currentTarget.value)} /><button type="button" title="Draw an expression, in PromQL or as dynamic aggregates" onClick={() => change({ q: chosen.map(promqlOf).join(" or "), m: null, agg: null, g: null })}>ƒ(x)</button></div>
       <div class="facets">
         {counted.map(([name, values]) => (
           <select key={name} aria-label={label(name)} value={labels.find(([n]) => n === name)?.[1] ?? ""} onChange={(e) => change({ l: [...labels.filter(([n]) => n !== name), ...(e.currentTarget.value ? [[name, e.currentTarget.value]] : [])].map((l) => l.join("=")) })}>

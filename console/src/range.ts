@@ -9,7 +9,7 @@ export function readRange(params: URLSearchParams, standard = "5m", now = Date.n
   const from = params.get("from") ?? standard, to = params.get("to");
   const named = spans.find(([name]) => name === from);
   if (named || !to || !Number.isFinite(+from) || !Number.isFinite(+to) || +to <= +from) {
-    const span = named?.[1] ?? 300;
+    const span = named?.[1] ?? spans.find(([name]) => name === standard)![1];
     return { from: now - span, to: now, live: params.get("live") !== "0", span };
   }
   return { from: +from, to: +to, live: false, span: +to - +from };

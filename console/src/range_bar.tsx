@@ -4,9 +4,9 @@ import { spans, zoneOf, type Range } from "./range";
 import { change, route } from "./router";
 
 // RangeBar chooses the time that is shown.
-export function RangeBar({ range, children }: { range: Range; children?: ComponentChildren }) {
+export function RangeBar({ range, standard = "5m", children }: { range: Range; standard?: string; children?: ComponentChildren }) {
   const { params } = route.use();
-  const from = params.get("to") ? "" : params.get("from") ?? "5m", zone = zoneOf();
+  const from = params.get("to") ? "" : params.get("from") ?? standard, zone = zoneOf();
   const move = (share: number) => change({ from: String(Math.floor(range.from + share * range.span)), to: String(Math.ceil(range.to + share * range.span)) });
   return (
     <div class="bar" role="group" aria-label="Time">

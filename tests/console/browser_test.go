@@ -150,6 +150,12 @@ func eval[T any](b *tab, expression string) T {
 	return run(b, chromedp.Evaluate[T](expression))
 }
 
+// visitHash goes to a page of the console that is open.
+func (b *tab) visitHash(address string) {
+	b.t.Helper()
+	b.act(fmt.Sprintf("location.hash = %q", "#/"+address))
+}
+
 // act lets the page do something.
 func (b *tab) act(statement string) {
 	b.t.Helper()

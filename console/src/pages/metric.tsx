@@ -1,2 +1,97 @@
-import { Notice } from "../parts";
-export function MetricPage() { return <Notice>Not yet</Notice>; }
+import { useEffect, useState } from "preact/hooks";
+import { read } from "../api";
+import { Chart } from "../chart";
+import { count, duration, moment, show, unitOf } from "../format";
+import { metricByID, type Item, type Metric } from "../metrics";
+import { Figure, Notice, Panel, useLoad } from "../parts";
+import { zoneOf } from "../range";
+import { link, route } from "../router";
+
+type Rows = [string, number, number | null][];
+
+interface Kept { item: Item; first: number | null; last: number | null; value: number | null; times: number[]; values: (number | null)[]; step: number }
+
+// readKept finds the first and the last group of a granularity without reading all of them: regrouped to some 300, then the groups of the
+// first and of the last of these. Of a young metric, what is drawn is read again, as fine as it fits.
+async function readKept(metric: Metric, item: Item, method: string, signal: AbortSignal): Promise<Kept> {
+  const ask = (more: Record<string, string>) => read<Rows>(`/v1/metric/${metric.id}/measures?` + new URLSearchParams({ granularity: String(item.granularity), aggregation: method, ...more }), undefined, signal);
+  const step = item.granularity * Math.max(1, Math.ceil(item.points / 300));
+  const coarse = step === item.granularity ? await ask({}) : await ask({ resample: String(step) });
+  const times = coarse.map(([t]) => Date.parse(t) / 1000), values = coarse.map(([, , v]) => v);
+  if (!times.length) return { item, first: null, last: null, value: null, times, values, step };
+  const within = (start: number) => (step === item.granularity ? coarse : ask({ start: String(start), stop: String(start + step) }));
+  const [head, tail] = await Promise.all([within(times[0]), within(times[times.length - 1])]);
+  if (!head.length || !tail.length) return { item, first: null, last: null, value: null, times, values, step };
+  const [first, last] = [head[0], tail[tail.length - 1]].map(([t]) => Date.parse(t) / 1000);
+  const kept = { item, first, last, value: tail[tail.length - 1][2] };
+  const fits = item.granularity * Math.max(1, Math.ceil((last - first) / item.granularity / 300));
+  if (fits >= step) return { ...kept, times, values, step };
+  const drawn = await ask({ start: String(first), ...(fits > item.granularity && { resample: String(fits) }) });
+  return { ...kept, times: drawn.map(([t]) => Date.parse(t) / 1000), values: drawn.map(([, , v]) => v), step: fits };
+}
+
+// MetricPage shows what is kept of one metric, and the resource that it belongs to.
+export function MetricPage() {
+  const { params } = route.use();
+  const id = params.get("id") ?? "", zone = zoneOf();
+  const { value: metric, error } = useLoad(() => metricByID(id), [id]);
+  const [kept, setKept] = useState<Kept[]>([]), [failed, setFailed] = useState("");
+  const method = metric && (metric.policy.methods.includes("mean") ? "mean" : metric.policy.methods[0]);
+  useEffect(() => {
+    if (!metric || !method) return;
+    const stop = new AbortController();
+    Promise.all(metric.policy.items.map((item) => readKept(metric, item, method, stop.signal))).then(setKept, (e: Error) => { if (!stop.signal.aborted) setFailed(e.message); });
+    return () => stop.abort();
+  }, [metric]);
+  if (error) return <Notice bad>{error}</Notice>;
+  if (!metric) return <Notice>Reading …</Notice>;
+  const unit = unitOf(metric.name ?? "", metric.unit), finest = kept[0];
+  return (
+    <>
+      <div class="bar"><h1>{metric.name ?? "A metric without a name"}</h1><span class="grow" /><a href={link("explore", { m: metric.id })}>Explore</a></div>
+      {failed && <Notice bad>{failed}</Notice>}
+      <Panel title="Metric" aside={<span class="mono">{metric.id}</span>}>
+        <dl class="figures">
+          <Figure id="last" name={`Last ${method} of ${duration(metric.policy.items[0].granularity)}`} value={show(finest?.value, unit)} about={finest?.last ? moment(finest.last, zone) : undefined} />
+          <Figure id="policy" name="Archive policy" value={metric.policy.name} about={metric.policy.methods.join(", ")} />
+          <Figure name="Back window" value={count(metric.policy.backWindow, "block")} about="in which late measures count" />
+          <Figure name="Creator" value={metric.creator || "–"} />
+        </dl>
+      </Panel>
+      {kept.map((k) => (
+        <Panel key={k.item.granularity} title={"Groups of " + duration(k.item.granularity)} aside={<span data-granularity={k.item.granularity} data-first={k.first ?? ""} data-last={k.last ?? ""}>
+          {k.first && k.last ? `${moment(k.first, zone)} to ${moment(k.last, zone)}` : "none yet"}, kept for {duration(k.item.timespan)} ({count(k.item.points, "point")})</span>}>
+          {k.first !== null && k.last !== null && <Chart lines={[{ label: method!, color: 0, times: k.times, values: k.values, step: k.step }]} from={k.first} to={Math.max(k.last, k.first + k.item.granularity)} height={130} unit={unit} zone={zone} title={`${metric.name}, groups of ${duration(k.item.granularity)}`} small />}
+          {k.step > k.item.granularity && k.first !== null && <p class="hint">Drawn by {duration(k.step)}</p>}
+        </Panel>
+      ))}
+      {metric.resource && <Resource id={metric.resource} zone={zone} />}
+    </>
+  );
+}
+
+type Attributes = Record<string, unknown>;
+const hidden = ["metrics", "created_by_user_id", "created_by_project_id", "revision_start", "revision_end"];
+const words = (v: unknown) => (v === null || v === undefined || v === "" ? "–" : typeof v === "string" ? v : JSON.stringify(v));
+
+// Resource shows the attributes of a resource, and what changed in it when.
+function Resource({ id, zone }: { id: string; zone: string }) {
+  const { value, error } = useLoad(async (signal) => {
+    const { type } = await read<{ type: string }>("/v1/resource/generic/" + id, undefined, signal);
+    const path = `/v1/resource/${encodeURIComponent(type)}/${id}`;
+    const [now, history] = await Promise.all([read<Attributes>(path, undefined, signal), read<Attributes[]>(path + "/history?limit=100&sort=revision_start:asc", undefined, signal)]);
+    return { now, history };
+  }, [id]);
+  if (error) return <Notice>The resource: {error}</Notice>;
+  if (!value) return null;
+  const changes = value.history.slice(1).map((state, i) => ({ at: Date.parse(String(state.revision_start)) / 1000, what: Object.keys(state).filter((n) => !hidden.includes(n) && words(state[n]) !== words(value.history[i][n])).map((n) => `${n}: ${words(value.history[i][n])} → ${words(state[n])}`) }));
+  return (
+    <div class="two">
+      <Panel title="Resource" id="resource"><dl class="pairs">{Object.entries(value.now).filter(([n]) => !hidden.includes(n)).map(([n, v]) => [<dt key={n}>{n}</dt>, <dd key={n + "="}>{words(v)}</dd>])}</dl></Panel>
+      <Panel title="Its history">
+        {changes.length === 0 ? <p class="hint">It has not changed since {moment(Date.parse(String(value.now.revision_start)) / 1000, zone)}.</p>
+          : <table id="history"><tbody>{changes.reverse().map((c, i) => <tr key={i}><td class="mono">{moment(c.at, zone)}</td><td>{c.what.join(", ") || "metrics"}</td></tr>)}</tbody></table>}
+      </Panel>
+    </div>
+  );
+}
