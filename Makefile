@@ -17,7 +17,7 @@ CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
 FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
 
-.PHONY: help build migrate bench kernels demo test race crash full long modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build migrate dist bench kernels demo test race crash full long modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -27,6 +27,9 @@ build: ## bin/gnocco, bin/metricd
 
 migrate: ## bin/gnocco-migrate, which copies a Gnocchi (docs/migrating.md)
 	cd cmd/gnocco-migrate && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/gnocco-migrate .
+
+dist: ## dist/: Debian packages, archives, a container image, lists of what is inside, checksums (docs/installing.md)
+	cd tools/dist && go run .
 
 bench: build ## bin/gnocco-bench, which measures bin/gnocco
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco-bench
@@ -52,11 +55,12 @@ full: ## the other tests that -short shortens, at full length
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh
 
-modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration
+modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, packages
 	cd deploy/check && go vet ./...
 	cd tests/etcd && go vet ./...
 	cd cmd/gnocco-migrate && go vet ./...
-	@set -o pipefail; for module in deploy/check tests/etcd cmd/gnocco-migrate; do (cd $$module && $(TEST) ./...) || exit; done | $(SUM)
+	cd tools/dist && go vet ./...
+	@set -o pipefail; for module in deploy/check tests/etcd cmd/gnocco-migrate tools/dist; do (cd $$module && $(TEST) ./...) || exit; done | $(SUM)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)
@@ -93,4 +97,4 @@ bench-compare: ## benchmarks of this tree against REF, by turns
 	tools/bench-compare.sh "$(REF)" "$(COUNT)" $(PACKAGES)
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist

@@ -54,3 +54,8 @@ import _ "embed"
 //
 //go:embed openapi.yaml
 var OpenAPI []byte
+
+// License is what may be done with this program.
+//
+//go:embed LICENSE
+var License string

@@ -37,10 +37,14 @@ func programOf(path string) *cobra.Command {
 	return newRoot()
 }
 
-// arguments returns the command line of a program of a name. Gnocchi's API may have -- before its flags.
+// arguments returns the command line of a program of a name: metricd is the subcommand, and Gnocchi's API may have --
+// before its flags.
 func arguments(name string, args []string) []string {
-	if filepath.Base(name) == "gnocchi-api" {
-		args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--" })
+	switch filepath.Base(name) {
+	case "metricd":
+		return append([]string{"metricd"}, args...)
+	case "gnocchi-api":
+		return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--" })
 	}
 	return args
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,6 +166,7 @@ func TestSystemd(t *testing.T) {
 	if err != nil || len(units) != 3 {
 		t.Fatalf("%d units (%v)", len(units), err)
 	}
+	requireHardened(t, units)
 	for _, path := range units {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -206,6 +208,42 @@ func TestSystemd(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
+}
+
+// requireHardened requires the same restrictions of all units, those of Gnocchi's names included, and enough of them.
+func requireHardened(t *testing.T, units []string) {
+	t.Helper()
+	others, err := filepath.Glob("../systemd/gnocchi/*.service")
+	if err != nil || len(others) != 3 {
+		t.Fatalf("%d units of Gnocchi's names (%v)", len(others), err)
+	}
+	program, missing := exec.LookPath("systemd-analyze")
+	dir, first := t.TempDir(), ""
+	for _, path := range append(slices.Clone(units), others...) {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, list, _ := strings.Cut(string(content), "LimitNOFILE=")
+		list, _, _ = strings.Cut(list, "[Install]")
+		if first == "" {
+			first = list
+		}
+		if list == "" || list != first {
+			t.Errorf("%s has other restrictions", path)
+		}
+		if missing != nil {
+			continue
+		}
+		name := filepath.Join(dir, strings.ReplaceAll(filepath.Base(path), "@", "@1"))
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		// The threshold is the exposure times ten.
+		if out, err := exec.Command(program, "security", "--offline=true", "--threshold=20", "--no-pager", name).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", path, err, out)
+		}
+	}
 }
 
 // Each instruction of the Dockerfile is one that there is; what it copies from the tree is there.

@@ -1,7 +1,9 @@
 package lint_test
 
 import (
+	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -10,11 +12,36 @@ import (
 const mostPackages = 750
 
 func TestPackagesAreFew(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", module+"/cmd/gnocco").Output()
+	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}{{with .Module}} {{.Path}} {{.Version}}{{end}}", module+"/cmd/gnocco")
+	list.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(string(out), "\n"); n > mostPackages {
 		t.Errorf("gnocco has %d packages, more than %d", n, mostPackages)
+	}
+	checkLicenses(t, string(out))
+}
+
+// checkLicenses requires that `gnocco licenses` has each module of the program, at its version, and no other.
+func checkLicenses(t *testing.T, packages string) {
+	t.Helper()
+	text, err := os.ReadFile("../../cmd/gnocco/licenses.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const advice = "; go generate ./cmd/gnocco writes the file anew"
+	linked := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^\S+ (\S+\.\S+ v\S+)$`).FindAllStringSubmatch(packages, -1) {
+		linked[m[1]] = true
+		if !strings.Contains("\n"+string(text), "\n"+m[1]+"\n") && !strings.HasPrefix(m[1], "k8s.io/client-go ") {
+			t.Errorf("cmd/gnocco/licenses.txt lacks %s%s", m[1], advice)
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z][\w.-]*\.[a-z]+/\S+ v\d\S+)$`).FindAllStringSubmatch(string(text), -1) {
+		if !linked[m[1]] {
+			t.Errorf("cmd/gnocco/licenses.txt has %s, which is not linked%s", m[1], advice)
+		}
 	}
 }

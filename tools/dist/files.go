@@ -1,0 +1,174 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// file is what is put somewhere: a file, a link, or a folder, whose path ends in a slash.
+type file struct {
+	path    string
+	content []byte
+	link    string // "": none
+	mode    int64
+	user    int
+}
+
+// writeTar writes files in the order of their paths.
+func writeTar(w io.Writer, at time.Time, files []file) error {
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	archive := tar.NewWriter(w)
+	for _, f := range files {
+		header := &tar.Header{Name: f.path, Mode: f.mode, Uid: f.user, Gid: f.user, ModTime: at, Size: int64(len(f.content)), Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		switch {
+		case f.link != "":
+			header.Typeflag, header.Linkname, header.Mode = tar.TypeSymlink, f.link, 0o777
+		case strings.HasSuffix(f.path, "/"):
+			header.Typeflag = tar.TypeDir
+		}
+		if err := archive.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := archive.Write(f.content); err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
+// compressed returns content as gzip has it, without a time.
+func compressed(content []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		panic(err) // the level is one that there is
+	}
+	_, _ = w.Write(content) // into memory
+	_ = w.Close()
+	return b.Bytes()
+}
+
+func writeArchive(name string, at time.Time, files []file) error {
+	var b bytes.Buffer
+	if err := writeTar(&b, at, files); err != nil {
+		return err
+	}
+	return os.WriteFile(name, compressed(b.Bytes()), 0o644)
+}
+
+// archiveFolder writes what lies below a folder.
+func archiveFolder(name string, at time.Time, dir string) error {
+	var files []file
+	err := filepath.WalkDir(dir, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(p)
+		files = append(files, file{path: filepath.ToSlash(rel), content: content, mode: 0o644})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := writeTar(&b, at, files); err != nil {
+		return err
+	}
+	return os.WriteFile(name, b.Bytes(), 0o644)
+}
+
+// gnocchiPrograms are the names of Gnocchi's that the program answers to.
+var gnocchiPrograms = []string{"gnocchi-api", "gnocchi-metricd", "gnocchi-statsd", "gnocchi-upgrade"}
+
+// commonFiles returns what is the same for all processors, by its path below /usr/share, /etc and /lib.
+func (s *source) commonFiles(program string) (map[string][]byte, error) {
+	all := make(map[string][]byte)
+	for to, from := range map[string]string{
+		"doc/LICENSE": "LICENSE", "doc/CHANGELOG.md": "CHANGELOG.md", "doc/operating.md": "docs/operating.md", "doc/gnocchi-conf.md": "docs/gnocchi-conf.md",
+		"doc/compatibility.md": "docs/compatibility.md", "doc/examples/gnocco.toml": "deploy/gnocco.toml", "doc/openapi.yaml": "openapi.yaml",
+		"doc/LICENSES-of-others": "cmd/gnocco/licenses.txt",
+	} {
+		content, err := s.read(from)
+		if err != nil {
+			return nil, err
+		}
+		all[to] = content
+	}
+	for _, dir := range []string{"deploy/systemd", "deploy/systemd/gnocchi"} {
+		units, err := filepath.Glob(filepath.Join(s.root, dir, "*.service"))
+		if err != nil {
+			return nil, err
+		}
+		for _, unit := range units {
+			content, err := os.ReadFile(unit)
+			if err != nil {
+				return nil, err
+			}
+			all["systemd/"+filepath.Base(unit)] = packagedUnit(content)
+		}
+	}
+	for shell, name := range map[string]string{"bash": "gnocco", "zsh": "_gnocco", "fish": "gnocco.fish"} {
+		script, err := exec.Command(program, "completion", shell).Output()
+		if err != nil {
+			return nil, fmt.Errorf("completion for %s: %w", shell, err)
+		}
+		all["completion/"+shell+"/"+name] = script
+	}
+	if err := manual(all, program, s.version, s.at); err != nil {
+		return nil, err
+	}
+	links := filepath.Join(filepath.Dir(program), "links")
+	if err := os.MkdirAll(links, 0o755); err != nil {
+		return nil, err
+	}
+	for _, name := range append(slices.Clone(gnocchiPrograms), "metricd") {
+		link := filepath.Join(links, name)
+		if err := os.Symlink(program, link); err != nil {
+			return nil, err
+		}
+		if err := manual(all, link, s.version, s.at); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+var header = regexp.MustCompile(`(?m)\A(#.*\n)+`)
+
+// packagedUnit returns a unit as a package installs it: programs are in /usr/bin, and nothing is to be copied by hand.
+func packagedUnit(unit []byte) []byte {
+	text := header.ReplaceAllString(string(unit), "")
+	text = strings.NewReplacer("/usr/local/bin/", "/usr/bin/", "/usr/local/share/doc/", "/usr/share/doc/", "operating.md", "operating.md.gz").Replace(text)
+	return []byte(strings.ReplaceAll(text, "# The same in all units; docs/operating.md.gz#hardening says what it leaves out.\n", ""))
+}
+
+// archiveFiles returns an archive's files, below a folder of its name.
+func archiveFiles(name string, program []byte, common map[string][]byte) []file {
+	files := []file{{path: name + "/bin/gnocco", content: program, mode: 0o755}}
+	for _, link := range append(slices.Clone(gnocchiPrograms), "metricd") {
+		files = append(files, file{path: name + "/bin/" + link, link: "gnocco"})
+	}
+	for p, content := range common {
+		if !strings.HasPrefix(p, "systemd/") { // deploy/systemd has units for /usr/local
+			files = append(files, file{path: path.Join(name, "share", p), content: content, mode: 0o644})
+		}
+	}
+	return files
+}

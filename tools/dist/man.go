@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// manual adds the pages of a program and all its subcommands, made of what they say themselves by --help.
+func manual(all map[string][]byte, program, version string, at time.Time, path ...string) error {
+	out, err := exec.Command(program, append(path, "--help")...).Output()
+	if err != nil {
+		return fmt.Errorf("%s %v --help: %w", program, path, err)
+	}
+	name := strings.Join(append([]string{filepath.Base(program)}, path...), "-")
+	all["man/"+name+".1"] = page(name, version, string(out), at)
+	for _, command := range subcommands(string(out)) {
+		if command == "completion" || command == "help" {
+			continue
+		}
+		if err := manual(all, program, version, at, append(path[:len(path):len(path)], command)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var subcommand = regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) `)
+
+// subcommands returns the names that a help text lists.
+func subcommands(help string) (names []string) {
+	_, rest, ok := strings.Cut(help, "\nAvailable Commands:\n")
+	if !ok {
+		return nil
+	}
+	list, _, _ := strings.Cut(rest, "\n\n")
+	for _, m := range subcommand.FindAllStringSubmatch(list, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// section is a line of a help text that heads what follows.
+var section = regexp.MustCompile(`^[A-Z][A-Za-z ]+:$`)
+
+// page writes a help text as a manual page.
+func page(name, version, help string, at time.Time) []byte {
+	var b strings.Builder
+	first, _, _ := strings.Cut(help, "\n")
+	summary, _, _ := strings.Cut(strings.TrimSuffix(first, "."), ". ")
+	fmt.Fprintf(&b, ".TH %s 1 %s \"gnocco %s\" \"Gnocco\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n", quoted(strings.ToUpper(name)),
+		at.Format(time.DateOnly), version, escaped(name), escaped(summary))
+	for line := range strings.Lines(strings.TrimRight(help, "\n") + "\n") {
+		line = strings.TrimRight(line, "\n")
+		if section.MatchString(line) {
+			fmt.Fprintf(&b, ".fi\n.SH %s\n.nf\n", strings.ToUpper(strings.TrimSuffix(line, ":")))
+			continue
+		}
+		b.WriteString(escaped(line) + "\n")
+	}
+	b.WriteString(".fi\n")
+	return []byte(b.String())
+}
+
+func quoted(text string) string { return `"` + strings.ReplaceAll(escaped(text), `"`, `\(dq`) + `"` }
+
+// escaped returns text that a manual page shows as it is.
+func escaped(line string) string {
+	line = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...").Replace(line)
+	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+		return `\&` + line
+	}
+	return line
+}
