@@ -20,6 +20,7 @@ import (
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -57,7 +58,14 @@ func requireCommand(t *testing.T, program string, args ...string) {
 
 // Every object is one that Kubernetes knows, with no field that it does not, and what refers to another finds it.
 func TestKubernetes(t *testing.T) {
-	content, err := os.ReadFile("../kubernetes/gnocco.yaml")
+	requireObjects(t, "../kubernetes/one/gnocco.yaml", 4, 1)
+	requireObjects(t, "../kubernetes/gnocco.yaml", 8, 2)
+}
+
+// requireObjects checks a file of so many objects and kinds of pods.
+func requireObjects(t *testing.T, path string, objects, kinds int) {
+	t.Helper()
+	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +73,8 @@ func TestKubernetes(t *testing.T) {
 		"v1/Namespace": func() any { return new(corev1.Namespace) }, "v1/Service": func() any { return new(corev1.Service) },
 		"v1/PersistentVolumeClaim": func() any { return new(corev1.PersistentVolumeClaim) },
 		"apps/v1/Deployment":       func() any { return new(appsv1.Deployment) }, "apps/v1/StatefulSet": func() any { return new(appsv1.StatefulSet) },
-		"policy/v1/PodDisruptionBudget": func() any { return new(policyv1.PodDisruptionBudget) },
+		"policy/v1/PodDisruptionBudget":      func() any { return new(policyv1.PodDisruptionBudget) },
+		"networking.k8s.io/v1/NetworkPolicy": func() any { return new(networkingv1.NetworkPolicy) },
 	}
 	claims, services := make(map[string]bool), make(map[string]bool)
 	var pods []corev1.PodTemplateSpec
@@ -73,8 +82,8 @@ func TestKubernetes(t *testing.T) {
 	for n := 0; ; n++ {
 		document, err := reader.Read()
 		if errors.Is(err, io.EOF) {
-			if n < 7 {
-				t.Errorf("%d objects", n)
+			if n != objects {
+				t.Errorf("%s: %d objects", path, n)
 			}
 			break
 		}
@@ -109,8 +118,8 @@ func TestKubernetes(t *testing.T) {
 			}
 		}
 	}
-	if len(pods) != 2 {
-		t.Errorf("%d kinds of pods", len(pods))
+	if len(pods) != kinds {
+		t.Errorf("%s: %d kinds of pods", path, len(pods))
 	}
 	for _, pod := range pods {
 		for _, volume := range pod.Spec.Volumes {
