@@ -185,7 +185,7 @@ func (f *flags) pass(ctx context.Context, cmd *cobra.Command, s source) (time.Du
 	}
 	p := &pass{source: s, target: t, workers: f.workers, out: cmd.ErrOrStderr()}
 	if err := p.run(ctx); err != nil {
-		return 0, errors.Join(err, t.close())
+		return 0, errors.Join(err, t.flush(), t.close())
 	}
 	took := time.Since(begun)
 	out := cmd.OutOrStdout()

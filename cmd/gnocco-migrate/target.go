@@ -48,7 +48,8 @@ const (
 	stateFile   = "migration.json"
 	logFile     = "migration.log"
 
-	commitBytes = 1 << 20 // of a sack's batch
+	commitBytes = 1 << 20         // of a sack's batch
+	commitAfter = 2 * time.Second // what a kill takes back has to be read again
 	cacheBytes  = 64 << 20
 	openTables  = 512
 	fileShards  = 8
@@ -60,6 +61,7 @@ type targetSack struct {
 
 	mu         sync.Mutex
 	checkpoint *archive.Checkpoint // nil where nothing waits
+	begun      time.Time           // of checkpoint
 	metrics    []uuid.UUID         // that are in it as a whole
 }
 
@@ -179,10 +181,7 @@ func (t *target) put(m *model.Metric, a *archived, since carbonara.Timestamp) (u
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.checkpoint == nil {
-		s.checkpoint = s.store.NewCheckpoint()
-	}
-	c := s.checkpoint
+	c := s.begin()
 	if since == 0 {
 		if err := c.Delete(m.ID); err != nil {
 			return unknown, err
@@ -202,10 +201,18 @@ func (t *target) put(m *model.Metric, a *archived, since carbonara.Timestamp) (u
 		return unknown, err
 	}
 	s.metrics = append(s.metrics, m.ID)
-	if c.Bytes() < commitBytes {
+	if c.Bytes() < commitBytes && time.Since(s.begun) < commitAfter {
 		return unknown, nil
 	}
 	return unknown, t.commit(s)
+}
+
+// begin returns the batch under way. s.mu is held, or nobody else uses s.
+func (s *targetSack) begin() *archive.Checkpoint {
+	if s.checkpoint == nil {
+		s.checkpoint, s.begun = s.store.NewCheckpoint(), time.Now()
+	}
+	return s.checkpoint
 }
 
 // putRaw writes a raw series, which is complete from the back window on.
@@ -222,7 +229,7 @@ func putRaw(c *archive.Checkpoint, m *model.Metric, raw *series) error {
 
 // putPartial writes what stands for the raw series where there is none: all measures so far count as if they were from
 // the start of the newest group, and are known by that group's and wider groups' aggregates. Measures after that
-// are added to these groups.
+// are added to these groups. Percentiles cannot be added to, and are unknown from then on.
 func putPartial(c *archive.Checkpoint, m *model.Metric, all []*carbonara.Groups) error {
 	finest := all[0]
 	n := finest.Len()
@@ -233,13 +240,23 @@ func putPartial(c *archive.Checkpoint, m *model.Metric, all []*carbonara.Groups)
 	partial := &archive.PartialGroups{Before: newest + 1}
 	for _, groups := range all {
 		if i, ok := slices.BinarySearch(groups.Starts, newest.Floor(groups.Granularity)); ok {
-			partial.Rows = append(partial.Rows, groups.Slice(i, i+1))
+			partial.Rows = append(partial.Rows, withoutPercentiles(groups.Slice(i, i+1)))
 		}
 	}
 	if err := c.AppendRaw(m.ID, partial.Before, []carbonara.Timestamp{newest}, []float64{lastValue(finest)}); err != nil {
 		return err
 	}
 	return c.SetPartialGroups(m.ID, partial)
+}
+
+// withoutPercentiles returns a group whose percentiles are unknown.
+func withoutPercentiles(group carbonara.Groups) carbonara.Groups {
+	for i, c := range group.Columns {
+		if c.Percentile() > 0 {
+			group.Values[i] = []float64{carbonara.Absent()}
+		}
+	}
+	return group
 }
 
 // lastValue returns the value of the newest measure, as far as the newest group tells: the next difference starts there.
@@ -325,10 +342,7 @@ func (t *target) dropOthers(d *definitions) (dropped int, err error) {
 			continue
 		}
 		s := t.sackOf(id)
-		if s.checkpoint == nil {
-			s.checkpoint = s.store.NewCheckpoint()
-		}
-		if err := s.checkpoint.Delete(id); err != nil {
+		if err := s.begin().Delete(id); err != nil {
 			return dropped, err
 		}
 		dropped++
@@ -420,8 +434,8 @@ func (t *target) putDefinitions(ctx context.Context, d *definitions) (refused []
 	return refused, nil
 }
 
-// finish ends the pass: the folder gets its name.
-func (t *target) finish() error {
+// flush makes all that was put durable.
+func (t *target) flush() error {
 	for _, s := range t.sacks {
 		s.mu.Lock()
 		err := t.commit(s)
@@ -429,6 +443,14 @@ func (t *target) finish() error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// finish ends the pass: the folder gets its name.
+func (t *target) finish() error {
+	if err := t.flush(); err != nil {
+		return err
 	}
 	index := filepath.Join(t.stage, "index")
 	if err := os.RemoveAll(index); err != nil {
