@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak kills restarts histories simulations laws damage slow memory dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos soak days kills restarts histories simulations laws damage slow memory dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -32,6 +32,8 @@ for kind in $kinds; do
         try "chaos: $n rounds from seed $seed" test_of ./tests/cluster -run '^TestChaos$' -chaos.rounds "$n" -chaos.seed "$seed" ;;
     soak) n=$(rounds 1000)
         try "soak: $n events in one cluster, seed $seed" test_of ./tests/cluster -run '^TestChaos$' -chaos.rounds 1 -chaos.steps "$n" -chaos.seed "$seed" ;;
+    days) n=$(rounds 60) # SCALE is of the time
+        try "days: 8 virtual days of $n s each" test_of ./tests/crash -run '^TestDays$' -days 8 -days.real "${n}s" ;;
     kills) n=$(rounds 2000)
         try "kills: $n of one server under load, seed $seed" test_of ./tests/crash -run '^TestNothingLost$' -rounds "$n" -seed "$seed" ;;
     restarts) n=$(rounds 20)
@@ -55,7 +57,7 @@ for kind in $kinds; do
         try "dist: made twice, installed, upgraded, purged" tools/installed.sh ;;
     fuzz) n=$(rounds 300)
         try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
-    *) echo "no kind $kind: chaos soak kills restarts histories simulations laws damage slow memory dist fuzz" >&2; exit 2 ;;
+    *) echo "no kind $kind: chaos soak days kills restarts histories simulations laws damage slow memory dist fuzz" >&2; exit 2 ;;
     esac
 done
 rm -f "$log"
