@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,7 @@ func TestAetos(t *testing.T) {
 		for _, r := range vector.Result {
 			got = append(got, r.Metric["project_id"]+" "+r.Value[1].(string))
 		}
+		slices.Sort(got) // a vector has no order
 		if text := strings.Join(got, ", "); text != want || vector.ResultType != "vector" {
 			t.Errorf("%q: %s %q, want %q", query, vector.ResultType, text, want)
 		}
@@ -121,6 +123,7 @@ func TestAetos(t *testing.T) {
 	list(`["__name__","project_id","resource_id","resource_type"]`, "labels")
 	var series []map[string]string
 	check(t, json.Unmarshal(get("series", "match[]", "{project_id='a'}"), &series))
+	slices.SortFunc(series, func(a, b map[string]string) int { return strings.Compare(a["__name__"], b["__name__"]) })
 	if len(series) != 2 || series[0]["__name__"] != "ceilometer_cpu" || series[1]["project_id"] != "a" {
 		t.Errorf("series: %v", series)
 	}
