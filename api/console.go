@@ -18,7 +18,7 @@ const consolePolicy = "default-src 'self'; object-src 'none'; base-uri 'none'; f
 // consolePage is the name of the console's page among its files.
 const consolePage = "index.html"
 
-// consoleFiles are the console's files by name. They are compressed when the first of them is asked for.
+// consoleFiles are the console's files by name.
 var consoleFiles = sync.OnceValue(func() map[string]*static.File { return readFiles(console.Files) })
 
 func readFiles(folder embed.FS) map[string]*static.File {

@@ -10,15 +10,15 @@ import (
 	"gnocco/cluster/datafolder"
 )
 
-// The processes of a machine have one clock, whenever they start; that of another machine is as far as the best of some
-// exchanges says, and never known to be nearer than it once was.
-func TestClocks(t *testing.T) {
+// clocksOfOneFolder returns a function that opens clocks of one data folder, shifted so that they seem another machine's.
+func clocksOfOneFolder(t *testing.T) func(shift time.Duration) *clocks {
+	t.Helper()
 	folder, err := datafolder.Share(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.Release()
-	open := func(shift time.Duration) *clocks {
+	t.Cleanup(func() { folder.Release() })
+	return func(shift time.Duration) *clocks {
 		t.Helper()
 		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -26,6 +26,12 @@ func TestClocks(t *testing.T) {
 		}
 		return c
 	}
+}
+
+// The processes of a machine have one clock, whenever they start; that of another machine is as far as the best of some
+// exchanges says, and never known to be nearer than it once was.
+func TestClocks(t *testing.T) {
+	open := clocksOfOneFolder(t)
 	first, other := open(0), open(time.Hour)
 	time.Sleep(time.Millisecond)
 	second := open(0)
@@ -70,22 +76,10 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// What was measured of a clock stays known after a restart, and to processes of other machines, as far as theirs is from
-// that of who has measured it.
+// What was measured of a clock stays known after a restart, and to processes of other machines, as far as
+// their clock is from that of the process that measured it.
 func TestClockErrorsSurvive(t *testing.T) {
-	folder, err := datafolder.Share(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer folder.Release()
-	open := func(shift time.Duration) *clocks {
-		t.Helper()
-		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
+	open := clocksOfOneFolder(t)
 	reconcile := func(c *clocks) {
 		t.Helper()
 		if err := c.reconcile(); err != nil {

@@ -8,13 +8,14 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // File is something to send.
 type File struct {
 	contentType string
 	policy      string // Content-Security-Policy
-	gzip        []byte
+	gzip        func() []byte
 	tag         string // ETag
 }
 
@@ -25,18 +26,23 @@ func tagOf(content []byte) string {
 	return `"` + strconv.FormatUint(maphash.Bytes(seed, content), 36) + `"`
 }
 
-// New returns a file of content, which it compresses.
+// New returns a file of content, which it compresses when the file is first asked for: most processes send none. The
+// slice stays the caller's and must not change.
 func New(contentType, policy string, content []byte) *File {
+	return &File{contentType, policy, sync.OnceValue(func() []byte { return compress(content) }), tagOf(content)}
+}
+
+func compress(content []byte) []byte {
 	var compressed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&compressed, gzip.BestCompression) // a level that there is
 	_, _ = w.Write(content)                                        // to memory: no error
 	_ = w.Close()
-	return Compressed(contentType, policy, compressed.Bytes())
+	return compressed.Bytes()
 }
 
 // Compressed returns a file whose content is compressed already. The slice stays the caller's and must not change.
 func Compressed(contentType, policy string, gzip []byte) *File {
-	return &File{contentType, policy, gzip, tagOf(gzip)}
+	return &File{contentType, policy, func() []byte { return gzip }, tagOf(gzip)}
 }
 
 // ServeHTTP implements http.Handler.
@@ -52,7 +58,7 @@ func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	content := f.gzip
+	content := f.gzip()
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		header.Set("Content-Encoding", "gzip")
 	} else {
@@ -64,7 +70,7 @@ func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // plain uncompresses the content. Few clients need that.
 func (f *File) plain() []byte {
-	reader, err := gzip.NewReader(bytes.NewReader(f.gzip))
+	reader, err := gzip.NewReader(bytes.NewReader(f.gzip()))
 	if err != nil {
 		panic("static: " + err.Error()) // what we embedded is no gzip
 	}

@@ -17,7 +17,7 @@ import (
 	"gnocco/internal/version"
 )
 
-// access says who asks a server, and how often.
+// access is the user that the program asks a server as, and how often it may ask.
 type access struct {
 	user, password, token string
 	keystoneURL           string

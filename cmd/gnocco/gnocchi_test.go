@@ -128,7 +128,7 @@ func startStatsd(t *testing.T, cmd *exec.Cmd) string {
 	}
 }
 
-// What kolla-ansible and openstack-helm render starts, without a word of security lost: who has no token gets 401.
+// What kolla-ansible and openstack-helm render starts, without a word of security lost: a client without a token gets 401.
 func TestRenderings(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"kolla.conf", "helm.conf"} {

@@ -36,7 +36,7 @@ func shell(t *testing.T, commands string) string {
 	if err := os.Symlink(program, filepath.Join(dir, "bin", "gnocco")); err != nil {
 		t.Fatal(err)
 	}
-	out, err := os.Create(filepath.Join(dir, "out")) // no pipe: who is left behind would hold it
+	out, err := os.Create(filepath.Join(dir, "out")) // no pipe: a process that is left behind would hold it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"gnocco/cluster"
-	"gnocco/cmd/gnocco/internal/fsck"
-	"gnocco/cmd/gnocco/internal/offline"
 )
 
 // A damaged clock keeps this machine's servers from starting. A repair sets it aside; then they start, and answer as
@@ -49,26 +47,13 @@ func TestDamagedClockIsRepaired(t *testing.T) {
 		stop(s)
 		t.Fatal("a server starts with a damaged clock")
 	}
-	check := func(repair bool) *fsck.Report {
-		t.Helper()
-		d, err := offline.Open(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
-		report, err := fsck.Check(t.Context(), d, fsck.Options{Repair: repair})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return report
-	}
-	if r := check(false); r.Damaged() != 1 || !r.Repairable() {
+	if r := check(t, data, false); r.Damaged() != 1 || !r.Repairable() {
 		t.Error(text(t, r))
 	}
-	if r := check(true); r.Damaged() != 0 || len(r.Findings) != 1 {
+	if r := check(t, data, true); r.Damaged() != 0 || len(r.Findings) != 1 {
 		t.Error(text(t, r))
 	}
-	if r := check(false); len(r.Findings) != 0 {
+	if r := check(t, data, false); len(r.Findings) != 0 {
 		t.Error(text(t, r))
 	}
 	s = serve()

@@ -44,7 +44,7 @@ var options = []option{
 	{"keystone_authtoken", "insecure", "", "", "refused if true: Keystone's certificate is always checked"},
 	{"keystone_authtoken", "certfile", "", "", "refused: no certificate is shown to Keystone"},
 	{"keystone_authtoken", "keyfile", "", "", "refused, as `certfile`"},
-	{"keystone_authtoken", "delay_auth_decision", "", "", "who has no valid token gets 401 all the same"},
+	{"keystone_authtoken", "delay_auth_decision", "", "", "a client without a valid token gets 401 all the same"},
 	{"keystone_authtoken", "www_authenticate_uri", "", "", "a 401 names no Keystone"},
 	{"keystone_authtoken", "auth_uri", "", "", "as `www_authenticate_uri`"},
 	{"keystone_authtoken", "auth_version", "", "", "version 3 is spoken"},
