@@ -74,7 +74,7 @@ func New(options Options) (http.Handler, error) {
 		w.Header().Set("Allow", strings.Join(allowedMethods(router, r), ", "))
 		return &Error{Status: http.StatusMethodNotAllowed}
 	}))
-	series := postings.New(a.Index, a.LabelBytes)
+	series := postings.New(a.Index, postings.Options{Bytes: a.LabelBytes, Ceilometer: a.PromQLNames == CeilometerNames})
 	promql := promqlHandlers{a, evaluation.New(evaluation.Options{Archives: a.Archives, Series: series, Policies: a.Index.ArchivePolicies,
 		MaxSamples: a.QuerySamples, Logger: a.Logger, Now: a.now}), series}
 	a.routes(router, "", promql)

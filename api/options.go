@@ -69,8 +69,16 @@ type Settings struct {
 
 	Limits Limits // of one request
 
+	PromQLNames string // how PromQL calls metrics of resources: GnocchiNames or CeilometerNames; "": the former
+
 	Correlations correlations.Options
 }
+
+// Names of metrics of resources, and of their labels, in PromQL.
+const (
+	GnocchiNames    = "gnocchi"
+	CeilometerNames = "ceilometer" // as Ceilometer's exporter for Prometheus calls them
+)
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {
@@ -95,6 +103,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Missing == nil {
 		o.Missing = func() []string { return nil }
+	}
+	if o.PromQLNames == "" {
+		o.PromQLNames = GnocchiNames
 	}
 	o.Correlations.EnsureDefaults()
 	if o.Resampler == nil {
@@ -123,6 +134,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Sacks < 1 {
 		fault("Sacks is %d, not positive", o.Sacks)
+	}
+	if o.PromQLNames != GnocchiNames && o.PromQLNames != CeilometerNames {
+		fault("PromQLNames is %q, not %s or %s", o.PromQLNames, GnocchiNames, CeilometerNames)
 	}
 	if o.MaxBodyBytes < 0 {
 		fault("MaxBodyBytes is negative")

@@ -49,39 +49,43 @@ func TestPromQLAccessInAllModes(t *testing.T) {
 		}},
 		"app credentials": {tokens, func(user string) []string { return basic(user+" p"+user+" "+role[user], "s3cret") }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := newServer(t, func(o *api.Options) { o.Auth = mode.auth })
-			s.create(t, "/v1/archive_policy", `{"name":"p","definition":[{"granularity":"1 second"}],"aggregation_methods":["last"]}`, mode.as("admin")...)
-			s.create(t, "/v1/resource/generic", `{"id":"secret-host","user_id":"secret-user","project_id":"secret-project","metrics":{"secret_load":{"archive_policy_name":"p","unit":"secret"}}}`, mode.as("jd")...)
-			s.create(t, "/v1/metric", `{"name":"secret_free","archive_policy_name":"p"}`, mode.as("jd")...)
-			message, err := s2.Decode(nil, []byte(remoteWrite("secret_pushed 1 1000 secret_label=secret_value,project_id=pother,resource_id=secret")))
-			check(t, err)
-			nested := func(number protowire.Number, content []byte) []byte {
-				return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
-			}
-			message = append(message, nested(3, append(nested(2, []byte("secret_pushed")), nested(4, []byte("secret help"))...))...)
-			s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, message)), http.StatusNoContent, "", append(mode.as("jd"), asRemoteWrite...)...)
-			s.want(t, "POST /v1/resource/generic/secret-host/metric/secret_load/measures", `[{"timestamp":1,"value":1}]`, http.StatusAccepted, "", mode.as("jd")...)
-			s.want(t, "GET /v1/resource/generic/secret-host/metric/secret_load/measures?refresh=true&aggregation=last", "", http.StatusOK, "~1970", mode.as("jd")...)
-			all := `{__name__!=""}`
-			for _, path := range []string{
-				"query?time=2&query=" + all, "query?time=2&query=count_values(%22v%22," + all + ")", "query?time=2&query=count%20by(__name__,project_id,secret_label)(" + all + ")",
-				"query_range?start=1&end=9&step=1&query=last_over_time(" + all + "[1m])", "query?time=2&query=secret_load",
-				"series?match[]=" + all, "labels", "labels?match[]=secret_pushed", "label/__name__/values", "label/project_id/values", "label/user_id/values",
-				"label/resource_id/values", "label/secret_label/values", "label/unit/values", "label/original_resource_id/values", "metadata", "status/tsdb",
-			} {
-				for user, sees := range map[string]bool{"jd": true, "other": false, "admin": true} {
-					w := s.want(t, "GET /api/v1/"+path, "", http.StatusOK, "~", mode.as(user)...)
-					got := strings.Contains(w.Body.String(), "secret")
-					if got && !sees {
-						t.Errorf("%s: %s sees %s", path, user, w.Body)
-					}
-					if !got && sees && (path == "labels" || strings.HasPrefix(path, "series") || path == "label/__name__/values" || path == "metadata") {
-						t.Errorf("%s: %s does not see what is theirs: %s", path, user, w.Body)
+		for _, names := range []string{api.GnocchiNames, api.CeilometerNames} {
+			t.Run(name+"/"+names, func(t *testing.T) {
+				s := newServer(t, func(o *api.Options) { o.Auth, o.PromQLNames = mode.auth, names })
+				s.create(t, "/v1/archive_policy", `{"name":"p","definition":[{"granularity":"1 second"}],"aggregation_methods":["last"]}`, mode.as("admin")...)
+				s.create(t, "/v1/resource/generic", `{"id":"secret-host","user_id":"secret-user","project_id":"secret-project","metrics":{"secret_load":{"archive_policy_name":"p","unit":"secret"}}}`, mode.as("jd")...)
+				s.create(t, "/v1/metric", `{"name":"secret_free","archive_policy_name":"p"}`, mode.as("jd")...)
+				message, err := s2.Decode(nil, []byte(remoteWrite("secret_pushed 1 1000 secret_label=secret_value,project_id=pother,resource_id=secret")))
+				check(t, err)
+				nested := func(number protowire.Number, content []byte) []byte {
+					return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
+				}
+				message = append(message, nested(3, append(nested(2, []byte("secret_pushed")), nested(4, []byte("secret help"))...))...)
+				s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, message)), http.StatusNoContent, "", append(mode.as("jd"), asRemoteWrite...)...)
+				s.want(t, "POST /v1/resource/generic/secret-host/metric/secret_load/measures", `[{"timestamp":1,"value":1}]`, http.StatusAccepted, "", mode.as("jd")...)
+				s.want(t, "GET /v1/resource/generic/secret-host/metric/secret_load/measures?refresh=true&aggregation=last", "", http.StatusOK, "~1970", mode.as("jd")...)
+				all := `{__name__!=""}`
+				for _, path := range []string{
+					"query?time=2&query=" + all, "query?time=2&query=count_values(%22v%22," + all + ")", "query?time=2&query=count%20by(__name__,project_id,secret_label)(" + all + ")",
+					"query_range?start=1&end=9&step=1&query=last_over_time(" + all + "[1m])", "query?time=2&query=secret_load",
+					"series?match[]=" + all, "labels", "labels?match[]=secret_pushed", "label/__name__/values", "label/project_id/values", "label/user_id/values",
+					"label/resource_id/values", "label/secret_label/values", "label/unit/values", "label/original_resource_id/values", "metadata", "status/tsdb",
+					"label/project/values", "label/resource/values", "label/counter/values", "label/type/values", "label/secret_load/values", "query?time=2&query=ceilometer_secret_load",
+					"query?time=2&query=count%20by(project,resource,counter,user)(" + all + ")", "series?match[]={project=%22secret-project%22}&match[]=secret_pushed",
+				} {
+					for user, sees := range map[string]bool{"jd": true, "other": false, "admin": true} {
+						w := s.want(t, "GET /api/v1/"+path, "", http.StatusOK, "~", mode.as(user)...)
+						got := strings.Contains(w.Body.String(), "secret")
+						if got && !sees {
+							t.Errorf("%s: %s sees %s", path, user, w.Body)
+						}
+						if !got && sees && (path == "labels" && names == api.GnocchiNames || strings.HasPrefix(path, "series") || path == "label/__name__/values" || path == "metadata") {
+							t.Errorf("%s: %s does not see what is theirs: %s", path, user, w.Body)
+						}
 					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

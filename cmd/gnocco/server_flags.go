@@ -111,6 +111,8 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	flags.Var(&f.maxBody, "max-body-bytes", "largest body of a request")
 	flags.IntVar(&o.API.MaxLimit, "max-limit", 1000, "most items on one page of a list")
 	f.defineLimits(flags)
+	flags.StringVar(&o.API.PromQLNames, "promql-names", "gnocchi",
+		"how PromQL calls metrics of resources and their labels: gnocchi, or ceilometer, as Ceilometer's exporter for Prometheus does (ceilometer_cpu, project, resource)")
 	flags.StringVar(&o.API.Prefix, "prefix", "", "path below which the API is served as well, such as /gnocchi")
 	flags.BoolVar(&o.API.ProxyHeaders, "proxy-headers", false, "trust the headers Forwarded and X-Forwarded-*")
 	flags.StringSliceVar(&o.API.CORSOrigins, "cors-allowed-origin", nil,

@@ -26,15 +26,24 @@ type Index interface {
 
 // Catalog is the label sets of all metrics. It is for many goroutines at once.
 type Catalog struct {
-	index Index
-	most  int64
+	index      Index
+	most       int64
+	ceilometer bool
 
 	mu    sync.RWMutex
 	state *state // nil before the first question
 }
 
-// New returns the catalog of an index, which is read when it is first asked and takes up to so many bytes, roughly.
-func New(index Index, bytes int64) *Catalog { return &Catalog{index: index, most: bytes} }
+// Options of a Catalog.
+type Options struct {
+	Bytes      int64 // that it takes at most, roughly
+	Ceilometer bool  // metrics of resources, and their labels, are called as Ceilometer's exporter for Prometheus calls them
+}
+
+// New returns the catalog of an index, which is read when it is first asked.
+func New(index Index, o Options) *Catalog {
+	return &Catalog{index: index, most: o.Bytes, ceilometer: o.Ceilometer}
+}
 
 // A SizeError says that the labels do not fit into memory. It is a model.ErrUnavailable.
 type SizeError struct{ Metrics, Bytes int64 }
@@ -70,6 +79,7 @@ type resource struct {
 	id       uuid.UUID
 	pushed   bool
 	labels   []pair // by name
+	shown    []pair // instead of labels, if Ceilometer's names are used
 	original symbol
 	creator  symbol
 	metrics  []uint32
@@ -92,6 +102,8 @@ type state struct {
 
 	named  map[symbol][]uint32            // metrics by name, ascending
 	values map[symbol]map[symbol][]uint32 // resources by label and value, ascending
+
+	naming *naming // nil: Gnocchi's names
 }
 
 // Bytes that maps, slices and structs take, about.
@@ -171,6 +183,9 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 // load reads everything. Changes that it meets half-way are after last, and are read once more.
 func (c *Catalog) load(ctx context.Context, last uint64) (*state, error) {
 	s := newState(last)
+	if c.ceilometer {
+		s.useCeilometer()
+	}
 	var full error
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -232,7 +247,7 @@ func (s *state) addMetric(m *model.Metric) {
 				list = append(list, pair{s.intern(name), s.intern(value)})
 			}
 		}
-		s.setLabels(added.resource, list)
+		s.setLabels(added.resource, list, nil)
 	case m.ResourceID != nil:
 		at, ok := s.resPlaces[*m.ResourceID]
 		if !ok {
@@ -240,10 +255,13 @@ func (s *state) addMetric(m *model.Metric) {
 		}
 		added.resource = at
 		s.resources[at].metrics = append(s.resources[at].metrics, place)
+		s.addMeter(added.name)
 	}
 	s.metrics = append(s.metrics, added)
 	s.places[m.ID] = place
-	s.named[added.name] = append(s.named[added.name], place)
+	for _, name := range s.namesOf(&added) {
+		s.named[name] = append(s.named[name], place)
+	}
 	s.bytes += bytesPerMetric
 }
 
@@ -255,14 +273,16 @@ func (s *state) dropMetric(id uuid.UUID) {
 	}
 	m := &s.metrics[place]
 	delete(s.places, id)
-	if s.named[m.name] = without(s.named[m.name], place); len(s.named[m.name]) == 0 {
-		delete(s.named, m.name)
+	for _, name := range s.namesOf(m) {
+		if s.named[name] = without(s.named[name], place); len(s.named[name]) == 0 {
+			delete(s.named, name)
+		}
 	}
 	if m.resource != none {
 		r := &s.resources[m.resource]
 		r.metrics = without(r.metrics, place)
 		if r.pushed {
-			s.setLabels(m.resource, nil)
+			s.setLabels(m.resource, nil, nil)
 			r.gone = true
 			s.gone++
 		}
@@ -276,7 +296,7 @@ func (s *state) setResource(id uuid.UUID, r *model.Resource) {
 	place, ok := s.resPlaces[id]
 	if r == nil {
 		if ok {
-			s.setLabels(place, nil)
+			s.setLabels(place, nil, nil)
 			s.resources[place].gone = true
 			delete(s.resPlaces, id)
 			s.gone++
@@ -291,20 +311,20 @@ func (s *state) setResource(id uuid.UUID, r *model.Resource) {
 	}
 	at := &s.resources[place]
 	at.original, at.creator = s.intern(r.OriginalID), s.intern(r.Creator)
-	s.setLabels(place, s.labelsOf(r))
+	s.setLabels(place, s.labelsOf(r), s.ceilometerLabels(r))
 }
 
 // setLabels gives a place among the resources these labels, and no others.
-func (s *state) setLabels(place uint32, list []pair) {
+func (s *state) setLabels(place uint32, list, shown []pair) {
 	at := &s.resources[place]
-	for _, label := range at.labels {
+	for _, label := range slices.Concat(at.labels, at.shown) {
 		values := s.values[label.name]
 		if values[label.value] = without(values[label.value], place); len(values[label.value]) == 0 {
 			delete(values, label.value)
 		}
 	}
-	at.labels = list
-	for _, label := range list {
+	at.labels, at.shown = list, shown
+	for _, label := range slices.Concat(list, shown) {
 		values := s.values[label.name]
 		if values == nil {
 			values = map[symbol][]uint32{}
@@ -312,7 +332,7 @@ func (s *state) setLabels(place uint32, list []pair) {
 		}
 		values[label.value] = with(values[label.value], place)
 	}
-	s.bytes += int64(len(at.labels)) * bytesPerLabel
+	s.bytes += int64(len(list)+len(shown)) * bytesPerLabel
 }
 
 // Labels that are not attributes.

@@ -65,7 +65,7 @@ func move(t testing.TB, store *index.Store, id uuid.UUID, project, rack string) 
 func TestCatalogFollows(t *testing.T) {
 	ctx := context.Background()
 	store := openIndex(t)
-	catalog := postings.New(store, 1<<20)
+	catalog := postings.New(store, postings.Options{Bytes: 1 << 20})
 	f := func(selector []*labels.Matcher, want ...string) {
 		t.Helper()
 		found, err := catalog.Select(ctx, nil, selector...)
@@ -137,7 +137,7 @@ func TestCatalogFollows(t *testing.T) {
 // Many changes at once are followed, too, also after more than the index remembers.
 func TestCatalogFollowsMany(t *testing.T) {
 	store := openIndex(t)
-	catalog := postings.New(store, 64<<20)
+	catalog := postings.New(store, postings.Options{Bytes: 64 << 20})
 	count := func(want int) {
 		t.Helper()
 		s, err := catalog.Statistics(t.Context(), nil, 3)
@@ -159,7 +159,7 @@ func TestCatalogFollowsMany(t *testing.T) {
 	}
 	count(2 * many)
 
-	small := postings.New(store, 1<<20)
+	small := postings.New(store, postings.Options{Bytes: 1 << 20})
 	_, err = small.Names(t.Context(), nil)
 	if !errors.Is(err, model.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "memory limit") {
 		t.Errorf("too little memory: %v", err)

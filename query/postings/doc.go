@@ -13,7 +13,8 @@
 //	metric_id           of a metric without a resource, whose name is not unique
 //	any other           an attribute of the resource's current revision that is not null
 //
-// A series that was pushed with labels has these, its name among them, and no others.
+// A series that was pushed with labels has these, its name among them, and no others. With Ceilometer's names (naming.go) metrics of
+// resources are shown by others, and matchers know both.
 //
 // Matchers know more than results show: metric_id of every metric, original_resource_id, unit and archive_policy.
 // Shown, these would keep one metric of a resource from matching another. An attribute that is called as one of these

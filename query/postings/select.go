@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -55,16 +54,20 @@ func (c Candidate) Resource() (id uuid.UUID, creator string, ok bool) {
 // Attribute returns an attribute of the metric's resource as text, "" for none: also its type, original_resource_id,
 // project_id or user_id.
 func (c Candidate) Attribute(name string) string {
-	f := field{kind: fieldLabel}
-	switch {
-	case name == "type":
-		f.name = c.state.symbols[labelResourceType]
-	case name == labelOriginalID:
-		f.kind = fieldOriginal
-	default:
-		f.name = c.state.symbols[attributeLabel(name)]
+	m := &c.state.metrics[c.place]
+	if m.resource == none {
+		return ""
 	}
-	return c.state.text(&c.state.metrics[c.place], f)
+	r := &c.state.resources[m.resource]
+	switch name {
+	case labelOriginalID:
+		return c.state.texts[r.original]
+	case "type":
+		name = labelResourceType
+	default:
+		name = attributeLabel(name)
+	}
+	return c.state.texts[find(r.labels, c.state.symbols[name])]
 }
 
 // Sees reports whether somebody sees a series. nil: all of them. It is for one goroutine.
@@ -119,31 +122,40 @@ func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, lists ...[]*
 
 // Names returns the names of the labels that the series have which match at least one list, ascending.
 func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Matcher) ([]string, error) {
-	names := map[string]bool{}
+	var names []string
 	err := c.view(ctx, func(s *state) error {
 		places, err := s.union(ctx, sees, lists)
-		seen := map[uint32]bool{}
+		known := make([]bool, len(s.texts))
+		seen := make([]bool, len(s.resources))
+		var name, metricID, resourceID bool
 		for _, place := range places {
 			m := &s.metrics[place]
-			if m.name != 0 {
-				names[labelName] = true
-			}
-			switch {
-			case m.resource == none:
-				names[labelMetricID] = true
-			case !seen[m.resource]:
+			name = name || m.name != 0
+			metricID = metricID || m.resource == none
+			if meter, ok := s.meterOf(m); ok {
+				s.naming.each(s, m, meter, func(label pair) { known[label.name] = true })
+			} else if m.resource != none && !seen[m.resource] {
 				seen[m.resource] = true
-				if !s.resources[m.resource].pushed {
-					names[labelResourceID] = true
-				}
+				resourceID = resourceID || !s.resources[m.resource].pushed
 				for _, label := range s.resources[m.resource].labels {
-					names[s.texts[label.name]] = true
+					known[label.name] = true
 				}
+			}
+		}
+		for text, has := range map[string]bool{labelName: name, labelMetricID: metricID, labelResourceID: resourceID} {
+			if has {
+				names = append(names, text)
+			}
+		}
+		for at, has := range known {
+			if has {
+				names = append(names, s.texts[at])
 			}
 		}
 		return err
 	})
-	return slices.Sorted(maps.Keys(names)), err
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // Values returns the values of a label of the series that match at least one list, ascending. Labels that only matchers
@@ -158,7 +170,7 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 		resources := make([]bool, len(s.resources))
 		for _, place := range places {
 			m := &s.metrics[place]
-			if f.kind >= fieldResourceID {
+			if f.kind >= fieldResourceID && !s.isByMetric(f) {
 				if m.resource == none || resources[m.resource] {
 					continue
 				}
@@ -196,7 +208,7 @@ func (c *Catalog) Units(ctx context.Context, sees Sees) (map[string][]string, er
 	err := c.view(ctx, func(s *state) error {
 		return s.each(ctx, sees, nil, func(place uint32) {
 			m := &s.metrics[place]
-			name, unit := s.texts[m.name], s.texts[m.unit]
+			name, unit := s.texts[s.nameOf(m)], s.texts[m.unit]
 			if name != "" && !slices.Contains(units[name], unit) {
 				units[name] = append(units[name], unit)
 			}
@@ -262,8 +274,23 @@ func (s *state) field(name string) field {
 	return f
 }
 
-// labelOf returns the value of a label that the resource of a metric has, 0 for none, and whether the metric was pushed with
-// labels.
+// isByMetric reports whether metrics of one resource may have different values of a field.
+func (s *state) isByMetric(f field) bool {
+	return f.kind == fieldLabel && s.naming != nil && s.naming.byMetric[f.name]
+}
+
+// find returns the value of a label in a list, 0 for none.
+func find(list []pair, name symbol) symbol {
+	for _, label := range list {
+		if label.name == name {
+			return label.value
+		}
+	}
+	return 0
+}
+
+// labelOf returns the value of a label that a metric has by its resource or by its name, 0 for none, and whether the metric was
+// pushed with labels.
 func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
 	if m.resource == none {
 		return 0, false
@@ -272,18 +299,23 @@ func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
 	if name == 0 {
 		return 0, r.pushed
 	}
-	for _, label := range r.labels {
-		if label.name == name {
-			return label.value, r.pushed
+	if meter, ok := s.meterOf(m); ok {
+		s.naming.each(s, m, meter, func(label pair) {
+			if label.name == name {
+				value = label.value
+			}
+		})
+		if value != 0 {
+			return value, false
 		}
 	}
-	return 0, r.pushed
+	return find(r.labels, name), r.pushed
 }
 
 // value returns a metric's value of a field that is no ID.
 func (s *state) value(m *metric, f field) symbol {
 	if f.kind == fieldName {
-		return m.name
+		return s.nameOf(m)
 	}
 	value, pushed := s.labelOf(m, f.name)
 	if f.kind == fieldLabel || pushed && value != 0 {
@@ -355,10 +387,13 @@ func (s *state) text(m *metric, f field) string {
 // labels returns what results show of a metric.
 func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 	b.Reset()
-	if m.name != 0 {
-		b.Add(labelName, s.texts[m.name])
+	if name := s.nameOf(m); name != 0 {
+		b.Add(labelName, s.texts[name])
 	}
-	if m.resource == none {
+	add := func(label pair) { b.Add(s.texts[label.name], s.texts[label.value]) }
+	if meter, ok := s.meterOf(m); ok {
+		s.naming.each(s, m, meter, add)
+	} else if m.resource == none {
 		b.Add(labelMetricID, m.id.String())
 	} else {
 		r := &s.resources[m.resource]
@@ -366,7 +401,7 @@ func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 			b.Add(labelResourceID, r.id.String())
 		}
 		for _, label := range r.labels {
-			b.Add(s.texts[label.name], s.texts[label.value])
+			add(label)
 		}
 	}
 	b.Sort()
@@ -393,6 +428,16 @@ func (c *check) matches(s *state, m *metric) bool {
 		return c.matcher.Matches(s.text(m, c.field))
 	}
 	value := s.value(m, c.field)
+	if c.field.kind == fieldName && value != m.name { // a series of two names: either is asked for, or none of them
+		negative := c.matcher.Type == labels.MatchNotEqual || c.matcher.Type == labels.MatchNotRegexp
+		if answer := c.matchesText(s, m.name); answer != negative {
+			return answer
+		}
+	}
+	return c.matchesText(s, value)
+}
+
+func (c *check) matchesText(s *state, value symbol) bool {
 	switch c.matcher.Type {
 	case labels.MatchEqual:
 		return c.exists && value == c.equal
@@ -477,6 +522,9 @@ func (s *state) postings(m *labels.Matcher) (found []uint32, ok bool) {
 		return nil, false
 	}
 	f := s.field(m.Name)
+	if s.isByMetric(f) {
+		return nil, false
+	}
 	for _, value := range values {
 		known, isText := s.symbols[value]
 		switch f.kind {

@@ -29,7 +29,11 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 		err := s.each(ctx, sees, nil, func(place uint32) {
 			m := &s.metrics[place]
 			out.Series++
-			names[m.name]++
+			names[s.nameOf(m)]++
+			if meter, ok := s.meterOf(m); ok {
+				s.naming.each(s, m, meter, func(label pair) { pairs[label]++ })
+				return
+			}
 			if m.resource == none {
 				return
 			}

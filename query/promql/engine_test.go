@@ -33,7 +33,7 @@ func newStore(t testing.TB, syntax parser.Options) *store {
 	s := &store{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}), t: t, now: time.Now()}
 	s.stop = sync.OnceFunc(func() { s.Stop(context.Background()) })
 	t.Cleanup(s.stop)
-	s.engine = promql.New(promql.Options{Archives: testnode.Archives{Metricd: s.Metricd}, Series: postings.New(s.Index, 64<<20),
+	s.engine = promql.New(promql.Options{Archives: testnode.Archives{Metricd: s.Metricd}, Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}),
 		Policies: s.Index.ArchivePolicies, Syntax: syntax, Now: func() time.Time { return s.now }})
 	return s
 }

@@ -97,7 +97,7 @@ func BenchmarkLabelValues(b *testing.B) {
 	s := newStore(b, parser.Options{})
 	s.policy("p", nil, time.Minute)
 	s.resources(100_000, "p", "cpu")
-	catalog := postings.New(s.Index, 1<<30)
+	catalog := postings.New(s.Index, postings.Options{Bytes: 1 << 30})
 	if _, err := catalog.Values(context.Background(), nil, "__name__"); err != nil { // reads the index
 		b.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gnocco/api"
 	"gnocco/internal/client"
 )
 
@@ -47,21 +48,7 @@ func TestAetos(t *testing.T) {
 
 	send := func(method, path string, query ...string) (status int, text string) {
 		t.Helper()
-		values := url.Values{}
-		for i := 0; i < len(query); i += 2 {
-			values.Add(query[i], query[i+1])
-		}
-		r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+"/api/v1/"+path+"?"+values.Encode(), nil)
-		check(t, err)
-		r.Header.Set("X-Auth-Token", token)
-		r.Header.Set("Accept", "application/json")
-		r.Header.Set("Accept-Encoding", "identity")
-		response, err := http.DefaultClient.Do(r)
-		check(t, err)
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		check(t, err)
-		return response.StatusCode, string(body)
+		return s.send(t, method, path, query...)
 	}
 	get := func(path string, query ...string) (data json.RawMessage) {
 		t.Helper()
@@ -150,4 +137,76 @@ func TestAetos(t *testing.T) {
 			t.Errorf("%s: %d %s, want 404", task, status, text)
 		}
 	}
+}
+
+// send sends a request of Prometheus' API, by a token, and returns what comes back.
+func (s *site) send(t *testing.T, method, path string, query ...string) (status int, text string) {
+	t.Helper()
+	values := url.Values{}
+	for i := 0; i < len(query); i += 2 {
+		values.Add(query[i], query[i+1])
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+"/api/v1/"+path+"?"+values.Encode(), nil)
+	check(t, err)
+	r.Header.Set("X-Auth-Token", token)
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Accept-Encoding", "identity")
+	response, err := http.DefaultClient.Do(r)
+	check(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	check(t, err)
+	return response.StatusCode, string(body)
+}
+
+// With --promql-names=ceilometer, services need no settings of ours: names and labels are those of Ceilometer's exporter for Prometheus. The
+// requests are Watcher's (data sources prometheus and aetos), Aodh's of an autoscaling group, Aetos' with its own label, and Grafana's.
+func TestCeilometerNames(t *testing.T) {
+	s := newNamedSite(t, "keystone", api.CeilometerNames)
+	c, err := client.New(s.URL(), client.Options{Token: token})
+	check(t, err)
+	do := func(method, path string, body any) {
+		t.Helper()
+		check(t, c.Do(t.Context(), method, path, body, nil))
+	}
+	type object = map[string]any
+	do(http.MethodPost, "/v1/archive_policy", object{"name": "minutes", "aggregation_methods": []string{"mean", "max", "last"},
+		"definition": []object{{"granularity": 60}}})
+	text := object{"type": "string", "required": false}
+	do(http.MethodPost, "/v1/resource_type", object{"name": "instance", "attributes": object{"display_name": text, "host": text, "server_group": text}})
+	then := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	at := then.Add(9 * time.Minute).Format(time.RFC3339)
+	for id, project := range map[string]string{"6c0a1e5d-55e1-4b0c-8a61-6f3f3b7d9a01": "a", "6c0a1e5d-55e1-4b0c-8a61-6f3f3b7d9a02": "b"} {
+		do(http.MethodPost, "/v1/resource/instance", object{"id": id, "project_id": project, "user_id": "u", "display_name": "vm of " + project, "host": "node1",
+			"server_group": "group", "metrics": object{"cpu": object{"archive_policy_name": "minutes", "unit": "ns"}, "memory.usage": object{"archive_policy_name": "minutes", "unit": "MB"}}})
+		for _, name := range []string{"cpu", "memory.usage"} {
+			var list []object
+			for i := range 10 { // half a processor
+				list = append(list, object{"timestamp": then.Add(time.Duration(i)*time.Minute + 30*time.Second).Format(time.RFC3339), "value": float64(i) * 30e9})
+			}
+			path := "/v1/resource/instance/" + id + "/metric/" + name + "/measures"
+			do(http.MethodPost, path, list)
+			do(http.MethodGet, path+"?refresh=true", nil)
+		}
+	}
+	ask := func(want, path string, query ...string) {
+		t.Helper()
+		if status, got := s.send(t, http.MethodGet, path, query...); status != http.StatusOK || !strings.Contains(got, want) {
+			t.Errorf("%s %q: %d %s, want %s", path, query, status, got, want)
+		}
+	}
+	const vm = "6c0a1e5d-55e1-4b0c-8a61-6f3f3b7d9a01"
+	ask(`["ceilometer_cpu","ceilometer_memory_usage"]`, "label/__name__/values")
+	ask(`"metric":{"resource":"`+vm+`"},"value":[1767269340,"50"]`, "query", "query",
+		"clamp_max((avg by (resource)(rate(ceilometer_cpu{resource='"+vm+"'}[300s]))/10e+8) *(100/1.0), 100)", "time", at)
+	ask(`"value":[1767269340,"180000000000"]`, "query", "query", "avg_over_time(ceilometer_memory_usage{resource='"+vm+"'}[300s])", "time", at)
+	ask(`"value":[1767269340,"1"]`, "query", "query", `(rate(ceilometer_cpu{server_group="group",project="a"}[5m])) / 1000000000 > bool 0.4`, "time", at)
+	ask(`["`+vm+`"]`, "label/resource/values", "match[]", "{project='a'}")
+	ask(`"data":["__name__","counter","cpu","memory","project","publisher","resource","resource_name","server_group","type","unit","user","vm_instance"]`, "labels", "match[]", "{project='b'}")
+	ask(`[{"__name__":"ceilometer_cpu","counter":"cpu","cpu":"`+vm+`","project":"a","publisher":"ceilometer","resource":"`+vm+
+		`","resource_name":"vm of a","server_group":"group","type":"cpu","unit":"ns","user":"u","vm_instance":"node1"}]`, "series", "match[]", "ceilometer_cpu{project='a'}")
+	ask(`"metric":{"project":"a"},"value":[1767269340,"240000000000"]`, "query", "query", `max by (project) (cpu{project_id="a",resource_type="instance"})`, "time", at)
+	ask(`"resultType":"matrix","result":[{"metric":{},"values":[[1767269340,"480000000000"],[1767269400,"540000000000"]]}]`, "query_range", "query", `sum(ceilometer_cpu{resource_name=~"vm.*"})`,
+		"start", "1767269340", "end", "1767269400", "step", "60")
+	ask(`"data":{"ceilometer_cpu":[{"type":"unknown","help":"","unit":"ns"}]`, "metadata", "metric", "ceilometer_cpu")
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"gnocco/api"
 	"gnocco/api/auth"
 	"gnocco/cluster"
 	"gnocco/internal/server"
@@ -47,8 +48,15 @@ var sessions = []string{"basic", "noauth", "keystone"}
 // newSite starts a server for sessions of one kind.
 func newSite(t *testing.T, kind string) *site {
 	t.Helper()
+	return newNamedSite(t, kind, api.GnocchiNames)
+}
+
+// newNamedSite is newSite for a server with names of a kind in PromQL.
+func newNamedSite(t *testing.T, kind, names string) *site {
+	t.Helper()
 	s := &site{user: "admin", secret: "unused"}
 	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20}, Listen: "127.0.0.1:0"}
+	options.API.PromQLNames = names
 	var k *keystone
 	switch kind {
 	case "noauth":
