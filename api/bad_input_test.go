@@ -59,7 +59,7 @@ func TestBadInput(t *testing.T) {
 
 // anyText are query parameters for which no text is wrong.
 var anyText = map[string][]string{
-	"listMetrics /v1/metric": {"name", "unit", "creator", "user_id", "project_id", "archive_policy_name"},
+	"listMetrics /v1/metric": {"name", "unit", "creator", "user_id", "project_id", "archive_policy_name", "labels"},
 	"/v1/influxdb/query":     {"q"}, "/v1/influxdb/write": {"db"},
 	"/v1/resource/{type}": {"attrs"}, "/v1/search/resource/{type}": {"attrs"},
 	"/api/v1/metadata": {"metric"},

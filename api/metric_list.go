@@ -60,6 +60,9 @@ func (a metricHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.I
 
 func badPagination(reason string) *Error { return badRequest("Invalid pagination: `%s'", reason) }
 
+// labelFilter begins the name of a filter by a label of series that were pushed with labels.
+const labelFilter = "labels."
+
 // parseMetricFilters reads the filters, all of which have to hold.
 func parseMetricFilters(values url.Values) (index.MetricQuery, error) {
 	var query index.MetricQuery
@@ -79,6 +82,14 @@ func parseMetricFilters(values url.Values) (index.MetricQuery, error) {
 	}
 	query.Name, query.Unit, query.Creator = filter("name"), filter("unit"), filter("creator")
 	query.ArchivePolicyName = filter("archive_policy_name")
+	for name := range values {
+		if label, ok := strings.CutPrefix(name, labelFilter); ok {
+			if query.Labels == nil {
+				query.Labels = map[string]string{}
+			}
+			query.Labels[label] = values.Get(name)
+		}
+	}
 	if user, project := filter("user_id"), filter("project_id"); user != nil || project != nil {
 		creator := values.Get("user_id") + ":" + values.Get("project_id")
 		query.Creator = &creator

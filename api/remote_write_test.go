@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,4 +163,49 @@ func TestCollisionIsLogged(t *testing.T) {
 	if n := strings.Count(log.String(), "/api/v1/write keeps them apart"); n != 1 {
 		t.Errorf("said %d times: %s", n, log.String())
 	}
+}
+
+// Metrics that were pushed with labels are listed by labels, page by page, to those who may list them.
+func TestMetricsByLabels(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Auth = auth.TrustedHeaders{} })
+	users := map[string][]string{"jd": trusted("jd", "web", "member"), "other": trusted("other", "shop", "member"), "admin": trusted("root", "ops", "admin"),
+		"nobody": trusted("nobody", "elsewhere", "member")}
+	for _, user := range []string{"jd", "other"} {
+		s.want(t, "POST /api/v1/write", remoteWrite("up 1 1000 job=node,instance=a", "up 1 1000 job=node,instance=b", "up 1 1000 job=web,x.y=1", "load 1 1000 job=node"),
+			http.StatusNoContent, "", slices.Concat(users[user], asRemoteWrite)...)
+	}
+	s.create(t, "/v1/metric", `{"name":"plain","archive_policy_name":"prometheus"}`, users["jd"]...)
+	list := func(user, filter string, want ...string) {
+		t.Helper()
+		got := []string{}
+		for marker := ""; ; {
+			w := s.want(t, "GET /v1/metric?limit=2&"+filter+marker, "", http.StatusOK, "~", users[user]...)
+			var page []struct {
+				ID     string
+				Labels map[string]string
+			}
+			check(t, json.Unmarshal(w.Body.Bytes(), &page))
+			for _, m := range page {
+				got, marker = append(got, m.Labels["__name__"]+m.Labels["instance"]), "&marker="+m.ID
+			}
+			if linked := strings.Contains(w.Header().Get("Link"), url.QueryEscape(strings.SplitN(filter, "=", 2)[0])); linked != (len(page) == 2) {
+				t.Errorf("%s: %d metrics, Link %q", filter, len(page), w.Header().Get("Link"))
+			}
+			if len(page) < 2 {
+				break
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s sees %q of %s, want %q", user, got, filter, want)
+		}
+	}
+	list("jd", "labels.job=node", "load", "upa", "upb")
+	list("jd", "labels.job=node&labels.__name__=up", "upa", "upb")
+	list("jd", "labels.job=node&labels.instance=", "load")
+	list("jd", "labels.x.y=1", "up")
+	list("jd", "labels.job=none")
+	list("jd", "labels.none=", "load", "up", "upa", "upb")
+	list("admin", "labels.instance=a", "upa", "upa")
+	list("nobody", "labels.job=node")
 }

@@ -19,6 +19,7 @@ type MetricQuery struct {
 	Unit              *string
 	Creator           *string
 	ArchivePolicyName *string
+	Labels            map[string]string // that a series has which was pushed with labels, by name; "": it lacks this one. Empty: any metric
 
 	Deleted bool                     // those marked deleted instead of the others
 	Where   func(*model.Metric) bool // what the caller may see; nil: all
@@ -90,7 +91,16 @@ func (q *MetricQuery) decisiveKeys() []SortKey {
 func (q *MetricQuery) matches(m *model.Metric) bool {
 	equal := func(want *string, have string) bool { return want == nil || *want == have }
 	return m.Deleted == q.Deleted && (q.ID == nil || *q.ID == m.ID) && equal(q.Name, m.Name) && equal(q.Unit, m.Unit) &&
-		equal(q.Creator, m.Creator) && equal(q.ArchivePolicyName, m.ArchivePolicy.Name) && (q.Where == nil || q.Where(m))
+		equal(q.Creator, m.Creator) && equal(q.ArchivePolicyName, m.ArchivePolicy.Name) && q.matchesLabels(m) && (q.Where == nil || q.Where(m))
+}
+
+func (q *MetricQuery) matchesLabels(m *model.Metric) bool {
+	for name, value := range q.Labels {
+		if m.Labels == "" || m.Labels.Get(name) != value {
+			return false
+		}
+	}
+	return true
 }
 
 // metricOrder is a total order of metrics.
