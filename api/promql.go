@@ -48,6 +48,7 @@ func (a promqlHandlers) routes(at func(method, path string, h http.HandlerFunc))
 	both("/query", a.query)
 	both("/query_range", a.queryRange)
 	both("/series", a.listSeries)
+	both("/series_count", a.countSeries)
 	both("/labels", a.listLabels)
 	both("/format_query", a.format)
 	both("/parse_query", a.parse)
@@ -254,6 +255,26 @@ func (a promqlHandlers) listSeries(r *promqlRequest) (*promql.Answer, error) {
 	answer := new(promql.Answer)
 	answer.Data = orEmpty(promql.Cut(answer, found, limit))
 	return answer, nil
+}
+
+// countSeries says how many series there are, and how many of them have each value of their labels.
+func (a promqlHandlers) countSeries(r *promqlRequest) (*promql.Answer, error) {
+	lists, err := a.matchers(r)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := r.Limit("limit")
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 {
+		limit = 10
+	}
+	counts, err := a.series.Counts(r.Context(), r.sees, limit, r.Form["label"], lists...)
+	if err != nil {
+		return nil, err
+	}
+	return &promql.Answer{Data: counts}, nil
 }
 
 // orEmpty returns a list that JSON does not show as null.

@@ -68,7 +68,7 @@ func TestPromQLAccessInAllModes(t *testing.T) {
 				for _, path := range []string{
 					"query?time=2&query=" + all, "query?time=2&query=count_values(%22v%22," + all + ")", "query?time=2&query=count%20by(__name__,project_id,secret_label)(" + all + ")",
 					"query_range?start=1&end=9&step=1&query=last_over_time(" + all + "[1m])", "query?time=2&query=secret_load",
-					"series?match[]=" + all, "labels", "labels?match[]=secret_pushed", "label/__name__/values", "label/project_id/values", "label/user_id/values",
+					"series?match[]=" + all, "series_count", "series_count?label=__name__&match[]=" + all, "labels", "labels?match[]=secret_pushed", "label/__name__/values", "label/project_id/values", "label/user_id/values",
 					"label/resource_id/values", "label/secret_label/values", "label/unit/values", "label/original_resource_id/values", "metadata", "status/tsdb",
 					"label/project/values", "label/resource/values", "label/counter/values", "label/type/values", "label/secret_load/values", "query?time=2&query=ceilometer_secret_load",
 					"query?time=2&query=count%20by(project,resource,counter,user)(" + all + ")", "series?match[]={project=%22secret-project%22}&match[]=secret_pushed",

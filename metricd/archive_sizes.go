@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Sizes returns what metrics take in their sacks' stores, which must be held. Measures that are in no checkpoint yet do
-// not count.
+// Sizes returns what metrics take in their sacks' stores, which must be held. Measures that are in no checkpoint yet take
+// nothing; those that were dropped count.
 func (p *Metricd) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
 	sizes := make([]model.ArchiveSize, len(metrics))
 	for i, metric := range metrics {
@@ -33,5 +33,9 @@ func (s *sack) size(metric uuid.UUID) (model.ArchiveSize, error) {
 	if s.closed {
 		return model.ArchiveSize{}, notOwned(s.number)
 	}
-	return s.store.Size(metric)
+	size, err := s.store.Size(metric)
+	if h := s.heads[metric]; h != nil {
+		size.Dropped += h.dropped
+	}
+	return size, err
 }

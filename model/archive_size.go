@@ -2,10 +2,12 @@ package model
 
 import "time"
 
-// ArchiveSize is the bytes of keys and values that a metric takes: as given to Pebble, before it compresses blocks.
+// ArchiveSize is the bytes of keys and values that a metric takes: as given to Pebble, before it compresses blocks. And how
+// many of its measures were dropped, as older than the back window.
 type ArchiveSize struct {
-	Raw    int64                   // the raw series
-	Splits map[time.Duration]int64 // by granularity
+	Raw     int64                   // the raw series
+	Splits  map[time.Duration]int64 // by granularity
+	Dropped uint64                  // measures
 }
 
 // Total returns all bytes.

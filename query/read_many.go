@@ -82,7 +82,7 @@ func readAtOnce(ctx context.Context, batches, n, perWorker int,
 		s := seriesReaders.Get()
 		defer func() {
 			s.last = nil
-			seriesReaders.Put(s, s.groups.Capacity()+8*cap(s.starts))
+			seriesReaders.Put(s, s.groups.Capacity()+8*cap(s.starts)+8*cap(s.values))
 		}()
 		s.last = make([][]carbonara.Timestamp, n)
 		for {
@@ -114,6 +114,7 @@ type seriesReader struct {
 	methods []carbonara.Method
 	groups  carbonara.Groups
 	starts  []carbonara.Timestamp
+	values  []float64
 	last    [][]carbonara.Timestamp // by granularity: of the series read before, which the next one shares if they are its own
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -122,12 +123,24 @@ func TestCatalogFollows(t *testing.T) {
 	check(t, err)
 	f(m(equal, "__name__", "cpu"), "c//cpu")
 
+	// Counts are those of the labels, also of labels that only selectors know.
+	counts, err := catalog.Counts(ctx, nil, 10, []string{"project_id", "unit", "__name__", "resource_id", "nothing"})
+	check(t, err)
+	want := &postings.Counts{Total: 1, Labels: []postings.LabelCount{{"project_id", 1, []postings.Count{{"c", 1}}}, {"unit", 1, []postings.Count{{"B", 1}}},
+		{"__name__", 1, []postings.Count{{"cpu", 1}}}, {"resource_id", 1, []postings.Count{{a.ID.String(), 1}}}}}
+	if !reflect.DeepEqual(counts, want) {
+		t.Errorf("counts %+v, want %+v", counts, want)
+	}
+
 	// What somebody does not see, they do not find by any label.
 	nobody := func(postings.Candidate) bool { return false }
 	for _, name := range []string{"__name__", "project_id", "metric_id", "resource_id", "unit"} {
 		if values, err := catalog.Values(ctx, nobody, name); err != nil || len(values) > 0 {
 			t.Errorf("%s: %q, %v", name, values, err)
 		}
+	}
+	if counts, err := catalog.Counts(ctx, nobody, 10, nil); err != nil || counts.Total > 0 || len(counts.Labels) > 0 {
+		t.Errorf("%+v, %v", counts, err)
 	}
 	if names, err := catalog.Names(ctx, nobody); err != nil || len(names) > 0 {
 		t.Errorf("%q, %v", names, err)
@@ -163,5 +176,60 @@ func TestCatalogFollowsMany(t *testing.T) {
 	_, err = small.Names(t.Context(), nil)
 	if !errors.Is(err, model.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "memory limit") {
 		t.Errorf("too little memory: %v", err)
+	}
+}
+
+// At 100,000 metrics each value is counted, not those of the first few.
+func TestCountsOfMany(t *testing.T) {
+	catalog := manyMetrics(t, 100_000)
+	counts, err := catalog.Counts(t.Context(), nil, 3, nil)
+	check(t, err)
+	want := &postings.Counts{Total: 100_000, Labels: []postings.LabelCount{
+		{"archive_policy", 1, []postings.Count{{"low", 100_000}}},
+		{"original_resource_id", 1000, []postings.Count{{"host0", 100}, {"host1", 100}, {"host10", 100}}},
+		{"project_id", 7, []postings.Count{{"p0", 14_300}, {"p1", 14_300}, {"p2", 14_300}}},
+		{"rack", 10, []postings.Count{{"r0", 10_000}, {"r1", 10_000}, {"r2", 10_000}}},
+		{"resource_type", 1, []postings.Count{{"host", 100_000}}},
+	}}
+	if !reflect.DeepEqual(counts, want) {
+		t.Errorf("counts %+v, want %+v", counts, want)
+	}
+	some, err := catalog.Counts(t.Context(), nil, 3, []string{"rack"}, []*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "project_id", "p6")})
+	check(t, err)
+	if some.Total != 14_200 || some.Labels[0].Counts[0].Value != 1500 {
+		t.Errorf("counts %+v", some)
+	}
+}
+
+// manyMetrics makes metrics of n/100 hosts.
+func manyMetrics(t testing.TB, n int) *postings.Catalog {
+	store := openIndex(t)
+	p, err := store.ArchivePolicy("low")
+	check(t, err)
+	for host := range n / 100 {
+		project := fmt.Sprintf("p%d", host%7)
+		r := &model.Resource{ID: uuid.New(), Type: "host", Creator: "me", ProjectID: &project, OriginalID: fmt.Sprintf("host%d", host)}
+		r.Attributes.Set("rack", fmt.Sprintf("r%d", host%10))
+		metrics := make([]*model.Metric, 100)
+		for i := range metrics {
+			metrics[i] = &model.Metric{ID: uuid.New(), Name: fmt.Sprintf("m%d", i), ArchivePolicy: p, Creator: "me"}
+		}
+		check(t, store.CreateResource(t.Context(), r, metrics))
+	}
+	return postings.New(store, postings.Options{Bytes: 256 << 20})
+}
+
+func BenchmarkCounts(b *testing.B) {
+	n := 100_000
+	if testing.Short() {
+		n = 1000
+	}
+	catalog := manyMetrics(b, n)
+	for b.Loop() {
+		counts, err := catalog.Counts(b.Context(), nil, 50, nil)
+		check(b, err)
+		if counts.Total != n {
+			b.Fatalf("%d metrics", counts.Total)
+		}
 	}
 }

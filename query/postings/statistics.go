@@ -3,7 +3,10 @@ package postings
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+
+	"github.com/prometheus/prometheus/model/labels"
 )
 
 // Count is how many a name has.
@@ -72,4 +75,93 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 func top(counts []Count, most int) []Count {
 	slices.SortFunc(counts, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Name, b.Name)) })
 	return counts[:min(most, len(counts))]
+}
+
+// LabelCount is how many series have each value of a label.
+type LabelCount struct {
+	Name   string  `json:"name"`
+	Values int     `json:"values"` // different ones
+	Counts []Count `json:"counts"` // most first
+}
+
+// Counts is how many series there are, and how many have each value of their labels, by name.
+type Counts struct {
+	Total  int          `json:"total"`
+	Labels []LabelCount `json:"labels"`
+}
+
+// Counts counts the series that match at least one list of matchers by the values of the labels named; none: of all labels
+// but names and IDs. Of each label it returns up to so many values.
+func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []string, lists ...[]*labels.Matcher) (*Counts, error) {
+	out := &Counts{Labels: []LabelCount{}}
+	err := c.view(ctx, func(s *state) error {
+		places, err := s.union(ctx, sees, lists)
+		if err != nil {
+			return err
+		}
+		out.Total = len(places)
+		if len(named) == 0 {
+			named = s.labelsToCount(places)
+		}
+		for _, name := range named {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
+			if label := s.count(name, places, most); label.Values > 0 {
+				out.Labels = append(out.Labels, label)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// labelsToCount returns the labels that some metrics have, but for their names and IDs.
+func (s *state) labelsToCount(places []uint32) []string {
+	names := map[string]bool{labelUnit: true, labelPolicy: true, labelOriginalID: true}
+	seen := make([]bool, len(s.resources))
+	found := map[symbol]bool{}
+	for _, place := range places {
+		at := s.metrics[place].resource
+		if at == none || seen[at] {
+			continue
+		}
+		seen[at] = true
+		for _, label := range s.resources[at].labels {
+			found[label.name] = true
+		}
+	}
+	for name := range found {
+		names[s.texts[name]] = true
+	}
+	for _, id := range []string{labelName, labelMetricID, labelResourceID} {
+		delete(names, id)
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func (s *state) count(name string, places []uint32, most int) LabelCount {
+	f := s.field(name)
+	var counts []Count
+	if f.isID() {
+		byText := map[string]int{}
+		for _, place := range places {
+			byText[s.text(&s.metrics[place], f)]++
+		}
+		delete(byText, "")
+		for value, n := range byText {
+			counts = append(counts, Count{value, n})
+		}
+	} else {
+		bySymbol := make([]uint32, len(s.texts))
+		for _, place := range places {
+			bySymbol[s.value(&s.metrics[place], f)]++
+		}
+		for value, n := range bySymbol {
+			if value > 0 && n > 0 {
+				counts = append(counts, Count{s.texts[value], int(n)})
+			}
+		}
+	}
+	return LabelCount{name, len(counts), top(counts, most)}
 }

@@ -32,5 +32,9 @@ func (s *Store) Size(metric uuid.UUID) (size model.ArchiveSize, err error) {
 			size.Raw += bytes
 		}
 	}
-	return size, iter.Close()
+	if err := iter.Close(); err != nil {
+		return size, fmt.Errorf("archive: size of %s: %w", metric, err)
+	}
+	size.Dropped, err = s.Dropped(metric)
+	return size, err
 }

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"gnocco/api/auth"
+	"gnocco/api/text"
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/query"
+)
+
+// defaultChanges is how many changes are answered if the request does not say.
+const defaultChanges = 20
+
+// shownChanges is what POST /v1/changes answers.
+type shownChanges struct {
+	Before   string        `json:"before"`
+	Start    string        `json:"start"`
+	Stop     string        `json:"stop"`
+	Metrics  int           `json:"metrics"`
+	Compared int           `json:"compared"`
+	Changes  []shownChange `json:"changes"`
+}
+
+type shownChange struct {
+	ID          uuid.UUID     `json:"id"`
+	Labels      labels.Labels `json:"labels"`
+	Granularity text.Seconds  `json:"granularity"`
+	Score       text.Seconds  `json:"score"`
+	Before      text.Seconds  `json:"before"`
+	After       text.Seconds  `json:"after"`
+	PerSecond   bool          `json:"per_second"`
+}
+
+// postChanges says which metrics moved most from the window before to a window. It finds metrics as PromQL does, those of
+// which the user may get measures.
+func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	fields, err := a.decodeFields(w, r, "match", "aggregation", "start*", "stop*", "limit")
+	if err != nil {
+		return err
+	}
+	read, matchers, err := a.parseChanges(fields)
+	if err != nil {
+		return err
+	}
+	if w, err = a.turn(w, r, who); err != nil {
+		return err
+	}
+	found, err := a.series.Select(r.Context(), a.visibleSeries(who, "get measures"), matchers...)
+	if err != nil {
+		return err
+	}
+	const bytesPerSeries = 512
+	if err := budget.Of(r.Context()).Take(budget.Answers, int64(bytesPerSeries*len(found))); err != nil {
+		return err
+	}
+	shown := make(map[uuid.UUID]labels.Labels, len(found))
+	for _, s := range found {
+		shown[s.Metric.ID] = s.Labels
+		read.Metrics = append(read.Metrics, s.Metric)
+	}
+	read.Rows, read.Staleness = query.NewRows(a.limitsOf(who).Rows), stalenessOf(r.Context())
+	changes, compared, err := a.reader.Changes(r.Context(), read)
+	if err != nil {
+		return err
+	}
+	answer := shownChanges{showTime(read.Before()), showTime(read.From), showTime(read.To), len(found), compared, []shownChange{}}
+	for _, c := range changes {
+		answer.Changes = append(answer.Changes, shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
+			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond})
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
+func (a promqlHandlers) parseChanges(fields map[string]jsonValue) (read *query.ChangesRead, matchers []*labels.Matcher, err error) {
+	read = &query.ChangesRead{Now: carbonara.FromTime(a.now()), Most: defaultChanges, Method: carbonara.Mean}
+	if in, ok := fields["match"]; ok {
+		selector, err := in.text(0)
+		if err != nil {
+			return nil, nil, err
+		}
+		if matchers, err = a.engine.Matchers(selector); err != nil {
+			return nil, nil, in.fault("%v", err)
+		}
+	}
+	if in, ok := fields["aggregation"]; ok {
+		name, err := in.text(0)
+		if err != nil {
+			return nil, nil, err
+		}
+		if read.Method, err = carbonara.ParseMethod(name); err != nil {
+			return nil, nil, in.fault("%q is not an aggregation method", name)
+		}
+	}
+	if in, ok := fields["limit"]; ok {
+		n, err := in.integer(1)
+		if err != nil {
+			return nil, nil, err
+		}
+		read.Most = int(min(n, int64(a.MaxLimit)))
+	}
+	if read.From, err = fields["start"].timestamp(read.Now); err != nil {
+		return nil, nil, err
+	}
+	if read.To, err = fields["stop"].timestamp(read.Now); err != nil {
+		return nil, nil, err
+	}
+	if read.To <= read.From {
+		return nil, nil, fields["stop"].fault("not after start")
+	}
+	if width := read.To - read.From; width < 0 || read.Before() > read.From {
+		return nil, nil, fields["start"].fault("there is no time before as long as this")
+	}
+	return read, matchers, nil
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"gnocco/api/auth"
+	"gnocco/api/text"
+	"gnocco/model"
+)
+
+// getArchive serves GET /v1/metric/{id}/archive: what is kept of a metric, in bytes.
+func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
+	staleness := stalenessOf(r.Context())
+	sizes, err := a.reader.Archives.Sizes(r.Context(), []uuid.UUID{metric.ID}, staleness)
+	if err != nil {
+		return err
+	}
+	size := &sizes[0]
+	type archive struct {
+		Granularity text.Seconds `json:"granularity"`
+		Bytes       int64        `json:"bytes"`
+	}
+	type raw struct {
+		Bytes    int64   `json:"bytes"`
+		KeptFrom *string `json:"kept_from"`
+		Newest   *string `json:"newest"`
+	}
+	answer := struct {
+		Bytes    int64     `json:"bytes"`
+		Raw      raw       `json:"raw"`
+		Archives []archive `json:"archives"`
+		Dropped  uint64    `json:"dropped_measures"`
+	}{Bytes: size.Total(), Raw: raw{Bytes: size.Raw}, Dropped: size.Dropped}
+	for _, item := range metric.ArchivePolicy.Definition {
+		answer.Archives = append(answer.Archives, archive{text.Seconds(item.Granularity.Seconds()), size.Splits[item.Granularity]})
+	}
+	end, err := a.reader.RawEnd(r.Context(), metric, staleness)
+	if err != nil {
+		return err
+	}
+	if end != nil {
+		keptFrom, newest := showTime(end.KeptFrom), showTime(end.Newest)
+		answer.Raw.KeptFrom, answer.Raw.Newest = &keptFrom, &newest
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}

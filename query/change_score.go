@@ -1,0 +1,62 @@
+package query
+
+import (
+	"math"
+	"slices"
+)
+
+// leastGroups is how many groups a window needs for its deciles to mean something.
+const leastGroups = 5
+
+// minSpread bounds the unit of a score from below, relative to the largest decile of both windows: a series that was constant
+// has no spread.
+const minSpread = 0.01
+
+// deciles are the nine values that split others into ten parts of one size.
+type deciles [9]float64
+
+// decilesOf sorts values, of which there is one at least.
+func decilesOf(values []float64) (d deciles) {
+	slices.Sort(values)
+	for i := range d {
+		at := float64(i+1) / 10 * float64(len(values)-1)
+		low := int(at)
+		high := min(low+1, len(values)-1)
+		d[i] = values[low] + (at-float64(low))*(values[high]-values[low])
+	}
+	return d
+}
+
+// median is the fifth decile.
+func (d *deciles) median() float64 { return d[4] }
+
+// changeScore is the mean distance between the deciles of two windows, in units of the spread of the first: that of a normal
+// distribution's standard deviation, as the outer deciles have it. A value that is far off in a tenth of a window or less
+// counts for nothing.
+func changeScore(before, after *deciles) float64 {
+	distance, largest := 0.0, 0.0
+	for i := range before {
+		distance += math.Abs(after[i]-before[i]) / float64(len(before))
+		largest = max(largest, math.Abs(before[i]), math.Abs(after[i]))
+	}
+	if distance == 0 {
+		return 0
+	}
+	const outer = 2.563 // standard deviations between the outer deciles
+	return distance / max((before[8]-before[0])/outer, minSpread*largest)
+}
+
+// isCounter reports whether values only grow, and do so in at least half of the groups of the window before, which are
+// the first n: then it is their rate that changes.
+func isCounter(values []float64, n int) bool {
+	rises := 0
+	for i := 1; i < len(values); i++ {
+		if values[i] < values[i-1] {
+			return false
+		}
+		if i < n && values[i] > values[i-1] {
+			rises++
+		}
+	}
+	return n > 1 && 2*rises >= n-1
+}

@@ -1,0 +1,161 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/model"
+)
+
+// ChangesRead is a request for the metrics that moved most from one window to the next, which is as long.
+type ChangesRead struct {
+	Metrics   []*model.Metric
+	Method    carbonara.Method    // of metrics whose archive policy has it; others are left out
+	From, To  carbonara.Timestamp // of the window; the one before ends where it begins
+	Now       carbonara.Timestamp
+	Most      int        // changes
+	Rows      *Rows      // how many groups may be read; nil: any number
+	Staleness *Staleness // how old the answer may be; nil: fresh
+}
+
+// Before is when the window before begins.
+func (r *ChangesRead) Before() carbonara.Timestamp { return r.From - (r.To - r.From) }
+
+// Change is how a metric moved.
+type Change struct {
+	Metric        *model.Metric
+	Granularity   time.Duration
+	Score         float64
+	Before, After float64 // medians of the windows
+	PerSecond     bool    // of a counter: they are those of its rate
+}
+
+// readsAtOnce is how many metrics are asked of other processes at once.
+const readsAtOnce = 4096
+
+// Changes returns the metrics that moved most, by changeScore, and how many were compared.
+func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Change, compared int, err error) {
+	var operands []Operand
+	for _, metric := range read.Metrics {
+		if metric.ArchivePolicy.HasMethod(read.Method) {
+			operands = append(operands, Operand{Metric: metric})
+		}
+	}
+	var mu sync.Mutex
+	runs := runsOf(r.Archives, operands)
+	for len(runs) > 0 {
+		part := runs[:min(readsAtOnce/runLength, len(runs))]
+		runs = runs[len(part):]
+		var reads []model.Read
+		ends := make([]int, len(part))
+		for i, run := range part {
+			for _, operand := range run {
+				metric := operands[operand].Metric
+				reads = append(reads, ReadOf(metric, granularityToCompare(metric.ArchivePolicy, read), read.Method, read.Before(), read.To))
+			}
+			ends[i] = len(reads)
+		}
+		archives, err := r.Archives.Prefetch(ctx, reads, read.Staleness)
+		if err != nil {
+			return nil, 0, err
+		}
+		err = readAtOnce(ctx, len(part), 1, readsPerWorker*len(part)/max(1, len(reads)), func(ctx context.Context, s *seriesReader, run, _ int) error {
+			own := reads[ends[run]-len(part[run]) : ends[run]]
+			return archives.EachGroups(ctx, own, read.Staleness, &s.groups, func(i int) error {
+				change, ok, err := read.compare(ctx, s, &own[i])
+				if !ok || err != nil {
+					return err
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				compared++
+				changes = keepLargest(changes, change, read.Most)
+				return nil
+			})
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	slices.SortFunc(changes, largerChange)
+	return changes[:min(len(changes), read.Most)], compared, nil
+}
+
+// largerChange orders changes, the largest first; equal ones by ID, so that the answer does not depend on who was first.
+func largerChange(a, b Change) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), slices.Compare(a.Metric.ID[:], b.Metric.ID[:]))
+}
+
+// keepLargest adds a change, and drops what cannot be among the largest, now and then.
+func keepLargest(changes []Change, added Change, most int) []Change {
+	changes = append(changes, added)
+	if len(changes) < 2*most+100 {
+		return changes
+	}
+	slices.SortFunc(changes, largerChange)
+	return changes[:most]
+}
+
+// groupsToCompare is how many groups a window has at least, if the archive policy has a granularity that is as fine.
+const groupsToCompare = 20
+
+// granularityToCompare returns the coarsest granularity that gives enough groups, of those that still have the window
+// before; else the finest of these, else the finest of all.
+func granularityToCompare(policy *model.ArchivePolicy, read *ChangesRead) time.Duration {
+	all := slices.Sorted(slices.Values(policy.Granularities()))
+	kept := slices.DeleteFunc(slices.Clone(all), func(g time.Duration) bool {
+		timespan := policy.Timespan(g)
+		return timespan > 0 && read.Before() < read.Now-carbonara.Timestamp(timespan)
+	})
+	if len(kept) == 0 {
+		return all[0]
+	}
+	chosen := kept[0]
+	for _, g := range kept {
+		if time.Duration(read.To-read.From) >= groupsToCompare*g {
+			chosen = g
+		}
+	}
+	return chosen
+}
+
+// compare scores a metric by the groups of both windows, if there are enough.
+func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Read) (change Change, ok bool, err error) {
+	budget.Of(ctx).Give(budget.Answers, int64(s.groups.Bytes()))
+	if err := r.Rows.take(s.groups.Len()); err != nil {
+		return change, false, err
+	}
+	var values []float64
+	s.starts, values = s.groups.Aggregate(r.Method, s.starts[:0], s.values[:0])
+	s.values = values
+	n, first := 0, 0 // groups with a value, and those of the window before
+	for i, start := range s.starts {
+		if v := values[i]; start >= of.From && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			s.starts[n], values[n] = start, v
+			if start < r.From {
+				first = n + 1
+			}
+			n++
+		}
+	}
+	starts, values := s.starts[:n], values[:n]
+	change = Change{Metric: of.Metric, Granularity: of.Granularity, PerSecond: isCounter(values, first)}
+	if change.PerSecond {
+		for i := n - 1; i > 0; i-- {
+			values[i] = (values[i] - values[i-1]) / time.Duration(starts[i]-starts[i-1]).Seconds()
+		}
+		values, first = values[1:], first-1
+	}
+	if first < leastGroups || len(values)-first < leastGroups {
+		return change, false, nil
+	}
+	before, after := decilesOf(values[:first]), decilesOf(values[first:])
+	change.Score, change.Before, change.After = changeScore(&before, &after), before.median(), after.median()
+	return change, change.Score <= math.MaxFloat64, nil // else the values are so large that they have no difference
+}
