@@ -47,6 +47,7 @@ func New(options Options) (http.Handler, error) {
 	}
 	a := &api{Options: options, authorizer: authorizer{options.Auth, options.Policy, options.Index}}
 	a.reader = &query.Reader{Archives: a.Archives, Resampler: a.Resampler}
+	a.Correlations.Budget = a.Budget
 	a.correlations = correlations.New(a.reader, a.Correlations)
 	a.ingester = ingest.New(ingest.Options{Index: a.Index, Incoming: a.Incoming, Sacks: a.Sacks, KnownMetrics: a.KnownMetrics,
 		MaxFuture: a.Limits.MaxFuture, Timeout: appendTimeout, Now: a.now})
@@ -74,7 +75,7 @@ func New(options Options) (http.Handler, error) {
 		w.Header().Set("Allow", strings.Join(allowedMethods(router, r), ", "))
 		return &Error{Status: http.StatusMethodNotAllowed}
 	}))
-	series := postings.New(a.Index, postings.Options{Bytes: a.LabelBytes, Ceilometer: a.PromQLNames == CeilometerNames})
+	series := postings.New(a.Index, postings.Options{Bytes: a.LabelBytes, Budget: a.Budget, Ceilometer: a.PromQLNames == CeilometerNames})
 	promql := promqlHandlers{a, evaluation.New(evaluation.Options{Archives: a.Archives, Series: series, Policies: a.Index.ArchivePolicies,
 		MaxSamples: a.QuerySamples, Logger: a.Logger, Now: a.now}), series}
 	a.routes(router, "", promql)

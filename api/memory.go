@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"gnocco/internal/budget"
@@ -37,7 +38,11 @@ func (a *api) account(next http.Handler) http.Handler {
 		ctx := a.Budget.Context(r.Context())
 		defer ctx.Close()
 		r = r.WithContext(ctx)
-		next.ServeHTTP(&accountWriter{ResponseWriter: w, request: r, account: &ctx.Account}, r)
+		refuse := Refuse
+		if strings.HasPrefix(strings.TrimPrefix(r.URL.Path, a.Prefix), promqlPrefix) {
+			refuse = refusePromQL
+		}
+		next.ServeHTTP(&accountWriter{ResponseWriter: w, request: r, account: &ctx.Account, refuse: refuse}, r)
 	})
 }
 
@@ -47,6 +52,7 @@ type accountWriter struct {
 	http.ResponseWriter
 	request *http.Request
 	account *budget.Account
+	refuse  func(http.ResponseWriter, *http.Request, error)
 	begun   bool
 	refused bool
 }
@@ -58,7 +64,8 @@ func (w *accountWriter) WriteHeader(status int) {
 		bytes, _ := strconv.ParseInt(length[0], 10, 64)
 		if err := w.account.Take(budget.Answers, bytes); err != nil {
 			w.refused = true
-			Refuse(w.ResponseWriter, w.request, err)
+			w.Header().Del("Content-Encoding")
+			w.refuse(w.ResponseWriter, w.request, err)
 			return
 		}
 	}

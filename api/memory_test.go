@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -163,4 +164,89 @@ func TestInfluxDBNeverFits(t *testing.T) {
 	f(zipped.String(), int64(zipped.Len()), request, "Content-Encoding", "gzip")
 	f(zipped.String(), -1, request, "Content-Encoding", "gzip")
 	f(wide[:100<<10]+"\n"+dense, -1, request)
+}
+
+// A query in PromQL takes memory for its samples before it computes them, and is refused in Prometheus' form without. Labels stay.
+func TestMemoryOfPromQL(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	shared := budget.New(8<<20, registry)
+	s := newServer(t, func(o *api.Options) { o.Budget = shared })
+	s.series(t, related(400))
+	const instant = "GET /api/v1/query?time=399&query=count({archive_policy=%22seconds%22})"
+	long := "GET /api/v1/query_range?start=0&end=9000&step=1&query=sum({archive_policy=%22seconds%22})"
+	s.want(t, instant, "", 200, `~[399,"8"]`)
+	labels := used(t, registry)
+	if labels == 0 || labels > 1<<20 {
+		t.Errorf("%v bytes are held for labels", labels)
+	}
+	other := shared.Account()
+	check(t, other.Take(budget.Answers, 4<<20))
+	for _, request := range []string{long, // 8 series at 9,001 times, and at as many what is computed of them
+		"GET /api/v1/query?query=sum_over_time(vector(1)[20h:1s])"} {
+		w := s.want(t, request, "", 503, `~{"status":"error","errorType":"unavailable","error":"Other requests use the memory`)
+		if w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: no Retry-After", request)
+		}
+	}
+	s.want(t, instant, "", 200, `~[399,"8"]`)
+	other.Close()
+	s.want(t, long, "", 200, `~[[1,"`)
+	s.want(t, "GET /api/v1/query_range?start=0&end=9000&step=1&query={archive_policy=%22seconds%22}", "", 200, `~[399,"`)
+	if n := used(t, registry); n != labels {
+		t.Errorf("%v bytes are used by nobody", n-labels)
+	}
+
+	small := budget.New(8<<20, nil)
+	s = newServer(t, func(o *api.Options) { o.Budget = small })
+	s.series(t, related(1))
+	other = small.Account()
+	check(t, other.Take(budget.Measures, 5<<20))
+	var others []*budget.Account
+	for range 3 {
+		a := small.Account()
+		check(t, a.Take(budget.Answers, 1<<20-64<<10))
+		others = append(others, a)
+	}
+	s.want(t, instant, "", 503, `~"errorType":"unavailable"`) // no room for labels
+	for _, a := range append(others, other) {
+		a.Close()
+	}
+	s.want(t, "GET /api/v1/query?time=1&query=count({archive_policy=%22seconds%22})", "", 200, `~[1,"`)
+}
+
+// A correlation holds memory until it is computed, and for its result. What can never fit is said to be too much.
+func TestMemoryOfCorrelations(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	shared := budget.New(8<<20, registry)
+	s := newServer(t, func(o *api.Options) { o.Budget = shared; o.Correlations.Wait = time.Minute })
+	byID := s.series(t, related(400))
+	body := `{"metrics":[` + ids(byID) + `],"lag":100,"needed_overlap":50}`
+	post := func(body string) correlation {
+		t.Helper()
+		answer := decode[correlation](t, s.want(t, "POST /v1/correlations", body, 200, "~").Body.String())
+		if answer.State != "done" || answer.Total != 21 {
+			t.Fatalf("got %+v", answer)
+		}
+		return answer
+	}
+	other := shared.Account()
+	check(t, other.Take(budget.Answers, 4<<20))
+	if w := s.want(t, "POST /v1/correlations", body, 503, "~Other requests use the memory"); w.Header().Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	other.Close()
+	if n := used(t, registry); n != 0 {
+		t.Fatalf("%v bytes are used by nobody", n)
+	}
+	first := post(body)
+	one := used(t, registry)
+	if one < 21*40 || one > 8<<10 {
+		t.Errorf("a result of 21 pairs takes %v bytes", one)
+	}
+	post(`{"metrics":[` + ids(byID) + `],"lag":4,"needed_overlap":50,"method":"spearman"}`)
+	s.want(t, "DELETE /v1/correlations/"+first.ID, "", 204, "")
+	if n := used(t, registry); n > one+1024 {
+		t.Errorf("%v bytes after a result was forgotten, %v before", n, one)
+	}
+	s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"lag":399}`, 400, "~Too many values")
 }

@@ -16,6 +16,7 @@ import (
 
 	"gnocco/api/auth"
 	"gnocco/api/promql"
+	"gnocco/internal/budget"
 	"gnocco/internal/version"
 	"gnocco/query/postings"
 	evaluation "gnocco/query/promql"
@@ -39,11 +40,13 @@ type promqlRequest struct {
 // promqlHandler answers a request. Its error is a *promql.Error, or one that promql.Failed knows.
 type promqlHandler func(r *promqlRequest) (*promql.Answer, error)
 
+const promqlPrefix = "/api/v1"
+
 // routes are a tree beside /v1, which never meets it.
 func (a promqlHandlers) routes(at func(method, path string, h http.HandlerFunc)) {
 	both := func(path string, h promqlHandler) {
-		at("GET", "/api/v1"+path, a.serve(h))
-		at("POST", "/api/v1"+path, a.serve(h))
+		at("GET", promqlPrefix+path, a.serve(h))
+		at("POST", promqlPrefix+path, a.serve(h))
 	}
 	both("/query", a.query)
 	both("/query_range", a.queryRange)
@@ -53,7 +56,7 @@ func (a promqlHandlers) routes(at func(method, path string, h http.HandlerFunc))
 	both("/format_query", a.format)
 	both("/parse_query", a.parse)
 	both("/query_exemplars", constant([]any{}))
-	get := func(path string, h promqlHandler) { at("GET", "/api/v1"+path, a.serve(h)) }
+	get := func(path string, h promqlHandler) { at("GET", promqlPrefix+path, a.serve(h)) }
 	get("/label/{name}/values", a.listValues)
 	get("/metadata", a.metadata)
 	get("/rules", constant(map[string]any{"groups": []any{}}))
@@ -82,16 +85,25 @@ func (a promqlHandlers) serve(h promqlHandler) http.HandlerFunc {
 		if err == nil {
 			return
 		}
-		failed := promql.Failed(err)
-		if known := asError(err); known.Status == http.StatusServiceUnavailable && failed.Type == promql.Execution {
-			failed = &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.description())}
-		}
+		failed := promqlError(err)
 		if failed.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
 			a.logFailure(r, &Error{Status: failed.Status, Err: err}, err)
 		}
 		failed.Write(w, r)
 	}
 }
+
+// promqlError gives an error its status and its type.
+func promqlError(err error) *promql.Error {
+	failed := promql.Failed(err)
+	if known := asError(err); known.Status == http.StatusServiceUnavailable && failed.Type == promql.Execution {
+		return &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.description())}
+	}
+	return failed
+}
+
+// refusePromQL is Refuse in Prometheus' form.
+func refusePromQL(w http.ResponseWriter, r *http.Request, err error) { promqlError(err).Write(w, r) }
 
 func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlHandler) error {
 	who, err := a.authenticate(w, r)
@@ -183,7 +195,7 @@ func (a promqlHandlers) queryRange(r *promqlRequest) (*promql.Answer, error) {
 // evaluate answers a query, or the error of preparing it.
 func evaluate(ctx context.Context, q *evaluation.Query, prepared upstream.Query, err error, limit int) (*promql.Answer, error) {
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !errors.Is(err, budget.ErrExhausted) {
 			err = promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
 		}
 		return nil, err
@@ -202,7 +214,12 @@ func evaluate(ctx context.Context, q *evaluation.Query, prepared upstream.Query,
 	case upstream.Matrix:
 		value = upstream.Matrix(promql.Cut(answer, v, limit))
 	}
-	answer.Data = promql.Encoded(value) // now: its memory is the engine's again once the query is closed
+	// Now: its memory is the engine's again once the query is closed.
+	encoded, err := promql.Encoded(value, takeFor(ctx, budget.Answers))
+	if err != nil {
+		return nil, err
+	}
+	answer.Data = encoded
 	return answer, nil
 }
 

@@ -14,12 +14,17 @@ const groupBytes = 16 << 20
 
 // together returns how many chunks may be taken together, beside the sums of a band.
 func (o *Options) together(b band) int {
-	each := int64(8 * panelsOf(o.Columns) * tile.Panel * chunkRows(o.Columns))
+	each := o.chunkBytes()
 	left := o.MemoryBytes - o.rowBytes()
 	for w := b.from; w < b.to; w++ {
 		left -= int64(2*o.MaxLag+1) * int64(blocksOf(o.Columns, w)) * blockBytes
 	}
 	return int(max(1, min(min(groupBytes, left/2)/each, int64(o.Workers/2))))
+}
+
+// chunkBytes is the memory of a chunk's packed rows.
+func (o *Options) chunkBytes() int64 {
+	return int64(8 * panelsOf(o.Columns) * tile.Panel * chunkRows(o.Columns))
 }
 
 // addGroup adds whole chunks in the caller's memory, as many as m has sides for. They are measured together, and merged

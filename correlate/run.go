@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gnocco/correlate/tile"
 )
@@ -135,6 +136,22 @@ func (o *Options) bandFrom(from int, bytes int64) (band, error) {
 			o.Columns, o.MaxLag, (o.MemoryBytes-left+1<<20-1)>>20, o.MemoryBytes>>20)
 	}
 	return b, nil
+}
+
+// Memory returns the least MemoryBytes with which the pairs can be computed; with which they are computed all at once, as
+// RunSpearman does; and the most that are of use.
+func (o Options) Memory(gaps bool) (least, whole, most int64) {
+	o.EnsureDefaults()
+	rows, bytes := o.rowBytes(), int64(blockBytes)
+	if gaps {
+		bytes = pairBlockBytes
+	}
+	for w := range wholeBand(o.Columns).to {
+		sums := int64(2*o.MaxLag+1) * int64(blocksOf(o.Columns, w)) * bytes
+		least, whole = max(least, rows+sums), whole+sums
+	}
+	o.MemoryBytes = math.MaxInt64
+	return least, rows + whole, rows + whole + 2*int64(o.together(band{}))*o.chunkBytes()
 }
 
 // rowBytes is the memory of the rows under way, packed and with masks.

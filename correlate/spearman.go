@@ -68,15 +68,17 @@ func RunSpearman(ctx context.Context, source Source, options Options, each func(
 	return result, nil
 }
 
+// RankBytes is what a value takes in RunSpearman: itself, its rank, its place in the order.
+const RankBytes = 8 + 8 + 8
+
 // load reads all of source.
 func load(ctx context.Context, source Source, most int64) (Values, error) {
-	const bytesPerValue = 8 + 8 + 8 // itself, its rank, its place in the order
 	values := make(Values, source.Columns())
 	err := source.Read(ctx, func(columns [][]float64) error {
 		for j := range values {
 			values[j] = append(values[j], columns[j]...)
 		}
-		if bytes := int64(len(values)) * int64(len(values[0])) * bytesPerValue; bytes > most {
+		if bytes := int64(len(values)) * int64(len(values[0])) * RankBytes; bytes > most {
 			return fmt.Errorf("correlate: the ranks of more than %d rows of %d columns do not fit into %d MiB of memory",
 				len(values[0]), len(values), most>>20)
 		}

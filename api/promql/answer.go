@@ -39,17 +39,18 @@ func Cut[T any](a *Answer, list []T, limit int) []T {
 	return list[:limit]
 }
 
+// answerBegins is how the text of an answer begins.
+const answerBegins = `{"status":"success","data":`
+
 // Write sends an answer.
 func (a *Answer) Write(w http.ResponseWriter, r *http.Request) error {
-	body := []byte(`{"status":"success","data":`)
-	if encoded, ok := a.Data.(JSON); ok {
-		body = append(body, encoded...)
-	} else {
+	body, ok := a.Data.(JSON)
+	if !ok {
 		data, err := json.Marshal(a.Data)
 		if err != nil {
 			return err
 		}
-		body = append(body, data...)
+		body = append([]byte(answerBegins), data...)
 	}
 	for _, notes := range []struct {
 		name string

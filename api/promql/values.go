@@ -3,6 +3,7 @@ package promql
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -10,14 +11,45 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// JSON is data in the form in which it is sent.
+// JSON is the beginning of an answer in the form in which it is sent, up to the end of its data.
 type JSON []byte
 
-// Encoded returns the value of an evaluation, which is not needed any more.
-func Encoded(v parser.Value) JSON { return appendResult(nil, v) }
+// Encoded returns the value of an evaluation, which is not needed any more. Memory for more than a little is taken first; take
+// may be nil.
+func Encoded(v parser.Value, take func(bytes int) error) (JSON, error) {
+	return (&room{take: take}).appendResult([]byte(answerBegins), v)
+}
+
+// room makes room in a text, for which memory is taken.
+type room struct {
+	take  func(bytes int) error // nil: it is not bounded
+	taken int
+}
+
+// pointText is what a sample has as text, but for few numbers.
+const pointText = 48
+
+// grow returns dst with room for labels and so many samples.
+func (r *room) grow(dst []byte, l labels.Labels, points int) ([]byte, error) {
+	more := 64 + pointText*points
+	l.Range(func(label labels.Label) { more += 8 + len(label.Name) + len(label.Value) })
+	n := len(dst) + more
+	if n <= cap(dst) {
+		return dst, nil
+	}
+	n = max(n+n/4, 4096)
+	const small = 64 << 10
+	if n > small && r.take != nil {
+		if err := r.take(n - r.taken); err != nil {
+			return dst, err
+		}
+		r.taken = n
+	}
+	return slices.Grow(dst, n-len(dst)), nil
+}
 
 // appendResult appends the value of an evaluation as data.
-func appendResult(dst []byte, v parser.Value) []byte {
+func (r *room) appendResult(dst []byte, v parser.Value) (_ []byte, err error) {
 	dst = append(dst, `{"resultType":"`...)
 	dst = append(dst, v.Type()...)
 	dst = append(dst, `","result":`...)
@@ -31,7 +63,9 @@ func appendResult(dst []byte, v parser.Value) []byte {
 	case upstream.Vector:
 		dst = append(dst, '[')
 		for i := range v {
-			dst = comma(dst, i)
+			if dst, err = r.grow(comma(dst, i), v[i].Metric, 1); err != nil {
+				return nil, err
+			}
 			dst = appendLabels(append(dst, `{"metric":`...), v[i].Metric)
 			dst = appendPoint(append(dst, `,"value":`...), v[i].T, v[i].F)
 			dst = append(dst, '}')
@@ -40,7 +74,9 @@ func appendResult(dst []byte, v parser.Value) []byte {
 	case upstream.Matrix:
 		dst = append(dst, '[')
 		for i := range v {
-			dst = comma(dst, i)
+			if dst, err = r.grow(comma(dst, i), v[i].Metric, len(v[i].Floats)); err != nil {
+				return nil, err
+			}
 			dst = appendLabels(append(dst, `{"metric":`...), v[i].Metric)
 			dst = append(dst, `,"values":[`...)
 			for j, p := range v[i].Floats {
@@ -50,7 +86,7 @@ func appendResult(dst []byte, v parser.Value) []byte {
 		}
 		dst = append(dst, ']')
 	}
-	return append(dst, '}')
+	return append(dst, '}'), nil
 }
 
 func comma(dst []byte, i int) []byte {

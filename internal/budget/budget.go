@@ -35,15 +35,16 @@ const (
 	Measures  Use = iota // bodies of measures, and what they are decoded to, until that is durable
 	Documents            // other bodies, as maps and lists
 	Answers              // what is read for an answer, and its text
+	Labels               // labels of series, which stay for later requests
 	uses
 )
 
-var useNames = [uses]string{"measures", "documents", "answers"}
+var useNames = [uses]string{"measures", "documents", "answers", "labels"}
 
 // A Budget is the memory that requests share. It is for many goroutines at once. nil bounds nothing.
 type Budget struct {
-	limit, large, bodies, answers int64 // all; of large accounts: all, and by what it is for
-	refused                       [uses]prometheus.Counter
+	limit   int64
+	refused [uses]prometheus.Counter
 
 	mu      sync.Mutex
 	total   int64
@@ -61,13 +62,28 @@ type waiter struct {
 
 // New returns a budget of that many bytes, with metrics in the registerer; nil for none.
 func New(bytes int64, registerer prometheus.Registerer) *Budget {
-	b := &Budget{limit: bytes, large: bytes - bytes/4, bodies: bytes - bytes/8*3, answers: bytes - bytes/2}
+	b := &Budget{limit: bytes}
 	b.instrument(registerer)
 	return b
 }
 
-// LargestBody is how much one Account may hold of a body and what it becomes.
-func (b *Budget) LargestBody() int64 { return b.bodies }
+// Limit returns how much there is in all.
+func (b *Budget) Limit() int64 { return b.limit }
+
+// LargestBody is how much one Account may hold of a body and what it becomes, with the labels that are kept now.
+func (b *Budget) LargestBody() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bodies()
+}
+
+// large is what large accounts may hold together, beside labels. Large accounts and labels leave an eighth. mu is held, as by
+// bodies and answers.
+func (b *Budget) large() int64 { return min(b.limit-b.limit/4, b.limit-b.limit/8-b.used[Labels]) }
+
+// bodies is what large accounts may hold for bodies, and answers what for answers.
+func (b *Budget) bodies() int64  { return min(b.limit-b.limit/8*3, b.large()) }
+func (b *Budget) answers() int64 { return b.limit - b.limit/2 }
 
 // Account returns an Account that holds nothing. Its owner closes it.
 func (b *Budget) Account() *Account {
@@ -124,7 +140,7 @@ func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time
 		b.mu.Unlock()
 		return nil
 	}
-	if err := b.refusal(a, use, bytes); err != ErrExhausted || bytes > b.bodies {
+	if err := b.refusal(a, use, bytes); err != ErrExhausted || bytes > b.bodies() {
 		b.mu.Unlock()
 		b.refused[use].Inc()
 		return err
@@ -167,7 +183,10 @@ func (a *Account) Give(use Use, bytes int64) {
 }
 
 // Close gives all back.
-func (a *Account) Close() {
+func (a *Account) Close() { a.Keep(Answers, 0) }
+
+// Keep gives back all but so many bytes of a use.
+func (a *Account) Keep(use Use, bytes int64) {
 	if a.unbounded() {
 		return
 	}
@@ -177,11 +196,13 @@ func (a *Account) Close() {
 	if a.total == 0 {
 		return
 	}
+	kept := min(bytes, a.used[use])
 	for use, bytes := range a.used {
 		b.used[use] -= bytes
 	}
 	b.total -= a.total
 	a.total, a.used = 0, [uses]int64{}
+	b.take(a, use, kept)
 	b.grant()
 }
 
@@ -190,17 +211,20 @@ func (b *Budget) fits(a *Account, use Use, bytes int64) bool {
 	if a.total+bytes <= Small {
 		return b.total+bytes <= b.limit
 	}
-	used, most := b.used[Answers], b.answers
-	if use != Answers {
-		used, most = b.total-used, b.bodies
+	others := b.total - b.used[Labels] // not labels
+	switch use {
+	case Labels:
+		return b.total+bytes <= b.limit-b.limit/8
+	case Answers:
+		return b.used[Answers]+bytes <= b.answers() && others+bytes <= b.large()
 	}
-	return used+bytes <= most && b.total+bytes <= b.large
+	return others-b.used[Answers]+bytes <= b.bodies() && others+bytes <= b.large()
 }
 
 // refusal is the error of bytes that an Account cannot take now: a TooLargeError if it never can. mu is held.
 func (b *Budget) refusal(a *Account, use Use, bytes int64) error {
-	if own := a.total - a.used[Answers] + bytes; use != Answers && own > max(b.bodies, Small) {
-		return &TooLargeError{b.bodies}
+	if own := a.total - a.used[Answers] + bytes; use < Answers && own > max(b.bodies(), Small) {
+		return &TooLargeError{b.bodies()}
 	}
 	return ErrExhausted
 }

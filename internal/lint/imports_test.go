@@ -20,7 +20,7 @@ var layers = table(
 	"query: internal/budget query/aggregates query/correlations query/postings query/promql model carbonara correlate",
 	"query/aggregates: model carbonara",
 	"query/correlations: internal/budget query query/aggregates model carbonara correlate",
-	"query/postings: model carbonara",
+	"query/postings: internal/budget model carbonara",
 	"query/promql: internal/budget query query/postings model carbonara",
 	"cluster: cluster/peer cluster/datafolder query metricd storage model carbonara internal",
 	"cluster/datafolder: storage model",

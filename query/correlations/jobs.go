@@ -24,6 +24,7 @@ type Job struct {
 	rowsDone atomic.Int64 // of groups, handed to the computation
 	cancel   context.CancelFunc
 	done     chan struct{} // closed at the end
+	memory   *jobMemory
 
 	mu        sync.Mutex
 	state     string
@@ -81,17 +82,22 @@ func (c *Jobs) release() {
 }
 
 // Start reads the metrics' aggregates while the caller waits, and correlates them in the background. It fails with
-// ErrBusy, a *TooManyValuesError, or the error of the read.
+// ErrBusy, a *TooManyValuesError, budget.ErrExhausted, or the error of the read.
 func (c *Jobs) Start(ctx context.Context, request *Request, owner string) (*Job, error) {
 	if err := c.reserve(); err != nil {
 		return nil, err
 	}
-	values, err := c.read(ctx, request)
+	job := &Job{Request: request, ID: uuid.New(), owner: owner, done: make(chan struct{}), state: Queued, memory: newJobMemory(c.Budget)}
+	values, err := c.read(ctx, job)
+	if err == nil {
+		job.Groups = len(values[0])
+		err = job.memory.takeSums(job, &c.Options, values)
+	}
 	if err != nil {
+		job.memory.account.Close()
 		c.release()
 		return nil, err
 	}
-	job := &Job{Request: request, ID: uuid.New(), owner: owner, Groups: len(values[0]), done: make(chan struct{}), state: Queued}
 	c.start(job, values)
 	return job, nil
 }
@@ -104,17 +110,12 @@ func (c *Jobs) start(job *Job, values correlate.Values) {
 	c.mu.Lock()
 	c.jobs[job.ID] = job
 	c.order = append(c.order, job.ID)
-	for len(c.order) > c.MaxJobs+maxUnfinished {
-		oldest := slices.IndexFunc(c.order, func(id uuid.UUID) bool { return c.jobs[id].finished() })
-		if oldest < 0 {
-			break
-		}
-		delete(c.jobs, c.order[oldest])
-		c.order = slices.Delete(c.order, oldest, oldest+1)
+	for len(c.order) > c.MaxJobs+maxUnfinished && c.forgetOldest(nil) {
 	}
 	c.mu.Unlock()
 	go func() {
 		defer close(job.done)
+		defer c.boundResults(job)
 		defer cancel()
 		defer c.release()
 		select {
@@ -125,6 +126,41 @@ func (c *Jobs) start(job *Job, values correlate.Values) {
 			job.finish(ctx.Err())
 		}
 	}()
+}
+
+// forgetOldest forgets the finished job that is the oldest, but for one, and reports whether there was any. mu is held.
+func (c *Jobs) forgetOldest(but *Job) bool {
+	oldest := slices.IndexFunc(c.order, func(id uuid.UUID) bool { return c.jobs[id] != but && c.jobs[id].finished() })
+	if oldest < 0 {
+		return false
+	}
+	c.jobs[c.order[oldest]].memory.account.Close()
+	delete(c.jobs, c.order[oldest])
+	c.order = slices.Delete(c.order, oldest, oldest+1)
+	return true
+}
+
+// boundResults gives back what a job needs no more, and forgets the oldest results where all take too much.
+func (c *Jobs) boundResults(job *Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.jobs[job.ID] != job { // removed meanwhile
+		job.memory.account.Close()
+		return
+	}
+	job.memory.keep(cap(job.pairs))
+	if c.Budget == nil {
+		return
+	}
+	for {
+		var kept int64
+		for _, other := range c.jobs {
+			kept += other.memory.result
+		}
+		if kept <= c.Budget.Limit()/8 || !c.forgetOldest(job) {
+			return
+		}
+	}
 }
 
 // Find returns a job of an owner.
@@ -146,6 +182,9 @@ func (c *Jobs) Remove(job *Job) {
 	defer c.mu.Unlock()
 	delete(c.jobs, job.ID)
 	c.order = slices.DeleteFunc(c.order, func(id uuid.UUID) bool { return id == job.ID })
+	if job.memory.settled {
+		job.memory.account.Close() // else it does so itself
+	}
 }
 
 func (j *Job) finished() bool {
@@ -166,17 +205,15 @@ func (j *Job) compute(ctx context.Context, values correlate.Values, o *Options) 
 	j.state = Running
 	j.mu.Unlock()
 	var pairs []correlate.Pair
-	selection := j.Selection
-	if selection.Top == 0 || selection.Top > o.MaxPairs {
-		selection.Top = o.MaxPairs
-	}
+	selection := j.selection(o)
 	engine := o.Engine
 	if j.Ranks {
 		engine = correlate.Spearman{}
 	}
-	options := correlate.Options{MaxLag: min(j.Lag, max(0, j.Groups-1)), MinOverlap: max(2, int(math.Ceil(j.Overlap*float64(j.Groups)/100)))}
-	// Sums of pairs, with gaps and lags, beside the values.
-	options.MemoryBytes = max(1<<30, int64(o.MaxValues)*32)
+	options := j.correlateOptions(o)
+	if j.memory.sums > 0 {
+		options.MemoryBytes = j.memory.sums
+	}
 	result, err := engine.Correlate(ctx, counted{values, j}, options, selection, func(p correlate.Pair) error {
 		pairs = append(pairs, p)
 		return nil
@@ -189,6 +226,21 @@ func (j *Job) compute(ctx context.Context, values correlate.Values, o *Options) 
 	}
 	j.mu.Unlock()
 	j.finish(err)
+}
+
+// selection returns which pairs are kept.
+func (j *Job) selection(o *Options) correlate.Selection {
+	selection := j.Selection
+	if selection.Top == 0 || selection.Top > o.MaxPairs {
+		selection.Top = o.MaxPairs
+	}
+	return selection
+}
+
+// correlateOptions says what is computed, with sums of pairs, with gaps and lags, beside the values.
+func (j *Job) correlateOptions(o *Options) correlate.Options {
+	return correlate.Options{Columns: len(j.Metrics), MaxLag: min(j.Lag, max(0, j.Groups-1)),
+		MinOverlap: max(2, int(math.Ceil(j.Overlap*float64(j.Groups)/100))), MemoryBytes: max(1<<30, int64(o.MaxValues)*32)}
 }
 
 func (j *Job) finish(err error) {

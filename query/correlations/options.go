@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gnocco/correlate"
+	"gnocco/internal/budget"
 )
 
 // Options limit what one request may take.
@@ -14,6 +15,8 @@ type Options struct {
 	MaxValues  int // metrics x groups, 8 bytes each; 0: 20 million
 	MaxPairs   int // strongest pairs kept of a result; 0: 100,000
 	MaxJobs    int // finished ones kept in memory, the oldest goes first; 0: 32
+	// Budget is the memory that requests share; nil: no bound. Results take an eighth of it at most: the oldest go.
+	Budget *budget.Budget
 	// Engine correlates by Pearson; nil for the CPU's. Its maker closes it.
 	Engine correlate.Engine
 

@@ -22,7 +22,8 @@ type aggregates struct {
 }
 
 // read reads the metrics' aggregates into columns of the same groups; NaN where a metric has none.
-func (c *Jobs) read(ctx context.Context, q *Request) (correlate.Values, error) {
+func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
+	q, memory, most := job.Request, job.memory, job.maxValues(&c.Options)
 	series := make([]aggregates, len(q.Metrics))
 	var total atomic.Int64
 	all, ctx := errgroup.WithContext(ctx)
@@ -38,10 +39,14 @@ func (c *Jobs) read(ctx context.Context, q *Request) (correlate.Values, error) {
 			if err := c.reader.Archives.Groups(ctx, read, q.Staleness, groups); err != nil {
 				return err
 			}
+			if err := memory.account.Take(budget.Answers, int64(aggregateBytes*groups.Len())); err != nil {
+				return err
+			}
+			budget.Of(ctx).Give(budget.Answers, int64(groups.Bytes()))
 			s := &series[i]
 			s.starts, s.values = groups.Aggregate(q.Method, make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len()))
-			if total.Add(int64(len(s.values))) > int64(c.MaxValues) {
-				return &TooManyValuesError{c.MaxValues}
+			if total.Add(int64(len(s.values))) > int64(most) {
+				return &TooManyValuesError{most}
 			}
 			return nil
 		})
@@ -49,14 +54,18 @@ func (c *Jobs) read(ctx context.Context, q *Request) (correlate.Values, error) {
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
-	return c.align(series, q)
+	return align(series, job, most)
 }
+
+// aggregateBytes is what an aggregate takes in aggregates.
+const aggregateBytes = 16
 
 var groupsPool budget.Pool[carbonara.Groups]
 
 // align gives all series the same groups: every group between the first and the last, or, where that would be too many
 // and no lag needs it, those that some series has.
-func (c *Jobs) align(series []aggregates, q *Request) (correlate.Values, error) {
+func align(series []aggregates, job *Job, maxValues int) (correlate.Values, error) {
+	q, memory := job.Request, job.memory
 	first, last := carbonara.Timestamp(math.MaxInt64), carbonara.Timestamp(math.MinInt64)
 	for i := range series {
 		if starts := series[i].starts; len(starts) > 0 {
@@ -67,10 +76,19 @@ func (c *Jobs) align(series []aggregates, q *Request) (correlate.Values, error) 
 	if first > last {
 		return columns, nil // no aggregates at all
 	}
-	most := c.MaxValues / len(series)
+	most := maxValues / len(series)
 	rows := int64(last-first)/int64(q.Granularity) + 1
 	var union []carbonara.Timestamp
 	if rows > int64(most) && q.Lag == 0 {
+		held := int64(0)
+		for i := range series {
+			held += 8 * int64(len(series[i].starts))
+		}
+		if err := memory.account.Take(budget.Answers, held); err != nil {
+			return nil, err
+		}
+		defer memory.account.Give(budget.Answers, held)
+		union = make([]carbonara.Timestamp, 0, held/8)
 		for i := range series {
 			union = append(union, series[i].starts...)
 		}
@@ -79,9 +97,12 @@ func (c *Jobs) align(series []aggregates, q *Request) (correlate.Values, error) 
 		rows = int64(len(union))
 	}
 	if rows > int64(most) {
-		return nil, &TooManyValuesError{c.MaxValues}
+		return nil, &TooManyValuesError{maxValues}
 	}
 	for i := range series {
+		if err := memory.account.Take(budget.Answers, 8*rows); err != nil {
+			return nil, err
+		}
 		column := make([]float64, rows)
 		for k := range column {
 			column[k] = math.NaN()
@@ -97,7 +118,8 @@ func (c *Jobs) align(series []aggregates, q *Request) (correlate.Values, error) 
 			}
 			column[at] = series[i].values[k]
 		}
-		series[i] = aggregates{} // its memory may go
+		memory.account.Give(budget.Answers, aggregateBytes*int64(cap(series[i].starts)))
+		series[i] = aggregates{}
 		columns[i] = column
 	}
 	return columns, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/internal/budget"
 	"gnocco/model"
 )
 
@@ -29,20 +31,26 @@ type Catalog struct {
 	index      Index
 	most       int64
 	ceilometer bool
+	account    *budget.Account
 
 	mu    sync.RWMutex
 	state *state // nil before the first question
+	taken int64  // from account
 }
 
 // Options of a Catalog.
 type Options struct {
-	Bytes      int64 // that it takes at most, roughly
-	Ceilometer bool  // metrics of resources, and their labels, are called as Ceilometer's exporter for Prometheus calls them
+	Bytes      int64          // that it takes at most, roughly
+	Budget     *budget.Budget // the memory that requests share, of which they are; nil: no bound but Bytes
+	Ceilometer bool           // metrics of resources, and their labels, are called as Ceilometer's exporter for Prometheus calls them
 }
 
 // New returns the catalog of an index, which is read when it is first asked.
 func New(index Index, o Options) *Catalog {
-	return &Catalog{index: index, most: o.Bytes, ceilometer: o.Ceilometer}
+	c := &Catalog{index: index, most: o.Bytes, ceilometer: o.Ceilometer, account: o.Budget.Account()}
+	// The index may go to another process: then nobody uses this catalog any more, nor closes it.
+	runtime.AddCleanup(c, (*budget.Account).Close, c.account)
+	return c
 }
 
 // A SizeError says that the labels do not fit into memory. It is a model.ErrUnavailable.
@@ -147,8 +155,7 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 	metrics, resources, last, ok := c.index.ChangesSince(number)
 	// What is gone leaves holes; once they are many, all is read again.
 	if !ok || c.state == nil || c.state.gone > 1000 && 2*c.state.gone > len(c.state.metrics)+len(c.state.resources) {
-		c.state, err = c.load(ctx, last)
-		return err
+		return c.load(ctx, last)
 	}
 	// An error leaves the number as it is, so that all of these are read once more.
 	s := c.state
@@ -173,15 +180,43 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 		}
 	}
 	if s.bytes > c.most { // what is forgotten still counts
-		c.state, err = c.load(ctx, last)
+		return c.load(ctx, last)
+	}
+	if err := c.cover(s); err != nil {
 		return err
 	}
 	s.last = last
 	return nil
 }
 
-// load reads everything. Changes that it meets half-way are after last, and are read once more.
-func (c *Catalog) load(ctx context.Context, last uint64) (*state, error) {
+// labelsTaken is in what pieces memory is taken for labels.
+const labelsTaken = 256 << 10
+
+// cover takes memory for a state. mu is held.
+func (c *Catalog) cover(s *state) error {
+	if s.bytes > c.most {
+		return &SizeError{int64(len(s.metrics)), c.most}
+	}
+	if s.bytes <= c.taken {
+		return nil
+	}
+	more := s.bytes - c.taken + labelsTaken
+	if err := c.account.Take(budget.Labels, more); err != nil {
+		return err
+	}
+	c.taken += more
+	return nil
+}
+
+// forget makes the state nil, as it is before the first question. mu is held.
+func (c *Catalog) forget() {
+	c.account.Close()
+	c.state, c.taken = nil, 0
+}
+
+// load reads everything. Changes that it meets half-way are after last, and are read once more. mu is held.
+func (c *Catalog) load(ctx context.Context, last uint64) error {
+	c.forget()
 	s := newState(last)
 	if c.ceilometer {
 		s.useCeilometer()
@@ -190,8 +225,10 @@ func (c *Catalog) load(ctx context.Context, last uint64) (*state, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	check := func() bool {
-		if full == nil && s.bytes > c.most {
-			full = &SizeError{int64(len(s.metrics)), c.most}
+		if full != nil {
+			return false
+		}
+		if full = c.cover(s); full != nil {
 			stop()
 		}
 		return full == nil
@@ -209,9 +246,11 @@ func (c *Catalog) load(ctx context.Context, last uint64) (*state, error) {
 		})
 	}
 	if err := cmp.Or(full, err); err != nil {
-		return nil, err
+		c.forget()
+		return err
 	}
-	return s, nil
+	c.state = s
+	return nil
 }
 
 // intern returns the symbol of a text, which is new perhaps.

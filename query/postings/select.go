@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
 
+	"gnocco/internal/budget"
 	"gnocco/model"
 )
 
@@ -79,7 +80,7 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 	var ids []uuid.UUID
 	err := c.view(ctx, func(s *state) error {
 		var builder labels.ScratchBuilder
-		return s.each(ctx, sees, matchers, func(place uint32) {
+		return s.each(ctx, sees, matchers, seriesBytes, func(place uint32) {
 			ids = append(ids, s.metrics[place].id)
 			found = append(found, Series{Labels: s.labels(&s.metrics[place], &builder)})
 		})
@@ -108,7 +109,7 @@ func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, lists ...[]*
 	var found []labels.Labels
 	err := c.view(ctx, func(s *state) error {
 		var builder labels.ScratchBuilder
-		places, err := s.union(ctx, sees, lists)
+		places, err := s.union(ctx, sees, labelBytes, lists)
 		for _, place := range places {
 			if limit > 0 && len(found) == limit {
 				break
@@ -124,7 +125,7 @@ func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, lists ...[]*
 func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Matcher) ([]string, error) {
 	var names []string
 	err := c.view(ctx, func(s *state) error {
-		places, err := s.union(ctx, sees, lists)
+		places, err := s.union(ctx, sees, listBytes, lists)
 		known := make([]bool, len(s.texts))
 		seen := make([]bool, len(s.resources))
 		var name, metricID, resourceID bool
@@ -165,7 +166,7 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 	var ids []uuid.UUID
 	err := c.view(ctx, func(s *state) error {
 		f := s.field(name)
-		places, err := s.union(ctx, sees, lists)
+		places, err := s.union(ctx, sees, listBytes, lists)
 		seen := make([]bool, len(s.texts))
 		resources := make([]bool, len(s.resources))
 		for _, place := range places {
@@ -206,7 +207,7 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 func (c *Catalog) Units(ctx context.Context, sees Sees) (map[string][]string, error) {
 	units := map[string][]string{}
 	err := c.view(ctx, func(s *state) error {
-		return s.each(ctx, sees, nil, func(place uint32) {
+		return s.each(ctx, sees, nil, listBytes, func(place uint32) {
 			m := &s.metrics[place]
 			name, unit := s.texts[s.nameOf(m)], s.texts[m.unit]
 			if name != "" && !slices.Contains(units[name], unit) {
@@ -217,14 +218,21 @@ func (c *Catalog) Units(ctx context.Context, sees Sees) (map[string][]string, er
 	return units, err
 }
 
-// union returns the places of the series that match at least one list, or of all if there is no list.
-func (s *state) union(ctx context.Context, sees Sees, lists [][]*labels.Matcher) ([]uint32, error) {
+// What a request takes for each series that it finds, about, until its end.
+const (
+	seriesBytes = 1 << 10 // labels, twice as the engine changes them, what is read of it, and its text
+	labelBytes  = 512     // labels and their text
+	listBytes   = 128     // a text, twice, in a list
+)
+
+// union returns the places of the series that match at least one list, or of all if there is no list. Each takes memory.
+func (s *state) union(ctx context.Context, sees Sees, bytes int64, lists [][]*labels.Matcher) ([]uint32, error) {
 	if len(lists) == 0 {
 		lists = [][]*labels.Matcher{nil}
 	}
 	var places []uint32
 	for _, matchers := range lists {
-		if err := s.each(ctx, sees, matchers, func(place uint32) { places = append(places, place) }); err != nil {
+		if err := s.each(ctx, sees, matchers, bytes, func(place uint32) { places = append(places, place) }); err != nil {
 			return nil, err
 		}
 	}
@@ -452,8 +460,10 @@ func (c *check) matchesText(s *state, value symbol) bool {
 	return answer
 }
 
-// each calls f for the metrics that all matchers match and sees lets through.
-func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher, f func(place uint32)) error {
+// each calls f for the metrics that all matchers match and sees lets through. Each takes so many bytes of the memory that
+// requests share.
+func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher, bytes int64, f func(place uint32)) error {
+	account, found := budget.Of(ctx), int64(0)
 	checks := make([]check, len(matchers))
 	for i, m := range matchers {
 		checks[i] = s.check(m)
@@ -473,6 +483,13 @@ func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher,
 			}
 		}
 		if sees == nil || sees(Candidate{s, place}) {
+			const together = 32
+			if found%together == 0 {
+				if err := account.Take(budget.Answers, together*bytes); err != nil {
+					return err
+				}
+			}
+			found++
 			f(place)
 		}
 		return nil

@@ -29,7 +29,7 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 		pairs := map[pair]int{}
 		resources := 0
 		seen := map[uint32]bool{}
-		err := s.each(ctx, sees, nil, func(place uint32) {
+		err := s.each(ctx, sees, nil, listBytes, func(place uint32) {
 			m := &s.metrics[place]
 			out.Series++
 			names[s.nameOf(m)]++
@@ -95,7 +95,7 @@ type Counts struct {
 func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []string, lists ...[]*labels.Matcher) (*Counts, error) {
 	out := &Counts{Labels: []LabelCount{}}
 	err := c.view(ctx, func(s *state) error {
-		places, err := s.union(ctx, sees, lists)
+		places, err := s.union(ctx, sees, listBytes, lists)
 		if err != nil {
 			return err
 		}

@@ -98,13 +98,15 @@ type Query struct {
 // Instant prepares a query of one time. The caller closes it once its result is used.
 func (e *Engine) Instant(ctx context.Context, q *Query, at time.Time) (upstream.Query, error) {
 	s := e.source(q)
-	return e.engine.NewInstantQuery(ctx, s, s.options(), q.Expr, at)
+	prepared, err := e.engine.NewInstantQuery(ctx, s, s.options(), q.Expr, at)
+	return s.charged(ctx, prepared, err)
 }
 
 // Range prepares a query of the times from start to end, step by step.
 func (e *Engine) Range(ctx context.Context, q *Query, start, end time.Time, step time.Duration) (upstream.Query, error) {
 	s := e.source(q)
-	return e.engine.NewRangeQuery(ctx, s, s.options(), q.Expr, start, end, step)
+	prepared, err := e.engine.NewRangeQuery(ctx, s, s.options(), q.Expr, start, end, step)
+	return s.charged(ctx, prepared, err)
 }
 
 const leastLookback = 5 * time.Minute
@@ -121,7 +123,7 @@ func (e *Engine) source(q *Query) *source {
 	if q.Lookback > 0 {
 		longest = q.Lookback
 	}
-	return &source{engine: e, query: q, now: e.options.Now(), longest: longest.Milliseconds()}
+	return &source{engine: e, Query: q, now: e.options.Now(), longest: longest.Milliseconds()}
 }
 
 // options returns the engine's options of one query.

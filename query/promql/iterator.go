@@ -17,7 +17,13 @@ type iterator struct {
 	lives   int64     // ms after which the series ends, after its last sample
 	ends    int64     // that of the samples that are added
 	at      int       // -1 before the first
+	taken   int64     // bytes of memory, for all of it
 	err     error
+}
+
+// bytes is the memory that the samples have.
+func (it *iterator) bytes() int64 {
+	return int64(8*(cap(it.times)+cap(it.values)) + 24*cap(it.moments))
 }
 
 func (it *iterator) reset() {

@@ -23,11 +23,12 @@ import (
 
 // source is what one query reads from. It implements storage.Queryable and storage.Querier.
 type source struct {
+	*Query
 	engine *Engine
-	query  *Query
 	now    time.Time
 
 	longest int64 // ms: how far the engine looks back
+	memory
 }
 
 // Querier implements storage.Queryable.
@@ -38,13 +39,13 @@ func (s *source) Close() error { return nil }
 
 // LabelNames implements storage.Querier; the engine's function info asks for them.
 func (s *source) LabelNames(ctx context.Context, _ *storage.LabelHints, matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {
-	names, err := s.engine.options.Series.Names(ctx, s.query.Sees, matchers)
+	names, err := s.engine.options.Series.Names(ctx, s.Sees, matchers)
 	return names, nil, err
 }
 
 // LabelValues implements storage.Querier.
 func (s *source) LabelValues(ctx context.Context, name string, _ *storage.LabelHints, matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {
-	values, err := s.engine.options.Series.Values(ctx, s.query.Sees, name, matchers)
+	values, err := s.engine.options.Series.Values(ctx, s.Sees, name, matchers)
 	return values, nil, err
 }
 
@@ -87,7 +88,7 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 
 func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.SelectHints, matchers []*labels.Matcher) (storage.SeriesSet, error) {
 	sel := &selection{source: s, start: hints.Start, end: hints.End, step: hints.Step, length: hints.Range, function: hints.Func,
-		coarsest: s.query.Granularity, now: carbonara.FromTime(s.now), lookback: s.query.Lookback.Milliseconds(),
+		coarsest: s.Granularity, now: carbonara.FromTime(s.now), lookback: s.Lookback.Milliseconds(),
 		known: map[readingKey]*reading{}}
 	sel.first = hints.Start + hints.Range - 1
 	if hints.Range == 0 {
@@ -99,7 +100,7 @@ func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.S
 		return nil, err
 	}
 	sel.selector = selectorText(matchers)
-	found, err := s.engine.options.Series.Select(ctx, s.query.Sees, matchers...)
+	found, err := s.engine.options.Series.Select(ctx, s.Sees, matchers...)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +127,9 @@ func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.S
 			seen[hash] = len(set.series)
 			set.series = append(set.series, &series{ctx: ctx, selection: sel, metric: f.Metric, labels: shown, reading: r, archives: s.engine.options.Archives})
 		}
+	}
+	if err := s.takeSamples(ctx, int64(len(set.series)), sel.steps()); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(set.series, func(a, b *series) int {
 		if sorted {

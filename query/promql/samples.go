@@ -115,7 +115,7 @@ func (s *series) rawEnd() model.Read {
 
 var rawColumns = []carbonara.Column{carbonara.ColumnLast}
 
-func (s *series) staleness() *query.Staleness { return s.selection.source.query.Staleness }
+func (s *series) staleness() *query.Staleness { return s.selection.source.Staleness }
 
 // startOf returns when the first group may start that is asked for.
 func (s *series) startOf(granularity time.Duration) carbonara.Timestamp {
@@ -172,7 +172,7 @@ func (s *series) readOf(p part) model.Read {
 
 // prefetch plans all series and asks other processes for what they hold, at once.
 func (sel *selection) prefetch(ctx context.Context, all []*series) error {
-	archives, staleness := sel.source.engine.options.Archives, sel.source.query.Staleness
+	archives, staleness := sel.source.engine.options.Archives, sel.source.Staleness
 	reads := make([]model.Read, 0, len(all))
 	for _, s := range all {
 		reads = append(reads, s.rawEnd())
@@ -219,7 +219,7 @@ func (sel *selection) prefetch(ctx context.Context, all []*series) error {
 // noteOrigins says which granularities a selector was answered from, unless it was measures themselves.
 func (sel *selection) noteOrigins(origins []time.Duration) {
 	slices.Sort(origins)
-	if !sel.source.query.Origins || len(origins) == 0 || origins[len(origins)-1] == 0 {
+	if !sel.source.Origins || len(origins) == 0 || origins[len(origins)-1] == 0 {
 		return
 	}
 	var list []string
@@ -261,6 +261,9 @@ func (s *series) load(it *iterator) error {
 		}
 		s.append(it, memory, p)
 		budget.Of(s.ctx).Give(budget.Answers, read) // the next series takes its place
+		if err := s.selection.source.cover(s.ctx, it); err != nil {
+			return err
+		}
 	}
 	if s.selection.length == 0 {
 		it.endBefore(math.MaxInt64)

@@ -112,7 +112,7 @@ type server struct {
 	client  *http.Client
 }
 
-func start(t *testing.T) *server {
+func start(t *testing.T, settings ...string) *server {
 	gnocco := *program
 	if gnocco == "" {
 		dir, err := testprogram.Build("gnocco")
@@ -125,8 +125,8 @@ func start(t *testing.T) *server {
 	listener.Close()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	check(t, err)
-	cmd := exec.Command(gnocco, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen", s.address,
-		"--memory-limit", strconv.Itoa(limit), "--gpu", "off", "--min-free-bytes", "0")
+	cmd := exec.Command(gnocco, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen", s.address,
+		"--memory-limit", strconv.Itoa(limit), "--gpu", "off", "--min-free-bytes", "0"}, settings...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	check(t, cmd.Start())
 	s.process = cmd.Process

@@ -1,0 +1,103 @@
+package correlations
+
+import (
+	"runtime"
+	"slices"
+	"unsafe"
+
+	"gnocco/correlate"
+	"gnocco/internal/budget"
+)
+
+// jobMemory is what a job holds of the memory that requests share. All of it is taken while the request waits: a job that has
+// begun needs no more.
+type jobMemory struct {
+	account *budget.Account
+	sums    int64 // for the sums of pairs and the rows under way; 0: not bounded
+	result  int64 // of pairs, once all else came back
+	settled bool  // it did; guarded by the mutex of Jobs
+}
+
+// newJobMemory returns the memory of a job that holds nothing yet.
+func newJobMemory(shared *budget.Budget) *jobMemory {
+	m := &jobMemory{account: shared.Account()}
+	// An API that has given the index away forgets its jobs without an end of theirs.
+	runtime.AddCleanup(m, (*budget.Account).Close, m.account)
+	return m
+}
+
+const pairBytes = int64(unsafe.Sizeof(correlate.Pair{}))
+
+// pairsBytes is what pairs take while the strongest are looked for: twice as many as are kept, of all and by goroutine, and the
+// result.
+func (j *Job) pairsBytes(o *Options) int64 {
+	columns := int64(len(j.Metrics))
+	all := columns * (columns - 1) / 2
+	kept := 5 * min(int64(j.selection(o).Top), all)
+	if each := int64(j.Selection.TopPerColumn); each > 0 {
+		kept += 3 * columns * min(each, columns-1)
+	}
+	return kept * pairBytes
+}
+
+// largest is what one job may take: answers have half of the budget.
+func largest(b *budget.Budget) int64 { return b.Limit() / 2 }
+
+// sumsBytes returns the least memory for sums and rows under way, and the most that is of use.
+func (j *Job) sumsBytes(o *Options, gaps bool) (least, most int64) {
+	options := j.correlateOptions(o)
+	if j.Ranks {
+		options.MaxLag = 0 // of ranks, lags take no sums
+		_, least, _ = options.Memory(gaps)
+		return least, least
+	}
+	least, _, most = options.Memory(gaps)
+	return least, most
+}
+
+// maxValues returns how many values the job may hold: with more it would find no memory at any time.
+func (j *Job) maxValues(o *Options) int {
+	if o.Budget == nil {
+		return o.MaxValues
+	}
+	least, _ := j.sumsBytes(o, false)
+	bytes := int64(8)
+	if j.Ranks {
+		bytes += correlate.RankBytes
+	}
+	left := largest(o.Budget) - least - j.pairsBytes(o)
+	return max(0, min(o.MaxValues, int(left/bytes), int(largest(o.Budget)/(aggregateBytes+8))))
+}
+
+// takeSums takes memory for what is computed of the values, which are taken already: what is of use, but no more than half of what
+// one job may have where less does.
+func (m *jobMemory) takeSums(j *Job, o *Options, columns correlate.Values) error {
+	if o.Budget == nil {
+		return nil
+	}
+	gaps := slices.ContainsFunc(columns, func(column []float64) bool {
+		return slices.ContainsFunc(column, func(v float64) bool { return v-v != 0 })
+	})
+	values := int64(len(j.Metrics)) * int64(j.Groups)
+	beside := j.pairsBytes(o)
+	if j.Ranks {
+		beside += values * correlate.RankBytes
+	}
+	least, most := j.sumsBytes(o, gaps)
+	left := largest(o.Budget) - beside - 8*values
+	if left < least {
+		return &TooManyValuesError{int(max(0, values+(left-least)/8))}
+	}
+	m.sums = max(least, min(most, left, largest(o.Budget)/2))
+	err := m.account.Take(budget.Answers, m.sums+beside)
+	if j.Ranks {
+		m.sums = max(m.sums, values*correlate.RankBytes)
+	}
+	return err
+}
+
+// keep gives back all but what a result takes.
+func (m *jobMemory) keep(pairs int) {
+	m.result, m.settled = int64(pairs)*pairBytes, true
+	m.account.Keep(budget.Answers, m.result)
+}
