@@ -38,6 +38,7 @@ func (a metricHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.I
 	if query.Sort, err = parseMetricSort(p.sort); err != nil {
 		return err
 	}
+	query.LastMeasures = a.Archives.LastMeasures
 	query.Limit, query.Where = p.limit, a.visibleMetrics(who, "list metric")
 	if p.marker != "" {
 		if query.Marker, err = model.ParseUUID(p.marker); err != nil {

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -162,4 +163,44 @@ func TestResources(t *testing.T) {
 	s.want(t, "DELETE /v1/resource/generic/"+id, "", 403, "~403", "user", "jd")
 	s.want(t, "DELETE /v1/resource/generic/"+id, "", 204, "")
 	s.want(t, "GET /v1/resource/generic/"+id, "", 404, fmt.Sprintf("~Resource %s does not exist", id))
+}
+
+// Metrics are listed by their newest measure, those without any as if theirs were the newest, page by page.
+func TestMetricsByLastMeasure(t *testing.T) {
+	s := newServer(t, nil)
+	s.policy(t, "low")
+	names := map[string]string{}
+	for name, at := range map[string]string{"b": "2100-01-02", "none": "", "a": "2100-01-01", "c": "2100-01-03"} {
+		id := s.create(t, "/v1/metric", `{"archive_policy_name":"low","name":"`+name+`"}`)
+		names[id] = name
+		if at != "" {
+			s.want(t, "POST /v1/metric/"+id+"/measures", `[{"timestamp":"`+at+`","value":1},{"timestamp":"2099-01-01","value":1}]`, 202, "")
+			s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", 200, "~")
+		}
+	}
+	want := func(query, want string, limit int) {
+		t.Helper()
+		var got []string
+		for marker := ""; ; {
+			var page []struct{ ID string }
+			check(t, json.Unmarshal(s.want(t, fmt.Sprintf("GET /v1/metric?%s&limit=%d%s", query, limit, marker), "", 200, "~").Body.Bytes(), &page))
+			if len(page) == 0 {
+				break
+			}
+			for _, m := range page {
+				got = append(got, names[m.ID])
+				marker = "&marker=" + m.ID
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s by %d: got %v, want %s", query, limit, got, want)
+		}
+	}
+	for limit := 1; limit <= 5; limit++ {
+		want("sort=last_measure_timestamp", "a b c none", limit)
+		want("sort=last_measure_timestamp:desc", "none c b a", limit)
+		want("sort=last_measure_timestamp:desc-nullslast", "c b a none", limit)
+		want("sort=last_measure_timestamp&name=b", "b", limit)
+		want("sort=archive_policy_name&sort=last_measure_timestamp:desc-nullslast", "c b a none", limit)
+	}
 }

@@ -62,6 +62,15 @@ func (l *localArchives) sizes(ctx context.Context, metrics []uuid.UUID) ([]model
 	return sizes, l.valid()
 }
 
+// lastMeasures returns the timestamps of metrics' newest measures.
+func (l *localArchives) lastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
+	last, err := l.metricd.LastMeasures(ctx, metrics)
+	if err != nil {
+		return nil, l.explain(err)
+	}
+	return last, l.valid()
+}
+
 // rebuild rebuilds metrics' archives. Those of damaged sacks count as failed: others need not wait for them.
 func (l *localArchives) rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error) {
 	served := slices.DeleteFunc(slices.Clone(metrics), func(m *model.Metric) bool {
@@ -122,6 +131,12 @@ func (p peerSacks) RefreshSacks(ctx context.Context, sacks []int) error {
 func (p peerSacks) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
 	sizes, err := p.local.sizes(ctx, metrics)
 	return sizes, elsewhere(err)
+}
+
+// LastMeasures implements peer.LocalSacks.
+func (p peerSacks) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
+	last, err := p.local.lastMeasures(ctx, metrics)
+	return last, elsewhere(err)
 }
 
 // Rebuild implements peer.LocalSacks.

@@ -65,6 +65,8 @@ type Options struct {
 
 	SkipDefaultPolicies bool
 
+	ResourceAges // kept by whichever process holds the index
+
 	// Resampler makes the resampler of workers and requests, and registers its metrics; nil: the CPU's. Its maker
 	// closes it.
 	Resampler func(prometheus.Registerer) carbonara.Resampler
@@ -145,6 +147,7 @@ func (o *Options) Validate() error {
 	if o.OrderWait < minOrderWait {
 		faults = append(faults, fmt.Errorf("cluster: order wait is %v, less than %v", o.OrderWait, minOrderWait))
 	}
+	faults = append(faults, o.ResourceAges.validate())
 	if o.Workers < 0 {
 		faults = append(faults, errors.New("cluster: number of workers is negative"))
 	}

@@ -159,7 +159,7 @@ func (p *Process) open(ctx context.Context) error {
 	e := newEnvironment(o, p.ownership, p.damaged, session, &p.closers)
 	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups)}
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
-		memTable: o.Memory.memTable(4, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies}
+		memTable: o.Memory.memTable(4, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies, ages: o.ResourceAges}
 	p.closers.add("index", p.index.close)
 	p.incoming = &incomingStores{environment: e, members: p.members, logger: p.logger, folder: p.folder,
 		options: incoming.Options{Sacks: p.cluster.Sacks, RecentBytes: o.Memory.RecentBytes, MinFreeBytes: o.MinFreeBytes,

@@ -22,10 +22,12 @@ type indexReconciler struct {
 	memTable      uint64
 	cachedMetrics int
 	skipDefaults  bool
+	ages          ResourceAges
 	taken         func(*index.Store) error    // called before requests reach the index here
 	given         func(context.Context) error // called before the index is given to another process
 
-	rebuilding *rebuilding // while this process holds the index
+	rebuilding   *rebuilding // while this process holds the index, as is the next
+	resourceEnds *resourceEnds
 }
 
 // reconcile takes the index if nobody holds it. A live holder keeps it: handing it over would lose all of its caches.
@@ -62,6 +64,7 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 	}
 	r.shared.local.Store(local)
 	r.rebuilding = startRebuilding(local, r.archives, r.logger)
+	r.resourceEnds = startResourceEnds(r.ages, local.Store, r.archives, r.logger)
 	r.logger.Info("holding the index", "epoch", epoch)
 	return nil
 }
@@ -110,6 +113,7 @@ func (r *indexReconciler) close(ctx context.Context) error {
 // giveBack closes the index, which nobody uses any more, and lets others take it.
 func (r *indexReconciler) giveBack(ctx context.Context, local *localIndex) error {
 	r.rebuilding.close()
+	r.resourceEnds.close()
 	if err := local.Close(); err != nil {
 		return err // others can take it when this process is gone
 	}

@@ -23,6 +23,9 @@ type Archives interface {
 
 	// Sizes returns the bytes that each metric takes, in the order of the metrics.
 	Sizes(ctx context.Context, metrics []uuid.UUID, staleness *Staleness) ([]model.ArchiveSize, error)
+
+	// LastMeasures returns the timestamp of each metric's newest measure that was processed, 0 for none, in the order of the metrics.
+	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
 }
 
 // GroupReader reads the groups of a metric. It is for several goroutines at once.

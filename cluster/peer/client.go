@@ -194,6 +194,16 @@ func (c *Client) Sizes(ctx context.Context, address string, metrics []uuid.UUID)
 	return answer.Sizes, err
 }
 
+// LastMeasures returns the timestamps of metrics' newest measures, from the process that holds their sacks.
+func (c *Client) LastMeasures(ctx context.Context, address string, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
+	var answer lastMeasuresAnswer
+	err := c.call(ctx, address, "last-measures", idsRequest{metrics}, &answer)
+	if err == nil && len(answer.Last) != len(metrics) {
+		err = fmt.Errorf("peer: last measures at %s: %w: %d of %d", address, ErrUnreachable, len(answer.Last), len(metrics))
+	}
+	return answer.Last, err
+}
+
 // find looks up metrics at the index's holder.
 func (c *Client) find(ctx context.Context, address string, ids []uuid.UUID) (*findAnswer, error) {
 	answer := new(findAnswer)

@@ -8,6 +8,7 @@
 //	/peer/poll      measures of an incoming store, for some sacks; waits until there are any, and takes acknowledgements
 //	/peer/groups    groups of many metrics, in one answer
 //	/peer/sizes     bytes that metrics take in their archives
+//	/peer/last-measures  timestamps of metrics' newest measures
 //	/peer/refresh   make all accepted measures of some sacks visible
 //	/peer/rebuild   give archives the schema of their policies; answers when that is done
 //	/peer/find      metrics by their ids

@@ -25,6 +25,7 @@ type LocalSacks interface {
 	RefreshSacks(ctx context.Context, sacks []int) error
 	Rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error)
 	Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error)
+	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
 }
 
 // Process is this process as the others see it. The stores that it holds may change at any time: the functions return
@@ -71,6 +72,7 @@ func (p *Process) Handler() http.Handler {
 	at("groups", p.groups)
 	at("refresh", p.refresh)
 	at("sizes", p.sizes)
+	at("last-measures", p.lastMeasures)
 	at("rebuild", p.rebuild)
 	at("find", p.find)
 	at("version", p.version)
@@ -209,6 +211,18 @@ func (p *Process) sizes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, sizesAnswer{sizes})
+}
+
+func (p *Process) lastMeasures(w http.ResponseWriter, r *http.Request) error {
+	var request idsRequest
+	if err := p.readForArchives(r, &request); err != nil {
+		return err
+	}
+	last, err := p.Sacks.LastMeasures(r.Context(), request.IDs)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, lastMeasuresAnswer{last})
 }
 
 // indexElsewhere returns why the index is not held here.

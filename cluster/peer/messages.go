@@ -35,6 +35,10 @@ type sizesAnswer struct {
 	Sizes []model.ArchiveSize `json:"sizes"` // in the order of the IDs
 }
 
+type lastMeasuresAnswer struct {
+	Last []carbonara.Timestamp `json:"last"` // in the order of the IDs; 0 for none
+}
+
 type wakeRequest struct {
 	Leaving string `json:"leaving,omitempty"` // ID of a member
 	Store   string `json:"store,omitempty"`   // name of an incoming store that is about to accept measures

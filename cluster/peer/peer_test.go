@@ -325,7 +325,7 @@ func TestGroupsSendValueFilter(t *testing.T) {
 }
 
 // The cache answers while the index is away. A metric that is not in it does not count as unknown.
-func TestSizesComeOver(t *testing.T) {
+func TestFiguresComeOver(t *testing.T) {
 	o := startOther(t, 1)
 	ids := []uuid.UUID{o.newMetric(t), o.newMetric(t)}
 	for second := range 200 {
@@ -342,8 +342,15 @@ func TestSizesComeOver(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) || got[0].Total() != 0 || got[1].Raw == 0 || got[1].Splits[time.Minute] == 0 {
 		t.Errorf("got %+v, want %+v (%v)", got, want, err)
 	}
+	last, err := o.client.LastMeasures(t.Context(), o.address, ids)
+	if err != nil || last[0] != 0 || last[1] != start+199e9 {
+		t.Errorf("last measures are %v (%v)", last, err)
+	}
 	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := o.client.LastMeasures(t.Context(), o.address, ids); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("last measures in a sack that is not held: %v", err)
 	}
 	if _, err := o.client.Sizes(t.Context(), o.address, ids); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("sizes in a sack that is not held: %v", err)

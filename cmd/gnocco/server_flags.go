@@ -119,6 +119,10 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 		"origin whose pages may call the API from a browser, * for any (may be repeated)")
 	flags.BoolVar(&o.Cluster.SkipDefaultPolicies, "no-default-policies", false,
 		"start without Gnocchi's default archive policies")
+	flags.DurationVar(&o.Cluster.MetricInactiveAfter, "metric-inactive-after", 0,
+		"end resources all of whose metrics have had no measure for this long (0: never)")
+	flags.DurationVar(&o.Cluster.ResourceCleanupAfter, "resource-cleanup-after", 0,
+		"delete resources, with all their aggregates, that ended this long ago (0: never)")
 	flags.StringVar(&o.Auth.Mode, "auth-mode", "basic",
 		"how users are identified: basic (by name; passwords are not checked), htpasswd, remoteuser or keystone")
 	flags.StringVar(&o.Auth.HtpasswdFile, "htpasswd-file", "",

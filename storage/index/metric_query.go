@@ -3,12 +3,15 @@ package index
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"gnocco/carbonara"
 	"gnocco/model"
 )
 
@@ -24,12 +27,15 @@ type MetricQuery struct {
 	Deleted bool                     // those marked deleted instead of the others
 	Where   func(*model.Metric) bool // what the caller may see; nil: all
 
+	// LastMeasures returns the timestamp of each metric's newest measure, 0 for none; nil if the query is not sorted by it.
+	LastMeasures func(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
+
 	Sort   []SortKey // then by ID
 	Limit  int       // 0: none
 	Marker uuid.UUID // list what follows this metric in the order; zero: from the start
 }
 
-// SortKey is one key to sort metrics by: id, name, unit, creator, archive_policy_name, resource_id or status.
+// SortKey is one key to sort metrics by: id, name, unit, creator, archive_policy_name, resource_id, status or last_measure_timestamp.
 type SortKey struct {
 	Key        string
 	Descending bool
@@ -50,7 +56,8 @@ const (
 // it reads what the filters for name, creator, archive policy and unit let through; sorted by name, creator or archive
 // policy, what lies there in that order; in any other order, all that match.
 func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric, error) {
-	order, err := newMetricOrder(q.decisiveKeys())
+	keys := q.decisiveKeys()
+	order, err := newMetricOrder(keys, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +70,13 @@ func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric
 			return nil, err
 		}
 	}
+	if q.LastMeasures != nil && slices.ContainsFunc(order.keys, func(k SortKey) bool { return k.Key == lastMeasureKey }) {
+		last, err := s.lastMeasures(ctx, &q)
+		if err != nil {
+			return nil, err
+		}
+		order, _ = newMetricOrder(keys, last) // as above
+	}
 	l := &metricList{store: s, query: q, order: order, marker: marker}
 	l.begin()
 	err = l.run(ctx)
@@ -74,6 +88,41 @@ func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric
 	}
 	return l.page.Items(), nil
 }
+
+// lastMeasures returns the newest measures of all metrics of a query, and of its marker.
+func (s *Store) lastMeasures(ctx context.Context, q *MetricQuery) (map[uuid.UUID]carbonara.Timestamp, error) {
+	var ids []uuid.UUID
+	all := *q
+	all.Sort, all.Limit, all.Marker = nil, 1, uuid.Nil // by ID; the page keeps next to nothing
+	all.Where = func(m *model.Metric) bool {
+		if q.Where == nil || q.Where(m) {
+			ids = append(ids, m.ID)
+		}
+		return false
+	}
+	if _, err := s.ListMetrics(ctx, all); err != nil {
+		return nil, err
+	}
+	if q.Marker != uuid.Nil {
+		ids = append(ids, q.Marker)
+	}
+	last := make(map[uuid.UUID]carbonara.Timestamp, len(ids))
+	for some := range slices.Chunk(ids, lastMeasuresAtOnce) {
+		found, err := q.LastMeasures(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range some {
+			last[id] = found[i]
+		}
+	}
+	return last, nil
+}
+
+const (
+	lastMeasureKey     = "last_measure_timestamp"
+	lastMeasuresAtOnce = 10_000
+)
 
 // decisiveKeys returns the sort keys without those in which all that the query lists are equal. Unknown ones stay.
 func (q *MetricQuery) decisiveKeys() []SortKey {
@@ -109,10 +158,19 @@ type metricOrder struct {
 	compares []func(a, b *model.Metric) int // one a key
 }
 
-func newMetricOrder(keys []SortKey) (metricOrder, error) {
+// newMetricOrder returns the order by keys, of which one may be the newest measure, in last.
+func newMetricOrder(keys []SortKey, last map[uuid.UUID]carbonara.Timestamp) (metricOrder, error) {
 	var order metricOrder
 	for _, key := range keys {
 		field, ok := sortFields[key.Key]
+		if key.Key == lastMeasureKey {
+			ok, field = true, func(m *model.Metric) string {
+				if last[m.ID] == 0 {
+					return ""
+				}
+				return string(binary.BigEndian.AppendUint64(nil, uint64(last[m.ID])))
+			}
+		}
 		if !ok {
 			return metricOrder{}, &model.FieldError{Field: "sort", Reason: fmt.Sprintf("Invalid pagination: `Sort key supplied is invalid: %s'", key.Key)}
 		}

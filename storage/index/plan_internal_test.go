@@ -422,7 +422,7 @@ func (p *plan) listMetrics() {
 	if p.r.IntN(4) == 0 {
 		q.Where = func(m *model.Metric) bool { return m.ID[15]%2 == 0 }
 	}
-	order, err := newMetricOrder(q.Sort)
+	order, err := newMetricOrder(q.Sort, nil)
 	p.must(err)
 	var want []*model.Metric
 	p.must(p.s.scan(ctx, []byte{prefixMetric}, nil, func(key, _ []byte) (bool, error) {

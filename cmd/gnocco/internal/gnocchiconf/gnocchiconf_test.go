@@ -50,6 +50,9 @@ func TestSyntax(t *testing.T) {
 	}
 	f("/var/lib/gnocchi/gnocco", "data", "")
 	f("0.0.0.0:8041", "listen", "")
+	f("<nil>", "metric-inactive-after", "")
+	f("86400s", "metric-inactive-after", "[metricd]\nmetric_inactive_after = 86400\n")
+	f("60s", "resource-cleanup-after", "[metricd]\nresource_cleanup_after = 60\n")
 	f("basic", "auth-mode", "")
 	f("7", "max-limit", "[api]\n# max_limit = 6\nmax_limit: 7\n")
 	f("7", "max-limit", "[api]\nmax-limit=5\n[api]\nmax_limit = 7\n")

@@ -76,6 +76,8 @@ var options = []option{
 	{"metricd", "greedy", "", "", "as `metric_processing_delay`"},
 	{"metricd", "metric_reporting_delay", "", "", "figures are at `/metrics` and `/v1/status`"},
 	{"metricd", "metric_cleanup_delay", "", "", "what is deleted goes at once"},
+	{"metricd", "metric_inactive_after", "", "metric-inactive-after", "of an API: whichever process holds the index looks, every five minutes or more often"},
+	{"metricd", "resource_cleanup_after", "", "resource-cleanup-after", "as `metric_inactive_after`"},
 	{"metricd", "processing_replicas", "", "", "a sack has one worker"},
 	{"oslo_policy", "policy_file", "", "policy-file", "a path is relative to the file that says so; without it `policy.yaml` or `policy.json` beside that, if there is one"},
 	{"oslo_policy", "policy_dirs", "", "", "refused if one holds files: rules are in one file"},

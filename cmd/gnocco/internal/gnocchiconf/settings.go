@@ -30,6 +30,11 @@ func (f *File) Settings(program string, given func(setting string) (string, bool
 	m.policy()
 	m.statsd(data)
 	m.text("workers", "metricd", "workers")
+	for _, age := range []key{{"metricd", "metric_inactive_after"}, {"metricd", "resource_cleanup_after"}} {
+		if m.has(age) {
+			m.set(strings.ReplaceAll(age.name, "_", "-"), m.value(age.section, age.name)+"s")
+		}
+	}
 	m.warn()
 	return m.out, errors.Join(m.faults...)
 }
