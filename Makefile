@@ -17,7 +17,7 @@ CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
 FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
 
-.PHONY: help build migrate dist bench kernels demo test race crash full long modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build migrate dist bench kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -55,6 +55,11 @@ full: ## the other tests that -short shortens, at full length
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh
 
+arm64: ## what clients read has the same bits on arm64: nothing is fused, tests of series, stores and histories by qemu-aarch64-static
+	tools/fused.sh
+	tools/fused.sh ./metricd ./ingest ./storage/... ./query/...
+	@set -o pipefail; GOARCH=arm64 CGO_ENABLED=0 $(TEST) -short -timeout 60m -exec qemu-aarch64-static ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic | $(SUM)
+
 modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, packages
 	cd deploy/check && go vet ./...
 	cd tests/etcd && go vet ./...
@@ -65,11 +70,12 @@ modules: ## the tests of the modules beside: files of deploy/ against their read
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)
 
-lint: ## format, vet, staticcheck
+lint: ## format, vet, staticcheck, nothing fused on arm64
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	go vet ./...
 	go vet -tags nogpu ./gpu/... ./cmd/gnocco
 	go tool staticcheck ./...
+	tools/fused.sh
 
 conformance: build ## Gnocchi's functional tests against bin/gnocco, each answer held to openapi.yaml
 	tools/conformance.sh

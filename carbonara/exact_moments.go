@@ -97,7 +97,7 @@ func exactSum(m *moments, e int) (int64, bool) {
 func exactSquares(m *moments, s int64, e int) (uint128, bool) {
 	divisor := newMomentDivisor()
 	n, r, ok := divisor.base(m.count, decimalOf(s, decimal.FloatPowers[e]), decimal.FloatPowers[e])
-	x := m.m2 * (m.count * squarePowersOf10[e])
+	x := float64(m.m2 * (m.count * squarePowersOf10[e])) // not fused, as below
 	if !ok || !(x < 1<<62 && x >= 0) {
 		return uint128{}, false
 	}
@@ -105,10 +105,10 @@ func exactSquares(m *moments, s int64, e int) (uint128, bool) {
 	exact := 2*n*i + r
 	// Accumulated in floats, M2 is off by some units in its last place for each measure, and, where the measures' own
 	// rounding counts, by as many of theirs times their distance from the mean. Possible values are 2n apart.
-	off := x * m.count * 0x1p-52
+	off := float64(x * m.count * 0x1p-52)
 	largest := math.Abs(float64(s))/m.count + math.Sqrt(x/m.count)
 	if e > 0 || largest*m.count >= maxDecimal {
-		off += m.count * largest * math.Sqrt(x) * 0x1p-50
+		off += float64(m.count * largest * math.Sqrt(x) * 0x1p-50)
 	}
 	if math.Abs(x-float64(exact)) > off || off >= float64(n)/2 || exact < 0 {
 		return uint128{}, false

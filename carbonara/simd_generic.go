@@ -59,7 +59,7 @@ func momentIntsGeneric(ints, residuals []int64, bad []uint8, values, counts, sum
 		}
 		k := int64(0)
 		if ok {
-			x := v * (counts[i] * square)
+			x := float64(v * (counts[i] * square)) // not fused
 			if ok = x < maxDecimal && x > -maxDecimal; ok {
 				whole := int64(math.RoundToEven((x - float64(r)) * divisor.inverse))
 				if back := secondMoment(n, r, whole, square); math.Float64bits(back) != math.Float64bits(v) {
@@ -117,12 +117,12 @@ func momentBoundsGeneric(expected []int64, scales []uint8, means, counts, lows, 
 		// The conversions forbid fusing: the same bits on every machine.
 		center := float64(mean * power)
 		a, b := center-float64(lows[i]*power), float64(highs[i]*power)-center
-		least := (float64(a*a) + float64(b*b)) / 2
-		way := max(float64(float64(counts[i]*a)*b)/2-least, 0)
+		least := float64((float64(a*a) + float64(b*b)) / 2)
+		way := max(float64(float64(float64(counts[i]*a)*b)/2)-least, 0)
 		if !(least+way < maxDecimal) {
 			least, way = 0, 0
 		}
-		expected[i] = int64(math.RoundToEven(least + way/4))
+		expected[i] = int64(math.RoundToEven(least + float64(way/4)))
 		scales[i] = uint8(bits.Len64(uint64(way)))
 	}
 }

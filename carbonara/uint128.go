@@ -52,5 +52,5 @@ func (a uint128) float() float64 {
 	if a.low<<(64-shift) != 0 {
 		top |= 1
 	}
-	return float64(top) * float64(uint64(1)<<(shift-1)) * 2
+	return float64(float64(top)*float64(uint64(1)<<(shift-1))) * 2
 }

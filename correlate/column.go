@@ -16,9 +16,9 @@ func (m mean) add(d float64) mean {
 func (m mean) minus(other mean, scale float64) float64 {
 	d := m.high - other.high
 	if math.IsInf(d, 0) {
-		return (m.high/4 - other.high/4) * (4 * scale)
+		return float64((float64(m.high/4) - float64(other.high/4)) * (4 * scale)) // not fused, here and below
 	}
-	return (d + (m.low - other.low)) * scale
+	return float64((d + (m.low - other.low)) * scale)
 }
 
 // part is what rows of one column come to, centred and scaled: with d = (value - centre) * scale, the number of values,
@@ -77,7 +77,7 @@ func (c *column) scale() float64 { return math.Ldexp(1, -c.exponent) }
 func (c *column) scaleFor(p *part) (rescale int) {
 	largest := p.spread
 	if c.n > 0 && p.n > 0 {
-		largest = max(largest, math.Abs(p.centre/4-c.mean.high/4)*4)
+		largest = max(largest, math.Abs(float64(p.centre/4)-float64(c.mean.high/4))*4)
 		if math.IsInf(largest, 0) {
 			largest = math.MaxFloat64
 		}

@@ -179,7 +179,7 @@ func shared(x, y []float64) part {
 		sum += d / float64(len(x)) // so that it stays in range
 	}
 	if p.n > 0 {
-		p.centre = first + sum*(float64(len(x))/p.n)
+		p.centre = first + float64(sum*(float64(len(x))/p.n)) // not fused
 	}
 	if p.centre-p.centre != 0 {
 		p.centre = 0
@@ -190,9 +190,9 @@ func shared(x, y []float64) part {
 func (p *part) difference(v, scale float64) float64 {
 	d := v - p.centre
 	if math.IsInf(d, 0) {
-		return (v/4 - p.centre/4) * (4 * scale)
+		return float64((float64(v/4) - float64(p.centre/4)) * (4 * scale))
 	}
-	return d * scale
+	return float64(d * scale)
 }
 
 // mergePair adds to pair s what a chunk's rows come to that both columns have.

@@ -65,7 +65,7 @@ func (s *side) measure(j int) {
 		sum = 0
 		for _, v := range x {
 			if v-v == 0 {
-				sum += v * p.pre
+				sum += float64(v * p.pre) // not fused, as below
 			}
 		}
 		p.centre = sum / p.n / p.pre
@@ -73,7 +73,8 @@ func (s *side) measure(j int) {
 		p.centre = sum / p.n
 	}
 	p.centre = max(lowest, min(highest, p.centre))
-	p.spread = max(highest/4-p.centre/4, p.centre/4-lowest/4)
+	quarter := float64(p.centre / 4)
+	p.spread = max(float64(highest/4)-quarter, quarter-float64(lowest/4))
 	p.spread = min(p.spread, math.MaxFloat64/4) * 4
 }
 
@@ -97,11 +98,11 @@ func (s *side) pack(p int, columns []column, masked bool) {
 			continue
 		}
 		pre, post := part.pre, columns[j].scale()/part.pre
-		centre := part.centre * pre
+		centre := float64(part.centre * pre)
 		for k, v := range s.raw[j] {
 			d := 0.
 			if v-v == 0 {
-				d = (v*pre - centre) * post
+				d = (float64(v*pre) - centre) * post
 			}
 			out[k*tile.Panel+c] = d
 		}

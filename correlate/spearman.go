@@ -115,7 +115,7 @@ func (r *ranking) among(has func(row int) bool, ranks []float64) (n int) {
 	var equal []int
 	flush := func() {
 		for _, t := range equal {
-			ranks[t] = float64(n) - float64(len(equal)-1)/2
+			ranks[t] = float64(n) - float64(float64(len(equal)-1)/2)
 		}
 		equal = equal[:0]
 	}
@@ -148,12 +148,12 @@ func bestRanked(x, y *ranking, p Pair, o *Options) Pair {
 		}
 		n := x.among(both, ranksX)
 		y.among(func(u int) bool { return both(u - lag) }, ranksY)
-		mean := float64(n+1) / 2 // of the ranks, exactly
+		mean := float64(float64(n+1) / 2) // of the ranks, exactly; nothing is fused
 		var xx, yy, xy float64
 		for t := range ranksX {
 			if both(t) {
 				dx, dy := ranksX[t]-mean, ranksY[t+lag]-mean
-				xx, yy, xy = xx+dx*dx, yy+dy*dy, xy+dx*dy
+				xx, yy, xy = xx+float64(dx*dx), yy+float64(dy*dy), xy+float64(dx*dy)
 			}
 		}
 		q.Overlap, q.R = int64(n), math.NaN()

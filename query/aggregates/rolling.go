@@ -114,7 +114,7 @@ func (m acrossMethod) addPartial(p *partial, v float64) {
 	if v == v {
 		d := v - p.mean
 		p.mean += d / p.count
-		p.m2 += d * (v - p.mean)
+		p.m2 += float64(d * (v - p.mean)) // not fused
 	}
 }
 
