@@ -125,6 +125,16 @@ func TestAggregates(t *testing.T) {
 	}
 }
 
+// Without other servers the figures of ours are told.
+func TestPromQL(t *testing.T) {
+	found := results(t, func(ctx context.Context, o bench.Options) error {
+		return bench.PromQL(ctx, o, bench.PromQLOptions{Prometheus: "no-such-program", Victoria: "no-such-program", Series: 8, Days: 1, Fleet: 30, Resources: 120, Rounds: 1, For: time.Millisecond})
+	})
+	for _, query := range []string{"month", "day", "fleet", "top10", "values"} {
+		expectFigures(t, found, "PromQL/query="+query+"/server=gnocco", "cpu-ms/request", "ms/request")
+	}
+}
+
 func TestDisk(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
 		return bench.Disk(ctx, o, bench.DiskOptions{Metrics: 3, Patterns: []pattern.Pattern{pattern.Gauge}, PerGroup: []int{1, 6}})

@@ -69,7 +69,7 @@ ends the run. docs/benchmarks.md explains each figure.`,
 		},
 	}
 	flags.define(cmd.PersistentFlags())
-	cmd.AddCommand(newIngest(&flags), newFreshness(&flags), newRead(&flags), newAggregates(&flags), newDisk(&flags),
+	cmd.AddCommand(newIngest(&flags), newFreshness(&flags), newRead(&flags), newAggregates(&flags), newPromQL(&flags), newDisk(&flags),
 		newMemory(&flags), newArchive(&flags), newIndex(&flags),
 		newCorrelate(&flags), newCluster(&flags), newGPU(&flags), newAll(&flags), newFloor())
 	return cmd
@@ -166,6 +166,27 @@ func newAggregates(flags *commonFlags) *cobra.Command {
 	cmd.Flags().StringVar(&what.Protocol, "protocol", "gnocchi", "protocol of the server: gnocchi or victoriametrics")
 	cmd.Flags().BoolVar(&what.Extra, "extra", true,
 		"also send requests that Gnocchi does not know: PromQL, exact means, searches of many metrics by value")
+	return cmd
+}
+
+func newPromQL(flags *commonFlags) *cobra.Command {
+	var what bench.PromQLOptions
+	cmd := &cobra.Command{
+		Use:   "promql",
+		Short: "Measure the CPU of queries in PromQL, beside Prometheus and VictoriaMetrics with the same series",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return bench.PromQL(cmd.Context(), flags.options, what)
+		},
+	}
+	cmd.Flags().StringVar(&what.Prometheus, "prometheus", "", "the program Prometheus (default: prometheus in PATH; left out without one)")
+	cmd.Flags().StringVar(&what.Victoria, "victoria", "", "the program VictoriaMetrics (default: victoria-metrics in PATH; left out without one)")
+	cmd.Flags().DurationVar(&what.For, "for", time.Second, "how long each query is repeated in a round")
+	cmd.Flags().IntVar(&what.Rounds, "rounds", 3, "rounds of all servers by turns, of which the least counts")
+	cmd.Flags().IntVar(&what.Series, "series", 100, "series of many days")
+	cmd.Flags().IntVar(&what.Days, "days", 30, "their days")
+	cmd.Flags().IntVar(&what.Fleet, "fleet", 10_000, "series of an hour")
+	cmd.Flags().IntVar(&what.Resources, "resources", 100_000, "series of one measure, each with a label's value of its own")
 	return cmd
 }
 
