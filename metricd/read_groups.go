@@ -74,7 +74,7 @@ func (s *sack) groups(ctx context.Context, read model.Read, dst *carbonara.Group
 func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.Read, dst *carbonara.Groups) error {
 	h := s.heads[read.Metric.ID]
 	if read.Granularity == 0 {
-		return s.rawMeasures(ctx, h, read, dst)
+		return s.rawMeasures(ctx, walk, h, read, dst)
 	}
 	policy := read.Metric.ArchivePolicy
 	timespan := policy.Timespan(read.Granularity)

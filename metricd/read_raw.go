@@ -6,10 +6,11 @@ import (
 	"gnocco/carbonara"
 	"gnocco/internal/budget"
 	"gnocco/model"
+	"gnocco/storage/archive"
 )
 
 // rawMeasures sets dst to a metric's raw measures, as model.Read says of granularity 0.
-func (s *sack) rawMeasures(ctx context.Context, h *head, read model.Read, dst *carbonara.Groups) error {
+func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, read model.Read, dst *carbonara.Groups) error {
 	b := s.parent.reads.Get().(*batch)
 	defer s.parent.reads.Put(b)
 	b.reset(s.parent.reader)
@@ -31,7 +32,7 @@ func (s *sack) rawMeasures(ctx context.Context, h *head, read model.Read, dst *c
 		// must not depend on when a checkpoint was made.
 		return max(kept, keepFrom(plan, window, newest.Timestamp)), newest, true
 	}
-	end, err := b.raw.readAfterEnd(s.store, read.Metric.ID, func(end carbonara.RawEnd) bool {
+	end, err := b.raw.readAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) bool {
 		kept, _, any := span(end)
 		return any && read.To > kept
 	})

@@ -33,8 +33,8 @@ func (s *series) read(store *archive.Store, metric uuid.UUID) (corrupt int, err 
 }
 
 // readAfterEnd is read if wants says so of the end of the raw series, which it returns.
-func (s *series) readAfterEnd(store *archive.Store, metric uuid.UUID, wants func(carbonara.RawEnd) bool) (end archive.RawEnd, err error) {
-	end, s.timestamps, s.values, err = store.EndAndRaw(metric, s.timestamps[:0], s.values[:0], wants)
+func (s *series) readAfterEnd(walk *archive.Walk, metric uuid.UUID, wants func(carbonara.RawEnd) bool) (end archive.RawEnd, err error) {
+	end, s.timestamps, s.values, err = walk.EndAndRaw(metric, s.timestamps[:0], s.values[:0], wants)
 	return end, err
 }
 

@@ -19,6 +19,7 @@ type iterator struct {
 	at      int       // -1 before the first
 	taken   int64     // bytes of memory, for all of it
 	err     error
+	loaded  bool
 }
 
 // bytes is the memory that the samples have.
@@ -27,7 +28,17 @@ func (it *iterator) bytes() int64 {
 }
 
 func (it *iterator) reset() {
-	it.times, it.values, it.moments, it.at, it.err = it.times[:0], it.values[:0], it.moments[:0], -1, nil
+	*it = iterator{times: it.times[:0], values: it.values[:0], moments: it.moments[:0], at: -1, taken: it.taken}
+}
+
+// grow makes room for so many samples, and one that ends them.
+func (it *iterator) grow(n int, ofMoments bool) {
+	it.times = slices.Grow(it.times, n+1)
+	if ofMoments {
+		it.moments = slices.Grow(it.moments, n)
+	} else {
+		it.values = slices.Grow(it.values, n+1)
+	}
 }
 
 // add appends a sample. One at the same millisecond as the last replaces it.

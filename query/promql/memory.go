@@ -42,7 +42,7 @@ func (s *source) takeSamples(ctx context.Context, series, steps int64) error {
 	return s.take(ctx, SampleBytes*most)
 }
 
-// cover takes memory for the samples of the series that is read. The next one of the selector has it again.
+// cover takes memory for the samples of the series that is read. A later one of the selector has it again.
 func (s *source) cover(ctx context.Context, it *iterator) error {
 	more := it.bytes() - it.taken
 	if more <= 0 {

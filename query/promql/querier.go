@@ -2,6 +2,7 @@ package promql
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -66,6 +67,7 @@ type selection struct {
 	now         carbonara.Timestamp // no group ends later
 	lookback    int64               // ms; 0: rule 5
 
+	ahead   *readAhead
 	current *iterator // the series through which the engine goes: it takes one after the other
 	notes   annotations.Annotations
 	known   map[readingKey]*reading
@@ -104,6 +106,7 @@ func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.S
 	if err != nil {
 		return nil, err
 	}
+	archives := s.engine.options.Archives
 	set := &seriesSet{at: -1}
 	seen := make(map[uint64]int, len(found))
 	for i := range found {
@@ -125,7 +128,7 @@ func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.S
 				return nil, fmt.Errorf("metrics %s and %s have the same labels %s", set.series[other].metric.ID, f.Metric.ID, shown)
 			}
 			seen[hash] = len(set.series)
-			set.series = append(set.series, &series{ctx: ctx, selection: sel, metric: f.Metric, labels: shown, reading: r, archives: s.engine.options.Archives})
+			set.series = append(set.series, &series{ctx: ctx, selection: sel, metric: f.Metric, labels: shown, reading: r, archives: archives, sack: archives.Sack(f.Metric.ID)})
 		}
 	}
 	if err := s.takeSamples(ctx, int64(len(set.series)), sel.steps()); err != nil {
@@ -135,9 +138,13 @@ func (s *source) selectSeries(ctx context.Context, sorted bool, hints *storage.S
 		if sorted {
 			return labels.Compare(a.labels, b.labels)
 		}
-		// The engine adds values up in this order: every process is to give the same sums.
-		return bytes.Compare(a.metric.ID[:], b.metric.ID[:])
+		// The engine adds values up in this order: every process is to give the same sums. Neighbours are read together.
+		return cmp.Or(cmp.Compare(a.sack, b.sack), bytes.Compare(a.metric.ID[:], b.metric.ID[:]))
 	})
+	for i, one := range set.series {
+		one.place = i
+	}
+	sel.ahead = newReadAhead(set.series, s.engine.options.MaxSamples)
 	err = sel.prefetch(ctx, set.series)
 	set.notes = sel.notes
 	return set, err
@@ -223,8 +230,8 @@ func (s *seriesSet) Err() error { return nil }
 // Warnings implements storage.SeriesSet.
 func (s *seriesSet) Warnings() annotations.Annotations { return s.notes }
 
-// series is one metric. Its samples are read when they are asked for, so that a query holds those of one series at a
-// time, or a few.
+// series is one metric. Its samples are read when they are asked for, or somewhat earlier, so that a query holds those of some series at
+// a time.
 type series struct {
 	ctx       context.Context // of the query, which ends before the series does
 	selection *selection
@@ -233,6 +240,8 @@ type series struct {
 	reading   *reading
 	parts     []part
 	archives  query.GroupReader
+	sack      int
+	place     int // among the selector's series
 }
 
 // Labels implements storage.Series.
@@ -240,13 +249,12 @@ func (s *series) Labels() labels.Labels { return s.labels }
 
 // Iterator implements storage.Series.
 func (s *series) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
-	it, ok := reuse.(*iterator)
-	if !ok {
-		it = new(iterator)
+	ahead := s.selection.ahead
+	if done, ok := reuse.(*iterator); ok {
+		ahead.free = append(ahead.free, done)
 	}
-	it.reset()
+	it := ahead.take(s.ctx, s.place)
 	s.selection.current = it
-	it.err = s.load(it)
 	return it
 }
 

@@ -181,20 +181,27 @@ func (sel *selection) prefetch(ctx context.Context, all []*series) error {
 	if err != nil {
 		return err
 	}
+	err = eachRun(ctx, all, func(ctx context.Context, memory *scratch, run []*series) error {
+		var reads []model.Read
+		for _, s := range run {
+			reads = append(reads, s.rawEnd())
+		}
+		return ends.EachGroups(ctx, reads, staleness, &memory.groups, func(i int) error {
+			run[i].plan(&memory.groups)
+			budget.Of(ctx).Give(budget.Answers, int64(memory.groups.Bytes()))
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
 	reads = reads[:0]
-	memory := scratches.Get()
-	defer func() { scratches.Put(memory, memory.bytes()) }()
 	var origins []time.Duration
 	served := timestampOf(sel.first) // what is older is only looked back at
 	if sel.length > 0 {
 		served = timestampOf(sel.start)
 	}
 	for _, s := range all {
-		if err := ends.Groups(ctx, s.rawEnd(), staleness, &memory.groups); err != nil {
-			return err
-		}
-		s.plan(&memory.groups)
-		budget.Of(ctx).Give(budget.Answers, int64(memory.groups.Bytes()))
 		for _, p := range s.parts {
 			if p.from >= p.to {
 				continue
@@ -244,31 +251,21 @@ func (s *scratch) bytes() int { return s.groups.Capacity() + 8*(cap(s.starts)+ca
 
 var scratches budget.Pool[scratch]
 
-// load reads the samples.
-func (s *series) load(it *iterator) error {
-	memory := scratches.Get()
-	defer func() { scratches.Put(memory, memory.bytes()) }()
-	for _, p := range s.parts {
-		if p.from >= p.to {
-			continue
-		}
-		if err := s.archives.Groups(s.ctx, s.readOf(p), s.staleness(), &memory.groups); err != nil {
-			return err
-		}
-		read := int64(memory.groups.Bytes())
-		if len(it.times)+memory.groups.Len() > s.selection.source.engine.options.MaxSamples {
-			return upstream.ErrTooManySamples("reading a series")
-		}
-		s.append(it, memory, p)
-		budget.Of(s.ctx).Give(budget.Answers, read) // the next series takes its place
-		if err := s.selection.source.cover(s.ctx, it); err != nil {
-			return err
-		}
+// take makes samples of a part's groups.
+func (s *series) take(it *iterator, memory *scratch, p part) error {
+	if len(it.times)+memory.groups.Len() > s.selection.source.engine.options.MaxSamples {
+		return upstream.ErrTooManySamples("reading a series")
 	}
+	it.grow(memory.groups.Len(), s.reading.kind == readMoments)
+	s.append(it, memory, p)
+	return nil
+}
+
+// finish ends the series after its last sample.
+func (s *series) finish(it *iterator) {
 	if s.selection.length == 0 {
 		it.endBefore(math.MaxInt64)
 	}
-	return nil
 }
 
 // append makes samples of groups.

@@ -2,9 +2,11 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -82,16 +84,24 @@ func (w *Walk) seek(metric uuid.UUID, granularity time.Duration, start carbonara
 	r := w.reader
 	r.lower = splitKey(r.lower, metric, granularity, start)
 	r.upper = splitKey(r.upper, metric, granularity+1, 0)
-	if w.iter == nil {
-		bounds := pebble.IterOptions{LowerBound: []byte{prefixMetric}, UpperBound: []byte{prefixMetric + 1}}
-		if w.single {
-			bounds = pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper}
-		}
-		if w.iter, err = w.store.db.NewIter(&bounds); err != nil {
-			return false, err
-		}
+	bounds := &wholeArchive
+	if w.single {
+		bounds = &pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper}
+	}
+	if err := w.open(bounds); err != nil {
+		return false, err
 	}
 	return w.iter.SeekGE(r.lower), nil
+}
+
+var wholeArchive = pebble.IterOptions{LowerBound: []byte{prefixMetric}, UpperBound: []byte{prefixMetric + 1}}
+
+// open makes the iterator, unless there is one.
+func (w *Walk) open(bounds *pebble.IterOptions) (err error) {
+	if w.iter == nil {
+		w.iter, err = w.store.db.NewIter(bounds)
+	}
+	return err
 }
 
 // splitsPassed is how many splits after those asked for are passed one by one on the way to the newest.
@@ -277,13 +287,18 @@ func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 	return e, err
 }
 
-// EndAndRaw is RawEnd, and Raw by the same look-up if wants says so of the end.
-func (s *Store) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64, wants func(carbonara.RawEnd) bool) (
+// EndAndRaw is Store.RawEnd, and Raw by the same look-up if wants says so of the end.
+func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64, wants func(carbonara.RawEnd) bool) (
 	RawEnd, []carbonara.Timestamp, []float64, error) {
-	r := s.readers.Get().(*reader)
-	defer s.readers.Put(r)
+	if w.reader == nil {
+		w.reader = w.store.readers.Get().(*reader)
+	}
 	var e RawEnd
-	corrupt, err := s.readRaw(metric, r, func(raw []byte) (err error) {
+	get := w.store.get
+	if !w.single {
+		get = w.get
+	}
+	corrupt, err := w.store.decodeRaw(metric, w.reader, get, func(raw []byte) (err error) {
 		if e.RawEnd, err = carbonara.EndOfRaw(raw); err == nil && wants(e.RawEnd) {
 			timestamps, values, err = carbonara.DecodeRaw(raw, timestamps, values)
 		}
@@ -293,11 +308,37 @@ func (s *Store) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, va
 	return e, timestamps, values, err
 }
 
+// get returns a value, until the closer is called.
+func (s *Store) get(key []byte) ([]byte, io.Closer, error) { return s.db.Get(key) }
+
+// get is Store.get through the iterator, which is cheaper in the order of keys.
+func (w *Walk) get(key []byte) ([]byte, io.Closer, error) {
+	if err := w.open(&wholeArchive); err != nil {
+		return nil, nil, err
+	}
+	if !w.iter.SeekGE(key) || !bytes.Equal(w.iter.Key(), key) {
+		return nil, nil, cmp.Or(w.iter.Error(), pebble.ErrNotFound)
+	}
+	value, err := w.iter.ValueAndErr()
+	return value, nothing{}, err
+}
+
+// nothing is closed.
+type nothing struct{}
+
+// Close implements io.Closer.
+func (nothing) Close() error { return nil }
+
 // readRaw calls decode with the raw series of a metric, if it has one: once, or, if that fails, again without the
 // operands that do not decode, of which it returns the number.
 func (s *Store) readRaw(metric uuid.UUID, r *reader, decode func([]byte) error) (corrupt int, err error) {
+	return s.decodeRaw(metric, r, s.get, decode)
+}
+
+// decodeRaw is readRaw of what get returns.
+func (s *Store) decodeRaw(metric uuid.UUID, r *reader, get func(key []byte) ([]byte, io.Closer, error), decode func([]byte) error) (corrupt int, err error) {
 	r.lower = metricKey(r.lower, metric, kindRaw)
-	value, closer, err := s.db.Get(r.lower)
+	value, closer, err := get(r.lower)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, nil
 	}
