@@ -134,35 +134,13 @@ func (a *api) decodeChange(w http.ResponseWriter, r *http.Request, names ...stri
 
 // change gives a policy other granularities or methods, and starts the rebuild of its metrics.
 func (a policyHandlers) change(w http.ResponseWriter, r *http.Request, name string) error {
-	preview, fields, err := a.decodeChange(w, r, "definition", "back_window", "aggregation_methods")
+	preview, fields, err := a.decodeChange(w, r, policyChangeFields...)
 	if err != nil {
 		return err
 	}
-	if len(fields) == 0 {
-		return jsonValue{}.at(nil, "definition").fault("required key not provided")
-	}
-	var definition []model.DefinitionInput
-	var backWindow *int
-	var methods []string
-	if field, ok := fields["definition"]; ok {
-		if definition, err = parseDefinition(field); err != nil {
-			return err
-		}
-	}
-	if field, ok := fields["back_window"]; ok {
-		n, err := parseBackWindow(field)
-		if err != nil {
-			return err
-		}
-		backWindow = &n
-	}
-	if field, ok := fields["aggregation_methods"]; ok {
-		if methods, err = parseMethods(field); err != nil {
-			return err
-		}
-	}
-	change := func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
-		return old.Change(backWindow, definition, methods)
+	change, err := parsePolicyChange(fields)
+	if err != nil {
+		return err
 	}
 	if preview {
 		return a.preview(w, r, name, change)
@@ -175,6 +153,39 @@ func (a policyHandlers) change(w http.ResponseWriter, r *http.Request, name stri
 		a.setLocation(w, r, "rebuild", job.ID.String())
 	}
 	return writeJSON(w, http.StatusOK, policy)
+}
+
+// policyChangeFields are what a policy may change to, one of them at least.
+var policyChangeFields = []string{"definition", "back_window", "aggregation_methods"}
+
+// parsePolicyChange reads what a policy is to change to.
+func parsePolicyChange(fields map[string]jsonValue) (change func(old *model.ArchivePolicy) (*model.ArchivePolicy, error), err error) {
+	if len(fields) == 0 {
+		return nil, jsonValue{}.at(nil, "definition").fault("required key not provided")
+	}
+	var definition []model.DefinitionInput
+	var backWindow *int
+	var methods []string
+	if field, ok := fields["definition"]; ok {
+		if definition, err = parseDefinition(field); err != nil {
+			return nil, err
+		}
+	}
+	if field, ok := fields["back_window"]; ok {
+		n, err := parseBackWindow(field)
+		if err != nil {
+			return nil, err
+		}
+		backWindow = &n
+	}
+	if field, ok := fields["aggregation_methods"]; ok {
+		if methods, err = parseMethods(field); err != nil {
+			return nil, err
+		}
+	}
+	return func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
+		return old.Change(backWindow, definition, methods)
+	}, nil
 }
 
 // preview shows what changing a policy would do.

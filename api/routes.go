@@ -40,6 +40,8 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 	at("GET", "/v1/archive_policy/{name}", a.authorized("get archive policy", policies.get))
 	at("PATCH", "/v1/archive_policy/{name}", a.authenticated(policies.update))
 	at("DELETE", "/v1/archive_policy/{name}", a.authorized("delete archive policy", policies.delete))
+	at("GET", "/v1/archive_policy/{name}/cost", a.authenticated(a.timed(policies.cost)))
+	at("POST", "/v1/archive_policy/{name}/cost", a.authenticated(a.timed(policies.costOf)))
 
 	at("GET", "/v1/archive_policy_rule", a.authorized("list archive policy rule", rules.list))
 	at("POST", "/v1/archive_policy_rule", a.authorized("create archive policy rule", rules.create))

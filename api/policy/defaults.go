@@ -46,6 +46,8 @@ var defaults = map[string]string{
 	"post measures": "rule:admin_or_service or rule:creator",
 	"get measures":  "rule:admin_or_service or rule:creator or rule:metric_owner",
 
+	"get archive policy cost": "role:admin",
+
 	"update metric": "role:admin", // gives it another archive policy
 	"rebuild":       "role:admin",
 }

@@ -11,10 +11,12 @@ import { switchTheme, theme } from "./theme";
 import { Explore } from "./pages/explore";
 import { MetricPage } from "./pages/metric";
 import { Server } from "./pages/server";
+import { lazy } from "./lazy";
 
 // A page has an address, #/name, and a component. Those with a title stand in the head of every page.
 const pages: { name: string; title?: string; page: ComponentType }[] = [
   { name: "explore", title: "Explore", page: Explore },
+  { name: "policies", title: "Policies", page: lazy(() => import("./more").then((m) => m.Policies)) },
   { name: "server", title: "Server", page: Server },
   { name: "metric", page: MetricPage },
 ];

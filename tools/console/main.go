@@ -37,6 +37,7 @@ func build() error {
 	result := api.Build(api.BuildOptions{
 		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "console"}},
 		Bundle:              true,
+		Splitting:           true, // what main.tsx imports by import() is loaded when it is used
 		Outdir:              "dist",
 		Alias:               alias,
 		Format:              api.FormatESModule,
