@@ -25,6 +25,7 @@ type clocks struct {
 	measured map[uuid.UUID]*measuredClock
 	kept     map[datafolder.ClockPair]time.Duration // of the folder, as it was read last
 	stale    bool                                   // a clock was asked for that this process has not measured
+	tended   time.Time                              // when the folder was last told which clocks are in use
 }
 
 // measuredClock is how far a clock was found to be, at the most. An exchange that takes long measures badly, so the best
@@ -42,6 +43,10 @@ const (
 	clockExchanges = 8
 	// farClock is worth a warning.
 	farClock = time.Second
+	// tendingInterval is how often the folder is told which clocks are in use, for the first time an hour after the start.
+	tendingInterval = 24 * time.Hour
+	// forgottenAfter is how long a pair stays of which nobody has used a clock. Machines get a new clock at each start.
+	forgottenAfter = 30 * tendingInterval
 )
 
 // newClocks returns the clocks as this process sees them. shift, for tests, makes its machine one of its own, whose
@@ -64,7 +69,7 @@ func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, lo
 		return nil, fmt.Errorf("cluster: clock: %w", err)
 	}
 	return &clocks{own: incoming.Clock{ID: id, Now: func() int64 { return origin + int64(boot.Now()) }}, folder: folder,
-		logger: logger, measured: make(map[uuid.UUID]*measuredClock), kept: kept}, nil
+		logger: logger, measured: make(map[uuid.UUID]*measuredClock), kept: kept, tended: time.Now().Add(time.Hour - tendingInterval)}, nil
 }
 
 // Now implements peer.Clocks.
@@ -149,8 +154,9 @@ func (c *clocks) reconcile() error {
 	for pair, far := range grown {
 		errs = append(errs, c.folder.KeepClockError(pair, far))
 	}
+	errs = append(errs, c.tend())
 	if !stale && len(grown) == 0 {
-		return nil
+		return errors.Join(errs...)
 	}
 	kept, err := c.folder.ClockErrors()
 	if err == nil {
@@ -162,4 +168,23 @@ func (c *clocks) reconcile() error {
 		return fmt.Errorf("cluster: clocks: %w", err)
 	}
 	return nil
+}
+
+// tend tells the folder which clocks are in use, so that pairs of machines that are long gone go. A record that has a stamp of
+// such a clock after all meets a clock of which nothing is known: it counts as no less far than what was removed.
+func (c *clocks) tend() error {
+	c.mu.Lock()
+	due := time.Since(c.tended) >= tendingInterval
+	used := map[uuid.UUID]bool{c.own.ID: true}
+	for clock := range c.measured {
+		used[clock] = true
+	}
+	if due {
+		c.tended = time.Now()
+	}
+	c.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return c.folder.TendClockErrors(func(clock uuid.UUID) bool { return used[clock] }, time.Now().Add(-forgottenAfter), unmeasuredClock)
 }

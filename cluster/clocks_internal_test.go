@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -105,4 +107,50 @@ func TestClockErrorsSurvive(t *testing.T) {
 	want(again, gone, 18*time.Second)
 	again.Measured(gone, int64(time.Millisecond), 0)
 	want(again, gone, 18*time.Second)
+}
+
+// A process marks the pairs of its clock once a day. Those of machines that are long gone go, and their clocks count as unknown.
+func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
+	open := clocksOfOneFolder(t)
+	c, gone, other := open(0), uuid.New(), uuid.New()
+	c.Measured(gone, int64(2*time.Second), 0)
+	if err := c.folder.KeepClockError(datafolder.ClockPair{By: gone, Of: other}, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	age := func() {
+		t.Helper()
+		names, err := filepath.Glob(filepath.Join(c.folder.Path, "clocks", "*.*.*"))
+		if err != nil || len(names) == 0 {
+			t.Fatal(names, err)
+		}
+		for _, name := range names {
+			if err := os.Chtimes(name, time.Time{}, time.Now().Add(-2*forgottenAfter)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	reconcile := func(c *clocks, pairs int) {
+		t.Helper()
+		if err := c.reconcile(); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := c.folder.ClockErrors(); err != nil || len(kept) != pairs {
+			t.Errorf("%d pairs are kept, want %d: %v", len(kept), pairs, err)
+		}
+	}
+	reconcile(c, 2)
+	age()
+	reconcile(c, 2) // not yet
+	c.tended = c.tended.Add(-tendingInterval)
+	reconcile(c, 2) // both have a clock that this process has measured
+	again := open(0)
+	again.tended = again.tended.Add(-tendingInterval)
+	age()
+	reconcile(again, 1) // its own stays
+	if far := open(0).errorOf(other); far != unmeasuredClock {
+		t.Errorf("a clock of which nothing is known is %v off", far)
+	}
+	if far := open(0).errorOf(gone); far < 2*time.Second {
+		t.Errorf("a clock that was measured is %v off", far)
+	}
 }

@@ -20,7 +20,8 @@ import (
 type ClockPair struct{ By, Of uuid.UUID }
 
 // What is known of a pair is the name of an empty file, clocks/<by>.<of>.<nanoseconds>: nothing in it can be damaged, and
-// of several the greatest counts, whichever process of a machine made it.
+// of several the greatest counts, whichever process of a machine made it. Its time of change says when a clock of it was last
+// in use.
 
 // ClockErrors returns how far clocks were found to be from others, at the most.
 func (f *Folder) ClockErrors() (map[ClockPair]time.Duration, error) {
@@ -54,6 +55,35 @@ func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
 			if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// TendClockErrors marks the pairs of which a clock is in use as of today, and removes those that nobody has marked since: of
+// clocks that are no further apart than most, as much as is assumed of a pair of which nothing is known.
+func (f *Folder) TendClockErrors(inUse func(clock uuid.UUID) bool, since time.Time, most time.Duration) error {
+	names, err := f.clockNames()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	var errs []error
+	for _, name := range names {
+		pair, far, ok := parseClockError(name)
+		if !ok {
+			continue
+		}
+		path := filepath.Join(f.Path, clocksFolder, name)
+		if inUse(pair.By) || inUse(pair.Of) {
+			err = os.Chtimes(path, time.Time{}, now)
+		} else if info, statErr := os.Stat(path); statErr != nil {
+			err = statErr
+		} else if far <= most && info.ModTime().Before(since) {
+			err = os.Remove(path)
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // of several processes the first has done it
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

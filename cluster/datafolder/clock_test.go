@@ -126,3 +126,50 @@ func TestClockErrorsAreKept(t *testing.T) {
 		t.Error(names, err)
 	}
 }
+
+// A pair of clocks goes once neither was in use for long, unless they are further apart than is assumed of an unknown pair.
+func TestClockErrorsOfGoneMachines(t *testing.T) {
+	folder, err := datafolder.Share(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Release()
+	used, gone, late, far := uuid.New(), uuid.New(), uuid.New(), uuid.New()
+	if _, _, err := folder.EnsureClock(used, 1); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	want := make(map[datafolder.ClockPair]time.Duration)
+	keep := func(by, of uuid.UUID, apart time.Duration, at time.Time, stays bool) {
+		t.Helper()
+		pair := datafolder.ClockPair{By: by, Of: of}
+		if err := folder.KeepClockError(pair, apart); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("%s.%s.%d", by, of, apart)
+		if err := os.Chtimes(filepath.Join(folder.Path, "clocks", name), at, at); err != nil {
+			t.Fatal(err)
+		}
+		if stays {
+			want[pair] = apart
+		}
+	}
+	keep(used, gone, 3, old, true)
+	keep(gone, used, 4, old, true)
+	keep(gone, late, 5, old, false)
+	keep(late, gone, 6, time.Now().Add(time.Hour), true)
+	keep(gone, far, 11, old, true)
+	for range 2 { // marked by the first, those in use are not old for the second
+		inUse := func(clock uuid.UUID) bool { return clock == used }
+		if err := folder.TendClockErrors(inUse, time.Now().Add(-time.Minute), 10); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := folder.ClockErrors(); err != nil || !maps.Equal(got, want) {
+			t.Error(got, err)
+		}
+		used = uuid.Nil
+	}
+	if _, since, err := folder.EnsureClock(gone, 2); err != nil || since != 2 {
+		t.Error(since, err)
+	}
+}
