@@ -35,7 +35,9 @@ func Build(names ...string) (dir string, err error) {
 	for _, name := range names {
 		args = append(args, "gnocco/cmd/"+name)
 	}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+	build := exec.Command("go", args...)
+	build.Dir = strings.TrimSpace(string(root)) // by its go.mod, also for tests of another module
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %v: %w\n%s", names, err, out)
 	}
 	for _, name := range names {

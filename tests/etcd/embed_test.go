@@ -12,7 +12,9 @@ import (
 	"gnocco/storage/claim/etcd"
 )
 
-func TestEmbedded(t *testing.T) {
+// startEmbedded starts an etcd in this process, and returns its address.
+func startEmbedded(t *testing.T) string {
+	t.Helper()
 	config := embed.NewConfig()
 	config.Dir = t.TempDir()
 	config.LogLevel = "fatal" // ends of listeners are errors to it
@@ -22,15 +24,19 @@ func TestEmbedded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(server.Close)
 	select {
 	case <-server.Server.ReadyNotify():
 	case <-time.After(time.Minute):
 		t.Fatal("etcd is not ready after a minute")
 	}
-	root := t.TempDir()
+	return server.Clients[0].Addr().String()
+}
+
+func TestEmbedded(t *testing.T) {
+	address, root := startEmbedded(t), t.TempDir()
 	claimtest.Run(t, root, func() claim.Coordinator {
-		c, err := etcd.New(root, etcd.Options{Endpoints: []string{server.Clients[0].Addr().String()}, Timeout: 20 * time.Second})
+		c, err := etcd.New(root, etcd.Options{Endpoints: []string{address}, Timeout: 20 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ module gnocco/tests/etcd
 go 1.26.0
 
 require (
+	github.com/google/uuid v1.6.0
 	gnocco v0.0.0
 	go.etcd.io/etcd/server/v3 v3.7.3
 )
@@ -32,7 +33,6 @@ require (
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/golang/snappy v1.0.0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
-	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/websocket v1.5.3 // indirect
 	github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus v1.1.0 // indirect
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.3 // indirect
