@@ -230,6 +230,7 @@ func newMemory(flags *commonFlags) *cobra.Command {
 	cmd.Flags().IntVar(&what.Rate, "rate", 10_000, "measures per second")
 	cmd.Flags().DurationVar(&what.For, "for", 10*time.Minute, "how long measures are sent")
 	cmd.Flags().DurationVar(&what.Every, "every", 10*time.Second, "time between two readings of memory")
+	cmd.Flags().StringVar(&what.Protocol, "protocol", "gnocchi", "protocol of the server: gnocchi or victoriametrics")
 	return cmd
 }
 

@@ -23,8 +23,12 @@ type metricCache struct {
 
 const bucketSlots = 7
 
-// cacheBucket fills one cache line. Byte i of tags is the tag of slot i, 0 if the slot is free; the eighth is the next
-// slot to be evicted.
+// admitOneIn is how many metrics ask for a place in a full bucket until one gets it. Senders name their metrics in turn:
+// if each took a place, with a few more metrics than places none would be found the next time.
+const admitOneIn = 8
+
+// cacheBucket fills one cache line. Byte i of tags is the tag of slot i, 0 if the slot is free; the eighth counts those
+// that asked for a place in the full bucket.
 type cacheBucket struct {
 	tags  atomic.Uint64
 	slots [bucketSlots]atomic.Pointer[model.Metric]
@@ -88,8 +92,13 @@ func (c *metricCache) insertLocked(m *model.Metric) {
 	if free >= 0 {
 		c.entries.Add(1)
 	} else {
-		free = int(tags >> 56 % bucketSlots)
-		tags = tags&^(0xff<<56) | uint64(free+1)<<56
+		asked := (tags>>56 + 1) % (admitOneIn * bucketSlots)
+		tags = tags&^(0xff<<56) | asked<<56
+		if asked%admitOneIn != 0 {
+			b.tags.Store(tags)
+			return
+		}
+		free = int(asked / admitOneIn)
 	}
 	// A reader that sees the old tag with the new metric, or the other way round, misses or compares the ID.
 	b.slots[free].Store(m)

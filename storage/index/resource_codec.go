@@ -140,6 +140,11 @@ type resourceDecoder struct {
 	shown  viewedResource
 }
 
+// another returns a decoder of the same types, for another goroutine.
+func (d *resourceDecoder) another() *resourceDecoder {
+	return &resourceDecoder{types: d.types, before: d.before}
+}
+
 // viewedResource is what view fills again and again.
 type viewedResource struct {
 	model.Resource

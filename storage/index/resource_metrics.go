@@ -21,7 +21,11 @@ func (s *Store) AddMetrics(ctx context.Context, resources ...*model.Resource) er
 }
 
 // addMetricsTo is AddMetrics; what it reads need not be durable yet.
-func (s *Store) addMetricsTo(ctx context.Context, resources []*model.Resource) (err error) {
+func (s *Store) addMetricsTo(ctx context.Context, resources []*model.Resource) error {
+	return inParts(len(resources), func(from, to int) error { return s.addMetricsToPart(ctx, resources[from:to]) })
+}
+
+func (s *Store) addMetricsToPart(ctx context.Context, resources []*model.Resource) (err error) {
 	all := []byte{prefixNamedMetric}
 	iter, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: all, UpperBound: prefixEnd(all)})
 	if err != nil {

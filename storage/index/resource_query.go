@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -171,16 +170,19 @@ func (s *resourceSearch) readAll(ctx context.Context, ids []uuid.UUID) error {
 
 // readLive shows the live states of resources, whose IDs ascend.
 func (s *resourceSearch) readLive(ids []uuid.UUID) error {
-	for _, id := range ids {
-		if err := s.read(id); err != nil {
-			return err
+	return inParts(len(ids), func(from, to int) error {
+		decoder := s.decoder.another()
+		for _, id := range ids[from:to] {
+			if err := s.read(decoder, id); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // read shows the live state of a resource, if there is one.
-func (s *resourceSearch) read(id uuid.UUID) error {
+func (s *resourceSearch) read(decoder *resourceDecoder, id uuid.UUID) error {
 	key := [17]byte{prefixResource}
 	copy(key[1:], id[:])
 	value, closer, err := s.snapshot.Get(key[:])
@@ -190,7 +192,7 @@ func (s *resourceSearch) read(id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.show(s.decoder, id, 0, value), closer.Close())
+	return errors.Join(s.show(decoder, id, 0, value), closer.Close())
 }
 
 // show puts a state of a resource on the page if it belongs there. revision is the number of a past one.
@@ -221,24 +223,15 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 	return nil
 }
 
-// scan shows all live resources, or all past states, by as many goroutines as there are processors.
+// scan shows all live resources, or all past states.
 func (s *resourceSearch) scan(ctx context.Context, prefix byte) error {
-	workers := min(runtime.GOMAXPROCS(0), 16)
-	errs := make([]error, workers)
-	var all sync.WaitGroup
-	for i := range workers {
-		all.Go(func() {
-			lower := []byte{prefix, byte(i * 256 / workers)}
-			upper := prefixEnd([]byte{prefix})
-			if i+1 < workers {
-				upper = []byte{prefix, byte((i + 1) * 256 / workers)}
-			}
-			decoder := &resourceDecoder{types: s.decoder.types, before: s.decoder.before}
-			errs[i] = s.scanRange(ctx, decoder, lower, upper)
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
+	return inParts(256, func(from, to int) error { // by the first byte of their IDs
+		upper := prefixEnd([]byte{prefix})
+		if to < 256 {
+			upper = []byte{prefix, byte(to)}
+		}
+		return s.scanRange(ctx, s.decoder.another(), []byte{prefix, byte(from)}, upper)
+	})
 }
 
 // scanRange shows what stands in a range of live resources or past states.

@@ -59,7 +59,7 @@ func (s *resourceSearch) stream(ctx context.Context) (done bool, err error) {
 			return false, ctx.Err()
 		}
 		last = append(last[:0], m.at.value...)
-		if err := s.read(m.at.id); err != nil {
+		if err := s.read(s.decoder, m.at.id); err != nil {
 			return false, err
 		}
 	}
