@@ -78,7 +78,7 @@ type Options struct {
 // Memory bounds what the stores and the workers use.
 type Memory struct {
 	BlockBytes  int64 // the block cache that all stores share; 0: 128 MiB
-	HeadBytes   int64 // measures that are not in a checkpoint yet
+	HeadBytes   int64 // heads: what is kept of metrics that take measures, with those that are in no checkpoint yet
 	GroupBytes  int64 // recent groups of metrics that are read
 	RecentBytes int   // measures just accepted that workers need not read back
 	Lookups     int   // metrics kept by the index

@@ -195,7 +195,7 @@ func (p *Process) openWorkers(e *environment, shared *SharedIndex) error {
 	own, err := metricd.New(metricd.Options{
 		Resampler: p.resampler,
 		Sacks:     p.cluster.Sacks, Workers: o.Workers, Index: shared, FS: e.ownership.fs,
-		CheckpointInterval: o.CheckpointInterval, CheckpointBytes: o.Memory.HeadBytes, GroupBytes: o.Memory.GroupBytes,
+		CheckpointInterval: o.CheckpointInterval, HeadBytes: o.Memory.HeadBytes, GroupBytes: o.Memory.GroupBytes,
 		MemTableSize: o.Memory.memTable(2, p.cluster.Sacks, 4<<20),
 		Cache:        e.cache, FileCache: e.files,
 		Logger: o.Logger, Registerer: o.Registerer, Collector: e.collector, Fail: e.fail,

@@ -30,8 +30,7 @@ type Options struct {
 	Resampler          carbonara.Resampler // nil: on the CPU
 	Workers            int                 // sacks worked on at a time; 0: one per core
 	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 5 minutes
-	CheckpointBytes    int64               // memory for measures in heads, all sacks together; 0: 128 MiB
-	Heads              int                 // metrics kept in memory, all sacks together; 0: 1,000,000
+	HeadBytes          int64               // memory for heads and the measures in them, all sacks together; 0: 1 GiB
 	GroupBytes         int64               // memory for recent groups of metrics that are read, all sacks together; 0: 32 MiB, below: none
 	ExpungeInterval    time.Duration       // how often deleted metrics are looked for; 0: 30 s
 
@@ -60,11 +59,8 @@ func (o *Options) EnsureDefaults() {
 	if o.CheckpointInterval <= 0 {
 		o.CheckpointInterval = 5 * time.Minute
 	}
-	if o.CheckpointBytes <= 0 {
-		o.CheckpointBytes = 128 << 20
-	}
-	if o.Heads <= 0 {
-		o.Heads = 1_000_000
+	if o.HeadBytes <= 0 {
+		o.HeadBytes = 1 << 30
 	}
 	if o.GroupBytes == 0 {
 		o.GroupBytes = 32 << 20

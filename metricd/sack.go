@@ -131,7 +131,7 @@ func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
 		if err := s.take(ctx, cursor, records); err != nil {
 			return err
 		}
-		if int64(s.pending)*measureBytes >= s.parent.options.CheckpointBytes/int64(s.parent.options.Sacks) {
+		if s.headsAreFull() {
 			if err := s.checkpointLocked(ctx); err != nil {
 				return err
 			}
@@ -150,8 +150,20 @@ func (s *sack) forgetRequest() {
 // idleRequest is the number of measures whose memory a sack keeps from one drain to the next.
 const idleRequest = 16 << 10
 
-// measureBytes is the memory of a measure in a head.
-const measureBytes = 16
+// What heads take, in bytes.
+const (
+	measureBytes = 16
+	headBytes    = 400 // about: the head, its place in the sack's map, a row of aggregates by granularity, its metric
+)
+
+// headsAreFull reports whether heads and their measures have used up the sack's share of memory. A checkpoint empties it.
+func (s *sack) headsAreFull() bool {
+	return s.pending*measureBytes+len(s.heads)*headBytes >= s.memoryForHeads()
+}
+
+func (s *sack) memoryForHeads() int {
+	return int(s.parent.options.HeadBytes / int64(s.parent.options.Sacks))
+}
 
 // take adds records to the heads, in order; after an error those before it are in.
 func (s *sack) take(ctx context.Context, cursor *sourceCursor, records []incoming.Record) error {

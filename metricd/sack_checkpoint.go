@@ -188,16 +188,18 @@ func (s *sack) finishCheckpoint(b *batch) {
 	s.forget()
 }
 
-// forget drops heads that were not used since the last checkpoint while there are too many.
+// forget drops heads while they take more than half of their memory: first those that were not used since the last
+// checkpoint, then any. Which ones is chance, so that of metrics that come in turn some are there the next time.
 func (s *sack) forget() {
-	limit := max(1, s.parent.options.Heads/s.parent.options.Sacks)
-	excess := len(s.heads) - limit
-	for id, h := range s.heads {
-		if excess > 0 && !h.used {
-			s.recent.forget(h)
-			delete(s.heads, id)
-			excess--
+	excess := len(s.heads) - s.memoryForHeads()/headBytes/2
+	for range 2 {
+		for id, h := range s.heads {
+			if excess > 0 && !h.used {
+				s.recent.forget(h)
+				delete(s.heads, id)
+				excess--
+			}
+			h.used = false
 		}
-		h.used = false
 	}
 }

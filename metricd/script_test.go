@@ -74,9 +74,9 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 		err = s.node.Metricd.Refresh(ctx, []uuid.UUID{id})
 	case "checkpoint":
 		const groups = "gnocco_metricd_checkpoint_groups_total"
-		before := s.node.Counter(groups)
+		before := s.node.Value(groups)
 		checkpoint(t, s.node)
-		return fmt.Sprintf("%v groups written\n", s.node.Counter(groups)-before)
+		return fmt.Sprintf("%v groups written\n", s.node.Value(groups)-before)
 	case "delete":
 		err = s.node.Index.DeleteMetric(ctx, id)
 	case "expunge":

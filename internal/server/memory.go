@@ -3,7 +3,7 @@ package server
 import "gnocco/cluster"
 
 const (
-	lookupBytes = 200 // of a metric in the index's cache, about
+	lookupBytes = 150 // of a metric in the index's cache, about
 	knownBytes  = 200 // of a name beside it, about
 )
 
@@ -20,7 +20,8 @@ type memoryShares struct {
 // sampleBytes is what a query in PromQL holds of a sample.
 const sampleBytes = 16
 
-// divideMemory divides the limit. An eighth is nobody's: checkpoints and flushes work in it, and the garbage collector.
+// divideMemory divides the limit. Checkpoints, flushes and the garbage collector work in what is not
+// in use of the parts, mostly of the requests'.
 func divideMemory(limit int64) memoryShares {
 	part := limit / 32
 	return memoryShares{
@@ -28,7 +29,7 @@ func divideMemory(limit int64) memoryShares {
 		stores: cluster.Memory{
 			BlockBytes:    6 * part,
 			MemTableBytes: 4 * part, // of BlockBytes
-			HeadBytes:     4 * part,
+			HeadBytes:     8 * part,
 			GroupBytes:    part,
 			RecentBytes:   int(2 * part),
 			Lookups:       int(2 * part / lookupBytes),

@@ -19,14 +19,13 @@ import (
 
 // Options of a node. FS and Sacks are needed; the others are metricd's.
 type Options struct {
-	FS              vfs.FS
-	Sacks           int
-	Workers         int
-	Heads           int
-	CheckpointBytes int64
-	GroupBytes      int64
-	Resampler       carbonara.Resampler
-	ClockError      func(clock uuid.UUID) time.Duration
+	FS         vfs.FS
+	Sacks      int
+	Workers    int
+	HeadBytes  int64
+	GroupBytes int64
+	Resampler  carbonara.Resampler
+	ClockError func(clock uuid.UUID) time.Duration
 }
 
 // Node is the stores of one process.
@@ -66,7 +65,7 @@ func (n *Node) open() (err error) {
 	}
 	n.registry = prometheus.NewRegistry()
 	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
-		Heads: n.options.Heads, CheckpointBytes: n.options.CheckpointBytes, GroupBytes: n.options.GroupBytes, Index: n.Index,
+		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, Index: n.Index,
 		Resampler: n.options.Resampler, ClockError: n.options.ClockError, Incoming: n.Incoming, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	return err
 }
@@ -137,8 +136,8 @@ func (n *Node) Read(id uuid.UUID, granularity time.Duration) *carbonara.Groups {
 	return &groups
 }
 
-// Counter returns the value of one of metricd's counters since the node was opened.
-func (n *Node) Counter(name string) float64 {
+// Value returns that of one of metricd's counters, since the node was opened, or gauges.
+func (n *Node) Value(name string) float64 {
 	n.t.Helper()
 	families, err := n.registry.Gather()
 	if err != nil {
@@ -146,9 +145,9 @@ func (n *Node) Counter(name string) float64 {
 	}
 	for _, f := range families {
 		if f.GetName() == name {
-			return f.GetMetric()[0].GetCounter().GetValue()
+			return f.GetMetric()[0].GetCounter().GetValue() + f.GetMetric()[0].GetGauge().GetValue()
 		}
 	}
-	n.t.Fatalf("there is no counter %s", name)
+	n.t.Fatalf("there is no metric %s", name)
 	return 0
 }

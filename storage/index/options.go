@@ -30,7 +30,7 @@ type Options struct {
 	Collector  *engine.PebbleCollector // shows Pebble's own figures, as "index"; nil: nobody does
 	Fail       func(error)             // as in engine.Options: told what made the store unusable; nil: ends the process
 
-	// CachedMetrics is about how many metrics Lookup keeps in memory, some 250 bytes each; 0: DefaultCachedMetrics.
+	// CachedMetrics is about how many metrics Lookup keeps in memory, some 150 bytes each; 0: DefaultCachedMetrics.
 	CachedMetrics int
 
 	MemTableSize uint64 // bytes; 0: 32 MiB

@@ -142,7 +142,7 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 			sacks := []int{1, 2, 3, 16}[rng.IntN(4)]
 			options := testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1 + rng.IntN(4)}
 			if rng.IntN(2) == 0 { // heads are forgotten, and memory asks for checkpoints
-				options.Heads, options.CheckpointBytes = 1, int64(1+rng.IntN(20_000))
+				options.HeadBytes = int64(1 + rng.IntN(20_000))
 			}
 			n := testnode.Start(t, options)
 			createMetrics(t, n, policies, ids)
