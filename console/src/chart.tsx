@@ -4,25 +4,39 @@ import { show, moment, type Unit } from "./format";
 import { theme } from "./theme";
 
 // A Line is what a chart draws of one series: values and, where there are, the lowest and highest measures of each group.
-export interface Line { label: string; color: number; times: number[]; values: (number | null)[]; low?: (number | null)[]; high?: (number | null)[]; step: number }
+// Dashed lines are of another time or method than the plain one of their colour; dots are single measures.
+export interface Line { label: string; color: number; times: number[]; values: (number | null)[]; low?: (number | null)[]; high?: (number | null)[]; step: number; look?: "dashed" | "dotted" | "dots" }
+
+// A Mark is a moment at which something happened; a Shade a time to show.
+export interface Mark { time: number; label: string }
+export interface Shade { from: number; to: number; faint?: boolean }
 
 interface Props {
   lines: Line[]; from: number; to: number; height: number; unit: Unit; zone: string; title: string;
-  onZoom?: (from: number, to: number) => void; small?: boolean;
+  onZoom?: (from: number, to: number) => void; // by dragging over the chart
+  onPan?: (from: number, to: number) => void; // by dragging the time axis, or with Shift
+  marks?: Mark[]; shades?: Shade[]; small?: boolean;
 }
 
 export const colorOf = (index: number) => `var(--line-${(index % 8) + 1})`;
 const css = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// spacing is the usual time between groups: many metrics are measured less often than their archive could have it.
+function spacing(times: number[]): number {
+  const all = times.slice(1).map((t, i) => t - times[i]).sort((a, b) => a - b);
+  return all[all.length >> 1] ?? 0;
+}
 
 // table joins lines on one time axis. Where a group is missing a null makes a gap; where only another line has a group, an undefined
 // makes none.
 function table(lines: Line[]): uPlot.AlignedData {
   if (!lines.length) return [[]];
   return uPlot.join(lines.map((line) => {
+    const gap = 2.5 * Math.max(line.step, spacing(line.times));
     const times: number[] = [], columns: (number | null)[][] = [line.values, ...(line.low && line.high ? [line.low, line.high] : [])];
     const out: (number | null)[][] = columns.map(() => []);
     line.times.forEach((time, i) => {
-      if (i && time - line.times[i - 1] > 2.5 * line.step) {
+      if (i && line.look !== "dots" && time - line.times[i - 1] > gap) {
         times.push(line.times[i - 1] + line.step);
         out.forEach((column) => column.push(null));
       }
@@ -42,25 +56,42 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
   const series: uPlot.Series[] = [{}], bands: uPlot.Band[] = [];
   for (const line of p.lines) {
     const color = css(`--line-${(line.color % 8) + 1}`) || "#000000";
-    series.push({ label: line.label, stroke: color, width: p.small ? 1.5 : 1.75, points: { show: line.times.length < 3 } });
+    const dots = line.look === "dots";
+    series.push({
+      label: line.label, stroke: line.look ? alpha(color, dots ? 0.75 : 0.85) : color, width: dots ? 0 : p.small || line.look ? 1.4 : 1.75, dash: line.look === "dashed" ? [6, 4] : line.look === "dotted" ? [2, 3] : undefined,
+      ...(dots && { paths: () => null }), points: dots ? { show: true, size: 4, width: 0, fill: alpha(color, 0.75) } : { show: line.times.length < 3 },
+    });
     if (line.low && line.high) {
       bands.push({ series: [series.length + 1, series.length], fill: alpha(color, 0.16) });
       series.push({ stroke: "transparent", points: { show: false } }, { stroke: "transparent", points: { show: false } });
     }
   }
+  const pan = { by: 0 };
   const axis = { stroke: css("--faint"), grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false }, font: `${p.small ? 10 : 11}px system-ui, sans-serif` };
   return {
     width, height: p.height, series, bands,
     legend: { show: false },
     padding: [10, p.small ? 20 : 30, 0, 0],
-    scales: { x: { time: true, range: () => [p.from, p.to] }, y: { range: (_, low, high) => bounds(low, high, p.unit) } },
+    scales: { x: { time: true, range: () => [p.from + pan.by, p.to + pan.by] }, y: { range: (_, low, high) => bounds(low, high, p.unit) } },
     axes: [
       { ...axis, space: p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },
       { ...axis, space: p.small ? 28 : 40, size: p.small ? 56 : 68, values: (_, values) => values.map((v) => show(v, p.unit, 4)) },
     ],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), p.zone),
-    cursor: { drag: { x: !!p.onZoom, y: false, setScale: false }, points: { size: 6 }, y: false },
+    cursor: {
+      drag: { x: !!p.onZoom, y: false, setScale: false }, points: { size: 6 }, y: false,
+      bind: { mousedown: (u, _, zoom) => (e: MouseEvent) => { if (e.shiftKey && p.onPan) drag(u, p, pan, e); else zoom(e); return null; } },
+    },
     hooks: {
+      ready: [(u) => {
+        const axis = u.root.querySelector<HTMLElement>(".u-axis");
+        if (!axis || !p.onPan) return;
+        axis.classList.add("pans");
+        axis.title = "Drag to move in time";
+        axis.addEventListener("mousedown", (e) => drag(u, p, pan, e));
+      }],
+      drawClear: [(u) => shade(u, p)],
+      draw: [(u) => mark(u, p)],
       setSelect: [(u) => {
         const { left, width } = u.select;
         if (width < 4) return;
@@ -70,6 +101,57 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
       setCursor: [(u) => readOut(u, p, tip)],
     },
   };
+}
+
+// drag moves the chart with the mouse until the button is released.
+function drag(u: uPlot, p: Props, pan: { by: number }, start: MouseEvent) {
+  if (start.button !== 0) return;
+  const perPixel = (p.to - p.from) / u.over.clientWidth;
+  const move = (e: MouseEvent) => {
+    pan.by = (start.clientX - e.clientX) * perPixel;
+    u.setScale("x", { min: p.from + pan.by, max: p.to + pan.by });
+  };
+  const end = (e: MouseEvent) => {
+    document.removeEventListener("mousemove", move);
+    document.removeEventListener("mouseup", end);
+    const by = (start.clientX - e.clientX) * perPixel;
+    pan.by = 0;
+    if (Math.abs(start.clientX - e.clientX) > 3) p.onPan?.(p.from + by, p.to + by);
+    else u.setScale("x", { min: p.from, max: p.to });
+  };
+  document.addEventListener("mousemove", move);
+  document.addEventListener("mouseup", end);
+}
+
+// shade draws times behind the lines.
+function shade(u: uPlot, p: Props) {
+  for (const s of p.shades ?? []) {
+    const left = Math.max(u.bbox.left, u.valToPos(s.from, "x", true)), right = Math.min(u.bbox.left + u.bbox.width, u.valToPos(s.to, "x", true));
+    u.ctx.fillStyle = alpha(css("--warm"), s.faint ? 0.09 : 0.22);
+    if (right > left) u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
+  }
+}
+
+// mark draws moments as lines with a flag.
+function mark(u: uPlot, p: Props) {
+  const size = devicePixelRatio;
+  u.ctx.save();
+  u.ctx.strokeStyle = u.ctx.fillStyle = css("--warm");
+  u.ctx.lineWidth = size;
+  for (const m of p.marks ?? []) {
+    const x = Math.round(u.valToPos(m.time, "x", true));
+    if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
+    u.ctx.beginPath();
+    u.ctx.moveTo(x, u.bbox.top);
+    u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
+    u.ctx.stroke();
+    u.ctx.beginPath();
+    u.ctx.moveTo(x, u.bbox.top);
+    u.ctx.lineTo(x + 7 * size, u.bbox.top + 4 * size);
+    u.ctx.lineTo(x, u.bbox.top + 8 * size);
+    u.ctx.fill();
+  }
+  u.ctx.restore();
 }
 
 // bounds leaves some air, and keeps the zero where values are near it.
@@ -117,6 +199,15 @@ function readOut(u: uPlot, p: Props, tip: HTMLElement) {
     }
     column += banded ? 3 : 1;
   }
+  const near = 4 * (p.to - p.from) / u.over.clientWidth;
+  for (const m of p.marks ?? []) {
+    if (Math.abs(m.time - time) > Math.max(near, Math.abs((u.data[0][idx + 1] ?? time) - time))) continue;
+    const row = document.createElement("div"), flag = document.createElement("i"), text = document.createElement("span");
+    flag.style.background = css("--warm");
+    text.textContent = m.label;
+    row.append(flag, text);
+    rows.unshift(row);
+  }
   if (!rows.length) { tip.hidden = true; return; }
   const head = document.createElement("time");
   head.textContent = moment(time, p.zone);
@@ -131,7 +222,7 @@ export function Chart(p: Props) {
   const plot = useRef<uPlot | null>(null), now = useRef(p), shape = useRef("");
   now.current = p;
   const colors = theme.use();
-  const looks = JSON.stringify([colors, p.unit, p.zone, p.height, p.small, !!p.onZoom, p.lines.map((l) => [l.label, l.color, !!l.low && !!l.high, l.times.length < 3])]);
+  const looks = JSON.stringify([colors, p.unit, p.zone, p.height, p.small, !!p.onZoom, !!p.onPan, p.lines.map((l) => [l.label, l.color, l.look, !!l.low && !!l.high, l.times.length < 3])]);
   useLayoutEffect(() => {
     const element = box.current!;
     if (plot.current && shape.current === looks) {
@@ -140,10 +231,10 @@ export function Chart(p: Props) {
     }
     plot.current?.destroy();
     shape.current = looks;
-    const live = { get lines() { return now.current.lines; }, get from() { return now.current.from; }, get to() { return now.current.to; } };
-    const props = Object.assign(Object.create(null, Object.getOwnPropertyDescriptors(live)), { height: p.height, unit: p.unit, zone: p.zone, title: p.title, small: p.small, onZoom: p.onZoom && ((a: number, b: number) => now.current.onZoom?.(a, b)) });
-    plot.current = new uPlot(options(props, element.clientWidth || 300, tip.current!), table(p.lines), element);
-  }, [looks, p.lines, p.from, p.to]);
+    // The plot stays while what it shows changes.
+    const live = new Proxy(p, { get: (_, name) => now.current[name as keyof Props] });
+    plot.current = new uPlot(options(live, element.clientWidth || 300, tip.current!), table(p.lines), element);
+  }, [looks, p.lines, p.from, p.to, p.marks, JSON.stringify(p.shades)]);
   useEffect(() => {
     const observer = new ResizeObserver(() => { if (box.current) plot.current?.setSize({ width: box.current.clientWidth, height: now.current.height }); });
     observer.observe(box.current!);

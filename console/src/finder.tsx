@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./overlay";
-import { find, keyOf, metricOf, type Found, type Metric, type Series } from "./metrics";
+import { find, keyOf, metricOf, type Facet, type Found, type Metric, type Series } from "./metrics";
 import { Notice, useLoad } from "./parts";
 import { change } from "./router";
 
-const mostShown = 300, mostCounted = 2000;
+const mostShown = 300, mostFacets = 6;
 
 export interface FinderState { text: string; labels: [string, string][]; found?: Found; error?: string; empty: boolean }
 
@@ -14,8 +14,8 @@ export function useFinder(params: URLSearchParams): FinderState {
   const labels = params.getAll("l").map((l) => l.split(/=(.*)/s).slice(0, 2) as [string, string]);
   const all = !text && !labels.length && !params.has("m") && !params.has("q");
   const [waits, setWaits] = useState(false);
-  const { value: found, error } = useLoad((signal) => find(text, labels, mostCounted, signal), [text, labels.join("\n")], waits ? 1 : 15);
-  const empty = all && !!found && found.series.length === 0;
+  const { value: found, error } = useLoad((signal) => find(text, labels, mostShown, signal), [text, labels.join("\n")], waits ? 1 : 15);
+  const empty = all && !!found && found.total === 0;
   useEffect(() => setWaits(empty), [empty]);
   return { text, labels, found, error, empty };
 }
@@ -37,46 +37,43 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
     const ids = chosen.map((m) => m.id);
     change({ q: null, lang: null, m: ids.includes(metric.id) ? ids.filter((id) => id !== metric.id) : [...ids, metric.id] });
   };
-  const counted = found ? facets(found.series) : [];
+  const facets = found ? choose(found, labels) : [];
   return (
     <aside class="panel finder" aria-label="Find metrics">
       <div class="search"><input type="search" placeholder="Find metrics" aria-label="Find metrics by name" value={typed} onInput={(e) => setTyped(e.currentTarget.value)} /><button type="button" title="Draw an expression, in PromQL or as dynamic aggregates" onClick={() => change({ q: chosen.map(promqlOf).join(" or "), m: null, agg: null, g: null })}>ƒ(x)</button></div>
       <div class="facets">
-        {counted.map(([name, values]) => (
-          <select key={name} aria-label={label(name)} value={labels.find(([n]) => n === name)?.[1] ?? ""} onChange={(e) => change({ l: [...labels.filter(([n]) => n !== name), ...(e.currentTarget.value ? [[name, e.currentTarget.value]] : [])].map((l) => l.join("=")) })}>
-            <option value="">{label(name)}</option>
-            {values.map(([value, n]) => <option key={value} value={value}>{value} ({n})</option>)}
-          </select>
-        ))}
+        {facets.map(({ name, values, counts }) => {
+          const chosen = labels.find(([n]) => n === name)?.[1] ?? "";
+          return (
+            <select key={name} aria-label={label(name)} data-label={name} value={chosen} onChange={(e) => change({ l: [...labels.filter(([n]) => n !== name), ...(e.currentTarget.value ? [[name, e.currentTarget.value]] : [])].map((l) => l.join("=")) })}>
+              <option value="">{label(name)}</option>
+              {chosen && !counts.some((c) => c.name === chosen) && <option value={chosen}>{chosen}</option>}
+              {counts.map((c) => <option key={c.name} value={c.name}>{c.name} ({c.value.toLocaleString("en")})</option>)}
+              {values > counts.length && <option disabled>and {(values - counts.length).toLocaleString("en")} more</option>}
+            </select>
+          );
+        })}
       </div>
       {error && <Notice bad>{error}</Notice>}
-      {found && <p class="hint" id="found">{found.truncated ? `more than ${mostCounted.toLocaleString("en")} metrics: type to narrow` : found.series.length === 1 ? "1 metric" : `${found.series.length.toLocaleString("en")} metrics`}</p>}
+      {found && <p class="hint" id="found">{found.total === 1 ? "1 metric" : `${found.total.toLocaleString("en")} metrics`}</p>}
       <ul class="found">
-        {found?.series.slice(0, mostShown).map((s) => (
+        {found?.series.map((s) => (
           <li key={keyOf(s) + JSON.stringify(s.labels)}><button type="button" aria-pressed={picked.has(keyOf(s))} title={about(s)} onClick={() => void toggle(s)}><span>{s.name}</span><small>{place(s)}</small></button></li>
         ))}
-        {found && found.series.length > mostShown && <li class="hint">and {found.series.length - mostShown} more</li>}
+        {found && found.total > found.series.length && <li class="hint">and {(found.total - found.series.length).toLocaleString("en")} more: type, or choose above, to narrow</li>}
       </ul>
     </aside>
   );
 }
 
-const label = (name: string) => ({ resource_type: "Type", project_id: "Project", resource_id: "Resource" })[name] ?? name;
+const titles: Record<string, string> = { resource_type: "Type", project_id: "Project", original_resource_id: "Resource", archive_policy: "Policy", unit: "Unit", user_id: "User" };
+const label = (name: string) => titles[name] ?? name;
 const about = (s: Series) => [s.name, s.resource, ...Object.entries(s.labels).map(([n, v]) => `${n}=${v}`)].filter(Boolean).join("\n");
 const place = (s: Series) => Object.entries(s.labels).find(([n]) => n !== "resource_type")?.[1] ?? (s.labels.resource_type === "generic" ? "" : s.labels.resource_type);
 
-// facets counts the values of each label, resources among them; those that tell nothing apart are left out.
-function facets(series: Series[]): [string, [string, number][]][] {
-  const all = new Map<string, Map<string, number>>();
-  const count = (name: string, value: string) => {
-    const values = all.get(name) ?? new Map<string, number>();
-    all.set(name, values.set(value, (values.get(value) ?? 0) + 1));
-  };
-  for (const s of series) {
-    for (const [name, value] of Object.entries(s.labels)) count(name, value);
-    if (s.resource) count("resource_id", s.resource);
-  }
-  const rank = (name: string) => ["resource_type", "project_id", "resource_id"].indexOf(name) + 1 || 9;
-  return [...all].sort((a, b) => rank(a[0]) - rank(b[0])).slice(0, 6)
-    .map(([name, values]) => [name, [...values].sort((a, b) => b[1] - a[1]).slice(0, 50)]);
+// choose leaves out the facets that tell nothing apart.
+function choose(found: Found, labels: [string, string][]): Facet[] {
+  const chosen = new Set(labels.map(([name]) => name)), order = Object.keys(titles).slice(0, 3);
+  const rank = (f: Facet) => (chosen.has(f.name) ? 0 : order.indexOf(f.name) + 1 || (f.name in titles ? 99 : 9));
+  return found.facets.filter((f) => chosen.has(f.name) || f.values > 1 || f.counts[0].value < found.total).sort((a, b) => rank(a) - rank(b)).slice(0, mostFacets);
 }

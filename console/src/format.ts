@@ -3,7 +3,7 @@ export type Unit = "bytes" | "percent" | "seconds" | "";
 
 export function unitOf(name: string, unit?: string | null): Unit {
   const text = (unit ?? "") + " " + name;
-  if (/byte|\bB\b/i.test(text)) return "bytes";
+  if (/byte/i.test(text) || unit === "B") return "bytes";
   if (/percent|%/i.test(text)) return "percent";
   if (/seconds?\b/i.test(text)) return "seconds";
   return "";

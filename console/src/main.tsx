@@ -9,7 +9,6 @@ import { change, link, route } from "./router";
 import { zoneOf } from "./range";
 import { switchTheme, theme } from "./theme";
 import { Explore } from "./pages/explore";
-import { MetricPage } from "./pages/metric";
 import { Server } from "./pages/server";
 import { lazy } from "./lazy";
 
@@ -18,7 +17,7 @@ const pages: { name: string; title?: string; page: ComponentType }[] = [
   { name: "explore", title: "Explore", page: Explore },
   { name: "policies", title: "Policies", page: lazy(() => import("./more").then((m) => m.Policies)) },
   { name: "server", title: "Server", page: Server },
-  { name: "metric", page: MetricPage },
+  { name: "metric", page: lazy(() => import("./more").then((m) => m.MetricPage)) },
 ];
 
 const zones = ["UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney"];

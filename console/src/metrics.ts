@@ -55,7 +55,9 @@ export async function metricsOf(all: Series[]): Promise<Metric[]> {
   return (await Promise.all(all.map((s) => metricOf(s).catch(() => null)))).filter((m) => m !== null);
 }
 
-export interface Found { series: Series[]; truncated: boolean }
+// A Facet is how many series have each value of a label, the most frequent first.
+export interface Facet { name: string; values: number; counts: { name: string; value: number }[] }
+export interface Found { series: Series[]; total: number; facets: Facet[] }
 
 const escape = (text: string) => text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 export const quote = (text: string) => '"' + text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, "\\n") + '"';
@@ -66,12 +68,27 @@ export function selector(text: string, labels: [string, string][]): string {
   return "{" + [...(words.length ? words : ['__name__!=""']), ...labels.map(([name, value]) => `${name}=${quote(value)}`)].join(",") + "}";
 }
 
+// find returns some series, how many there are, and how many of them have each label. A label that is filtered by shows the other values
+// that there are, too.
 export async function find(text: string, labels: [string, string][], limit: number, signal?: AbortSignal): Promise<Found> {
-  const query = new URLSearchParams({ "match[]": selector(text, labels), limit: String(limit) });
-  const answer = await read<{ data: Record<string, string>[]; warnings?: string[] }>("/api/v1/series?" + query, undefined, signal);
+  const [series, all, ...filtered] = await Promise.all([
+    listSeries(selector(text, labels), limit, signal), countSeries(selector(text, labels), [], signal),
+    ...labels.map(([name]) => countSeries(selector(text, labels.filter(([n]) => n !== name)), [name], signal)),
+  ]);
+  const own = new Map(filtered.flatMap((c) => c.labels.map((l) => [l.name, l])));
+  return { series, total: all.total, facets: [...own.values(), ...all.labels.filter((l) => !own.has(l.name))] };
+}
+
+export async function listSeries(match: string, limit: number, signal?: AbortSignal): Promise<Series[]> {
+  const query = new URLSearchParams({ "match[]": match, limit: String(limit) });
+  const answer = await read<{ data: Record<string, string>[] }>("/api/v1/series?" + query, undefined, signal);
   const series = answer.data.map(({ __name__: name, resource_id, ...labels }) => ({ name, resource: resource_id ?? "", labels }));
-  series.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.resource.localeCompare(b.resource));
-  return { series, truncated: (answer.warnings?.length ?? 0) > 0 };
+  return series.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.resource.localeCompare(b.resource));
+}
+
+async function countSeries(match: string, labels: string[], signal?: AbortSignal): Promise<{ total: number; labels: Facet[] }> {
+  const query = new URLSearchParams([["match[]", match], ["limit", "50"], ...labels.map((l) => ["label", l])]);
+  return (await read<{ data: { total: number; labels: Facet[] } }>("/api/v1/series_count?" + query, undefined, signal)).data;
 }
 
 // archiveFor returns the item of the policy to draw from: the finest one that still has the beginning, and not more groups than
@@ -127,4 +144,20 @@ function columns(metric: Metric, item: Item, rows: Record<string, Rows>): Column
     values[method] = column;
   }
   return { metric, item, times, values };
+}
+
+// Archive is what is kept of a metric, in bytes; times in seconds since 1970.
+export interface Archive { bytes: number; raw: { bytes: number; kept_from: string | null; newest: string | null }; archives: { granularity: number; bytes: number }[]; dropped_measures: number }
+
+export const readArchive = (id: string, signal?: AbortSignal) => read<Archive>(`/v1/metric/${id}/archive`, undefined, signal);
+
+// readRaw reads a metric's raw measures, as far as they are kept.
+export async function readRaw(id: string, from: number, to: number, signal?: AbortSignal): Promise<{ times: number[]; values: number[] }> {
+  const { raw } = await readArchive(id, signal);
+  const start = Math.max(from, raw.kept_from ? Date.parse(raw.kept_from) / 1000 : Infinity);
+  if (start >= to) return { times: [], values: [] };
+  const query = new URLSearchParams({ query: `{metric_id=${quote(id)}}[${Math.ceil((to - start) * 1000)}ms]`, time: to.toFixed(3) });
+  const answer = await read<{ data: { result: { values: [number, string][] }[] } }>("/api/v1/query?" + query, undefined, signal);
+  const values = (answer.data.result[0]?.values ?? []).filter(([, v]) => Number.isFinite(+v));
+  return { times: values.map(([t]) => t), values: values.map(([, v]) => +v) };
 }

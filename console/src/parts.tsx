@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 // Small parts that pages share.
 
@@ -43,6 +43,26 @@ async function copy(text: string): Promise<boolean> {
     area.remove();
     return done;
   }
+}
+
+// save lets the browser keep a file.
+export function save(content: Blob, name: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name.replace(/[^\w.-]+/g, "_");
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// Menu is a button that opens some others.
+export function Menu({ title, children }: { title: string; children: ComponentChildren }) {
+  const box = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const close = (e: Event) => { if (box.current?.open && !box.current.contains(e.target as Node)) box.current.open = false; };
+    document.addEventListener("click", close);
+    return () => document.removeEventListener("click", close);
+  }, []);
+  return <details class="menu" ref={box} onKeyDown={(e) => { if (e.key === "Escape" && box.current?.open) { box.current.open = false; box.current.querySelector("summary")?.focus(); } }}><summary>{title}</summary><div>{children}</div></details>;
 }
 
 export interface Loaded<T> { value?: T; error?: string; loading: boolean }

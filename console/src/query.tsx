@@ -1,16 +1,15 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { address, read } from "./api";
 import { Chart } from "./chart";
-import { duration } from "./format";
-import { find, type Series } from "./metrics";
-import { Copy, Notice, Panel, useLoad } from "./parts";
+import type { Editor as Rich } from "./editor";
+import { duration, moment } from "./format";
+import { Copy, Notice, Panel, save, useLoad } from "./parts";
+import { picture } from "./picture";
 import { RangeBar } from "./range_bar";
 import { readRange, zoneOf } from "./range";
 import { change, route } from "./router";
 import { DataTable, Summary, type Row } from "./table";
 
-const functions = "sum avg min max count stddev topk bottomk quantile by without rate irate increase delta deriv avg_over_time min_over_time max_over_time sum_over_time count_over_time quantile_over_time last_over_time abs ceil floor round clamp histogram_quantile offset bool group_left ignoring".split(" ");
-const operations = "metric aggregate resample rolling clip clip_min clip_max rateofchange rateofchangesec abs neg floor ceil mean median std min max sum count last first".split(" ");
 const mostSeries = 40;
 
 // QueryView draws an expression in PromQL, or in the language of dynamic aggregates.
@@ -25,6 +24,7 @@ export function QueryView() {
     return { range, rows: await (lang === "promql" ? promql(query, range.from, range.to, step, signal) : aggregates(query, range.from, range.to, wanted, signal)) };
   }, [query, lang, wanted, params.get("from"), params.get("to"), params.get("live")], range.live && query.trim() ? Math.min(30, Math.max(2, step)) : 0);
   const rows = value?.rows ?? [], table = params.get("view") === "table";
+  const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
   return (
     <>
       <Editor query={query} lang={lang} />
@@ -34,12 +34,13 @@ export function QueryView() {
       {error && <Notice bad>{error}</Notice>}
       {query.trim() && <Panel title={lang === "promql" ? "PromQL" : "Dynamic aggregates"} id="drawn" aside={<>
         <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>Table</button>
+        <button type="button" onClick={() => void picture("drawn", query, rows, `${moment(range.from, zone)} – ${moment(range.to, zone)} ${zone}`).then((png) => save(png, "query.png"))} disabled={table || !rows.length}>PNG</button>
         <Copy label="curl" title="Copy as curl" text={lang === "promql"
           ? `curl -u USER: -G '${address("/api/v1/query_range")}' --data-urlencode '${`query=${query}`.replaceAll("'", "'\\''")}' -d start=${Math.floor(range.from)} -d end=${Math.ceil(range.to)} -d step=${step}`
           : `curl -u USER: -H 'Content-Type: application/json' '${address(`/v1/aggregates?start=${Math.floor(range.from)}&stop=${Math.ceil(range.to)}&granularity=${wanted}`)}' -d '${JSON.stringify({ operations: query }).replaceAll("'", "'\\''")}'`} />
       </>}>
         <p class="hint" id="archive">{lang === "promql" ? `A value every ${duration(step)}` : `Groups of ${duration(+wanted)}`}{rows.length === mostSeries ? `; the first ${mostSeries} series` : ""}</p>
-        {value && (table ? <DataTable rows={rows} unit="" zone={zone} name="query" /> : <Chart lines={rows} from={value.range.from} to={value.range.to} height={320} unit="" zone={zone} title={query} onZoom={(from, to) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) })} />)}
+        {value && (table ? <DataTable rows={rows} unit="" zone={zone} name="query" /> : <Chart lines={rows} from={value.range.from} to={value.range.to} height={320} unit="" zone={zone} title={query} onZoom={look} onPan={look} />)}
         {!value && loading && <p class="hint">Evaluating …</p>}
         {value && !rows.length && !error && <p class="hint">The answer is empty for this time.</p>}
       </Panel>}
@@ -75,49 +76,41 @@ async function aggregates(operations: string, from: number, to: number, granular
   return rows.slice(0, mostSeries);
 }
 
-// Editor is a box of text that completes functions and names of metrics. Enter runs, Shift and Enter begins a line.
+// Editor is a box of text, in which Enter runs, and Shift and Enter begin a line. PromQL gets an editor with completion and checks as
+// soon as that is loaded.
 function Editor({ query, lang }: { query: string; lang: "promql" | "aggregates" }) {
-  const [text, setText] = useState(query), [offers, setOffers] = useState<string[]>([]), [at, setAt] = useState(0);
-  const box = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => setText(query), [query]);
-  useEffect(() => { if (!query) box.current?.focus(); }, []);
-  const word = useMemo(() => /[\w.:]*$/.exec(text.slice(0, box.current?.selectionStart ?? text.length))![0], [text]);
+  const [text, setText] = useState(query), [rich, setRich] = useState(false);
+  const plain = useRef<HTMLTextAreaElement>(null), host = useRef<HTMLDivElement>(null), editor = useRef<Rich | null>(null);
+  const now = useRef(text);
+  now.current = text;
+  const run = () => change({ q: now.current, m: null });
+  useEffect(() => { setText(query); editor.current?.set(query); }, [query]);
+  useEffect(() => { if (!query) plain.current?.focus(); }, []);
   useEffect(() => {
-    if (word.length < 2 || text === query) { setOffers([]); return; }
-    const stop = new AbortController();
-    const known = (lang === "promql" ? functions : operations).filter((f) => f.startsWith(word) && f !== word);
-    void find(word, [], 20, stop.signal).then((found) => names(found.series), () => []).then((names) => {
-      if (!stop.signal.aborted) { setOffers([...known, ...names.filter((n) => n !== word)].slice(0, 10)); setAt(0); }
-    });
-    return () => stop.abort();
-  }, [word, lang]);
-  const run = () => { setOffers([]); change({ q: text, m: null }); };
-  const take = (offer: string) => {
-    const end = box.current?.selectionStart ?? text.length;
-    const plain = functions.includes(offer) || operations.includes(offer) || /^[A-Za-z_:][\w:]*$/.test(offer);
-    const insert = plain || lang === "aggregates" ? offer : `{"${offer.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"}`;
-    setText(text.slice(0, end - word.length) + insert + text.slice(end));
-    setOffers([]);
-    box.current?.focus();
-  };
-  const keys = (e: KeyboardEvent) => {
-    const move = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-    if (offers.length && move) { e.preventDefault(); setAt((at + move + offers.length) % offers.length); }
-    else if (offers.length && e.key === "Tab") { e.preventDefault(); take(offers[at]); }
-    else if (e.key === "Escape") setOffers([]);
-    else if (e.key === "Enter" && !e.shiftKey) { e.preventDefault(); run(); }
-  };
+    if (lang !== "promql") return;
+    let gone = false;
+    import("./editor").then(({ mountEditor }) => {
+      if (gone || !host.current) return;
+      const focused = document.activeElement === plain.current;
+      editor.current = mountEditor(host.current, now.current, examples.promql, (text) => { now.current = text; setText(text); }, run);
+      setRich(true);
+      if (focused) editor.current.focus();
+    }, () => { /* the box of text stays */ });
+    return () => { gone = true; editor.current?.destroy(); editor.current = null; setRich(false); };
+  }, [lang]);
+  const keys = (e: KeyboardEvent) => { if (e.key === "Enter" && !e.shiftKey) { e.preventDefault(); run(); } };
   return (
     <form class="query" onSubmit={(e) => { e.preventDefault(); run(); }}>
-      <textarea ref={box} rows={1} aria-label="Expression" spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} onKeyDown={keys}
-        placeholder={lang === "promql" ? 'sum by (resource_id) (rate({"network.eth0.sent.bytes"}[5m]))' : "(aggregate mean (metric (ID mean) (ID mean)))"} />
+      <div>
+        <div ref={host} class="code" hidden={!rich} />
+        {!rich && <textarea ref={plain} rows={1} aria-label="Expression" spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} onKeyDown={keys} placeholder={examples[lang]} />}
+      </div>
       <div class="aside">
         <select aria-label="Language" value={lang} onChange={(e) => change({ lang: e.currentTarget.value === "promql" ? null : e.currentTarget.value })}><option value="promql">PromQL</option><option value="aggregates">Aggregates</option></select>
         <button type="submit" class="main">Run</button>
       </div>
-      {offers.length > 0 && <ul class="completions" role="listbox">{offers.map((offer, i) => <li key={offer} role="option" aria-selected={i === at} onMouseDown={(e) => { e.preventDefault(); take(offer); }}>{offer}</li>)}</ul>}
     </form>
   );
 }
 
-const names = (series: Series[]) => [...new Set(series.map((s) => s.name))];
+const examples = { promql: 'sum by (resource_id) (rate({"network.eth0.sent.bytes"}[5m]))', aggregates: "(aggregate mean (metric (ID mean) (ID mean)))" };

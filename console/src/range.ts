@@ -26,3 +26,11 @@ export function zoneOf(): string {
     return local;
   }
 }
+
+// A Window is the time that is marked on a chart.
+export interface Window { from: number; to: number }
+
+export function readWindow(params: URLSearchParams): Window | null {
+  const [from, to] = (params.get("w") ?? "").split("-").map(Number);
+  return from < to ? { from, to } : null;
+}

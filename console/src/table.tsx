@@ -1,10 +1,10 @@
 import { useMemo, useState } from "preact/hooks";
-import { colorOf } from "./chart";
+import { colorOf, type Line } from "./chart";
 import { moment, show, type Unit } from "./format";
-import { Panel } from "./parts";
+import { Panel, save } from "./parts";
 
 // A Row is a series as tables show it.
-export interface Row { id: string; label: string; color: number; times: number[]; values: (number | null)[]; step: number }
+export interface Row { id: string; label: string; color: number; times: number[]; values: (number | null)[]; step: number; look?: Line["look"]; derived?: boolean } // derived: of another row's metric
 
 interface Figures { last: number | null; min: number | null; mean: number | null; max: number | null; p95: number | null }
 
@@ -32,9 +32,9 @@ export function Summary({ rows, unit, onRemove, href }: { rows: Row[]; unit: Uni
           <thead><tr><th scope="col">Series</th>{columns.map((c) => <th scope="col" class="number" key={c} aria-sort={by === c ? "descending" : undefined}><button type="button" title="Highest first" onClick={() => setBy(c)}>{c}{by === c ? " ↓" : ""}</button></th>)}{onRemove && <th />}</tr></thead>
           <tbody>{all.map(({ row, figures }) => (
             <tr key={row.id}>
-              <td><i class="dot" style={{ background: colorOf(row.color) }} />{href ? <a href={href(row.id)}>{row.label}</a> : row.label}</td>
+              <td><i class="dot" style={{ background: colorOf(row.color) }} />{href && !row.derived ? <a href={href(row.id)}>{row.label}</a> : row.label}</td>
               {columns.map((c) => <td class="number" key={c} data-value={figures[c] ?? ""} data-figure={c}>{show(figures[c], unit)}</td>)}
-              {onRemove && <td><button type="button" class="icon" aria-label={"Remove " + row.label} title="Remove" onClick={() => onRemove(row.id)}>×</button></td>}
+              {onRemove && <td>{!row.derived && <button type="button" class="icon" aria-label={"Remove " + row.label} title="Remove" onClick={() => onRemove(row.id)}>×</button>}</td>}
             </tr>
           ))}</tbody>
         </table>
@@ -62,20 +62,12 @@ function csv(rows: Row[]): string {
   return [["timestamp", ...rows.map((r) => cell(r.label))].join(), ...join(rows).reverse().map(([time, values]) => [new Date(time * 1000).toISOString(), ...values.map((v) => v ?? "")].join())].join("\n") + "\n";
 }
 
-function save(text: string, name: string) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  link.download = name.replace(/[^\w.-]+/g, "_") + ".csv";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
 // DataTable shows the newest values; the CSV file has them all.
 export function DataTable({ rows, unit, zone, name }: { rows: Row[]; unit: Unit; zone: string; name: string }) {
   const joined = useMemo(() => join(rows), [rows]);
   return (
     <>
-      <p class="aside"><span>{joined.length > mostRows ? `The newest ${mostRows} of ${joined.length.toLocaleString("en")} rows` : `${joined.length} rows`}</span><button type="button" onClick={() => save(csv(rows), name)}>CSV</button></p>
+      <p class="aside"><span>{joined.length > mostRows ? `The newest ${mostRows} of ${joined.length.toLocaleString("en")} rows` : `${joined.length} rows`}</span><button type="button" onClick={() => save(new Blob([csv(rows)], { type: "text/csv" }), name + ".csv")}>CSV</button></p>
       <div class="scroll">
         <table id="values">
           <thead><tr><th scope="col">Time</th>{rows.map((r) => <th scope="col" class="number" key={r.id}>{r.label}</th>)}</tr></thead>

@@ -16,6 +16,24 @@ var packages = map[string]string{
 	"preact/jsx-runtime": "preact/jsxRuntime.mjs",
 	"uplot":              "uplot/uPlot.esm.js",
 	"uplot/style":        "uplot/uPlot.min.css",
+
+	"@codemirror/autocomplete":    "codemirror-autocomplete/index.js",
+	"@codemirror/commands":        "codemirror-commands/index.js",
+	"@codemirror/language":        "codemirror-language/index.js",
+	"@codemirror/lint":            "codemirror-lint/index.js",
+	"@codemirror/state":           "codemirror-state/index.js",
+	"@codemirror/streamparser":    "codemirror-streamparser/index.js",
+	"@codemirror/view":            "codemirror-view/index.js",
+	"@lezer/common":               "lezer-common/index.js",
+	"@lezer/highlight":            "lezer-highlight/index.js",
+	"@lezer/lr":                   "lezer-lr/index.js",
+	"@marijn/find-cluster-break":  "find-cluster-break/index.js",
+	"@prometheus-io/lezer-promql": "lezer-promql/index.es.js",
+	"@prometheus-io/codemirror-promql/dist/esm/complete/hybrid": "codemirror-promql/complete/hybrid.js",
+	"@prometheus-io/codemirror-promql/dist/esm/lint/hybrid":     "codemirror-promql/lint/hybrid.js",
+	"crelt":       "crelt/index.js",
+	"style-mod":   "style-mod/style-mod.js",
+	"w3c-keyname": "w3c-keyname/index.js",
 }
 
 func main() {

@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Finder, useFinder } from "../finder";
-import { First } from "../first";
+import { lazy } from "../lazy";
 import { route } from "../router";
-import { QueryView } from "../query";
 import { Overlay } from "../overlay";
 import { Tiles } from "../tiles";
 import { metricByID, type Metric } from "../metrics";
 import { Notice } from "../parts";
+
+const First = lazy(() => import("../more").then((m) => m.First));
+const QueryView = lazy(() => import("../more").then((m) => m.QueryView));
 
 // Explore finds metrics on the left and draws what the address says on the right: chosen metrics, an expression, or, if nothing is chosen,
 // a small chart of each kind of metric that was found.

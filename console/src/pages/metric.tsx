@@ -1,9 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { read } from "../api";
-import { Chart } from "../chart";
+import { Chart, type Mark } from "../chart";
 import { count, duration, moment, show, unitOf } from "../format";
-import { metricByID, type Item, type Metric } from "../metrics";
-import { Figure, Notice, Panel, useLoad } from "../parts";
+import { metricByID, readArchive, type Item, type Metric } from "../metrics";
+import { Figure, Notice, Panel, useLoad, type Loaded } from "../parts";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
 
@@ -43,6 +43,9 @@ export function MetricPage() {
     Promise.all(metric.policy.items.map((item) => readKept(metric, item, method, stop.signal))).then(setKept, (e: Error) => { if (!stop.signal.aborted) setFailed(e.message); });
     return () => stop.abort();
   }, [metric]);
+  const { value: archive } = useLoad((signal) => readArchive(id, signal), [id], 10);
+  const resource = useResource(metric?.resource);
+  const marks = useMemo<Mark[]>(() => (resource.value?.changes ?? []).map((c) => ({ time: c.at, label: c.what.join(", ") || "metrics" })), [resource.value]);
   if (error) return <Notice bad>{error}</Notice>;
   if (!metric) return <Notice>Reading …</Notice>;
   const unit = unitOf(metric.name ?? "", metric.unit), finest = kept[0];
@@ -54,43 +57,62 @@ export function MetricPage() {
         <dl class="figures">
           <Figure id="last" name={`Last ${method} of ${duration(metric.policy.items[0].granularity)}`} value={show(finest?.value, unit)} about={finest?.last ? moment(finest.last, zone) : undefined} />
           <Figure id="policy" name="Archive policy" value={metric.policy.name} about={metric.policy.methods.join(", ")} />
+          <Figure id="newest" name="Newest measure" value={archive?.raw.newest ? moment(Date.parse(archive.raw.newest) / 1000, zone).slice(11) : "–"} about={archive?.raw.newest ? moment(Date.parse(archive.raw.newest) / 1000, zone).slice(0, 10) : undefined} />
+          <Figure id="bytes" name="Kept" value={archive ? show(archive.bytes, "bytes") : "–"} about="without what waits in memory" />
+          <Figure id="raw" name="Of these, raw measures" value={archive ? show(archive.raw.bytes, "bytes") : "–"} about={archive?.raw.kept_from ? "kept since " + moment(Date.parse(archive.raw.kept_from) / 1000, zone) : undefined} />
+          <Figure id="dropped" name="Dropped measures" value={archive ? archive.dropped_measures.toLocaleString("en") : "–"} about="came after the back window" />
           <Figure name="Back window" value={count(metric.policy.backWindow, "block")} about="in which late measures count" />
           <Figure name="Creator" value={metric.creator || "–"} />
         </dl>
       </Panel>
       {kept.map((k) => (
         <Panel key={k.item.granularity} title={"Groups of " + duration(k.item.granularity)} aside={<span data-granularity={k.item.granularity} data-first={k.first ?? ""} data-last={k.last ?? ""}>
-          {k.first && k.last ? `${moment(k.first, zone)} to ${moment(k.last, zone)}` : "none yet"}, kept for {duration(k.item.timespan)} ({count(k.item.points, "point")})</span>}>
-          {k.first !== null && k.last !== null && <Chart lines={[{ label: method!, color: 0, times: k.times, values: k.values, step: k.step }]} from={k.first} to={Math.max(k.last, k.first + k.item.granularity)} height={130} unit={unit} zone={zone} title={`${metric.name}, groups of ${duration(k.item.granularity)}`} small />}
+          {k.first && k.last ? `${moment(k.first, zone)} to ${moment(k.last, zone)}` : "none yet"}, kept for {duration(k.item.timespan)} ({count(k.item.points, "point")}), <b data-bytes={k.item.granularity}>{show(archive?.archives.find((a) => a.granularity === k.item.granularity)?.bytes, "bytes")}</b></span>}>
+          {k.first !== null && k.last !== null && <Chart lines={[{ label: method!, color: 0, times: k.times, values: k.values, step: k.step }]} from={k.first} to={end(k.first, k.last, k.item.granularity, marks)} height={130} unit={unit} zone={zone} marks={marks} title={`${metric.name}, groups of ${duration(k.item.granularity)}`} small />}
           {k.step > k.item.granularity && k.first !== null && <p class="hint">Drawn by {duration(k.step)}</p>}
         </Panel>
       ))}
-      {metric.resource && <Resource id={metric.resource} zone={zone} />}
+      {metric.resource && <Resource {...resource} zone={zone} />}
     </>
   );
 }
+
+// end is where a chart ends: behind the last group, and behind flags that stand little later.
+const end = (first: number, last: number, granularity: number, marks: Mark[]) =>
+  Math.max(last, first + granularity, ...marks.map((m) => m.time).filter((t) => t < last + Math.max(0.1 * (last - first), 2 * granularity)));
 
 type Attributes = Record<string, unknown>;
 const hidden = ["metrics", "created_by_user_id", "created_by_project_id", "revision_start", "revision_end"];
 const words = (v: unknown) => (v === null || v === undefined || v === "" ? "–" : typeof v === "string" ? v : JSON.stringify(v));
 
-// Resource shows the attributes of a resource, and what changed in it when.
-function Resource({ id, zone }: { id: string; zone: string }) {
-  const { value, error } = useLoad(async (signal) => {
+interface State { now: Attributes; changes: { at: number; what: string[] }[] }
+
+// useResource reads a resource, and what changed in it when.
+function useResource(id?: string | null): Loaded<State | null> {
+  return useLoad(async (signal) => {
+    if (!id) return null;
     const { type } = await read<{ type: string }>("/v1/resource/generic/" + id, undefined, signal);
     const path = `/v1/resource/${encodeURIComponent(type)}/${id}`;
     const [now, history] = await Promise.all([read<Attributes>(path, undefined, signal), read<Attributes[]>(path + "/history?limit=100&sort=revision_start:asc", undefined, signal)]);
-    return { now, history };
+    const changes = history.slice(1).map((state, i) => ({
+      at: Date.parse(String(state.revision_start)) / 1000,
+      what: Object.keys(state).filter((n) => !hidden.includes(n) && words(state[n]) !== words(history[i][n])).map((n) => `${n}: ${words(history[i][n])} → ${words(state[n])}`),
+    }));
+    return { now, changes };
   }, [id]);
+}
+
+// Resource shows the attributes of a resource, and its history, which the charts above have as flags.
+function Resource({ value, error, zone }: Loaded<State | null> & { zone: string }) {
   if (error) return <Notice>The resource: {error}</Notice>;
   if (!value) return null;
-  const changes = value.history.slice(1).map((state, i) => ({ at: Date.parse(String(state.revision_start)) / 1000, what: Object.keys(state).filter((n) => !hidden.includes(n) && words(state[n]) !== words(value.history[i][n])).map((n) => `${n}: ${words(value.history[i][n])} → ${words(state[n])}`) }));
+  const { now, changes } = value;
   return (
     <div class="two">
-      <Panel title="Resource" id="resource"><dl class="pairs">{Object.entries(value.now).filter(([n]) => !hidden.includes(n)).map(([n, v]) => [<dt key={n}>{n}</dt>, <dd key={n + "="}>{words(v)}</dd>])}</dl></Panel>
+      <Panel title="Resource" id="resource"><dl class="pairs">{Object.entries(now).filter(([n]) => !hidden.includes(n)).map(([n, v]) => [<dt key={n}>{n}</dt>, <dd key={n + "="}>{words(v)}</dd>])}</dl></Panel>
       <Panel title="Its history">
-        {changes.length === 0 ? <p class="hint">It has not changed since {moment(Date.parse(String(value.now.revision_start)) / 1000, zone)}.</p>
-          : <table id="history"><tbody>{changes.reverse().map((c, i) => <tr key={i}><td class="mono">{moment(c.at, zone)}</td><td>{c.what.join(", ") || "metrics"}</td></tr>)}</tbody></table>}
+        {changes.length === 0 ? <p class="hint">It has not changed since {moment(Date.parse(String(now.revision_start)) / 1000, zone)}.</p>
+          : <table id="history"><tbody>{[...changes].reverse().map((c, i) => <tr key={i}><td class="mono">{moment(c.at, zone)}</td><td>{c.what.join(", ") || "metrics"}</td></tr>)}</tbody></table>}
       </Panel>
     </div>
   );
