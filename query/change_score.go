@@ -19,10 +19,10 @@ type deciles [9]float64
 func decilesOf(values []float64) (d deciles) {
 	slices.Sort(values)
 	for i := range d {
-		at := float64(i+1) / 10 * float64(len(values)-1)
+		at := float64(float64(i+1) / 10 * float64(len(values)-1)) // not fused, as below
 		low := int(at)
 		high := min(low+1, len(values)-1)
-		d[i] = values[low] + (at-float64(low))*(values[high]-values[low])
+		d[i] = values[low] + float64((at-float64(low))*(values[high]-values[low]))
 	}
 	return d
 }

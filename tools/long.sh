@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak days kills restarts histories simulations laws damage slow memory dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations laws damage slow memory dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -38,6 +38,12 @@ for kind in $kinds; do
         try "kills: $n of one server under load, seed $seed" test_of ./tests/crash -run '^TestNothingLost$' -rounds "$n" -seed "$seed" ;;
     restarts) n=$(rounds 20)
         try "restarts: $n under load behind HAProxy" test_of ./tests/cluster -run '^TestRollingRestart$' -restart.rounds "$n" ;;
+    upgrades) # in a shallow clone it skips
+        try "upgrades: a cluster of f096a5e, under load, process by process" test_of ./tests/cluster -run '^TestRollingUpgrade$' -upgrade.from f096a5e ;;
+    moves) n=$(rounds 200) up=${GNOCCHI_UP:-$(cd .. && pwd)/shared/tools/gnocchi-up.sh}
+        [ -f "$up" ] || { echo "moves: skipped: no script that starts a Gnocchi at $up: set GNOCCHI_UP"; continue; }
+        try "moves: $n resources of a real Gnocchi, killed 20 times" env GNOCCHI_UP="$up" go -C cmd/gnocco-migrate test -count=1 -timeout 0 . \
+            -run '^TestBesideGnocchi$' -beside.resources "$n" -beside.kills 20 ;;
     histories) n=$(rounds 5000)
         try "histories: $n from seed $seed" test_of ./tests/metamorphic -run '^TestArchivesEqualRecomputation$' -history.rounds "$n" -history.seed "$seed" ;;
     simulations) n=$(rounds 100000)
@@ -57,7 +63,7 @@ for kind in $kinds; do
         try "dist: made twice, installed, upgraded, purged" tools/installed.sh ;;
     fuzz) n=$(rounds 300)
         try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
-    *) echo "no kind $kind: chaos soak days kills restarts histories simulations laws damage slow memory dist fuzz" >&2; exit 2 ;;
+    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations laws damage slow memory dist fuzz" >&2; exit 2 ;;
     esac
 done
 rm -f "$log"

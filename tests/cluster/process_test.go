@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -82,6 +83,8 @@ type host struct {
 	data    string   // the data folder as it is mounted there
 	address string   // IP address that the others reach it by
 	enter   []string // command that runs another there; nil for here
+
+	programs string // folder of the programs; "": binaries
 }
 
 // start starts a process of a role and waits until it serves.
@@ -112,7 +115,7 @@ func (h host) launch(t testing.TB, role string, flags ...string) *process {
 	if role == "metricd" {
 		program, args = "metricd", append(args[1:], "--checkpoint-interval", "300ms")
 	}
-	args = append(append(append([]string{}, h.enter...), filepath.Join(binaries, program)), append(args, flags...)...)
+	args = append(append(append([]string{}, h.enter...), filepath.Join(cmp.Or(h.programs, binaries), program)), append(args, flags...)...)
 	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...), ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {

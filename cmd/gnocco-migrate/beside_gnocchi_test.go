@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	besideResources = flag.Int("beside.resources", 20, "resources of the Gnocchi in TestBesideGnocchi")
+	besideKills     = flag.Int("beside.kills", 5, "how often a pass is killed in TestBesideGnocchi")
+	besidePort      = flag.Int("beside.port", 21641, "port of the Gnocchi; the one 1000 above is its database's")
+)
+
+// A real Gnocchi with PostgreSQL and files is copied by REST, killed at random moments, and followed while it gets measures, until the
+// cut-over; then from its configuration. Each time all definitions and all values are compared.
+//
+// GNOCCHI_UP names the script that starts a Gnocchi, as for tools/differential.sh.
+func TestBesideGnocchi(t *testing.T) {
+	up := os.Getenv("GNOCCHI_UP")
+	if up == "" {
+		t.Skip("GNOCCHI_UP, the script that starts a Gnocchi, is not set")
+	}
+	dir, err := os.MkdirTemp("", "beside") // where PostgreSQL's user may go
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Log(err)
+		}
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	programs := filepath.Join(dir, "bin")
+	run(t, "go", "build", "-o", programs+"/", ".")
+	run(t, "go", "-C", "../..", "build", "-o", programs+"/", "./cmd/gnocco")
+	rig := filepath.Join(dir, "gnocchi")
+	t.Cleanup(func() { run(t, "bash", filepath.Join(filepath.Dir(up), "gnocchi-down.sh"), rig) })
+	g := gnocchi{strings.TrimSpace(run(t, "bash", up, rig, fmt.Sprint(*besidePort), "--max-limit", "1000", "--metricd", "1"))}
+	g.seed(t, *besideResources, 10, 60)
+	g.drained(t)
+
+	migrate := func(flags ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(programs, "gnocco-migrate"), flags...)
+		cmd.Env = append(os.Environ(), "OS_AUTH_URL=", "OS_TOKEN=")
+		return cmd
+	}
+	copied := filepath.Join(dir, "copied")
+	byREST := []string{"--from", g.url, "--user", "admin", "--to", copied, "--workers", "4"}
+
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 59)) // of a moment that nobody can repeat anyway
+	killed := 0
+	for ; killed < *besideKills; killed++ {
+		flags := byREST
+		if _, err := os.Stat(copied + stageSuffix); err == nil {
+			flags = append(flags, "--resume")
+		}
+		cmd := migrate(flags...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err == nil {
+			break // it was complete
+		}
+	}
+	t.Logf("killed %d times", killed)
+
+	// One counter that gets measures all the time.
+	var metric struct{ ID string }
+	g.must(t, "POST", "/v1/metric", object{"archive_policy_name": "six", "name": "counter"}, &metric)
+	stop := make(chan struct{})
+	var sent atomic.Int64
+	var writer sync.WaitGroup
+	const second = seedBegin + 1_000_000
+	writer.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			n := sent.Load()
+			if err := g.send("POST", "/v1/metric/"+metric.ID+"/measures", []object{{"timestamp": second + n, "value": n}}, nil); err != nil {
+				t.Error(err)
+				return
+			}
+			sent.Add(1)
+		}
+	})
+	t.Log(output(t, migrate(append(byREST, "--follow", "--lag", "60s")...)))
+	close(stop)
+	writer.Wait()
+	paused := time.Now()
+	g.drained(t)
+	t.Log(output(t, migrate(byREST...)))
+	copy := serve(t, filepath.Join(programs, "gnocco"), copied)
+	t.Logf("writers paused for %v", time.Since(paused).Round(100*time.Millisecond))
+	t.Log(output(t, migrate("--from", g.url, "--user", "admin", "--verify", "--to-url", copy.url)))
+	for _, of := range []gnocchi{g, copy} {
+		var rows [][3]any
+		of.must(t, "GET", "/v1/metric/"+metric.ID+"/measures?aggregation=count&granularity=300", nil, &rows)
+		var count float64
+		for _, row := range rows {
+			count += row[2].(float64)
+		}
+		if count != float64(sent.Load()) {
+			t.Errorf("%s has %v of %d measures", of.url, count, sent.Load())
+		}
+	}
+
+	// From the database and the files, of a Gnocchi that still serves, but does not change.
+	direct := filepath.Join(dir, "direct")
+	t.Log(output(t, migrate("--from-config", filepath.Join(rig, "gnocchi.conf"), "--to", direct)))
+	t.Log(output(t, migrate("--from", g.url, "--user", "admin", "--verify", "--to-url", serve(t, filepath.Join(programs, "gnocco"), direct).url)))
+}
+
+// run runs a command to its end and returns what it says.
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	return output(t, exec.Command(name, args...))
+}
+
+// output runs a command to its end and returns what it says; without a test failing, to its standard output only.
+func output(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s\n%s", strings.Join(cmd.Args, " "), err, out, errs.String())
+	}
+	return string(out)
+}
+
+var servingURL = regexp.MustCompile(`msg=serving url=(\S+)`)
+
+// serve starts a server on a data folder until the test ends.
+func serve(t *testing.T, program, data string) gnocchi {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "log")
+	cmd := exec.Command(program, "serve", "--data", data, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB", "--log-file", log)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		text, err := os.ReadFile(log)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if m := servingURL.FindSubmatch(text); m != nil {
+			g := gnocchi{string(m[1])}
+			if response, err := http.Get(g.url + "/ready"); err == nil {
+				_ = response.Body.Close()
+				if response.StatusCode == http.StatusOK {
+					return g
+				}
+			}
+		}
+	}
+	t.Fatal("the server does not start")
+	return gnocchi{}
+}
