@@ -58,7 +58,7 @@ long: ## hundreds of rounds of what is random, for hours, with a line in docs/lo
 arm64: ## what clients read has the same bits on arm64: nothing is fused, tests of series, stores and histories by qemu-aarch64-static
 	tools/fused.sh
 	tools/fused.sh ./metricd ./ingest ./storage/... ./query/...
-	@set -o pipefail; GOARCH=arm64 CGO_ENABLED=0 $(TEST) -short -timeout 60m -exec qemu-aarch64-static ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic | $(SUM)
+	@set -o pipefail; GOARCH=arm64 CGO_ENABLED=0 $(TEST) -tags nogpu -short -timeout 60m -exec qemu-aarch64-static ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic | $(SUM)
 
 modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, packages
 	cd deploy/check && go vet ./...

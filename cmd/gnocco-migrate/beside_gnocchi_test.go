@@ -75,7 +75,7 @@ func TestBesideGnocchi(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
+		time.Sleep(time.Duration(rng.IntN(15_000)) * time.Millisecond)
 		_ = cmd.Process.Kill()
 		if err := cmd.Wait(); err == nil {
 			break // it was complete

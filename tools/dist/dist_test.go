@@ -1,8 +1,10 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
@@ -128,9 +131,40 @@ func TestImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	certificates := fileOf(t, image, "etc/ssl/certs/ca-certificates.crt")
+	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(certificates) || bytes.Count(certificates, []byte("BEGIN CERTIFICATE")) < 100 {
+		t.Errorf("certificates of authorities: %d bytes", len(certificates))
+	}
 	config, err := image.ConfigFile()
 	if err != nil || config.Config.User != "8041:8041" || !config.Created.Equal(at) {
 		t.Errorf("%v, %v", config, err)
+	}
+}
+
+// fileOf returns a file of an image of one layer.
+func fileOf(t *testing.T, image v1.Image, name string) []byte {
+	t.Helper()
+	layers, err := image.Layers()
+	if err != nil || len(layers) != 1 {
+		t.Fatal(layers, err)
+	}
+	content, err := layers[0].Uncompressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	for r := tar.NewReader(content); ; {
+		header, err := r.Next()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if strings.TrimPrefix(header.Name, "./") == name {
+			text, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
 	}
 }
 

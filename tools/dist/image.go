@@ -24,6 +24,7 @@ func imageFiles(program []byte, common map[string][]byte) []file {
 		{path: "usr/bin/gnocco", content: program, mode: 0o755},
 		{path: "etc/passwd", content: []byte("gnocco:x:8041:8041::/var/lib/gnocco:/sbin/nologin\n"), mode: 0o644},
 		{path: "etc/group", content: []byte("gnocco:x:8041:\n"), mode: 0o644},
+		{path: "etc/ssl/certs/ca-certificates.crt", content: authorities(), mode: 0o644},
 		{path: "var/lib/gnocco/", mode: 0o750, user: userID},
 		{path: "tmp/", mode: 0o1777},
 		{path: "usr/share/doc/gnocco/LICENSE", content: common["doc/LICENSE"], mode: 0o644},
