@@ -264,6 +264,15 @@ func TestWhatChanged(t *testing.T) {
 	b.wait("document.querySelectorAll('#summary tbody tr').length === 2")
 	b.act("document.querySelector('[aria-label=\"Mark earlier\"]').click()")
 	same()
+	b.click("button", "☾")
+	b.wait("document.documentElement.dataset.theme === 'dark'")
+	b.picture("changed-dark")
+	b.size(360, 1500)
+	b.wait("document.documentElement.clientWidth === 360")
+	if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > 360 {
+		t.Errorf("the page is %d pixels wide", wide)
+	}
+	b.picture("changed-narrow")
 	b.act("document.querySelector('#changed [aria-label=Close]').click()")
 	b.wait("!document.querySelector('#changed')")
 }
@@ -286,6 +295,10 @@ func TestCompletion(t *testing.T) {
 	offered("avg_over", "avg_over_time")
 	offered(`disk{resource_t`, "resource_type")
 	offered(`disk{resource_type="`, "generic")
+	b.click("button", "☾")
+	b.wait("document.documentElement.dataset.theme === 'dark'")
+	offered("cpu", "cpu0.percent")
+	b.picture("completion-dark")
 	b.typeExpression(`{"cpu1.percent"} * 0 + 7`)
 	b.wait("document.querySelector('[data-figure=mean]')?.dataset.value === '7'")
 }
@@ -339,4 +352,12 @@ func TestMetricArchive(t *testing.T) {
 	}
 	b.wait("document.querySelector('#history')?.textContent.includes('project_id: – → moved')")
 	b.picture("metric-archive")
+	b.click("button", "☾")
+	b.wait("document.documentElement.dataset.theme === 'dark'")
+	b.size(360, 1500)
+	b.wait("document.documentElement.clientWidth === 360")
+	if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > 360 {
+		t.Errorf("the page is %d pixels wide", wide)
+	}
+	b.picture("metric-archive-narrow")
 }
