@@ -2,4 +2,6 @@
 
 package tile
 
+var hasAVX2, hasAVX512 bool
+
 func setAVX512(bool) bool { return false }

@@ -169,6 +169,29 @@ func TestCompose(t *testing.T) {
 	}
 }
 
+// The file of users makes the one that units have, with the number that several machines need to agree on.
+func TestSysusers(t *testing.T) {
+	program, err := exec.LookPath("systemd-sysusers")
+	if err != nil {
+		t.Skip("systemd-sysusers is missing")
+	}
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file, err := filepath.Abs("../systemd/gnocco.sysusers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(program, "--root="+root, file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	passwd, err := os.ReadFile(filepath.Join(root, "etc/passwd"))
+	if want := "gnocco:x:8041:8041:time-series database:/var/lib/gnocco:"; err != nil || !strings.HasPrefix(string(passwd), want) {
+		t.Errorf("%q, want %q (%v)", passwd, want, err)
+	}
+}
+
 // Units are what systemd takes them for, and start commands that there are.
 func TestSystemd(t *testing.T) {
 	units, err := filepath.Glob("../systemd/*.service")
@@ -200,12 +223,20 @@ func TestSystemd(t *testing.T) {
 		}
 		dir := t.TempDir()
 		var names []string
-		for _, path := range units {
+		others, err := filepath.Glob("../systemd/gnocchi/*.service")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range append(slices.Clone(units), others...) {
 			content, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			text := strings.ReplaceAll(string(content), "/usr/local/bin", binaries) // programs must be there
+			for _, of := range others {
+				name := strings.TrimSuffix(filepath.Base(of), ".service") // another name of the program
+				text = strings.ReplaceAll(text, "ExecStart=/usr/bin/"+name, "ExecStart="+filepath.Join(binaries, "gnocco"))
+			}
 			name := filepath.Join(dir, strings.ReplaceAll(filepath.Base(path), "@", "@1"))
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 				t.Fatal(err)

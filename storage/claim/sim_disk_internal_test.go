@@ -358,7 +358,14 @@ func (i simInfo) Size() int64        { return i.size }
 func (i simInfo) Mode() os.FileMode  { return 0 }
 func (i simInfo) ModTime() time.Time { return time.Time{} }
 func (i simInfo) IsDir() bool        { return i.dir }
-func (i simInfo) Sys() any           { return &syscall.Stat_t{Nlink: uint64(i.links)} }
+func (i simInfo) Sys() any {
+	var stat syscall.Stat_t
+	setLinks(&stat.Nlink, uint64(i.links))
+	return &stat
+}
+
+// setLinks sets a number whose type depends on the processor.
+func setLinks[T uint32 | uint64](to *T, links uint64) { *to = T(links) }
 
 func (i simInfo) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
 
