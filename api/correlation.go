@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gnocco/api/auth"
+	"gnocco/carbonara"
 	"gnocco/query/correlations"
 
 	"github.com/google/uuid"
@@ -54,6 +55,35 @@ func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *auth.
 	}
 	w.Header().Set("Location", a.baseURL(r)+"/v1/correlations/"+job.ID.String())
 	return writeJSON(w, status, showCorrelation(job, page))
+}
+
+// listCorrelations shows the user's jobs, without their pairs.
+func (a *api) listCorrelations(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	shown := []*shownCorrelation{}
+	for _, job := range a.correlations.Of(ownerOf(who)) {
+		shown = append(shown, showCorrelation(job, correlationPage{}))
+	}
+	return writeJSON(w, http.StatusOK, shown)
+}
+
+// correlatedMetric is one of a job's metrics in JSON.
+type correlatedMetric struct {
+	ID         uuid.UUID  `json:"id"`
+	Name       *string    `json:"name"`
+	ResourceID *uuid.UUID `json:"resource_id"`
+}
+
+// getCorrelatedMetrics names a job's metrics, in the order of their IDs.
+func (a *api) getCorrelatedMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	job, err := a.correlations.Find(param(r, "id"), ownerOf(who))
+	if err != nil {
+		return err
+	}
+	shown := make([]correlatedMetric, len(job.Metrics))
+	for i, metric := range job.Metrics {
+		shown[i] = correlatedMetric{metric.ID, orNull(metric.Name), metric.ResourceID}
+	}
+	return writeJSON(w, http.StatusOK, shown)
 }
 
 // getCorrelation shows a job, and a page of its pairs.
@@ -120,6 +150,10 @@ type shownCorrelation struct {
 	Progress    float64     `json:"progress"`
 	Aggregation string      `json:"aggregation"`
 	Granularity float64     `json:"granularity"`
+	StartedAt   time.Time   `json:"started_at"`
+	Start       *string     `json:"start"` // of the measures, null for no bound
+	Stop        *string     `json:"stop"`
+	Lag         int         `json:"max_lag"`
 	Groups      int         `json:"groups"`
 	Metrics     int         `json:"metrics"`
 	Constant    []uuid.UUID `json:"constant"`
@@ -138,11 +172,20 @@ type shownPair struct {
 	Overlap int64     `json:"overlap"`
 }
 
+// boundOf shows a time, unless it is none.
+func boundOf(t, none carbonara.Timestamp) *string {
+	if t == none {
+		return nil
+	}
+	text := t.Time().Format(time.RFC3339Nano)
+	return &text
+}
+
 func showCorrelation(j *correlations.Job, page correlationPage) *shownCorrelation {
 	result := j.Result()
 	shown := &shownCorrelation{
 		ID: j.ID, State: result.State, Error: result.Error, Progress: math.Floor(1000*result.Progress) / 1000, Aggregation: j.Aggregation,
-		Granularity: j.Granularity.Seconds(), Groups: j.Groups, Metrics: len(j.Metrics), Constant: []uuid.UUID{}, Pairs: []shownPair{},
+		Granularity: j.Granularity.Seconds(), StartedAt: j.Started.UTC(), Start: boundOf(j.From, 0), Stop: boundOf(j.To, carbonara.MaxTimestamp), Lag: j.Lag, Groups: j.Groups, Metrics: len(j.Metrics), Constant: []uuid.UUID{}, Pairs: []shownPair{},
 	}
 	if result.State != correlations.Done {
 		return shown
@@ -156,7 +199,7 @@ func showCorrelation(j *correlations.Job, page correlationPage) *shownCorrelatio
 	for _, p := range result.Pairs[from:to] {
 		shown.Pairs = append(shown.Pairs, shownPair{j.Metric(p.I).ID, j.Metric(p.J).ID, p.R, p.Lag, p.Overlap})
 	}
-	if to < len(result.Pairs) {
+	if to < len(result.Pairs) && page.limit > 0 {
 		shown.Next = &to
 	}
 	return shown

@@ -340,3 +340,34 @@ func TestRedundantMetrics(t *testing.T) {
 	strong := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"threshold":0.9}`, 200, "~").Body.String())
 	s.want(t, "GET /v1/correlations/"+strong.ID+"/redundant?threshold=0.5", "", 400, "~no pairs below 0.9", "Accept", wantsJSON)
 }
+
+// Users find their own jobs, the newest first, and the names of their metrics.
+func TestCorrelationsAreListed(t *testing.T) {
+	s := newServer(t, nil)
+	s.policy(t, "p")
+	s.create(t, "/v1/resource/generic", `{"id":"a","metrics":{"x":{"archive_policy_name":"p"},"y":{"archive_policy_name":"p"}}}`)
+	s.want(t, "GET /v1/correlations", "", 200, "[]")
+	post := func(body string) string {
+		return decode[correlation](t, s.want(t, "POST /v1/correlations", body, 200, "~").Body.String()).ID
+	}
+	first := post(`{"resource_type":"generic","start":"2026-01-01T00:00:00Z"}`)
+	second := post(`{"resource_type":"generic","lag":2}`)
+	type listed struct {
+		ID          string
+		State       string
+		Start, Stop *string
+		Lag         int `json:"max_lag"`
+		Metrics     int
+	}
+	jobs := decode[[]listed](t, s.want(t, "GET /v1/correlations", "", 200, "~").Body.String())
+	if len(jobs) != 2 || jobs[0].ID != second || jobs[1].ID != first || jobs[0].Lag != 2 || jobs[0].Start != nil || *jobs[1].Start != "2026-01-01T00:00:00Z" ||
+		jobs[1].Stop != nil || jobs[0].Metrics != 2 || jobs[0].State != "done" {
+		t.Errorf("got %+v", jobs)
+	}
+	metrics := decode[[]struct{ ID, Name string }](t, s.want(t, "GET /v1/correlations/"+first+"/metrics", "", 200, "~").Body.String())
+	if len(metrics) != 2 || metrics[0].ID >= metrics[1].ID || metrics[0].Name+metrics[1].Name != "xy" && metrics[0].Name+metrics[1].Name != "yx" {
+		t.Errorf("got %+v", metrics)
+	}
+	s.want(t, "GET /v1/correlations", "", 200, "[]", "user", "other")
+	s.want(t, "GET /v1/correlations/"+first+"/metrics", "", 404, "~does not exist", "user", "other")
+}

@@ -1,40 +1,40 @@
-import{a as e,b,c as R,d as C,e as W,f as ke,g as Se,h as $,i as P,j,k as y,l as G,m as N,n as _e,o as ze,p as Me,q as D,r as Ne,s as Oe,t as Fe}from"./chunk-4MY7FSRZ.js";import{A as Y,B as $e,C as Te,
-D as se,F as Re,G as X,H as Q,J as Pe,b as _,c as he,d as f,e as k,g as Z,h as q,j as A,k as be,m as ve,n as ye,o as we,p as ae,q as xe,r as H,s as K,t as w,u as O,w as ie,z as Ce}from"./chunk-2WYFKJL4.js";function je(){let t=A.use(),[r,n]=f(""),[a,o]=f(""),[s,l]=f(""),[i,m]=f(t.credentials==="token");return e("form",{class:"sign-in panel",onSubmit:async d=>{d.preventDefault();let S=A.get();ye(t.credentials,
+import{a as e,b,c as P,d as C,e as W,f as ke,g as Se,h as $,i as N,j as F,k as w,l as G,m as j,n as _e,o as ze,p as Me,q as D,r as Ne,s as je,t as Oe}from"./chunk-4MY7FSRZ.js";import{A as Y,B as $e,
+C as Te,D as se,F as Re,G as X,H as Q,J as Pe,b as _,c as he,d as f,e as k,g as Z,h as q,j as A,k as be,m as ve,n as we,o as ye,p as ae,q as xe,r as H,s as K,t as y,u as O,w as ie,z as Ce}from"./chunk-2WYFKJL4.js";function Fe(){let t=A.use(),[r,n]=f(""),[a,o]=f(""),[s,l]=f(""),[i,c]=f(t.credentials==="token");return e("form",{class:"sign-in panel",onSubmit:async d=>{d.preventDefault();let S=A.get();we(t.credentials,
 i?"":r,a);try{await H("/v1/metric?limit=1")}catch(u){A.set({...S,expired:!1}),l(u.status===401?"These are not known here.":u.message)}},children:[e("h1",{children:"Sign in"}),t.expired&&!s&&e("p",{class:"\
 notice",role:"status",children:"Your sign-in has expired. Please sign in again; the page goes on where you were."}),s&&e("p",{class:"notice bad",role:"alert",children:s}),!i&&e("label",{children:[t.credentials===
 "token"?"Application credential":"User",e("input",{name:"user",value:r,onInput:d=>n(d.currentTarget.value),autocomplete:"username",autofocus:!0,required:!0})]}),t.credentials!=="name"&&e("label",{children:[
 i?"Keystone token":t.credentials==="token"?"Secret":"Password",e("input",{name:"secret",type:"password",value:a,onInput:d=>o(d.currentTarget.value),autocomplete:i?"off":"current-password",required:!0})]}),
-e("button",{type:"submit",class:"main",children:"Sign in"}),t.credentials==="token"&&e("button",{type:"button",class:"plain",onClick:()=>m(!i),children:i?"Use an application credential":"Use a token"}),
-t.credentials==="name"&&e("p",{class:"hint",children:"This server checks no passwords (mode basic): a name is enough."})]})}function F(t){let r;return function(){let[,a]=f(0),[o,s]=f(!1);k(()=>{r||t().then(i=>{r=i,a(1)},()=>s(!0))},[]);let l=r;return l?e(l,{}):o?e(b,{bad:!0,children:"This page could not be loaded. The serv\
-er may have another version by now: load the page again."}):null}}var et=F(()=>import("./more-HOUFQVVQ.js").then(t=>t.Changed)),tt=4,rt=5e3;function qe({metrics:t}){let{params:r}=P.use(),[n]=f(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
-420))),a=r.get("agg")??"mean",o=r.get("g"),s=t.length<=tt,l=s&&a==="mean",i=[...new Set(t.flatMap(c=>c.policy.methods.filter(g=>/^[\d.]+pct$/.test(g))))].sort((c,g)=>parseFloat(c)-parseFloat(g)),m={cmp:!0,
-pct:s&&i.length>0,raw:s},p=c=>m[c]&&r.get(c)==="1",d=G(r),S=c=>o&&c.items.find(g=>g.granularity===+o)||X(c,d.from,d.to,n),u=Math.min(...t.map(c=>S(c.policy).granularity)),{value:h,error:z,loading:M}=$(
-async c=>{let g=G(r),{from:L,to:ue,span:ge}=g,He=[a,...l?["min","max"]:[],...p("pct")?i:[]],fe=p("raw")&&t.some(ne=>ge/ne.policy.items[0].granularity>rt),[Ke,Ye,Xe]=await Promise.all([Q(t,He,L,ue,S,c),
-p("cmp")?Q(t,[a],L-ge,L,S,c):[],p("raw")&&!fe?Promise.all(t.map(ne=>Pe(ne.id,L,ue,c))):[]]);return{range:g,columns:Ke,before:Ye,raw:Xe,method:a,tooMany:fe}},[t,a,o,...["from","to","live","cmp","pct","\
-raw"].map(c=>r.get(c))],d.live?Math.min(30,Math.max(1,u)):0),x=q(()=>h?it(h):[],[h]),E=x.map(c=>l&&!c.derived?{...c,low:h.columns[c.color].values.min,high:h.columns[c.color].values.max}:c),te=[...new Set(
-t.flatMap(c=>c.policy.methods))].sort((c,g)=>Ee(c)-Ee(g)||c.localeCompare(g,"en",{numeric:!0})),Ze=[...new Set(t.flatMap(c=>c.policy.items.map(g=>g.granularity)))].sort((c,g)=>c-g),re=K(t[0].name??"",
-t[0].unit),U=N(),V=r.get("view")==="table",B=_e(r),I=t.length===1?t[0].name??t[0].id:`${t.length} metrics`,T=h?.range??d,pe=(c,g)=>y({from:String(Math.floor(c)),to:String(Math.ceil(g))}),oe=(c,g,L)=>m[c]&&
-e("button",{type:"button","aria-pressed":p(c),title:L,onClick:()=>y({[c]:p(c)?null:"1"}),children:g});return e(_,{children:[e(Ne,{range:T,children:[e("label",{class:"aside",children:["Show ",e("select",
-{"aria-label":"Aggregation method",value:a,onChange:c=>y({agg:c.currentTarget.value==="mean"?null:c.currentTarget.value}),children:(te.includes(a)?te:[a,...te]).map(c=>e("option",{children:c},c))})]}),
-e("label",{class:"aside",children:["of ",e("select",{"aria-label":"Granularity",value:o??"",onChange:c=>y({g:c.currentTarget.value||null}),children:[e("option",{value:"",children:"what fits"}),Ze.map(
-c=>e("option",{value:String(c),children:O(c)},c))]})]})]}),z&&e(b,{bad:!0,children:z}),e(R,{title:I,id:"drawn",aside:e(_,{children:[oe("cmp","Before",`Compare with the ${O(Math.round(T.span))} before`),
-oe("pct","Percentiles",i.join(", ")),oe("raw","Raw","Single measures, as far as they are kept"),e("button",{type:"button","aria-pressed":!!B,title:"Mark a time, and see which metrics moved most",onClick:()=>y(
-{w:B?null:nt(T)}),children:"What changed here?"}),e("button",{type:"button","aria-pressed":V,onClick:()=>y({view:V?null:"table"}),children:"Table"}),e(Se,{title:"Copy",children:[e(lt,{metrics:t,columns:h?.
-columns,method:a,range:T}),!V&&e("button",{type:"button",onClick:()=>{import("./more-HOUFQVVQ.js").then(({picture:c})=>c("drawn",I,E,`${ie(T.from,U)} \u2013 ${ie(T.to,U)} ${U}`)).then(c=>ke(c,I+
-".png"))},children:"PNG"})]})]}),children:[h&&e("p",{class:"hint",id:"archive",children:st(h)}),h&&(V?e(Fe,{rows:x,unit:re,zone:U,name:I}):e(D,{lines:E,from:T.from,to:T.to,height:340,unit:re,zone:U,title:I,
-shades:at(B),onZoom:(c,g)=>B?y({w:`${Math.floor(c)}-${Math.ceil(g)}`}):pe(c,g),onPan:pe})),!h&&M&&e("p",{class:"hint",children:"Reading \u2026"})]}),B&&e(et,{}),h&&e(Oe,{rows:x,unit:re,onRemove:c=>y({
-m:t.map(g=>g.id).filter(g=>g!==c)}),href:c=>j("metric",{id:c})})]})}var ot=["mean","max","min","sum","count","last","first","median","std"],Ee=t=>ot.indexOf(t)+1||99,nt=({from:t,to:r})=>`${Math.floor(
+e("button",{type:"submit",class:"main",children:"Sign in"}),t.credentials==="token"&&e("button",{type:"button",class:"plain",onClick:()=>c(!i),children:i?"Use an application credential":"Use a token"}),
+t.credentials==="name"&&e("p",{class:"hint",children:"This server checks no passwords (mode basic): a name is enough."})]})}function T(t){let r;return function(){let[,a]=f(0),[o,s]=f(!1);k(()=>{r||t().then(i=>{r=i,a(1)},()=>s(!0))},[]);let l=r;return l?e(l,{}):o?e(b,{bad:!0,children:"This page could not be loaded. The serv\
+er may have another version by now: load the page again."}):null}}var et=T(()=>import("./more-OU3P4LBW.js").then(t=>t.Changed)),tt=4,rt=5e3;function qe({metrics:t}){let{params:r}=N.use(),[n]=f(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
+420))),a=r.get("agg")??"mean",o=r.get("g"),s=t.length<=tt,l=s&&a==="mean",i=[...new Set(t.flatMap(m=>m.policy.methods.filter(g=>/^[\d.]+pct$/.test(g))))].sort((m,g)=>parseFloat(m)-parseFloat(g)),c={cmp:!0,
+pct:s&&i.length>0,raw:s},p=m=>c[m]&&r.get(m)==="1",d=G(r),S=m=>o&&m.items.find(g=>g.granularity===+o)||X(m,d.from,d.to,n),u=Math.min(...t.map(m=>S(m.policy).granularity)),{value:h,error:z,loading:M}=$(
+async m=>{let g=G(r),{from:L,to:ue,span:ge}=g,He=[a,...l?["min","max"]:[],...p("pct")?i:[]],fe=p("raw")&&t.some(ne=>ge/ne.policy.items[0].granularity>rt),[Ke,Ye,Xe]=await Promise.all([Q(t,He,L,ue,S,m),
+p("cmp")?Q(t,[a],L-ge,L,S,m):[],p("raw")&&!fe?Promise.all(t.map(ne=>Pe(ne.id,L,ue,m))):[]]);return{range:g,columns:Ke,before:Ye,raw:Xe,method:a,tooMany:fe}},[t,a,o,...["from","to","live","cmp","pct","\
+raw"].map(m=>r.get(m))],d.live?Math.min(30,Math.max(1,u)):0),x=q(()=>h?it(h):[],[h]),E=x.map(m=>l&&!m.derived?{...m,low:h.columns[m.color].values.min,high:h.columns[m.color].values.max}:m),te=[...new Set(
+t.flatMap(m=>m.policy.methods))].sort((m,g)=>Ee(m)-Ee(g)||m.localeCompare(g,"en",{numeric:!0})),Ze=[...new Set(t.flatMap(m=>m.policy.items.map(g=>g.granularity)))].sort((m,g)=>m-g),re=K(t[0].name??"",
+t[0].unit),U=j(),V=r.get("view")==="table",B=_e(r),I=t.length===1?t[0].name??t[0].id:`${t.length} metrics`,R=h?.range??d,pe=(m,g)=>w({from:String(Math.floor(m)),to:String(Math.ceil(g))}),oe=(m,g,L)=>c[m]&&
+e("button",{type:"button","aria-pressed":p(m),title:L,onClick:()=>w({[m]:p(m)?null:"1"}),children:g});return e(_,{children:[e(Ne,{range:R,children:[e("label",{class:"aside",children:["Show ",e("select",
+{"aria-label":"Aggregation method",value:a,onChange:m=>w({agg:m.currentTarget.value==="mean"?null:m.currentTarget.value}),children:(te.includes(a)?te:[a,...te]).map(m=>e("option",{children:m},m))})]}),
+e("label",{class:"aside",children:["of ",e("select",{"aria-label":"Granularity",value:o??"",onChange:m=>w({g:m.currentTarget.value||null}),children:[e("option",{value:"",children:"what fits"}),Ze.map(
+m=>e("option",{value:String(m),children:O(m)},m))]})]})]}),z&&e(b,{bad:!0,children:z}),e(P,{title:I,id:"drawn",aside:e(_,{children:[oe("cmp","Before",`Compare with the ${O(Math.round(R.span))} before`),
+oe("pct","Percentiles",i.join(", ")),oe("raw","Raw","Single measures, as far as they are kept"),e("button",{type:"button","aria-pressed":!!B,title:"Mark a time, and see which metrics moved most",onClick:()=>w(
+{w:B?null:nt(R)}),children:"What changed here?"}),e("button",{type:"button","aria-pressed":V,onClick:()=>w({view:V?null:"table"}),children:"Table"}),e(Se,{title:"Copy",children:[e(lt,{metrics:t,columns:h?.
+columns,method:a,range:R}),!V&&e("button",{type:"button",onClick:()=>{import("./more-OU3P4LBW.js").then(({picture:m})=>m("drawn",I,E,`${ie(R.from,U)} \u2013 ${ie(R.to,U)} ${U}`)).then(m=>ke(m,I+
+".png"))},children:"PNG"})]})]}),children:[h&&e("p",{class:"hint",id:"archive",children:st(h)}),h&&(V?e(Oe,{rows:x,unit:re,zone:U,name:I}):e(D,{lines:E,from:R.from,to:R.to,height:340,unit:re,zone:U,title:I,
+shades:at(B),onZoom:(m,g)=>B?w({w:`${Math.floor(m)}-${Math.ceil(g)}`}):pe(m,g),onPan:pe})),!h&&M&&e("p",{class:"hint",children:"Reading \u2026"})]}),B&&e(et,{}),h&&e(je,{rows:x,unit:re,onRemove:m=>w({
+m:t.map(g=>g.id).filter(g=>g!==m)}),href:m=>F("metric",{id:m})})]})}var ot=["mean","max","min","sum","count","last","first","median","std"],Ee=t=>ot.indexOf(t)+1||99,nt=({from:t,to:r})=>`${Math.floor(
 r-(r-t)/3)}-${Math.ceil(r)}`,at=t=>t?[{from:2*t.from-t.to,to:t.from,faint:!0},t]:[];function it({range:t,columns:r,before:n,raw:a,method:o}){let s=r.map((l,i)=>Le(l,i,o));return r.forEach((l,i)=>{let{
-id:m,label:p}=s[i];for(let[d,S]of Object.entries(l.values))d!==o&&/pct$/.test(d)&&s.push({...s[i],id:m+d,label:`${p} ${d}`,values:S,look:"dotted",derived:!0});n[i]&&s.push({...Le(n[i],i,o),id:m+"befor\
-e",label:`${p}, ${O(Math.round(t.span))} before`,times:n[i].times.map(d=>d+t.span),look:"dashed",derived:!0}),a[i]?.times.length&&s.push({...s[i],id:m+"raw",label:`${p}, measures`,...a[i],look:"dots",
+id:c,label:p}=s[i];for(let[d,S]of Object.entries(l.values))d!==o&&/pct$/.test(d)&&s.push({...s[i],id:c+d,label:`${p} ${d}`,values:S,look:"dotted",derived:!0});n[i]&&s.push({...Le(n[i],i,o),id:c+"befor\
+e",label:`${p}, ${O(Math.round(t.span))} before`,times:n[i].times.map(d=>d+t.span),look:"dashed",derived:!0}),a[i]?.times.length&&s.push({...s[i],id:c+"raw",label:`${p}, measures`,...a[i],look:"dots",
 derived:!0})}),s}function Le(t,r,n){let[a,o]=n in t.values?[n,t.values[n]]:Object.entries(t.values)[0]??[n,[]];return{id:t.metric.id,label:(t.metric.name??t.metric.id)+(a===n?"":` (${a})`),color:r,times:t.
 times,values:o,step:t.item.granularity}}function st({columns:t,method:r,raw:n,tooMany:a}){let o=new Set(t.map(l=>`${r in l.values?r:Object.keys(l.values)[0]??r} of ${O(l.item.granularity)}, kept for ${O(
 l.item.timespan)} (archive policy ${l.metric.policy.name})`)),s=n.length?n.some(l=>l.times.length)?"; dots are raw measures, as far as they are kept":"; raw measures are not kept of this time":"";return"\
 Drawn from "+[...o].join("; ")+(a?"; zoom in to see raw measures":s)}function lt({metrics:t,columns:r,method:n,range:a}){let o=Math.floor(a.from),s=Math.ceil(a.to),l=t[0],i=r?.[0]?.item.granularity??l.
-policy.items[0].granularity,m=`start=${o}&stop=${s}&granularity=${i}&aggregation=${encodeURIComponent(n)}`,p=d=>t.map(d).join(`
-`);return e(_,{children:[e(W,{label:"curl",title:"Copy as curl",text:p(d=>`curl -u USER: '${ae(`/v1/metric/${d.id}/measures?${m}`)}'`)}),e(W,{label:"Python",title:"Copy as Python",text:ct(t.map(d=>d.id),
-m)}),e(W,{label:"gnocchi",title:"Copy for Gnocchi's client",text:p(d=>`gnocchi measures show ${d.id} --aggregation ${n} --granularity ${i} --start ${o} --stop ${s}`)}),e(W,{label:"PromQL",title:"Copy \
-as PromQL",text:t.map(le).join(" or ")})]})}var ct=(t,r)=>`import base64, json, urllib.request
+policy.items[0].granularity,c=`start=${o}&stop=${s}&granularity=${i}&aggregation=${encodeURIComponent(n)}`,p=d=>t.map(d).join(`
+`);return e(_,{children:[e(W,{label:"curl",title:"Copy as curl",text:p(d=>`curl -u USER: '${ae(`/v1/metric/${d.id}/measures?${c}`)}'`)}),e(W,{label:"Python",title:"Copy as Python",text:mt(t.map(d=>d.id),
+c)}),e(W,{label:"gnocchi",title:"Copy for Gnocchi's client",text:p(d=>`gnocchi measures show ${d.id} --aggregation ${n} --granularity ${i} --start ${o} --stop ${s}`)}),e(W,{label:"PromQL",title:"Copy \
+as PromQL",text:t.map(le).join(" or ")})]})}var mt=(t,r)=>`import base64, json, urllib.request
 
 user, password = "USER", ""
 for metric in ${JSON.stringify(t)}:
@@ -42,70 +42,71 @@ for metric in ${JSON.stringify(t)}:
     request.add_header("Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode())
     for timestamp, granularity, value in json.load(urllib.request.urlopen(request)):
         print(metric, timestamp, value)
-`,le=t=>`{${[se(t.name??""),...t.resource?[`resource_id=${se(t.resource)}`]:[]].join(", ")}}`;var mt=300,dt=6;function De(t){let r=t.get("find")??"",n=t.getAll("l").map(p=>p.split(/=(.*)/s).slice(0,2)),a=!r&&!n.length&&!t.has("m")&&!t.has("q"),[o,s]=f(!1),{value:l,error:i}=$(p=>Re(r,n,mt,p),[r,
+`,le=t=>`{${[se(t.name??""),...t.resource?[`resource_id=${se(t.resource)}`]:[]].join(", ")}}`;var ct=300,dt=6;function De(t){let r=t.get("find")??"",n=t.getAll("l").map(p=>p.split(/=(.*)/s).slice(0,2)),a=!r&&!n.length&&!t.has("m")&&!t.has("q"),[o,s]=f(!1),{value:l,error:i}=$(p=>Re(r,n,ct,p),[r,
 n.join(`
-`)],o?1:15),m=a&&!!l&&l.total===0;return k(()=>s(m),[m]),{text:r,labels:n,found:l,error:i,empty:m}}function Ue({finder:t,chosen:r}){let{text:n,labels:a,found:o,error:s}=t,[l,i]=f(n),m=Z(n);k(()=>{n!==
-m.current&&(m.current=n,i(n))},[n]),k(()=>{if(l===m.current)return;let u=setTimeout(()=>{m.current=l,y({find:l||null},!0)},150);return()=>clearTimeout(u)},[l]);let p=new Set(r.map(Y)),d=async u=>{let h=await $e(
-u),z=r.map(M=>M.id);y({q:null,lang:null,m:z.includes(h.id)?z.filter(M=>M!==h.id):[...z,h.id]})},S=o?gt(o,a):[];return e("aside",{class:"panel finder","aria-label":"Find metrics",children:[e("div",{class:"\
+`)],o?1:15),c=a&&!!l&&l.total===0;return k(()=>s(c),[c]),{text:r,labels:n,found:l,error:i,empty:c}}function Ue({finder:t,chosen:r}){let{text:n,labels:a,found:o,error:s}=t,[l,i]=f(n),c=Z(n);k(()=>{n!==
+c.current&&(c.current=n,i(n))},[n]),k(()=>{if(l===c.current)return;let u=setTimeout(()=>{c.current=l,w({find:l||null},!0)},150);return()=>clearTimeout(u)},[l]);let p=new Set(r.map(Y)),d=async u=>{let h=await $e(
+u),z=r.map(M=>M.id);w({q:null,lang:null,m:z.includes(h.id)?z.filter(M=>M!==h.id):[...z,h.id]})},S=o?gt(o,a):[];return e("aside",{class:"panel finder","aria-label":"Find metrics",children:[e("div",{class:"\
 search",children:[e("input",{type:"search",placeholder:"Find metrics","aria-label":"Find metrics by name",value:l,onInput:u=>i(u.currentTarget.value)}),e("button",{type:"button",title:"Draw an express\
-ion, in PromQL or as dynamic aggregates",onClick:()=>y({q:r.map(le).join(" or "),m:null,agg:null,g:null}),children:"\u0192(x)"})]}),e("div",{class:"facets",children:S.map(({name:u,values:h,counts:z})=>{
-let M=a.find(([x])=>x===u)?.[1]??"";return e("select",{"aria-label":Ae(u),"data-label":u,value:M,onChange:x=>y({l:[...a.filter(([E])=>E!==u),...x.currentTarget.value?[[u,x.currentTarget.value]]:[]].map(
+ion, in PromQL or as dynamic aggregates",onClick:()=>w({q:r.map(le).join(" or "),m:null,agg:null,g:null}),children:"\u0192(x)"})]}),e("div",{class:"facets",children:S.map(({name:u,values:h,counts:z})=>{
+let M=a.find(([x])=>x===u)?.[1]??"";return e("select",{"aria-label":Ae(u),"data-label":u,value:M,onChange:x=>w({l:[...a.filter(([E])=>E!==u),...x.currentTarget.value?[[u,x.currentTarget.value]]:[]].map(
 E=>E.join("="))}),children:[e("option",{value:"",children:Ae(u)}),M&&!z.some(x=>x.name===M)&&e("option",{value:M,children:M}),z.map(x=>e("option",{value:x.name,children:[x.name," (",x.value.toLocaleString(
 "en"),")"]},x.name)),h>z.length&&e("option",{disabled:!0,children:["and ",(h-z.length).toLocaleString("en")," more"]})]},u)})}),s&&e(b,{bad:!0,children:s}),o&&e("p",{class:"hint",id:"found",children:o.
 total===1?"1 metric":`${o.total.toLocaleString("en")} metrics`}),e("ul",{class:"found",children:[o?.series.map(u=>e("li",{children:e("button",{type:"button","aria-pressed":p.has(Y(u)),title:pt(u),onClick:()=>{
 d(u)},children:[e("span",{children:u.name}),e("small",{children:ut(u)})]})},Y(u)+JSON.stringify(u.labels))),o&&o.total>o.series.length&&e("li",{class:"hint",children:["and ",(o.total-o.series.length).
-toLocaleString("en")," more: type, or choose above, to narrow"]})]})]})}var ce={resource_type:"Type",project_id:"Project",original_resource_id:"Resource",archive_policy:"Policy",unit:"Unit",user_id:"U\
-ser"},Ae=t=>ce[t]??t,pt=t=>[t.name,t.resource,...Object.entries(t.labels).map(([r,n])=>`${r}=${n}`)].filter(Boolean).join(`
-`),ut=t=>Object.entries(t.labels).find(([r])=>r!=="resource_type")?.[1]??(t.labels.resource_type==="generic"?"":t.labels.resource_type);function gt(t,r){let n=new Set(r.map(([s])=>s)),a=Object.keys(ce).
-slice(0,3),o=s=>n.has(s.name)?0:a.indexOf(s.name)+1||(s.name in ce?99:9);return t.facets.filter(s=>n.has(s.name)||s.values>1||s.counts[0].value<t.total).sort((s,l)=>o(s)-o(l)).slice(0,dt)}var ft=12,ht=8,bt=340;function Be({finder:t}){let{params:r}=P.use(),n=q(()=>vt(t.found?.series??[]),[t.found]),a=n.flatMap(([,l])=>l),{value:o,error:s}=$(async l=>{let i=G(r),m=await Te(a),p=await Q(m,
+toLocaleString("en")," more: type, or choose above, to narrow"]})]})]})}var me={resource_type:"Type",project_id:"Project",original_resource_id:"Resource",archive_policy:"Policy",unit:"Unit",user_id:"U\
+ser"},Ae=t=>me[t]??t,pt=t=>[t.name,t.resource,...Object.entries(t.labels).map(([r,n])=>`${r}=${n}`)].filter(Boolean).join(`
+`),ut=t=>Object.entries(t.labels).find(([r])=>r!=="resource_type")?.[1]??(t.labels.resource_type==="generic"?"":t.labels.resource_type);function gt(t,r){let n=new Set(r.map(([s])=>s)),a=Object.keys(me).
+slice(0,3),o=s=>n.has(s.name)?0:a.indexOf(s.name)+1||(s.name in me?99:9);return t.facets.filter(s=>n.has(s.name)||s.values>1||s.counts[0].value<t.total).sort((s,l)=>o(s)-o(l)).slice(0,dt)}var ft=12,ht=8,bt=340;function Be({finder:t}){let{params:r}=N.use(),n=q(()=>vt(t.found?.series??[]),[t.found]),a=n.flatMap(([,l])=>l),{value:o,error:s}=$(async l=>{let i=G(r),c=await Te(a),p=await Q(c,
 ["mean"],i.from,i.to,d=>X(d,i.from,i.to,bt),l);return{range:i,columns:new Map(p.map(d=>[(d.metric.resource??"")+"/"+d.metric.name,d]))}},[n,r.get("from")],1);return t.found?n.length?e(_,{children:[s&&
-e(b,{bad:!0,children:s}),e("div",{class:"tiles",children:n.map(([l,i])=>o&&e(yt,{name:l,columns:i.flatMap(m=>o.columns.get(m.resource+"/"+m.name)??[]),range:o.range},l+i[0].resource))})]}):e(b,{children:"\
+e(b,{bad:!0,children:s}),e("div",{class:"tiles",children:n.map(([l,i])=>o&&e(wt,{name:l,columns:i.flatMap(c=>o.columns.get(c.resource+"/"+c.name)??[]),range:o.range},l+i[0].resource))})]}):e(b,{children:"\
 No metric is called like that."}):t.error?null:e(b,{children:"Looking for metrics \u2026"})}function vt(t){let r=new Map;for(let n of t){let a=n.resource+"/"+n.name.replace(/\d+/g,"#"),o=r.get(a)??[];
-if(o.length<ht&&r.set(a,[...o,n]),r.size>ft){r.delete(a);break}}return[...r.values()].map(n=>[n.length>1?n[0].name.replace(/\d+/g,"*"):n[0].name,n])}function yt({name:t,columns:r,range:n}){if(!r.length)
+if(o.length<ht&&r.set(a,[...o,n]),r.size>ft){r.delete(a);break}}return[...r.values()].map(n=>[n.length>1?n[0].name.replace(/\d+/g,"*"):n[0].name,n])}function wt({name:t,columns:r,range:n}){if(!r.length)
 return null;let a=K(t,r[0].metric.unit),o=r.map((l,i)=>({label:l.metric.name??l.metric.id,color:i,times:l.times,values:Object.values(l.values)[0]??[],step:l.item.granularity})),s=o.map(l=>l.values.at(
--1)).filter(l=>l!=null);return e("a",{class:"panel tile",href:j("explore",{m:r.map(l=>l.metric.id)}),"data-name":t,children:[e("header",{children:[e("h3",{title:t,children:t}),e("span",{class:"now",children:[
-s.slice(0,3).map(l=>w(l,a,3)).join(" \xB7 "),s.length>3&&" \u2026"]})]}),e(D,{lines:o,from:n.from,to:n.to,height:130,unit:a,zone:N(),title:t,small:!0})]})}var wt=F(()=>import("./more-HOUFQVVQ.js").then(t=>t.First)),xt=F(()=>import("./more-HOUFQVVQ.js").then(t=>t.QueryView));function Ie(){let{params:t}=P.use(),r=De(t),n=t.getAll("m"),a=n.join(),
+-1)).filter(l=>l!=null);return e("a",{class:"panel tile",href:F("explore",{m:r.map(l=>l.metric.id)}),"data-name":t,children:[e("header",{children:[e("h3",{title:t,children:t}),e("span",{class:"now",children:[
+s.slice(0,3).map(l=>y(l,a,3)).join(" \xB7 "),s.length>3&&" \u2026"]})]}),e(D,{lines:o,from:n.from,to:n.to,height:130,unit:a,zone:j(),title:t,small:!0})]})}var yt=T(()=>import("./more-OU3P4LBW.js").then(t=>t.First)),xt=T(()=>import("./more-OU3P4LBW.js").then(t=>t.QueryView));function Ie(){let{params:t}=N.use(),r=De(t),n=t.getAll("m"),a=n.join(),
 [o,s]=f([]),[l,i]=f("");k(()=>{let p=!0;return i(""),Promise.allSettled(n.map(Ce)).then(d=>{if(!p)return;s(d.flatMap(u=>u.status==="fulfilled"?[u.value]:[]));let S=d.find(u=>u.status==="rejected");S&&
-i(S.reason.message)}),()=>{p=!1}},[a]);let m=q(()=>o.filter(p=>n.includes(p.id)),[o,a]);return r.empty?e(wt,{}):e("div",{class:"split",children:[e(Ue,{finder:r,chosen:m}),e("div",{children:[l&&e(b,{bad:!0,
-children:l}),t.has("q")?e(xt,{}):n.length?m.length>0&&e(qe,{metrics:m}):e(Be,{finder:r})]})]})}function We(t){let r=[];for(let n of t.split(`
+i(S.reason.message)}),()=>{p=!1}},[a]);let c=q(()=>o.filter(p=>n.includes(p.id)),[o,a]);return r.empty?e(yt,{}):e("div",{class:"split",children:[e(Ue,{finder:r,chosen:c}),e("div",{children:[l&&e(b,{bad:!0,
+children:l}),t.has("q")?e(xt,{}):n.length?c.length>0&&e(qe,{metrics:c}):e(Be,{finder:r})]})]})}function We(t){let r=[];for(let n of t.split(`
 `)){if(!n||n.startsWith("#"))continue;let a=/^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(n);if(!a)continue;let o={};for(let[,s,l]of(a[2]??"").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))o[s]=l.replace(/\\(.)/g,
-(i,m)=>m==="n"?`
-`:m);r.push({name:a[1],labels:o,value:Number(a[3])})}return r}function v(t,r,n={}){let a=t.filter(o=>o.name===r&&Object.entries(n).every(([s,l])=>o.labels[s]===l));return a.length?a.reduce((o,s)=>o+s.
+(i,c)=>c==="n"?`
+`:c);r.push({name:a[1],labels:o,value:Number(a[3])})}return r}function v(t,r,n={}){let a=t.filter(o=>o.name===r&&Object.entries(n).every(([s,l])=>o.labels[s]===l));return a.length?a.reduce((o,s)=>o+s.
 value,0):null}var ee=2,Ge=150;function Qe(){let t=$(i=>H("/v1/status?details=false",void 0,i),[],ee),r=$(async i=>({time:Date.now()/1e3,samples:We(await(await xe("GET","/metrics",void 0,i)).text())}),[],ee),n=Z([]),
-[,a]=f(0);k(()=>{r.value&&(n.current=[...n.current,r.value].slice(-Ge),a(i=>i+1))},[r.value]);let o=r.value?.samples,s=t.value?.cluster,l=N();return e(_,{children:[r.error&&e(b,{bad:!0,children:r.error}),
+[,a]=f(0);k(()=>{r.value&&(n.current=[...n.current,r.value].slice(-Ge),a(i=>i+1))},[r.value]);let o=r.value?.samples,s=t.value?.cluster,l=j();return e(_,{children:[r.error&&e(b,{bad:!0,children:r.error}),
 t.error&&e(b,{children:[t.error,": who holds what is shown to administrators only."]}),s?.damaged.map(i=>e(b,{bad:!0,children:[i.name," is damaged since ",i.since,": ",i.reason]},i.name)),o&&e(_,{children:[
-e(R,{title:"This process",aside:e("span",{children:["version ",o.find(i=>i.name==="gnocco_build_info")?.labels.version,", up ",O(Math.round(Date.now()/1e3-(v(o,"process_start_time_seconds")??0)))]}),children:e(
-"dl",{class:"figures",children:[e(C,{id:"accepted",name:"Measures accepted",value:me(J(n.current,"gnocco_incoming_measures_total")),about:w(v(o,"gnocco_incoming_measures_total"),"",12)+" in all"}),e(C,
-{id:"processed",name:"Measures processed",value:me(J(n.current,"gnocco_metricd_measures_processed_total"))}),e(C,{id:"backlog",name:"Backlog",value:w(v(o,"gnocco_incoming_backlog_measures")),about:"la\
-g "+w(Math.max(0,v(o,"gnocco_incoming_backlog_age_seconds")??0),"seconds",3)}),e(C,{id:"metrics",name:"Metrics",value:w(v(o,"gnocco_index_metrics"),"",12)}),e(C,{id:"requests",name:"Requests",value:me(
-J(n.current,"gnocco_http_requests_total")),about:w(v(o,"gnocco_http_connections"))+" connections"}),e(C,{id:"cpu",name:"Processor",value:kt(J(n.current,"process_cpu_seconds_total")),about:"of one core"}),
-e(C,{id:"dropped",name:"Measures too old",value:w(v(o,"gnocco_metricd_measures_dropped_total",{reason:"too_old"}),"",12),about:"since the start"}),e(C,{id:"device",name:"Device",value:St(o)})]})}),e("\
-div",{class:"two",children:[e(R,{title:"Measures a second",children:e(_t,{history:n.current,zone:l})}),e(R,{title:"Memory and disk",children:e(Mt,{samples:o})})]}),e(R,{title:"Backlog by sack",aside:e(
-"span",{children:[Je(o).length," sacks held here; a full cell is the longest backlog"]}),children:e(Ct,{samples:o})})]}),s&&e(R,{title:"Members",aside:s.silent?.length?e("span",{children:["silent: ",s.
+e(P,{title:"This process",aside:e("span",{children:["version ",o.find(i=>i.name==="gnocco_build_info")?.labels.version,", up ",O(Math.round(Date.now()/1e3-(v(o,"process_start_time_seconds")??0)))]}),children:e(
+"dl",{class:"figures",children:[e(C,{id:"accepted",name:"Measures accepted",value:ce(J(n.current,"gnocco_incoming_measures_total")),about:y(v(o,"gnocco_incoming_measures_total"),"",12)+" in all"}),e(C,
+{id:"processed",name:"Measures processed",value:ce(J(n.current,"gnocco_metricd_measures_processed_total"))}),e(C,{id:"backlog",name:"Backlog",value:y(v(o,"gnocco_incoming_backlog_measures")),about:"la\
+g "+y(Math.max(0,v(o,"gnocco_incoming_backlog_age_seconds")??0),"seconds",3)}),e(C,{id:"metrics",name:"Metrics",value:y(v(o,"gnocco_index_metrics"),"",12)}),e(C,{id:"requests",name:"Requests",value:ce(
+J(n.current,"gnocco_http_requests_total")),about:y(v(o,"gnocco_http_connections"))+" connections"}),e(C,{id:"cpu",name:"Processor",value:kt(J(n.current,"process_cpu_seconds_total")),about:"of one core"}),
+e(C,{id:"dropped",name:"Measures too old",value:y(v(o,"gnocco_metricd_measures_dropped_total",{reason:"too_old"}),"",12),about:"since the start"}),e(C,{id:"device",name:"Device",value:St(o)})]})}),e("\
+div",{class:"two",children:[e(P,{title:"Measures a second",children:e(_t,{history:n.current,zone:l})}),e(P,{title:"Memory and disk",children:e(Mt,{samples:o})})]}),e(P,{title:"Backlog by sack",aside:e(
+"span",{children:[Je(o).length," sacks held here; a full cell is the longest backlog"]}),children:e(Ct,{samples:o})})]}),s&&e(P,{title:"Members",aside:s.silent?.length?e("span",{children:["silent: ",s.
 silent.join(", ")]}):void 0,children:e("div",{class:"scroll",children:e("table",{id:"members",children:[e("thead",{children:e("tr",{children:[e("th",{scope:"col",children:"Member"}),e("th",{scope:"col",
 children:"Address"}),e("th",{scope:"col",children:"Roles"}),e("th",{scope:"col",children:"Holds"})]})}),e("tbody",{children:s.members.map(i=>e("tr",{children:[e("td",{class:"mono",children:i.id}),e("t\
-d",{class:"mono",children:i.address}),e("td",{children:i.roles.join(", ")}),e("td",{children:$t(s.claims.filter(m=>m.member===i.id).map(m=>m.name))})]},i.id))})]})})})]})}function J(t,r,n=5){let a=t.at(
--1),o=t.at(-1-n)??t[0];if(!a||a===o)return null;let s=v(o.samples,r),l=v(a.samples,r);return s===null||l===null||l<s?null:(l-s)/(a.time-o.time)}var me=t=>t===null?"\u2013":w(t,"",3)+" /s",kt=t=>t===null?
-"\u2013":w(100*t,"percent",3);function St(t){return t.filter(n=>n.name.startsWith("gnocco_gpu_")).length?(v(t,"gnocco_gpu_up")??1)>0?"GPU":"GPU, out of use":"none"}function _t({history:t,zone:r}){let n=(o,s,l)=>{
-let i=[],m=[];for(let p=1;p<t.length;p++)i.push(t[p].time),m.push(J(t.slice(0,p+1),s,1));return{label:o,color:l,times:i,values:m,step:ee*2}},a=t.at(-1)?.time??Date.now()/1e3;return e(D,{lines:[n("acce\
+d",{class:"mono",children:i.address}),e("td",{children:i.roles.join(", ")}),e("td",{children:$t(s.claims.filter(c=>c.member===i.id).map(c=>c.name))})]},i.id))})]})})})]})}function J(t,r,n=5){let a=t.at(
+-1),o=t.at(-1-n)??t[0];if(!a||a===o)return null;let s=v(o.samples,r),l=v(a.samples,r);return s===null||l===null||l<s?null:(l-s)/(a.time-o.time)}var ce=t=>t===null?"\u2013":y(t,"",3)+" /s",kt=t=>t===null?
+"\u2013":y(100*t,"percent",3);function St(t){return t.filter(n=>n.name.startsWith("gnocco_gpu_")).length?(v(t,"gnocco_gpu_up")??1)>0?"GPU":"GPU, out of use":"none"}function _t({history:t,zone:r}){let n=(o,s,l)=>{
+let i=[],c=[];for(let p=1;p<t.length;p++)i.push(t[p].time),c.push(J(t.slice(0,p+1),s,1));return{label:o,color:l,times:i,values:c,step:ee*2}},a=t.at(-1)?.time??Date.now()/1e3;return e(D,{lines:[n("acce\
 pted","gnocco_incoming_measures_total",0),n("processed","gnocco_metricd_measures_processed_total",1)],from:a-ee*Ge,to:a,height:180,unit:"",zone:r,title:"Measures a second"})}var zt=["index","incoming",
 "sacks"];function Mt({samples:t}){let r=v(t,"process_resident_memory_bytes")??0,n=v(t,"go_gc_gomemlimit_bytes")??0,a=v(t,"gnocco_memory_used_bytes")??0,o=v(t,"gnocco_memory_budget_bytes")??0,s=zt.map(
 i=>[i,v(t,"gnocco_store_disk_bytes",{store:i})??0]),l=Math.max(1,...s.map(([,i])=>i));return e(_,{children:[e(de,{id:"memory",name:"Memory of the process",value:r,of:n<1e18?n:0}),e(de,{id:"budget",name:"\
-Held by requests",value:a,of:o}),s.map(([i,m])=>e(de,{id:"disk-"+i,name:"Disk: "+i,value:m,share:m/l},i))]})}function de({id:t,name:r,value:n,of:a,share:o}){return e("div",{id:t,"data-value":n,children:[
-e("div",{class:"aside",children:[e("span",{children:r}),e("b",{style:{marginLeft:"auto"},children:[w(n,"bytes",3),a?" of "+w(a,"bytes",3):""]})]}),e("div",{class:"meter",children:e("i",{style:{width:100*
+Held by requests",value:a,of:o}),s.map(([i,c])=>e(de,{id:"disk-"+i,name:"Disk: "+i,value:c,share:c/l},i))]})}function de({id:t,name:r,value:n,of:a,share:o}){return e("div",{id:t,"data-value":n,children:[
+e("div",{class:"aside",children:[e("span",{children:r}),e("b",{style:{marginLeft:"auto"},children:[y(n,"bytes",3),a?" of "+y(a,"bytes",3):""]})]}),e("div",{class:"meter",children:e("i",{style:{width:100*
 Math.min(1,o??(a?n/a:0))+"%"}})})]})}var Je=t=>t.filter(r=>r.name==="gnocco_sack_backlog_measures").sort((r,n)=>+r.labels.sack-+n.labels.sack);function Ct({samples:t}){let r=Je(t),n=Math.max(1,...r.map(
-a=>a.value));return e("div",{class:"strip",role:"img","aria-label":`Backlog of ${r.length} sacks, ${w(Math.max(0,...r.map(a=>a.value)))} at most`,children:r.map(a=>e("i",{"data-sack":a.labels.sack,"da\
-ta-value":a.value,title:`sack ${a.labels.sack}: ${w(a.value)} measures wait, ${w(v(t,"gnocco_sack_backlog_age_seconds",{sack:a.labels.sack}),"seconds",3)}`,style:{background:`color-mix(in srgb, var(--\
+a=>a.value));return e("div",{class:"strip",role:"img","aria-label":`Backlog of ${r.length} sacks, ${y(Math.max(0,...r.map(a=>a.value)))} at most`,children:r.map(a=>e("i",{"data-sack":a.labels.sack,"da\
+ta-value":a.value,title:`sack ${a.labels.sack}: ${y(a.value)} measures wait, ${y(v(t,"gnocco_sack_backlog_age_seconds",{sack:a.labels.sack}),"seconds",3)}`,style:{background:`color-mix(in srgb, var(--\
 warm) ${Math.round(100*a.value/n)}%, var(--accent-soft))`}},a.labels.sack))})}function $t(t){let r=t.filter(o=>o.startsWith("sacks/")).map(o=>+o.slice(6)).sort((o,s)=>o-s),n=[];for(let o=0;o<r.length;o++){
 let s=o;for(;r[s+1]===r[s]+1;)s++;n.push(s>o?`${r[o]}\u2013${r[s]}`:`${r[o]}`),o=s}let a=t.filter(o=>!o.startsWith("sacks/")).map(o=>o.startsWith("incoming/")?"an incoming store":"the "+o);return[...new Set(
-a),...n.length?[(r.length===1?"sack ":"sacks ")+n.join(", ")]:[]].join(", ")||"nothing"}var Ve=[{name:"explore",title:"Explore",page:Ie},{name:"policies",title:"Policies",page:F(()=>import("./more-HOUFQVVQ.js").then(t=>t.Policies))},{name:"server",title:"Server",page:Qe},{name:"me\
-tric",page:F(()=>import("./more-HOUFQVVQ.js").then(t=>t.MetricPage))}],Tt=["UTC","Europe/Berlin","Europe/London","America/New_York","America/Los_Angeles","Asia/Kolkata","Asia/Shanghai","Asia/To\
-kyo","Australia/Sydney"];function Rt(){let t=Intl.DateTimeFormat().resolvedOptions().timeZone||"UTC",r=N(),n=[...new Set([t,r,...Tt])];return e("select",{"aria-label":"Time zone",value:r,onChange:a=>y(
-{tz:a.currentTarget.value===t?null:a.currentTarget.value}),children:n.map(a=>e("option",{value:a,children:a.replaceAll("_"," ")},a))})}function Pt(){let t=P.use(),r=A.use(),n=be.use(),a=ze.use(),[o,s]=f(
-"");k(()=>{ve().catch(()=>s("The server does not answer. Load the page again when it does."))},[]);let l=Ve.find(m=>m.name===t.page),i=l?.page;return k(()=>{document.title=(l?.title??"Metric")+" \xB7 Gno\
-cco"},[l]),e(_,{children:[e("a",{class:"skip",href:"#main",onClick:m=>{m.preventDefault(),document.getElementById("main")?.focus()},children:"To the content"}),e("header",{class:"top",children:[e("a",
-{class:"brand",href:"#/explore",children:[e("img",{src:"icon.svg",alt:"",width:"22",height:"22"}),"Gnocco"]}),e("nav",{"aria-label":"Pages",children:Ve.map(m=>m.title&&e("a",{href:j(m.name),"aria-curr\
-ent":m.name===t.page?"page":void 0,children:m.title},m.name))}),e("div",{class:"settings",children:[e(Rt,{}),e("button",{type:"button",class:"icon","aria-label":a==="dark"?"Light colours":"Dark colour\
-s",title:a==="dark"?"Light colours":"Dark colours",onClick:Me,children:a==="dark"?"\u2600":"\u263E"}),r&&r.credentials!=="none"&&r.user&&e("button",{type:"button",onClick:we,title:"Sign in as somebody\
- else",children:r.user})]})]}),e("main",{id:"main",tabIndex:-1,children:[o&&e(b,{bad:!0,children:o}),n&&e(je,{}),r&&!n&&(i?e(i,{},t.page+r.user):e(b,{children:["There is no page of this name. ",e("a",
-{href:j("explore"),children:"Explore"})," is where to begin."]}))]})]})}he(e(Pt,{}),document.getElementById("app"));
+a),...n.length?[(r.length===1?"sack ":"sacks ")+n.join(", ")]:[]].join(", ")||"nothing"}var Ve=[{name:"explore",title:"Explore",page:Ie},{name:"policies",title:"Policies",page:T(()=>import("./more-OU3P4LBW.js").then(t=>t.Policies))},{name:"correlations",title:"Correlations",page:T(
+()=>import("./more-OU3P4LBW.js").then(t=>t.Correlations))},{name:"server",title:"Server",page:Qe},{name:"metric",page:T(()=>import("./more-OU3P4LBW.js").then(t=>t.MetricPage))}],Tt=["UTC",
+"Europe/Berlin","Europe/London","America/New_York","America/Los_Angeles","Asia/Kolkata","Asia/Shanghai","Asia/Tokyo","Australia/Sydney"];function Rt(){let t=Intl.DateTimeFormat().resolvedOptions().timeZone||
+"UTC",r=j(),n=[...new Set([t,r,...Tt])];return e("select",{"aria-label":"Time zone",value:r,onChange:a=>w({tz:a.currentTarget.value===t?null:a.currentTarget.value}),children:n.map(a=>e("option",{value:a,
+children:a.replaceAll("_"," ")},a))})}function Pt(){let t=N.use(),r=A.use(),n=be.use(),a=ze.use(),[o,s]=f("");k(()=>{ve().catch(()=>s("The server does not answer. Load the page again when it does."))},
+[]);let l=Ve.find(c=>c.name===t.page),i=l?.page;return k(()=>{document.title=(l?.title??"Metric")+" \xB7 Gnocco"},[l]),e(_,{children:[e("a",{class:"skip",href:"#main",onClick:c=>{c.preventDefault(),document.
+getElementById("main")?.focus()},children:"To the content"}),e("header",{class:"top",children:[e("a",{class:"brand",href:"#/explore",children:[e("img",{src:"icon.svg",alt:"",width:"22",height:"22"}),"\
+Gnocco"]}),e("nav",{"aria-label":"Pages",children:Ve.map(c=>c.title&&e("a",{href:F(c.name),"aria-current":c.name===t.page?"page":void 0,children:c.title},c.name))}),e("div",{class:"settings",children:[
+e(Rt,{}),e("button",{type:"button",class:"icon","aria-label":a==="dark"?"Light colours":"Dark colours",title:a==="dark"?"Light colours":"Dark colours",onClick:Me,children:a==="dark"?"\u2600":"\u263E"}),
+r&&r.credentials!=="none"&&r.user&&e("button",{type:"button",onClick:ye,title:"Sign in as somebody else",children:r.user})]})]}),e("main",{id:"main",tabIndex:-1,children:[o&&e(b,{bad:!0,children:o}),n&&
+e(Fe,{}),r&&!n&&(i?e(i,{},t.page+r.user):e(b,{children:["There is no page of this name. ",e("a",{href:F("explore"),children:"Explore"})," is where to begin."]}))]})]})}he(e(Pt,{}),document.getElementById(
+"app"));

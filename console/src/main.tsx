@@ -16,6 +16,7 @@ import { lazy } from "./lazy";
 const pages: { name: string; title?: string; page: ComponentType }[] = [
   { name: "explore", title: "Explore", page: Explore },
   { name: "policies", title: "Policies", page: lazy(() => import("./more").then((m) => m.Policies)) },
+  { name: "correlations", title: "Correlations", page: lazy(() => import("./more").then((m) => m.Correlations)) },
   { name: "server", title: "Server", page: Server },
   { name: "metric", page: lazy(() => import("./more").then((m) => m.MetricPage)) },
 ];

@@ -5,3 +5,4 @@ export { MetricPage } from "./pages/metric";
 export { picture } from "./picture";
 export { Policies } from "./pages/policies";
 export { QueryView } from "./query";
+export { Correlations } from "./pages/correlations";

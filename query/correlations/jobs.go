@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,6 +20,7 @@ import (
 type Job struct {
 	*Request
 	ID       uuid.UUID
+	Started  time.Time
 	owner    string
 	Groups   int          // rows of every column
 	rowsDone atomic.Int64 // of groups, handed to the computation
@@ -106,7 +108,7 @@ func (c *Jobs) Start(ctx context.Context, request *Request, owner string) (*Job,
 func (c *Jobs) start(job *Job, values correlate.Values) {
 	// It outlives the request, and reads no store: the process may end at any time.
 	ctx, cancel := context.WithCancel(context.Background())
-	job.cancel = cancel
+	job.cancel, job.Started = cancel, time.Now()
 	c.mu.Lock()
 	c.jobs[job.ID] = job
 	c.order = append(c.order, job.ID)
@@ -173,6 +175,18 @@ func (c *Jobs) Find(id, owner string) (*Job, error) {
 		}
 	}
 	return nil, model.NotFound(model.NounCorrelation, id)
+}
+
+// Of returns the jobs of an owner, the newest first.
+func (c *Jobs) Of(owner string) (jobs []*Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range slices.Backward(c.order) {
+		if job := c.jobs[id]; job.owner == owner {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
 }
 
 // Remove ends a job and forgets it.
