@@ -30,8 +30,8 @@ const (
 	daysRequest  = 600
 	daysWarmUp   = 3 // days until all that is kept for long is full
 
-	// incomingMost bounds the incoming store, whose old logs are kept until there are some.
-	incomingMost = 64 << 20
+	// incomingMost bounds the incoming store: logs of five memtables of 8 MiB (TestOldLogsHaveACeiling), and some for tables.
+	incomingMost = 48 << 20
 )
 
 // figures are what a server takes.
