@@ -13,7 +13,7 @@ import (
 // A store that is drained keeps old logs to write over them. Each has the size of the most that was ever written to it, so all of them
 // grow for long while bursts differ; but a new one is made only while all are in use, which are those of five memtables at most.
 func TestOldLogsHaveACeiling(t *testing.T) {
-	const memTable = 512 << 10
+	const memTable = 256 << 10
 	const most = 5*memTable + memTable/4
 	fs := vfs.NewMem()
 	s := open(t, incoming.Options{FS: fs, MemTableSize: memTable})
@@ -21,9 +21,9 @@ func TestOldLogsHaveACeiling(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	after := make([]uint64, sacks)
 	var highest [2]int64 // of either half
-	const rounds = 200
+	const rounds = 60
 	for round := range rounds {
-		for range 1 + rng.IntN(12) {
+		for range 1 + rng.IntN(6) {
 			b, _ := blocks(rng, 1000, 0, 1, 2, 3)
 			appendBlocks(t, s, b)
 		}
