@@ -58,7 +58,7 @@ func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who 
 		shown[s.Metric.ID] = s.Labels
 		read.Metrics = append(read.Metrics, s.Metric)
 	}
-	read.Rows, read.Staleness = query.NewRows(a.limitsOf(who).Rows), stalenessOf(r.Context())
+	read.Staleness = stalenessOf(r.Context())
 	changes, compared, err := a.reader.Changes(r.Context(), read)
 	if err != nil {
 		return err

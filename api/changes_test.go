@@ -94,12 +94,6 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-func TestChangesAreBounded(t *testing.T) {
-	s := newServer(t, func(o *api.Options) { o.Limits.Rows = 200 })
-	s.series(t, correlate.Values{make([]float64, 120), make([]float64, 120)})
-	s.want(t, "POST /v1/changes", `{"start":60,"stop":120}`, http.StatusBadRequest, "~Too many rows")
-}
-
 // What is kept of a metric is told to those who may get its measures.
 func TestMetricArchive(t *testing.T) {
 	rules, err := policy.Parse([]byte(`{"get measures": "role:admin"}`))

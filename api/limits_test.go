@@ -73,6 +73,7 @@ func TestQueryTimeout(t *testing.T) {
 		[2]string{"DELETE /v1/resource/generic", `{"=":{"project_id":"p"}}`},
 		[2]string{"GET /v1/resource/generic", ""}, [2]string{"GET /v1/resource/generic?history=true", ""},
 		[2]string{"GET /v1/resource/generic/r/history", ""},
+		[2]string{"POST /v1/changes", `{"start":0,"stop":100}`},
 	) {
 		w := s.call(t, q[0], q[1], "Accept", wantsJSON)
 		if w.Code != 504 || !strings.Contains(w.Body.String(), `{"cause": "The query took too long", "reason": "Ask for fewer metrics`) {

@@ -20,7 +20,6 @@ type ChangesRead struct {
 	From, To  carbonara.Timestamp // of the window; the one before ends where it begins
 	Now       carbonara.Timestamp
 	Most      int        // changes
-	Rows      *Rows      // how many groups may be read; nil: any number
 	Staleness *Staleness // how old the answer may be; nil: fresh
 }
 
@@ -68,9 +67,9 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 		err = readAtOnce(ctx, len(part), 1, readsPerWorker*len(part)/max(1, len(reads)), func(ctx context.Context, s *seriesReader, run, _ int) error {
 			own := reads[ends[run]-len(part[run]) : ends[run]]
 			return archives.EachGroups(ctx, own, read.Staleness, &s.groups, func(i int) error {
-				change, ok, err := read.compare(ctx, s, &own[i])
-				if !ok || err != nil {
-					return err
+				change, ok := read.compare(ctx, s, &own[i])
+				if !ok {
+					return nil
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -126,11 +125,8 @@ func granularityToCompare(policy *model.ArchivePolicy, read *ChangesRead) time.D
 }
 
 // compare scores a metric by the groups of both windows, if there are enough.
-func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Read) (change Change, ok bool, err error) {
+func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Read) (change Change, ok bool) {
 	budget.Of(ctx).Give(budget.Answers, int64(s.groups.Bytes()))
-	if err := r.Rows.take(s.groups.Len()); err != nil {
-		return change, false, err
-	}
 	var values []float64
 	s.starts, values = s.groups.Aggregate(r.Method, s.starts[:0], s.values[:0])
 	s.values = values
@@ -153,9 +149,9 @@ func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Re
 		values, first = values[1:], first-1
 	}
 	if first < leastGroups || len(values)-first < leastGroups {
-		return change, false, nil
+		return change, false
 	}
 	before, after := decilesOf(values[:first]), decilesOf(values[first:])
 	change.Score, change.Before, change.After = changeScore(&before, &after), before.median(), after.median()
-	return change, change.Score <= math.MaxFloat64, nil // else the values are so large that they have no difference
+	return change, change.Score <= math.MaxFloat64 // else the values are so large that they have no difference
 }
