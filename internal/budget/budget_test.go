@@ -146,3 +146,36 @@ func TestContext(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Labels stay, and count neither as answers nor as bodies: large requests share what is left of seven eighths, and bodies get smaller.
+func TestLabels(t *testing.T) {
+	b := budget.New(40*mib, nil)
+	labels, large := b.Account(), b.Account()
+	if err := labels.Take(budget.Labels, 15*mib); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.LargestBody(); n != 20*mib {
+		t.Errorf("a body may have %d bytes", n)
+	}
+	if err := large.Take(budget.Answers, 20*mib); err != nil {
+		t.Fatal(err)
+	}
+	if err := large.Take(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
+		t.Errorf("more than what is left: %v", err)
+	}
+	if err := labels.Take(budget.Labels, 1); !errors.Is(err, budget.ErrExhausted) {
+		t.Errorf("labels in the part of small requests: %v", err)
+	}
+	if err := b.Account().Take(budget.Measures, mib); err != nil {
+		t.Errorf("a small request: %v", err)
+	}
+	large.Keep(budget.Answers, 2*mib)
+	if err := labels.Take(budget.Labels, 17*mib); err != nil {
+		t.Errorf("after most came back: %v", err)
+	}
+	labels.Close()
+	large.Close()
+	if n := b.LargestBody(); n != 25*mib {
+		t.Errorf("a body may have %d bytes", n)
+	}
+}
