@@ -17,18 +17,19 @@ export function Policies() {
   const chosen = params.get("policy"), creates = params.has("new");
   const { value, error } = useLoad(async (signal) => {
     const policies = await listPolicies(signal);
-    let hidden = false;
+    let hidden = false, failed = "";
     const all = await Promise.all(policies.map(async (policy): Promise<Listed> => {
       const cost = await costOf(policy.name, undefined, signal).catch((e) => {
         if (e instanceof APIError && e.status === 403) hidden = true;
-        else if (!(e instanceof APIError && e.status === 404)) throw e; // deleted meanwhile
+        else if (!(e instanceof APIError)) throw e;
+        else if (e.status !== 404) failed = e.message; // else deleted meanwhile
         return null;
       });
       return { policy, cost };
     }));
     const size = (l: Listed) => (l.cost ? l.cost.metrics * l.cost.bytes : 0);
     all.sort((a, b) => size(b) - size(a) || (b.cost?.metrics ?? 0) - (a.cost?.metrics ?? 0) || a.policy.name.localeCompare(b.policy.name, "en", { numeric: true }));
-    return { all, hidden };
+    return { all, hidden, failed };
   }, [changed]);
   const rules = useLoad((signal) => read<Rule[]>("/v1/archive_policy_rule", undefined, signal), [changed]);
   if (error && !value) return <Notice bad>{error}</Notice>;
@@ -38,6 +39,7 @@ export function Policies() {
   return (
     <>
       {error && <Notice bad>{error}</Notice>}
+      {value.failed && <Notice bad>{value.failed}: what some policies cost is not known.</Notice>}
       {value.hidden && <Notice>What archive policies cost, and changing them, is for administrators.</Notice>}
       {chosen !== null && !policy && <Notice bad>There is no archive policy {chosen}.</Notice>}
       {(policy || creates) && <PolicyEditor key={policy?.name ?? "\n"} policy={policy} all={value.all} readOnly={value.hidden} onDone={done} />}
