@@ -2,7 +2,6 @@ package senders_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -20,24 +19,6 @@ import (
 
 	"github.com/prometheus/common/model"
 )
-
-var score = flag.Bool("score", false, "count the answers that are those of Prometheus from groups of 10 s, for docs/promql.md")
-
-// TestScoreOfGroups counts how many answers are those of Prometheus once the archive policy of pushed series has groups of 10 s
-// only. While it has measures, all are: TestPrometheusWritesRemotely.
-func TestScoreOfGroups(t *testing.T) {
-	if !*score {
-		t.Skip("wants the flag -score")
-	}
-	program := installed(t, "prometheus")
-	s, c := start(t, nil)
-	check(t, c.Do(t.Context(), http.MethodDelete, "/v1/archive_policy/prometheus", nil, nil)) // the server makes its own
-	prometheus := startPrometheus(t, program, s.URL(), map[string]string{"demo": startExporter(t)})
-	time.Sleep(scrapeFor)
-	at := comparedAt(t, prometheus, s.URL())
-	t.Logf("%d answers are alike from measures", compare(t, s.URL(), prometheus, at, nil))
-	t.Logf("%d answers are alike from groups", compare(t, s.URL(), prometheus, at, url.Values{"max_source_resolution": {"10s"}}))
-}
 
 // startExporter returns the URL of one that shows what comparedQueries ask for.
 func startExporter(t *testing.T) string {
@@ -74,7 +55,7 @@ func comparedAt(t *testing.T, prometheus, ours string) float64 {
 }
 
 // compare asks both all queries, at an instant and for a range, and returns how many answers are alike.
-func compare(t *testing.T, ours, theirs string, at float64, more url.Values) (passed int) {
+func compare(t *testing.T, ours, theirs string, at float64) (passed int) {
 	t.Helper()
 	queries := comparedQueries()
 	for _, family := range slices.Sorted(maps.Keys(queries)) {
@@ -86,9 +67,7 @@ func compare(t *testing.T, ours, theirs string, at float64, more url.Values) (pa
 			for path, form := range map[string]url.Values{"query": instant, "query_range": ranged} {
 				asked++
 				want, wantErr := ask(t, theirs, path, form)
-				extended := maps.Clone(form)
-				maps.Copy(extended, more)
-				got, err := ask(t, ours, path, extended)
+				got, err := ask(t, ours, path, form)
 				text := ""
 				if (err == nil) != (wantErr == nil) {
 					text = fmt.Sprintf("%v, want %v", err, wantErr)
@@ -97,7 +76,7 @@ func compare(t *testing.T, ours, theirs string, at float64, more url.Values) (pa
 				}
 				if text == "" {
 					alike++
-				} else if more == nil {
+				} else {
 					t.Errorf("%s %s: %s", path, query, text)
 				}
 			}

@@ -40,7 +40,7 @@ func TestPrometheusWritesRemotely(t *testing.T) {
 	if series := readsBack(t, source, `{__name__=~".+"}`, s); series < 100 {
 		t.Errorf("Prometheus has %d series only", series)
 	}
-	t.Logf("%d answers are alike", compare(t, s.URL(), source, comparedAt(t, source, s.URL()), nil))
+	t.Logf("%d answers are alike", compare(t, s.URL(), source, comparedAt(t, source, s.URL())))
 }
 
 // readsBack compares all series that Prometheus has of a selector with what the server answers, and returns their

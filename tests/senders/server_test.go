@@ -53,7 +53,7 @@ func installed(t *testing.T, name string) string {
 }
 
 // launch starts a program that runs until the test ends.
-func launch(t *testing.T, program string, args ...string) {
+func launch(t *testing.T, program string, args ...string) *os.Process {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	check(t, err)
@@ -67,6 +67,7 @@ func launch(t *testing.T, program string, args ...string) {
 			t.Logf("%s said: %s", program, text)
 		}
 	})
+	return cmd.Process
 }
 
 // write makes a file in a folder of the test and returns its path.
