@@ -79,16 +79,21 @@ const (
 )
 
 // get returns the body of an answer, and the query of the page that follows, "" for none. A server that is busy or not
-// reached is asked again.
+// reached is asked again, and so is one that does not take Keystone's token any more, with another one.
 func (s *restSource) get(ctx context.Context, path string) (body []byte, next string, err error) {
 	for try, pause := 1, firstPause; ; try, pause = try+1, 2*pause {
 		if err := s.limit.wait(ctx); err != nil {
 			return nil, "", err
 		}
-		body, next, err = s.getOnce(ctx, path, "")
+		token, err := s.authToken(ctx, "")
+		if err == nil {
+			body, next, err = s.getOnce(ctx, path, token)
+		}
 		var status *statusError
 		if s.tokens != nil && errors.As(err, &status) && status.status == http.StatusUnauthorized {
-			body, next, err = s.getOnce(ctx, path, s.token)
+			if token, err = s.authToken(ctx, token); err == nil {
+				body, next, err = s.getOnce(ctx, path, token)
+			}
 		}
 		final := err == nil || ctx.Err() != nil || try == tries
 		if errors.As(err, &status) && status.status < 500 && status.status != http.StatusTooManyRequests {
@@ -105,17 +110,19 @@ func (s *restSource) get(ctx context.Context, path string) (body []byte, next st
 	}
 }
 
-// getOnce asks once; refused is the token that the server did not take, "" for none.
-func (s *restSource) getOnce(ctx context.Context, path, refused string) (body []byte, next string, err error) {
+// authToken returns the token to ask with, "" for none; refused is one that the server did not take.
+func (s *restSource) authToken(ctx context.Context, refused string) (string, error) {
+	if s.tokens == nil {
+		return s.token, nil
+	}
+	return s.tokens.Get(ctx, time.Now(), refused)
+}
+
+// getOnce asks once, with a token or, if that is "", as the user.
+func (s *restSource) getOnce(ctx context.Context, path, token string) (body []byte, next string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, nil)
 	if err != nil {
 		return nil, "", err
-	}
-	token := s.token
-	if s.tokens != nil {
-		if token, err = s.tokens.Get(ctx, time.Now(), refused); err != nil {
-			return nil, "", err
-		}
 	}
 	if token != "" {
 		request.Header.Set("X-Auth-Token", token)
