@@ -77,14 +77,33 @@ func TestREADME(t *testing.T) {
 	}
 	printed := shell(t, commands)
 	for _, want := range []string{
-		`[["2026-01-01T12:01:00+00:00", 60.0, 21.0]]`, // as it says
-		`"value":[1767272400,"21"]`,                   // PromQL
-		`["2026-01-01T12:05:00+00:00", 60.0, 2.5]`,    // from the CSV file
+		", 300.0, 21.5]]", // the mean of five minutes
+		`"21.5"`,          // PromQL
+		`["2026-01-01T12:05:00+00:00", 60.0, 2.5]`, // from the CSV file
 	} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("%s is not in\n%s", want, printed)
 		}
 	}
+}
+
+// So do the two that start: the first that is printed is the address of the console.
+func TestREADMEDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: make full runs it")
+	}
+	for _, block := range shellBlocks(t, "../../README.md") {
+		if strings.HasPrefix(block, "make build\nbin/gnocco demo\n") {
+			printed := shell(t, strings.NewReplacer("make build\n", "",
+				"gnocco demo", "gnocco demo --data data --listen 127.0.0.1:0 --min-free-bytes 1MiB 2>logs >printed &").Replace(block)+
+				"for i in $(seq 300); do grep -q . printed && break; sleep 0.2; done; cat printed\n")
+			if !regexp.MustCompile(`^http://127\.0\.0\.1:\d+/ui/\n`).MatchString(printed) {
+				t.Errorf("no address comes first in %q", printed)
+			}
+			return
+		}
+	}
+	t.Error("there is no such block")
 }
 
 // So do those that start several processes on one folder.
