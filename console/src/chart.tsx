@@ -75,7 +75,7 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
     scales: { x: { time: true, range: () => [p.from + pan.by, p.to + pan.by] }, y: { range: (_, low, high) => bounds(low, high, p.unit) } },
     axes: [
       { ...axis, space: p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },
-      { ...axis, space: p.small ? 28 : 40, size: p.small ? 56 : 68, values: (_, values) => values.map((v) => show(v, p.unit, 4)) },
+      { ...axis, space: p.small ? 28 : 40, size: (_, texts) => Math.max(p.small ? 56 : 68, 14 + 6 * Math.max(0, ...(texts ?? []).map((text) => text.length))), values: (_, values) => values.map((v) => show(v, p.unit, digitsBetween(values))) },
     ],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), p.zone),
     cursor: {
@@ -161,6 +161,12 @@ function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Rang
   const air = (high - low) * 0.06;
   const floor = low >= 0 && low < (high - low) * 1.5 ? 0 : low - air;
   return [floor, unit === "percent" && high <= 100 && high > 60 ? 100 : high + air];
+}
+
+// digitsBetween is how many digits tell the ticks of an axis apart, 4 at least.
+function digitsBetween(ticks: number[]): number {
+  const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0)), most = Math.max(...ticks.map(Math.abs));
+  return step > 0 ? Math.min(9, Math.max(4, Math.ceil(Math.log10(most / step)) + 1)) : 4;
 }
 
 // labels writes the ticks of the time axis: the day where it changes, else the time.

@@ -30,8 +30,7 @@ export function show(value: number | null | undefined, unit: Unit = "", signific
   const suffix = unit === "seconds" ? " s" : "";
   if (size !== 0 && size < 1e-3) return value.toExponential(2) + suffix;
   let i = 0, v = value;
-  while (Math.abs(v) >= 10000 && i < large.length - 1) { v /= 1000; i++; }
-  if (i === 1 && Math.abs(v) < 10) { v *= 1000; i = 0; }
+  while (Math.abs(v) >= (i ? 1000 : 10000) && i < large.length - 1) { v /= 1000; i++; }
   return digits(v, significant) + (i ? " " + large[i] : "") + suffix;
 }
 
