@@ -81,7 +81,7 @@ const look = EditorView.theme({
 
 const colors = HighlightStyle.define([
   { tag: tags.function(tags.variableName), color: "var(--line-2)" }, { tag: tags.keyword, color: "var(--line-4)" }, { tag: tags.modifier, color: "var(--line-4)" },
-  { tag: tags.string, color: "var(--line-3)" }, { tag: tags.number, color: "var(--line-7)" }, { tag: tags.labelName, color: "var(--line-1)" },
+  { tag: tags.string, color: "color-mix(in srgb, var(--line-3) 75%, var(--text))" }, { tag: tags.number, color: "color-mix(in srgb, var(--line-7) 75%, var(--text))" }, { tag: tags.labelName, color: "var(--line-1)" },
   { tag: tags.comment, color: "var(--faint)" }, { tag: tags.invalid, color: "var(--bad)" },
 ]);
 

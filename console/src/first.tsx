@@ -33,7 +33,7 @@ curl -u ${user} -H 'Content-Type: application/json' \\
       <p class="fill"><button type="button" class="main" disabled={state !== ""} onClick={() => void send()}>{state === "sending" ? "Sending …" : state === "sent" ? "Sent" : "Fill in sample data"}</button> <span class="hint">An hour of a machine that does not exist, as the resource “sample”, in {state === "sent" ? "a moment" : "one click"}.</span></p>
       {error && <Notice bad>{error}</Notice>}
       <div class="steps">
-        {ways.map(([title, about, text]) => <Panel key={title} title={title} aside={<Copy text={text} />}><p class="hint">{about}</p><pre>{text}</pre></Panel>)}
+        {ways.map(([title, about, text]) => <Panel key={title} title={title} aside={<Copy text={text} />}><p class="hint">{about}</p><pre tabIndex={0} role="group" aria-label={title}>{text}</pre></Panel>)}
       </div>
     </>
   );

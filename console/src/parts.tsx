@@ -17,7 +17,7 @@ export function Panel({ title, aside, children, id }: { title?: ComponentChildre
 }
 
 export function Figure({ name, value, about, id }: { name: string; value: string; about?: string; id?: string }) {
-  return <div class="figure"><dt>{name}</dt><dd id={id}>{value}</dd>{about && <small>{about}</small>}</div>;
+  return <div class="figure"><dt>{name}</dt><dd id={id}>{value}</dd>{about && <dd class="about">{about}</dd>}</div>;
 }
 
 export function Copy({ text, label = "Copy", title }: { text: string; label?: string; title?: string }) {

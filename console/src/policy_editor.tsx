@@ -160,10 +160,10 @@ function Comparison({ now, then, metrics, edited, like, policy, faded }: { now: 
   return (
     <div class={faded ? "faded" : undefined}>
       <dl class="figures">
-        <div class="figure"><dt>A metric, when full</dt><dd id="bytes" data-value={then.bytes}>{silent ? "–" : bytes(then.bytes)}</dd><small>{compared && !silent ? `${bytes(compared.bytes)} now, ${signed(then.bytes - compared.bytes)}` : then.bytes_per_day > 0 ? `and ${bytes(then.bytes_per_day)} a day` : "raw series included"}</small></div>
-        {metrics > 0 && <div class="figure"><dt>All {count(metrics, "metric")}</dt><dd id="all-bytes" data-value={metrics * then.bytes}>{silent ? "–" : bytes(metrics * then.bytes)}</dd><small>{compared && !silent ? signed(metrics * (then.bytes - compared.bytes)) : then.bytes_per_day > 0 ? `and ${bytes(metrics * then.bytes_per_day)} a day` : "when full"}</small></div>}
-        <div class="figure"><dt>Measures a day</dt><dd id="measures" data-value={then.measures_per_day}>{show(then.measures_per_day)}</dd><small>of a metric</small></div>
-        <div class="figure"><dt>On disk now</dt><dd id="stored" data-value={then.stored_bytes}>{then.stored_bytes || !then.metrics || silent ? bytes(then.stored_bytes) : "none yet"}</dd><small>{then.stored_bytes || silent ? "of a metric" : "written in some minutes"}</small></div>
+        <div class="figure"><dt>A metric, when full</dt><dd id="bytes" data-value={then.bytes}>{silent ? "–" : bytes(then.bytes)}</dd><dd class="about">{compared && !silent ? `${bytes(compared.bytes)} now, ${signed(then.bytes - compared.bytes)}` : then.bytes_per_day > 0 ? `and ${bytes(then.bytes_per_day)} a day` : "raw series included"}</dd></div>
+        {metrics > 0 && <div class="figure"><dt>All {count(metrics, "metric")}</dt><dd id="all-bytes" data-value={metrics * then.bytes}>{silent ? "–" : bytes(metrics * then.bytes)}</dd><dd class="about">{compared && !silent ? signed(metrics * (then.bytes - compared.bytes)) : then.bytes_per_day > 0 ? `and ${bytes(metrics * then.bytes_per_day)} a day` : "when full"}</dd></div>}
+        <div class="figure"><dt>Measures a day</dt><dd id="measures" data-value={then.measures_per_day}>{show(then.measures_per_day)}</dd><dd class="about">of a metric</dd></div>
+        <div class="figure"><dt>On disk now</dt><dd id="stored" data-value={then.stored_bytes}>{then.stored_bytes || !then.metrics || silent ? bytes(then.stored_bytes) : "none yet"}</dd><dd class="about">{then.stored_bytes || silent ? "of a metric" : "written in some minutes"}</dd></div>
       </dl>
       <div class="cost-rows" role="group" aria-label="Bytes of a metric by granularity, when full">
         {compared && <p class="legend"><i class="was" /> now <i /> then, of a metric</p>}

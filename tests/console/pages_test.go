@@ -78,7 +78,7 @@ func TestServerPage(t *testing.T) {
 	send(t, c, "host", time.Now(), 100, "a", "b")
 	b := open(t, s.URL(), "#/server")
 	b.wait("document.querySelectorAll('#members tbody tr').length === 1")
-	b.wait("document.querySelector('#accepted + small')?.textContent === '200 in all'")
+	b.wait("document.querySelector('#accepted + .about')?.textContent === '200 in all'")
 	if got := b.texts("#metrics"); fmt.Sprint(got) != "[2]" {
 		t.Errorf("metrics: %q", got)
 	}
