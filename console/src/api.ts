@@ -24,16 +24,22 @@ function basic(user: string, password: string): Record<string, string> {
 export async function begin() {
   const answer = await fetch(root + "/v1/authentication", { headers: { Accept: "application/json" }, credentials: "omit" });
   const { credentials } = (await answer.json()) as { credentials: Credentials };
-  if (credentials === "name") signIn(credentials, "admin", "");
+  if (credentials === "name") session.set(sessionOf(credentials, "admin", ""));
   else {
     session.set({ credentials, user: "", headers: {} });
     signInNeeded.set(credentials !== "none");
   }
 }
 
-export function signIn(credentials: Credentials, user: string, secret: string) {
-  const headers = credentials === "token" && !user ? { "X-Auth-Token": secret } : basic(user, secret);
-  session.set({ credentials, user: user || "token", headers });
+function sessionOf(credentials: Credentials, user: string, secret: string): Session {
+  return { credentials, user: user || "token", headers: credentials === "token" && !user ? { "X-Auth-Token": secret } : basic(user, secret) };
+}
+
+// signIn asks the server first: pages see only what counts.
+export async function signIn(credentials: Credentials, user: string, secret: string) {
+  const who = sessionOf(credentials, user, secret);
+  await request("GET", "/v1/metric?limit=1", undefined, undefined, who);
+  session.set(who);
   signInNeeded.set(false);
 }
 
@@ -46,8 +52,7 @@ export function signOut() {
 // address is the URL of a path, for people: in commands to copy, and in links.
 export const address = (path: string) => root + path;
 
-export async function request(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-  const who = session.get();
+export async function request(method: string, path: string, body?: unknown, signal?: AbortSignal, who = session.get()): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json", ...who?.headers };
   let content: BodyInit | undefined;
   if (body instanceof URLSearchParams) content = body;
@@ -64,7 +69,7 @@ export async function request(method: string, path: string, body?: unknown, sign
   }
   if (answer.ok) return answer;
   const text = await answer.text();
-  if (answer.status === 401 && who && who.credentials !== "none") {
+  if (answer.status === 401 && who && who === session.get() && who.credentials !== "none") {
     session.set({ credentials: who.credentials, user: "", headers: {}, expired: who.user !== "" });
     signInNeeded.set(true);
   }

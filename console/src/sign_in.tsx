@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { read, session, signIn } from "./api";
+import { session, signIn } from "./api";
 
 // SignIn asks for what the server's mode needs. What is typed is kept in memory until the page is left.
 export function SignIn() {
@@ -8,12 +8,9 @@ export function SignIn() {
   const [byToken, setByToken] = useState(who.credentials === "token");
   const submit = async (e: Event) => {
     e.preventDefault();
-    const before = session.get()!;
-    signIn(who.credentials, byToken ? "" : user, secret);
     try {
-      await read("/v1/metric?limit=1");
+      await signIn(who.credentials, byToken ? "" : user, secret);
     } catch (error) {
-      session.set({ ...before, expired: false });
       setWrong((error as { status?: number }).status === 401 ? "These are not known here." : (error as Error).message);
     }
   };

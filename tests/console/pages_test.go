@@ -23,7 +23,11 @@ func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.
 	s, err := server.Start(t.Context(), options)
 	check(t, err)
 	t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
-	c, err := client.New(s.URL(), client.Options{User: "admin", Password: "secret"})
+	credentials := client.Options{User: "admin", Password: "secret"}
+	if options.Auth.KeystoneURL != "" {
+		credentials = client.Options{Token: "good"}
+	}
+	c, err := client.New(s.URL(), credentials)
 	check(t, err)
 	check(t, c.EnsureArchivePolicy(t.Context(), "console", map[string]any{"name": "console", "back_window": 100,
 		"definition":          []map[string]any{{"granularity": 1, "timespan": 86400}, {"granularity": 60, "timespan": "30 days"}},
