@@ -3,11 +3,8 @@
 package check
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,14 +15,6 @@ import (
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 )
 
 // binaries is the folder of the programs that TestMain built.
@@ -53,97 +42,6 @@ func requireCommand(t *testing.T, program string, args ...string) {
 	out, err := exec.Command(filepath.Join(binaries, program), append(args, "--help")...).CombinedOutput()
 	if err != nil {
 		t.Errorf("%s %q: %v\n%s", program, args, err, out)
-	}
-}
-
-// Every object is one that Kubernetes knows, with no field that it does not, and what refers to another finds it.
-func TestKubernetes(t *testing.T) {
-	requireObjects(t, "../kubernetes/one/gnocco.yaml", 4, 1)
-	requireObjects(t, "../kubernetes/gnocco.yaml", 8, 2)
-}
-
-// requireObjects checks a file of so many objects and kinds of pods.
-func requireObjects(t *testing.T, path string, objects, kinds int) {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	types := map[string]func() any{
-		"v1/Namespace": func() any { return new(corev1.Namespace) }, "v1/Service": func() any { return new(corev1.Service) },
-		"v1/PersistentVolumeClaim": func() any { return new(corev1.PersistentVolumeClaim) },
-		"apps/v1/Deployment":       func() any { return new(appsv1.Deployment) }, "apps/v1/StatefulSet": func() any { return new(appsv1.StatefulSet) },
-		"policy/v1/PodDisruptionBudget":      func() any { return new(policyv1.PodDisruptionBudget) },
-		"networking.k8s.io/v1/NetworkPolicy": func() any { return new(networkingv1.NetworkPolicy) },
-	}
-	claims, services := make(map[string]bool), make(map[string]bool)
-	var pods []corev1.PodTemplateSpec
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for n := 0; ; n++ {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			if n != objects {
-				t.Errorf("%s: %d objects", path, n)
-			}
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		var kind metav1.TypeMeta
-		if err := yaml.Unmarshal(document, &kind); err != nil {
-			t.Fatal(err)
-		}
-		name := kind.APIVersion + "/" + kind.Kind
-		if types[name] == nil {
-			t.Fatalf("object %d is a %s", n, name)
-		}
-		object := types[name]()
-		if err := yaml.UnmarshalStrict(document, object); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		switch o := object.(type) {
-		case *corev1.PersistentVolumeClaim:
-			claims[o.Name] = true
-		case *corev1.Service:
-			services[o.Name] = true
-		case *appsv1.Deployment:
-			requireSelects(t, o.Name, o.Spec.Selector, o.Spec.Template)
-			pods = append(pods, o.Spec.Template)
-		case *appsv1.StatefulSet:
-			requireSelects(t, o.Name, o.Spec.Selector, o.Spec.Template)
-			pods = append(pods, o.Spec.Template)
-			if !services[o.Spec.ServiceName] {
-				t.Errorf("%s: no service %s", o.Name, o.Spec.ServiceName)
-			}
-		}
-	}
-	if len(pods) != kinds {
-		t.Errorf("%s: %d kinds of pods", path, len(pods))
-	}
-	for _, pod := range pods {
-		for _, volume := range pod.Spec.Volumes {
-			if c := volume.PersistentVolumeClaim; c != nil && !claims[c.ClaimName] {
-				t.Errorf("no claim %s", c.ClaimName)
-			}
-		}
-		for _, c := range pod.Spec.Containers {
-			requireCommand(t, "gnocco", c.Args...)
-			if c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/ready" || c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != "/live" {
-				t.Errorf("%s is not asked whether it is ready, and whether it lives", c.Name)
-			}
-		}
-	}
-}
-
-func requireSelects(t *testing.T, name string, selector *metav1.LabelSelector, pod corev1.PodTemplateSpec) {
-	t.Helper()
-	s, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Empty() || !s.Matches(labels.Set(pod.Labels)) {
-		t.Errorf("%s does not select its pods", name)
 	}
 }
 
