@@ -43,7 +43,7 @@ for kind in $kinds; do
     moves) n=$(rounds 200) up=${GNOCCHI_UP:-$(cd .. && pwd)/shared/tools/gnocchi-up.sh}
         [ -f "$up" ] || { echo "moves: skipped: no script that starts a Gnocchi at $up: set GNOCCHI_UP"; continue; }
         try "moves: $n resources of a real Gnocchi, killed 20 times" env GNOCCHI_UP="$up" go -C cmd/gnocco-migrate test -count=1 -timeout 0 . \
-            -run '^TestBesideGnocchi$' -beside.resources "$n" -beside.kills 20 ;;
+            -run '^TestBesideGnocchi' -beside.resources "$n" -beside.kills 20 ;;
     histories) n=$(rounds 5000)
         try "histories: $n from seed $seed" test_of ./tests/metamorphic -run '^TestArchivesEqualRecomputation$' -history.rounds "$n" -history.seed "$seed" ;;
     simulations) n=$(rounds 100000)

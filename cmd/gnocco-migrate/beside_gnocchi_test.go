@@ -23,7 +23,7 @@ import (
 var (
 	besideResources = flag.Int("beside.resources", 20, "resources of the Gnocchi in TestBesideGnocchi")
 	besideKills     = flag.Int("beside.kills", 5, "how often a pass is killed in TestBesideGnocchi")
-	besidePort      = flag.Int("beside.port", 21641, "port of the Gnocchi; the one 1000 above is its database's")
+	besidePort      = flag.Int("beside.port", 21641, "port of the Gnocchi; the one 1000 above is its database's; with MariaDB 10 above both")
 )
 
 // A real Gnocchi with PostgreSQL and files is copied by REST, killed at random moments, and followed while it gets measures, until the

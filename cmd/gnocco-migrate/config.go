@@ -18,6 +18,7 @@ import (
 // configSource is a Gnocchi by its database and its files, as its configuration names them.
 type configSource struct {
 	database string // address
+	mariaDB  bool   // else PostgreSQL
 	files    *fileStorage
 }
 
@@ -46,14 +47,23 @@ func openConfig(path string) (*configSource, error) {
 	}
 	address := get("indexer", "url", options["database.connection"])
 	scheme, rest, ok := strings.Cut(address, "://")
-	if dialect, _, _ := strings.Cut(scheme, "+"); !ok || dialect != "postgresql" && dialect != "postgres" {
-		return nil, fmt.Errorf("%s: of databases only PostgreSQL is read directly, not %q: use --from", path, scheme)
+	dialect, _, _ := strings.Cut(scheme, "+")
+	mariaDB := dialect == "mysql" || dialect == "mariadb"
+	if !ok || !mariaDB && dialect != "postgresql" && dialect != "postgres" {
+		return nil, fmt.Errorf("%s: of databases only PostgreSQL and MariaDB are read directly, not %q: use --from", path, scheme)
+	}
+	database := "postgresql://" + rest
+	if mariaDB {
+		database = "mysql://" + rest
+		if _, err := mariaDBConfig(database); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	files, err := openFiles(base, incoming)
 	if err != nil {
 		return nil, err
 	}
-	return &configSource{database: "postgresql://" + rest, files: files}, nil
+	return &configSource{database: database, mariaDB: mariaDB, files: files}, nil
 }
 
 // readINI returns the options of a file by section and key, joined by a dot. Lines that go on are joined.
@@ -89,7 +99,10 @@ func (s *configSource) close() error { return nil }
 func (s *configSource) backlog(context.Context) (int, error) { return 0, nil }
 
 func (s *configSource) definitions(ctx context.Context) (*definitions, error) {
-	return readDatabase(ctx, s.database)
+	if s.mariaDB {
+		return readMariaDB(ctx, s.database)
+	}
+	return readPostgreSQL(ctx, s.database)
 }
 
 // archive implements source. It returns all there is, since that is as fast.

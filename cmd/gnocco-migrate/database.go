@@ -14,9 +14,17 @@ import (
 	"gnocco/model"
 )
 
-// readDatabase reads all definitions in one read-only transaction, which sees them as of one moment. Rows come as JSON,
-// whose values look as those of the REST API.
-func readDatabase(ctx context.Context, address string) (d *definitions, err error) {
+// database is one read-only transaction, which sees all tables as of one moment.
+type database interface {
+	// objects calls f with the rows of a table, or of what from says, as JSON whose values look as those of the REST API.
+	objects(ctx context.Context, from string, f func([]byte) error) error
+	quote(table string) string
+}
+
+// postgreSQL implements database.
+type postgreSQL struct{ tx pgx.Tx }
+
+func readPostgreSQL(ctx context.Context, address string) (d *definitions, err error) {
 	connection, err := pgx.Connect(ctx, address)
 	if err != nil {
 		return nil, err // it names no password
@@ -27,7 +35,32 @@ func readDatabase(ctx context.Context, address string) (d *definitions, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tx.Rollback(context.WithoutCancel(ctx))) }()
-	r := &databaseReader{tx: tx, policies: make(map[string]*model.ArchivePolicy), tables: make(map[string]string),
+	return readDefinitions(ctx, postgreSQL{tx})
+}
+
+func (p postgreSQL) quote(table string) string { return pgx.Identifier{table}.Sanitize() }
+
+func (p postgreSQL) objects(ctx context.Context, from string, f func([]byte) error) error {
+	found, err := p.tx.Query(ctx, "SELECT row_to_json(t)::text FROM "+from)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var text string
+		if err := found.Scan(&text); err != nil {
+			return err
+		}
+		if err := f([]byte(text)); err != nil {
+			return err
+		}
+	}
+	return found.Err()
+}
+
+// readDefinitions reads all definitions.
+func readDefinitions(ctx context.Context, db database) (*definitions, error) {
+	r := &databaseReader{db: db, policies: make(map[string]*model.ArchivePolicy), tables: make(map[string]string),
 		kinds: map[string]*model.ResourceType{model.GenericType: model.GenericResourceType()}}
 	for _, read := range []func(context.Context) error{r.readPolicies, r.readRules, r.readTypes, r.readResources, r.readMetrics} {
 		if err := read(ctx); err != nil {
@@ -38,7 +71,7 @@ func readDatabase(ctx context.Context, address string) (d *definitions, err erro
 }
 
 type databaseReader struct {
-	tx       pgx.Tx
+	db       database
 	d        definitions
 	policies map[string]*model.ArchivePolicy
 	kinds    map[string]*model.ResourceType
@@ -47,25 +80,17 @@ type databaseReader struct {
 
 // rows calls f with the rows of a table, or of what from says.
 func rows[T any](ctx context.Context, r *databaseReader, from string, f func(*T) error) error {
-	found, err := r.tx.Query(ctx, "SELECT row_to_json(t)::text FROM "+from)
+	err := r.db.objects(ctx, from, func(object []byte) error {
+		var row T
+		if err := json.Unmarshal(object, &row); err != nil {
+			return err
+		}
+		return f(&row)
+	})
 	if err != nil {
 		return fmt.Errorf("database: %s: %w", from, err)
 	}
-	defer found.Close()
-	for found.Next() {
-		var text string
-		if err := found.Scan(&text); err != nil {
-			return fmt.Errorf("database: %s: %w", from, err)
-		}
-		var row T
-		if err := json.Unmarshal([]byte(text), &row); err != nil {
-			return fmt.Errorf("database: %s: %w", from, err)
-		}
-		if err := f(&row); err != nil {
-			return fmt.Errorf("database: %w", err)
-		}
-	}
-	return found.Err()
+	return nil
 }
 
 // document is a column of JSON, which may be one of text.
@@ -150,7 +175,7 @@ func (r *databaseReader) readResources(ctx context.Context) error {
 	for _, kind := range []struct{ table, suffix, key string }{{"resource", "", "id"}, {"resource_history", "_history", "revision"}} {
 		attributes := make(map[string]map[string]any) // by key
 		for _, table := range r.tables {
-			err := rows(ctx, r, pgx.Identifier{table + kind.suffix}.Sanitize()+" t", func(row *map[string]any) error {
+			err := rows(ctx, r, r.db.quote(table+kind.suffix)+" t", func(row *map[string]any) error {
 				attributes[fmt.Sprint((*row)[kind.key])] = *row
 				return nil
 			})
