@@ -13,6 +13,7 @@ import (
 	"gnocco/cluster/datafolder"
 	"gnocco/cluster/peer"
 	"gnocco/internal/budget"
+	"gnocco/model"
 	"gnocco/storage/index"
 )
 
@@ -62,6 +63,9 @@ type Options struct {
 	MinFreeBytes       uint64
 	CheckpointInterval time.Duration
 	Workers            int
+
+	// Figures reads what the members show of this process; nil: nothing. What it does for the cluster is not set.
+	Figures func() model.MemberFigures
 
 	SkipDefaultPolicies bool
 
@@ -120,6 +124,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.FS == nil {
 		o.FS = vfs.Default
+	}
+	if o.Figures == nil {
+		o.Figures = func() model.MemberFigures { return model.MemberFigures{Device: model.DeviceNone} }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

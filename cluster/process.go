@@ -33,6 +33,7 @@ import (
 type Process struct {
 	options Options
 	logger  *slog.Logger
+	opened  time.Time
 	closers closers
 	hurry   func() // makes writes that wait for room on the disk fail; nil until there are any
 	leave   func() // ends taking stores
@@ -73,7 +74,7 @@ func Open(ctx context.Context, options Options) (_ *Process, err error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Process{options: options, logger: options.Logger}
+	p := &Process{options: options, logger: options.Logger, opened: time.Now()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close(context.WithoutCancel(ctx)))

@@ -13,7 +13,7 @@ import (
 
 // status returns the status of this process.
 func (p *Process) status() *peer.Status {
-	s := &peer.Status{Member: p.members.own(), Claims: p.ownership.list(), Damaged: p.damaged.list()}
+	s := &peer.Status{Member: p.members.own(), Claims: p.ownership.list(), Damaged: p.damaged.list(), Figures: p.figures()}
 	if p.workers != nil {
 		s.Suspended = p.workers.sources.known.suspended()
 	}
@@ -29,6 +29,19 @@ func (p *Process) status() *peer.Status {
 		s.Stores = append(s.Stores, shown)
 	}
 	return s
+}
+
+// figures returns what the members show of this process.
+func (p *Process) figures() *model.MemberFigures {
+	figures := p.options.Figures()
+	figures.Uptime = time.Since(p.opened).Seconds()
+	if own := p.incoming.own; own != nil {
+		figures.Accepted = own.AcceptedMeasures()
+	}
+	if p.workers != nil {
+		figures.Processed = p.workers.metricd.Processed()
+	}
+	return &figures
 }
 
 // statusTimeout is how long the other processes have to answer with their status.
@@ -66,6 +79,7 @@ func (p *Process) Status(ctx context.Context) *model.ClusterStatus {
 			cluster.Silent = append(cluster.Silent, members[i].ID)
 			continue
 		}
+		cluster.Members[i].Figures = answer.Figures
 		for _, c := range answer.Claims {
 			cluster.Claims = append(cluster.Claims,
 				model.ClusterClaim{Name: c.Name, Epoch: c.Epoch, Member: answer.Member})

@@ -1,6 +1,10 @@
 package metricd
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // Why measures are dropped.
 const (
@@ -17,7 +21,7 @@ const (
 )
 
 type instruments struct {
-	processed          prometheus.Counter
+	processed          atomic.Int64
 	dropped            *prometheus.CounterVec
 	corrupt            prometheus.Counter
 	failures           prometheus.Counter
@@ -38,7 +42,6 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "gnocco", Subsystem: "metricd", Name: name, Help: help, Buckets: buckets})
 	}
 	m := &instruments{
-		processed: counter("measures_processed_total", "Measures taken into heads; reads see them."),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "metricd",
 			Name: "measures_dropped_total", Help: "Measures dropped, by reason."}, []string{"reason"}),
 		corrupt:  counter("corrupt_values_total", "Stored values met that did not decode; they are left out of answers and kept."),
@@ -70,7 +73,10 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 				return float64(total)
 			})
 		}
-		registerer.MustRegister(m.processed, m.dropped, m.corrupt, m.failures, m.expunged, m.rebuilt, m.checkpointSeconds, m.checkpointMeasures,
+		processed := prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "metricd",
+			Name: "measures_processed_total", Help: "Measures taken into heads; reads see them."},
+			func() float64 { return float64(m.processed.Load()) })
+		registerer.MustRegister(processed, m.dropped, m.corrupt, m.failures, m.expunged, m.rebuilt, m.checkpointSeconds, m.checkpointMeasures,
 			m.checkpointBytes, m.checkpointGroups, m.readSeconds,
 			gauge("sacks", "Sacks held by this process.", func(*sack) int { return 1 }),
 			gauge("heads", "Metrics in memory.", func(s *sack) int { return len(s.heads) }),

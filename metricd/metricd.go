@@ -81,6 +81,9 @@ func (p *Metricd) sackOf(metric uuid.UUID) (*sack, error) {
 	return nil, notOwned(number)
 }
 
+// Processed returns how many measures have come into heads since New.
+func (p *Metricd) Processed() int64 { return p.instruments.processed.Load() }
+
 // Sack returns the number of a metric's sack.
 func (p *Metricd) Sack(metric uuid.UUID) int { return model.Sack(metric, len(p.sacks)) }
 

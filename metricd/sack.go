@@ -209,7 +209,7 @@ func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *
 		}
 	}
 	cursor.took(record)
-	s.parent.instruments.processed.Add(float64(s.pending - before))
+	s.parent.instruments.processed.Add(int64(s.pending - before))
 }
 
 // quarantine keeps a block that does not decode until the next checkpoint writes it aside.

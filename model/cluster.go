@@ -20,7 +20,32 @@ type ClusterMember struct {
 	ID      string   `json:"id"`
 	Address string   `json:"address"`
 	Roles   []string `json:"roles"`
+
+	Figures *MemberFigures `json:"figures,omitempty"` // nil: it did not answer, or is of a build that tells none
 }
+
+// MemberFigures are what a member counts and measures of itself. Two of them give rates: by how much a count grew, for so
+// much uptime.
+type MemberFigures struct {
+	Uptime    float64 `json:"uptime"`    // seconds for which it has counted
+	Accepted  int64   `json:"accepted"`  // measures
+	Processed int64   `json:"processed"` // measures
+
+	Version     string `json:"version"`
+	Memory      int64  `json:"memory"`       // bytes that are resident
+	MemoryLimit int64  `json:"memory_limit"` // bytes
+	Device      Device `json:"device"`
+}
+
+// Device says whether a process computes on a GPU.
+type Device string
+
+// What a Device can be.
+const (
+	DeviceNone Device = "none" // there is none, or none was needed yet
+	DeviceUp   Device = "up"
+	DeviceDown Device = "down" // it was in use, and is not now
+)
 
 // ClusterClaim is a store that a member holds.
 type ClusterClaim struct {

@@ -158,6 +158,8 @@ type Status struct {
 	Suspended []string `json:"suspended,omitempty"`
 
 	Damaged []model.DamagedStore `json:"damaged,omitempty"` // Member is not set
+
+	Figures *model.MemberFigures `json:"figures,omitempty"` // nil: of a build that tells none
 }
 
 // ClaimStatus is a store that a process holds, of any kind.

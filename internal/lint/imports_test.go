@@ -54,7 +54,7 @@ var layers = table(
 	"internal/simd:",
 	"internal/decimal:",
 	"internal/version:",
-	"internal/server: internal/version internal/budget internal/pause internal/shutdown api cluster correlate statsd storage/index",
+	"internal/server: model carbonara internal/version internal/budget internal/pause internal/shutdown api cluster correlate statsd storage/index",
 	"internal/seedtest:",
 	"internal/testnode: *", // all of it without HTTP, for tests
 	"cmd: *",

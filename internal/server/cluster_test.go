@@ -24,6 +24,8 @@ import (
 	"gnocco/cluster/peer"
 	"gnocco/internal/client"
 	"gnocco/internal/server"
+	"gnocco/internal/version"
+	"gnocco/model"
 )
 
 // certificate writes a self-signed certificate for this machine, which is its own authority.
@@ -367,5 +369,48 @@ func TestRebuildInACluster(t *testing.T) {
 		more := 8 * float64(1-min(i, 1))
 		want(id, 60, 3, 4+more)
 		want(id, 300, 3, 4+more)
+	}
+}
+
+// Whichever process is asked tells what each of them counts and measures.
+func TestMembersTellFigures(t *testing.T) {
+	folder := data(t)
+	first := start(t, server.Options{MemoryBytes: 96 << 20, Cluster: cluster.Options{Data: folder, Role: cluster.RoleAPI, Sacks: 2}})
+	defer stop(t, first)
+	second := start(t, server.Options{MemoryBytes: 64 << 20, Cluster: cluster.Options{Data: folder, Role: cluster.RoleMetricd, Sacks: 2}})
+	defer stop(t, second)
+	c := clientOf(t, first)
+	do := func(method, path string, body, answer any) {
+		t.Helper()
+		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var metric struct{ ID string }
+	do(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "low"}, &metric)
+	var measures []map[string]any
+	for i := range 70 {
+		measures = append(measures, map[string]any{"timestamp": 1_700_000_000 + i, "value": i})
+	}
+	do(http.MethodPost, "/v1/metric/"+metric.ID+"/measures", measures, nil)
+	do(http.MethodGet, "/v1/metric/"+metric.ID+"/measures?refresh=true", nil, nil)
+	var status struct{ Cluster *model.ClusterStatus }
+	do(http.MethodGet, "/v1/status?details=false", nil, &status)
+	want := map[string]model.MemberFigures{"api": {Accepted: 70, MemoryLimit: 96 << 20}, "metricd": {Processed: 70, MemoryLimit: 64 << 20}}
+	if n := len(status.Cluster.Members); n != 2 {
+		t.Fatalf("%d members", n)
+	}
+	for _, m := range status.Cluster.Members {
+		if m.Figures == nil {
+			t.Fatalf("%v tells no figures", m.Roles)
+		}
+		got, want := *m.Figures, want[m.Roles[0]]
+		if got.Uptime <= 0 || got.Memory <= 0 {
+			t.Errorf("%v: %+v", m.Roles, got)
+		}
+		want.Version, want.Device, want.Uptime, want.Memory = version.Number, model.DeviceNone, got.Uptime, got.Memory
+		if got != want {
+			t.Errorf("%v: %+v, not %+v", m.Roles, got, want)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"gnocco/internal/budget"
 	"gnocco/internal/shutdown"
 	"gnocco/internal/version"
+	"gnocco/model"
 	"gnocco/storage/index"
 )
 
@@ -75,6 +76,11 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}
 	memory := divideMemory(options.MemoryBytes)
 	options.Cluster.Memory, options.Cluster.Budget = memory.stores, budget.New(memory.requests, registry)
+	devices := newDevices(registry, &options)
+	limit := options.MemoryBytes
+	options.Cluster.Figures = func() model.MemberFigures {
+		return model.MemberFigures{Version: version.Number, Memory: residentBytes(), MemoryLimit: limit, Device: deviceOf(devices)}
+	}
 	options.Cluster.Logger, options.Cluster.Registerer = options.Logger, registry
 	process, err := cluster.Open(ctx, options.Cluster)
 	if err != nil {

@@ -30,6 +30,9 @@ func (b SackBacklog) Age(now time.Time) time.Duration {
 	return max(0, now.Sub(b.Oldest))
 }
 
+// AcceptedMeasures returns how many measures were accepted since the store was opened.
+func (s *Store) AcceptedMeasures() int64 { return s.instruments.measures.Load() }
+
 // Backlog returns the backlog, in total and by sack.
 func (s *Store) Backlog() Backlog {
 	b := Backlog{Sacks: make([]SackBacklog, len(s.sacks))}

@@ -176,7 +176,7 @@ func (s *Store) publish(group []*request, sequence uint64, at int64) {
 		at++
 	}
 	s.instruments.requests.Add(float64(len(group)))
-	s.instruments.measures.Add(float64(measures))
+	s.instruments.measures.Add(int64(measures))
 	if s.recentBytes.Add(int64(size)) > int64(s.options.RecentBytes) {
 		s.shrinkRecent()
 	}

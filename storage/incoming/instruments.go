@@ -2,6 +2,7 @@ package incoming
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,7 +10,8 @@ import (
 
 // instruments are the metrics that the store gives Prometheus.
 type instruments struct {
-	requests, measures            prometheus.Counter
+	requests                      prometheus.Counter
+	measures                      atomic.Int64
 	refused                       *prometheus.CounterVec
 	commitRequests, commitSeconds prometheus.Histogram
 
@@ -21,8 +23,6 @@ func newInstruments(s *Store) (*instruments, error) {
 	t := &instruments{
 		requests: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gnocco_incoming_requests_total", Help: "Requests whose measures were accepted."}),
-		measures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gnocco_incoming_measures_total", Help: "Measures accepted."}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gnocco_incoming_refused_total", Help: "Requests whose measures were not accepted, by reason."},
 			[]string{"reason"}),
@@ -37,6 +37,9 @@ func newInstruments(s *Store) (*instruments, error) {
 	for _, r := range refusals {
 		t.refused.WithLabelValues(r.reason)
 	}
+	measures := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "gnocco_incoming_measures_total", Help: "Measures accepted."},
+		func() float64 { return float64(t.measures.Load()) })
 	backlogMeasures := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "gnocco_incoming_backlog_measures", Help: "Measures accepted but not processed."},
 		func() float64 { return float64(s.Backlog().Measures) })
@@ -46,7 +49,7 @@ func newInstruments(s *Store) (*instruments, error) {
 	recentBytes := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "gnocco_incoming_recent_bytes", Help: "Memory of the latest blocks, kept for their readers."},
 		func() float64 { return float64(s.recentBytes.Load()) })
-	return t, t.register(t.requests, t.measures, t.refused, t.commitRequests, t.commitSeconds,
+	return t, t.register(t.requests, measures, t.refused, t.commitRequests, t.commitSeconds,
 		backlogMeasures, backlogAge, recentBytes)
 }
 

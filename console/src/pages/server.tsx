@@ -6,16 +6,23 @@ import { parseText, total, type Sample } from "../metrics_text";
 import { Figure, Notice, Panel, useLoad } from "../parts";
 import { zoneOf } from "../range";
 
+interface Member {
+  id: string; address: string; roles: string[];
+  figures?: { uptime: number; accepted: number; processed: number; version: string; memory: number; memory_limit: number; device: keyof typeof devices };
+}
+
 interface Status {
   storage: { summary: { metrics: number; measures: number } };
   cluster?: {
-    members: { id: string; address: string; roles: string[] }[];
+    members: Member[];
     claims: { name: string; epoch: number; member: string }[];
     sacks: { sack: number; measures: number; seconds: number }[];
     silent?: string[];
     damaged: { name: string; reason: string; since: string }[];
   };
 }
+
+const devices = { none: "none", up: "GPU", down: "GPU, out of use" };
 
 interface Reading { time: number; samples: Sample[] }
 
@@ -26,12 +33,18 @@ export function Server() {
   const status = useLoad((signal) => read<Status>("/v1/status?details=false", undefined, signal), [], interval);
   const figures = useLoad(async (signal) => ({ time: Date.now() / 1000, samples: parseText(await (await request("GET", "/metrics", undefined, signal)).text()) }), [], interval);
   const history = useRef<Reading[]>([]);
+  const answers = useRef<Member[][]>([]);
   const [, tick] = useState(0);
   useEffect(() => {
     if (!figures.value) return;
     history.current = [...history.current, figures.value].slice(-mostReadings);
     tick((n) => n + 1);
   }, [figures.value]);
+  useEffect(() => {
+    if (!status.value?.cluster) return;
+    answers.current = [...answers.current, status.value.cluster.members].slice(-1 - rateReadings);
+    tick((n) => n + 1);
+  }, [status.value]);
   const now = figures.value?.samples, cluster = status.value?.cluster;
   const zone = zoneOf();
   return (
@@ -39,6 +52,13 @@ export function Server() {
       {figures.error && <Notice bad>{figures.error}</Notice>}
       {status.error && <Notice>{status.error}: who holds what is shown to administrators only.</Notice>}
       {cluster?.damaged.map((d) => <Notice bad key={d.name}>{d.name} is damaged since {d.since}: {d.reason}</Notice>)}
+      {cluster && cluster.members.length > 1 && <Panel title="The cluster" aside={<span>{cluster.members.length} processes{cluster.silent?.length ? ", silent: " + cluster.silent.join(", ") : ""}</span>}>
+        <dl class="figures">
+          <Figure id="all-accepted" name="Measures accepted" value={perSecond(sum(cluster.members.map((m) => memberRate(answers.current, m.id, "accepted"))))} about={show(sum(cluster.members.map((m) => m.figures?.accepted ?? null)), "", 12) + " in all"} />
+          <Figure id="all-processed" name="Measures processed" value={perSecond(sum(cluster.members.map((m) => memberRate(answers.current, m.id, "processed"))))} about={show(sum(cluster.members.map((m) => m.figures?.processed ?? null)), "", 12) + " in all"} />
+          <Figure id="all-backlog" name="Backlog" value={show(cluster.sacks.reduce((n, s) => n + s.measures, 0))} about={"lag " + show(Math.max(0, ...cluster.sacks.map((s) => s.seconds)), "seconds", 3)} />
+        </dl>
+      </Panel>}
       {now && <>
         <Panel title="This process" aside={<span>version {now.find((s) => s.name === "gnocco_build_info")?.labels.version}, up {duration(Math.round(Date.now() / 1000 - (total(now, "process_start_time_seconds") ?? 0)))}</span>}>
           <dl class="figures">
@@ -60,16 +80,38 @@ export function Server() {
       </>}
       {cluster && <Panel title="Members" aside={cluster.silent?.length ? <span>silent: {cluster.silent.join(", ")}</span> : undefined}>
         <div class="scroll"><table id="members">
-          <thead><tr><th scope="col">Member</th><th scope="col">Address</th><th scope="col">Roles</th><th scope="col">Holds</th></tr></thead>
-          <tbody>{cluster.members.map((m) => <tr key={m.id}><td class="mono">{m.id}</td><td class="mono">{m.address}</td><td>{m.roles.join(", ")}</td><td>{holds(cluster.claims.filter((c) => c.member === m.id).map((c) => c.name))}</td></tr>)}</tbody>
+          <thead><tr><th scope="col">Member</th><th scope="col">Address</th><th scope="col">Roles</th><th scope="col" class="number">Accepted</th><th scope="col" class="number">Processed</th><th scope="col">Memory</th><th scope="col">Device</th><th scope="col">Version</th><th scope="col">Holds</th></tr></thead>
+          <tbody>{cluster.members.map((m) => <tr key={m.id} data-member={m.id}>
+            <td class="mono">{m.id}</td><td class="mono">{m.address}</td><td>{m.roles.join(", ")}</td>
+            <td class="number" data-figure="accepted">{perSecond(memberRate(answers.current, m.id, "accepted"))}</td>
+            <td class="number" data-figure="processed">{perSecond(memberRate(answers.current, m.id, "processed"))}</td>
+            <td data-figure="memory">{m.figures ? show(m.figures.memory, "bytes", 3) + " of " + show(m.figures.memory_limit, "bytes", 3) : "–"}</td>
+            <td data-figure="device">{m.figures ? devices[m.figures.device] : "–"}</td><td data-figure="version">{m.figures?.version ?? "–"}</td>
+            <td>{holds(cluster.claims.filter((c) => c.member === m.id).map((c) => c.name))}</td>
+          </tr>)}</tbody>
         </table></div>
       </Panel>}
     </>
   );
 }
 
+const rateReadings = 5; // that a rate looks back
+
+// memberRate is by how much a count of a member grew a second, by its own clock.
+function memberRate(answers: Member[][], id: string, name: "accepted" | "processed"): number | null {
+  const of = answers.map((members) => members.find((m) => m.id === id)?.figures).filter((f) => f !== undefined);
+  const first = of[0], last = of.at(-1);
+  return first && last && last.uptime > first.uptime ? (last[name] - first[name]) / (last.uptime - first.uptime) : null;
+}
+
+// sum adds up what is known, null if nothing is.
+function sum(values: (number | null)[]): number | null {
+  const known = values.filter((v) => v !== null);
+  return known.length ? known.reduce((a, b) => a + b, 0) : null;
+}
+
 // rate is by how much a counter grew a second, over the last readings.
-function rate(history: Reading[], name: string, behind = 5): number | null {
+function rate(history: Reading[], name: string, behind = rateReadings): number | null {
   const last = history.at(-1), first = history.at(-1 - behind) ?? history[0];
   if (!last || last === first) return null;
   const a = total(first.samples, name), b = total(last.samples, name);

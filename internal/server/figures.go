@@ -1,0 +1,56 @@
+package server
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gnocco/carbonara"
+	"gnocco/correlate"
+	"gnocco/model"
+)
+
+// newDevices returns a part of the registry, which the makers of what computes get instead of the whole.
+func newDevices(whole *prometheus.Registry, o *Options) *prometheus.Registry {
+	devices := prometheus.NewRegistry()
+	whole.MustRegister(devices)
+	if resampler := o.Cluster.Resampler; resampler != nil {
+		o.Cluster.Resampler = func(prometheus.Registerer) carbonara.Resampler { return resampler(devices) }
+	}
+	if correlator := o.Correlator; correlator != nil {
+		o.Correlator = func(prometheus.Registerer) correlate.Engine { return correlator(devices) }
+	}
+	return devices
+}
+
+// deviceOf says what the devices' metrics tell.
+func deviceOf(devices prometheus.Gatherer) model.Device {
+	families, _ := devices.Gather() // what could be read
+	device := model.DeviceNone
+	for _, family := range families {
+		if family.GetName() != "gnocco_gpu_up" {
+			continue
+		}
+		device = model.DeviceDown
+		for _, metric := range family.GetMetric() {
+			if metric.GetGauge().GetValue() > 0 {
+				return model.DeviceUp
+			}
+		}
+	}
+	return device
+}
+
+// residentBytes returns how much memory this process has, 0 if the system does not tell.
+func residentBytes() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
+		return 0
+	}
+	return resident * int64(os.Getpagesize())
+}
