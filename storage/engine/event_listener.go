@@ -40,9 +40,6 @@ func (w *eventListener) listener() *pebble.EventListener {
 		DiskSlow: func(info pebble.DiskSlowInfo) {
 			w.logger.Warn("disk is slow", "path", info.Path, "duration", info.Duration)
 		},
-		LowDiskSpace: func(info pebble.LowDiskSpaceInfo) {
-			w.logger.Warn("disk is nearly full", "dir", w.dir, "available_bytes", info.AvailBytes, "total_bytes", info.TotalBytes)
-		},
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
 			w.logger.Warn("store accepts no writes", "dir", w.dir, "reason", info.Reason)
 		},

@@ -13,6 +13,9 @@ import (
 // freeSpaceInterval is how long an answer about free space is believed.
 const freeSpaceInterval = time.Second
 
+// nearlyFull times the minimum is the free space below which a warning is logged, once until there is more again.
+const nearlyFull = 4
+
 // freeSpace refuses before the disk is full, for then Pebble would wait for space without an error.
 type freeSpace struct {
 	ask    func() (bytes uint64, err error)
@@ -21,6 +24,7 @@ type freeSpace struct {
 
 	mu     sync.Mutex
 	low    bool
+	scarce bool // below nearlyFull times the minimum
 	asked  time.Time
 	asking chan struct{} // closed when the answer is there; nil while nobody asks
 }
@@ -66,11 +70,11 @@ func (f *freeSpace) refresh() {
 	if err != nil && !errors.Is(err, vfs.ErrUnsupported) {
 		f.logger.Warn("free disk space is unknown", "error", err)
 	}
-	low := err == nil && free < f.min
+	low, scarce := err == nil && free < f.min, err == nil && free/nearlyFull < f.min
 
 	f.mu.Lock()
-	changed := low != f.low
-	f.low, f.asked = low, time.Now()
+	changed, warn := low != f.low, scarce && !f.scarce
+	f.low, f.scarce, f.asked = low, scarce, time.Now()
 	close(f.asking)
 	f.asking = nil
 	f.mu.Unlock()
@@ -79,5 +83,7 @@ func (f *freeSpace) refresh() {
 		f.logger.Error("measures are refused, disk space is low", "free_bytes", free, "min_free_bytes", f.min)
 	case changed:
 		f.logger.Info("measures are accepted again", "free_bytes", free)
+	case warn:
+		f.logger.Warn("disk is nearly full", "free_bytes", free, "min_free_bytes", f.min)
 	}
 }

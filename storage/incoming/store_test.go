@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -237,7 +239,8 @@ func TestFreeSpace(t *testing.T) {
 	var free atomic.Uint64
 	var asked atomic.Int64
 	free.Store(1 << 30)
-	s := open(t, incoming.Options{MinFreeBytes: 1 << 20, FreeSpace: func() (uint64, error) {
+	logged := make(messages, 10)
+	s := open(t, incoming.Options{MinFreeBytes: 1 << 20, Logger: slog.New(slog.NewTextHandler(logged, nil)), FreeSpace: func() (uint64, error) {
 		asked.Add(1)
 		return free.Load(), nil
 	}})
@@ -249,15 +252,34 @@ func TestFreeSpace(t *testing.T) {
 	if n := asked.Load(); n > 3 {
 		t.Errorf("asked %d times", n)
 	}
+	for range 2 { // it is said once
+		free.Store(4<<20 - 1)
+		time.Sleep(incoming.FreeSpaceInterval)
+		appendBlocks(t, s, b)
+	}
+	if said := <-logged; !strings.Contains(said, "disk is nearly full") {
+		t.Errorf("logged %s", said)
+	}
 	free.Store(1<<20 - 1)
 	time.Sleep(incoming.FreeSpaceInterval)
 	err := s.Append(t.Context(), b)
 	if !errors.Is(err, incoming.ErrNoSpace) || !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("append without space: %v", err)
 	}
+	if said := <-logged; !strings.Contains(said, "measures are refused") {
+		t.Errorf("logged %s", said)
+	}
 	free.Store(1 << 20)
 	time.Sleep(incoming.FreeSpaceInterval)
 	appendBlocks(t, s, b)
+}
+
+// messages is a log's writer, of a message each.
+type messages chan string
+
+func (m messages) Write(text []byte) (int, error) {
+	m <- string(text)
+	return len(text), nil
 }
 
 // A disk that hangs holds up nobody beyond context and timeout, and what was given up before the committer took it
