@@ -69,7 +69,6 @@ type serving struct {
 func serveFolder(ctx context.Context, data string, options cluster.Options) (*serving, error) {
 	log := &warnings{}
 	options.Data, options.Sacks, options.MinFreeBytes = data, sacks, 1<<20
-	options.MinFreeBytes = 1 << 20 // a full disk is none of what is tested
 	s, err := server.Start(ctx, server.Options{Listen: "127.0.0.1:0", Logger: slog.New(log), Cluster: options})
 	return &serving{s, log}, err
 }
