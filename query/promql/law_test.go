@@ -271,3 +271,37 @@ func TestQuantilesReadMeasures(t *testing.T) {
 	f(585, `{__granularity__="10s"}`, of(570))
 	f(105, "", of(90))
 }
+
+// While measures are kept, a range (t-r, t] is that of Prometheus, be t and r multiples of a granularity: a group has no measure of
+// its end, and has that of its start.
+func TestMeasuresOnBoundsCountAsInPrometheus(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	end := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	s.now = end.Add(time.Minute)
+	s.kept("p", []string{"mean", "min", "max", "sum", "count", "std", "first", "last"}, 3, 10*time.Second, time.Hour, time.Minute, 0)
+	var values []float64
+	for i := range 121 { // one each five seconds until end
+		values = append(values, float64(i*i%31))
+	}
+	s.post(s.metric("p", "a", "x"), end.Add(-10*time.Minute), 5*time.Second, values...)
+	for _, span := range []int{10, 60, 120} {
+		in := values[len(values)-span/5:]
+		low, high, sum := math.Inf(1), math.Inf(-1), 0.0
+		for _, v := range in {
+			low, high, sum = min(low, v), max(high, v), sum+v
+		}
+		mean, m2 := sum/float64(len(in)), 0.0
+		for _, v := range in {
+			m2 += (v - mean) * (v - mean)
+		}
+		for function, want := range map[string]float64{"min": low, "max": high, "count": float64(len(in)), "sum": sum, "avg": mean,
+			"first": in[0], "last": in[len(in)-1], "stddev": math.Sqrt(m2 / float64(len(in))), "stdvar": m2 / float64(len(in))} {
+			for _, expr := range []string{fmt.Sprintf("%s_over_time(x[%ds])", function, span), fmt.Sprintf("%s_over_time(x[%ds] @ %d)", function, span, end.Unix()),
+				fmt.Sprintf("last_over_time(%s_over_time(x[%ds])[1m:10s])", function, span)} {
+				if got, ok := s.value(expr, end); !ok || !near(got, want) {
+					t.Errorf("%s: %v (%t), want %v", expr, got, ok, want)
+				}
+			}
+		}
+	}
+}

@@ -44,9 +44,13 @@ func (s *series) preference() []time.Duration {
 		return preferring(all, i)
 	}
 	if s.reading.exact {
-		for i, g := range slices.Backward(all) {
-			if g > 0 && sel.isAligned(g) {
-				return preferring(all, i)
+		groups := all
+		if s.reading.raw {
+			groups = all[1:]
+		}
+		for i, g := range slices.Backward(groups) {
+			if sel.isAligned(g) {
+				return slices.Concat(all[:len(all)-len(groups)], preferring(groups, i))
 			}
 		}
 	}
