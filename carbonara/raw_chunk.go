@@ -28,7 +28,7 @@ var rawUnits = [...]Timestamp{1, 1_000, 1_000_000, 1_000_000_000}
 
 // AppendRaw appends measures, timestamps strictly ascending, as an operand for a raw series. Of those before keepFrom
 // (0 to keep all) only the newest is needed from now on, in the whole series: the first difference of rate: columns
-// starts there. It panics if timestamps do not ascend.
+// starts there. The others of the operand are left out at once. It panics if timestamps do not ascend.
 func AppendRaw(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
 	s := getScratch()
 	defer s.release()
@@ -37,6 +37,9 @@ func AppendRaw(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []
 
 func (s *scratch) appendRaw(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
 	keepFrom = max(keepFrom, 0)
+	if at, _ := slices.BinarySearch(timestamps, keepFrom); at > 1 {
+		timestamps, values = timestamps[at-1:], values[at-1:]
+	}
 	for len(timestamps) > maxRawChunk {
 		dst = s.appendRawChunk(dst, 0, timestamps[:maxRawChunk], values[:maxRawChunk])
 		timestamps, values = timestamps[maxRawChunk:], values[maxRawChunk:]
@@ -345,6 +348,5 @@ func MergeRaw(dst []byte, operands [][]byte) ([]byte, error) {
 			return dst, fmt.Errorf("merge raw series: %w", err)
 		}
 	}
-	series.trim()
 	return s.appendRaw(dst, series.keepFrom, series.timestamps, series.values), nil
 }

@@ -228,3 +228,30 @@ func TestDecodeRawOfDamage(t *testing.T) {
 		}
 	}
 }
+
+// An operand takes no room for what keepFrom says is needed no longer: it may stay alone for ever, and then nothing folds it.
+func TestAppendRawTrims(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, kind := range rawKinds {
+		for _, n := range []int{1, 10, 5000, 1<<16 + 5} {
+			timestamps, values := kind.make(rng, n)
+			for _, kept := range []int{0, 1, 5, n} {
+				from := max(0, n-kept)
+				keepFrom := timestamps[n-1] + 1
+				if from < n {
+					keepFrom = timestamps[from]
+				}
+				last := max(0, from-1) // the newest before
+				got := carbonara.AppendRaw(nil, keepFrom, timestamps, values)
+				if want := carbonara.AppendRaw(nil, keepFrom, timestamps[last:], values[last:]); string(got) != string(want) {
+					t.Errorf("%s: of %d measures %d are kept: %d bytes, want %d", kind.name, n, kept, len(got), len(want))
+				}
+				gotTimestamps, gotValues, err := carbonara.DecodeRaw(got, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantMeasures(t, gotTimestamps, gotValues, timestamps[last:], values[last:])
+			}
+		}
+	}
+}

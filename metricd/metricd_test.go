@@ -151,3 +151,22 @@ func TestCorruptBlocksAreSetAside(t *testing.T) {
 		t.Errorf("%d blocks set aside (%v)", kept, err)
 	}
 }
+
+// One checkpoint of many measures writes those that may be needed again, whether another one follows or not.
+func TestCheckpointLeavesOutWhatIsTrimmed(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	id := newMetric(t, n, 0, 1, "mean")
+	measures := map[int]float64{}
+	for i := range 18_000 {
+		measures[i] = float64(i*7919%1000) / 8
+	}
+	post(t, n, id, measures)
+	checkpoint(t, n)
+	sizes, err := n.Metricd.Sizes(context.Background(), []uuid.UUID{id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sizes[0].Raw > 1500 { // 300 measures of some bytes each, and the key
+		t.Errorf("%d bytes of raw measures, of which 300 are kept", sizes[0].Raw)
+	}
+}
