@@ -31,6 +31,7 @@ type registered struct {
 
 	written uint64    // bytes written to the log when it was looked at last
 	since   time.Time // nothing was written since then
+	next    []byte    // and up to this key it is compacted; nil: not yet
 	atRest  bool      // and nothing is left to do
 }
 

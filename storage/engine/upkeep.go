@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"time"
@@ -15,9 +16,14 @@ const (
 	// restAfter is how long a store is not written to before it is brought into its smallest form. It is longer than
 	// checkpoints are apart.
 	restAfter = 10 * time.Minute
-	// smallStoreBytes is up to where a store is compacted by Upkeep. Larger ones are often enough by Pebble: it waits for
-	// four flushes, which are the greater part of a small store.
+	// smallStoreBytes is up to where Upkeep compacts a store that is in use. Larger ones are often enough by Pebble: it waits
+	// for four flushes, which are the greater part of a small store.
 	smallStoreBytes = 32 << 20
+	// restShare is the part of a larger store, 1/restShare, that may stay above its last level at rest: to fold it would
+	// write restShare times as much.
+	restShare = 16
+	// stepBytes of the last level are compacted at a tick of a store at rest. A stop, and a rest that ends, wait for that much.
+	stepBytes = 32 << 20
 )
 
 // Upkeep keeps the registered stores small, until ctx ends. Pebble flushes a memtable when it is full, and compacts when
@@ -55,7 +61,7 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 	m := s.db.Metrics()
 	written := m.WAL.BytesWritten != s.written
 	if written || s.since.IsZero() {
-		s.written, s.since, s.atRest = m.WAL.BytesWritten, now, false
+		s.written, s.since, s.next, s.atRest = m.WAL.BytesWritten, now, nil, false
 	}
 	rests := !s.atRest && now.Sub(s.since) >= restAfter
 	tables := tableBytes(m)
@@ -74,20 +80,55 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 	}
 	bottom := uint64(m.Levels[len(m.Levels)-1].TablesSize)
 	above := tables - bottom
-	if tables <= smallStoreBytes && (rests && above > 0 || !written && bottom > 0 && above > bottom/4) {
-		if err := s.db.Compact(ctx, []byte{0}, lastKey, false); err != nil {
-			return
-		}
+	small := tables <= smallStoreBytes
+	switch {
+	case rests && s.next == nil && (above == 0 || !small && above <= tables/restShare):
+		s.atRest = true
+	case rests:
+		s.settle(ctx)
+	case small && !written && bottom > 0 && above > bottom/4:
+		_ = s.db.Compact(ctx, firstKey, lastKey, false) // the store reports an error
 	}
-	s.atRest = s.atRest || rests
 }
 
-// lastKey is behind all keys of all stores.
-var lastKey = []byte{0xff, 0xff, 0xff}
-
-func tableBytes(m *pebble.Metrics) (bytes uint64) {
-	for i := range m.Levels {
-		bytes += uint64(m.Levels[i].TablesSize)
+// settle brings the next part of a store at rest into the last level.
+func (s *registered) settle(ctx context.Context) {
+	levels, err := s.db.SSTables()
+	if err != nil {
+		return
 	}
-	return bytes
+	from := s.next
+	if from == nil {
+		from = firstKey
+	}
+	to := stepEnd(levels[len(levels)-1], from)
+	if s.db.Compact(ctx, from, to, false) != nil {
+		return // the store reports it, unless it is only that ctx has ended
+	}
+	s.next, s.atRest = append(slices.Clone(to), 0), bytes.Equal(to, lastKey)
+}
+
+// stepEnd returns up to which key to compact from a key on, by the tables of the last level.
+func stepEnd(tables []pebble.SSTableInfo, from []byte) []byte {
+	step := uint64(0)
+	for _, table := range tables {
+		last := table.Largest.UserKey
+		if bytes.Compare(last, from) <= 0 {
+			continue
+		}
+		if step += table.Size; step >= stepBytes {
+			return last
+		}
+	}
+	return lastKey
+}
+
+// All keys of all stores are between these two.
+var firstKey, lastKey = []byte{0}, []byte{0xff, 0xff, 0xff}
+
+func tableBytes(m *pebble.Metrics) (sum uint64) {
+	for i := range m.Levels {
+		sum += uint64(m.Levels[i].TablesSize)
+	}
+	return sum
 }

@@ -79,6 +79,57 @@ func TestSmallStoreTakesLittleRoom(t *testing.T) {
 	f("closed", 2*keys*valueBytes+64<<10)
 }
 
+// A large store at rest is brought into its last level, a step at a tick, but not if it would write much to gain little.
+func TestLargeStoreAtRest(t *testing.T) {
+	db, err := engine.Open("store", engine.Options{FS: vfs.NewMem(), MemTableSize: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c := engine.NewPebbleCollector()
+	c.Register("sacks", db, engine.ShortLog)
+	defer c.Unregister(db)
+	ticks := make(chan time.Time)
+	go c.Upkeep(t.Context(), ticks)
+	now := time.Unix(0, 0)
+	random := rand.New(rand.NewPCG(2, 2))
+	const keys, valueBytes = 600, 64 << 10 // 37 MiB
+	value := make([]byte, valueBytes)
+	for i := 0; i < len(value); i += 8 {
+		binary.NativeEndian.PutUint64(value[i:], random.Uint64())
+	}
+	write := func(n int, key func(i int) int) {
+		t.Helper()
+		for i := range n {
+			binary.NativeEndian.PutUint64(value, random.Uint64())
+			if err := db.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(key(i))), value, pebble.NoSync); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// aboveAtRest returns what lies above the last level after ten minutes without a write, and some ticks.
+	aboveAtRest := func() (bytes int64) {
+		t.Helper()
+		for range 10 {
+			ticks <- now
+			now = now.Add(10 * time.Minute)
+		}
+		levels := db.Metrics().Levels
+		for _, level := range levels[:len(levels)-1] {
+			bytes += level.TablesSize
+		}
+		return bytes
+	}
+	write(keys, func(i int) int { return i })
+	if above := aboveAtRest(); above > 0 {
+		t.Errorf("filled: %d bytes above the last level", above)
+	}
+	write(keys/80, func(int) int { return random.IntN(keys) })
+	if above := aboveAtRest(); above == 0 {
+		t.Error("all was written again, for a few")
+	}
+}
+
 // allocated is what the files of a folder take of the disk; those that are being removed may be gone already.
 func allocated(t *testing.T, dir string) (bytes int64) {
 	t.Helper()
