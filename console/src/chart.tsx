@@ -23,28 +23,25 @@ const css = (name: string) => getComputedStyle(document.documentElement).getProp
 
 // spacing is the usual time between groups: many metrics are measured less often than their archive could have it.
 function spacing(times: number[]): number {
-  const all = times.slice(1).map((t, i) => t - times[i]).sort((a, b) => a - b);
+  const all = Float64Array.from(times.slice(1), (t, i) => t - times[i]).sort();
   return all[all.length >> 1] ?? 0;
 }
 
 // table joins lines on one time axis. Where a group is missing a null makes a gap; where only another line has a group, an undefined
-// makes none.
+// makes none. Lines of one archive mostly share their times, of which gaps are looked for once.
 function table(lines: Line[]): uPlot.AlignedData {
-  if (!lines.length) return [[]];
-  return uPlot.join(lines.map((line) => {
-    const gap = 2.5 * Math.max(line.step, spacing(line.times));
-    const times: number[] = [], columns: (number | null)[][] = [line.values, ...(line.low && line.high ? [line.low, line.high] : [])];
-    const out: (number | null)[][] = columns.map(() => []);
-    line.times.forEach((time, i) => {
-      if (i && line.look !== "dots" && time - line.times[i - 1] > gap) {
-        times.push(line.times[i - 1] + line.step);
-        out.forEach((column) => column.push(null));
-      }
-      times.push(time);
-      out.forEach((column, k) => column.push(columns[k][i]));
-    });
-    return [times, ...out] as uPlot.AlignedData;
-  }));
+  const groups: { of: Line; columns: (number | null)[][] }[] = [];
+  for (const line of lines) {
+    const columns = [line.values, ...(line.low && line.high ? [line.low, line.high] : [])], last = groups[groups.length - 1];
+    if (last && last.of.times === line.times && last.of.step === line.step && last.of.look !== "dots" && line.look !== "dots") last.columns.push(...columns);
+    else groups.push({ of: line, columns });
+  }
+  return groups.length ? uPlot.join(groups.map(({ of: { times, step, look }, columns }) => {
+    const gap = 2.5 * Math.max(step, spacing(times)), ends = look === "dots" ? [] : [...times.keys()].filter((i) => i && times[i] - times[i - 1] > gap);
+    if (!ends.length) return [times, ...columns] as uPlot.AlignedData;
+    const cut = <T,>(all: T[], between: (i: number) => T) => [0, ...ends].flatMap((from, k) => [...(k ? [between(from)] : []), ...all.slice(from, ends[k])]);
+    return [cut(times, (i) => times[i - 1] + step), ...columns.map((c) => cut(c, () => null))] as uPlot.AlignedData;
+  })) : [[]];
 }
 
 function alpha(color: string, share: number): string {
@@ -134,11 +131,12 @@ function shade(u: uPlot, p: Props) {
 
 // mark draws moments as lines with a flag.
 function mark(u: uPlot, p: Props) {
+  if (!p.marks?.length) return;
   const size = devicePixelRatio;
   u.ctx.save();
   u.ctx.strokeStyle = u.ctx.fillStyle = css("--warm");
   u.ctx.lineWidth = size;
-  for (const m of p.marks ?? []) {
+  for (const m of p.marks) {
     const x = Math.round(u.valToPos(m.time, "x", true));
     if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
     u.ctx.beginPath();
@@ -195,7 +193,7 @@ function readOut(u: uPlot, p: Props, tip: HTMLElement) {
     if (value !== null && value !== undefined) {
       const row = document.createElement("div");
       const dot = document.createElement("i");
-      dot.style.background = css(`--line-${(line.color % 8) + 1}`);
+      dot.style.background = colorOf(line.color);
       const name = document.createElement("span");
       name.textContent = line.label;
       const number = document.createElement("b");
@@ -205,11 +203,11 @@ function readOut(u: uPlot, p: Props, tip: HTMLElement) {
     }
     column += banded ? 3 : 1;
   }
-  const near = 4 * (p.to - p.from) / u.over.clientWidth;
+  const wide = u.bbox.width / devicePixelRatio, near = 4 * (p.to - p.from) / wide;
   for (const m of p.marks ?? []) {
     if (Math.abs(m.time - time) > Math.max(near, Math.abs((u.data[0][idx + 1] ?? time) - time))) continue;
     const row = document.createElement("div"), flag = document.createElement("i"), text = document.createElement("span");
-    flag.style.background = css("--warm");
+    flag.style.background = "var(--warm)";
     text.textContent = m.label;
     row.append(flag, text);
     rows.unshift(row);
@@ -219,8 +217,9 @@ function readOut(u: uPlot, p: Props, tip: HTMLElement) {
   head.textContent = moment(time, p.zone);
   tip.replaceChildren(head, ...rows.slice(0, 12));
   tip.hidden = false;
-  const x = left + u.bbox.left / devicePixelRatio, room = u.width - x;
-  tip.style.left = room > tip.offsetWidth + 24 ? x + 14 + "px" : Math.max(0, x - tip.offsetWidth - 14) + "px";
+  const x = left + u.bbox.left / devicePixelRatio, behind = left < wide / 2; // what it measures itself, the browser would lay out for each move
+  tip.style.left = behind ? x + 14 + "px" : "auto";
+  tip.style.right = behind ? "auto" : u.width - x + 14 + "px";
 }
 
 export function Chart(p: Props) {

@@ -1,12 +1,12 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./overlay";
-import { find, keyOf, metricOf, type Facet, type Found, type Metric, type Series } from "./metrics";
+import { countFound, keyOf, listSeries, metricOf, selector, type Counts, type Facet, type Metric, type Series } from "./metrics";
 import { Notice, useLoad } from "./parts";
 import { change } from "./router";
 
 const mostShown = 300, mostFacets = 6;
 
-export interface FinderState { text: string; labels: [string, string][]; found?: Found; error?: string; empty: boolean }
+export interface FinderState { text: string; labels: [string, string][]; series?: Series[]; counts?: Counts; error?: string; empty: boolean }
 
 // useFinder looks for the series that the address asks for. While there are none at all it looks again: the first may come any moment.
 export function useFinder(params: URLSearchParams): FinderState {
@@ -14,15 +14,17 @@ export function useFinder(params: URLSearchParams): FinderState {
   const labels = params.getAll("l").map((l) => l.split(/=(.*)/s).slice(0, 2) as [string, string]);
   const all = !text && !labels.length && !params.has("m") && !params.has("q");
   const [waits, setWaits] = useState(false);
-  const { value: found, error } = useLoad((signal) => find(text, labels, mostShown, signal), [text, labels.join("\n")], waits ? 1 : 15);
-  const empty = all && !!found && found.total === 0;
+  const on = [text, labels.join("\n")], every = waits ? 1 : 15;
+  const { value: series, error } = useLoad((signal) => listSeries(selector(text, labels), mostShown, signal), on, every);
+  const { value: counts, error: uncounted } = useLoad((signal) => countFound(text, labels, signal), on, every); // which takes longer, of many
+  const empty = all && series?.length === 0;
   useEffect(() => setWaits(empty), [empty]);
-  return { text, labels, found, error, empty };
+  return { text, labels, series, counts, error: error ?? uncounted, empty };
 }
 
 // Finder filters by words of the name and by labels, each with the number of series that have it.
 export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric[] }) {
-  const { text, labels, found, error } = finder;
+  const { text, labels, series, counts, error } = finder;
   const [typed, setTyped] = useState(text);
   const shown = useRef(text);
   useEffect(() => { if (text !== shown.current) { shown.current = text; setTyped(text); } }, [text]);
@@ -37,7 +39,10 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
     const ids = chosen.map((m) => m.id);
     change({ q: null, lang: null, m: ids.includes(metric.id) ? ids.filter((id) => id !== metric.id) : [...ids, metric.id] });
   };
-  const facets = found ? choose(found, labels) : [];
+  const list = useMemo(() => series?.map((s) => (
+    <li key={keyOf(s) + JSON.stringify(s.labels)}><button type="button" aria-pressed={picked.has(keyOf(s))} title={about(s)} onClick={() => void toggle(s)}><span>{s.name}</span><small>{place(s)}</small></button></li>
+  )), [series, chosen]);
+  const facets = counts ? choose(counts, labels) : [];
   return (
     <aside class="panel finder" aria-label="Find metrics">
       <div class="search"><input type="search" placeholder="Find metrics" aria-label="Find metrics by name" value={typed} onInput={(e) => setTyped(e.currentTarget.value)} /><button type="button" title="Draw an expression, in PromQL or as dynamic aggregates" onClick={() => change({ q: chosen.map(promqlOf).join(" or "), m: null, agg: null, g: null })}>ƒ(x)</button></div>
@@ -55,12 +60,10 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
         })}
       </div>
       {error && <Notice bad>{error}</Notice>}
-      {found && <p class="hint" id="found">{found.total === 1 ? "1 metric" : `${found.total.toLocaleString("en")} metrics`}</p>}
+      {counts && <p class="hint" id="found">{counts.total === 1 ? "1 metric" : `${counts.total.toLocaleString("en")} metrics`}</p>}
       <ul class="found">
-        {found?.series.map((s) => (
-          <li key={keyOf(s) + JSON.stringify(s.labels)}><button type="button" aria-pressed={picked.has(keyOf(s))} title={about(s)} onClick={() => void toggle(s)}><span>{s.name}</span><small>{place(s)}</small></button></li>
-        ))}
-        {found && found.total > found.series.length && <li class="hint">and {(found.total - found.series.length).toLocaleString("en")} more: type, or choose above, to narrow</li>}
+        {list}
+        {series && counts && counts.total > series.length && <li class="hint">and {(counts.total - series.length).toLocaleString("en")} more: type, or choose above, to narrow</li>}
       </ul>
     </aside>
   );
@@ -72,7 +75,7 @@ const about = (s: Series) => [s.name, s.resource, ...Object.entries(s.labels).ma
 const place = (s: Series) => Object.entries(s.labels).find(([n]) => n !== "resource_type")?.[1] ?? (s.labels.resource_type === "generic" ? "" : s.labels.resource_type);
 
 // choose leaves out the facets that tell nothing apart.
-function choose(found: Found, labels: [string, string][]): Facet[] {
+function choose(found: Counts, labels: [string, string][]): Facet[] {
   const chosen = new Set(labels.map(([name]) => name)), order = Object.keys(titles).slice(0, 3);
   const rank = (f: Facet) => (chosen.has(f.name) ? 0 : order.indexOf(f.name) + 1 || (f.name in titles ? 99 : 9));
   return found.facets.filter((f) => chosen.has(f.name) || f.values > 1 || f.counts[0].value < found.total).sort((a, b) => rank(a) - rank(b)).slice(0, mostFacets);

@@ -36,7 +36,7 @@ function Zone() {
 function App() {
   const at = route.use(), who = session.use(), asks = signInNeeded.use(), look = theme.use();
   const [failed, fail] = useState("");
-  useEffect(() => { begin().catch(() => fail("The server does not answer. Load the page again when it does.")); }, []);
+  useEffect(() => { void begun.then(fail); }, []);
   const found = pages.find((p) => p.name === at.page);
   const Page = found?.page;
   useEffect(() => { document.title = (found?.title ?? "Metric") + " · Gnocco"; }, [found]);
@@ -63,4 +63,7 @@ function App() {
   );
 }
 
+// Before the page is drawn, what it needs is asked for: who we are, and the files of the page that the address names.
+const begun = begin().then(() => "", () => "The server does not answer. Load the page again when it does.");
+if (route.get().page !== "explore" && route.get().page !== "server") import("./more").catch(() => { /* the page says so */ });
 render(<App />, document.getElementById("app")!);

@@ -57,7 +57,7 @@ export async function metricsOf(all: Series[]): Promise<Metric[]> {
 
 // A Facet is how many series have each value of a label, the most frequent first.
 export interface Facet { name: string; values: number; counts: { name: string; value: number }[] }
-export interface Found { series: Series[]; total: number; facets: Facet[] }
+export interface Counts { total: number; facets: Facet[] }
 
 const escape = (text: string) => text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 export const quote = (text: string) => '"' + text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, "\\n") + '"';
@@ -68,22 +68,24 @@ export function selector(text: string, labels: [string, string][]): string {
   return "{" + [...(words.length ? words : ['__name__!=""']), ...labels.map(([name, value]) => `${name}=${quote(value)}`)].join(",") + "}";
 }
 
-// find returns some series, how many there are, and how many of them have each label. A label that is filtered by shows the other values
+// countFound returns how many series there are, and how many of them have each label. A label that is filtered by shows the other values
 // that there are, too.
-export async function find(text: string, labels: [string, string][], limit: number, signal?: AbortSignal): Promise<Found> {
-  const [series, all, ...filtered] = await Promise.all([
-    listSeries(selector(text, labels), limit, signal), countSeries(selector(text, labels), [], signal),
+export async function countFound(text: string, labels: [string, string][], signal?: AbortSignal): Promise<Counts> {
+  const [all, ...filtered] = await Promise.all([
+    countSeries(selector(text, labels), [], signal),
     ...labels.map(([name]) => countSeries(selector(text, labels.filter(([n]) => n !== name)), [name], signal)),
   ]);
   const own = new Map(filtered.flatMap((c) => c.labels.map((l) => [l.name, l])));
-  return { series, total: all.total, facets: [...own.values(), ...all.labels.filter((l) => !own.has(l.name))] };
+  return { total: all.total, facets: [...own.values(), ...all.labels.filter((l) => !own.has(l.name))] };
 }
+
+const byName = new Intl.Collator("en", { numeric: true }).compare;
 
 export async function listSeries(match: string, limit: number, signal?: AbortSignal): Promise<Series[]> {
   const query = new URLSearchParams({ "match[]": match, limit: String(limit) });
   const answer = await read<{ data: Record<string, string>[] }>("/api/v1/series?" + query, undefined, signal);
   const series = answer.data.map(({ __name__: name, resource_id, ...labels }) => ({ name, resource: resource_id ?? "", labels }));
-  return series.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.resource.localeCompare(b.resource));
+  return series.sort((a, b) => byName(a.name, b.name) || byName(a.resource, b.resource));
 }
 
 async function countSeries(match: string, labels: string[], signal?: AbortSignal): Promise<{ total: number; labels: Facet[] }> {
@@ -125,25 +127,19 @@ export async function readColumns(metrics: Metric[], methods: string[], from: nu
     const query = new URLSearchParams({ start: String(start), stop: String(Math.ceil(to)), granularity: String(item.granularity), fill: "null" });
     const operations = ["metric", ...metrics.flatMap((m) => methods.map((method) => [m.id, method]))];
     const answer = await read<{ measures: Record<string, Record<string, Rows>> }>("/v1/aggregates?" + query, { operations }, signal);
-    for (const metric of metrics) found.set(metric.id, columns(metric, item, answer.measures[metric.id] ?? {}));
+    const times = (Object.values(Object.values(answer.measures)[0] ?? {})[0] ?? []).map(([time]) => Date.parse(time) / 1000);
+    for (const metric of metrics) found.set(metric.id, columns(metric, item, times, answer.measures[metric.id] ?? {}));
   }));
   return metrics.map((m) => found.get(m.id)!).filter(Boolean);
 }
 
-function columns(metric: Metric, item: Item, rows: Record<string, Rows>): Columns {
-  const times: number[] = [], values: Columns["values"] = {};
-  const methods = Object.keys(rows);
-  const at = new Map<string, number>();
-  for (const method of methods) for (const [time, , value] of rows[method]) if (value !== null && !at.has(time)) at.set(time, Date.parse(time) / 1000);
-  const all = [...at].sort((a, b) => a[1] - b[1]);
-  const index = new Map<string, number>();
-  all.forEach(([text, time], i) => { index.set(text, i); times.push(time); });
-  for (const method of methods) {
-    const column: (number | null)[] = new Array(times.length).fill(null);
-    for (const [time, , value] of rows[method]) if (value !== null) column[index.get(time)!] = value;
-    values[method] = column;
-  }
-  return { metric, item, times, values };
+// columns leaves out the times at which a metric has nothing: fill gives all series of an answer the same ones. Metrics that have them all
+// share the array.
+function columns(metric: Metric, item: Item, times: number[], rows: Record<string, Rows>): Columns {
+  const all = Object.entries(rows).map(([method, rows]) => [method, rows.map(([, , value]) => value)] as const);
+  const has = (i: number) => all.some(([, values]) => values[i] !== null);
+  if (times.every((_, i) => has(i))) return { metric, item, times, values: Object.fromEntries(all) };
+  return { metric, item, times: times.filter((_, i) => has(i)), values: Object.fromEntries(all.map(([method, values]) => [method, values.filter((_, i) => has(i))])) };
 }
 
 // Archive is what is kept of a metric, in bytes; times in seconds since 1970.

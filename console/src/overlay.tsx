@@ -69,7 +69,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
           {!table && <button type="button" onClick={() => void import("./more").then(({ picture }) => picture("drawn", title, lines, `${moment(shown.from, zone)} – ${moment(shown.to, zone)} ${zone}`)).then((png) => save(png, title + ".png"))}>PNG</button>}
         </Menu>
       </>}>
-        {value && <p class="hint" id="archive">{archives(value)}</p>}
+        {value && <p class="hint" id="archive" data-from={value.range.from}>{archives(value)}</p>}
         {value && (table ? <DataTable rows={rows} unit={unit} zone={zone} name={title} /> : <Chart lines={lines} from={shown.from} to={shown.to} height={340} unit={unit} zone={zone} title={title} shades={shades(window)}
           onZoom={(from, to) => (window ? change({ w: `${Math.floor(from)}-${Math.ceil(to)}` }) : look(from, to))} onPan={look} />)}
         {!value && loading && <p class="hint">Reading …</p>}

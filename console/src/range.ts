@@ -15,16 +15,21 @@ export function readRange(params: URLSearchParams, standard = "5m", now = Date.n
   return { from: +from, to: +to, live: false, span: +to - +from };
 }
 
+const local = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC", zones = new Map<string, string>();
+
 // zoneOf is the time zone that the address names, else the browser's.
 export function zoneOf(): string {
-  const local = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
-  const zone = route.get().params.get("tz") ?? local;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: zone });
-    return zone;
-  } catch {
-    return local;
+  const zone = route.get().params.get("tz");
+  if (zone === null) return local;
+  if (!zones.has(zone)) {
+    try {
+      new Intl.DateTimeFormat("en", { timeZone: zone });
+      zones.set(zone, zone);
+    } catch {
+      zones.set(zone, local);
+    }
   }
+  return zones.get(zone)!;
 }
 
 // A Window is the time that is marked on a chart.

@@ -12,7 +12,7 @@ interface Figures { last: number | null; min: number | null; mean: number | null
 export function figures(values: (number | null)[]): Figures {
   const all = values.filter((v): v is number => v !== null && v !== undefined);
   if (!all.length) return { last: null, min: null, mean: null, max: null, p95: null };
-  const sorted = [...all].sort((a, b) => a - b);
+  const sorted = Float64Array.from(all).sort();
   const at = 0.95 * (sorted.length - 1), low = Math.floor(at);
   const p95 = sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
   return { last: all[all.length - 1], min: sorted[0], mean: all.reduce((a, b) => a + b, 0) / all.length, max: sorted[sorted.length - 1], p95 };

@@ -12,7 +12,7 @@ const mostTiles = 12, mostLines = 8, pixels = 340;
 // Tiles draw what was found in small: one chart for the metrics of a resource whose names differ by numbers only, such as cores.
 export function Tiles({ finder }: { finder: FinderState }) {
   const { params } = route.use();
-  const groups = useMemo(() => group(finder.found?.series ?? []), [finder.found]);
+  const groups = useMemo(() => group(finder.series ?? []), [finder.series]);
   const wanted = groups.flatMap(([, series]) => series);
   const { value, error } = useLoad(async (signal) => {
     const range = readRange(params);
@@ -20,7 +20,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
     const columns = await readColumns(metrics, ["mean"], range.from, range.to, (p) => archiveFor(p, range.from, range.to, pixels), signal);
     return { range, columns: new Map(columns.map((c) => [(c.metric.resource ?? "") + "/" + c.metric.name, c])) };
   }, [groups, params.get("from")], 1);
-  if (!finder.found) return finder.error ? null : <Notice>Looking for metrics …</Notice>;
+  if (!finder.series) return finder.error ? null : <Notice>Looking for metrics …</Notice>;
   if (!groups.length) return <Notice>No metric is called like that.</Notice>;
   return (
     <>

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,6 +70,7 @@ func build() error {
 		LineLimit:           200, // so that a change of the sources is a small change here
 		LegalComments:       api.LegalCommentsNone,
 		LogLevel:            api.LogLevelWarning,
+		Metafile:            true,
 	})
 	if len(result.Errors) > 0 {
 		return fmt.Errorf("%d errors", len(result.Errors))
@@ -77,6 +80,11 @@ func build() error {
 		content, err := os.ReadFile(filepath.Join("src", name))
 		if err != nil {
 			return err
+		}
+		if name == "index.html" {
+			if content, err = preload(content, result.Metafile); err != nil {
+				return err
+			}
 		}
 		files = append(files, api.OutputFile{Path: filepath.Join("dist", name), Contents: content})
 	}
@@ -97,6 +105,25 @@ func build() error {
 		}
 	}
 	return nil
+}
+
+// preload names the files that the page's script imports in the page, so that a browser asks for all of them at once.
+func preload(page []byte, metafile string) ([]byte, error) {
+	var built struct {
+		Outputs map[string]struct {
+			Imports []struct{ Path, Kind string }
+		}
+	}
+	if err := json.Unmarshal([]byte(metafile), &built); err != nil {
+		return nil, err
+	}
+	var links strings.Builder
+	for _, file := range built.Outputs["dist/console.js"].Imports {
+		if file.Kind == "import-statement" {
+			fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", filepath.Base(file.Path))
+		}
+	}
+	return bytes.Replace(page, []byte("<script"), append([]byte(links.String()), "<script"...), 1), nil
 }
 
 // readLicences returns the licences of the packages, each below the package's name.
