@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations laws damage slow memory senders dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations laws damage slow memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -61,11 +61,13 @@ for kind in $kinds; do
         try "memory: attacked for $n s" test_of ./tests/memory -run '^TestMemory(OfQueries)?StaysBounded$' -memory.seconds "$n" -memory.p99 500ms ;;
     senders) n=$(rounds 600)
         try "senders: 10,000 series of a Prometheus for $n s" test_of ./tests/senders -run '^TestActiveSeries$' -scrape.for "${n}s" ;;
+    console) n=$(rounds 40)
+        try "console: every page $n times, with 100,000 metrics" test_of ./tests/console -run '^TestSpeed$' -speed.visits "$n" ;;
     dist)
         try "dist: made twice, installed, upgraded, purged" tools/installed.sh ;;
     fuzz) n=$(rounds 300)
         try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
-    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations laws damage slow memory senders dist fuzz" >&2; exit 2 ;;
+    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations laws damage slow memory senders console dist fuzz" >&2; exit 2 ;;
     esac
 done
 rm -f "$log"
