@@ -70,12 +70,13 @@ modules: ## the tests of the modules beside: files of deploy/ against their read
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)
 
-lint: ## format, vet, staticcheck, nothing fused on arm64
+lint: ## format, vet, staticcheck, nothing fused on arm64, types of the console's sources
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	go vet ./...
 	go vet -tags nogpu ./gpu/... ./cmd/gnocco
 	go tool staticcheck ./...
 	tools/fused.sh
+	tools/types.sh
 
 conformance: build ## Gnocchi's functional tests against bin/gnocco, each answer held to openapi.yaml
 	tools/conformance.sh

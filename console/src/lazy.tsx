@@ -1,10 +1,13 @@
-import type { ComponentType } from "preact";
+import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Notice } from "./parts";
 
+// Page is a component that needs nothing.
+export type Page = () => VNode | null;
+
 // lazy returns a component whose code is loaded when it is first drawn.
-export function lazy(load: () => Promise<ComponentType>): ComponentType {
-  let found: ComponentType | undefined;
+export function lazy(load: () => Promise<Page>): Page {
+  let found: Page | undefined;
   return function Lazy() {
     const [, tick] = useState(0), [failed, fail] = useState(false);
     useEffect(() => {

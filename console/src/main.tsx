@@ -1,6 +1,6 @@
 import "uplot/style";
 import "./style.css";
-import { render, type ComponentType } from "preact";
+import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { begin, session, signInNeeded, signOut } from "./api";
 import { SignIn } from "./sign_in";
@@ -10,10 +10,10 @@ import { zoneOf } from "./range";
 import { switchTheme, theme } from "./theme";
 import { Explore } from "./pages/explore";
 import { Server } from "./pages/server";
-import { lazy } from "./lazy";
+import { lazy, type Page } from "./lazy";
 
 // A page has an address, #/name, and a component. Those with a title stand in the head of every page.
-const pages: { name: string; title?: string; page: ComponentType }[] = [
+const pages: { name: string; title?: string; page: Page }[] = [
   { name: "explore", title: "Explore", page: Explore },
   { name: "policies", title: "Policies", page: lazy(() => import("./more").then((m) => m.Policies)) },
   { name: "correlations", title: "Correlations", page: lazy(() => import("./more").then((m) => m.Correlations)) },

@@ -52,7 +52,7 @@ export async function metricsOf(all: Series[]): Promise<Metric[]> {
   await Promise.all([...missing].map(async (resource) => {
     for (const m of await read<APIMetric[]>(`/v1/resource/generic/${resource}/metric`)) keep({ ...m, resource_id: resource });
   }));
-  return (await Promise.all(all.map((s) => metricOf(s).catch(() => null)))).filter((m) => m !== null);
+  return (await Promise.all(all.map((s) => metricOf(s).catch(() => null)))).filter((m): m is Metric => m !== null);
 }
 
 // A Facet is how many series have each value of a label, the most frequent first.

@@ -5,13 +5,13 @@ const span = 3600, step = 10; // seconds
 
 // The sample is a machine. Ten minutes ago a second core began to work, and memory with it.
 const sample: Record<string, (age: number, i: number) => number> = {
-  "cpu0.percent": (age, i) => 35 + 12 * Math.sin(i / 25) + 6 * noise(i),
+  "cpu0.percent": (_, i) => 35 + 12 * Math.sin(i / 25) + 6 * noise(i),
   "cpu1.percent": (age, i) => (age < 600 ? 88 : 12) + 5 * noise(i + 1e4),
-  "cpu2.percent": (age, i) => 22 + 8 * Math.sin(i / 40 + 1) + 5 * noise(i + 2e4),
-  "cpu3.percent": (age, i) => 9 + 3 * noise(i + 3e4),
+  "cpu2.percent": (_, i) => 22 + 8 * Math.sin(i / 40 + 1) + 5 * noise(i + 2e4),
+  "cpu3.percent": (_, i) => 9 + 3 * noise(i + 3e4),
   "memory.used.bytes": (age, i) => 2 ** 30 * ((age < 600 ? 6.5 : 4) + 0.1 * Math.sin(i / 60) + 0.03 * noise(i + 4e4)),
   "load.1min": (age, i) => (age < 600 ? 2.1 : 0.9) + 0.3 * Math.sin(i / 30) + 0.1 * noise(i + 5e4),
-  "network.received.bytes": (age, i) => i * 4.2e6 + 2e6 * noise(i),
+  "network.received.bytes": (_, i) => i * 4.2e6 + 2e6 * noise(i),
   "requests.seconds": (age, i) => 0.02 + 0.005 * Math.abs(noise(i + 6e4)) + (age < 600 ? 0.03 : 0),
 };
 

@@ -23,7 +23,7 @@ export function Explore() {
     void Promise.allSettled(ids.map(metricByID)).then((all) => {
       if (!current) return;
       setChosen(all.flatMap((r) => (r.status === "fulfilled" ? [r.value] : [])));
-      const failed = all.find((r) => r.status === "rejected");
+      const failed = all.find((r): r is PromiseRejectedResult => r.status === "rejected");
       if (failed) setError((failed.reason as Error).message);
     });
     return () => { current = false; };

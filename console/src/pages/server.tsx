@@ -106,7 +106,7 @@ function memberRate(answers: Member[][], id: string, name: "accepted" | "process
 
 // sum adds up what is known, null if nothing is.
 function sum(values: (number | null)[]): number | null {
-  const known = values.filter((v) => v !== null);
+  const known = values.filter((v): v is number => v !== null);
   return known.length ? known.reduce((a, b) => a + b, 0) : null;
 }
 
