@@ -28,7 +28,7 @@ curl -u ${user} -H 'Content-Type: application/json' \\
   ];
   return (
     <>
-      <h1>Nothing has come in yet</h1>
+      <h2>Nothing has come in yet</h2>
       <p class="hint" id="waiting">Send something in one of these ways. It appears here within a second.</p>
       <p class="fill"><button type="button" class="main" disabled={state !== ""} onClick={() => void send()}>{state === "sending" ? "Sending …" : state === "sent" ? "Sent" : "Fill in sample data"}</button> <span class="hint">An hour of a machine that does not exist, as the resource “sample”, in {state === "sent" ? "a moment" : "one click"}.</span></p>
       {error && <Notice bad>{error}</Notice>}

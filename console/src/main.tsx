@@ -1,10 +1,10 @@
 import "uplot/style";
 import "./style.css";
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { begin, session, signInNeeded, signOut } from "./api";
 import { SignIn } from "./sign_in";
-import { Notice } from "./parts";
+import { enter, Heading, Notice } from "./parts";
 import { change, link, route } from "./router";
 import { zoneOf } from "./range";
 import { switchTheme, theme } from "./theme";
@@ -33,6 +33,10 @@ function Zone() {
   );
 }
 
+// What had the focus last.
+let focused: Element | null = null;
+document.addEventListener("focusin", (e) => { focused = e.target as Element; });
+
 function App() {
   const at = route.use(), who = session.use(), asks = signInNeeded.use(), look = theme.use();
   const [failed, fail] = useState("");
@@ -40,9 +44,15 @@ function App() {
   const found = pages.find((p) => p.name === at.page);
   const Page = found?.page;
   useEffect(() => { document.title = (found?.title ?? "Metric") + " · Gnocco"; }, [found]);
+  // Another page begins at its heading, for the keyboard and for who listens; so does what follows a link that is gone, such as a tile.
+  const before = useRef(at.page);
+  useLayoutEffect(() => {
+    if (at.page !== before.current || (focused && !focused.isConnected)) enter();
+    before.current = at.page;
+  }, [at]);
   return (
     <>
-      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); enter(); }}>To the content</a>
       <header class="top">
         <a class="brand" href="#/explore"><img src="icon.svg" alt="" width="22" height="22" />Gnocco</a>
         <nav aria-label="Pages">
@@ -57,6 +67,7 @@ function App() {
       <main id="main" tabIndex={-1}>
         {failed && <Notice bad>{failed}</Notice>}
         {asks && <SignIn />}
+        {who && !asks && found?.title && <Heading key={found.name} hidden>{found.title}</Heading>}
         {who && !asks && (Page ? <Page key={at.page + who.user} /> : <Notice>There is no page of this name. <a href={link("explore")}>Explore</a> is where to begin.</Notice>)}
       </main>
     </>

@@ -7,6 +7,18 @@ export function Notice({ children, bad }: { children: ComponentChildren; bad?: b
   return <p class={bad ? "notice bad" : "notice"} role={bad ? "alert" : "status"}>{children}</p>;
 }
 
+// enter moves the focus to the page's heading, or, where that is still to come, to its content.
+export function enter() {
+  const main = document.getElementById("main");
+  (main?.querySelector<HTMLElement>("h1[tabindex]") ?? main)?.focus({ preventScroll: true });
+}
+
+// Heading is the name of a page, which a page that was entered before it was drawn hands the focus to.
+export function Heading({ children, hidden }: { children: ComponentChildren; hidden?: boolean }) {
+  useEffect(() => { if (document.activeElement?.id === "main") enter(); }, []);
+  return <h1 class={hidden ? "hidden" : undefined} tabIndex={-1}>{children}</h1>;
+}
+
 export function Panel({ title, aside, children, id }: { title?: ComponentChildren; aside?: ComponentChildren; children: ComponentChildren; id?: string }) {
   return (
     <section class="panel" id={id}>

@@ -43,17 +43,32 @@ func (b *tab) tabTo(selector, text string, modifiers int64) {
 	b.t.Fatalf("Tab does not lead to %s %s", selector, text)
 }
 
-// Whoever has no mouse finds a metric, opens its chart and its page, and goes to another page; the focus is always seen.
+// entered waits until the page's heading has the focus, which is where a program that reads the page aloud goes on.
+func (b *tab) entered(heading string) {
+	b.t.Helper()
+	b.wait(fmt.Sprintf("document.activeElement.matches('main h1') && document.activeElement.textContent === %q", heading))
+}
+
+// Whoever has no mouse finds a metric, opens its chart and its page, and goes to another page, which begins at its heading; the focus is always seen.
 func TestKeyboard(t *testing.T) {
 	s, c := start(t, nil)
 	ids := send(t, c, "host", time.Now(), 100, "disk", "load", "memory")
 	const shift = 8
 	b := open(t, s.URL(), "")
 	b.wait("document.querySelectorAll('.tile canvas').length === 3")
+	if moved := eval[bool](b, "document.activeElement !== document.body"); moved {
+		t.Error("the page took the focus as it was loaded")
+	}
 	b.tabTo(".skip", "To the content", 0)
 	b.tabTo("input[type=search]", "", 0)
 	call(b, input.InsertText, input.InsertTextParams{Text: "loa"})
 	b.wait("document.querySelector('#found')?.textContent === '1 metric' && document.querySelectorAll('.tile canvas').length === 1")
+	b.tabTo(".tile", "load", 0)
+	b.press("Enter", 0)
+	b.wait("document.querySelector('#drawn canvas')")
+	b.entered("Explore") // the tile is gone
+	b.act("history.back()")
+	b.wait("document.querySelectorAll('.tile canvas').length === 1")
 	b.tabTo(".found button", "load", 0)
 	b.press("Enter", 0)
 	b.wait("document.querySelector('#drawn canvas') && document.querySelector('#summary tbody a')")
@@ -63,9 +78,11 @@ func TestKeyboard(t *testing.T) {
 	b.tabTo("#summary tbody a", "load", 0)
 	b.press("Enter", 0)
 	b.wait(fmt.Sprintf("location.hash.includes(%q) && document.querySelector('h1')?.textContent === 'load'", "metric?id="+ids["load"]))
+	b.entered("load")
 	b.wait("document.querySelectorAll('[data-first]:not([data-first=\"\"])').length === 2")
 	b.tabTo("nav a", "Policies", shift)
 	b.press("Enter", 0)
+	b.entered("Policies")
 	b.wait(`document.querySelector('tr[data-policy="console"] a')`)
 	b.tabTo(`tr[data-policy="console"] a`, "console", 0)
 	b.press("Enter", 0)

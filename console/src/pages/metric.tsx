@@ -3,7 +3,7 @@ import { read } from "../api";
 import { Chart, type Mark } from "../chart";
 import { count, duration, moment, show, unitOf } from "../format";
 import { metricByID, readArchive, type Item, type Metric } from "../metrics";
-import { Figure, Notice, Panel, useLoad, type Loaded } from "../parts";
+import { Figure, Heading, Notice, Panel, useLoad, type Loaded } from "../parts";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
 
@@ -51,7 +51,7 @@ export function MetricPage() {
   const unit = unitOf(metric.name ?? "", metric.unit), finest = kept[0];
   return (
     <>
-      <div class="bar"><h1>{metric.name ?? "A metric without a name"}</h1><span class="grow" /><a href={link("explore", { m: metric.id })}>Explore</a></div>
+      <div class="bar"><Heading key={id}>{metric.name ?? "A metric without a name"}</Heading><span class="grow" /><a href={link("explore", { m: metric.id })}>Explore</a></div>
       {failed && <Notice bad>{failed}</Notice>}
       <Panel title="Metric" aside={<span class="mono">{metric.id}</span>}>
         <dl class="figures">
