@@ -17,9 +17,9 @@
 // granularities join at a multiple of the coarser. What is kept follows from the metric's newest measure, as
 // package carbonara says.
 //
-// 4. Where raw measures are not kept any more, coarser granularities serve functions over time that are exact from columns, if the
-// range and all times are multiples of them: what they answer is what the finest does. Not of raw measures: one at the very
-// time t is in (t-r, t], and in the group that starts then.
+// 4. Coarser granularities serve functions over time that are exact from columns, where the range and all times are
+// multiples of them: what they answer is what the REST API shows of these groups. Of a series that was pushed with labels they do so once
+// its raw measures are not kept any more, for Prometheus has a measure at the very time t in (t-r, t], and a group has it at its start.
 //
 // 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity; of a raw measure, the
 // finest of the archive policy. Series of one query may end at different times.

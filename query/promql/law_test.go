@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"gnocco/carbonara"
 	"gnocco/internal/seedtest"
+	"gnocco/model"
 )
 
 // lawStore has series of several policies, with gaps, of which the finest granularities no longer keep all.
@@ -272,8 +274,8 @@ func TestQuantilesReadMeasures(t *testing.T) {
 	f(105, "", of(90))
 }
 
-// While measures are kept, a range (t-r, t] is that of Prometheus, be t and r multiples of a granularity: a group has no measure of
-// its end, and has that of its start.
+// While measures of a series that was pushed with labels are kept, a range (t-r, t] is that of Prometheus, be t and r multiples of a
+// granularity: a group has no measure of its end, and has that of its start.
 func TestMeasuresOnBoundsCountAsInPrometheus(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	end := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
@@ -283,7 +285,15 @@ func TestMeasuresOnBoundsCountAsInPrometheus(t *testing.T) {
 	for i := range 121 { // one each five seconds until end
 		values = append(values, float64(i*i%31))
 	}
-	s.post(s.metric("p", "a", "x"), end.Add(-10*time.Minute), 5*time.Second, values...)
+	p, err := s.Index.ArchivePolicy("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushed := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(model.AppendLabel(nil, model.LabelName, "x"))}
+	if err := s.Index.CreateMetrics(t.Context(), []*model.Metric{pushed}); err != nil {
+		t.Fatal(err)
+	}
+	s.post(pushed.ID, end.Add(-10*time.Minute), 5*time.Second, values...)
 	for _, span := range []int{10, 60, 120} {
 		in := values[len(values)-span/5:]
 		low, high, sum := math.Inf(1), math.Inf(-1), 0.0

@@ -44,13 +44,13 @@ func (s *series) preference() []time.Duration {
 		return preferring(all, i)
 	}
 	if s.reading.exact {
-		groups := all
-		if s.reading.raw {
-			groups = all[1:]
+		before := 0 // that serve before any coarser one
+		if s.reading.raw && s.metric.Labels != "" {
+			before = 1 // in Prometheus a measure at t is in (t-r, t]; it is not in the group that ends then
 		}
-		for i, g := range slices.Backward(groups) {
-			if sel.isAligned(g) {
-				return slices.Concat(all[:len(all)-len(groups)], preferring(groups, i))
+		for i, g := range slices.Backward(all) {
+			if g > 0 && sel.isAligned(g) {
+				return slices.Concat(all[:before], preferring(all[before:], i-before))
 			}
 		}
 	}
