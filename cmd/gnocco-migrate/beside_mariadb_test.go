@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A real Gnocchi with MariaDB, as kolla configures it, and files is copied from its configuration; all definitions and values
-// are compared. It is the test's own: GNOCCHI_UP only says that such tests are wanted.
+// A real Gnocchi with MariaDB, reached by TLS, as kolla configures it, and files is copied from its configuration; all definitions
+// and values are compared. It is the test's own: GNOCCHI_UP only says that such tests are wanted.
 func TestBesideGnocchiWithMariaDB(t *testing.T) {
 	if os.Getenv("GNOCCHI_UP") == "" {
 		t.Skip("GNOCCHI_UP, which tests beside a Gnocchi are run with, is not set")
@@ -56,11 +56,12 @@ func TestBesideGnocchiWithMariaDB(t *testing.T) {
 	as, data := "--user="+me.Username, "--datadir="+in("db")
 	run(t, "mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", as, data)
 	databasePort, port := strconv.Itoa(*besidePort+1010), strconv.Itoa(*besidePort+10)
-	start(t, in("mariadbd.log"), exec.Command("mariadbd", "--no-defaults", as, data, "--bind-address=127.0.0.1", "--port="+databasePort,
+	certificate, key := selfSigned(t, dir)
+	start(t, in("mariadbd.log"), exec.Command("mariadbd", "--no-defaults", as, data, "--ssl-cert="+certificate, "--ssl-key="+key, "--bind-address=127.0.0.1", "--port="+databasePort,
 		"--socket="+in("socket"), "--pid-file="+in("pid"), "--innodb-flush-log-at-trx-commit=0"))
 	sql := func() error {
 		cmd := exec.Command("mariadb", "--no-defaults", "--socket="+in("socket"), "--user=root", "--execute",
-			"CREATE DATABASE gnocchi CHARACTER SET utf8; CREATE USER gnocchi@'%' IDENTIFIED BY 'secret'; GRANT ALL ON gnocchi.* TO gnocchi@'%'")
+			"CREATE DATABASE gnocchi CHARACTER SET utf8; CREATE USER gnocchi@'%' IDENTIFIED BY 'secret' REQUIRE SSL; GRANT ALL ON gnocchi.* TO gnocchi@'%'")
 		text, err := cmd.CombinedOutput()
 		if err != nil {
 			err = fmt.Errorf("%w: %s", err, text)
@@ -73,7 +74,7 @@ func TestBesideGnocchiWithMariaDB(t *testing.T) {
 auth_mode = basic
 max_limit = 1000
 [indexer]
-url = mysql+pymysql://gnocchi:secret@127.0.0.1:`+databasePort+`/gnocchi?charset=utf8
+url = mysql+pymysql://gnocchi:secret@127.0.0.1:`+databasePort+`/gnocchi?charset=utf8&ssl_ca=`+certificate+`
 [metricd]
 workers = 1
 metric_processing_delay = 1

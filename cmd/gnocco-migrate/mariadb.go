@@ -31,13 +31,12 @@ func mariaDBConfig(address string) (*mysql.Config, error) {
 	if u.Port() == "" {
 		config.Addr = net.JoinHostPort(u.Hostname(), "3306")
 	}
-	for option, values := range u.Query() {
-		switch {
-		case option == "unix_socket":
-			config.Net, config.Addr = "unix", values[0]
-		case strings.HasPrefix(option, "ssl"):
-			return nil, fmt.Errorf("the database's option %s is not supported: use --from", option)
-		}
+	options := u.Query()
+	if options.Has("unix_socket") {
+		config.Net, config.Addr = "unix", options.Get("unix_socket")
+	}
+	if config.TLS, err = mariaDBTLS(u.Hostname(), options); err != nil {
+		return nil, err
 	}
 	return config, nil
 }
