@@ -86,6 +86,22 @@ func TestPromQL(t *testing.T) {
 	f("GET /api/v1/format_query?query=sum(a)by(b)", `{"status":"success","data":"sum by (b) (a)"}`)
 	f("GET /api/v1/status/tsdb", `~"seriesCountByMetricName":[{"name":"used","value":2}`)
 
+	// Times as clients send them: Prometheus' first and last, before 1970, the end before the start where only labels are asked for.
+	always := "start=-292273086-05-16T16:47:06Z&end=292277025-08-18T07:12:54.999999999Z"
+	f("GET /api/v1/series?match[]=total&"+always, `{"status":"success","data":[{"__name__":"total",`+labels+`}]}`)
+	f("GET /api/v1/label/rack/values?"+always, `{"status":"success","data":["r1","r2"]}`)
+	f("GET /api/v1/label/rack/values?start=5&end=4", `{"status":"success","data":["r1","r2"]}`)
+	f("GET /api/v1/query?query=time()&time=-1.5", `{"status":"success","data":{"resultType":"scalar","result":[-1.500,"-1.5"]}}`)
+	f("GET /api/v1/query?query=total&time=-1.5", vector(""))
+	f("GET /api/v1/query_range?query=1&start=-1&end=1&step=1", `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[-1,"1"],[0,"1"],[1,"1"]]}]}}`)
+	bad := func(request, text string) {
+		t.Helper()
+		s.want(t, request, "", http.StatusBadRequest, `{"status":"error","errorType":"bad_data","error":"`+text+`"}`, admin...)
+	}
+	bad("GET /api/v1/query?query=1&time=now", `invalid parameter \"time\": invalid time value for 'time': cannot parse \"now\" to a valid timestamp`)
+	bad("GET /api/v1/query_range?query=1&start=now&end=1&step=1", `invalid parameter \"start\": cannot parse \"now\" to a valid timestamp`)
+	bad("GET /api/v1/query_range?query=1&start=0&end=11001&step=1", `exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)`)
+
 	// Forms, as Grafana sends them, and what vmalert does.
 	form := append(slices.Clone(admin), "Content-Type", "application/x-www-form-urlencoded")
 	s.want(t, "POST /api/v1/query", url.Values{"query": {"1+1"}, "time": {"4"}}.Encode(), http.StatusOK, `~"2"`, form...)

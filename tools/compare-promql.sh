@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compare queries in PromQL of gnocco, Prometheus and VictoriaMetrics on this machine, in one run: `gnocco-bench promql` sends all three the same series by
-# remote write, waits until they answer alike, and asks them by turns. Some three minutes.
+# remote write, waits until they answer alike (a warning says where VictoriaMetrics does not), and asks them by turns. Some three minutes.
 #
 #   tools/compare-promql.sh [RESULTS [FLAG…]]
 #

@@ -25,23 +25,35 @@ func (p Parameters) Time(name string, none time.Time) (time.Time, error) {
 	}
 	t, err := parseTime(text)
 	if err != nil {
-		return t, invalid(name, err)
+		return t, invalid(name, fmt.Errorf("invalid time value for '%s': %w", name, err))
 	}
 	return t, nil
 }
 
 // Times that clients send for "from the beginning" and "to the end" lie beyond what a time in nanoseconds holds.
 var (
-	earliest = time.Unix(0, 0).UTC()
+	earliest = time.Unix(0, math.MinInt64).UTC()
 	latest   = time.Unix(0, math.MaxInt64).UTC()
 )
 
+// Prometheus' clients write its own first and last moment so, which are no RFC 3339.
+const (
+	firstMoment = "-292273086-05-16T16:47:06Z"
+	lastMoment  = "292277025-08-18T07:12:54.999999999Z"
+)
+
 func parseTime(text string) (time.Time, error) {
+	switch text {
+	case firstMoment:
+		return earliest, nil
+	case lastMoment:
+		return latest, nil
+	}
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		switch {
 		case math.IsNaN(seconds):
 			return time.Time{}, fmt.Errorf("cannot parse %q to a valid timestamp", text)
-		case seconds < 0:
+		case seconds <= float64(earliest.Unix()):
 			return earliest, nil
 		case seconds >= float64(latest.Unix()):
 			return latest, nil
@@ -123,7 +135,7 @@ func (p Parameters) Range() (start, end time.Time, step time.Duration, err error
 		return fail(invalid("step", errors.New("zero or negative query resolution step widths are not accepted. Try a positive integer")))
 	}
 	if end.Sub(start)/step > maxSteps {
-		return fail(Bad(fmt.Errorf("exceeded maximum resolution of %d points per timeseries. Try decreasing the query resolution (?step=XX)", maxSteps)))
+		return fail(Bad(errors.New("exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)")))
 	}
 	return start, end, step, nil
 }
