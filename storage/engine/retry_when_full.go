@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -13,9 +14,9 @@ import (
 )
 
 // RetryWhenFull returns a file system that waits, until ctx ends, for a full disk to have room again, where Pebble
-// would otherwise give up the store: at writes to its log and its manifest. They continue where they stopped. Writes of
-// tables fail at once: Pebble removes its half of the table, which may be the room that others need, and eventListener
-// slows its next attempt.
+// would otherwise give up the store: at writes to its log, its manifest and the options that it writes when it is opened.
+// They continue where they stopped. Writes of tables fail at once: Pebble removes its half of the table, which may be the
+// room that others need, and eventListener slows its next attempt.
 //
 // makeRoom is called whenever the disk is full, by several goroutines at once, and reports whether it has freed
 // something.
@@ -31,10 +32,15 @@ type retryWhenFull struct {
 
 func (p *retryWhenFull) Unwrap() vfs.FS { return p.FS }
 
+// neededPrefixes begin the names of what Pebble writes beside logs and tables. Options are temporary until they are
+// whole.
+var neededPrefixes = []string{"MANIFEST-", "marker.", "temporary.", "OPTIONS-"}
+
 // needed reports whether Pebble gives up the store when a write to the file fails.
 func needed(name string) bool {
 	base := filepath.Base(name)
-	return strings.HasSuffix(base, ".log") || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.")
+	return strings.HasSuffix(base, ".log") ||
+		slices.ContainsFunc(neededPrefixes, func(prefix string) bool { return strings.HasPrefix(base, prefix) })
 }
 
 // try repeats do while the disk is full: once if room was made, and until there is room if wait is set.

@@ -113,6 +113,54 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// A disk that is full while a store is opened, however far that is, delays the opening or fails it. It does not reach
+// Options.Fail, which ends the process.
+func TestOpenOnFullDisk(t *testing.T) {
+	for left := int64(0); left < 8<<10; left += 800 {
+		t.Run(fmt.Sprintf("left=%d", left), func(t *testing.T) {
+			t.Parallel()
+			disk := &smallDisk{FS: vfs.NewMem()}
+			disk.left.Store(1 << 30)
+			fs := engine.RetryWhenFull(t.Context(), disk, func() bool {
+				disk.left.Store(1 << 30) // for the next attempt
+				return false
+			})
+			options := engine.Options{FS: fs, Fail: func(err error) { t.Error(err) }}
+			set := func(key string) {
+				t.Helper()
+				db, err := engine.Open("store", options)
+				if err == nil {
+					err = errors.Join(db.Set([]byte(key), []byte("value"), pebble.Sync), db.Close())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			set("a")
+			disk.left.Store(left)
+			db, err := engine.Open("store", options)
+			if err == nil {
+				err = db.Close()
+			}
+			if err != nil && !errors.Is(err, syscall.ENOSPC) {
+				t.Error(err)
+			}
+			set("b")
+			if db, err = engine.Open("store", options); err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			for _, key := range []string{"a", "b"} {
+				_, closer, err := db.Get([]byte(key))
+				if err != nil {
+					t.Fatalf("%s: %v", key, err)
+				}
+				closer.Close()
+			}
+		})
+	}
+}
+
 // A write goes on as soon as there is room, and a caller that has given up waiting gets the error.
 func TestRetryWhenFull(t *testing.T) {
 	disk := &smallDisk{FS: vfs.NewMem()}
