@@ -8,11 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"gnocco/api/auth"
 	"gnocco/api/text"
@@ -184,15 +181,18 @@ func (a *api) aggregateNamed(ctx context.Context, search *aggregatesSearch, reso
 	if err != nil {
 		return nil, err
 	}
-	return func(out *rowWriter) {
-		out.Raw(`{"measures": `)
-		out.results(found, results)
-		if search.details {
-			out.Raw(`, "references": `)
-			out.JSON(references(found, kind))
-		}
-		out.Raw("}")
-	}, nil
+	return func(out *rowWriter) { search.write(out, found, results, kind) }, nil
+}
+
+// write writes the results of metrics that were found.
+func (s *aggregatesSearch) write(out *rowWriter, found []query.Operand, results []*aggregates.Result, kind string) {
+	out.Raw(`{"measures": `)
+	out.results(found, results)
+	if s.details {
+		out.Raw(`, "references": `)
+		out.JSON(references(found, kind))
+	}
+	out.Raw("}")
 }
 
 // references shows the resources whose metrics were read, each once.
@@ -206,43 +206,36 @@ func references(found []query.Operand, kind string) []resourceJSON {
 	return shown
 }
 
-// aggregateGroups writes an answer for each group; groups without such a metric are left out. Several are read at once.
+// aggregateGroups writes an answer for each group; groups without such a metric are left out.
 func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, groups []resourceGroup, kind string, out *rowWriter) error {
-	reads, reading := errgroup.WithContext(ctx)
-	reads.SetLimit(runtime.GOMAXPROCS(0))
-	writes := make([]func(*rowWriter), len(groups))
-	for i := range groups {
-		reads.Go(func() error {
-			// Columns are computed when they are written: until the request ends, not the reading.
-			if err := reading.Err(); err != nil {
-				return err
-			}
-			write, err := a.aggregateNamed(ctx, search, groups[i].resources, kind)
-			if errors.Is(err, errNoSuchMetric) {
-				return nil
-			}
-			writes[i] = write
-			return err
-		})
-	}
-	if err := reads.Wait(); err != nil {
-		return err
-	}
-	shown := writes[:0]
-	for i, write := range writes {
-		if write == nil {
+	var found [][]query.Operand
+	var shown [][]byte
+	for _, group := range groups {
+		operands, err := a.findNamed(search.operation, group.resources)
+		if errors.Is(err, errNoSuchMetric) {
 			continue
 		}
-		shown = append(shown, func(out *rowWriter) {
-			out.Raw(fmt.Sprintf(`{"group": %s, "measures": `, groups[i].shown))
-			write(out)
-			out.Raw("}")
-		})
+		if err != nil {
+			return err
+		}
+		found, shown = append(found, operands), append(shown, group.shown)
 	}
-	if len(shown) == 0 {
+	if len(found) == 0 {
 		return errNoSuchMetric
 	}
-	out.list(shown)
+	results, err := a.reader.EvaluateGroups(ctx, search.operation, found, search.read)
+	if err != nil {
+		return err
+	}
+	writes := make([]func(*rowWriter), len(found))
+	for i := range found {
+		writes[i] = func(out *rowWriter) {
+			out.Raw(fmt.Sprintf(`{"group": %s, "measures": `, shown[i]))
+			search.write(out, found[i], results[i], kind)
+			out.Raw("}")
+		}
+	}
+	out.list(writes)
 	return nil
 }
 

@@ -115,6 +115,23 @@ func TestAggregatesOfResources(t *testing.T) {
 	ask("?groupby=unit", "(metric x mean)", `{}`, 400, "~Sort key supplied is invalid: unit")
 	ask("?groupby=project_id&use_history=true", "(metric cpu.util mean)", `{}`, 400, "~use_history")
 
+	// Groups are read together only where they have the same granularities.
+	s.create(t, "/v1/archive_policy", `{"name":"minutes","definition":[{"granularity":"60s"}]}`, "user", "admin")
+	for project, policy := range map[string]string{"k": "p", "l": "minutes", "m": "p"} {
+		s.create(t, "/v1/resource/generic", fmt.Sprintf(`{"id":%q,"project_id":%q,"metrics":{"memory":{"archive_policy_name":%q}}}`, project, project, policy))
+		measures := "/v1/resource/generic/" + project + "/metric/memory/measures"
+		s.want(t, "POST "+measures, fmt.Sprintf(`[{"timestamp":60,"value":%d}]`, project[0]), 202, "")
+		s.want(t, "GET "+measures+"?refresh=true", "", 200, "~[[")
+	}
+	group := func(project, granularity, value string) string {
+		return `{"group": {"project_id": "` + project + `"}, "measures": {"measures": {"aggregated": [["1970-01-01T00:01:00+00:00", ` + granularity + `, ` + value + `]]}}}`
+	}
+	ask("?groupby=project_id", "(aggregate mean (metric memory mean))", `{}`, 200,
+		"["+group("k", "1.0", "107.0")+", "+group("l", "60.0", "108.0")+", "+group("m", "1.0", "109.0")+"]")
+	ask("?groupby=project_id&granularity=60", "(aggregate mean (metric memory mean))", `{}`, 400, "~Granularities are missing")
+	ask("?groupby=project_id&exact=true", "(aggregate mean (metric memory mean))", `{}`, 200,
+		"["+group("k", "1.0", "107.0")+", "+group("l", "60.0", "108.0")+", "+group("m", "1.0", "109.0")+"]")
+
 	aggregation := "POST /v1/aggregation/resource/generic/metric/cpu.util"
 	s.want(t, aggregation+"?aggregation=mean&reaggregation=max", "", 200, `[[`+at+`3.0]]`)
 	s.want(t, aggregation+"?groupby=project_id", `{"=":{"project_id":"b"}}`, 200, `[{"group": {"project_id": "b"}, "measures": [[`+at+`2.0]]}]`)

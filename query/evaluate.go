@@ -3,6 +3,11 @@ package query
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"gnocco/query/aggregates"
 )
@@ -10,31 +15,86 @@ import (
 // Evaluate reads the operands' aggregates and evaluates the operation on them, for each granularity, coarsest first.
 // Columns are computed when the results are written, until ctx ends.
 func (r *Reader) Evaluate(ctx context.Context, operation *aggregates.Operation, operands []Operand, read *Read) ([]*aggregates.Result, error) {
-	granularities, err := CommonGranularities(operands, read.Granularity)
+	results, err := r.EvaluateGroups(ctx, operation, [][]Operand{operands}, read)
 	if err != nil {
 		return nil, err
 	}
-	var tables []aggregates.Table
-	if len(operation.Combinations) > 0 {
-		tables, err = r.readCombined(ctx, operation, operands, granularities, read)
-	} else {
-		tables, err = r.readTables(ctx, operands, granularities, read)
-	}
+	return results[0], nil
+}
+
+// EvaluateGroups is Evaluate for each of some groups of operands. They are read together, as metrics that lie side by side are
+// often of different groups.
+func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) ([][]*aggregates.Result, error) {
+	tables, err := r.readGroups(ctx, operation, groups, read)
 	if err != nil {
-		return nil, withOperands(err, operands)
+		return nil, err
 	}
 	options := read.Options
 	options.Resampler = r.Resampler
-	results := make([]*aggregates.Result, len(tables))
-	for i := range tables {
-		if results[i], err = aggregates.Evaluate(ctx, operation, &tables[i], &options); err != nil {
-			return nil, withOperands(err, operands)
-		}
-		if err := read.Rows.take(results[i].Columns() * len(results[i].Times)); err != nil {
+	results := make([][]*aggregates.Result, len(groups))
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range groups {
+		all.Go(func() error {
+			results[i] = make([]*aggregates.Result, len(tables[i]))
+			for j := range tables[i] {
+				var err error
+				if results[i][j], err = aggregates.Evaluate(ctx, operation, &tables[i][j], &options); err != nil {
+					return withOperands(err, groups[i])
+				}
+				if err := read.Rows.take(results[i][j].Columns() * len(results[i][j].Times)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return results, all.Wait()
+}
+
+// readGroups returns the tables of each group, one for each granularity that its operands have in common. Groups with the
+// same granularities are read together.
+func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) ([][]aggregates.Table, error) {
+	granularities := make([][]time.Duration, len(groups))
+	for i, operands := range groups {
+		var err error
+		if granularities[i], err = CommonGranularities(operands, read.Granularity); err != nil {
 			return nil, err
 		}
 	}
-	return results, nil
+	tables := make([][]aggregates.Table, len(groups))
+	for first := range groups {
+		var err error
+		switch {
+		case tables[first] != nil: // read with an earlier group
+			continue
+		case len(operation.Combinations) > 0:
+			if tables[first], err = r.readCombined(ctx, operation, groups[first], granularities[first], read); err != nil {
+				return nil, withOperands(err, groups[first])
+			}
+			continue
+		}
+		together, operands := []int{first}, slices.Clip(groups[first])
+		for i := first + 1; i < len(groups); i++ {
+			if slices.Equal(granularities[i], granularities[first]) {
+				together, operands = append(together, i), append(operands, groups[i]...)
+			}
+		}
+		read, err := r.readTables(ctx, operands, granularities[first], read)
+		if err != nil {
+			return nil, err
+		}
+		from := 0
+		for _, i := range together {
+			to := from + len(groups[i])
+			tables[i] = make([]aggregates.Table, len(read))
+			for j := range read {
+				tables[i][j] = aggregates.Table{Granularity: read[j].Granularity, Series: read[j].Series[from:to]}
+			}
+			from = to
+		}
+	}
+	return tables, nil
 }
 
 // withOperands names the operands in an *aggregates.UnaggregableError; any other error it returns.
