@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"strconv"
 	"time"
 
 	common "github.com/prometheus/common/model"
@@ -256,11 +257,17 @@ func (a promqlHandlers) listSeries(r *promqlRequest) (*promql.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	ids := false
+	if text := r.Form.Get("ids"); text != "" {
+		if ids, err = strconv.ParseBool(text); err != nil {
+			return nil, promql.Bad(fmt.Errorf(`invalid parameter "ids": %q is neither true nor false`, text))
+		}
+	}
 	most := 0
 	if limit > 0 {
 		most = limit + 1
 	}
-	found, err := a.series.Labels(r.Context(), r.sees, most, lists...)
+	found, err := a.series.Labels(r.Context(), r.sees, most, ids, lists...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./overlay";
-import { countFound, keyOf, listSeries, metricOf, selector, type Counts, type Facet, type Metric, type Series } from "./metrics";
+import { countFound, listSeries, selector, type Counts, type Facet, type Metric, type Series } from "./metrics";
 import { Notice, useLoad } from "./parts";
 import { change } from "./router";
 
@@ -33,14 +33,13 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
     const timer = setTimeout(() => { shown.current = typed; change({ find: typed || null }, true); }, 150);
     return () => clearTimeout(timer);
   }, [typed]);
-  const picked = new Set(chosen.map(keyOf));
-  const toggle = async (s: Series) => {
-    const metric = await metricOf(s);
+  const picked = new Set(chosen.map((m) => m.id));
+  const toggle = (s: Series) => {
     const ids = chosen.map((m) => m.id);
-    change({ q: null, lang: null, m: ids.includes(metric.id) ? ids.filter((id) => id !== metric.id) : [...ids, metric.id] });
+    change({ q: null, lang: null, m: ids.includes(s.id) ? ids.filter((id) => id !== s.id) : [...ids, s.id] });
   };
   const list = useMemo(() => series?.map((s) => (
-    <li key={keyOf(s) + JSON.stringify(s.labels)}><button type="button" aria-pressed={picked.has(keyOf(s))} title={about(s)} onClick={() => void toggle(s)}><span>{s.name}</span><small>{place(s)}</small></button></li>
+    <li key={s.id}><button type="button" aria-pressed={picked.has(s.id)} title={about(s)} onClick={() => toggle(s)}><span>{s.name}</span><small>{place(s)}</small></button></li>
   )), [series, chosen]);
   const facets = counts ? choose(counts, labels) : [];
   return (
@@ -71,8 +70,8 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
 
 const titles: Record<string, string> = { resource_type: "Type", project_id: "Project", original_resource_id: "Resource", archive_policy: "Policy", unit: "Unit", user_id: "User" };
 const label = (name: string) => titles[name] ?? name;
-const about = (s: Series) => [s.name, s.resource, ...Object.entries(s.labels).map(([n, v]) => `${n}=${v}`)].filter(Boolean).join("\n");
-const place = (s: Series) => Object.entries(s.labels).find(([n]) => n !== "resource_type")?.[1] ?? (s.labels.resource_type === "generic" ? "" : s.labels.resource_type);
+const about = (s: Series) => [s.name, s.resource, s.place[""], ...Object.entries(s.labels).map(([n, v]) => `${n}=${v}`)].filter(Boolean).join("\n");
+const place = (s: Series) => s.place[""] ?? s.labels.instance ?? Object.entries(s.labels).find(([n]) => n !== "resource_type")?.[1] ?? "";
 
 // choose leaves out the facets that tell nothing apart.
 function choose(found: Counts, labels: [string, string][]): Facet[] {

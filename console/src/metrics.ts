@@ -3,10 +3,12 @@ import { timespan } from "./format";
 
 export interface Item { granularity: number; points: number; timespan: number }
 export interface Policy { name: string; items: Item[]; methods: string[]; backWindow: number } // finest granularity first
-export interface Metric { id: string; name: string | null; unit: string | null; creator: string; resource: string | null; policy: Policy }
+export type Labels = Record<string, string>;
+
+export interface Metric { id: string; name: string | null; unit: string | null; creator: string; resource: string | null; place: Labels; policy: Policy }
 
 interface APIPolicy { name: string; back_window: number; aggregation_methods: string[]; definition: { granularity: string; points: number; timespan: string }[] }
-interface APIMetric { id: string; name: string | null; unit: string | null; creator: string; resource_id: string | null; resource?: { id: string } | null; archive_policy: APIPolicy }
+interface APIMetric { id: string; name: string | null; unit: string | null; creator: string; resource_id: string | null; resource?: { id: string; original_resource_id?: string } | null; labels?: Labels; archive_policy: APIPolicy }
 
 export function readPolicy(p: APIPolicy): Policy {
   const items = p.definition.map((d) => ({ granularity: timespan(d.granularity), points: d.points, timespan: timespan(d.timespan) }));
@@ -15,13 +17,12 @@ export function readPolicy(p: APIPolicy): Policy {
 }
 
 const known = new Map<string, Metric>();
-const named = new Map<string, string>(); // IDs by resource and name
 
 function keep(m: APIMetric): Metric {
   const resource = m.resource_id ?? m.resource?.id ?? null;
-  const metric = { id: m.id, name: m.name, unit: m.unit, creator: m.creator, resource, policy: readPolicy(m.archive_policy) };
+  const place = resource ? { "": m.resource?.original_resource_id || resource } : m.labels ?? {};
+  const metric = { id: m.id, name: m.name, unit: m.unit, creator: m.creator, resource, place, policy: readPolicy(m.archive_policy) };
   known.set(m.id, metric);
-  if (m.name) named.set((resource ?? "") + "/" + m.name, m.id);
   return metric;
 }
 
@@ -32,27 +33,27 @@ export async function metricByID(id: string): Promise<Metric> {
 // forget makes the next question about a metric go to the server.
 export const forget = (id: string) => known.delete(id);
 
-// A Series is a metric as the index of labels knows it.
-export interface Series { name: string; resource: string; labels: Record<string, string> }
-export const keyOf = (s: { resource: string | null; name: string | null }) => (s.resource ?? "") + "/" + (s.name ?? "");
+// A Series is a metric as the index of labels knows it. Place is what tells it from others of its name: what its resource is called, or the
+// labels that it was pushed with.
+export interface Series { id: string; name: string; resource: string; place: Labels; labels: Labels }
 
-// metricOf finds the metric of a series.
-export async function metricOf(s: Series): Promise<Metric> {
-  const id = named.get(keyOf(s));
-  if (id) return metricByID(id);
-  if (s.resource) return keep(await read<APIMetric>(`/v1/resource/generic/${s.resource}/metric/${encodeURIComponent(s.name)}`));
-  const found = await read<APIMetric[]>("/v1/metric?limit=1&name=" + encodeURIComponent(s.name));
-  if (found.length === 0) throw new Error("There is no metric " + s.name);
-  return keep(found[0]);
+// titles returns the names of metrics, and behind those that several have what differs between these.
+export function titles(metrics: { id: string; name: string | null; place: Labels }[]): string[] {
+  const all = new Map<string | null, Labels[]>();
+  for (const { name, place } of metrics) all.set(name, [...all.get(name) ?? [], place]);
+  return metrics.map(({ id, name, place }) => {
+    const differs = Object.entries(place).filter(([label, value]) => label !== "__name__" && all.get(name)!.some((other) => other[label] !== value));
+    return (name ?? id) + (name && differs.length ? " · " + differs.map(([label, value]) => (label ? `${label}=${value}` : value)).join(", ") : "");
+  });
 }
 
 // metricsOf finds the metrics of many series, by one request for each resource.
 export async function metricsOf(all: Series[]): Promise<Metric[]> {
-  const missing = new Set(all.filter((s) => s.resource && !named.has(keyOf(s))).map((s) => s.resource));
-  await Promise.all([...missing].map(async (resource) => {
-    for (const m of await read<APIMetric[]>(`/v1/resource/generic/${resource}/metric`)) keep({ ...m, resource_id: resource });
+  const missing = new Map(all.filter((s) => s.resource && !known.has(s.id)).map((s) => [s.resource, s.place[""]]));
+  await Promise.all([...missing].map(async ([id, original_resource_id]) => {
+    for (const m of await read<APIMetric[]>(`/v1/resource/generic/${id}/metric`)) keep({ ...m, resource: { id, original_resource_id } });
   }));
-  return (await Promise.all(all.map((s) => metricOf(s).catch(() => null)))).filter((m): m is Metric => m !== null);
+  return (await Promise.all(all.map((s) => metricByID(s.id).catch(() => null)))).filter((m): m is Metric => m !== null);
 }
 
 // A Facet is how many series have each value of a label, the most frequent first.
@@ -82,9 +83,10 @@ export async function countFound(text: string, labels: [string, string][], signa
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
 export async function listSeries(match: string, limit: number, signal?: AbortSignal): Promise<Series[]> {
-  const query = new URLSearchParams({ "match[]": match, limit: String(limit) });
+  const query = new URLSearchParams({ "match[]": match, limit: String(limit), ids: "true" });
   const answer = await read<{ data: Record<string, string>[] }>("/api/v1/series?" + query, undefined, signal);
-  const series = answer.data.map(({ __name__: name, resource_id, ...labels }) => ({ name, resource: resource_id ?? "", labels }));
+  const series = answer.data.map(({ __name__: name, metric_id: id, resource_id: resource = "", original_resource_id: original, ...labels }) =>
+    ({ id, name, resource, place: resource ? { "": original || resource } : labels, labels }));
   return series.sort((a, b) => byName(a.name, b.name) || byName(a.resource, b.resource));
 }
 

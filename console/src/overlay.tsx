@@ -3,7 +3,7 @@ import { address } from "./api";
 import { lazy } from "./lazy";
 import { Chart, type Line } from "./chart";
 import { duration, moment, unitOf } from "./format";
-import { archiveFor, quote, readColumns, readRaw, type Columns, type Metric, type Policy } from "./metrics";
+import { archiveFor, quote, readColumns, readRaw, titles, type Columns, type Metric, type Policy } from "./metrics";
 import { Copy, Menu, Notice, Panel, save, useLoad } from "./parts";
 import { RangeBar } from "./range_bar";
 import { readRange, readWindow, zoneOf, type Range, type Window } from "./range";
@@ -90,19 +90,20 @@ const shades = (w: Window | null) => (w ? [{ from: 2 * w.from - w.to, to: w.from
 
 // rowsOf makes a row of each series: of a metric, of its percentiles, of the time before, and of its raw measures.
 function rowsOf({ range, columns, before, raw, method }: Shown): Row[] {
-  const rows = columns.map((c, i) => row(c, i, method));
+  const names = titles(columns.map((c) => c.metric));
+  const rows = columns.map((c, i) => row(c, i, method, names[i]));
   columns.forEach((c, i) => {
     const { id, label } = rows[i];
     for (const [name, values] of Object.entries(c.values)) if (name !== method && /pct$/.test(name)) rows.push({ ...rows[i], id: id + name, label: `${label} ${name}`, values, look: "dotted", derived: true });
-    if (before[i]) rows.push({ ...row(before[i], i, method), id: id + "before", label: `${label}, ${duration(Math.round(range.span))} before`, times: before[i].times.map((t) => t + range.span), look: "dashed", derived: true });
+    if (before[i]) rows.push({ ...row(before[i], i, method, names[i]), id: id + "before", label: `${label}, ${duration(Math.round(range.span))} before`, times: before[i].times.map((t) => t + range.span), look: "dashed", derived: true });
     if (raw[i]?.times.length) rows.push({ ...rows[i], id: id + "raw", label: `${label}, measures`, ...raw[i], look: "dots", derived: true });
   });
   return rows;
 }
 
-function row(c: Columns, i: number, method: string): Row {
+function row(c: Columns, i: number, method: string, name: string): Row {
   const [used, values] = method in c.values ? [method, c.values[method]] : (Object.entries(c.values)[0] ?? [method, []]);
-  return { id: c.metric.id, label: (c.metric.name ?? c.metric.id) + (used === method ? "" : ` (${used})`), color: i, times: c.times, values, step: c.item.granularity };
+  return { id: c.metric.id, label: name + (used === method ? "" : ` (${used})`), color: i, times: c.times, values, step: c.item.granularity };
 }
 
 // archives names what a chart is drawn from.

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
 import { show, unitOf } from "./format";
-import { archiveFor, metricsOf, readColumns, type Columns, type Series } from "./metrics";
+import { archiveFor, metricsOf, readColumns, titles, type Columns, type Series } from "./metrics";
 import { Notice, useLoad } from "./parts";
 import { readRange, zoneOf } from "./range";
 import { link, route } from "./router";
@@ -18,7 +18,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
     const range = readRange(params);
     const metrics = await metricsOf(wanted);
     const columns = await readColumns(metrics, ["mean"], range.from, range.to, (p) => archiveFor(p, range.from, range.to, pixels), signal);
-    return { range, columns: new Map(columns.map((c) => [(c.metric.resource ?? "") + "/" + c.metric.name, c])) };
+    return { range, columns: new Map(columns.map((c) => [c.metric.id, c])) };
   }, [groups, params.get("from")], 1);
   if (!finder.series) return finder.error ? null : <Notice>Looking for metrics …</Notice>;
   if (!groups.length) return <Notice>No metric is called like that.</Notice>;
@@ -26,7 +26,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
     <>
       {error && <Notice bad>{error}</Notice>}
       <div class="tiles">
-        {groups.map(([name, series]) => value && <Tile key={name + series[0].resource} name={name} columns={series.flatMap((s) => value.columns.get(s.resource + "/" + s.name) ?? [])} range={value.range} />)}
+        {groups.map(([name, series]) => value && <Tile key={series[0].id} name={name} columns={series.flatMap((s) => value.columns.get(s.id) ?? [])} range={value.range} />)}
       </div>
     </>
   );
@@ -40,13 +40,16 @@ function group(series: Series[]): [string, Series[]][] {
     if (members.length < mostLines) groups.set(key, [...members, s]);
     if (groups.size > mostTiles) { groups.delete(key); break; }
   }
-  return [...groups.values()].map((members) => [members.length > 1 ? members[0].name.replace(/\d+/g, "*") : members[0].name, members]);
+  const all = [...groups.values()];
+  const names = titles(all.map((members) => ({ ...members[0], name: members.length > 1 ? members[0].name.replace(/\d+/g, "*") : members[0].name })));
+  return all.map((members, i) => [names[i], members]);
 }
 
 function Tile({ name, columns, range }: { name: string; columns: Columns[]; range: { from: number; to: number } }) {
   if (!columns.length) return null;
   const unit = unitOf(name, columns[0].metric.unit);
-  const lines: Line[] = columns.map((c, i) => ({ label: c.metric.name ?? c.metric.id, color: i, times: c.times, values: Object.values(c.values)[0] ?? [], step: c.item.granularity }));
+  const names = titles(columns.map((c) => c.metric));
+  const lines: Line[] = columns.map((c, i) => ({ label: names[i], color: i, times: c.times, values: Object.values(c.values)[0] ?? [], step: c.item.granularity }));
   const last = lines.map((l) => l.values.at(-1)).filter((v) => v !== undefined && v !== null);
   return (
     <a class="panel tile" href={link("explore", { m: columns.map((c) => c.metric.id) })} data-name={name}>

@@ -104,8 +104,8 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 }
 
 // Labels returns the label sets of the series that match at least one list of matchers, without duplicates, as many as
-// limit (0: all).
-func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, lists ...[]*labels.Matcher) ([]labels.Labels, error) {
+// limit (0: all). ids adds those that only matchers know otherwise: metric_id, resource_id and original_resource_id.
+func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, ids bool, lists ...[]*labels.Matcher) ([]labels.Labels, error) {
 	var found []labels.Labels
 	err := c.view(ctx, func(s *state) error {
 		var builder labels.ScratchBuilder
@@ -114,7 +114,11 @@ func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, lists ...[]*
 			if limit > 0 && len(found) == limit {
 				break
 			}
-			found = append(found, s.labels(&s.metrics[place], &builder))
+			shown := s.labels(&s.metrics[place], &builder)
+			if ids {
+				shown = s.withIDs(&s.metrics[place], shown)
+			}
+			found = append(found, shown)
 		}
 		return err
 	})
@@ -413,6 +417,16 @@ func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 		}
 	}
 	b.Sort()
+	return b.Labels()
+}
+
+// withIDs adds a metric's IDs to its labels.
+func (s *state) withIDs(m *metric, shown labels.Labels) labels.Labels {
+	b := labels.NewBuilder(shown).Set(labelMetricID, m.id.String())
+	if m.resource != none && !s.resources[m.resource].pushed {
+		r := &s.resources[m.resource]
+		b.Set(labelResourceID, r.id.String()).Set(labelOriginalID, s.texts[r.original])
+	}
 	return b.Labels()
 }
 

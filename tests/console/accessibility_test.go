@@ -55,7 +55,7 @@ func TestAccessible(t *testing.T) {
 		{"policies", "policies", `document.querySelector('tr[data-policy="console"] [data-full]')`},
 		{"policy", "policies?policy=console", "document.querySelector('#bytes')"},
 		{"correlations", "correlations?tz=UTC", "document.querySelectorAll('.ask-form select option').length > 0"},
-		{"server", "server", "document.querySelectorAll('#members tbody tr').length === 1 && document.querySelector('#processed').textContent !== '–'"},
+		{"server", "server", "document.querySelectorAll('#members tbody tr').length === 1 && (document.querySelector('#processed')?.textContent ?? '–') !== '–'"},
 	} {
 		b.visitHash(page.address)
 		b.wait(page.shown)

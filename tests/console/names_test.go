@@ -1,0 +1,38 @@
+package console_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"gnocco/api"
+	"gnocco/internal/server"
+)
+
+// Metrics of one name on several resources are told apart by what the resources are called, and each opens its own chart; whatever names
+// PromQL gives them.
+func TestSameName(t *testing.T) {
+	for _, names := range []string{api.GnocchiNames, api.CeilometerNames} {
+		t.Run(names, func(t *testing.T) {
+			s, c := start(t, func(o *server.Options) { o.API.PromQLNames = names })
+			ids := map[string]string{}
+			for _, host := range []string{"web", "db"} {
+				ids[host] = send(t, c, host, time.Now(), 100, "load")["load"]
+			}
+			b := open(t, s.URL(), "")
+			shown := "load"
+			if names == api.CeilometerNames {
+				shown = "ceilometer_load"
+			}
+			for _, host := range []string{"web", "db"} {
+				b.visitHash("explore")
+				b.wait("document.querySelectorAll('.tile canvas').length === 2")
+				b.wait(fmt.Sprintf("document.querySelectorAll('.found button').length === 2 && document.querySelector('.found').textContent.includes(%q)", host))
+				b.click(".tile", shown+" · "+host)
+				b.wait(fmt.Sprintf("location.hash.includes('m=%s') && document.querySelector('#drawn canvas')", ids[host]))
+			}
+			b.click(".found button", "web") // the other one, too
+			b.wait("[...document.querySelectorAll('#summary tbody a')].map(e => e.textContent).sort().join() === 'load · db,load · web'")
+		})
+	}
+}
