@@ -40,12 +40,6 @@ export function HeatMap({ matrix, name, words, chosen, onPick }: Props) {
       g.fillRect(left, top, step - gap, step - gap);
     }));
     g.globalAlpha = 1;
-    const mark = (row: number, column: number, color: string) => { g.strokeStyle = color; g.lineWidth = 2; g.strokeRect(margin + column * step, row * step, step - gap, step - gap); };
-    if (chosen) {
-      const [row, column] = chosen.map((id) => matrix.order.indexOf(id));
-      if (row >= 0 && column >= 0) mark(row, column, text);
-    }
-    if (at) mark(at[0], at[1], css("--accent"));
     if (!named) return;
     g.font = `${Math.min(12, step - 1)}px system-ui, sans-serif`;
     g.textBaseline = "middle";
@@ -59,7 +53,7 @@ export function HeatMap({ matrix, name, words, chosen, onPick }: Props) {
       }
       g.fillText(words, margin - 8, row * step + step / 2);
     });
-  }, [matrix, width, look, at, chosen?.join(), size, step]);
+  }, [matrix, width, look, size, step]);
   const cellAt = (e: MouseEvent): [number, number] | null => {
     const r = canvas.current!.getBoundingClientRect();
     const row = Math.floor((e.clientY - r.top) / step), column = Math.floor((e.clientX - r.left - margin) / step);
@@ -72,8 +66,11 @@ export function HeatMap({ matrix, name, words, chosen, onPick }: Props) {
     else if (e.key === "Enter" || e.key === " ") { e.preventDefault(); pick(at); }
   };
   const ids = at && [matrix.order[at[0]], matrix.order[at[1]]], pair = ids && pairOf(matrix, ids[0], ids[1]);
+  const mark = ([row, column]: number[], color: string) => row >= 0 && column >= 0 && <i class="mark" aria-hidden="true" style={{ left: margin + column * step - 1 + "px", top: row * step - 1 + "px", width: step + "px", height: step + "px", borderColor: color }} />;
   return (
     <div class="heat" ref={box}>
+      {chosen && mark(chosen.map((id) => matrix.order.indexOf(id)), "var(--text)")}
+      {at && mark(at, "var(--accent)")}
       {width > 0 && <canvas ref={canvas} id="heat" style={{ width: margin + size + "px", height: size + "px" }} data-margin={margin} data-step={step} tabIndex={0} role="application"
         aria-label={`Heat map of the correlations of ${n} metrics. Arrow keys move, Enter opens a pair; the strongest pairs are in the table.`}
         onMouseMove={(e) => { const cell = cellAt(e); setAt((old) => (old && cell && old[0] === cell[0] && old[1] === cell[1] ? old : cell)); }} onMouseLeave={() => setAt(null)} onClick={(e) => pick(cellAt(e))} onKeyDown={keys} />}
