@@ -41,7 +41,7 @@ func TestMembers(t *testing.T) {
 	b.wait("document.querySelectorAll('#members tbody tr').length === 2 && answers.length > 1")
 	b.act(`window.cell = (id, name) => document.querySelector('[data-member="' + id + '"] [data-figure=' + name + ']').textContent`)
 	b.act(`window.number = (text) => Number(text.split(" ")[0])`)
-	send(t, c, "host", time.Now(), 100, "a", "b")
+	ids := send(t, c, "host", time.Now(), 100, "a", "b")
 	for _, total := range []string{"accepted", "processed"} {
 		b.wait(fmt.Sprintf("document.querySelector('#all-%s').parentElement.textContent.includes('200 in all')", total))
 	}
@@ -52,6 +52,25 @@ func TestMembers(t *testing.T) {
 		const [used, limit] = cell(m.id, "memory").split(" of ")
 		return limit === "64 MiB" && used.endsWith(" MiB") && Math.abs(number(used) - m.figures.memory / 2 ** 20) <= 0.005 * number(used)
 	}))()`)
+	// The rates are those of the counters over the six latest answers, by each member's clock; while something comes in, so that they are
+	// not nothing.
+	b.act(`window.rate = (id, name) => {
+		const of = answers.slice(-6).map((answer) => answer.cluster.members.find((m) => m.id === id)?.figures).filter(Boolean)
+		return (of.at(-1)[name] - of[0][name]) / (of.at(-1).uptime - of[0].uptime)
+	}, window.same = (text, want) => text.endsWith(" /s") && Math.abs(number(text) - want) <= 0.006 * want`)
+	batch := map[string][]map[string]any{ids["a"]: {{"timestamp": time.Now().Unix(), "value": 1}}}
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", batch, nil))
+		if eval[bool](b, `["accepted", "processed"].every((name) => {
+			const members = answers.at(-1).cluster.members, rates = members.map((m) => rate(m.id, name)), all = rates.reduce((a, b) => a + b)
+			return all > 0 && members.every((m, i) => same(cell(m.id, name), rates[i])) && same(document.querySelector("#all-" + name).textContent, all)
+		})`) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the rates are never those of the counters: %q %q", b.texts("#members"), b.texts("#all-accepted, #all-processed"))
+		}
+	}
 	var status struct{ Cluster *model.ClusterStatus }
 	check(t, c.Do(t.Context(), http.MethodGet, "/v1/status?details=false", nil, &status))
 	for _, m := range status.Cluster.Members {
