@@ -72,7 +72,7 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
     scales: { x: { time: true, range: () => [p.from + pan.by, p.to + pan.by] }, y: { range: (_, low, high) => bounds(low, high, p.unit) } },
     axes: [
       { ...axis, space: p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },
-      { ...axis, space: p.small ? 28 : 40, size: (_, texts) => Math.max(p.small ? 56 : 68, 14 + 6 * Math.max(0, ...(texts ?? []).map((text) => text.length))), values: (_, values) => values.map((v) => show(v, p.unit, digitsBetween(values))) },
+      { ...axis, space: p.small ? 28 : 40, incrs: p.unit === "bytes" ? powersOfTwo : undefined, size: (_, texts) => Math.max(p.small ? 56 : 68, 14 + 6 * Math.max(0, ...(texts ?? []).map((text) => text.length))), values: (_, values) => values.map((v) => show(v, p.unit, digitsBetween(values))) },
     ],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), p.zone),
     cursor: {
@@ -99,6 +99,9 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
     },
   };
 }
+
+// powersOfTwo are the distances of an axis' ticks that are round in KiB, MiB and so on.
+const powersOfTwo = Array.from({ length: 80 }, (_, i) => 2 ** (i - 16));
 
 // drag moves the chart with the mouse until the button is released.
 function drag(u: uPlot, p: Props, pan: { by: number }, start: MouseEvent) {

@@ -1,4 +1,4 @@
-import{a as e,b as x,d as Oe,e as A,f as H,g as _e,h as Ie,j as E,k as G,l as z,m as L,n as $e,o as X,p as qe,q as ze,s as ce,t as Ke,u as We,v as Fe}from"./chunk-EZ77453Q.js";import{D as He,I as Ge,
+import{a as e,b as x,d as Oe,e as A,f as H,g as _e,h as Ie,j as E,k as G,l as z,m as L,n as $e,o as X,p as qe,q as ze,s as ce,t as Ke,u as We,v as Fe}from"./chunk-ARX4RA6O.js";import{D as He,I as Ge,
 b as C,d as _,e as V,f as De,g as re,h as ie,j as Le,l as Y,p as pe,q as K,r as $,s as le,t as T,u as I,v as B,w as J,x as q,y as Je,z as Be}from"./chunk-G3X3VIYF.js";var xt=20;function Pt(){let{params:t}=G.use(),a=X(),s=qe(t)??{from:0,to:1},c=t.getAll("l"),o=t.get("find")??"",r=He(o,c.map(h=>h.split(/=(.*)/s).slice(0,2))),{value:d,error:n,loading:m}=E(h=>$("/v1/ch\
 anges",{match:r,start:s.from,stop:s.to,limit:xt},h),[r,s.from,s.to]),l=s.to-s.from,u=t.getAll("m"),i=(h,b)=>L({w:`${Math.floor(h)}-${Math.ceil(b)}`},!0),g=Math.max(...(d?.changes??[]).map(h=>h.score),
 1);return e(A,{title:"What changed here?",id:"changed",aside:e(C,{children:[e("span",{class:"mono",children:[J(s.from,a)," \u2013 ",J(s.to,a)]}),e("span",{class:"group",role:"group","aria-label":"The \
