@@ -64,24 +64,7 @@ func TestBesideGnocchi(t *testing.T) {
 	copied := filepath.Join(dir, "copied")
 	byREST := []string{"--from", g.url, "--user", "admin", "--to", copied, "--workers", "4"}
 
-	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 59)) // of a moment that nobody can repeat anyway
-	killed := 0
-	for ; killed < *besideKills; killed++ {
-		flags := byREST
-		if _, err := os.Stat(copied + stageSuffix); err == nil {
-			flags = append(flags, "--resume")
-		}
-		cmd := migrate(flags...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(rng.IntN(15_000)) * time.Millisecond)
-		_ = cmd.Process.Kill()
-		if err := cmd.Wait(); err == nil {
-			break // it was complete
-		}
-	}
-	t.Logf("killed %d times", killed)
+	killed(t, copied, 15*time.Second, func(more ...string) *exec.Cmd { return migrate(append(byREST, more...)...) })
 
 	// One counter that gets measures all the time.
 	var metric struct{ ID string }
@@ -126,10 +109,51 @@ func TestBesideGnocchi(t *testing.T) {
 		}
 	}
 
-	// From the database and the files, of a Gnocchi that still serves, but does not change.
+	// From the database and the files, of a Gnocchi that still serves, but does not change: at once, and killed meanwhile.
 	direct := filepath.Join(dir, "direct")
-	t.Log(output(t, migrate("--from-config", filepath.Join(rig, "gnocchi.conf"), "--to", direct)))
+	fromConfig := func(more ...string) *exec.Cmd {
+		return migrate(append([]string{"--from-config", filepath.Join(rig, "gnocchi.conf"), "--to", direct}, more...)...)
+	}
+	began := time.Now()
+	t.Log(output(t, fromConfig()))
+	took := time.Since(began)
+	if err := os.RemoveAll(direct); err != nil {
+		t.Fatal(err)
+	}
+	killed(t, direct, took, fromConfig)
+	t.Log(output(t, fromConfig()))
 	t.Log(output(t, migrate("--from", g.url, "--user", "admin", "--verify", "--to-url", serve(t, filepath.Join(programs, "gnocco"), direct).url)))
+}
+
+// killed starts passes into a folder and kills as many as -beside.kills says, each at a random moment before most. One that was
+// complete before is thrown away. So at the end there is a pass that was cut short.
+func killed(t *testing.T, to string, most time.Duration, pass func(more ...string) *exec.Cmd) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 59)) // of a moment that nobody can repeat anyway
+	var written []int                                               // archives, as of each kill
+	complete := 0
+	for len(written) < *besideKills {
+		var more []string
+		if _, err := os.Stat(to + stageSuffix); err == nil {
+			more = []string{"--resume"}
+		}
+		cmd := pass(more...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rng.Int64N(int64(most))))
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err == nil {
+			complete++
+			if err := os.RemoveAll(to); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		progress, _ := os.ReadFile(filepath.Join(to+stageSuffix, logFile)) // not there before the first
+		written = append(written, bytes.Count(progress, []byte("\n")))
+	}
+	t.Logf("killed %d times, %d others were complete; archives that were written at each kill: %v", len(written), complete, written)
 }
 
 // run runs a command to its end and returns what it says.
