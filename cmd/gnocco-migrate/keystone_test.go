@@ -12,9 +12,9 @@ import (
 )
 
 // Tokens of Keystone come from the variables of an openrc file. One that the server takes no more, before its time is over, is replaced, however
-// many requests are under way; one that is given by itself is not.
+// many requests are under way; one that is given by itself is not. A wrong password is tried once.
 func TestKeystoneTokens(t *testing.T) {
-	var tokens, asked, refused atomic.Int64
+	var tokens, asked, refused, strangers atomic.Int64
 	var mu sync.Mutex
 	left := make(map[string]int) // how often each token is taken
 	mux := http.NewServeMux()
@@ -31,6 +31,7 @@ func TestKeystoneTokens(t *testing.T) {
 		}
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Auth.Identity.Password.User.Name != "mover" ||
 			body.Auth.Identity.Password.User.Password != "s3cret" || body.Auth.Scope.Project.Name != "admin" {
+			strangers.Add(1)
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -96,5 +97,9 @@ func TestKeystoneTokens(t *testing.T) {
 	}
 	if _, err := source(nil, "another").backlog(t.Context()); err == nil {
 		t.Error("a token that is given is replaced")
+	}
+	variables["OS_PASSWORD"] = "wrong"
+	if _, err := source(variables, "").backlog(t.Context()); err == nil || strangers.Load() != 1 {
+		t.Errorf("a wrong password is tried %d times: %v", strangers.Load(), err)
 	}
 }

@@ -95,11 +95,7 @@ func (s *restSource) get(ctx context.Context, path string) (body []byte, next st
 				body, next, err = s.getOnce(ctx, path, token)
 			}
 		}
-		final := err == nil || ctx.Err() != nil || try == tries
-		if errors.As(err, &status) && status.status < 500 && status.status != http.StatusTooManyRequests {
-			final = true
-		}
-		if final {
+		if err == nil || ctx.Err() != nil || try == tries || refused(err) {
 			return body, next, err
 		}
 		select {
@@ -108,6 +104,20 @@ func (s *restSource) get(ctx context.Context, path string) (body []byte, next st
 		case <-time.After(pause):
 		}
 	}
+}
+
+// refused reports whether asking again is of no use.
+func refused(err error) bool {
+	var answer *statusError
+	var token *keystone.StatusError
+	status := 0
+	switch {
+	case errors.As(err, &answer):
+		status = answer.status
+	case errors.As(err, &token):
+		status = token.Status
+	}
+	return status >= 400 && status < 500 && status != http.StatusTooManyRequests
 }
 
 // authToken returns the token to ask with, "" for none; refused is one that the server did not take.

@@ -53,7 +53,7 @@ func (t *Tokens) Get(ctx context.Context, now time.Time, refused string) (string
 		return "", err
 	}
 	if status != http.StatusCreated {
-		return "", fmt.Errorf("keystone: %s answers %d %s to %s", t.url, status, http.StatusText(status), &t.account)
+		return "", &StatusError{status, fmt.Sprintf("keystone: %s answers %d %s to %s", t.url, status, http.StatusText(status), &t.account)}
 	}
 	if token == "" || !answer.Token.ExpiresAt.After(now) {
 		return "", errors.New("keystone: no valid token was given to " + t.account.String())
@@ -61,6 +61,14 @@ func (t *Tokens) Get(ctx context.Context, now time.Time, refused string) (string
 	t.token, t.until = token, answer.Token.ExpiresAt
 	return token, nil
 }
+
+// StatusError is an answer of Keystone that holds no token.
+type StatusError struct {
+	Status int
+	text   string
+}
+
+func (e *StatusError) Error() string { return e.text }
 
 // Create asks once for a token of an account. Keystone's description of it becomes answer, if the status is 201.
 func Create(ctx context.Context, client *http.Client, url string, account *Account, answer any) (token string, status int, err error) {
