@@ -27,7 +27,7 @@ var (
 )
 
 // A real Gnocchi with PostgreSQL and files is copied by REST, killed at random moments, and followed while it gets measures, until the
-// cut-over; then from its configuration. Each time all definitions and all values are compared.
+// cut-over; likewise from its configuration. Each time all definitions and all values are compared.
 //
 // GNOCCHI_UP names the script that starts a Gnocchi, as for tools/differential.sh.
 func TestBesideGnocchi(t *testing.T) {
@@ -61,55 +61,61 @@ func TestBesideGnocchi(t *testing.T) {
 		cmd.Env = append(os.Environ(), "OS_AUTH_URL=", "OS_TOKEN=")
 		return cmd
 	}
-	copied := filepath.Join(dir, "copied")
-	byREST := []string{"--from", g.url, "--user", "admin", "--to", copied, "--workers", "4"}
-
-	killed(t, copied, 15*time.Second, func(more ...string) *exec.Cmd { return migrate(append(byREST, more...)...) })
-
-	// One counter that gets measures all the time.
-	var metric struct{ ID string }
-	g.must(t, "POST", "/v1/metric", object{"archive_policy_name": "six", "name": "counter"}, &metric)
-	stop := make(chan struct{})
-	var sent atomic.Int64
-	var writer sync.WaitGroup
-	const second = seedBegin + 1_000_000
-	writer.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(20 * time.Millisecond):
+	gnocco := filepath.Join(programs, "gnocco")
+	// cutOver follows the Gnocchi with passes into a folder while a counter gets measures all the time, until the folder is served.
+	cutOver := func(folder, lag string, pass func(more ...string) *exec.Cmd) {
+		t.Helper()
+		var metric struct{ ID string }
+		g.must(t, "POST", "/v1/metric", object{"archive_policy_name": "six", "name": "counter"}, &metric)
+		stop := make(chan struct{})
+		var sent atomic.Int64
+		var writer sync.WaitGroup
+		const second = seedBegin + 1_000_000
+		writer.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
+				n := sent.Load()
+				if err := g.send("POST", "/v1/metric/"+metric.ID+"/measures", []object{{"timestamp": second + n, "value": n}}, nil); err != nil {
+					t.Error(err)
+					return
+				}
+				sent.Add(1)
 			}
-			n := sent.Load()
-			if err := g.send("POST", "/v1/metric/"+metric.ID+"/measures", []object{{"timestamp": second + n, "value": n}}, nil); err != nil {
-				t.Error(err)
-				return
+		})
+		t.Log(output(t, pass("--follow", "--lag", lag)))
+		close(stop)
+		writer.Wait()
+		paused := time.Now()
+		g.drained(t)
+		t.Log(output(t, pass()))
+		copy := serve(t, gnocco, folder)
+		t.Logf("writers paused for %v", time.Since(paused).Round(100*time.Millisecond))
+		t.Log(output(t, migrate("--from", g.url, "--user", "admin", "--verify", "--to-url", copy.url)))
+		for _, of := range []gnocchi{g, copy} {
+			var rows [][3]any
+			of.must(t, "GET", "/v1/metric/"+metric.ID+"/measures?aggregation=count&granularity=300", nil, &rows)
+			var count float64
+			for _, row := range rows {
+				count += row[2].(float64)
 			}
-			sent.Add(1)
-		}
-	})
-	t.Log(output(t, migrate(append(byREST, "--follow", "--lag", "60s")...)))
-	close(stop)
-	writer.Wait()
-	paused := time.Now()
-	g.drained(t)
-	t.Log(output(t, migrate(byREST...)))
-	copy := serve(t, filepath.Join(programs, "gnocco"), copied)
-	t.Logf("writers paused for %v", time.Since(paused).Round(100*time.Millisecond))
-	t.Log(output(t, migrate("--from", g.url, "--user", "admin", "--verify", "--to-url", copy.url)))
-	for _, of := range []gnocchi{g, copy} {
-		var rows [][3]any
-		of.must(t, "GET", "/v1/metric/"+metric.ID+"/measures?aggregation=count&granularity=300", nil, &rows)
-		var count float64
-		for _, row := range rows {
-			count += row[2].(float64)
-		}
-		if count != float64(sent.Load()) {
-			t.Errorf("%s has %v of %d measures", of.url, count, sent.Load())
+			if count != float64(sent.Load()) {
+				t.Errorf("%s has %v of %d measures", of.url, count, sent.Load())
+			}
 		}
 	}
 
-	// From the database and the files, of a Gnocchi that still serves, but does not change: at once, and killed meanwhile.
+	copied := filepath.Join(dir, "copied")
+	byREST := func(more ...string) *exec.Cmd {
+		return migrate(append([]string{"--from", g.url, "--user", "admin", "--to", copied, "--workers", "4"}, more...)...)
+	}
+	killed(t, copied, 15*time.Second, byREST)
+	cutOver(copied, "60s", byREST)
+
+	// From the database and the files: at once, and killed meanwhile.
 	direct := filepath.Join(dir, "direct")
 	fromConfig := func(more ...string) *exec.Cmd {
 		return migrate(append([]string{"--from-config", filepath.Join(rig, "gnocchi.conf"), "--to", direct}, more...)...)
@@ -121,8 +127,7 @@ func TestBesideGnocchi(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed(t, direct, took, fromConfig)
-	t.Log(output(t, fromConfig()))
-	t.Log(output(t, migrate("--from", g.url, "--user", "admin", "--verify", "--to-url", serve(t, filepath.Join(programs, "gnocco"), direct).url)))
+	cutOver(direct, "10s", fromConfig)
 }
 
 // killed starts passes into a folder and kills as many as -beside.kills says, each at a random moment before most. One that was

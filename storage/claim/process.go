@@ -57,9 +57,11 @@ func (p *Process) Gone(other *Process) bool {
 }
 
 // processStart reads when a process was started; running is false if it has ended, also if its parent has yet to hear
-// of it.
+// of it. It reads of the first thread, which is the same: below qemu's emulation of another architecture /proc/PID/stat has
+// for each thread that reads it the start of that thread.
 func processStart(pid int) (start uint64, running bool, err error) {
-	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	number := strconv.Itoa(pid)
+	content, err := os.ReadFile("/proc/" + number + "/task/" + number + "/stat")
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return 0, false, nil
 	}
