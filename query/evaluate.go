@@ -65,10 +65,10 @@ func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation
 	tables := make([][]aggregates.Table, len(groups))
 	for first := range groups {
 		var err error
-		switch {
-		case tables[first] != nil: // read with an earlier group
+		if tables[first] != nil { // read with an earlier group
 			continue
-		case len(operation.Combinations) > 0:
+		}
+		if len(operation.Combinations) > 0 {
 			if tables[first], err = r.readCombined(ctx, operation, groups[first], granularities[first], read); err != nil {
 				return nil, withOperands(err, groups[first])
 			}
@@ -80,16 +80,16 @@ func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation
 				together, operands = append(together, i), append(operands, groups[i]...)
 			}
 		}
-		read, err := r.readTables(ctx, operands, granularities[first], read)
+		joint, err := r.readTables(ctx, operands, granularities[first], read)
 		if err != nil {
 			return nil, err
 		}
 		from := 0
 		for _, i := range together {
 			to := from + len(groups[i])
-			tables[i] = make([]aggregates.Table, len(read))
-			for j := range read {
-				tables[i][j] = aggregates.Table{Granularity: read[j].Granularity, Series: read[j].Series[from:to]}
+			tables[i] = make([]aggregates.Table, len(joint))
+			for j := range joint {
+				tables[i][j] = aggregates.Table{Granularity: joint[j].Granularity, Series: joint[j].Series[from:to]}
 			}
 			from = to
 		}

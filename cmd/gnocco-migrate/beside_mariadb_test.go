@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gnocco/internal/testcert"
 )
 
 // A real Gnocchi with MariaDB, reached by TLS, as kolla configures it, and files is copied from its configuration; all definitions
@@ -56,7 +58,7 @@ func TestBesideGnocchiWithMariaDB(t *testing.T) {
 	as, data := "--user="+me.Username, "--datadir="+in("db")
 	run(t, "mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", as, data)
 	databasePort, port := strconv.Itoa(*besidePort+1010), strconv.Itoa(*besidePort+10)
-	certificate, key := selfSigned(t, dir)
+	certificate, key := testcert.SelfSigned(t)
 	start(t, in("mariadbd.log"), exec.Command("mariadbd", "--no-defaults", as, data, "--ssl-cert="+certificate, "--ssl-key="+key, "--bind-address=127.0.0.1", "--port="+databasePort,
 		"--socket="+in("socket"), "--pid-file="+in("pid"), "--innodb-flush-log-at-trx-commit=0"))
 	sql := func() error {

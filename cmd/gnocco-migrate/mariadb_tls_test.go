@@ -1,27 +1,19 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
-	"math/big"
-	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"gnocco/internal/testcert"
 )
 
-// The options of TLS mean what they mean to PyMySQL: who is trusted is what ssl_ca and ssl_check_hostname say.
+// The client trusts whom PyMySQL would trust with the same ssl_ca and ssl_check_hostname, and refuses options that it does not know.
 func TestMariaDBTLS(t *testing.T) {
-	certificate, key := selfSigned(t, t.TempDir())
-	other, _ := selfSigned(t, t.TempDir())
+	certificate, key := testcert.SelfSigned(t)
+	other, _ := testcert.SelfSigned(t)
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
 		t.Fatal(err)
@@ -80,31 +72,4 @@ func TestMariaDBTLS(t *testing.T) {
 	if config, err := mariaDBTLS("db.example", url.Values{"charset": {"utf8"}}); config != nil || err != nil {
 		t.Errorf("without an option of TLS: %v, %v", config, err)
 	}
-}
-
-// selfSigned writes a certificate for 127.0.0.1, which signs itself, and its key into dir.
-func selfSigned(t *testing.T, dir string) (certificate, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mariadb"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
-	signed, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, key = filepath.Join(dir, "mariadb.crt"), filepath.Join(dir, "mariadb.key")
-	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: signed}, key: {Type: "PRIVATE KEY", Bytes: encoded}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return certificate, key
 }

@@ -56,6 +56,7 @@ var layers = table(
 	"internal/version:",
 	"internal/server: model carbonara internal/version internal/budget internal/pause internal/shutdown api cluster correlate statsd storage/index",
 	"internal/seedtest:",
+	"internal/testcert:",
 	"internal/testnode: *", // all of it without HTTP, for tests
 	"cmd: *",
 	"tests: *",

@@ -1,19 +1,9 @@
 package server_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"math"
-	"math/big"
-	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -24,40 +14,10 @@ import (
 	"gnocco/cluster/peer"
 	"gnocco/internal/client"
 	"gnocco/internal/server"
+	"gnocco/internal/testcert"
 	"gnocco/internal/version"
 	"gnocco/model"
 )
-
-// certificate writes a self-signed certificate for this machine, which is its own authority.
-func certificate(t *testing.T) (certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gnocco"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	err = errors.Join(os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600),
-		os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return certFile, keyFile
-}
 
 func clientOf(t *testing.T, s *server.Server) *client.Client {
 	t.Helper()
@@ -70,7 +30,7 @@ func clientOf(t *testing.T, s *server.Server) *client.Client {
 
 // Whichever process is asked, and whatever lies where, answers are the same: over mutual TLS here.
 func TestAnyProcessAnswers(t *testing.T) {
-	cert, key := certificate(t)
+	cert, key := testcert.SelfSigned(t)
 	data := filepath.Join(t.TempDir(), "data")
 	options := func(role cluster.Role) server.Options {
 		return server.Options{Cluster: cluster.Options{Data: data, Role: role, Sacks: 8, PeerTLS: peer.TLSFiles{Certificate: cert, Key: key, Authority: cert}}}

@@ -17,6 +17,7 @@ import (
 
 	"gnocco/cluster"
 	"gnocco/internal/server"
+	"gnocco/internal/testcert"
 )
 
 // tlsClient trusts a certificate, and shows one of its own if cert is not "". Each request gets a connection of its own.
@@ -59,8 +60,8 @@ func (b *safeBuffer) String() string {
 // The public port speaks TLS 1.2 at least, and HTTP/2, by a certificate that is read again when it changes. One that cannot
 // be read changes nothing.
 func TestTLS(t *testing.T) {
-	cert, key := certificate(t)
-	newCert, newKey := certificate(t)
+	cert, key := testcert.SelfSigned(t)
+	newCert, newKey := testcert.SelfSigned(t)
 	log := new(safeBuffer)
 	s := start(t, server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), Sacks: 2}, TLS: server.TLS{Certificate: cert, Key: key},
 		Logger: slog.New(slog.NewTextHandler(log, nil))})
@@ -141,8 +142,8 @@ func TestTLS(t *testing.T) {
 
 // With an authority for clients only those get in whose certificate it signed.
 func TestTLSOfClients(t *testing.T) {
-	cert, key := certificate(t)
-	clientCert, clientKey := certificate(t)
+	cert, key := testcert.SelfSigned(t)
+	clientCert, clientKey := testcert.SelfSigned(t)
 	s := start(t, server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), Sacks: 2},
 		TLS: server.TLS{Certificate: cert, Key: key, ClientCA: clientCert}})
 	defer stop(t, s)
@@ -163,8 +164,8 @@ func TestTLSOfClients(t *testing.T) {
 
 // Files that do not fit end the start.
 func TestTLSFaults(t *testing.T) {
-	cert, key := certificate(t)
-	other, _ := certificate(t)
+	cert, key := testcert.SelfSigned(t)
+	other, _ := testcert.SelfSigned(t)
 	f := func(want string, files server.TLS) {
 		t.Helper()
 		o := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data")}, Listen: "127.0.0.1:0", TLS: files}
@@ -185,7 +186,7 @@ func TestTLSFaults(t *testing.T) {
 
 // A process that passes a request on keeps the client's scheme: links in the answer are for the client.
 func TestTLSPassesOn(t *testing.T) {
-	cert, key := certificate(t)
+	cert, key := testcert.SelfSigned(t)
 	data := filepath.Join(t.TempDir(), "data")
 	c := tlsClient(t, cert, "", "", 0)
 	for i := range 2 { // the first one holds the index

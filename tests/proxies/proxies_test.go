@@ -2,16 +2,11 @@ package proxies_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -27,6 +22,7 @@ import (
 	"gnocco/api/auth"
 	"gnocco/cluster"
 	"gnocco/internal/server"
+	"gnocco/internal/testcert"
 )
 
 // TestProxies runs the configurations of deploy/ before two processes of the API.
@@ -205,16 +201,12 @@ func host(s *server.Server) string { return strings.TrimPrefix(s.URL(), "http://
 // certificate writes a self-signed certificate and its key to one file, and returns whom to trust.
 func certificate(t *testing.T, path string) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	certFile, keyFile := testcert.SelfSigned(t)
+	public, err := os.ReadFile(certFile)
 	check(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	private, err := os.ReadFile(keyFile)
 	check(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	check(t, err)
-	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
-	write(t, path, string(public)+string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
+	write(t, path, string(public)+string(private))
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(public)
 	return pool

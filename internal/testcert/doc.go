@@ -1,0 +1,2 @@
+// Package testcert makes certificates for tests of TLS.
+package testcert
