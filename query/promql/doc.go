@@ -1,9 +1,10 @@
 // Package promql answers PromQL from archives. Prometheus' own engine evaluates; this package says which series a
 // selector means, and which samples they have.
 //
-// On the path of aggregates out it stands where package query/aggregates stands for Gnocchi's operations: an expression
-// is parsed and rewritten (rewrite.go), the engine asks for series (querier.go), package postings finds them by labels,
-// and their groups, read through query.Archives, become samples (samples.go).
+// On the path of aggregates out it stands where package query/aggregates stands for Gnocchi's operations. An expression
+// is parsed and rewritten (rewrite.go), and the engine asks for series (source.go, selection.go). Package postings
+// finds them by labels. For each one it is decided which columns to read (reading.go) and which granularity serves
+// which time (parts.go). The groups, read through query.Archives (read_ahead.go), become samples (samples.go).
 //
 // # How a group becomes a sample
 //
@@ -18,23 +19,25 @@
 // package carbonara says.
 //
 // 4. Coarser granularities serve functions over time that are exact from columns, where the range and all times are
-// multiples of them: what they answer is what the REST API shows of these groups. Of a series that was pushed with labels they do so once
-// its raw measures are not kept any more, for Prometheus has a measure at the very time t in (t-r, t], and a group has it at its start.
+// multiples of them: what they answer is what the REST API shows of these groups. A series that was pushed with labels
+// is read from them only once its raw measures are no longer kept: Prometheus counts a measure at the very time t in
+// (t-r, t], while a group counts the measure at its start.
 //
-// 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity; of a raw measure, the
-// finest of the archive policy. Series of one query may end at different times.
+// 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity. For a raw
+// measure g is the finest granularity of the archive policy. Series of one query may end at different times.
 //
 // 6. Method. min, max, sum, first and last_over_time read the column of that name, and so does count_over_time, whose
 // counts are summed. avg_over_time is sum over count, exactly; stddev_over_time and stdvar_over_time combine counts,
 // sums and second moments (moments.go: the engine sees places of groups as values, and our function looks there).
-// quantile_over_time of a range that is a granularity reads raw measures and, where they are not kept any more, the percentile
-// of the group that ended last, where the archive policy has it; else it is the quantile of what selectors read, which a warning
-// says. Selectors read last if the policy has it, else mean.
-// rate, irate, increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the
-// first four from max and the others from mean, which an info says; if it has neither, the query fails.
+// quantile_over_time reads raw measures if the range is a granularity and the archive policy has the percentile; where
+// they are no longer kept, it is the percentile of the group that ended last. Else it is the quantile of what selectors
+// read, which a warning says. Selectors read last if the policy has it, else mean. rate, irate, increase, resets,
+// delta, idelta, deriv and predict_linear read last. A policy without it answers the first four from max and the others
+// from mean, which an info says; if it has neither, the query fails.
 //
-// 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, but where a matcher
-// of __aggregation__ is not =: then each method that matches is a series, and this label says which.
+// 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, with one
+// exception: if the matcher of __aggregation__ is not =, each method that matches is a series, and this label says
+// which.
 //
-// Which granularities answered a selector, an info says, unless raw measures alone did.
+// An info says which granularities answered a selector, unless raw measures alone did.
 package promql

@@ -103,7 +103,8 @@ func (e *Engine) Instant(ctx context.Context, q *Query, at time.Time) (upstream.
 }
 
 // Range prepares a query of the times from start to end, step by step.
-func (e *Engine) Range(ctx context.Context, q *Query, start, end time.Time, step time.Duration) (upstream.Query, error) {
+func (e *Engine) Range(ctx context.Context, q *Query, start, end time.Time, step time.Duration) (
+	upstream.Query, error) {
 	s := e.source(q)
 	prepared, err := e.engine.NewRangeQuery(ctx, s, s.options(), q.Expr, start, end, step)
 	return s.charged(ctx, prepared, err)

@@ -197,7 +197,8 @@ func TestTime(t *testing.T) {
 	f(hour, 3*time.Hour-time.Millisecond, 3.5)
 	none(hour, 3*time.Hour)
 
-	// A series of raw measures ends by the finest granularity of its archive policy: who measures every ten minutes has no gaps.
+	// A series of raw measures ends by the finest granularity of its archive policy: who measures every ten minutes has no
+	// gaps.
 	s.policy("slow", []string{"last"}, 10*time.Minute, time.Hour)
 	s.post(s.metric("slow", "b", "slow"), start.Add(5*time.Second), 10*time.Minute, 1, 2)
 	f("slow", 10*time.Minute, 1)

@@ -14,12 +14,12 @@ type iterator struct {
 	times   []int64 // ms, ascending strictly
 	values  []float64
 	moments []moments // instead of values: the value of a sample is its place here
-	lives   int64     // ms after which the series ends, after its last sample
-	ends    int64     // that of the samples that are added
-	at      int       // -1 before the first
-	taken   int64     // bytes of memory, for all of it
-	err     error
-	loaded  bool
+	// ms after a sample at which the series ends unless another one follows: of the last sample, and of the part being added
+	staleAfter, partStaleAfter int64
+	at                         int   // -1 before the first
+	taken                      int64 // bytes of memory, for all of it
+	err                        error
+	loaded                     bool
 }
 
 // bytes is the memory that the samples have.
@@ -66,8 +66,8 @@ func set[T any](list []T, at int, v T) []T {
 
 // endBefore marks where the series ends after its last sample, if that is before t.
 func (it *iterator) endBefore(t int64) {
-	if n := len(it.times); n > 0 && it.times[n-1]+it.lives < t {
-		it.add(it.times[n-1]+it.lives, math.Float64frombits(value.StaleNaN))
+	if n := len(it.times); n > 0 && it.times[n-1]+it.staleAfter < t {
+		it.add(it.times[n-1]+it.staleAfter, math.Float64frombits(value.StaleNaN))
 	}
 }
 

@@ -158,8 +158,8 @@ func near(a, b float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }
 
-// Functions over time of aligned ranges are exact, whatever granularities are kept (Thanos 922, 2706, 8155: sums that are
-// inflated, and quantiles and averages of averages).
+// Functions over time of aligned ranges are exact, whatever granularities are kept (Thanos 922, 2706, 8155: sums that
+// are inflated, and quantiles and averages of averages).
 func TestFunctionsOverTimeAreExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(seedtest.Next(t), 1))
 	for range 6 {
@@ -247,7 +247,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A quantile of a range is that of its measures while these are kept. Then it is the stored percentile of the group that ended last.
+// A quantile of a range is that of its measures while these are kept. Then it is the stored percentile of the group
+// that ended last.
 func TestQuantilesReadMeasures(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	s.kept("p", []string{"last", "95pct"}, 6, 10*time.Second, 0)
@@ -274,8 +275,8 @@ func TestQuantilesReadMeasures(t *testing.T) {
 	f(105, "", of(90))
 }
 
-// While measures of a series that was pushed with labels are kept, a range (t-r, t] is that of Prometheus, be t and r multiples of a
-// granularity: a group has no measure of its end, and has that of its start.
+// While measures of a series that was pushed with labels are kept, a range (t-r, t] is that of Prometheus, be t and r
+// multiples of a granularity: a group has no measure of its end, and has that of its start.
 func TestMeasuresOnBoundsCountAsInPrometheus(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	end := time.Unix(1_700_000_000, 0).Truncate(time.Hour)

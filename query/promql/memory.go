@@ -15,9 +15,10 @@ const SampleBytes = 16
 
 // memory is what a query has taken of the memory that requests share.
 //
-// The engine does not say what it allocates, but what it can come to is known when a selector has found its series: a sample
-// for each series and time of the selector, and as many as the query has times of what is computed of them, at a time. So
-// that is taken then. The engine itself counts samples, and ends a query that has more than MaxSamples: no query takes more.
+// The engine does not say what it allocates, but its most is known once a selector has found its series. That is a
+// sample for each series and time of the selector, and, for what is computed of them, one for each series and time of
+// the query. So this much is taken then. The engine itself ends a query that holds more than MaxSamples: no query takes
+// more.
 type memory struct {
 	steps   int64 // times of the query
 	samples int64 // taken so far
@@ -42,7 +43,7 @@ func (s *source) takeSamples(ctx context.Context, series, steps int64) error {
 	return s.take(ctx, SampleBytes*most)
 }
 
-// cover takes memory for the samples of the series that is read. A later one of the selector has it again.
+// cover takes memory for the samples of the series that is read. The selector's later series reuse it.
 func (s *source) cover(ctx context.Context, it *iterator) error {
 	more := it.bytes() - it.taken
 	if more <= 0 {
@@ -73,7 +74,8 @@ func (q *charged) Close() {
 	q.account.Give(budget.Answers, q.source.taken.Swap(0))
 }
 
-// charged takes memory for what an expression computes without a selector, and returns its query; or why there is none.
+// charged takes memory for what an expression computes without a selector, and returns the prepared query. It passes
+// err on.
 func (s *source) charged(ctx context.Context, prepared upstream.Query, err error) (upstream.Query, error) {
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 // moments are count, sum and second moment of measures. Some readings leave the last out.
 type moments struct{ count, sum, m2 float64 }
 
-// overMoments returns a function of a range of groups whose moments are known. If each is one measure, and where a series
-// has plain values, the engine's own function answers.
+// overMoments returns a function of a range of groups whose moments are known. The engine's own function of this name
+// answers if each group is one measure, or if a series has plain values.
 func overMoments(name string, of func([]moments) float64) upstream.FunctionCall {
 	plain := upstream.FunctionCalls[name]
 	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions, enh *upstream.EvalNodeHelper) (
@@ -88,3 +88,5 @@ func variance(groups []moments) float64 {
 	}
 	return m2 / count
 }
+
+func deviation(groups []moments) float64 { return math.Sqrt(variance(groups)) }

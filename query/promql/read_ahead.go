@@ -19,7 +19,8 @@ const (
 	runLength    = 32        // most series that are read at once of one sack, which is locked meanwhile
 )
 
-// readAhead reads the samples of series before the engine asks for them, in the order in which it does, from several goroutines.
+// readAhead reads the samples of series before the engine asks for them, from several goroutines. The engine asks for
+// one series after the other, in a known order.
 type readAhead struct {
 	series []*series
 	read   []*iterator // by series: what the engine has not asked for yet; nil: not read
@@ -30,7 +31,8 @@ type readAhead struct {
 }
 
 func newReadAhead(all []*series, maxSamples int) *readAhead {
-	return &readAhead{series: all, read: make([]*iterator, len(all)), size: firstAhead, most: min(samplesAhead, int64(maxSamples/4))}
+	most := min(samplesAhead, int64(maxSamples/4))
+	return &readAhead{series: all, read: make([]*iterator, len(all)), size: firstAhead, most: most}
 }
 
 // take returns the samples of the i-th series.
@@ -144,7 +146,8 @@ func (a *readAhead) loadRun(ctx context.Context, memory *scratch, run []*series,
 const seriesPerWorker = 8
 
 // eachRun calls f for runs of series that lie side by side in one sack's archive, from several goroutines.
-func eachRun(ctx context.Context, all []*series, f func(ctx context.Context, memory *scratch, run []*series) error) error {
+func eachRun(ctx context.Context, all []*series,
+	f func(ctx context.Context, memory *scratch, run []*series) error) error {
 	workers := min(runtime.GOMAXPROCS(0), (len(all)+seriesPerWorker-1)/seriesPerWorker)
 	length := min(runLength, max(1, len(all)/max(1, 2*workers)))
 	var runs [][]*series

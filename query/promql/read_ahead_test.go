@@ -14,8 +14,8 @@ import (
 	"gnocco/query/promql"
 )
 
-// Series of very different lengths are read ahead, whatever may be held at once: each has its own samples, and a query over them
-// holds no more than it may.
+// Series of very different lengths are read ahead, whatever may be held at once: each has its own samples, and a query
+// over them holds no more than it may.
 func TestReadAhead(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	s.policy("p", []string{"last", "sum", "count"}, time.Minute)

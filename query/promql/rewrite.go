@@ -31,7 +31,7 @@ const (
 func init() {
 	upstream.FunctionCalls[countFunction] = upstream.FunctionCalls["sum_over_time"]
 	upstream.FunctionCalls[avgFunction] = overMoments("avg_over_time", average)
-	upstream.FunctionCalls[stddevFunction] = overMoments("stddev_over_time", func(groups []moments) float64 { return math.Sqrt(variance(groups)) })
+	upstream.FunctionCalls[stddevFunction] = overMoments("stddev_over_time", deviation)
 	upstream.FunctionCalls[stdvarFunction] = overMoments("stdvar_over_time", variance)
 }
 

@@ -312,7 +312,8 @@ func moduleDir(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Upstream's scripts, but for what needs native histograms and what testdata/upstream_NAME.txt lists, each with a reason.
+// Upstream's scripts, but for what needs native histograms and what testdata/upstream_NAME.txt lists, each with a
+// reason.
 func TestUpstreamScripts(t *testing.T) {
 	scripts := readScripts(t, moduleDir(t))
 	for _, mode := range []struct {

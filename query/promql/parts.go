@@ -1,0 +1,148 @@
+package promql
+
+import (
+	"slices"
+	"time"
+
+	"gnocco/carbonara"
+)
+
+// part is the time for which a series takes its samples from one granularity.
+type part struct {
+	granularity time.Duration       // 0: raw measures
+	from, to    carbonara.Timestamp // of groups: they start at or after from, and start before to
+}
+
+// preference returns the granularities of a metric in the order in which they are to serve a time; 0 is raw measures.
+func (s *series) preference() []time.Duration {
+	all := s.metric.ArchivePolicy.Granularities()
+	sel := s.selection
+	if s.reading.raw {
+		all = append([]time.Duration{0}, all...)
+	}
+	if g := s.reading.granularity; g > 0 {
+		if s.reading.raw && sel.granularity == 0 && sel.coarsest == 0 { // a percentile of measures, while they are kept
+			return []time.Duration{0, g}
+		}
+		return []time.Duration{g}
+	}
+	if sel.coarsest > 0 { // the coarsest that is fine enough, then what is next to it
+		i, found := slices.BinarySearch(all, sel.coarsest)
+		if !found {
+			i = max(i-1, 0)
+		}
+		return preferring(all, i)
+	}
+	if s.reading.exact {
+		before := 0 // that serve before any coarser one
+		if s.reading.raw && s.metric.Labels != "" {
+			before = 1 // in Prometheus a measure at t is in (t-r, t]; it is not in the group that ends then
+		}
+		for i, g := range slices.Backward(all) {
+			if g > 0 && sel.isAligned(g) {
+				return slices.Concat(all[:before], preferring(all[before:], i-before))
+			}
+		}
+	}
+	return all
+}
+
+// preferring returns all with the i-th first.
+func preferring(all []time.Duration, i int) []time.Duration {
+	if i == 0 {
+		return all
+	}
+	return append([]time.Duration{all[i]}, slices.Delete(slices.Clone(all), i, i+1)...)
+}
+
+// plan says which granularity serves which time, oldest first. end is what rawEnd has read.
+func (s *series) plan(end *carbonara.Groups) {
+	granularities := s.preference()
+	s.parts = s.parts[:0]
+	before := carbonara.MaxTimestamp // groups end then or earlier
+	for i := 0; i < len(granularities); {
+		oldest := s.oldest(granularities[i], end)
+		next := i + 1 // that serves what is older
+		for next < len(granularities) && s.oldest(granularities[next], end) >= oldest {
+			next++
+		}
+		p := part{granularity: granularities[i], to: before}
+		if next < len(granularities) {
+			p.from = ceil(oldest, max(granularities[i], granularities[next]))
+		}
+		if p.from < before {
+			s.parts, before = append(s.parts, p), p.from
+		}
+		i = next
+	}
+	slices.Reverse(s.parts)
+	older := false // an older part has samples
+	for i := range s.parts {
+		p := s.clip(s.parts[i])
+		if older { // this part's first sample ends the older ones, even if it is not asked for itself
+			p.from = s.parts[i].from
+		}
+		s.parts[i], older = p, older || p.from < p.to
+	}
+}
+
+// oldest returns since when groups of a granularity are kept, or raw measures are complete.
+func (s *series) oldest(granularity time.Duration, end *carbonara.Groups) carbonara.Timestamp {
+	n := end.Len()
+	switch {
+	case granularity == 0 && n == 0: // nothing is known of raw measures
+		return carbonara.MaxTimestamp
+	case granularity == 0:
+		return end.Starts[0] + 1
+	}
+	timespan := s.metric.ArchivePolicy.Timespan(granularity)
+	if timespan == 0 || n == 0 {
+		return 0
+	}
+	return end.Starts[n-1].Floor(granularity).Add(granularity - timespan)
+}
+
+// startOf returns the earliest start of a group that is asked for.
+func (s *series) startOf(granularity time.Duration) carbonara.Timestamp {
+	sel := s.selection
+	first := sel.start
+	if sel.length == 0 {
+		first = sel.first - s.endsAfter(granularity) + 1
+	}
+	if granularity == 0 {
+		return timestampOf(first)
+	}
+	return timestampOf(first).Add(-granularity - time.Millisecond)
+}
+
+// clip returns what of a part is asked for, and has ended.
+func (s *series) clip(p part) part {
+	sel := s.selection
+	p.from = max(p.from, s.startOf(p.granularity))
+	if p.granularity == 0 {
+		p.to = min(p.to, timestampOf(sel.end).Add(time.Millisecond))
+		return p
+	}
+	p.to = min(p.to, sel.now, timestampOf(sel.end)).Add(1 - p.granularity)
+	return p
+}
+
+// ceil returns the first multiple of a granularity at or after t.
+func ceil(t carbonara.Timestamp, granularity time.Duration) carbonara.Timestamp {
+	if floor := t.Floor(granularity); floor < t {
+		return floor.Add(granularity)
+	}
+	return t
+}
+
+// endsAfter returns how many milliseconds after a last sample of this granularity the series ends. Raw measures count
+// as the finest granularity: a client that sends them so rarely chose the archive policy for it.
+func (s *series) endsAfter(granularity time.Duration) int64 {
+	if lookback := s.selection.lookback; lookback > 0 {
+		return lookback
+	}
+	if granularity == 0 {
+		granularity = s.metric.ArchivePolicy.Granularities()[0]
+	}
+	return max(leastLookback, 2*granularity).Milliseconds()
+}

@@ -1,0 +1,108 @@
+package promql
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	common "github.com/prometheus/common/model"
+
+	"gnocco/carbonara"
+	"gnocco/internal/budget"
+	"gnocco/model"
+	"gnocco/query"
+)
+
+// rawEnd asks since when raw measures are complete, and for the newest one.
+func (s *series) rawEnd() model.Read {
+	return model.Read{Metric: s.metric, Columns: rawColumns}
+}
+
+var rawColumns = []carbonara.Column{carbonara.ColumnLast}
+
+func (s *series) staleness() *query.Staleness { return s.selection.source.Staleness }
+
+// readOf asks for a part's groups.
+func (s *series) readOf(p part) model.Read {
+	if p.granularity == 0 {
+		return model.Read{Metric: s.metric, Columns: rawColumns, From: p.from, To: p.to}
+	}
+	from := p.from.Floor(p.granularity)
+	return model.Read{Metric: s.metric, Granularity: p.granularity, Columns: s.reading.columns, From: from, To: p.to}
+}
+
+// prefetch plans all series and asks other processes for what they hold, at once.
+func (sel *selection) prefetch(ctx context.Context, all []*series) error {
+	archives, staleness := sel.source.engine.options.Archives, sel.source.Staleness
+	reads := make([]model.Read, 0, len(all))
+	for _, s := range all {
+		reads = append(reads, s.rawEnd())
+	}
+	ends, err := archives.Prefetch(ctx, reads, staleness)
+	if err != nil {
+		return err
+	}
+	err = eachRun(ctx, all, func(ctx context.Context, memory *scratch, run []*series) error {
+		var reads []model.Read
+		for _, s := range run {
+			reads = append(reads, s.rawEnd())
+		}
+		return ends.EachGroups(ctx, reads, staleness, &memory.groups, func(i int) error {
+			run[i].plan(&memory.groups)
+			budget.Of(ctx).Give(budget.Answers, int64(memory.groups.Bytes()))
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	found, err := archives.Prefetch(ctx, sel.readsOf(all), staleness)
+	for _, s := range all {
+		s.archives = found
+	}
+	return err
+}
+
+// readsOf returns what planned series read, and notes what the answer should say of it.
+func (sel *selection) readsOf(all []*series) []model.Read {
+	var reads []model.Read
+	var origins []time.Duration
+	served := timestampOf(sel.first) // what is older is only looked back at
+	if sel.length > 0 {
+		served = timestampOf(sel.start)
+	}
+	for _, s := range all {
+		for _, p := range s.parts {
+			if p.from >= p.to {
+				continue
+			}
+			if s.reading.note != nil && p.granularity > 0 {
+				sel.notes.Add(s.reading.note)
+			}
+			if p.to.Add(p.granularity) > served && !slices.Contains(origins, p.granularity) {
+				origins = append(origins, p.granularity)
+			}
+			reads = append(reads, s.readOf(p))
+		}
+	}
+	sel.noteOrigins(origins)
+	return reads
+}
+
+// noteOrigins says which granularities a selector was answered from, unless it was measures themselves.
+func (sel *selection) noteOrigins(origins []time.Duration) {
+	slices.Sort(origins)
+	if !sel.source.Origins || len(origins) == 0 || origins[len(origins)-1] == 0 {
+		return
+	}
+	var list []string
+	for _, g := range origins {
+		if g == 0 {
+			list = append(list, "raw measures")
+		} else {
+			list = append(list, "granularity "+common.Duration(g).String())
+		}
+	}
+	sel.notes.Add(info("%s is answered from %s", sel.selector, strings.Join(list, ", ")))
+}

@@ -1,0 +1,207 @@
+package promql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/util/annotations"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/query"
+)
+
+// reading is what is read of the series of an archive policy.
+type reading struct {
+	kind        readingKind
+	method      carbonara.Method // of readMethod and readOne
+	columns     []carbonara.Column
+	exact       bool          // coarser groups answer the same
+	raw         bool          // so do raw measures
+	note        error         // what is to be said if groups are read; nil: nothing
+	granularity time.Duration // the only one that does; 0: any
+}
+
+type readingKind uint8
+
+const (
+	readMethod  readingKind = iota // the method's aggregates
+	readOne                        // 1 for each aggregate of the method
+	readMoments                    // count, sum and perhaps second moment
+)
+
+func readingOfMethod(m carbonara.Method) *reading {
+	columns := query.ReadOf(nil, time.Second, m, 0, 0).Columns
+	return &reading{method: m, columns: columns, raw: !m.IsRate() && m != carbonara.Std}
+}
+
+// readingOfMoments reads columns that functions combine exactly.
+func readingOfMoments(columns ...carbonara.Column) *reading {
+	return &reading{kind: readMoments, columns: columns, exact: true, raw: true}
+}
+
+// methodsOf returns the methods by which the metrics of a policy are read, each as a series; 0: rule 6.
+func (sel *selection) methodsOf(policy *model.ArchivePolicy) []carbonara.Method {
+	if len(sel.methods) == 0 {
+		return []carbonara.Method{sel.method}
+	}
+	var methods []carbonara.Method
+	for _, m := range policy.Methods() {
+		text := m.String()
+		excludes := func(l *labels.Matcher) bool { return !l.Matches(text) }
+		if (sel.method == 0 || sel.method == m) && !slices.ContainsFunc(sel.methods, excludes) {
+			methods = append(methods, m)
+		}
+	}
+	return methods
+}
+
+// readingOf says what to read; nil: nothing, the policy has no such method.
+func (sel *selection) readingOf(key readingKey) (*reading, error) {
+	if r, ok := sel.known[key]; ok {
+		return r, nil
+	}
+	if sel.granularity > 0 && !key.policy.HasGranularity(sel.granularity) {
+		sel.known[key] = nil
+		return nil, nil
+	}
+	r, err := sel.chooseReading(key)
+	if err != nil {
+		return nil, err
+	}
+	if sel.granularity > 0 && r != nil {
+		r.granularity = sel.granularity
+	}
+	sel.known[key] = r
+	return r, nil
+}
+
+// stores reports whether a policy keeps what a method is answered from, be the method among its own or not.
+func stores(policy *model.ArchivePolicy, m carbonara.Method) bool {
+	for _, c := range m.Columns() {
+		if _, ok := slices.BinarySearch(policy.Plan().Columns, c); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// functionMethods are the methods that functions over time are answered from.
+var functionMethods = map[string]carbonara.Method{
+	"min_over_time": carbonara.Min, "max_over_time": carbonara.Max, "sum_over_time": carbonara.Sum,
+	"first_over_time": carbonara.First, "last_over_time": carbonara.Last, countFunction: carbonara.Count,
+}
+
+// rateFunctions need the measures themselves, or the last of each group; else they make do with another method.
+var rateFunctions = map[string]carbonara.Method{
+	"rate": carbonara.Max, "irate": carbonara.Max, "increase": carbonara.Max, "resets": carbonara.Max,
+	"delta": carbonara.Mean, "idelta": carbonara.Mean, "deriv": carbonara.Mean, "predict_linear": carbonara.Mean,
+}
+
+func (sel *selection) chooseReading(key readingKey) (*reading, error) {
+	policy := key.policy
+	if key.method != 0 {
+		if !policy.HasMethod(key.method) {
+			return nil, nil
+		}
+		return readingOfMethod(key.method), nil
+	}
+	if m, ok := functionMethods[sel.function]; ok {
+		return sel.overTimeReading(policy, m)
+	}
+	if instead, ok := rateFunctions[sel.function]; ok {
+		return sel.rateReading(policy, instead)
+	}
+	switch sel.function {
+	case avgFunction:
+		if stores(policy, carbonara.Mean) {
+			return readingOfMoments(carbonara.ColumnCount, carbonara.ColumnSum), nil
+		}
+		return sel.baseReading(policy, "mean")
+	case stddevFunction, stdvarFunction:
+		if stores(policy, carbonara.Mean) && stores(policy, carbonara.Std) {
+			return readingOfMoments(carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnM2), nil
+		}
+		return sel.baseReading(policy, "std and mean")
+	case "quantile_over_time":
+		return sel.quantileReading(policy)
+	}
+	return sel.baseReading(policy, "")
+}
+
+// overTimeReading reads the method that answers a function over time exactly, if the policy stores it.
+func (sel *selection) overTimeReading(policy *model.ArchivePolicy, m carbonara.Method) (*reading, error) {
+	if stores(policy, m) {
+		r := readingOfMethod(m)
+		r.exact = true
+		return r, nil
+	}
+	r, err := sel.baseReading(policy, m.String())
+	if err == nil && m == carbonara.Count {
+		r.kind = readOne
+	}
+	return r, err
+}
+
+// rateReading reads last, or the method that a policy without last has instead.
+func (sel *selection) rateReading(policy *model.ArchivePolicy, instead carbonara.Method) (*reading, error) {
+	switch {
+	case policy.HasMethod(carbonara.Last):
+		return readingOfMethod(carbonara.Last), nil
+	case policy.HasMethod(instead):
+		r := readingOfMethod(instead)
+		r.note = info("archive policy %q has no last: %s is that of its %s. To add last: "+
+			"PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, sel.function, instead, policy.Name)
+		return r, nil
+	}
+	return nil, fmt.Errorf("archive policy %q has neither last nor %s, from which %s could be answered",
+		policy.Name, instead, sel.function)
+}
+
+// baseReading reads what selectors read: last or mean. If the policy lacks what would have answered exactly, missing
+// names it, and an info says what is read instead.
+func (sel *selection) baseReading(policy *model.ArchivePolicy, missing string) (*reading, error) {
+	for _, m := range []carbonara.Method{carbonara.Last, carbonara.Mean} {
+		if !policy.HasMethod(m) {
+			continue
+		}
+		r := readingOfMethod(m)
+		if missing != "" {
+			r.note = info("archive policy %q has no %s: %s is that of its %s", policy.Name, missing, sel.shownFunction(), m)
+		}
+		return r, nil
+	}
+	return nil, fmt.Errorf("archive policy %q has neither last nor mean: choose one of its methods by %s",
+		policy.Name, aggregationMatcher)
+}
+
+// shownFunction is the function as the client wrote it.
+func (sel *selection) shownFunction() string {
+	name, _, _ := strings.Cut(sel.function, " ")
+	return name
+}
+
+// quantileReading reads a percentile's column, if the policy has it and the range is a granularity: a range then has
+// one group.
+func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, error) {
+	granularity := time.Duration(sel.length) * time.Millisecond
+	if sel.percentile != 0 && policy.HasGranularity(granularity) && stores(policy, sel.percentile) {
+		r := readingOfMethod(sel.percentile)
+		r.granularity = granularity
+		return r, nil
+	}
+	r, err := sel.baseReading(policy, "")
+	if err != nil {
+		return nil, err
+	}
+	r.note = fmt.Errorf("%w: archive policy %q has no such percentile of this range: quantile_over_time is that of its %s",
+		annotations.PromQLWarning, policy.Name, r.method)
+	return r, nil
+}
+
+func info(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", annotations.PromQLInfo, fmt.Sprintf(format, args...))
+}
