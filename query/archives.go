@@ -24,7 +24,8 @@ type Archives interface {
 	// Sizes returns the bytes that each metric takes, in the order of the metrics.
 	Sizes(ctx context.Context, metrics []uuid.UUID, staleness *Staleness) ([]model.ArchiveSize, error)
 
-	// LastMeasures returns the timestamp of each metric's newest measure that was processed, 0 for none, in the order of the metrics.
+	// LastMeasures returns the timestamp of each metric's newest processed measure, 0 for none, in the order of the
+	// metrics.
 	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
 }
 
@@ -36,7 +37,8 @@ type GroupReader interface {
 
 	// EachGroups is Groups for several metrics of one sack: use is called after each read, with its number. It is cheapest
 	// in the order of their IDs. Use must not read: what it would read may be locked.
-	EachGroups(ctx context.Context, reads []model.Read, staleness *Staleness, dst *carbonara.Groups, use func(i int) error) error
+	EachGroups(ctx context.Context, reads []model.Read, staleness *Staleness, dst *carbonara.Groups,
+		use func(i int) error) error
 
 	// Sack returns the number of a metric's sack.
 	Sack(metric uuid.UUID) int

@@ -8,7 +8,7 @@ import (
 // leastGroups is how many groups a window needs for its deciles to mean something.
 const leastGroups = 5
 
-// minSpread bounds the unit of a score from below, relative to the largest decile of both windows: a series that was constant
+// minSpread bounds the unit of a score from below, relative to the largest decile of both windows: a constant series
 // has no spread.
 const minSpread = 0.01
 
@@ -30,9 +30,9 @@ func decilesOf(values []float64) (d deciles) {
 // median is the fifth decile.
 func (d *deciles) median() float64 { return d[4] }
 
-// changeScore is the mean distance between the deciles of two windows, in units of the spread of the first: that of a normal
-// distribution's standard deviation, as the outer deciles have it. A value that is far off in a tenth of a window or less
-// counts for nothing.
+// changeScore is the mean distance between the deciles of two windows. Its unit is the spread of the first window: the
+// standard deviation of the normal distribution that has the same outer deciles. Values in the outer tenth of a window
+// do not count, however far off they are.
 func changeScore(before, after *deciles) float64 {
 	distance, largest := 0.0, 0.0
 	for i := range before {

@@ -47,38 +47,14 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 		}
 	}
 	var mu sync.Mutex
-	runs := runsOf(r.Archives, operands)
-	for len(runs) > 0 {
-		part := runs[:min(readsAtOnce/runLength, len(runs))]
-		runs = runs[len(part):]
-		var reads []model.Read
-		ends := make([]int, len(part))
-		for i, run := range part {
-			for _, operand := range run {
-				metric := operands[operand].Metric
-				reads = append(reads, ReadOf(metric, granularityToCompare(metric.ArchivePolicy, read), read.Method, read.Before(), read.To))
-			}
-			ends[i] = len(reads)
-		}
-		archives, err := r.Archives.Prefetch(ctx, reads, read.Staleness)
-		if err != nil {
-			return nil, 0, err
-		}
-		err = readAtOnce(ctx, len(part), 1, readsPerWorker*len(part)/max(1, len(reads)), func(ctx context.Context, s *seriesReader, run, _ int) error {
-			own := reads[ends[run]-len(part[run]) : ends[run]]
-			return archives.EachGroups(ctx, own, read.Staleness, &s.groups, func(i int) error {
-				change, ok := read.compare(ctx, s, &own[i])
-				if !ok {
-					return nil
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				compared++
-				changes = keepLargest(changes, change, read.Most)
-				return nil
-			})
-		})
-		if err != nil {
+	add := func(change Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		compared++
+		changes = keepLargest(changes, change, read.Most)
+	}
+	for part := range slices.Chunk(runsOf(r.Archives, operands), readsAtOnce/runLength) {
+		if err := r.compareRuns(ctx, read, operands, part, add); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -86,7 +62,37 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 	return changes[:min(len(changes), read.Most)], compared, nil
 }
 
-// largerChange orders changes, the largest first; equal ones by ID, so that the answer does not depend on who was first.
+// compareRuns compares the windows of operands, which runs name by number. It calls add from several goroutines.
+func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []Operand, runs [][]int32,
+	add func(Change)) error {
+	var all []model.Read
+	byRun := make([][]model.Read, len(runs))
+	for i, run := range runs {
+		byRun[i] = make([]model.Read, len(run))
+		for j, operand := range run {
+			metric := operands[operand].Metric
+			granularity := granularityToCompare(metric.ArchivePolicy, read)
+			byRun[i][j] = ReadOf(metric, granularity, read.Method, read.Before(), read.To)
+		}
+		all = append(all, byRun[i]...)
+	}
+	archives, err := r.Archives.Prefetch(ctx, all, read.Staleness)
+	if err != nil {
+		return err
+	}
+	compareRun := func(ctx context.Context, s *seriesReader, run, _ int) error {
+		return archives.EachGroups(ctx, byRun[run], read.Staleness, &s.groups, func(i int) error {
+			if change, ok := read.compare(ctx, s, &byRun[run][i]); ok {
+				add(change)
+			}
+			return nil
+		})
+	}
+	return readAtOnce(ctx, len(runs), 1, readsPerWorker*len(runs)/max(1, len(all)), compareRun)
+}
+
+// largerChange orders changes, the largest first. Equal ones it orders by ID: the answer must not depend on which was
+// found first.
 func largerChange(a, b Change) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), slices.Compare(a.Metric.ID[:], b.Metric.ID[:]))
 }

@@ -9,8 +9,12 @@ import (
 )
 
 // ReadOf asks for the groups that a method is answered from; from may lie within one.
-func ReadOf(metric *model.Metric, granularity time.Duration, method carbonara.Method, from, to carbonara.Timestamp) model.Read {
-	return model.Read{Metric: metric, Granularity: granularity, Columns: columnsOf(method), From: from.Floor(granularity), To: to}
+func ReadOf(metric *model.Metric, granularity time.Duration, method carbonara.Method,
+	from, to carbonara.Timestamp) model.Read {
+	return model.Read{
+		Metric: metric, Granularity: granularity, Columns: columnsOf(method),
+		From: from.Floor(granularity), To: to,
+	}
 }
 
 // columnsOf returns the columns that method is derived from. Rates need their count to tell which groups have none.

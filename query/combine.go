@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"gnocco/carbonara"
 	"gnocco/internal/budget"
@@ -33,60 +32,30 @@ const combinedAtOnce = 64
 
 // readCombined reads the groups of all metrics and combines them: for each granularity one table. A combination that
 // regroups reads whole groups.
-func (r *Reader) readCombined(ctx context.Context, operation *aggregates.Operation, operands []Operand, granularities []time.Duration,
-	read *Read) ([]aggregates.Table, error) {
-	tables := make([]aggregates.Table, len(granularities))
-	for i, granularity := range granularities {
-		tables[i] = aggregates.Table{Granularity: granularity, Combined: make([][]aggregates.Series, len(operation.Combinations))}
+func (r *Reader) readCombined(ctx context.Context, operation *aggregates.Operation, want *tablesRead) (
+	[]aggregates.Table, error) {
+	tables := make([]aggregates.Table, len(want.granularities))
+	for i, granularity := range want.granularities {
+		series := make([][]aggregates.Series, len(operation.Combinations))
+		tables[i] = aggregates.Table{Granularity: granularity, Combined: series}
 	}
 	for c := range operation.Combinations {
 		combination := &operation.Combinations[c]
-		wanted := make([]bool, len(operation.References))
+		referred := make([]bool, len(operation.References))
 		for _, i := range combination.References {
-			wanted[i] = true
+			referred[i] = true
 		}
 		var metrics []int // of operands
-		for i := range operands {
-			if wanted[operands[i].Reference] {
+		for i := range want.operands {
+			if referred[want.operands[i].Reference] {
 				metrics = append(metrics, i)
 			}
 		}
-		atOnce := 1
-		if combination.Across {
-			atOnce = combinedAtOnce
-		}
-		batches := slices.Collect(slices.Chunk(metrics, atOnce))
-		parts := make([][]*carbonara.Groups, len(granularities)) // by batch
-		for i := range parts {
-			parts[i] = make([]*carbonara.Groups, len(batches))
-		}
-		err := readAtOnce(ctx, len(batches), len(granularities), readsPerWorker/atOnce, func(ctx context.Context, _ *seriesReader, batch, i int) (err error) {
-			from, to := combination.Span(read.From.Floor(granularities[i]), read.To)
-			groups := make([]*carbonara.Groups, len(batches[batch]))
-			for j, metric := range batches[batch] {
-				groups[j] = new(carbonara.Groups)
-				m := operands[metric].Metric
-				groupsRead := model.Read{Metric: m, Granularity: granularities[i], Columns: combination.Columns(m.ArchivePolicy.Plan()), From: from, To: to}
-				if err := r.Archives.Groups(ctx, groupsRead, read.Staleness, groups[j]); err != nil {
-					return err
-				}
-			}
-			parts[i][batch], err = combination.Combine(groups)
-			read := 0
-			for _, g := range groups {
-				read += g.Bytes()
-			}
-			account := budget.Of(ctx)
-			account.Give(budget.Answers, int64(read))
-			if err != nil {
-				return err
-			}
-			return account.Take(budget.Answers, int64(parts[i][batch].Bytes()))
-		})
+		parts, err := r.readParts(ctx, combination, metrics, want)
 		if err != nil {
 			return nil, err
 		}
-		for i := range granularities {
+		for i := range tables {
 			if tables[i].Combined[c], err = combinedSeries(combination, parts[i], metrics); err != nil {
 				return nil, err
 			}
@@ -95,8 +64,49 @@ func (r *Reader) readCombined(ctx context.Context, operation *aggregates.Operati
 	return tables, nil
 }
 
+// readParts returns, for each granularity, parts of a combination: each combines the groups of one metric or, if the
+// combination goes across metrics, of several. metrics are those of want's operands that the combination refers to.
+func (r *Reader) readParts(ctx context.Context, combination *aggregates.Combination, metrics []int, want *tablesRead) (
+	[][]*carbonara.Groups, error) {
+	atOnce := 1
+	if combination.Across {
+		atOnce = combinedAtOnce
+	}
+	batches := slices.Collect(slices.Chunk(metrics, atOnce))
+	parts := make([][]*carbonara.Groups, len(want.granularities))
+	for i := range parts {
+		parts[i] = make([]*carbonara.Groups, len(batches))
+	}
+	readPart := func(ctx context.Context, _ *seriesReader, batch, i int) error {
+		granularity := want.granularities[i]
+		from, to := combination.Span(want.From.Floor(granularity), want.To)
+		groups := make([]*carbonara.Groups, len(batches[batch]))
+		bytes := 0
+		for j, operand := range batches[batch] {
+			groups[j] = new(carbonara.Groups)
+			metric := want.operands[operand].Metric
+			columns := combination.Columns(metric.ArchivePolicy.Plan())
+			read := model.Read{Metric: metric, Granularity: granularity, Columns: columns, From: from, To: to}
+			if err := r.Archives.Groups(ctx, read, want.Staleness, groups[j]); err != nil {
+				return err
+			}
+			bytes += groups[j].Bytes()
+		}
+		var err error
+		parts[i][batch], err = combination.Combine(groups)
+		account := budget.Of(ctx)
+		account.Give(budget.Answers, int64(bytes))
+		if err != nil {
+			return err
+		}
+		return account.Take(budget.Answers, int64(parts[i][batch].Bytes()))
+	}
+	return parts, readAtOnce(ctx, len(batches), len(parts), readsPerWorker/atOnce, readPart)
+}
+
 // combinedSeries returns the series of a combination: one of all parts, or one for each, which is of one metric.
-func combinedSeries(combination *aggregates.Combination, parts []*carbonara.Groups, metrics []int) ([]aggregates.Series, error) {
+func combinedSeries(combination *aggregates.Combination, parts []*carbonara.Groups, metrics []int) (
+	[]aggregates.Series, error) {
 	if combination.Across {
 		series, err := combination.Series(parts)
 		series.Found = -1

@@ -7,8 +7,9 @@
 //
 // Below it, package aggregates is the language of dynamic aggregates, and package correlations correlates metrics.
 //
-// Read read.go first, then archives.go; measures.go reads one metric, evaluate.go and read_many.go read many,
-// combine.go reads exactly, history.go weighs what a resource was, policy_cost.go tells what archives take. The invariants:
+// Read read.go first, then archives.go. measures.go reads one metric, evaluate.go and read_many.go read many,
+// combine.go reads exactly, history.go weighs what a resource was, policy_cost.go says what archives take. The
+// invariants:
 //
 //   - An answer is fresh unless the request has a [Staleness], which then says how old the answer is.
 //   - Errors are kinds of package model, or types with the fields that clients see: package api gives each its status.

@@ -14,7 +14,8 @@ import (
 
 // Evaluate reads the operands' aggregates and evaluates the operation on them, for each granularity, coarsest first.
 // Columns are computed when the results are written, until ctx ends.
-func (r *Reader) Evaluate(ctx context.Context, operation *aggregates.Operation, operands []Operand, read *Read) ([]*aggregates.Result, error) {
+func (r *Reader) Evaluate(ctx context.Context, operation *aggregates.Operation, operands []Operand, read *Read) (
+	[]*aggregates.Result, error) {
 	results, err := r.EvaluateGroups(ctx, operation, [][]Operand{operands}, read)
 	if err != nil {
 		return nil, err
@@ -22,9 +23,10 @@ func (r *Reader) Evaluate(ctx context.Context, operation *aggregates.Operation, 
 	return results[0], nil
 }
 
-// EvaluateGroups is Evaluate for each of some groups of operands. They are read together, as metrics that lie side by side are
-// often of different groups.
-func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) ([][]*aggregates.Result, error) {
+// EvaluateGroups is Evaluate for several groups of operands. They are read together: metrics that lie side by side in
+// an archive are often of different groups.
+func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) (
+	[][]*aggregates.Result, error) {
 	tables, err := r.readGroups(ctx, operation, groups, read)
 	if err != nil {
 		return nil, err
@@ -52,9 +54,10 @@ func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Opera
 	return results, all.Wait()
 }
 
-// readGroups returns the tables of each group, one for each granularity that its operands have in common. Groups with the
-// same granularities are read together.
-func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) ([][]aggregates.Table, error) {
+// readGroups returns the tables of each group, one for each granularity that its operands have in common. Groups with
+// the same granularities are read together.
+func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) (
+	[][]aggregates.Table, error) {
 	granularities := make([][]time.Duration, len(groups))
 	for i, operands := range groups {
 		var err error
@@ -64,23 +67,25 @@ func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation
 	}
 	tables := make([][]aggregates.Table, len(groups))
 	for first := range groups {
-		var err error
 		if tables[first] != nil { // read with an earlier group
 			continue
 		}
+		want := tablesRead{read, groups[first], granularities[first]}
 		if len(operation.Combinations) > 0 {
-			if tables[first], err = r.readCombined(ctx, operation, groups[first], granularities[first], read); err != nil {
+			var err error
+			if tables[first], err = r.readCombined(ctx, operation, &want); err != nil {
 				return nil, withOperands(err, groups[first])
 			}
 			continue
 		}
-		together, operands := []int{first}, slices.Clip(groups[first])
+		together := []int{first}
+		want.operands = slices.Clip(want.operands)
 		for i := first + 1; i < len(groups); i++ {
 			if slices.Equal(granularities[i], granularities[first]) {
-				together, operands = append(together, i), append(operands, groups[i]...)
+				together, want.operands = append(together, i), append(want.operands, groups[i]...)
 			}
 		}
-		joint, err := r.readTables(ctx, operands, granularities[first], read)
+		joint, err := r.readTables(ctx, &want)
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,10 @@ func greaterOrEqualInterval(a, b interval) interval { return lessOrEqualInterval
 // its ends are at those of the operands, as rounding keeps order. Of infinities it may be NaN.
 func arithmeticInterval(operation func(a, b float64) float64) func(a, b interval) interval {
 	return func(a, b interval) interval {
-		ends := [4]float64{operation(a.low, b.low), operation(a.low, b.high), operation(a.high, b.low), operation(a.high, b.high)}
+		ends := [4]float64{
+			operation(a.low, b.low), operation(a.low, b.high),
+			operation(a.high, b.low), operation(a.high, b.high),
+		}
 		s := interval{ends[0], ends[0], a.nan || b.nan}
 		for _, end := range ends {
 			if end != end {

@@ -65,7 +65,8 @@ func (r *Reader) Aggregates(ctx context.Context, read *MetricRead, dst *Aggregat
 }
 
 // appendAggregates appends the aggregates of one granularity to dst.
-func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granularity time.Duration, dst *Aggregates) error {
+func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granularity time.Duration,
+	dst *Aggregates) error {
 	if read.Exact {
 		return r.resampleExactly(ctx, read, granularity, dst)
 	}
@@ -141,13 +142,15 @@ func (a *Aggregates) keep(ctx context.Context, from int, p Predicate) error {
 }
 
 // resampleExactly appends the metric's aggregates, regrouped, to dst.
-func (r *Reader) resampleExactly(ctx context.Context, read *MetricRead, granularity time.Duration, dst *Aggregates) error {
+func (r *Reader) resampleExactly(ctx context.Context, read *MetricRead, granularity time.Duration,
+	dst *Aggregates) error {
 	combination, err := aggregates.Resampled(read.Method, read.Resample)
 	if err != nil {
 		return Inexact(err)
 	}
 	from, to := read.Resample.Span(read.From, read.To)
-	groups := model.Read{Metric: read.Metric, Granularity: granularity, Columns: combination.Columns(read.Metric.ArchivePolicy.Plan()), From: from, To: to}
+	columns := combination.Columns(read.Metric.ArchivePolicy.Plan())
+	groups := model.Read{Metric: read.Metric, Granularity: granularity, Columns: columns, From: from, To: to}
 	if err := r.Archives.Groups(ctx, groups, read.Staleness, &dst.groups); err != nil {
 		return err
 	}

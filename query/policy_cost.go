@@ -16,7 +16,7 @@ type PolicyCost struct {
 	Sampled        int     // metrics that were looked at
 	Silent         int     // of these, those without measures in the last two splits of each granularity
 	MeasuresPerDay float64 // as they came lately
-	StoredBytes    float64 // in the archives now, raw series included, as given to Pebble; without what is in no checkpoint yet
+	StoredBytes    float64 // of keys and values in the archives now, raw series included; heads not yet written are not
 	RawBytes       float64 // of the raw series, by the end of a block
 	Items          []PolicyCostItem
 	Assumed        []carbonara.Method // methods with columns that no archive has: each is taken to be as large as another
@@ -55,12 +55,17 @@ type measured struct {
 	bytes      int // as the columns that are wanted take, without keys
 }
 
-// CostOf returns what a policy costs, or would cost, by metrics that have another policy or this one: their newest aggregates are read and
-// encoded as this policy would have it. What it says of granularities that they do not have follows from the next finer one, else from the
-// next coarser one.
-func CostOf(ctx context.Context, archives Archives, metrics []*model.Metric, policy *model.ArchivePolicy, now carbonara.Timestamp,
-	staleness *Staleness) (*PolicyCost, error) {
-	c := &costs{policy: policy, byGranularity: make(map[time.Duration]*measured), stored: make(map[time.Duration]int64), unknown: make(map[carbonara.Column]bool)}
+// CostOf returns what a policy costs, or would cost, judged by metrics that have this policy or another one. Their
+// newest aggregates are read, and encoded as this policy would have it. A granularity that they do not have is judged
+// by the next finer one, else by the next coarser one.
+func CostOf(ctx context.Context, archives Archives, metrics []*model.Metric, policy *model.ArchivePolicy,
+	now carbonara.Timestamp, staleness *Staleness) (*PolicyCost, error) {
+	c := &costs{
+		policy:        policy,
+		byGranularity: make(map[time.Duration]*measured),
+		stored:        make(map[time.Duration]int64),
+		unknown:       make(map[carbonara.Column]bool),
+	}
 	ids := make([]uuid.UUID, len(metrics))
 	var reads []model.Read
 	for i, metric := range metrics {
@@ -98,18 +103,22 @@ func CostOf(ctx context.Context, archives Archives, metrics []*model.Metric, pol
 	return c.result(len(metrics)), nil
 }
 
-// readsForCost returns reads of the newest splits of each granularity, the finest first, and of raw measures of about the same time.
+// readsForCost returns reads of the newest splits of each granularity, the finest first. The last one is of raw
+// measures, of about the same time as the finest splits.
 func readsForCost(metric *model.Metric, now carbonara.Timestamp) []model.Read {
 	plan := metric.ArchivePolicy.Plan()
+	sums := []carbonara.Column{carbonara.ColumnSum}
 	var reads []model.Read
 	for _, granularity := range plan.Granularities {
 		from := carbonara.SplitKeyOf(now, granularity).Start
 		for range costSplits - 1 {
 			from = carbonara.SplitKeyOf(max(0, from-1), granularity).Start
 		}
-		reads = append(reads, model.Read{Metric: metric, Granularity: granularity, Columns: plan.Columns, From: from, To: carbonara.MaxTimestamp})
+		reads = append(reads, model.Read{
+			Metric: metric, Granularity: granularity, Columns: plan.Columns, From: from, To: carbonara.MaxTimestamp,
+		})
 	}
-	return append(reads, model.Read{Metric: metric, Columns: []carbonara.Column{carbonara.ColumnSum}, From: reads[0].From, To: carbonara.MaxTimestamp})
+	return append(reads, model.Read{Metric: metric, Columns: sums, From: reads[0].From, To: carbonara.MaxTimestamp})
 }
 
 // costs adds up what metrics take.
@@ -154,8 +163,8 @@ func (c *costs) add(groups *carbonara.Groups) {
 // measuresIn counts the measures of groups.
 func measuresIn(groups *carbonara.Groups) float64 {
 	counts := groups.Column(carbonara.ColumnCount)
-	if counts == nil {
-		counts = groups.Column(carbonara.ColumnCount.Rate()) // a policy of rates only: a difference for each measure but the first
+	if counts == nil { // a policy of rates only: a difference for each measure but the first
+		counts = groups.Column(carbonara.ColumnCount.Rate())
 	}
 	sum := 0.
 	for _, n := range counts {
@@ -166,8 +175,8 @@ func measuresIn(groups *carbonara.Groups) float64 {
 	return sum
 }
 
-// encoded returns the bytes of groups in splits that have the policy's columns. Of columns that the groups lack each is taken to be as large
-// as the others are on average.
+// encoded returns the bytes of groups in splits that have the policy's columns. A column that the groups lack counts as
+// the average of the others.
 func (c *costs) encoded(groups *carbonara.Groups) int {
 	wanted := carbonara.Groups{Granularity: groups.Granularity, Starts: groups.Starts}
 	missing := 0
@@ -220,19 +229,7 @@ func (c *costs) result(sampled int) *PolicyCost {
 		cost.RawBytes = cost.MeasuresPerDay * window * float64(c.rawBytes) / float64(c.raw)
 	}
 	for _, definition := range c.policy.Definition {
-		item := PolicyCostItem{Definition: definition, StoredBytes: float64(c.stored[definition.Granularity]) * share}
-		if granularity, m := c.nearest(definition.Granularity); m != nil {
-			most := float64(c.active) / days(definition.Granularity) // one of each period
-			item.AggregatesPerDay = m.perDay
-			if definition.Granularity < granularity {
-				item.AggregatesPerDay = c.measuresPerDay
-			}
-			item.AggregatesPerDay = min(item.AggregatesPerDay, most) * share
-			item.BytesPerAggregate = float64(m.bytes)/float64(m.aggregates) +
-				splitKeyBytes/max(1, item.AggregatesPerDay*days(definition.Granularity)*carbonara.GroupsPerSplit/(share*float64(c.active)))
-			item.MeasuredOn, item.Measured = granularity, m.aggregates
-		}
-		cost.Items = append(cost.Items, item)
+		cost.Items = append(cost.Items, c.item(definition, share))
 	}
 	for _, method := range c.policy.Methods() {
 		if slices.ContainsFunc(method.Columns(), func(column carbonara.Column) bool { return c.unknown[column] }) {
@@ -240,6 +237,26 @@ func (c *costs) result(sampled int) *PolicyCost {
 		}
 	}
 	return cost
+}
+
+// item returns what a granularity costs. A metric that was looked at has this share in the means.
+func (c *costs) item(definition model.Definition, share float64) PolicyCostItem {
+	item := PolicyCostItem{Definition: definition, StoredBytes: float64(c.stored[definition.Granularity]) * share}
+	granularity, m := c.nearest(definition.Granularity)
+	if m == nil {
+		return item
+	}
+	item.MeasuredOn, item.Measured = granularity, m.aggregates
+	item.AggregatesPerDay = m.perDay
+	if definition.Granularity < granularity {
+		item.AggregatesPerDay = c.measuresPerDay
+	}
+	most := float64(c.active) / days(definition.Granularity) // one of each period
+	item.AggregatesPerDay = min(item.AggregatesPerDay, most) * share
+	active := share * float64(c.active)
+	perSplit := item.AggregatesPerDay * days(definition.Granularity) * carbonara.GroupsPerSplit / active
+	item.BytesPerAggregate = float64(m.bytes)/float64(m.aggregates) + splitKeyBytes/max(1, perSplit)
+	return item
 }
 
 // nearest returns what was measured of a granularity, else of the next finer one, else of the next coarser one.

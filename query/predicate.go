@@ -107,8 +107,8 @@ func (p part) predicate() (Predicate, error) {
 	}
 	all := slices.Contains([]string{"and", "∧"}, name)
 	switch {
-	case name == "not":
-		return Predicate{}, &model.FieldError{Field: "query", Reason: "Unknown operator not"} // Gnocchi has the word, but does not know it
+	case name == "not": // Gnocchi's grammar has the word, but Gnocchi does not know the operator
+		return Predicate{}, &model.FieldError{Field: "query", Reason: "Unknown operator not"}
 	case !all && name != "or" && name != "∨":
 		return p.operation()
 	}
@@ -190,7 +190,7 @@ func (p part) operation() (Predicate, error) {
 		} else {
 			var constant float64
 			constant, err = side.number()
-			sides[i] = Predicate{func(float64) float64 { return constant }, func(interval) interval { return pointInterval(constant) }, 0}
+			sides[i] = constantPredicate(constant)
 		}
 		if err != nil {
 			return Predicate{}, err
@@ -201,6 +201,10 @@ func (p part) operation() (Predicate, error) {
 		func(values interval) interval { return operator.over(sides[0].over(values), sides[1].over(values)) },
 		1 + sides[0].terms + sides[1].terms,
 	}, nil
+}
+
+func constantPredicate(v float64) Predicate {
+	return Predicate{func(float64) float64 { return v }, func(interval) interval { return pointInterval(v) }, 0}
 }
 
 // only takes apart an object of one member.

@@ -16,7 +16,8 @@ type RawEnd struct {
 
 // RawEnd returns nil for a metric without measures.
 func (r *Reader) RawEnd(ctx context.Context, metric *model.Metric, staleness *Staleness) (*RawEnd, error) {
-	read := model.Read{Metric: metric, Columns: []carbonara.Column{carbonara.ColumnLast}, From: math.MinInt64, To: math.MinInt64}
+	columns := []carbonara.Column{carbonara.ColumnLast}
+	read := model.Read{Metric: metric, Columns: columns, From: math.MinInt64, To: math.MinInt64}
 	var groups carbonara.Groups
 	if err := r.Archives.Groups(ctx, read, staleness, &groups); err != nil || groups.Len() == 0 {
 		return nil, err

@@ -17,22 +17,29 @@ import (
 	"gnocco/query/aggregates"
 )
 
-// readTables reads one table for each granularity, whose series are those of the operands, in order. Several are read
-// at once.
-func (r *Reader) readTables(ctx context.Context, operands []Operand, granularities []time.Duration, read *Read) ([]aggregates.Table, error) {
-	tables := make([]aggregates.Table, len(granularities))
-	for i, granularity := range granularities {
-		tables[i] = aggregates.Table{Granularity: granularity, Series: make([]aggregates.Series, len(operands))}
+// tablesRead asks for one table for each granularity, with one series for each operand, in order.
+type tablesRead struct {
+	*Read
+	operands      []Operand
+	granularities []time.Duration
+}
+
+// readTables reads the tables that want asks for. Several series are read at once.
+func (r *Reader) readTables(ctx context.Context, want *tablesRead) ([]aggregates.Table, error) {
+	tables := make([]aggregates.Table, len(want.granularities))
+	for i, granularity := range want.granularities {
+		tables[i] = aggregates.Table{Granularity: granularity, Series: make([]aggregates.Series, len(want.operands))}
 	}
-	archives, err := r.prefetch(ctx, operands, granularities, read)
+	archives, err := r.prefetch(ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	runs := runsOf(archives, operands)
-	err = readAtOnce(ctx, len(runs), len(granularities), readsPerWorker*len(runs)/max(1, len(operands)), func(ctx context.Context, s *seriesReader, run, i int) error {
-		return s.readRun(ctx, archives, operands, runs[run], granularities[i], i, read, tables[i].Series)
-	})
-	return tables, err
+	runs := runsOf(archives, want.operands)
+	runsPerWorker := readsPerWorker * len(runs) / max(1, len(want.operands))
+	readRun := func(ctx context.Context, s *seriesReader, run, i int) error {
+		return s.readRun(ctx, archives, want, runs[run], i, tables[i].Series)
+	}
+	return tables, readAtOnce(ctx, len(runs), len(tables), runsPerWorker, readRun)
 }
 
 // runLength bounds how many metrics are read at once: their sack is locked meanwhile.
@@ -41,17 +48,18 @@ const runLength = 32
 // runsOf splits operands, by number, into runs of metrics that lie side by side in one sack's archive.
 func runsOf(archives GroupReader, operands []Operand) [][]int32 {
 	type place struct {
-		sack     int32
-		operand  int32
-		high, id uint64 // of the metric's ID
+		sack      int32
+		operand   int32
+		high, low uint64 // halves of the metric's ID
 	}
 	places := make([]place, len(operands))
 	for i := range operands {
 		id := &operands[i].Metric.ID
-		places[i] = place{int32(archives.Sack(*id)), int32(i), binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])}
+		high, low := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
+		places[i] = place{int32(archives.Sack(*id)), int32(i), high, low}
 	}
 	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.sack, b.sack), cmp.Compare(a.high, b.high), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.sack, b.sack), cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low))
 	})
 	sorted := make([]int32, len(places))
 	var runs [][]int32
@@ -105,7 +113,8 @@ func readAtOnce(ctx context.Context, batches, n, perWorker int,
 	return all.Wait()
 }
 
-// aggregateBytes is what an aggregate takes until it is evaluated: its value and perhaps its time, and those of results.
+// aggregateBytes is what an aggregate takes until it is evaluated: its value, perhaps its time, and the same of
+// results.
 const aggregateBytes = 32
 
 // seriesReader is the memory of a goroutine that reads series.
@@ -115,58 +124,70 @@ type seriesReader struct {
 	groups  carbonara.Groups
 	starts  []carbonara.Timestamp
 	values  []float64
-	last    [][]carbonara.Timestamp // by granularity: of the series read before, which the next one shares if they are its own
+	last    [][]carbonara.Timestamp // by granularity: those of the series read before, to be shared by equal ones
 }
 
 var seriesReaders budget.Pool[seriesReader]
 
 // readRun reads the aggregates of a run of operands at the i-th granularity into their series.
-func (s *seriesReader) readRun(ctx context.Context, archives GroupReader, operands []Operand, run []int32, granularity time.Duration, i int,
-	read *Read, series []aggregates.Series) error {
+func (s *seriesReader) readRun(ctx context.Context, archives GroupReader, want *tablesRead, run []int32, i int,
+	series []aggregates.Series) error {
 	s.reads, s.methods = s.reads[:0], s.methods[:0]
 	for _, operand := range run {
-		o := &operands[operand]
+		o := &want.operands[operand]
 		method, err := carbonara.ParseMethod(o.Aggregation)
 		if err != nil {
 			return err
 		}
-		s.reads, s.methods = append(s.reads, ReadOf(o.Metric, granularity, method, read.From, read.To)), append(s.methods, method)
+		s.reads = append(s.reads, ReadOf(o.Metric, want.granularities[i], method, want.From, want.To))
+		s.methods = append(s.methods, method)
 	}
 	defer clear(s.reads)
-	return archives.EachGroups(ctx, s.reads, read.Staleness, &s.groups, func(j int) error {
+	return archives.EachGroups(ctx, s.reads, want.Staleness, &s.groups, func(j int) error {
 		of := &series[run[j]]
-		of.Reference = operands[run[j]].Reference
-		return s.take(ctx, s.methods[j], i, read, of)
+		of.Reference = want.operands[run[j]].Reference
+		if err := s.takeValues(ctx, s.methods[j], want.Values, of); err != nil {
+			return err
+		}
+		of.Starts = s.shared(i)
+		return nil
 	})
 }
 
-// take makes what was read a series.
-func (s *seriesReader) take(ctx context.Context, method carbonara.Method, i int, read *Read, series *aggregates.Series) error {
-	// What was read goes, and its aggregates stay.
+// takeValues makes the groups that were read a series' values, with their starts in s.
+func (s *seriesReader) takeValues(ctx context.Context, method carbonara.Method, arena *Arena,
+	of *aggregates.Series) error {
+	// The groups' memory becomes free, and their aggregates stay.
 	account := budget.Of(ctx)
 	account.Give(budget.Answers, int64(s.groups.Bytes()))
 	if err := account.Take(budget.Answers, int64(aggregateBytes*s.groups.Len())); err != nil {
 		return err
 	}
-	s.starts, series.Values = s.groups.Aggregate(method, s.starts[:0], read.Values.take(s.groups.Len())[:0])
-	if !slices.Equal(s.starts, s.last[i]) {
-		s.last[i] = slices.Clone(s.starts)
-	}
-	series.Starts = s.last[i]
+	s.starts, of.Values = s.groups.Aggregate(method, s.starts[:0], arena.take(s.groups.Len())[:0])
 	return nil
 }
 
-// prefetch returns what to read the operands from.
-func (r *Reader) prefetch(ctx context.Context, operands []Operand, granularities []time.Duration, read *Read) (GroupReader, error) {
-	reads := make([]model.Read, 0, len(operands)*len(granularities))
-	for i := range operands {
-		method, err := carbonara.ParseMethod(operands[i].Aggregation)
+// shared returns the starts that takeValues found, in the memory of the series before if that has the same.
+func (s *seriesReader) shared(granularity int) []carbonara.Timestamp {
+	last := &s.last[granularity]
+	if !slices.Equal(s.starts, *last) {
+		*last = slices.Clone(s.starts)
+	}
+	return *last
+}
+
+// prefetch returns a reader of what want asks for.
+func (r *Reader) prefetch(ctx context.Context, want *tablesRead) (GroupReader, error) {
+	reads := make([]model.Read, 0, len(want.operands)*len(want.granularities))
+	for i := range want.operands {
+		o := &want.operands[i]
+		method, err := carbonara.ParseMethod(o.Aggregation)
 		if err != nil {
 			return nil, err
 		}
-		for _, granularity := range granularities {
-			reads = append(reads, ReadOf(operands[i].Metric, granularity, method, read.From, read.To))
+		for _, granularity := range want.granularities {
+			reads = append(reads, ReadOf(o.Metric, granularity, method, want.From, want.To))
 		}
 	}
-	return r.Archives.Prefetch(ctx, reads, read.Staleness)
+	return r.Archives.Prefetch(ctx, reads, want.Staleness)
 }

@@ -28,7 +28,8 @@ func (r *Reader) regroup(ctx context.Context, read *MetricRead, s *Aggregates) e
 	}
 	s.groupsOf.Set(s.aggregates, read.Resample.Group)
 	s.batch.Timestamps = s.groupsOf.Times
-	s.batch.Series = append(s.batch.Series[:0], carbonara.Series{Plan: s.groupsOf.Plan(read.Method), To: len(s.aggregates)})
+	series := carbonara.Series{Plan: s.groupsOf.Plan(read.Method), To: len(s.aggregates)}
+	s.batch.Series = append(s.batch.Series[:0], series)
 	if err := r.Resampler.Resample(ctx, &s.batch, &s.result); err != nil {
 		return err
 	}

@@ -69,7 +69,8 @@ func align(ctx context.Context, table *Table, options *Options) (*grid, error) {
 	}
 	g.times = g.times[from:to]
 	if percent := float64(len(overlap)) * 100 / float64(len(g.times)); percent < options.NeededOverlap {
-		return nil, &UnaggregableError{fmt.Sprintf("Less than %f%% of datapoints overlap in this timespan (%.2f%%)", options.NeededOverlap, percent)}
+		return nil, &UnaggregableError{fmt.Sprintf("Less than %f%% of datapoints overlap in this timespan (%.2f%%)",
+			options.NeededOverlap, percent)}
 	}
 	return g, nil
 }

@@ -38,6 +38,7 @@ func (e *evaluator) next(o *operand, j int, dst []float64, apply func(a, b float
 // shape finds the columns that an operation of these operands gives, but not how they are read; nil if all are
 // numbers. Lists of series have to be of the same length, but for those of one.
 func (e *evaluator) shape(n *node, operands ...operand) (*columns, error) {
+	text := func(operand int) string { return e.operation.text(n.operands[operand]) }
 	var out *columns
 	count := 0
 	for i, o := range operands {
@@ -51,7 +52,7 @@ func (e *evaluator) shape(n *node, operands ...operand) (*columns, error) {
 			continue
 		}
 		if out.granularity != o.columns.granularity || !slices.Equal(out.times, o.columns.times) {
-			return nil, fail("Can't compute timeseries with different granularity %s <> %s", e.operation.text(n.operands[0]), e.operation.text(n.operands[i]))
+			return nil, fail("Can't compute timeseries with different granularity %s <> %s", text(0), text(i))
 		}
 		out.aggregated = out.aggregated || o.columns.aggregated
 		switch a, b := len(out.series), len(o.columns.series); {
@@ -60,7 +61,7 @@ func (e *evaluator) shape(n *node, operands ...operand) (*columns, error) {
 			out.series = o.columns.series
 		case a == 0 || b == 1:
 		default:
-			return nil, fail("Can't compute %d timeseries with %d: %s <> %s", a, b, e.operation.text(n.operands[0]), e.operation.text(n.operands[i]))
+			return nil, fail("Can't compute %d timeseries with %d: %s <> %s", a, b, text(0), text(i))
 		}
 	}
 	// Between series the result belongs to no metric, unless one of clip's bounds is a number.

@@ -32,7 +32,10 @@ func (x *Operation) exactly(o *Operation, n *node) (*node, error) {
 	out := *n
 	switch n.kind {
 	case kindMetric:
-		return nil, &InvalidError{Reason: "'metric' operation invalid", Detail: "exact: " + o.text(n) + " has to stand in an aggregate or resample"}
+		return nil, &InvalidError{
+			Reason: "'metric' operation invalid",
+			Detail: "exact: " + o.text(n) + " has to stand in an aggregate or resample",
+		}
 	case kindAggregate, kindResample:
 		c, err := o.combination(n)
 		if err != nil {
@@ -59,7 +62,7 @@ func (x *Operation) exactly(o *Operation, n *node) (*node, error) {
 // combination reads an aggregate of metrics, a resample of them, or one of these of the other.
 func (o *Operation) combination(n *node) (Combination, error) {
 	refuse := func(why string) (Combination, error) {
-		return Combination{}, &InvalidError{Reason: "'" + n.name + "' operation invalid", Detail: "exact: " + why + " in " + o.text(n)}
+		return Combination{}, n.invalid("exact: %s in %s", why, o.text(n))
 	}
 	if n.kind == kindMetric {
 		method, err := carbonara.ParseMethod(o.References[n.references[0]].Aggregation)

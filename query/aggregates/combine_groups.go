@@ -69,14 +69,16 @@ func merge(sources []*carbonara.Groups) (*carbonara.Groups, error) {
 func regroup(source *carbonara.Groups, by Grouping) (*carbonara.Groups, error) {
 	var r Regrouping
 	r.Set(source.Starts, by.Group)
+	granularity := carbonara.Timestamp(source.Granularity)
 	for _, number := range r.Numbers {
 		start, end := by.Start(number), by.Start(number+1)
-		if granularity := carbonara.Timestamp(source.Granularity); start%granularity != 0 || end > 0 && end%granularity != 0 {
+		if start%granularity != 0 || end > 0 && end%granularity != 0 {
 			return nil, fail("Groups of %v do not fit into those from %s to %s", source.Granularity,
 				start.Time().Format(time.RFC3339), end.Time().Format(time.RFC3339))
 		}
 	}
-	out, places := new(carbonara.Groups), carbonara.Groups{Granularity: 1, Starts: r.Times, Columns: source.Columns, Values: source.Values}
+	out := new(carbonara.Groups)
+	places := carbonara.Groups{Granularity: 1, Starts: r.Times, Columns: source.Columns, Values: source.Values}
 	if err := carbonara.Coarsen(out, &places, r.Width); err != nil {
 		panic(fmt.Sprintf("aggregates: %v", err)) // any width is a multiple of 1
 	}

@@ -25,8 +25,8 @@
 //   - An operator between two lists of series works column by column; a list of one series is repeated, one of none
 //     gives none. Only the first column of what an aggregate or such an operator gives is shown.
 //   - Sums over series run from the first to the last; over a window, too, if it has no more than 64 rows, else in two
-//     parts. numpy adds in pairs where a window holds eight values or more, so that the last bits may differ; so they may
-//     of sin, cos, tan and **.
+//     parts. numpy adds in pairs where a window holds eight values or more, so that the last bits may differ; so they
+//     may of sin, cos, tan and **.
 //   - In an S-expression a word may stand in quotes, which are not part of it. (In Gnocchi they are.)
 //
 // # Engines
@@ -43,6 +43,7 @@
 // # Invariants
 //
 //   - A column is computed when it is read, into memory of the reader: memory grows with the aggregates that were read
-//     plus a few columns, not with series times timestamps. Medians, and what a device resamples, go in parts of 64 MiB or so.
+//     plus a few columns, not with series times timestamps. Medians, and what a device resamples, go in parts of 64 MiB
+//     or so.
 //   - Text from outside never panics: depth and size of an operation are limited.
 package aggregates

@@ -79,7 +79,10 @@ func Evaluate(ctx context.Context, operation *Operation, table *Table, options *
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Granularity: out.granularity, Times: out.times, Aggregated: out.aggregated, drop: options.Fill.Drops(), columns: out}, nil
+	return &Result{
+		Granularity: out.granularity, Times: out.times, Aggregated: out.aggregated,
+		drop: options.Fill.Drops(), columns: out,
+	}, nil
 }
 
 type evaluator struct {

@@ -73,7 +73,8 @@ func (w width) Start(group int64) carbonara.Timestamp {
 
 // Reaggregate returns what the aggregation API before operations did: the method's aggregates of every reference,
 // regrouped first unless grouping is nil, then aggregated across. It returns an *InvalidError if across is no method.
-func Reaggregate(references []Reference, across string, method carbonara.Method, grouping Grouping) (*Operation, error) {
+func Reaggregate(references []Reference, across string, method carbonara.Method, grouping Grouping) (
+	*Operation, error) {
 	if len(references) == 0 {
 		return nil, ErrNoMetric
 	}
@@ -81,14 +82,16 @@ func Reaggregate(references []Reference, across string, method carbonara.Method,
 	if !ok {
 		return nil, &InvalidError{Reason: "'" + across + "' cannot aggregate across metrics"}
 	}
-	metric := &node{kind: kindMetric, name: "metric", references: make([]int, len(references))}
+	operand := &node{kind: kindMetric, name: "metric", references: make([]int, len(references))}
 	for i := range references {
-		metric.references[i] = i
+		operand.references[i] = i
 	}
 	if grouping != nil {
-		metric = &node{kind: kindResample, name: "resample", method: method, grouping: grouping, operands: []*node{metric}}
+		metrics := []*node{operand}
+		operand = &node{kind: kindResample, name: "resample", method: method, grouping: grouping, operands: metrics}
 	}
-	return &Operation{References: references, root: &node{kind: kindAggregate, name: "aggregate", across: by, operands: []*node{metric}}}, nil
+	root := &node{kind: kindAggregate, name: "aggregate", across: by, operands: []*node{operand}}
+	return &Operation{References: references, root: root}, nil
 }
 
 // text writes n as an S-expression, for errors.

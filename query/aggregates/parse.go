@@ -135,7 +135,8 @@ func (p *parser) list(value any, depth int) (*node, error) {
 	return n, nil
 }
 
-// joinMetrics makes one operand of several metrics. Aodh sends them so: each of them on its own behind aggregate, which Gnocchi refuses.
+// joinMetrics makes one operand of several metrics. Aodh sends them so: each of them on its own behind aggregate, which
+// Gnocchi refuses.
 func (n *node) joinMetrics() error {
 	all := &node{kind: kindMetric, name: "metric"}
 	for _, o := range n.operands {
@@ -218,10 +219,15 @@ func (n *node) recognize(arguments []any) (operands []any, err error) {
 	return operands, nil
 }
 
+// canResample reports whether resample takes a method: it takes no rates of percentiles, of first and of last.
+func canResample(m carbonara.Method) bool {
+	return !m.IsRate() || m.Percentile() == 0 && m != carbonara.Last.Rate() && m != carbonara.First.Rate()
+}
+
 func (n *node) recognizeResample(arguments []any) error {
 	name, _ := arguments[0].(string)
 	method, err := carbonara.ParseMethod(name)
-	if err != nil || method.IsRate() && method.Percentile() > 0 || method == carbonara.Last.Rate() || method == carbonara.First.Rate() {
+	if err != nil || !canResample(method) {
 		return n.invalid("no such aggregation method, %s", describe(arguments[0]))
 	}
 	n.method = method

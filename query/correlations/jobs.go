@@ -89,7 +89,10 @@ func (c *Jobs) Start(ctx context.Context, request *Request, owner string) (*Job,
 	if err := c.reserve(); err != nil {
 		return nil, err
 	}
-	job := &Job{Request: request, ID: uuid.New(), owner: owner, done: make(chan struct{}), state: Queued, memory: newJobMemory(c.Budget)}
+	job := &Job{
+		Request: request, ID: uuid.New(), owner: owner, done: make(chan struct{}),
+		state: Queued, memory: newJobMemory(c.Budget),
+	}
 	values, err := c.read(ctx, job)
 	if err == nil {
 		job.Groups = len(values[0])
@@ -235,7 +238,8 @@ func (j *Job) compute(ctx context.Context, values correlate.Values, o *Options) 
 	kept := len(pairs)
 	j.mu.Lock()
 	j.pairs, j.constant = pairs, result.Constant
-	if j.truncated = j.Selection.TopPerColumn == 0 && result.Eligible > int64(kept) || len(pairs) == o.MaxPairs; j.truncated && kept > 0 {
+	j.truncated = kept == o.MaxPairs || j.Selection.TopPerColumn == 0 && result.Eligible > int64(kept)
+	if j.truncated && kept > 0 {
 		j.weakest = pairs[kept-1].Strength()
 	}
 	j.mu.Unlock()
@@ -253,8 +257,12 @@ func (j *Job) selection(o *Options) correlate.Selection {
 
 // correlateOptions says what is computed, with sums of pairs, with gaps and lags, beside the values.
 func (j *Job) correlateOptions(o *Options) correlate.Options {
-	return correlate.Options{Columns: len(j.Metrics), MaxLag: min(j.Lag, max(0, j.Groups-1)),
-		MinOverlap: max(2, int(math.Ceil(j.Overlap*float64(j.Groups)/100))), MemoryBytes: max(1<<30, int64(o.MaxValues)*32)}
+	return correlate.Options{
+		Columns:     len(j.Metrics),
+		MaxLag:      min(j.Lag, max(0, j.Groups-1)),
+		MinOverlap:  max(2, int(math.Ceil(j.Overlap*float64(j.Groups)/100))),
+		MemoryBytes: max(1<<30, int64(o.MaxValues)*32),
+	}
 }
 
 func (j *Job) finish(err error) {

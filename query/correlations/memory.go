@@ -9,8 +9,8 @@ import (
 	"gnocco/internal/budget"
 )
 
-// jobMemory is what a job holds of the memory that requests share. All of it is taken while the request waits: a job that has
-// begun needs no more.
+// jobMemory is what a job holds of the memory that requests share. All of it is taken while the request waits: a job
+// that has begun needs no more.
 type jobMemory struct {
 	account *budget.Account
 	sums    int64 // for the sums of pairs and the rows under way; 0: not bounded
@@ -28,8 +28,8 @@ func newJobMemory(shared *budget.Budget) *jobMemory {
 
 const pairBytes = int64(unsafe.Sizeof(correlate.Pair{}))
 
-// pairsBytes is what pairs take while the strongest are looked for: twice as many as are kept, of all and by goroutine, and the
-// result.
+// pairsBytes is what pairs take while the strongest are looked for: twice as many as are kept, once for all goroutines
+// and once by goroutine, and the result.
 func (j *Job) pairsBytes(o *Options) int64 {
 	columns := int64(len(j.Metrics))
 	all := columns * (columns - 1) / 2
@@ -69,8 +69,8 @@ func (j *Job) maxValues(o *Options) int {
 	return max(0, min(o.MaxValues, int(left/bytes), int(largest(o.Budget)/(aggregateBytes+8))))
 }
 
-// takeSums takes memory for what is computed of the values, which are taken already: what is of use, but no more than half of what
-// one job may have where less does.
+// takeSums takes memory for what is computed of the values; that of the values themselves is taken already. It takes as
+// much as is of use, but no more than half of what one job may have, unless the least is more.
 func (m *jobMemory) takeSums(j *Job, o *Options, columns correlate.Values) error {
 	if o.Budget == nil {
 		return nil

@@ -51,7 +51,13 @@ func (o *Options) Validate() error {
 	for _, limit := range []struct {
 		name  string
 		value int
-	}{{"MaxMetrics", o.MaxMetrics}, {"MaxValues", o.MaxValues}, {"MaxPairs", o.MaxPairs}, {"MaxJobs", o.MaxJobs}, {"Wait", int(o.Wait)}} {
+	}{
+		{"MaxMetrics", o.MaxMetrics},
+		{"MaxValues", o.MaxValues},
+		{"MaxPairs", o.MaxPairs},
+		{"MaxJobs", o.MaxJobs},
+		{"Wait", int(o.Wait)},
+	} {
 		if limit.value < 0 {
 			faults = append(faults, fmt.Errorf("correlations: %s is negative", limit.name))
 		}

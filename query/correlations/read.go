@@ -44,7 +44,8 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 			}
 			budget.Of(ctx).Give(budget.Answers, int64(groups.Bytes()))
 			s := &series[i]
-			s.starts, s.values = groups.Aggregate(q.Method, make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len()))
+			s.starts, s.values = make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len())
+			s.starts, s.values = groups.Aggregate(q.Method, s.starts, s.values)
 			if total.Add(int64(len(s.values))) > int64(most) {
 				return &TooManyValuesError{most}
 			}

@@ -67,13 +67,15 @@ func (j *Job) Redundant(threshold float64) []RedundantGroup {
 // Saving is what a metric costs, as its archive has it now.
 type Saving struct {
 	Bytes          int64   `json:"bytes"`            // of its splits and raw series
-	FinerBytes     int64   `json:"finer_bytes"`      // of those, splits finer than its coarsest granularity, and the raw series
+	FinerBytes     int64   `json:"finer_bytes"`      // of those, without splits of the coarsest granularity
 	MeasuresPerDay float64 `json:"measures_per_day"` // over the time of its coarsest granularity
 }
 
 // Add adds another metric.
 func (s *Saving) Add(other Saving) {
-	s.Bytes, s.FinerBytes, s.MeasuresPerDay = s.Bytes+other.Bytes, s.FinerBytes+other.FinerBytes, s.MeasuresPerDay+other.MeasuresPerDay
+	s.Bytes += other.Bytes
+	s.FinerBytes += other.FinerBytes
+	s.MeasuresPerDay += other.MeasuresPerDay
 }
 
 // Costs reads what metrics cost.
@@ -83,7 +85,8 @@ func (c *Jobs) Costs(ctx context.Context, metrics []*model.Metric, staleness *qu
 	ids := make([]uuid.UUID, len(metrics))
 	for i, metric := range metrics {
 		ids[i] = metric.ID
-		reads[i] = model.Read{Metric: metric, Granularity: coarsestOf(metric), Columns: []carbonara.Column{countOf(metric)}, To: carbonara.MaxTimestamp}
+		counts := []carbonara.Column{countOf(metric)}
+		reads[i] = model.Read{Metric: metric, Granularity: coarsestOf(metric), Columns: counts, To: carbonara.MaxTimestamp}
 	}
 	sizes, err := c.reader.Archives.Sizes(ctx, ids, staleness)
 	if err != nil {

@@ -14,7 +14,8 @@ type iterator struct {
 	times   []int64 // ms, ascending strictly
 	values  []float64
 	moments []moments // instead of values: the value of a sample is its place here
-	// ms after a sample at which the series ends unless another one follows: of the last sample, and of the part being added
+	// How many ms after a sample the series ends, unless another one follows: after the last sample, and after those of
+	// the part that is being added.
 	staleAfter, partStaleAfter int64
 	at                         int   // -1 before the first
 	taken                      int64 // bytes of memory, for all of it
