@@ -26,8 +26,8 @@ var (
 	besidePort      = flag.Int("beside.port", 21641, "port of the Gnocchi; the one 1000 above is its database's; with MariaDB 10 above both")
 )
 
-// A real Gnocchi with PostgreSQL and files is copied by REST, killed at random moments, and followed while it gets measures, until the
-// cut-over; likewise from its configuration. Each time all definitions and all values are compared.
+// A real Gnocchi with PostgreSQL and files is copied by REST, killed at random moments, and followed while it gets
+// measures, until the cut-over; likewise from its configuration. Each time all definitions and all values are compared.
 //
 // GNOCCHI_UP names the script that starts a Gnocchi, as for tools/differential.sh.
 func TestBesideGnocchi(t *testing.T) {
@@ -62,7 +62,8 @@ func TestBesideGnocchi(t *testing.T) {
 		return cmd
 	}
 	gnocco := filepath.Join(programs, "gnocco")
-	// cutOver follows the Gnocchi with passes into a folder while a counter gets measures all the time, until the folder is served.
+	// cutOver follows the Gnocchi with passes into a folder while a counter gets measures all the time, until the folder
+	// is served.
 	cutOver := func(folder, lag string, pass func(more ...string) *exec.Cmd) {
 		t.Helper()
 		var metric struct{ ID string }
@@ -130,8 +131,8 @@ func TestBesideGnocchi(t *testing.T) {
 	cutOver(direct, "10s", fromConfig)
 }
 
-// killed starts passes into a folder and kills as many as -beside.kills says, each at a random moment before most. One that was
-// complete before is thrown away. So at the end there is a pass that was cut short.
+// killed starts passes into a folder and kills as many as -beside.kills says, each at a random moment before most. One
+// that was complete before is thrown away. So at the end there is a pass that was cut short.
 func killed(t *testing.T, to string, most time.Duration, pass func(more ...string) *exec.Cmd) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 59)) // of a moment that nobody can repeat anyway

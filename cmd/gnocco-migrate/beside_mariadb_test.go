@@ -15,8 +15,8 @@ import (
 	"gnocco/internal/testcert"
 )
 
-// A real Gnocchi with MariaDB, reached by TLS, as kolla configures it, and files is copied from its configuration; all definitions
-// and values are compared. It is the test's own: GNOCCHI_UP only says that such tests are wanted.
+// A real Gnocchi with MariaDB, reached by TLS, as kolla configures it, and files is copied from its configuration; all
+// definitions and values are compared. It is the test's own: GNOCCHI_UP only says that such tests are wanted.
 func TestBesideGnocchiWithMariaDB(t *testing.T) {
 	if os.Getenv("GNOCCHI_UP") == "" {
 		t.Skip("GNOCCHI_UP, which tests beside a Gnocchi are run with, is not set")

@@ -50,7 +50,8 @@ func openConfig(path string) (*configSource, error) {
 	dialect, _, _ := strings.Cut(scheme, "+")
 	mariaDB := dialect == "mysql" || dialect == "mariadb"
 	if !ok || !mariaDB && dialect != "postgresql" && dialect != "postgres" {
-		return nil, fmt.Errorf("%s: of databases only PostgreSQL and MariaDB are read directly, not %q: use --from", path, scheme)
+		return nil, fmt.Errorf("%s: of databases only PostgreSQL and MariaDB are read directly, not %q: use --from",
+			path, scheme)
 	}
 	database := "postgresql://" + rest
 	if mariaDB {

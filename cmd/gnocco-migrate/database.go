@@ -60,9 +60,15 @@ func (p postgreSQL) objects(ctx context.Context, from string, f func([]byte) err
 
 // readDefinitions reads all definitions.
 func readDefinitions(ctx context.Context, db database) (*definitions, error) {
-	r := &databaseReader{db: db, policies: make(map[string]*model.ArchivePolicy), tables: make(map[string]string),
-		kinds: map[string]*model.ResourceType{model.GenericType: model.GenericResourceType()}}
-	for _, read := range []func(context.Context) error{r.readPolicies, r.readRules, r.readTypes, r.readResources, r.readMetrics} {
+	r := &databaseReader{
+		db:       db,
+		policies: make(map[string]*model.ArchivePolicy),
+		kinds:    map[string]*model.ResourceType{model.GenericType: model.GenericResourceType()},
+		tables:   make(map[string]string),
+	}
+	for _, read := range []func(context.Context) error{
+		r.readPolicies, r.readRules, r.readTypes, r.readResources, r.readMetrics, // what others refer to comes first
+	} {
 		if err := read(ctx); err != nil {
 			return nil, err
 		}
@@ -139,7 +145,7 @@ func (r *databaseReader) readPolicies(ctx context.Context) error {
 
 func (r *databaseReader) readRules(ctx context.Context) error {
 	return rows(ctx, r, "archive_policy_rule t", func(rule *ruleJSON) error {
-		r.d.rules = append(r.d.rules, &model.ArchivePolicyRule{Name: rule.Name, MetricPattern: rule.MetricPattern, ArchivePolicyName: rule.ArchivePolicyName})
+		r.d.rules = append(r.d.rules, rule.model())
 		return nil
 	})
 }
@@ -172,7 +178,10 @@ func (r *databaseReader) readTypes(ctx context.Context) error {
 // past state's number.
 func (r *databaseReader) readResources(ctx context.Context) error {
 	states := make(map[uuid.UUID][]*model.Resource)
-	for _, kind := range []struct{ table, suffix, key string }{{"resource", "", "id"}, {"resource_history", "_history", "revision"}} {
+	for _, kind := range []struct{ table, suffix, key string }{
+		{"resource", "", "id"},
+		{"resource_history", "_history", "revision"},
+	} {
 		attributes := make(map[string]map[string]any) // by key
 		for _, table := range r.tables {
 			err := rows(ctx, r, r.db.quote(table+kind.suffix)+" t", func(row *map[string]any) error {

@@ -67,7 +67,8 @@ func (s *fileStorage) metricDir(id uuid.UUID) string {
 
 func (s *fileStorage) rawPath(id uuid.UUID) string { return filepath.Join(s.metricDir(id), "none_v3") }
 
-// read returns what there is of a metric. Splits that do not decode are counted; a raw series that does not is left out.
+// read returns what there is of a metric. It counts splits that do not decode, and leaves out a raw series that does
+// not.
 func (s *fileStorage) read(m *model.Metric) (*archived, error) {
 	a := &archived{aggregates: make(map[time.Duration]map[carbonara.Method]series)}
 	for _, g := range m.ArchivePolicy.Granularities() {
@@ -95,7 +96,9 @@ func (s *fileStorage) read(m *model.Metric) (*archived, error) {
 	return a, nil
 }
 
-func (s *fileStorage) readMethod(m *model.Metric, method carbonara.Method, a *archived, scratch []byte) ([]byte, error) {
+// readMethod reads a method's splits of all granularities into a. It returns scratch, grown.
+func (s *fileStorage) readMethod(m *model.Metric, method carbonara.Method, a *archived, scratch []byte) (
+	[]byte, error) {
 	dir := filepath.Join(s.metricDir(m.ID), "agg_"+method.String())
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +119,9 @@ func (s *fileStorage) readMethod(m *model.Metric, method carbonara.Method, a *ar
 		}
 		all := methods[method]
 		n := len(all.timestamps)
-		if scratch, err = decodeSplit(content, start, granularity, scratch, &all); err != nil || n > 0 && len(all.timestamps) > n && all.timestamps[n] <= all.timestamps[n-1] {
+		scratch, err = decodeSplit(content, start, granularity, scratch, &all)
+		overlaps := n > 0 && len(all.timestamps) > n && all.timestamps[n] <= all.timestamps[n-1]
+		if err != nil || overlaps {
 			all.timestamps, all.values = all.timestamps[:n], all.values[:n]
 			a.unread++
 		}
@@ -176,9 +181,11 @@ func decompress(src, scratch []byte) ([]byte, error) {
 	return scratch, nil
 }
 
-// decodeSplit appends the aggregates of a split: the letter c and, compressed, of each the distance to the one before in
-// granularities, 2 bytes, then all values; or 9 bytes for each group, the first of which says whether it is there.
-func decodeSplit(src []byte, start carbonara.Timestamp, granularity time.Duration, scratch []byte, dst *series) ([]byte, error) {
+// decodeSplit appends the aggregates of a split, which has one of two forms. The compressed one is the letter c and an
+// LZ4 block: the distance of each aggregate to the one before, in granularities of 2 bytes, then all values. The other
+// one has 9 bytes for each group: whether it is there, and the value.
+func decodeSplit(src []byte, start carbonara.Timestamp, granularity time.Duration, scratch []byte, dst *series) (
+	[]byte, error) {
 	if len(src) == 0 {
 		return scratch, nil
 	}

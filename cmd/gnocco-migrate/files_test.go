@@ -17,8 +17,8 @@ import (
 	"gnocco/carbonara"
 )
 
-// splitStart is the start of the splits in testdata, which Gnocchi 4.4.2 has written (carbonara.py, serialize). The file
-// beside each says what was written: time in nanoseconds, and value in hexadecimal.
+// splitStart is the start of the splits in testdata, which Gnocchi 4.4.2 has written (carbonara.py, serialize). The
+// file beside each says what was written: time in nanoseconds, and value in hexadecimal.
 const (
 	splitStart       = carbonara.Timestamp(1_699_920_000e9)
 	splitGranularity = 5 * time.Minute

@@ -47,6 +47,10 @@ type ruleJSON struct {
 	ArchivePolicyName string `json:"archive_policy_name"`
 }
 
+func (r *ruleJSON) model() *model.ArchivePolicyRule {
+	return &model.ArchivePolicyRule{Name: r.Name, MetricPattern: r.MetricPattern, ArchivePolicyName: r.ArchivePolicyName}
+}
+
 // typeJSON is a resource type as the REST API and the database have it.
 type typeJSON struct {
 	Name       string                    `json:"name"`
@@ -150,8 +154,11 @@ func resourceOf(shown map[string]any, kinds map[string]*model.ResourceType) (*mo
 	}
 	id, err := uuid.Parse(must("id"))
 	faults = append(faults, err)
-	r := &model.Resource{ID: id, OriginalID: must("original_resource_id"), Type: must("type"), Creator: must("creator"),
-		UserID: text("user_id"), ProjectID: text("project_id"), EndedAt: moment("ended_at"), RevisionEnd: moment("revision_end")}
+	r := &model.Resource{
+		ID: id, OriginalID: must("original_resource_id"), Type: must("type"), Creator: must("creator"),
+		UserID: text("user_id"), ProjectID: text("project_id"),
+		EndedAt: moment("ended_at"), RevisionEnd: moment("revision_end"),
+	}
 	if t := moment("started_at"); t != nil {
 		r.StartedAt = *t
 	}

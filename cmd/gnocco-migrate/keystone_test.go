@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Tokens of Keystone come from the variables of an openrc file. One that the server takes no more, before its time is over, is replaced, however
-// many requests are under way; one that is given by itself is not. A wrong password is tried once.
+// Tokens of Keystone come from the variables of an openrc file. One that the server takes no more, before its time is
+// over, is replaced, however many requests are under way; one that is given by itself is not. A wrong password is tried
+// once.
 func TestKeystoneTokens(t *testing.T) {
 	var tokens, asked, refused, strangers atomic.Int64
 	var mu sync.Mutex
@@ -63,7 +64,7 @@ func TestKeystoneTokens(t *testing.T) {
 		t.Helper()
 		a := &access{token: token}
 		if token == "" {
-			a.keystoneURL, a.account = openStackAccount(func(name string) string { return variables[name] })
+			a.askKeystone(func(name string) string { return variables[name] })
 		}
 		s, err := newREST(server.URL, a)
 		if err != nil {

@@ -25,6 +25,13 @@ type access struct {
 	rate                  float64 // requests a second; 0: no limit
 }
 
+// askKeystone has tokens asked for with the account that the environment names, if it names one.
+func (a *access) askKeystone(getenv func(string) string) {
+	if address, account, ok := keystone.FromEnvironment(getenv); ok {
+		a.keystoneURL, a.account = address, account
+	}
+}
+
 // flags are the command's.
 type flags struct {
 	from, fromConfig, to           string
@@ -147,7 +154,8 @@ func (f *flags) run(ctx context.Context, cmd *cobra.Command) error {
 			return nil
 		}
 		if took <= f.lag {
-			fmt.Fprintln(cmd.OutOrStdout(), "the copy is near: stop the writers, wait until the Gnocchi has no backlog, and run once more without --follow")
+			fmt.Fprintln(cmd.OutOrStdout(), "the copy is near: stop the writers, wait until the Gnocchi has no backlog, "+
+				"and run once more without --follow")
 			return nil
 		}
 	}
@@ -160,7 +168,7 @@ func (f *flags) sourceAccess() (*access, error) {
 		return nil, err
 	}
 	if a.user == "" && a.token == "" {
-		a.keystoneURL, a.account = openStackAccount(os.Getenv)
+		a.askKeystone(os.Getenv)
 	}
 	return a, nil
 }
@@ -189,7 +197,8 @@ func (f *flags) pass(ctx context.Context, cmd *cobra.Command, s source) (time.Du
 	}
 	took := time.Since(begun)
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "pass %d is complete after %v; %s has %.1f MB\n", len(t.state.Passes), took.Round(time.Millisecond), t.path, float64(t.bytes())/1e6)
+	fmt.Fprintf(out, "pass %d is complete after %v; %s has %.1f MB\n",
+		len(t.state.Passes), took.Round(time.Millisecond), t.path, float64(t.bytes())/1e6)
 	p.counts.print(out)
 	if len(p.counts.Refused) > 0 {
 		return took, errRefused

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/carbonara"
 	"os"
 	"strconv"
 	"testing"
+
+	"gnocco/carbonara"
 )
 
 // A Gnocchi that runs already is filled, for a manual run: GNOCCHI_URL, RESOURCES, MEASURES.

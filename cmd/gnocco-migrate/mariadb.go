@@ -21,7 +21,8 @@ type mariaDB struct{ tx *sql.Tx }
 func mariaDBConfig(address string) (*mysql.Config, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("the address of the database is no URL: special characters of the password have to be percent-encoded")
+		return nil, errors.New("the address of the database is no URL: " +
+			"special characters of the password have to be percent-encoded")
 	}
 	config := mysql.NewConfig()
 	config.User = u.User.Username()
@@ -97,8 +98,8 @@ func (m mariaDB) objects(ctx context.Context, from string, f func([]byte) error)
 	return found.Err()
 }
 
-// columnValue returns a column's value as PostgreSQL's JSON has it. SQLAlchemy keeps UUIDs as 16 bytes, truth as TINYINT
-// and moments, in UTC, as DATETIME.
+// columnValue returns a column's value as PostgreSQL's JSON has it. SQLAlchemy keeps UUIDs as 16 bytes, truth as
+// TINYINT and moments, in UTC, as DATETIME.
 func columnValue(kind string, v any) (any, error) {
 	if v == nil {
 		return nil, nil

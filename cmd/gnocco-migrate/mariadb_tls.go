@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// mariaDBTLS returns what the options ssl_… of an address say, as SQLAlchemy and PyMySQL understand them: with ssl_ca the
-// server's certificate has to be signed by it and, unless ssl_check_hostname is false, to name the host; without,
-// nothing is verified. It is nil where there is no such option.
+// mariaDBTLS returns what the options ssl_… of an address say, as SQLAlchemy and PyMySQL understand them. With ssl_ca,
+// the server's certificate has to be signed by it and, unless ssl_check_hostname is false, to name the host. Without
+// ssl_ca nothing is verified. It returns nil where there is no such option.
 func mariaDBTLS(host string, options url.Values) (*tls.Config, error) {
 	config, wanted, checkHost := &tls.Config{ServerName: host, InsecureSkipVerify: true}, false, true
 	for option := range options {

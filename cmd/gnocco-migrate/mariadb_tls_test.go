@@ -10,7 +10,8 @@ import (
 	"gnocco/internal/testcert"
 )
 
-// The client trusts whom PyMySQL would trust with the same ssl_ca and ssl_check_hostname, and refuses options that it does not know.
+// The client trusts whom PyMySQL would trust with the same ssl_ca and ssl_check_hostname, and refuses options that it
+// does not know.
 func TestMariaDBTLS(t *testing.T) {
 	certificate, key := testcert.SelfSigned(t)
 	other, _ := testcert.SelfSigned(t)

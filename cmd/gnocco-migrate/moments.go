@@ -21,7 +21,8 @@ func (n *inexact) add(other inexact) { n.count, n.sum = n.count+other.count, n.s
 
 // groupsOf makes the groups of one granularity from the aggregates of all methods. Groups that our timespan does not
 // keep are left out.
-func groupsOf(policy *model.ArchivePolicy, granularity time.Duration, methods map[carbonara.Method]series) (*carbonara.Groups, inexact) {
+func groupsOf(policy *model.ArchivePolicy, granularity time.Duration, methods map[carbonara.Method]series) (
+	*carbonara.Groups, inexact) {
 	var starts []carbonara.Timestamp
 	for _, s := range methods {
 		starts = append(starts, s.timestamps...)
@@ -57,7 +58,8 @@ type moments struct {
 	unknown    inexact
 }
 
-func newMoments(policy *model.ArchivePolicy, rate bool, starts []carbonara.Timestamp, methods map[carbonara.Method]series) *moments {
+func newMoments(policy *model.ArchivePolicy, rate bool, starts []carbonara.Timestamp,
+	methods map[carbonara.Method]series) *moments {
 	m := &moments{aligned: make(map[carbonara.Method][]float64), rows: len(starts)}
 	for _, method := range policy.Methods() {
 		if method.IsRate() == rate {

@@ -48,21 +48,25 @@ func (n *counts) define(d *definitions) {
 
 // print writes n for people.
 func (n *counts) print(w io.Writer) {
-	fmt.Fprintf(w, "definitions: %d archive policies, %d rules, %d resource types, %d resources in %d states, %d metrics\n",
-		n.Policies, n.Rules, n.Types, n.Resources, n.Revisions, n.Metrics)
-	fmt.Fprintf(w, "archives: %d written (%d aggregates, %d raw measures), %d unchanged, %d done before, %d gone at the source, %d dropped\n",
+	fmt.Fprintf(w, "definitions: %d archive policies, %d rules, %d resource types, %d resources in %d states, "+
+		"%d metrics\n", n.Policies, n.Rules, n.Types, n.Resources, n.Revisions, n.Metrics)
+	fmt.Fprintf(w, "archives: %d written (%d aggregates, %d raw measures), %d unchanged, %d done before, "+
+		"%d gone at the source, %d dropped\n",
 		n.Written, n.Aggregates, n.Measures, n.Unchanged, n.Resumed, n.Gone, n.Dropped)
 	if n.UnknownCount > 0 {
-		fmt.Fprintf(w, "inexact: the number of measures is unknown in %d groups: what is aggregated over several metrics or groups weighs them as one measure, or two where there is a std\n", n.UnknownCount)
+		fmt.Fprintf(w, "inexact: the number of measures is unknown in %d groups: what is aggregated over several metrics "+
+			"or groups weighs them as one measure, or two where there is a std\n", n.UnknownCount)
 	}
 	if n.UnknownSum > 0 {
-		fmt.Fprintf(w, "inexact: the sum is unknown in %d groups: a std that goes on from them is wrong until the group ends\n", n.UnknownSum)
+		fmt.Fprintf(w, "inexact: the sum is unknown in %d groups: a std that goes on from them is wrong until the group "+
+			"ends\n", n.UnknownSum)
 	}
 	if n.Unread > 0 {
 		fmt.Fprintf(w, "damaged: %d splits and raw series do not decode at the source and were left out\n", n.Unread)
 	}
 	if n.Waiting > 0 {
-		fmt.Fprintf(w, "backlog: %d measures that the source had not processed yet were copied, and will be processed here\n", n.Waiting)
+		fmt.Fprintf(w, "backlog: %d measures that the source had not processed yet were copied, "+
+			"and will be processed here\n", n.Waiting)
 	}
 	if n.Backlog > 0 {
 		fmt.Fprintf(w, "backlog: %d measures waited at the source and are in no aggregate yet\n", n.Backlog)
@@ -111,7 +115,8 @@ func (p *pass) run(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(p.out, "pass %d: %d resources in %d states, %d metrics\n", p.target.state.pass(), p.counts.Resources, p.counts.Revisions, p.counts.Metrics)
+	fmt.Fprintf(p.out, "pass %d: %d resources in %d states, %d metrics\n",
+		p.target.state.pass(), p.counts.Resources, p.counts.Revisions, p.counts.Metrics)
 	if p.counts.Refused, err = p.target.putDefinitions(ctx, d); err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
@@ -253,7 +258,8 @@ func estimate(ctx context.Context, s source, workers int, out io.Writer) error {
 	if taken > 0 {
 		scale := float64(len(d.metrics)) / float64(taken)
 		took := time.Duration(float64(time.Since(begun)) * scale / float64(workers))
-		fmt.Fprintf(out, "in all: about %.0f aggregates, %.1f MB of splits, %v if the source keeps up with %d requests at a time\n",
+		fmt.Fprintf(out, "in all: about %.0f aggregates, %.1f MB of splits, "+
+			"%v if the source keeps up with %d requests at a time\n",
 			float64(n.Aggregates)*scale, float64(bytes)*scale/1e6, took.Round(time.Second), workers)
 	}
 	return nil

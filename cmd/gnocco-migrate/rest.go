@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -211,7 +210,7 @@ func (s *restSource) definitions(ctx context.Context) (*definitions, error) {
 		return nil, err
 	}
 	err = getAll(ctx, s, "/v1/archive_policy_rule", "", func(r *ruleJSON) error {
-		d.rules = append(d.rules, &model.ArchivePolicyRule{Name: r.Name, MetricPattern: r.MetricPattern, ArchivePolicyName: r.ArchivePolicyName})
+		d.rules = append(d.rules, r.model())
 		return nil
 	})
 	if err != nil {
@@ -290,7 +289,8 @@ func (s *restSource) archive(ctx context.Context, m *model.Metric, since carbona
 }
 
 // measures returns the aggregates of a method by granularity.
-func (s *restSource) measures(ctx context.Context, id uuid.UUID, method carbonara.Method, since carbonara.Timestamp) (map[time.Duration]*series, error) {
+func (s *restSource) measures(ctx context.Context, id uuid.UUID, method carbonara.Method, since carbonara.Timestamp) (
+	map[time.Duration]*series, error) {
 	path := "/v1/metric/" + id.String() + "/measures?aggregation=" + url.QueryEscape(method.String())
 	if since > 0 {
 		path += "&start=" + url.QueryEscape(string(model.AppendTimestamp(nil, since)))
@@ -323,39 +323,4 @@ func (s *restSource) backlog(ctx context.Context) (int, error) {
 	}
 	err = json.Unmarshal(bytes.TrimSpace(body), &status)
 	return status.Storage.Summary.Measures, err
-}
-
-// rateLimit lets so many requests go in a second.
-type rateLimit struct {
-	mu    sync.Mutex
-	every time.Duration // 0: no limit
-	next  time.Time
-}
-
-func newRateLimit(perSecond float64) *rateLimit {
-	l := new(rateLimit)
-	if perSecond > 0 {
-		l.every = time.Duration(float64(time.Second) / perSecond)
-	}
-	return l
-}
-
-func (l *rateLimit) wait(ctx context.Context) error {
-	if l.every == 0 {
-		return ctx.Err()
-	}
-	l.mu.Lock()
-	now := time.Now()
-	if l.next.Before(now) {
-		l.next = now
-	}
-	at := l.next
-	l.next = at.Add(l.every)
-	l.mu.Unlock()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(at.Sub(now)):
-		return nil
-	}
 }

@@ -73,8 +73,8 @@ const (
 	seedWorkers = 6
 )
 
-// seed fills a Gnocchi with resources of five metrics each, their history and measures, from a fixed seed. One resource in
-// everyMethod has a metric with all methods.
+// seed fills a Gnocchi with resources of five metrics each, their history and measures, from a fixed seed. One resource
+// in everyMethod has a metric with all methods.
 func (g gnocchi) seed(t *testing.T, resources, everyMethod, measures int) {
 	t.Helper()
 	for _, p := range seedPolicies {

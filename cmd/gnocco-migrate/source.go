@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net/url"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,4 +90,14 @@ func (a *archived) count() (n int) {
 		}
 	}
 	return n
+}
+
+// withoutPassword returns an address as it may be kept and shown.
+func withoutPassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	u.User = url.User(u.User.Username())
+	return u.String()
 }

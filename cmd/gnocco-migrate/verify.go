@@ -60,6 +60,15 @@ func (c *comparison) differ(example string) {
 	}
 }
 
+// add adds another comparison's numbers.
+func (c *comparison) add(other *comparison) {
+	c.from += other.from
+	c.to += other.to
+	c.same += other.same
+	c.differs += other.differs
+	c.worst = max(c.worst, other.worst)
+}
+
 func (v *verification) run(ctx context.Context) error {
 	v.begun, v.told = time.Now(), time.Now()
 	v.methods = make(map[string]*comparison)
@@ -252,7 +261,14 @@ func compareDefinitions(from, to *definitions) []comparison {
 	for _, kind := range []struct {
 		what  string
 		items func(*definitions) map[string]string
-	}{{"archive policies", policies}, {"rules", rules}, {"resource types", types}, {"resources", resources}, {"past states", past}, {"metrics", metrics}} {
+	}{
+		{"archive policies", policies},
+		{"rules", rules},
+		{"resource types", types},
+		{"resources", resources},
+		{"past states", past},
+		{"metrics", metrics},
+	} {
 		a, b := kind.items(from), kind.items(to)
 		c := comparison{what: kind.what, from: len(a), to: len(b)}
 		for _, key := range slices.Sorted(maps.Keys(a)) {
@@ -273,52 +289,4 @@ func compareDefinitions(from, to *definitions) []comparison {
 		all = append(all, c)
 	}
 	return all
-}
-
-// differences returns the number of what differs.
-func (v *verification) differences() (n int) {
-	for _, c := range v.definitions {
-		n += c.differs
-	}
-	for _, c := range v.methods {
-		n += c.differs
-	}
-	return n
-}
-
-// report writes what was compared, for somebody to sign.
-func (v *verification) report(w io.Writer, signer string) {
-	fmt.Fprintf(w, "Comparison of a Gnocchi with its copy\n\n")
-	fmt.Fprintf(w, "source   %s\ncopy     %s\nfrom     %s\nuntil    %s\n\n", withoutPassword(v.from.base), withoutPassword(v.to.base),
-		v.begun.UTC().Format(time.RFC3339), v.ended.UTC().Format(time.RFC3339))
-	line := func(c *comparison, worst string) {
-		fmt.Fprintf(w, "%-20s%12d%12d%12d%12d%14s\n", c.what, c.from, c.to, c.same, c.differs, worst)
-	}
-	fmt.Fprintf(w, "%-20s%12s%12s%12s%12s%14s\n", "", "source", "copy", "equal", "different", "worst")
-	for i := range v.definitions {
-		line(&v.definitions[i], "")
-	}
-	fmt.Fprintf(w, "\nvalues of %d metrics\n", v.metrics)
-	total := comparison{what: "all values"}
-	methods := slices.Sorted(maps.Keys(v.methods))
-	for _, name := range methods {
-		c := v.methods[name]
-		line(c, fmt.Sprintf("%.1e", c.worst))
-		total.from, total.to, total.same, total.differs = total.from+c.from, total.to+c.to, total.same+c.same, total.differs+c.differs
-		total.worst = max(total.worst, c.worst)
-	}
-	line(&total, fmt.Sprintf("%.1e", total.worst))
-	fmt.Fprintf(w, "\nEqual means: the same to the last bit, std within %.0e. %d values of the source are older than the timespan\nof the newest group, and not kept in the copy.\n", tolerance, v.expired)
-	examples := func(c *comparison) {
-		for _, e := range c.examples {
-			fmt.Fprintf(w, "differs: %s: %s\n", c.what, e)
-		}
-	}
-	for i := range v.definitions {
-		examples(&v.definitions[i])
-	}
-	for _, name := range methods {
-		examples(v.methods[name])
-	}
-	fmt.Fprintf(w, "\ndifferences: %d\n\nname, date, signature: %s\n", v.differences(), signer)
 }

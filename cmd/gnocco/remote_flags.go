@@ -49,7 +49,7 @@ func (r *remoteFlags) client() (*client.Client, error) {
 		options.Password = strings.TrimRight(string(password), "\r\n")
 	}
 	if options.User == "" && options.Password == "" && options.Token == "" {
-		if address, account, ok := openStackAccount(os.Getenv); ok {
+		if address, account, ok := keystone.FromEnvironment(os.Getenv); ok {
 			options.KeystoneURL, options.Account = address, account
 			caFile = cmp.Or(caFile, os.Getenv("OS_CACERT"))
 		}

@@ -1,20 +1,19 @@
-package main
+package keystone
 
-import (
-	"cmp"
+import "cmp"
 
-	"gnocco/internal/keystone"
-)
-
-// openStackAccount reads the variables that OpenStack's clients read, as an openrc file sets them. ok is false where
-// they do not name a Keystone server and an account.
-func openStackAccount(getenv func(string) string) (address string, account keystone.Account, ok bool) {
+// FromEnvironment reads the variables that OpenStack's clients read, as an openrc file sets them. ok is false where they
+// do not name a Keystone server and an account.
+func FromEnvironment(getenv func(string) string) (address string, account Account, ok bool) {
 	address = getenv("OS_AUTH_URL")
 	secret := getenv("OS_PASSWORD")
-	account = keystone.Account{
-		User: getenv("OS_USERNAME"), UserID: getenv("OS_USER_ID"),
-		UserDomain: getenv("OS_USER_DOMAIN_NAME"), UserDomainID: getenv("OS_USER_DOMAIN_ID"),
-		ApplicationCredential: getenv("OS_APPLICATION_CREDENTIAL_NAME"), ApplicationCredentialID: getenv("OS_APPLICATION_CREDENTIAL_ID"),
+	account = Account{
+		User:                    getenv("OS_USERNAME"),
+		UserID:                  getenv("OS_USER_ID"),
+		UserDomain:              getenv("OS_USER_DOMAIN_NAME"),
+		UserDomainID:            getenv("OS_USER_DOMAIN_ID"),
+		ApplicationCredential:   getenv("OS_APPLICATION_CREDENTIAL_NAME"),
+		ApplicationCredentialID: getenv("OS_APPLICATION_CREDENTIAL_ID"),
 	}
 	if account.ApplicationCredential != "" || account.ApplicationCredentialID != "" {
 		secret = getenv("OS_APPLICATION_CREDENTIAL_SECRET")

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/storage/archive"
+)
+
+// targetSack is the store of a sack with the batch under way.
+type targetSack struct {
+	store *archive.Store
+
+	mu         sync.Mutex
+	checkpoint *archive.Checkpoint // nil where nothing waits
+	begun      time.Time           // of checkpoint
+	metrics    []uuid.UUID         // that are in it as a whole
+}
+
+func (t *target) sackOf(id uuid.UUID) *targetSack { return t.sacks[model.Sack(id, len(t.sacks))] }
+
+// since returns from where on a metric's groups may have changed since it was last written whole; 0: all of them.
+func (t *target) since(m *model.Metric) (carbonara.Timestamp, error) {
+	if t.log.pass(m.ID) == 0 {
+		return 0, nil
+	}
+	plan := m.ArchivePolicy.Plan()
+	newest, ok, err := t.sackOf(m.ID).store.Newest(m.ID, plan.Granularities[0])
+	if err != nil || !ok {
+		return 0, err
+	}
+	block := carbonara.Timestamp(plan.Coarsest())
+	since := newest.Floor(plan.Coarsest()) - carbonara.Timestamp(m.ArchivePolicy.BackWindowBlocks())*block
+	for _, g := range plan.Granularities {
+		since = min(since, since.Floor(g))
+	}
+	return max(0, since), nil
+}
+
+// put writes what a source has of a metric, all of it or what may have changed since a time.
+func (t *target) put(m *model.Metric, a *archived, since carbonara.Timestamp) (unknown inexact, err error) {
+	s := t.sackOf(m.ID)
+	// The conversion is done before the lock is taken.
+	var all []*carbonara.Groups
+	for _, g := range m.ArchivePolicy.Granularities() {
+		groups, some := groupsOf(m.ArchivePolicy, g, a.aggregates[g])
+		unknown.add(some)
+		all = append(all, groups)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.begin()
+	if since == 0 {
+		if err := c.Delete(m.ID); err != nil {
+			return unknown, err
+		}
+	}
+	for _, groups := range all {
+		if err := c.PutGroups(m.ID, groups); err != nil {
+			return unknown, err
+		}
+	}
+	if a.raw != nil {
+		err = putRaw(c, m, a.raw)
+	} else {
+		err = putPartial(c, m, all)
+	}
+	if err != nil {
+		return unknown, err
+	}
+	s.metrics = append(s.metrics, m.ID)
+	if c.Bytes() < commitBytes && time.Since(s.begun) < commitAfter {
+		return unknown, nil
+	}
+	return unknown, t.commit(s)
+}
+
+// begin returns the batch under way. s.mu is held, or nobody else uses s.
+func (s *targetSack) begin() *archive.Checkpoint {
+	if s.checkpoint == nil {
+		s.checkpoint, s.begun = s.store.NewCheckpoint(), time.Now()
+	}
+	return s.checkpoint
+}
+
+// putRaw writes a raw series, which is complete from the back window on.
+func putRaw(c *archive.Checkpoint, m *model.Metric, raw *series) error {
+	n := len(raw.timestamps)
+	if n == 0 {
+		return nil
+	}
+	plan := m.ArchivePolicy.Plan()
+	block := carbonara.Timestamp(plan.Coarsest())
+	oldest := raw.timestamps[n-1].Floor(plan.Coarsest()) - carbonara.Timestamp(m.ArchivePolicy.BackWindowBlocks())*block
+	return c.AppendRaw(m.ID, max(0, oldest), raw.timestamps, raw.values)
+}
+
+// putPartial writes what stands for the raw series where there is none: all measures so far count as if they were from
+// the start of the newest group, and are known by that group's and wider groups' aggregates. Measures after that
+// are added to these groups. Percentiles cannot be added to, and are unknown from then on.
+func putPartial(c *archive.Checkpoint, m *model.Metric, all []*carbonara.Groups) error {
+	finest := all[0]
+	n := finest.Len()
+	if n == 0 {
+		return nil
+	}
+	newest := finest.Starts[n-1]
+	partial := &archive.PartialGroups{Before: newest + 1}
+	for _, groups := range all {
+		if i, ok := slices.BinarySearch(groups.Starts, newest.Floor(groups.Granularity)); ok {
+			partial.Rows = append(partial.Rows, withoutPercentiles(groups.Slice(i, i+1)))
+		}
+	}
+	if err := c.AppendRaw(m.ID, partial.Before, []carbonara.Timestamp{newest}, []float64{lastValue(finest)}); err != nil {
+		return err
+	}
+	return c.SetPartialGroups(m.ID, partial)
+}
+
+// withoutPercentiles returns a group whose percentiles are unknown.
+func withoutPercentiles(group carbonara.Groups) carbonara.Groups {
+	for i, c := range group.Columns {
+		if c.Percentile() > 0 {
+			group.Values[i] = []float64{carbonara.Absent()}
+		}
+	}
+	return group
+}
+
+// lastValue returns the value of the newest measure, as far as the newest group tells: the next difference starts
+// there.
+func lastValue(g *carbonara.Groups) float64 {
+	i := g.Len() - 1
+	get := func(c carbonara.Column) float64 {
+		if values := g.Column(c); values != nil && !carbonara.IsAbsent(values[i]) {
+			return values[i]
+		}
+		return math.NaN()
+	}
+	if g.Column(carbonara.ColumnLast) != nil {
+		return get(carbonara.ColumnLast)
+	}
+	if n := get(carbonara.ColumnCount); g.Column(carbonara.ColumnSum) != nil && n > 0 {
+		return get(carbonara.ColumnSum) / n
+	}
+	if g.Column(carbonara.ColumnMax) != nil {
+		return get(carbonara.ColumnMax)
+	}
+	return get(carbonara.ColumnMin)
+}
+
+// commit makes the batch of a sack durable, and then notes its metrics. s.mu is held.
+func (t *target) commit(s *targetSack) error {
+	if s.checkpoint == nil {
+		return nil
+	}
+	c := s.checkpoint
+	s.checkpoint = nil
+	if err := errors.Join(c.SetTime(time.Now()), c.Commit()); err != nil {
+		return err
+	}
+	err := t.log.add(t.state.pass(), s.metrics)
+	s.metrics = s.metrics[:0]
+	return err
+}
+
+// dropOthers deletes the archives of metrics that the source does not have any more.
+func (t *target) dropOthers(d *definitions) (dropped int, err error) {
+	known := make(map[uuid.UUID]bool, len(d.metrics))
+	for _, m := range d.metrics {
+		known[m.ID] = true
+	}
+	for id := range t.log.written {
+		if known[id] {
+			continue
+		}
+		s := t.sackOf(id)
+		if err := s.begin().Delete(id); err != nil {
+			return dropped, err
+		}
+		dropped++
+	}
+	return dropped, nil
+}
