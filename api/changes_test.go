@@ -102,13 +102,13 @@ func TestMetricArchive(t *testing.T) {
 	s.create(t, "/v1/archive_policy", `{"name":"p","back_window":1,"definition":[{"granularity":1,"points":1000},{"granularity":60,"points":1000}],"aggregation_methods":["mean"]}`, "user", "admin")
 	id := s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`, "user", "admin")
 	path := "GET /v1/metric/" + id + "/archive"
-	s.want(t, path, "", http.StatusOK, `{"bytes": 0, "raw": {"bytes": 0, "kept_from": null, "newest": null}, "archives": [{"granularity": 1.0, "bytes": 0}, {"granularity": 60.0, "bytes": 0}], "dropped_measures": 0}`, "user", "admin")
+	s.want(t, path, "", http.StatusOK, `{"bytes": 0, "raw": {"bytes": 0, "kept_from": null, "newest": null}, "archives": [{"granularity": 1.0, "bytes": 0}, {"granularity": 60.0, "bytes": 0}], "dropped_measures": 0, "late_measures": 0}`, "user", "admin")
 	s.want(t, "POST /v1/metric/"+id+"/measures", `[{"timestamp":600,"value":1}]`, http.StatusAccepted, "", "user", "admin")
 	s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", http.StatusOK, "~", "user", "admin")
 	s.want(t, "POST /v1/metric/"+id+"/measures", `[{"timestamp":539,"value":1},{"timestamp":540,"value":2},{"timestamp":610,"value":2}]`, http.StatusAccepted, "", "user", "admin")
 	s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", http.StatusOK, "~", "user", "admin")
 	w := s.want(t, path, "", http.StatusOK, `~"kept_from": "1970-01-01T00:09:00+00:00", "newest": "1970-01-01T00:10:10+00:00"`, "user", "admin")
-	if !strings.Contains(w.Body.String(), `"dropped_measures": 1`) {
+	if !strings.Contains(w.Body.String(), `"dropped_measures": 1, "late_measures": 1}`) {
 		t.Error(w.Body)
 	}
 	s.want(t, path, "", http.StatusForbidden, "~", "user", "jd")

@@ -82,7 +82,8 @@
 //
 // 11. Back window. A block is a period of the coarsest granularity. A request is judged by what earlier requests
 // brought: where newest is the latest measure accepted from them, measures before floor(newest, block) - back window *
-// block are dropped and counted; a measure exactly there is kept. A metric's first request is never cut, nor is a
+// block are dropped and counted; a measure exactly there is kept. Others that are older than newest are late: they are
+// kept, and counted too. A metric's first request is never cut, nor is a
 // request cut by its own newest measure. A policy with any rate: method has one block more, for all its methods. As
 // in Gnocchi, but request by request: Gnocchi judges all requests together that it happens to process together.
 //

@@ -9,7 +9,7 @@ import (
 )
 
 // Sizes returns what metrics take in their sacks' stores, which must be held. Measures that are in no checkpoint yet take
-// nothing; those that were dropped count.
+// nothing; those that were dropped or late count.
 func (p *Metricd) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
 	return eachMetric(ctx, p, metrics, (*sack).size)
 }
@@ -18,6 +18,7 @@ func (s *sack) size(metric uuid.UUID) (model.ArchiveSize, error) {
 	size, err := s.store.Size(metric)
 	if h := s.heads[metric]; h != nil {
 		size.Dropped += h.dropped
+		size.Late += h.late
 	}
 	return size, err
 }

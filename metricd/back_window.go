@@ -17,6 +17,16 @@ func (h *head) oldestBy(newest carbonara.Timestamp, any bool) carbonara.Timestam
 	return oldest
 }
 
+// limitsBy returns, after measures whose newest is given, if there are any: the earliest timestamp that still goes in, and
+// the earliest that is neither late nor too old.
+func (h *head) limitsBy(newest carbonara.Timestamp, any bool) (oldest, inOrder carbonara.Timestamp) {
+	oldest = h.oldestBy(newest, any)
+	if !any {
+		return oldest, oldest
+	}
+	return oldest, max(oldest, newest)
+}
+
 // oldestAccepted returns the start of the back window of a metric whose newest measure is at newest.
 func oldestAccepted(plan *carbonara.Plan, backWindow int, newest carbonara.Timestamp) carbonara.Timestamp {
 	block := plan.Coarsest()
@@ -52,21 +62,32 @@ func groupsStart(plan *carbonara.Plan, t carbonara.Timestamp) carbonara.Timestam
 }
 
 // accept takes the measures of one request, which come after all that were taken before, and returns how many it dropped
-// as too old.
-func (h *head) accept(timestamps []carbonara.Timestamp, values []float64) (dropped int) {
+// as too old, and how many were late: older than the newest of earlier requests, but not too old.
+func (h *head) accept(timestamps []carbonara.Timestamp, values []float64) (dropped, late int) {
 	if h.unsettled != nil { // rarely, and a write of a pointer for each metric of a request costs
 		h.unsettled = nil
 	}
-	oldest := h.oldestBy(h.newest.Timestamp, h.hasNewest)
+	oldest, inOrder := h.limitsBy(h.newest.Timestamp, h.hasNewest)
 	for i, t := range timestamps {
-		if t < oldest {
-			dropped++
-			continue
+		if t < inOrder {
+			if t < oldest {
+				dropped++
+				continue
+			}
+			late++
 		}
 		h.add(carbonara.Measure{Timestamp: t, Value: values[i]})
 	}
-	h.dropped += uint64(dropped)
-	return dropped
+	h.count(dropped, late)
+	return dropped, late
+}
+
+// count counts measures of one request. Few requests have any, and a write for each metric of a request costs.
+func (h *head) count(dropped, late int) {
+	if dropped|late != 0 {
+		h.dropped += uint64(dropped)
+		h.late += uint64(late)
+	}
 }
 
 // add takes a measure that is not too old.

@@ -84,7 +84,7 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 	for _, id := range ids {
 		if h := s.heads[id]; h != nil {
 			s.pending -= len(h.pending)
-			h.pending, h.dropped = nil, 0
+			h.pending, h.dropped, h.late = nil, 0, 0
 			s.recent.forget(h)
 			delete(s.heads, id)
 		}

@@ -41,6 +41,7 @@ type head struct {
 	unsettledStored bool
 
 	dropped  uint64 // measures too old, since the last checkpoint
+	late     uint64 // measures late, but not too old, since then
 	surveyed bool   // splits older than its timespans are gone; false after a start or a change of policy
 	dirty    bool   // in the sack's list of heads that the next checkpoint writes
 	used     bool   // since the last checkpoint

@@ -23,6 +23,7 @@ const (
 type instruments struct {
 	processed          atomic.Int64
 	dropped            *prometheus.CounterVec
+	late               prometheus.Counter
 	corrupt            prometheus.Counter
 	failures           prometheus.Counter
 	expunged           prometheus.Counter
@@ -44,6 +45,7 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 	m := &instruments{
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "metricd",
 			Name: "measures_dropped_total", Help: "Measures dropped, by reason."}, []string{"reason"}),
+		late:     counter("measures_late_total", "Measures older than the newest of their metric's earlier requests, within the back window: they count."),
 		corrupt:  counter("corrupt_values_total", "Stored values met that did not decode; they are left out of answers and kept."),
 		failures: counter("failures_total", "Drains and checkpoints that failed and were tried again."),
 		rebuilt: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "metricd",
@@ -76,7 +78,7 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 		processed := prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "gnocco", Subsystem: "metricd",
 			Name: "measures_processed_total", Help: "Measures taken into heads; reads see them."},
 			func() float64 { return float64(m.processed.Load()) })
-		registerer.MustRegister(processed, m.dropped, m.corrupt, m.failures, m.expunged, m.rebuilt, m.checkpointSeconds, m.checkpointMeasures,
+		registerer.MustRegister(processed, m.dropped, m.late, m.corrupt, m.failures, m.expunged, m.rebuilt, m.checkpointSeconds, m.checkpointMeasures,
 			m.checkpointBytes, m.checkpointGroups, m.readSeconds,
 			gauge("sacks", "Sacks held by this process.", func(*sack) int { return 1 }),
 			gauge("heads", "Metrics in memory.", func(s *sack) int { return len(s.heads) }),

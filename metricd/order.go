@@ -164,16 +164,19 @@ func (c *sourceCursor) took(r *incoming.Record) {
 }
 
 // acceptFrom is accept where several stores bring measures.
-func (h *head) acceptFrom(o *origin, at int64, timestamps []carbonara.Timestamp, values []float64) (accepted, dropped int) {
+func (h *head) acceptFrom(o *origin, at int64, timestamps []carbonara.Timestamp, values []float64) (accepted, dropped, late int) {
 	h.settle()
 	settled, any := h.settled()
-	oldest := h.oldestBy(h.newestBefore(o, at))
+	oldest, inOrder := h.limitsBy(h.newestBefore(o, at))
 	later := h.runsBehind(o, at)
 	taken := run{origin: o, at: at}
 	for i, t := range timestamps {
-		if t < oldest {
-			dropped++
-			continue
+		if t < inOrder {
+			if t < oldest {
+				dropped++
+				continue
+			}
+			late++
 		}
 		if slices.ContainsFunc(later, func(r run) bool { return r.has(t) }) {
 			continue // replaced already by one that was sent later
@@ -198,8 +201,8 @@ func (h *head) acceptFrom(o *origin, at int64, timestamps []carbonara.Timestamp,
 	} else if accepted > 0 && h.unsettled != nil {
 		h.unsettled.note(&taken)
 	}
-	h.dropped += uint64(dropped)
-	return accepted, dropped
+	h.count(dropped, late)
+	return accepted, dropped, late
 }
 
 // note counts a run as settled.

@@ -143,6 +143,10 @@ func TestANewGranularityIsMadeOfMoments(t *testing.T) {
 	if got := values(t, n, id, 30*minute, carbonara.Max); got[6000] != 218 || got[7800] != 1 {
 		t.Fatal(got)
 	}
+	// 6605 was late twice, and 6250 dropped: what was counted before the change and after it.
+	if sizes, err := n.Metricd.Sizes(context.Background(), []uuid.UUID{id}); err != nil || sizes[0].Late != 2 || sizes[0].Dropped != 1 {
+		t.Fatal(sizes, err)
+	}
 }
 
 func TestANewMethodIsComputedFromTheRawSeries(t *testing.T) {

@@ -224,16 +224,19 @@ func (s *sack) quarantine(cursor *sourceCursor, record *incoming.Record, err err
 }
 
 func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Timestamp, values []float64) {
-	var accepted, dropped int
+	var accepted, dropped, late int
 	if from == nil {
-		dropped = h.accept(timestamps, values)
+		dropped, late = h.accept(timestamps, values)
 		accepted = len(timestamps) - dropped
 	} else {
-		accepted, dropped = h.acceptFrom(from, at, timestamps, values)
+		accepted, dropped, late = h.acceptFrom(from, at, timestamps, values)
 	}
 	s.pending += accepted
 	if dropped > 0 {
 		s.parent.instruments.dropped.WithLabelValues(reasonTooOld).Add(float64(dropped))
+	}
+	if late > 0 {
+		s.parent.instruments.late.Add(float64(late))
 	}
 	h.used = true
 	if !h.dirty {

@@ -86,10 +86,11 @@ func (s *sack) write(c *archive.Checkpoint, b *batch) error {
 		if err := s.writeUnsettled(c, h); err != nil {
 			return err
 		}
-		if h.dropped > 0 {
-			if err := c.AddDropped(h.metric.ID, h.dropped); err != nil {
-				return err
-			}
+		if err := c.AddDropped(h.metric.ID, h.dropped); err != nil {
+			return err
+		}
+		if err := c.AddLate(h.metric.ID, h.late); err != nil {
+			return err
 		}
 	}
 	for _, block := range s.corrupted {
@@ -180,7 +181,7 @@ func (s *sack) finishCheckpoint(b *batch) {
 		e.head.checkpointed(open)
 	}
 	for _, h := range s.dirty {
-		h.dropped, h.dirty, h.unsettledStored = 0, false, h.unsettled != nil
+		h.dropped, h.late, h.dirty, h.unsettledStored = 0, 0, false, h.unsettled != nil
 		s.keepsUnsettled = s.keepsUnsettled || h.unsettledStored
 	}
 	s.dirty, s.corrupted, s.pending = s.dirty[:0], nil, 0

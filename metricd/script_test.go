@@ -171,7 +171,7 @@ func (s *script) archive(t *testing.T, id uuid.UUID) string {
 		}
 		return fmt.Sprint((at - start) / 1e9)
 	}
-	var raw, dropped int
+	var raw, dropped, late int
 	oldest, newest := "none", "none"
 	for sack := range s.sacks {
 		store, err := archive.Open(fmt.Sprintf("sacks/%03d/e1", sack), archive.Options{FS: s.fs})
@@ -181,6 +181,9 @@ func (s *script) archive(t *testing.T, id uuid.UUID) string {
 		n, err := store.Dropped(id)
 		check(t, err)
 		raw, dropped = raw+len(timestamps), dropped+int(n)
+		n, err = store.Late(id)
+		check(t, err)
+		late += int(n)
 		if at := second(store.Oldest(id, time.Minute)); at != "none" {
 			oldest = at
 		}
@@ -189,8 +192,8 @@ func (s *script) archive(t *testing.T, id uuid.UUID) string {
 		}
 		check(t, store.Close())
 	}
-	return fmt.Sprintf("raw measures: %d\ndropped: %d\noldest split of one minute: %s\nnewest group of one minute: %s\n",
-		raw, dropped, oldest, newest)
+	return fmt.Sprintf("raw measures: %d\ndropped: %d\nlate: %d\noldest split of one minute: %s\nnewest group of one minute: %s\n",
+		raw, dropped, late, oldest, newest)
 }
 
 func check(t *testing.T, err error) {

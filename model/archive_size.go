@@ -3,11 +3,12 @@ package model
 import "time"
 
 // ArchiveSize is the bytes of keys and values that a metric takes: as given to Pebble, before it compresses blocks. And how
-// many of its measures were dropped, as older than the back window.
+// many of its measures were dropped, as older than the back window, or late, but not too late for it.
 type ArchiveSize struct {
 	Raw     int64                   // the raw series
 	Splits  map[time.Duration]int64 // by granularity
 	Dropped uint64                  // measures
+	Late    uint64                  // measures; 0 from a peer of an earlier build
 }
 
 // Total returns all bytes.

@@ -57,13 +57,16 @@ func (r *repartitioned) serve(sacks int, f func(*client.Client)) {
 	f(c)
 }
 
-// post sends ten measures more to each metric.
+// post sends ten measures more to each metric, and one of before again, late.
 func (r *repartitioned) post(c *client.Client) {
 	r.t.Helper()
 	batch := make(map[string][]map[string]any)
 	for _, id := range r.metrics {
 		for i := range 10 {
 			batch[id] = append(batch[id], map[string]any{"timestamp": 1_700_000_000 + r.posted + i, "value": 1})
+		}
+		if r.posted > 0 {
+			batch[id] = append(batch[id], map[string]any{"timestamp": 1_700_000_000 + r.posted - 5, "value": 1})
 		}
 	}
 	if err := c.Do(r.t.Context(), http.MethodPost, "/v1/batch/metrics/measures", batch, nil); err != nil {
@@ -88,6 +91,15 @@ func (r *repartitioned) check(sacks int) {
 				}
 				if int(total) != r.posted {
 					r.t.Errorf("metric %s has %v measures, %d were sent", id, total, r.posted)
+				}
+				var archive struct {
+					Late int `json:"late_measures"`
+				}
+				if err := c.Do(r.t.Context(), http.MethodGet, "/v1/metric/"+id+"/archive", nil, &archive); err != nil {
+					r.t.Fatal(err)
+				}
+				if want := r.posted/10 - 1; archive.Late != want {
+					r.t.Errorf("metric %s has %d late measures, %d were sent", id, archive.Late, want)
 				}
 			}
 			r.post(c)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-const secondsPolicy = `{"name": "seconds", "aggregation_methods": ["sum", "count"], "definition": [{"granularity": 1, "points": 1000}]}`
+const secondsPolicy = `{"name": "seconds", "back_window": 1, "aggregation_methods": ["sum", "count"], "definition": [{"granularity": 1, "points": 1000}]}`
 
 func TestServeKeepsWhatItAccepted(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
@@ -94,6 +94,14 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 		t.Errorf("%d groups are shown, want 3:\n%s", groups, shown)
 	}
 	inspect([]string{"2026-01-01T00:00:01Z  1", "2.5"}, "split", metric.ID, "1s", "2026-01-01T00:30:00")
+
+	s = serve(t, "--data", data)
+	send("2", "2.5") // late, and the same again
+	want(first, second, third)
+	s.end(syscall.SIGTERM)
+	if shown := inspect(nil, "metric", metric.ID); !regexp.MustCompile(`(?m)^late +1 measures`).MatchString(shown) {
+		t.Errorf("no late measure is shown:\n%s", shown)
+	}
 	if _, stderr, status := run(t, "", "inspect", "--data", data, "split", metric.ID, "1s", "2027-01-01"); status != 1 || !strings.Contains(stderr, "has no split") {
 		t.Errorf("inspect of a split that is not there: status %d: %s", status, stderr)
 	}

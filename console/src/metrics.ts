@@ -145,7 +145,7 @@ function columns(metric: Metric, item: Item, times: number[], rows: Record<strin
 }
 
 // Archive is what is kept of a metric, in bytes; times in seconds since 1970.
-export interface Archive { bytes: number; raw: { bytes: number; kept_from: string | null; newest: string | null }; archives: { granularity: number; bytes: number }[]; dropped_measures: number }
+export interface Archive { bytes: number; raw: { bytes: number; kept_from: string | null; newest: string | null }; archives: { granularity: number; bytes: number }[]; dropped_measures: number; late_measures: number }
 
 export const readArchive = (id: string, signal?: AbortSignal) => read<Archive>(`/v1/metric/${id}/archive`, undefined, signal);
 

@@ -64,7 +64,21 @@ const pointDeletes = 16
 
 // AddDropped counts measures that were older than the back window.
 func (c *Checkpoint) AddDropped(metric uuid.UUID, n uint64) error {
-	c.key = metricKey(c.key, metric, kindDropped)
+	c.key = droppedKey(c.key, metric)
+	return c.addCount(n)
+}
+
+// AddLate counts measures that were older than the newest of earlier requests, but not than the back window.
+func (c *Checkpoint) AddLate(metric uuid.UUID, n uint64) error {
+	c.key = lateKey(c.key, metric)
+	return c.addCount(n)
+}
+
+// addCount adds to the count of c.key. There is no key where nothing was ever counted.
+func (c *Checkpoint) addCount(n uint64) error {
+	if n == 0 {
+		return nil
+	}
 	c.value = appendCount(c.value[:0], n)
 	return c.batch.Merge(c.key, c.value, nil)
 }

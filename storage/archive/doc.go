@@ -15,6 +15,7 @@
 //	0x01 metric(16) 0x00                               raw series
 //	0x01 metric(16) 0x01 granularity(8) start(8)       split
 //	0x01 metric(16) 0x02                               measures dropped as too old, 8 bytes big-endian, added up
+//	0x01 metric(16) 0x02 0x01                          measures late, but not too old; in the same way
 //	0x01 metric(16) 0x03                               partial groups: aggregates of measures that are gone
 //	0x01 metric(16) 0x04                               unsettled measures: others may yet come from before them
 //

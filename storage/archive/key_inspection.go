@@ -13,7 +13,7 @@ type Kind byte
 const (
 	KindRaw       Kind = kindRaw
 	KindSplit     Kind = kindSplit
-	KindDropped   Kind = kindDropped
+	KindCount     Kind = kindCount
 	KindPartial   Kind = kindPartial
 	KindUnsettled Kind = kindUnsettled
 )
@@ -30,6 +30,11 @@ func ParseKey(key []byte) (metric uuid.UUID, kind Kind, split carbonara.SplitKey
 	}
 	copy(metric[:], key[1:])
 	return metric, Kind(key[kindOffset]), split, true
+}
+
+// IsLate tells the count of late measures from that of dropped ones; both are of KindCount.
+func IsLate(key []byte) bool {
+	return len(key) == kindOffset+2 && key[kindOffset] == kindCount && key[kindOffset+1] == countLate
 }
 
 // MetricBounds returns the range of a metric's keys.

@@ -21,10 +21,14 @@ const (
 
 	kindRaw     = 0x00
 	kindSplit   = 0x01
-	kindDropped = 0x02
+	kindCount   = 0x02
 	kindPartial = 0x03
 
 	kindUnsettled = 0x04
+
+	// countLate follows kindCount in the key of the second count that a metric may have. Programs from before there was one
+	// merge and verify it as they do the first, whose key ends with kindCount.
+	countLate = 0x01
 
 	kindOffset   = 1 + len(uuid.UUID{})
 	splitKeySize = kindOffset + 1 + 8 + 8
@@ -47,6 +51,12 @@ func metricKey(dst []byte, metric uuid.UUID, kind byte) []byte {
 	dst = append(dst[:0], prefixMetric)
 	dst = append(dst, metric[:]...)
 	return append(dst, kind)
+}
+
+func droppedKey(dst []byte, metric uuid.UUID) []byte { return metricKey(dst, metric, kindCount) }
+
+func lateKey(dst []byte, metric uuid.UUID) []byte {
+	return append(metricKey(dst, metric, kindCount), countLate)
 }
 
 func splitKey(dst []byte, metric uuid.UUID, granularity time.Duration, start carbonara.Timestamp) []byte {

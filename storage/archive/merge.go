@@ -64,7 +64,7 @@ func folderOf(key []byte) (fold fold, trimmed func(operands [][]byte) bool, err 
 					return carbonara.MergeSplits(dst, split, operands)
 				}, nil, nil
 			}
-		case kindDropped:
+		case kindCount:
 			return addCounts, nil, nil
 		}
 	}

@@ -35,6 +35,9 @@ func (s *Store) Size(metric uuid.UUID) (size model.ArchiveSize, err error) {
 	if err := iter.Close(); err != nil {
 		return size, fmt.Errorf("archive: size of %s: %w", metric, err)
 	}
-	size.Dropped, err = s.Dropped(metric)
+	if size.Dropped, err = s.Dropped(metric); err != nil {
+		return size, err
+	}
+	size.Late, err = s.Late(metric)
 	return size, err
 }

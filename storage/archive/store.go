@@ -125,12 +125,29 @@ func (s *Store) Time() (t time.Time, ok bool, err error) {
 
 // Dropped returns how many measures of a metric were dropped as older than its back window.
 func (s *Store) Dropped(metric uuid.UUID) (uint64, error) {
-	value, closer, err := s.db.Get(metricKey(nil, metric, kindDropped))
+	n, err := s.count(droppedKey(nil, metric))
+	if err != nil {
+		return 0, fmt.Errorf("archive: read dropped measures of %s: %w", metric, err)
+	}
+	return n, nil
+}
+
+// Late returns how many measures of a metric came late, but not too late for its back window.
+func (s *Store) Late(metric uuid.UUID) (uint64, error) {
+	n, err := s.count(lateKey(nil, metric))
+	if err != nil {
+		return 0, fmt.Errorf("archive: read late measures of %s: %w", metric, err)
+	}
+	return n, nil
+}
+
+func (s *Store) count(key []byte) (uint64, error) {
+	value, closer, err := s.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("archive: read dropped measures of %s: %w", metric, err)
+		return 0, err
 	}
 	defer closer.Close()
 	total, err := addCounts(nil, appendOperands(nil, value))

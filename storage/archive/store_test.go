@@ -2,6 +2,7 @@ package archive_test
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"math"
 	"slices"
@@ -170,18 +171,39 @@ func TestKeptGroups(t *testing.T) {
 	}
 }
 
-func TestDroppedAddsUp(t *testing.T) {
+// Each of a metric's two counts adds up for itself, through compactions too. Where nothing was counted there is no key.
+func TestCountsAddUp(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	defer s.Close()
-	id := uuid.New()
-	for range 100 {
-		commit(t, s, func(c *archive.Checkpoint) error { return c.AddDropped(id, 3) })
+	// How many measures are dropped, and late, each time.
+	counts := map[uuid.UUID][2]uint64{uuid.New(): {3, 0}, uuid.New(): {0, 2}, uuid.New(): {3, 2}, uuid.New(): {0, 0}}
+	for i := range 100 {
+		for id, n := range counts {
+			commit(t, s, func(c *archive.Checkpoint) error { return errors.Join(c.AddDropped(id, n[0]), c.AddLate(id, n[1])) })
+		}
+		if i == 50 {
+			if err := s.Compact(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if n, err := s.Dropped(id); err != nil || n != 300 {
-		t.Fatal(n, err)
+	for id, n := range counts {
+		if size, err := s.Size(id); err != nil || size.Dropped != 100*n[0] || size.Late != 100*n[1] {
+			t.Errorf("%d dropped, %d late, want 100 times %v: %v", size.Dropped, size.Late, n, err)
+		}
 	}
-	if n, err := s.Dropped(uuid.New()); err != nil || n != 0 {
-		t.Fatal(n, err)
+	holes, err := engine.Walk(s.DB(), nil, func(key, value []byte) error {
+		id, _, _, ok := archive.ParseKey(key)
+		if n := counts[id]; ok && n[0]+n[1] == 0 {
+			t.Errorf("%s, of nothing", archive.KeyOf(key))
+		}
+		if _, damaged := archive.Verify(key, value); len(damaged) > 0 {
+			t.Errorf("%s does not verify", archive.KeyOf(key))
+		}
+		return nil
+	})
+	if err != nil || len(holes) > 0 {
+		t.Error(holes, err)
 	}
 }
 

@@ -67,7 +67,7 @@ func verifyOperand(kind Kind, split carbonara.SplitKey, operand []byte) error {
 	case KindRaw:
 		_, _, err := carbonara.DecodeRaw(operand, nil, nil)
 		return err
-	case KindDropped:
+	case KindCount:
 		_, err := addCounts(nil, [][]byte{operand})
 		return err
 	}
@@ -179,6 +179,8 @@ func KeyOf(key []byte) string {
 		return fmt.Sprintf("metric %s, partial groups", metric)
 	case kind == KindUnsettled:
 		return fmt.Sprintf("metric %s, unsettled measures", metric)
+	case IsLate(key):
+		return fmt.Sprintf("metric %s, count of late measures", metric)
 	}
 	return fmt.Sprintf("metric %s, count of dropped measures", metric)
 }

@@ -324,12 +324,12 @@ func TestSampleData(t *testing.T) {
 	b.picture("sample")
 }
 
-// The page of a metric says what its archives take, what was dropped, and has the history of its resource on the charts.
+// The page of a metric says what its archives take, what was dropped or late, and has the history of its resource on the charts.
 func TestMetricArchive(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
 	id := send(t, c, "host", end, 1000, "load")["load"]
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/metric/"+id+"/measures", []map[string]any{{"timestamp": end.Unix() - 100*60*2, "value": 1}}, nil))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/metric/"+id+"/measures", []map[string]any{{"timestamp": end.Unix() - 100*60*2, "value": 1}, {"timestamp": end.Unix() - 1, "value": 1}}, nil))
 	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+id+"/measures?refresh=true&granularity=60", nil, nil))
 	check(t, c.Do(t.Context(), http.MethodPatch, "/v1/resource/generic/host", map[string]any{"project_id": "moved"}, nil))
 	var archive struct {
@@ -339,12 +339,13 @@ func TestMetricArchive(t *testing.T) {
 			Bytes       int64
 		}
 		Dropped int `json:"dropped_measures"`
+		Late    int `json:"late_measures"`
 	}
 	b := open(t, s.URL(), "#/metric?tz=UTC&id="+id)
 	b.wait("document.querySelectorAll('[data-first]:not([data-first=\"\"])').length === 2")
-	b.wait("document.querySelector('#dropped')?.textContent === '1'")
+	b.wait("document.querySelector('#dropped')?.textContent === '1' && document.querySelector('#late')?.textContent === '1'")
 	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+id+"/archive", nil, &archive))
-	if archive.Dropped != 1 || len(archive.Archives) != 2 {
+	if archive.Dropped != 1 || archive.Late != 1 || len(archive.Archives) != 2 {
 		t.Errorf("%+v", archive)
 	}
 	if got := b.texts("#newest"); fmt.Sprint(got) != "["+end.UTC().Format(time.TimeOnly)+"]" {

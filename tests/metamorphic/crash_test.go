@@ -188,11 +188,7 @@ func requireOneOf(t *testing.T, n *testnode.Node, ids []uuid.UUID, states [][]re
 					panic(r)
 				}
 			}()
-			for i, id := range ids {
-				for _, g := range state[i].policy.Plan().Granularities {
-					requireEqual(probe, state[i].policy.Name, n.Read(id, g), state[i].groups(t, g))
-				}
-			}
+			requireArchives(probe, n, ids, state)
 		}()
 		if probe.message == "" {
 			return

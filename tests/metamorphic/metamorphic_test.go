@@ -124,6 +124,15 @@ func requireArchives(t testing.TB, n *testnode.Node, ids []uuid.UUID, references
 			requireEqual(t, references[i].policy.Name, n.Read(id, g), references[i].groups(t, g))
 		}
 	}
+	sizes, err := n.Metricd.Sizes(context.Background(), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range ids {
+		if r := &references[i]; sizes[i].Dropped != r.dropped || sizes[i].Late != r.late {
+			t.Fatalf("%s: %d measures dropped, %d late, want %d and %d", r.policy.Name, sizes[i].Dropped, sizes[i].Late, r.dropped, r.late)
+		}
+	}
 }
 
 // TestArchivesEqualRecomputation runs one history under many schedules of processing: sacks, workers, checkpoints,

@@ -16,6 +16,8 @@ type reference struct {
 	policy   *model.ArchivePolicy
 	accepted map[carbonara.Timestamp]float64
 	newest   carbonara.Timestamp
+
+	dropped, late uint64
 }
 
 // request applies the measures of one request: the rules of package carbonara, word by word.
@@ -29,10 +31,14 @@ func (r *reference) request(timestamps []carbonara.Timestamp, values []float64) 
 		blocks++
 	}
 	oldest := int64(r.newest)/block*block - blocks*block
-	first := len(r.accepted) == 0
+	first, newest := len(r.accepted) == 0, r.newest
 	for i, t := range timestamps {
 		if !first && int64(t) < oldest {
+			r.dropped++
 			continue
+		}
+		if !first && t < newest {
+			r.late++
 		}
 		r.accepted[t] = values[i]
 		r.newest = max(r.newest, t)

@@ -61,6 +61,7 @@ export function MetricPage() {
           <Figure id="bytes" name="Kept" value={archive ? show(archive.bytes, "bytes") : "–"} about="without what waits in memory" />
           <Figure id="raw" name="Of these, raw measures" value={archive ? show(archive.raw.bytes, "bytes") : "–"} about={archive?.raw.kept_from ? "kept since " + moment(Date.parse(archive.raw.kept_from) / 1000, zone) : undefined} />
           <Figure id="dropped" name="Dropped measures" value={archive ? archive.dropped_measures.toLocaleString("en") : "–"} about="came after the back window" />
+          <Figure id="late" name="Late measures" value={archive ? archive.late_measures.toLocaleString("en") : "–"} about="came out of order, and count" />
           <Figure name="Back window" value={count(metric.policy.backWindow, "block")} about="in which late measures count" />
           <Figure name="Creator" value={metric.creator || "–"} />
         </dl>

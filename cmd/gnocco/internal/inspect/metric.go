@@ -41,12 +41,16 @@ func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) e
 					return err
 				}
 				fmt.Fprintf(table, "raw series\t%d measures\t%d bytes\t%s\t%s\n", len(timestamps), len(value), between(timestamps), corruptText(corrupt))
-			case kind == archive.KindDropped:
-				dropped, err := store.Dropped(id)
+			case kind == archive.KindCount:
+				name, count := "dropped", store.Dropped
+				if archive.IsLate(key) {
+					name, count = "late", store.Late
+				}
+				n, err := count(id)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(table, "dropped\t%d measures\t\t\t\n", dropped)
+				fmt.Fprintf(table, "%s\t%d measures\t\t\t\n", name, n)
 			case kind == archive.KindPartial:
 				partial, err := store.PartialGroups(id)
 				if err != nil {
