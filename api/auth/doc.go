@@ -3,6 +3,7 @@
 // and for package api to enforce.
 //
 // A request without valid credentials fails with ErrNoCredentials. A check that needs a server which does not answer
-// fails with ErrKeystone. Failed logins of Htpasswd are slowed by address (failed_logins.go), with a TooManyLoginsError;
-// tokens cannot be guessed, and Keystone has limits of its own. Package api gives these errors their status.
+// fails with ErrKeystone. Failed logins of Htpasswd are slowed by address (failed_logins.go), with a
+// TooManyLoginsError; tokens cannot be guessed, and Keystone has limits of its own. Package api gives these errors
+// their status.
 package auth

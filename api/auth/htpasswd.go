@@ -70,7 +70,10 @@ var strangersHash = sync.OnceValue(func() []byte {
 
 // NewHtpasswd reads the file. The error lists every fault in it.
 func NewHtpasswd(o HtpasswdOptions) (*Htpasswd, error) {
-	h := &Htpasswd{path: o.File, logger: o.Logger, now: o.Now, proxy: o.ProxyHeaders, secret: make([]byte, 32), turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	h := &Htpasswd{
+		path: o.File, logger: o.Logger, now: o.Now, proxy: o.ProxyHeaders,
+		secret: make([]byte, 32), turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
 	if h.logger == nil {
 		h.logger = slog.New(slog.DiscardHandler)
 	}
@@ -211,7 +214,8 @@ func parseHtpasswd(text []byte) (map[string]htpasswdUser, error) {
 			faults = append(faults, fmt.Errorf("line %d: not of the form user:hash", number))
 			continue
 		case err != nil:
-			faults = append(faults, fmt.Errorf("line %d: the password of %s is not hashed by bcrypt (htpasswd -B)", number, name))
+			faults = append(faults,
+				fmt.Errorf("line %d: the password of %s is not hashed by bcrypt (htpasswd -B)", number, name))
 			continue
 		case twice:
 			faults = append(faults, fmt.Errorf("line %d: user %s for the second time", number, name))

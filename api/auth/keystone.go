@@ -17,10 +17,10 @@ import (
 	"gnocco/internal/keystone"
 )
 
-// Keystone validates the X-Auth-Token of requests with a Keystone server, by its API version 3. Clients that cannot renew
-// tokens send an application credential's ID and secret instead, by Basic: its token is asked for here. Without an account of
-// the service's own the token validates itself, which Keystone's default policy allows. X-User-Id and similar headers
-// of a client are ignored.
+// Keystone validates the X-Auth-Token of requests with a Keystone server, by its API version 3. Clients that cannot
+// renew tokens send an application credential's ID and secret instead, by Basic: its token is asked for here. Without
+// an account of the service's own the token validates itself, which Keystone's default policy allows. X-User-Id and
+// similar headers of a client are ignored.
 type Keystone struct {
 	url     string // of the tokens
 	client  *http.Client

@@ -74,7 +74,8 @@ func MostMeasures(body []byte) (most int) {
 
 // Grow makes room for that many measures more.
 func (l *Lines) Grow(measures int) {
-	l.Timestamps, l.Values, l.of = slices.Grow(l.Timestamps, measures), slices.Grow(l.Values, measures), slices.Grow(l.of, measures)
+	l.Timestamps, l.Values = slices.Grow(l.Timestamps, measures), slices.Grow(l.Values, measures)
+	l.of = slices.Grow(l.of, measures)
 }
 
 // Len returns the number of measures.

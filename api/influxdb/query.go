@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-var createDatabase = regexp.MustCompile(`(?is)^\s*create\s+database\s+(?:"((?:[^"\\]|\\.)+)"|([a-z_][a-z0-9_]*))\s*(?:;\s*|with\s.*)?$`)
+var createDatabase = regexp.MustCompile(`(?is)^\s*create\s+database\s+` +
+	`(?:"((?:[^"\\]|\\.)+)"|([a-z_][a-z0-9_]*))\s*(?:;\s*|with\s.*)?$`)
 
 var unescapeQuoted = regexp.MustCompile(`\\(.)`)
 

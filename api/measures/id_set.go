@@ -66,6 +66,7 @@ func (s *idSet) grow(ids []uuid.UUID) {
 }
 
 func hashID(id *uuid.UUID) uint64 {
-	hi, lo := bits.Mul64(binary.LittleEndian.Uint64(id[:8])^idSetSeeds[0], binary.LittleEndian.Uint64(id[8:])^idSetSeeds[1])
+	first, second := binary.LittleEndian.Uint64(id[:8]), binary.LittleEndian.Uint64(id[8:])
+	hi, lo := bits.Mul64(first^idSetSeeds[0], second^idSetSeeds[1])
 	return hi ^ lo
 }

@@ -55,8 +55,8 @@ type member struct {
 // and what is kept by its key.
 const bytesPerMember = 200
 
-// parse makes body the document, and appends its measures to dst. Memory for an object's members is taken from take, nil
-// for no bound, which fails the parsing by its error.
+// parse makes body the document, and appends its measures to dst. Memory for an object's members is taken from take,
+// nil for no bound, which fails the parsing by its error.
 func (d *document) parse(body []byte, now carbonara.Timestamp, dst *model.Measures, take func(bytes int) error) error {
 	d.body, d.nodes, d.lists, d.now, d.measures = body, d.nodes[:0], d.lists[:0], now, dst
 	if len(body) > maxBodyBytes {

@@ -102,8 +102,8 @@ func (p *parser) timestampOf(n node, isMeasure bool, form *model.TimestampForm) 
 	return t, nil
 }
 
-// place sets the offsets of dst to these lists, one a metric, and moves measures if they lie in another order, or others
-// between them.
+// place sets the offsets of dst to these lists, one a metric, and moves measures if they lie in another order, or
+// others between them.
 func place(lists []list, dst *model.Measures) {
 	dst.Offsets = append(dst.Offsets[:0], 0)
 	at, inOrder := 0, true
@@ -123,7 +123,8 @@ func place(lists []list, dst *model.Measures) {
 }
 
 // timestamp reads a timestamp in a form; if that is 0, in whichever form it has, which form becomes.
-func (d *document) timestamp(n node, form *model.TimestampForm, now carbonara.Timestamp) (carbonara.Timestamp, *DecodeError) {
+func (d *document) timestamp(n node, form *model.TimestampForm, now carbonara.Timestamp) (
+	carbonara.Timestamp, *DecodeError) {
 	var text string
 	switch n.kind {
 	case stringNode:

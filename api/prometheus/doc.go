@@ -2,13 +2,14 @@
 // with labels and measures. It stands where api/measures stands for JSON: body, then this, then the metrics' IDs (api),
 // then storage/incoming. Read write_request.go first, then target.go.
 //
-// Exemplars are skipped as unknown fields are, and of native histograms only the name of the first series is kept that has one.
-// What the message says twice counts as protobuf has it: repeated fields add up, of others the last one counts.
+// Exemplars are skipped as unknown fields are, and of native histograms only the name of the first series is kept that
+// has one. What the message says twice counts as protobuf has it: repeated fields add up, of others the last one
+// counts.
 //
-// Which metric a series belongs to depends on where it is sent. Labels keeps all: each set of labels is a metric. Target is
-// Gnocchi's mapping: labels job and instance name the resource, "job@instance", the label __name__ names the metric, and all
-// other labels are lost. So series that differ by those only are the same metric, and of several in one request the last
-// one counts.
+// Which metric a series belongs to depends on where it is sent. Labels keeps all: each set of labels is a metric.
+// Target is Gnocchi's mapping: labels job and instance name the resource, "job@instance", the label __name__ names the
+// metric, and all other labels are lost. So series that differ by those only are the same metric, and of several in one
+// request the last one counts.
 //
 // A stale marker, the NaN by which Prometheus says that a series has ended, is no measure and left out. Other NaN are
 // kept.

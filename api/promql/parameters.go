@@ -132,10 +132,12 @@ func (p Parameters) Range() (start, end time.Time, step time.Duration, err error
 		return fail(err)
 	}
 	if step < time.Millisecond {
-		return fail(invalid("step", errors.New("zero or negative query resolution step widths are not accepted. Try a positive integer")))
+		return fail(invalid("step", errors.New("zero or negative query resolution step widths are not accepted. "+
+			"Try a positive integer")))
 	}
 	if end.Sub(start)/step > maxSteps {
-		return fail(Bad(errors.New("exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)")))
+		return fail(Bad(errors.New("exceeded maximum resolution of 11,000 points per timeseries. " +
+			"Try decreasing the query resolution (?step=XX)")))
 	}
 	return start, end, step, nil
 }

@@ -18,28 +18,41 @@ func Tree(expr parser.Expr) any {
 		if e.Param != nil {
 			parameter = Tree(e.Param)
 		}
-		return tree{"type": "aggregation", "op": e.Op.String(), "expr": Tree(e.Expr), "param": parameter, "grouping": names(e.Grouping), "without": e.Without}
+		return tree{
+			"type": "aggregation", "op": e.Op.String(), "expr": Tree(e.Expr), "param": parameter,
+			"grouping": names(e.Grouping), "without": e.Without,
+		}
 	case *parser.BinaryExpr:
 		var matching any
 		if m := e.VectorMatching; m != nil {
-			matching = tree{"card": m.Card.String(), "labels": names(m.MatchingLabels), "on": m.On, "include": names(m.Include),
-				"fillValues": tree{"lhs": m.FillValues.LHS, "rhs": m.FillValues.RHS}}
+			matching = tree{
+				"card": m.Card.String(), "labels": names(m.MatchingLabels), "on": m.On, "include": names(m.Include),
+				"fillValues": tree{"lhs": m.FillValues.LHS, "rhs": m.FillValues.RHS},
+			}
 		}
-		return tree{"type": "binaryExpr", "op": e.Op.String(), "lhs": Tree(e.LHS), "rhs": Tree(e.RHS), "matching": matching, "bool": e.ReturnBool}
+		return tree{
+			"type": "binaryExpr", "op": e.Op.String(), "lhs": Tree(e.LHS), "rhs": Tree(e.RHS),
+			"matching": matching, "bool": e.ReturnBool,
+		}
 	case *parser.Call:
 		arguments := []any{}
 		for _, a := range e.Args {
 			arguments = append(arguments, Tree(a))
 		}
-		return tree{"type": "call", "args": arguments, "func": tree{"name": e.Func.Name, "argTypes": e.Func.ArgTypes, "variadic": e.Func.Variadic,
-			"returnType": e.Func.ReturnType}}
+		return tree{"type": "call", "args": arguments, "func": tree{
+			"name": e.Func.Name, "argTypes": e.Func.ArgTypes, "variadic": e.Func.Variadic,
+			"returnType": e.Func.ReturnType,
+		}}
 	case *parser.MatrixSelector:
 		shown := selector("matrixSelector", e.VectorSelector.(*parser.VectorSelector))
 		shown["range"] = e.Range.Milliseconds()
 		return shown
 	case *parser.SubqueryExpr:
-		return tree{"type": "subquery", "expr": Tree(e.Expr), "range": e.Range.Milliseconds(), "offset": e.OriginalOffset.Milliseconds(),
-			"step": e.Step.Milliseconds(), "timestamp": e.Timestamp, "startOrEnd": startOrEnd(e.StartOrEnd)}
+		return tree{
+			"type": "subquery", "expr": Tree(e.Expr),
+			"range": e.Range.Milliseconds(), "offset": e.OriginalOffset.Milliseconds(), "step": e.Step.Milliseconds(),
+			"timestamp": e.Timestamp, "startOrEnd": startOrEnd(e.StartOrEnd),
+		}
 	case *parser.NumberLiteral:
 		return tree{"type": "numberLiteral", "val": strconv.FormatFloat(e.Val, 'f', -1, 64)}
 	case *parser.ParenExpr:
@@ -59,8 +72,11 @@ func selector(kind string, v *parser.VectorSelector) tree {
 	for _, m := range v.LabelMatchers {
 		matchers = append(matchers, tree{"name": m.Name, "value": m.Value, "type": labels.MatchType(m.Type).String()})
 	}
-	return tree{"type": kind, "name": v.Name, "offset": v.OriginalOffset.Milliseconds(), "matchers": matchers, "timestamp": v.Timestamp,
-		"startOrEnd": startOrEnd(v.StartOrEnd), "anchored": v.Anchored, "smoothed": v.Smoothed}
+	return tree{
+		"type": kind, "name": v.Name, "offset": v.OriginalOffset.Milliseconds(), "matchers": matchers,
+		"timestamp": v.Timestamp, "startOrEnd": startOrEnd(v.StartOrEnd),
+		"anchored": v.Anchored, "smoothed": v.Smoothed,
+	}
 }
 
 func names(list []string) []string {

@@ -14,8 +14,8 @@ import (
 // JSON is the beginning of an answer in the form in which it is sent, up to the end of its data.
 type JSON []byte
 
-// Encoded returns the value of an evaluation, which is not needed any more. Memory for more than a little is taken first; take
-// may be nil.
+// Encoded returns the value of an evaluation, which is not needed any more. Memory for more than a little is taken
+// first; take may be nil.
 func Encoded(v parser.Value, take func(bytes int) error) (JSON, error) {
 	return (&room{take: take}).appendResult([]byte(answerBegins), v)
 }

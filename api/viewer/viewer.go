@@ -30,5 +30,5 @@ var Page = static.New("text/html; charset=utf-8", policy, page)
 
 // policy lets the page load from where it comes from only; Swagger UI sets styles by itself, and its style sheet has
 // pictures inside.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -13,8 +13,8 @@ import (
 // ErrExhausted says that other requests hold the memory that this one asks for.
 var ErrExhausted = errors.New("budget: the memory for requests is in use")
 
-// A TooLargeError is an ErrExhausted of a request that needs more memory for its body, and what that becomes, than there
-// ever is for one.
+// A TooLargeError is an ErrExhausted of a request that needs more memory for its body, and what that becomes, than
+// there ever is for one.
 type TooLargeError struct{ Most int64 }
 
 func (e *TooLargeError) Error() string {
@@ -77,8 +77,8 @@ func (b *Budget) LargestBody() int64 {
 	return b.bodies()
 }
 
-// large is what large accounts may hold together, beside labels. Large accounts and labels leave an eighth. mu is held, as by
-// bodies and answers.
+// large is what large accounts may hold together, beside labels. Large accounts and labels leave an eighth. mu is held,
+// as by bodies and answers.
 func (b *Budget) large() int64 { return min(b.limit-b.limit/4, b.limit-b.limit/8-b.used[Labels]) }
 
 // bodies is what large accounts may hold for bodies, and answers what for answers.

@@ -3,9 +3,10 @@
 // Package server divides the operator's memory limit, and gives requests one Budget; what caches, heads and memtables
 // get is fixed, and not part of it.
 //
-// An Account of up to 1 MiB may use the whole budget. Of larger ones, bodies may use five eighths, answers half, and both
-// three quarters. So requests for much never keep out those for little, nor bodies answers, or they bodies, altogether.
-// Labels of series stay for later requests; of the rest, an eighth of the budget is left for small accounts then.
+// An Account of up to 1 MiB may use the whole budget. Of larger ones, bodies may use five eighths, answers half, and
+// both three quarters. So requests for much never keep out those for little, nor bodies answers, or they bodies,
+// altogether. Labels of series stay for later requests; of the rest, an eighth of the budget is left for small accounts
+// then.
 //
 // The Account travels in the request's context. All that it took comes back when the request ends, so nobody has to
 // give back before; large memory that is let go earlier may be given back at once.

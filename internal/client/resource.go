@@ -37,7 +37,8 @@ func (c *Client) EnsureResource(ctx context.Context, id string) (string, error) 
 
 // EnsureMetrics returns the UUIDs of all metrics of a resource by their names. Those of names that are not there it
 // creates with the archive policy; "" leaves the choice to the server's rules.
-func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []string, archivePolicy string) (map[string]string, error) {
+func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []string, archivePolicy string) (
+	map[string]string, error) {
 	path := "/v1/resource/generic/" + url.PathEscape(resource) + "/metric"
 	ids, err := c.metrics(ctx, path)
 	if err != nil {

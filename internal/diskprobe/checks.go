@@ -106,7 +106,8 @@ func exclusiveLink(dir string, o *Options) (Verdict, string, error) {
 
 func exclusiveCreate(dir string, o *Options) (Verdict, string, error) {
 	return race(o, func(round, _ int) error {
-		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("created-%d", round)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		path := filepath.Join(dir, fmt.Sprintf("created-%d", round))
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
 			return err
 		}
@@ -139,9 +140,10 @@ func linkCount(dir string, _ *Options) (Verdict, string, error) {
 // longestStale is how long all reads may meet files that have just been replaced.
 const longestStale = 5 * time.Second
 
-// isReplaced reports whether an error says that what a name led to is gone. GlusterFS by FUSE answers so many times on a
-// busy machine, opening (stale handle) or reading what was opened (no such file). It is an error, after which one looks
-// again, and not half a file; a name that leads nowhere would be another matter. Nothing that we read is ever replaced.
+// isReplaced reports whether an error says that what a name led to is gone. GlusterFS by FUSE answers so many times on
+// a busy machine, opening (stale handle) or reading what was opened (no such file). It is an error, after which one
+// looks again, and not half a file; a name that leads nowhere would be another matter. Nothing that we read is ever
+// replaced.
 func isReplaced(err error) bool {
 	var failed *os.PathError
 	return errors.Is(err, unix.ESTALE) || errors.As(err, &failed) && failed.Op == "read" && errors.Is(err, unix.ENOENT)
@@ -186,6 +188,8 @@ func atomicRename(dir string, o *Options) (Verdict, string, error) {
 	return Yes, fmt.Sprintf("%d reads during %d renames found a whole file.", seen, renames), <-done
 }
 
+const withoutLocks = "claims hold without them, but the second belt is missing."
+
 // locks asks whether locks of open files exclude another descriptor, and outlive one that is closed.
 func locks(dir string, _ *Options) (Verdict, string, error) {
 	path := filepath.Join(dir, "locked")
@@ -202,13 +206,13 @@ func locks(dir string, _ *Options) (Verdict, string, error) {
 		return unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart})
 	}
 	if err := lock(files[0]); err != nil {
-		return Warning, fmt.Sprintf("there are none (%v); claims hold without them, but the second belt is missing.", err), nil
+		return Warning, fmt.Sprintf("there are none (%v); "+withoutLocks, err), nil
 	}
 	if err := files[1].Close(); err != nil {
 		return No, "", err
 	}
 	if lock(files[2]) == nil {
-		return Warning, "they do not exclude another descriptor; claims hold without them, but the second belt is missing.", nil
+		return Warning, "they do not exclude another descriptor; " + withoutLocks, nil
 	}
 	return Yes, "they exclude another descriptor, and outlive others that are closed.", nil
 }

@@ -178,8 +178,8 @@ func (s *side) link() error {
 }
 
 func (s *side) judge(o *Options) []Result {
-	stale := Result{Check: "staleness", Text: fmt.Sprintf("the other machine's answer to a change was seen after %s at most, both ways; "+
-		"leases allow for %s.", s.worst.Round(time.Millisecond), o.Slack)}
+	stale := Result{Check: "staleness", Text: fmt.Sprintf("the other machine's answer to a change was seen after %s "+
+		"at most, both ways; leases allow for %s.", s.worst.Round(time.Millisecond), o.Slack)}
 	switch {
 	case s.acknowledged == 0:
 		stale.Verdict, stale.Text = No, "the other machine saw nothing of what this one wrote."
@@ -188,8 +188,8 @@ func (s *side) judge(o *Options) []Result {
 	case s.worst > o.Slack:
 		stale.Verdict = Warning
 	}
-	links := Result{Check: "exclusive link", Text: fmt.Sprintf("of two machines at once one succeeds: this one %d times, the other %d times.",
-		len(s.own.Won), len(s.other.Won))}
+	links := Result{Check: "exclusive link", Text: fmt.Sprintf("of two machines at once one succeeds: "+
+		"this one %d times, the other %d times.", len(s.own.Won), len(s.other.Won))}
 	for _, won := range s.own.Won {
 		if slices.Contains(s.other.Won, won) {
 			links.Verdict, links.Text = No, "both machines made the same link: two processes could hold one store."

@@ -14,7 +14,7 @@ type Options struct {
 	Slack time.Duration // for what caches hide; 0: 5 s
 
 	MinFreeBytes uint64        // 0: 1 GiB
-	Brief        bool          // an eighth of the rounds: for the start of a process, which the whole kept waiting for 10 s on GlusterFS
+	Brief        bool          // an eighth of the rounds, for the start of a process: all of them took 10 s on GlusterFS
 	PeerWait     time.Duration // for the other machine to come; 0: 1 min
 	PeerTime     time.Duration // of the measurement with it; 0: 10 s
 }

@@ -2,8 +2,8 @@ package keystone
 
 import "cmp"
 
-// FromEnvironment reads the variables that OpenStack's clients read, as an openrc file sets them. ok is false where they
-// do not name a Keystone server and an account.
+// FromEnvironment reads the variables that OpenStack's clients read, as an openrc file sets them. ok is false where
+// they do not name a Keystone server and an account.
 func FromEnvironment(getenv func(string) string) (address string, account Account, ok bool) {
 	address = getenv("OS_AUTH_URL")
 	secret := getenv("OS_PASSWORD")

@@ -53,7 +53,8 @@ func (t *Tokens) Get(ctx context.Context, now time.Time, refused string) (string
 		return "", err
 	}
 	if status != http.StatusCreated {
-		return "", &StatusError{status, fmt.Sprintf("keystone: %s answers %d %s to %s", t.url, status, http.StatusText(status), &t.account)}
+		text := fmt.Sprintf("keystone: %s answers %d %s to %s", t.url, status, http.StatusText(status), &t.account)
+		return "", &StatusError{status, text}
 	}
 	if token == "" || !answer.Token.ExpiresAt.After(now) {
 		return "", errors.New("keystone: no valid token was given to " + t.account.String())
@@ -71,7 +72,8 @@ type StatusError struct {
 func (e *StatusError) Error() string { return e.text }
 
 // Create asks once for a token of an account. Keystone's description of it becomes answer, if the status is 201.
-func Create(ctx context.Context, client *http.Client, url string, account *Account, answer any) (token string, status int, err error) {
+func Create(ctx context.Context, client *http.Client, url string, account *Account, answer any) (
+	token string, status int, err error) {
 	body, err := account.request()
 	if err != nil {
 		return "", 0, fmt.Errorf("keystone: secret of %s: %w", account, err)

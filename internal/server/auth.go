@@ -30,16 +30,16 @@ func (o *Options) auth() (auth.Authenticator, *policy.Rules, error) {
 	return authenticator, rules, nil
 }
 
-// warnOfExposure warns, if requests come from other machines, of what they send in clear and of a mode that believes the
-// user name in a request.
+// warnOfExposure warns, if requests come from other machines, of what they send in clear and of a mode that believes
+// the user name in a request.
 func (o *Options) warnOfExposure(address net.Addr) {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || tcp.IP.IsLoopback() {
 		return
 	}
 	if o.TLS.Certificate == "" {
-		o.Logger.Warn("without TLS whoever listens in on the network reads passwords, tokens and measures: use --tls-cert and "+
-			"--tls-key, or listen on a loopback address behind a proxy that speaks TLS", "address", address.String())
+		o.Logger.Warn("without TLS whoever listens in on the network reads passwords, tokens and measures: "+
+			"use --tls-cert and --tls-key, or listen on a loopback address behind a proxy that speaks TLS", "address", address.String())
 	}
 	switch mode := o.Auth.Mode; {
 	case mode == "" || mode == "basic":

@@ -12,7 +12,8 @@ import (
 func newBuildInfo() prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "gnocco_build_info", Help: "1, labelled by what this program was built from.",
-		ConstLabels: prometheus.Labels{"version": version.Number, "revision": version.Revision(), "goversion": runtime.Version()},
+		ConstLabels: prometheus.Labels{"version": version.Number, "revision": version.Revision(),
+			"goversion": runtime.Version()},
 	})
 	info.Set(1)
 	return info

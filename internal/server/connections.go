@@ -21,8 +21,8 @@ const (
 	unsentBytes = 256 << 10
 )
 
-// connections are those of the public's clients. Above the limit the one that has been idle for longest is closed; while
-// none is idle, a new one waits.
+// connections are those of the public's clients. Above the limit the one that has been idle for longest is closed;
+// while none is idle, a new one waits.
 type connections struct {
 	net.Listener
 	limit   int
@@ -36,7 +36,10 @@ type connections struct {
 }
 
 func newConnections(listener net.Listener, limit int, registerer prometheus.Registerer) *connections {
-	c := &connections{Listener: listener, limit: limit, began: time.Now(), room: make(chan struct{}, 1), open: make(map[*connection]struct{})}
+	c := &connections{
+		Listener: listener, limit: limit, began: time.Now(),
+		room: make(chan struct{}, 1), open: make(map[*connection]struct{}),
+	}
 	c.closed = prometheus.NewCounter(prometheus.CounterOpts{Name: "gnocco_http_connections_closed_total",
 		Help: "Idle connections closed to make room for others."})
 	registerer.MustRegister(c.closed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "gnocco_http_connections",

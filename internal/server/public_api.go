@@ -47,7 +47,8 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 	options := api.Options{
 		Metrics: p.Index(), Incoming: p.Incoming(), Archives: p.Archives(), Sacks: p.Sacks(), Cluster: p.Status,
 		NotReady: notReady, Missing: p.Missing,
-		Resampler: p.Resampler(), KnownMetrics: memory.knownMetrics, LabelBytes: memory.labels, QuerySamples: memory.samples, Elsewhere: p.Forward(api.Refuse),
+		Resampler: p.Resampler(), Elsewhere: p.Forward(api.Refuse),
+		KnownMetrics: memory.knownMetrics, LabelBytes: memory.labels, QuerySamples: memory.samples,
 		Budget: o.Cluster.Budget, Settings: o.API, Auth: authenticator, Policy: rules,
 		Logger: o.Logger, Registerer: registry, Gatherer: registry,
 	}

@@ -79,7 +79,9 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	devices := newDevices(registry, &options)
 	limit := options.MemoryBytes
 	options.Cluster.Figures = func() model.MemberFigures {
-		return model.MemberFigures{Version: version.Number, Memory: residentBytes(), MemoryLimit: limit, Device: deviceOf(devices)}
+		return model.MemberFigures{
+			Version: version.Number, Memory: residentBytes(), MemoryLimit: limit, Device: deviceOf(devices),
+		}
 	}
 	options.Cluster.Logger, options.Cluster.Registerer = options.Logger, registry
 	process, err := cluster.Open(ctx, options.Cluster)
@@ -122,7 +124,9 @@ func (s *Server) handlers(ctx context.Context, process *cluster.Process, o *Opti
 	takeIndex := func(store *index.Store) error {
 		return public.take(store, func() error { return s.statsd.start(ctx, process, o, store, registry) })
 	}
-	return public, cluster.Handlers{TakeIndex: takeIndex, GiveIndex: s.statsd.close, API: http.HandlerFunc(public.serveWhole)}, nil
+	return public, cluster.Handlers{
+		TakeIndex: takeIndex, GiveIndex: s.statsd.close, API: http.HandlerFunc(public.serveWhole),
+	}, nil
 }
 
 // serve starts to answer requests.
@@ -177,8 +181,8 @@ func Drain(ctx context.Context, options Options) error {
 	return s.Close(ctx)
 }
 
-// Close tells balancers that the process ends, and gives other processes what they can take of its stores, while it goes
-// on to answer. Then it accepts no more requests, waits for those in flight, brings all accepted measures into the
+// Close tells balancers that the process ends, and gives other processes what they can take of its stores, while it
+// goes on to answer. Then it accepts no more requests, waits for those in flight, brings all accepted measures into the
 // archives and closes the stores. When ctx ends first, requests are cut off, and the rest of the measures is processed
 // at the next start.
 func (s *Server) Close(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -56,7 +57,8 @@ func newCertificates(files TLS, logger *slog.Logger, registry *prometheus.Regist
 		return nil, err
 	}
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "gnocco_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate of the public port expires, in seconds since 1970.",
+		Name: "gnocco_tls_certificate_expiry_timestamp_seconds",
+		Help: "When the certificate of the public port expires, in seconds since 1970.",
 	}, func() float64 {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -96,7 +98,7 @@ func (c *certificates) changed() bool {
 			info = nil
 		}
 		before := c.seen[i]
-		if (info == nil) != (before == nil) || info != nil && (info.ModTime() != before.ModTime() || info.Size() != before.Size() || !os.SameFile(info, before)) {
+		if !isUnchanged(before, info) {
 			changed = true
 		}
 		c.seen[i] = info
@@ -104,12 +106,24 @@ func (c *certificates) changed() bool {
 	return changed
 }
 
+// isUnchanged reports whether a file is what it was; nil stands for one that is not there.
+func isUnchanged(before, now fs.FileInfo) bool {
+	if before == nil || now == nil {
+		return before == nil && now == nil
+	}
+	return now.ModTime().Equal(before.ModTime()) && now.Size() == before.Size() && os.SameFile(now, before)
+}
+
 func (c *certificates) read() error {
 	pair, err := tls.LoadX509KeyPair(c.files.Certificate, c.files.Key)
 	if err != nil {
 		return fmt.Errorf("server: TLS certificate: %w", err)
 	}
-	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	config := &tls.Config{
+		Certificates: []tls.Certificate{pair},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"h2", "http/1.1"},
+	}
 	if c.files.ClientCA != "" {
 		text, err := os.ReadFile(c.files.ClientCA)
 		if err != nil {

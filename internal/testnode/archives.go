@@ -20,7 +20,8 @@ func (a Archives) Groups(ctx context.Context, read model.Read, _ *query.Stalenes
 }
 
 // EachGroups implements query.Archives.
-func (a Archives) EachGroups(ctx context.Context, reads []model.Read, _ *query.Staleness, dst *carbonara.Groups, use func(i int) error) error {
+func (a Archives) EachGroups(ctx context.Context, reads []model.Read, _ *query.Staleness, dst *carbonara.Groups,
+	use func(i int) error) error {
 	return a.Metricd.EachGroups(ctx, reads, dst, use)
 }
 

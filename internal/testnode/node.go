@@ -64,9 +64,12 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.registry = prometheus.NewRegistry()
-	n.Metricd, err = metricd.New(metricd.Options{Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
-		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, Index: n.Index,
-		Resampler: n.options.Resampler, ClockError: n.options.ClockError, Incoming: n.Incoming, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	n.Metricd, err = metricd.New(metricd.Options{
+		Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
+		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, Index: n.Index, Incoming: n.Incoming,
+		Resampler: n.options.Resampler, ClockError: n.options.ClockError,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour,
+	})
 	return err
 }
 
@@ -128,7 +131,8 @@ func (n *Node) Read(id uuid.UUID, granularity time.Duration) *carbonara.Groups {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	all := model.Read{Metric: metric, Granularity: granularity, Columns: metric.ArchivePolicy.Plan().Columns, To: carbonara.MaxTimestamp}
+	columns := metric.ArchivePolicy.Plan().Columns
+	all := model.Read{Metric: metric, Granularity: granularity, Columns: columns, To: carbonara.MaxTimestamp}
 	var groups carbonara.Groups
 	if err := n.Metricd.Groups(ctx, all, &groups); err != nil {
 		n.t.Fatal(err)

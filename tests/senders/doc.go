@@ -1,2 +1,3 @@
-// Package senders holds tests in which other projects' programs send to a server, or ask it, as far as they are installed.
+// Package senders holds tests in which other projects' programs send to a server, or ask it, as far as they are
+// installed.
 package senders

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// authorities returns Mozilla's certificates of authorities, as Go's module of them has them: the machine that builds has no say in it. Those that
-// are trusted within bounds only are left out, since a file of certificates cannot tell the bounds.
+// authorities returns Mozilla's certificates of authorities, as Go's module of them has them: the machine that builds
+// has no say in it. Those that are trusted within bounds only are left out, since a file of certificates cannot tell
+// the bounds.
 func authorities() []byte {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {

@@ -101,8 +101,8 @@ func (p *debPackage) manPages(common map[string][]byte, prefixes ...string) {
 	}
 }
 
-// units adds units, and returns what the scripts say about them: none is started by an installation, those that run are started anew
-// by an upgrade.
+// units adds units, and returns what the scripts say about them: none is started by an installation, those that run are
+// started anew by an upgrade.
 func (p *debPackage) units(common map[string][]byte, names ...string) (afterInstall, beforeRemove, afterRemove string) {
 	for _, name := range names {
 		p.add("/lib/systemd/system/"+name, common["systemd/"+name])
@@ -173,7 +173,8 @@ It uses CUDA devices where there are any.`)
 			p.add("/usr/share/doc/gnocco/"+name, content)
 		}
 	}
-	p.addAs("/etc/default/gnocco", files.TypeConfigNoReplace, []byte("# Settings of gnocco.service, as GNOCCO_LISTEN=127.0.0.1:8041. `gnocco serve --help` lists them.\n"), 0o644)
+	p.addAs("/etc/default/gnocco", files.TypeConfigNoReplace, []byte("# Settings of gnocco.service, "+
+		"as GNOCCO_LISTEN=127.0.0.1:8041. `gnocco serve --help` lists them.\n"), 0o644)
 	p.documents(s, common, strings.Join([]string{
 		"# Go links programs itself, without what these ask of C's.",
 		"gnocco: hardening-no-relro [usr/bin/gnocco]", "gnocco: hardening-no-pie [usr/bin/gnocco]",
@@ -210,7 +211,8 @@ as names of gnocco, with units. They read /etc/gnocchi/gnocchi.conf.`)
 	p.manPages(common, "gnocchi-")
 	p.documents(s, common, strings.Join([]string{
 		"gnocco-as-gnocchi: initial-upload-closes-no-bugs [usr/share/doc/gnocco-as-gnocchi/changelog.gz:1]",
-		"gnocco-as-gnocchi: maintainer-script-calls-systemctl [postinst:*]", "gnocco-as-gnocchi: maintainer-script-calls-systemctl [postrm:*]",
+		"gnocco-as-gnocchi: maintainer-script-calls-systemctl [postinst:*]",
+		"gnocco-as-gnocchi: maintainer-script-calls-systemctl [postrm:*]",
 	}, "\n")+"\n")
 	install, remove, removed := p.units(common, units...)
 	p.info.Scripts.PostInstall = p.script(user("gnocchi", "/var/lib/gnocchi", 0) + install)

@@ -32,7 +32,10 @@ func writeTar(w io.Writer, at time.Time, files []file) error {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	archive := tar.NewWriter(w)
 	for _, f := range files {
-		header := &tar.Header{Name: f.path, Mode: f.mode, Uid: f.user, Gid: f.user, ModTime: at, Size: int64(len(f.content)), Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		header := &tar.Header{
+			Name: f.path, Mode: f.mode, Uid: f.user, Gid: f.user, ModTime: at,
+			Size: int64(len(f.content)), Typeflag: tar.TypeReg, Format: tar.FormatPAX,
+		}
 		switch {
 		case f.link != "":
 			header.Typeflag, header.Linkname, header.Mode = tar.TypeSymlink, f.link, 0o777
@@ -101,8 +104,10 @@ var gnocchiPrograms = []string{"gnocchi-api", "gnocchi-metricd", "gnocchi-statsd
 func (s *source) commonFiles(program string) (map[string][]byte, error) {
 	all := make(map[string][]byte)
 	for to, from := range map[string]string{
-		"doc/LICENSE": "LICENSE", "doc/CHANGELOG.md": "CHANGELOG.md", "doc/operating.md": "docs/operating.md", "doc/gnocchi-conf.md": "docs/gnocchi-conf.md",
-		"doc/compatibility.md": "docs/compatibility.md", "doc/examples/gnocco.toml": "deploy/gnocco.toml", "doc/openapi.yaml": "openapi.yaml",
+		"doc/LICENSE": "LICENSE", "doc/CHANGELOG.md": "CHANGELOG.md", "doc/operating.md": "docs/operating.md",
+		"doc/gnocchi-conf.md":  "docs/gnocchi-conf.md",
+		"doc/compatibility.md": "docs/compatibility.md", "doc/examples/gnocco.toml": "deploy/gnocco.toml",
+		"doc/openapi.yaml":       "openapi.yaml",
 		"doc/LICENSES-of-others": "cmd/gnocco/licenses.txt",
 	} {
 		content, err := s.read(from)
@@ -155,8 +160,10 @@ var header = regexp.MustCompile(`(?m)\A(#.*\n)+`)
 // packagedUnit returns a unit as a package installs it: programs are in /usr/bin, and nothing is to be copied by hand.
 func packagedUnit(unit []byte) []byte {
 	text := header.ReplaceAllString(string(unit), "")
-	text = strings.NewReplacer("/usr/local/bin/", "/usr/bin/", "/usr/local/share/doc/", "/usr/share/doc/", "operating.md", "operating.md.gz").Replace(text)
-	return []byte(strings.ReplaceAll(text, "# The same in all units; docs/operating.md.gz#hardening says what it leaves out.\n", ""))
+	text = strings.NewReplacer("/usr/local/bin/", "/usr/bin/", "/usr/local/share/doc/", "/usr/share/doc/",
+		"operating.md", "operating.md.gz").Replace(text)
+	const note = "# The same in all units; docs/operating.md.gz#hardening says what it leaves out.\n"
+	return []byte(strings.ReplaceAll(text, note, ""))
 }
 
 // archiveFiles returns an archive's files, below a folder of its name.

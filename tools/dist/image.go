@@ -50,7 +50,8 @@ func writeImage(dir, version string, at time.Time, arches map[string][]file) err
 			return err
 		}
 		base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-		image, err := mutate.Append(base, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: at}, CreatedBy: "gnocco's tools/dist"}})
+		history := v1.History{Created: v1.Time{Time: at}, CreatedBy: "gnocco's tools/dist"}
+		image, err := mutate.Append(base, mutate.Addendum{Layer: layer, History: history})
 		if err != nil {
 			return err
 		}
@@ -65,7 +66,11 @@ func writeImage(dir, version string, at time.Time, arches map[string][]file) err
 			Env: []string{"PATH=/usr/bin", "GNOCCO_DATA=/var/lib/gnocco"}, WorkingDir: "/var/lib/gnocco", StopSignal: "SIGTERM",
 			Volumes:      map[string]struct{}{"/var/lib/gnocco": {}},
 			ExposedPorts: map[string]struct{}{"8041/tcp": {}, "8042/tcp": {}},
-			Labels:       map[string]string{"org.opencontainers.image.title": "gnocco", "org.opencontainers.image.version": version, "org.opencontainers.image.licenses": "Apache-2.0"},
+			Labels: map[string]string{
+				"org.opencontainers.image.title":    "gnocco",
+				"org.opencontainers.image.version":  version,
+				"org.opencontainers.image.licenses": "Apache-2.0",
+			},
 		}
 		if image, err = mutate.ConfigFile(image, config); err != nil {
 			return err

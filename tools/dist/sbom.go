@@ -34,10 +34,12 @@ func sbom(program, version string, at time.Time) ([]byte, error) {
 		Metadata   metadata    `json:"metadata"`
 		Components []component `json:"components"`
 	}{Format: "CycloneDX", Spec: "1.5", Version: 1, Components: []component{},
-		Metadata: metadata{at.Format(time.RFC3339), component{Type: "application", Name: "gnocco", Version: version, Ref: "gnocco"}}}
+		Metadata: metadata{at.Format(time.RFC3339),
+			component{Type: "application", Name: "gnocco", Version: version, Ref: "gnocco"}}}
 	add := func(name, version string) {
 		url := "pkg:golang/" + name + "@" + version
-		document.Components = append(document.Components, component{Type: "library", Name: name, Version: version, PURL: url, Ref: url})
+		library := component{Type: "library", Name: name, Version: version, PURL: url, Ref: url}
+		document.Components = append(document.Components, library)
 	}
 	add("stdlib", info.GoVersion[len("go"):])
 	for _, module := range info.Deps {

@@ -30,7 +30,9 @@ func main() {
 type notice struct{ modules, text string }
 
 func licenses() ([]byte, error) {
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{if .Replace}}{{.Replace.Dir}}{{else}}{{.Dir}}{{end}}{{end}}{{end}}", "gnocco/cmd/gnocco")
+	const module = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t" +
+		"{{if .Replace}}{{.Replace.Dir}}{{else}}{{.Dir}}{{end}}{{end}}{{end}}"
+	list := exec.Command("go", "list", "-deps", "-f", module, "gnocco/cmd/gnocco")
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	list.Stderr = os.Stderr
 	found, err := list.Output()

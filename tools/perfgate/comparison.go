@@ -136,7 +136,8 @@ func (c *comparison) build(t *tree, side, pkg string) program {
 
 // run runs a benchmark in a process and returns the processor time that took.
 func run(program, dir string, g *gate) (time.Duration, error) {
-	cmd := exec.Command(program, "-test.run=^$", "-test.bench="+g.bench, "-test.benchtime="+strconv.Itoa(g.times)+"x", "-test.cpu=1")
+	cmd := exec.Command(program, "-test.run=^$", "-test.bench="+g.bench, "-test.benchtime="+strconv.Itoa(g.times)+"x",
+		"-test.cpu=1")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {

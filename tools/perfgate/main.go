@@ -45,7 +45,10 @@ func compareWith(base string, pairs int, limit float64) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	c := comparison{base: tree{dir: filepath.Join(work, "tree")}, head: tree{dir: head}, work: work, pairs: pairs, limit: limit}
+	c := comparison{
+		base: tree{dir: filepath.Join(work, "tree")}, head: tree{dir: head},
+		work: work, pairs: pairs, limit: limit,
+	}
 	if err := checkOut(commit, c.base.dir, work); err != nil {
 		return 0, err
 	}

@@ -43,7 +43,10 @@ type summary struct {
 }
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, outputs: make(map[string][]string), broken: make(map[string]bool), reasons: make(map[string]int)}
+	return &summary{
+		out: out, outputs: make(map[string][]string),
+		broken: make(map[string]bool), reasons: make(map[string]int),
+	}
 }
 
 func (s *summary) read(in io.Reader) error {
