@@ -7,16 +7,20 @@ import "context"
 type Engine interface {
 	// Correlate hands the pairs that the selection wants to each, in the order in which a Selector does: by I and J,
 	// or, of a top over all, the strongest first. The source may be read more than once.
-	Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error)
+	Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (
+		Result, error)
 }
 
 // CPU is the engine of this package: Run, and a Selector. A top is taken on all cores.
 type CPU struct{}
 
 // Correlate implements Engine.
-func (CPU) Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error) {
+func (CPU) Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (
+	Result, error) {
 	if selection.TopPerColumn == 0 && selection.Top == 0 {
-		return selecting(Run, ctx, source, options, selection, each)
+		return selected(source, selection, each, func(add func(Pair) error) (Result, error) {
+			return Run(ctx, source, options, add)
+		})
 	}
 	selector, eligible := NewSelector(selection, source.Columns(), each), int64(0)
 	result, err := runBands(ctx, source, options, func(m *Matrix, b band) error {
@@ -39,15 +43,19 @@ func (CPU) Correlate(ctx context.Context, source Source, options Options, select
 type Spearman struct{}
 
 // Correlate implements Engine, by Spearman.
-func (Spearman) Correlate(ctx context.Context, source Source, options Options, selection Selection, each func(Pair) error) (Result, error) {
-	return selecting(RunSpearman, ctx, source, options, selection, each)
+func (Spearman) Correlate(ctx context.Context, source Source, options Options, selection Selection,
+	each func(Pair) error) (Result, error) {
+	return selected(source, selection, each, func(add func(Pair) error) (Result, error) {
+		return RunSpearman(ctx, source, options, add)
+	})
 }
 
-func selecting(run func(context.Context, Source, Options, func(Pair) error) (Result, error), ctx context.Context, source Source,
-	options Options, selection Selection, each func(Pair) error) (Result, error) {
+// selected hands the pairs that the selection wants to each, out of all that run adds.
+func selected(source Source, selection Selection, each func(Pair) error,
+	run func(add func(Pair) error) (Result, error)) (Result, error) {
 	selector := NewSelector(selection, source.Columns(), each)
 	eligible := int64(0)
-	result, err := run(ctx, source, options, func(p Pair) error {
+	result, err := run(func(p Pair) error {
 		if selection.eligible(p) {
 			eligible++
 		}

@@ -20,7 +20,8 @@ type Source interface {
 }
 
 // ErrOnce is what a source returns that cannot be read a second time.
-var ErrOnce = errors.New("correlate: the sums of all pairs are more than the memory allowed, and the input cannot be read twice")
+var ErrOnce = errors.New("correlate: the sums of all pairs are more than the memory allowed, " +
+	"and the input cannot be read twice")
 
 // Values is a source in memory, one slice a column.
 type Values [][]float64
@@ -138,8 +139,8 @@ func (o *Options) bandFrom(from int, bytes int64) (band, error) {
 	return b, nil
 }
 
-// Memory returns the least MemoryBytes with which the pairs can be computed; with which they are computed all at once, as
-// RunSpearman does; and the most that are of use.
+// Memory returns three amounts for MemoryBytes: the least with which the pairs can be computed, the one with which they
+// are computed all at once, as RunSpearman does, and the most that are of use.
 func (o Options) Memory(gaps bool) (least, whole, most int64) {
 	o.EnsureDefaults()
 	rows, bytes := o.rowBytes(), int64(blockBytes)

@@ -144,7 +144,10 @@ func bestRanked(x, y *ranking, p Pair, o *Options) Pair {
 		q := Pair{I: p.I, J: p.J, Lag: lag}
 		both := func(t int) bool { // a row of x
 			u := t + lag
-			return t >= 0 && t < len(x.values) && u >= 0 && u < len(y.values) && x.values[t]-x.values[t] == 0 && y.values[u]-y.values[u] == 0
+			if t < 0 || t >= len(x.values) || u < 0 || u >= len(y.values) {
+				return false
+			}
+			return x.values[t]-x.values[t] == 0 && y.values[u]-y.values[u] == 0
 		}
 		n := x.among(both, ranksX)
 		y.among(func(u int) bool { return both(u - lag) }, ranksY)

@@ -54,7 +54,8 @@ var defaultMethods = []carbonara.Method{
 // NewArchivePolicy checks what a client sent and returns the policy. methods are names, "*" for all, "-name" and
 // "+name" to take from and add to the rest; only such, or none, start from the default methods. Errors are
 // *FieldError.
-func NewArchivePolicy(name string, backWindow int, definition []DefinitionInput, methods []string) (*ArchivePolicy, error) {
+func NewArchivePolicy(name string, backWindow int, definition []DefinitionInput, methods []string) (
+	*ArchivePolicy, error) {
 	if err := checkName("name", name); err != nil {
 		return nil, err
 	}
@@ -65,7 +66,8 @@ func NewArchivePolicy(name string, backWindow int, definition []DefinitionInput,
 	return newArchivePolicy(name, backWindow, definition, resolved)
 }
 
-func newArchivePolicy(name string, backWindow int, inputs []DefinitionInput, methods []carbonara.Method) (*ArchivePolicy, error) {
+func newArchivePolicy(name string, backWindow int, inputs []DefinitionInput, methods []carbonara.Method) (
+	*ArchivePolicy, error) {
 	if backWindow < 0 {
 		return nil, &FieldError{"back_window", "back_window must be at least 0"}
 	}
@@ -80,7 +82,8 @@ func newArchivePolicy(name string, backWindow int, inputs []DefinitionInput, met
 			return nil, err
 		}
 		if slices.Contains(granularities, d.Granularity) {
-			return nil, &FieldError{"definition", fmt.Sprintf("More than one archive policy uses granularity `%s'", seconds(d.Granularity))}
+			return nil, &FieldError{"definition",
+				fmt.Sprintf("More than one archive policy uses granularity `%s'", seconds(d.Granularity))}
 		}
 		granularities = append(granularities, d.Granularity)
 		p.Definition = append(p.Definition, d)
@@ -193,9 +196,11 @@ func (p *ArchivePolicy) Update(backWindow *int, definition []DefinitionInput) (*
 	return &updated, nil
 }
 
-// Change returns p with another back window, definition and methods (nil: unchanged), other granularities among them. Archives of its
-// metrics then have to be rebuilt. Errors are *FieldError.
-func (p *ArchivePolicy) Change(backWindow *int, definition []DefinitionInput, methods []string) (*ArchivePolicy, error) {
+// Change returns p with another back window, definition and methods; nil leaves one as it is. Unlike Update, it may
+// change granularities and methods: the archives of the policy's metrics then have to be rebuilt. Errors are
+// *FieldError.
+func (p *ArchivePolicy) Change(backWindow *int, definition []DefinitionInput, methods []string) (
+	*ArchivePolicy, error) {
 	resolved, err := p.methods, error(nil)
 	if methods != nil {
 		if resolved, err = resolveMethods(methods); err != nil {
@@ -321,8 +326,8 @@ func DefaultArchivePolicies() []*ArchivePolicy {
 	}
 }
 
-// SeriesArchivePolicy returns the archive policy of series that are pushed with labels, unless there is another one of its
-// name: measures themselves for two hours, then 10 s for a day, 1 min for a month, 1 h for two years.
+// SeriesArchivePolicy returns the archive policy of series that are pushed with labels, unless there is another one of
+// its name. It keeps the measures themselves for two hours, then 10 s for a day, 1 min for a month, 1 h for two years.
 func SeriesArchivePolicy() *ArchivePolicy {
 	const day = 24 * time.Hour
 	return defaultPolicy("prometheus", 2, []string{"mean", "min", "max", "sum", "count", "last", "95pct"},

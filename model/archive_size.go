@@ -2,8 +2,8 @@ package model
 
 import "time"
 
-// ArchiveSize is the bytes of keys and values that a metric takes: as given to Pebble, before it compresses blocks. And how
-// many of its measures were dropped, as older than the back window, or late, but not too late for it.
+// ArchiveSize is what a metric takes: bytes of keys and values as given to Pebble, before it compresses blocks. It also
+// counts the metric's measures that were dropped, as older than the back window, or late, but not too late for it.
 type ArchiveSize struct {
 	Raw     int64                   // the raw series
 	Splits  map[time.Duration]int64 // by granularity

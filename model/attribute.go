@@ -68,7 +68,8 @@ const maxAttributeNameLength = 63
 
 // reservedAttributes are what all resources have.
 var reservedAttributes = []string{
-	"id", "original_resource_id", "type", "metrics", "revision", "revision_start", "revision_end", "started_at", "ended_at",
+	"id", "original_resource_id", "type", "metrics",
+	"revision", "revision_start", "revision_end", "started_at", "ended_at",
 	"user_id", "project_id", "creator", "created_by_user_id", "created_by_project_id", "get_metric",
 }
 
@@ -98,7 +99,8 @@ func attributeFault(format string, args ...any) error {
 }
 
 func invalidLimits(low, high string) error {
-	return attributeFault("Resource attribute value min (or min_length) %s must be less than or equal to max (or max_length) %s!", low, high)
+	return attributeFault("Resource attribute value min (or min_length) %s "+
+		"must be less than or equal to max (or max_length) %s!", low, high)
 }
 
 func (a *Attribute) invalidFill(reason string) error {
@@ -139,7 +141,8 @@ func (a *Attribute) Narrows(before *Attribute) bool {
 	beyond := func(now, then *float64, sign float64) bool {
 		return now != nil && (then == nil || *now*sign < *then*sign)
 	}
-	return a.MinLength > before.MinLength || a.MaxLength < before.MaxLength || beyond(a.Min, before.Min, -1) || beyond(a.Max, before.Max, 1)
+	return a.MinLength > before.MinLength || a.MaxLength < before.MaxLength ||
+		beyond(a.Min, before.Min, -1) || beyond(a.Max, before.Max, 1)
 }
 
 // same reports whether clients would see no difference between a and b.

@@ -24,8 +24,8 @@ type ClusterMember struct {
 	Figures *MemberFigures `json:"figures,omitempty"` // nil: it did not answer, or is of a build that tells none
 }
 
-// MemberFigures are what a member counts and measures of itself. Two of them give rates: by how much a count grew, for so
-// much uptime.
+// MemberFigures are what a member counts and measures of itself. Two of them give rates: how much a count grew, over
+// how much the uptime grew.
 type MemberFigures struct {
 	Uptime    float64 `json:"uptime"`    // seconds for which it has counted
 	Accepted  int64   `json:"accepted"`  // measures

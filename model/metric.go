@@ -21,8 +21,8 @@ type Metric struct {
 	Labels        Labels         // of a series that was pushed with labels; no two metrics of a creator have the same
 	Deleted       bool           // marked by DELETE; gone once expunged
 
-	// ResourceEndedAt is when its resource ended, nil if it did not, or there is none. Only the index's look-ups of metrics that measures
-	// are sent to set it: a measure that is no older revives the resource.
+	// ResourceEndedAt is when its resource ended, nil if it did not, or there is none. Only those look-ups set it that
+	// the index makes for incoming measures: a measure that is no older revives the resource.
 	ResourceEndedAt *carbonara.Timestamp
 
 	// OwnSchemaPending says of this metric what ArchivePolicy.SchemaPending says of all metrics of a policy: it had

@@ -10,8 +10,8 @@ import (
 // To.
 //
 // Granularity 0 asks for raw measures, as groups that start when the measure was taken; Columns are one, and any. The
-// first row has no value (carbonara.Absent): raw measures are complete after it. Its newest measure is the last row, also
-// if it is not before To. A metric without measures has no rows.
+// first row has no value (carbonara.Absent): raw measures are complete after it. The last row is the newest measure,
+// even if that is not before To. A metric without measures has no rows.
 type Read struct {
 	Metric      *Metric
 	Granularity time.Duration

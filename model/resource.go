@@ -45,7 +45,9 @@ type Values []Value
 
 // Set gives an attribute a value, in its place by name.
 func (v *Values) Set(name string, value any) {
-	i, ok := slices.BinarySearchFunc(*v, name, func(item Value, name string) int { return strings.Compare(item.Name, name) })
+	i, ok := slices.BinarySearchFunc(*v, name, func(item Value, name string) int {
+		return strings.Compare(item.Name, name)
+	})
 	if ok {
 		(*v)[i].Value = value
 	} else {
@@ -90,7 +92,8 @@ func ResourceID(text, creator string) (uuid.UUID, error) {
 		return id, nil
 	}
 	if utf8.RuneCountInString(text) > maxResourceIDLength {
-		return uuid.Nil, &FieldError{"id", fmt.Sprintf("transformable resource id >%d max allowed characters", maxResourceIDLength)}
+		return uuid.Nil, &FieldError{"id",
+			fmt.Sprintf("transformable resource id >%d max allowed characters", maxResourceIDLength)}
 	}
 	if creator == "" {
 		creator = "\x00"

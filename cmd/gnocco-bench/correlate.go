@@ -30,17 +30,24 @@ func newCorrelate(flags *commonFlags) *cobra.Command {
 				return err
 			}
 			if len(found) > 0 {
-				// Columns are measured from pinned memory, too, all of them.
-				if what.Device, err = device.New(device.Options{Ordinal: found[0].Ordinal, Driver: driver.Driver, PinnedBytes: 16 << 30, JobTimeout: time.Minute}); err != nil {
+				what.Device, err = device.New(device.Options{
+					Ordinal: found[0].Ordinal, Driver: driver.Driver,
+					PinnedBytes: 16 << 30, // columns are measured from pinned memory, too, all of them
+					JobTimeout:  time.Minute,
+				})
+				if err != nil {
 					return err
 				}
 				defer what.Device.Close()
 			}
 			if choices {
-				return correlation.Choices(cmd.Context(), flags.options.Run, correlation.ChoiceOptions{Device: what.Device, Driver: driver.Driver, Binary: flags.options.Binary,
+				return correlation.Choices(cmd.Context(), flags.options.Run, correlation.ChoiceOptions{
+					Device: what.Device, Driver: driver.Driver, Binary: flags.options.Binary,
 					Engine: func(choice string, registerer prometheus.Registerer) correlate.Engine {
-						return devices.NewCorrelator(choice, driver.Driver, gpucorrelate.Options{Open: true, Registerer: registerer})
-					}})
+						options := gpucorrelate.Options{Open: true, Registerer: registerer}
+						return devices.NewCorrelator(choice, driver.Driver, options)
+					},
+				})
 			}
 			return correlation.Run(cmd.Context(), flags.options.Run, what)
 		},

@@ -69,8 +69,8 @@ ends the run. docs/benchmarks.md explains each figure.`,
 		},
 	}
 	flags.define(cmd.PersistentFlags())
-	cmd.AddCommand(newIngest(&flags), newFreshness(&flags), newRead(&flags), newAggregates(&flags), newPromQL(&flags), newDisk(&flags),
-		newMemory(&flags), newArchive(&flags), newIndex(&flags),
+	cmd.AddCommand(newIngest(&flags), newFreshness(&flags), newRead(&flags), newAggregates(&flags),
+		newPromQL(&flags), newDisk(&flags), newMemory(&flags), newArchive(&flags), newIndex(&flags),
 		newCorrelate(&flags), newCluster(&flags), newGPU(&flags), newAll(&flags), newFloor())
 	return cmd
 }
@@ -118,7 +118,8 @@ func newFreshness(flags *commonFlags) *cobra.Command {
 	return cmd
 }
 
-const stateUsage = "state that a server of ours is asked in: restarted, operands, heads, load (may be repeated; default all)"
+const stateUsage = "state that a server of ours is asked in: restarted, operands, heads, load " +
+	"(may be repeated; default all)"
 
 func newRead(flags *commonFlags) *cobra.Command {
 	var what bench.ReadOptions
@@ -179,14 +180,17 @@ func newPromQL(flags *commonFlags) *cobra.Command {
 			return bench.PromQL(cmd.Context(), flags.options, what)
 		},
 	}
-	cmd.Flags().StringVar(&what.Prometheus, "prometheus", "", "the program Prometheus (default: prometheus in PATH; left out without one)")
-	cmd.Flags().StringVar(&what.Victoria, "victoria", "", "the program VictoriaMetrics (default: victoria-metrics in PATH; left out without one)")
+	cmd.Flags().StringVar(&what.Prometheus, "prometheus", "",
+		"the program Prometheus (default: prometheus in PATH; left out without one)")
+	cmd.Flags().StringVar(&what.Victoria, "victoria", "",
+		"the program VictoriaMetrics (default: victoria-metrics in PATH; left out without one)")
 	cmd.Flags().DurationVar(&what.For, "for", time.Second, "how long each query is repeated in a round")
 	cmd.Flags().IntVar(&what.Rounds, "rounds", 3, "rounds of all servers by turns, of which the least counts")
 	cmd.Flags().IntVar(&what.Series, "series", 100, "series of many days")
 	cmd.Flags().IntVar(&what.Days, "days", 30, "their days")
 	cmd.Flags().IntVar(&what.Fleet, "fleet", 10_000, "series of an hour")
-	cmd.Flags().IntVar(&what.Resources, "resources", 100_000, "series of one measure, each with a label's value of its own")
+	cmd.Flags().IntVar(&what.Resources, "resources", 100_000,
+		"series of one measure, each with a label's value of its own")
 	return cmd
 }
 

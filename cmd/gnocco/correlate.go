@@ -211,7 +211,8 @@ func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Read
 }
 
 // tell says what was read, and what has to be known about it.
-func (flags *correlateFlags) tell(stderr io.Writer, reader *csv.Reader, result correlate.Result, bytes int64, took time.Duration) {
+func (flags *correlateFlags) tell(stderr io.Writer, reader *csv.Reader, result correlate.Result, bytes int64,
+	took time.Duration) {
 	if len(result.Constant) > 0 {
 		names := make([]string, len(result.Constant))
 		for i, j := range result.Constant {

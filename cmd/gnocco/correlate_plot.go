@@ -59,7 +59,8 @@ func (p *plotFlags) plots(names []string) (*plots, error) {
 		first, second, _ := strings.Cut(p.columns, ",")
 		x, y := slices.Index(names, strings.TrimSpace(first)), slices.Index(names, strings.TrimSpace(second))
 		if x < 0 || y < 0 {
-			return nil, fmt.Errorf("--scatter-columns: %q does not name two columns that hold numbers: %s", p.columns, shortList(names))
+			return nil, fmt.Errorf("--scatter-columns: %q does not name two columns that hold numbers: %s",
+				p.columns, shortList(names))
 		}
 		result.sample = &sample{i: x, j: y, random: rand.New(rand.NewPCG(1, 2))}
 	}

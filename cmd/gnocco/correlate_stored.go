@@ -68,8 +68,11 @@ type storedCorrelation struct {
 // body is the request that the flags describe.
 func (flags *correlateFlags) body() map[string]any {
 	s := &flags.stored
-	body := map[string]any{"aggregation": s.aggregation, "method": flags.method, "lag": flags.options.MaxLag, "needed_overlap": s.neededOverlap,
-		"top": flags.selection.Top, "top_per_metric": flags.selection.TopPerColumn, "threshold": flags.selection.MinAbs}
+	body := map[string]any{
+		"aggregation": s.aggregation, "method": flags.method,
+		"lag": flags.options.MaxLag, "needed_overlap": s.neededOverlap,
+		"top": flags.selection.Top, "top_per_metric": flags.selection.TopPerColumn, "threshold": flags.selection.MinAbs,
+	}
 	if len(s.metrics) > 0 {
 		body["metrics"] = s.metrics
 	} else {
@@ -154,11 +157,13 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 		return err
 	}
 	if len(answer.Constant) > 0 {
-		fmt.Fprintf(stderr, "%d metrics are constant, so they have no coefficients: %s\n", len(answer.Constant), shortList(answer.Constant))
+		fmt.Fprintf(stderr, "%d metrics are constant, so they have no coefficients: %s\n",
+			len(answer.Constant), shortList(answer.Constant))
 	}
 	if answer.Truncated {
 		fmt.Fprintf(stderr, "the server kept only these %d pairs: narrow the request by --min-abs or --top\n", answer.Total)
 	}
-	fmt.Fprintf(stderr, "correlated %d metrics of %d groups in %.2f s\n", answer.Metrics, answer.Groups, time.Since(started).Seconds())
+	fmt.Fprintf(stderr, "correlated %d metrics of %d groups in %.2f s\n",
+		answer.Metrics, answer.Groups, time.Since(started).Seconds())
 	return nil
 }

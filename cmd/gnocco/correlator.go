@@ -21,5 +21,6 @@ func (flags *correlateFlags) engine(name string, stderr io.Writer) (correlate.En
 	if _, err := devices.ParseChoice(flags.gpu); err != nil {
 		return nil, err
 	}
-	return devices.NewCorrelator(flags.gpu, flags.devices.Driver, gpucorrelate.Options{Workers: flags.options.Workers, Logger: logger}), nil
+	options := gpucorrelate.Options{Workers: flags.options.Workers, Logger: logger}
+	return devices.NewCorrelator(flags.gpu, flags.devices.Driver, options), nil
 }

@@ -43,7 +43,8 @@ named after the machine. When the demo is started again on the same folder, it c
 
 func runDemo(ctx context.Context, flags *serverFlags, out, logs io.Writer) error {
 	if mode := flags.options.Auth.Mode; mode != "basic" {
-		return fmt.Errorf("--auth-mode %s: the demo sends as user admin without a password, which only mode basic accepts", mode)
+		return fmt.Errorf("--auth-mode %s: the demo sends as user admin without a password, "+
+			"which only mode basic accepts", mode)
 	}
 	s, err := flags.start(ctx, logs)
 	if err != nil {
@@ -81,20 +82,24 @@ func demonstrate(ctx context.Context, address string, flags *serverFlags, out, l
 	return nil
 }
 
-// explain tells what there is to see.
+// explain says what there is to see, and how to see it.
 func explain(out io.Writer, d *demo.Demo, c *client.Client) {
 	metrics := d.Metrics()
-	fmt.Fprintf(out, "\n%d metrics of this machine get a measure every second (Ctrl-C ends it). Look at the address above, or from another terminal:\n\n", len(metrics))
+	fmt.Fprintf(out, "\n%d metrics of this machine get a measure every second (Ctrl-C ends it). "+
+		"Look at the address above, or from another terminal:\n\n", len(metrics))
 	line := func(about, url string) { fmt.Fprintf(out, "  # %s\n  curl -s -u admin: '%s'\n", about, url) }
 	line("the archive policies: what is kept, and for how long", c.URL("/v1/archive_policy"))
 	line("the metrics of resource "+d.Name(), d.MetricsURL())
 	line("the load, second by second", d.MeasuresURL("load.1min", "granularity=1&start=-10s"))
 	if core := slices.Index(metrics, "cpu0.percent"); core >= 0 {
-		line("the busiest second of each minute, on the first core", d.MeasuresURL("cpu0.percent", "granularity=60&aggregation=max"))
+		line("the busiest second of each minute, on the first core",
+			d.MeasuresURL("cpu0.percent", "granularity=60&aggregation=max"))
 	}
-	line("the memory, as means of 10 seconds, regrouped to 5 minutes", d.MeasuresURL("memory.used.bytes", "granularity=10&resample=300"))
+	line("the memory, as means of 10 seconds, regrouped to 5 minutes",
+		d.MeasuresURL("memory.used.bytes", "granularity=10&resample=300"))
 	if slices.Contains(metrics, "network.lo.sent.bytes") {
-		line("bytes sent within the machine, by second", d.MeasuresURL("network.lo.sent.bytes", "granularity=1&aggregation=rate:sum&start=-10s"))
+		line("bytes sent within the machine, by second",
+			d.MeasuresURL("network.lo.sent.bytes", "granularity=1&aggregation=rate:sum&start=-10s"))
 	}
 	line("what there is to process", c.URL("/v1/status"))
 	fmt.Fprintln(out)

@@ -28,7 +28,8 @@ be checked.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := offline.Open(data)
 			if errors.Is(err, datafolder.ErrInUse) {
-				err = fmt.Errorf("%w; GET /v1/status lists damaged stores; stop all servers of the folder, then run this again", err)
+				err = fmt.Errorf("%w; GET /v1/status lists damaged stores; "+
+					"stop all servers of the folder, then run this again", err)
 			}
 			if err != nil {
 				return exitStatus{statusUnchecked, err}

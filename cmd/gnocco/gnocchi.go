@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -78,7 +79,8 @@ meaning here. The environment's GNOCCO_* go before the files, and flags before b
 	}
 	cmd.SetVersionTemplate(name + " {{.Version}} (gnocco)\n")
 	f := cmd.Flags()
-	f.StringArrayVar(&flags.files, "config-file", nil, "configuration file; a later one goes before those before it (may be repeated)")
+	f.StringArrayVar(&flags.files, "config-file", nil,
+		"configuration file; a later one goes before those before it (may be repeated)")
 	f.StringArrayVar(&flags.folders, "config-dir", nil, "folder whose *.conf go before the files (may be repeated)")
 	f.StringVar(&flags.logFolder, "log-dir", "", "folder of the log file")
 	f.BoolVarP(&flags.debug, "debug", "d", false, "log at level debug")
@@ -177,7 +179,8 @@ func gnocchiSettings(cmd *cobra.Command, file *gnocchiconf.File, program string)
 		}
 		return cmd.Flag(setting).DefValue
 	}
-	logger, err := (&logFlags{level: text("log-level"), format: text("log-format"), file: text("log-file")}).logger(cmd.ErrOrStderr())
+	log := logFlags{level: text("log-level"), format: text("log-format"), file: text("log-file")}
+	logger, err := log.logger(cmd.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +212,8 @@ func newGnocchiServer(name, short string, role cluster.Role) *cobra.Command {
 	return cmd
 }
 
-// newGnocchiStatsd returns what passes statsd's messages on to the API that holds the index: only that one makes metrics.
+// newGnocchiStatsd returns what passes statsd's messages on to the API that holds the index: only that one creates
+// metrics.
 func newGnocchiStatsd(name string) *cobra.Command {
 	var gnocchi gnocchiFlags
 	var log logFlags
@@ -269,25 +273,34 @@ func newGnocchiUpgrade(name string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		found, err := (&datafolder.Folder{Path: data}).ReadClusterFile()
-		switch {
-		case err == nil:
-			logger.Info("the data folder is there; nothing to do", "data", data, "sacks", found.Sacks, "format", found.Format)
-			if sacks != 0 && sacks != found.Sacks {
-				logger.Warn("the number of sacks stays; gnocco sacks changes it", "data", data, "sacks", found.Sacks, "wanted", sacks)
-			}
-			return nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		}
-		err = server.Drain(cmd.Context(), server.Options{Logger: slog.New(slog.DiscardHandler),
-			Cluster: cluster.Options{Data: data, Sacks: sacks, SkipDefaultPolicies: skipPolicies}})
-		if err != nil {
-			return err
-		}
-		made, err := (&datafolder.Folder{Path: data}).ReadClusterFile()
-		logger.Info("data folder made", "data", data, "sacks", made.Sacks, "format", made.Format, "default_policies", !skipPolicies)
-		return err
+		wanted := cluster.Options{Data: data, Sacks: sacks, SkipDefaultPolicies: skipPolicies}
+		return ensureDataFolder(cmd.Context(), &wanted, logger)
 	}
 	return cmd
+}
+
+// ensureDataFolder makes the data folder, unless it is there.
+func ensureDataFolder(ctx context.Context, wanted *cluster.Options, logger *slog.Logger) error {
+	folder := datafolder.Folder{Path: wanted.Data}
+	found, err := folder.ReadClusterFile()
+	switch {
+	case err == nil:
+		logger.Info("the data folder is there; nothing to do",
+			"data", wanted.Data, "sacks", found.Sacks, "format", found.Format)
+		if wanted.Sacks != 0 && wanted.Sacks != found.Sacks {
+			logger.Warn("the number of sacks stays; gnocco sacks changes it",
+				"data", wanted.Data, "sacks", found.Sacks, "wanted", wanted.Sacks)
+		}
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	options := server.Options{Logger: slog.New(slog.DiscardHandler), Cluster: *wanted}
+	if err := server.Drain(ctx, options); err != nil {
+		return err
+	}
+	made, err := folder.ReadClusterFile()
+	logger.Info("data folder made", "data", wanted.Data, "sacks", made.Sacks, "format", made.Format,
+		"default_policies", !wanted.SkipDefaultPolicies)
+	return err
 }

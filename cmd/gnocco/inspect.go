@@ -39,36 +39,54 @@ show how the splits of a metric are stored, decode a split.`,
 			},
 		})
 	}
-	add("stores", "List the stores with their keys and bytes", 0, func(cmd *cobra.Command, d *offline.Data, _ []string) error {
-		return inspect.Stores(d, cmd.OutOrStdout())
-	})
-	add("metrics", "List the metrics with what is stored of them", 0, func(cmd *cobra.Command, d *offline.Data, _ []string) error {
-		return inspect.Metrics(cmd.Context(), d, cmd.OutOrStdout())
-	})
-	add("quarantine", "List what did not decode and is kept", 0, func(cmd *cobra.Command, d *offline.Data, _ []string) error {
-		return inspect.Quarantine(d, cmd.OutOrStdout())
-	})
-	add("metric ID", "Say how the splits of a metric are stored", 1, func(cmd *cobra.Command, d *offline.Data, args []string) error {
-		id, err := uuid.Parse(args[0])
-		if err != nil {
-			return fmt.Errorf("%q is not a metric's ID: %w", args[0], err)
-		}
-		return inspect.Metric(cmd.Context(), d, cmd.OutOrStdout(), id)
-	})
-	add("split ID GRANULARITY TIME", "Decode the split of a metric that holds a time", 3, func(cmd *cobra.Command, d *offline.Data, args []string) error {
-		id, err := uuid.Parse(args[0])
-		if err != nil {
-			return fmt.Errorf("%q is not a metric's ID: %w", args[0], err)
-		}
-		granularity, err := model.ParseTimespan(args[1])
-		if err != nil {
-			return fmt.Errorf("granularity %q: %w", args[1], err)
-		}
-		t, err := model.ParseTimestamp(args[2], carbonara.FromTime(time.Now()))
-		if err != nil {
-			return fmt.Errorf("time %q: %w", args[2], err)
-		}
-		return inspect.Split(d, cmd.OutOrStdout(), id, granularity, t)
-	})
+	add("stores", "List the stores with their keys and bytes", 0, inspectStores)
+	add("metrics", "List the metrics with what is stored of them", 0, inspectMetrics)
+	add("quarantine", "List what did not decode and is kept", 0, inspectQuarantine)
+	add("metric ID", "Say how the splits of a metric are stored", 1, inspectMetric)
+	add("split ID GRANULARITY TIME", "Decode the split of a metric that holds a time", 3, inspectSplit)
 	return cmd
+}
+
+func inspectStores(cmd *cobra.Command, d *offline.Data, _ []string) error {
+	return inspect.Stores(d, cmd.OutOrStdout())
+}
+
+func inspectMetrics(cmd *cobra.Command, d *offline.Data, _ []string) error {
+	return inspect.Metrics(cmd.Context(), d, cmd.OutOrStdout())
+}
+
+func inspectQuarantine(cmd *cobra.Command, d *offline.Data, _ []string) error {
+	return inspect.Quarantine(d, cmd.OutOrStdout())
+}
+
+func inspectMetric(cmd *cobra.Command, d *offline.Data, args []string) error {
+	id, err := parseMetricID(args[0])
+	if err != nil {
+		return err
+	}
+	return inspect.Metric(cmd.Context(), d, cmd.OutOrStdout(), id)
+}
+
+func inspectSplit(cmd *cobra.Command, d *offline.Data, args []string) error {
+	id, err := parseMetricID(args[0])
+	if err != nil {
+		return err
+	}
+	granularity, err := model.ParseTimespan(args[1])
+	if err != nil {
+		return fmt.Errorf("granularity %q: %w", args[1], err)
+	}
+	t, err := model.ParseTimestamp(args[2], carbonara.FromTime(time.Now()))
+	if err != nil {
+		return fmt.Errorf("time %q: %w", args[2], err)
+	}
+	return inspect.Split(d, cmd.OutOrStdout(), id, granularity, t)
+}
+
+func parseMetricID(text string) (uuid.UUID, error) {
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return id, fmt.Errorf("%q is not a metric's ID: %w", text, err)
+	}
+	return id, nil
 }

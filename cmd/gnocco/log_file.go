@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// logFile is a file to log to. Programs that rotate logs rename or remove it: the next line goes to a new one of its name.
+// logFile is a file to log to. Programs that rotate logs rename or remove it: the next line then goes to a new file of
+// that name.
 type logFile struct {
 	path string
 

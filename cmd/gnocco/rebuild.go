@@ -100,7 +100,8 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 			return fmt.Errorf("--metric: %w", err)
 		}
 		if len(changes) > 0 {
-			return errors.New("--definition, --aggregation-method and --back-window change an archive policy, not a single metric")
+			return errors.New("--definition, --aggregation-method and --back-window change an archive policy, " +
+				"not a single metric")
 		}
 		job = model.RebuildOfMetric(id)
 		if flags.policy != "" {
@@ -151,8 +152,12 @@ func (flags *rebuildFlags) begin(ctx context.Context, c *client.Client, path str
 	return c.Do(ctx, http.MethodPost, "/v1/rebuild", target, nil)
 }
 
+// shownSources are the sources of a new archive's aggregates, as people read them.
+var shownSources = map[string]string{model.FromStored: "is there", model.FromRaw: "measures that are kept"}
+
 // show prints what the changes would do.
-func (flags *rebuildFlags) show(ctx context.Context, c *client.Client, out io.Writer, path string, changes map[string]any) error {
+func (flags *rebuildFlags) show(ctx context.Context, c *client.Client, out io.Writer, path string,
+	changes map[string]any) error {
 	if len(changes) == 0 {
 		return errors.New("nothing to preview: without changes, archives only get the schema that their policy already has")
 	}
@@ -178,7 +183,7 @@ func (flags *rebuildFlags) show(ctx context.Context, c *client.Client, out io.Wr
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "GRANULARITY\tMETHOD\tFROM\tREACHES BACK")
 	for _, a := range preview.Aggregates {
-		from, reach := map[string]string{model.FromStored: "is there", model.FromRaw: "measures that are kept"}[a.From], "all there is"
+		from, reach := shownSources[a.From], "all there is"
 		if a.Of != nil {
 			from = "aggregates of " + *a.Of
 		}

@@ -94,7 +94,8 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, stderr 
 
 // conclude tells how it has ended.
 func (r *rebuild) conclude(stderr io.Writer) error {
-	fmt.Fprintf(stderr, "%s: %s; %d archives changed, %d unchanged, %d failed\n", r.of(), r.State, r.Changed, r.Unchanged, r.Failed)
+	fmt.Fprintf(stderr, "%s: %s; %d archives changed, %d unchanged, %d failed\n",
+		r.of(), r.State, r.Changed, r.Unchanged, r.Failed)
 	if r.Failed > 0 {
 		fault := ""
 		if r.Error != nil {

@@ -84,5 +84,6 @@ func adviceOn(err error) string {
 	case "keystone":
 		return "the server wants a Keystone token, and got no valid one: use " + tokenAdvice
 	}
-	return "the server wants credentials: for a password use " + passwordAdvice + "; for a Keystone token use " + tokenAdvice
+	return "the server wants credentials: for a password use " + passwordAdvice +
+		"; for a Keystone token use " + tokenAdvice
 }

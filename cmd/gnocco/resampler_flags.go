@@ -27,13 +27,15 @@ func (f *resamplerFlags) define(flags *pflag.FlagSet) {
 }
 
 // resampler returns what makes the resampler of a process; nil for the CPU's. Devices stay open until the process ends.
-func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (func(prometheus.Registerer) carbonara.Resampler, error) {
+func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (
+	func(prometheus.Registerer) carbonara.Resampler, error) {
 	found, err := devices.Choose(f.gpu, f.devices.Driver, logger)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return func(registerer prometheus.Registerer) carbonara.Resampler {
-		opened := devices.Open(found, device.Options{Driver: f.devices.Driver, Logger: logger, Registerer: registerer}, "resampling")
+		options := device.Options{Driver: f.devices.Driver, Logger: logger, Registerer: registerer}
+		opened := devices.Open(found, options, "resampling")
 		// Workers and requests resample beside each other, on a goroutine each.
 		r := resample.New(opened, resample.Options{Workers: 1, Always: f.gpu == "on", Logger: logger, Registerer: registerer})
 		if f.gpu != "on" {

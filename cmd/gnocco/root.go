@@ -28,7 +28,10 @@ environment, and the environment overrides the file. A file that ends in .conf i
 		},
 	}
 	root.PersistentFlags().String(configFlag, "", "configuration file, ending in .toml, .yaml, .yml, or .conf (Gnocchi's)")
-	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newImport(), newCorrelate(), newRebuild(), newInspect(), newFsck(), newSacks(), newDoctor(), newLicenses(), newVersion())
+	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo())
+	root.AddCommand(newImport(), newCorrelate(), newRebuild())
+	root.AddCommand(newInspect(), newFsck(), newSacks(), newDoctor())
+	root.AddCommand(newLicenses(), newVersion())
 	root.SetVersionTemplate("gnocco {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.InitDefaultCompletionCmd()

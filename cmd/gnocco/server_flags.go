@@ -112,7 +112,8 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	flags.IntVar(&o.API.MaxLimit, "max-limit", 1000, "most items on one page of a list")
 	f.defineLimits(flags)
 	flags.StringVar(&o.API.PromQLNames, "promql-names", "gnocchi",
-		"how PromQL calls metrics of resources and their labels: gnocchi, or ceilometer, as Ceilometer's exporter for Prometheus does (ceilometer_cpu, project, resource)")
+		"how PromQL calls metrics of resources and their labels: gnocchi, or ceilometer, as Ceilometer's exporter for "+
+			"Prometheus does (ceilometer_cpu, project, resource)")
 	flags.StringVar(&o.API.Prefix, "prefix", "", "path below which the API is served as well, such as /gnocchi")
 	flags.BoolVar(&o.API.ProxyHeaders, "proxy-headers", false, "trust the headers Forwarded and X-Forwarded-*")
 	flags.StringSliceVar(&o.API.CORSOrigins, "cors-allowed-origin", nil,
@@ -173,7 +174,8 @@ func (f *serverFlags) defineLimits(flags *pflag.FlagSet) {
 	flags.IntVar(&l.SearchTerms, "max-search-terms", 1000, "most comparisons in a search")
 	flags.DurationVar(&l.MaxFuture, "max-future", 100*365*24*time.Hour,
 		"refuse measures that are further ahead of the clock than this (0: none, as Gnocchi does)")
-	flags.IntVar(&l.NewSeries, "max-new-series", 100_000, "most series that a project may begin in a minute by remote write to /api/v1/write")
+	flags.IntVar(&l.NewSeries, "max-new-series", 100_000,
+		"most series that a project may begin in a minute by remote write to /api/v1/write")
 	flags.IntVar(&l.Rows, "max-rows", 5_000_000, "most rows of an answer")
 }
 

@@ -16,7 +16,8 @@ type statsdFlags struct {
 
 func (f *statsdFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.listen, "statsd-listen", "",
-		"UDP address for statsd's messages, such as 127.0.0.1:8125, or unix:/path; takes messages from anyone (default: none)")
+		"UDP address for statsd's messages, such as 127.0.0.1:8125, or unix:/path; takes messages from anyone "+
+			"(default: none)")
 	flags.StringVar(&f.resource, "statsd-resource-id", "statsd",
 		"resource of the metrics of statsd: a UUID, or any text")
 	flags.StringVar(&f.creator, "statsd-creator", "", "user who is the creator of the metrics of statsd")

@@ -16,8 +16,17 @@ func Engine(t *testing.T, e correlate.Engine) {
 	for _, rule := range []struct {
 		name string
 		test func(*testing.T, correlate.Engine)
-	}{{"shapes", shapes}, {"lags", lags}, {"exact", exactCoefficients}, {"scales", scales}, {"overlap", minOverlap}, {"symmetry", symmetry}, {"pieces", pieces},
-		{"selections", selections}, {"context", endsWithItsContext}} {
+	}{
+		{"shapes", shapes},
+		{"lags", lags},
+		{"exact", exactCoefficients},
+		{"scales", scales},
+		{"overlap", minOverlap},
+		{"symmetry", symmetry},
+		{"pieces", pieces},
+		{"selections", selections},
+		{"context", endsWithItsContext},
+	} {
 		t.Run(rule.name, func(t *testing.T) { rule.test(t, e) })
 	}
 }
@@ -105,7 +114,8 @@ func Lag(t *testing.T, e correlate.Engine, rows, lag int) {
 	later := make([]float64, rows)
 	copy(later[lag:], first)
 	copy(later, first[rows-lag:])
-	pairs, _ := Pairs(t, e, correlate.Values{first, later, first}, correlate.Options{MaxLag: lag + 2, MinOverlap: rows / 3}, correlate.Selection{})
+	options := correlate.Options{MaxLag: lag + 2, MinOverlap: rows / 3}
+	pairs, _ := Pairs(t, e, correlate.Values{first, later, first}, options, correlate.Selection{})
 	for _, p := range pairs {
 		want := correlate.Pair{I: p.I, J: p.J, R: p.R, Lag: lag, Overlap: int64(rows - lag)}
 		switch {
@@ -124,12 +134,14 @@ func Lag(t *testing.T, e correlate.Engine, rows, lag int) {
 func exactCoefficients(t *testing.T, e correlate.Engine) {
 	random := rand.New(rand.NewPCG(11, 12))
 	x := make([]float64, 3000)
-	same, negative, twice, constant := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+	same, negative := make([]float64, len(x)), make([]float64, len(x))
+	twice, constant := make([]float64, len(x)), make([]float64, len(x))
 	for t := range x {
 		x[t] = 0.1 + random.NormFloat64()
 		same[t], negative[t], twice[t], constant[t] = x[t], -x[t], 2*x[t], 0.1
 	}
-	pairs, result := Pairs(t, e, correlate.Values{x, same, negative, twice, constant}, correlate.Options{}, correlate.Selection{})
+	values := correlate.Values{x, same, negative, twice, constant}
+	pairs, result := Pairs(t, e, values, correlate.Options{}, correlate.Selection{})
 	var got []float64
 	for _, p := range pairs {
 		got = append(got, p.R)
@@ -239,8 +251,12 @@ func selections(t *testing.T, e correlate.Engine) {
 	for _, name := range []string{"random", "constants among", "equal columns", "gaps"} {
 		values := Shaped(name).Values(5, columns, 60)
 		all, whole := Pairs(t, e, values, correlate.Options{}, correlate.Selection{})
-		for _, s := range []correlate.Selection{{MinAbs: 0.3}, {MinAbs: 1}, {Top: 1}, {Top: 100}, {Top: 1 << 20}, {TopPerColumn: 1}, {TopPerColumn: 7},
-			{TopPerColumn: 500}, {MinAbs: 0.2, Top: 50}, {MinAbs: 0.2, TopPerColumn: 3}, {Top: 20, TopPerColumn: 3}} {
+		for _, s := range []correlate.Selection{
+			{MinAbs: 0.3}, {MinAbs: 1},
+			{Top: 1}, {Top: 100}, {Top: 1 << 20},
+			{TopPerColumn: 1}, {TopPerColumn: 7}, {TopPerColumn: 500},
+			{MinAbs: 0.2, Top: 50}, {MinAbs: 0.2, TopPerColumn: 3}, {Top: 20, TopPerColumn: 3},
+		} {
 			var want []correlate.Pair
 			selector := correlate.NewSelector(s, columns, func(p correlate.Pair) error {
 				want = append(want, p)
@@ -275,10 +291,11 @@ func endsWithItsContext(t *testing.T, e correlate.Engine) {
 	if !errors.Is(err, context.Canceled) || handed != 1 {
 		t.Errorf("got %v after %d pairs", err, handed)
 	}
-	_, err = e.Correlate(ctx, Pieces{values, 1, 2000}, correlate.Options{}, correlate.Selection{}, func(correlate.Pair) error {
+	hand := func(correlate.Pair) error {
 		handed++
 		return nil
-	})
+	}
+	_, err = e.Correlate(ctx, Pieces{values, 1, 2000}, correlate.Options{}, correlate.Selection{}, hand)
 	if !errors.Is(err, context.Canceled) || handed != 1 {
 		t.Errorf("begun after the end: got %v and %d pairs", err, handed-1)
 	}

@@ -2,7 +2,6 @@ package correlatetest
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +14,8 @@ import (
 const Bound = 1e-12
 
 // Pairs runs an engine.
-func Pairs(t testing.TB, e correlate.Engine, source correlate.Source, o correlate.Options, s correlate.Selection) ([]correlate.Pair, correlate.Result) {
+func Pairs(t testing.TB, e correlate.Engine, source correlate.Source, o correlate.Options, s correlate.Selection) (
+	[]correlate.Pair, correlate.Result) {
 	t.Helper()
 	var pairs []correlate.Pair
 	result, err := e.Correlate(t.Context(), source, o, s, func(p correlate.Pair) error {
@@ -49,11 +49,13 @@ func Check(t testing.TB, values correlate.Values, p correlate.Pair) {
 
 // Compare holds an engine's pairs to the CPU's, and returns what it told beside them. Of lags that are as strong,
 // within the bound, either may be chosen.
-func Compare(t testing.TB, e correlate.Engine, values correlate.Values, o correlate.Options, s correlate.Selection) correlate.Result {
+func Compare(t testing.TB, e correlate.Engine, values correlate.Values, o correlate.Options,
+	s correlate.Selection) correlate.Result {
 	t.Helper()
 	want, cpu := Pairs(t, correlate.CPU{}, values, o, s)
 	got, result := Pairs(t, e, values, o, s)
-	if len(got) != len(want) || result.Rows != cpu.Rows || fmt.Sprint(result.Constant) != fmt.Sprint(cpu.Constant) || result.Eligible != cpu.Eligible {
+	alike := result.Rows == cpu.Rows && result.Eligible == cpu.Eligible && slices.Equal(result.Constant, cpu.Constant)
+	if len(got) != len(want) || !alike {
 		t.Fatalf("got %d pairs, %+v; want %d, %+v", len(got), result, len(want), cpu)
 	}
 	for k, p := range want {

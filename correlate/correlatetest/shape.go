@@ -56,7 +56,9 @@ func Shaped(name string) Shape {
 // (2,048).
 var Shapes = []Shape{
 	{"random", false, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 { return signal + noise }},
-	{"mean of 1e8 deviations", false, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 { return 1e8 + signal + noise }},
+	{"mean of 1e8 deviations", false, func(_ *rand.Rand, _, _ int, signal, noise float64) float64 {
+		return 1e8 + signal + noise
+	}},
 	{"mean of 3e11, deviation of 3000", false, func(_ *rand.Rand, _, j int, signal, noise float64) float64 {
 		return -3e11 + 3000*(signal+noise)*float64(j+1)
 	}},

@@ -43,7 +43,8 @@ func newLayout(first []byte, o *Options) (*layout, error) {
 	timestamps := TimestampColumn(header)
 	if o.TimestampColumn != "" {
 		if timestamps = slices.Index(header, o.TimestampColumn); timestamps < 0 {
-			return nil, fmt.Errorf("csv: there is no column %q of timestamps: the columns are %s", o.TimestampColumn, list(header))
+			return nil, fmt.Errorf("csv: there is no column %q of timestamps: the columns are %s",
+				o.TimestampColumn, list(header))
 		}
 	}
 	var ofFirst []float64 // the numbers of the first column

@@ -161,7 +161,8 @@ func (r *Reader) take(b *block, add func([][]float64) error) error {
 }
 
 // cut makes blocks of the text until it ends, or ctx does. Nothing waits for a block that was not sent to be parsed.
-func (r *Reader) cut(ctx context.Context, stop context.CancelCauseFunc, free <-chan *block, unparsed, ordered chan<- *block) {
+func (r *Reader) cut(ctx context.Context, stop context.CancelCauseFunc, free <-chan *block,
+	unparsed, ordered chan<- *block) {
 	send := func(b *block) {
 		unparsed <- b // there is room for as many as there are
 		ordered <- b

@@ -58,8 +58,10 @@ func parseScaled(text []byte, mantissa uint64, exponent int, negative bool) (flo
 	}
 	below := high & (1<<shift - 1)
 	half := uint64(1) << (shift - 1)
-	if (below == half || below == half-1 || below == 1<<shift-1 || below == 0) && (middle <= 1 || middle >= math.MaxUint64-2) {
-		return parseSlowly(text) // too close to a tie to tell
+	if middle <= 1 || middle >= math.MaxUint64-2 {
+		if below == half || below == half-1 || below == 1<<shift-1 || below == 0 {
+			return parseSlowly(text) // too close to a tie to tell
+		}
 	}
 	fraction := high >> shift
 	if below >= half {

@@ -72,14 +72,16 @@ func (s *splitter) fill(text *[]byte, want int) error {
 	return nil
 }
 
-// lastRecordEnd returns the length of the whole records that text, which begins with one, begins with. A quote counts
-// where a field begins with one, as in scanner.
+// lastRecordEnd returns the length of the whole records at the start of text, which begins with a record. As in
+// scanner, quotes count only in a field that begins with one.
 func lastRecordEnd(text []byte, comma byte) int {
 	if bytes.IndexByte(text, '"') < 0 {
 		return bytes.LastIndexByte(text, '\n') + 1
 	}
 	end := 0
-	start, quoted, inside := true, false, false // at a field's first byte; in a field that began with a quote; within its quotes
+	start := true   // at a field's first byte
+	quoted := false // in a field that began with a quote
+	inside := false // within its quotes
 	for i, c := range text {
 		switch {
 		case start && c == '"':

@@ -191,7 +191,8 @@ func (r *residentJob) Start(e *device.Engine, stream *device.Stream) (err error)
 	at := 0
 	for _, c := range r.measurement.chunks {
 		for j := range r.shape.columns {
-			if err := stream.Upload(rows, 8*int64(j*r.shape.pitch+at), c.up, 8*int64(j*r.chunkPitch), 8*int64(c.rows)); err != nil {
+			to, from := 8*int64(j*r.shape.pitch+at), 8*int64(j*r.chunkPitch)
+			if err := stream.Upload(rows, to, c.up, from, 8*int64(c.rows)); err != nil {
 				return err
 			}
 		}
@@ -216,8 +217,15 @@ func (r *residentJob) round(stream *device.Stream, rows *device.Block, scratch s
 	}
 	r.marks = append(r.marks, marks)
 	r.before[0] = 0
-	if err := errors.Join(stream.Fill(r.moments, 0, 0, r.shape.momentBytes(r.tiles, false)), stream.Fill(r.columns, 0, 0, 4*r.columnBytes()),
-		marks[0].Record(stream.Handle), r.band.launch(stream, rows, scratch, n, 0), r.queue(stream), marks[1].Record(stream.Handle)); err != nil {
+	err := errors.Join(
+		stream.Fill(r.moments, 0, 0, r.shape.momentBytes(r.tiles, false)),
+		stream.Fill(r.columns, 0, 0, 4*r.columnBytes()),
+		marks[0].Record(stream.Handle),
+		r.band.launch(stream, rows, scratch, n, 0),
+		r.queue(stream),
+		marks[1].Record(stream.Handle),
+	)
+	if err != nil {
 		return err
 	}
 	p := product{band: r.band, stream: stream, rows: rows, scratch: scratch, n: n}

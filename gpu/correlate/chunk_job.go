@@ -162,7 +162,8 @@ func (p *product) launch() error {
 	if plain {
 		params := p.stream.Params().Ptr(p.raw(0)).I64(int64(p.shape.pitch))
 		p.plan(params, 0, segments, p.n, p.before).Ptr(p.at(p.scratch.sides[0].centres))
-		if err := p.stream.Launch(p.device.program.centres, device.Blocks(segments*p.shape.columns, centresPerBlock), blockThreads, 0); err != nil {
+		grid := device.Blocks(segments*p.shape.columns, centresPerBlock)
+		if err := p.stream.Launch(p.device.program.centres, grid, blockThreads, 0); err != nil {
 			return err
 		}
 	} else {
@@ -220,13 +221,16 @@ func (p *product) multiply(plain bool, segment, segments int) error {
 	grid := segments * p.tiles
 	if plain {
 		params := p.stream.Params().Ptr(p.raw(0)).I64(int64(p.shape.pitch))
-		p.plan(params, segment, segments, p.n, p.before).Ptr(p.of(x.centres, segment)).Ptr(p.at(p.scratch.products)).Ptr(p.of(x.sums, segment))
+		p.plan(params, segment, segments, p.n, p.before)
+		params.Ptr(p.of(x.centres, segment)).Ptr(p.at(p.scratch.products)).Ptr(p.of(x.sums, segment))
 		return p.stream.Launch(p.device.program.gramCentred, grid, blockThreads, p.device.program.gramShared)
 	}
 	products := [][2]int64{{x.values, y.values}}
 	if p.gaps {
-		products = [][2]int64{{x.values, y.values}, {x.present, y.present}, {x.values, y.present}, {x.present, y.values},
-			{x.squared, y.present}, {x.present, y.squared}}
+		products = [][2]int64{
+			{x.values, y.values}, {x.present, y.present}, {x.values, y.present}, {x.present, y.values},
+			{x.squared, y.present}, {x.present, y.squared},
+		}
 	}
 	for i, product := range products {
 		params := p.stream.Params().Ptr(p.at(product[0])).Ptr(p.at(product[1])).I64(int64(p.scratch.pitch))
@@ -247,21 +251,23 @@ func (p *product) merge(plain bool, segment, segments int) error {
 		if plain {
 			params.Ptr(0).Ptr(p.of(s.centres, segment)).Ptr(p.of(s.sums, segment)).Ptr(0)
 		} else {
-			params.Ptr(p.of(s.counts, segment)).Ptr(p.of(s.centres, segment)).Ptr(p.of(s.sums, segment)).Ptr(p.of(s.squares, segment))
+			params.Ptr(p.of(s.counts, segment)).Ptr(p.of(s.centres, segment))
+			params.Ptr(p.of(s.sums, segment)).Ptr(p.of(s.squares, segment))
 		}
 		params.Ptr(p.at(p.scratch.products)).Ptr(p.columnsOf(p.k, i)).Ptr(p.of(s.changes, segment))
-		if err := p.stream.Launch(p.device.program.columns, device.Blocks(p.shape.columns, columnsPerBlock), blockThreads, 0); err != nil {
+		grid := device.Blocks(p.shape.columns, columnsPerBlock)
+		if err := p.stream.Launch(p.device.program.columns, grid, blockThreads, 0); err != nil {
 			return err
 		}
 	}
 	grid := p.tiles * tileMergeBlocks
 	params := p.plan(p.stream.Params(), segment, segments, p.n, p.before).Ptr(p.at(p.scratch.products))
 	if p.gaps {
-		params.Ptr(p.raw(0)).Ptr(p.of(x.centres, segment)).Ptr(p.raw(1)).Ptr(p.of(y.centres, segment)).I64(int64(p.shape.pitch)).
-			Ptr(p.momentsOf(p.k))
+		params.Ptr(p.raw(0)).Ptr(p.of(x.centres, segment)).Ptr(p.raw(1)).Ptr(p.of(y.centres, segment))
+		params.I64(int64(p.shape.pitch)).Ptr(p.momentsOf(p.k))
 		return p.stream.Launch(p.device.program.mergeGaps, grid, blockThreads, 0)
 	}
-	params.Ptr(p.of(x.sums, segment)).Ptr(p.of(y.sums, segment)).Ptr(p.of(x.changes, segment)).Ptr(p.of(y.changes, segment)).
-		Ptr(p.momentsOf(p.k))
+	params.Ptr(p.of(x.sums, segment)).Ptr(p.of(y.sums, segment))
+	params.Ptr(p.of(x.changes, segment)).Ptr(p.of(y.changes, segment)).Ptr(p.momentsOf(p.k))
 	return p.stream.Launch(p.device.program.merge, grid, blockThreads, 0)
 }

@@ -53,8 +53,8 @@ func (d *loadedDevice) open(ctx context.Context, most int) (*device.Engine, erro
 }
 
 // Correlate implements correlate.Engine.
-func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, options correlate.Options, selection correlate.Selection,
-	each func(correlate.Pair) error) (correlate.Result, error) {
+func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, options correlate.Options,
+	selection correlate.Selection, each func(correlate.Pair) error) (correlate.Result, error) {
 	options.Columns = source.Columns()
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
@@ -93,8 +93,8 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 	})
 }
 
-func (c *Correlator) onCPU(ctx context.Context, source correlate.Source, options correlate.Options, selection correlate.Selection,
-	each func(correlate.Pair) error) (correlate.Result, error) {
+func (c *Correlator) onCPU(ctx context.Context, source correlate.Source, options correlate.Options,
+	selection correlate.Selection, each func(correlate.Pair) error) (correlate.Result, error) {
 	started := time.Now()
 	result, err := correlate.CPU{}.Correlate(ctx, source, options, selection, each)
 	c.instruments.Done(device.OnCPU, result.Rows*int64(options.Columns), time.Since(started))
@@ -163,8 +163,8 @@ func (c *Correlator) opened(ctx context.Context) ([]*loadedDevice, []*device.Eng
 var errManyGaps = errors.New("gpu: gaps take more memory than there is")
 
 // onDevices correlates band after band; all devices have one of their own at a time.
-func (c *Correlator) onDevices(ctx context.Context, source correlate.Source, options correlate.Options, selection correlate.Selection,
-	each func(correlate.Pair) error) (correlate.Result, error) {
+func (c *Correlator) onDevices(ctx context.Context, source correlate.Source, options correlate.Options,
+	selection correlate.Selection, each func(correlate.Pair) error) (correlate.Result, error) {
 	var result correlate.Result
 	started := time.Now()
 	devices, engines, err := c.opened(ctx)

@@ -102,7 +102,13 @@ func (o *outcomeJob) reserve(e *device.Engine, stream *device.Stream, room int64
 	for _, want := range []struct {
 		at    *int64
 		bytes int64
-	}{{&o.at.thresholds, 4 * int64(o.shape.columns)}, {&o.at.choice, 8}, {&o.at.counts, 4 * digitCounts}, {&o.at.numbers, 8}, {&o.at.found, room * foundBytes}} {
+	}{
+		{&o.at.thresholds, 4 * int64(o.shape.columns)},
+		{&o.at.choice, 8},
+		{&o.at.counts, 4 * digitCounts},
+		{&o.at.numbers, 8},
+		{&o.at.found, room * foundBytes},
+	} {
 		*want.at = o.at.bytes
 		o.at.bytes += (want.bytes + 255) &^ 255
 	}
@@ -121,9 +127,9 @@ func (o *band) launchCoefficients(stream *device.Stream, minOverlap int) error {
 		}
 		return 0
 	}
-	params := o.plan(stream.Params(), 0, 0, 0, 0).Ptr(o.momentsOf(0)).Ptr(o.columnsOf(0, 0)).
-		U32(uint32(o.shape.lags())).U32(flag(o.gaps)).U32(uint32(o.planes())).U32(uint32(o.shape.sides())).I64(o.before[0]).I64(int64(minOverlap))
-	params.Ptr(o.outcome.At(0))
+	params := o.plan(stream.Params(), 0, 0, 0, 0).Ptr(o.momentsOf(0)).Ptr(o.columnsOf(0, 0))
+	params.U32(uint32(o.shape.lags())).U32(flag(o.gaps)).U32(uint32(o.planes())).U32(uint32(o.shape.sides()))
+	params.I64(o.before[0]).I64(int64(minOverlap)).Ptr(o.outcome.At(0))
 	if o.shape.maxLag > 0 {
 		params.Ptr(o.outcome.At(o.lagAt()))
 	} else {
@@ -147,8 +153,8 @@ func (o *outcomeJob) find(stream *device.Stream) error {
 	top := o.selection.Top
 	if o.selection.TopPerColumn > 0 {
 		top = 0 // chosen on the host, among those of the columns
-		o.rowsOf(o.plan(stream.Params(), 0, 0, 0, 0)).Ptr(o.outcome.At(0)).U32(uint32(min(o.selection.TopPerColumn, math.MaxUint32))).
-			Ptr(o.work.At(o.at.thresholds))
+		params := o.rowsOf(o.plan(stream.Params(), 0, 0, 0, 0)).Ptr(o.outcome.At(0))
+		params.U32(uint32(min(o.selection.TopPerColumn, math.MaxUint32))).Ptr(o.work.At(o.at.thresholds))
 		if err := stream.Launch(o.device.program.topColumns, o.shape.columns, blockThreads, 0); err != nil {
 			return err
 		}
@@ -172,7 +178,8 @@ func (o *outcomeJob) strongest(stream *device.Stream, top int) error {
 		return err
 	}
 	for pass := range uint32(digitPasses) {
-		o.rowsOf(o.plan(stream.Params(), 0, 0, 0, 0)).Ptr(o.outcome.At(0)).Ptr(o.work.At(o.at.choice)).U32(pass).Ptr(o.work.At(o.at.counts))
+		params := o.rowsOf(o.plan(stream.Params(), 0, 0, 0, 0)).Ptr(o.outcome.At(0))
+		params.Ptr(o.work.At(o.at.choice)).U32(pass).Ptr(o.work.At(o.at.counts))
 		if err := stream.Launch(o.device.program.histogram, o.tiles, blockThreads, 0); err != nil {
 			return err
 		}
@@ -226,7 +233,10 @@ func (o *outcomeJob) Finish(e *device.Engine, stream *device.Stream) (bool, erro
 		if err := o.reserve(e, stream, n); err != nil {
 			return false, err
 		}
-		for _, copied := range [][3]int64{{o.at.thresholds, old.thresholds, 4 * int64(o.shape.columns)}, {o.at.choice, old.choice, 8}} {
+		for _, copied := range [][3]int64{
+			{o.at.thresholds, old.thresholds, 4 * int64(o.shape.columns)},
+			{o.at.choice, old.choice, 8},
+		} {
 			if err := stream.Copy(o.work, copied[0], work, copied[1], copied[2]); err != nil {
 				return false, err
 			}

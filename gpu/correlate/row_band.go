@@ -123,7 +123,8 @@ func (b splitJob) Start(e *device.Engine, stream *device.Stream) error {
 			continue
 		}
 		to := int64(k) * gapPlanes * b.planeBytes()
-		if err := stream.Copy(planes, to+momentPlane*b.planeBytes(), old, int64(k)*b.planes()*b.planeBytes(), b.planeBytes()); err != nil {
+		from := int64(k) * b.planes() * b.planeBytes()
+		if err := stream.Copy(planes, to+momentPlane*b.planeBytes(), old, from, b.planeBytes()); err != nil {
 			planes.Release()
 			return err
 		}

@@ -22,7 +22,8 @@ func GetDevice(ordinal int) (Device, error) {
 // Name returns the product's name.
 func (d Device) Name() (string, error) {
 	var name [256]byte
-	err := check("cuDeviceGetName", call3(loaded().deviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d)))
+	err := check("cuDeviceGetName",
+		call3(loaded().deviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d)))
 	return textOf(name[:]), err
 }
 
@@ -66,7 +67,8 @@ func (d Device) ComputeCapability() (major, minor int, err error) {
 // of ReleasePrimaryCtx. It is not yet current anywhere.
 func (d Device) RetainPrimaryCtx() (CUContext, error) {
 	var ctx CUContext
-	err := check("cuDevicePrimaryCtxRetain", call2(loaded().primaryRetain, uintptr(unsafe.Pointer(&ctx.handle)), uintptr(d)))
+	err := check("cuDevicePrimaryCtxRetain",
+		call2(loaded().primaryRetain, uintptr(unsafe.Pointer(&ctx.handle)), uintptr(d)))
 	return ctx, err
 }
 

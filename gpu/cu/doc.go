@@ -6,13 +6,13 @@
 //
 // Read driver.go first, then memory.go and function.go. What to know about the driver:
 //
-//   - A context is current per thread. A goroutine calls CUContext.Lock before anything that works on a device, and Unlock
-//     after; or stays on one thread for good, as the owner of a device in package gpu does.
-//   - Every status that is no success becomes an error that wraps a Result, which has the driver's name and text for it.
-//     After one whose Lost is true, the process can use the device no more; nothing revives it.
-//   - Work put on a stream has not happened when the call returns. Whatever it reads or writes stays as it is, and alive,
-//     until an event recorded after it, or its stream, was waited for. Host memory for it is pinned (MemHostAlloc), or the
-//     driver copies it in between and the overlap is lost.
+//   - A context is current per thread. A goroutine calls CUContext.Lock before anything that works on a device, and
+//     Unlock after; or stays on one thread for good, as the owner of a device in package gpu does.
+//   - Every status other than success becomes an error that wraps a Result, which has the driver's name and text for
+//     it. After one whose Lost is true, the process can use the device no more; nothing revives it.
+//   - Work put on a stream has not happened when the call returns. Whatever it reads or writes stays as it is, and
+//     alive, until an event recorded after it, or its stream, was waited for. Host memory for it is pinned
+//     (MemHostAlloc), or the driver copies it in between and the overlap is lost.
 //   - Calls that a batch makes (copies, launches, events, waits) allocate nothing.
 //
 // Functions of the package may be called from any goroutine. Handles (Stream, Event, Module…) are plain values that

@@ -31,11 +31,12 @@ func (fn Function) SetAttribute(attribute FunctionAttribute, value int) error {
 }
 
 // Launch puts the kernel on a stream. The driver copies params before it returns: they can be filled anew at once.
-func (fn Function) Launch(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes int, stream Stream, params *Params) error {
+func (fn Function) Launch(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes int, stream Stream,
+	params *Params) error {
 	if params.err != nil {
 		return params.err
 	}
-	return check("cuLaunchKernel", call11(loaded().launchKernel, fn.handle, uintptr(gridX), uintptr(gridY), uintptr(gridZ),
-		uintptr(blockX), uintptr(blockY), uintptr(blockZ), uintptr(sharedBytes), stream.handle, 0,
-		uintptr(unsafe.Pointer(params.seal()))))
+	return check("cuLaunchKernel", call11(loaded().launchKernel, fn.handle,
+		uintptr(gridX), uintptr(gridY), uintptr(gridZ), uintptr(blockX), uintptr(blockY), uintptr(blockZ),
+		uintptr(sharedBytes), stream.handle, 0, uintptr(unsafe.Pointer(params.seal()))))
 }

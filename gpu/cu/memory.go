@@ -21,7 +21,8 @@ func MemFree(address DevicePtr) error {
 
 // MemInfo returns how much memory the current context's device has left, and has.
 func MemInfo() (free, total int64, err error) {
-	err = check("cuMemGetInfo", call2(loaded().memGetInfo, uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total))))
+	err = check("cuMemGetInfo",
+		call2(loaded().memGetInfo, uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total))))
 	return free, total, err
 }
 

@@ -57,7 +57,8 @@ func LoadDataEx(image []byte, options JITOptions) (Module, error) {
 func (m Module) Function(name string) (Function, error) {
 	text := append([]byte(name), 0)
 	var function Function
-	status := call3(loaded().moduleGetFunction, uintptr(unsafe.Pointer(&function.handle)), m.handle, uintptr(unsafe.Pointer(&text[0])))
+	status := call3(loaded().moduleGetFunction,
+		uintptr(unsafe.Pointer(&function.handle)), m.handle, uintptr(unsafe.Pointer(&text[0])))
 	if status != Success {
 		return Function{}, fmt.Errorf("cuModuleGetFunction %s: %w", name, status)
 	}

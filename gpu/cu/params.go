@@ -68,6 +68,10 @@ func (p *Params) add(v unsafe.Pointer, size, align int) *Params {
 // seal returns what cuLaunchKernel takes as its last argument. It points into p, which is on the heap where this goes
 // out to C.
 func (p *Params) seal() *[5]uintptr {
-	p.extra = [5]uintptr{paramBufferPointer, uintptr(unsafe.Pointer(&p.bytes)), paramBufferSize, uintptr(unsafe.Pointer(&p.size)), paramEnd}
+	p.extra = [5]uintptr{
+		paramBufferPointer, uintptr(unsafe.Pointer(&p.bytes)),
+		paramBufferSize, uintptr(unsafe.Pointer(&p.size)),
+		paramEnd,
+	}
 	return &p.extra
 }

@@ -8,7 +8,7 @@ type HostAllocFlags uint32
 const (
 	HostAllocPortable      HostAllocFlags = 1 // pinned for the contexts of all devices
 	HostAllocDeviceMap     HostAllocFlags = 2
-	HostAllocWriteCombined HostAllocFlags = 4 // past the caches: for what the host only writes, in order; reads are very slow
+	HostAllocWriteCombined HostAllocFlags = 4 // past the caches: the host writes in order; its reads are very slow
 )
 
 // MemHostAlloc allocates host memory that stays where it is, so that the device can copy it by itself. Go's collector

@@ -58,7 +58,11 @@ func openEngine(d *Device) (_ *Engine, err error) {
 		pool  **PinnedPool
 		flags cu.HostAllocFlags
 		gauge prometheus.Gauge
-	}{{&e.Uploads, cu.HostAllocWriteCombined, m.pinnedUpload}, {&e.Downloads, 0, m.pinnedDownload}, {&e.Borrowed, 0, m.pinnedBorrowed}} {
+	}{
+		{&e.Uploads, cu.HostAllocWriteCombined, m.pinnedUpload},
+		{&e.Downloads, 0, m.pinnedDownload},
+		{&e.Borrowed, 0, m.pinnedBorrowed},
+	} {
 		if *pool.pool, err = newPinnedPool(d, device, pool.flags, pool.gauge); err != nil {
 			return nil, err
 		}

@@ -34,7 +34,8 @@ type PinnedPool struct {
 	ended  error      // why there is no more
 }
 
-func newPinnedPool(owner *Device, device cu.Device, flags cu.HostAllocFlags, gauge prometheus.Gauge) (*PinnedPool, error) {
+func newPinnedPool(owner *Device, device cu.Device, flags cu.HostAllocFlags, gauge prometheus.Gauge) (
+	*PinnedPool, error) {
 	context, err := device.RetainPrimaryCtx()
 	if err != nil {
 		return nil, fmt.Errorf("gpu: %w", err)

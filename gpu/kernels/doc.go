@@ -2,9 +2,9 @@
 // them, which the driver compiles for the device at hand. They need no header or library of the vendor's, and compile
 // for the host, too (host.h), where tests run them beside the CPU's resampler.
 //
-// Read group_runs.h first, then segment.cu, moments.h, moments_short.cu and percentiles_short.cu; packed_stream.h and unpack.cu for
-// what is packed. Every file says its formula, the layout of its arrays, its launch shape, the bytes it moves, and in
-// which order it adds.
+// Read group_runs.h first, then segment.cu, moments.h, moments_short.cu and percentiles_short.cu; packed_stream.h and
+// unpack.cu are for what is packed. Every file says its formula, the layout of its arrays, its launch shape, the bytes
+// it moves, and in which order it adds.
 //
 //	unpack       vectors of the archive to timestamps and values
 //	segment      timestamps to runs: the measures of one group each, at every granularity

@@ -27,8 +27,10 @@ type Profile struct {
 
 // ProfileOptions say how a Profile is made.
 type ProfileOptions struct {
-	Rounds int    // of the kernels; 0 for 9
-	Ready  func() // is called before the rounds of the kernels are queued, if it is not nil: to start several devices together
+	Rounds int // of the kernels; 0 for 9
+
+	// Ready, unless nil, is called before the rounds of the kernels are queued: to start several devices together.
+	Ready func()
 }
 
 // profileCopies is how often both copies are timed.
@@ -100,9 +102,10 @@ func jobs(chunks []*chunk) iter.Seq[device.Job] {
 	}
 }
 
-// pack makes the batch's chunks, each of so many measures and that share of the device's memory at most, all of them in
-// pinned memory at once, for the next device.
-func (c *call) pack(ctx context.Context, r *Resampler, batch *carbonara.Batch, measures int, share int64) (*resamplerDevice, error) {
+// pack makes the batch's chunks for the next device, all of them in pinned memory at once. A chunk has at most so many
+// measures, and at most that share of the device's memory.
+func (c *call) pack(ctx context.Context, r *Resampler, batch *carbonara.Batch, measures int, share int64) (
+	*resamplerDevice, error) {
 	d, e := r.open(ctx)
 	if d == nil {
 		return nil, errors.Join(device.ErrUnavailable, ctx.Err())
@@ -191,7 +194,8 @@ func (j *profiling) read() error {
 		return err
 	}
 	p := &j.profile
-	p.Upload, p.Download, p.Kernels = medianOf(every(copies, 0, 3)), medianOf(every(copies, 2, 3)), medianOf(every(kernels, 0, 2))
+	p.Upload, p.Download = medianOf(every(copies, 0, 3)), medianOf(every(copies, 2, 3))
+	p.Kernels = medianOf(every(kernels, 0, 2))
 	for _, t := range kernels {
 		p.Resident += t
 	}

@@ -27,7 +27,10 @@ func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	if d, _ := r.open(ctx); d == nil {
 		return m, cmp.Or(ctx.Err(), device.ErrUnavailable)
 	}
-	onDevice := &Resampler{options: r.options, cpu: r.cpu, devices: r.devices, instruments: newInstruments(nil), fuseFrom: r.fuseFrom, job: r.job}
+	onDevice := &Resampler{
+		options: r.options, cpu: r.cpu, devices: r.devices,
+		instruments: newInstruments(nil), fuseFrom: r.fuseFrom, job: r.job,
+	}
 	onDevice.options.Always = true
 	onDevice.calls.New = r.calls.New
 	var err error
@@ -102,7 +105,9 @@ func fillCalibration(batch *carbonara.Batch, measures, each int, plan *carbonara
 		if i%each == 0 {
 			batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: i, To: min(i+each, measures)})
 		}
-		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(1_700_000_000e9)+carbonara.Timestamp(i%each)*1e10+carbonara.Timestamp(i*7%1000)*1e6)
+		milliseconds := carbonara.Timestamp(i * 7 % 1000)
+		t := carbonara.Timestamp(1_700_000_000e9) + carbonara.Timestamp(i%each)*1e10 + milliseconds*1e6
+		batch.Timestamps = append(batch.Timestamps, t)
 		batch.Values = append(batch.Values, float64(i*7919%10007)/100)
 	}
 }

@@ -147,7 +147,8 @@ const (
 
 // prepare lays a chunk out, each series' timestamps as layoutOf says, or as they are unpacked. An error wraps
 // carbonara.ErrCorrupt or errInvariant.
-func (p *chunk) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int, layoutOf func([]carbonara.Timestamp) fixed) error {
+func (p *chunk) prepare(batch *carbonara.Batch, plan *carbonara.Plan, series []int,
+	layoutOf func([]carbonara.Timestamp) fixed) error {
 	if p.plan != plan {
 		p.plan, p.families = plan, newFamilies(plan.Columns)
 	}
@@ -310,7 +311,11 @@ func (p *chunk) finer(j int) int {
 // another up to the widest, but for the finest of them if it is made of no other.
 func (p *chunk) fuse() {
 	p.fused = p.fused[:0]
-	for j := len(p.levels) - 1; j >= 0 && p.levels[j].finer >= 0 && p.n >= p.fuseFrom*p.levels[j].bound; j = p.levels[j].finer {
+	for j := len(p.levels) - 1; j >= 0; j = p.levels[j].finer {
+		l := &p.levels[j]
+		if l.finer < 0 || p.n < p.fuseFrom*l.bound {
+			break
+		}
 		p.fused = append(p.fused, j)
 	}
 	if len(p.fused) < 2 {

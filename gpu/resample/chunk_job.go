@@ -107,7 +107,8 @@ func (p *chunk) fetch(e *device.Engine, stream *device.Stream) error {
 			continue
 		}
 		for c := range columns {
-			if err := stream.Download(p.results, p.rowsBefore[j]+8*c*int64(l.rows), p.block, l.starts+8*c*int64(l.bound), int64(8*l.rows)); err != nil {
+			to, from := p.rowsBefore[j]+8*c*int64(l.rows), l.starts+8*c*int64(l.bound)
+			if err := stream.Download(p.results, to, p.block, from, int64(8*l.rows)); err != nil {
 				return err
 			}
 		}
@@ -162,7 +163,8 @@ func (p *chunk) launch(stream *device.Stream, multiprocessors int) error {
 	if p.plan.HasRate() {
 		stream.Params().Ptr(p.block.At(p.at.values)).Ptr(p.block.At(p.at.bits)).Ptr(p.block.At(p.at.ranks)).
 			Ptr(p.block.At(p.at.previous)).Ptr(p.block.At(p.at.differences)).U32(uint32(p.n))
-		if err := stream.Launch(p.program.differences, device.Blocks(p.n, differencesTile), differencesThreads, 0); err != nil {
+		grid := device.Blocks(p.n, differencesTile)
+		if err := stream.Launch(p.program.differences, grid, differencesThreads, 0); err != nil {
 			return err
 		}
 	}
@@ -210,7 +212,8 @@ func (p *chunk) launchSegments(stream *device.Stream, j int) error {
 	params.Ptr(p.block.At(timestamps))
 	params.Ptr(p.block.At(bits))
 	params.Ptr(p.block.At(ranks))
-	params.Ptr(p.block.At(a.first)).Ptr(p.block.At(a.base)).Ptr(p.block.At(a.unit)).U32(uint32(p.n)).U32(uint32(len(p.series)))
+	params.Ptr(p.block.At(a.first)).Ptr(p.block.At(a.base)).Ptr(p.block.At(a.unit))
+	params.U32(uint32(p.n)).U32(uint32(len(p.series)))
 	// Granularity
 	width := p.plan.Granularities[j]
 	magic, shift := divisor(width)
@@ -331,8 +334,8 @@ func (p *chunk) launchLevels(stream *device.Stream, f int) error {
 			p.level(params, some[min(k, len(some)-1)], f)
 		}
 		params.Ptr(p.block.At(p.at.first)).Ptr(p.flags()).U32(uint32(len(p.series))).U32(p.skips(family.rate))
-		err := stream.Launch(p.program.momentsLevels[m2], device.Blocks(p.levels[some[len(some)-1]].bound, levelThread), levelThread*len(some), 0)
-		if err != nil {
+		grid := device.Blocks(p.levels[some[len(some)-1]].bound, levelThread)
+		if err := stream.Launch(p.program.momentsLevels[m2], grid, levelThread*len(some), 0); err != nil {
 			return err
 		}
 	}
@@ -346,7 +349,8 @@ func (p *chunk) launchLevels(stream *device.Stream, f int) error {
 		params.U32(0)
 		params.Ptr(p.block.At(l.inner)).Ptr(p.block.At(p.levels[l.finer].begins)).Ptr(p.openRows(j, f))
 		for _, level := range []int{j, l.finer} {
-			params.Ptr(p.momentColumn(level, family, carbonara.ColumnMin)).Ptr(p.momentColumn(level, family, carbonara.ColumnMax))
+			params.Ptr(p.momentColumn(level, family, carbonara.ColumnMin))
+			params.Ptr(p.momentColumn(level, family, carbonara.ColumnMax))
 		}
 		if err := stream.Launch(p.program.extremes, device.Blocks(l.bound, extremeRuns), extremeThreads, 0); err != nil {
 			return err

@@ -38,7 +38,8 @@ func (l *load) add(plan *carbonara.Plan, measures, longest float64) {
 }
 
 func (c *Cost) of(l *load) float64 {
-	return c.Batch + l.measures*c.Measure + l.moments*c.Moments + l.order*c.Order + l.packed*c.Packed + l.longMoments*c.LongMoments + l.longOrder*c.LongOrder
+	return c.Batch + l.measures*c.Measure + l.moments*c.Moments + l.order*c.Order + l.packed*c.Packed +
+		l.longMoments*c.LongMoments + l.longOrder*c.LongOrder
 }
 
 // loadOf takes measures to be evenly spread over the time of their series.
@@ -74,7 +75,8 @@ const making = 2
 func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool {
 	var l load
 	l.add(plan, float64(measures), float64(measures)/float64(max(1, groups)))
-	return r.wantsDevice(&l, making) && slices.ContainsFunc(r.devices, func(d *resamplerDevice) bool { return d.Err() == nil })
+	works := func(d *resamplerDevice) bool { return d.Err() == nil }
+	return r.wantsDevice(&l, making) && slices.ContainsFunc(r.devices, works)
 }
 
 // wantsDevice reports whether a device is expected to be that many times faster.

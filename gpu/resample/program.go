@@ -53,13 +53,16 @@ func loadProgram(e *device.Engine) (*program, error) {
 	}
 	p := new(program)
 	for name, function := range map[string]*cu.Function{
-		"segment_timestamps": &p.segments[layoutTimestamps], "segment_offsets": &p.segments[layoutOffsets], "segment_regular": &p.segments[layoutRegular],
-		"segment_runs": &p.segments[segmentRuns], "differences": &p.differences,
+		"segment_timestamps": &p.segments[layoutTimestamps], "segment_offsets": &p.segments[layoutOffsets],
+		"segment_regular": &p.segments[layoutRegular], "segment_runs": &p.segments[segmentRuns],
+		"differences":         &p.differences,
 		"moments_short_plain": &p.moments[0][0], "moments_short_m2": &p.moments[0][1],
 		"moments_long_plain": &p.moments[1][0], "moments_long_m2": &p.moments[1][1],
-		"moments_levels_plain": &p.momentsLevels[0], "moments_levels_m2": &p.momentsLevels[1], "extremes": &p.extremes, "counts": &p.counts,
+		"moments_levels_plain": &p.momentsLevels[0], "moments_levels_m2": &p.momentsLevels[1],
+		"extremes": &p.extremes, "counts": &p.counts,
 		"unpack_values": &p.unpackValues, "unpack_times": &p.unpackTimes,
-		"percentiles_short": &p.percentilesShort, "percentiles_warp": &p.percentilesWarp, "percentiles_long": &p.percentilesLong,
+		"percentiles_short": &p.percentilesShort, "percentiles_warp": &p.percentilesWarp,
+		"percentiles_long": &p.percentilesLong,
 	} {
 		if *function, err = module.Function(name); err != nil {
 			return nil, err

@@ -38,8 +38,11 @@ type resamplerDevice struct {
 // New returns a resampler on devices, which it opens when they are first needed and does not close.
 func New(devices []*device.Device, options Options) *Resampler {
 	options.EnsureDefaults()
-	r := &Resampler{options: options, cpu: carbonara.NewCPUResampler(options.Workers), instruments: newInstruments(options.Registerer),
-		fuseFrom: fuseFrom, job: func(c *chunk) device.Job { return c }}
+	r := &Resampler{
+		options: options, cpu: carbonara.NewCPUResampler(options.Workers),
+		instruments: newInstruments(options.Registerer),
+		fuseFrom:    fuseFrom, job: func(c *chunk) device.Job { return c },
+	}
 	for _, d := range devices {
 		r.devices = append(r.devices, &resamplerDevice{Device: d})
 	}
@@ -90,7 +93,8 @@ func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result
 	return c.resample(ctx, r, e, batch, result, started)
 }
 
-func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
+func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result,
+	started time.Time) error {
 	err := r.cpu.Resample(ctx, batch, result)
 	r.instruments.Done(device.OnCPU, int64(batch.Measures()), time.Since(started))
 	return err
@@ -98,7 +102,7 @@ func (r *Resampler) onCPU(ctx context.Context, batch *carbonara.Batch, result *c
 
 // call is one batch on its way.
 type call struct {
-	hands   chan struct{} // a place for each worker that packs, unpacks or resamples: chunks that are on a device need none
+	hands   chan struct{} // a place for each worker that packs, unpacks or resamples; a chunk on a device needs none
 	chunks  []chunkOf
 	series  []int // of all chunks
 	writers []carbonara.ResultWriter
@@ -112,7 +116,8 @@ type chunkOf struct {
 	measures int
 }
 
-func (c *call) resample(ctx context.Context, r *Resampler, e *device.Engine, batch *carbonara.Batch, result *carbonara.Result, started time.Time) error {
+func (c *call) resample(ctx context.Context, r *Resampler, e *device.Engine, batch *carbonara.Batch,
+	result *carbonara.Result, started time.Time) error {
 	c.split(batch, r.options.chunkMeasures(batch), e.Memory.Budget()/memoryShare)
 	onDevices := r.devices[0].Streams() * len(r.devices) // or waiting for one, besides what workers have in hand
 	workers := max(1, min(r.options.Workers+onDevices, len(c.chunks)))
@@ -207,7 +212,8 @@ func bytesPerMeasure(kind seriesKind) int64 {
 }
 
 // oneChunk computes a chunk, on the CPU if the device can't.
-func (c *call) oneChunk(ctx context.Context, r *Resampler, p **chunk, what *chunkOf, batch *carbonara.Batch, w *carbonara.ResultWriter) error {
+func (c *call) oneChunk(ctx context.Context, r *Resampler, p **chunk, what *chunkOf, batch *carbonara.Batch,
+	w *carbonara.ResultWriter) error {
 	c.hands <- struct{}{}
 	defer func() { <-c.hands }()
 	err := device.Guarded(func() error { return c.onDevice(ctx, r, *p, what, batch) })
@@ -225,8 +231,7 @@ func (c *call) oneChunk(ctx context.Context, r *Resampler, p **chunk, what *chun
 		return ctxErr
 	}
 	r.instruments.FellBack()
-	var fault *device.FaultError
-	if !errors.As(err, &fault) && !errors.Is(err, device.ErrMemory) && !errors.Is(err, device.ErrUnavailable) && !errors.Is(err, device.ErrClosed) {
+	if !isExpected(err) {
 		r.failed.Do(func() {
 			r.options.Logger.Warn("a device did not resample, the CPU does; it is said once", "error", err)
 		})
@@ -237,6 +242,13 @@ func (c *call) oneChunk(ctx context.Context, r *Resampler, p **chunk, what *chun
 		}
 	}
 	return nil
+}
+
+// isExpected reports whether a device may fail so without a defect of ours. The device itself logs its faults.
+func isExpected(err error) bool {
+	var fault *device.FaultError
+	return errors.As(err, &fault) || errors.Is(err, device.ErrMemory) || errors.Is(err, device.ErrUnavailable) ||
+		errors.Is(err, device.ErrClosed)
 }
 
 // onDevice computes a chunk on the next device, meanwhile leaving its place to another.

@@ -123,7 +123,8 @@ func pair(low, high int) uint64 { return uint64(uint32(low)) | uint64(uint32(hig
 // launchUnpack queues what makes columns of the vectors.
 func (p *chunk) launchUnpack(stream *device.Stream) error {
 	params := func(out int64) *cu.Params {
-		return stream.Params().Ptr(p.block.At(0)).Ptr(p.block.At(p.unpacking.at.vectors)).Ptr(p.block.At(out)).Ptr(p.block.At(p.unpacking.at.faults))
+		at := &p.unpacking.at
+		return stream.Params().Ptr(p.block.At(0)).Ptr(p.block.At(at.vectors)).Ptr(p.block.At(out)).Ptr(p.block.At(at.faults))
 	}
 	if p.layout != layoutRegular {
 		wide := uint32(0)

@@ -51,7 +51,9 @@ var columns = map[string]column{
 	"project_id":           {"project_id", kindText, func(r *model.Resource) any { return textOrNull(r.ProjectID) }},
 	"started_at":           {"started_at", kindTime, func(r *model.Resource) any { return shownTime(r.StartedAt) }},
 	"ended_at":             {"ended_at", kindTime, func(r *model.Resource) any { return timeOrNull(r.EndedAt) }},
-	"revision_start":       {"revision_start", kindTime, func(r *model.Resource) any { return shownTime(r.RevisionStart) }},
+	"revision_start": {"revision_start", kindTime, func(r *model.Resource) any {
+		return shownTime(r.RevisionStart)
+	}},
 }
 
 // historyColumns are those of past states. The live state has the number -1, as in Gnocchi.

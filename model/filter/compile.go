@@ -89,7 +89,8 @@ func (s *Scope) compileComparison(e *Expr) (condition, error) {
 	if !derived {
 		var ok bool
 		if c, ok = s.column(e.field); !ok {
-			return nil, &model.FieldError{Field: e.field, Reason: fmt.Sprintf("Resource type %s has no %s attribute", s.Type.Name, e.field)}
+			reason := fmt.Sprintf("Resource type %s has no %s attribute", s.Type.Name, e.field)
+			return nil, &model.FieldError{Field: e.field, Reason: reason}
 		}
 	}
 	if derived && !fits(c, e.op) {

@@ -96,7 +96,8 @@ func expected(what string, t token) error {
 	if t.kind != tokenEnd {
 		found = "'" + firstRunes(t.text, 20) + "'"
 	}
-	return &model.FieldError{Field: "filter", Reason: fmt.Sprintf("Invalid filter: Expected %s, found %s (at byte %d)", what, found, t.at)}
+	reason := fmt.Sprintf("Invalid filter: Expected %s, found %s (at byte %d)", what, found, t.at)
+	return &model.FieldError{Field: "filter", Reason: reason}
 }
 
 // firstRunes cuts s to n runes.

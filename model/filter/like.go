@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// like matches texts with a pattern. It is the pattern's parts between the wildcards for any text: the first stands at the
-// start, the last at the end, and those between are looked for from left to right.
+// like matches texts with a pattern. It holds the pattern's parts between the wildcards for any text. The first part
+// stands at the start, the last one at the end, and those between are looked for from left to right.
 type like []likePart
 
 // likePart is literal text, or runes of which some may be any.

@@ -27,8 +27,8 @@ func NewCorrelator(choice, driver string, options gpucorrelate.Options) *Correla
 }
 
 // Correlate implements correlate.Engine.
-func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, options correlate.Options, selection correlate.Selection,
-	each func(correlate.Pair) error) (correlate.Result, error) {
+func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, options correlate.Options,
+	selection correlate.Selection, each func(correlate.Pair) error) (correlate.Result, error) {
 	var opened []*device.Device
 	if c.choice != "off" && c.options.Wants(source, &options, nil) {
 		found, err := Choose(c.choice, c.driver, c.options.Logger)
@@ -39,7 +39,8 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 		if !c.options.Wants(source, &options, found) {
 			found = nil
 		}
-		opened = Open(found, device.Options{Driver: c.driver, Logger: c.options.Logger, Registerer: c.options.Registerer}, "correlations")
+		opening := device.Options{Driver: c.driver, Logger: c.options.Logger, Registerer: c.options.Registerer}
+		opened = Open(found, opening, "correlations")
 	}
 	for _, dev := range opened {
 		defer dev.Close()

@@ -83,7 +83,8 @@ func buildKernels(t testing.TB, args []string) (library string) {
 		return library
 	}
 	unfinished := filepath.Join(t.TempDir(), "libkernels.so")
-	if out, err := exec.Command(filepath.Join(dir, "build.sh"), append([]string{"host", unfinished}, args...)...).CombinedOutput(); err != nil {
+	build := exec.Command(filepath.Join(dir, "build.sh"), append([]string{"host", unfinished}, args...)...)
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	content, err := os.ReadFile(unfinished)
@@ -141,7 +142,8 @@ func Compile(t testing.TB, library string, args ...string) string {
 	if compiler == "" {
 		t.Skip("no C compiler to build the fake CUDA driver")
 	}
-	args = append([]string{"-O1", "-g", "-Wall", "-Wextra", "-shared", "-fPIC", "-pthread", "-o", library}, append(args, "-ldl")...)
+	flags := []string{"-O1", "-g", "-Wall", "-Wextra", "-shared", "-fPIC", "-pthread", "-o", library}
+	args = slices.Concat(flags, args, []string{"-ldl"})
 	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", compiler, err, out)
 	}

@@ -17,7 +17,7 @@ type Options struct {
 
 	TimestampColumn string   // "": the one called timestamp, time, date or datetime, else the first
 	Ignore          []string // columns left out
-	NoHeader        bool     // the first line holds measures already: the timestamp and values; columns are called by number
+	NoHeader        bool     // the first line holds measures, too; columns are called by number
 	Comma           byte     // between fields; 0: ','
 
 	Batch    int // measures of a request; 0: 10,000

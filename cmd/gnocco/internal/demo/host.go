@@ -120,12 +120,21 @@ func readDisks(ctx context.Context, values map[string]float64) error {
 		return fmt.Errorf("disks: %w", err)
 	}
 	for name, c := range counters {
-		if _, err := os.Stat("/sys/block/" + name); err != nil || strings.HasPrefix(name, "loop") || strings.HasPrefix(name, "ram") {
-			continue
+		if isWholeDisk(name) {
+			values["disk."+name+".read.bytes"] = float64(c.ReadBytes)
+			values["disk."+name+".written.bytes"] = float64(c.WriteBytes)
 		}
-		values["disk."+name+".read.bytes"], values["disk."+name+".written.bytes"] = float64(c.ReadBytes), float64(c.WriteBytes)
 	}
 	return nil
+}
+
+// isWholeDisk reports whether a block device is neither a partition nor in memory.
+func isWholeDisk(name string) bool {
+	if strings.HasPrefix(name, "loop") || strings.HasPrefix(name, "ram") {
+		return false
+	}
+	_, err := os.Stat("/sys/block/" + name)
+	return err == nil
 }
 
 // readNetwork reads what went through each interface since it came up.

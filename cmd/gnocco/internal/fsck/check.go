@@ -40,8 +40,13 @@ func Check(ctx context.Context, data *offline.Data, options Options) (*Report, e
 	if err := options.Validate(data.Cluster.Sacks); err != nil {
 		return nil, err
 	}
-	c := &check{data: data, options: options, bySack: make([][]uuid.UUID, data.Cluster.Sacks), highest: make(map[string]uint64),
-		waiting: make(map[uuid.UUID]*waiting), orphans: make(map[uuid.UUID]int)}
+	c := &check{
+		data: data, options: options,
+		bySack:  make([][]uuid.UUID, data.Cluster.Sacks),
+		orphans: make(map[uuid.UUID]int),
+		highest: make(map[string]uint64),
+		waiting: make(map[uuid.UUID]*waiting),
+	}
 	if err := c.key(); err != nil {
 		return nil, err
 	}
@@ -70,7 +75,8 @@ func Check(ctx context.Context, data *offline.Data, options Options) (*Report, e
 	}
 	c.noteOrphans()
 	for _, name := range options.GiveUp {
-		if !slices.ContainsFunc(c.report.Findings, func(f Finding) bool { return f.Store == name && (f.GivenUp || f.Refused) }) {
+		decided := func(f Finding) bool { return f.Store == name && (f.GivenUp || f.Refused) }
+		if !slices.ContainsFunc(c.report.Findings, decided) {
 			c.note(name, "was not given up: a server takes it")
 		}
 	}
@@ -89,7 +95,7 @@ func (c *check) note(store, format string, args ...any) {
 	c.add(Finding{Store: store, What: fmt.Sprintf(format, args...)})
 }
 
-// doubts tells what cannot be proved of a store's logs and manifest. What is certainly damaged, opening the store tells.
+// doubts reports what cannot be proved of a store's logs and manifest. Certain damage shows when the store is opened.
 func (c *check) doubts(store, dir string) {
 	doubts, err := engine.Check(vfs.Default, dir)
 	if err != nil {
@@ -167,7 +173,7 @@ func (c *check) noteOrphans() {
 		return
 	}
 	for id, keys := range c.orphans {
-		c.note(fmt.Sprintf("sacks/%03d", model.Sack(id, c.data.Cluster.Sacks)), "metric %s is not in the index: %d values", id, keys)
+		c.note(sackName(model.Sack(id, c.data.Cluster.Sacks)), "metric %s is not in the index: %d values", id, keys)
 	}
 }
 
@@ -181,7 +187,8 @@ func (c *check) key() error {
 	if err == nil {
 		return nil
 	}
-	f := Finding{Store: "key", Damage: true, What: oneLine(err) + "; a repair removes it, and the next server makes another"}
+	what := oneLine(err) + "; a repair removes it, and the next server makes another"
+	f := Finding{Store: "key", Damage: true, What: what}
 	if c.options.Repair {
 		if err := os.Remove(path); err != nil {
 			return err
@@ -196,7 +203,8 @@ func (c *check) key() error {
 func (c *check) clocks() error {
 	names, err := c.data.DamagedClocks()
 	for _, name := range names {
-		f := Finding{Store: name, Damage: true, What: "does not decode; a server of this machine, unless that was started anew since, does not start. " +
+		f := Finding{Store: name, Damage: true, What: "does not decode; a server of this machine, " +
+			"unless that was started anew since, does not start. " +
 			"A repair sets it aside, and the machine gets another clock"}
 		if c.options.Repair {
 			if err := c.data.SetClockAside(name); err != nil {

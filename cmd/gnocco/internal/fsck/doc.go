@@ -7,8 +7,8 @@
 //
 // Invariants:
 //   - Without Repair nothing in the folder changes.
-//   - A repair removes no bytes: operands that do not decode are kept under keys of their own (archive.SetAside), a store with
-//     damaged tables stays beside the one that was copied from it.
+//   - A repair removes no bytes: operands that do not decode are kept under keys of their own (archive.SetAside), a
+//     store with damaged tables stays beside the one that was copied from it.
 //   - A repair puts no group where an intact one is, and none whose measures are not all known.
 //   - A second repair finds nothing to do.
 package fsck

@@ -143,7 +143,8 @@ func (r *Report) Print(out io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d stores, %d metrics, %d splits, %d raw series, %d incoming blocks: %d damaged, %d repaired, %d notes\n",
-		r.Stores, r.Metrics, r.Splits, r.RawSeries, r.Blocks, r.Damaged(), repaired, len(r.Findings)-r.Damaged()-repaired)
+	_, err := fmt.Fprintf(out, "%d stores, %d metrics, %d splits, %d raw series, %d incoming blocks: "+
+		"%d damaged, %d repaired, %d notes\n", r.Stores, r.Metrics, r.Splits, r.RawSeries, r.Blocks,
+		r.Damaged(), repaired, len(r.Findings)-r.Damaged()-repaired)
 	return err
 }

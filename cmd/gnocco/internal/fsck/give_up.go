@@ -177,22 +177,30 @@ func (c *check) moveAside(name string) (aside string, err error) {
 const damagedFolder = "damaged"
 
 // What it costs to do without the index.
-const indexCost = "without it no archive has a name: all metrics, resources and archive policies would be gone, and with them every " +
-	"aggregate, so there is no giving up: restore the folders index and claims/index from a backup, or begin a new data folder"
+const indexCost = "without it no archive has a name: all metrics, resources and archive policies would be gone, " +
+	"and with them every aggregate, so there is no giving up: restore the folders index and claims/index from a backup, " +
+	"or begin a new data folder"
+
+const indexAdvice = "--repair --give-up index accepts what can be read of it: metrics, resources and policies " +
+	"that were written last may be missing, and the aggregates of such metrics cannot be read any more; " +
+	"a backup of the folders index and claims/index is better"
 
 // refuseIndex notes that the index cannot be opened.
 func (c *check) refuseIndex(reason error) {
-	f := Finding{Store: "index", Damage: true, Refused: true, What: "cannot be opened: " + oneLine(reason), Lost: []string{indexCost}}
-	c.add(f)
+	c.add(Finding{
+		Store: "index", Damage: true, Refused: true,
+		What: "cannot be opened: " + oneLine(reason), Lost: []string{indexCost},
+	})
 }
 
 // acceptIndex is about an index that opens, but is not all that it was. With its loss accepted, it stays as it can be
 // read.
 func (c *check) acceptIndex(ctx context.Context, dir string, reason error) error {
 	if !c.options.givesUp("index") {
-		c.add(Finding{Store: "index", Damage: true, Refused: true, What: "a server does without it: " + oneLine(reason), Lost: []string{
-			"--repair --give-up index accepts what can be read of it: metrics, resources and policies that were written last may be missing, " +
-				"and the aggregates of such metrics cannot be read any more; a backup of the folders index and claims/index is better"}})
+		c.add(Finding{
+			Store: "index", Damage: true, Refused: true,
+			What: "a server does without it: " + oneLine(reason), Lost: []string{indexAdvice},
+		})
 		return nil
 	}
 	aside, err := c.replace(ctx, "index", func(_ context.Context, to string) error { return offline.CopyStore(dir, to) })

@@ -21,7 +21,8 @@ func (o *Options) Validate(sacks int) error {
 			known = known || name == sackName(sack)
 		}
 		if !known {
-			return fmt.Errorf("there is no store %q: give-up takes index, incoming/NAME or %s to %s", name, sackName(0), sackName(sacks-1))
+			return fmt.Errorf("there is no store %q: give-up takes index, incoming/NAME or %s to %s",
+				name, sackName(0), sackName(sacks-1))
 		}
 	}
 	if len(o.GiveUp) > 0 && !o.Repair {

@@ -54,7 +54,8 @@ func epochFolders(dir string) ([]string, error) {
 // replace puts another store in the place of a damaged one: what make makes in the folder that it is given. A crash
 // leaves the one or the other. The damaged store stays beside it, in the folder that replace returns; "" if there was
 // none. The next server takes the store as closed in order.
-func (c *check) replace(ctx context.Context, name string, make func(ctx context.Context, to string) error) (aside string, err error) {
+func (c *check) replace(ctx context.Context, name string, make func(ctx context.Context, to string) error) (
+	aside string, err error) {
 	base := filepath.Join(c.data.Path, name)
 	dir, _, err := claim.Current(vfs.Default, base)
 	if err != nil {

@@ -54,7 +54,10 @@ func (c *check) findRemedy(ctx context.Context, store *archive.Store, w *sackWal
 	}
 	for _, g := range policy.Granularities() {
 		first, last := carbonara.SplitKey{Granularity: g}, carbonara.SplitKey{Granularity: g, Start: carbonara.MaxTimestamp}
-		if g >= f.Granularity || f.Granularity%g != 0 || !w.readable(archive.SplitKey(l.metric.ID, first), archive.SplitKey(l.metric.ID, last)) {
+		if g >= f.Granularity || f.Granularity%g != 0 {
+			continue
+		}
+		if !w.readable(archive.SplitKey(l.metric.ID, first), archive.SplitKey(l.metric.ID, last)) {
 			continue
 		}
 		groups, complete := fromFiner(store, l.metric, g, f.Granularity)
@@ -94,7 +97,8 @@ func (c *check) intactStarts(store *archive.Store, l *loss, have map[carbonara.T
 
 // fromRaw resamples a metric's raw series. Groups that start at complete or later are all there is of them. Nil groups
 // mean that the raw series does not tell: it is absent, damaged or cannot be read.
-func fromRaw(ctx context.Context, store *archive.Store, metric *model.Metric, granularity time.Duration) (*carbonara.Groups, carbonara.Timestamp, error) {
+func fromRaw(ctx context.Context, store *archive.Store, metric *model.Metric, granularity time.Duration) (
+	groups *carbonara.Groups, complete carbonara.Timestamp, err error) {
 	timestamps, values, corrupt, err := store.Raw(metric.ID, nil, nil)
 	if err != nil || corrupt > 0 || len(timestamps) == 0 || metric.SchemaPending() {
 		return nil, 0, nil // the schema of an archive that waits to be rebuilt is not that of its policy
@@ -105,7 +109,6 @@ func fromRaw(ctx context.Context, store *archive.Store, metric *model.Metric, gr
 	}
 	plan := metric.ArchivePolicy.Plan()
 	series := carbonara.Series{Plan: plan.Single(slices.Index(plan.Granularities, granularity)), To: len(timestamps)}
-	complete := carbonara.Timestamp(0)
 	if len(timestamps) > 1 && timestamps[0] < end.KeptFrom {
 		// The first is the last of those that are gone: all behind it is there, and differences start from it.
 		series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[0], Value: values[0]}, true
@@ -123,7 +126,8 @@ func fromRaw(ctx context.Context, store *archive.Store, metric *model.Metric, gr
 
 // fromFiner combines the groups of a finer granularity. Groups that start at complete or later are all there is of
 // them. Nil means that they do not tell.
-func fromFiner(store *archive.Store, metric *model.Metric, finer, granularity time.Duration) (*carbonara.Groups, carbonara.Timestamp) {
+func fromFiner(store *archive.Store, metric *model.Metric, finer, granularity time.Duration) (
+	combined *carbonara.Groups, complete carbonara.Timestamp) {
 	var fine, groups carbonara.Groups
 	fine.Reset(finer, metric.ArchivePolicy.Plan().Columns)
 	corrupt, err := store.Groups(metric.ID, finer, 0, carbonara.MaxTimestamp, &fine)
@@ -139,8 +143,9 @@ func fromFiner(store *archive.Store, metric *model.Metric, finer, granularity ti
 	// Groups before the first may have expired with the split before: then the first is the first of a split, or too
 	// old itself.
 	timespan := carbonara.Timestamp(metric.ArchivePolicy.Timespan(finer))
-	expired := timespan > 0 && first <= newest-min(newest, timespan) || first == carbonara.SplitKeyOf(first, finer).Start ||
-		partial.SinceOf(finer) > 0
+	tooOld := timespan > 0 && first <= newest-min(newest, timespan)
+	firstOfSplit := first == carbonara.SplitKeyOf(first, finer).Start
+	expired := tooOld || firstOfSplit || partial.SinceOf(finer) > 0
 	switch {
 	case !expired:
 		return &groups, 0

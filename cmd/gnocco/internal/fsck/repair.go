@@ -62,8 +62,8 @@ const copyBatchBytes = 4 << 20
 func takePlace(fresh, dir string) (aside string, err error) {
 	parent := filepath.Dir(dir)
 	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
-		return "", errors.Join(os.Rename(fresh, dir), moveRecord(dir, freeName(filepath.Join(parent, "damaged-"+filepath.Base(dir)))),
-			claim.SyncFolder(vfs.Default, parent))
+		aside := freeName(filepath.Join(parent, "damaged-"+filepath.Base(dir)))
+		return "", errors.Join(os.Rename(fresh, dir), moveRecord(dir, aside), claim.SyncFolder(vfs.Default, parent))
 	}
 	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE); err != nil {
 		return "", fmt.Errorf("exchange %s and %s: %w", fresh, dir, err)
@@ -107,7 +107,8 @@ func (c *check) copyReadable(ctx context.Context, from, to string, number int) e
 		return closeAfter(source, err)
 	}
 	checkpoint := target.NewCheckpoint()
-	_, err = engine.Walk(source.DB(), func(after []byte) [][]byte { return c.resume(number, after) }, func(key, value []byte) error {
+	resume := func(after []byte) [][]byte { return c.resume(number, after) }
+	_, err = engine.Walk(source.DB(), resume, func(key, value []byte) error {
 		if err := checkpoint.Set(key, value); err != nil || checkpoint.Bytes() < copyBatchBytes {
 			return err
 		}

@@ -107,7 +107,8 @@ func closeAfter(store *archive.Store, err error) error {
 
 // walkSack reads all of a sack's store.
 func (c *check) walkSack(ctx context.Context, store *archive.Store, number int, w *sackWalk) (err error) {
-	w.holes, err = engine.Walk(store.DB(), func(after []byte) [][]byte { return c.resume(number, after) }, func(key, value []byte) error {
+	resume := func(after []byte) [][]byte { return c.resume(number, after) }
+	w.holes, err = engine.Walk(store.DB(), resume, func(key, value []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -124,8 +125,8 @@ func (c *check) walkSack(ctx context.Context, store *archive.Store, number int, 
 	}
 	if err := store.EachMark(func(source string, sequence uint64) error {
 		if above, ok := c.highest[source]; ok && sequence >= above {
-			c.damage(w.name, "mark %d of incoming store %s is ahead of all that the store has given: what it gives next would be taken "+
-				"for processed; was the store restored from an old copy?", sequence, source)
+			c.damage(w.name, "mark %d of incoming store %s is ahead of all that the store has given: "+
+				"what it gives next would be taken for processed; was the store restored from an old copy?", sequence, source)
 		}
 		return nil
 	}); err != nil && len(w.holes) == 0 {
@@ -241,7 +242,8 @@ func (c *check) losses(w *sackWalk, number int) []loss {
 		v := &w.values[i]
 		metric, kind, split, ok := archive.ParseKey(v.key)
 		f := Finding{Store: w.name, Damage: true, Metric: metric, Name: c.name(metric)}
-		f.What = fmt.Sprintf("%d of %d operands do not decode: %s", len(v.damaged), len(v.damaged)+len(v.intact), archive.KeyOf(v.key))
+		operands := len(v.damaged) + len(v.intact)
+		f.What = fmt.Sprintf("%d of %d operands do not decode: %s", len(v.damaged), operands, archive.KeyOf(v.key))
 		if ok && kind == archive.KindSplit {
 			f.Granularity, f.From, f.To = split.Granularity, split.Start, split.End()
 		}
@@ -263,7 +265,8 @@ func (c *check) holeLosses(w *sackWalk, number int, h engine.Hole) []loss {
 	for _, id := range c.bySack[number] {
 		m := c.known[id]
 		lost := func(what string) *loss {
-			losses = append(losses, loss{metric: m, finding: Finding{Store: w.name, Damage: true, Metric: id, Name: c.name(id), What: what}})
+			f := Finding{Store: w.name, Damage: true, Metric: id, Name: c.name(id), What: what}
+			losses = append(losses, loss{metric: m, finding: f})
 			return &losses[len(losses)-1]
 		}
 		if inside(archive.RawKey(id)) {

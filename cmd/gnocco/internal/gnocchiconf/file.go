@@ -14,8 +14,8 @@ type key struct{ section, name string }
 
 func (k key) String() string { return "[" + k.section + "] " + k.name }
 
-// File is what the files of a configuration say together. Of an option that comes more than once all values are kept, in
-// order.
+// File is what the files of a configuration say together. It keeps all values of an option that comes more than once,
+// in order.
 type File struct {
 	paths  []string
 	values map[key][]string
@@ -114,7 +114,8 @@ func normal(name string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "_")
 }
 
-// has reports whether a file gives the option a value. None is as good as none: templates render options that are not set so.
+// has reports whether a file gives the option a value. <None> is no value: templates write it for options that are not
+// set.
 func (f *File) has(k key) bool { return f.raw(k) != "" }
 
 func (f *File) raw(k key) string {
@@ -131,8 +132,8 @@ const maxReferences = 1000
 // reference is $name, ${name}, $section.name or ${section.name}; $$ and \$ stand for a dollar.
 var reference = regexp.MustCompile(`\$\$|\\\$|\$\{[\w.]+\}|\$\w+(?:\.\w+)?`)
 
-// value returns the option's last value, or else its default, with what it names put in. A value that names itself keeps
-// the reference.
+// value returns the option's last value, or else its default, with the values of other options in place of references.
+// A value that names itself keeps the reference.
 func (f *File) value(section, name string) string {
 	left := maxReferences
 	var substituted func(k key, within []key) string

@@ -19,8 +19,8 @@ type Settings struct {
 // Warning tells of an option that has no effect.
 type Warning struct{ Option, Reason string }
 
-// Settings returns the settings for a program of a name. given returns the value of a setting that comes from the command
-// line or the environment, which goes before the file's.
+// Settings returns the settings for a program of this name. given returns the value that the command line or the
+// environment has for a setting, which goes before the file's.
 func (f *File) Settings(program string, given func(setting string) (string, bool)) (*Settings, error) {
 	m := mapping{File: f, given: given, out: &Settings{Values: make(map[string]any)}}
 	m.log(program)
@@ -119,8 +119,9 @@ func (m *mapping) api() {
 		m.keystone()
 	case "remoteuser":
 		if !m.isGiven("remote-user-header") {
-			m.fault("api", "auth_mode", "remoteuser: Gnocchi believes the web server that runs it; here a proxy names the user in a header, "+
-				"which it must take from requests that come with one. Give --remote-user-header to say that it does")
+			m.fault("api", "auth_mode", "remoteuser: Gnocchi believes the web server that runs it; "+
+				"here a proxy names the user in a header, which it must take from requests that come with one. "+
+				"Give --remote-user-header to say that it does")
 		}
 	default:
 		m.fault("api", "auth_mode", "%q is none of basic, keystone, remoteuser and htpasswd", mode)
@@ -174,7 +175,9 @@ func (m *mapping) keystone() {
 }
 
 // own are the parts of a paste configuration that Gnocchi's has itself, but for its applications.
-var own = []string{"keystone_authtoken", "gnocchiv1", "gnocchiversions", "cors", "http_proxy_to_wsgi", "healthcheck", "statsd"}
+var own = []string{
+	"keystone_authtoken", "gnocchiv1", "gnocchiversions", "cors", "http_proxy_to_wsgi", "healthcheck", "statsd",
+}
 
 // paste refuses a pipeline with other filters: one of them may say who may do what.
 func (m *mapping) paste() {
@@ -279,6 +282,8 @@ func (f *File) StatsdAddress() string {
 	return net.JoinHostPort(f.value("statsd", "host"), f.value("statsd", "port"))
 }
 
+var methodsKey = key{"archive_policy", "default_aggregation_methods"}
+
 // warn lists what has no effect, in the order of the files.
 func (m *mapping) warn() {
 	for _, k := range m.keys {
@@ -290,7 +295,7 @@ func (m *mapping) warn() {
 		case !ok:
 			m.out.Warnings = append(m.out.Warnings, Warning{k.String(), "it is not known"})
 		case o.setting != "" || quiet[k] || o.name == "driver" && m.raw(k) == "file":
-		case k == (key{"archive_policy", "default_aggregation_methods"}) && strings.Join(m.list(k.section, k.name), ",") == defaultMethods:
+		case k == methodsKey && strings.Join(m.list(k.section, k.name), ",") == defaultMethods:
 		default:
 			m.out.Warnings = append(m.out.Warnings, Warning{k.String(), strings.ReplaceAll(o.note, "`", "")})
 		}
@@ -300,6 +305,7 @@ func (m *mapping) warn() {
 // quiet are options without a setting of their own that have their effect, or are refused.
 var quiet = map[key]bool{
 	{"keystone_authtoken", "auth_type"}: true, {"keystone_authtoken", "auth_section"}: true,
-	{"keystone_authtoken", "insecure"}: true, {"keystone_authtoken", "certfile"}: true, {"keystone_authtoken", "keyfile"}: true,
-	{"api", "paste_config"}: true, {"oslo_policy", "policy_dirs"}: true,
+	{"keystone_authtoken", "insecure"}: true, {"keystone_authtoken", "certfile"}: true,
+	{"keystone_authtoken", "keyfile"}: true,
+	{"api", "paste_config"}:           true, {"oslo_policy", "policy_dirs"}: true,
 }

@@ -23,7 +23,8 @@ func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) e
 	if m == nil {
 		fmt.Fprintf(out, "metric %s is not in the index\n", id)
 	} else {
-		fmt.Fprintf(out, "metric %s %q, archive policy %s, creator %q, deleted %t\n", m.ID, m.Name, m.ArchivePolicy.Name, m.Creator, m.Deleted)
+		fmt.Fprintf(out, "metric %s %q, archive policy %s, creator %q, deleted %t\n",
+			m.ID, m.Name, m.ArchivePolicy.Name, m.Creator, m.Deleted)
 	}
 	return inMetricSack(d, id, func(store *archive.Store) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -40,7 +41,8 @@ func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) e
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(table, "raw series\t%d measures\t%d bytes\t%s\t%s\n", len(timestamps), len(value), between(timestamps), corruptText(corrupt))
+				fmt.Fprintf(table, "raw series\t%d measures\t%d bytes\t%s\t%s\n",
+					len(timestamps), len(value), between(timestamps), corruptText(corrupt))
 			case kind == archive.KindCount:
 				name, count := "dropped", store.Dropped
 				if archive.IsLate(key) {
@@ -57,7 +59,8 @@ func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) e
 					fmt.Fprintf(table, "partial groups\t\t%d bytes\tdoes not decode: %v\t\n", len(value), err)
 					return nil
 				}
-				fmt.Fprintf(table, "partial groups\t%d groups\t%d bytes\tbefore %s\t\n", len(partial.Rows), len(value), partial.Before.Time().Format(time.RFC3339Nano))
+				fmt.Fprintf(table, "partial groups\t%d groups\t%d bytes\tbefore %s\t\n",
+					len(partial.Rows), len(value), partial.Before.Time().Format(time.RFC3339Nano))
 			case kind == archive.KindUnsettled:
 				unsettled, err := store.Unsettled(id)
 				if err != nil {
@@ -83,7 +86,8 @@ func writeSplit(out io.Writer, key carbonara.SplitKey, value []byte) {
 			fmt.Fprintf(out, "split %s\t\t%d bytes\tdoes not decode: %v\t\n", key, len(operand), err)
 			continue
 		}
-		fmt.Fprintf(out, "split %s\t%d groups\t%d bytes\tversion %d, presence by %s\t\n", key, info.Groups, info.Bytes, info.Version, info.Presence)
+		fmt.Fprintf(out, "split %s\t%d groups\t%d bytes\tversion %d, presence by %s\t\n",
+			key, info.Groups, info.Bytes, info.Version, info.Presence)
 		for _, column := range info.Columns {
 			fmt.Fprintf(out, "  %s\t\t%d bytes\t%s\t\n", column.Column, column.Bytes, column.Codec)
 		}

@@ -68,7 +68,8 @@ func Metrics(ctx context.Context, d *offline.Data, out io.Writer) error {
 			if deleted {
 				name += " (deleted)"
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t\n", m.ID, name, m.ArchivePolicy.Name, s.splits, s.splitBytes, s.rawBytes)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t\n",
+				m.ID, name, m.ArchivePolicy.Name, s.splits, s.splitBytes, s.rawBytes)
 		}
 	}
 	for metric, s := range held {

@@ -103,8 +103,10 @@ type shapes struct {
 func (s *shapes) picture(area image.Rectangle, img image.Image) {
 	var file bytes.Buffer
 	_ = png.Encode(&file, img) // into memory
-	fmt.Fprintf(&s.body, `<image x="%d" y="%d" width="%d" height="%d" preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;base64,%s"/>`+"\n",
-		area.Min.X, area.Min.Y, area.Dx(), area.Dy(), base64.StdEncoding.EncodeToString(file.Bytes()))
+	fmt.Fprintf(&s.body, `<image x="%d" y="%d" width="%d" height="%d" preserveAspectRatio="none" `,
+		area.Min.X, area.Min.Y, area.Dx(), area.Dy())
+	fmt.Fprintf(&s.body, `style="image-rendering:pixelated" xlink:href="data:image/png;base64,%s"/>`+"\n",
+		base64.StdEncoding.EncodeToString(file.Bytes()))
 }
 
 func (s *shapes) line(x0, y0, x1, y1 int, c color.Color) {
@@ -112,7 +114,8 @@ func (s *shapes) line(x0, y0, x1, y1 int, c color.Color) {
 }
 
 func (s *shapes) dot(x, y, radius float64, c color.NRGBA) {
-	fmt.Fprintf(&s.body, `<circle cx="%.2f" cy="%.2f" r="%g" fill="%s" fill-opacity="%.2f"/>`+"\n", x, y, radius, paint(c), float64(c.A)/255)
+	fmt.Fprintf(&s.body, `<circle cx="%.2f" cy="%.2f" r="%g" fill="%s" fill-opacity="%.2f"/>`+"\n",
+		x, y, radius, paint(c), float64(c.A)/255)
 }
 
 func (s *shapes) text(x, y int, text string, middle, up bool) {
@@ -131,7 +134,8 @@ func (s *shapes) text(x, y int, text string, middle, up bool) {
 func (s *shapes) encode(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, `<?xml version="1.0"?>
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" font-family="monospace" font-size="12">
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%[1]d" height="%[2]d"`+
+		` viewBox="0 0 %[1]d %[2]d" font-family="monospace" font-size="12">
 <rect width="100%%" height="100%%" fill="white"/>
 `, s.width, s.height)
 	_, _ = out.Write(s.body.Bytes())

@@ -36,7 +36,8 @@ type parquetWriter struct {
 
 func newParquetWriter(out io.Writer, names []string) *parquetWriter {
 	return &parquetWriter{
-		out:   parquet.NewGenericWriter[row](out, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowsOfGroup)),
+		out: parquet.NewGenericWriter[row](out,
+			parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowsOfGroup)),
 		names: names,
 		rows:  make([]row, 0, rowsAtOnce),
 	}

@@ -39,7 +39,9 @@ func New(format string, out io.Writer, names []string, lags bool) (Writer, error
 		for i, name := range names {
 			quoted[i] = quoteCSV(name)
 		}
-		return lines("i,j,x,y,r,lag,overlap\n", func(dst []byte, p correlate.Pair) []byte { return appendCSV(dst, p, quoted) })
+		return lines("i,j,x,y,r,lag,overlap\n", func(dst []byte, p correlate.Pair) []byte {
+			return appendCSV(dst, p, quoted)
+		})
 	case "jsonl":
 		quoted := make([]string, len(names))
 		for i, name := range names {
