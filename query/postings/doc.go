@@ -20,6 +20,7 @@
 // Shown, these would keep one metric of a resource from matching another. An attribute that is called as one of these
 // labels gets attribute_ before its name.
 //
-// Read catalog.go first, then select.go. The invariants: an answer is about one state of the catalog, which is no
-// older than the call; nothing is told of a metric that the caller may not see.
+// Read catalog.go first, then select.go, what is asked; match.go, how series are found; field.go, what labels are of them.
+// The invariants: an answer is about one state of the catalog, which is no older than the call; nothing is told of a
+// metric that the caller may not see.
 package postings

@@ -1,0 +1,163 @@
+package postings
+
+import (
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/model/labels"
+)
+
+// field is a label as a place where its value lies.
+type field struct {
+	kind fieldKind
+	name symbol // of the label, which pushed series may have whatever it is; 0 if no resource has it
+}
+
+type fieldKind uint8
+
+const (
+	fieldName fieldKind = iota
+	fieldMetricID
+	fieldUnit
+	fieldPolicy
+	fieldResourceID // this and what follows is the resource's
+	fieldOriginal
+	fieldLabel
+)
+
+func (f field) isID() bool { return f.kind == fieldMetricID || f.kind == fieldResourceID }
+
+func (s *state) field(name string) field {
+	f := field{fieldLabel, s.symbols[name]}
+	switch name {
+	case labelName:
+		f.kind = fieldName
+	case labelMetricID:
+		f.kind = fieldMetricID
+	case labelUnit:
+		f.kind = fieldUnit
+	case labelPolicy:
+		f.kind = fieldPolicy
+	case labelResourceID:
+		f.kind = fieldResourceID
+	case labelOriginalID:
+		f.kind = fieldOriginal
+	}
+	return f
+}
+
+// isByMetric reports whether metrics of one resource may have different values of a field.
+func (s *state) isByMetric(f field) bool {
+	return f.kind == fieldLabel && s.naming != nil && s.naming.byMetric[f.name]
+}
+
+// find returns the value of a label in a list, 0 for none.
+func find(list []pair, name symbol) symbol {
+	for _, label := range list {
+		if label.name == name {
+			return label.value
+		}
+	}
+	return 0
+}
+
+// labelOf returns the value of a label that a metric has by its resource or by its name, 0 for none, and whether the metric was
+// pushed with labels.
+func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
+	if m.resource == none {
+		return 0, false
+	}
+	r := &s.resources[m.resource]
+	if name == 0 {
+		return 0, r.pushed
+	}
+	if meter, ok := s.meterOf(m); ok {
+		s.naming.each(s, m, meter, func(label pair) {
+			if label.name == name {
+				value = label.value
+			}
+		})
+		if value != 0 {
+			return value, false
+		}
+	}
+	return find(r.labels, name), r.pushed
+}
+
+// value returns a metric's value of a field that is no ID.
+func (s *state) value(m *metric, f field) symbol {
+	if f.kind == fieldName {
+		return s.nameOf(m)
+	}
+	value, pushed := s.labelOf(m, f.name)
+	if f.kind == fieldLabel || pushed && value != 0 {
+		return value
+	}
+	switch f.kind {
+	case fieldUnit:
+		return m.unit
+	case fieldPolicy:
+		return m.policy
+	}
+	if m.resource == none {
+		return 0
+	}
+	return s.resources[m.resource].original
+}
+
+// id returns a metric's value of a field that is an ID, unless it has none, or a label that was pushed instead.
+func (s *state) id(m *metric, f field) (uuid.UUID, bool) {
+	switch value, pushed := s.labelOf(m, f.name); {
+	case pushed && (value != 0 || f.kind == fieldResourceID):
+		return uuid.Nil, false
+	case f.kind == fieldMetricID:
+		return m.id, true
+	case m.resource == none:
+		return uuid.Nil, false
+	}
+	return s.resources[m.resource].id, true
+}
+
+// text returns a metric's value of a field.
+func (s *state) text(m *metric, f field) string {
+	if !f.isID() {
+		return s.texts[s.value(m, f)]
+	}
+	if id, ok := s.id(m, f); ok {
+		return id.String()
+	}
+	value, _ := s.labelOf(m, f.name)
+	return s.texts[value]
+}
+
+// labels returns what results show of a metric.
+func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
+	b.Reset()
+	if name := s.nameOf(m); name != 0 {
+		b.Add(labelName, s.texts[name])
+	}
+	add := func(label pair) { b.Add(s.texts[label.name], s.texts[label.value]) }
+	if meter, ok := s.meterOf(m); ok {
+		s.naming.each(s, m, meter, add)
+	} else if m.resource == none {
+		b.Add(labelMetricID, m.id.String())
+	} else {
+		r := &s.resources[m.resource]
+		if !r.pushed {
+			b.Add(labelResourceID, r.id.String())
+		}
+		for _, label := range r.labels {
+			add(label)
+		}
+	}
+	b.Sort()
+	return b.Labels()
+}
+
+// withIDs adds a metric's IDs to its labels.
+func (s *state) withIDs(m *metric, shown labels.Labels) labels.Labels {
+	b := labels.NewBuilder(shown).Set(labelMetricID, m.id.String())
+	if m.resource != none && !s.resources[m.resource].pushed {
+		r := &s.resources[m.resource]
+		b.Set(labelResourceID, r.id.String()).Set(labelOriginalID, s.texts[r.original])
+	}
+	return b.Labels()
+}
