@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,10 +21,23 @@ type Range struct {
 	Low, High any    // the first and the last value, of the column's Go type; times to the microsecond; nil: open
 	Prefix    string // of texts, instead of Low and High
 	kind      kind
+	like      like // of texts: not all within match; nil: all do
 }
+
+// Exact reports whether the range is one value.
+func (r *Range) Exact() bool { return r.Low != nil && r.Low == r.High }
+
+// HasPattern reports whether there may be texts between the ends of the range that are not in it: MatchesText says so.
+func (r *Range) HasPattern() bool { return r.like != nil }
+
+// MatchesText reports whether a text between the ends of the range is in it.
+func (r *Range) MatchesText(text string) bool { return r.like == nil || r.like.matches(text) }
 
 // Holds reports whether a value, which is not null, is in the range.
 func (r *Range) Holds(value any) bool {
+	if r.like != nil && !r.like.matches(value.(string)) {
+		return false
+	}
 	if r.Prefix != "" {
 		return strings.HasPrefix(value.(string), r.Prefix)
 	}
@@ -31,6 +46,19 @@ func (r *Range) Holds(value any) bool {
 
 // Bounds returns nil where the filter sets none that an index could use.
 func (f *Filter) Bounds() *Bounds { return f.bounds }
+
+// rank puts what is likely to have few candidates first.
+func (b *Bounds) rank() int {
+	switch r := b.Range; {
+	case r == nil:
+		return 1
+	case r.Exact():
+		return 0
+	case r.HasPattern() && r.Prefix == "":
+		return 2
+	}
+	return 1
+}
 
 // bounds returns those of e, which compiles.
 func (s *Scope) bounds(e *Expr) *Bounds {
@@ -45,6 +73,7 @@ func (s *Scope) bounds(e *Expr) *Bounds {
 		if len(b.All) == 0 {
 			return nil
 		}
+		slices.SortStableFunc(b.All, func(x, y *Bounds) int { return cmp.Compare(x.rank(), y.rank()) })
 		return b
 	case opOr:
 		b := new(Bounds)
@@ -85,14 +114,17 @@ func (s *Scope) bounds(e *Expr) *Bounds {
 	case opGreater, opGreaterEqual:
 		r.Low = value
 	case opLike:
-		prefix, whole := parsePattern(value.(string)).prefix()
-		switch {
+		p := parsePattern(value.(string))
+		prefix, whole := p.prefix()
+		switch open := !whole && len(p) == utf8.RuneCountInString(prefix)+1 && p[len(p)-1] == anyText; {
 		case whole:
 			r.Low, r.High = prefix, prefix
-		case prefix == "":
+		case open && prefix == "":
 			return nil
-		default:
+		case open:
 			r.Prefix = prefix
+		default:
+			r.Prefix, r.like = prefix, p.compile()
 		}
 	}
 	return &Bounds{Range: r}

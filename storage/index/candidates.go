@@ -1,9 +1,7 @@
 package index
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -16,19 +14,32 @@ import (
 
 // candidates finds the resources that may match a filter by the index alone.
 type candidates struct {
+	db     *pebble.DB // of which reader is a state
 	reader pebble.Reader
 	kind   *model.ResourceType
 }
 
-// find returns the IDs of all resources within bounds, ascending, unless they are more than limit or no index knows:
-// then ok is false.
-func (c *candidates) find(ctx context.Context, b *filter.Bounds, limit int) (ids []uuid.UUID, ok bool, err error) {
+// candidateLimit is when to give up.
+type candidateLimit struct {
+	found int // IDs
+	keys  int // that are looked at for one range: more than found where texts are matched with a pattern
+}
+
+// keysPerCandidate is how many keys are looked at, at most, to spare reading a resource by its ID.
+const keysPerCandidate = 16
+
+// find returns the IDs of all resources within bounds, ascending, unless there are more than limit allows or no index
+// knows: then ok is false.
+func (c *candidates) find(ctx context.Context, b *filter.Bounds, limit candidateLimit) (ids []uuid.UUID, ok bool, err error) {
 	switch {
 	case b.Range != nil:
 		return c.inRange(ctx, b.Range, limit)
 	case b.All != nil:
-		// Of several parts the shortest would do; those that are short enough, too, spare reading what only one has.
+		// One of the parts would do. Others spare reading what only one has, if they are short for that.
 		for _, part := range b.All {
+			if ok {
+				limit.keys = min(limit.keys, keysPerCandidate*len(ids))
+			}
 			some, found, err := c.find(ctx, part, limit)
 			if err != nil {
 				return nil, false, err
@@ -46,11 +57,12 @@ func (c *candidates) find(ctx context.Context, b *filter.Bounds, limit int) (ids
 		return ids, ok, nil
 	}
 	for _, part := range b.Any {
-		some, found, err := c.find(ctx, part, limit-len(ids))
+		some, found, err := c.find(ctx, part, limit)
 		if err != nil || !found {
 			return nil, false, err
 		}
 		ids = append(ids, some...)
+		limit.found -= len(some)
 	}
 	slices.SortFunc(ids, compareIDs)
 	return slices.Compact(ids), true, nil
@@ -74,12 +86,12 @@ func intersection(a, b []uuid.UUID) []uuid.UUID {
 }
 
 // inRange returns the IDs of the resources that have a value in a range.
-func (c *candidates) inRange(ctx context.Context, r *filter.Range, limit int) (ids []uuid.UUID, ok bool, err error) {
+func (c *candidates) inRange(ctx context.Context, r *filter.Range, limit candidateLimit) (ids []uuid.UUID, ok bool, err error) {
 	var prefixes [][]byte
 	switch r.Column {
 	case "id":
 		if id, single := r.Low.(uuid.UUID); single && r.Low == r.High {
-			return []uuid.UUID{id}, limit > 0, nil
+			return []uuid.UUID{id}, limit.found > 0, nil
 		}
 		return nil, false, nil
 	case "original_resource_id":
@@ -89,7 +101,7 @@ func (c *candidates) inRange(ctx context.Context, r *filter.Range, limit int) (i
 			return nil, false, nil
 		}
 		if id, err := uuid.Parse(text); err == nil && id.String() == text {
-			if limit--; limit < 0 {
+			if limit.found == 0 {
 				return nil, false, nil
 			}
 			ids = append(ids, id)
@@ -101,9 +113,11 @@ func (c *candidates) inRange(ctx context.Context, r *filter.Range, limit int) (i
 		}
 	}
 	for _, prefix := range prefixes {
-		if ids, ok, err = c.scan(ctx, prefix, r, ids, limit); err != nil || !ok {
+		some, ok, err := c.scan(ctx, prefix, r, candidateLimit{limit.found - len(ids), limit.keys})
+		if err != nil || !ok {
 			return nil, false, err
 		}
+		ids = append(ids, some...)
 	}
 	slices.SortFunc(ids, compareIDs)
 	return slices.Compact(ids), true, nil
@@ -140,39 +154,4 @@ func shownValue(value any) any {
 		return t.Floor(1000)
 	}
 	return value
-}
-
-// scan appends the IDs of the keys below prefix whose values are in a range; ok is false if there would be more than
-// limit.
-func (c *candidates) scan(ctx context.Context, prefix []byte, r *filter.Range, ids []uuid.UUID, limit int) (_ []uuid.UUID, ok bool, err error) {
-	lower, upper := prefix, prefixEnd(prefix)
-	switch {
-	case r.Prefix != "":
-		lower = appendKeyPrefix(bytes.Clone(prefix), r.Prefix)
-		upper = prefixEnd(lower)
-	default:
-		if r.Low != nil {
-			lower = appendKeyValue(bytes.Clone(prefix), r.Low)
-		}
-		if r.High != nil {
-			upper = prefixEnd(appendKeyValue(bytes.Clone(prefix), r.High))
-		}
-	}
-	if upper != nil && bytes.Compare(lower, upper) >= 0 {
-		return ids, true, nil // from a higher value to a lower
-	}
-	iter, err := c.reader.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: lower, UpperBound: upper})
-	if err != nil {
-		return nil, false, err
-	}
-	defer func() { err = errors.Join(err, iter.Close()) }()
-	ok = true
-	err = eachKey(ctx, iter, func() (bool, error) {
-		if ok = len(ids) < limit; ok {
-			id, _ := lastID(iter.Key())
-			ids = append(ids, id)
-		}
-		return ok, nil
-	})
-	return ids, ok, err
 }

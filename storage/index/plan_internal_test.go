@@ -84,6 +84,9 @@ func (p *plan) run(rounds, queries int) {
 		for range 3 {
 			p.write()
 		}
+		if p.r.IntN(3) == 0 {
+			p.must(p.s.db.Flush()) // a scan of keys goes by tables
+		}
 		p.checkKeys()
 		for range queries {
 			p.findResources()

@@ -35,7 +35,7 @@ type ResourceQuery struct {
 //  1. the resources that the filter names by ID;
 //  2. the candidates that the index has for the filter, if they are few;
 //  3. the order of the page, if an index has it, until the page is full;
-//  4. the candidates, be they many, or all of the type;
+//  4. the candidates, be they many, or found by a look at all values of an attribute; or all of the type;
 //  5. all resources, by several goroutines.
 func (s *Store) FindResources(ctx context.Context, q ResourceQuery) ([]*model.Resource, error) {
 	before := s.policiesAndTypes.Load()
@@ -102,13 +102,14 @@ func (s *resourceSearch) run(ctx context.Context) error {
 	if s.query.Filter.Type() != s.kind { // changed since the request was read: what its names mean may have, too
 		return s.scanAll(ctx)
 	}
-	index := &candidates{reader: s.snapshot, kind: s.kind}
+	index := &candidates{db: s.store.db, reader: s.snapshot, kind: s.kind}
 	bounds := s.query.Filter.Bounds()
 	if s.query.History {
 		return s.runHistory(ctx, index, bounds)
 	}
+	few := s.store.readLimit(s.store.limits.fewCandidates)
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(s.store.limits.fewCandidates)); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, candidateLimit{few, few}); ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}
@@ -119,12 +120,13 @@ func (s *resourceSearch) run(ctx context.Context) error {
 		s.begin()
 	}
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(math.MaxInt)); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, candidateLimit{s.store.readLimit(math.MaxInt), math.MaxInt}); ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}
 	if s.kind.Name != model.GenericType {
-		ids, ok, err := index.scan(ctx, typeResourcePrefix(s.kind.Name), &filter.Range{}, nil, s.store.readLimit(math.MaxInt))
+		ids, ok, err := index.scan(ctx, typeResourcePrefix(s.kind.Name), &filter.Range{},
+			candidateLimit{s.store.readLimit(math.MaxInt), math.MaxInt})
 		if ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
@@ -138,7 +140,7 @@ func (s *resourceSearch) runHistory(ctx context.Context, index *candidates, boun
 		return err
 	}
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, s.store.readLimit(math.MaxInt)); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, candidateLimit{s.store.readLimit(math.MaxInt), math.MaxInt}); ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -26,6 +27,26 @@ func appendKeyPrefix[T string | []byte](dst []byte, text T) []byte {
 		}
 	}
 	return dst
+}
+
+// textOfKey is the inverse of appendKeyText: the text of a whole value. It is a piece of value, or of scratch, which it
+// returns grown.
+func textOfKey(value, scratch []byte) (text, grown []byte) {
+	if end := bytes.IndexByte(value, 0); end >= 0 && end >= len(value)-2 {
+		return value[:end], scratch
+	}
+	scratch = scratch[:0]
+	for i := 0; i < len(value); i++ {
+		if value[i] == 0 {
+			if i++; i == len(value) || value[i] != 0xff {
+				break
+			}
+			scratch = append(scratch, 0)
+			continue
+		}
+		scratch = append(scratch, value[i])
+	}
+	return scratch, scratch
 }
 
 // appendKeyTime appends t to the microsecond: that is what filters and orders see of it.
