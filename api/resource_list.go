@@ -103,15 +103,9 @@ func (a resourceHandlers) listPage(ctx context.Context, list *resourceList) ([]*
 			return nil, err
 		}
 	}
-	found, err := a.Index.FindResources(ctx, index.ResourceQuery{Type: list.kind.Name, Filter: list.filter, Order: list.order,
-		Limit: list.page.limit, After: after, History: list.history, Where: list.sees})
-	if err != nil {
-		return nil, err
-	}
-	if list.attrs == nil || slices.Contains(list.attrs, "metrics") {
-		return found, a.Index.AddMetrics(ctx, found...)
-	}
-	return found, nil
+	return a.Index.FindResources(ctx, index.ResourceQuery{Type: list.kind.Name, Filter: list.filter, Order: list.order,
+		Limit: list.page.limit, After: after, History: list.history, Where: list.sees,
+		Metrics: list.attrs == nil || slices.Contains(list.attrs, "metrics")})
 }
 
 // findMarker returns the resource, or its state, that the page before ended with.

@@ -16,7 +16,7 @@ const (
 	prefixRule          = 'r' // name
 	prefixMetric        = 'm' // metric ID
 	prefixPolicyMetric  = 'a' // archive policy name, 0, metric ID: the metrics of a policy, deleted ones too
-	prefixNamedMetric   = 'n' // resource ID, metric name: the metrics of a resource
+	prefixNamedMetric   = 'n' // resource ID, metric name: the metrics of a resource whose value does not list them
 	prefixLabels        = 'l' // digest of creator and labels: the metric that has these labels
 	prefixDeleted       = 'd' // metric ID: to be expunged
 	prefixResource      = 'o' // resource ID

@@ -62,7 +62,7 @@ func (c *change) putMetrics(metrics []*model.Metric) error {
 		}
 	}
 	for _, m := range metrics { // those of a resource lie together
-		if m.ResourceID == nil {
+		if m.ResourceID == nil || c.listed[*m.ResourceID] {
 			continue
 		}
 		c.key = append(append(append(c.key[:0], prefixNamedMetric), m.ResourceID[:]...), m.Name...)

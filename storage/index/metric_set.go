@@ -32,7 +32,7 @@ func (m *metricChanges) apply(cache *metricCache, seen uint64) {
 }
 
 // setMetrics makes r's metrics what set says, but for writing the created ones, which is the caller's; r.Metrics are
-// those it has, and becomes those it will have. It returns a *model.FieldError, a model.ErrExists for a name, or a
+// those it has, and becomes those it will have; its value lists none of them. It returns a *model.FieldError, a model.ErrExists for a name, or a
 // model.ErrNotFound for a metric to attach or an archive policy.
 func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metricChanges, error) {
 	var changes metricChanges
@@ -48,6 +48,8 @@ func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metric
 		}
 		if *m.ResourceID == r.ID {
 			delete(r.Metrics, m.Name)
+		} else if err := s.unlistStored(c, *m.ResourceID); err != nil {
+			return fail(err)
 		}
 		if err := c.Delete(namedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
 			return fail(err)

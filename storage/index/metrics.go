@@ -120,8 +120,12 @@ func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.R
 func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
 	created := make([]*model.Metric, 0, len(metrics))
 	policies := s.policiesAndTypes.Load().policies
-	named := map[string]bool{}                    // keys of names and of labels in this change
-	known := map[uuid.UUID]*carbonara.Timestamp{} // resources that exist, and when they ended
+	named := map[string]bool{} // keys of names and of labels in this change
+	type stored struct {
+		end    *carbonara.Timestamp
+		listed map[string]uuid.UUID
+	}
+	known := map[uuid.UUID]stored{} // resources that exist
 	for _, given := range metrics {
 		if err := given.Validate(); err != nil {
 			return nil, err
@@ -165,18 +169,27 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 		default:
 			id := *m.ResourceID
 			m.ResourceID = &id
-			end, isKnown := known[id]
+			of, isKnown := known[id]
 			if !isKnown {
 				var err error
-				if end, isKnown, err = s.endOf(id); err != nil {
+				if of.end, isKnown, err = s.endOf(id); err != nil {
 					return nil, err
 				}
-				known[id] = end
+				if !isKnown {
+					return nil, model.NotFound(model.NounResource, id.String())
+				}
+				if of.listed, _, err = s.readListed(id); err != nil {
+					return nil, err
+				}
+				if err := s.unlistStored(c, id); err != nil {
+					return nil, err
+				}
+				known[id] = of
 			}
-			if !isKnown {
-				return nil, model.NotFound(model.NounResource, id.String())
+			if _, taken := of.listed[m.Name]; taken {
+				return nil, model.Exists(model.NounNamedMetric, m.Name)
 			}
-			m.ResourceEndedAt = end
+			m.ResourceEndedAt = of.end
 			var err error
 			key := namedMetricKey(id, m.Name)
 			if exists, err = s.has(key); err != nil {
@@ -210,11 +223,6 @@ func (s *Store) MetricOfLabels(creator string, labels model.Labels) (*model.Metr
 	return s.metricAt(labelsKey(creator, labels), func() string { return labels.Get(model.LabelName) })
 }
 
-// MetricOfResource returns the metric that a resource calls name, or a model.ErrNotFound.
-func (s *Store) MetricOfResource(resource uuid.UUID, name string) (*model.Metric, error) {
-	return s.metricAt(namedMetricKey(resource, name), func() string { return name })
-}
-
 // metricAt returns the metric whose ID is a key's value.
 func (s *Store) metricAt(key []byte, name func() string) (*model.Metric, error) {
 	value, err := s.get(key)
@@ -244,6 +252,11 @@ func (s *Store) DeleteMetric(ctx context.Context, id uuid.UUID) error {
 		}
 		if m.Deleted {
 			return model.NotFound(model.NounMetric, id.String())
+		}
+		if m.ResourceID != nil {
+			if err := s.unlistStored(c, *m.ResourceID); err != nil {
+				return err
+			}
 		}
 		return c.markDeleted(m)
 	})

@@ -102,7 +102,7 @@ func (p *plan) run(rounds, queries int) {
 
 func (p *plan) write() {
 	ctx := context.Background()
-	switch p.r.IntN(7) {
+	switch p.r.IntN(9) {
 	case 0, 1, 2:
 		var created []NewResource
 		for range 1 + p.r.IntN(30) {
@@ -133,6 +133,39 @@ func (p *plan) write() {
 		deleted, err := p.s.DeletedMetrics(ctx, 2)
 		p.must(err)
 		p.must(p.s.Expunge(ctx, deleted...))
+	case 7:
+		id := p.anyID()
+		_, err := p.s.UpdateResource(ctx, model.GenericType, id, p.clock, func(r *model.Resource) (*MetricSet, error) {
+			attach := map[string]uuid.UUID{} // of its own, or of another resource
+			other, err := p.s.Resource(model.GenericType, p.anyID())
+			if err != nil || other.Creator != r.Creator {
+				return nil, nil
+			}
+			for name, metric := range other.Metrics {
+				attach[[]string{"", "x"}[p.r.IntN(2)]+name] = metric
+			}
+			return &MetricSet{Attach: attach, Keep: p.r.IntN(2) == 0}, nil
+		})
+		if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrExists) {
+			p.t.Fatal(err)
+		}
+	case 8:
+		for range 5 {
+			metrics := p.metrics()
+			id := p.anyID()
+			for _, m := range metrics {
+				m.ResourceID = &id
+			}
+			err := p.s.CreateMetrics(ctx, metrics)
+			if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrExists) {
+				p.t.Fatal(err)
+			}
+			for name := range []string{"a", "ab"} {
+				if m, err := p.s.MetricOfResource(p.anyID(), []string{"a", "ab"}[name]); err == nil && p.r.IntN(2) == 0 {
+					p.must(p.s.DeleteMetric(ctx, m.ID))
+				}
+			}
+		}
 	case 6:
 		_, err := p.s.UpdateResourceType(ctx, "server", func(old *model.ResourceType) (*model.ResourceType, error) {
 			attributes := slices.DeleteFunc(slices.Clone(old.Attributes), func(a *model.Attribute) bool {
@@ -235,12 +268,65 @@ func (p *plan) metrics() []*model.Metric {
 	return metrics
 }
 
+// checkMetricsOfResources compares the metrics that resources name, in their values or by keys, with the metrics that name a
+// resource.
+func (p *plan) checkMetricsOfResources() {
+	p.t.Helper()
+	ctx := context.Background()
+	want := map[uuid.UUID]map[string]uuid.UUID{}
+	p.must(p.s.scan(ctx, []byte{prefixMetric}, nil, func(key, _ []byte) (bool, error) {
+		m, err := p.s.readMetric(uuid.UUID(key[1:]))
+		if err == nil && m.ResourceID != nil {
+			if want[*m.ResourceID] == nil {
+				want[*m.ResourceID] = map[string]uuid.UUID{}
+			}
+			want[*m.ResourceID][m.Name] = m.ID
+		}
+		return true, err
+	}))
+	named := map[uuid.UUID]int{}
+	p.must(p.s.scan(ctx, []byte{prefixNamedMetric}, nil, func(key, _ []byte) (bool, error) {
+		named[uuid.UUID(key[1:17])]++
+		return true, nil
+	}))
+	kind, err := p.s.ResourceType(model.GenericType)
+	p.must(err)
+	all, err := filter.Compile(nil, filter.Scope{Type: kind})
+	p.must(err)
+	found, err := p.s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all, History: p.r.IntN(2) == 0, Metrics: true})
+	p.must(err)
+	for _, r := range found {
+		have, err := p.s.Resource(model.GenericType, r.ID)
+		p.must(err)
+		if !maps.Equal(r.Metrics, want[r.ID]) || !maps.Equal(have.Metrics, want[r.ID]) {
+			p.t.Fatalf("resource %s: metrics %v, and %v if found; want %v", r.ID, have.Metrics, r.Metrics, want[r.ID])
+		}
+		for name, id := range want[r.ID] {
+			if m, err := p.s.MetricOfResource(r.ID, name); err != nil || m.ID != id {
+				p.t.Fatalf("resource %s, metric %q: %v, %v; want %s", r.ID, name, m, err, id)
+			}
+		}
+		if _, err := p.s.MetricOfResource(r.ID, "none of it"); !errors.Is(err, model.ErrNotFound) {
+			p.t.Fatalf("resource %s: a metric that it does not have: %v", r.ID, err)
+		}
+		if _, listed, err := p.s.readListed(r.ID); err != nil || listed && named[r.ID] > 0 {
+			p.t.Fatalf("resource %s lists its metrics, and %d have keys; %v", r.ID, named[r.ID], err)
+		}
+	}
+	for id := range want {
+		if _, err := p.s.Resource(model.GenericType, id); err != nil {
+			p.t.Fatalf("metrics of resource %s: %v", id, err)
+		}
+	}
+}
+
 // checkKeys compares the keys that are there with those that should be.
 func (p *plan) checkKeys() {
 	p.t.Helper()
 	ctx := context.Background()
 	want := map[string]bool{}
 	resources := int64(0)
+	p.checkMetricsOfResources()
 	p.must(p.s.scan(ctx, []byte{prefixResource}, nil, func(key, value []byte) (bool, error) {
 		resources++
 		keys, err := resourceKeys(uuid.UUID(key[1:]), value)
@@ -451,6 +537,92 @@ func (p *plan) listMetrics() {
 		}
 		want, q.Marker = want[len(page):], page[len(page)-1].ID
 	}
+}
+
+// A store of format version 3, whose resources list no metrics, is read as it is.
+func TestUpgradeFromVersion3(t *testing.T) {
+	p := newPlan(t, 7)
+	for range 20 {
+		p.write()
+	}
+	p.must(p.s.write(context.Background(), func(c *change) error {
+		for _, id := range p.ids {
+			if err := p.s.unlistStored(c, id); err != nil {
+				return err
+			}
+		}
+		return c.Set(keyVersion, []byte{3}, nil)
+	}))
+	p.must(p.s.Close())
+	p.open()
+	if version, err := p.s.get(keyVersion); err != nil || string(version) != string([]byte{formatVersion}) {
+		t.Errorf("version % x, want %d; %v", version, formatVersion, err)
+	}
+	p.checkKeys()
+	p.run(3, 20)
+}
+
+// A resource's value lists its metrics until they change; what is looked up is the same before and after.
+func TestListedMetrics(t *testing.T) {
+	p := newPlan(t, 9)
+	ctx := context.Background()
+	low, err := p.s.ArchivePolicy("low")
+	p.must(err)
+	metric := func(name string) *model.Metric {
+		return &model.Metric{ID: model.NewMetricID(), Name: name, Creator: "a", ArchivePolicy: low}
+	}
+	create := func(n int) *model.Resource {
+		r := &model.Resource{ID: uuid.New(), Type: model.GenericType, Creator: "a", RevisionStart: 1}
+		r.OriginalID = r.ID.String()
+		var metrics []*model.Metric
+		for i := range n {
+			metrics = append(metrics, metric(fmt.Sprint("m", i)))
+		}
+		p.must(p.s.CreateResource(ctx, r, metrics))
+		return r
+	}
+	check := func(r *model.Resource, wantListed bool, want int) {
+		t.Helper()
+		found, err := p.s.Resource(model.GenericType, r.ID)
+		p.must(err)
+		if _, listed, err := p.s.readListed(r.ID); err != nil || listed != wantListed || len(found.Metrics) != want {
+			t.Errorf("%d metrics, listed %t, want %d, %t; %v", len(found.Metrics), listed, want, wantListed, err)
+		}
+		p.checkMetricsOfResources()
+	}
+	check(create(0), false, 0)
+	check(create(mostListed+1), false, mostListed+1)
+	r := create(3)
+	check(r, true, 3)
+	user := "u"
+	_, err = p.s.UpdateResource(ctx, model.GenericType, r.ID, 5_000_000, func(r *model.Resource) (*MetricSet, error) {
+		r.UserID = &user
+		return nil, nil
+	})
+	p.must(err)
+	check(r, true, 3) // the state before has no list
+	taken := metric("m1")
+	taken.ResourceID = &r.ID
+	if err := p.s.CreateMetric(ctx, taken); !errors.Is(err, model.ErrExists) {
+		t.Errorf("a metric of a name that is listed: %v", err)
+	}
+	check(r, true, 3)
+	another := metric("m3")
+	another.ResourceID = &r.ID
+	p.must(p.s.CreateMetric(ctx, another))
+	check(r, false, 4)
+	r = create(2)
+	m, err := p.s.MetricOfResource(r.ID, "m0")
+	p.must(err)
+	p.must(p.s.DeleteMetric(ctx, m.ID))
+	check(r, false, 1)
+	r = create(2)
+	p.must(p.s.DeleteResource(ctx, model.GenericType, r.ID, nil))
+	if _, err := p.s.MetricOfResource(r.ID, "m0"); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("a metric of a resource that is gone: %v", err)
+	}
+	p.checkKeys()
+	p.must(p.s.Close())
 }
 
 // A store of format version 2 gets its keys when it is opened.

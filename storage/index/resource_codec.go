@@ -22,7 +22,8 @@ const (
 	flagEndedAt      = 1 << 2
 	flagRevisionEnd  = 1 << 3
 	flagOwnID        = 1 << 4 // the client wrote the ID as it is shown
-	resourceFlagsAll = 1<<5 - 1
+	flagListed       = 1 << 5 // the metrics are listed in the value
+	resourceFlagsAll = 1<<6 - 1
 )
 
 // appendResource appends the value of r's key, or of a past state's; docs/format/index.md draws it. t is r's type.
@@ -152,24 +153,34 @@ type viewedResource struct {
 	user, project string
 	ended, revEnd carbonara.Timestamp
 	values        model.Values
+	listed        listedMetrics // a piece of the value
 }
 
 // decode returns the resource of a value. It keeps nothing of src.
 func (d *resourceDecoder) decode(id uuid.UUID, src []byte) (*model.Resource, error) {
-	r := new(viewedResource)
-	// The texts are pieces of one copy of the value: one allocation, and they are most of it.
-	if err := d.fill(r, id, bytes.Clone(src)); err != nil {
+	r, err := d.decodeListed(id, src)
+	if err != nil {
 		return nil, err
 	}
 	return &r.Resource, nil
 }
 
+// decodeListed is decode, with the metrics that the value lists.
+func (d *resourceDecoder) decodeListed(id uuid.UUID, src []byte) (*viewedResource, error) {
+	r := new(viewedResource)
+	// The texts are pieces of one copy of the value: one allocation, and they are most of it.
+	if err := d.fill(r, id, bytes.Clone(src)); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 // view is decode for a look at a resource: what it returns is valid until the next call, and as long as src stays.
-func (d *resourceDecoder) view(id uuid.UUID, src []byte) (*model.Resource, error) {
+func (d *resourceDecoder) view(id uuid.UUID, src []byte) (*viewedResource, error) {
 	if err := d.fill(&d.shown, id, src); err != nil {
 		return nil, err
 	}
-	return &d.shown.Resource, nil
+	return &d.shown, nil
 }
 
 // fill makes r the resource of a value; its texts are pieces of src.
@@ -211,6 +222,14 @@ func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) erro
 	for n := raw.count; n > 0 && !in.short; n-- {
 		era := in.uvarint()
 		d.stored = append(d.stored, model.EraValue{Era: uint32(era), Value: in.value()})
+	}
+	r.listed = listedMetrics{}
+	if raw.flags&flagListed != 0 && !in.short {
+		r.listed.fields = in.rest
+		if !r.listed.each(func([]byte, uuid.UUID) bool { return true }) {
+			in.short = true
+		}
+		in.rest = nil
 	}
 	if in.short || len(in.rest) > 0 {
 		return fmt.Errorf("%w: resource %s: its length is wrong", errCorrupt, id)
@@ -282,6 +301,23 @@ func (in *fieldReader) text() []byte {
 		return nil
 	}
 	return in.bytes(int(n))
+}
+
+// skipValue passes over what an attribute stores.
+func (in *fieldReader) skipValue() {
+	switch kind := in.bytes(1)[0]; model.AttributeKind(kind) {
+	case 0:
+	case model.KindString:
+		in.text()
+	case model.KindUUID:
+		in.bytes(16)
+	case model.KindNumber, model.KindDatetime:
+		in.bytes(8)
+	case model.KindBool:
+		in.bytes(1)
+	default:
+		in.short = true
+	}
 }
 
 // value is what an attribute stores; a text is a piece of the bytes.

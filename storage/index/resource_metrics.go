@@ -22,10 +22,30 @@ func (s *Store) AddMetrics(ctx context.Context, resources ...*model.Resource) er
 
 // addMetricsTo is AddMetrics; what it reads need not be durable yet.
 func (s *Store) addMetricsTo(ctx context.Context, resources []*model.Resource) error {
-	return inParts(len(resources), func(from, to int) error { return s.addMetricsToPart(ctx, resources[from:to]) })
+	return inParts(len(resources), func(from, to int) error {
+		var others []*model.Resource
+		for _, r := range resources[from:to] {
+			metrics, listed, err := s.readListed(r.ID)
+			if err != nil && !s.skipCorrupt(err) || ctx.Err() != nil {
+				return errors.Join(err, ctx.Err())
+			}
+			if r.Metrics = metrics; !listed {
+				others = append(others, r)
+			}
+		}
+		return s.addNamedPart(ctx, others)
+	})
 }
 
-func (s *Store) addMetricsToPart(ctx context.Context, resources []*model.Resource) (err error) {
+// addNamedMetrics sets the metrics of resources that have keys of their own.
+func (s *Store) addNamedMetrics(ctx context.Context, resources []*model.Resource) error {
+	return inParts(len(resources), func(from, to int) error { return s.addNamedPart(ctx, resources[from:to]) })
+}
+
+func (s *Store) addNamedPart(ctx context.Context, resources []*model.Resource) (err error) {
+	if len(resources) == 0 {
+		return nil
+	}
 	all := []byte{prefixNamedMetric}
 	iter, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: all, UpperBound: prefixEnd(all)})
 	if err != nil {
@@ -52,4 +72,41 @@ func (s *Store) addMetricsToPart(ctx context.Context, resources []*model.Resourc
 		}
 	}
 	return nil
+}
+
+// MetricOfResource returns the metric that a resource calls name, or a model.ErrNotFound.
+func (s *Store) MetricOfResource(resource uuid.UUID, name string) (*model.Metric, error) {
+	id, listed, err := s.findListed(resource, name)
+	if err == nil && !listed {
+		return s.metricAt(namedMetricKey(resource, name), func() string { return name })
+	}
+	if err := s.commits.waitDurable(); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: read metric %q of resource %s: %w", name, resource, err)
+	}
+	if id == uuid.Nil {
+		return nil, model.NotFound(model.NounMetric, name)
+	}
+	return s.Metric(id)
+}
+
+// findListed looks a metric up in the list of a resource; listed is false if there is none.
+func (s *Store) findListed(resource uuid.UUID, name string) (id uuid.UUID, listed bool, err error) {
+	key := [17]byte{prefixResource}
+	copy(key[1:], resource[:])
+	value, closer, err := s.db.Get(key[:])
+	if errors.Is(err, pebble.ErrNotFound) {
+		return id, false, nil
+	}
+	if err != nil {
+		return id, false, err
+	}
+	defer closer.Close()
+	l, listed, err := listedOf(resource, value)
+	if err == nil && listed {
+		id, _ = l.find(name)
+	}
+	return id, listed, err
 }

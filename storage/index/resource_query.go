@@ -24,13 +24,13 @@ type ResourceQuery struct {
 	Limit   int             // 0: none
 	After   *model.Resource // find what follows this one in the order
 	History bool            // past states, too
+	Metrics bool            // with their metrics
 
 	// Where says what the caller may see; nil: all. It is called by one goroutine at a time.
 	Where func(*model.Resource) bool
 }
 
-// FindResources returns the resources of a query, in order and without their metrics, which AddMetrics reads; or a
-// model.ErrNotFound for the type. It takes the first of these ways that is short enough:
+// FindResources returns the resources of a query, in order; or a model.ErrNotFound for the type. It takes the first of these ways that is short enough:
 //
 //  1. the resources that the filter names by ID;
 //  2. the candidates that the index has for the filter, if they are few;
@@ -65,7 +65,27 @@ func (s *Store) findResources(
 	if err := search.run(ctx); err != nil {
 		return nil, err
 	}
-	return search.page.Items(), nil
+	return search.found(ctx)
+}
+
+// found returns what is on the page, with the metrics if the query is for these.
+func (s *resourceSearch) found(ctx context.Context) ([]*model.Resource, error) {
+	items := s.page.Items()
+	found := make([]*model.Resource, len(items))
+	var named, past []*model.Resource // whose metrics are elsewhere
+	for i, r := range items {
+		found[i] = &r.Resource
+		switch {
+		case !s.query.Metrics:
+		case r.Revision != 0:
+			past = append(past, &r.Resource)
+		case r.listed.fields != nil:
+			r.Metrics = r.listed.byName()
+		default:
+			named = append(named, &r.Resource)
+		}
+	}
+	return found, errors.Join(s.store.addNamedMetrics(ctx, named), s.store.addMetricsTo(ctx, past))
 }
 
 // resourceSearch is a query on one state of the store.
@@ -78,7 +98,7 @@ type resourceSearch struct {
 	decoder  *resourceDecoder
 
 	mu   sync.Mutex // for page, and query.Where
-	page *filter.Page[model.Resource]
+	page *filter.Page[viewedResource]
 }
 
 // begin empties the page.
@@ -87,7 +107,11 @@ func (s *resourceSearch) begin() {
 	if s.query.Order != nil {
 		compare = s.query.Order.Compare
 	}
-	s.page = filter.NewPage(compare, s.query.Limit, s.query.After)
+	var after *viewedResource
+	if s.query.After != nil {
+		after = &viewedResource{Resource: *s.query.After}
+	}
+	s.page = filter.NewPage(func(a, b *viewedResource) int { return compare(&a.Resource, &b.Resource) }, s.query.Limit, after)
 }
 
 // compareStates orders by ID, and the states of one from the oldest to the live one.
@@ -207,7 +231,7 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 		return err
 	}
 	r.Revision = revision
-	if s.kind.Name != model.GenericType && r.Type != s.kind.Name || !s.query.Filter.Matches(r) {
+	if s.kind.Name != model.GenericType && r.Type != s.kind.Name || !s.query.Filter.Matches(&r.Resource) {
 		return nil
 	}
 	s.mu.Lock()
@@ -215,11 +239,11 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 	if !s.page.Wants(r) {
 		return nil
 	}
-	if r, err = decoder.decode(id, value); err != nil {
+	if r, err = decoder.decodeListed(id, value); err != nil {
 		return err
 	}
 	r.Revision = revision
-	if s.query.Where == nil || s.query.Where(r) {
+	if s.query.Where == nil || s.query.Where(&r.Resource) {
 		s.page.Add(r)
 	}
 	return nil

@@ -60,6 +60,10 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 			changes.created = append(changes.created, its.created...)
 			changes.touched = append(changes.touched, its.touched...)
 			value = appendResource(value[:0], n.Resource, t)
+			if len(n.Resource.Metrics) == 0 && len(its.created) > 0 && len(its.created) <= mostListed {
+				value = appendListed(value, its.created)
+				c.listed[n.Resource.ID] = true
+			}
 			if n.Resource.EndedAt != nil {
 				s.ended.add(n.Resource.ID)
 			}
@@ -102,9 +106,9 @@ func (s *Store) checkNewResource(c *change, r *model.Resource) (*model.ResourceT
 
 // Resource returns a resource of a type, or of any as "generic", with its metrics, or a model.ErrNotFound.
 func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, error) {
-	r, _, err := s.readResource(resourceType, id)
+	r, value, err := s.readResource(resourceType, id)
 	if err == nil {
-		err = s.readMetricsOfResource(context.Background(), r)
+		err = s.readMetricsOfResource(context.Background(), r, value)
 	}
 	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
@@ -118,7 +122,7 @@ func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, er
 // MetricsOfResource returns a resource's metrics by name; none if there is no such resource.
 func (s *Store) MetricsOfResource(ctx context.Context, id uuid.UUID) ([]*model.Metric, error) {
 	r := &model.Resource{ID: id}
-	if err := s.readMetricsOfResource(ctx, r); err != nil {
+	if err := s.addMetricsTo(ctx, []*model.Resource{r}); err != nil {
 		return nil, err
 	}
 	var metrics []*model.Metric
@@ -193,7 +197,11 @@ func (s *Store) DeleteResources(ctx context.Context, ids []uuid.UUID) (deleted i
 
 // removeResource adds the end of r, which is stored as value, to c and returns the metrics that it marks deleted.
 func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource, value []byte) ([]uuid.UUID, error) {
-	if err := s.readMetricsOfResource(ctx, r); err != nil {
+	_, listed, err := listedOf(r.ID, value)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.readMetricsOfResource(ctx, r, value); err != nil {
 		return nil, err
 	}
 	var marked []uuid.UUID
@@ -202,12 +210,17 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 		if err != nil {
 			return nil, err
 		}
+		if listed { // its name goes with the resource's value
+			alone := *m
+			alone.ResourceID = nil
+			m = &alone
+		}
 		if err := c.markDeleted(m); err != nil {
 			return nil, err
 		}
 		marked = append(marked, id)
 	}
-	err := s.scan(ctx, idKey(prefixRevision, r.ID), nil, func(key, _ []byte) (bool, error) { return true, c.Delete(key, nil) })
+	err = s.scan(ctx, idKey(prefixRevision, r.ID), nil, func(key, _ []byte) (bool, error) { return true, c.Delete(key, nil) })
 	if err != nil {
 		return nil, err
 	}
@@ -215,9 +228,14 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 	return marked, c.dropResource(r.ID, value)
 }
 
-// readMetricsOfResource sets r.Metrics. What it reads need not be durable yet.
-func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource) error {
-	return s.addMetricsTo(ctx, []*model.Resource{r})
+// readMetricsOfResource sets the metrics of r, which is stored as value. What it reads need not be durable yet.
+func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource, value []byte) error {
+	l, listed, err := listedOf(r.ID, value)
+	if listed {
+		r.Metrics = l.byName()
+		return nil
+	}
+	return errors.Join(err, s.addNamedPart(ctx, []*model.Resource{r}))
 }
 
 // readResource reads a resource without its metrics, and returns its stored value, too. What it returns need not be

@@ -20,7 +20,7 @@ import (
 )
 
 // formatVersion is that of the store as a whole; values have their own.
-const formatVersion = 3
+const formatVersion = 4
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
@@ -82,6 +82,10 @@ func (s *Store) load(opts Options) error {
 		}
 	case err != nil:
 		return err
+	case len(version) == 1 && version[0] == 3: // all that is there is as it would be written without lists of metrics
+		if err := s.db.Set(keyVersion, []byte{formatVersion}, pebble.Sync); err != nil {
+			return err
+		}
 	case len(version) == 1 && version[0] > 0 && version[0] < formatVersion:
 		if err := s.upgrade(version[0]); err != nil {
 			return fmt.Errorf("upgrade from format version %d: %w", version[0], err)
@@ -170,6 +174,8 @@ type change struct {
 	// What it took that a look at the store does not show yet.
 	takenResources map[uuid.UUID]bool // created
 	takenMetrics   map[uuid.UUID]bool // created, or attached
+	listed         map[uuid.UUID]bool // resources whose values list their new metrics
+	unlisted       map[uuid.UUID]bool // those that listed their metrics before
 	key            []byte             // scratch
 
 	touched []changed // metrics and resources that are no longer as they were
@@ -181,7 +187,8 @@ func (s *Store) write(ctx context.Context, check func(c *change) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{Batch: s.db.NewBatch(), takenResources: map[uuid.UUID]bool{}, takenMetrics: map[uuid.UUID]bool{}}
+	c := &change{Batch: s.db.NewBatch(), takenResources: map[uuid.UUID]bool{}, takenMetrics: map[uuid.UUID]bool{},
+		listed: map[uuid.UUID]bool{}}
 	defer c.Close()
 	n, err := s.commit(c, check)
 	if err != nil || n == 0 {

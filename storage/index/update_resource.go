@@ -31,7 +31,7 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 		if err != nil {
 			return err
 		}
-		if err := s.readMetricsOfResource(ctx, current); err != nil {
+		if err := s.readMetricsOfResource(ctx, current, value); err != nil {
 			return err
 		}
 		copied := *current
@@ -44,6 +44,11 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 		updated.Metrics = maps.Clone(current.Metrics)
 		if err := updated.Validate(); err != nil {
 			return err
+		}
+		if set != nil {
+			if value, err = c.unlist(id, value); err != nil {
+				return err
+			}
 		}
 		ends = !same(current.EndedAt, updated.EndedAt)
 		if !sameState(current, updated) {
@@ -104,7 +109,11 @@ func (s *Store) addRevision(c *change, was, is *model.Resource, value []byte, at
 	if is.EndedAt != nil {
 		s.ended.add(is.ID)
 	}
-	return c.replaceResource(is.ID, value, appendResource(nil, is, t))
+	now, err := withListOf(is.ID, appendResource(nil, is, t), value)
+	if err != nil {
+		return err
+	}
+	return c.replaceResource(is.ID, value, now)
 }
 
 // putPast writes the past states that new resources bring.

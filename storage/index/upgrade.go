@@ -17,7 +17,7 @@ import (
 	"gnocco/storage"
 )
 
-// upgrade brings a store of an older format version to the present one: the keys by which resources and metrics are
+// upgrade brings a store of format version 1 or 2 to the present one: the keys by which resources and metrics are
 // found are written anew, and resources of version 1, in JSON, as they are written today. A crash on the way does no
 // harm: the version comes last, and until then all is written again.
 func (s *Store) upgrade(from byte) error {

@@ -82,6 +82,7 @@ func FuzzDecodeResource(f *testing.F) {
 	r := &model.Resource{OriginalID: "web", Type: "k", Creator: "admin", UserID: &user, StartedAt: 1,
 		Attributes: model.Values{{Name: "a", Value: "x"}, {Name: "b", Value: 2.5}, {Name: "c", Value: uuid.New()}}}
 	f.Add(appendResource(nil, r, kind))
+	f.Add(appendListed(appendResource(nil, r, kind), []*model.Metric{{ID: uuid.New(), Name: "cpu"}, {ID: uuid.New(), Name: "disk"}}))
 	r.Type, r.Attributes = model.GenericType, nil
 	f.Add(appendResource(nil, r, types[model.GenericType]))
 	f.Add([]byte("\x01{\"original_id\":\"web\",\"type\":\"generic\"}"))
