@@ -32,6 +32,9 @@ func (in jsonValue) attributeValue(a *model.Attribute, now carbonara.Timestamp) 
 		}
 		return id, nil
 	case model.KindNumber:
+		if _, ok := in.value.(bool); ok { // Gnocchi lets it pass, to fail where PostgreSQL wants a number
+			return nil, in.fault("expected Real")
+		}
 		return in.real(a.Min, a.Max)
 	case model.KindBool:
 		b, ok := in.value.(bool)

@@ -62,7 +62,7 @@ var anyText = map[string][]string{
 	"listMetrics /v1/metric": {"name", "unit", "creator", "user_id", "project_id", "archive_policy_name", "labels"},
 	"/v1/influxdb/query":     {"q"}, "/v1/influxdb/write": {"db"},
 	"/v1/resource/{type}": {"attrs"}, "/v1/search/resource/{type}": {"attrs"},
-	"/api/v1/metadata": {"metric"}, "/api/v1/series_count": {"label"},
+	"/api/v1/query": {"stats"}, "/api/v1/query_range": {"stats"}, "/api/v1/metadata": {"metric"}, "/api/v1/series_count": {"label"},
 }
 
 // Every operation of openapi.yaml has rows: one for each of its query parameters, and one for its body at least.

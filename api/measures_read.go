@@ -145,7 +145,7 @@ func parseInstant(values url.Values, name string, now carbonara.Timestamp, t *ca
 		return nil
 	}
 	parsed, err := model.ParseTimestamp(values.Get(name), now)
-	if err != nil {
+	if err != nil || len(values[name]) > 1 {
 		return badArgument(name, "Must be a datetime or a timestamp")
 	}
 	*t = parsed

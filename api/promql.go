@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -129,11 +130,12 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 	if err != nil {
 		return err
 	}
-	if limit := a.limitsOf(who).QueryTimeout; timeout <= 0 || limit > 0 && limit < timeout {
-		timeout = limit
+	bounded := request.Get("timeout") != "" // be it to no time at all
+	if limit := a.limitsOf(who).QueryTimeout; limit > 0 && (!bounded || limit < timeout) {
+		timeout, bounded = limit, true
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	if timeout > 0 {
+	if bounded {
 		ctx, cancel = context.WithTimeoutCause(r.Context(), timeout, errQueryTimeout)
 	}
 	defer cancel()
@@ -176,7 +178,7 @@ func (a promqlHandlers) query(r *promqlRequest) (*promql.Answer, error) {
 		return nil, err
 	}
 	prepared, err := a.engine.Instant(r.Context(), q, at)
-	return evaluate(r.Context(), q, prepared, err, limit)
+	return r.evaluate(q, prepared, err, limit)
 }
 
 func (a promqlHandlers) queryRange(r *promqlRequest) (*promql.Answer, error) {
@@ -189,11 +191,12 @@ func (a promqlHandlers) queryRange(r *promqlRequest) (*promql.Answer, error) {
 		return nil, err
 	}
 	prepared, err := a.engine.Range(r.Context(), q, start, end, step)
-	return evaluate(r.Context(), q, prepared, err, limit)
+	return r.evaluate(q, prepared, err, limit)
 }
 
 // evaluate answers a query, or the error of preparing it.
-func evaluate(ctx context.Context, q *evaluation.Query, prepared upstream.Query, err error, limit int) (*promql.Answer, error) {
+func (r *promqlRequest) evaluate(q *evaluation.Query, prepared upstream.Query, err error, limit int) (*promql.Answer, error) {
+	ctx := r.Context()
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, budget.ErrExhausted) {
 			err = promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
@@ -219,12 +222,28 @@ func evaluate(ctx context.Context, q *evaluation.Query, prepared upstream.Query,
 	if err != nil {
 		return nil, err
 	}
+	if r.Get("stats") != "" {
+		if encoded, err = encoded.WithStats(prepared.Stats()); err != nil {
+			return nil, err
+		}
+	}
 	answer.Data = encoded
 	return answer, nil
 }
 
-// matchers reads match[].
+// matchers reads match[], of which each has to ask for something, as Prometheus wants it.
 func (a promqlHandlers) matchers(r *promqlRequest) ([][]*labels.Matcher, error) {
+	lists, err := a.anyMatchers(r)
+	for _, list := range lists {
+		if !slices.ContainsFunc(list, func(m *labels.Matcher) bool { return !m.Matches("") }) {
+			return nil, promql.Bad(errors.New(`invalid parameter "match[]": match[] must contain at least one non-empty matcher`))
+		}
+	}
+	return lists, err
+}
+
+// anyMatchers reads match[], where {} is all series.
+func (a promqlHandlers) anyMatchers(r *promqlRequest) ([][]*labels.Matcher, error) {
 	var lists [][]*labels.Matcher
 	for _, text := range r.Form["match[]"] {
 		list, err := a.engine.Matchers(text)
@@ -278,7 +297,7 @@ func (a promqlHandlers) listSeries(r *promqlRequest) (*promql.Answer, error) {
 
 // countSeries says how many series there are, and how many of them have each value of their labels.
 func (a promqlHandlers) countSeries(r *promqlRequest) (*promql.Answer, error) {
-	lists, err := a.matchers(r)
+	lists, err := a.anyMatchers(r)
 	if err != nil {
 		return nil, err
 	}

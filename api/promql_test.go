@@ -104,6 +104,28 @@ func TestPromQL(t *testing.T) {
 	bad("GET /api/v1/query_range?query=1&start=now&end=1&step=1", `invalid parameter \"start\": cannot parse \"now\" to a valid timestamp`)
 	bad("GET /api/v1/query_range?query=1&start=0&end=11001&step=1", `exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)`)
 
+	for _, route := range []string{"series?", "labels?", "label/rack/values?"} {
+		for _, match := range []string{"{}", `{rack=""}`, `{rack=~".*"}`, "total&match[]={}"} {
+			bad("GET /api/v1/"+route+"match[]="+match, `invalid parameter \"match[]\": match[] must contain at least one non-empty matcher`)
+		}
+	}
+	f("GET /api/v1/series_count?match[]={}", `~"status":"success"`)
+
+	// A timeout that is over is one; stats tell what an evaluation took; trees have all fields of Prometheus 3.
+	for _, timeout := range []string{"0", "-1", "-5m", "1e-9"} {
+		if timeout != "-5m" {
+			s.want(t, "GET /api/v1/query?query=total&timeout="+timeout+at, "", http.StatusServiceUnavailable, `~"errorType":"timeout"`, admin...)
+		} else {
+			bad("GET /api/v1/query?query=total&timeout="+timeout, `invalid parameter \"timeout\": cannot parse \"-5m\" to a valid duration`)
+		}
+	}
+	f("GET /api/v1/query?query=total&timeout=10s"+at, vector(`{"metric":{"__name__":"total",`+labels+`},"value":[1767322920,"10"]}`))
+	f("GET /api/v1/query?query=1%2B1&time=4&stats=all", `~{"status":"success","data":{"resultType":"scalar","result":[4,"2"],"stats":{"timings":{"evalTotalTime":`)
+	f("GET /api/v1/query_range?query=total&start=2026-01-02T03:00:30Z&end=2026-01-02T03:02:00Z&step=30s&stats=true", `~"samples":{"totalQueryableSamples":4,`)
+	f("GET /api/v1/parse_query?query=a[5m]", `{"status":"success","data":{"anchored":false,"matchers":[{"name":"__name__","type":"=","value":"a"}],"name":"a","offset":0,`+
+		`"offsetExpr":null,"range":300000,"rangeExpr":null,"smoothed":false,"startOrEnd":null,"timestamp":null,"type":"matrixSelector"}}`)
+	f("GET /api/v1/parse_query?query=a[5m:1m]", `~"offset":0,"offsetExpr":null,"range":300000,"rangeExpr":null,"startOrEnd":null,"step":60000,"stepExpr":null,`)
+
 	// Forms, as Grafana sends them, and what vmalert does.
 	form := append(slices.Clone(admin), "Content-Type", "application/x-www-form-urlencoded")
 	s.want(t, "POST /api/v1/query", url.Values{"query": {"1+1"}, "time": {"4"}}.Encode(), http.StatusOK, `~"2"`, form...)

@@ -11,8 +11,8 @@ import (
 	"gnocco/model/filter"
 )
 
-// history shows the states that a resource has been in.
-func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
+// history shows the states that a resource has been in. What is wrong with the query is told before what is with the resource.
+func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	query := r.URL.Query()
 	details, err := parseBool(query, "details", false)
 	if err != nil {
@@ -22,6 +22,13 @@ func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *a
 	if err != nil {
 		return err
 	}
+	show := func(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
+		return a.showHistory(w, r, who, resource, details, p)
+	}
+	return a.readingResource(show)(w, r, who)
+}
+
+func (a resourceHandlers) showHistory(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource, details bool, p page) error {
 	kind, err := a.Index.ResourceType(param(r, "type"))
 	if err != nil {
 		return err
@@ -58,7 +65,7 @@ func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *a
 		shown = append(shown, showResource(state))
 	}
 	if len(shown) > 0 && len(shown) >= p.limit {
-		a.setLink(w, r, query, p, revisionMarker(shown[len(shown)-1].Resource))
+		a.setLink(w, r, r.URL.Query(), p, revisionMarker(shown[len(shown)-1].Resource))
 	}
 	return writeJSON(w, http.StatusOK, shown)
 }

@@ -94,7 +94,7 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 	at("GET", "/v1/resource/{type}/{id}", a.authenticated(a.readingResource(resources.get)))
 	at("PATCH", "/v1/resource/{type}/{id}", a.authenticated(a.withResource("update resource", resources.update)))
 	at("DELETE", "/v1/resource/{type}/{id}", a.authenticated(a.withResource("delete resource", resources.delete)))
-	at("GET", "/v1/resource/{type}/{id}/history", a.authenticated(a.timed(a.readingResource(resources.history))))
+	at("GET", "/v1/resource/{type}/{id}/history", a.authenticated(a.timed(resources.history)))
 	at("GET", "/v1/resource/{type}/{id}/metric", a.authenticated(a.readingResource(resources.listMetrics)))
 	at("POST", "/v1/resource/{type}/{id}/metric", a.authenticated(a.withResource("update resource", resources.createMetrics)))
 	at("GET", "/v1/resource/{type}/{id}/metric/{name}", a.authenticated(a.withNamedMetric("get metric", metrics.get)))

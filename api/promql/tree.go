@@ -10,7 +10,8 @@ import (
 // tree is an expression as JSON: the form that Prometheus' own page draws.
 type tree map[string]any
 
-// Tree returns an expression's tree.
+// Tree returns an expression's tree. The fields whose names end with Expr are null: durations that are computed are an
+// experiment, which the parser has not enabled.
 func Tree(expr parser.Expr) any {
 	switch e := expr.(type) {
 	case *parser.AggregateExpr:
@@ -45,12 +46,13 @@ func Tree(expr parser.Expr) any {
 		}}
 	case *parser.MatrixSelector:
 		shown := selector("matrixSelector", e.VectorSelector.(*parser.VectorSelector))
-		shown["range"] = e.Range.Milliseconds()
+		shown["range"], shown["rangeExpr"] = e.Range.Milliseconds(), nil
 		return shown
 	case *parser.SubqueryExpr:
 		return tree{
 			"type": "subquery", "expr": Tree(e.Expr),
-			"range": e.Range.Milliseconds(), "offset": e.OriginalOffset.Milliseconds(), "step": e.Step.Milliseconds(),
+			"range": e.Range.Milliseconds(), "rangeExpr": nil, "offset": e.OriginalOffset.Milliseconds(), "offsetExpr": nil,
+			"step": e.Step.Milliseconds(), "stepExpr": nil,
 			"timestamp": e.Timestamp, "startOrEnd": startOrEnd(e.StartOrEnd),
 		}
 	case *parser.NumberLiteral:
@@ -73,8 +75,8 @@ func selector(kind string, v *parser.VectorSelector) tree {
 		matchers = append(matchers, tree{"name": m.Name, "value": m.Value, "type": labels.MatchType(m.Type).String()})
 	}
 	return tree{
-		"type": kind, "name": v.Name, "offset": v.OriginalOffset.Milliseconds(), "matchers": matchers,
-		"timestamp": v.Timestamp, "startOrEnd": startOrEnd(v.StartOrEnd),
+		"type": kind, "name": v.Name, "offset": v.OriginalOffset.Milliseconds(), "offsetExpr": nil,
+		"matchers": matchers, "timestamp": v.Timestamp, "startOrEnd": startOrEnd(v.StartOrEnd),
 		"anchored": v.Anchored, "smoothed": v.Smoothed,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/stats"
 )
 
 // JSON is the beginning of an answer in the form in which it is sent, up to the end of its data.
@@ -18,6 +19,15 @@ type JSON []byte
 // first; take may be nil.
 func Encoded(v parser.Value, take func(bytes int) error) (JSON, error) {
 	return (&room{take: take}).appendResult([]byte(answerBegins), v)
+}
+
+// WithStats adds what the evaluation took.
+func (j JSON) WithStats(taken *stats.Statistics) (JSON, error) {
+	text, err := json.Marshal(stats.NewQueryStats(taken))
+	if err != nil {
+		return nil, err
+	}
+	return append(append(append(j[:len(j)-1], `,"stats":`...), text...), '}'), nil
 }
 
 // room makes room in a text, for which memory is taken.

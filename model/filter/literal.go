@@ -33,11 +33,8 @@ func (s *Scope) value(c column, l literal) (any, error) {
 		if isFlag {
 			return flag, nil
 		}
-		switch strings.ToLower(text) {
-		case "true", "1":
-			return true, nil
-		case "false", "0":
-			return false, nil
+		if b, ok := parseBool(text); ok {
+			return b, nil
 		}
 	}
 	if !isText {
@@ -48,6 +45,22 @@ func (s *Scope) value(c column, l literal) (any, error) {
 		return nil, invalidValue(c.name, l)
 	}
 	return value, nil
+}
+
+// parseBool reads a word as PostgreSQL does, to which Gnocchi hands it on: the beginning of true, false, yes, no, on or off, in
+// any case, as far as it tells which one; 1 or 0.
+func parseBool(text string) (value, ok bool) {
+	word := strings.ToLower(strings.Trim(text, " \t\n\v\f\r"))
+	switch word {
+	case "":
+		return false, false
+	case "1", "on":
+		return true, true
+	case "0", "of", "off":
+		return false, true
+	}
+	value = strings.HasPrefix("true", word) || strings.HasPrefix("yes", word)
+	return value, value || strings.HasPrefix("false", word) || strings.HasPrefix("no", word)
 }
 
 // parse reads a value of the kinds that have a text form only.

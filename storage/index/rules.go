@@ -31,10 +31,10 @@ func (s *Store) CreateArchivePolicyRule(ctx context.Context, r *model.ArchivePol
 	}
 	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		switch {
-		case old.policies[r.ArchivePolicyName] == nil:
-			return nil, model.NotFound(model.NounArchivePolicy, r.ArchivePolicyName)
 		case old.rule(r.Name) != nil:
 			return nil, model.Exists(model.NounArchivePolicyRule, r.Name)
+		case old.policies[r.ArchivePolicyName] == nil:
+			return nil, model.NotFound(model.NounArchivePolicy, r.ArchivePolicyName)
 		}
 		return old.withRules(append(slices.Clone(old.rules), r)), setRule(b, r)
 	})
