@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -312,8 +315,11 @@ func moduleDir(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
+// listedScripts is set in the environment of a process of this test that runs nothing but what is listed.
+const listedScripts = "GNOCCO_LISTED_SCRIPTS"
+
 // Upstream's scripts, but for what needs native histograms and what testdata/upstream_NAME.txt lists, each with a
-// reason.
+// reason. What is listed has to fail.
 func TestUpstreamScripts(t *testing.T) {
 	scripts := readScripts(t, moduleDir(t))
 	for _, mode := range []struct {
@@ -326,6 +332,10 @@ func TestUpstreamScripts(t *testing.T) {
 				t.Skip("a second's archive is enough")
 			}
 			differs := readDiffering(t, "testdata/upstream_"+mode.name+".txt")
+			onlyListed := os.Getenv(listedScripts) != ""
+			if !onlyListed {
+				requireFailures(t, differs)
+			}
 			passed, native := 0, 0
 			for _, piece := range scripts {
 				s := newScriptStorage(t, mode.granularity, mode.earlier)
@@ -341,6 +351,10 @@ func TestUpstreamScripts(t *testing.T) {
 					switch {
 					case strings.Contains(e.text, "{{"):
 						native++
+					case onlyListed:
+						if differs[e.name] {
+							t.Run(e.name, func(t *testing.T) { run(t, e.text) })
+						}
 					case differs[e.name]:
 						delete(differs, e.name)
 					case t.Run(e.name, func(t *testing.T) { run(t, e.text) }):
@@ -348,6 +362,9 @@ func TestUpstreamScripts(t *testing.T) {
 					}
 				}
 				s.stop()
+			}
+			if onlyListed {
+				return
 			}
 			t.Logf("%d pass, %d need native histograms", passed, native)
 			if passed < mode.least {
@@ -357,6 +374,33 @@ func TestUpstreamScripts(t *testing.T) {
 				t.Errorf("there is no %s", name)
 			}
 		})
+	}
+}
+
+// requireFailures runs what is listed in another process, as a test that fails in this one fails this one, and upstream's
+// scripts run in tests only.
+func requireFailures(t *testing.T, listed map[string]bool) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.v", "-test.run=^TestUpstreamScripts$/^"+path.Base(t.Name())+"$")
+	cmd.Env = append(os.Environ(), listedScripts+"=1")
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, syscall.ENOEXEC) {
+		t.Log("what is listed is not run below an emulator")
+		return
+	}
+	ran := 0
+	for _, result := range regexp.MustCompile(`(?m)^ +--- (PASS|FAIL): `+t.Name()+`/([^/ ]+) `).FindAllStringSubmatch(string(out), -1) {
+		ran++
+		if result[1] == "PASS" {
+			t.Errorf("%s passes: it need not be listed any more", result[2])
+		}
+	}
+	if ran != len(listed) {
+		t.Errorf("%d of %d that are listed ran: %v\n%.2000s", ran, len(listed), err, out)
 	}
 }
 
