@@ -107,11 +107,7 @@ func (a *authorizer) visibleMetrics(who *auth.Identity, rule string) func(*model
 // permittedMetrics returns a function that reports whether a rule lets the user use a metric. It is for one goroutine.
 // Many metrics share a creator: if a rule depends on nothing else, the function remembers its last answer.
 func (a *authorizer) permittedMetrics(who *auth.Identity, rule string) func(*model.Metric) bool {
-	creatorCounts := true
-	for _, key := range a.policy.Keys(rule) {
-		_, ok := creatorTarget("", key)
-		creatorCounts = creatorCounts && ok
-	}
+	creatorCounts := a.creatorCounts(rule)
 	asked, creator, allowed := false, "", false
 	return func(m *model.Metric) bool {
 		if !asked || !creatorCounts || m.Creator != creator {
@@ -119,6 +115,16 @@ func (a *authorizer) permittedMetrics(who *auth.Identity, rule string) func(*mod
 		}
 		return allowed
 	}
+}
+
+// creatorCounts reports whether a rule about metrics depends on nothing but their creators.
+func (a *authorizer) creatorCounts(rule string) bool {
+	for _, key := range a.policy.Keys(rule) {
+		if _, ok := creatorTarget("", key); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // visibleSeries is visibleMetrics for series, whose resources need not be read; what is asked is the metrics' measures, so

@@ -46,12 +46,18 @@ func (a *api) postBatch(w http.ResponseWriter, r *http.Request, who *auth.Identi
 
 // authorize checks that all metrics exist and that the user may write to them.
 func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID) error {
+	const rule = "post measures"
+	if a.Index != nil && a.creatorCounts(rule) {
+		if metrics, ok := a.Index.OneOfEachCreator(ids); ok {
+			return a.enforceMetrics(who, rule, metrics)
+		}
+	}
 	metricAt, err := a.finder(ctx, ids)
 	if err != nil {
 		return err
 	}
 	var unknown []uuid.UUID
-	forbidden, may := false, a.permittedMetrics(who, "post measures")
+	forbidden, may := false, a.permittedMetrics(who, rule)
 	for i, id := range ids {
 		metric := metricAt(i)
 		if metric == nil {

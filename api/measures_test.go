@@ -261,3 +261,21 @@ func TestLongAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchOfTheSameMetrics sends the same metrics again and again, until one is deleted; another user may never.
+func TestBatchOfTheSameMetrics(t *testing.T) {
+	s := newServer(t, nil)
+	first := s.metricOf(t, `{"name":"cookies","definition":[{"granularity":"1 second"}]}`)
+	ids := []string{strings.TrimPrefix(first, "/v1/metric/")}
+	for len(ids) < 30 {
+		ids = append(ids, s.create(t, "/v1/metric", `{"archive_policy_name":"cookies"}`))
+	}
+	body := `{"` + strings.Join(ids, `":[{"timestamp":1425652437,"value":1}],"`) + `":[{"timestamp":1425652437,"value":1}]}`
+	for range 3 {
+		s.want(t, "POST /v1/batch/metrics/measures", body, 202, "")
+		s.want(t, "POST /v1/batch/metrics/measures", body, 403, "~403", "user", "jd")
+	}
+	s.want(t, "DELETE "+first, "", 204, "")
+	s.want(t, "POST /v1/batch/metrics/measures", body, 400, "~Unknown metrics: "+ids[0])
+	s.want(t, "POST /v1/batch/metrics/measures", body, 400, "~Unknown metrics: "+ids[0], "user", "jd")
+}

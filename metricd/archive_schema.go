@@ -62,7 +62,7 @@ func (h *head) matchesPolicy() bool { return h.plan == h.metric.ArchivePolicy.Pl
 // follow makes the head one of a metric as the index has it now. Its plan changes if nothing was written by it yet.
 func (h *head) follow(metric *model.Metric) {
 	h.surveyed = h.surveyed && metric.ArchivePolicy == h.metric.ArchivePolicy
-	h.metric = metric
+	h.setMetric(metric)
 	if plan := metric.ArchivePolicy.Plan(); !h.hasBase || h.plan.Equal(plan) {
 		h.plan = plan
 	}

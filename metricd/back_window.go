@@ -10,7 +10,7 @@ func (h *head) oldestBy(newest carbonara.Timestamp, any bool) carbonara.Timestam
 	if !any {
 		return 0
 	}
-	oldest := oldestAccepted(h.plan, h.metric.ArchivePolicy.BackWindow, newest)
+	oldest := oldestAccepted(h.plan, h.backWindow, newest)
 	if h.partial != nil {
 		return max(oldest, h.partial.Before)
 	}
@@ -49,7 +49,7 @@ func (h *head) keepFrom() carbonara.Timestamp {
 	if !any {
 		return 0
 	}
-	return keepFrom(h.plan, h.metric.ArchivePolicy.BackWindow, newest)
+	return keepFrom(h.plan, h.backWindow, newest)
 }
 
 // groupsStart returns the earliest start of the groups that t falls into. Granularities need not divide one another.

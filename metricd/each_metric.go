@@ -18,14 +18,15 @@ func eachMetric[T any](ctx context.Context, p *Metricd, metrics []uuid.UUID, f f
 		if err != nil {
 			return nil, err
 		}
-		if answers[i], err = readSack(s, metric, f); err != nil {
+		if answers[i], err = readSack(ctx, s, metric, f); err != nil {
 			return nil, s.error(err)
 		}
 	}
 	return answers, nil
 }
 
-func readSack[T any](s *sack, metric uuid.UUID, f func(*sack, uuid.UUID) (T, error)) (answer T, err error) {
+func readSack[T any](ctx context.Context, s *sack, metric uuid.UUID, f func(*sack, uuid.UUID) (T, error)) (answer T, err error) {
+	s.catchUp(ctx)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {

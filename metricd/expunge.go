@@ -85,8 +85,7 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 		if h := s.heads[id]; h != nil {
 			s.pending -= len(h.pending)
 			h.pending, h.dropped, h.late = nil, 0, 0
-			s.recent.forget(h)
-			delete(s.heads, id)
+			s.dropHead(id, h)
 		}
 	}
 	s.mu.Unlock()

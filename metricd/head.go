@@ -9,20 +9,33 @@ import (
 	"gnocco/storage/archive"
 )
 
-// head is a metric's recent past in memory.
+// head is a metric's recent past in memory. What a measure that comes in needs stands first, side by side: of many metrics
+// that get one measure each, it is the misses of the processor's cache that cost.
 type head struct {
-	metric     *model.Metric
-	plan       *carbonara.Plan // of its archive; the policy's, but while that waits to be rebuilt
 	generation uint64          // of the index when metric was looked up
+	plan       *carbonara.Plan // of its archive; the policy's, but while that waits to be rebuilt
 
-	newest    carbonara.Measure // by timestamp, of all measures; if hasNewest
-	hasNewest bool
+	// unsettled is what order.go keeps of the latest measures, nil if all are settled, and in the archive.
+	unsettled *unsettled
+	// partial are aggregates of measures earlier than kept, of groups that reach over it; nil for none. Measures older than these
+	// are not accepted.
+	partial *archive.PartialGroups
+
+	newest carbonara.Measure // by timestamp, of all measures; if hasNewest
 
 	// pending are the measures since the last checkpoint, in order of arrival; ascending: their timestamps rise
 	// strictly.
-	pending   []carbonara.Measure
-	ascending bool
-	earliest  carbonara.Timestamp // of pending
+	pending  []carbonara.Measure
+	earliest carbonara.Timestamp // of pending
+
+	backWindow int // of the metric's archive policy, in blocks
+	hasNewest  bool
+	ascending  bool
+	dirty      bool // in the sack's list of heads that the next checkpoint writes
+	used       bool // since the last checkpoint
+	ofEnded    bool // the metric's resource has ended
+
+	metric *model.Metric // set by setMetric
 
 	// base is the newest measure at the last checkpoint, if hasBase, and open its row for each granularity of the plan:
 	// what pending measures later than base are added to. Without open the raw series says.
@@ -30,23 +43,21 @@ type head struct {
 	hasBase bool
 	open    []float64
 
-	// The past that can be computed again: the raw series is complete from kept on, and partial groups (nil for none)
-	// hold the aggregates of earlier measures of groups that reach over it. Measures older than partial groups are not
-	// accepted.
-	kept    carbonara.Timestamp
-	partial *archive.PartialGroups
-
-	// unsettled is what order.go keeps of the latest measures, nil if all are settled, and in the archive.
-	unsettled       *unsettled
+	kept            carbonara.Timestamp // the raw series is complete from there on: the past that can be computed again
 	unsettledStored bool
 
-	dropped  uint64 // measures too old, since the last checkpoint
-	late     uint64 // measures late, but not too old, since then
 	surveyed bool   // splits older than its timespans are gone; false after a start or a change of policy
-	dirty    bool   // in the sack's list of heads that the next checkpoint writes
-	used     bool   // since the last checkpoint
 	recent   bool   // in the sack's recentCache, perhaps; guarded by it
 	asked    uint32 // when it was last read, seconds since the sack was opened, from 1; guarded by it, too
+	dropped  uint64 // measures too old, since the last checkpoint
+	late     uint64 // measures late, but not too old, since then
+}
+
+// setMetric notes what the index says of the metric.
+func (h *head) setMetric(metric *model.Metric) {
+	h.metric = metric
+	h.backWindow = metric.ArchivePolicy.BackWindow
+	h.ofEnded = metric.ResourceEndedAt != nil
 }
 
 // continues reports whether pending can be added to the open groups without reading the raw series.

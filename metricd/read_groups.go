@@ -40,6 +40,7 @@ func (p *Metricd) EachGroups(ctx context.Context, reads []model.Read, dst *carbo
 	if err != nil {
 		return err
 	}
+	s.catchUp(ctx)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
@@ -61,6 +62,7 @@ func (p *Metricd) EachGroups(ctx context.Context, reads []model.Read, dst *carbo
 }
 
 func (s *sack) groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
+	s.catchUp(ctx)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {

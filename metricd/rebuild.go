@@ -109,9 +109,8 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 	defer s.mu.Unlock()
 	for _, id := range changed {
 		if h := s.heads[id]; h != nil {
-			s.recent.forget(h)
+			s.dropHead(id, h) // empty since the checkpoint; the next one begins with what the archive holds now
 		}
-		delete(s.heads, id) // empty since the checkpoint; the next one begins with what the archive holds now
 	}
 	return len(outcomes), done, nil
 }

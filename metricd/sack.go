@@ -26,9 +26,10 @@ type sack struct {
 	checkpoints sync.WaitGroup // the loop that makes them
 	damage      sync.Once      // it was told
 
-	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards the next seven
+	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards what follows, up to catchingUp
 	request    model.Measures
-	targets    []*head                     // of request's metrics; nil for those that are gone
+	targets    []*head // of request's metrics; nil for those that are gone
+	lists      headLists
 	resolved   map[uuid.UUID]*model.Metric // looked up for the records in hand; nil for none
 	resolvedAt uint64                      // the index's generation of that look: heads of another were not looked up
 	plans      []*carbonara.Plan           // of archives in the schema of earlier policies
@@ -37,6 +38,8 @@ type sack struct {
 	revivals map[uuid.UUID]carbonara.Timestamp
 
 	keepsUnsettled bool // a metric of the store has, or had, unsettled measures
+
+	catchingUp sync.Mutex // taken before work, by reads; see gather.go
 
 	mu        sync.RWMutex // guards what follows; see doc.go
 	cursors   map[string]*sourceCursor
@@ -121,14 +124,7 @@ func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
 			return nil
 		}
 		s.revive(ctx)
-		records, err := cursor.source.Drain(s.number, cursor.read, drainBytes)
-		if err != nil {
-			return fmt.Errorf("metricd: drain sack %d: %w", s.number, err)
-		}
-		if len(records) == 0 {
-			return nil
-		}
-		if err := s.take(ctx, cursor, records); err != nil {
+		if took, err := s.takeWaiting(ctx, cursor); err != nil || !took {
 			return err
 		}
 		if s.headsAreFull() {
@@ -137,6 +133,19 @@ func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
 			}
 		}
 	}
+}
+
+// takeWaiting moves what a source has for the sack into the heads, drainBytes at most. took is false if there was nothing.
+// work is held.
+func (s *sack) takeWaiting(ctx context.Context, cursor *sourceCursor) (took bool, err error) {
+	records, err := cursor.source.Drain(s.number, cursor.read, drainBytes)
+	if err != nil {
+		return false, fmt.Errorf("metricd: drain sack %d: %w", s.number, err)
+	}
+	if len(records) == 0 {
+		return false, nil
+	}
+	return true, s.take(ctx, cursor, records)
 }
 
 // forgetRequest lets go of the memory of a large request: every sack has some of its own.
@@ -204,7 +213,7 @@ func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *
 			continue
 		}
 		s.accept(h, record.Stamp.At, from, timestamps, values)
-		if h.metric.ResourceEndedAt != nil {
+		if h.ofEnded {
 			s.noteRevival(h.metric, timestamps)
 		}
 	}
@@ -245,10 +254,14 @@ func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Ti
 	}
 }
 
-// resolve sets targets to the heads of the request in hand. The first time that it has to ask the index it asks for all
+// resolve sets targets to the heads of the request in hand, which the first of these records is. The first time that it has to ask the index it asks for all
 // metrics of the records that are left: the index may be far away.
 func (s *sack) resolve(ctx context.Context, rest []incoming.Record) error {
 	generation := s.parent.options.Index.Generation()
+	if listed := s.lists.find(rest[0].List, generation); listed != nil {
+		s.targets = append(s.targets[:0], listed...)
+		return nil
+	}
 	s.targets = s.targets[:0]
 	for _, id := range s.request.Metrics {
 		h := s.heads[id]
@@ -260,7 +273,15 @@ func (s *sack) resolve(ctx context.Context, rest []incoming.Record) error {
 		}
 		s.targets = append(s.targets, h)
 	}
+	s.lists.add(rest[0].List, s.targets, len(s.heads))
 	return nil
+}
+
+// dropHead forgets the head of a metric. work and mu are held.
+func (s *sack) dropHead(id uuid.UUID, h *head) {
+	s.recent.forget(h)
+	delete(s.heads, id)
+	s.lists.clear()
 }
 
 // headOf returns the metric's head as of the index's generation, nil for a metric that is gone. h is the head so far,
@@ -324,7 +345,8 @@ func (s *sack) loadHead(metric *model.Metric) (*head, error) {
 		return nil, err
 	}
 	s.parent.instruments.corrupt.Add(float64(end.Corrupt))
-	h := &head{metric: metric, newest: end.Newest, hasNewest: end.Any, base: end.Newest, hasBase: end.Any, kept: end.KeptFrom}
+	h := &head{newest: end.Newest, hasNewest: end.Any, base: end.Newest, hasBase: end.Any, kept: end.KeptFrom}
+	h.setMetric(metric)
 	if h.plan, err = s.planOf(metric); err != nil {
 		return nil, err
 	}

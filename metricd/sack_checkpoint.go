@@ -196,8 +196,7 @@ func (s *sack) forget() {
 	for range 2 {
 		for id, h := range s.heads {
 			if excess > 0 && !h.used {
-				s.recent.forget(h)
-				delete(s.heads, id)
+				s.dropHead(id, h)
 				excess--
 			}
 			h.used = false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"gnocco/storage/incoming"
 )
@@ -22,8 +23,10 @@ type sourceCursor struct {
 	frontier incoming.Stamp
 	heard    bool
 
+	source  Source      // nil while detached; changed under work and mu both
+	gathers atomic.Bool // see gather.go
+
 	// Under work.
-	source       Source // nil while detached
 	acknowledged uint64 // sequence up to which the source was told
 	stop         context.CancelFunc
 	loop         sync.WaitGroup
@@ -49,18 +52,23 @@ func (s *sack) attach(source Source) error {
 		s.mu.Unlock()
 	}
 	ctx, stop := context.WithCancel(s.ctx)
-	cursor.source, cursor.stop, cursor.acknowledged = source, stop, 0
+	s.setSource(cursor, source)
+	cursor.stop, cursor.acknowledged = stop, 0
 	if remote, ok := source.(RemoteSource); ok {
 		remote.Follow(s.number, cursor.read)
 	}
 	ready := source.Ready(s.number)
 	cursor.loop.Go(func() {
+		var pauses pauses
 		for {
 			s.parent.inSlot(ctx, s, func(s *sack, ctx context.Context) error { return s.drainSource(ctx, cursor) })
 			select {
 			case <-ctx.Done():
 				return
 			case <-ready:
+			}
+			if !pauses.gather(ctx, source, cursor, s.number) {
+				return
 			}
 		}
 	})
@@ -77,12 +85,19 @@ func (s *sack) detach(id string) {
 	}
 	source := cursor.source
 	cursor.stop()
-	cursor.source = nil
+	s.setSource(cursor, nil)
 	s.work.Unlock()
 	cursor.loop.Wait()
 	if remote, ok := source.(RemoteSource); ok {
 		remote.Unfollow(s.number)
 	}
+}
+
+// setSource attaches a source to a cursor, or none. work is held.
+func (s *sack) setSource(cursor *sourceCursor, source Source) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cursor.source = source
 }
 
 // attached returns the cursors whose source is attached.

@@ -20,8 +20,8 @@ import (
 type idLists struct{ sacks []sackLists }
 
 type sackLists struct {
-	stored map[listHash]*idList
-	seen   map[listHash]struct{} // came once: not yet worth storing
+	stored map[ListHash]*idList
+	seen   map[ListHash]struct{} // came once: not yet worth storing
 }
 
 // idList is a list in the store.
@@ -30,14 +30,14 @@ type idList struct {
 	last   uint64 // sequence of its latest record
 }
 
-// listHash tells lists from each other. Its seeds are known to this process only, so that nobody can make two lists of
+// ListHash tells lists of metrics from each other; zero for none. Its seeds are known to this process only, so that nobody can make two lists of
 // the same hash; by chance two of a million lists have one with a probability of 10^-26.
-type listHash [2]uint64
+type ListHash [2]uint64
 
 var listSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-func hashList(ids []byte) listHash {
-	return listHash{maphash.Bytes(listSeeds[0], ids), maphash.Bytes(listSeeds[1], ids)}
+func hashList(ids []byte) ListHash {
+	return ListHash{maphash.Bytes(listSeeds[0], ids), maphash.Bytes(listSeeds[1], ids)}
 }
 
 const (
@@ -50,13 +50,13 @@ const (
 func newIDLists(sacks int) *idLists {
 	l := &idLists{make([]sackLists, sacks)}
 	for i := range l.sacks {
-		l.sacks[i] = sackLists{make(map[listHash]*idList), make(map[listHash]struct{})}
+		l.sacks[i] = sackLists{make(map[ListHash]*idList), make(map[ListHash]struct{})}
 	}
 	return l
 }
 
 // use returns the number of the list of a block's metrics, 0 if it refers to none; isNew: the list must be stored with it.
-func (l *idLists) use(sack int, hash listHash, sequence uint64) (number uint64, isNew bool) {
+func (l *idLists) use(sack int, hash ListHash, sequence uint64) (number uint64, isNew bool) {
 	s := &l.sacks[sack]
 	if list := s.stored[hash]; list != nil {
 		list.last = sequence
@@ -147,7 +147,7 @@ func (s *Store) readLists() (*idLists, error) {
 		if err != nil {
 			return nil, err
 		}
-		hash := listHash{number}
+		hash := ListHash{number}
 		if ids, err := decodeList(value); err == nil {
 			hash = hashList(ids)
 		}

@@ -31,7 +31,7 @@ type requestBlock struct {
 	accepted time.Time
 	before   total
 	ids      []byte   // part of Data, if they may be a list
-	hash     listHash // of ids
+	hash     ListHash // of ids
 }
 
 // newRequest copies blocks: the caller may give up while the committer still reads them, and the recent records keep

@@ -8,6 +8,7 @@ import (
 // sack is what the store keeps in memory about one sack.
 type sack struct {
 	ready chan struct{} // capacity 1
+	much  chan struct{} // capacity 1
 
 	mu     sync.Mutex
 	recent recentRecords
@@ -34,10 +35,23 @@ func (s *sack) publish(r recentRecord, measures int) {
 	s.recent.size += r.size()
 }
 
-// wake leaves the token, after all that it announces is published.
+// muchBytes of recent records are much for a reader that gathers.
+const muchBytes = 16 << 10
+
+// wake leaves the tokens, after all that they announce is published.
 func (s *sack) wake() {
+	leave(s.ready)
+	s.mu.Lock()
+	size := s.recent.size
+	s.mu.Unlock()
+	if size >= muchBytes {
+		leave(s.much)
+	}
+}
+
+func leave(token chan struct{}) {
 	select {
-	case s.ready <- struct{}{}:
+	case token <- struct{}{}:
 	default:
 	}
 }

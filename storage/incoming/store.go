@@ -80,7 +80,7 @@ func (s *Store) start(dir string) error {
 	s.space = newFreeSpace(dir, &s.options)
 	totals := make([]total, s.options.Sacks)
 	for i := range s.options.Sacks {
-		sack := &sack{ready: make(chan struct{}, 1)}
+		sack := &sack{ready: make(chan struct{}, 1), much: make(chan struct{}, 1)}
 		if err := s.recover(i, sack); err != nil {
 			return err
 		}
@@ -146,6 +146,10 @@ func (s *Store) DB() *pebble.DB { return s.db }
 // Ready returns the channel that carries one token once the sack got records, also those found by Open. The reader
 // takes the token, then drains until nothing comes.
 func (s *Store) Ready(sack int) <-chan struct{} { return s.sacks[sack].ready }
+
+// Much returns the channel that carries one token once much waits for the sack, for a reader that waits for more than the
+// first record. It may be one of earlier.
+func (s *Store) Much(sack int) <-chan struct{} { return s.sacks[sack].much }
 
 // Last returns the highest published sequence of the sack, 0 if Open found none and none came since.
 func (s *Store) Last(sack int) uint64 {

@@ -33,6 +33,7 @@ type Store struct {
 	instruments instruments
 
 	cache            *metricCache
+	lists            metricLists
 	policiesAndTypes atomic.Pointer[policiesAndTypes] // replaced under mu
 	commits          commitSync
 	limits           limits

@@ -419,7 +419,10 @@ func (c *chaos) wake(s *slot) {
 func (c *chaos) restore() {
 	for _, s := range c.slots {
 		if !s.resume.IsZero() {
-			c.rest(time.Until(s.resume) + 50*time.Millisecond)
+			c.rest(time.Until(s.resume))
+		}
+		if !s.resume.IsZero() { // a busy machine may have slept through the end of the rest
+			c.wake(s)
 		}
 	}
 	for _, s := range c.slots {

@@ -1,0 +1,166 @@
+package metricd_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/testnode"
+	"gnocco/metricd"
+	"gnocco/model"
+)
+
+// TestReadsDoNotWaitForGathering sends so little that the worker waits a second before it drains. Each measure is read at
+// once nevertheless.
+func TestReadsDoNotWaitForGathering(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	id := newMetric(t, n, 0, 1, "count")
+	sent := 0
+	send := func() {
+		sent++
+		post(t, n, id, map[int]float64{sent: 1})
+	}
+	for began := time.Now(); time.Since(began) < 1500*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+		send()
+	}
+	metric := metricsOf(t, n, id)[0]
+	const rounds = 10
+	began := time.Now()
+	for range rounds {
+		send()
+		for visible := 0; visible < sent; {
+			var groups carbonara.Groups
+			read := model.Read{Metric: metric, Granularity: time.Minute, Columns: carbonara.Count.Columns(), To: carbonara.MaxTimestamp}
+			if err := n.Metricd.Groups(t.Context(), read, &groups); err != nil {
+				t.Fatal(err)
+			}
+			visible = 0
+			_, counts := groups.Aggregate(carbonara.Count, nil, nil)
+			for _, count := range counts {
+				visible += int(count)
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if took := time.Since(began); took > rounds*time.Second/2 {
+		t.Errorf("%d measures became visible in %v", rounds, took)
+	}
+	if backlog := n.Incoming.Backlog().Measures; backlog > sent {
+		t.Errorf("%d measures wait", backlog)
+	}
+}
+
+// awayIndex does not answer while it is away.
+type awayIndex struct {
+	metricd.Index
+	away atomic.Bool
+}
+
+func (x *awayIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error {
+	if x.away.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return x.Index.Find(ctx, ids, found)
+}
+
+// TestReadsDoNotWaitForTheIndex sends a measure of a metric that the sack does not know yet while the index is away, and
+// reads another one.
+func TestReadsDoNotWaitForTheIndex(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	known, unknown := newMetric(t, n, 0, 1, "count"), newMetric(t, n, 0, 1, "count")
+	if err := n.Metricd.CloseSack(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	index := &awayIndex{Index: n.Index}
+	w, err := metricd.New(metricd.Options{Sacks: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(), CheckpointInterval: time.Hour,
+		ExpungeInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(context.Background())
+	if err := w.Open(0, "sack"); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); time.Since(began) < 1500*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+		post(t, n, known, map[int]float64{1: 1})
+	}
+	index.away.Store(true)
+	defer index.away.Store(false)
+	post(t, n, unknown, map[int]float64{1: 1})
+	metric := metricsOf(t, n, known)[0]
+	began := time.Now()
+	for range 10 {
+		var groups carbonara.Groups
+		read := model.Read{Metric: metric, Granularity: time.Minute, Columns: carbonara.Count.Columns(), To: carbonara.MaxTimestamp}
+		if err := w.Groups(t.Context(), read, &groups); err != nil || groups.Len() != 1 {
+			t.Fatalf("%d groups, error %v", groups.Len(), err)
+		}
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("ten reads took %v while the index was away", took)
+	}
+}
+
+// TestListedHeads sends measures of the same metrics in the same order, of which one is deleted meanwhile.
+func TestListedHeads(t *testing.T) {
+	ctx := context.Background()
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(ctx)
+	policy := newPolicy(t, "p", 0, []time.Duration{time.Minute}, "count")
+	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
+		t.Fatal(err)
+	}
+	m := &model.Measures{Offsets: []int{0}}
+	for i := range 20 {
+		metric := &model.Metric{ID: uuid.New(), ArchivePolicy: policy, Creator: "admin"}
+		if err := n.Index.CreateMetric(ctx, metric); err != nil {
+			t.Fatal(err)
+		}
+		m.Metrics, m.Offsets = append(m.Metrics, metric.ID), append(m.Offsets, i+1)
+		m.Timestamps, m.Values = append(m.Timestamps, start), append(m.Values, 1)
+	}
+	send := func(seconds ...int) {
+		t.Helper()
+		for _, second := range seconds {
+			for i := range m.Timestamps {
+				m.Timestamps[i] = start + carbonara.Timestamp(second)*1e9
+			}
+			if err := n.Post(m); err != nil {
+				t.Fatal(err)
+			}
+			if err := n.Metricd.Refresh(ctx, m.Metrics[:1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	send(1, 2, 3)
+	if err := n.Index.DeleteMetric(ctx, m.Metrics[7]); err != nil {
+		t.Fatal(err)
+	}
+	send(4, 5)
+	if err := n.Metricd.Expunge(ctx); err != nil {
+		t.Fatal(err)
+	}
+	send(6)
+	checkpoint(t, n)
+	send(7)
+	for i, id := range m.Metrics {
+		if i != 7 {
+			requireValues(t, values(t, n, id, time.Minute, carbonara.Count), map[int]float64{0: 7})
+		}
+	}
+	if processed := n.Value("gnocco_metricd_measures_processed_total"); processed != 19*7+3 {
+		t.Errorf("%v measures processed, want those of 19 metrics and 3 of the deleted one", processed)
+	}
+	if heads := n.Value("gnocco_metricd_heads"); heads != 19 {
+		t.Errorf("%v heads, want 19", heads)
+	}
+}

@@ -1,0 +1,47 @@
+package metricd
+
+import "gnocco/storage/incoming"
+
+// headLists remember the heads of lists of metrics that records name. Senders name the same metrics in the same order,
+// request after request: to look each of them up again costs a cache miss or two.
+type headLists struct {
+	heads map[incoming.ListHash][]*head
+	size  int // heads in all lists
+}
+
+// find returns the heads of a list, nil if it is not known, or if the index may say something new of one of them.
+func (l *headLists) find(list incoming.ListHash, generation uint64) []*head {
+	heads := l.heads[list]
+	for _, h := range heads {
+		if h.generation != generation {
+			return nil
+		}
+	}
+	return heads
+}
+
+// add remembers the heads of a list, all of which exist. Lists may name most metrics of the sack twice; then all are
+// forgotten, as they seem to change.
+func (l *headLists) add(list incoming.ListHash, heads []*head, inSack int) {
+	if list == (incoming.ListHash{}) {
+		return
+	}
+	for _, h := range heads {
+		if h == nil {
+			return
+		}
+	}
+	if before, ok := l.heads[list]; ok {
+		l.size -= len(before)
+	} else if l.size+len(heads) > 2*inSack+len(heads) {
+		l.clear()
+	}
+	if l.heads == nil {
+		l.heads = make(map[incoming.ListHash][]*head)
+	}
+	l.heads[list] = append([]*head(nil), heads...)
+	l.size += len(heads)
+}
+
+// clear forgets all lists: a head is gone.
+func (l *headLists) clear() { l.heads, l.size = nil, 0 }
