@@ -1,13 +1,18 @@
 package api
 
 import (
+	"bytes"
 	"embed"
+	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
+	"gnocco/api/auth"
 	"gnocco/api/static"
 	"gnocco/console"
 )
@@ -32,10 +37,17 @@ func readFiles(folder embed.FS) map[string]*static.File {
 		if err != nil {
 			panic("api: " + err.Error())
 		}
-		files[entry.Name()] = static.New(fileType(entry.Name()), consolePolicy, content)
+		create := static.New
+		if hashed.MatchString(entry.Name()) {
+			create = static.NewImmutable
+		}
+		files[entry.Name()] = create(fileType(entry.Name()), consolePolicy, content)
 	}
 	return files
 }
+
+// hashed matches the names of built files, which have the hash of what is inside.
+var hashed = regexp.MustCompile(`-[A-Z0-9]{8}\.[a-z]+$`)
 
 func fileType(name string) string {
 	switch ending := path.Ext(name); ending {
@@ -50,18 +62,31 @@ func fileType(name string) string {
 
 // console serves the console, everywhere and to everyone: what it shows it asks the API for.
 func (a *api) console(page func(path string, h http.HandlerFunc)) {
-	page("/ui", a.public(getConsole))
-	page("/ui/{file}", a.public(func(w http.ResponseWriter, r *http.Request) error { return serveFile(w, r, consoleFiles()) }))
+	files := maps.Clone(consoleFiles())
+	files[consolePage] = consoleIndex(a.auth.Credentials())
+	page("/ui", a.public(func(w http.ResponseWriter, r *http.Request) error { return getConsole(w, r, files[consolePage]) }))
+	page("/ui/{file}", a.public(func(w http.ResponseWriter, r *http.Request) error { return serveFile(w, r, files) }))
+}
+
+// consoleIndex returns the console's page, which says what a person is asked for who signs in: a script that had to ask would
+// begin later.
+func consoleIndex(credentials auth.Credentials) *static.File {
+	content, err := console.Files.ReadFile("dist/" + consolePage)
+	if err != nil {
+		panic("api: " + err.Error()) // it is embedded
+	}
+	content = bytes.Replace(content, []byte(`data-credentials=""`), fmt.Appendf(nil, "data-credentials=%q", string(credentials)), 1)
+	return static.New(fileType(consolePage), consolePolicy, content)
 }
 
 // getConsole serves the console's page, whose links are relative to /ui/.
-func getConsole(w http.ResponseWriter, r *http.Request) error {
+func getConsole(w http.ResponseWriter, r *http.Request, index *static.File) error {
 	if !strings.HasSuffix(r.URL.Path, "/") {
 		w.Header().Set("Location", "ui/")
 		writeBody(w, http.StatusFound, nil)
 		return nil
 	}
-	consoleFiles()[consolePage].ServeHTTP(w, r)
+	index.ServeHTTP(w, r)
 	return nil
 }
 

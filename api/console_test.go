@@ -53,11 +53,23 @@ func TestConsoleIsServed(t *testing.T) {
 		}
 		for _, link := range links {
 			w := s.want(t, "GET "+prefix+"/ui/"+link[1], "", http.StatusOK, "~", "Authorization", "")
+			if kept := strings.Contains(w.Header().Get("Cache-Control"), "immutable"); !kept {
+				t.Errorf("%s: Cache-Control %s", link[1], w.Header().Get("Cache-Control"))
+			}
 			if policy := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'self';") || strings.Contains(policy, "unsafe") {
 				t.Errorf("%s: %s", link[1], policy)
 			}
 		}
 	}
+	// The page is asked for each time, and says what a person is asked for.
+	for _, path := range []string{"/ui/", "/ui/index.html"} {
+		w := s.want(t, "GET "+path, "", http.StatusOK, `~data-credentials="name"`, "Authorization", "")
+		if w.Header().Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s: %v", path, w.Header())
+		}
+	}
+	strict := newServer(t, func(o *api.Options) { o.Auth = &auth.Htpasswd{} })
+	strict.want(t, "GET /ui/", "", http.StatusOK, `~data-credentials="password"`, "Authorization", "")
 	s.want(t, "GET /ui/odd.js", "", http.StatusNotFound, "~no file odd.js", "Authorization", "")
 }
 

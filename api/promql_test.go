@@ -84,6 +84,8 @@ func TestPromQL(t *testing.T) {
 	f("GET /api/v1/series?match[]=total", `{"status":"success","data":[{"__name__":"total",`+labels+`}]}`)
 	f("GET /api/v1/series?ids=true&match[]=total", `~"metric_id":"`)
 	f("GET /api/v1/series?ids=true&match[]=total", `~"original_resource_id":"`)
+	f("GET /api/v1/series?ids=true&match[]=total", `~"metric_name":"total"`)
+	f("GET /api/v1/series?ids=true&match[]=total", `~"archive_policy":"`)
 	f("GET /api/v1/metadata?metric=total", `{"status":"success","data":{"total":[{"type":"unknown","help":"","unit":"B"}]}}`)
 	f("GET /api/v1/format_query?query=sum(a)by(b)", `{"status":"success","data":"sum by (b) (a)"}`)
 	f("GET /api/v1/status/tsdb", `~"seriesCountByMetricName":[{"name":"used","value":2}`)

@@ -17,7 +17,14 @@ type File struct {
 	policy      string // Content-Security-Policy
 	gzip        func() []byte
 	tag         string // ETag
+	caching     string // Cache-Control
 }
+
+// What browsers may do with a file that they have.
+const (
+	asked     = "no-cache" // it is asked for again each time, and answered with 304
+	immutable = "public, max-age=31536000, immutable"
+)
 
 var seed = maphash.MakeSeed()
 
@@ -29,7 +36,14 @@ func tagOf(content []byte) string {
 // New returns a file of content, which it compresses when the file is first asked for: most processes send none. The
 // slice stays the caller's and must not change.
 func New(contentType, policy string, content []byte) *File {
-	return &File{contentType, policy, sync.OnceValue(func() []byte { return compress(content) }), tagOf(content)}
+	return &File{contentType, policy, sync.OnceValue(func() []byte { return compress(content) }), tagOf(content), asked}
+}
+
+// NewImmutable is New for a file whose name changes with its content: browsers keep it, and what they compiled of it.
+func NewImmutable(contentType, policy string, content []byte) *File {
+	f := New(contentType, policy, content)
+	f.caching = immutable
+	return f
 }
 
 func compress(content []byte) []byte {
@@ -42,7 +56,7 @@ func compress(content []byte) []byte {
 
 // Compressed returns a file whose content is compressed already. The slice stays the caller's and must not change.
 func Compressed(contentType, policy string, gzip []byte) *File {
-	return &File{contentType, policy, func() []byte { return gzip }, tagOf(gzip)}
+	return &File{contentType, policy, func() []byte { return gzip }, tagOf(gzip), asked}
 }
 
 // ServeHTTP implements http.Handler.
@@ -51,7 +65,7 @@ func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", f.contentType)
 	header.Set("Content-Security-Policy", f.policy)
 	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Cache-Control", "no-cache") // asked for again each time, and answered with 304
+	header.Set("Cache-Control", f.caching)
 	header.Set("ETag", f.tag)
 	header.Add("Vary", "Accept-Encoding")
 	if r.Header.Get("If-None-Match") == f.tag {

@@ -1,34 +1,17 @@
+import { basic, credentials, firstHeaders, get, root, takeFirst, type Credentials } from "./ask";
 import { Store } from "./store";
 
-// The console's page lies at PREFIX/ui/, the API at PREFIX.
-const root = new URL("..", location.href.split("#")[0]).href.replace(/\/$/, "");
-
-export type Credentials = "name" | "password" | "token" | "none";
+export type { Credentials };
 
 // Session is who we are to the server. It lives in memory only: a reload asks again.
 export interface Session { credentials: Credentials; user: string; headers: Record<string, string>; expired?: boolean }
 
-export const session = new Store<Session | null>(null);
-export const signInNeeded = new Store(false);
+// The first visit needs no form where the server checks no password, or a proxy has asked.
+export const session = new Store<Session>({ credentials, user: credentials === "name" ? "admin" : "", headers: firstHeaders ?? {} });
+export const signInNeeded = new Store(firstHeaders === null);
 
 export class APIError extends Error {
   constructor(public status: number, message: string) { super(message); }
-}
-
-function basic(user: string, password: string): Record<string, string> {
-  const bytes = new TextEncoder().encode(user + ":" + password);
-  return { Authorization: "Basic " + btoa(String.fromCharCode(...bytes)) };
-}
-
-// begin asks what a person is asked for. Where the server checks no password, the first visit needs no form.
-export async function begin() {
-  const answer = await fetch(root + "/v1/authentication", { headers: { Accept: "application/json" }, credentials: "omit" });
-  const { credentials } = (await answer.json()) as { credentials: Credentials };
-  if (credentials === "name") session.set(sessionOf(credentials, "admin", ""));
-  else {
-    session.set({ credentials, user: "", headers: {} });
-    signInNeeded.set(credentials !== "none");
-  }
 }
 
 function sessionOf(credentials: Credentials, user: string, secret: string): Session {
@@ -44,8 +27,7 @@ export async function signIn(credentials: Credentials, user: string, secret: str
 }
 
 export function signOut() {
-  const now = session.get();
-  if (now) session.set({ credentials: now.credentials, user: "", headers: {} });
+  session.set({ credentials, user: "", headers: {} });
   signInNeeded.set(true);
 }
 
@@ -53,7 +35,12 @@ export function signOut() {
 export const address = (path: string) => root + path;
 
 export async function request(method: string, path: string, body?: unknown, signal?: AbortSignal, who = session.get()): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json", ...who?.headers };
+  if (method === "GET" && who.headers === firstHeaders) {
+    const first = await takeFirst(path);
+    signal?.throwIfAborted();
+    if (first) return first;
+  }
+  const headers: Record<string, string> = { Accept: "application/json", ...who.headers };
   let content: BodyInit | undefined;
   if (body instanceof URLSearchParams) content = body;
   else if (body !== undefined) {
@@ -62,14 +49,14 @@ export async function request(method: string, path: string, body?: unknown, sign
   }
   let answer: Response;
   try {
-    answer = await fetch(root + path, { method, headers, body: content, signal, credentials: "omit" });
+    answer = await (method === "GET" ? get(path, who.headers, signal) : fetch(root + path, { method, headers, body: content, signal, credentials: "omit" }));
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
     throw new APIError(0, "The server does not answer");
   }
   if (answer.ok) return answer;
   const text = await answer.text();
-  if (answer.status === 401 && who && who === session.get() && who.credentials !== "none") {
+  if (answer.status === 401 && who === session.get() && who.credentials !== "none") {
     session.set({ credentials: who.credentials, user: "", headers: {}, expired: who.user !== "" });
     signInNeeded.set(true);
   }

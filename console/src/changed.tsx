@@ -1,6 +1,6 @@
 import { read } from "./api";
 import { duration, moment, show, unitOf } from "./format";
-import { selector } from "./metrics";
+import { find, selector } from "./paths";
 import { Notice, Panel, useLoad } from "./parts";
 import { readWindow, zoneOf } from "./range";
 import { change, link, route } from "./router";
@@ -14,8 +14,8 @@ const mostChanges = 20;
 export function Changed() {
   const { params } = route.use(), zone = zoneOf();
   const w = readWindow(params) ?? { from: 0, to: 1 };
-  const labels = params.getAll("l"), text = params.get("find") ?? "";
-  const match = selector(text, labels.map((l) => l.split(/=(.*)/s).slice(0, 2) as [string, string]));
+  const { text, labels } = find(params);
+  const match = selector(text, labels);
   const { value, error, loading } = useLoad((signal) => read<Answer>("/v1/changes", { match, start: w.from, stop: w.to, limit: mostChanges }, signal), [match, w.from, w.to]);
   const span = w.to - w.from, ids = params.getAll("m");
   const mark = (from: number, to: number) => change({ w: `${Math.floor(from)}-${Math.ceil(to)}` }, true);

@@ -1,5 +1,5 @@
 import uPlot from "uplot";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { show, moment, type Unit } from "./format";
 import { theme } from "./theme";
 
@@ -19,7 +19,15 @@ interface Props {
 }
 
 export const colorOf = (index: number) => `var(--line-${(index % 8) + 1})`;
-const css = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// css is a colour of the theme. Asked for once: the browser would have to know the styles of the page as it is, each time.
+function css(name: string): string {
+  const key = theme.get() + name;
+  let value = styles.get(key);
+  if (value === undefined) styles.set(key, value = getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return value;
+}
+const styles = new Map<string, string>();
 
 // spacing is the usual time between groups: many metrics are measured less often than their archive could have it.
 function spacing(times: number[]): number {
@@ -227,24 +235,29 @@ function readOut(u: uPlot, p: Props, tip: HTMLElement) {
 
 export function Chart(p: Props) {
   const box = useRef<HTMLDivElement>(null), tip = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null), now = useRef(p), shape = useRef("");
+  const plot = useRef<uPlot | null>(null), now = useRef(p), shape = useRef(""), wanted = useRef("");
   now.current = p;
   const colors = theme.use();
   const looks = JSON.stringify([colors, p.unit, p.zone, p.height, p.small, !!p.onZoom, !!p.onPan, p.lines.map((l) => [l.label, l.color, l.look, !!l.low && !!l.high, l.times.length < 3])]);
-  useLayoutEffect(() => {
-    const element = box.current!;
-    if (plot.current && shape.current === looks) {
-      plot.current.setData(table(p.lines));
-      return;
-    }
+  const plotAs = (looks: string, width: number) => {
     plot.current?.destroy();
     shape.current = looks;
     // The plot stays while what it shows changes.
     const live = new Proxy(p, { get: (_, name) => now.current[name as keyof Props] });
-    plot.current = new uPlot(options(live, element.clientWidth || 300, tip.current!), table(p.lines), element);
+    plot.current = new uPlot(options(live, width || 300, tip.current!), table(now.current.lines), box.current!);
+  };
+  useLayoutEffect(() => {
+    wanted.current = looks;
+    if (!plot.current) return; // its width is told below
+    if (shape.current === looks) plot.current.setData(table(p.lines));
+    else plotAs(looks, plot.current.width);
   }, [looks, p.lines, p.from, p.to, p.marks, JSON.stringify(p.shades)]);
-  useEffect(() => {
-    const observer = new ResizeObserver(() => { if (box.current) plot.current?.setSize({ width: box.current.clientWidth, height: now.current.height }); });
+  // The browser tells the width before it draws, of all charts at once: a chart that measured itself would have it lay out the page again.
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([{ contentRect: { width } }]) => {
+      if (!plot.current) plotAs(wanted.current, width);
+      else if (width !== plot.current.width) plot.current.setSize({ width, height: now.current.height });
+    });
     observer.observe(box.current!);
     return () => { observer.disconnect(); plot.current?.destroy(); plot.current = null; };
   }, []);

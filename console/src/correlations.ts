@@ -1,4 +1,5 @@
 import { APIError, read, request } from "./api";
+import { jobPath as path, jobsPath } from "./paths";
 
 export interface Job {
   id: string; state: "queued" | "running" | "done" | "failed"; error?: string; progress: number; aggregation: string; granularity: number; started_at: string;
@@ -9,8 +10,7 @@ export interface Pair { x: string; y: string; r: number; lag: number; overlap: n
 interface Saving { bytes: number; finer_bytes: number; measures_per_day: number }
 export interface Redundant extends Saving { threshold: number; groups: ({ keep: string; keep_name: string; drop: ({ metric: string; name: string; r: number; lag: number } & Saving)[] } & Saving)[] }
 
-const path = (id: string) => "/v1/correlations/" + encodeURIComponent(id);
-export const listJobs = (signal: AbortSignal) => read<Job[]>("/v1/correlations", undefined, signal);
+export const listJobs = (signal: AbortSignal) => read<Job[]>(jobsPath, undefined, signal);
 export const removeJob = (id: string) => request("DELETE", path(id));
 export const startJob = (body: unknown) => read<Job>("/v1/correlations?limit=1", body);
 export const jobOf = (id: string, signal: AbortSignal) => read<Job>(path(id) + "?limit=1", undefined, signal);

@@ -9,7 +9,7 @@ import { HybridComplete } from "@prometheus-io/codemirror-promql/dist/esm/comple
 import { HybridLint } from "@prometheus-io/codemirror-promql/dist/esm/lint/hybrid";
 import { parser } from "@prometheus-io/lezer-promql";
 import { read } from "./api";
-import { quote, selector } from "./metrics";
+import { quote, selector } from "./paths";
 
 // The editor of PromQL: Prometheus' own grammar, completion and checks, on CodeMirror. It comes as a file that is loaded when it is
 // used.

@@ -1,21 +1,21 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./overlay";
-import { countFound, listSeries, selector, type Counts, type Facet, type Metric, type Series } from "./metrics";
+import { countFound, findSeries, type Counts, type Facet, type Metric, type Series } from "./metrics";
 import { Notice, useLoad } from "./parts";
+import { find } from "./paths";
 import { change } from "./router";
 
-const mostShown = 300, mostFacets = 6;
+const mostFacets = 6;
 
 export interface FinderState { text: string; labels: [string, string][]; series?: Series[]; counts?: Counts; error?: string; empty: boolean }
 
 // useFinder looks for the series that the address asks for. While there are none at all it looks again: the first may come any moment.
 export function useFinder(params: URLSearchParams): FinderState {
-  const text = params.get("find") ?? "";
-  const labels = params.getAll("l").map((l) => l.split(/=(.*)/s).slice(0, 2) as [string, string]);
+  const { text, labels } = find(params);
   const all = !text && !labels.length && !params.has("m") && !params.has("q");
   const [waits, setWaits] = useState(false);
   const on = [text, labels.join("\n")], every = waits ? 1 : 15;
-  const { value: series, error } = useLoad((signal) => listSeries(selector(text, labels), mostShown, signal), on, every);
+  const { value: series, error } = useLoad((signal) => findSeries(text, labels, signal), on, every);
   const { value: counts, error: uncounted } = useLoad((signal) => countFound(text, labels, signal), on, every); // which takes longer, of many
   const empty = all && series?.length === 0;
   useEffect(() => setWaits(empty), [empty]);
@@ -38,9 +38,10 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
     const ids = chosen.map((m) => m.id);
     change({ q: null, lang: null, m: ids.includes(s.id) ? ids.filter((id) => id !== s.id) : [...ids, s.id] });
   };
-  const list = useMemo(() => series?.map((s) => (
+  const shownOfList = useGrowing(text + "\n" + labels.join("\n"), series?.length ?? 0);
+  const list = useMemo(() => series?.slice(0, shownOfList).map((s) => (
     <li key={s.id}><button type="button" aria-pressed={picked.has(s.id)} title={about(s)} onClick={() => toggle(s)}><span>{s.name}</span><small>{place(s)}</small></button></li>
-  )), [series, chosen]);
+  )), [series, chosen, shownOfList]);
   const facets = counts ? choose(counts, labels) : [];
   return (
     <aside class="panel finder" aria-label="Find metrics">
@@ -62,11 +63,27 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
       {counts && <p class="hint" id="found">{counts.total === 1 ? "1 metric" : `${counts.total.toLocaleString("en")} metrics`}</p>}
       <ul class="found">
         {list}
-        {series && counts && counts.total > series.length && <li class="hint">and {(counts.total - series.length).toLocaleString("en")} more: type, or choose above, to narrow</li>}
+        {series && counts && shownOfList >= series.length && counts.total > series.length && <li class="hint">and {(counts.total - series.length).toLocaleString("en")} more: type, or choose above, to narrow</li>}
       </ul>
     </aside>
   );
 }
+
+// useGrowing is how many lines of a list to draw: those that are seen at once; the others follow while the browser has nothing else to do,
+// so that charts do not wait for them. Another search begins anew.
+function useGrowing(of: string, most: number): number {
+  const [grown, grow] = useState({ of, lines: firstLines });
+  const lines = grown.of === of ? grown.lines : firstLines;
+  useEffect(() => {
+    if (lines >= most) return;
+    let idle = 0;
+    const timer = setTimeout(() => { idle = requestIdleCallback(() => grow({ of, lines: lines + moreLines }), { timeout: 1000 }); }, lines === firstLines ? 250 : 0);
+    return () => { clearTimeout(timer); cancelIdleCallback(idle); };
+  }, [of, lines, most]);
+  return lines;
+}
+
+const firstLines = 40, moreLines = 65;
 
 const titles: Record<string, string> = { resource_type: "Type", project_id: "Project", original_resource_id: "Resource", archive_policy: "Policy", unit: "Unit", user_id: "User" };
 const label = (name: string) => titles[name] ?? name;

@@ -5,7 +5,7 @@ import { sendSample } from "./sample";
 
 // First is what an empty server shows: how to send. The page goes on by itself when something has come in.
 export function First() {
-  const user = session.get()?.credentials === "name" ? "admin:" : "USER:PASSWORD";
+  const user = session.get().credentials === "name" ? "admin:" : "USER:PASSWORD";
   const server = address("");
   const [state, setState] = useState<"" | "sending" | "sent">(""), [error, setError] = useState("");
   const send = async () => {

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Notice } from "./parts";
 
 // Page is a component that needs nothing.
@@ -10,7 +10,7 @@ export function lazy(load: () => Promise<Page>): Page {
   let found: Page | undefined;
   return function Lazy() {
     const [, tick] = useState(0), [failed, fail] = useState(false);
-    useEffect(() => {
+    useLayoutEffect(() => {
       if (!found) load().then((component) => { found = component; tick(1); }, () => fail(true));
     }, []);
     const Found = found;

@@ -1,8 +1,10 @@
+import "./start"; // if it has not run before
 import "uplot/style";
 import "./style.css";
 import { render } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { begin, session, signInNeeded, signOut } from "./api";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { session, signInNeeded, signOut } from "./api";
+import icon from "./icon.svg";
 import { SignIn } from "./sign_in";
 import { enter, Heading, Notice } from "./parts";
 import { change, link, route } from "./router";
@@ -39,8 +41,6 @@ document.addEventListener("focusin", (e) => { focused = e.target as Element; });
 
 function App() {
   const at = route.use(), who = session.use(), asks = signInNeeded.use(), look = theme.use();
-  const [failed, fail] = useState("");
-  useEffect(() => { void begun.then(fail); }, []);
   const found = pages.find((p) => p.name === at.page);
   const Page = found?.page;
   useEffect(() => { document.title = (found?.title ?? "Metric") + " · Gnocco"; }, [found]);
@@ -54,27 +54,23 @@ function App() {
     <>
       <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); enter(); }}>To the content</a>
       <header class="top">
-        <a class="brand" href="#/explore"><img src="icon.svg" alt="" width="22" height="22" />Gnocco</a>
+        <a class="brand" href="#/explore"><img src={icon} alt="" width="22" height="22" />Gnocco</a>
         <nav aria-label="Pages">
           {pages.map((p) => p.title && <a key={p.name} href={link(p.name)} aria-current={p.name === at.page ? "page" : undefined}>{p.title}</a>)}
         </nav>
         <div class="settings">
           <Zone />
           <button type="button" class="icon" aria-label={look === "dark" ? "Light colours" : "Dark colours"} title={look === "dark" ? "Light colours" : "Dark colours"} onClick={switchTheme}>{look === "dark" ? "☀" : "☾"}</button>
-          {who && who.credentials !== "none" && who.user && <button type="button" onClick={signOut} title="Sign in as somebody else">{who.user}</button>}
+          {who.credentials !== "none" && who.user && <button type="button" onClick={signOut} title="Sign in as somebody else">{who.user}</button>}
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {failed && <Notice bad>{failed}</Notice>}
         {asks && <SignIn />}
-        {who && !asks && found?.title && <Heading key={found.name} hidden>{found.title}</Heading>}
-        {who && !asks && (Page ? <Page key={at.page + who.user} /> : <Notice>There is no page of this name. <a href={link("explore")}>Explore</a> is where to begin.</Notice>)}
+        {!asks && found?.title && <Heading key={found.name} hidden>{found.title}</Heading>}
+        {!asks && (Page ? <Page key={at.page + who.user} /> : <Notice>There is no page of this name. <a href={link("explore")}>Explore</a> is where to begin.</Notice>)}
       </main>
     </>
   );
 }
 
-// Before the page is drawn, what it needs is asked for: who we are, and the files of the page that the address names.
-const begun = begin().then(() => "", () => "The server does not answer. Load the page again when it does.");
-if (route.get().page !== "explore" && route.get().page !== "server") import("./more").catch(() => { /* the page says so */ });
 render(<App />, document.getElementById("app")!);

@@ -1,11 +1,12 @@
 import { read } from "./api";
 import { timespan } from "./format";
+import { chosenPath, countPaths, foundPath, metricPath, policiesPath, quote } from "./paths";
 
 export interface Item { granularity: number; points: number; timespan: number }
 export interface Policy { name: string; items: Item[]; methods: string[]; backWindow: number } // finest granularity first
 export type Labels = Record<string, string>;
 
-export interface Metric { id: string; name: string | null; unit: string | null; creator: string; resource: string | null; place: Labels; policy: Policy }
+export interface Metric { id: string; name: string | null; unit: string | null; creator?: string; resource: string | null; place: Labels; policy: Policy } // creator: if it was read by its ID
 
 interface APIPolicy { name: string; back_window: number; aggregation_methods: string[]; definition: { granularity: string; points: number; timespan: string }[] }
 interface APIMetric { id: string; name: string | null; unit: string | null; creator: string; resource_id: string | null; resource?: { id: string; original_resource_id?: string } | null; labels?: Labels; archive_policy: APIPolicy }
@@ -26,16 +27,30 @@ function keep(m: APIMetric): Metric {
   return metric;
 }
 
-export async function metricByID(id: string): Promise<Metric> {
-  return known.get(id) ?? keep(await read<APIMetric>("/v1/metric/" + encodeURIComponent(id)));
+// readMetric asks the server, also for what it has told.
+export const readMetric = async (id: string, signal?: AbortSignal) => keep(await read<APIMetric>(metricPath(id), undefined, signal));
+const metricByID = async (id: string) => known.get(id) ?? readMetric(id);
+
+// chosenMetrics are the metrics of these IDs, or why there are none: of several, those that can be searched for by one request.
+export async function chosenMetrics(ids: string[]): Promise<PromiseSettledResult<Metric>[]> {
+  const missing = ids.filter((id) => !known.has(id));
+  if (missing.length > 1) await listSeries(chosenPath(missing)).then(metricsOf, () => { /* each is asked for */ });
+  return Promise.allSettled(ids.map(metricByID));
 }
 
-// forget makes the next question about a metric go to the server.
-export const forget = (id: string) => known.delete(id);
+let policies: Promise<Map<string, Policy>> | undefined;
+
+// policiesWith returns the archive policies by name. They are asked for again as soon as one of these is not known.
+async function policiesWith(names: string[]): Promise<Map<string, Policy>> {
+  const had = await policies?.catch(() => undefined);
+  if (had && names.every((name) => had.has(name))) return had;
+  policies = read<APIPolicy[]>(policiesPath).then((all) => new Map(all.map((p) => [p.name, readPolicy(p)])));
+  return policies;
+}
 
 // A Series is a metric as the index of labels knows it. Place is what tells it from others of its name: what its resource is called, or the
-// labels that it was pushed with.
-export interface Series { id: string; name: string; resource: string; place: Labels; labels: Labels }
+// labels that it was pushed with. Of is what Gnocchi calls the metric, whatever names PromQL has, its unit and its archive policy.
+export interface Series { id: string; name: string; resource: string; place: Labels; labels: Labels; of: { name: string | null; unit: string | null; policy: string } }
 
 // titles returns the names of metrics, and behind those that several have what differs between these.
 export function titles(metrics: { id: string; name: string | null; place: Labels }[]): string[] {
@@ -47,53 +62,42 @@ export function titles(metrics: { id: string; name: string | null; place: Labels
   });
 }
 
-// metricsOf finds the metrics of many series, by one request for each resource.
+// metricsOf returns the metrics of series. Those whose archive policy is not told are asked for one by one.
 export async function metricsOf(all: Series[]): Promise<Metric[]> {
-  const missing = new Map(all.filter((s) => s.resource && !known.has(s.id)).map((s) => [s.resource, s.place[""]]));
-  await Promise.all([...missing].map(async ([id, original_resource_id]) => {
-    for (const m of await read<APIMetric[]>(`/v1/resource/generic/${id}/metric`)) keep({ ...m, resource: { id, original_resource_id } });
-  }));
+  const missing = all.filter((s) => !known.has(s.id));
+  if (missing.length) {
+    const policies = await policiesWith(missing.map((s) => s.of.policy)).catch(() => new Map<string, Policy>());
+    for (const { id, resource, place, of } of missing) {
+      const policy = policies.get(of.policy);
+      if (policy) known.set(id, { id, name: of.name, unit: of.unit, resource: resource || null, place, policy });
+    }
+  }
   return (await Promise.all(all.map((s) => metricByID(s.id).catch(() => null)))).filter((m): m is Metric => m !== null);
 }
 
 // A Facet is how many series have each value of a label, the most frequent first.
 export interface Facet { name: string; values: number; counts: { name: string; value: number }[] }
 export interface Counts { total: number; facets: Facet[] }
-
-const escape = (text: string) => text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
-export const quote = (text: string) => '"' + text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, "\\n") + '"';
-
-// selector is what PromQL calls the series whose names hold text, in any case, and that have these labels.
-export function selector(text: string, labels: [string, string][]): string {
-  const words = text.trim().split(/\s+/).filter(Boolean).map((w) => `__name__=~${quote("(?is).*" + escape(w) + ".*")}`);
-  return "{" + [...(words.length ? words : ['__name__!=""']), ...labels.map(([name, value]) => `${name}=${quote(value)}`)].join(",") + "}";
-}
+interface Counted { total: number; labels: Facet[] }
 
 // countFound returns how many series there are, and how many of them have each label. A label that is filtered by shows the other values
 // that there are, too.
 export async function countFound(text: string, labels: [string, string][], signal?: AbortSignal): Promise<Counts> {
-  const [all, ...filtered] = await Promise.all([
-    countSeries(selector(text, labels), [], signal),
-    ...labels.map(([name]) => countSeries(selector(text, labels.filter(([n]) => n !== name)), [name], signal)),
-  ]);
+  const [all, ...filtered] = await Promise.all(countPaths(text, labels).map(async (path) => (await read<{ data: Counted }>(path, undefined, signal)).data));
   const own = new Map(filtered.flatMap((c) => c.labels.map((l) => [l.name, l])));
   return { total: all.total, facets: [...own.values(), ...all.labels.filter((l) => !own.has(l.name))] };
 }
 
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
-export async function listSeries(match: string, limit: number, signal?: AbortSignal): Promise<Series[]> {
-  const query = new URLSearchParams({ "match[]": match, limit: String(limit), ids: "true" });
-  const answer = await read<{ data: Record<string, string>[] }>("/api/v1/series?" + query, undefined, signal);
-  const series = answer.data.map(({ __name__: name, metric_id: id, resource_id: resource = "", original_resource_id: original, ...labels }) =>
-    ({ id, name, resource, place: resource ? { "": original || resource } : labels, labels }));
+export async function listSeries(path: string, signal?: AbortSignal): Promise<Series[]> {
+  const answer = await read<{ data: Record<string, string>[] }>(path, undefined, signal);
+  const series = answer.data.map(({ __name__: name, metric_id: id, metric_name, metric_unit, archive_policy, resource_id: resource = "", original_resource_id: original, ...labels }) =>
+    ({ id, name, resource, place: resource ? { "": original || resource } : labels, labels, of: { name: metric_name ?? null, unit: metric_unit ?? null, policy: archive_policy } }));
   return series.sort((a, b) => byName(a.name, b.name) || byName(a.resource, b.resource));
 }
 
-async function countSeries(match: string, labels: string[], signal?: AbortSignal): Promise<{ total: number; labels: Facet[] }> {
-  const query = new URLSearchParams([["match[]", match], ["limit", "50"], ...labels.map((l) => ["label", l])]);
-  return (await read<{ data: { total: number; labels: Facet[] } }>("/api/v1/series_count?" + query, undefined, signal)).data;
-}
+export const findSeries = (text: string, labels: [string, string][], signal?: AbortSignal) => listSeries(foundPath(text, labels), signal);
 
 // archiveFor returns the item of the policy to draw from: the finest one that still has the beginning, and not more groups than
 // there are pixels; else the coarsest of those that have the beginning.
@@ -147,7 +151,7 @@ function columns(metric: Metric, item: Item, times: number[], rows: Record<strin
 // Archive is what is kept of a metric, in bytes; times in seconds since 1970.
 export interface Archive { bytes: number; raw: { bytes: number; kept_from: string | null; newest: string | null }; archives: { granularity: number; bytes: number }[]; dropped_measures: number; late_measures: number }
 
-export const readArchive = (id: string, signal?: AbortSignal) => read<Archive>(`/v1/metric/${id}/archive`, undefined, signal);
+export const readArchive = (id: string, signal?: AbortSignal) => read<Archive>(metricPath(id) + "/archive", undefined, signal);
 
 // readRaw reads a metric's raw measures, as far as they are kept.
 export async function readRaw(id: string, from: number, to: number, signal?: AbortSignal): Promise<{ times: number[]; values: number[] }> {

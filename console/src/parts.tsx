@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 // Small parts that pages share.
 
@@ -80,25 +80,24 @@ export function Menu({ title, children }: { title: string; children: ComponentCh
 export interface Loaded<T> { value?: T; error?: string; loading: boolean }
 
 // useLoad loads again when something it depends on changes, and every so many seconds while the page is seen. What was there stays until the
-// new value is.
+// new value is. It asks before the browser draws, so that the answer comes earlier.
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: unknown[], every = 0): Loaded<T> {
   const [state, set] = useState<Loaded<T>>({ loading: true });
-  useEffect(() => {
+  const again = useRef(() => { /* set below */ });
+  useLayoutEffect(() => {
     const stop = new AbortController();
-    let timer = 0;
-    const run = async () => {
-      if (document.hidden && every) { timer = window.setTimeout(run, 1000); return; }
-      try {
-        const value = await load(stop.signal);
-        if (!stop.signal.aborted) set({ value, loading: false });
-      } catch (error) {
-        if (!stop.signal.aborted) set((old) => ({ value: old.value, error: (error as Error).message, loading: false }));
-      }
-      if (every && !stop.signal.aborted) timer = window.setTimeout(run, every * 1000);
-    };
-    set((old) => ({ ...old, loading: true }));
-    void run();
-    return () => { stop.abort(); clearTimeout(timer); };
-  }, [...on, every]);
+    again.current = () => void load(stop.signal).then(
+      (value) => { if (!stop.signal.aborted) set({ value, loading: false }); },
+      (error: Error) => { if (!stop.signal.aborted) set((old) => ({ value: old.value, error: error.message, loading: false })); });
+    set((old) => (old.loading ? old : { ...old, loading: true }));
+    again.current();
+    return () => stop.abort();
+  }, on);
+  useEffect(() => {
+    if (!every || state.loading) return;
+    const look = () => { if (document.hidden) timer = window.setTimeout(look, 1000); else again.current(); };
+    let timer = window.setTimeout(look, every * 1000);
+    return () => clearTimeout(timer);
+  }, [state, every]);
   return state;
 }

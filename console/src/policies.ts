@@ -1,5 +1,6 @@
 import { read, request } from "./api";
 import { timespan } from "./format";
+import { costPath, policiesPath } from "./paths";
 
 // What the API says of archive policies, and what an editor makes of them.
 
@@ -76,9 +77,9 @@ export function readDraft(params: URLSearchParams, standard: Draft): Draft {
   };
 }
 
-const path = (name: string) => "/v1/archive_policy/" + encodeURIComponent(name);
-export const listPolicies = (signal: AbortSignal) => read<APIPolicy[]>("/v1/archive_policy", undefined, signal);
-export const costOf = (name: string, body?: unknown, signal?: AbortSignal) => read<Cost>(path(name) + "/cost", body, signal);
+const path = (name: string) => policiesPath + "/" + encodeURIComponent(name);
+export const listPolicies = (signal: AbortSignal) => read<APIPolicy[]>(policiesPath, undefined, signal);
+export const costOf = (name: string, body?: unknown, signal?: AbortSignal) => read<Cost>(costPath(name), body, signal);
 export const previewOf = async (name: string, body: unknown, signal?: AbortSignal) => (await (await request("PATCH", path(name) + "?rebuild=true&dry_run=true", body, signal)).json()) as Preview;
 export const changePolicy = (name: string, body: unknown) => request("PATCH", path(name) + "?rebuild=true", body);
 export const createPolicy = (body: unknown) => request("POST", "/v1/archive_policy", body);

@@ -28,10 +28,12 @@ export function PolicyEditor({ policy, all, readOnly, onDone }: Props) {
   const estimate = useLoad(async (signal) => {
     const wanted = JSON.parse(settled);
     if (!wanted || readOnly) return null;
+    const changes = settled !== JSON.stringify(bodyOf(before).body ?? null);
+    if (!changes && own && like === policy?.name) return { now: own, then: own, preview: null, of: settled }; // the list has asked
     const [now, then, preview] = await Promise.all([
       policy && like === policy.name ? costOf(like, undefined, signal) : policy && like ? costOf(like, bodyOf(before).body, signal) : null,
       like ? costOf(like, wanted, signal) : null,
-      policy ? previewOf(policy.name, wanted, signal) : null,
+      policy && changes ? previewOf(policy.name, wanted, signal) : null,
     ]);
     return { now, then, preview, of: settled };
   }, [settled, like, policy]);

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { APIError, read, request } from "./api";
 import { count, moment } from "./format";
 import { Notice, Panel, useLoad } from "./parts";
+import { rebuildsPath } from "./paths";
 import { zoneOf } from "./range";
 import { link } from "./router";
 
@@ -13,7 +14,7 @@ const mostShown = 20;
 export function Rebuilds({ started }: { started: number }) {
   const [running, setRunning] = useState(false), [asked, ask] = useState(0), [failed, fail] = useState("");
   const { value, error } = useLoad(async (signal) => {
-    const all = await read<Rebuild[]>("/v1/rebuild", undefined, signal).catch((e) => { if (e instanceof APIError && e.status === 403) return []; throw e; });
+    const all = await read<Rebuild[]>(rebuildsPath, undefined, signal).catch((e) => { if (e instanceof APIError && e.status === 403) return []; throw e; });
     setRunning(all.some((r) => r.state === "running"));
     return all;
   }, [started, asked], running ? 1 : 10);

@@ -1,15 +1,11 @@
+import { parse } from "./paths";
 import { Store } from "./store";
 
 // The address holds the whole state: #/page?name=value&name=value.
 export interface Route { page: string; params: URLSearchParams }
 
-function parse(): Route {
-  const [page, query] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-  return { page: page || "explore", params: new URLSearchParams(query ?? "") };
-}
-
-export const route = new Store<Route>(parse());
-window.addEventListener("hashchange", () => route.set(parse()));
+export const route = new Store<Route>(parse(location.hash));
+window.addEventListener("hashchange", () => route.set(parse(location.hash)));
 
 // link returns the address of a page. The time zone goes with the reader from page to page.
 export function link(page: string, params: Record<string, string | string[]> | URLSearchParams = {}): string {
@@ -34,6 +30,6 @@ export function change(values: Record<string, string | string[] | null>, replace
   if (address === location.hash) return;
   if (replace) {
     history.replaceState(null, "", address);
-    route.set(parse());
+    route.set(parse(location.hash));
   } else location.hash = address;
 }

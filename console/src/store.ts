@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 // Store is a value that components follow.
 export class Store<T> {
@@ -12,7 +12,7 @@ export class Store<T> {
   }
   use(): T {
     const [, tick] = useState(0);
-    useEffect(() => {
+    useLayoutEffect(() => {
       const follower = () => tick((n) => n + 1);
       this.followers.add(follower);
       return () => { this.followers.delete(follower); };

@@ -385,6 +385,8 @@ const (
 	labelOriginalID   = "original_resource_id"
 	labelProjectID    = "project_id"
 	labelUserID       = "user_id"
+	labelMetricName   = "metric_name" // these two as Gnocchi has them, whatever names PromQL has
+	labelMetricUnit   = "metric_unit"
 )
 
 var ownLabels = []string{labelName, labelMetricID, labelUnit, labelPolicy, labelResourceID, labelResourceType}

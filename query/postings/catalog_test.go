@@ -181,7 +181,7 @@ func TestCatalogFollowsMany(t *testing.T) {
 
 // At 100,000 metrics each value is counted, not those of the first few.
 func TestCountsOfMany(t *testing.T) {
-	catalog := manyMetrics(t, 100_000)
+	catalog := manyMetrics(t, 100_000, 100)
 	counts, err := catalog.Counts(t.Context(), nil, 3, nil)
 	check(t, err)
 	want := &postings.Counts{Total: 100_000, Labels: []postings.LabelCount{
@@ -201,16 +201,16 @@ func TestCountsOfMany(t *testing.T) {
 	}
 }
 
-// manyMetrics makes metrics of n/100 hosts.
-func manyMetrics(t testing.TB, n int) *postings.Catalog {
+// manyMetrics makes n metrics, so many of each host.
+func manyMetrics(t testing.TB, n, each int) *postings.Catalog {
 	store := openIndex(t)
 	p, err := store.ArchivePolicy("low")
 	check(t, err)
-	for host := range n / 100 {
+	for host := range n / each {
 		project := fmt.Sprintf("p%d", host%7)
 		r := &model.Resource{ID: uuid.New(), Type: "host", Creator: "me", ProjectID: &project, OriginalID: fmt.Sprintf("host%d", host)}
 		r.Attributes.Set("rack", fmt.Sprintf("r%d", host%10))
-		metrics := make([]*model.Metric, 100)
+		metrics := make([]*model.Metric, each)
 		for i := range metrics {
 			metrics[i] = &model.Metric{ID: uuid.New(), Name: fmt.Sprintf("m%d", i), ArchivePolicy: p, Creator: "me"}
 		}
@@ -224,12 +224,18 @@ func BenchmarkCounts(b *testing.B) {
 	if testing.Short() {
 		n = 1000
 	}
-	catalog := manyMetrics(b, n)
-	for b.Loop() {
-		counts, err := catalog.Counts(b.Context(), nil, 50, nil)
-		check(b, err)
-		if counts.Total != n {
-			b.Fatalf("%d metrics", counts.Total)
-		}
+	for _, each := range []int{2, 100} {
+		b.Run(fmt.Sprintf("metrics=%d/each=%d", n, each), func(b *testing.B) {
+			catalog := manyMetrics(b, n, each)
+			_, err := catalog.Counts(b.Context(), nil, 50, nil) // reads the index
+			check(b, err)
+			for b.Loop() {
+				counts, err := catalog.Counts(b.Context(), nil, 50, nil, []*labels.Matcher{labels.MustNewMatcher(labels.MatchNotEqual, "__name__", "")})
+				check(b, err)
+				if counts.Total != n {
+					b.Fatalf("%d metrics", counts.Total)
+				}
+			}
+		})
 	}
 }

@@ -152,9 +152,10 @@ func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 	return b.Labels()
 }
 
-// withIDs adds a metric's IDs to its labels.
+// withIDs adds to a metric's labels what tells where it is kept, and as what.
 func (s *state) withIDs(m *metric, shown labels.Labels) labels.Labels {
-	b := labels.NewBuilder(shown).Set(labelMetricID, m.id.String())
+	b := labels.NewBuilder(shown).Set(labelMetricID, m.id.String()).Set(labelPolicy, s.texts[m.policy])
+	b.Set(labelMetricName, s.texts[m.name]).Set(labelMetricUnit, s.texts[m.unit]) // "" is no label
 	if m.resource != none && !s.resources[m.resource].pushed {
 		r := &s.resources[m.resource]
 		b.Set(labelResourceID, r.id.String()).Set(labelOriginalID, s.texts[r.original])

@@ -2,6 +2,7 @@ package postings
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -17,20 +18,35 @@ const (
 	listBytes   = 128     // a text, twice, in a list
 )
 
-// union returns the places of the series that match at least one list, or of all if there is no list. Each takes memory.
-func (s *state) union(ctx context.Context, sees Sees, bytes int64, lists [][]*labels.Matcher) ([]uint32, error) {
+// errEnough ends each when there are as many series as are asked for.
+var errEnough = errors.New("enough")
+
+// union returns the places of the series that match at least one list, or of all if there is no list, as many as limit (0: all).
+// Each takes memory.
+func (s *state) union(ctx context.Context, sees Sees, bytes int64, limit int, lists [][]*labels.Matcher) ([]uint32, error) {
 	if len(lists) == 0 {
 		lists = [][]*labels.Matcher{nil}
 	}
 	var places []uint32
 	for _, matchers := range lists {
-		if err := s.each(ctx, sees, matchers, bytes, func(place uint32) { places = append(places, place) }); err != nil {
+		found := 0
+		err := s.each(ctx, sees, matchers, bytes, func(place uint32) error {
+			places = append(places, place)
+			if found++; found == limit {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
 			return nil, err
 		}
 	}
 	if len(lists) > 1 {
 		slices.Sort(places)
 		places = slices.Compact(places)
+	}
+	if limit > 0 {
+		places = places[:min(limit, len(places))]
 	}
 	return places, nil
 }
@@ -79,9 +95,9 @@ func (c *check) matchesText(s *state, value symbol) bool {
 	return answer
 }
 
-// each calls f for the metrics that all matchers match and sees lets through. Each takes so many bytes of the memory that
-// requests share.
-func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher, bytes int64, f func(place uint32)) error {
+// each calls f for the metrics that all matchers match and sees lets through, until it fails. Each takes so many bytes of the
+// memory that requests share.
+func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher, bytes int64, f func(place uint32) error) error {
 	account, found := budget.Of(ctx), int64(0)
 	checks := make([]check, len(matchers))
 	for i, m := range matchers {
@@ -109,7 +125,7 @@ func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher,
 				}
 			}
 			found++
-			f(place)
+			return f(place)
 		}
 		return nil
 	}

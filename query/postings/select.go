@@ -26,9 +26,10 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 	var ids []uuid.UUID
 	err := c.view(ctx, func(s *state) error {
 		var builder labels.ScratchBuilder
-		return s.each(ctx, sees, matchers, seriesBytes, func(place uint32) {
+		return s.each(ctx, sees, matchers, seriesBytes, func(place uint32) error {
 			ids = append(ids, s.metrics[place].id)
 			found = append(found, Series{Labels: s.labels(&s.metrics[place], &builder)})
+			return nil
 		})
 	})
 	if err != nil {
@@ -50,16 +51,14 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 }
 
 // Labels returns the label sets of the series that match at least one list of matchers, without duplicates, as many as
-// limit (0: all). ids adds those that only matchers know otherwise: metric_id, resource_id and original_resource_id.
+// limit (0: all). ids adds what only matchers know
+// otherwise: metric_id, metric_name, metric_unit and archive_policy, resource_id and original_resource_id.
 func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, ids bool, lists ...[]*labels.Matcher) ([]labels.Labels, error) {
 	var found []labels.Labels
 	err := c.view(ctx, func(s *state) error {
 		var builder labels.ScratchBuilder
-		places, err := s.union(ctx, sees, labelBytes, lists)
+		places, err := s.union(ctx, sees, labelBytes, limit, lists)
 		for _, place := range places {
-			if limit > 0 && len(found) == limit {
-				break
-			}
 			shown := s.labels(&s.metrics[place], &builder)
 			if ids {
 				shown = s.withIDs(&s.metrics[place], shown)
@@ -75,7 +74,7 @@ func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, ids bool, li
 func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Matcher) ([]string, error) {
 	var names []string
 	err := c.view(ctx, func(s *state) error {
-		places, err := s.union(ctx, sees, listBytes, lists)
+		places, err := s.union(ctx, sees, listBytes, 0, lists)
 		known := make([]bool, len(s.texts))
 		seen := make([]bool, len(s.resources))
 		var name, metricID, resourceID bool
@@ -116,7 +115,7 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 	var ids []uuid.UUID
 	err := c.view(ctx, func(s *state) error {
 		f := s.field(name)
-		places, err := s.union(ctx, sees, listBytes, lists)
+		places, err := s.union(ctx, sees, listBytes, 0, lists)
 		seen := make([]bool, len(s.texts))
 		resources := make([]bool, len(s.resources))
 		for _, place := range places {
@@ -157,12 +156,13 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 func (c *Catalog) Units(ctx context.Context, sees Sees) (map[string][]string, error) {
 	units := map[string][]string{}
 	err := c.view(ctx, func(s *state) error {
-		return s.each(ctx, sees, nil, listBytes, func(place uint32) {
+		return s.each(ctx, sees, nil, listBytes, func(place uint32) error {
 			m := &s.metrics[place]
 			name, unit := s.texts[s.nameOf(m)], s.texts[m.unit]
 			if name != "" && !slices.Contains(units[name], unit) {
 				units[name] = append(units[name], unit)
 			}
+			return nil
 		})
 	})
 	return units, err

@@ -29,16 +29,16 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 		pairs := map[pair]int{}
 		resources := 0
 		seen := map[uint32]bool{}
-		err := s.each(ctx, sees, nil, listBytes, func(place uint32) {
+		err := s.each(ctx, sees, nil, listBytes, func(place uint32) error {
 			m := &s.metrics[place]
 			out.Series++
 			names[s.nameOf(m)]++
 			if meter, ok := s.meterOf(m); ok {
 				s.naming.each(s, m, meter, func(label pair) { pairs[label]++ })
-				return
+				return nil
 			}
 			if m.resource == none {
-				return
+				return nil
 			}
 			if !seen[m.resource] {
 				seen[m.resource] = true
@@ -49,6 +49,7 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 			for _, label := range s.resources[m.resource].labels {
 				pairs[label]++
 			}
+			return nil
 		})
 		values := map[string]int{labelName: len(names)}
 		if resources > 0 {
@@ -72,9 +73,28 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 	return out, err
 }
 
+// byCount sorts the most first.
+func byCount(a, b Count) int {
+	return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Name, b.Name))
+}
+
+// top returns the first of counts, in order. There may be as many counts as metrics: all but the first few are only compared with the
+// last of these.
 func top(counts []Count, most int) []Count {
-	slices.SortFunc(counts, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Name, b.Name)) })
-	return counts[:min(most, len(counts))]
+	first := counts[:min(most, len(counts))]
+	slices.SortFunc(first, byCount)
+	if len(first) == 0 {
+		return first
+	}
+	last := len(first) - 1
+	for _, count := range counts[len(first):] {
+		if byCount(count, first[last]) < 0 {
+			at, _ := slices.BinarySearchFunc(first, count, byCount)
+			copy(first[at+1:], first[at:last])
+			first[at] = count
+		}
+	}
+	return first
 }
 
 // LabelCount is how many series have each value of a label.
@@ -95,7 +115,7 @@ type Counts struct {
 func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []string, lists ...[]*labels.Matcher) (*Counts, error) {
 	out := &Counts{Labels: []LabelCount{}}
 	err := c.view(ctx, func(s *state) error {
-		places, err := s.union(ctx, sees, listBytes, lists)
+		places, err := s.union(ctx, sees, listBytes, 0, lists)
 		if err != nil {
 			return err
 		}

@@ -53,6 +53,7 @@ func (b *tab) narrow(picture string) {
 	b.t.Helper()
 	b.size(360, 2400)
 	b.wait("document.documentElement.clientWidth === 360")
+	run(b, chromedp.Evaluate[bool]("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))", chromedp.EvalAwaitPromise)) // charts are told their widths
 	if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > 360 {
 		b.t.Errorf("%s is %d pixels wide", picture, wide)
 	}

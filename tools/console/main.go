@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -55,7 +58,10 @@ func build() error {
 		alias[name] = filepath.Join(folder, "packages", filepath.FromSlash(path))
 	}
 	result := api.Build(api.BuildOptions{
-		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "console"}},
+		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/start.ts", OutputPath: "start"}, {InputPath: "src/main.tsx", OutputPath: "console"}},
+		EntryNames:          "[name]-[hash]", // browsers keep files for good
+		AssetNames:          "[name]-[hash]",
+		Loader:              map[string]api.Loader{".svg": api.LoaderFile},
 		Bundle:              true,
 		Splitting:           true, // what main.tsx imports by import() is loaded when it is used
 		Outdir:              "dist",
@@ -75,19 +81,14 @@ func build() error {
 	if len(result.Errors) > 0 {
 		return fmt.Errorf("%d errors", len(result.Errors))
 	}
-	files := result.OutputFiles
-	for _, name := range []string{"index.html", "icon.svg"} {
-		content, err := os.ReadFile(filepath.Join("src", name))
-		if err != nil {
-			return err
-		}
-		if name == "index.html" {
-			if content, err = preload(content, result.Metafile); err != nil {
-				return err
-			}
-		}
-		files = append(files, api.OutputFile{Path: filepath.Join("dist", name), Contents: content})
+	page, err := os.ReadFile(filepath.Join("src", "index.html"))
+	if err != nil {
+		return err
 	}
+	if page, err = refer(page, result.Metafile); err != nil {
+		return err
+	}
+	files := append(result.OutputFiles, api.OutputFile{Path: filepath.Join("dist", "index.html"), Contents: page})
 	licences, err := readLicences()
 	if err != nil {
 		return err
@@ -107,8 +108,9 @@ func build() error {
 	return nil
 }
 
-// preload names the files that the page's script imports in the page, so that a browser asks for all of them at once.
-func preload(page []byte, metafile string) ([]byte, error) {
+// refer gives the page the names of built files in place of their names without hashes, and names the files that its scripts import, so
+// that a browser asks for all of them at once.
+func refer(page []byte, metafile string) ([]byte, error) {
 	var built struct {
 		Outputs map[string]struct {
 			Imports []struct{ Path, Kind string }
@@ -117,14 +119,29 @@ func preload(page []byte, metafile string) ([]byte, error) {
 	if err := json.Unmarshal([]byte(metafile), &built); err != nil {
 		return nil, err
 	}
-	var links strings.Builder
-	for _, file := range built.Outputs["dist/console.js"].Imports {
-		if file.Kind == "import-statement" {
-			fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", filepath.Base(file.Path))
+	imported := map[string]bool{}
+	for path, output := range built.Outputs {
+		name := filepath.Base(path)
+		plain := hash.ReplaceAllString(name, "")
+		if !bytes.Contains(page, []byte(`"`+plain+`"`)) {
+			continue
+		}
+		page = bytes.Replace(page, []byte(`"`+plain+`"`), []byte(`"`+name+`"`), 1)
+		for _, file := range output.Imports {
+			if file.Kind == "import-statement" {
+				imported[filepath.Base(file.Path)] = true
+			}
 		}
 	}
-	return bytes.Replace(page, []byte("<script"), append([]byte(links.String()), "<script"...), 1), nil
+	var links strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(imported)) {
+		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", name)
+	}
+	return bytes.Replace(page, []byte("</head>"), append([]byte(links.String()), "</head>"...), 1), nil
 }
+
+// hash is what the names of built files have before their ending.
+var hash = regexp.MustCompile(`-[A-Z0-9]{8}\b`)
 
 // readLicences returns the licences of the packages, each below the package's name.
 func readLicences() ([]byte, error) {

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { read } from "../api";
 import { Chart } from "../chart";
-import { arrange, gone, jobOf, listJobs, metricsOf, mostDrawn, pairOf, pairsOf, redundantOf, removeJob, startJob, type Job, type Named, type Pair } from "../correlations";
+import { arrange, gone, jobOf, listJobs, metricsOf, mostDrawn, pairOf, pairsOf, redundantOf, removeJob, startJob, type Job, type Named, type Pair, type Redundant } from "../correlations";
 import { count, duration, moment, show, unitOf } from "../format";
 import { HeatMap } from "../heat_map";
-import { Figure, Notice, Panel, useLoad } from "../parts";
+import { Figure, Notice, Panel, useLoad, type Loaded } from "../parts";
+import { typesPath } from "../paths";
 import { zoneOf } from "../range";
 import { change, link, route } from "../router";
 
@@ -38,7 +39,7 @@ const seconds: Record<string, number> = { "1h": 3600, "6h": 21600, "1d": 86400, 
 
 // Ask starts a job from a search.
 function Ask({ onStarted }: { onStarted: () => void }) {
-  const types = useLoad((signal) => read<{ name: string }[]>("/v1/resource_type", undefined, signal), []);
+  const types = useLoad((signal) => read<{ name: string }[]>(typesPath, undefined, signal), []);
   const [name, setName] = useState("*"), [type, setType] = useState("generic"), [search, setSearch] = useState(""), [since, setSince] = useState("1d");
   const [aggregation, setAggregation] = useState("mean"), [granularity, setGranularity] = useState(""), [lag, setLag] = useState(0);
   const [failed, fail] = useState(""), [waits, wait] = useState(false);
@@ -128,6 +129,7 @@ function Done({ job }: { job: Job }) {
     const [metrics, pairs] = await Promise.all([metricsOf(job.id, signal), pairsOf(job.id, signal)]);
     return { metrics: new Map(metrics.map((m) => [m.id, m])), pairs, matrix: arrange(pairs) };
   }, [job.id]);
+  const redundant = useRedundant(job);
   const several = useMemo(() => new Set([...value?.metrics.values() ?? []].map((m) => m.resource_id)).size > 1, [value]);
   if (error) return <Notice bad>{error}</Notice>;
   if (!value) return <Notice>Reading {count(job.total, "pair")} …</Notice>;
@@ -163,7 +165,7 @@ function Done({ job }: { job: Job }) {
         </Panel>
       </div>
       {chosen && <SideBySide key={chosen.x + chosen.y} pair={chosen} job={job} metrics={value.metrics} name={name} words={words} />}
-      <Redundancy job={job} />
+      <Redundancy job={job} {...redundant} />
     </>
   );
 }
@@ -201,11 +203,15 @@ function SideBySide({ pair, job, metrics, name, words }: { pair: Pair; job: Job;
   );
 }
 
-// Redundancy lists groups of metrics that say the same, and what dropping all but one of each saves.
-function Redundancy({ job }: { job: Job }) {
+// useRedundant asks which metrics say the same, beside the pairs.
+function useRedundant(job: Job): { threshold: number } & Loaded<Redundant> {
   const { params } = route.use();
   const wanted = Number(params.get("same") ?? "0.99"), threshold = wanted > 0 && wanted <= 1 ? wanted : 0.99;
-  const { value, error } = useLoad((signal) => redundantOf(job.id, threshold, signal), [job.id, threshold]);
+  return { threshold, ...useLoad((signal) => redundantOf(job.id, threshold, signal), [job.id, threshold]) };
+}
+
+// Redundancy lists groups of metrics that say the same, and what dropping all but one of each saves.
+function Redundancy({ job, threshold, value, error }: { job: Job; threshold: number } & Loaded<Redundant>) {
   const bytes = (v: number) => show(v, "bytes", 3);
   return (
     <Panel id="redundant" title="Redundant metrics" aside={<label>that correlate by <select aria-label="Threshold" value={String(threshold)} onChange={(e) => change({ same: e.currentTarget.value }, true)}>{[...new Set([0.9, 0.95, 0.99, 0.999, 1, threshold])].sort().map((t) => <option key={t} value={String(t)}>{t}</option>)}</select> or more</label>}>

@@ -1,10 +1,10 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Finder, useFinder } from "../finder";
 import { lazy } from "../lazy";
 import { route } from "../router";
 import { Overlay } from "../overlay";
 import { Tiles } from "../tiles";
-import { metricByID, type Metric } from "../metrics";
+import { chosenMetrics, type Metric } from "../metrics";
 import { Notice } from "../parts";
 
 const First = lazy(() => import("../more").then((m) => m.First));
@@ -17,10 +17,10 @@ export function Explore() {
   const finder = useFinder(params);
   const ids = params.getAll("m"), key = ids.join();
   const [chosen, setChosen] = useState<Metric[]>([]), [error, setError] = useState("");
-  useEffect(() => {
+  useLayoutEffect(() => {
     let current = true;
     setError("");
-    void Promise.allSettled(ids.map(metricByID)).then((all) => {
+    void chosenMetrics(ids).then((all) => {
       if (!current) return;
       setChosen(all.flatMap((r) => (r.status === "fulfilled" ? [r.value] : [])));
       const failed = all.find((r): r is PromiseRejectedResult => r.status === "rejected");

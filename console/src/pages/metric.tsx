@@ -1,8 +1,8 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { read } from "../api";
 import { Chart, type Mark } from "../chart";
 import { count, duration, moment, show, unitOf } from "../format";
-import { metricByID, readArchive, type Item, type Metric } from "../metrics";
+import { readArchive, readMetric, type Item, type Metric } from "../metrics";
 import { Figure, Heading, Notice, Panel, useLoad, type Loaded } from "../parts";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
@@ -34,10 +34,10 @@ async function readKept(metric: Metric, item: Item, method: string, signal: Abor
 export function MetricPage() {
   const { params } = route.use();
   const id = params.get("id") ?? "", zone = zoneOf();
-  const { value: metric, error } = useLoad(() => metricByID(id), [id]);
+  const { value: metric, error } = useLoad((signal) => readMetric(id, signal), [id]);
   const [kept, setKept] = useState<Kept[]>([]), [failed, setFailed] = useState("");
   const method = metric && (metric.policy.methods.includes("mean") ? "mean" : metric.policy.methods[0]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!metric || !method) return;
     const stop = new AbortController();
     Promise.all(metric.policy.items.map((item) => readKept(metric, item, method, stop.signal))).then(setKept, (e: Error) => { if (!stop.signal.aborted) setFailed(e.message); });

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { APIError, read } from "../api";
 import { show, timespan } from "../format";
 import { Notice, Panel, useLoad } from "../parts";
+import { rulesPath } from "../paths";
 import { costOf, listPolicies, spell, type APIPolicy, type Cost } from "../policies";
 import { PolicyEditor } from "../policy_editor";
 import { Rebuilds } from "../rebuilds";
@@ -31,7 +32,7 @@ export function Policies() {
     all.sort((a, b) => size(b) - size(a) || (b.cost?.metrics ?? 0) - (a.cost?.metrics ?? 0) || a.policy.name.localeCompare(b.policy.name, "en", { numeric: true }));
     return { all, hidden, failed };
   }, [changed]);
-  const rules = useLoad((signal) => read<Rule[]>("/v1/archive_policy_rule", undefined, signal), [changed]);
+  const rules = useLoad((signal) => read<Rule[]>(rulesPath, undefined, signal), [changed]);
   if (error && !value) return <Notice bad>{error}</Notice>;
   if (!value) return <Notice>Reading archive policies …</Notice>;
   const done = () => setChanged((n) => n + 1);

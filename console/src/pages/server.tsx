@@ -4,6 +4,7 @@ import { Chart } from "../chart";
 import { duration, show } from "../format";
 import { parseText, total, type Sample } from "../metrics_text";
 import { Figure, Notice, Panel, useLoad } from "../parts";
+import { figuresPath, statusPath } from "../paths";
 import { zoneOf } from "../range";
 
 interface Member {
@@ -30,8 +31,8 @@ const interval = 2, mostReadings = 150;
 
 // Server shows the state of the process that answers, from /metrics, and of the cluster, from /v1/status.
 export function Server() {
-  const status = useLoad((signal) => read<Status>("/v1/status?details=false", undefined, signal), [], interval);
-  const figures = useLoad(async (signal) => ({ time: Date.now() / 1000, samples: parseText(await (await request("GET", "/metrics", undefined, signal)).text()) }), [], interval);
+  const status = useLoad((signal) => read<Status>(statusPath, undefined, signal), [], interval);
+  const figures = useLoad(async (signal) => ({ time: Date.now() / 1000, samples: parseText(await (await request("GET", figuresPath, undefined, signal)).text()) }), [], interval);
   const history = useRef<Reading[]>([]);
   const answers = useRef<Member[][]>([]);
   const [, tick] = useState(0);

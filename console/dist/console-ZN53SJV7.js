@@ -1,0 +1,124 @@
+import"./chunk-RBT436QY.js";import{A as Oe,B as Fe,C as qe,D as ne,E as K,G as Ue,H as Ae,I as De,J as W,K as Be,L as Ie,M as We,a as re,b as f,c as E,e as de,g as e,h as w,i as ue,j as Te,k as T,
+l as M,m as Q,n as je,o as Ne,p as P,q as O,r as A,s as k,t as Z,u as F,v as Le,y as Ee,z as J}from"./chunk-YOUTEM3O.js";import{b as _,c as Me,d as v,e as $,f as I,g as U,h as L,j as te,k as ze,
+m as Ce,n as $e,o as me,p as Pe,q as Re}from"./chunk-VPGH76QA.js";import{h as ce,s as ke,t as Se,w as _e}from"./chunk-WIRL5KY3.js";var Ge="./icon-CQTSC6ED.svg";function Ve(){let t=te.use(),[r,o]=v(""),[a,n]=v(""),[i,l]=v(""),[c,s]=v(t.credentials==="token");return e("form",{class:"sign-in panel",onSubmit:async u=>{u.preventDefault();try{await Ce(t.credentials,
+c?"":r,a)}catch(h){l(h.status===401?"These are not known here.":h.message)}},children:[e("h1",{children:"Sign in"}),t.expired&&!i&&e("p",{class:"notice",role:"status",children:"Your sign-in has expire\
+d. Please sign in again; the page goes on where you were."}),i&&e("p",{class:"notice bad",role:"alert",children:i}),!c&&e("label",{children:[t.credentials==="token"?"Application credential":"User",e("\
+input",{name:"user",value:r,onInput:u=>o(u.currentTarget.value),autocomplete:"username",autofocus:!0,required:!0})]}),t.credentials!=="name"&&e("label",{children:[c?"Keystone token":t.credentials==="t\
+oken"?"Secret":"Password",e("input",{name:"secret",type:"password",value:a,onInput:u=>n(u.currentTarget.value),autocomplete:c?"off":"current-password",required:!0})]}),e("button",{type:"submit",class:"\
+main",children:"Sign in"}),t.credentials==="token"&&e("button",{type:"button",class:"plain",onClick:()=>s(!c),children:c?"Use an application credential":"Use a token"}),t.credentials==="name"&&e("p",{
+class:"hint",children:"This server checks no passwords (mode basic): a name is enough."})]})}function j(t){let r;return function(){let[,a]=v(0),[n,i]=v(!1);I(()=>{r||t().then(c=>{r=c,a(1)},()=>i(!0))},[]);let l=r;return l?e(l,{}):n?e(w,{bad:!0,children:"This page could not be loaded. The serv\
+er may have another version by now: load the page again."}):null}}var ut=j(()=>import("./more-ONBRGLSL.js").then(t=>t.Changed)),pt=4,gt=5e3;function Ze({metrics:t}){let{params:r}=O.use(),[o]=v(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
+420))),a=r.get("agg")??"mean",n=r.get("g"),i=t.length<=pt,l=i&&a==="mean",c=[...new Set(t.flatMap(m=>m.policy.methods.filter(g=>/^[\d.]+pct$/.test(g))))].sort((m,g)=>parseFloat(m)-parseFloat(g)),s={cmp:!0,
+pct:i&&c.length>0,raw:i},d=m=>s[m]&&r.get(m)==="1",u=Z(r),h=m=>n&&m.items.find(g=>g.granularity===+n)||ne(m,u.from,u.to,o),x=Math.min(...t.map(m=>h(m.policy).granularity)),{value:b,error:X,loading:p}=P(
+async m=>{let g=Z(r),{from:B,to:we,span:ye}=g,st=[a,...l?["min","max"]:[],...d("pct")?c:[]],xe=d("raw")&&t.some(le=>ye/le.policy.items[0].granularity>gt),[lt,ct,mt]=await Promise.all([K(t,st,B,we,h,m),
+d("cmp")?K(t,[a],B-ye,B,h,m):[],d("raw")&&!xe?Promise.all(t.map(le=>Ue(le.id,B,we,m))):[]]);return{range:g,columns:lt,before:ct,raw:mt,method:a,tooMany:xe}},[t,a,n,...["from","to","live","cmp","pct","\
+raw"].map(m=>r.get(m))],u.live?Math.min(30,Math.max(1,x)):0),C=L(()=>b?vt(b):[],[b]),z=C.map(m=>l&&!m.derived?{...m,low:b.columns[m.color].values.min,high:b.columns[m.color].values.max}:m),R=[...new Set(
+t.flatMap(m=>m.policy.methods))].sort((m,g)=>He(m)-He(g)||m.localeCompare(g,"en",{numeric:!0})),S=[...new Set(t.flatMap(m=>m.policy.items.map(g=>g.granularity)))].sort((m,g)=>m-g),q=re(t[0].name??"",t[0].
+unit),G=F(),ee=r.get("view")==="table",V=Le(r),H=t.length===1?t[0].name??t[0].id:`${t.length} metrics`,N=b?.range??u,ve=(m,g)=>k({from:String(Math.floor(m)),to:String(Math.ceil(g))}),se=(m,g,B)=>s[m]&&
+e("button",{type:"button","aria-pressed":d(m),title:B,onClick:()=>k({[m]:d(m)?null:"1"}),children:g});return e(_,{children:[e(Be,{range:N,children:[e("label",{class:"aside",children:["Show ",e("select",
+{"aria-label":"Aggregation method",value:a,onChange:m=>k({agg:m.currentTarget.value==="mean"?null:m.currentTarget.value}),children:(R.includes(a)?R:[a,...R]).map(m=>e("option",{children:m},m))})]}),e(
+"label",{class:"aside",children:["of ",e("select",{"aria-label":"Granularity",value:n??"",onChange:m=>k({g:m.currentTarget.value||null}),children:[e("option",{value:"",children:"what fits"}),S.map(m=>e(
+"option",{value:String(m),children:E(m)},m))]})]})]}),X&&e(w,{bad:!0,children:X}),e(T,{title:H,id:"drawn",aside:e(_,{children:[se("cmp","Before",`Compare with the ${E(Math.round(N.span))} before`),se(
+"pct","Percentiles",c.join(", ")),se("raw","Raw","Single measures, as far as they are kept"),e("button",{type:"button","aria-pressed":!!V,title:"Mark a time, and see which metrics moved most",onClick:()=>k(
+{w:V?null:ht(N)}),children:"What changed here?"}),e("button",{type:"button","aria-pressed":ee,onClick:()=>k({view:ee?null:"table"}),children:"Table"}),e(Ne,{title:"Copy",children:[e(yt,{metrics:t,columns:b?.
+columns,method:a,range:N}),!ee&&e("button",{type:"button",onClick:()=>{import("./more-ONBRGLSL.js").then(({picture:m})=>m("drawn",H,z,`${de(N.from,G)} \u2013 ${de(N.to,G)} ${G}`)).then(m=>je(m,
+H+".png"))},children:"PNG"})]})]}),children:[b&&e("p",{class:"hint",id:"archive","data-from":b.range.from,children:wt(b)}),b&&(ee?e(We,{rows:C,unit:q,zone:G,name:H}):e(W,{lines:z,from:N.from,to:N.to,height:340,
+unit:q,zone:G,title:H,shades:bt(V),onZoom:(m,g)=>V?k({w:`${Math.floor(m)}-${Math.ceil(g)}`}):ve(m,g),onPan:ve})),!b&&p&&e("p",{class:"hint",children:"Reading \u2026"})]}),V&&e(ut,{}),b&&e(Ie,{rows:C,unit:q,
+onRemove:m=>k({m:t.map(g=>g.id).filter(g=>g!==m)}),href:m=>A("metric",{id:m})})]})}var ft=["mean","max","min","sum","count","last","first","median","std"],He=t=>ft.indexOf(t)+1||99,ht=({from:t,to:r})=>`${Math.
+floor(r-(r-t)/3)}-${Math.ceil(r)}`,bt=t=>t?[{from:2*t.from-t.to,to:t.from,faint:!0},t]:[];function vt({range:t,columns:r,before:o,raw:a,method:n}){let i=J(r.map(c=>c.metric)),l=r.map((c,s)=>Qe(c,s,n,i[s]));
+return r.forEach((c,s)=>{let{id:d,label:u}=l[s];for(let[h,x]of Object.entries(c.values))h!==n&&/pct$/.test(h)&&l.push({...l[s],id:d+h,label:`${u} ${h}`,values:x,look:"dotted",derived:!0});o[s]&&l.push(
+{...Qe(o[s],s,n,i[s]),id:d+"before",label:`${u}, ${E(Math.round(t.span))} before`,times:o[s].times.map(h=>h+t.span),look:"dashed",derived:!0}),a[s]?.times.length&&l.push({...l[s],id:d+"raw",label:`${u}\
+, measures`,...a[s],look:"dots",derived:!0})}),l}function Qe(t,r,o,a){let[n,i]=o in t.values?[o,t.values[o]]:Object.entries(t.values)[0]??[o,[]];return{id:t.metric.id,label:a+(n===o?"":` (${n})`),color:r,
+times:t.times,values:i,step:t.item.granularity}}function wt({columns:t,method:r,raw:o,tooMany:a}){let n=new Set(t.map(l=>`${r in l.values?r:Object.keys(l.values)[0]??r} of ${E(l.item.granularity)}, ke\
+pt for ${E(l.item.timespan)} (archive policy ${l.metric.policy.name})`)),i=o.length?o.some(l=>l.times.length)?"; dots are raw measures, as far as they are kept":"; raw measures are not kept of this ti\
+me":"";return"Drawn from "+[...n].join("; ")+(a?"; zoom in to see raw measures":i)}function yt({metrics:t,columns:r,method:o,range:a}){let n=Math.floor(a.from),i=Math.ceil(a.to),l=t[0],c=r?.[0]?.item.
+granularity??l.policy.items[0].granularity,s=`start=${n}&stop=${i}&granularity=${c}&aggregation=${encodeURIComponent(o)}`,d=u=>t.map(u).join(`
+`);return e(_,{children:[e(Q,{label:"curl",title:"Copy as curl",text:d(u=>`curl -u USER: '${me(`/v1/metric/${u.id}/measures?${s}`)}'`)}),e(Q,{label:"Python",title:"Copy as Python",text:xt(t.map(u=>u.id),
+s)}),e(Q,{label:"gnocchi",title:"Copy for Gnocchi's client",text:d(u=>`gnocchi measures show ${u.id} --aggregation ${o} --granularity ${c} --start ${n} --stop ${i}`)}),e(Q,{label:"PromQL",title:"Copy \
+as PromQL",text:t.map(pe).join(" or ")})]})}var xt=(t,r)=>`import base64, json, urllib.request
+
+user, password = "USER", ""
+for metric in ${JSON.stringify(t)}:
+    request = urllib.request.Request(${JSON.stringify(me("/v1/metric/"))} + metric + ${JSON.stringify("/measures?"+r)})
+    request.add_header("Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode())
+    for timestamp, granularity, value in json.load(urllib.request.urlopen(request)):
+        print(metric, timestamp, value)
+`,pe=t=>`{${[ce(t.name??""),...t.resource?[`resource_id=${ce(t.resource)}`]:[]].join(", ")}}`;var kt=6;function Ke(t){let{text:r,labels:o}=_e(t),a=!r&&!o.length&&!t.has("m")&&!t.has("q"),[n,i]=v(!1),l=[r,o.join(`
+`)],c=n?1:15,{value:s,error:d}=P(b=>qe(r,o,b),l,c),{value:u,error:h}=P(b=>Fe(r,o,b),l,c),x=a&&s?.length===0;return $(()=>i(x),[x]),{text:r,labels:o,series:s,counts:u,error:d??h,empty:x}}function Ye({finder:t,
+chosen:r}){let{text:o,labels:a,series:n,counts:i,error:l}=t,[c,s]=v(o),d=U(o);$(()=>{o!==d.current&&(d.current=o,s(o))},[o]),$(()=>{if(c===d.current)return;let p=setTimeout(()=>{d.current=c,k({find:c||
+null},!0)},150);return()=>clearTimeout(p)},[c]);let u=new Set(r.map(p=>p.id)),h=p=>{let C=r.map(z=>z.id);k({q:null,lang:null,m:C.includes(p.id)?C.filter(z=>z!==p.id):[...C,p.id]})},x=St(o+`
+`+a.join(`
+`),n?.length??0),b=L(()=>n?.slice(0,x).map(p=>e("li",{children:e("button",{type:"button","aria-pressed":u.has(p.id),title:Mt(p),onClick:()=>h(p),children:[e("span",{children:p.name}),e("small",{children:zt(
+p)})]})},p.id)),[n,r,x]),X=i?Ct(i,a):[];return e("aside",{class:"panel finder","aria-label":"Find metrics",children:[e("div",{class:"search",children:[e("input",{type:"search",placeholder:"Find metric\
+s","aria-label":"Find metrics by name",value:c,onInput:p=>s(p.currentTarget.value)}),e("button",{type:"button",title:"Draw an expression, in PromQL or as dynamic aggregates",onClick:()=>k({q:r.map(pe).
+join(" or "),m:null,agg:null,g:null}),children:"\u0192(x)"})]}),e("div",{class:"facets",children:X.map(({name:p,values:C,counts:z})=>{let R=a.find(([S])=>S===p)?.[1]??"";return e("select",{"aria-label":Je(
+p),"data-label":p,value:R,onChange:S=>k({l:[...a.filter(([q])=>q!==p),...S.currentTarget.value?[[p,S.currentTarget.value]]:[]].map(q=>q.join("="))}),children:[e("option",{value:"",children:Je(p)}),R&&
+!z.some(S=>S.name===R)&&e("option",{value:R,children:R}),z.map(S=>e("option",{value:S.name,children:[S.name," (",S.value.toLocaleString("en"),")"]},S.name)),C>z.length&&e("option",{disabled:!0,children:[
+"and ",(C-z.length).toLocaleString("en")," more"]})]},p)})}),l&&e(w,{bad:!0,children:l}),i&&e("p",{class:"hint",id:"found",children:i.total===1?"1 metric":`${i.total.toLocaleString("en")} metrics`}),e(
+"ul",{class:"found",children:[b,n&&i&&x>=n.length&&i.total>n.length&&e("li",{class:"hint",children:["and ",(i.total-n.length).toLocaleString("en")," more: type, or choose above, to narrow"]})]})]})}function St(t,r){
+let[o,a]=v({of:t,lines:ge}),n=o.of===t?o.lines:ge;return $(()=>{if(n>=r)return;let i=0,l=setTimeout(()=>{i=requestIdleCallback(()=>a({of:t,lines:n+_t}),{timeout:1e3})},n===ge?250:0);return()=>{clearTimeout(
+l),cancelIdleCallback(i)}},[t,n,r]),n}var ge=40,_t=65,fe={resource_type:"Type",project_id:"Project",original_resource_id:"Resource",archive_policy:"Policy",unit:"Unit",user_id:"User"},Je=t=>fe[t]??t,Mt=t=>[
+t.name,t.resource,t.place[""],...Object.entries(t.labels).map(([r,o])=>`${r}=${o}`)].filter(Boolean).join(`
+`),zt=t=>t.place[""]??t.labels.instance??Object.entries(t.labels).find(([r])=>r!=="resource_type")?.[1]??"";function Ct(t,r){let o=new Set(r.map(([i])=>i)),a=Object.keys(fe).slice(0,3),n=i=>o.has(i.name)?
+0:a.indexOf(i.name)+1||(i.name in fe?99:9);return t.facets.filter(i=>o.has(i.name)||i.values>1||i.counts[0].value<t.total).sort((i,l)=>n(i)-n(l)).slice(0,kt)}var $t=12,Pt=8,Rt=340;function Xe({finder:t}){let{params:r}=O.use(),o=L(()=>Tt(t.series??[]),[t.series]),a=o.flatMap(([,l])=>l),{value:n,error:i}=P(async l=>{let c=Z(r),s=await Oe(a),d=await K(s,["mea\
+n"],c.from,c.to,u=>ne(u,c.from,c.to,Rt),l);return{range:c,columns:new Map(d.map(u=>[u.metric.id,u]))}},[o,r.get("from")],1);return t.series?o.length?e(_,{children:[i&&e(w,{bad:!0,children:i}),e("div",
+{class:"tiles",children:o.map(([l,c])=>n&&e(jt,{name:l,columns:c.flatMap(s=>n.columns.get(s.id)??[]),range:n.range},c[0].id))})]}):e(w,{children:"No metric is called like that."}):t.error?null:e(w,{children:"\
+Looking for metrics \u2026"})}function Tt(t){let r=new Map;for(let n of t){let i=n.resource+"/"+n.name.replace(/\d+/g,"#"),l=r.get(i)??[];if(l.length<Pt&&r.set(i,[...l,n]),r.size>$t){r.delete(i);break}}
+let o=[...r.values()],a=J(o.map(n=>({...n[0],name:n.length>1?n[0].name.replace(/\d+/g,"*"):n[0].name})));return o.map((n,i)=>[a[i],n])}function jt({name:t,columns:r,range:o}){if(!r.length)return null;
+let a=re(t,r[0].metric.unit),n=J(r.map(c=>c.metric)),i=r.map((c,s)=>({label:n[s],color:s,times:c.times,values:Object.values(c.values)[0]??[],step:c.item.granularity})),l=i.map(c=>c.values.at(-1)).filter(
+c=>c!=null);return e("a",{class:"panel tile",href:A("explore",{m:r.map(c=>c.metric.id)}),"data-name":t,children:[e("header",{children:[e("h3",{title:t,children:t}),e("span",{class:"now",children:[l.slice(
+0,3).map(c=>f(c,a,3)).join(" \xB7 "),l.length>3&&" \u2026"]})]}),e(W,{lines:i,from:o.from,to:o.to,height:130,unit:a,zone:F(),title:t,small:!0})]})}var Nt=j(()=>import("./more-ONBRGLSL.js").then(t=>t.First)),Lt=j(()=>import("./more-ONBRGLSL.js").then(t=>t.QueryView));function et(){let{params:t}=O.use(),r=Ke(t),o=t.getAll("m"),a=o.join(),
+[n,i]=v([]),[l,c]=v("");I(()=>{let d=!0;return c(""),Ee(o).then(u=>{if(!d)return;i(u.flatMap(x=>x.status==="fulfilled"?[x.value]:[]));let h=u.find(x=>x.status==="rejected");h&&c(h.reason.message)}),()=>{
+d=!1}},[a]);let s=L(()=>n.filter(d=>o.includes(d.id)),[n,a]);return r.empty?e(Nt,{}):e("div",{class:"split",children:[e(Ye,{finder:r,chosen:s}),e("div",{children:[l&&e(w,{bad:!0,children:l}),t.has("q")?
+e(Lt,{}):o.length?s.length>0&&e(Ze,{metrics:s}):e(Xe,{finder:r})]})]})}function tt(t){let r=[];for(let o of t.split(`
+`)){if(!o||o.startsWith("#"))continue;let a=/^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(o);if(!a)continue;let n={};for(let[,i,l]of(a[2]??"").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))n[i]=l.replace(/\\(.)/g,
+(c,s)=>s==="n"?`
+`:s);r.push({name:a[1],labels:n,value:Number(a[3])})}return r}function y(t,r,o={}){let a=t.filter(n=>n.name===r&&Object.entries(o).every(([i,l])=>n.labels[i]===l));return a.length?a.reduce((n,i)=>n+i.
+value,0):null}var Et={none:"none",up:"GPU",down:"GPU, out of use"},ie=2,rt=150;function nt(){let t=P(s=>Re(ke,void 0,s),[],ie),r=P(async s=>({time:Date.now()/1e3,samples:tt(await(await Pe("GET",Se,void 0,s)).text())}),
+[],ie),o=U([]),a=U([]),[,n]=v(0);$(()=>{r.value&&(o.current=[...o.current,r.value].slice(-rt),n(s=>s+1))},[r.value]),$(()=>{t.value?.cluster&&(a.current=[...a.current,t.value.cluster.members].slice(-1-
+ot),n(s=>s+1))},[t.value]);let i=r.value?.samples,l=t.value?.cluster,c=F();return e(_,{children:[r.error&&e(w,{bad:!0,children:r.error}),t.error&&e(w,{children:[t.error,": who holds what is shown to a\
+dministrators only."]}),l?.damaged.map(s=>e(w,{bad:!0,children:[s.name," is damaged since ",s.since,": ",s.reason]},s.name)),l&&l.members.length>1&&e(T,{title:"The cluster",aside:e("span",{children:[l.
+members.length," processes",l.silent?.length?", silent: "+l.silent.join(", "):""]}),children:e("dl",{class:"figures",children:[e(M,{id:"all-accepted",name:"Measures accepted",value:D(ae(l.members.map(
+s=>oe(a.current,s.id,"accepted")))),about:f(ae(l.members.map(s=>s.figures?.accepted??null)),"",12)+" in all"}),e(M,{id:"all-processed",name:"Measures processed",value:D(ae(l.members.map(s=>oe(a.current,
+s.id,"processed")))),about:f(ae(l.members.map(s=>s.figures?.processed??null)),"",12)+" in all"}),e(M,{id:"all-backlog",name:"Backlog",value:f(l.sacks.reduce((s,d)=>s+d.measures,0)),about:"lag "+f(Math.
+max(0,...l.sacks.map(s=>s.seconds)),"seconds",3)})]})}),i&&e(_,{children:[e(T,{title:"This process",aside:e("span",{children:["version ",i.find(s=>s.name==="gnocco_build_info")?.labels.version,", up ",
+E(Math.round(Date.now()/1e3-(y(i,"process_start_time_seconds")??0)))]}),children:e("dl",{class:"figures",children:[e(M,{id:"accepted",name:"Measures accepted",value:D(Y(o.current,"gnocco_incoming_meas\
+ures_total")),about:f(y(i,"gnocco_incoming_measures_total"),"",12)+" in all"}),e(M,{id:"processed",name:"Measures processed",value:D(Y(o.current,"gnocco_metricd_measures_processed_total"))}),e(M,{id:"\
+backlog",name:"Backlog",value:f(y(i,"gnocco_incoming_backlog_measures")),about:"lag "+f(Math.max(0,y(i,"gnocco_incoming_backlog_age_seconds")??0),"seconds",3)}),e(M,{id:"metrics",name:"Metrics",value:f(
+y(i,"gnocco_index_metrics"),"",12)}),e(M,{id:"requests",name:"Requests",value:D(Y(o.current,"gnocco_http_requests_total")),about:f(y(i,"gnocco_http_connections"))+" connections"}),e(M,{id:"cpu",name:"\
+Processor",value:Ot(Y(o.current,"process_cpu_seconds_total")),about:"of one core"}),e(M,{id:"dropped",name:"Measures too old",value:f(y(i,"gnocco_metricd_measures_dropped_total",{reason:"too_old"}),"",
+12),about:"since the start"}),e(M,{id:"device",name:"Device",value:Ft(i)})]})}),e("div",{class:"two",children:[e(T,{title:"Measures a second",children:e(qt,{history:o.current,zone:c})}),e(T,{title:"Me\
+mory and disk",children:e(At,{samples:i})})]}),e(T,{title:"Backlog by sack",aside:e("span",{children:[at(i).length," sacks held here; a full cell is the longest backlog"]}),children:e(Dt,{samples:i})})]}),
+l&&e(T,{title:"Members",aside:l.silent?.length?e("span",{children:["silent: ",l.silent.join(", ")]}):void 0,children:e("div",{class:"scroll",children:e("table",{id:"members",children:[e("thead",{children:e(
+"tr",{children:[e("th",{scope:"col",children:"Member"}),e("th",{scope:"col",children:"Address"}),e("th",{scope:"col",children:"Roles"}),e("th",{scope:"col",class:"number",children:"Accepted"}),e("th",
+{scope:"col",class:"number",children:"Processed"}),e("th",{scope:"col",children:"Memory"}),e("th",{scope:"col",children:"Device"}),e("th",{scope:"col",children:"Version"}),e("th",{scope:"col",children:"\
+Holds"})]})}),e("tbody",{children:l.members.map(s=>e("tr",{"data-member":s.id,children:[e("td",{class:"mono",children:s.id}),e("td",{class:"mono",children:s.address}),e("td",{children:s.roles.join(", ")}),
+e("td",{class:"number","data-figure":"accepted",children:D(oe(a.current,s.id,"accepted"))}),e("td",{class:"number","data-figure":"processed",children:D(oe(a.current,s.id,"processed"))}),e("td",{"data-\
+figure":"memory",children:s.figures?f(s.figures.memory,"bytes",3)+" of "+f(s.figures.memory_limit,"bytes",3):"\u2013"}),e("td",{"data-figure":"device",children:s.figures?Et[s.figures.device]:"\u2013"}),
+e("td",{"data-figure":"version",children:s.figures?.version??"\u2013"}),e("td",{children:Bt(l.claims.filter(d=>d.member===s.id).map(d=>d.name))})]},s.id))})]})})})]})}var ot=5;function oe(t,r,o){let a=t.
+map(l=>l.find(c=>c.id===r)?.figures).filter(l=>l!==void 0),n=a[0],i=a.at(-1);return n&&i&&i.uptime>n.uptime?(i[o]-n[o])/(i.uptime-n.uptime):null}function ae(t){let r=t.filter(o=>o!==null);return r.length?
+r.reduce((o,a)=>o+a,0):null}function Y(t,r,o=ot){let a=t.at(-1),n=t.at(-1-o)??t[0];if(!a||a===n)return null;let i=y(n.samples,r),l=y(a.samples,r);return i===null||l===null||l<i?null:(l-i)/(a.time-n.time)}
+var D=t=>t===null?"\u2013":f(t,"",3)+" /s",Ot=t=>t===null?"\u2013":f(100*t,"percent",3);function Ft(t){return t.filter(o=>o.name.startsWith("gnocco_gpu_")).length?(y(t,"gnocco_gpu_up")??1)>0?"GPU":"GP\
+U, out of use":"none"}function qt({history:t,zone:r}){let o=(n,i,l)=>{let c=[],s=[];for(let d=1;d<t.length;d++)c.push(t[d].time),s.push(Y(t.slice(0,d+1),i,1));return{label:n,color:l,times:c,values:s,step:ie*
+2}},a=t.at(-1)?.time??Date.now()/1e3;return e(W,{lines:[o("accepted","gnocco_incoming_measures_total",0),o("processed","gnocco_metricd_measures_processed_total",1)],from:a-ie*rt,to:a,height:180,unit:"",
+zone:r,title:"Measures a second"})}var Ut=["index","incoming","sacks"];function At({samples:t}){let r=y(t,"process_resident_memory_bytes")??0,o=y(t,"go_gc_gomemlimit_bytes")??0,a=y(t,"gnocco_memory_us\
+ed_bytes")??0,n=y(t,"gnocco_memory_budget_bytes")??0,i=Ut.map(c=>[c,y(t,"gnocco_store_disk_bytes",{store:c})??0]),l=Math.max(1,...i.map(([,c])=>c));return e(_,{children:[e(he,{id:"memory",name:"Memory\
+ of the process",value:r,of:o<1e18?o:0}),e(he,{id:"budget",name:"Held by requests",value:a,of:n}),i.map(([c,s])=>e(he,{id:"disk-"+c,name:"Disk: "+c,value:s,share:s/l},c))]})}function he({id:t,name:r,value:o,
+of:a,share:n}){return e("div",{id:t,"data-value":o,children:[e("div",{class:"aside",children:[e("span",{children:r}),e("b",{style:{marginLeft:"auto"},children:[f(o,"bytes",3),a?" of "+f(a,"bytes",3):""]})]}),
+e("div",{class:"meter",children:e("i",{style:{width:100*Math.min(1,n??(a?o/a:0))+"%"}})})]})}var at=t=>t.filter(r=>r.name==="gnocco_sack_backlog_measures").sort((r,o)=>+r.labels.sack-+o.labels.sack);function Dt({
+samples:t}){let r=at(t),o=Math.max(1,...r.map(a=>a.value));return e("div",{class:"strip",role:"img","aria-label":`Backlog of ${r.length} sacks, ${f(Math.max(0,...r.map(a=>a.value)))} at most`,children:r.
+map(a=>e("i",{"data-sack":a.labels.sack,"data-value":a.value,title:`sack ${a.labels.sack}: ${f(a.value)} measures wait, ${f(y(t,"gnocco_sack_backlog_age_seconds",{sack:a.labels.sack}),"seconds",3)}`,style:{
+background:`color-mix(in srgb, var(--warm) ${Math.round(100*a.value/o)}%, var(--accent-soft))`}},a.labels.sack))})}function Bt(t){let r=t.filter(n=>n.startsWith("sacks/")).map(n=>+n.slice(6)).sort((n,i)=>n-
+i),o=[];for(let n=0;n<r.length;n++){let i=n;for(;r[i+1]===r[i]+1;)i++;o.push(i>n?`${r[n]}\u2013${r[i]}`:`${r[n]}`),n=i}let a=t.filter(n=>!n.startsWith("sacks/")).map(n=>n.startsWith("incoming/")?"an i\
+ncoming store":"the "+n);return[...new Set(a),...o.length?[(r.length===1?"sack ":"sacks ")+o.join(", ")]:[]].join(", ")||"nothing"}var it=[{name:"explore",title:"Explore",page:et},{name:"policies",title:"Policies",page:j(()=>import("./more-ONBRGLSL.js").then(t=>t.Policies))},{name:"correlations",title:"Correlations",page:j(
+()=>import("./more-ONBRGLSL.js").then(t=>t.Correlations))},{name:"server",title:"Server",page:nt},{name:"metric",page:j(()=>import("./more-ONBRGLSL.js").then(t=>t.MetricPage))}],It=["UTC",
+"Europe/Berlin","Europe/London","America/New_York","America/Los_Angeles","Asia/Kolkata","Asia/Shanghai","Asia/Tokyo","Australia/Sydney"];function Wt(){let t=Intl.DateTimeFormat().resolvedOptions().timeZone||
+"UTC",r=F(),o=[...new Set([t,r,...It])];return e("select",{"aria-label":"Time zone",value:r,onChange:a=>k({tz:a.currentTarget.value===t?null:a.currentTarget.value}),children:o.map(a=>e("option",{value:a,
+children:a.replaceAll("_"," ")},a))})}var be=null;document.addEventListener("focusin",t=>{be=t.target});function Gt(){let t=O.use(),r=te.use(),o=ze.use(),a=Ae.use(),n=it.find(c=>c.name===t.page),i=n?.
+page;$(()=>{document.title=(n?.title??"Metric")+" \xB7 Gnocco"},[n]);let l=U(t.page);return I(()=>{(t.page!==l.current||be&&!be.isConnected)&&ue(),l.current=t.page},[t]),e(_,{children:[e("a",{class:"s\
+kip",href:"#main",onClick:c=>{c.preventDefault(),ue()},children:"To the content"}),e("header",{class:"top",children:[e("a",{class:"brand",href:"#/explore",children:[e("img",{src:Ge,alt:"",width:"22",height:"\
+22"}),"Gnocco"]}),e("nav",{"aria-label":"Pages",children:it.map(c=>c.title&&e("a",{href:A(c.name),"aria-current":c.name===t.page?"page":void 0,children:c.title},c.name))}),e("div",{class:"settings",children:[
+e(Wt,{}),e("button",{type:"button",class:"icon","aria-label":a==="dark"?"Light colours":"Dark colours",title:a==="dark"?"Light colours":"Dark colours",onClick:De,children:a==="dark"?"\u2600":"\u263E"}),
+r.credentials!=="none"&&r.user&&e("button",{type:"button",onClick:$e,title:"Sign in as somebody else",children:r.user})]})]}),e("main",{id:"main",tabIndex:-1,children:[o&&e(Ve,{}),!o&&n?.title&&e(Te,{
+hidden:!0,children:n.title},n.name),!o&&(i?e(i,{},t.page+r.user):e(w,{children:["There is no page of this name. ",e("a",{href:A("explore"),children:"Explore"})," is where to begin."]}))]})]})}Me(e(Gt,
+{}),document.getElementById("app"));

@@ -1,0 +1,1 @@
+import"./chunk-RBT436QY.js";import"./chunk-WIRL5KY3.js";

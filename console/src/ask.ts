@@ -1,0 +1,41 @@
+// What has to be there before anything else: who asks, and what was asked for already. It imports nothing, as start.ts runs before the other
+// scripts are there.
+
+// The console's page lies at PREFIX/ui/, the API at PREFIX.
+export const root = new URL("..", location.href.split("#")[0]).href.replace(/\/$/, "");
+
+export type Credentials = "name" | "password" | "token" | "none";
+
+// credentials is what the server asks a person for who signs in, as the page says.
+export const credentials = (document.documentElement.dataset.credentials || "none") as Credentials;
+
+export function basic(user: string, password: string): Record<string, string> {
+  const bytes = new TextEncoder().encode(user + ":" + password);
+  return { Authorization: "Basic " + btoa(String.fromCharCode(...bytes)) };
+}
+
+// firstHeaders are those of a visit that needs no form: where the server checks no password, or a proxy has asked.
+export const firstHeaders = credentials === "name" ? basic("admin", "") : credentials === "none" ? {} : null;
+
+export const get = (path: string, headers: Record<string, string>, signal?: AbortSignal) =>
+  fetch(root + path, { method: "GET", headers: { Accept: "application/json", ...headers }, signal, credentials: "omit" });
+
+const sent = new Map<string, Promise<Response>>();
+const fresh = 3000; // ms
+
+// sendFirst asks for what a page is about to ask for.
+export function sendFirst(path: string) {
+  if (!firstHeaders || sent.has(path)) return;
+  const answer = get(path, firstHeaders);
+  answer.catch(() => { /* who asks asks again */ });
+  sent.set(path, answer);
+}
+
+// takeFirst returns the answer to what was asked for first, once, while it is fresh.
+export async function takeFirst(path: string): Promise<Response | null> {
+  const answer = sent.get(path);
+  sent.delete(path);
+  if (!answer || performance.now() > fresh) return null;
+  const response = await answer.catch(() => null);
+  return response?.ok ? response : null;
+}
