@@ -58,7 +58,10 @@ func build() error {
 		alias[name] = filepath.Join(folder, "packages", filepath.FromSlash(path))
 	}
 	result := api.Build(api.BuildOptions{
-		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/start.ts", OutputPath: "start"}, {InputPath: "src/main.tsx", OutputPath: "console"}},
+		EntryPointsAdvanced: []api.EntryPoint{
+			{InputPath: "src/start.ts", OutputPath: "start"},
+			{InputPath: "src/main.tsx", OutputPath: "console"},
+		},
 		EntryNames:          "[name]-[hash]", // browsers keep files for good
 		AssetNames:          "[name]-[hash]",
 		Loader:              map[string]api.Loader{".svg": api.LoaderFile},
