@@ -62,24 +62,24 @@ func build() error {
 			{InputPath: "src/start.ts", OutputPath: "start"},
 			{InputPath: "src/main.tsx", OutputPath: "console"},
 		},
-		EntryNames:          "[name]-[hash]", // browsers keep files for good
-		AssetNames:          "[name]-[hash]",
-		Loader:              map[string]api.Loader{".svg": api.LoaderFile},
-		Bundle:              true,
-		Splitting:           true, // what main.tsx imports by import() is loaded when it is used
-		Outdir:              "dist",
-		Alias:               alias,
-		Format:              api.FormatESModule,
-		Target:              api.ES2022,
-		JSX:                 api.JSXAutomatic,
-		JSXImportSource:     "preact",
-		MinifySyntax:        true,
-		MinifyWhitespace:    true,
-		MinifyIdentifiers:   true,
-		LineLimit:           200, // so that a change of the sources is a small change here
-		LegalComments:       api.LegalCommentsNone,
-		LogLevel:            api.LogLevelWarning,
-		Metafile:            true,
+		EntryNames:        "[name]-[hash]", // browsers keep files for good
+		AssetNames:        "[name]-[hash]",
+		Loader:            map[string]api.Loader{".svg": api.LoaderFile},
+		Bundle:            true,
+		Splitting:         true, // what main.tsx imports by import() is loaded when it is used
+		Outdir:            "dist",
+		Alias:             alias,
+		Format:            api.FormatESModule,
+		Target:            api.ES2022,
+		JSX:               api.JSXAutomatic,
+		JSXImportSource:   "preact",
+		MinifySyntax:      true,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		LineLimit:         200, // so that a change of the sources is a small change here
+		LegalComments:     api.LegalCommentsNone,
+		LogLevel:          api.LogLevelWarning,
+		Metafile:          true,
 	})
 	if len(result.Errors) > 0 {
 		return fmt.Errorf("%d errors", len(result.Errors))
