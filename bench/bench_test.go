@@ -163,6 +163,21 @@ func TestMemory(t *testing.T) {
 	expectFigures(t, found, "Memory/server=gnocco/metrics=100/rate=1000", "MiB-rss-max", "MiB-rss-last", "B-rss/metric")
 }
 
+// Gnocco has to answer right, also after kill -9. A program that is missing is left out.
+func TestFleet(t *testing.T) {
+	found := results(t, func(ctx context.Context, o bench.Options) error {
+		return bench.Fleet(ctx, o, bench.FleetOptions{Servers: []string{"gnocco-lines", "gnocco-json@again", "victoria=no-such-program"}, Metrics: 60,
+			PerRequest: 40, Step: 2 * time.Second, For: 3 * time.Minute, Pack: 7, Past: true, ReadEvery: time.Millisecond})
+	})
+	for _, server := range []string{"gnocco-lines", "gnocco-json@again"} {
+		expectFigures(t, found, "Fleet/metrics=60/step=2s/server="+server, "cpu-s/Mmeasure", "MiB-rss", "B-disk-stopped", "s-restart-killed", "s-restart-stopped",
+			"ms-write", "ms-one", "cpu-ms-hundred", "cpu-ms-fleet")
+	}
+	if len(found) != 2 {
+		t.Errorf("%d results", len(found))
+	}
+}
+
 // A server that never takes measures in, or answers wrongly, gives an error and no figure: here one that knows no
 // metrics.
 func TestServerThatAnswersWrongly(t *testing.T) {

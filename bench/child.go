@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -28,7 +29,7 @@ const startWait = 2 * time.Minute
 // stopWait is how long a child may take to checkpoint and end after SIGTERM.
 const stopWait = 5 * time.Minute
 
-// startChild runs binary with args, in which LISTEN stands for the address, and returns once path is answered.
+// startChild runs binary with args, in which LISTEN stands for the address, also as a part, and returns once path is answered.
 // Its output is appended to the file log.
 func startChild(ctx context.Context, binary, log, path string, args ...string) (*child, error) {
 	address, err := freeAddress()
@@ -41,9 +42,7 @@ func startChild(ctx context.Context, binary, log, path string, args ...string) (
 	}
 	defer out.Close()
 	for i := range args {
-		if args[i] == "LISTEN" {
-			args[i] = address
-		}
+		args[i] = strings.ReplaceAll(args[i], "LISTEN", address)
 	}
 	c := &child{url: "http://" + address, cmd: exec.Command(binary, args...), log: log, done: make(chan struct{})}
 	c.cmd.Stdout, c.cmd.Stderr = out, out

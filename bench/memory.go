@@ -3,8 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"strconv"
 	"time"
 
 	"gnocco/bench/report"
@@ -17,8 +15,6 @@ type MemoryOptions struct {
 	Rate    int           // measures a second; 0: 10,000
 	For     time.Duration // 0: 10 min
 	Every   time.Duration // between readings; 0: 10 s
-	// Protocol is the server's: gnocchi (if empty) or victoriametrics, whose measures have the time of their arrival.
-	Protocol string
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -35,9 +31,6 @@ func (o *MemoryOptions) EnsureDefaults() {
 	if o.Every == 0 {
 		o.Every = 10 * time.Second
 	}
-	if o.Protocol == "" {
-		o.Protocol = "gnocchi"
-	}
 }
 
 // Memory feeds many metrics at a fixed rate and reads the resident set at intervals; the slope over the last half tells
@@ -47,9 +40,6 @@ func Memory(ctx context.Context, options Options, what MemoryOptions) error {
 		return err
 	}
 	what.EnsureDefaults()
-	if what.Protocol != "gnocchi" && what.Protocol != "victoriametrics" {
-		return fmt.Errorf("bench: protocol %q: want gnocchi or victoriametrics", what.Protocol)
-	}
 	for range options.Count {
 		if err := options.memory(ctx, what); err != nil {
 			return fmt.Errorf("bench: memory: %w", err)
@@ -69,13 +59,10 @@ func (o *Options) memory(ctx context.Context, what MemoryOptions) error {
 	}
 	c := newClient(o, s.url, setupConnections)
 	defer c.close()
-	victoria := what.Protocol == "victoriametrics"
-	ids := make([]string, what.Metrics)
-	if !victoria {
-		o.Logger.Info("creating metrics", "server", s.name, "metrics", what.Metrics)
-		if ids, err = c.createMetrics(ctx, what.Metrics); err != nil {
-			return err
-		}
+	o.Logger.Info("creating metrics", "server", s.name, "metrics", what.Metrics)
+	ids, err := c.createMetrics(ctx, what.Metrics)
+	if err != nil {
+		return err
 	}
 	// One round is one measure of every metric, in requests of a tenth of a second's share at least.
 	perRequest := min(what.Metrics, max(1, what.Rate/10))
@@ -90,11 +77,7 @@ func (o *Options) memory(ctx context.Context, what MemoryOptions) error {
 	start := time.Now()
 	requests := 0
 	for round := range rounds {
-		bodies, send := w.bodies(ids, Shape{Metrics: perRequest, Measures: 1}, round, round+1), sender.sendOne
-		if victoria {
-			bodies, send = w.victoriaBodies(perRequest, round), sender.sendVictoria
-		}
-		for _, body := range bodies {
+		for _, body := range w.bodies(ids, Shape{Metrics: perRequest, Measures: 1}, round, round+1) {
 			due := start.Add(time.Duration(requests) * interval)
 			requests++
 			for time.Until(due) > 0 && ctx.Err() == nil {
@@ -103,7 +86,7 @@ func (o *Options) memory(ctx context.Context, what MemoryOptions) error {
 					return err
 				}
 			}
-			if err := send(ctx, body); err != nil {
+			if err := sender.sendOne(ctx, body); err != nil {
 				return err
 			}
 			if err := series.read(start, false); err != nil {
@@ -112,10 +95,8 @@ func (o *Options) memory(ctx context.Context, what MemoryOptions) error {
 		}
 	}
 	elapsed := time.Since(start)
-	if !victoria {
-		if _, err := w.awaitVisible(ctx, c, ids, func() {}); err != nil {
-			return err
-		}
+	if _, err := w.awaitVisible(ctx, c, ids, func() {}); err != nil {
+		return err
 	}
 	if err := series.read(start, true); err != nil {
 		return err
@@ -132,25 +113,6 @@ func (o *Options) memory(ctx context.Context, what MemoryOptions) error {
 		report.Of(series.last()/float64(what.Metrics), "B-rss/metric"),
 		report.Of(series.slope()*3600/(1<<20), "MiB/h-slope"),
 		report.Of((after.cpu-before.cpu).Seconds()/n*1e6, "cpu-s/Mmeasure"))
-}
-
-// victoriaBodies encodes measure i of all series in VictoriaMetrics' text format, perRequest in each.
-func (w *workload) victoriaBodies(perRequest, i int) [][]byte {
-	var bodies [][]byte
-	for s := 0; s < len(w.values); s += perRequest {
-		var body []byte
-		for m := s; m < min(s+perRequest, len(w.values)); m++ {
-			body = fmt.Appendf(body, "m{instance=\"%d\",meter=\"%d\"} ", m/len(meters), m%len(meters))
-			body = strconv.AppendFloat(body, w.values[m][i], 'f', -1, 64)
-			body = append(body, '\n')
-		}
-		bodies = append(bodies, body)
-	}
-	return bodies
-}
-
-func (c *client) sendVictoria(ctx context.Context, body []byte) error {
-	return c.do(ctx, http.MethodPost, "/api/v1/import/prometheus", body, http.StatusNoContent, nil)
 }
 
 // residentSeries is the resident set over time.

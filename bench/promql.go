@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -19,7 +18,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/s2"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"gnocco/bench/report"
 )
@@ -177,9 +175,9 @@ func (s *promqlServer) fill(ctx context.Context, what *PromQLOptions) error {
 			for from := 0; from < part.n; from += 100 {
 				var message []byte
 				for i := from; i < min(from+100, part.n); i++ {
-					message = protowire.AppendBytes(protowire.AppendTag(message, 1, protowire.BytesType), part.append(nil, i, first))
+					message = part.append(message, i, first)
 				}
-				if err := s.write(ctx, s2.EncodeSnappy(nil, message)); err != nil {
+				if err := s.client.remoteWrite(ctx, s2.EncodeSnappy(nil, message)); err != nil {
 					return err
 				}
 			}
@@ -188,40 +186,15 @@ func (s *promqlServer) fill(ctx context.Context, what *PromQLOptions) error {
 	return nil
 }
 
-// append appends measures of the i-th series, as remote write encodes them.
+// append appends measures of the i-th series.
 func (p *promqlSeries) append(dst []byte, i, first int) []byte {
-	nested := func(dst []byte, number protowire.Number, content []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(dst, number, protowire.BytesType), content)
+	labels := [][2]string{{"__name__", p.name}, {"project_id", projectName(i)}, {"resource_id", fmt.Sprintf("%08x-0000-4000-8000-000000000000", i)}, {"x", "x" + strconv.Itoa(i%numProjects)}}
+	at := promqlEnd.Add(time.Duration(first-p.minutes)*time.Minute + 30*time.Second)
+	values := make([]float64, p.each)
+	for j := range values {
+		values[j] = float64((i*7919+(first+j)*104_729)%1_000_003) / 8 // of a minute, all differ
 	}
-	for _, label := range [][2]string{{"__name__", p.name}, {"project_id", projectName(i)}, {"resource_id", fmt.Sprintf("%08x-0000-4000-8000-000000000000", i)}, {"x", "x" + strconv.Itoa(i%numProjects)}} {
-		dst = nested(dst, 1, nested(nested(nil, 1, []byte(label[0])), 2, []byte(label[1])))
-	}
-	for minute := first; minute < first+p.each; minute++ {
-		at := promqlEnd.Add(time.Duration(minute-p.minutes)*time.Minute + 30*time.Second).UnixMilli()
-		value := float64((i*7919+minute*104_729)%1_000_003) / 8 // of a minute, all differ
-		one := protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), math.Float64bits(value))
-		dst = nested(dst, 2, protowire.AppendVarint(protowire.AppendTag(one, 2, protowire.VarintType), uint64(at)))
-	}
-	return dst
-}
-
-func (s *promqlServer) write(ctx context.Context, body []byte) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.client.base+"/api/v1/write", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/x-protobuf")
-	request.Header.Set("Content-Encoding", "snappy")
-	request.SetBasicAuth(s.client.user, s.client.password)
-	response, err := s.client.http.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if text, _ := io.ReadAll(response.Body); response.StatusCode != http.StatusNoContent {
-		return fmt.Errorf("write: %s: %.500s", response.Status, text)
-	}
-	return nil
+	return appendTimeSeries(dst, labels, at, time.Minute, values)
 }
 
 // promqlQuery is a request for a matrix, or for values of a label.

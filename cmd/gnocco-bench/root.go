@@ -70,7 +70,7 @@ ends the run. docs/benchmarks.md explains each figure.`,
 	}
 	flags.define(cmd.PersistentFlags())
 	cmd.AddCommand(newIngest(&flags), newFreshness(&flags), newRead(&flags), newAggregates(&flags),
-		newPromQL(&flags), newDisk(&flags), newMemory(&flags), newArchive(&flags), newIndex(&flags),
+		newPromQL(&flags), newDisk(&flags), newMemory(&flags), newFleet(&flags), newArchive(&flags), newIndex(&flags),
 		newCorrelate(&flags), newCluster(&flags), newGPU(&flags), newAll(&flags), newFloor())
 	return cmd
 }
@@ -234,7 +234,6 @@ func newMemory(flags *commonFlags) *cobra.Command {
 	cmd.Flags().IntVar(&what.Rate, "rate", 10_000, "measures per second")
 	cmd.Flags().DurationVar(&what.For, "for", 10*time.Minute, "how long measures are sent")
 	cmd.Flags().DurationVar(&what.Every, "every", 10*time.Second, "time between two readings of memory")
-	cmd.Flags().StringVar(&what.Protocol, "protocol", "gnocchi", "protocol of the server: gnocchi or victoriametrics")
 	return cmd
 }
 
