@@ -11,27 +11,32 @@ import (
 type knownMetrics struct {
 	limit int // most metrics
 
-	mu     sync.RWMutex
-	byName map[string]*model.Metric
+	mu      sync.RWMutex
+	byName  map[string]*model.Metric
+	refused int // names that found no place
 }
 
 // maxKnownName is in bytes. Names are shorter, unless somebody pads them.
 const maxKnownName = 4 << 10
 
-// add remembers a metric. A full cache forgets a quarter, at random.
+// placeEvery is how many names ask until one takes the place of another in a full cache. Senders name their metrics in turn: if
+// each got a place, a cache that is a little too small for them would have forgotten each by the time it is asked for.
+const placeEvery = 8
+
+// add remembers a metric. A full cache remembers one in placeEvery, in place of another at random.
 func (k *knownMetrics) add(name string, metric *model.Metric) {
 	if len(name) > maxKnownName {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.byName) >= k.limit {
-		drop := k.limit/4 + 1
-		for name := range k.byName {
-			delete(k.byName, name)
-			if drop--; drop == 0 {
-				break
-			}
+	if _, known := k.byName[name]; !known && len(k.byName) >= k.limit {
+		if k.refused++; k.refused%placeEvery != 0 {
+			return
+		}
+		for other := range k.byName {
+			delete(k.byName, other)
+			break
 		}
 	}
 	k.byName[name] = metric
