@@ -1,6 +1,7 @@
 import uPlot from "uplot";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { show, moment, type Unit } from "./format";
+import { nth } from "./order";
 import { theme } from "./theme";
 
 // A Line is what a chart draws of one series: values and, where there are, the lowest and highest measures of each group.
@@ -31,8 +32,9 @@ const styles = new Map<string, string>();
 
 // spacing is the usual time between groups: many metrics are measured less often than their archive could have it.
 function spacing(times: number[]): number {
-  const all = Float64Array.from(times.slice(1), (t, i) => t - times[i]).sort();
-  return all[all.length >> 1] ?? 0;
+  const all = new Float64Array(Math.max(0, times.length - 1));
+  for (let i = 0; i < all.length; i++) all[i] = times[i + 1] - times[i];
+  return all.length ? nth(all, all.length >> 1) : 0;
 }
 
 // table joins lines on one time axis. Where a group is missing a null makes a gap; where only another line has a group, an undefined
@@ -45,7 +47,8 @@ function table(lines: Line[]): uPlot.AlignedData {
     else groups.push({ of: line, columns });
   }
   return groups.length ? uPlot.join(groups.map(({ of: { times, step, look }, columns }) => {
-    const gap = 2.5 * Math.max(step, spacing(times)), ends = look === "dots" ? [] : [...times.keys()].filter((i) => i && times[i] - times[i - 1] > gap);
+    const gap = 2.5 * Math.max(step, spacing(times)), ends: number[] = [];
+    if (look !== "dots") for (let i = 1; i < times.length; i++) if (times[i] - times[i - 1] > gap) ends.push(i);
     if (!ends.length) return [times, ...columns] as uPlot.AlignedData;
     const cut = <T,>(all: T[], between: (i: number) => T) => [0, ...ends].flatMap((from, k) => [...(k ? [between(from)] : []), ...all.slice(from, ends[k])]);
     return [cut(times, (i) => times[i - 1] + step), ...columns.map((c) => cut(c, () => null))] as uPlot.AlignedData;

@@ -41,7 +41,8 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
     return { range, columns, before, raw, method, tooMany };
   }, [metrics, method, wanted, ...["from", "to", "live", "cmp", "pct", "raw"].map((n) => params.get(n))], range.live ? Math.min(30, Math.max(1, finest)) : 0);
   const rows = useMemo(() => (value ? rowsOf(value) : []), [value]);
-  const lines: Line[] = rows.map((r) => (banded && !r.derived ? { ...r, low: value!.columns[r.color].values.min, high: value!.columns[r.color].values.max } : r));
+  // The chart draws again when it is given other lines, so they stay while the next ones are waited for.
+  const lines = useMemo<Line[]>(() => rows.map((r) => (banded && !r.derived ? { ...r, low: value!.columns[r.color].values.min, high: value!.columns[r.color].values.max } : r)), [rows, banded]);
   const methods = [...new Set(metrics.flatMap((m) => m.policy.methods))].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b, "en", { numeric: true }));
   const granularities = [...new Set(metrics.flatMap((m) => m.policy.items.map((i) => i.granularity)))].sort((a, b) => a - b);
   const unit = unitOf(metrics[0].name ?? "", metrics[0].unit), zone = zoneOf();

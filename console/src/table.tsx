@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { colorOf, type Line } from "./chart";
 import { moment, show, type Unit } from "./format";
+import { nth } from "./order";
 import { Panel, save } from "./parts";
 
 // A Row is a series as tables show it.
@@ -10,12 +11,20 @@ interface Figures { last: number | null; min: number | null; mean: number | null
 
 // figures sums up the values shown. The percentile interpolates as those of archives do.
 export function figures(values: (number | null)[]): Figures {
-  const all = values.filter((v): v is number => v !== null && v !== undefined);
-  if (!all.length) return { last: null, min: null, mean: null, max: null, p95: null };
-  const sorted = Float64Array.from(all).sort();
-  const at = 0.95 * (sorted.length - 1), low = Math.floor(at);
-  const p95 = sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
-  return { last: all[all.length - 1], min: sorted[0], mean: all.reduce((a, b) => a + b, 0) / all.length, max: sorted[sorted.length - 1], p95 };
+  const all = new Float64Array(values.length);
+  let n = 0, min = Infinity, max = -Infinity, sum = 0;
+  for (const v of values) {
+    if (v === null || v === undefined) continue;
+    all[n++] = v;
+    if (v < min) min = v;
+    if (v > max) max = v;
+    sum += v;
+  }
+  if (!n) return { last: null, min: null, mean: null, max: null, p95: null };
+  const last = all[n - 1], at = 0.95 * (n - 1), low = Math.floor(at), p95 = nth(all.subarray(0, n), low);
+  let next = max;
+  for (let i = low + 1; i < n; i++) if (all[i] < next) next = all[i];
+  return { last, min, mean: sum / n, max, p95: p95 + (at - low) * (next - p95) };
 }
 
 const columns: (keyof Figures)[] = ["last", "min", "mean", "p95", "max"];
