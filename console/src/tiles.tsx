@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
 import { show, unitOf } from "./format";
@@ -7,7 +7,7 @@ import { Notice, useLoad } from "./parts";
 import { readRange, zoneOf } from "./range";
 import { link, route } from "./router";
 
-const mostTiles = 12, mostLines = 8, pixels = 340;
+const mostTiles = 12, firstTiles = 3, mostLines = 8, pixels = 340;
 
 // Tiles draw what was found in small: one chart for the metrics of a resource whose names differ by numbers only, such as cores.
 export function Tiles({ finder }: { finder: FinderState }) {
@@ -20,13 +20,19 @@ export function Tiles({ finder }: { finder: FinderState }) {
     const columns = await readColumns(metrics, ["mean"], range.from, range.to, (p) => archiveFor(p, range.from, range.to, pixels), signal);
     return { range, columns: new Map(columns.map((c) => [c.metric.id, c])) };
   }, [groups, params.get("from")], 1);
+  const [rest, drawRest] = useState(false); // behind the first row, which is seen at once
+  useEffect(() => {
+    if (!value || rest) return;
+    const timer = setTimeout(() => drawRest(true));
+    return () => clearTimeout(timer);
+  }, [value, rest]);
   if (!finder.series) return finder.error ? null : <Notice>Looking for metrics …</Notice>;
   if (!groups.length) return <Notice>No metric is called like that.</Notice>;
   return (
     <>
       {error && <Notice bad>{error}</Notice>}
       <div class="tiles">
-        {groups.map(([name, series]) => value && <Tile key={series[0].id} name={name} columns={series.flatMap((s) => value.columns.get(s.id) ?? [])} range={value.range} />)}
+        {groups.slice(0, rest ? mostTiles : firstTiles).map(([name, series]) => value && <Tile key={series[0].id} name={name} columns={series.flatMap((s) => value.columns.get(s.id) ?? [])} range={value.range} />)}
       </div>
     </>
   );

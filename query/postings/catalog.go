@@ -112,6 +112,8 @@ type state struct {
 	values map[symbol]map[symbol][]uint32 // resources by label and value, ascending
 
 	naming *naming // nil: Gnocchi's names
+
+	counted counted
 }
 
 // Bytes that maps, slices and structs take, about.
@@ -159,6 +161,7 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 	}
 	// An error leaves the number as it is, so that all of these are read once more.
 	s := c.state
+	s.counted.forget()
 	for _, id := range resources {
 		r, err := c.index.Resource(model.GenericType, id)
 		if err != nil && !errors.Is(err, model.ErrNotFound) {

@@ -201,6 +201,40 @@ func TestCountsOfMany(t *testing.T) {
 	}
 }
 
+// Answers that are kept are those of a question, of who sees everything, and of the index as it is.
+func TestCountsAreKept(t *testing.T) {
+	store := openIndex(t)
+	p, err := store.ArchivePolicy("low")
+	check(t, err)
+	create := func(name, unit string) {
+		t.Helper()
+		check(t, store.CreateMetric(t.Context(), &model.Metric{ID: uuid.New(), Name: name, Unit: unit, ArchivePolicy: p, Creator: "me"}))
+	}
+	catalog := postings.New(store, postings.Options{Bytes: 256 << 20})
+	count := func(sees postings.Sees, name string, want int) *postings.Counts {
+		t.Helper()
+		counts, err := catalog.Counts(t.Context(), sees, 5, []string{"unit"}, []*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "__name__", name)})
+		check(t, err)
+		if counts.Total != want {
+			t.Errorf("%s: %d metrics, want %d", name, counts.Total, want)
+		}
+		return counts
+	}
+	create("cpu", "s")
+	create("disk", "B")
+	create("disk", "B")
+	first := count(nil, "cpu", 1)
+	count(nil, "disk", 2)
+	if count(nil, "cpu", 1) != first {
+		t.Error("the same question was counted again")
+	}
+	count(func(postings.Candidate) bool { return false }, "cpu", 0)
+	create("cpu", "ms")
+	if counts := count(nil, "cpu", 2); len(counts.Labels) != 1 || counts.Labels[0].Values != 2 {
+		t.Errorf("after another metric: %+v", counts)
+	}
+}
+
 // manyMetrics makes n metrics, so many of each host.
 func manyMetrics(t testing.TB, n, each int) *postings.Catalog {
 	store := openIndex(t)

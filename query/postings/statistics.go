@@ -3,6 +3,7 @@ package postings
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -111,29 +112,42 @@ type Counts struct {
 }
 
 // Counts counts the series that match at least one list of matchers by the values of the labels named; none: of all labels
-// but names and IDs. Of each label it returns up to so many values.
+// but names and IDs. Of each label it returns up to so many values. What is returned must not change: others may get it, too.
 func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []string, lists ...[]*labels.Matcher) (*Counts, error) {
-	out := &Counts{Labels: []LabelCount{}}
-	err := c.view(ctx, func(s *state) error {
-		places, err := s.union(ctx, sees, listBytes, 0, lists)
-		if err != nil {
-			return err
-		}
-		out.Total = len(places)
-		if len(named) == 0 {
-			named = s.labelsToCount(places)
-		}
-		for _, name := range named {
-			if err := ctx.Err(); err != nil {
-				return context.Cause(ctx)
-			}
-			if label := s.count(name, places, most); label.Values > 0 {
-				out.Labels = append(out.Labels, label)
+	question := fmt.Sprintf("%d %q %q", most, named, lists)
+	var out *Counts
+	err := c.view(ctx, func(s *state) (err error) {
+		if sees == nil {
+			if out = s.counted.get(question); out != nil {
+				return nil
 			}
 		}
-		return nil
+		if out, err = s.countAll(ctx, sees, most, named, lists); err == nil && sees == nil {
+			s.counted.keep(question, out)
+		}
+		return err
 	})
 	return out, err
+}
+
+func (s *state) countAll(ctx context.Context, sees Sees, most int, named []string, lists [][]*labels.Matcher) (*Counts, error) {
+	places, err := s.union(ctx, sees, listBytes, 0, lists)
+	if err != nil {
+		return nil, err
+	}
+	out := &Counts{Total: len(places), Labels: []LabelCount{}}
+	if len(named) == 0 {
+		named = s.labelsToCount(places)
+	}
+	for _, name := range named {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if label := s.count(name, places, most); label.Values > 0 {
+			out.Labels = append(out.Labels, label)
+		}
+	}
+	return out, nil
 }
 
 // labelsToCount returns the labels that some metrics have, but for their names and IDs.
