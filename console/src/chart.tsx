@@ -79,7 +79,7 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
   return {
     width, height: p.height, series, bands,
     legend: { show: false },
-    padding: [10, p.small ? 20 : 30, 0, 0],
+    padding: [10, 30, 0, 0],
     scales: { x: { time: true, range: () => [p.from + pan.by, p.to + pan.by] }, y: { range: (_, low, high) => bounds(low, high, p.unit) } },
     axes: [
       { ...axis, space: p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },

@@ -1,5 +1,5 @@
 import{F as Qe,H as Ye,J as ue,K as je,L as Xe,M as Ze,a as ce,b as T,c as I,d as B,e as J,f as q,g as e,h as x,j as Ke,k as A,l as H,m as Pe,n as We,p as E,q as G,r as z,s as L,t as Ae,u as Y,v as Fe,
-w as Ue,x as Ve}from"./chunk-SVOEI3P4.js";import{b as C,d as _,e as ee,f as xe,g as re,h as le,j as Ge,l as Q,o as ge,p as K,q as $}from"./chunk-VPGH76QA.js";import{i as Oe,m as Ce,n as Ie,
+w as Ue,x as Ve}from"./chunk-I5ZUJBNN.js";import{b as C,d as _,e as ee,f as xe,g as re,h as le,j as Ge,l as Q,o as ge,p as K,q as $}from"./chunk-VPGH76QA.js";import{i as Oe,m as Ce,n as Ie,
 o as qe,p as Je,q as ze,r as ie,v as Be,w as He}from"./chunk-WIRL5KY3.js";var Nt=20;function Rt(){let{params:t}=G.use(),a=Y(),n=Fe(t)??{from:0,to:1},{text:l,labels:s}=He(t),r=Oe(l,s),{value:c,error:o,loading:d}=E(h=>$("/v1/changes",{match:r,start:n.from,stop:n.to,limit:Nt},
 h),[r,n.from,n.to]),u=n.to-n.from,i=t.getAll("m"),p=(h,b)=>L({w:`${Math.floor(h)}-${Math.ceil(b)}`},!0),m=Math.max(...(c?.changes??[]).map(h=>h.score),1);return e(A,{title:"What changed here?",id:"cha\
 nged",aside:e(C,{children:[e("span",{class:"mono",children:[J(n.from,a)," \u2013 ",J(n.to,a)]}),e("span",{class:"group",role:"group","aria-label":"The marked time",children:[e("button",{type:"button",

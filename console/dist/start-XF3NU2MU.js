@@ -1,0 +1,1 @@
+import"./chunk-T6ROZUNH.js";import"./chunk-WIRL5KY3.js";
