@@ -11,6 +11,23 @@ import (
 // mostPackages is what the program may be linked from: docs/decisions/0050-weight.md.
 const mostPackages = 750
 
+// mostFileBytes is what a file of the repository may have: above all programs are larger, which a `go build` leaves behind.
+const mostFileBytes = 2 << 20
+
+func TestFilesAreSmall(t *testing.T) {
+	list := exec.Command("git", "ls-files", "-z")
+	list.Dir = "../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Skip("not a checkout:", err)
+	}
+	for _, name := range strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }) {
+		if info, err := os.Lstat("../../" + name); err == nil && info.Size() > mostFileBytes {
+			t.Errorf("%s has %d bytes, more than %d", name, info.Size(), mostFileBytes)
+		}
+	}
+}
+
 func TestPackagesAreFew(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}{{with .Module}} {{.Path}} {{.Version}}{{end}}", module+"/cmd/gnocco")
 	list.Env = append(os.Environ(), "CGO_ENABLED=0")
