@@ -2,9 +2,7 @@ package api
 
 import (
 	"bytes"
-	"embed"
 	"fmt"
-	"maps"
 	"mime"
 	"net/http"
 	"path"
@@ -23,22 +21,25 @@ const consolePolicy = "default-src 'self'; object-src 'none'; base-uri 'none'; f
 // consolePage is the name of the console's page among its files.
 const consolePage = "index.html"
 
-// consoleFiles are the console's files by name.
-var consoleFiles = sync.OnceValue(func() map[string]*static.File { return readFiles(console.Files) })
-
-func readFiles(folder embed.FS) map[string]*static.File {
-	entries, err := folder.ReadDir("dist")
+// consoleFiles returns the console's files by name. Its page says what a person is asked for who signs in: a script that
+// had to ask would begin later.
+func consoleFiles(credentials auth.Credentials) map[string]*static.File {
+	entries, err := console.Files.ReadDir("dist")
 	if err != nil {
 		panic("api: " + err.Error()) // it is embedded
 	}
+	said := fmt.Appendf(nil, "data-credentials=%q", string(credentials))
 	files := make(map[string]*static.File, len(entries))
 	for _, entry := range entries {
-		content, err := folder.ReadFile("dist/" + entry.Name())
+		content, err := console.Files.ReadFile("dist/" + entry.Name())
 		if err != nil {
 			panic("api: " + err.Error())
 		}
 		create := static.New
-		if hashed.MatchString(entry.Name()) {
+		switch {
+		case entry.Name() == consolePage:
+			content = bytes.Replace(content, []byte(`data-credentials=""`), said, 1)
+		case hashed.MatchString(entry.Name()):
 			create = static.NewImmutable
 		}
 		files[entry.Name()] = create(fileType(entry.Name()), consolePolicy, content)
@@ -60,23 +61,14 @@ func fileType(name string) string {
 	}
 }
 
-// console serves the console, everywhere and to everyone: what it shows it asks the API for.
+// console serves the console, everywhere and to everyone: what it shows it asks the API for. Most processes are never
+// asked for it, so its files are read when somebody does.
 func (a *api) console(page func(path string, h http.HandlerFunc)) {
-	files := maps.Clone(consoleFiles())
-	files[consolePage] = consoleIndex(a.auth.Credentials())
-	page("/ui", a.public(func(w http.ResponseWriter, r *http.Request) error { return getConsole(w, r, files[consolePage]) }))
-	page("/ui/{file}", a.public(func(w http.ResponseWriter, r *http.Request) error { return serveFile(w, r, files) }))
-}
-
-// consoleIndex returns the console's page, which says what a person is asked for who signs in: a script that had to ask would
-// begin later.
-func consoleIndex(credentials auth.Credentials) *static.File {
-	content, err := console.Files.ReadFile("dist/" + consolePage)
-	if err != nil {
-		panic("api: " + err.Error()) // it is embedded
-	}
-	content = bytes.Replace(content, []byte(`data-credentials=""`), fmt.Appendf(nil, "data-credentials=%q", string(credentials)), 1)
-	return static.New(fileType(consolePage), consolePolicy, content)
+	files := sync.OnceValue(func() map[string]*static.File { return consoleFiles(a.auth.Credentials()) })
+	page("/ui", a.public(func(w http.ResponseWriter, r *http.Request) error {
+		return getConsole(w, r, files()[consolePage])
+	}))
+	page("/ui/{file}", a.public(func(w http.ResponseWriter, r *http.Request) error { return serveFile(w, r, files()) }))
 }
 
 // getConsole serves the console's page, whose links are relative to /ui/.
