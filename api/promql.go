@@ -236,7 +236,8 @@ func (a promqlHandlers) matchers(r *promqlRequest) ([][]*labels.Matcher, error) 
 	lists, err := a.anyMatchers(r)
 	for _, list := range lists {
 		if !slices.ContainsFunc(list, func(m *labels.Matcher) bool { return !m.Matches("") }) {
-			return nil, promql.Bad(errors.New(`invalid parameter "match[]": match[] must contain at least one non-empty matcher`))
+			const fault = `invalid parameter "match[]": match[] must contain at least one non-empty matcher`
+			return nil, promql.Bad(errors.New(fault))
 		}
 	}
 	return lists, err

@@ -29,8 +29,8 @@ const startWait = 2 * time.Minute
 // stopWait is how long a child may take to checkpoint and end after SIGTERM.
 const stopWait = 5 * time.Minute
 
-// startChild runs binary with args, in which LISTEN stands for the address, also as a part, and returns once path is answered.
-// Its output is appended to the file log.
+// startChild runs binary with args, in which LISTEN stands for the address, also as a part, and returns once path is
+// answered. Its output is appended to the file log.
 func startChild(ctx context.Context, binary, log, path string, args ...string) (*child, error) {
 	address, err := freeAddress()
 	if err != nil {

@@ -40,7 +40,8 @@ func (o *FleetOptions) EnsureDefaults() {
 func (o *FleetOptions) Validate() error {
 	var errs []error
 	if o.Metrics%len(meters) != 0 || o.PerRequest%len(meters) != 0 {
-		errs = append(errs, fmt.Errorf("metrics %d, %d in a request: want whole hosts of %d", o.Metrics, o.PerRequest, len(meters)))
+		const fault = "metrics %d, %d in a request: want whole hosts of %d"
+		errs = append(errs, fmt.Errorf(fault, o.Metrics, o.PerRequest, len(meters)))
 	}
 	if o.Step < time.Second || time.Minute%o.Step != 0 {
 		errs = append(errs, fmt.Errorf("step %v: want a part of a minute", o.Step))
@@ -58,9 +59,9 @@ type fleet struct {
 	sent    int // rounds
 }
 
-// Fleet sends the same measures of many metrics to several servers at the same time, at the pace at which they arise, and reads meanwhile.
-// Then each is killed, started, stopped and started. At the end every server has to answer right; after kill -9 only Gnocco, for the others do not
-// promise it.
+// Fleet sends the same measures of many metrics to several servers at the same time, at the pace at which they arise, and
+// reads meanwhile. Then each is killed, started, stopped and started. At the end every server has to answer right; after
+// kill -9 only Gnocco, for the others do not promise it.
 func Fleet(ctx context.Context, options Options, what FleetOptions) error {
 	if options.URL != "" {
 		return errors.New("bench: fleet starts servers of its own")
@@ -185,10 +186,12 @@ func (f *fleet) feed(ctx context.Context, rounds int) error {
 
 // part is the measures of one request.
 func (f *fleet) part(firstMetric, fromRound, toRound int) *fleetPart {
-	return &fleetPart{w: f.w, first: firstMetric, end: min(firstMetric+f.PerRequest, f.Metrics), from: fromRound, to: toRound}
+	end := min(firstMetric+f.PerRequest, f.Metrics)
+	return &fleetPart{w: f.w, first: firstMetric, end: end, from: fromRound, to: toRound}
 }
 
-// minutes are the last hour's whole minutes of which all measures were sent: the start of the first, and that behind the last.
+// minutes are the last hour's whole minutes of which all measures were sent: the start of the first, and that behind the
+// last.
 func (f *fleet) minutes() (from, to time.Time) {
 	to = f.w.time(f.sent - 1).Add(f.Step).Truncate(time.Minute)
 	from = f.w.start.Truncate(time.Minute)
@@ -247,12 +250,16 @@ func (f *fleet) report(s *fleetServer) error {
 		report.Of((s.fed.cpu-s.before.cpu-s.readCPU).Seconds()/n*1e6, "cpu-s/Mmeasure"),
 		report.Of(float64(s.fed.rss)/(1<<20), "MiB-rss"), report.Of(s.mostRSS/(1<<20), "MiB-rss-max"),
 		report.Of(float64(s.fed.written-s.before.written)/n, "B-written/measure"),
-		report.Of(float64(s.disk.allocated)/1e6, "MB-disk"), report.Of(float64(s.diskStopped.allocated)/1e6, "MB-disk-stopped"),
-		report.Of(s.killed.Seconds(), "s-restart-killed"), report.Of(s.stopping.Seconds(), "s-stop"), report.Of(s.stopped.Seconds(), "s-restart-stopped"),
+		report.Of(float64(s.disk.allocated)/1e6, "MB-disk"),
+		report.Of(float64(s.diskStopped.allocated)/1e6, "MB-disk-stopped"),
+		report.Of(s.killed.Seconds(), "s-restart-killed"),
+		report.Of(s.stopping.Seconds(), "s-stop"),
+		report.Of(s.stopped.Seconds(), "s-restart-stopped"),
 		report.Of(median(s.sending), "ms-write"),
 	}
 	for _, name := range fleetReads {
-		figures = append(figures, report.Of(median(s.reads[name].wall), "ms-"+name), report.Of(median(s.reads[name].cpu), "cpu-ms-"+name))
+		of := s.reads[name]
+		figures = append(figures, report.Of(median(of.wall), "ms-"+name), report.Of(median(of.cpu), "cpu-ms-"+name))
 	}
 	name := fmt.Sprintf("Fleet/metrics=%d/step=%v/server=%s", f.Metrics, f.Step, s.name)
 	return f.Report.Add(name, f.Metrics*(f.sent-1), figures...)

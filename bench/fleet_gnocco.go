@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// gnoccoFleet sends line protocol, or measures by metric ID in Gnocchi's API. Either way resources and metrics are created by lines.
+// gnoccoFleet sends line protocol, or measures by metric ID in Gnocchi's API. Either way resources and metrics are created
+// by lines.
 type gnoccoFleet struct {
 	byID bool
 	ids  []string
@@ -23,8 +24,9 @@ const gnoccoLines = "/v1/influxdb/write?db=" + fleetDatabase
 func (*gnoccoFleet) program(o *Options) string { return o.Binary }
 
 func (*gnoccoFleet) command(s *fleetServer) ([]string, string) {
-	return slices.Concat([]string{s.path, "serve", "--listen", "LISTEN", "--data", s.folder, "--drain-delay", "0s", "--memory-limit", strconv.FormatInt(s.fleet.MemoryLimit, 10)},
-		s.fleet.ServeArgs), "/healthcheck"
+	limit := strconv.FormatInt(s.fleet.MemoryLimit, 10)
+	serve := []string{s.path, "serve", "--listen", "LISTEN", "--data", s.folder, "--drain-delay", "0s", "--memory-limit", limit}
+	return slices.Concat(serve, s.fleet.ServeArgs), "/healthcheck"
 }
 
 func (*gnoccoFleet) create(ctx context.Context, s *fleetServer, p *fleetPart) error {
@@ -51,7 +53,8 @@ func (g *gnoccoFleet) discover(ctx context.Context, s *fleetServer) error {
 	marker, found := "", 0
 	for found < hosts {
 		var answer bytes.Buffer
-		if err := s.client.do(ctx, http.MethodGet, "/v1/resource/"+fleetDatabase+"?limit=1000"+marker, nil, http.StatusOK, &answer); err != nil {
+		page := "/v1/resource/" + fleetDatabase + "?limit=1000" + marker
+		if err := s.client.do(ctx, http.MethodGet, page, nil, http.StatusOK, &answer); err != nil {
 			return err
 		}
 		var resources []struct {
@@ -93,14 +96,15 @@ func (g *gnoccoFleet) request(_ *fleetServer, r fleetRead) (method, path string,
 	case len(r.hosts) == 1:
 		return http.MethodGet, "/v1/metric/" + id(r.hosts[0]) + "/measures?aggregation=mean&" + query, nil
 	case r.all:
-		return http.MethodPost, "/v1/aggregates?" + query, fmt.Appendf(nil,
-			`{"resource_type":%q,"search":{},"operations":"(aggregate mean (metric m.%s mean))"}`, fleetDatabase, fleetMeter(fleetField))
+		const search = `{"resource_type":%q,"search":{},"operations":"(aggregate mean (metric m.%s mean))"}`
+		return http.MethodPost, "/v1/aggregates?" + query, fmt.Appendf(nil, search, fleetDatabase, fleetMeter(fleetField))
 	}
 	var operations strings.Builder
 	for _, host := range r.hosts {
 		operations.WriteString(" (" + id(host) + " mean)")
 	}
-	return http.MethodPost, "/v1/aggregates?" + query, []byte(`{"operations":"(aggregate mean (metric` + operations.String() + `))"}`)
+	body = fmt.Appendf(nil, `{"operations":"(aggregate mean (metric%s))"}`, operations.String())
+	return http.MethodPost, "/v1/aggregates?" + query, body
 }
 
 func (*gnoccoFleet) parse(answer []byte) (map[int64]float64, error) {

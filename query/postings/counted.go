@@ -2,7 +2,8 @@ package postings
 
 import "sync"
 
-// counted keeps the last answers of Counts for who sees everything, as consoles ask again and again. It is for many goroutines at once.
+// counted keeps the last answers of Counts for who sees everything, as consoles ask again and again. It is for many
+// goroutines at once.
 type counted struct {
 	mu      sync.Mutex
 	answers map[string]*Counts

@@ -130,7 +130,9 @@ func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []strin
 	return out, err
 }
 
-func (s *state) countAll(ctx context.Context, sees Sees, most int, named []string, lists [][]*labels.Matcher) (*Counts, error) {
+func (s *state) countAll(
+	ctx context.Context, sees Sees, most int, named []string, lists [][]*labels.Matcher,
+) (*Counts, error) {
 	places, err := s.union(ctx, sees, listBytes, 0, lists)
 	if err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ type idList struct {
 	last   uint64 // sequence of its latest record
 }
 
-// ListHash tells lists of metrics from each other; zero for none. Its seeds are known to this process only, so that nobody can make two lists of
-// the same hash; by chance two of a million lists have one with a probability of 10^-26.
+// ListHash tells lists of metrics from each other; zero for none. Its seeds are known to this process only, so that nobody
+// can make two lists of the same hash; by chance two of a million lists have one with a probability of 10^-26.
 type ListHash [2]uint64
 
 var listSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
