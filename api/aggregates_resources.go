@@ -17,6 +17,7 @@ import (
 	"gnocco/model/filter"
 	"gnocco/query"
 	"gnocco/query/aggregates"
+	"gnocco/storage/index"
 )
 
 // aggregatesSearch is an operation on the metrics of the resources that a search finds.
@@ -50,7 +51,7 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 		return err
 	}
 	history := search.useHistory && len(search.groupBy) > 0
-	resources, order, err := a.findSorted(r.Context(), search.who, kind, expr, history, search.groupBy)
+	resources, order, err := a.findSorted(r.Context(), search.who, kind, expr, history, search.groupBy, search.names())
 	if err != nil {
 		return err
 	}
@@ -75,6 +76,23 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 	return out.Finish()
 }
 
+// names returns those of the resources' metrics that the answer needs; nil: all.
+func (s *aggregatesSearch) names() []string {
+	if s.details {
+		return nil
+	}
+	names := make([]string, len(s.operation.References))
+	for i, reference := range s.operation.References {
+		if names[i] = reference.Name; isPattern(reference.Name) {
+			return nil
+		}
+	}
+	return names
+}
+
+// isPattern reports whether model.MatchPattern matches other names than this one.
+func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
+
 // searchFilter reads a filter of resources, as a tree or as text.
 func (in jsonValue) searchFilter() (*filter.Expr, error) {
 	if text, ok := in.value.(string); ok {
@@ -84,24 +102,28 @@ func (in jsonValue) searchFilter() (*filter.Expr, error) {
 }
 
 // findSorted returns the resources, or with history all their states, that a filter matches and the user may
-// search, in the order of these attributes (none: the usual one), with their metrics. It returns that order, too.
-func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.ResourceType, expr *filter.Expr, history bool, attributes []string) ([]*model.Resource, *filter.Order, error) {
+// search, in the order of these attributes (none: the usual one), with their metrics of these names (nil: all). It
+// returns that order, too.
+func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.ResourceType, expr *filter.Expr,
+	history bool, attributes, names []string) ([]*model.Resource, *filter.Order, error) {
 	if len(attributes) == 0 {
 		attributes = filter.DefaultOrder
 	}
-	order, err := filter.ParseOrder(attributes, a.filterScope(kind, who, history))
+	scope := a.filterScope(kind, who, history)
+	order, err := filter.ParseOrder(attributes, scope)
 	if err != nil {
 		return nil, nil, err
 	}
-	resources, err := a.findResources(ctx, who, "search resource", kind.Name, expr, history)
+	matches, err := a.compileFilter(expr, scope, who)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Metrics lie in the order of IDs, in which resources were found.
-	if err := a.Index.AddMetrics(ctx, resources...); err != nil {
+	resources, err := a.Index.FindResources(ctx, index.ResourceQuery{Type: kind.Name, Filter: matches, History: history,
+		Where: a.visibleResources(who, "search resource"), Metrics: true, Names: names})
+	if err != nil {
 		return nil, nil, err
 	}
-	order.Sort(resources)
+	order.Sort(resources) // it reads what it compares once; a query's order reads it at each comparison
 	return resources, order, nil
 }
 
@@ -149,7 +171,7 @@ func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Reso
 	for _, r := range resources {
 		var names []string // sorted, once a pattern asks
 		for i, reference := range operation.References {
-			if !strings.ContainsAny(reference.Name, "*?[") {
+			if !isPattern(reference.Name) {
 				if _, ok := r.Metrics[reference.Name]; ok {
 					take(r, i, reference.Name)
 				}
@@ -275,7 +297,8 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 		return err
 	}
 	groupBy := parseGroupBy(values)
-	resources, order, err := a.findSorted(r.Context(), who, kind, expr, false, groupBy)
+	name := param(r, "name")
+	resources, order, err := a.findSorted(r.Context(), who, kind, expr, false, groupBy, []string{name})
 	if err != nil {
 		if len(groupBy) > 0 && isPagination(err) {
 			return badRequest("Invalid groupby attribute")
@@ -288,7 +311,6 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 	}
 	defer read.Values.Release()
 	out := newRowWriter(w)
-	name := param(r, "name")
 	if len(groupBy) == 0 {
 		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, resources), read)
 		if err != nil {

@@ -53,6 +53,10 @@ func TestAggregates(t *testing.T) {
 	s.want(t, "POST /v1/aggregates?details=true", operate("(metric (C mean) (C max))", ids), 200, `~"references": [{"id": "`+ids[2]+`"`)
 	s.create(t, "/v1/resource/generic", `{"id":"`+strings.Repeat("1", 8)+`-1111-1111-1111-111111111111","metrics":{"m":"`+ids[2]+`"}}`)
 	s.want(t, "POST /v1/aggregates?details=true", operate("(metric C mean)", ids), 200, `~"resource": {"id": "11111111-1111-1111-1111-111111111111"`)
+	// The references' resources have all of their metrics, not only those that are read.
+	s.create(t, "/v1/resource/generic", `{"id":"`+strings.Repeat("2", 8)+`-2222-2222-2222-222222222222","metrics":{"read":"`+ids[0]+`","other":"`+ids[1]+`"}}`)
+	s.want(t, "POST /v1/aggregates?details=true", `{"operations":"(metric read mean)","resource_type":"generic","search":{}}`, 200,
+		`~"metrics": {"other": "`+ids[1]+`", "read": "`+ids[0]+`"}`)
 
 	refuse := func(query, body string, status int, part string) {
 		t.Helper()

@@ -189,7 +189,7 @@ func (a *api) correlatedByName(ctx context.Context, who *auth.Identity, fields m
 			return nil, err
 		}
 	}
-	resources, _, err := a.findSorted(ctx, who, kind, expr, false, nil)
+	resources, _, err := a.findSorted(ctx, who, kind, expr, false, nil, nil)
 	if err != nil {
 		return nil, err
 	}

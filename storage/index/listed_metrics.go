@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -45,14 +46,23 @@ func (l listedMetrics) each(f func(name []byte, id uuid.UUID) bool) (ok bool) {
 	return !in.short && len(in.rest) == 0
 }
 
-// byName returns the metrics, whose names it copies.
-func (l listedMetrics) byName() map[string]uuid.UUID {
-	metrics := make(map[string]uuid.UUID, 8)
+// byName returns the metrics of these names; nil: all, whose names it copies.
+func (l listedMetrics) byName(names []string) map[string]uuid.UUID {
+	metrics := make(map[string]uuid.UUID, min(8, len(names)))
 	l.each(func(name []byte, id uuid.UUID) bool {
-		metrics[string(name)] = id
+		if names == nil {
+			metrics[string(name)] = id
+		} else if i := indexOf(names, name); i >= 0 {
+			metrics[names[i]] = id
+		}
 		return true
 	})
 	return metrics
+}
+
+// indexOf returns which of names it is; -1: none.
+func indexOf(names []string, name []byte) int {
+	return slices.IndexFunc(names, func(n string) bool { return n == string(name) })
 }
 
 // find returns the metric of a name.
@@ -87,8 +97,9 @@ func listedOf(id uuid.UUID, value []byte) (l listedMetrics, listed bool, err err
 	return l, true, nil
 }
 
-// readListed returns the metrics that a resource's value lists, as listedOf does, copied; none if there is no such resource.
-func (s *Store) readListed(id uuid.UUID) (metrics map[string]uuid.UUID, listed bool, err error) {
+// readListed returns the metrics of these names (nil: all) that a resource's value lists, as listedOf does, copied; none
+// if there is no such resource.
+func (s *Store) readListed(id uuid.UUID, names []string) (metrics map[string]uuid.UUID, listed bool, err error) {
 	key := [17]byte{prefixResource}
 	copy(key[1:], id[:])
 	value, closer, err := s.db.Get(key[:])
@@ -103,7 +114,7 @@ func (s *Store) readListed(id uuid.UUID) (metrics map[string]uuid.UUID, listed b
 	if err != nil || !listed {
 		return nil, false, err
 	}
-	return l.byName(), true, nil
+	return l.byName(names), true, nil
 }
 
 // withListOf returns a resource's new value with the metrics that the one before lists.

@@ -178,7 +178,7 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 				if !isKnown {
 					return nil, model.NotFound(model.NounResource, id.String())
 				}
-				if of.listed, _, err = s.readListed(id); err != nil {
+				if of.listed, _, err = s.readListed(id, nil); err != nil {
 					return nil, err
 				}
 				if err := s.unlistStored(c, id); err != nil {

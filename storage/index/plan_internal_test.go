@@ -293,9 +293,22 @@ func (p *plan) checkMetricsOfResources() {
 	p.must(err)
 	all, err := filter.Compile(nil, filter.Scope{Type: kind})
 	p.must(err)
-	found, err := p.s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all, History: p.r.IntN(2) == 0, Metrics: true})
+	q := ResourceQuery{Type: model.GenericType, Filter: all, History: p.r.IntN(2) == 0, Metrics: true}
+	found, err := p.s.FindResources(ctx, q)
 	p.must(err)
-	for _, r := range found {
+	q.Names = []string{"none of it"}
+	for _, metrics := range want {
+		q.Names = slices.AppendSeq(q.Names, maps.Keys(metrics))[:min(2, 1+len(metrics))]
+		break
+	}
+	some, err := p.s.FindResources(ctx, q)
+	p.must(err)
+	for i, r := range found {
+		wanted := maps.Clone(r.Metrics)
+		maps.DeleteFunc(wanted, func(name string, _ uuid.UUID) bool { return !slices.Contains(q.Names, name) })
+		if len(some) != len(found) || some[i].ID != r.ID || !maps.Equal(some[i].Metrics, wanted) {
+			p.t.Fatalf("resource %s: metrics %v of names %q, want %v", r.ID, some[i].Metrics, q.Names, wanted)
+		}
 		have, err := p.s.Resource(model.GenericType, r.ID)
 		p.must(err)
 		if !maps.Equal(r.Metrics, want[r.ID]) || !maps.Equal(have.Metrics, want[r.ID]) {
@@ -309,7 +322,7 @@ func (p *plan) checkMetricsOfResources() {
 		if _, err := p.s.MetricOfResource(r.ID, "none of it"); !errors.Is(err, model.ErrNotFound) {
 			p.t.Fatalf("resource %s: a metric that it does not have: %v", r.ID, err)
 		}
-		if _, listed, err := p.s.readListed(r.ID); err != nil || listed && named[r.ID] > 0 {
+		if _, listed, err := p.s.readListed(r.ID, nil); err != nil || listed && named[r.ID] > 0 {
 			p.t.Fatalf("resource %s lists its metrics, and %d have keys; %v", r.ID, named[r.ID], err)
 		}
 	}
@@ -585,7 +598,7 @@ func TestListedMetrics(t *testing.T) {
 		t.Helper()
 		found, err := p.s.Resource(model.GenericType, r.ID)
 		p.must(err)
-		if _, listed, err := p.s.readListed(r.ID); err != nil || listed != wantListed || len(found.Metrics) != want {
+		if _, listed, err := p.s.readListed(r.ID, nil); err != nil || listed != wantListed || len(found.Metrics) != want {
 			t.Errorf("%d metrics, listed %t, want %d, %t; %v", len(found.Metrics), listed, want, wantListed, err)
 		}
 		p.checkMetricsOfResources()

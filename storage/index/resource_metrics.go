@@ -14,18 +14,18 @@ import (
 
 // AddMetrics sets the metrics of resources that came without; past states get those of the live one.
 func (s *Store) AddMetrics(ctx context.Context, resources ...*model.Resource) error {
-	if err := s.addMetricsTo(ctx, resources); err != nil {
+	if err := s.addMetricsTo(ctx, resources, nil); err != nil {
 		return fmt.Errorf("index: read metrics of resources: %w", err)
 	}
 	return s.commits.waitDurable()
 }
 
-// addMetricsTo is AddMetrics; what it reads need not be durable yet.
-func (s *Store) addMetricsTo(ctx context.Context, resources []*model.Resource) error {
+// addMetricsTo is AddMetrics of the metrics of these names, nil for all; what it reads need not be durable yet.
+func (s *Store) addMetricsTo(ctx context.Context, resources []*model.Resource, names []string) error {
 	return inParts(len(resources), func(from, to int) error {
 		var others []*model.Resource
 		for _, r := range resources[from:to] {
-			metrics, listed, err := s.readListed(r.ID)
+			metrics, listed, err := s.readListed(r.ID, names)
 			if err != nil && !s.skipCorrupt(err) || ctx.Err() != nil {
 				return errors.Join(err, ctx.Err())
 			}
@@ -33,16 +33,16 @@ func (s *Store) addMetricsTo(ctx context.Context, resources []*model.Resource) e
 				others = append(others, r)
 			}
 		}
-		return s.addNamedPart(ctx, others)
+		return s.addNamedPart(ctx, others, names)
 	})
 }
 
-// addNamedMetrics sets the metrics of resources that have keys of their own.
-func (s *Store) addNamedMetrics(ctx context.Context, resources []*model.Resource) error {
-	return inParts(len(resources), func(from, to int) error { return s.addNamedPart(ctx, resources[from:to]) })
+// addNamedMetrics sets the metrics of these names (nil: all) of resources whose metrics have keys of their own.
+func (s *Store) addNamedMetrics(ctx context.Context, resources []*model.Resource, names []string) error {
+	return inParts(len(resources), func(from, to int) error { return s.addNamedPart(ctx, resources[from:to], names) })
 }
 
-func (s *Store) addNamedPart(ctx context.Context, resources []*model.Resource) (err error) {
+func (s *Store) addNamedPart(ctx context.Context, resources []*model.Resource, names []string) (err error) {
 	if len(resources) == 0 {
 		return nil
 	}
@@ -56,6 +56,10 @@ func (s *Store) addNamedPart(ctx context.Context, resources []*model.Resource) (
 		r.Metrics = map[string]uuid.UUID{}
 		prefix := idKey(prefixNamedMetric, r.ID)
 		for valid := iter.SeekGE(prefix); valid && bytes.HasPrefix(iter.Key(), prefix); valid = iter.Next() {
+			name := iter.Key()[len(prefix):]
+			if names != nil && indexOf(names, name) < 0 {
+				continue
+			}
 			value, err := iter.ValueAndErr()
 			if err != nil {
 				return err
@@ -65,7 +69,7 @@ func (s *Store) addNamedPart(ctx context.Context, resources []*model.Resource) (
 				s.skipCorrupt(fmt.Errorf("%w: named metric of resource %s", errCorrupt, r.ID))
 				continue
 			}
-			r.Metrics[string(iter.Key()[len(prefix):])] = id
+			r.Metrics[string(name)] = id
 		}
 		if err := errors.Join(iter.Error(), ctx.Err()); err != nil {
 			return err

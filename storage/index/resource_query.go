@@ -25,6 +25,7 @@ type ResourceQuery struct {
 	After   *model.Resource // find what follows this one in the order
 	History bool            // past states, too
 	Metrics bool            // with their metrics
+	Names   []string        // of Metrics: only those of these names; nil: all
 
 	// Where says what the caller may see; nil: all. It is called by one goroutine at a time.
 	Where func(*model.Resource) bool
@@ -80,12 +81,13 @@ func (s *resourceSearch) found(ctx context.Context) ([]*model.Resource, error) {
 		case r.Revision != 0:
 			past = append(past, &r.Resource)
 		case r.listed.fields != nil:
-			r.Metrics = r.listed.byName()
+			r.Metrics = r.listed.byName(s.query.Names)
 		default:
 			named = append(named, &r.Resource)
 		}
 	}
-	return found, errors.Join(s.store.addNamedMetrics(ctx, named), s.store.addMetricsTo(ctx, past))
+	names := s.query.Names
+	return found, errors.Join(s.store.addNamedMetrics(ctx, named, names), s.store.addMetricsTo(ctx, past, names))
 }
 
 // resourceSearch is a query on one state of the store.

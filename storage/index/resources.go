@@ -122,7 +122,7 @@ func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, er
 // MetricsOfResource returns a resource's metrics by name; none if there is no such resource.
 func (s *Store) MetricsOfResource(ctx context.Context, id uuid.UUID) ([]*model.Metric, error) {
 	r := &model.Resource{ID: id}
-	if err := s.addMetricsTo(ctx, []*model.Resource{r}); err != nil {
+	if err := s.addMetricsTo(ctx, []*model.Resource{r}, nil); err != nil {
 		return nil, err
 	}
 	var metrics []*model.Metric
@@ -232,10 +232,10 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource, value []byte) error {
 	l, listed, err := listedOf(r.ID, value)
 	if listed {
-		r.Metrics = l.byName()
+		r.Metrics = l.byName(nil)
 		return nil
 	}
-	return errors.Join(err, s.addNamedPart(ctx, []*model.Resource{r}))
+	return errors.Join(err, s.addNamedPart(ctx, []*model.Resource{r}, nil))
 }
 
 // readResource reads a resource without its metrics, and returns its stored value, too. What it returns need not be
