@@ -209,6 +209,7 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 
 // serve starts a server and runs it until the command's context ends.
 func (f *serverFlags) serve(cmd *cobra.Command) error {
+	paceCollector()
 	s, err := f.start(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return orderly(cmd.Context(), err)

@@ -29,6 +29,7 @@ type registered struct {
 	ctx     context.Context
 	cancel  func() // ends what Upkeep waits for
 
+	flushes int64     // when there was nothing left of them in memory
 	written uint64    // bytes written to the log when it was looked at last
 	since   time.Time // nothing was written since then
 	next    []byte    // and up to this key it is compacted; nil: not yet

@@ -66,17 +66,14 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 	rests := !s.atRest && now.Sub(s.since) >= restAfter
 	tables := tableBytes(m)
 	if m.WAL.Size > max(s.longLog, tables/4) || rests && m.WAL.Size > 0 {
-		flushed, err := s.db.AsyncFlush()
-		if err != nil {
-			return // the store reports it
-		}
-		select {
-		case <-flushed:
-		case <-ctx.Done():
+		if !s.flush(ctx) {
 			return
 		}
 		m = s.db.Metrics()
 		tables = tableBytes(m)
+	}
+	if m.WAL.Size == 0 && m.Flush.Count != s.flushes {
+		s.letGo(ctx)
 	}
 	bottom := uint64(m.Levels[len(m.Levels)-1].TablesSize)
 	above := tables - bottom
@@ -89,6 +86,32 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 	case small && !written && bottom > 0 && above > bottom/4:
 		_ = s.db.Compact(ctx, firstKey, lastKey, false) // the store reports an error
 	}
+}
+
+// flush reports whether it has flushed the memtable; else the store reports why, or is closed.
+func (s *registered) flush(ctx context.Context) bool {
+	flushed, err := s.db.AsyncFlush()
+	if err != nil {
+		return false
+	}
+	select {
+	case <-flushed:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// letGo has Pebble forget what it flushed. It cuts that off the front of its queue of memtables, and the array behind the
+// queue keeps it, the batch of a large checkpoint too, until there is no room for one memtable more. Each flush takes a
+// place, here of an empty memtable.
+func (s *registered) letGo(ctx context.Context) {
+	for range 2 {
+		if !s.flush(ctx) {
+			return
+		}
+	}
+	s.flushes = s.db.Metrics().Flush.Count
 }
 
 // settle brings the next part of a store at rest into the last level.

@@ -2,12 +2,15 @@ package engine_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -143,4 +146,43 @@ func allocated(t *testing.T, dir string) (bytes int64) {
 		}
 	}
 	return bytes
+}
+
+// A large batch, as checkpoints are, is in memory until it is flushed, and not until the next one comes.
+func TestFlushedBatchIsLetGo(t *testing.T) {
+	db, err := engine.Open("store", engine.Options{FS: vfs.NewMem(), MemTableSize: 256 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c := engine.NewPebbleCollector()
+	c.Register("sacks", db, engine.ShortLog)
+	defer c.Unregister(db)
+	ticks := make(chan time.Time)
+	go c.Upkeep(t.Context(), ticks)
+	for round := range 5 {
+		b := db.NewBatch()
+		if err := b.Set([]byte{byte(round)}, make([]byte, 1<<20), nil); err != nil {
+			t.Fatal(err)
+		}
+		kept := weak.Make(&b.Repr()[0])
+		if err := errors.Join(b.Commit(pebble.NoSync), b.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for tries := 0; kept.Value() != nil; tries++ { // Pebble flushes in the background
+			if tries == 1000 {
+				t.Fatalf("batch %d is still in memory", round)
+			}
+			ticks <- time.Unix(0, 0)
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+	}
+	flushes := db.Metrics().Flush.Count
+	for range 3 {
+		ticks <- time.Unix(0, 0)
+	}
+	if more := db.Metrics().Flush.Count - flushes; more != 0 {
+		t.Errorf("%d flushes of nothing", more)
+	}
 }
