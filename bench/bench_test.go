@@ -167,7 +167,7 @@ func TestMemory(t *testing.T) {
 func TestFleet(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
 		return bench.Fleet(ctx, o, bench.FleetOptions{Servers: []string{"gnocco-lines", "gnocco-json@again", "victoria=no-such-program"}, Metrics: 60,
-			PerRequest: 40, Step: 2 * time.Second, For: 3 * time.Minute, Pack: 7, Past: true, ReadEvery: time.Millisecond})
+			PerRequest: 40, Step: 2 * time.Second, For: 3 * time.Minute, Pack: 7, Past: true, Connections: 3, ReadEvery: time.Millisecond})
 	})
 	for _, server := range []string{"gnocco-lines", "gnocco-json@again"} {
 		expectFigures(t, found, "Fleet/metrics=60/step=2s/server="+server, "cpu-s/Mmeasure", "MiB-rss", "B-disk-stopped", "s-restart-killed", "s-restart-stopped",

@@ -9,6 +9,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"gnocco/bench/report"
 	"gnocco/internal/pause"
 )
@@ -22,6 +24,7 @@ type FleetOptions struct {
 	PerRequest  int           // metrics in a request; 0: a hundredth of them
 	Pack        int           // measures of a metric in a request; 0: 1
 	Past        bool          // measures end now, and are sent as fast as they are taken
+	Connections int           // requests at the same time, to each server; 0: 1
 	MemoryLimit int64         // bytes, of the servers that have such a setting; 0: 512 MiB
 	ReadEvery   time.Duration // between reads; 0: 10 s
 }
@@ -33,6 +36,7 @@ func (o *FleetOptions) EnsureDefaults() {
 	}
 	o.Metrics, o.Step, o.For = cmp.Or(o.Metrics, 100_000), cmp.Or(o.Step, 10*time.Second), cmp.Or(o.For, 10*time.Minute)
 	o.PerRequest, o.Pack = cmp.Or(o.PerRequest, max(len(meters), o.Metrics/100)), cmp.Or(o.Pack, 1)
+	o.Connections = cmp.Or(o.Connections, 1)
 	o.MemoryLimit, o.ReadEvery = cmp.Or(o.MemoryLimit, 512<<20), cmp.Or(o.ReadEvery, 10*time.Second)
 }
 
@@ -150,6 +154,8 @@ func (f *fleet) feed(ctx context.Context, rounds int) error {
 	parts := (f.Metrics + f.PerRequest - 1) / f.PerRequest
 	f.Logger.Info("sending measures", "measures", f.Metrics*(rounds-1), "servers", len(f.servers))
 	begun, read := time.Now(), time.Now()
+	var sending errgroup.Group
+	sending.SetLimit(f.Connections)
 	for round := 1; round < rounds; round += f.Pack {
 		for i := range parts {
 			if !f.Past {
@@ -159,27 +165,47 @@ func (f *fleet) feed(ctx context.Context, rounds int) error {
 				}
 			}
 			p := f.part(i*f.PerRequest, round, min(round+f.Pack, rounds))
-			for _, s := range f.servers {
-				sending := time.Now()
-				if err := s.kind.send(ctx, s, p); err != nil {
-					return fmt.Errorf("%s: %w", s.name, err)
-				}
-				s.sending = append(s.sending, time.Since(sending))
-			}
+			sending.Go(func() error { return f.send(ctx, p) })
 			if time.Since(read) < f.ReadEvery {
 				continue
 			}
-			read = time.Now()
-			for _, s := range f.servers {
-				if err := s.readAll(ctx); err != nil {
-					return fmt.Errorf("%s: %w", s.name, err)
-				}
+			if err := sending.Wait(); err != nil {
+				return err
 			}
+			if err := f.readAll(ctx); err != nil {
+				return err
+			}
+			read = time.Now()
+		}
+		if err := sending.Wait(); err != nil {
+			return err
 		}
 		f.sent = min(round+f.Pack, rounds)
 	}
 	if !f.Past {
 		return pause.For(ctx, time.Until(begun.Add(time.Duration(rounds-1)*f.Step)))
+	}
+	return nil
+}
+
+// send sends a part to each server, one after the other, and notes how long each takes.
+func (f *fleet) send(ctx context.Context, p *fleetPart) error {
+	for _, s := range f.servers {
+		begun := time.Now()
+		if err := s.kind.send(ctx, s, p); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		s.noteSending(time.Since(begun))
+	}
+	return nil
+}
+
+// readAll does each read once at each server.
+func (f *fleet) readAll(ctx context.Context) error {
+	for _, s := range f.servers {
+		if err := s.readAll(ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
 	}
 	return nil
 }

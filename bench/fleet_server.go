@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type fleetServer struct {
 
 	usage, before, fed usage // now, once the metrics were there, once all measures were sent
 	mostRSS            float64
+	sendingLock        sync.Mutex
 	sending            []time.Duration
 	reads              map[string]*fleetTimes
 	readCPU            time.Duration // of all reads
@@ -61,7 +63,7 @@ func (s *fleetServer) start(ctx context.Context) error {
 	if s.child, err = startChild(ctx, command[0], log, ready, command[1:]...); err != nil {
 		return err
 	}
-	s.client = newClient(s.fleet.Options, s.child.url, 1)
+	s.client = newClient(s.fleet.Options, s.child.url, s.fleet.Connections)
 	return nil
 }
 
@@ -77,6 +79,12 @@ func (s *fleetServer) readUsage() (err error) {
 	s.usage, err = processUsage([]int{s.child.cmd.Process.Pid})
 	s.mostRSS = max(s.mostRSS, float64(s.usage.rss))
 	return err
+}
+
+func (s *fleetServer) noteSending(took time.Duration) {
+	s.sendingLock.Lock()
+	defer s.sendingLock.Unlock()
+	s.sending = append(s.sending, took)
 }
 
 // fleetReads are the names of the reads: one metric, the mean of a hundred, the mean of one meter of all hosts.

@@ -87,3 +87,27 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 	}
 	return m
 }
+
+// taken says what has become of a request's measures.
+type taken struct{ accepted, tooOld, late, deleted int }
+
+func (t *taken) add(other taken) {
+	t.accepted += other.accepted
+	t.tooOld += other.tooOld
+	t.late += other.late
+	t.deleted += other.deleted
+}
+
+// count adds a whole request: one counter that all cores add to for each metric takes longer than the measures.
+func (m *instruments) count(t taken) {
+	m.processed.Add(int64(t.accepted))
+	if t.late > 0 {
+		m.late.Add(float64(t.late))
+	}
+	if t.tooOld > 0 {
+		m.dropped.WithLabelValues(reasonTooOld).Add(float64(t.tooOld))
+	}
+	if t.deleted > 0 {
+		m.dropped.WithLabelValues(reasonDeleted).Add(float64(t.deleted))
+	}
+}

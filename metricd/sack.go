@@ -205,20 +205,20 @@ func (s *sack) take(ctx context.Context, cursor *sourceCursor, records []incomin
 func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *origin) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.pending
+	var all taken
 	for i, h := range s.targets {
 		timestamps, values := s.request.Of(i)
 		if h == nil {
-			s.parent.instruments.dropped.WithLabelValues(reasonDeleted).Add(float64(len(timestamps)))
+			all.deleted += len(timestamps)
 			continue
 		}
-		s.accept(h, record.Stamp.At, from, timestamps, values)
+		all.add(s.accept(h, record.Stamp.At, from, timestamps, values))
 		if h.ofEnded {
 			s.noteRevival(h.metric, timestamps)
 		}
 	}
 	cursor.took(record)
-	s.parent.instruments.processed.Add(int64(s.pending - before))
+	s.parent.instruments.count(all)
 }
 
 // quarantine keeps a block that does not decode until the next checkpoint writes it aside.
@@ -232,26 +232,20 @@ func (s *sack) quarantine(cursor *sourceCursor, record *incoming.Record, err err
 	cursor.took(record)
 }
 
-func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Timestamp, values []float64) {
-	var accepted, dropped, late int
+func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Timestamp, values []float64) (t taken) {
 	if from == nil {
-		dropped, late = h.accept(timestamps, values)
-		accepted = len(timestamps) - dropped
+		t.tooOld, t.late = h.accept(timestamps, values)
+		t.accepted = len(timestamps) - t.tooOld
 	} else {
-		accepted, dropped, late = h.acceptFrom(from, at, timestamps, values)
+		t.accepted, t.tooOld, t.late = h.acceptFrom(from, at, timestamps, values)
 	}
-	s.pending += accepted
-	if dropped > 0 {
-		s.parent.instruments.dropped.WithLabelValues(reasonTooOld).Add(float64(dropped))
-	}
-	if late > 0 {
-		s.parent.instruments.late.Add(float64(late))
-	}
+	s.pending += t.accepted
 	h.used = true
 	if !h.dirty {
 		h.dirty = true
 		s.dirty = append(s.dirty, h)
 	}
+	return t
 }
 
 // resolve sets targets to the heads of the request in hand, which the first of these records is. The first time that it has to ask the index it asks for all

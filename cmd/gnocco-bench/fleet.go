@@ -30,6 +30,7 @@ influxdb (line protocol), and prometheus (remote write). One whose program is mi
 	cmd.Flags().IntVar(&what.PerRequest, "per-request", 0, "metrics in a request (default: a hundredth of them)")
 	cmd.Flags().IntVar(&what.Pack, "pack", 1, "measures of a metric in a request")
 	cmd.Flags().BoolVar(&what.Past, "past", false, "measures end now, and are sent as fast as they are taken")
+	cmd.Flags().IntVar(&what.Connections, "connections", 1, "requests at the same time, to each server")
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 512<<20, "bytes, of the servers that have such a setting")
 	cmd.Flags().DurationVar(&what.ReadEvery, "read-every", 10*time.Second, "time between reads")
 	return cmd
