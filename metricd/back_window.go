@@ -92,13 +92,13 @@ func (h *head) count(dropped, late int) {
 
 // add takes a measure that is not too old.
 func (h *head) add(m carbonara.Measure) {
-	if n := len(h.pending); n == 0 {
+	if h.pending.len() == 0 {
 		h.ascending, h.earliest = true, m.Timestamp
 	} else {
-		h.ascending = h.ascending && m.Timestamp > h.pending[n-1].Timestamp
+		h.ascending = h.ascending && m.Timestamp > h.pending.newest().Timestamp
 		h.earliest = min(h.earliest, m.Timestamp)
 	}
-	h.pending = append(h.pending, m)
+	h.pending.add(m)
 	if !h.hasNewest || m.Timestamp >= h.newest.Timestamp {
 		h.newest, h.hasNewest = m, true
 	}

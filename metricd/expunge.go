@@ -83,8 +83,8 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 	s.mu.Lock()
 	for _, id := range ids {
 		if h := s.heads[id]; h != nil {
-			s.pending -= len(h.pending)
-			h.pending, h.dropped, h.late = nil, 0, 0
+			s.pending -= h.pending.len()
+			h.pending, h.dropped, h.late = measureList{}, 0, 0
 			s.dropHead(id, h)
 		}
 	}

@@ -1,9 +1,6 @@
 package metricd
 
 import (
-	"cmp"
-	"slices"
-
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/archive"
@@ -25,7 +22,7 @@ type head struct {
 
 	// pending are the measures since the last checkpoint, in order of arrival; ascending: their timestamps rise
 	// strictly.
-	pending  []carbonara.Measure
+	pending  measureList
 	earliest carbonara.Timestamp // of pending
 
 	backWindow int // of the metric's archive policy, in blocks
@@ -71,20 +68,11 @@ func (h *head) continues() bool {
 // appendSorted appends pending to dst, ascending, of equal timestamps the one that arrived last.
 func (h *head) appendSorted(dst []carbonara.Measure) []carbonara.Measure {
 	from := len(dst)
-	dst = append(dst, h.pending...)
+	dst = h.pending.appendTo(dst)
 	if h.ascending {
 		return dst
 	}
-	added := dst[from:]
-	slices.SortStableFunc(added, func(a, b carbonara.Measure) int { return cmp.Compare(a.Timestamp, b.Timestamp) })
-	kept := from
-	for i, m := range added {
-		if i+1 == len(added) || added[i+1].Timestamp != m.Timestamp {
-			dst[kept] = m
-			kept++
-		}
-	}
-	return dst[:kept]
+	return dst[:from+len(sortArrivals(dst[from:]))]
 }
 
 // checkpointed forgets what a checkpoint made durable. The open rows are those of the newest groups.
@@ -98,11 +86,5 @@ func (h *head) checkpointed(open []float64) {
 	if len(open) == 0 {
 		h.open = nil
 	}
-	if cap(h.pending) > idleCapacity {
-		h.pending = nil
-	}
-	h.pending = h.pending[:0]
+	h.pending.empty()
 }
-
-// idleCapacity is the number of measures whose memory a head keeps from one checkpoint to the next.
-const idleCapacity = 64

@@ -96,7 +96,7 @@ func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 		return err
 	}
 	s.parent.instruments.corrupt.Add(float64(corrupt))
-	if h == nil || len(h.pending) == 0 {
+	if h == nil || h.pending.len() == 0 {
 		return nil
 	}
 	if !slices.Contains(h.plan.Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
@@ -143,7 +143,7 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 // before start lack measures. Scratch is memory.
 func (s *sack) resampleHead(ctx context.Context, h *head, j int,
 	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) error {
-	account, bytes := budget.Of(ctx), int64(resampledBytes*len(h.pending))
+	account, bytes := budget.Of(ctx), int64(resampledBytes*h.pending.len())
 	if err := account.Take(budget.Answers, bytes); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package metricd
 
 import (
-	"cmp"
 	"container/list"
 	"context"
 	"slices"
@@ -190,17 +189,15 @@ func (s *sack) readBefore(ctx context.Context, r *recentGroups, read *model.Read
 // touched returns the start of the first group that pending measures from index i on fall into.
 func (r *recentGroups) touched(i int) carbonara.Timestamp {
 	h := r.head
-	if i == len(h.pending) {
+	if i == h.pending.len() {
 		return carbonara.MaxTimestamp
 	}
 	earliest := h.earliest
 	if i > 0 {
-		earliest = slices.MinFunc(h.pending[i:], byTime).Timestamp
+		earliest = h.pending.earliest(i)
 	}
 	return earliest.Floor(h.plan.Granularities[r.granularity])
 }
-
-func byTime(a, b carbonara.Measure) int { return cmp.Compare(a.Timestamp, b.Timestamp) }
 
 // update makes r hold all that the head and the archive do, as far back as read goes if that is not too far. ok is false
 // if r is of no use to read. After an error r is empty.
@@ -229,7 +226,7 @@ func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 			from = read.From
 		}
 		ok, err = s.fill(ctx, r, read, min(from, newest))
-	} else if ok = true; r.taken < len(h.pending) {
+	} else if ok = true; r.taken < h.pending.len() {
 		ok, err = true, s.takePending(ctx, r)
 	}
 	defer s.recent.count(r)
@@ -263,10 +260,10 @@ func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read, from
 	if err != nil || corrupt > 0 {
 		return false, err
 	}
-	if len(h.pending) > 0 {
+	if h.pending.len() > 0 {
 		err = s.takeAll(ctx, r)
 	}
-	r.taken, r.last = len(h.pending), h.newest
+	r.taken, r.last = h.pending.len(), h.newest
 	return true, err
 }
 
@@ -288,35 +285,33 @@ func (r *recentGroups) overlay(groups *carbonara.Groups, start carbonara.Timesta
 func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 	h := r.head
 	start := r.touched(r.taken)
-	fresh := h.pending[r.taken:]
-	row := r.continued(fresh)
+	row := r.continued()
 	if row == nil && h.hasBase && start <= h.base.Timestamp {
 		if err := s.takeAll(ctx, r); err != nil {
 			return err
 		}
-		r.taken, r.last = len(h.pending), h.newest
+		r.taken, r.last = h.pending.len(), h.newest
 		return nil
 	}
 	b := s.parent.reads.Get().(*batch)
 	defer s.parent.reads.Put(b)
 	b.reset(s.parent.reader)
 	series := carbonara.Series{Plan: h.plan.Single(r.granularity)}
-	some := head{pending: fresh}
 	if row != nil {
 		start = 0
 		series.Previous, series.HasPrevious, series.Open = r.last, true, row
+		b.measures = slices.AppendSeq(b.measures, h.pending.since(r.taken))
 	} else {
-		some.pending = nil
 		series.Previous, series.HasPrevious = h.base, h.hasBase
-		for _, m := range h.pending {
+		for m := range h.pending.since(0) {
 			if m.Timestamp >= start {
-				some.pending = append(some.pending, m)
+				b.measures = append(b.measures, m)
 			} else if !series.HasPrevious || m.Timestamp >= series.Previous.Timestamp {
 				series.Previous, series.HasPrevious = m, true
 			}
 		}
 	}
-	b.measures = some.appendSorted(b.measures)
+	b.measures = sortArrivals(b.measures)
 	b.batch.Grow(len(b.measures))
 	for _, m := range b.measures {
 		b.batch.Timestamps, b.batch.Values = append(b.batch.Timestamps, m.Timestamp), append(b.batch.Values, m.Value)
@@ -327,16 +322,16 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 		return err
 	}
 	r.overlay(b.result.Groups(0, 0), start, &b.overlay)
-	r.taken, r.last = len(h.pending), h.newest
+	r.taken, r.last = h.pending.len(), h.newest
 	return nil
 }
 
-// continued returns the row that fresh measures continue, nil if they do not continue the last one or it does not tell
-// all: percentiles need all measures, and a column may be unknown.
-func (r *recentGroups) continued(fresh []carbonara.Measure) []float64 {
+// continued returns the row that the measures not taken yet continue, nil if they do not continue the last one or it does
+// not tell all: percentiles need all measures, and a column may be unknown.
+func (r *recentGroups) continued() []float64 {
 	n := r.groups.Len()
 	if n == 0 || r.plan.HasPercentiles() || r.groups.Starts[n-1] != r.last.Timestamp.Floor(r.groups.Granularity) ||
-		slices.MinFunc(fresh, byTime).Timestamp <= r.last.Timestamp {
+		r.head.pending.earliest(r.taken) <= r.last.Timestamp {
 		return nil
 	}
 	row := r.groups.AppendLast(nil)
@@ -352,7 +347,7 @@ func (r *recentGroups) checkpointed(groups *carbonara.Groups, start carbonara.Ti
 	if r.plan == nil {
 		return
 	}
-	if r.taken < len(r.head.pending) {
+	if r.taken < r.head.pending.len() {
 		r.overlay(groups, start, scratch)
 	}
 	r.taken, r.last = 0, r.head.newest

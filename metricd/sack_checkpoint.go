@@ -38,7 +38,7 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 	carbonara.GatherBy(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
 	b.reset(s.parent.options.Resampler)
 	for _, h := range s.dirty {
-		if len(h.pending) == 0 {
+		if h.pending.len() == 0 {
 			continue
 		}
 		if err := b.add(h, s.store); err != nil {
