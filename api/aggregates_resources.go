@@ -118,13 +118,9 @@ func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	resources, err := a.Index.FindResources(ctx, index.ResourceQuery{Type: kind.Name, Filter: matches, History: history,
+	resources, err := a.Index.FindResources(ctx, index.ResourceQuery{Type: kind.Name, Filter: matches, Order: order, History: history,
 		Where: a.visibleResources(who, "search resource"), Metrics: true, Names: names})
-	if err != nil {
-		return nil, nil, err
-	}
-	order.Sort(resources) // it reads what it compares once; a query's order reads it at each comparison
-	return resources, order, nil
+	return resources, order, err
 }
 
 // groupResources splits resources, which are sorted by these attributes, where one of them changes.

@@ -47,6 +47,9 @@ const maxReads = 5000
 // Prefetch implements query.Archives: it sends one request to each process that holds some of the sacks, all at once.
 func (a *Router) Prefetch(ctx context.Context, queries []model.Read, staleness *query.Staleness) (
 	query.GroupReader, error) {
+	if a.local != nil && len(a.local.metricd.Held()) == a.sacks {
+		return a, nil
+	}
 	sackOf := func(i int) int { return model.Sack(queries[i].Metric.ID, a.sacks) }
 	byHolder, err := a.byHolderOrNone(ctx, len(queries), staleness, sackOf)
 	if err != nil {

@@ -55,7 +55,7 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 		checkpointMeasures: histogram("checkpoint_measures", "Measures in a checkpoint: the resampler's batch.", prometheus.ExponentialBuckets(1, 4, 12)),
 		checkpointGroups:   counter("checkpoint_groups_total", "Groups written by checkpoints, new and changed, of all granularities."),
 		checkpointBytes:    counter("checkpoint_bytes_total", "Bytes of checkpoints committed, before compression and compaction."),
-		readSeconds:        histogram("read_seconds", "Time to read the groups of one metric at one granularity.", prometheus.ExponentialBuckets(1e-5, 2, 16)),
+		readSeconds:        histogram("read_seconds", "Time to read the groups of one metric at one granularity; of several that are read together the mean.", prometheus.ExponentialBuckets(1e-5, 2, 16)),
 	}
 	for _, reason := range []string{reasonTooOld, reasonDeleted, reasonCorrupt} {
 		m.dropped.WithLabelValues(reason)

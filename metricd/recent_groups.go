@@ -139,12 +139,12 @@ func (c *recentCache) bytes() int {
 
 // readRecent appends what is asked for to dst if h keeps recent groups, or now begins to; ok is false if it does not.
 // A read has no groups that expired: read.From says so. The sack's mu is held, by reads.
-func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, dst *carbonara.Groups) (ok bool, err error) {
+func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now time.Time, dst *carbonara.Groups) (ok bool, err error) {
 	j := slices.Index(h.plan.Granularities, read.Granularity)
 	if j < 0 || !h.hasNewest || h.partial != nil || read.ValueFilter != nil || read.To <= read.From || !h.has(read.Columns) {
 		return false, nil
 	}
-	r := s.recent.of(h, j, time.Now())
+	r := s.recent.of(h, j, now)
 	if r == nil {
 		return false, nil
 	}

@@ -59,7 +59,13 @@ func runsOf(archives GroupReader, operands []Operand) [][]int32 {
 		places[i] = place{int32(archives.Sack(*id)), int32(i), high, low}
 	}
 	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.sack, b.sack), cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low))
+		switch { // cmp.Or compares all three
+		case a.sack != b.sack:
+			return cmp.Compare(a.sack, b.sack)
+		case a.high != b.high:
+			return cmp.Compare(a.high, b.high)
+		}
+		return cmp.Compare(a.low, b.low)
 	})
 	sorted := make([]int32, len(places))
 	var runs [][]int32
@@ -159,8 +165,9 @@ func (s *seriesReader) takeValues(ctx context.Context, method carbonara.Method, 
 	of *aggregates.Series) error {
 	// The groups' memory becomes free, and their aggregates stay.
 	account := budget.Of(ctx)
-	account.Give(budget.Answers, int64(s.groups.Bytes()))
-	if err := account.Take(budget.Answers, int64(aggregateBytes*s.groups.Len())); err != nil {
+	if more := int64(aggregateBytes*s.groups.Len() - s.groups.Bytes()); more < 0 {
+		account.Give(budget.Answers, -more)
+	} else if err := account.Take(budget.Answers, more); err != nil {
 		return err
 	}
 	s.starts, of.Values = s.groups.Aggregate(method, s.starts[:0], arena.take(s.groups.Len())[:0])

@@ -44,6 +44,9 @@ func (p *Page[T]) Add(item *T) {
 // Full reports whether the page is complete: an item behind those on it cannot matter any more.
 func (p *Page[T]) Full() bool { return p.limit > 0 && len(p.items.items) >= p.limit }
 
+// Unsorted returns what is on the page, in no order.
+func (p *Page[T]) Unsorted() []*T { return p.items.items }
+
 // Items ends the page and returns what is on it, in order.
 func (p *Page[T]) Items() []*T {
 	slices.SortFunc(p.items.items, p.items.compare)

@@ -46,10 +46,20 @@ func (l listedMetrics) each(f func(name []byte, id uuid.UUID) bool) (ok bool) {
 	return !in.short && len(in.rest) == 0
 }
 
-// byName returns the metrics of these names; nil: all, whose names it copies.
-func (l listedMetrics) byName(names []string) map[string]uuid.UUID {
-	metrics := make(map[string]uuid.UUID, min(8, len(names)))
-	l.each(func(name []byte, id uuid.UUID) bool {
+// valid reports whether each reaches all metrics.
+func (l listedMetrics) valid() bool {
+	return l.fields == nil || l.each(func([]byte, uuid.UUID) bool { return true })
+}
+
+// errList is the error of a list that is not valid.
+func errList(resource uuid.UUID) error {
+	return fmt.Errorf("%w: resource %s: its metrics", errCorrupt, resource)
+}
+
+// byName returns the metrics of these names; nil: all, whose names it copies. ok is false for bytes that are no list.
+func (l listedMetrics) byName(names []string) (metrics map[string]uuid.UUID, ok bool) {
+	metrics = make(map[string]uuid.UUID, len(names))
+	ok = l.each(func(name []byte, id uuid.UUID) bool {
 		if names == nil {
 			metrics[string(name)] = id
 		} else if i := indexOf(names, name); i >= 0 {
@@ -57,7 +67,7 @@ func (l listedMetrics) byName(names []string) map[string]uuid.UUID {
 		}
 		return true
 	})
-	return metrics
+	return metrics, ok
 }
 
 // indexOf returns which of names it is; -1: none.
@@ -91,8 +101,8 @@ func listedOf(id uuid.UUID, value []byte) (l listedMetrics, listed bool, err err
 		in.skipValue()
 	}
 	l.fields = in.rest
-	if in.short || !l.each(func([]byte, uuid.UUID) bool { return true }) {
-		return l, false, fmt.Errorf("%w: resource %s: its metrics", errCorrupt, id)
+	if in.short || !l.valid() {
+		return l, false, errList(id)
 	}
 	return l, true, nil
 }
@@ -114,7 +124,8 @@ func (s *Store) readListed(id uuid.UUID, names []string) (metrics map[string]uui
 	if err != nil || !listed {
 		return nil, false, err
 	}
-	return l.byName(names), true, nil
+	metrics, _ = l.byName(names)
+	return metrics, true, nil
 }
 
 // withListOf returns a resource's new value with the metrics that the one before lists.

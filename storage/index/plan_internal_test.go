@@ -635,6 +635,25 @@ func TestListedMetrics(t *testing.T) {
 		t.Errorf("a metric of a resource that is gone: %v", err)
 	}
 	p.checkKeys()
+
+	// A list that does not decode takes its resource out of what is found, whatever is asked for; the others stay.
+	r = create(2)
+	kind, err := p.s.ResourceType(model.GenericType)
+	p.must(err)
+	all, err := filter.Compile(nil, filter.Scope{Type: kind})
+	p.must(err)
+	find := func(metrics bool, names ...string) int {
+		found, err := p.s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all, Metrics: metrics, Names: names})
+		p.must(err)
+		return len(found)
+	}
+	before := find(false)
+	value, err := p.s.get(idKey(prefixResource, r.ID))
+	p.must(err)
+	p.must(p.s.db.Set(idKey(prefixResource, r.ID), value[:len(value)-1], nil))
+	if got := []int{find(false), find(true), find(true, "m0")}; !slices.Equal(got, []int{before - 1, before - 1, before - 1}) {
+		t.Errorf("%d resources found of %d, one of which is damaged", got, before)
+	}
 	p.must(p.s.Close())
 }
 

@@ -153,29 +153,30 @@ type viewedResource struct {
 	user, project string
 	ended, revEnd carbonara.Timestamp
 	values        model.Values
-	listed        listedMetrics // a piece of the value
+	listed        listedMetrics // a piece of the value, perhaps not valid
 }
 
 // decode returns the resource of a value. It keeps nothing of src.
 func (d *resourceDecoder) decode(id uuid.UUID, src []byte) (*model.Resource, error) {
-	r, err := d.decodeListed(id, src)
-	if err != nil {
-		return nil, err
-	}
-	return &r.Resource, nil
-}
-
-// decodeListed is decode, with the metrics that the value lists.
-func (d *resourceDecoder) decodeListed(id uuid.UUID, src []byte) (*viewedResource, error) {
 	r := new(viewedResource)
 	// The texts are pieces of one copy of the value: one allocation, and they are most of it.
 	if err := d.fill(r, id, bytes.Clone(src)); err != nil {
 		return nil, err
 	}
-	return r, nil
+	if !r.listed.valid() {
+		return nil, errList(id)
+	}
+	return &r.Resource, nil
 }
 
-// view is decode for a look at a resource: what it returns is valid until the next call, and as long as src stays.
+// keep is decode for what view has shown of src; the list of metrics, which is most of many a value, is not looked at.
+func (d *resourceDecoder) keep(id uuid.UUID, src []byte) (*viewedResource, error) {
+	r := new(viewedResource)
+	return r, d.fill(r, id, bytes.Clone(src[:len(src)-len(d.shown.listed.fields)]))
+}
+
+// view is decode for a look at a resource: what it returns is valid until the next call, and as long as src stays. The
+// list of metrics is not looked at.
 func (d *resourceDecoder) view(id uuid.UUID, src []byte) (*viewedResource, error) {
 	if err := d.fill(&d.shown, id, src); err != nil {
 		return nil, err
@@ -224,12 +225,8 @@ func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) erro
 		d.stored = append(d.stored, model.EraValue{Era: uint32(era), Value: in.value()})
 	}
 	r.listed = listedMetrics{}
-	if raw.flags&flagListed != 0 && !in.short {
-		r.listed.fields = in.rest
-		if !r.listed.each(func([]byte, uuid.UUID) bool { return true }) {
-			in.short = true
-		}
-		in.rest = nil
+	if raw.flags&flagListed != 0 {
+		r.listed.fields, in.rest = in.rest, nil
 	}
 	if in.short || len(in.rest) > 0 {
 		return fmt.Errorf("%w: resource %s: its length is wrong", errCorrupt, id)

@@ -71,20 +71,24 @@ func (s *Store) findResources(
 
 // found returns what is on the page, with the metrics if the query is for these.
 func (s *resourceSearch) found(ctx context.Context) ([]*model.Resource, error) {
-	items := s.page.Items()
+	order, items := s.query.Order, s.page.Unsorted()
+	if s.query.Limit > 0 || order == nil {
+		order, items = nil, s.page.Items()
+	}
 	found := make([]*model.Resource, len(items))
 	var named, past []*model.Resource // whose metrics are elsewhere
 	for i, r := range items {
 		found[i] = &r.Resource
 		switch {
-		case !s.query.Metrics:
+		case !s.query.Metrics || r.Metrics != nil:
 		case r.Revision != 0:
 			past = append(past, &r.Resource)
-		case r.listed.fields != nil:
-			r.Metrics = r.listed.byName(s.query.Names)
 		default:
 			named = append(named, &r.Resource)
 		}
+	}
+	if order != nil {
+		order.Sort(found) // all of them, by values that are read once
 	}
 	names := s.query.Names
 	return found, errors.Join(s.store.addNamedMetrics(ctx, named, names), s.store.addMetricsTo(ctx, past, names))
@@ -236,19 +240,37 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 	if s.kind.Name != model.GenericType && r.Type != s.kind.Name || !s.query.Filter.Matches(&r.Resource) {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.page.Wants(r) {
+	if !s.wants(r) {
 		return nil
 	}
-	if r, err = decoder.decodeListed(id, value); err != nil {
+	var metrics map[string]uuid.UUID
+	ok := false
+	if s.query.Metrics && revision == 0 && r.listed.fields != nil {
+		metrics, ok = r.listed.byName(s.query.Names)
+	} else {
+		ok = r.listed.valid()
+	}
+	if !ok {
+		s.store.skipCorrupt(errList(id))
+		return nil
+	}
+	if r, err = decoder.keep(id, value); err != nil {
 		return err
 	}
-	r.Revision = revision
+	r.Revision, r.Metrics = revision, metrics
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.query.Where == nil || s.query.Where(&r.Resource) {
 		s.page.Add(r)
 	}
 	return nil
+}
+
+// wants reports whether the page would keep r, as it is now.
+func (s *resourceSearch) wants(r *viewedResource) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.page.Wants(r)
 }
 
 // scan shows all live resources, or all past states.

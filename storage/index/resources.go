@@ -232,7 +232,7 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource, value []byte) error {
 	l, listed, err := listedOf(r.ID, value)
 	if listed {
-		r.Metrics = l.byName(nil)
+		r.Metrics, _ = l.byName(nil)
 		return nil
 	}
 	return errors.Join(err, s.addNamedPart(ctx, []*model.Resource{r}, nil))
