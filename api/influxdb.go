@@ -200,6 +200,14 @@ func (r *influxRows) Span(row int) (from, to int) { return row, row + 1 }
 // AppendKey is of ingest.Rows.
 func (r *influxRows) AppendKey(dst []byte, row int) []byte { return r.lines.AppendKey(dst, row) }
 
+// ListEnd is of ingest.ListedRows.
+func (r *influxRows) ListEnd(row int) int { return r.lines.LineEnd(row) }
+
+// AppendListKey is of ingest.ListedRows.
+func (r *influxRows) AppendListKey(dst []byte, row, end int) []byte {
+	return r.lines.AppendLineKey(dst, row, end)
+}
+
 // Name is of ingest.Rows.
 func (r *influxRows) Name(row int) (*ingest.Name, error) {
 	target, err := r.lines.Target(row, r.tag)

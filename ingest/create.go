@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/internal/keyhash"
 	"gnocco/model"
 	"gnocco/storage/index"
 )
@@ -85,7 +86,7 @@ func (c *creation) create(ctx context.Context, b *NamedBatch) error {
 				for _, row := range same.rows {
 					b.metrics[row] = metric
 				}
-				c.known.add(same.key, metric)
+				c.known.add(keyhash.Of([]byte(same.key)), metric)
 			}
 		}
 	}

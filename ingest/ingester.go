@@ -16,7 +16,7 @@ type Options struct {
 	Sacks    int // number of sacks of the cluster
 
 	MaxFuture    time.Duration    // how far ahead of the clock a measure may be; 0: any time
-	KnownMetrics int              // most metrics kept by name; 0: 250,000
+	KnownMetrics int              // most metrics kept by name, and as many in lists of names; 0: 250,000
 	Timeout      time.Duration    // of a call; 0: as long as the context allows
 	Now          func() time.Time // nil: time.Now
 }
@@ -37,7 +37,7 @@ func New(o Options) *Ingester {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Ingester{Options: o, known: knownMetrics{limit: o.KnownMetrics, byName: make(map[string]*model.Metric)}}
+	return &Ingester{Options: o, known: newKnownMetrics(o.KnownMetrics)}
 }
 
 // A Batch is the measures of one request, and the memory that storing them takes. The zero Batch is ready, and can be

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"gnocco/carbonara"
 	"gnocco/internal/budget"
+	"gnocco/internal/idset"
+	"gnocco/internal/keyhash"
 	"gnocco/model"
 )
 
@@ -25,6 +25,15 @@ type Rows interface {
 	AppendKey(dst []byte, row int) []byte
 	// Name returns the metric that a row belongs to. AppendNamed returns its error as it is.
 	Name(row int) (*Name, error)
+}
+
+// ListedRows are Rows of which the sender names some together, again and again: the fields of a line. Such a list is found at once.
+type ListedRows interface {
+	Rows
+	// ListEnd returns the row behind the list that begins with row.
+	ListEnd(row int) int
+	// AppendListKey appends a key of the rows of a list, which only these metrics have in this order.
+	AppendListKey(dst []byte, row, end int) []byte
 }
 
 // A Name is a metric's, and its resource's.
@@ -69,15 +78,22 @@ type NamedBatch struct {
 	key     []byte
 	metrics []*model.Metric // of each row; nil: not found, or dropped
 	missing []int           // rows whose metric was not found
+	lists   []namedList     // of rows, that were not known, or not of late
 
-	places map[uuid.UUID]int // of metrics in Measures
-	place  []int             // of each row; -1 for one that does not count
-	last   []int             // row that counts, by place
+	places idset.Set // of metrics in Measures
+	place  []int     // of each row; -1 for one that does not count
+	last   []int     // row that counts, by place
+}
+
+// namedList is a list among the rows.
+type namedList struct {
+	hash     keyhash.Hash
+	row, end int
 }
 
 // Bytes returns about how much memory the batch keeps.
 func (b *NamedBatch) Bytes() int {
-	return b.Batch.Bytes() + 8*(cap(b.metrics)+cap(b.missing)+cap(b.place)+cap(b.last)) + 24*len(b.places)
+	return b.Batch.Bytes() + 8*(cap(b.metrics)+cap(b.missing)+cap(b.place)+cap(b.last)) + 32*cap(b.lists) + b.places.Bytes()
 }
 
 // createdBytes is what the creation of a metric takes, with its resource.
@@ -96,7 +112,8 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 	ctx, cancel := i.limit(ctx)
 	defer cancel()
 	c := creation{Ingester: i, user: user, rights: rights, rows: rows, protocol: p}
-	i.findKnown(&c, b)
+	generation := i.Index.Generation()
+	i.findKnown(&c, b, generation)
 	for attempt := 1; len(b.missing) > 0; attempt++ {
 		err := budget.Of(ctx).Take(budget.Measures, createdBytes*int64(len(b.missing)))
 		if err != nil {
@@ -117,6 +134,7 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 			break
 		}
 	}
+	i.known.addLists(b.lists, b.metrics, generation)
 	for _, metric := range b.metrics {
 		if metric == nil { // dropped
 			continue
@@ -129,36 +147,67 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 	return i.Append(ctx, &b.Batch, now)
 }
 
-// findKnown looks up the metrics of all rows, and lists the rows whose metric is not known.
-func (i *Ingester) findKnown(c *creation, b *NamedBatch) {
-	b.metrics, b.missing = b.metrics[:0], b.missing[:0]
+// findKnown looks up the metrics of all rows, and lists the rows whose metric is not known. What was found out in an earlier
+// generation of the index is looked up there again.
+func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
+	b.metrics, b.missing, b.lists = b.metrics[:0], b.missing[:0], b.lists[:0]
 	b.key = c.protocol.appendScope(b.key[:0], c.user)
 	scope := len(b.key)
+	lists, _ := c.rows.(ListedRows)
 	i.known.mu.RLock()
 	defer i.known.mu.RUnlock()
-	for row := range c.rows.Len() {
-		b.key = c.rows.AppendKey(b.key[:scope], row)
-		metric := i.known.byName[string(b.key)]
-		if metric != nil {
-			if current := i.Index.Lookup(metric.ID); current == nil || !sameName(metric, current) {
-				metric = nil
-			} else {
-				metric = current
+	for row := 0; row < c.rows.Len(); {
+		end := row + 1
+		if lists != nil {
+			end = lists.ListEnd(row)
+		}
+		if end-row >= minListed {
+			b.key = lists.AppendListKey(b.key[:scope], row, end)
+			hash := keyhash.Of(b.key)
+			list, known := i.known.lists[hash]
+			if known && list.generation == generation {
+				b.metrics = append(b.metrics, list.metrics...)
+				row = end
+				continue
+			}
+			b.lists = append(b.lists, namedList{hash, row, end})
+			if known {
+				for _, metric := range list.metrics {
+					b.found(i.current(metric))
+				}
+				row = end
+				continue
 			}
 		}
-		b.metrics = append(b.metrics, metric)
-		if metric == nil {
-			b.missing = append(b.missing, row)
+		for ; row < end; row++ {
+			b.key = c.rows.AppendKey(b.key[:scope], row)
+			b.found(i.current(i.known.byName[keyhash.Of(b.key)]))
 		}
 	}
 }
 
+// current returns the present state of a metric, nil if it has another name now, or is gone, or is nil.
+func (i *Ingester) current(metric *model.Metric) *model.Metric {
+	if metric == nil {
+		return nil
+	}
+	if current := i.Index.Lookup(metric.ID); current != nil && sameName(metric, current) {
+		return current
+	}
+	return nil
+}
+
+// found sets the metric of the next row, nil for none.
+func (b *NamedBatch) found(metric *model.Metric) {
+	if metric == nil {
+		b.missing = append(b.missing, len(b.metrics))
+	}
+	b.metrics = append(b.metrics, metric)
+}
+
 // gather sets b.Measures to the measures of rows that have a metric, those of each metric side by side.
 func (b *NamedBatch) gather(rows Rows, sameSeries func(row, other int) bool) {
-	if b.places == nil {
-		b.places = make(map[uuid.UUID]int)
-	}
-	clear(b.places)
+	b.places.Reset(len(b.metrics))
 	m := &b.Measures
 	m.Reset()
 	b.place, b.last = b.place[:0], b.last[:0]
@@ -168,11 +217,10 @@ func (b *NamedBatch) gather(rows Rows, sameSeries func(row, other int) bool) {
 			b.place = append(b.place, -1)
 			continue
 		}
-		place, ok := b.places[metric.ID]
-		if !ok {
-			place = len(m.Metrics)
-			b.places[metric.ID] = place
-			m.Metrics = append(m.Metrics, metric.ID)
+		last := len(m.Metrics)
+		m.Metrics = append(m.Metrics, metric.ID)
+		place := b.places.Add(m.Metrics)
+		if m.Metrics = m.Metrics[:max(last, place+1)]; place == last {
 			m.Offsets = append(m.Offsets, 0)
 			b.last = append(b.last, row)
 		}

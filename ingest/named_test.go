@@ -2,6 +2,8 @@ package ingest_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,18 +17,31 @@ import (
 	"gnocco/storage/index"
 )
 
-// rows have one measure each, of metric names in resource "r".
+// rows have one measure each, of metric names in resource "r", whose value is the row's number.
 type rows []string
 
 func (r rows) Len() int { return len(r) }
 func (r rows) Columns() ([]carbonara.Timestamp, []float64) {
-	return make([]carbonara.Timestamp, len(r)), make([]float64, len(r))
+	values := make([]float64, len(r))
+	for i := range values {
+		values[i] = float64(i)
+	}
+	return make([]carbonara.Timestamp, len(r)), values
 }
 func (r rows) Span(row int) (from, to int)          { return row, row + 1 }
 func (r rows) AppendKey(dst []byte, row int) []byte { return append(dst, r[row]...) }
 func (r rows) Name(row int) (*ingest.Name, error) {
 	return &ingest.Name{Resource: "r", Metric: r[row]}, nil
 }
+
+// listedRows are rows in lists of five.
+type listedRows struct{ rows }
+
+func (r listedRows) ListEnd(row int) int { return min(row-row%5+5, len(r.rows)) }
+func (r listedRows) AppendListKey(dst []byte, row, end int) []byte {
+	return append(dst, strings.Join(r.rows[row:end], "\x00")...)
+}
+
 func pending(t *testing.T, s *incoming.Store) int {
 	t.Helper()
 	pending, err := s.PendingByMetric()
@@ -48,20 +63,25 @@ var errForbidden = errors.New("forbidden")
 
 func (forbidden) PostMeasures(*model.Metric) error { return errForbidden }
 
-func TestAppendNamed(t *testing.T) {
+// stores are an index with a policy for names that begin with "a", an incoming store, and an ingester.
+func stores(t *testing.T) (*index.Store, *incoming.Store, *ingest.Ingester) {
 	fs := vfs.NewMem()
 	metrics, err := index.Open("index", index.Options{FS: fs, SkipDefaults: true})
 	check(t, err)
-	defer func() { check(t, metrics.Close()) }()
+	t.Cleanup(func() { check(t, metrics.Close()) })
 	store, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: 2, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
 	check(t, err)
-	defer func() { check(t, store.Close()) }()
+	t.Cleanup(func() { check(t, store.Close()) })
 	second := time.Second
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &second}}, []string{"mean"})
 	check(t, err)
 	check(t, metrics.CreateArchivePolicy(t.Context(), policy))
 	check(t, metrics.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{Name: "a", MetricPattern: "a*", ArchivePolicyName: "p"}))
-	in := ingest.New(ingest.Options{Index: metrics, Incoming: store, Sacks: 2})
+	return metrics, store, ingest.New(ingest.Options{Index: metrics, Incoming: store, Sacks: 2})
+}
+
+func TestAppendNamed(t *testing.T) {
+	metrics, store, in := stores(t)
 	var batch ingest.NamedBatch
 	send := func(r rows, rights ingest.Rights, p ingest.Protocol) error {
 		return in.AppendNamed(t.Context(), "me", rights, r, &p, &batch)
@@ -106,6 +126,75 @@ func TestAppendNamed(t *testing.T) {
 	var other *ingest.ResourceTypeError
 	if err := send(rows{"a3"}, ingest.Unrestricted{}, ingest.Protocol{ResourceType: "host"}); !errors.As(err, &other) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What is remembered of a list is true of the metrics as they are now.
+func TestAppendNamedInLists(t *testing.T) {
+	metrics, store, in := stores(t)
+	var batch ingest.NamedBatch
+	sent, drained := 0, make([]uint64, 2)
+	send := func(names ...string) {
+		t.Helper()
+		p := ingest.Protocol{ResourceType: model.GenericType}
+		check(t, in.AppendNamed(t.Context(), "me", ingest.Unrestricted{}, listedRows{names}, &p, &batch))
+		sent++
+		want := map[uuid.UUID][]float64{}
+		for row, name := range names {
+			metric, err := metrics.MetricOfResource(resourceID(t), name)
+			check(t, err)
+			want[metric.ID] = append(want[metric.ID], float64(row))
+		}
+		for sack := range drained {
+			records, err := store.Drain(sack, drained[sack], 1<<20)
+			check(t, err)
+			for _, r := range records {
+				drained[sack] = r.Sequence
+				var got model.Measures
+				_, err := incoming.DecodeBlock(r.Block, &got)
+				check(t, err)
+				for i, id := range got.Metrics {
+					if _, values := got.Of(i); !slices.Equal(values, want[id]) {
+						t.Fatalf("request %d: values %v of a metric, want %v", sent, values, want[id])
+					}
+					delete(want, id)
+				}
+			}
+		}
+		if len(want) > 0 {
+			t.Fatalf("request %d: %v were not stored", sent, want)
+		}
+	}
+	lists := []string{"a1", "a2", "a3", "a4", "a5", "a1", "a6", "a7", "a6", "a2", "a8"}
+	for range 4 {
+		send(lists...)
+	}
+	send("a2", "a1", "a3", "a4", "a5") // in another order
+	of := func(name string) uuid.UUID {
+		t.Helper()
+		metric, err := metrics.MetricOfResource(resourceID(t), name)
+		check(t, err)
+		return metric.ID
+	}
+	deleted := of("a6")
+	check(t, metrics.DeleteMetric(t.Context(), deleted))
+	for range 3 {
+		send(lists...)
+	}
+	if of("a6") == deleted {
+		t.Fatal("the deleted metric is back")
+	}
+	exchanged := map[string]uuid.UUID{"a1": of("a2"), "a2": of("a1")}
+	_, err := metrics.UpdateResource(t.Context(), model.GenericType, resourceID(t), carbonara.FromTime(time.Now()),
+		func(*model.Resource) (*index.MetricSet, error) {
+			return &index.MetricSet{Attach: exchanged, Keep: true}, nil
+		})
+	check(t, err)
+	if of("a1") != exchanged["a1"] {
+		t.Fatal("the metrics have the names they had")
+	}
+	for range 3 {
+		send(lists...)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"gnocco/internal/keyhash"
 	"gnocco/model"
 )
 
@@ -59,7 +60,7 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 		for _, row := range same.rows {
 			b.metrics[row] = metric
 		}
-		c.known.add(same.key, metric)
+		c.known.add(keyhash.Of([]byte(same.key)), metric)
 	}
 	return nil
 }

@@ -1,16 +1,16 @@
 package metricd
 
-import "gnocco/storage/incoming"
+import "gnocco/internal/keyhash"
 
 // headLists remember the heads of lists of metrics that records name. Senders name the same metrics in the same order,
 // request after request: to look each of them up again costs a cache miss or two.
 type headLists struct {
-	heads map[incoming.ListHash][]*head
+	heads map[keyhash.Hash][]*head
 	size  int // heads in all lists
 }
 
 // find returns the heads of a list, nil if it is not known, or if the index may say something new of one of them.
-func (l *headLists) find(list incoming.ListHash, generation uint64) []*head {
+func (l *headLists) find(list keyhash.Hash, generation uint64) []*head {
 	heads := l.heads[list]
 	for _, h := range heads {
 		if h.generation != generation {
@@ -22,8 +22,8 @@ func (l *headLists) find(list incoming.ListHash, generation uint64) []*head {
 
 // add remembers the heads of a list, all of which exist. Lists may name most metrics of the sack twice; then all are
 // forgotten, as they seem to change.
-func (l *headLists) add(list incoming.ListHash, heads []*head, inSack int) {
-	if list == (incoming.ListHash{}) {
+func (l *headLists) add(list keyhash.Hash, heads []*head, inSack int) {
+	if list == (keyhash.Hash{}) {
 		return
 	}
 	for _, h := range heads {
@@ -37,7 +37,7 @@ func (l *headLists) add(list incoming.ListHash, heads []*head, inSack int) {
 		l.clear()
 	}
 	if l.heads == nil {
-		l.heads = make(map[incoming.ListHash][]*head)
+		l.heads = make(map[keyhash.Hash][]*head)
 	}
 	l.heads[list] = append([]*head(nil), heads...)
 	l.size += len(heads)

@@ -1,6 +1,7 @@
 package influxdb_test
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 func FuzzDecode(f *testing.F) {
 	f.Add("m,host=h,t=v f=123,g=\"x\" 1510581804179554816\nm,host=h f=1i")
 	f.Add(`"m, 1",host="h \"x\"" "f=g"=1 5`)
+	f.Add("m,host=h f=1,g=2\nm,host=h f=3,g=4 5\nm,host=h fg=1,f=2")
 	f.Add("m,host=h f=1e5,g=t\r\n# x\n\\,host=\\ f=1\nm,host=h f=-1u 5")
 	var l influxdb.Lines
 	f.Fuzz(func(t *testing.T, body string) {
@@ -44,6 +46,22 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%q: targets %v and %v have one key", body, seen, *target)
 			}
 			targets[key] = *target
+		}
+		lines := map[string]string{} // the targets of all measures of a line, by its key
+		for i := 0; i < l.Len(); {
+			end := l.LineEnd(i)
+			if end <= i || end > l.Len() {
+				t.Fatalf("%q: measures %d to %d", body, i, end)
+			}
+			key, of := string(l.AppendLineKey(nil, i, end)), ""
+			for ; i < end; i++ {
+				target, _ := l.Target(i, "host")
+				of += fmt.Sprintf("%+q", target)
+			}
+			if seen, ok := lines[key]; ok && seen != of {
+				t.Fatalf("%q: lines of %s and %s have one key", body, seen, of)
+			}
+			lines[key] = of
 		}
 	})
 }

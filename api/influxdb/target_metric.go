@@ -28,6 +28,29 @@ func (l *Lines) AppendKey(dst []byte, i int) []byte {
 	return append(dst, name...)
 }
 
+// LineEnd returns the measure behind those of i's line.
+func (l *Lines) LineEnd(i int) int {
+	end := i + 1
+	for end < len(l.of) && l.of[end].head == l.of[i].head {
+		end++
+	}
+	return end
+}
+
+// AppendLineKey appends a key of the metrics of measures i to end, which are of one line: equal keys, equal targets in the
+// same order.
+func (l *Lines) AppendLineKey(dst []byte, i, end int) []byte {
+	appendText := func(s span) {
+		dst = binary.AppendUvarint(dst, uint64(s.to-s.from))
+		dst = append(dst, l.text(s)...)
+	}
+	appendText(l.of[i].head)
+	for _, of := range l.of[i:end] {
+		appendText(of.name)
+	}
+	return dst
+}
+
 // Target returns the target of measure i, whose resource is named by a tag. The error is an ErrNoTag or a *LineError.
 func (l *Lines) Target(i int, tag string) (*Target, error) {
 	of := l.of[i]

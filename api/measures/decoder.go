@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/internal/idset"
 	"gnocco/model"
 )
 
@@ -17,7 +18,7 @@ type Decoder struct {
 	// its is the decoding's. nil: no bound.
 	Take func(bytes int) error
 
-	ids idSet
+	ids idset.Set
 	doc document
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/internal/decimal"
+	"gnocco/internal/idset"
 	"gnocco/model"
 )
 
@@ -32,20 +33,20 @@ func scanMetric(body []byte, id uuid.UUID, dst *model.Measures) bool {
 }
 
 // scanBatch reads lists of measures by metric; false if it gave up.
-func scanBatch(body []byte, ids *idSet, dst *model.Measures) bool {
+func scanBatch(body []byte, ids *idset.Set, dst *model.Measures) bool {
 	s := scanner{body: body}
 	if s.next() != '{' {
 		return false
 	}
 	s.at++
-	ids.reset(len(body) / bytesPerMetric)
+	ids.Reset(len(body) / bytesPerMetric)
 	dst.Offsets = append(dst.Offsets, 0)
 	if s.next() == '}' {
 		s.at++
 		return s.next() == 0 && s.at == len(body)
 	}
 	for {
-		if s.next() != '"' || !s.metricID(dst) || !ids.add(dst.Metrics) || s.next() != ':' {
+		if s.next() != '"' || !s.metricID(dst) || ids.Add(dst.Metrics) != len(dst.Metrics)-1 || s.next() != ':' {
 			return false
 		}
 		s.at++

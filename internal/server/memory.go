@@ -4,7 +4,7 @@ import "gnocco/cluster"
 
 const (
 	lookupBytes = 150 // of a metric in the index's cache, about
-	knownBytes  = 200 // of a name beside it, about
+	knownBytes  = 100 // of a name beside it, alone and in a list, about
 )
 
 // memoryShares are the parts of the memory limit.

@@ -5,10 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/cockroachdb/pebble/v2"
+
+	"gnocco/internal/keyhash"
 )
 
 // Senders name the same metrics in the same order, request after request, and an id takes 16 of the 25 bytes of a single
@@ -20,24 +21,14 @@ import (
 type idLists struct{ sacks []sackLists }
 
 type sackLists struct {
-	stored map[ListHash]*idList
-	seen   map[ListHash]struct{} // came once: not yet worth storing
+	stored map[keyhash.Hash]*idList
+	seen   map[keyhash.Hash]struct{} // came once: not yet worth storing
 }
 
 // idList is a list in the store.
 type idList struct {
 	number uint64 // sequence of its first record
 	last   uint64 // sequence of its latest record
-}
-
-// ListHash tells lists of metrics from each other; zero for none. Its seeds are known to this process only, so that nobody
-// can make two lists of the same hash; by chance two of a million lists have one with a probability of 10^-26.
-type ListHash [2]uint64
-
-var listSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-
-func hashList(ids []byte) ListHash {
-	return ListHash{maphash.Bytes(listSeeds[0], ids), maphash.Bytes(listSeeds[1], ids)}
 }
 
 const (
@@ -50,13 +41,13 @@ const (
 func newIDLists(sacks int) *idLists {
 	l := &idLists{make([]sackLists, sacks)}
 	for i := range l.sacks {
-		l.sacks[i] = sackLists{make(map[ListHash]*idList), make(map[ListHash]struct{})}
+		l.sacks[i] = sackLists{make(map[keyhash.Hash]*idList), make(map[keyhash.Hash]struct{})}
 	}
 	return l
 }
 
 // use returns the number of the list of a block's metrics, 0 if it refers to none; isNew: the list must be stored with it.
-func (l *idLists) use(sack int, hash ListHash, sequence uint64) (number uint64, isNew bool) {
+func (l *idLists) use(sack int, hash keyhash.Hash, sequence uint64) (number uint64, isNew bool) {
 	s := &l.sacks[sack]
 	if list := s.stored[hash]; list != nil {
 		list.last = sequence
@@ -147,9 +138,9 @@ func (s *Store) readLists() (*idLists, error) {
 		if err != nil {
 			return nil, err
 		}
-		hash := ListHash{number}
+		hash := keyhash.Hash{number}
 		if ids, err := decodeList(value); err == nil {
-			hash = hashList(ids)
+			hash = keyhash.Of(ids)
 		}
 		lists.sacks[sack].stored[hash] = &idList{number, s.sacks[sack].last}
 	}

@@ -3,6 +3,8 @@ package incoming
 import (
 	"encoding/binary"
 	"fmt"
+
+	"gnocco/internal/keyhash"
 )
 
 // A Record is one request's measures for one sack. Its block may be read, and kept, but not modified.
@@ -10,7 +12,7 @@ type Record struct {
 	Sequence uint64
 	Stamp    Stamp
 	Block    []byte
-	List     ListHash // of the metrics of the block; zero if they are few, or the record was read from the disk
+	List     keyhash.Hash // of the metrics of the block; zero if they are few, or the record was read from the disk
 }
 
 // total counts what a sack was sent, from some point on: differences of totals count what lies between two records.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gnocco/internal/keyhash"
 	"gnocco/model"
 )
 
@@ -30,8 +31,8 @@ type requestBlock struct {
 	measures int
 	accepted time.Time
 	before   total
-	ids      []byte   // part of Data, if they may be a list
-	hash     ListHash // of ids
+	ids      []byte       // part of Data, if they may be a list
+	hash     keyhash.Hash // of ids
 }
 
 // newRequest copies blocks: the caller may give up while the committer still reads them, and the recent records keep
@@ -51,7 +52,7 @@ func newRequest(blocks []Block, sacks int) (*request, error) {
 		// One copy each, so that the sack which is processed first does not keep the others in memory, or they it.
 		block := requestBlock{Block: Block{b.Sack, bytes.Clone(b.Data)}, measures: measures, accepted: accepted}
 		if ids, err := blockMetrics(block.Data); err == nil && len(ids) >= 16*minListed {
-			block.ids, block.hash = ids, hashList(ids)
+			block.ids, block.hash = ids, keyhash.Of(ids)
 		}
 		r.blocks[i] = block
 		r.bytes += len(b.Data)

@@ -1,12 +1,12 @@
 package index
 
 import (
-	"hash/maphash"
 	"sync"
 	"unsafe"
 
 	"github.com/google/uuid"
 
+	"gnocco/internal/keyhash"
 	"gnocco/model"
 )
 
@@ -15,13 +15,8 @@ import (
 type metricLists struct {
 	mu         sync.RWMutex
 	generation uint64 // of the metric cache: what was found out before it moved is forgotten
-	creators   map[listHash][]*model.Metric
+	creators   map[keyhash.Hash][]*model.Metric
 }
-
-// listHash tells lists from each other. Its seeds are this process's own, so that nobody can make two lists of one hash.
-type listHash [2]uint64
-
-var listSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 const (
 	// minListed is the number of metrics from which on a list is worth remembering.
@@ -40,7 +35,7 @@ func (s *Store) OneOfEachCreator(ids []uuid.UUID) (metrics []*model.Metric, ok b
 		return s.findCreators(ids)
 	}
 	bytes := unsafe.Slice(&ids[0][0], len(ids)*len(ids[0]))
-	hash := listHash{maphash.Bytes(listSeeds[0], bytes), maphash.Bytes(listSeeds[1], bytes)}
+	hash := keyhash.Of(bytes)
 	if metrics = s.lists.find(hash, generation); metrics != nil {
 		return metrics, true
 	}
@@ -70,7 +65,7 @@ next:
 	return metrics, true
 }
 
-func (l *metricLists) find(hash listHash, generation uint64) []*model.Metric {
+func (l *metricLists) find(hash keyhash.Hash, generation uint64) []*model.Metric {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if l.generation != generation {
@@ -80,14 +75,14 @@ func (l *metricLists) find(hash listHash, generation uint64) []*model.Metric {
 }
 
 // add remembers a list that was looked up when the generation was seen.
-func (l *metricLists) add(hash listHash, generation uint64, creators []*model.Metric) {
+func (l *metricLists) add(hash keyhash.Hash, generation uint64, creators []*model.Metric) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if generation < l.generation {
 		return
 	}
 	if l.creators == nil || generation > l.generation || len(l.creators) == maxLists {
-		l.creators, l.generation = make(map[listHash][]*model.Metric), generation
+		l.creators, l.generation = make(map[keyhash.Hash][]*model.Metric), generation
 	}
 	l.creators[hash] = creators
 }

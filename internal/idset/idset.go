@@ -1,4 +1,4 @@
-package measures
+package idset
 
 import (
 	"encoding/binary"
@@ -8,18 +8,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// An idSet finds metrics that stand twice in a batch. It is a hash table with open addressing; slots hold 1 + the index
+// A Set finds metrics that stand twice in a list. It is a hash table with open addressing; slots hold 1 + the index
 // of an ID in the caller's list, so that it need not copy IDs. The hash depends on the process: nobody can choose IDs
-// that collide.
-type idSet struct {
+// that collide. Reset comes first.
+type Set struct {
 	slots []uint32 // a power of two
 	used  int
 }
 
-var idSetSeeds = [2]uint64{rand.Uint64(), rand.Uint64()}
+var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
-// reset empties the set and makes room for about n IDs; more find room, too.
-func (s *idSet) reset(n int) {
+// Reset empties the set and makes room for about n IDs; more find room, too.
+func (s *Set) Reset(n int) {
 	size := 1 << bits.Len(uint(max(2*n, 32)-1))
 	if cap(s.slots) < size {
 		s.slots = make([]uint32, size)
@@ -29,8 +29,9 @@ func (s *idSet) reset(n int) {
 	s.used = 0
 }
 
-// add adds the last of ids; false if it is among the others.
-func (s *idSet) add(ids []uuid.UUID) bool {
+// Add returns the index of the last of ids: that of an equal one, if there is one, else it adds it. All others were added,
+// and are different.
+func (s *Set) Add(ids []uuid.UUID) int {
 	last := len(ids) - 1
 	mask := uint64(len(s.slots) - 1)
 	for slot := hashID(&ids[last]) & mask; ; slot = (slot + 1) & mask {
@@ -40,15 +41,15 @@ func (s *idSet) add(ids []uuid.UUID) bool {
 			if s.used++; 2*s.used > len(s.slots) {
 				s.grow(ids)
 			}
-			return true
+			return last
 		case ids[i-1] == ids[last]:
-			return false
+			return int(i - 1)
 		}
 	}
 }
 
 // grow doubles the table.
-func (s *idSet) grow(ids []uuid.UUID) {
+func (s *Set) grow(ids []uuid.UUID) {
 	size := 2 * len(s.slots)
 	if cap(s.slots) < size {
 		s.slots = make([]uint32, size)
@@ -65,8 +66,11 @@ func (s *idSet) grow(ids []uuid.UUID) {
 	}
 }
 
+// Bytes is the memory that s keeps.
+func (s *Set) Bytes() int { return 4 * cap(s.slots) }
+
 func hashID(id *uuid.UUID) uint64 {
 	first, second := binary.LittleEndian.Uint64(id[:8]), binary.LittleEndian.Uint64(id[8:])
-	hi, lo := bits.Mul64(first^idSetSeeds[0], second^idSetSeeds[1])
+	hi, lo := bits.Mul64(first^seeds[0], second^seeds[1])
 	return hi ^ lo
 }

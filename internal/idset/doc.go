@@ -1,0 +1,2 @@
+// Package idset finds metrics that stand twice in a list.
+package idset
