@@ -297,7 +297,7 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 		defer ticks.Stop()
 		p.index.environment.collector.Upkeep(background, ticks.C)
 	})
-	loops.Go(func() { p.index.shared.remote.Run(background) })
+	loops.Go(func() { p.index.shared.remote.Run(background, p.index.shared.heldVersion) })
 	loops.Go(func() {
 		select {
 		case <-background.Done():

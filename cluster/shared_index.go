@@ -63,6 +63,14 @@ func (x *SharedIndex) Generation() uint64 {
 	return x.remote.Generation() | remoteGeneration
 }
 
+// heldVersion returns the version of the index while this process holds it.
+func (x *SharedIndex) heldVersion() (epoch, generation uint64, ok bool) {
+	if local := x.local.Load(); local != nil {
+		return local.epoch, local.Store.Generation(), true
+	}
+	return 0, 0, false
+}
+
 // Find implements metricd.Index and api.Metrics.
 func (x *SharedIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error {
 	if local := x.use(); local != nil {

@@ -29,21 +29,23 @@ type pauses struct {
 	ended  time.Time
 }
 
-// gather waits for more to come, longer each time, until much comes meanwhile. It does not wait if the last time was long
-// ago. It reports whether to go on.
+// gather waits for more to come, until much comes meanwhile: each time up to twice as long as the last time. It does not
+// wait if that was long ago. It reports whether to go on.
 func (p *pauses) gather(ctx context.Context, from Source, cursor *sourceCursor, sack int) bool {
 	source, ok := from.(gathering)
 	if !ok {
 		return true
 	}
-	if now := time.Now(); now.Sub(p.ended) > 2*gatherLongest {
+	now := time.Now()
+	if now.Sub(p.ended) > 2*gatherLongest {
 		p.length, p.ended = 0, now
 		return true
 	}
 	p.length = min(max(gatherFirst, 2*p.length), gatherLongest)
 	cursor.gathers.Store(true)
 	defer cursor.gathers.Store(false)
-	pause := time.NewTimer(p.length)
+	// The pauses of all workers end together, so that the process wakes up once for all of them.
+	pause := time.NewTimer(p.length - time.Duration(now.UnixNano())%p.length)
 	defer pause.Stop()
 	select {
 	case <-ctx.Done():

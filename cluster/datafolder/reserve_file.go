@@ -82,10 +82,10 @@ func (r *ReserveFile) Reconcile(ctx context.Context) {
 // ensure makes the file unless it is there or there is too little room. Several processes may do so at once: all make
 // the same.
 func (r *ReserveFile) ensure() error {
-	if err := os.Rename(r.formerly, r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("datafolder: reserve file: %w", err)
-	}
 	if _, err := os.Lstat(r.path); err == nil || !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(r.formerly, r.path); err == nil || !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if free, err := freeBytes(filepath.Dir(r.path)); err != nil || free < r.needed {

@@ -56,8 +56,8 @@ func NewIndex(client *Client, holder AskHolder, cachedMetrics int) *Index {
 		metrics: make(map[uuid.UUID]cachedMetric), policies: make(map[string]cachedPolicy)}
 }
 
-// Run watches the index's version until ctx ends.
-func (x *Index) Run(ctx context.Context) {
+// Run watches the index's version until ctx ends. held returns it while this process holds the index itself.
+func (x *Index) Run(ctx context.Context, held func() (epoch, generation uint64, ok bool)) {
 	tick := time.NewTicker(versionInterval)
 	defer tick.Stop()
 	for {
@@ -65,6 +65,10 @@ func (x *Index) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if epoch, generation, ok := held(); ok {
+			x.Sees(epoch, generation)
+			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, 5*versionInterval)
 		_ = x.holder(ctx, false, func(address string) error { // else it is asked again

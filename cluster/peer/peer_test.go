@@ -363,7 +363,9 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 	x := peer.NewIndex(o.client, o.holder, 100)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { x.Run(ctx); close(done) }()
+	var held atomic.Uint64 // the epoch in which this process holds the index, 0 while another one does
+	version := func() (epoch, generation uint64, ok bool) { return held.Load(), 1, held.Load() != 0 }
+	go func() { x.Run(ctx, version); close(done) }()
 	defer func() { stop(); <-done }()
 	find := func(ids ...uuid.UUID) ([]*model.Metric, error) {
 		found := make([]*model.Metric, len(ids))
@@ -383,16 +385,22 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 		t.Errorf("found %+v, want %+v", m, want)
 	}
 
-	// A deletion is noticed, and the archive policy stays the same object while it says the same.
-	generation := x.Generation()
-	if err := o.Index.DeleteMetric(t.Context(), gone); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(10 * time.Second); x.Generation() == generation; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a deletion is not noticed")
+	moves := func(what string, change func()) {
+		t.Helper()
+		generation := x.Generation()
+		change()
+		for deadline := time.Now().Add(10 * time.Second); x.Generation() == generation; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s is not noticed", what)
+			}
 		}
 	}
+	// A deletion is noticed, and the archive policy stays the same object while it says the same.
+	moves("a deletion", func() {
+		if err := o.Index.DeleteMetric(t.Context(), gone); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if again, err := find(known, gone); err != nil || again[1] != nil || again[0] == nil || again[0].ArchivePolicy != m.ArchivePolicy {
 		t.Errorf("found %v, %v", again, err)
 	}
@@ -421,6 +429,9 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 	if found, err := find(known); err != nil || found[0] == nil {
 		t.Errorf("what may have changed does not count while nobody can tell: %v", err)
 	}
+
+	// What changes while this process holds the index itself is noticed, without asking anybody.
+	moves("that this process holds the index", func() { held.Store(100) })
 }
 
 // Requests are passed on unchanged, and the handler that answers them does not see the key.

@@ -1,0 +1,43 @@
+package metricd
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// calmSource never has much.
+type calmSource struct{ Source }
+
+func (calmSource) Much(int) <-chan struct{} { return nil }
+func (calmSource) Last(int) uint64          { return 0 }
+
+// The pauses of workers that began at different times end together, none later than it would alone.
+func TestPausesEndTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ends := make(chan time.Time)
+		for worker := range 5 {
+			go func() {
+				time.Sleep(time.Duration(worker) * 170 * time.Millisecond)
+				p := pauses{ended: time.Now()}
+				for range 20 {
+					began := time.Now()
+					if !p.gather(context.Background(), calmSource{}, &sourceCursor{}, 0) {
+						t.Error("the worker is to stop")
+					}
+					if paused := time.Since(began); paused <= 0 || paused > p.length {
+						t.Errorf("a pause of %v, at most %v", paused, p.length)
+					}
+				}
+				ends <- time.Now()
+			}()
+		}
+		first := <-ends
+		for range 4 {
+			if end := <-ends; end.Sub(first)%gatherLongest != 0 {
+				t.Errorf("pauses end at %v and %v", first, end)
+			}
+		}
+	})
+}
