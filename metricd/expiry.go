@@ -17,10 +17,11 @@ func (h *head) timespan(granularity time.Duration) time.Duration {
 }
 
 // expire removes the splits of a granularity that are too old once the newest group starts at newest.
-func (s *sack) expire(c *archive.Checkpoint, h *head, granularity, timespan time.Duration, newest carbonara.Timestamp) error {
+func expire(c *archive.Checkpoint, walk *archive.Walk, h *head, granularity, timespan time.Duration,
+	newest carbonara.Timestamp) error {
 	from := archive.OldestKept(h.base.Timestamp.Floor(granularity), timespan)
 	if !h.surveyed {
-		first, ok, err := s.store.Oldest(h.metric.ID, granularity)
+		first, ok, err := walk.Oldest(h.metric.ID, granularity)
 		if err != nil || !ok {
 			return err
 		}

@@ -6,13 +6,15 @@ import (
 )
 
 // Where little comes in, a sack's worker waits a moment before it drains, so that it wakes up once for several requests.
-// Nobody sees that: a read first takes what waits. A sack that gets much is drained at once, as ever.
+// Nobody sees that: a read first takes what waits, there and where a worker waits for its turn, as after a start, when
+// all sacks replay. A sack that gets much is drained at once, as ever.
 
 const (
 	gatherFirst   = 10 * time.Millisecond // the first pause; each further one doubles it, until much comes
 	gatherLongest = time.Second
 
-	catchUpTime = 100 * time.Millisecond // that a read waits at most for the index to know the metrics of what it takes
+	catchUpTime   = 100 * time.Millisecond // that a read waits at most for the index to know the metrics of what it takes
+	catchUpDrains = 8                      // that a read makes at most, of drainBytes each
 )
 
 // gathering is a source that says when so much waits for a sack that its worker should wait no longer.
@@ -36,14 +38,13 @@ func (p *pauses) gather(ctx context.Context, from Source, cursor *sourceCursor, 
 	if !ok {
 		return true
 	}
+	cursor.waits.Store(true)
 	now := time.Now()
 	if now.Sub(p.ended) > 2*gatherLongest {
 		p.length, p.ended = 0, now
 		return true
 	}
 	p.length = min(max(gatherFirst, 2*p.length), gatherLongest)
-	cursor.gathers.Store(true)
-	defer cursor.gathers.Store(false)
 	// The pauses of all workers end together, so that the process wakes up once for all of them.
 	pause := time.NewTimer(p.length - time.Duration(now.UnixNano())%p.length)
 	defer pause.Stop()
@@ -58,8 +59,8 @@ func (p *pauses) gather(ctx context.Context, from Source, cursor *sourceCursor, 
 	return true
 }
 
-// catchUp takes what waits for the sack while its worker gathers. It does not wait for a checkpoint, nor long for the index:
-// then measures become visible when the worker has taken them.
+// catchUp takes what waits for the sack while its worker waits itself. It does not wait for a checkpoint, nor long for the
+// index, nor takes much: then measures become visible when the worker has taken them.
 func (s *sack) catchUp(ctx context.Context) {
 	if !s.isBehind() {
 		return
@@ -73,22 +74,24 @@ func (s *sack) catchUp(ctx context.Context) {
 	defer s.forgetRequest()
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
+	left := catchUpDrains
 	for _, cursor := range s.cursors {
-		for took := true; took && cursor.gathers.Load() && cursor.source != nil && !s.closed && !s.headsAreFull(); {
+		for took := true; took && left > 0 && cursor.waits.Load() && cursor.source != nil && !s.closed && !s.headsAreFull(); {
 			var err error
 			if took, err = s.takeWaiting(ctx, cursor); err != nil {
-				cursor.gathers.Store(false) // it is for the worker to meet the error
+				cursor.waits.Store(false) // it is for the worker to meet the error
 			}
+			left--
 		}
 	}
 }
 
-// isBehind reports whether a worker gathers while something waits for it.
+// isBehind reports whether a worker waits while it has something to take.
 func (s *sack) isBehind() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, cursor := range s.cursors {
-		if !cursor.gathers.Load() {
+		if !cursor.waits.Load() {
 			continue
 		}
 		if source, ok := cursor.source.(gathering); ok && source.Last(s.number) > cursor.read {

@@ -2,6 +2,7 @@ package metricd_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -106,6 +107,71 @@ func TestReadsDoNotWaitForTheIndex(t *testing.T) {
 	}
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("ten reads took %v while the index was away", took)
+	}
+}
+
+// heldIndex does not answer for one metric until it is released.
+type heldIndex struct {
+	metricd.Index
+	metric  uuid.UUID
+	asked   chan struct{}
+	release chan struct{}
+}
+
+func (x *heldIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error {
+	if slices.Contains(ids, x.metric) {
+		x.asked <- struct{}{}
+		<-x.release
+	}
+	return x.Index.Find(ctx, ids, found)
+}
+
+// TestReadsDoNotWaitForTheirTurn opens two sacks that have measures to replay. While the only worker is held up in the
+// first, all that the second has accepted is read.
+func TestReadsDoNotWaitForTheirTurn(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2, Workers: 1})
+	defer n.Stop(context.Background())
+	policy := newPolicy(t, "p", 0, []time.Duration{time.Minute}, "count")
+	if err := n.Index.CreateArchivePolicy(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	var ids [2]uuid.UUID
+	for sack := range ids {
+		if err := n.Metricd.CloseSack(t.Context(), sack); err != nil {
+			t.Fatal(err)
+		}
+		for ids[sack] = uuid.New(); n.Metricd.Sack(ids[sack]) != sack; {
+			ids[sack] = uuid.New()
+		}
+		metric := &model.Metric{ID: ids[sack], ArchivePolicy: policy, Creator: "admin"}
+		if err := n.Index.CreateMetric(t.Context(), metric); err != nil {
+			t.Fatal(err)
+		}
+		post(t, n, ids[sack], map[int]float64{1: 1, 2: 1})
+	}
+	index := &heldIndex{Index: n.Index, metric: ids[0], asked: make(chan struct{}, 1), release: make(chan struct{})}
+	w, err := metricd.New(metricd.Options{Sacks: 2, Workers: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(),
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(context.Background())
+	defer close(index.release)
+	if err := w.Open(0, "sack0"); err != nil {
+		t.Fatal(err)
+	}
+	<-index.asked
+	if err := w.Open(1, "sack1"); err != nil {
+		t.Fatal(err)
+	}
+	var groups carbonara.Groups
+	read := model.Read{Metric: metricsOf(t, n, ids[1])[0], Granularity: time.Minute, Columns: carbonara.Count.Columns(),
+		To: carbonara.MaxTimestamp}
+	if err := w.Groups(t.Context(), read, &groups); err != nil {
+		t.Fatal(err)
+	}
+	if _, counts := groups.Aggregate(carbonara.Count, nil, nil); len(counts) != 1 || counts[0] != 2 {
+		t.Errorf("counts %v, want 2", counts)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
 	"gnocco/carbonara"
@@ -158,18 +159,26 @@ func (p *Metricd) RefreshSacks(ctx context.Context, numbers []int) error {
 	return nil
 }
 
-// Checkpoint drains and checkpoints every sack that is held.
+// Checkpoint drains and checkpoints every sack that is held, as many at a time as there are workers.
 func (p *Metricd) Checkpoint(ctx context.Context) error {
-	var errs []error
-	away := false // the incoming store does not answer: the next sack would wait for it, too
-	for _, s := range p.open() {
-		if !away {
-			err := s.drain(ctx)
-			away = errors.Is(err, model.ErrUnavailable)
-			errs = append(errs, err)
-		}
-		errs = append(errs, s.checkpoint(ctx))
+	held := p.open()
+	errs := make([]error, len(held))
+	var away atomic.Bool // the incoming store does not answer: the next sack would wait for it, too
+	var all errgroup.Group
+	all.SetLimit(p.options.Workers)
+	for i, s := range held {
+		all.Go(func() error {
+			if !away.Load() {
+				errs[i] = s.drain(ctx)
+				if errors.Is(errs[i], model.ErrUnavailable) {
+					away.Store(true)
+				}
+			}
+			errs[i] = errors.Join(errs[i], s.checkpoint(ctx))
+			return nil
+		})
 	}
+	_ = all.Wait() // errs has all of them
 	return errors.Join(errs...)
 }
 

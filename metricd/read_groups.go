@@ -145,7 +145,7 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 // resampleHead calls use with the groups of the head's measures at the j-th granularity of its plan. Those that start
 // before start lack measures. Scratch is memory.
 func (s *sack) resampleHead(ctx context.Context, h *head, j int,
-	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) error {
+	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) (err error) {
 	account, bytes := budget.Of(ctx), int64(resampledBytes*h.pending.len())
 	if err := account.Take(budget.Answers, bytes); err != nil {
 		return err
@@ -154,7 +154,9 @@ func (s *sack) resampleHead(ctx context.Context, h *head, j int,
 	b := s.parent.reads.Get().(*batch)
 	defer s.parent.reads.Put(b)
 	b.reset(s.parent.reader)
-	if err := b.addSingle(h, s.store, j); err != nil {
+	walk := s.store.SingleWalk()
+	defer func() { err = errors.Join(err, walk.Close()) }()
+	if err := b.addSingle(h, &walk, j); err != nil {
 		return err
 	}
 	s.parent.instruments.corrupt.Add(float64(b.corrupt))

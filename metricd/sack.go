@@ -1,9 +1,11 @@
 package metricd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -291,15 +293,7 @@ func (s *sack) headOf(ctx context.Context, id uuid.UUID, h *head, generation uin
 		return nil, nil
 	}
 	if h == nil {
-		loaded, err := s.loadHead(metric)
-		if err != nil {
-			return nil, err
-		}
-		loaded.generation = generation
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.heads[id] = loaded
-		return loaded, nil
+		return s.heads[id], nil // found with the metric
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,7 +302,8 @@ func (s *sack) headOf(ctx context.Context, id uuid.UUID, h *head, generation uin
 	return h, nil
 }
 
-// find looks up all metrics of records whose heads are not of this generation.
+// find looks up all metrics of records whose heads are not of this generation, and makes the heads of those that have
+// none.
 func (s *sack) find(ctx context.Context, records []incoming.Record, generation uint64) error {
 	seen := make(map[uuid.UUID]bool)
 	var ids, block []uuid.UUID
@@ -321,8 +316,13 @@ func (s *sack) find(ctx context.Context, records []incoming.Record, generation u
 			}
 		}
 	}
+	// What is read of the index, and of the archives, lies in this order.
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 	found := make([]*model.Metric, len(ids))
 	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
+		return err
+	}
+	if err := s.loadHeads(found, generation); err != nil {
 		return err
 	}
 	s.resolved, s.resolvedAt = make(map[uuid.UUID]*model.Metric, len(ids)), generation
@@ -332,9 +332,33 @@ func (s *sack) find(ctx context.Context, records []incoming.Record, generation u
 	return nil
 }
 
-// loadHead makes the head of a metric that has none in memory.
-func (s *sack) loadHead(metric *model.Metric) (*head, error) {
-	end, err := s.store.RawEnd(metric.ID)
+// loadHeads makes the heads of those metrics that have none in memory. A nil metric is gone.
+func (s *sack) loadHeads(metrics []*model.Metric, generation uint64) (err error) {
+	walk := s.store.Walk()
+	defer func() { err = errors.Join(err, walk.Close()) }()
+	var loaded []*head
+	for _, metric := range metrics {
+		if metric == nil || s.heads[metric.ID] != nil {
+			continue
+		}
+		h, err := s.loadHead(metric, &walk)
+		if err != nil {
+			return err
+		}
+		h.generation = generation
+		loaded = append(loaded, h)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range loaded {
+		s.heads[h.metric.ID] = h
+	}
+	return nil
+}
+
+// loadHead makes the head of a metric from the archive.
+func (s *sack) loadHead(metric *model.Metric, walk *archive.Walk) (*head, error) {
+	end, err := walk.RawEnd(metric.ID)
 	if err != nil {
 		return nil, err
 	}

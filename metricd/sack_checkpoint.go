@@ -18,7 +18,7 @@ func (s *sack) checkpoint(ctx context.Context) error {
 }
 
 // checkpointLocked is checkpoint with work held. Reads go on meanwhile: heads change only at the end.
-func (s *sack) checkpointLocked(ctx context.Context) error {
+func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	if s.closed {
 		return nil
 	}
@@ -37,11 +37,13 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 	}()
 	carbonara.GatherBy(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
 	b.reset(s.parent.options.Resampler)
+	walk := s.store.Walk()
+	defer func() { err = errors.Join(err, walk.Close()) }()
 	for _, h := range s.dirty {
 		if h.pending.len() == 0 {
 			continue
 		}
-		if err := b.add(h, s.store); err != nil {
+		if err := b.add(h, &walk); err != nil {
 			return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 		}
 	}
@@ -49,7 +51,7 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
 	c := s.store.NewCheckpoint()
-	if err := errors.Join(s.write(c, b), c.SetTime(started)); err != nil {
+	if err := errors.Join(s.write(c, b, &walk), c.SetTime(started)); err != nil {
 		c.Close()
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
@@ -68,12 +70,12 @@ func (s *sack) checkpointLocked(ctx context.Context) error {
 	return s.acknowledge()
 }
 
-// write puts what the resampler answered into the checkpoint.
-func (s *sack) write(c *archive.Checkpoint, b *batch) error {
+// write puts what the resampler answered into the checkpoint. Walk reads the store as it was before.
+func (s *sack) write(c *archive.Checkpoint, b *batch, walk *archive.Walk) error {
 	for i, e := range b.entries {
 		series, h := &b.batch.Series[i], e.head
 		for j := range h.plan.Granularities {
-			if err := s.writeGroups(c, b, e, series, b.result.Groups(i, j)); err != nil {
+			if err := writeGroups(c, b, walk, e, series, b.result.Groups(i, j)); err != nil {
 				return err
 			}
 		}
@@ -110,7 +112,8 @@ func (s *sack) write(c *archive.Checkpoint, b *batch) error {
 }
 
 // writeGroups writes the new and changed groups of one granularity and removes the splits that they make expire.
-func (s *sack) writeGroups(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series, groups *carbonara.Groups) error {
+func writeGroups(c *archive.Checkpoint, b *batch, walk *archive.Walk, e entry, series *carbonara.Series,
+	groups *carbonara.Groups) error {
 	h := e.head
 	timespan := h.timespan(groups.Granularity)
 	newest := h.newest.Timestamp.Floor(groups.Granularity)
@@ -129,7 +132,7 @@ func (s *sack) writeGroups(c *archive.Checkpoint, b *batch, e entry, series *car
 		}
 	}
 	if timespan > 0 && h.hasBase {
-		return s.expire(c, h, groups.Granularity, timespan, newest)
+		return expire(c, walk, h, groups.Granularity, timespan, newest)
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ type series struct {
 }
 
 // read fills s with a metric's raw series and returns how many of its operands did not decode.
-func (s *series) read(store *archive.Store, metric uuid.UUID) (corrupt int, err error) {
-	s.timestamps, s.values, corrupt, err = store.Raw(metric, s.timestamps[:0], s.values[:0])
+func (s *series) read(walk *archive.Walk, metric uuid.UUID) (corrupt int, err error) {
+	s.timestamps, s.values, corrupt, err = walk.Raw(metric, s.timestamps[:0], s.values[:0])
 	return corrupt, err
 }
 
@@ -90,21 +90,21 @@ func (b *builder) reset(resampler carbonara.Resampler) {
 func (b *builder) pending(e entry) []carbonara.Measure { return b.measures[e.from:e.to] }
 
 // add appends a head with pending measures as a series, of all granularities.
-func (b *builder) add(h *head, store *archive.Store) error {
-	return b.addPlan(h, store, h.plan, h.open)
+func (b *builder) add(h *head, walk *archive.Walk) error {
+	return b.addPlan(h, walk, h.plan, h.open)
 }
 
 // addSingle is add for the j-th granularity alone.
-func (b *builder) addSingle(h *head, store *archive.Store, j int) error {
+func (b *builder) addSingle(h *head, walk *archive.Walk, j int) error {
 	open := h.open
 	if open != nil {
 		n := len(h.plan.Columns)
 		open = open[j*n : (j+1)*n]
 	}
-	return b.addPlan(h, store, h.plan.Single(j), open)
+	return b.addPlan(h, walk, h.plan.Single(j), open)
 }
 
-func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, open []float64) error {
+func (b *builder) addPlan(h *head, walk *archive.Walk, plan *carbonara.Plan, open []float64) error {
 	e := entry{head: h, from: len(b.measures)}
 	b.measures = h.appendSorted(b.measures)
 	e.to = len(b.measures)
@@ -123,7 +123,7 @@ func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, o
 			e.start, from = groupsStart(plan, f.Before), f.Before
 			series.Open = openRows(f, plan)
 		}
-		if err := b.recompute(h, e, from, store, &series); err != nil {
+		if err := b.recompute(h, e, from, walk, &series); err != nil {
 			return err
 		}
 	}
@@ -134,8 +134,8 @@ func (b *builder) addPlan(h *head, store *archive.Store, plan *carbonara.Plan, o
 }
 
 // recompute appends the raw series from a timestamp on, with the pending measures merged in.
-func (b *builder) recompute(h *head, e entry, from carbonara.Timestamp, store *archive.Store, series *carbonara.Series) error {
-	corrupt, err := b.raw.read(store, h.metric.ID)
+func (b *builder) recompute(h *head, e entry, from carbonara.Timestamp, walk *archive.Walk, series *carbonara.Series) error {
+	corrupt, err := b.raw.read(walk, h.metric.ID)
 	b.corrupt += corrupt
 	if err != nil {
 		return err

@@ -23,8 +23,8 @@ type sourceCursor struct {
 	frontier incoming.Stamp
 	heard    bool
 
-	source  Source      // nil while detached; changed under work and mu both
-	gathers atomic.Bool // see gather.go
+	source Source      // nil while detached; changed under work and mu both
+	waits  atomic.Bool // the worker does, for more to come or for its turn; see gather.go
 
 	// Under work.
 	acknowledged uint64 // sequence up to which the source was told
@@ -58,10 +58,14 @@ func (s *sack) attach(source Source) error {
 		remote.Follow(s.number, cursor.read)
 	}
 	ready := source.Ready(s.number)
+	cursor.waits.Store(true)
 	cursor.loop.Go(func() {
 		var pauses pauses
 		for {
-			s.parent.inSlot(ctx, s, func(s *sack, ctx context.Context) error { return s.drainSource(ctx, cursor) })
+			s.parent.inSlot(ctx, s, func(s *sack, ctx context.Context) error {
+				cursor.waits.Store(false)
+				return s.drainSource(ctx, cursor)
+			})
 			select {
 			case <-ctx.Done():
 				return

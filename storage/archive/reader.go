@@ -287,6 +287,18 @@ func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 	return e, err
 }
 
+// RawEnd is Store.RawEnd.
+func (w *Walk) RawEnd(metric uuid.UUID) (RawEnd, error) {
+	e, _, _, err := w.EndAndRaw(metric, nil, nil, func(carbonara.RawEnd) bool { return false })
+	return e, err
+}
+
+// Raw is Store.Raw.
+func (w *Walk) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64) ([]carbonara.Timestamp, []float64, int, error) {
+	e, timestamps, values, err := w.EndAndRaw(metric, timestamps, values, func(carbonara.RawEnd) bool { return true })
+	return timestamps, values, e.Corrupt, err
+}
+
 // EndAndRaw is Store.RawEnd, and Raw by the same look-up if wants says so of the end.
 func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64, wants func(carbonara.RawEnd) bool) (
 	RawEnd, []carbonara.Timestamp, []float64, error) {
@@ -370,13 +382,23 @@ func (r *reader) joinOperands() {
 
 // Oldest returns the start of the oldest split of a metric at one granularity; ok is false if it has none.
 func (s *Store) Oldest(metric uuid.UUID, granularity time.Duration) (start carbonara.Timestamp, ok bool, err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0), UpperBound: splitKey(nil, metric, granularity+1, 0)})
+	w := s.SingleWalk()
+	start, ok, err = w.Oldest(metric, granularity)
+	return start, ok, errors.Join(err, w.Close())
+}
+
+// Oldest is Store.Oldest.
+func (w *Walk) Oldest(metric uuid.UUID, granularity time.Duration) (start carbonara.Timestamp, ok bool, err error) {
+	valid, err := w.seek(metric, granularity, 0)
+	if err == nil {
+		err = w.iter.Error()
+	}
 	if err != nil {
 		return 0, false, fmt.Errorf("archive: read %s: %w", metric, err)
 	}
-	if iter.First() {
-		_, key, _ := parseSplitKey(iter.Key())
+	if valid && bytes.Compare(w.iter.Key(), w.reader.upper) < 0 {
+		_, key, _ := parseSplitKey(w.iter.Key())
 		start, ok = key.Start, true
 	}
-	return start, ok, errors.Join(iter.Error(), iter.Close())
+	return start, ok, nil
 }

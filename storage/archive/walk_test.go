@@ -78,8 +78,38 @@ func TestWalk(t *testing.T) {
 					asked.From, asked.To, timespan, got.Len(), want.Len())
 			}
 		}
+		for range 50 {
+			compareWithStore(t, s, &walk, ids[r.IntN(len(ids))], granularities[r.IntN(2)])
+		}
 		if err := walk.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// compareWithStore holds a walk's raw series and oldest split to the store's.
+func compareWithStore(t *testing.T, s *archive.Store, walk *archive.Walk, id uuid.UUID, granularity time.Duration) {
+	t.Helper()
+	wantEnd, err := s.RawEnd(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end, err := walk.RawEnd(id); err != nil || end != wantEnd {
+		t.Fatalf("raw series of %s ends %+v, want %+v; %v", id, end, wantEnd, err)
+	}
+	wantTimestamps, wantValues, _, err := s.Raw(id, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	timestamps, values, corrupt, err := walk.Raw(id, nil, nil)
+	if err != nil || corrupt != 0 || !slices.Equal(timestamps, wantTimestamps) || !slices.Equal(values, wantValues) {
+		t.Fatalf("raw series of %s: %d measures, want %d; %v", id, len(values), len(wantValues), err)
+	}
+	want, wantOK, err := s.Oldest(id, granularity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if oldest, ok, err := walk.Oldest(id, granularity); err != nil || ok != wantOK || oldest != want {
+		t.Fatalf("oldest split of %s at %v: %v, %t, want %v, %t; %v", id, granularity, oldest, ok, want, wantOK, err)
 	}
 }

@@ -1,23 +1,80 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"gnocco/model"
 )
 
+// walkedMetrics is from how many metrics on they are read in the order of their IDs, through one iterator: side by side,
+// each costs less than half of a look-up.
+const walkedMetrics = 32
+
 // Find sets found[i] to the metric ids[i], nil for one that is unknown or marked deleted. A value that does not decode
 // is reported and counts as unknown; any other failure is returned, so that nobody takes it for an answer.
 func (s *Store) Find(_ context.Context, ids []uuid.UUID, found []*model.Metric) error {
-	for i, id := range ids {
-		m, err := s.Metric(id)
+	var missing []int
+	for i := range ids {
+		if found[i] = s.cache.get(&ids[i]); found[i] == nil {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) >= walkedMetrics {
+		return s.walkMetrics(ids, missing, found)
+	}
+	for _, i := range missing {
+		m, err := s.Metric(ids[i])
 		if err != nil && !errors.Is(err, model.ErrNotFound) && !s.skipCorrupt(err) {
 			return err
 		}
 		found[i] = m
 	}
+	return nil
+}
+
+// walkMetrics is Find of the metrics with the numbers in missing, which it sorts, without a look into the cache.
+func (s *Store) walkMetrics(ids []uuid.UUID, missing []int, found []*model.Metric) (err error) {
+	s.instruments.lookupMisses.Add(float64(len(missing)))
+	slices.SortFunc(missing, func(a, b int) int { return bytes.Compare(ids[a][:], ids[b][:]) })
+	seen := s.cache.generation.Load()
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixMetric}, UpperBound: []byte{prefixMetric + 1}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	read := make([]*model.Metric, 0, len(missing))
+	var key []byte
+	for _, i := range missing {
+		key = append(append(key[:0], prefixMetric), ids[i][:]...)
+		if !iter.SeekGE(key) || !bytes.Equal(iter.Key(), key) {
+			if err := iter.Error(); err != nil {
+				return err
+			}
+			continue
+		}
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		m, err := s.decodeMetric(ids[i], value)
+		if err == nil {
+			err = s.completeLive(m)
+		}
+		if err == nil {
+			found[i], read = m, append(read, m)
+		} else if !errors.Is(err, model.ErrNotFound) && !s.skipCorrupt(err) {
+			return err
+		}
+	}
+	if err := s.commits.waitDurable(); err != nil {
+		return err
+	}
+	s.cache.insert(seen, read...)
 	return nil
 }

@@ -64,6 +64,22 @@ func BenchmarkLookup(b *testing.B) {
 			}
 		}
 	})
+	b.Run("cold/metrics=100k/together", func(b *testing.B) {
+		const of = 16 // as a sack's metrics are of all
+		asked := make([]uuid.UUID, 0, metrics/of)
+		for i := 0; i < metrics; i += of {
+			asked = append(asked, ids[i])
+		}
+		found := make([]*model.Metric, len(asked))
+		b.ReportAllocs()
+		for b.Loop() {
+			must(b, cold.Find(ctx, asked, found))
+		}
+		if found[0] == nil {
+			b.Fatal("unknown")
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(asked)), "ns/metric")
+	})
 }
 
 func BenchmarkCreateMetrics(b *testing.B) {

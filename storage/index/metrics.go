@@ -35,8 +35,8 @@ func (s *Store) Metric(id uuid.UUID) (*model.Metric, error) {
 	s.instruments.lookupMisses.Inc()
 	seen := s.cache.generation.Load()
 	m, err := s.readMetric(id)
-	if err == nil && m.ResourceID != nil && s.mayHaveEnded(*m.ResourceID) {
-		m.ResourceEndedAt, _, err = s.endOf(*m.ResourceID)
+	if err == nil {
+		err = s.completeLive(m)
 	}
 	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
@@ -44,11 +44,19 @@ func (s *Store) Metric(id uuid.UUID) (*model.Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Deleted {
-		return nil, model.NotFound(model.NounMetric, id.String())
-	}
 	s.cache.insert(seen, m)
 	return m, nil
+}
+
+// completeLive adds to a metric what its resource says. It returns a model.ErrNotFound for one that is marked deleted.
+func (s *Store) completeLive(m *model.Metric) (err error) {
+	if m.Deleted {
+		return model.NotFound(model.NounMetric, m.ID.String())
+	}
+	if m.ResourceID != nil && s.mayHaveEnded(*m.ResourceID) {
+		m.ResourceEndedAt, _, err = s.endOf(*m.ResourceID)
+	}
+	return err
 }
 
 // readMetric reads a metric, deleted or not, from the store. What it returns need not be durable yet.
@@ -61,6 +69,11 @@ func (s *Store) readMetric(id uuid.UUID) (*model.Metric, error) {
 		return nil, fmt.Errorf("index: read metric %s: %w", id, err)
 	}
 	defer closer.Close()
+	return s.decodeMetric(id, value)
+}
+
+// decodeMetric decodes a metric that was read, or returns a model.ErrNotFound if it is gone.
+func (s *Store) decodeMetric(id uuid.UUID, value []byte) (*model.Metric, error) {
 	m, err := decodeMetric(id, value, s.policyNamed)
 	if err == nil {
 		return m, nil

@@ -1,0 +1,82 @@
+package index_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/storage/index"
+)
+
+// Many metrics, in any order, are found as each is alone: live ones with the end of their resource, others not at all.
+func TestFindMany(t *testing.T) {
+	fs := vfs.NewMem()
+	s := open(t, index.Options{FS: fs})
+	end := carbonara.Timestamp(1e18)
+	ended := newResource("ended")
+	if err := s.CreateResource(ctx, ended, nil); err != nil {
+		t.Fatal(err)
+	}
+	var metrics []*model.Metric
+	for i := range 100 {
+		m := newMetric("low")
+		if i%2 == 0 {
+			m.ID = uuid.New() // others ascend
+		}
+		if i%5 == 0 {
+			m.Name, m.ResourceID = m.ID.String(), &ended.ID
+		}
+		metrics = append(metrics, m)
+	}
+	if err := s.CreateMetrics(ctx, metrics); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.UpdateResource(ctx, model.GenericType, ended.ID, 5000, func(r *model.Resource) (*index.MetricSet, error) {
+		r.EndedAt = &end
+		return nil, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var ids []uuid.UUID
+	for i, m := range metrics {
+		if i%7 == 0 {
+			if err := s.DeleteMetric(ctx, m.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ids = append(ids, m.ID)
+	}
+	ids = append(ids, uuid.New(), uuid.Max, uuid.UUID{}, ids[1], ids[1])
+	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	want := make([]*model.Metric, len(ids))
+	for i, id := range ids {
+		want[i] = s.Lookup(id)
+	}
+	closeStore(t, s)
+
+	s = open(t, index.Options{FS: fs})
+	defer closeStore(t, s)
+	for _, when := range []string{"first", "again"} {
+		found := make([]*model.Metric, len(ids))
+		if err := s.Find(ctx, ids, found); err != nil {
+			t.Fatal(err)
+		}
+		live := 0
+		for i, m := range found {
+			if m != nil {
+				live++
+			}
+			if (m == nil) != (want[i] == nil) || m != nil && !reflect.DeepEqual(m, want[i]) {
+				t.Errorf("%s: %s: %+v, want %+v", when, ids[i], m, want[i])
+			}
+		}
+		if live != 85+2 {
+			t.Errorf("%s: %d live metrics", when, live)
+		}
+	}
+}
