@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -59,12 +58,17 @@ func (in jsonValue) fields(keys ...string) (map[string]jsonValue, error) {
 		return nil, in.fault("expected a dictionary")
 	}
 	fields := make(map[string]jsonValue, len(object))
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		member := in.at(object[key], key)
-		if !slices.Contains(keys, key) && !slices.Contains(keys, key+"*") {
-			return nil, member.fault("extra keys not allowed")
+	var extra []string
+	for key, value := range object {
+		if slices.Contains(keys, key) || slices.Contains(keys, key+"*") {
+			fields[key] = in.at(value, key)
+		} else {
+			extra = append(extra, key)
 		}
-		fields[key] = member
+	}
+	if len(extra) > 0 {
+		first := slices.Min(extra)
+		return nil, in.at(object[first], first).fault("extra keys not allowed")
 	}
 	for _, key := range keys {
 		if name, required := strings.CutSuffix(key, "*"); required {
