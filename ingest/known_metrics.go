@@ -8,8 +8,8 @@ import (
 	"gnocco/model"
 )
 
-// knownMetrics remembers the metric of each name, and the metrics of lists of names. A metric may have been deleted or renamed
-// since: the finder asks the index whether it is still the same.
+// knownMetrics remembers the metric of each name, and the metrics of lists of names. A metric may have been deleted or
+// renamed since: the finder asks the index whether it is still the same.
 type knownMetrics struct {
 	limit int // most metrics by name, and most in lists
 
@@ -30,13 +30,15 @@ type knownList struct {
 const (
 	// minListed is the number of metrics from which on a list is worth remembering.
 	minListed = 4
-	// placeEvery is how many names ask until one takes the place of another in a full cache. Senders name their metrics in turn: if
-	// each got a place, a cache that is a little too small for them would have forgotten each by the time it is asked for.
+	// placeEvery is how many names ask until one takes the place of another in a full cache. Senders name their metrics in
+	// turn: if each got a place, a cache that is a little too small for them would have forgotten each by the time it is
+	// asked for.
 	placeEvery = 8
 )
 
 func newKnownMetrics(limit int) knownMetrics {
-	return knownMetrics{limit: limit, byName: map[keyhash.Hash]*model.Metric{}, lists: map[keyhash.Hash]knownList{}, once: map[keyhash.Hash]struct{}{}}
+	return knownMetrics{limit: limit, byName: make(map[keyhash.Hash]*model.Metric), lists: make(map[keyhash.Hash]knownList),
+		once: make(map[keyhash.Hash]struct{})}
 }
 
 // add remembers a metric. A full cache remembers one in placeEvery, in place of another at random.

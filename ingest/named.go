@@ -27,7 +27,8 @@ type Rows interface {
 	Name(row int) (*Name, error)
 }
 
-// ListedRows are Rows of which the sender names some together, again and again: the fields of a line. Such a list is found at once.
+// ListedRows are Rows of which the sender names some together, again and again: the fields of a line. Such a list is
+// found at once.
 type ListedRows interface {
 	Rows
 	// ListEnd returns the row behind the list that begins with row.
