@@ -25,6 +25,7 @@ type Metricd struct {
 	reader             *carbonara.CPUResampler // for the few measures of a head
 	reads, checkpoints sync.Pool               // *batch, apart because of their sizes
 	rebuildBatches     sync.Pool               // *rebuildBatch
+	spare              atomic.Pointer[batch]   // of checkpoints; see takeBatch
 
 	slots   *semaphore.Weighted // sacks worked on at a time
 	stop    context.CancelFunc

@@ -36,6 +36,8 @@ type sack struct {
 	resolvedAt uint64                      // the index's generation of that look: heads of another were not looked up
 	plans      []*carbonara.Plan           // of archives in the schema of earlier policies
 
+	checkpointBytes int // of the last one; the next is made for about as many
+
 	// revivals are resources that ended, and have measures since then: the newest timestamp, until the index knows.
 	revivals map[uuid.UUID]carbonara.Timestamp
 

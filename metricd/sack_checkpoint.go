@@ -30,11 +30,8 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	}
 	started := time.Now()
 	s.settleDirty()
-	b := s.parent.checkpoints.Get().(*batch)
-	defer func() {
-		b.result.Release() // other sacks can use what it borrowed
-		s.parent.checkpoints.Put(b)
-	}()
+	b := s.parent.takeBatch()
+	defer s.parent.giveBatch(b)
 	carbonara.GatherBy(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
 	b.reset(s.parent.options.Resampler)
 	walk := s.store.Walk()
@@ -50,7 +47,7 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	if err := b.resample(ctx, s.parent.options.Resampler, s.parent.reader); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
-	c := s.store.NewCheckpoint()
+	c := s.store.NewCheckpointWithSize(s.checkpointBytes + s.checkpointBytes/8)
 	if err := errors.Join(s.write(c, b, &walk), c.SetTime(started)); err != nil {
 		c.Close()
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
@@ -59,6 +56,7 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	if err := c.Commit(); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
+	s.checkpointBytes = bytes
 	measures := s.pending
 	s.finishCheckpoint(b)
 	figures := s.parent.instruments
@@ -69,6 +67,26 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	figures.checkpointGroups.Add(float64(groups))
 	return s.acknowledge()
 }
+
+// takeBatch returns memory for a checkpoint. In a process with little to do one is kept apart from the pool, where each
+// core would have its own, until a collection or two.
+func (p *Metricd) takeBatch() *batch {
+	if b := p.spare.Swap(nil); b != nil {
+		return b
+	}
+	return p.checkpoints.Get().(*batch)
+}
+
+// giveBatch takes back what takeBatch gave.
+func (p *Metricd) giveBatch(b *batch) {
+	b.result.Release() // other sacks can use what it borrowed
+	if cap(b.measures) > spareMeasures || !p.spare.CompareAndSwap(nil, b) {
+		p.checkpoints.Put(b)
+	}
+}
+
+// spareMeasures is how many measures a batch has room for that is kept, at most.
+const spareMeasures = 256 << 10
 
 // write puts what the resampler answered into the checkpoint. Walk reads the store as it was before.
 func (s *sack) write(c *archive.Checkpoint, b *batch, walk *archive.Walk) error {
@@ -126,8 +144,12 @@ func writeGroups(c *archive.Checkpoint, b *batch, walk *archive.Walk, e entry, s
 			return err
 		}
 	} else {
-		kept := groups.Slice(from, groups.Len())
-		if err := c.PutGroups(h.metric.ID, &kept); err != nil {
+		kept := groups
+		if from > 0 {
+			slice := groups.Slice(from, groups.Len())
+			kept = &slice
+		}
+		if err := c.PutGroups(h.metric.ID, kept); err != nil {
 			return err
 		}
 	}

@@ -16,14 +16,16 @@ const (
 	// core's time. What they cost is not measured, since that depends on who else uses the processors.
 	scanRate = 1e6
 
-	gcPercentLeast = 25
-	gcPercentMost  = 100 // Go's default; a busy process keeps it
+	gcPercentLeast    = 25
+	gcPercentDefault  = 100 // Go's
+	gcPercentFullRate = 200 // where collections at Go's default would look through more than fullRate
+	fullRate          = 8 * scanRate
 )
 
 // paceCollector sets GOGC after each collection, unless it was set from outside.
 func paceCollector() {
 	if os.Getenv("GOGC") == "" {
-		p := &gcPace{percent: gcPercentMost, last: time.Now()}
+		p := &gcPace{percent: gcPercentDefault, last: time.Now()}
 		p.awaitCollection()
 	}
 }
@@ -49,7 +51,8 @@ func (p *gcPace) awaitCollection() {
 // collected sets percent so that, if as much is allocated as since the last collection, scanRate is kept.
 func (p *gcPace) collected(now time.Time, scanned uint64) {
 	if since := now.Sub(p.last).Seconds(); since > 0 {
-		p.percent = min(max(p.percent*float64(scanned)/scanRate/since, gcPercentLeast), gcPercentMost)
+		rate := p.percent * float64(scanned) / since // of GOGC=1
+		p.percent = min(max(rate/scanRate, gcPercentLeast), max(gcPercentDefault, min(rate/fullRate, gcPercentFullRate)))
 	}
 	p.last = now
 }

@@ -10,7 +10,7 @@ import (
 
 func TestGCPace(t *testing.T) {
 	const mb = 1_000_000
-	p := &gcPace{percent: gcPercentMost}
+	p := &gcPace{percent: gcPercentDefault}
 	collect := func(since time.Duration, scanned uint64) { p.collected(p.last.Add(since), scanned) }
 	// f expects from what GOGC is on, after collections of a program that allocates so many MB a second, while so many live,
 	// of which so many are scanned.
@@ -24,10 +24,11 @@ func TestGCPace(t *testing.T) {
 		}
 	}
 	f("a fleet that reports slowly", 1.2, 100, 40, 48) // one in 40 s
-	f("at full speed", 200, 100, 40, gcPercentMost)
+	f("a larger one", 6, 1000, 400, gcPercentDefault)
+	f("at full speed", 200, 100, 40, gcPercentFullRate)
 	f("nearly idle", 0.01, 30, 5, gcPercentLeast)
 	collect(time.Second, 5*mb)
-	if p.percent != gcPercentMost {
+	if p.percent != gcPercentDefault {
 		t.Errorf("after a burst GOGC is %v", p.percent)
 	}
 }

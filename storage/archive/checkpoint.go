@@ -23,8 +23,11 @@ type Checkpoint struct {
 }
 
 // NewCheckpoint starts a checkpoint. The caller commits or closes it.
-func (s *Store) NewCheckpoint() *Checkpoint {
-	return &Checkpoint{store: s, batch: s.db.NewBatch()}
+func (s *Store) NewCheckpoint() *Checkpoint { return s.NewCheckpointWithSize(0) }
+
+// NewCheckpointWithSize is NewCheckpoint with room for so many bytes.
+func (s *Store) NewCheckpointWithSize(bytes int) *Checkpoint {
+	return &Checkpoint{store: s, batch: s.db.NewBatchWithSize(bytes)}
 }
 
 // PutGroups adds new or changed groups to the metric's splits: they replace those with the same start.
