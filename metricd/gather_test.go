@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/internal/pause"
 	"gnocco/internal/testnode"
 	"gnocco/metricd"
 	"gnocco/model"
@@ -64,9 +65,10 @@ type awayIndex struct {
 }
 
 func (x *awayIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error {
-	if x.away.Load() {
-		<-ctx.Done()
-		return ctx.Err()
+	for x.away.Load() {
+		if err := pause.For(ctx, time.Millisecond); err != nil {
+			return err
+		}
 	}
 	return x.Index.Find(ctx, ids, found)
 }
