@@ -91,6 +91,23 @@ func (s *sack) originOf(source string, clock uuid.UUID) *origin {
 	return o
 }
 
+// targetsAreUnsettled reports whether heads of the request in hand have measures of other stores that are not settled, and
+// brings what is settled up to date then: such a store may be drained and gone while this one, the last, still has what was
+// sent before. work is held.
+func (s *sack) targetsAreUnsettled(source string) bool {
+	for _, h := range s.targets {
+		if h != nil && h.unsettled != nil && h.unsettled.hasOthers(source) {
+			s.settle()
+			return true
+		}
+	}
+	return false
+}
+
+func (u *unsettled) hasOthers(source string) bool {
+	return slices.ContainsFunc(u.runs, func(r run) bool { return r.origin.source != source })
+}
+
 // settle finds out what is settled by now. work is held.
 func (s *sack) settle() {
 	known := s.parent.known.Load()

@@ -197,7 +197,7 @@ func (s *sack) take(ctx context.Context, cursor *sourceCursor, records []incomin
 			return fmt.Errorf("metricd: sack %d: %w", s.number, err)
 		}
 		var from *origin
-		if !alone {
+		if !alone || s.targetsAreUnsettled(cursor.id) {
 			from = s.originOf(cursor.id, record.Stamp.Clock)
 		}
 		s.takeRequest(cursor, record, from)
