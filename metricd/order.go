@@ -95,6 +95,9 @@ func (s *sack) originOf(source string, clock uuid.UUID) *origin {
 // brings what is settled up to date then: such a store may be drained and gone while this one, the last, still has what was
 // sent before. work is held.
 func (s *sack) targetsAreUnsettled(source string) bool {
+	if len(s.origins) == 0 { // there never was another
+		return false
+	}
 	for _, h := range s.targets {
 		if h != nil && h.unsettled != nil && h.unsettled.hasOthers(source) {
 			s.settle()

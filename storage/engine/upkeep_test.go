@@ -82,18 +82,25 @@ func TestSmallStoreTakesLittleRoom(t *testing.T) {
 	f("closed", 2*keys*valueBytes+64<<10)
 }
 
-// A large store at rest is brought into its last level, a step at a tick, but not if it would write much to gain little.
-func TestLargeStoreAtRest(t *testing.T) {
-	db, err := engine.Open("store", engine.Options{FS: vfs.NewMem(), MemTableSize: 4 << 20})
+// openKept opens a store in memory that is kept up at each tick, until the test ends.
+func openKept(t *testing.T, memTable uint64) (*pebble.DB, chan<- time.Time) {
+	t.Helper()
+	db, err := engine.Open("store", engine.Options{FS: vfs.NewMem(), MemTableSize: memTable})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
 	c := engine.NewPebbleCollector()
 	c.Register("sacks", db, engine.ShortLog)
-	defer c.Unregister(db)
+	t.Cleanup(func() { c.Unregister(db) })
 	ticks := make(chan time.Time)
 	go c.Upkeep(t.Context(), ticks)
+	return db, ticks
+}
+
+// A large store at rest is brought into its last level, a step at a tick, but not if it would write much to gain little.
+func TestLargeStoreAtRest(t *testing.T) {
+	db, ticks := openKept(t, 4<<20)
 	now := time.Unix(0, 0)
 	random := rand.New(rand.NewPCG(2, 2))
 	const keys, valueBytes = 600, 64 << 10 // 37 MiB
@@ -150,16 +157,7 @@ func allocated(t *testing.T, dir string) (bytes int64) {
 
 // A large batch, as checkpoints are, is in memory until it is flushed, and not until the next one comes.
 func TestFlushedBatchIsLetGo(t *testing.T) {
-	db, err := engine.Open("store", engine.Options{FS: vfs.NewMem(), MemTableSize: 256 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	c := engine.NewPebbleCollector()
-	c.Register("sacks", db, engine.ShortLog)
-	defer c.Unregister(db)
-	ticks := make(chan time.Time)
-	go c.Upkeep(t.Context(), ticks)
+	db, ticks := openKept(t, 256<<10)
 	for round := range 5 {
 		b := db.NewBatch()
 		if err := b.Set([]byte{byte(round)}, make([]byte, 1<<20), nil); err != nil {
