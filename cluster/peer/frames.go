@@ -154,7 +154,8 @@ func (a *pollAnswer) readRecords(r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		a.records = append(a.records, sackRecord{sack, incoming.Record{Sequence: binary.LittleEndian.Uint64(head[:]), Block: block}})
+		record := incoming.Record{Sequence: binary.LittleEndian.Uint64(head[:]), Block: block, List: incoming.ListOf(block)}
+		a.records = append(a.records, sackRecord{sack, record})
 	}
 }
 

@@ -176,6 +176,51 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	}
 }
 
+// Records come over as they are in the store, with the lists of their metrics.
+func TestRecordsComeOver(t *testing.T) {
+	const sacks, requests = 2, 50
+	o := startOther(t, sacks)
+	for sack := range sacks {
+		if err := o.Metricd.CloseSack(t.Context(), sack); err != nil {
+			t.Fatal(err)
+		}
+	}
+	many, few := make([]uuid.UUID, 40), make([]uuid.UUID, 3)
+	for _, ids := range [][]uuid.UUID{many, few} {
+		for i := range ids {
+			ids[i] = uuid.New()
+		}
+	}
+	lists := [][]uuid.UUID{many, many, few, many[10:]}
+	for i := range requests {
+		m := model.Measures{Metrics: lists[i%len(lists)], Offsets: []int{0}}
+		for range m.Metrics {
+			m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(i)*1e9)
+			m.Values = append(m.Values, float64(i))
+			m.Offsets = append(m.Offsets, len(m.Values))
+		}
+		if err := o.Post(&m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.DiscardHandler))
+	defer source.Close()
+	for sack := range sacks {
+		want, err := o.Incoming.Drain(sack, 0, 64<<20)
+		if err != nil || len(want) == 0 || want[0].List != want[1].List || want[0].List == want[3].List {
+			t.Fatalf("sack %d: %d records, %v", sack, len(want), err)
+		}
+		source.Follow(sack, 0)
+		if more, err := source.Fetch(t.Context(), sack); more || err != nil {
+			t.Fatal(more, err)
+		}
+		got, err := source.Drain(sack, 0, 64<<20)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("sack %d: %d records, %v, are not the %d of the store", sack, len(got), err, len(want))
+		}
+	}
+}
+
 // Records that were drained and could not be applied, since the index was away, are drained again.
 func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 	o := startOther(t, 1)

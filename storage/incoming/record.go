@@ -12,7 +12,7 @@ type Record struct {
 	Sequence uint64
 	Stamp    Stamp
 	Block    []byte
-	List     keyhash.Hash // of the metrics of the block; zero if they are few, or the record was read from the disk
+	List     keyhash.Hash // of the metrics of the block; zero if they are few, or Drain read the record from the disk
 }
 
 // total counts what a sack was sent, from some point on: differences of totals count what lies between two records.

@@ -51,9 +51,7 @@ func newRequest(blocks []Block, sacks int) (*request, error) {
 		}
 		// One copy each, so that the sack which is processed first does not keep the others in memory, or they it.
 		block := requestBlock{Block: Block{b.Sack, bytes.Clone(b.Data)}, measures: measures, accepted: accepted}
-		if ids, err := blockMetrics(block.Data); err == nil && len(ids) >= 16*minListed {
-			block.ids, block.hash = ids, keyhash.Of(ids)
-		}
+		block.ids, block.hash = listed(block.Data)
 		r.blocks[i] = block
 		r.bytes += len(b.Data)
 	}
