@@ -189,7 +189,7 @@ func (a batchHandlers) newMetric(name measures.ResourceMetric, resource uuid.UUI
 	if strings.Contains(name.Name, "/") {
 		return nil, badRequest("'/' is not supported in metric name")
 	}
-	metric := &model.Metric{ID: model.NewMetricID(), Name: name.Name, Unit: name.Unit, Creator: creator, ResourceID: &resource}
+	metric := &model.Metric{Name: name.Name, Unit: name.Unit, Creator: creator, ResourceID: &resource}
 	var err error
 	if metric.ArchivePolicy, err = a.policyFor(name.ArchivePolicyName, name.Name); err != nil {
 		return nil, err

@@ -128,14 +128,14 @@ func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth
 	return writeJSON(w, http.StatusCreated, answer)
 }
 
-// parseMetric reads the definition of a new metric, which gets its ID here. key is the name that the metric has
+// parseMetric reads the definition of a new metric, which the index gives an ID. key is the name that the metric has
 // within a resource that is being sent along; "" where the definition stands alone.
 func (a *api) parseMetric(in jsonValue, who *auth.Identity, key string) (*model.Metric, error) {
 	fields, err := in.fields("archive_policy_name", "resource_id", "name", "unit")
 	if err != nil {
 		return nil, err
 	}
-	metric := &model.Metric{ID: model.NewMetricID(), Creator: who.User, Name: key}
+	metric := &model.Metric{Creator: who.User, Name: key}
 	if field, ok := fields["name"]; ok && key == "" {
 		if metric.Name, err = field.text(0); err != nil {
 			return nil, err

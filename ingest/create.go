@@ -171,7 +171,7 @@ func (c *creation) prepare(r *resourceToCreate) error {
 
 // newMetric prepares a metric of a resource.
 func (c *creation) newMetric(name string, resource *model.Resource) (*model.Metric, error) {
-	metric := &model.Metric{ID: model.NewMetricID(), Name: name, Creator: resource.Creator, ResourceID: &resource.ID}
+	metric := &model.Metric{Name: name, Creator: resource.Creator, ResourceID: &resource.ID}
 	if c.protocol.OwnMetrics {
 		metric.Creator = c.user
 	}

@@ -70,7 +70,7 @@ func (c *creation) seriesOf(name *Name, policy *model.ArchivePolicy) (*model.Met
 	if _, err := c.Index.MetricOfLabels(c.user, name.Labels); !errors.Is(err, model.ErrNotFound) {
 		return nil, err
 	}
-	metric := &model.Metric{ID: model.NewMetricID(), Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels}
+	metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels}
 	if err := metric.Validate(); err != nil {
 		return nil, err
 	}

@@ -38,11 +38,9 @@ const (
 	maxLabelsLength = 16 << 10 // in bytes, of all labels of a series
 )
 
-// Validate returns a *FieldError if m cannot be kept.
+// Validate returns a *FieldError if m cannot be kept. It may be without an ID still.
 func (m *Metric) Validate() error {
 	switch {
-	case m.ID == uuid.Nil:
-		return &FieldError{"id", "id must be given"}
 	case m.ArchivePolicy == nil:
 		return &FieldError{"archive_policy_name", "archive_policy_name must be given"}
 	case strings.Contains(m.Name, "/") && m.Labels == "":

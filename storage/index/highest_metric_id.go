@@ -8,22 +8,49 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
+
+	"gnocco/model"
 )
 
-// lastMetric is the highest ID that model.NewMetricID made, of all that are in the store: a higher one cannot be there,
+// lastMetric is no lower than any ID in the store that model.NewMetricID made: a higher one cannot be there,
 // and to look for it would be a quarter of the cost of creating a metric. Guarded by Store.mu.
 type lastMetric struct{ id uuid.UUID }
+
+// takeMetricID makes the ID of a metric that c is to create, unless it has one, which nobody else may have. Made under
+// the lock, it is above those of all requests before, and nobody has to look for it.
+func (s *Store) takeMetricID(c *change, m *model.Metric) error {
+	if m.ID == uuid.Nil {
+		m.ID = model.NewMetricID()
+		if s.last.raise(m.ID) {
+			return nil
+		}
+	}
+	exists := false
+	if !s.last.raise(m.ID) {
+		var err error
+		if exists, err = c.has(idKey(prefixMetric, m.ID)); err != nil {
+			return err
+		}
+	}
+	if exists || c.takenMetrics[m.ID] {
+		return model.Exists(model.NounMetric, m.ID.String())
+	}
+	c.takenMetrics[m.ID] = true
+	return nil
+}
 
 // isNew reports whether an ID is of that kind and higher than all others.
 func (l *lastMetric) isNew(id uuid.UUID) bool {
 	return id.Version() == 7 && bytes.Compare(id[:], l.id[:]) > 0
 }
 
-// written notes an ID that is in the store now.
-func (l *lastMetric) written(id uuid.UUID) {
-	if l.isNew(id) {
+// raise reports whether an ID isNew. If so, it is not new any more.
+func (l *lastMetric) raise(id uuid.UUID) bool {
+	isNew := l.isNew(id)
+	if isNew {
 		l.id = id
 	}
+	return isNew
 }
 
 // loadLastMetric looks for the last such ID before tomorrow: the clocks of those who make IDs may differ. Among too

@@ -1,11 +1,13 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
 
 	"gnocco/model"
 )
@@ -49,6 +51,20 @@ func TestMetricIDsAreUnique(t *testing.T) {
 	create(model.ErrExists, second)
 	create(model.ErrExists, third, third)
 	create(nil, third)
+	made := []*model.Metric{{ArchivePolicy: policy}, {ArchivePolicy: policy}}
+	if err := s.CreateMetrics(ctx, made); err != nil {
+		t.Fatal(err)
+	}
+	if low, high := made[0].ID, made[1].ID; bytes.Compare(third[:], low[:]) >= 0 || bytes.Compare(low[:], high[:]) >= 0 || s.last.id != high {
+		t.Errorf("made %s and %s after %s, the last is %s", low, high, third, s.last.id)
+	}
+	create(model.ErrExists, made[0].ID)
+	s.last.id = uuid.Max // as if another process's clock were ahead
+	ahead := &model.Metric{ArchivePolicy: policy}
+	if err := s.CreateMetric(ctx, ahead); err != nil {
+		t.Fatal(err)
+	}
+	create(model.ErrExists, ahead.ID)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -88,14 +88,7 @@ func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metric
 		r.Metrics[name] = m.ID
 		changes.touched = append(changes.touched, m.ID)
 	}
-	created := make([]*model.Metric, len(set.Create))
-	resource := r.ID // what metrics point to stays as long as they do: not all of r
-	for i, m := range set.Create {
-		of := *m
-		of.ResourceID, of.Creator = &resource, r.Creator
-		created[i] = &of
-	}
-	if changes.created, err = s.checkMetrics(c, created, r); err != nil {
+	if changes.created, err = s.checkMetrics(c, set.Create, r); err != nil {
 		return fail(err)
 	}
 	return changes, nil

@@ -97,7 +97,7 @@ func (s *Store) CountMetrics() int { return int(s.live.Load()) }
 
 // CreateMetric keeps m; of its archive policy only the name is looked at. It returns a *model.FieldError, a
 // model.ErrNotFound for the archive policy or the resource, or a model.ErrExists for its name within the resource, or
-// its ID. m stays the caller's.
+// its ID. m stays the caller's, and gets an ID if it has none.
 func (s *Store) CreateMetric(ctx context.Context, m *model.Metric) error {
 	return s.CreateMetrics(ctx, []*model.Metric{m})
 }
@@ -108,8 +108,10 @@ func (s *Store) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 	var seen uint64
 	err := s.write(ctx, func(c *change) (err error) {
 		seen = s.cache.generation.Load()
-		created, err = s.addMetrics(c, metrics, nil)
-		return err
+		if created, err = s.checkMetrics(c, metrics, nil); err != nil {
+			return err
+		}
+		return c.putMetrics(created)
 	})
 	if err != nil {
 		return err
@@ -118,19 +120,15 @@ func (s *Store) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 	return nil
 }
 
-// addMetrics checks metrics and adds them to c. They may belong to resource (nil for none), which c itself changes:
-// what names are taken there is in its Metrics, and new ones get there. It returns the metrics as they are kept:
-// copies, with the store's own archive policies.
-func (s *Store) addMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
-	created, err := s.checkMetrics(c, metrics, resource)
-	if err != nil {
-		return nil, err
-	}
-	return created, c.putMetrics(created)
-}
-
-// checkMetrics is addMetrics but for the writing.
+// checkMetrics checks metrics that c may create, and returns them as they are kept: copies, with the store's own archive
+// policies. With a resource, which c itself changes, they become its metrics, of its creator: what names are taken there
+// is in its Metrics, and new ones get there.
 func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
+	var resourceID *uuid.UUID // of its own: what metrics point to stays as long as they do
+	if resource != nil {
+		id := resource.ID
+		resourceID = &id
+	}
 	created := make([]*model.Metric, 0, len(metrics))
 	policies := s.policiesAndTypes.Load().policies
 	named := map[string]bool{} // keys of names and of labels in this change
@@ -140,29 +138,24 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 	}
 	known := map[uuid.UUID]stored{} // resources that exist
 	for _, given := range metrics {
-		if err := given.Validate(); err != nil {
+		if err := s.takeMetricID(c, given); err != nil {
 			return nil, err
 		}
 		m := *given
+		if resource != nil {
+			m.ResourceID, m.Creator = resourceID, resource.Creator
+		}
+		if err := m.Validate(); err != nil {
+			return nil, err
+		}
 		if m.ArchivePolicy = policies[given.ArchivePolicy.Name]; m.ArchivePolicy == nil {
 			return nil, model.NotFound(model.NounArchivePolicy, given.ArchivePolicy.Name)
 		}
 		m.Deleted = false
 		m.Name, m.Unit, m.Creator = shared(m.Name), shared(m.Unit), shared(m.Creator)
-		exists := false
-		if !s.last.isNew(m.ID) {
-			var err error
-			if exists, err = s.has(idKey(prefixMetric, m.ID)); err != nil {
-				return nil, err
-			}
-		}
-		if exists || c.takenMetrics[m.ID] {
-			return nil, model.Exists(model.NounMetric, m.ID.String())
-		}
-		c.takenMetrics[m.ID] = true
 		if m.Labels != "" {
 			key := labelsKey(m.Creator, m.Labels)
-			taken, err := s.has(key)
+			taken, err := c.has(key)
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +166,7 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 		}
 		switch {
 		case m.ResourceID == nil:
-		case resource != nil && *m.ResourceID == resource.ID:
+		case resource != nil:
 			if _, taken := resource.Metrics[m.Name]; taken {
 				return nil, model.Exists(model.NounNamedMetric, m.Name)
 			}
@@ -203,9 +196,9 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 				return nil, model.Exists(model.NounNamedMetric, m.Name)
 			}
 			m.ResourceEndedAt = of.end
-			var err error
 			key := namedMetricKey(id, m.Name)
-			if exists, err = s.has(key); err != nil {
+			exists, err := c.has(key)
+			if err != nil {
 				return nil, err
 			}
 			if exists || named[string(key)] {

@@ -92,7 +92,7 @@ func (s *Store) checkNewResource(c *change, r *model.Resource) (*model.ResourceT
 	if err := t.Check(r.Attributes); err != nil {
 		return nil, err
 	}
-	exists, err := s.has(idKey(prefixResource, r.ID))
+	exists, err := c.has(idKey(prefixResource, r.ID))
 	if err != nil {
 		return nil, err
 	}

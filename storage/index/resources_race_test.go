@@ -5,9 +5,54 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"gnocco/model"
 	"gnocco/storage/index"
 )
+
+// Of creations of the same resource at the same time one succeeds, and of a batch all or nothing is there.
+func TestCreationsAtTheSameTime(t *testing.T) {
+	s := open(t, index.Options{MemTableSize: 256 << 10}) // some IDs are in tables
+	defer closeStore(t, s)
+	const clients, rounds = 4, 50
+	var wg sync.WaitGroup
+	won := make([][clients]bool, rounds)
+	name := func(client, round int) string { return fmt.Sprint("of ", client, " in ", round) }
+	for client := range clients {
+		wg.Go(func() {
+			for round := range won {
+				m := newMetric("low")
+				m.ID, m.Name = uuid.Nil, "cpu"
+				err := s.CreateResources(ctx, []index.NewResource{
+					{Resource: newResource(name(client, round)), Metrics: []*model.Metric{m}}, {Resource: newResource(fmt.Sprint("contested in ", round))},
+				})
+				if won[round][client] = err == nil; !won[round][client] {
+					wantIs(t, err, model.ErrExists)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for round, of := range won {
+		winners := 0
+		for client, isThere := range of {
+			_, err := s.Resource(model.GenericType, newResource(name(client, round)).ID)
+			if isThere {
+				winners++
+				must(t, err)
+			} else {
+				wantIs(t, err, model.ErrNotFound)
+			}
+		}
+		if winners != 1 {
+			t.Errorf("round %d: %d of %d creations succeeded", round, winners, clients)
+		}
+	}
+	if n := s.CountMetrics(); n != rounds {
+		t.Errorf("%d metrics, want %d", n, rounds)
+	}
+}
 
 // Patches at the same time, while the type changes under them, each make one revision, and none undoes another.
 func TestPatchesAtTheSameTime(t *testing.T) {

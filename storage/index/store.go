@@ -172,6 +172,9 @@ type change struct {
 	*pebble.Batch
 	live, deleted, resources int64
 
+	db   *pebble.DB
+	look *pebble.Iterator // of has; nil before
+
 	// What it took that a look at the store does not show yet.
 	takenResources map[uuid.UUID]bool // created
 	takenMetrics   map[uuid.UUID]bool // created, or attached
@@ -188,7 +191,7 @@ func (s *Store) write(ctx context.Context, check func(c *change) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{Batch: s.db.NewBatch(), takenResources: map[uuid.UUID]bool{}, takenMetrics: map[uuid.UUID]bool{},
+	c := &change{Batch: s.db.NewBatch(), db: s.db, takenResources: map[uuid.UUID]bool{}, takenMetrics: map[uuid.UUID]bool{},
 		listed: map[uuid.UUID]bool{}}
 	defer c.Close()
 	n, err := s.commit(c, check)
@@ -207,7 +210,11 @@ func (s *Store) write(ctx context.Context, check func(c *change) error) error {
 func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := check(c); err != nil {
+	err = check(c)
+	if closed := c.endLook(); err == nil {
+		err = closed
+	}
+	if err != nil {
 		return 0, err
 	}
 	if c.Empty() {
@@ -231,9 +238,6 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 	for i, count := range s.counts() {
 		count.Add(deltas[i])
 	}
-	for id := range c.takenMetrics {
-		s.last.written(id)
-	}
 	s.changes.add(c.touched)
 	return n, nil
 }
@@ -246,6 +250,25 @@ func (s *Store) get(key []byte) ([]byte, error) {
 	}
 	defer closer.Close()
 	return append([]byte(nil), value...), nil
+}
+
+// has reports whether a key is in the store, without what c adds. Mostly it is not, so the filters of all levels are
+// asked; Get leaves out that of the last, where most keys are. Keys that ascend cost less.
+func (c *change) has(key []byte) (_ bool, err error) {
+	if c.look == nil {
+		if c.look, err = c.db.NewIter(&pebble.IterOptions{UseL6Filters: true}); err != nil {
+			return false, err
+		}
+	}
+	return c.look.SeekPrefixGE(key), c.look.Error()
+}
+
+// endLook ends what has began.
+func (c *change) endLook() error {
+	if c.look == nil {
+		return nil
+	}
+	return c.look.Close()
 }
 
 // has reports whether a key is there.
