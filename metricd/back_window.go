@@ -92,13 +92,12 @@ func (h *head) count(dropped, late int) {
 
 // add takes a measure that is not too old.
 func (h *head) add(m carbonara.Measure) {
-	if h.pending.len() == 0 {
+	if h.pending.Len() == 0 {
 		h.ascending, h.earliest = true, m.Timestamp
-	} else {
-		h.ascending = h.ascending && m.Timestamp > h.pending.newest().Timestamp
-		h.earliest = min(h.earliest, m.Timestamp)
+	} else if m.Timestamp <= h.pending.LastTimestamp() {
+		h.ascending, h.earliest = false, min(h.earliest, m.Timestamp)
 	}
-	h.pending.add(m)
+	h.pending.Append(m)
 	if !h.hasNewest || m.Timestamp >= h.newest.Timestamp {
 		h.newest, h.hasNewest = m, true
 	}

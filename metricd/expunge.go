@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"gnocco/carbonara"
 )
 
 // expungeLimit is the number of deleted metrics looked at in one go, expungeBatch of those expunged at a time.
@@ -83,8 +85,8 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 	s.mu.Lock()
 	for _, id := range ids {
 		if h := s.heads[id]; h != nil {
-			s.pending -= h.pending.len()
-			h.pending, h.dropped, h.late = measureList{}, 0, 0
+			s.pending -= h.pending.Len()
+			h.pending, h.dropped, h.late = carbonara.MeasureList{}, 0, 0
 			s.dropHead(id, h)
 		}
 	}

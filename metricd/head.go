@@ -1,6 +1,9 @@
 package metricd
 
 import (
+	"cmp"
+	"slices"
+
 	"gnocco/carbonara"
 	"gnocco/model"
 	"gnocco/storage/archive"
@@ -20,11 +23,6 @@ type head struct {
 
 	newest carbonara.Measure // by timestamp, of all measures; if hasNewest
 
-	// pending are the measures since the last checkpoint, in order of arrival; ascending: their timestamps rise
-	// strictly.
-	pending  measureList
-	earliest carbonara.Timestamp // of pending
-
 	backWindow int // of the metric's archive policy, in blocks
 	hasNewest  bool
 	ascending  bool
@@ -32,16 +30,22 @@ type head struct {
 	used       bool // since the last checkpoint
 	ofEnded    bool // the metric's resource has ended
 
+	hasBase         bool // see base
+	unsettledStored bool
+
+	// pending are the measures since the last checkpoint, in order of arrival; ascending: their timestamps rise
+	// strictly.
+	pending  carbonara.MeasureList
+	earliest carbonara.Timestamp // of pending
+
 	metric *model.Metric // set by setMetric
 
 	// base is the newest measure at the last checkpoint, if hasBase, and open its row for each granularity of the plan:
 	// what pending measures later than base are added to. Without open the raw series says.
-	base    carbonara.Measure
-	hasBase bool
-	open    []float64
+	base carbonara.Measure
+	open []float64
 
-	kept            carbonara.Timestamp // the raw series is complete from there on: the past that can be computed again
-	unsettledStored bool
+	kept carbonara.Timestamp // the raw series is complete from there on: the past that can be computed again
 
 	surveyed bool   // splits older than its timespans are gone; false after a start or a change of policy
 	recent   bool   // in the sack's recentCache, perhaps; guarded by it
@@ -68,7 +72,7 @@ func (h *head) continues() bool {
 // appendSorted appends pending to dst, ascending, of equal timestamps the one that arrived last.
 func (h *head) appendSorted(dst []carbonara.Measure) []carbonara.Measure {
 	from := len(dst)
-	dst = h.pending.appendTo(dst)
+	dst = h.pending.AppendTo(dst, 0)
 	if h.ascending {
 		return dst
 	}
@@ -86,5 +90,23 @@ func (h *head) checkpointed(open []float64) {
 	if len(open) == 0 {
 		h.open = nil
 	}
-	h.pending.empty()
+	h.pending.Reset(idlePending)
 }
+
+// idlePending is how many bytes of pending measures' memory a head keeps from one checkpoint to the next.
+const idlePending = 256
+
+// sortArrivals orders measures by timestamp, and keeps of equal ones the one that arrived last.
+func sortArrivals(measures []carbonara.Measure) []carbonara.Measure {
+	slices.SortStableFunc(measures, byTime)
+	kept := 0
+	for i, m := range measures {
+		if i+1 == len(measures) || measures[i+1].Timestamp != m.Timestamp {
+			measures[kept] = m
+			kept++
+		}
+	}
+	return measures[:kept]
+}
+
+func byTime(a, b carbonara.Measure) int { return cmp.Compare(a.Timestamp, b.Timestamp) }

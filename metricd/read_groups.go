@@ -99,7 +99,7 @@ func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 		return err
 	}
 	s.parent.instruments.corrupt.Add(float64(corrupt))
-	if h == nil || h.pending.len() == 0 {
+	if h == nil || h.pending.Len() == 0 {
 		return nil
 	}
 	if !slices.Contains(h.plan.Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
@@ -146,7 +146,7 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 // before start lack measures. Scratch is memory.
 func (s *sack) resampleHead(ctx context.Context, h *head, j int,
 	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) (err error) {
-	account, bytes := budget.Of(ctx), int64(resampledBytes*h.pending.len())
+	account, bytes := budget.Of(ctx), int64(resampledBytes*h.pending.Len())
 	if err := account.Take(budget.Answers, bytes); err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now ti
 // readBefore appends the groups of a read that start before r.from to dst, from the archive; ok is false if pending
 // measures belong to them.
 func (s *sack) readBefore(ctx context.Context, r *recentGroups, read *model.Read, dst *carbonara.Groups) (ok bool, err error) {
-	if r.touched(0) < r.from {
+	if r.touched() < r.from {
 		return false, nil
 	}
 	before := *read
@@ -186,17 +186,13 @@ func (s *sack) readBefore(ctx context.Context, r *recentGroups, read *model.Read
 	return err == nil, err
 }
 
-// touched returns the start of the first group that pending measures from index i on fall into.
-func (r *recentGroups) touched(i int) carbonara.Timestamp {
+// touched returns the start of the first group that pending measures fall into.
+func (r *recentGroups) touched() carbonara.Timestamp {
 	h := r.head
-	if i == h.pending.len() {
+	if h.pending.Len() == 0 {
 		return carbonara.MaxTimestamp
 	}
-	earliest := h.earliest
-	if i > 0 {
-		earliest = h.pending.earliest(i)
-	}
-	return earliest.Floor(h.plan.Granularities[r.granularity])
+	return h.earliest.Floor(h.plan.Granularities[r.granularity])
 }
 
 // update makes r hold all that the head and the archive do, as far back as read goes if that is not too far. ok is false
@@ -216,7 +212,7 @@ func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 		wanted = int(min(carbonara.Timestamp(rows), (newest-read.From)/granularity+1))
 	}
 	r.widest = max(r.widest, wanted)
-	past := read.To <= min(newest, r.touched(0))
+	past := read.To <= min(newest, r.touched())
 	if past && r.plan == nil {
 		return false, nil
 	}
@@ -226,7 +222,7 @@ func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 			from = read.From
 		}
 		ok, err = s.fill(ctx, r, read, min(from, newest))
-	} else if ok = true; r.taken < h.pending.len() {
+	} else if ok = true; r.taken < h.pending.Len() {
 		ok, err = true, s.takePending(ctx, r)
 	}
 	defer s.recent.count(r)
@@ -260,10 +256,10 @@ func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read, from
 	if err != nil || corrupt > 0 {
 		return false, err
 	}
-	if h.pending.len() > 0 {
+	if h.pending.Len() > 0 {
 		err = s.takeAll(ctx, r)
 	}
-	r.taken, r.last = h.pending.len(), h.newest
+	r.taken, r.last = h.pending.Len(), h.newest
 	return true, err
 }
 
@@ -284,32 +280,32 @@ func (r *recentGroups) overlay(groups *carbonara.Groups, start carbonara.Timesta
 // else from the start of the first group that they fall into, if all its measures are pending.
 func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 	h := r.head
-	start := r.touched(r.taken)
-	row := r.continued()
+	b := s.parent.reads.Get().(*batch)
+	defer s.parent.reads.Put(b)
+	b.reset(s.parent.reader)
+	b.measures = h.pending.AppendTo(b.measures, r.taken)
+	earliest := slices.MinFunc(b.measures, byTime).Timestamp
+	start := earliest.Floor(r.groups.Granularity)
+	row := r.continued(earliest)
 	if row == nil && h.hasBase && start <= h.base.Timestamp {
 		if err := s.takeAll(ctx, r); err != nil {
 			return err
 		}
-		r.taken, r.last = h.pending.len(), h.newest
+		r.taken, r.last = h.pending.Len(), h.newest
 		return nil
 	}
-	b := s.parent.reads.Get().(*batch)
-	defer s.parent.reads.Put(b)
-	b.reset(s.parent.reader)
 	series := carbonara.Series{Plan: h.plan.Single(r.granularity)}
 	if row != nil {
 		start = 0
 		series.Previous, series.HasPrevious, series.Open = r.last, true, row
-		b.measures = slices.AppendSeq(b.measures, h.pending.since(r.taken))
 	} else {
 		series.Previous, series.HasPrevious = h.base, h.hasBase
-		for m := range h.pending.since(0) {
-			if m.Timestamp >= start {
-				b.measures = append(b.measures, m)
-			} else if !series.HasPrevious || m.Timestamp >= series.Previous.Timestamp {
+		b.measures = slices.DeleteFunc(h.pending.AppendTo(b.measures[:0], 0), func(m carbonara.Measure) bool {
+			if m.Timestamp < start && (!series.HasPrevious || m.Timestamp >= series.Previous.Timestamp) {
 				series.Previous, series.HasPrevious = m, true
 			}
-		}
+			return m.Timestamp < start
+		})
 	}
 	b.measures = sortArrivals(b.measures)
 	b.batch.Grow(len(b.measures))
@@ -322,16 +318,16 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 		return err
 	}
 	r.overlay(b.result.Groups(0, 0), start, &b.overlay)
-	r.taken, r.last = h.pending.len(), h.newest
+	r.taken, r.last = h.pending.Len(), h.newest
 	return nil
 }
 
-// continued returns the row that the measures not taken yet continue, nil if they do not continue the last one or it does
+// continued returns the row that measures from a timestamp on continue, nil if they do not continue the last one or it does
 // not tell all: percentiles need all measures, and a column may be unknown.
-func (r *recentGroups) continued() []float64 {
+func (r *recentGroups) continued(earliest carbonara.Timestamp) []float64 {
 	n := r.groups.Len()
 	if n == 0 || r.plan.HasPercentiles() || r.groups.Starts[n-1] != r.last.Timestamp.Floor(r.groups.Granularity) ||
-		r.head.pending.earliest(r.taken) <= r.last.Timestamp {
+		earliest <= r.last.Timestamp {
 		return nil
 	}
 	row := r.groups.AppendLast(nil)
@@ -347,7 +343,7 @@ func (r *recentGroups) checkpointed(groups *carbonara.Groups, start carbonara.Ti
 	if r.plan == nil {
 		return
 	}
-	if r.taken < r.head.pending.len() {
+	if r.taken < r.head.pending.Len() {
 		r.overlay(groups, start, scratch)
 	}
 	r.taken, r.last = 0, r.head.newest

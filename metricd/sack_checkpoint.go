@@ -37,7 +37,7 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	walk := s.store.Walk()
 	defer func() { err = errors.Join(err, walk.Close()) }()
 	for _, h := range s.dirty {
-		if h.pending.len() == 0 {
+		if h.pending.Len() == 0 {
 			continue
 		}
 		if err := b.add(h, &walk); err != nil {
