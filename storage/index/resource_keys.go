@@ -87,13 +87,16 @@ func eachResourceKey(id uuid.UUID, value []byte, f func(key []byte) error) error
 	return nil
 }
 
-// putResource writes a resource that is new, and its keys.
-func (c *change) putResource(id uuid.UUID, value []byte) error {
+// putResource writes a resource that is new, and adds its keys to those that are still to be written.
+func (c *change) putResource(id uuid.UUID, value []byte, keys *keySet) error {
 	c.touched = append(c.touched, changed{resource: true, id: id})
 	if err := c.Set(idKey(prefixResource, id), value, nil); err != nil {
 		return err
 	}
-	return eachResourceKey(id, value, func(key []byte) error { return c.Set(key, nil, nil) })
+	return eachResourceKey(id, value, func(key []byte) error {
+		keys.add(key)
+		return nil
+	})
 }
 
 // replaceResource writes another value of a resource, and those of its keys that differ.

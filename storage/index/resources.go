@@ -46,6 +46,7 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 		seen = s.cache.generation.Load()
 		changes = metricChanges{}
 		var value []byte
+		var keys keySet
 		for _, n := range given {
 			t, err := s.checkNewResource(c, n.Resource)
 			if err != nil {
@@ -67,9 +68,12 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 			if n.Resource.EndedAt != nil {
 				s.ended.add(n.Resource.ID)
 			}
-			if err := c.putResource(n.Resource.ID, value); err != nil {
+			if err := c.putResource(n.Resource.ID, value, &keys); err != nil {
 				return err
 			}
+		}
+		if err := keys.write(c.Batch); err != nil {
+			return err
 		}
 		if err := s.putPast(c, given); err != nil {
 			return err
