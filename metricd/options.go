@@ -28,6 +28,7 @@ type Options struct {
 	ClockError func(clock uuid.UUID) time.Duration
 
 	Resampler          carbonara.Resampler // nil: on the CPU
+	BatchMeasures      int                 // that a checkpoint resamples together, more only of one metric; 0: 64 Ki, 1 Mi on a device
 	Workers            int                 // sacks worked on at a time; 0: one per core
 	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 5 minutes
 	HeadBytes          int64               // memory for heads and the measures in them, all sacks together; 0: 1 GiB
@@ -52,6 +53,12 @@ type Options struct {
 func (o *Options) EnsureDefaults() {
 	if o.Resampler == nil {
 		o.Resampler = carbonara.NewCPUResampler(1)
+	}
+	if o.BatchMeasures <= 0 {
+		o.BatchMeasures = 64 << 10
+		if _, lends := o.Resampler.(carbonara.Allocator); lends {
+			o.BatchMeasures = 1 << 20
+		}
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

@@ -18,6 +18,7 @@ type batch struct {
 	builder
 	result  carbonara.Result
 	overlay carbonara.Groups
+	written written // of a checkpoint
 }
 
 // Groups reads what is asked for, as far as the archive policy's timespan goes, into dst: the splits, and on top what

@@ -337,14 +337,10 @@ func (r *recentGroups) continued(earliest carbonara.Timestamp) []float64 {
 	return row
 }
 
-// checkpointed puts what a checkpoint wrote of a head into its recent groups, as far as it is not in them: groups of the
-// j-th granularity from start on. The sack's mu is held.
-func (r *recentGroups) checkpointed(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
-	if r.plan == nil {
-		return
-	}
+// checkpointed is called when pending measures become a checkpoint, which changes no group. The sack's mu is held.
+func (r *recentGroups) checkpointed() {
 	if r.taken < r.head.pending.Len() {
-		r.overlay(groups, start, scratch)
+		r.empty()
 	}
 	r.taken, r.last = 0, r.head.newest
 }

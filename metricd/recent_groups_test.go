@@ -37,14 +37,16 @@ func compareRecent(t *testing.T, seed uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := uuid.UUID{15: 1}
-	open := func(bytes int64) *testnode.Node {
-		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: bytes})
+	ids := []uuid.UUID{{15: 1}, {15: 2}, {15: 3}}
+	open := func(bytes int64, batch int) *testnode.Node {
+		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: bytes, BatchMeasures: batch})
 		if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
-			t.Fatal(err)
+		for _, id := range ids {
+			if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		return n
 	}
@@ -52,11 +54,11 @@ func compareRecent(t *testing.T, seed uint64) {
 	if rng.IntN(4) == 0 {
 		limit = 20_000 // some hundred groups
 	}
-	recent, plain := open(limit), open(-1)
+	recent, plain := open(limit, 1+rng.IntN(100)), open(-1, 0)
 	defer plain.Stop(ctx)
 	defer func() { recent.Stop(ctx) }()
 	now := 0 // seconds
-	read := func(n *testnode.Node, asked model.Read) *carbonara.Groups {
+	read := func(n *testnode.Node, id uuid.UUID, asked model.Read) *carbonara.Groups {
 		if err := n.Metricd.Refresh(ctx, []uuid.UUID{id}); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +71,8 @@ func compareRecent(t *testing.T, seed uint64) {
 		}
 		return &got
 	}
-	for step := range 150 {
+	for step := range 200 {
+		id := ids[rng.IntN(len(ids))]
 		switch rng.IntN(12) {
 		case 0:
 			checkpoint(t, recent)
@@ -116,9 +119,12 @@ func compareRecent(t *testing.T, seed uint64) {
 		default:
 			asked.From = start + carbonara.Timestamp(max(0, now-rng.IntN(7200)))*1e9
 		}
-		want := read(plain, asked)
+		if rng.IntN(4) == 0 {
+			id = ids[rng.IntN(len(ids))]
+		}
+		want := read(plain, id, asked)
 		for range 1 + rng.IntN(2) {
-			if got := read(recent, asked); !sameGroups(got, want) {
+			if got := read(recent, id, asked); !sameGroups(got, want) {
 				t.Fatalf("seed %d, step %d, %v, %v: got %v, want %v", seed, step, asked.Granularity, methods, got, want)
 			}
 		}

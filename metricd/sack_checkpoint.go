@@ -32,23 +32,8 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	s.settleDirty()
 	b := s.parent.takeBatch()
 	defer s.parent.giveBatch(b)
-	carbonara.GatherBy(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
-	b.reset(s.parent.options.Resampler)
-	walk := s.store.Walk()
-	defer func() { err = errors.Join(err, walk.Close()) }()
-	for _, h := range s.dirty {
-		if h.pending.Len() == 0 {
-			continue
-		}
-		if err := b.add(h, &walk); err != nil {
-			return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
-		}
-	}
-	if err := b.resample(ctx, s.parent.options.Resampler, s.parent.reader); err != nil {
-		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
-	}
 	c := s.store.NewCheckpointWithSize(s.checkpointBytes + s.checkpointBytes/8)
-	if err := errors.Join(s.write(c, b, &walk), c.SetTime(started)); err != nil {
+	if err := errors.Join(s.writeHeads(ctx, c, b), s.write(c), c.SetTime(started)); err != nil {
 		c.Close()
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
@@ -58,9 +43,9 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	}
 	s.checkpointBytes = bytes
 	measures := s.pending
-	s.finishCheckpoint(b)
+	s.finishCheckpoint(&b.written, &b.overlay)
 	figures := s.parent.instruments
-	figures.corrupt.Add(float64(b.corrupt))
+	figures.corrupt.Add(float64(b.written.corrupt))
 	figures.checkpointSeconds.Observe(time.Since(started).Seconds())
 	figures.checkpointMeasures.Observe(float64(measures))
 	figures.checkpointBytes.Add(float64(bytes))
@@ -80,6 +65,7 @@ func (p *Metricd) takeBatch() *batch {
 // giveBatch takes back what takeBatch gave.
 func (p *Metricd) giveBatch(b *batch) {
 	b.result.Release() // other sacks can use what it borrowed
+	b.written.reset()
 	if cap(b.measures) > spareMeasures || !p.spare.CompareAndSwap(nil, b) {
 		p.checkpoints.Put(b)
 	}
@@ -88,8 +74,35 @@ func (p *Metricd) giveBatch(b *batch) {
 // spareMeasures is how many measures a batch has room for that is kept, at most.
 const spareMeasures = 256 << 10
 
-// write puts what the resampler answered into the checkpoint. Walk reads the store as it was before.
-func (s *sack) write(c *archive.Checkpoint, b *batch, walk *archive.Walk) error {
+// writeHeads resamples what is pending in heads, and puts it into the checkpoint. The heads stay as they are.
+func (s *sack) writeHeads(ctx context.Context, c *archive.Checkpoint, b *batch) (err error) {
+	resampler := s.parent.options.Resampler
+	walk := s.store.Walk() // the store as it was before
+	defer func() { err = errors.Join(err, walk.Close()) }()
+	carbonara.GatherBy(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
+	b.reset(resampler)
+	for i, h := range s.dirty {
+		if h.pending.Len() > 0 {
+			if err := b.add(h, &walk); err != nil {
+				return err
+			}
+		}
+		if len(b.batch.Timestamps) < s.parent.options.BatchMeasures && i+1 < len(s.dirty) || len(b.entries) == 0 {
+			continue
+		}
+		if err := b.resample(ctx, resampler, s.parent.reader); err != nil {
+			return err
+		}
+		if err := s.writeBatch(c, b, &walk); err != nil {
+			return err
+		}
+		b.reset(resampler)
+	}
+	return nil
+}
+
+// writeBatch puts what the resampler answered into the checkpoint.
+func (s *sack) writeBatch(c *archive.Checkpoint, b *batch, walk *archive.Walk) error {
 	for i, e := range b.entries {
 		series, h := &b.batch.Series[i], e.head
 		for j := range h.plan.Granularities {
@@ -102,6 +115,12 @@ func (s *sack) write(c *archive.Checkpoint, b *batch, walk *archive.Walk) error 
 			return err
 		}
 	}
+	s.note(b)
+	return nil
+}
+
+// write puts the rest into the checkpoint: what is not in groups, and how far the sources were read.
+func (s *sack) write(c *archive.Checkpoint) error {
 	for _, h := range s.dirty {
 		if err := s.writeUnsettled(c, h); err != nil {
 			return err
@@ -186,24 +205,20 @@ func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Se
 }
 
 // finishCheckpoint empties the heads, on top of new open groups, and advances the cursors.
-func (s *sack) finishCheckpoint(b *batch) {
+func (s *sack) finishCheckpoint(w *written, scratch *carbonara.Groups) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var open []float64
-	for i, e := range b.entries {
-		open = open[:0]
-		if !e.head.plan.HasPercentiles() {
-			for j := range e.head.plan.Granularities {
-				open = b.result.Groups(i, j).AppendLast(open)
-			}
-		}
-		for j := range e.head.plan.Granularities {
-			if r := s.recent.find(e.head, j); r != nil {
-				r.checkpointed(b.result.Groups(i, j), e.start, &b.overlay)
+	for i := range w.recent {
+		w.recent[i].overlay(scratch)
+	}
+	for i, h := range w.heads {
+		for j := range h.plan.Granularities {
+			if r := s.recent.find(h, j); r != nil {
+				r.checkpointed()
 				s.recent.count(r)
 			}
 		}
-		e.head.checkpointed(open)
+		h.checkpointed(w.openRows(i))
 	}
 	for _, h := range s.dirty {
 		h.dropped, h.late, h.dirty, h.unsettledStored = 0, 0, false, h.unsettled != nil

@@ -19,13 +19,14 @@ import (
 
 // Options of a node. FS and Sacks are needed; the others are metricd's.
 type Options struct {
-	FS         vfs.FS
-	Sacks      int
-	Workers    int
-	HeadBytes  int64
-	GroupBytes int64
-	Resampler  carbonara.Resampler
-	ClockError func(clock uuid.UUID) time.Duration
+	FS            vfs.FS
+	Sacks         int
+	Workers       int
+	HeadBytes     int64
+	GroupBytes    int64
+	BatchMeasures int // as in metricd.Options
+	Resampler     carbonara.Resampler
+	ClockError    func(clock uuid.UUID) time.Duration
 }
 
 // Node is the stores of one process.
@@ -66,7 +67,7 @@ func (n *Node) open() (err error) {
 	n.registry = prometheus.NewRegistry()
 	n.Metricd, err = metricd.New(metricd.Options{
 		Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
-		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, Index: n.Index, Incoming: n.Incoming,
+		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, BatchMeasures: n.options.BatchMeasures, Index: n.Index, Incoming: n.Incoming,
 		Resampler: n.options.Resampler, ClockError: n.options.ClockError,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour,
 	})
