@@ -27,7 +27,8 @@ func (f *resamplerFlags) define(flags *pflag.FlagSet) {
 }
 
 // resampler returns what makes the resampler of a process; nil for the CPU's. Devices stay open until the process ends.
-func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (
+// What they pin is a part of the process's memory, a sixteenth at most.
+func (f *resamplerFlags) resampler(ctx context.Context, memory int64, logger *slog.Logger) (
 	func(prometheus.Registerer) carbonara.Resampler, error) {
 	found, err := devices.Choose(f.gpu, f.devices.Driver, logger)
 	if err != nil || len(found) == 0 {
@@ -35,6 +36,7 @@ func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (
 	}
 	return func(registerer prometheus.Registerer) carbonara.Resampler {
 		options := device.Options{Driver: f.devices.Driver, Logger: logger, Registerer: registerer}
+		options.PinnedBytes = pinnedBytes(memory, len(found))
 		opened := devices.Open(found, options, "resampling")
 		// Workers and requests resample beside each other, on a goroutine each.
 		r := resample.New(opened, resample.Options{Workers: 1, Always: f.gpu == "on", Logger: logger, Registerer: registerer})
@@ -47,4 +49,11 @@ func (f *resamplerFlags) resampler(ctx context.Context, logger *slog.Logger) (
 		}
 		return r
 	}, nil
+}
+
+// pinnedBytes is what each pool of pinned memory of so many devices may have of a process's memory.
+func pinnedBytes(memory int64, devices int) int64 {
+	var options device.Options
+	options.EnsureDefaults()
+	return min(options.PinnedBytes, memory/16/int64(devices*device.PinnedPools))
 }

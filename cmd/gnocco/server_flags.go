@@ -194,7 +194,7 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	if o.Logger, err = f.log.logger(logs); err != nil {
 		return nil, err
 	}
-	if o.Cluster.Resampler, err = f.resampler.resampler(ctx, o.Logger); err != nil {
+	if o.Cluster.Resampler, err = f.resampler.resampler(ctx, o.MemoryBytes, o.Logger); err != nil {
 		return nil, err
 	}
 	if o.Cluster.Role != cluster.RoleMetricd {

@@ -8,6 +8,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// PinnedPools is how many pools of pinned host memory a Device has: for uploads, for downloads, and for what batches
+// and results borrow.
+const PinnedPools = 3
+
 // Options of a Device. The zero value works.
 type Options struct {
 	Ordinal int    // which device, as the driver counts
@@ -17,8 +21,7 @@ type Options struct {
 	// opened.
 	MemoryBytes int64
 
-	// PinnedBytes bounds the host memory pinned for uploads, again that for downloads, and again that which batches and
-	// results borrow; 0 for 512 MiB.
+	// PinnedBytes bounds the host memory of each of PinnedPools; 0 for 512 MiB.
 	PinnedBytes int64
 
 	// JobTimeout is how long the device may take from one job's end to the next's; 0 for 5 s. Then it is given up for
