@@ -56,8 +56,8 @@ func (s State) suffix() string {
 	return "/state=" + string(s)
 }
 
-// checkpointOften makes many operands of what is sent in some seconds.
-const checkpointOften = "--checkpoint-interval=200ms"
+// checkpointOften makes many operands of what is sent in some seconds: a sixth of it is waited for.
+const checkpointOften = "--checkpoint-interval=1200ms"
 
 // startFor starts the server for a state.
 func (o *Options) startFor(ctx context.Context, state State) (*server, error) {

@@ -6,8 +6,8 @@
 // has for a sack into the heads, at once or, where little comes in, once a second; a read does not wait for it
 // (gather.go). From then on a read sees it, because it resamples the head's measures on top of the splits. A metric
 // that is read again and again keeps its recent groups (recent_groups.go): such a read touches no store. A checkpoint
-// resamples all heads of the sack in one call, every granularity and column in one pass over the measures of many
-// metrics, and commits splits, raw series and the consumed mark in one synced batch. Only then may the incoming store
+// resamples the heads of the sack, every granularity and column in one pass over the measures of many metrics, and
+// commits splits, raw series and the consumed mark in one synced batch. Only then may the incoming store
 // delete. After a crash the incoming store is replayed from the mark.
 //
 // After a change of policy, archives get their new schema one by one (Rebuild; archive_schema.go defines schema).

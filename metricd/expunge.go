@@ -86,8 +86,8 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 	for _, id := range ids {
 		if h := s.heads[id]; h != nil {
 			s.pending -= h.pending.Len()
-			h.pending, h.dropped, h.late = carbonara.MeasureList{}, 0, 0
 			s.dropHead(id, h)
+			h.pending, h.dropped, h.late = carbonara.MeasureList{}, 0, 0
 		}
 	}
 	s.mu.Unlock()

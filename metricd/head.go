@@ -94,7 +94,7 @@ func (h *head) checkpointed(open []float64) {
 }
 
 // idlePending is how many bytes of pending measures' memory a head keeps from one checkpoint to the next.
-const idlePending = 256
+const idlePending = 64
 
 // sortArrivals orders measures by timestamp, and keeps of equal ones the one that arrived last.
 func sortArrivals(measures []carbonara.Measure) []carbonara.Measure {

@@ -30,7 +30,7 @@ type Options struct {
 	Resampler          carbonara.Resampler // nil: on the CPU
 	BatchMeasures      int                 // that a checkpoint resamples together, more only of one metric; 0: 64 Ki, 1 Mi on a device
 	Workers            int                 // sacks worked on at a time; 0: one per core
-	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 5 minutes
+	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 30 minutes
 	HeadBytes          int64               // memory for heads and the measures in them, all sacks together; 0: 1 GiB
 	GroupBytes         int64               // memory for recent groups of metrics that are read, all sacks together; 0: 32 MiB, below: none
 	ExpungeInterval    time.Duration       // how often deleted metrics are looked for; 0: 30 s
@@ -64,7 +64,7 @@ func (o *Options) EnsureDefaults() {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if o.CheckpointInterval <= 0 {
-		o.CheckpointInterval = 5 * time.Minute
+		o.CheckpointInterval = 30 * time.Minute
 	}
 	if o.HeadBytes <= 0 {
 		o.HeadBytes = 1 << 30

@@ -51,6 +51,7 @@ type sack struct {
 	heads     map[uuid.UUID]*head
 	dirty     []*head
 	pending   int // measures in heads
+	bytes     int // what these take, with the memory that heads keep for the next ones
 	corrupted []corruptBlock
 	closed    bool
 
@@ -163,15 +164,13 @@ func (s *sack) forgetRequest() {
 // idleRequest is the number of measures whose memory a sack keeps from one drain to the next.
 const idleRequest = 16 << 10
 
-// What heads take, in bytes.
-const (
-	measureBytes = 16
-	headBytes    = 400 // about: the head, its place in the sack's map, a row of aggregates by granularity, its metric
-)
+// headBytes is about what a head takes without its measures: itself, its place in the sack's map, a row of aggregates by
+// granularity, its metric.
+const headBytes = 400
 
 // headsAreFull reports whether heads and their measures have used up the sack's share of memory. A checkpoint empties it.
 func (s *sack) headsAreFull() bool {
-	return s.pending*measureBytes+len(s.heads)*headBytes >= s.memoryForHeads()
+	return s.bytes+len(s.heads)*headBytes >= s.memoryForHeads()
 }
 
 func (s *sack) memoryForHeads() int {
@@ -237,12 +236,14 @@ func (s *sack) quarantine(cursor *sourceCursor, record *incoming.Record, err err
 }
 
 func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Timestamp, values []float64) (t taken) {
+	s.bytes -= h.pending.Bytes()
 	if from == nil {
 		t.tooOld, t.late = h.accept(timestamps, values)
 		t.accepted = len(timestamps) - t.tooOld
 	} else {
 		t.accepted, t.tooOld, t.late = h.acceptFrom(from, at, timestamps, values)
 	}
+	s.bytes += h.pending.Bytes()
 	s.pending += t.accepted
 	h.used = true
 	if !h.dirty {
@@ -278,6 +279,7 @@ func (s *sack) resolve(ctx context.Context, rest []incoming.Record) error {
 // dropHead forgets the head of a metric. work and mu are held.
 func (s *sack) dropHead(id uuid.UUID, h *head) {
 	s.recent.forget(h)
+	s.bytes -= h.pending.Bytes()
 	delete(s.heads, id)
 	s.lists.clear()
 }

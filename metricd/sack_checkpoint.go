@@ -218,7 +218,9 @@ func (s *sack) finishCheckpoint(w *written, scratch *carbonara.Groups) {
 				s.recent.count(r)
 			}
 		}
+		s.bytes -= h.pending.Bytes()
 		h.checkpointed(w.openRows(i))
+		s.bytes += h.pending.Bytes()
 	}
 	for _, h := range s.dirty {
 		h.dropped, h.late, h.dirty, h.unsettledStored = 0, 0, false, h.unsettled != nil
@@ -229,10 +231,11 @@ func (s *sack) finishCheckpoint(w *written, scratch *carbonara.Groups) {
 	s.forget()
 }
 
-// forget drops heads while they take more than half of their memory: first those that were not used since the last
-// checkpoint, then any. Which ones is chance, so that of metrics that come in turn some are there the next time.
+// forget drops heads while they leave less than a quarter of their memory to measures: first those that were not used
+// since the last checkpoint, then any. Which ones is chance, so that of metrics that come in turn some are there the next
+// time.
 func (s *sack) forget() {
-	excess := len(s.heads) - s.memoryForHeads()/headBytes/2
+	excess := len(s.heads) - s.memoryForHeads()/4*3/headBytes
 	for range 2 {
 		for id, h := range s.heads {
 			if excess > 0 && !h.used {

@@ -117,19 +117,36 @@ func (p *Metricd) Detach(id string) {
 	}
 }
 
+const (
+	// looks is how often in an interval a sack is looked at, and checkpointed if that pays by now.
+	looks = 6
+	// enoughMeasures of a metric share the keys that a checkpoint writes for it.
+	enoughMeasures = 24
+)
+
 // checkpointLoop checkpoints a sack from time to time. Sacks take turns: their checkpoints, each an fsync, spread over
-// the interval.
+// the time between two looks.
 func (p *Metricd) checkpointLoop(s *sack) {
-	interval := p.options.CheckpointInterval
-	tick := time.NewTimer(interval * time.Duration(s.number+1) / time.Duration(len(p.sacks)))
+	pause := p.options.CheckpointInterval / looks
+	tick := time.NewTimer(pause * time.Duration(s.number+1) / time.Duration(len(p.sacks)))
 	defer tick.Stop()
-	for {
+	for looked := 1; ; looked++ {
 		select {
 		case <-s.ctx.Done():
 			return
 		case <-tick.C:
-			tick.Reset(interval)
-			p.inSlot(s.ctx, s, (*sack).checkpoint)
+			tick.Reset(pause)
+			if looked == looks || s.hasEnough() {
+				p.inSlot(s.ctx, s, (*sack).checkpoint)
+				looked = 0
+			}
 		}
 	}
+}
+
+// hasEnough reports whether metrics have so many measures to write, on average, that a later checkpoint saves little.
+func (s *sack) hasEnough() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.pending >= enoughMeasures*len(s.dirty)
 }

@@ -56,8 +56,8 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 	f.defineMember(flags)
 	if role != cluster.RoleAPI {
 		flags.IntVar(&o.Cluster.Workers, "workers", 0, "sacks worked on at the same time (0: one per core)")
-		flags.DurationVar(&o.Cluster.CheckpointInterval, "checkpoint-interval", 5*time.Minute,
-			"longest time between two checkpoints of a sack")
+		flags.DurationVar(&o.Cluster.CheckpointInterval, "checkpoint-interval", 30*time.Minute,
+			"longest time between two checkpoints of a sack; a sixth of it where metrics have many measures by then")
 		flags.Float64Var(&o.Cluster.Weight, "weight", 1, "share of the sacks, relative to other processes")
 	}
 	flags.StringVar(&o.TLS.Certificate, "tls-cert", "",

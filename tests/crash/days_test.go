@@ -101,7 +101,7 @@ func TestDays(t *testing.T) {
 		t.Skip("-days: make long runs it")
 	}
 	s := newServer(t)
-	s.flags = []string{"--memory-limit", "256MiB", "--sacks", "4", "--checkpoint-interval", "25s"} // longer than upkeep, which compacts stores that rest
+	s.flags = []string{"--memory-limit", "256MiB", "--sacks", "4", "--checkpoint-interval", "150s"} // a sixth is longer than upkeep, which compacts stores that rest
 	s.start()
 	defer func() { s.kill() }()
 	s.mustDo(http.MethodPost, "/v1/archive_policy", []byte(`{"name": "days", "back_window": 1, "aggregation_methods": ["mean", "max", "95pct"],
