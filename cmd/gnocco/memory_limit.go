@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"gnocco/internal/server"
 )
 
 // memoryLimit returns the limit of a server's memory, and has the garbage collector keep to it, unless GOMEMLIMIT was
@@ -22,7 +24,11 @@ func memoryLimit(limit int64) (int64, error) {
 		limit = int64(whole / 4)
 	}
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(limit)
+		heap := limit
+		if !blocksInHeap {
+			heap -= server.BlockBytes(limit)
+		}
+		debug.SetMemoryLimit(heap)
 	}
 	return limit, nil
 }

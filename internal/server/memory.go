@@ -20,6 +20,9 @@ type memoryShares struct {
 // sampleBytes is what a query in PromQL holds of a sample.
 const sampleBytes = 16
 
+// BlockBytes returns the part of a memory limit that blocks read from disk and memtables have.
+func BlockBytes(limit int64) int64 { return divideMemory(limit).stores.BlockBytes }
+
 // divideMemory divides the limit. Checkpoints, flushes and the garbage collector work in what is not
 // in use of the parts, mostly of the requests'.
 func divideMemory(limit int64) memoryShares {

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"math"
+	"runtime/debug"
+	"testing"
+
+	"gnocco/internal/server"
+)
+
+// What the collector keeps to and what lies outside of its heap are the limit together.
+func TestMemoryLimitIsForAll(t *testing.T) {
+	const limit = 1 << 30
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	got, err := memoryLimit(limit)
+	if err != nil || got != limit {
+		t.Fatalf("%d, %v", got, err)
+	}
+	heap := debug.SetMemoryLimit(-1)
+	if outside := server.BlockBytes(limit); outside <= 0 || blocksInHeap && heap != limit || !blocksInHeap && heap+outside != limit {
+		t.Errorf("the heap has %d, blocks %d; in the heap: %v", heap, outside, blocksInHeap)
+	}
+}
