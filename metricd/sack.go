@@ -30,6 +30,7 @@ type sack struct {
 
 	work       sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards what follows, up to catchingUp
 	request    model.Measures
+	block      []byte  // of the request, if it came without its ids
 	targets    []*head // of request's metrics; nil for those that are gone
 	lists      headLists
 	resolved   map[uuid.UUID]*model.Metric // looked up for the records in hand; nil for none
@@ -156,7 +157,7 @@ func (s *sack) takeWaiting(ctx context.Context, cursor *sourceCursor) (took bool
 // forgetRequest lets go of the memory of a large request: every sack has some of its own.
 func (s *sack) forgetRequest() {
 	if cap(s.request.Values) > idleRequest {
-		s.request = model.Measures{}
+		s.request, s.block = model.Measures{}, nil
 	}
 	s.resolved = nil
 }
@@ -188,8 +189,9 @@ func (s *sack) take(ctx context.Context, cursor *sourceCursor, records []incomin
 	for i := range records {
 		record := &records[i]
 		s.request.Reset()
-		if _, err := incoming.DecodeBlock(record.Block, &s.request); err != nil {
-			s.quarantine(cursor, record, err)
+		block := record.Whole(&s.block)
+		if _, err := incoming.DecodeBlock(block, &s.request); err != nil {
+			s.quarantine(cursor, record, block, err)
 			continue
 		}
 		if err := s.resolve(ctx, records[i:]); err != nil {
@@ -225,13 +227,13 @@ func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *
 }
 
 // quarantine keeps a block that does not decode until the next checkpoint writes it aside.
-func (s *sack) quarantine(cursor *sourceCursor, record *incoming.Record, err error) {
+func (s *sack) quarantine(cursor *sourceCursor, record *incoming.Record, block []byte, err error) {
 	s.parent.options.Logger.Error("incoming block does not decode; kept in the sack's store",
 		"sack", s.number, "sequence", record.Sequence, "error", err)
 	s.parent.instruments.dropped.WithLabelValues(reasonCorrupt).Inc()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.corrupted = append(s.corrupted, corruptBlock{cursor.id, record.Sequence, append([]byte(nil), record.Block...)})
+	s.corrupted = append(s.corrupted, corruptBlock{cursor.id, record.Sequence, bytes.Clone(block)})
 	cursor.took(record)
 }
 
@@ -311,8 +313,8 @@ func (s *sack) headOf(ctx context.Context, id uuid.UUID, h *head, generation uin
 func (s *sack) find(ctx context.Context, records []incoming.Record, generation uint64) error {
 	seen := make(map[uuid.UUID]bool)
 	var ids, block []uuid.UUID
-	for _, record := range records {
-		block, _ = incoming.AppendBlockMetrics(block[:0], record.Block) // what does not decode is found when it is taken
+	for i := range records {
+		block = records[i].AppendMetrics(block[:0])
 		for _, id := range block {
 			if h := s.heads[id]; !seen[id] && (h == nil || h.generation != generation) {
 				seen[id] = true

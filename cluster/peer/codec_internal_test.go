@@ -9,15 +9,20 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/model"
 	"gnocco/storage/incoming"
 )
 
 // Answers that are cut off or broken are errors, and cost no more memory than they have bytes.
 func FuzzFrames(f *testing.F) {
 	one, two := uuid.UUID{1}, uuid.UUID{2}
+	listed := incoming.AppendBlock(nil, &model.Measures{Metrics: make([]uuid.UUID, 4), Offsets: []int{0, 0, 0, 0, 0}}, []int{0, 1, 2, 3},
+		time.Unix(0, 7))
 	answer := pollAnswer{
 		records: []sackRecord{
 			{3, incoming.Record{Sequence: 7, Block: []byte("block"), Stamp: incoming.Stamp{Clock: one, At: 5}}},
+			{3, incoming.Record{Sequence: 8, Block: listed, List: incoming.ListOf(listed), Stamp: incoming.Stamp{Clock: one, At: 6}}},
+			{3, incoming.Record{Sequence: 9, Block: listed, List: incoming.ListOf(listed), Stamp: incoming.Stamp{Clock: one, At: 7}}},
 			{4, incoming.Record{Sequence: 8, Block: []byte{}, Stamp: incoming.Stamp{Clock: two, At: -6}}}},
 		sacks:   []sackEnd{{sack: 3, last: 7, frontier: incoming.Stamp{Clock: two, At: 9}, hasFrontier: true}, {sack: 4, last: 9}},
 		stamped: true, clock: two, received: 8, answered: 10,
@@ -32,11 +37,24 @@ func FuzzFrames(f *testing.F) {
 	answer.stamped = false
 	_ = answer.write(&earlier)
 	f.Add(earlier.Bytes())
+	answer.stamped, answer.lists = true, true
+	var lists bytes.Buffer
+	_ = answer.write(&lists)
+	again, err := readAnswer(bytes.NewReader(lists.Bytes()))
+	if err != nil || again.records[2].IDs == nil || lists.Len() >= good.Len() {
+		f.Fatalf("%+v, %d bytes, became %+v, %d bytes, %v", answer, good.Len(), again, lists.Len(), err)
+	}
+	f.Add(lists.Bytes())
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x3f})
 	f.Fuzz(func(t *testing.T, src []byte) {
 		answer, err := readAnswer(bytes.NewReader(src))
 		if err != nil {
 			return
+		}
+		for i := range answer.records {
+			r, scratch := &answer.records[i].Record, []byte(nil)
+			r.Block, r.IDs = r.Whole(&scratch), nil
+			r.List = incoming.ListOf(r.Block) // what lacks its ids need not fit them
 		}
 		var encoded bytes.Buffer
 		_ = answer.write(&encoded)

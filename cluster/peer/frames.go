@@ -10,12 +10,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"gnocco/internal/keyhash"
 	"gnocco/storage/incoming"
 )
 
 // The answer of poll is a row of frames, little-endian:
 //
-//	sack (2) | sequence (8) | length (4) | block     a record; those of a sack ascend
+//	sack (2) | sequence (8) | length (4) | block     a record; those of a sack ascend. If the length has its highest bit,
+//	  number (4)                                     the block lacks its ids, which are those of this record, from 0
 //	0xffff                                           then, for each sack that was asked for:
 //	sack (2) | last (8)                              the highest sequence that the store has
 //	0xffff                                           here answers of earlier releases end
@@ -29,6 +31,9 @@ import (
 // A cut-off answer is invalid.
 const frameEnd = 0xffff
 
+// cutBlock marks the length of a block without ids.
+const cutBlock = 1 << 31
+
 // maxBlock bounds the memory that a broken answer can make us reserve.
 const maxBlock = 1 << 30
 
@@ -37,6 +42,7 @@ var errFrame = errors.New("peer: answer does not decode")
 // pollAnswer is the answer of poll.
 type pollAnswer struct {
 	records []sackRecord
+	lists   bool // who reads the answer knows of blocks without ids
 	sacks   []sackEnd
 
 	stamped            bool // the sender knows of stamps
@@ -67,16 +73,31 @@ type sackEnd struct {
 }
 
 func (a *pollAnswer) write(w io.Writer) error {
-	var head [14]byte
-	for _, r := range a.records {
-		binary.LittleEndian.PutUint16(head[:], uint16(r.sack))
-		binary.LittleEndian.PutUint64(head[2:], r.Sequence)
-		binary.LittleEndian.PutUint32(head[10:], uint32(len(r.Block)))
-		if _, err := w.Write(head[:]); err != nil {
-			return err
+	first := make(map[keyhash.Hash]int) // by list, the first record that has it
+	var head []byte
+	for i := range a.records {
+		r := &a.records[i]
+		head = binary.LittleEndian.AppendUint16(head[:0], uint16(r.sack))
+		head = binary.LittleEndian.AppendUint64(head, r.Sequence)
+		block, rest := r.Block, []byte(nil)
+		if of, ok := first[r.List]; ok {
+			before, ids, behind, err := incoming.CutIDs(block)
+			if err != nil {
+				return err
+			}
+			head = binary.LittleEndian.AppendUint32(head, uint32(len(block)-len(ids))|cutBlock)
+			head = binary.LittleEndian.AppendUint32(head, uint32(of))
+			block, rest = before, behind
+		} else {
+			head = binary.LittleEndian.AppendUint32(head, uint32(len(block)))
+			if a.lists && r.List != (keyhash.Hash{}) {
+				first[r.List] = i
+			}
 		}
-		if _, err := w.Write(r.Block); err != nil {
-			return err
+		for _, part := range [][]byte{head, block, rest} {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
 		}
 	}
 	tail := []byte{frameEnd & 0xff, frameEnd >> 8}
@@ -147,16 +168,37 @@ func (a *pollAnswer) readRecords(r io.Reader) error {
 			return err
 		}
 		size := binary.LittleEndian.Uint32(head[8:])
-		if size > maxBlock {
+		record := incoming.Record{Sequence: binary.LittleEndian.Uint64(head[:])}
+		if size&cutBlock != 0 {
+			if record.List, record.IDs, err = a.readList(r); err != nil {
+				return err
+			}
+		}
+		if size &^= cutBlock; size > maxBlock {
 			return fmt.Errorf("block of %d bytes", size)
 		}
-		block, err := readBytes(r, int(size))
-		if err != nil {
+		if record.Block, err = readBytes(r, int(size)); err != nil {
 			return err
 		}
-		record := incoming.Record{Sequence: binary.LittleEndian.Uint64(head[:]), Block: block, List: incoming.ListOf(block)}
+		if record.IDs == nil {
+			record.List = incoming.ListOf(record.Block)
+		}
 		a.records = append(a.records, sackRecord{sack, record})
 	}
+}
+
+// readList reads the number of a record, and returns the list of its metrics, and their ids.
+func (a *pollAnswer) readList(r io.Reader) (list keyhash.Hash, ids []byte, err error) {
+	var number [4]byte
+	if _, err := io.ReadFull(r, number[:]); err != nil {
+		return list, nil, err
+	}
+	of := binary.LittleEndian.Uint32(number[:])
+	if int64(of) >= int64(len(a.records)) || a.records[of].IDs != nil || a.records[of].List == (keyhash.Hash{}) {
+		return list, nil, fmt.Errorf("record %d has no list", of)
+	}
+	_, ids, _, err = incoming.CutIDs(a.records[of].Block)
+	return a.records[of].List, ids, err
 }
 
 func (a *pollAnswer) readSacks(r io.Reader) error {

@@ -16,6 +16,7 @@ type pollRequest struct {
 	Wait     time.Duration `json:"wait"`  // longest, without records
 	Sacks    []pollSack    `json:"sacks"`
 	Finished []pollSack    `json:"finished,omitempty"` // After: sequence that is acknowledged, also of other sacks
+	Lists    bool          `json:"lists,omitempty"`    // ids may be sent once for all records of a list
 }
 
 type pollSack struct {

@@ -22,6 +22,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/cluster/peer"
+	"gnocco/internal/keyhash"
 	"gnocco/internal/testnode"
 	"gnocco/metricd"
 	"gnocco/model"
@@ -37,6 +38,7 @@ type other struct {
 	address string
 	client  *peer.Client
 	down    atomic.Bool
+	polls   atomic.Int64
 	epoch   atomic.Uint64 // of the index
 }
 
@@ -71,6 +73,9 @@ func startOther(t *testing.T, sacks int) *other {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if o.down.Load() {
 			panic(http.ErrAbortHandler)
+		}
+		if r.URL.Path == "/peer/poll" {
+			o.polls.Add(1)
 		}
 		handler.ServeHTTP(w, r)
 	}))
@@ -185,13 +190,11 @@ func TestRecordsComeOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	many, few := make([]uuid.UUID, 40), make([]uuid.UUID, 3)
-	for _, ids := range [][]uuid.UUID{many, few} {
-		for i := range ids {
-			ids[i] = uuid.New()
-		}
+	many := make([]uuid.UUID, 40)
+	for i := range many {
+		many[i] = uuid.UUID{15: byte(i)}
 	}
-	lists := [][]uuid.UUID{many, many, few, many[10:]}
+	lists := [][]uuid.UUID{many, many, many[:4], many[10:]} // four metrics are too few for lists of both sacks
 	for i := range requests {
 		m := model.Measures{Metrics: lists[i%len(lists)], Offsets: []int{0}}
 		for range m.Metrics {
@@ -207,7 +210,7 @@ func TestRecordsComeOver(t *testing.T) {
 	defer source.Close()
 	for sack := range sacks {
 		want, err := o.Incoming.Drain(sack, 0, 64<<20)
-		if err != nil || len(want) == 0 || want[0].List != want[1].List || want[0].List == want[3].List {
+		if err != nil || len(want) < 30 || want[0].List == (keyhash.Hash{}) || want[0].List != want[1].List {
 			t.Fatalf("sack %d: %d records, %v", sack, len(want), err)
 		}
 		source.Follow(sack, 0)
@@ -215,9 +218,51 @@ func TestRecordsComeOver(t *testing.T) {
 			t.Fatal(more, err)
 		}
 		got, err := source.Drain(sack, 0, 64<<20)
+		cut := make(map[bool]int)
+		for i := range got {
+			if got[i].List != (keyhash.Hash{}) {
+				cut[got[i].IDs != nil]++
+			}
+			var scratch []byte
+			got[i].Block, got[i].IDs = got[i].Whole(&scratch), nil
+		}
+		if cut[false] != 2 || cut[true] == 0 { // the first records of two lists
+			t.Errorf("sack %d: ids were sent with %d records, and left out of %d", sack, cut[false], cut[true])
+		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("sack %d: %d records, %v, are not the %d of the store", sack, len(got), err, len(want))
 		}
+	}
+}
+
+// Where much comes in, records are brought over together.
+func TestSourceGathers(t *testing.T) {
+	o := startOther(t, 1)
+	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	m := model.Measures{Metrics: []uuid.UUID{{1}}, Offsets: []int{0}}
+	for i := range 8 << 10 {
+		m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(i)*1e9)
+		m.Values = append(m.Values, math.Sqrt(float64(i)))
+	}
+	m.Offsets = append(m.Offsets, len(m.Values))
+	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.DiscardHandler))
+	defer source.Close()
+	source.Follow(0, 0)
+	began := time.Now()
+	for time.Since(began) < time.Second {
+		if err := o.Post(&m); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := source.Drain(0, o.Incoming.Last(0), 1); err != nil { // makes room
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	took := time.Since(began)
+	if polls, most := o.polls.Load(), int64(took/(25*time.Millisecond)); polls > most {
+		t.Errorf("%d polls in %v, want %d at most", polls, took, most)
 	}
 }
 

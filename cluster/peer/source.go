@@ -18,8 +18,11 @@ import (
 const (
 	// pollWait is how long the other side waits for records: until then acknowledgements wait too.
 	pollWait = 2 * time.Second
-	// pollPause is the least time between two answers with records: later records are then brought over together.
-	pollPause = 10 * time.Millisecond
+	// pollPause is the least time between two answers with records: later records are then brought over together. It
+	// doubles, up to pollPauseLongest, as long as each answer has muchBytes of them.
+	pollPause        = 10 * time.Millisecond
+	pollPauseLongest = 40 * time.Millisecond
+	muchBytes        = 16 << 10
 	// bufferBytes bounds the records here that are not drained: beyond it the loop asks for no more.
 	bufferBytes = 32 << 20
 	retryPause  = 250 * time.Millisecond
@@ -178,7 +181,7 @@ func (s *Source) Fetch(ctx context.Context, sack int) (more bool, err error) {
 		s.mu.Unlock()
 		return false, nil
 	}
-	request := pollRequest{Store: s.id, Sacks: []pollSack{{sack, k.last}}}
+	request := pollRequest{Store: s.id, Sacks: []pollSack{{sack, k.last}}, Lists: true}
 	streams := map[int]*stream{sack: k}
 	s.mu.Unlock()
 	_, lasts, err := s.poll(ctx, &request, streams)
@@ -233,7 +236,7 @@ func (s *Source) notify() {
 // run asks until ctx ends.
 func (s *Source) run(ctx context.Context) {
 	defer close(s.ended)
-	failing := false
+	failing, least := false, pollPause
 	for ctx.Err() == nil {
 		request, streams, poll, cancel := s.next(ctx)
 		if request == nil {
@@ -245,14 +248,17 @@ func (s *Source) run(ctx context.Context) {
 			continue
 		}
 		began := time.Now()
-		records, _, err := s.poll(poll, request, streams)
+		size, _, err := s.poll(poll, request, streams)
 		again := poll.Err() != nil // the wanted sacks have changed
 		cancel()
 		switch {
 		case err == nil:
 			failing = false
-			if records > 0 {
-				_ = pause.For(ctx, pollPause-time.Since(began)) // the loop's condition looks at ctx
+			if size > 0 {
+				_ = pause.For(ctx, least-time.Since(began)) // the loop's condition looks at ctx
+			}
+			if least = min(2*least, pollPauseLongest); size < muchBytes {
+				least = pollPause
 			}
 		case !again:
 			if !failing {
@@ -269,7 +275,7 @@ func (s *Source) run(ctx context.Context) {
 func (s *Source) next(ctx context.Context) (*pollRequest, map[int]*stream, context.Context, context.CancelFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	request := &pollRequest{Store: s.id, Wait: pollWait}
+	request := &pollRequest{Store: s.id, Wait: pollWait, Lists: true}
 	streams := make(map[int]*stream)
 	if s.size < bufferBytes {
 		for sack, k := range s.sacks {
@@ -293,9 +299,9 @@ func (s *Source) next(ctx context.Context) (*pollRequest, map[int]*stream, conte
 	return request, streams, ctx, s.cancel
 }
 
-// poll sends a request and takes its answer. It returns the number of records that came, and each sack's last sequence.
+// poll sends a request and takes its answer. It returns the bytes of the records that came, and each sack's last sequence.
 func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int]*stream) (
-	records int, lasts map[int]uint64, err error) {
+	size int, lasts map[int]uint64, err error) {
 	var answer *pollAnswer
 	idle := request.Wait > 0
 	began := s.begin()
@@ -336,7 +342,7 @@ func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int
 			k.records = append(k.records, r)
 			k.last, k.ok = r.Sequence, false
 			s.size += len(r.Block)
-			records++
+			size += len(r.Block)
 		}
 		k.wake()
 	}
@@ -355,7 +361,7 @@ func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int
 			k.frontier, k.ok = end.frontier, true
 		}
 	}
-	return records, lasts, nil
+	return size, lasts, nil
 }
 
 // begin notes that the store is asked, and returns when, by this process's clock.

@@ -1,20 +1,6 @@
 package incoming
 
-import (
-	"github.com/google/uuid"
-
-	"gnocco/internal/keyhash"
-)
-
-// AppendBlockMetrics appends the ids of a block's metrics to dst. The block's checksum is not looked at: who takes the
-// measures does that.
-func AppendBlockMetrics(dst []uuid.UUID, src []byte) ([]uuid.UUID, error) {
-	ids, err := blockMetrics(src)
-	for ; len(ids) > 0; ids = ids[16:] {
-		dst = append(dst, uuid.UUID(ids[:16]))
-	}
-	return dst, err
-}
+import "gnocco/internal/keyhash"
 
 // ListOf returns the list of a block's metrics, zero if they are few. The block's checksum is not looked at.
 func ListOf(block []byte) keyhash.Hash {
@@ -29,4 +15,23 @@ func listed(block []byte) (ids []byte, list keyhash.Hash) {
 		return nil, keyhash.Hash{}
 	}
 	return ids, keyhash.Of(ids)
+}
+
+// CutIDs returns what a block has before the ids of its metrics, the ids, and what it has behind them.
+func CutIDs(block []byte) (before, ids, behind []byte, err error) {
+	if ids, err = blockMetrics(block); err != nil {
+		return nil, nil, nil, err
+	}
+	at, err := idsOffset(block)
+	return block[:at], ids, block[at+len(ids):], err
+}
+
+// appendWhole appends a block to dst from which the ids were cut.
+func appendWhole(dst, block, ids []byte) ([]byte, error) {
+	at, err := idsOffset(block)
+	if err != nil {
+		return nil, err
+	}
+	dst = append(append(dst, block[:at]...), ids...)
+	return append(dst, block[at:]...), nil
 }

@@ -165,11 +165,5 @@ func (r *storedRecord) whole(reader pebble.Reader, sack int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := idsOffset(r.block)
-	if err != nil {
-		return nil, err
-	}
-	block := make([]byte, 0, len(r.block)+len(ids))
-	block = append(append(block, r.block[:at]...), ids...)
-	return append(block, r.block[at:]...), nil
+	return appendWhole(make([]byte, 0, len(r.block)+len(ids)), r.block, ids)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"gnocco/internal/keyhash"
 )
 
@@ -13,6 +15,33 @@ type Record struct {
 	Stamp    Stamp
 	Block    []byte
 	List     keyhash.Hash // of the metrics of the block; zero if they are few, or Drain read the record from the disk
+	IDs      []byte       // of the block's metrics, if they were cut out of it: records of one list share them
+}
+
+// Whole returns the record's block with its ids. If they were cut out, the result is in scratch, which grows.
+func (r *Record) Whole(scratch *[]byte) []byte {
+	if r.IDs == nil {
+		return r.Block
+	}
+	whole, err := appendWhole((*scratch)[:0], r.Block, r.IDs)
+	if err != nil {
+		return r.Block // does not decode
+	}
+	*scratch = whole
+	return whole
+}
+
+// AppendMetrics appends the ids of the block's metrics to dst, none if it does not decode. The block's checksum is not
+// looked at: who takes the measures does that.
+func (r *Record) AppendMetrics(dst []uuid.UUID) []uuid.UUID {
+	ids := r.IDs
+	if ids == nil {
+		ids, _ = blockMetrics(r.Block)
+	}
+	for ; len(ids) > 0; ids = ids[16:] {
+		dst = append(dst, uuid.UUID(ids[:16]))
+	}
+	return dst
 }
 
 // total counts what a sack was sent, from some point on: differences of totals count what lies between two records.

@@ -66,6 +66,7 @@ func TestHungProcessHoldsUpNobody(t *testing.T) {
 		if err := p.signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(100 * time.Millisecond) // until all of its threads stand still
 		while()
 		if err := p.signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
