@@ -95,7 +95,7 @@ func TestREADMEDemo(t *testing.T) {
 	for _, block := range shellBlocks(t, "../../README.md") {
 		if block == "make demo\n" {
 			printed := shell(t, strings.Replace(block, "make demo", "bin/gnocco demo --data data --listen 127.0.0.1:0 --min-free-bytes 1MiB 2>logs >printed &", 1)+
-				"for i in $(seq 300); do grep -q . printed && break; sleep 0.2; done; cat printed\n")
+				"for i in $(seq 300); do grep -qs . printed && break; sleep 0.2; done; cat printed\n")
 			if !regexp.MustCompile(`^http://127\.0\.0\.1:\d+/ui/\n`).MatchString(printed) {
 				t.Errorf("no address comes first in %q", printed)
 			}

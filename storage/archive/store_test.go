@@ -293,7 +293,7 @@ func TestTrimmedMeasuresGo(t *testing.T) {
 	now := time.Unix(0, 0)
 	rest := func() {
 		for range 3 {
-			now = now.Add(10 * time.Minute)
+			now = now.Add(40 * time.Minute)
 			ticks <- now
 		}
 		ticks <- now // has looked at the store

@@ -14,8 +14,8 @@ const UpkeepInterval = 10 * time.Second
 
 const (
 	// restAfter is how long a store is not written to before it is brought into its smallest form. It is longer than
-	// checkpoints are apart.
-	restAfter = 10 * time.Minute
+	// checkpoints are apart, or each would have it folded.
+	restAfter = 40 * time.Minute
 	// smallStoreBytes is up to where Upkeep compacts a store that is in use. Larger ones are often enough by Pebble: it waits
 	// for four flushes, which are the greater part of a small store.
 	smallStoreBytes = 32 << 20

@@ -72,7 +72,7 @@ func TestSmallStoreTakesLittleRoom(t *testing.T) {
 	}
 	pass(engine.UpkeepInterval)
 	f("after a pause", 2<<20)
-	pass(10 * time.Minute)
+	pass(40 * time.Minute)
 	f("at rest", keys*valueBytes*13/10+64<<10)
 	write()
 	c.Unregister(db)
@@ -117,12 +117,12 @@ func TestLargeStoreAtRest(t *testing.T) {
 			}
 		}
 	}
-	// aboveAtRest returns what lies above the last level after ten minutes without a write, and some ticks.
+	// aboveAtRest returns what lies above the last level after forty minutes without a write, and some ticks.
 	aboveAtRest := func() (bytes int64) {
 		t.Helper()
 		for range 10 {
 			ticks <- now
-			now = now.Add(10 * time.Minute)
+			now = now.Add(40 * time.Minute)
 		}
 		levels := db.Metrics().Levels
 		for _, level := range levels[:len(levels)-1] {
