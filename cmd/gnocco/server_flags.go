@@ -49,7 +49,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 	flags.Var(&f.memory, "memory-limit",
 		"memory of the process, about (0: a quarter of the machine's or, if that is less, of its control group's)")
 	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less free space than this")
-	flags.DurationVar(&f.stopTimeout, "stop-timeout", 30*time.Second,
+	flags.DurationVar(&f.stopTimeout, "stop-timeout", 45*time.Second,
 		"longest time to finish requests and checkpoints when stopping")
 	f.log.define(flags)
 	flags.BoolVar(&o.API.Pprof, "pprof", false, "serve profiles of the process below /debug/pprof")
