@@ -13,9 +13,9 @@ import (
 // MeasureList holds measures in the order in which they were appended, most of them in two to five bytes: a measure is
 // written as the difference from the one before, its value as a decimal number if it is one. It is for memory only.
 //
-// A measure is a byte and two integers of as many bytes as they need, the least significant first: the change of the step
-// between two timestamps, and that of value*10^exponent, zigzag. The byte has the length of the first in its lower half, and
-// above that the length of the second or:
+// A measure is a byte and two integers of as many bytes as they need, the least significant first: the change of the
+// step between two timestamps, and that of value*10^exponent, zigzag. The byte has the length of the first in its lower
+// half, and above that the length of the second or:
 //
 //	9   a float64 follows in its place
 //	10  no measure: a byte follows, the exponent of values from here on, of which the last one counts as 0

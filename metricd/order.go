@@ -91,9 +91,9 @@ func (s *sack) originOf(source string, clock uuid.UUID) *origin {
 	return o
 }
 
-// targetsAreUnsettled reports whether heads of the request in hand have measures of other stores that are not settled, and
-// brings what is settled up to date then: such a store may be drained and gone while this one, the last, still has what was
-// sent before. work is held.
+// targetsAreUnsettled reports whether heads of the request in hand have measures of other stores that are not settled,
+// and brings what is settled up to date then: such a store may be drained and gone while this one, the last, still has
+// what was sent before. work is held.
 func (s *sack) targetsAreUnsettled(source string) bool {
 	if len(s.origins) == 0 { // there never was another
 		return false

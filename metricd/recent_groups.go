@@ -322,8 +322,8 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 	return nil
 }
 
-// continued returns the row that measures from a timestamp on continue, nil if they do not continue the last one or it does
-// not tell all: percentiles need all measures, and a column may be unknown.
+// continued returns the row that measures from a timestamp on continue, nil if they do not continue the last one or it
+// does not tell all: percentiles need all measures, and a column may be unknown.
 func (r *recentGroups) continued(earliest carbonara.Timestamp) []float64 {
 	n := r.groups.Len()
 	if n == 0 || r.plan.HasPercentiles() || r.groups.Starts[n-1] != r.last.Timestamp.Floor(r.groups.Granularity) ||

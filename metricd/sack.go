@@ -165,8 +165,8 @@ func (s *sack) forgetRequest() {
 // idleRequest is the number of measures whose memory a sack keeps from one drain to the next.
 const idleRequest = 16 << 10
 
-// headBytes is about what a head takes without its measures: itself, its place in the sack's map, a row of aggregates by
-// granularity, its metric.
+// headBytes is about what a head takes without its measures: itself, its place in the sack's map, a row of aggregates
+// by granularity, its metric.
 const headBytes = 400
 
 // headsAreFull reports whether heads and their measures have used up the sack's share of memory. A checkpoint empties it.

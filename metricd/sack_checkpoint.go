@@ -232,8 +232,8 @@ func (s *sack) finishCheckpoint(w *written, scratch *carbonara.Groups) {
 }
 
 // forget drops heads while they leave less than a quarter of their memory to measures: first those that were not used
-// since the last checkpoint, then any. Which ones is chance, so that of metrics that come in turn some are there the next
-// time.
+// since the last checkpoint, then any. Which ones is chance, so that of metrics that come in turn some are there the
+// next time.
 func (s *sack) forget() {
 	excess := len(s.heads) - s.memoryForHeads()/4*3/headBytes
 	for range 2 {

@@ -1,8 +1,6 @@
 package metricd
 
-import (
-	"gnocco/carbonara"
-)
+import "gnocco/carbonara"
 
 // written is what a checkpoint changes in heads once it is durable.
 type written struct {
@@ -47,7 +45,14 @@ func (s *sack) note(b *batch) {
 			if !e.head.plan.HasPercentiles() {
 				w.open = groups.AppendLast(w.open)
 			}
-			if r := s.recent.find(e.head, j); r != nil && r.lacksPending() {
+			r := s.recent.find(e.head, j)
+			if r == nil {
+				continue
+			}
+			r.mu.Lock()
+			lacks := r.lacksPending()
+			r.mu.Unlock()
+			if lacks {
 				part := recentPart{of: r, start: e.start}
 				part.groups.Reset(groups.Granularity, groups.Columns)
 				part.groups.Append(groups)
@@ -58,16 +63,14 @@ func (s *sack) note(b *batch) {
 	}
 }
 
-// lacksPending reports whether pending measures are not in r, which was read.
+// lacksPending reports whether pending measures are not in r, which was read. mu is held, or the sack's, for writing.
 func (r *recentGroups) lacksPending() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	return r.plan != nil && r.taken < r.head.pending.Len()
 }
 
 // overlay puts the part's groups into the recent groups, unless a read took the measures meanwhile.
 func (p *recentPart) overlay(scratch *carbonara.Groups) {
-	if r := p.of; r.plan != nil && r.taken < r.head.pending.Len() {
+	if r := p.of; r.lacksPending() {
 		r.overlay(&p.groups, p.start, scratch)
 		r.taken = r.head.pending.Len()
 	}

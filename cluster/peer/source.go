@@ -181,7 +181,7 @@ func (s *Source) Fetch(ctx context.Context, sack int) (more bool, err error) {
 		s.mu.Unlock()
 		return false, nil
 	}
-	request := pollRequest{Store: s.id, Sacks: []pollSack{{sack, k.last}}, Lists: true}
+	request := pollRequest{Store: s.id, Sacks: []pollSack{{sack, k.last}}}
 	streams := map[int]*stream{sack: k}
 	s.mu.Unlock()
 	_, lasts, err := s.poll(ctx, &request, streams)
@@ -275,7 +275,7 @@ func (s *Source) run(ctx context.Context) {
 func (s *Source) next(ctx context.Context) (*pollRequest, map[int]*stream, context.Context, context.CancelFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	request := &pollRequest{Store: s.id, Wait: pollWait, Lists: true}
+	request := &pollRequest{Store: s.id, Wait: pollWait}
 	streams := make(map[int]*stream)
 	if s.size < bufferBytes {
 		for sack, k := range s.sacks {
@@ -299,10 +299,12 @@ func (s *Source) next(ctx context.Context) (*pollRequest, map[int]*stream, conte
 	return request, streams, ctx, s.cancel
 }
 
-// poll sends a request and takes its answer. It returns the bytes of the records that came, and each sack's last sequence.
+// poll sends a request and takes its answer. It returns the bytes of the records that came, and each sack's last
+// sequence.
 func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int]*stream) (
 	size int, lasts map[int]uint64, err error) {
 	var answer *pollAnswer
+	request.Lists = true
 	idle := request.Wait > 0
 	began := s.begin()
 	err = s.client.postWatched(ctx, s.address, "poll", request, idle, func(body io.Reader) (err error) {

@@ -67,7 +67,8 @@ func (n *Node) open() (err error) {
 	n.registry = prometheus.NewRegistry()
 	n.Metricd, err = metricd.New(metricd.Options{
 		Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
-		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, BatchMeasures: n.options.BatchMeasures, Index: n.Index, Incoming: n.Incoming,
+		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, BatchMeasures: n.options.BatchMeasures,
+		Index: n.Index, Incoming: n.Incoming,
 		Resampler: n.options.Resampler, ClockError: n.options.ClockError,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour,
 	})

@@ -19,11 +19,12 @@ func listed(block []byte) (ids []byte, list keyhash.Hash) {
 
 // CutIDs returns what a block has before the ids of its metrics, the ids, and what it has behind them.
 func CutIDs(block []byte) (before, ids, behind []byte, err error) {
-	if ids, err = blockMetrics(block); err != nil {
+	h, columns, err := decodeHeader(block)
+	if err != nil {
 		return nil, nil, nil, err
 	}
-	at, err := idsOffset(block)
-	return block[:at], ids, block[at+len(ids):], err
+	at := len(block) - len(columns)
+	return block[:at], columns[:16*h.metrics], columns[16*h.metrics:], nil
 }
 
 // appendWhole appends a block to dst from which the ids were cut.

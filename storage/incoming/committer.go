@@ -125,8 +125,7 @@ func (c *committer) writeBlock(batch *pebble.Batch, b *requestBlock, at int64) e
 		}
 	}
 	if r.list != 0 {
-		from, _ := idsOffset(b.Data)
-		data, rest = b.Data[:from], b.Data[from+len(b.ids):]
+		data, _, rest, _ = CutIDs(b.Data) // its header was read when it came
 	}
 	var prefix [maxRecordPrefix]byte
 	n := r.putPrefix(prefix[:])

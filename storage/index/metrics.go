@@ -120,9 +120,9 @@ func (s *Store) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 	return nil
 }
 
-// checkMetrics checks metrics that c may create, and returns them as they are kept: copies, with the store's own archive
-// policies. With a resource, which c itself changes, they become its metrics, of its creator: what names are taken there
-// is in its Metrics, and new ones get there.
+// checkMetrics checks metrics that c may create, and returns them as they are kept: copies, with the store's own
+// archive policies. With a resource, which c itself changes, they become its metrics, of its creator: what names are
+// taken there is in its Metrics, and new ones get there.
 func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model.Resource) ([]*model.Metric, error) {
 	var resourceID *uuid.UUID // of its own: what metrics point to stays as long as they do
 	if resource != nil {

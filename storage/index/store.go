@@ -191,8 +191,8 @@ func (s *Store) write(ctx context.Context, check func(c *change) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &change{Batch: s.db.NewBatch(), db: s.db, takenResources: map[uuid.UUID]bool{}, takenMetrics: map[uuid.UUID]bool{},
-		listed: map[uuid.UUID]bool{}}
+	c := &change{Batch: s.db.NewBatch(), db: s.db, takenResources: map[uuid.UUID]bool{},
+		takenMetrics: map[uuid.UUID]bool{}, listed: map[uuid.UUID]bool{}}
 	defer c.Close()
 	n, err := s.commit(c, check)
 	if err != nil || n == 0 {
@@ -263,7 +263,7 @@ func (c *change) has(key []byte) (_ bool, err error) {
 	return c.look.SeekPrefixGE(key), c.look.Error()
 }
 
-// endLook ends what has began.
+// endLook closes what has opened.
 func (c *change) endLook() error {
 	if c.look == nil {
 		return nil
