@@ -126,12 +126,14 @@ func parseOperations(in jsonValue, exact bool) (*aggregates.Operation, error) {
 }
 
 // findReferences looks up the metrics whose IDs the operation names; metrics has each once, in the order of their IDs.
-func (a *api) findReferences(who *auth.Identity, operation *aggregates.Operation) (metrics []*model.Metric, found []query.Operand, err error) {
+func (a *api) findReferences(who *auth.Identity, operation *aggregates.Operation) (
+	metrics []*model.Metric, found []query.Operand, err error) {
 	ids := make([]uuid.UUID, len(operation.References))
 	for i, reference := range operation.References {
 		if ids[i], err = model.ParseUUID(reference.Name); err != nil {
 			return nil, nil, &Error{Status: http.StatusBadRequest, Detail: Cause{
-				Cause: "Invalid metric references", Reason: "badly formed hexadecimal UUID string", Detail: pairs(operation.References),
+				Cause: "Invalid metric references", Reason: "badly formed hexadecimal UUID string",
+				Detail: pairs(operation.References),
 			}}
 		}
 	}
@@ -142,7 +144,8 @@ func (a *api) findReferences(who *auth.Identity, operation *aggregates.Operation
 			missing = append(missing, id.String())
 			continue
 		}
-		found = append(found, query.Operand{Metric: metric, Reference: i, Aggregation: operation.References[i].Aggregation})
+		found = append(found, query.Operand{Metric: metric, Reference: i,
+			Aggregation: operation.References[i].Aggregation})
 		metrics = append(metrics, metric)
 	}
 	if len(missing) > 0 {
@@ -175,7 +178,8 @@ func pairs(references []aggregates.Reference) [][2]string {
 // parseRead reads the parameters that all ways to aggregate across metrics have. The caller releases the Values.
 func (a *api) parseRead(r *http.Request, who *auth.Identity) (*query.Read, error) {
 	values, now := r.URL.Query(), carbonara.FromTime(a.now())
-	read := &query.Read{To: carbonara.MaxTimestamp, Staleness: stalenessOf(r.Context()), Rows: query.NewRows(a.limitsOf(who).Rows), Values: new(query.Arena)}
+	read := &query.Read{To: carbonara.MaxTimestamp, Staleness: stalenessOf(r.Context()),
+		Rows: query.NewRows(a.limitsOf(who).Rows), Values: new(query.Arena)}
 	read.Options.HasFrom, read.Options.HasTo = values.Has("start"), values.Has("stop")
 	read.Options.NeededOverlap = 100
 	if values.Has("needed_overlap") {
@@ -199,7 +203,8 @@ func (a *api) parseRead(r *http.Request, who *auth.Identity) (*query.Read, error
 	if values.Has("fill") {
 		var ok bool
 		if read.Options.Fill, ok = aggregates.ParseFill(values.Get("fill")); !ok {
-			return nil, badArgument("fill", "Must be a float, 'dropna', 'null', 'ffill', 'bfill', 'full_ffill' or 'full_bfill'")
+			return nil, badArgument("fill",
+				"Must be a float, 'dropna', 'null', 'ffill', 'bfill', 'full_ffill' or 'full_bfill'")
 		}
 	}
 	return read, nil

@@ -13,13 +13,16 @@ import (
 func BenchmarkAggregates(b *testing.B) {
 	for _, size := range [][2]int{{100, 60}, {100, 1440}, {1000, 1000}} {
 		metrics, groups := size[0], size[1]
-		b.Run(fmt.Sprintf("metrics=%d/groups=%d", metrics, groups), func(b *testing.B) { benchmarkAggregates(b, metrics, groups) })
+		b.Run(fmt.Sprintf("metrics=%d/groups=%d", metrics, groups), func(b *testing.B) {
+			benchmarkAggregates(b, metrics, groups)
+		})
 	}
 }
 
 func benchmarkAggregates(b *testing.B, metrics, groups int) {
 	s := newServer(b, nil)
-	s.create(b, "/v1/archive_policy", `{"name":"p","definition":[{"granularity":60}],"aggregation_methods":["mean"]}`, "user", "admin")
+	s.create(b, "/v1/archive_policy", `{"name":"p","definition":[{"granularity":60}],"aggregation_methods":["mean"]}`,
+		"user", "admin")
 	var references []string
 	for i := range metrics {
 		resource := fmt.Sprintf(`{"id":"r%d","project_id":"p%d","metrics":{"m":{"archive_policy_name":"p"}}}`, i, i%10)
@@ -30,7 +33,8 @@ func benchmarkAggregates(b *testing.B, metrics, groups int) {
 		}
 		s.want(b, fmt.Sprintf("POST /v1/resource/generic/r%d/metric/m/measures", i), "["+body.String()[1:]+"]", 202, "")
 	}
-	w := s.want(b, "POST /v1/aggregates?details=true", `{"resource_type":"generic","search":{},"operations":"(aggregate count (metric m mean))"}`, 200, "~")
+	w := s.want(b, "POST /v1/aggregates?details=true",
+		`{"resource_type":"generic","search":{},"operations":"(aggregate count (metric m mean))"}`, 200, "~")
 	for _, part := range strings.Split(w.Body.String(), `"m": "`)[1:] {
 		references = append(references, "("+part[:36]+" mean)")
 	}

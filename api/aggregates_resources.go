@@ -37,7 +37,8 @@ type resourceGroup struct {
 }
 
 // aggregateResources answers for the resources that the body searches.
-func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search *aggregatesSearch, fields map[string]jsonValue) error {
+func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search *aggregatesSearch,
+	fields map[string]jsonValue) error {
 	name, err := fields["resource_type"].text(0)
 	if err != nil {
 		return err
@@ -58,7 +59,8 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 	out := newRowWriter(w)
 	switch {
 	case history:
-		err = a.aggregateHistory(r.Context(), search, groupResources(resources, name, order, search.groupBy), name, &out)
+		err = a.aggregateHistory(r.Context(), search, groupResources(resources, name, order, search.groupBy), name,
+			&out)
 	case len(search.groupBy) > 0:
 		err = a.aggregateGroups(r.Context(), search, groupResources(resources, name, order, search.groupBy), name, &out)
 	default:
@@ -118,13 +120,14 @@ func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	resources, err := a.Index.FindResources(ctx, index.ResourceQuery{Type: kind.Name, Filter: matches, Order: order, History: history,
-		Where: a.visibleResources(who, "search resource"), Metrics: true, Names: names})
+	resources, err := a.Index.FindResources(ctx, index.ResourceQuery{Type: kind.Name, Filter: matches,
+		Order: order, History: history, Where: a.visibleResources(who, "search resource"), Metrics: true, Names: names})
 	return resources, order, err
 }
 
 // groupResources splits resources, which are sorted by these attributes, where one of them changes.
-func groupResources(resources []*model.Resource, kind string, order *filter.Order, attributes []string) []resourceGroup {
+func groupResources(resources []*model.Resource, kind string, order *filter.Order,
+	attributes []string) []resourceGroup {
 	var groups []resourceGroup
 	for i, r := range resources {
 		last := len(groups) - 1
@@ -162,7 +165,8 @@ func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Reso
 			return // deleted meanwhile
 		}
 		reference := &operation.References[i]
-		found = append(found, query.Operand{Metric: metric, Reference: i, Aggregation: reference.Aggregation, Resource: r, Pattern: reference.Name})
+		found = append(found, query.Operand{Metric: metric, Reference: i, Aggregation: reference.Aggregation,
+			Resource: r, Pattern: reference.Name})
 	}
 	for _, r := range resources {
 		var names []string // sorted, once a pattern asks
@@ -190,7 +194,8 @@ func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Reso
 }
 
 // aggregateNamed evaluates the operation on the metrics of these resources, and returns what writes the answer.
-func (a *api) aggregateNamed(ctx context.Context, search *aggregatesSearch, resources []*model.Resource, kind string) (func(*rowWriter), error) {
+func (a *api) aggregateNamed(ctx context.Context, search *aggregatesSearch, resources []*model.Resource,
+	kind string) (func(*rowWriter), error) {
 	found, err := a.findNamed(search.operation, resources)
 	if err != nil {
 		return nil, err
@@ -225,7 +230,8 @@ func references(found []query.Operand, kind string) []resourceJSON {
 }
 
 // aggregateGroups writes an answer for each group; groups without such a metric are left out.
-func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, groups []resourceGroup, kind string, out *rowWriter) error {
+func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, groups []resourceGroup, kind string,
+	out *rowWriter) error {
 	var found [][]query.Operand
 	var shown [][]byte
 	for _, group := range groups {

@@ -63,7 +63,8 @@ func refuseNoName(http.ResponseWriter, *http.Request) error {
 }
 
 // aggregateMetrics answers for metrics by ID; invalid makes the error for what is no ID.
-func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity, ids []string, invalid func(text string) error) error {
+func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity, ids []string,
+	invalid func(text string) error) error {
 	metrics := make([]*model.Metric, 0, len(ids))
 	for _, text := range ids {
 		id, err := model.ParseUUID(text)
@@ -96,7 +97,8 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth
 
 // aggregate reads the metrics, and returns what writes their aggregation as a list of rows. Parameters are judged only
 // where there is a metric, as in Gnocchi.
-func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*model.Metric, read *aggregation) (func(*rowWriter), error) {
+func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*model.Metric,
+	read *aggregation) (func(*rowWriter), error) {
 	if err := a.enforceMetrics(who, "get metric", metrics); err != nil {
 		return nil, err
 	}
@@ -175,8 +177,10 @@ func checkAggregation(metrics []*model.Metric, read *aggregation) (carbonara.Met
 }
 
 // aggregateOne shows the aggregates of the only metric as they are, without reaggregation.
-func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method carbonara.Method, read *aggregation) (func(*rowWriter), error) {
-	granularities, err := query.CommonGranularities([]query.Operand{{Metric: metric, Aggregation: read.aggregation}}, read.Granularity)
+func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method carbonara.Method,
+	read *aggregation) (func(*rowWriter), error) {
+	granularities, err := query.CommonGranularities([]query.Operand{{Metric: metric, Aggregation: read.aggregation}},
+		read.Granularity)
 	if err != nil {
 		return nil, err
 	}

@@ -49,15 +49,16 @@ func New(options Options) (http.Handler, error) {
 	a.reader = &query.Reader{Archives: a.Archives, Resampler: a.Resampler}
 	a.Correlations.Budget = a.Budget
 	a.correlations = correlations.New(a.reader, a.Correlations)
-	a.ingester = ingest.New(ingest.Options{Index: a.Index, Incoming: a.Incoming, Sacks: a.Sacks, KnownMetrics: a.KnownMetrics,
-		MaxFuture: a.Limits.MaxFuture, Timeout: appendTimeout, Now: a.now})
+	a.ingester = ingest.New(ingest.Options{Index: a.Index, Incoming: a.Incoming, Sacks: a.Sacks,
+		KnownMetrics: a.KnownMetrics, MaxFuture: a.Limits.MaxFuture, Timeout: appendTimeout, Now: a.now})
 	var err error
 	if a.instruments, err = newInstruments(options.Registerer); err != nil {
 		return nil, err
 	}
 	a.turns = newTurns(&a.Limits, a.instruments)
 	router := chi.NewRouter()
-	router.Use(a.observe, a.account, origins(a.CORSOrigins).cors, a.sameOrigin(), a.requireText, normalizePath, a.allowStale)
+	router.Use(a.observe, a.account, origins(a.CORSOrigins).cors, a.sameOrigin(), a.requireText,
+		normalizePath, a.allowStale)
 	if a.Index == nil {
 		router.NotFound(a.Elsewhere.ServeHTTP)
 		router.MethodNotAllowed(a.Elsewhere.ServeHTTP)
@@ -67,7 +68,9 @@ func New(options Options) (http.Handler, error) {
 		}
 		return router, nil
 	}
-	router.NotFound(a.public(func(http.ResponseWriter, *http.Request) error { return &Error{Status: http.StatusNotFound} }))
+	router.NotFound(a.public(func(http.ResponseWriter, *http.Request) error {
+		return &Error{Status: http.StatusNotFound}
+	}))
 	router.MethodNotAllowed(a.public(func(w http.ResponseWriter, r *http.Request) error {
 		if err := a.checkRouteType(router, r); err != nil {
 			return err
@@ -75,9 +78,10 @@ func New(options Options) (http.Handler, error) {
 		w.Header().Set("Allow", strings.Join(allowedMethods(router, r), ", "))
 		return &Error{Status: http.StatusMethodNotAllowed}
 	}))
-	series := postings.New(a.Index, postings.Options{Bytes: a.LabelBytes, Budget: a.Budget, Ceilometer: a.PromQLNames == CeilometerNames})
-	promql := promqlHandlers{a, evaluation.New(evaluation.Options{Archives: a.Archives, Series: series, Policies: a.Index.ArchivePolicies,
-		MaxSamples: a.QuerySamples, Logger: a.Logger, Now: a.now}), series}
+	series := postings.New(a.Index, postings.Options{Bytes: a.LabelBytes, Budget: a.Budget,
+		Ceilometer: a.PromQLNames == CeilometerNames})
+	promql := promqlHandlers{a, evaluation.New(evaluation.Options{Archives: a.Archives, Series: series,
+		Policies: a.Index.ArchivePolicies, MaxSamples: a.QuerySamples, Logger: a.Logger, Now: a.now}), series}
 	a.routes(router, "", promql)
 	if a.Prefix != "" {
 		a.routes(router, a.Prefix, promql)
@@ -183,7 +187,8 @@ func answerBeforeBody(w http.ResponseWriter, r *http.Request, answer *Error) {
 func allowedMethods(router chi.Routes, r *http.Request) []string {
 	path := routePath(r)
 	var methods []string
-	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut} {
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch,
+		http.MethodPost, http.MethodPut} {
 		if router.Match(chi.NewRouteContext(), method, path) {
 			methods = append(methods, method)
 		}

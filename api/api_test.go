@@ -19,7 +19,8 @@ func TestVersionsAndLinks(t *testing.T) {
 	s := newServer(t, nil)
 	s.want(t, "GET /", "", 200, `~"href": "http://example.com/v1/"`, "Authorization", "")
 	s.want(t, "GET /gnocchi/", "", 200, `~"href": "http://example.com/gnocchi/v1/"`)
-	s.want(t, "GET /gnocchi/", "", 200, `~"href": "http://foobar/gnocchi/v1/"`, "Forwarded", "for=192.0.2.60;proto=http;host=foobar")
+	s.want(t, "GET /gnocchi/", "", 200, `~"href": "http://foobar/gnocchi/v1/"`, "Forwarded",
+		"for=192.0.2.60;proto=http;host=foobar")
 	s.want(t, "GET /", "", 200, `~"href": "https://outer/x/v1/"`,
 		"X-Forwarded-Proto", "https", "X-Forwarded-Host", "outer", "X-Forwarded-Prefix", "/x")
 	w := s.want(t, "GET /gnocchi/v1", "", 302, "")
@@ -30,7 +31,8 @@ func TestVersionsAndLinks(t *testing.T) {
 	s.want(t, "GET /v1/capabilities", "", 200, `~"rate:99pct"]}`, "Authorization", "")
 	s.want(t, "GET /healthcheck", "", 200, "", "Authorization", "")
 	s.want(t, "HEAD /healthcheck", "", 204, "")
-	s.want(t, "GET /metrics", "", 200, `~gnocco_http_requests_total{code="200",method="GET",route="/v1/capabilities"} 1`)
+	s.want(t, "GET /metrics", "", 200,
+		`~gnocco_http_requests_total{code="200",method="GET",route="/v1/capabilities"} 1`)
 	s.want(t, "GET /debug/pprof/", "", 404, "~404 Not Found")
 }
 
@@ -79,7 +81,8 @@ func TestHead(t *testing.T) {
 			}
 			for _, name := range []string{"Content-Length", "Content-Type", "Location"} {
 				if status < 400 && head.Header.Get(name) != get.Header.Get(name) {
-					t.Errorf("%s%s: %s is %q for HEAD, %q for GET", prefix, path, name, head.Header.Get(name), get.Header.Get(name))
+					t.Errorf("%s%s: %s is %q for HEAD, %q for GET", prefix, path, name, head.Header.Get(name),
+						get.Header.Get(name))
 				}
 			}
 		}
@@ -102,15 +105,20 @@ func TestHead(t *testing.T) {
 
 func TestWithoutProxyHeaders(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.ProxyHeaders = false })
-	s.want(t, "GET /", "", 200, `~"href": "http://example.com/v1/"`, "X-Forwarded-Host", "outer", "Forwarded", "host=outer")
+	s.want(t, "GET /", "", 200, `~"href": "http://example.com/v1/"`, "X-Forwarded-Host", "outer",
+		"Forwarded", "host=outer")
 }
 
 func TestErrorsFollowAccept(t *testing.T) {
 	s := newServer(t, nil)
 	path := "GET /v1/archive_policy/<none>"
-	s.want(t, path, "", 404, `{"code": 404, "title": "Not Found", "description": "Archive policy <none> does not exist"}`, "Accept", wantsJSON)
+	s.want(t, path, "", 404,
+		`{"code": 404, "title": "Not Found", "description": "Archive policy <none> does not exist"}`,
+		"Accept", wantsJSON)
 	for _, accept := range []string{"*/*", "application/*", "application/JSON", "text/html, application/json"} {
-		s.want(t, path, "", 404, `{"code": 404, "title": "Not Found", "description": "Archive policy <none> does not exist"}`, "Accept", accept)
+		s.want(t, path, "", 404,
+			`{"code": 404, "title": "Not Found", "description": "Archive policy <none> does not exist"}`, "Accept",
+			accept)
 	}
 	s.want(t, path, "", 404, "~<p>Archive policy &lt;none&gt; does not exist</p>", "Accept", "text/html,*/*;q=0.8")
 	s.want(t, path, "", 404, "~Archive policy <none> does not exist")
@@ -129,7 +137,8 @@ func TestErrorsFollowAccept(t *testing.T) {
 func TestEquivalentURLs(t *testing.T) {
 	s := newServer(t, nil)
 	s.policy(t, "a;b%zz")
-	for _, path := range []string{"/v1/%6detric", "/v1/./metric", "/v1/././metric/", "/%76%31/metric", "/v1/metric?;", "/v1/metric?name=%zz", "/v1/metric?name=a;sort=x"} {
+	for _, path := range []string{"/v1/%6detric", "/v1/./metric", "/v1/././metric/", "/%76%31/metric", "/v1/metric?;",
+		"/v1/metric?name=%zz", "/v1/metric?name=a;sort=x"} {
 		s.want(t, "GET "+path, "", 200, "[]")
 	}
 	s.want(t, "GET /v1/%6detric%2f", "", 404, "~")
@@ -151,20 +160,24 @@ func TestAuthentication(t *testing.T) {
 	s.want(t, "GET /v1/status", "", 200,
 		`{"storage": {"summary": {"metrics": 0, "measures": 0}, "measures_to_process": {}}, "metricd": {"processors": null, "statistics": {}}}`, "user", "admin")
 	s.want(t, "GET /v1/status?details=False", "", 200,
-		`{"storage": {"summary": {"metrics": 0, "measures": 0}}, "metricd": {"processors": null, "statistics": {}}}`, "user", "admin")
+		`{"storage": {"summary": {"metrics": 0, "measures": 0}}, "metricd": {"processors": null, "statistics": {}}}`,
+		"user", "admin")
 	s.want(t, "GET /v1/status?details=maybe", "", 400, "~Unable to parse `details'", "user", "admin")
 }
 
 func TestCORS(t *testing.T) {
 	s := newServer(t, nil)
-	w := s.want(t, "OPTIONS /v1/status", "", 200, "", "Origin", "http://notallowed.com", "Access-Control-Request-Method", "GET")
+	w := s.want(t, "OPTIONS /v1/status", "", 200, "", "Origin", "http://notallowed.com",
+		"Access-Control-Request-Method", "GET")
 	if w.Header().Get("Access-Control-Allow-Origin") != "" || w.Header().Get("Access-Control-Allow-Methods") != "" {
 		t.Error("granted to a foreign origin")
 	}
-	w = s.want(t, "OPTIONS /v1/status", "", 200, "", "Origin", "http://foobar.com", "Access-Control-Request-Method", "GET",
-		"Access-Control-Request-Headers", "Authorization, Content-Type")
-	if h := w.Header(); h.Get("Access-Control-Allow-Origin") != "http://foobar.com" || h.Get("Access-Control-Allow-Methods") != "GET" ||
-		h.Get("Access-Control-Allow-Headers") != "Authorization,Content-Type" || h.Get("Access-Control-Allow-Credentials") != "true" {
+	w = s.want(t, "OPTIONS /v1/status", "", 200, "", "Origin", "http://foobar.com",
+		"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "Authorization, Content-Type")
+	if h := w.Header(); h.Get("Access-Control-Allow-Origin") != "http://foobar.com" ||
+		h.Get("Access-Control-Allow-Methods") != "GET" ||
+		h.Get("Access-Control-Allow-Headers") != "Authorization,Content-Type" ||
+		h.Get("Access-Control-Allow-Credentials") != "true" {
 		t.Errorf("headers %v", h)
 	}
 	w = s.want(t, "GET /v1/metric", "", 200, "[]", "Origin", "http://foobar.com")
@@ -179,7 +192,8 @@ func TestCORS(t *testing.T) {
 }
 
 func TestOptionsAreValidated(t *testing.T) {
-	_, err := api.New(api.Options{Sacks: 0, Settings: api.Settings{Prefix: "x/", CORSOrigins: []string{"foo"}, MaxLimit: -1}})
+	_, err := api.New(api.Options{Sacks: 0, Settings: api.Settings{Prefix: "x/",
+		CORSOrigins: []string{"foo"}, MaxLimit: -1}})
 	if err == nil {
 		t.Fatal("accepted")
 	}

@@ -82,9 +82,10 @@ func (a policyHandlers) update(w http.ResponseWriter, r *http.Request, who *auth
 		}
 		backWindow = &n
 	}
-	policy, err := a.Index.UpdateArchivePolicy(r.Context(), name, func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
-		return old.Update(backWindow, definition)
-	})
+	policy, err := a.Index.UpdateArchivePolicy(r.Context(), name,
+		func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
+			return old.Update(backWindow, definition)
+		})
 	if err != nil {
 		return err
 	}

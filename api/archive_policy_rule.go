@@ -71,7 +71,8 @@ func (a ruleHandlers) rename(w http.ResponseWriter, r *http.Request, who *auth.I
 	}
 	rule, err := a.Index.RenameArchivePolicyRule(r.Context(), name, to)
 	if errors.Is(err, model.ErrExists) {
-		return badRequest("Archive policy rule %s does not support change: Archive policy rule %s already exists.", name, to)
+		return badRequest("Archive policy rule %s does not support change: Archive policy rule %s already exists.",
+			name, to)
 	}
 	if err != nil {
 		return err

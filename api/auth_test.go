@@ -41,10 +41,12 @@ func TestRulesAcrossUsers(t *testing.T) {
 		"n": trusted("", "", ""), // has no credentials
 	}
 	s.create(t, "/v1/archive_policy", `{"name":"simple","definition":[{"granularity":"1 second"}]}`, users["a"]...)
-	s.create(t, "/v1/archive_policy_rule", `{"name":"all","metric_pattern":"*","archive_policy_name":"simple"}`, users["a"]...)
+	s.create(t, "/v1/archive_policy_rule", `{"name":"all","metric_pattern":"*","archive_policy_name":"simple"}`,
+		users["a"]...)
 	s.create(t, "/v1/resource_type", `{"name":"host"}`, users["s"]...)
 	const id = "6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"
-	s.create(t, "/v1/resource/generic", `{"id":"`+id+`","project_id":"shop","metrics":{"load":{"archive_policy_name":"simple"}}}`, users["c"]...)
+	s.create(t, "/v1/resource/generic", `{"id":"`+id+
+		`","project_id":"shop","metrics":{"load":{"archive_policy_name":"simple"}}}`, users["c"]...)
 	metric := s.create(t, "/v1/metric", `{"name":"free","archive_policy_name":"simple"}`, users["c"]...)
 	resource := "/v1/resource/generic/" + id
 
@@ -146,20 +148,26 @@ func TestOpenModes(t *testing.T) {
 		auth auth.Authenticator
 		as   func(user string) []string
 	}{
-		"basic":      {auth.Basic{}, func(user string) []string { return []string{"user", user} }},
-		"remoteuser": {auth.RemoteUser{Header: "X-Remote-User"}, func(user string) []string { return []string{"Authorization", "", "X-Remote-User", user} }},
+		"basic": {auth.Basic{}, func(user string) []string { return []string{"user", user} }},
+		"remoteuser": {auth.RemoteUser{Header: "X-Remote-User"}, func(user string) []string {
+			return []string{"Authorization", "", "X-Remote-User", user}
+		}},
 	}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, func(o *api.Options) { o.Auth = mode.auth })
-			s.create(t, "/v1/archive_policy", `{"name":"simple","definition":[{"granularity":"1 second"}]}`, mode.as("admin")...)
+			s.create(t, "/v1/archive_policy", `{"name":"simple","definition":[{"granularity":"1 second"}]}`,
+				mode.as("admin")...)
 			s.want(t, "POST /v1/archive_policy", `{}`, 403, "~", mode.as("jd")...)
-			s.create(t, "/v1/resource/generic", `{"id":"6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01","metrics":{"load":{"archive_policy_name":"simple"}}}`, mode.as("jd")...)
+			s.create(t, "/v1/resource/generic",
+				`{"id":"6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01","metrics":{"load":{"archive_policy_name":"simple"}}}`,
+				mode.as("jd")...)
 			resource := "/v1/resource/generic/6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"
 			s.want(t, "GET "+resource, "", 200, "~", mode.as("pasta")...)
 			s.want(t, "PATCH "+resource, `{"user_id":"u"}`, 403, "~", mode.as("pasta")...)
 			s.want(t, "DELETE "+resource, "", 403, "~", mode.as("pasta")...)
-			s.want(t, "DELETE /v1/resource/generic?filter=type%3Dgeneric", "", 200, `{"deleted": 0}`, mode.as("pasta")...)
+			s.want(t, "DELETE /v1/resource/generic?filter=type%3Dgeneric", "", 200, `{"deleted": 0}`,
+				mode.as("pasta")...)
 			s.want(t, "GET "+resource+"/metric/load/measures", "", 403, "~", mode.as("pasta")...)
 			s.want(t, "GET /v1/resource/generic", "", 200, "~6f1a4f8e", "Authorization", "")
 			s.want(t, "GET /v1/metric", "", 200, `~"load"`, "Authorization", "")
@@ -173,10 +181,13 @@ func TestOpenModes(t *testing.T) {
 
 // A rule in a file counts in the open modes too, where Gnocchi's own counts for nothing.
 func TestPolicyFile(t *testing.T) {
-	rules, err := policy.Parse([]byte(`{"get resource": "rule:admin_or_creator", "list resource": "rule:admin_or_creator", "create archive policy": "user:jd or role:admin"}`))
+	rules, err := policy.Parse(
+		[]byte(
+			`{"get resource": "rule:admin_or_creator", "list resource": "rule:admin_or_creator", "create archive policy": "user:jd or role:admin"}`))
 	check(t, err)
 	s := newServer(t, func(o *api.Options) { o.Policy = rules })
-	s.want(t, "POST /v1/archive_policy", `{"name":"simple","definition":[{"granularity":"1 second"}]}`, 201, "~", "user", "jd")
+	s.want(t, "POST /v1/archive_policy", `{"name":"simple","definition":[{"granularity":"1 second"}]}`,
+		201, "~", "user", "jd")
 	s.create(t, "/v1/resource/generic", `{"id":"6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"}`, "user", "jd")
 	resource := "/v1/resource/generic/6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"
 	s.want(t, "GET "+resource, "", 200, "~", "user", "jd")
@@ -191,8 +202,8 @@ func TestRolesOfTrustedHeaders(t *testing.T) {
 	s.want(t, "GET /v1/status", "", 403, "~", trusted("u", "p", "member,administrator")...)
 }
 
-// keystone is a small part of Keystone's API: tokens "USER PROJECT ROLE" validate themselves, and application credentials of
-// such IDs have the secret "s3cret".
+// keystone is a small part of Keystone's API: tokens "USER PROJECT ROLE" validate themselves, and application
+// credentials of such IDs have the secret "s3cret".
 type keystone struct {
 	*httptest.Server
 	asked  atomic.Int32
@@ -214,7 +225,8 @@ func newKeystone(t *testing.T, now func() time.Time) *keystone {
 					}
 				}
 			}
-			if err := json.NewDecoder(r.Body).Decode(&body); err == nil && body.Auth.Identity.Credential.Secret == "s3cret" {
+			if err := json.NewDecoder(r.Body).Decode(&body); err == nil &&
+				body.Auth.Identity.Credential.Secret == "s3cret" {
 				subject = body.Auth.Identity.Credential.ID
 			}
 			r.Method, created = "GET", http.StatusCreated
@@ -230,7 +242,8 @@ func newKeystone(t *testing.T, now func() time.Time) *keystone {
 			w.WriteHeader(http.StatusUnauthorized)
 		default:
 			w.WriteHeader(created)
-			fmt.Fprintf(w, `{"token":{"methods":["password"],"expires_at":%q,"user":{"id":%q,"name":"x","domain":{"id":"default"}},
+			fmt.Fprintf(w,
+				`{"token":{"methods":["password"],"expires_at":%q,"user":{"id":%q,"name":"x","domain":{"id":"default"}},
 				"project":{"id":%q,"name":"y"},"roles":[{"id":"1","name":%q}],"catalog":[]}}`,
 				k.now().Add(time.Minute).Format("2006-01-02T15:04:05.000000Z"), parts[0], parts[1], parts[2])
 		}
@@ -247,7 +260,8 @@ func TestKeystone(t *testing.T) {
 	check(t, err)
 	s := newServer(t, func(o *api.Options) { o.Auth = authenticator })
 	with := func(token string) []string {
-		return []string{"Authorization", "", "X-Auth-Token", token, "X-User-Id", "root", "X-Roles", "admin"} // the latter two are a lie
+		// the latter two are a lie
+		return []string{"Authorization", "", "X-Auth-Token", token, "X-User-Id", "root", "X-Roles", "admin"}
 	}
 	asked := func(want int32) {
 		t.Helper()
@@ -259,7 +273,8 @@ func TestKeystone(t *testing.T) {
 	s.want(t, "GET /v1/status", "", 403, "~", with("u p member")...)
 	s.want(t, "GET /v1/status", "", 200, "~", with("u p admin")...)
 	asked(2)
-	if w := s.want(t, "GET /v1/status", "", 401, "~", with("stolen")...); w.Header().Get("WWW-Authenticate") != `Keystone uri="`+k.URL+`/identity"` {
+	if w := s.want(t, "GET /v1/status", "", 401, "~", with("stolen")...); w.Header().Get(
+		"WWW-Authenticate") != `Keystone uri="`+k.URL+`/identity"` {
 		t.Errorf("challenge %q", w.Header().Get("WWW-Authenticate"))
 	}
 	s.want(t, "GET /v1/status", "", 401, "~", with("stolen")...)
@@ -360,7 +375,8 @@ func newAccounts(t *testing.T, now func() time.Time) *accounts {
 		case len(parts) != 3:
 			w.WriteHeader(http.StatusNotFound)
 		default:
-			fmt.Fprintf(w, `{"token":{"expires_at":%q,"user":{"id":%q},"project":{"id":%q},"roles":[{"name":%q}]}}`, ends, parts[0], parts[1], parts[2])
+			fmt.Fprintf(w, `{"token":{"expires_at":%q,"user":{"id":%q},"project":{"id":%q},"roles":[{"name":%q}]}}`,
+				ends, parts[0], parts[1], parts[2])
 		}
 	}))
 	t.Cleanup(k.Close)
@@ -394,8 +410,9 @@ func TestKeystoneAccount(t *testing.T) {
 	s.want(t, "GET /v1/status", "", 403, "~", with("u p member")...)
 	s.want(t, "GET /v1/status", "", 401, "~", with("stolen")...)
 	asked(1)
-	want := `{"auth":{"identity":{"methods":["password"],"password":{"user":{"domain":{"name":"Default"},"name":"gnocco","password":"s3cret"}}},` +
-		`"scope":{"project":{"domain":{"name":"ops"},"name":"service"}}}}`
+	want :=
+		`{"auth":{"identity":{"methods":["password"],"password":{"user":{"domain":{"name":"Default"},"name":"gnocco","password":"s3cret"}}},` +
+			`"scope":{"project":{"domain":{"name":"ops"},"name":"service"}}}}`
 	if got := k.asked()[0]; got != want {
 		t.Errorf("asked for a token with %s, want %s", got, want)
 	}
@@ -419,11 +436,13 @@ func TestKeystoneAccount(t *testing.T) {
 	s.want(t, "GET /v1/status", "", 200, "~", with("x p admin")...)
 	asked(5)
 
-	authenticator, err = auth.NewKeystone(auth.KeystoneOptions{URL: k.URL, Now: now, Account: auth.KeystoneAccount{ApplicationCredential: "abc", SecretFile: secret}})
+	authenticator, err = auth.NewKeystone(auth.KeystoneOptions{URL: k.URL, Now: now,
+		Account: auth.KeystoneAccount{ApplicationCredential: "abc", SecretFile: secret}})
 	check(t, err)
 	s = newServer(t, func(o *api.Options) { o.Auth = authenticator })
 	s.want(t, "GET /v1/status", "", 200, "~", with("u p admin")...)
-	want = `{"auth":{"identity":{"application_credential":{"id":"abc","secret":"new"},"methods":["application_credential"]}}}`
+	want =
+		`{"auth":{"identity":{"application_credential":{"id":"abc","secret":"new"},"methods":["application_credential"]}}}`
 	if got := k.asked()[5]; got != want {
 		t.Errorf("asked for a token with %s, want %s", got, want)
 	}
@@ -439,7 +458,9 @@ func TestHtpasswd(t *testing.T) {
 	write := func(text string) { check(t, os.WriteFile(path, []byte(text), 0o600)) }
 	write("# users\nadmin:" + hash("secret") + "\n\njd:" + hash("pw:with colon") + ":member, service\n")
 	var late atomic.Int64
-	authenticator, err := auth.NewHtpasswd(auth.HtpasswdOptions{File: path, Now: func() time.Time { return time.Unix(1e9+late.Load(), 0) }})
+	authenticator, err := auth.NewHtpasswd(auth.HtpasswdOptions{File: path, Now: func() time.Time {
+		return time.Unix(1e9+late.Load(), 0)
+	}})
 	check(t, err)
 	s := newServer(t, func(o *api.Options) { o.Auth = authenticator })
 	as := func(user, password string) []string {
@@ -454,7 +475,8 @@ func TestHtpasswd(t *testing.T) {
 		s.want(t, "GET /v1/status", "", 401, "~", as("stranger", "secret")...)
 		s.want(t, "GET /v1/status", "", 403, "~", as("jd", "pw:with colon")...)
 	}
-	s.want(t, "POST /v1/resource_type", `{"name":"host"}`, 201, "~", as("jd", "pw:with colon")...) // by the role service
+	// by the role service
+	s.want(t, "POST /v1/resource_type", `{"name":"host"}`, 201, "~", as("jd", "pw:with colon")...)
 	w := s.want(t, "GET /v1/metric", "", 401, "~", "Authorization", "")
 	if w.Header().Get("WWW-Authenticate") == "" {
 		t.Error("no challenge")
@@ -472,7 +494,8 @@ func TestHtpasswd(t *testing.T) {
 
 	for _, text := range []string{"admin", ":" + hash("x"), "admin:plain", "a:" + hash("x") + "\na:" + hash("y")} {
 		write(text)
-		if _, err := auth.NewHtpasswd(auth.HtpasswdOptions{File: path}); err == nil || !strings.Contains(err.Error(), "line ") {
+		if _, err := auth.NewHtpasswd(auth.HtpasswdOptions{File: path}); err == nil ||
+			!strings.Contains(err.Error(), "line ") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

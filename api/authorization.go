@@ -48,7 +48,8 @@ func (a *authorizer) authenticate(w http.ResponseWriter, r *http.Request) (*auth
 // wantsChallenge reports whether a 401 to r should carry a challenge. A browser asks the user for a password by itself
 // when it gets one of scheme Basic; a page that fetches asks in its own way.
 func wantsChallenge(r *http.Request, challenge string) bool {
-	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" && mode != "navigate" && strings.HasPrefix(challenge, "Basic ") {
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" && mode != "navigate" &&
+		strings.HasPrefix(challenge, "Basic ") {
 		return false
 	}
 	return challenge != ""
@@ -127,8 +128,8 @@ func (a *authorizer) creatorCounts(rule string) bool {
 	return true
 }
 
-// visibleSeries is visibleMetrics for series, whose resources need not be read; what is asked is the metrics' measures, so
-// the rule is never void. What the rule depends on mostly is the same for many: the function remembers its answers.
+// visibleSeries is visibleMetrics for series, whose resources need not be read; what is asked is the metrics' measures,
+// so the rule is never void. What the rule depends on mostly is the same for many: the function remembers its answers.
 func (a *authorizer) visibleSeries(who *auth.Identity, rule string) postings.Sees {
 	if a.enforce(who, rule, nil) == nil {
 		return nil

@@ -29,13 +29,16 @@ func TestBadInput(t *testing.T) {
 			continue
 		}
 		before := b.digest(t)
-		w := b.call(t, b.fill(step.request), b.fill(step.body), append([]string{"user", "admin", "Accept", "application/json"}, step.headers...)...)
+		w := b.call(t, b.fill(step.request), b.fill(step.body),
+			append([]string{"user", "admin", "Accept", "application/json"}, step.headers...)...)
 		if after := b.digest(t); after != before {
-			t.Errorf("%s:%d: %s %s changed what is stored:\n%s\nbefore:\n%s", badInputFile, step.line, step.request, step.body, after, before)
+			t.Errorf("%s:%d: %s %s changed what is stored:\n%s\nbefore:\n%s", badInputFile, step.line, step.request,
+				step.body, after, before)
 		}
 		got := b.describe(w)
 		if step.names != "" && !strings.Contains(got, strings.ReplaceAll(step.names, `"`, `\"`)) {
-			t.Errorf("%s:%d: %s %s: %s\ndoes not name %s", badInputFile, step.line, step.request, step.body, got, step.names)
+			t.Errorf("%s:%d: %s %s: %s\ndoes not name %s", badInputFile, step.line, step.request,
+				step.body, got, step.names)
 		}
 		if w.Code >= http.StatusInternalServerError && w.Code != http.StatusNotImplemented {
 			t.Errorf("%s:%d: %s %s: %s", badInputFile, step.line, step.request, step.body, got)
@@ -62,7 +65,8 @@ var anyText = map[string][]string{
 	"listMetrics /v1/metric": {"name", "unit", "creator", "user_id", "project_id", "archive_policy_name", "labels"},
 	"/v1/influxdb/query":     {"q"}, "/v1/influxdb/write": {"db"},
 	"/v1/resource/{type}": {"attrs"}, "/v1/search/resource/{type}": {"attrs"},
-	"/api/v1/query": {"stats"}, "/api/v1/query_range": {"stats"}, "/api/v1/metadata": {"metric"}, "/api/v1/series_count": {"label"},
+	"/api/v1/query": {"stats"}, "/api/v1/query_range": {"stats"}, "/api/v1/metadata": {"metric"},
+	"/api/v1/series_count": {"label"},
 }
 
 // Every operation of openapi.yaml has rows: one for each of its query parameters, and one for its body at least.
@@ -90,7 +94,8 @@ func TestBadInputIsComplete(t *testing.T) {
 	}
 	for _, o := range c.Operations() {
 		for _, name := range c.Parameters(o, "query") {
-			if !slices.Contains(parameters[o], name) && !slices.Contains(anyText[o.Path], name) && !slices.Contains(anyText["listMetrics "+o.Path], name) {
+			if !slices.Contains(parameters[o], name) && !slices.Contains(anyText[o.Path], name) &&
+				!slices.Contains(anyText["listMetrics "+o.Path], name) {
 				t.Errorf("%s: no row about parameter %s of %s %s", badInputFile, name, o.Method, o.Path)
 			}
 		}
@@ -117,9 +122,11 @@ func TestBadInputOfAnyOperation(t *testing.T) {
 		before := b.digest(t)
 		refuse := func(path, body, contentType string, statuses ...int) {
 			t.Helper()
-			w := b.call(t, o.Method+" "+path, body, "user", "admin", "Accept", "application/json", "Content-Type", contentType)
+			w := b.call(t, o.Method+" "+path, body, "user", "admin", "Accept", "application/json",
+				"Content-Type", contentType)
 			if !slices.Contains(statuses, w.Code) {
-				t.Errorf("%s %.100s %.100q as %s: %d %.300s, want %v", o.Method, path, body, contentType, w.Code, w.Body, statuses)
+				t.Errorf("%s %.100s %.100q as %s: %d %.300s, want %v", o.Method, path, body, contentType,
+					w.Code, w.Body, statuses)
 			}
 			if w.Code >= 400 && !json.Valid(w.Body.Bytes()) {
 				t.Errorf("%s %.100s %.100q: the refusal is no JSON: %.200q", o.Method, path, body, w.Body)
@@ -150,9 +157,12 @@ func TestBadInputOfAnyOperation(t *testing.T) {
 		}
 		deep := 120_000
 		for _, body := range []string{
-			"", "{", "[", `{"`, "nul", "\x00", "\xff\xfe", `{"a" 1}`, "[1,]", "{} {}", `"text"`, "5", "true", "null", "1e999",
-			`{"name":"` + "\xff" + `"}`, `{"name":"\ud800"}`, strings.Repeat("[", deep), strings.Repeat(`{"a":`, deep), strings.Repeat(`{"and":[`, deep),
-			strings.Repeat("[", deep) + strings.Repeat("]", deep), strings.Repeat(`{"not":`, deep) + "{}" + strings.Repeat("}", deep),
+			"", "{", "[", `{"`, "nul", "\x00", "\xff\xfe", `{"a" 1}`, "[1,]", "{} {}", `"text"`, "5",
+			"true", "null", "1e999",
+			`{"name":"` + "\xff" + `"}`, `{"name":"\ud800"}`, strings.Repeat("[", deep), strings.Repeat(`{"a":`, deep),
+			strings.Repeat(`{"and":[`, deep),
+			strings.Repeat("[", deep) + strings.Repeat("]", deep),
+			strings.Repeat(`{"not":`, deep) + "{}" + strings.Repeat("}", deep),
 			`["` + strings.Repeat("x", 1<<20) + `"]`, `["` + strings.Repeat("x", 5<<20) + `"]`,
 		} {
 			statuses, most := []int{400}, 1<<20
@@ -171,7 +181,8 @@ func TestBadInputOfAnyOperation(t *testing.T) {
 			}
 			refuse(path, body, kind, statuses...)
 		}
-		for _, wrong := range []string{"", "text/plain", "application/xml", "odd", "application/jsonx", "multipart/form-data; boundary=x"} {
+		for _, wrong := range []string{"", "text/plain", "application/xml", "odd", "application/jsonx",
+			"multipart/form-data; boundary=x"} {
 			if !mayBeEmpty(o) {
 				refuse(path, "{}", wrong, 415)
 			}
@@ -184,7 +195,8 @@ func TestBadInputOfAnyOperation(t *testing.T) {
 
 // mayBeEmpty reports whether the filter of an operation may stand in the query instead of the body.
 func mayBeEmpty(o contract.Operation) bool {
-	return o.Method == http.MethodDelete || strings.HasPrefix(o.Path, "/v1/search/resource/") || strings.HasPrefix(o.Path, "/v1/aggregation/resource/")
+	return o.Method == http.MethodDelete || strings.HasPrefix(o.Path, "/v1/search/resource/") ||
+		strings.HasPrefix(o.Path, "/v1/aggregation/resource/")
 }
 
 // badInputServer is a server with what the script sets up.
@@ -242,7 +254,8 @@ func (b *badInputServer) describe(w *httptest.ResponseRecorder) string {
 func (b *badInputServer) path(o contract.Operation) string {
 	path := o.Path
 	for _, part := range [][2]string{
-		{"/v1/archive_policy/{name}", "/v1/archive_policy/spare"}, {"/v1/archive_policy_rule/{name}", "/v1/archive_policy_rule/disks"},
+		{"/v1/archive_policy/{name}", "/v1/archive_policy/spare"},
+		{"/v1/archive_policy_rule/{name}", "/v1/archive_policy_rule/disks"},
 		{"/v1/resource_type/{name}", "/v1/resource_type/host"}, {"/v1/metric/{id}", "/v1/metric/" + b.names["metric"]},
 		{"/v1/correlations/{id}", "/v1/correlations/" + b.names["job"]},
 		{"/v1/rebuild/{id}", "/v1/rebuild/" + b.names["again"]},
@@ -267,8 +280,10 @@ func (b *badInputServer) path(o contract.Operation) string {
 func (b *badInputServer) digest(t *testing.T) string {
 	var all bytes.Buffer
 	for _, path := range []string{
-		"archive_policy", "archive_policy_rule", "resource_type", "resource/generic?details=true&history=true", "metric",
-		"rebuild", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true", "resource/host/web/metric/cpu/measures?refresh=true",
+		"archive_policy", "archive_policy_rule", "resource_type",
+		"resource/generic?details=true&history=true", "metric",
+		"rebuild", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true",
+		"resource/host/web/metric/cpu/measures?refresh=true",
 	} {
 		w := b.call(t, "GET /v1/"+b.fill(path), "", "user", "admin")
 		fmt.Fprintf(&all, "%s: %d %s\n", path, w.Code, w.Body)
@@ -282,14 +297,18 @@ func TestNamesAreText(t *testing.T) {
 	b := newBadInputServer(t, script)
 	before := b.digest(t)
 	for _, request := range []struct{ request, body, contentType string }{
-		{"POST /v1/batch/resources/metrics/measures?create_metrics=true", `{"web": {"net.` + "\xff" + `": [{"timestamp": 1, "value": 1}]}}`, "application/json"},
-		{"POST /v1/batch/resources/metrics/measures?create_metrics=true", `{"web": {"net.\ud800": [{"timestamp": 1, "value": 1}]}}`, "application/json"},
-		{"POST /v1/batch/resources/metrics/measures?create_metrics=true", `{"web": {"net": {"unit": "` + "\xff" + `", "measures": []}}}`, "application/json"},
+		{"POST /v1/batch/resources/metrics/measures?create_metrics=true",
+			`{"web": {"net.` + "\xff" + `": [{"timestamp": 1, "value": 1}]}}`, "application/json"},
+		{"POST /v1/batch/resources/metrics/measures?create_metrics=true",
+			`{"web": {"net.\ud800": [{"timestamp": 1, "value": 1}]}}`, "application/json"},
+		{"POST /v1/batch/resources/metrics/measures?create_metrics=true",
+			`{"web": {"net": {"unit": "` + "\xff" + `", "measures": []}}}`, "application/json"},
 		{"POST /v1/influxdb/write?db=host", "net.x,host=web idle" + "\xff" + "=1 1767268800000000000", "text/plain"},
 		{"POST /v1/influxdb/query?q=create+database+%ff", "", "application/x-www-form-urlencoded"},
 		{"POST /v1/influxdb/query", "q=create+database+%ff", "application/x-www-form-urlencoded"},
 	} {
-		w := b.call(t, request.request, request.body, "user", "admin", "Accept", "application/json", "Content-Type", request.contentType)
+		w := b.call(t, request.request, request.body, "user", "admin", "Accept", "application/json", "Content-Type",
+			request.contentType)
 		if w.Code != http.StatusBadRequest && w.Code != http.StatusNotImplemented { // no query that we know
 			t.Errorf("%s %q: %d %s", request.request, request.body, w.Code, w.Body)
 		}

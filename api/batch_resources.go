@@ -76,8 +76,8 @@ func batchResources(names []measures.ResourceMetric, who *auth.Identity) ([]uuid
 // missing resources are listed in an error. A row here may bring the archive policy and the unit of its metric. The
 // right to write to known metrics is checked before anything is created. Without create_metrics nothing is created. A
 // switch for each rule, and the translation of its errors, would take more code than it saves.
-func (a batchHandlers) resolve(ctx context.Context, who *auth.Identity, names []measures.ResourceMetric, resources []uuid.UUID, create bool,
-	metrics []uuid.UUID) error {
+func (a batchHandlers) resolve(ctx context.Context, who *auth.Identity, names []measures.ResourceMetric,
+	resources []uuid.UUID, create bool, metrics []uuid.UUID) error {
 	const attempts = 3 // another request may create the same metrics at the same time
 	for attempt := 1; ; attempt++ {
 		missing, err := a.find(who, names, resources, metrics)
@@ -101,7 +101,8 @@ func (a batchHandlers) resolve(ctx context.Context, who *auth.Identity, names []
 }
 
 // find looks the metrics up, and returns the indexes of the missing ones.
-func (a batchHandlers) find(who *auth.Identity, names []measures.ResourceMetric, resources []uuid.UUID, metrics []uuid.UUID) ([]int, error) {
+func (a batchHandlers) find(who *auth.Identity, names []measures.ResourceMetric, resources []uuid.UUID,
+	metrics []uuid.UUID) ([]int, error) {
 	var missing []int
 	forbidden, may := false, a.permittedMetrics(who, "post measures")
 	for i, name := range names {
@@ -139,7 +140,8 @@ type unknownResource struct {
 }
 
 // create creates the metrics that are missing, all or none, in resources that the user may change.
-func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []measures.ResourceMetric, resources []uuid.UUID, missing []int) error {
+func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []measures.ResourceMetric,
+	resources []uuid.UUID, missing []int) error {
 	var metrics []*model.Metric
 	var unknown []unknownResource
 	isUnknown := map[uuid.UUID]bool{}
@@ -185,7 +187,8 @@ func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []m
 }
 
 // newMetric defines a metric that a batch creates.
-func (a batchHandlers) newMetric(name measures.ResourceMetric, resource uuid.UUID, creator string) (*model.Metric, error) {
+func (a batchHandlers) newMetric(name measures.ResourceMetric, resource uuid.UUID,
+	creator string) (*model.Metric, error) {
 	if strings.Contains(name.Name, "/") {
 		return nil, badRequest("'/' is not supported in metric name")
 	}

@@ -36,7 +36,8 @@ const (
 )
 
 // readBody appends the body, of limit bytes at most, to dst. It takes factor times the size of the memory for that use.
-func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor factor, dst []byte) ([]byte, error) {
+func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor factor,
+	dst []byte) ([]byte, error) {
 	limit = a.bodyLimit(limit, factor)
 	if r.ContentLength > limit {
 		return dst, &http.MaxBytesError{Limit: limit}
@@ -129,7 +130,8 @@ func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 }
 
 func undecodable(reason string) *Error {
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: reason, Detail: []string{}}}
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: reason,
+		Detail: []string{}}}
 }
 
 // writeJSON answers with v, which is one of our own types: it always marshals.

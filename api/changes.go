@@ -35,8 +35,8 @@ type shownChange struct {
 	PerSecond   bool          `json:"per_second"`
 }
 
-// postChanges says which metrics moved most from the window before to a window. It finds metrics as PromQL does, those of
-// which the user may get measures.
+// postChanges says which metrics moved most from the window before to a window. It finds metrics as PromQL does, those
+// of which the user may get measures.
 func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	fields, err := a.decodeFields(w, r, "match", "aggregation", "start*", "stop*", "limit")
 	if err != nil {
@@ -63,15 +63,18 @@ func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who 
 	if err != nil {
 		return err
 	}
-	answer := shownChanges{showTime(read.Before()), showTime(read.From), showTime(read.To), len(found), compared, []shownChange{}}
+	answer := shownChanges{showTime(read.Before()), showTime(read.From), showTime(read.To), len(found),
+		compared, []shownChange{}}
 	for _, c := range changes {
-		answer.Changes = append(answer.Changes, shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
-			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond})
+		answer.Changes = append(answer.Changes,
+			shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
+				text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond})
 	}
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-func (a promqlHandlers) parseChanges(fields map[string]jsonValue) (read *query.ChangesRead, matchers []*labels.Matcher, err error) {
+func (a promqlHandlers) parseChanges(fields map[string]jsonValue) (
+	read *query.ChangesRead, matchers []*labels.Matcher, err error) {
 	read = &query.ChangesRead{Now: carbonara.FromTime(a.now()), Most: defaultChanges, Method: carbonara.Mean}
 	if in, ok := fields["match"]; ok {
 		selector, err := in.text(0)

@@ -24,11 +24,13 @@ type changes struct {
 	}
 }
 
-// The metrics that moved from one window to the next come first, by how far; those of which nothing is known are not compared.
+// The metrics that moved from one window to the next come first, by how far; those of which nothing is known are not
+// compared.
 func TestChanges(t *testing.T) {
 	s := newServer(t, nil)
 	const window = 60
-	columns := correlate.Values{make([]float64, 2*window), make([]float64, 2*window), make([]float64, 2*window), make([]float64, 2*window), make([]float64, 3)}
+	columns := correlate.Values{make([]float64, 2*window), make([]float64, 2*window), make([]float64, 2*window),
+		make([]float64, 2*window), make([]float64, 3)}
 	for i := range 2 * window {
 		wave := float64(i%7) - 3
 		columns[0][i] = 10 + wave // stays
@@ -55,7 +57,8 @@ func TestChanges(t *testing.T) {
 		return decode[changes](t, s.want(t, "POST /v1/changes", body, http.StatusOK, "~", headers...).Body.String())
 	}
 	got := ask(fmt.Sprintf(`{"start":%d,"stop":%d}`, window, 2*window))
-	if got.Before != "1970-01-01T00:00:00+00:00" || got.Start != "1970-01-01T00:01:00+00:00" || got.Metrics != 5 || got.Compared != 4 || len(got.Changes) != 4 {
+	if got.Before != "1970-01-01T00:00:00+00:00" || got.Start != "1970-01-01T00:01:00+00:00" || got.Metrics != 5 ||
+		got.Compared != 4 || len(got.Changes) != 4 {
 		t.Fatalf("%+v", got)
 	}
 	var order []int
@@ -65,7 +68,8 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if first, second := got.Changes[0], got.Changes[1]; fmt.Sprint(order[:2]) != "[3 1]" || !first.PerSecond || first.Before != 5 || first.After != 10 || math.Abs(first.Score-50) > 1e-9 ||
+	if first, second := got.Changes[0], got.Changes[1]; fmt.Sprint(order[:2]) != "[3 1]" || !first.PerSecond ||
+		first.Before != 5 || first.After != 10 || math.Abs(first.Score-50) > 1e-9 ||
 		second.PerSecond || second.Before != 10 || second.After != 20 || second.Score < 4 || second.Score > 5 {
 		t.Errorf("%v: %+v", order, got.Changes)
 	}
@@ -74,11 +78,13 @@ func TestChanges(t *testing.T) {
 	}
 
 	one := got.Changes[1].ID
-	if got := ask(fmt.Sprintf(`{"start":%d,"stop":%d,"match":"{metric_id=\"%s\"}","limit":1}`, window, 2*window, one)); got.Metrics != 1 || len(got.Changes) != 1 || got.Changes[0].ID != one {
+	if got := ask(fmt.Sprintf(`{"start":%d,"stop":%d,"match":"{metric_id=\"%s\"}","limit":1}`, window, 2*window,
+		one)); got.Metrics != 1 || len(got.Changes) != 1 || got.Changes[0].ID != one {
 		t.Errorf("%+v", got)
 	}
 	// Nobody learns of metrics that they may not read.
-	if got := ask(fmt.Sprintf(`{"start":%d,"stop":%d}`, window, 2*window), "user", "other"); got.Metrics != 0 || got.Compared != 0 || len(got.Changes) != 0 {
+	if got := ask(fmt.Sprintf(`{"start":%d,"stop":%d}`, window, 2*window), "user", "other"); got.Metrics != 0 ||
+		got.Compared != 0 || len(got.Changes) != 0 {
 		t.Errorf("%+v", got)
 	}
 	for body, want := range map[string]string{
@@ -99,18 +105,25 @@ func TestMetricArchive(t *testing.T) {
 	rules, err := policy.Parse([]byte(`{"get measures": "role:admin"}`))
 	check(t, err)
 	s := newServer(t, func(o *api.Options) { o.Policy = rules })
-	s.create(t, "/v1/archive_policy", `{"name":"p","back_window":1,"definition":[{"granularity":1,"points":1000},{"granularity":60,"points":1000}],"aggregation_methods":["mean"]}`, "user", "admin")
+	s.create(t, "/v1/archive_policy",
+		`{"name":"p","back_window":1,"definition":[{"granularity":1,"points":1000},{"granularity":60,"points":1000}],"aggregation_methods":["mean"]}`, "user", "admin")
 	id := s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`, "user", "admin")
 	path := "GET /v1/metric/" + id + "/archive"
-	s.want(t, path, "", http.StatusOK, `{"bytes": 0, "raw": {"bytes": 0, "kept_from": null, "newest": null}, "archives": [{"granularity": 1.0, "bytes": 0}, {"granularity": 60.0, "bytes": 0}], "dropped_measures": 0, "late_measures": 0}`, "user", "admin")
-	s.want(t, "POST /v1/metric/"+id+"/measures", `[{"timestamp":600,"value":1}]`, http.StatusAccepted, "", "user", "admin")
+	s.want(t, path, "", http.StatusOK,
+		`{"bytes": 0, "raw": {"bytes": 0, "kept_from": null, "newest": null}, "archives": [{"granularity": 1.0, "bytes": 0}, {"granularity": 60.0, "bytes": 0}], "dropped_measures": 0, "late_measures": 0}`, "user", "admin")
+	s.want(t, "POST /v1/metric/"+id+"/measures", `[{"timestamp":600,"value":1}]`, http.StatusAccepted,
+		"", "user", "admin")
 	s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", http.StatusOK, "~", "user", "admin")
-	s.want(t, "POST /v1/metric/"+id+"/measures", `[{"timestamp":539,"value":1},{"timestamp":540,"value":2},{"timestamp":610,"value":2}]`, http.StatusAccepted, "", "user", "admin")
+	s.want(t, "POST /v1/metric/"+id+"/measures",
+		`[{"timestamp":539,"value":1},{"timestamp":540,"value":2},{"timestamp":610,"value":2}]`, http.StatusAccepted,
+		"", "user", "admin")
 	s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", http.StatusOK, "~", "user", "admin")
-	w := s.want(t, path, "", http.StatusOK, `~"kept_from": "1970-01-01T00:09:00+00:00", "newest": "1970-01-01T00:10:10+00:00"`, "user", "admin")
+	w := s.want(t, path, "", http.StatusOK,
+		`~"kept_from": "1970-01-01T00:09:00+00:00", "newest": "1970-01-01T00:10:10+00:00"`, "user", "admin")
 	if !strings.Contains(w.Body.String(), `"dropped_measures": 1, "late_measures": 1}`) {
 		t.Error(w.Body)
 	}
 	s.want(t, path, "", http.StatusForbidden, "~", "user", "jd")
-	s.want(t, "GET /v1/metric/00000000-0000-0000-0000-000000000000/archive", "", http.StatusNotFound, "~", "user", "admin")
+	s.want(t, "GET /v1/metric/00000000-0000-0000-0000-000000000000/archive", "", http.StatusNotFound,
+		"~", "user", "admin")
 }

@@ -21,8 +21,8 @@ const consolePolicy = "default-src 'self'; object-src 'none'; base-uri 'none'; f
 // consolePage is the name of the console's page among its files.
 const consolePage = "index.html"
 
-// consoleFiles returns the console's files by name. Its page says what a person is asked for who signs in: a script that
-// had to ask would begin later.
+// consoleFiles returns the console's files by name. Its page says what a person is asked for who signs in: a script
+// that had to ask would begin later.
 func consoleFiles(credentials auth.Credentials) map[string]*static.File {
 	entries, err := console.Files.ReadDir("dist")
 	if err != nil {

@@ -25,8 +25,8 @@ func TestRootSendsBrowsersToTheConsole(t *testing.T) {
 			t.Errorf("%s: %v", path, w.Header())
 		}
 		s.want(t, "GET "+path, "", http.StatusFound, "", "Authorization", "", "Accept", "text/html")
-		for _, accept := range []string{"", "*/*", "application/json", "application/json, text/plain, */*", "text/html;q=0, */*", "text/*, */*",
-			"text/html, application/json"} {
+		for _, accept := range []string{"", "*/*", "application/json", "application/json, text/plain, */*",
+			"text/html;q=0, */*", "text/*, */*", "text/html, application/json"} {
 			w := s.want(t, "GET "+path, "", http.StatusOK, "~versions", "Authorization", "", "Accept", accept)
 			if !slices.Contains(w.Header().Values("Vary"), "Accept") {
 				t.Errorf("%s, Accept %q: %v", path, accept, w.Header())
@@ -39,14 +39,17 @@ func TestRootSendsBrowsersToTheConsole(t *testing.T) {
 	}
 }
 
-// The page and all that it refers to are there, below any prefix and without credentials, and load nothing from elsewhere.
+// The page and all that it refers to are there, below any prefix and without credentials, and load nothing from
+// elsewhere.
 func TestConsoleIsServed(t *testing.T) {
 	s := newServer(t, nil)
 	for _, prefix := range []string{"", "/gnocchi"} {
-		if w := s.want(t, "GET "+prefix+"/ui", "", http.StatusFound, "", "Authorization", ""); w.Header().Get("Location") != "ui/" {
+		if w := s.want(t, "GET "+prefix+"/ui", "", http.StatusFound, "", "Authorization",
+			""); w.Header().Get("Location") != "ui/" {
 			t.Errorf("%v", w.Header())
 		}
-		page := s.want(t, "GET "+prefix+"/ui/", "", http.StatusOK, "~<html", "Authorization", "", "Accept", browserAccepts)
+		page := s.want(t, "GET "+prefix+"/ui/", "", http.StatusOK, "~<html", "Authorization", "",
+			"Accept", browserAccepts)
 		links := regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page.Body.String(), -1)
 		if len(links) < 3 {
 			t.Errorf("links: %q", links)
@@ -56,7 +59,8 @@ func TestConsoleIsServed(t *testing.T) {
 			if kept := strings.Contains(w.Header().Get("Cache-Control"), "immutable"); !kept {
 				t.Errorf("%s: Cache-Control %s", link[1], w.Header().Get("Cache-Control"))
 			}
-			if policy := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'self';") || strings.Contains(policy, "unsafe") {
+			if policy := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'self';") ||
+				strings.Contains(policy, "unsafe") {
 				t.Errorf("%s: %s", link[1], policy)
 			}
 		}
@@ -73,7 +77,8 @@ func TestConsoleIsServed(t *testing.T) {
 	s.want(t, "GET /ui/odd.js", "", http.StatusNotFound, "~no file odd.js", "Authorization", "")
 }
 
-// What a first visit loads is 60 kB at most, and all of it 300 kB. The page names files, and scripts name those that they do not wait for.
+// What a first visit loads is 60 kB at most, and all of it 300 kB. The page names files, and scripts name those that
+// they do not wait for.
 func TestConsoleIsSmall(t *testing.T) {
 	entries, err := console.Files.ReadDir("dist")
 	check(t, err)
@@ -83,7 +88,8 @@ func TestConsoleIsSmall(t *testing.T) {
 		content, err := console.Files.ReadFile("dist/" + name)
 		check(t, err)
 		visited[name] = true
-		for _, link := range regexp.MustCompile(`(?:(?:src|href)=|from\s*|\bimport\s*)"(?:\./)?([\w-]+\.\w+)"`).FindAllSubmatch(content, -1) {
+		for _, link := range regexp.MustCompile(
+			`(?:(?:src|href)=|from\s*|\bimport\s*)"(?:\./)?([\w-]+\.\w+)"`).FindAllSubmatch(content, -1) {
 			if !visited[string(link[1])] {
 				visit(string(link[1]))
 			}
@@ -105,7 +111,8 @@ func TestConsoleIsSmall(t *testing.T) {
 			first += compressed.Len()
 		}
 	}
-	if t.Logf("%d bytes at first, %d in all, %d files", first, all, len(visited)); first > 60_000 || all > 300_000 || first < 30_000 {
+	if t.Logf("%d bytes at first, %d in all, %d files", first, all, len(visited)); first > 60_000 ||
+		all > 300_000 || first < 30_000 {
 		t.Errorf("%d bytes at first, %d in all", first, all)
 	}
 }
@@ -113,7 +120,8 @@ func TestConsoleIsSmall(t *testing.T) {
 // A page that fetches asks for passwords by itself: the browser must not.
 func TestBasicChallengeIsForNavigation(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Auth = &auth.Htpasswd{} })
-	for mode, want := range map[string]bool{"": true, "navigate": true, "cors": false, "same-origin": false, "no-cors": false} {
+	for mode, want := range map[string]bool{"": true, "navigate": true, "cors": false, "same-origin": false,
+		"no-cors": false} {
 		w := s.want(t, "GET /v1/status", "", http.StatusUnauthorized, "~", "Authorization", "", "Sec-Fetch-Mode", mode)
 		if got := w.Header().Get("WWW-Authenticate") != ""; got != want {
 			t.Errorf("Sec-Fetch-Mode %q: challenge %q", mode, w.Header().Get("WWW-Authenticate"))
@@ -128,7 +136,9 @@ func TestOtherOrigins(t *testing.T) {
 		t.Helper()
 		s.want(t, "POST /v1/search/resource/generic", "{}", want, "~", headers...)
 	}
-	s := newServer(t, func(o *api.Options) { o.CORSOrigins, o.ProxyHeaders = []string{"https://grafana.example"}, false })
+	s := newServer(t, func(o *api.Options) {
+		o.CORSOrigins, o.ProxyHeaders = []string{"https://grafana.example"}, false
+	})
 	f(s, 200)
 	f(s, 200, "Sec-Fetch-Site", "same-origin", "Origin", "https://example.com")
 	f(s, 200, "Sec-Fetch-Site", "none")
@@ -140,6 +150,8 @@ func TestOtherOrigins(t *testing.T) {
 	f(s, 200, "Origin", "https://grafana.example")
 	f(s, 403, "Origin", "http://public.example", "X-Forwarded-Host", "public.example")
 	s.want(t, "GET /v1/metric", "", 200, "~", "Sec-Fetch-Site", "cross-site", "Origin", "http://evil.example")
-	f(newServer(t, func(o *api.Options) { o.CORSOrigins = []string{"*"} }), 200, "Sec-Fetch-Site", "cross-site", "Origin", "http://evil.example")
-	f(newServer(t, func(o *api.Options) { o.ProxyHeaders = true }), 200, "Origin", "http://public.example", "X-Forwarded-Host", "public.example")
+	f(newServer(t, func(o *api.Options) { o.CORSOrigins = []string{"*"} }), 200, "Sec-Fetch-Site", "cross-site",
+		"Origin", "http://evil.example")
+	f(newServer(t, func(o *api.Options) { o.ProxyHeaders = true }), 200, "Origin", "http://public.example",
+		"X-Forwarded-Host", "public.example")
 }

@@ -184,8 +184,11 @@ func boundOf(t, none carbonara.Timestamp) *string {
 func showCorrelation(j *correlations.Job, page correlationPage) *shownCorrelation {
 	result := j.Result()
 	shown := &shownCorrelation{
-		ID: j.ID, State: result.State, Error: result.Error, Progress: math.Floor(1000*result.Progress) / 1000, Aggregation: j.Aggregation,
-		Granularity: j.Granularity.Seconds(), StartedAt: j.Started.UTC(), Start: boundOf(j.From, 0), Stop: boundOf(j.To, carbonara.MaxTimestamp), Lag: j.Lag, Groups: j.Groups, Metrics: len(j.Metrics), Constant: []uuid.UUID{}, Pairs: []shownPair{},
+		ID: j.ID, State: result.State, Error: result.Error, Progress: math.Floor(1000*result.Progress) / 1000,
+		Aggregation: j.Aggregation,
+		Granularity: j.Granularity.Seconds(), StartedAt: j.Started.UTC(), Start: boundOf(j.From, 0),
+		Stop: boundOf(j.To, carbonara.MaxTimestamp), Lag: j.Lag, Groups: j.Groups, Metrics: len(j.Metrics),
+		Constant: []uuid.UUID{}, Pairs: []shownPair{},
 	}
 	if result.State != correlations.Done {
 		return shown

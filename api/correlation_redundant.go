@@ -49,7 +49,8 @@ func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Ide
 		return &Error{Status: http.StatusConflict, Detail: "The correlation is " + state}
 	}
 	if job.Selection.TopPerColumn > 0 {
-		return &Error{Status: http.StatusConflict, Detail: "The correlation has the strongest pairs of each metric only: ask for one without top_per_metric"}
+		return &Error{Status: http.StatusConflict,
+			Detail: "The correlation has the strongest pairs of each metric only: ask for one without top_per_metric"}
 	}
 	if least := job.Least(); threshold < least {
 		return badArgument("threshold", fmt.Sprintf("The result has no pairs below %v", least))

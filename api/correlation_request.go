@@ -16,7 +16,8 @@ import (
 
 // parseCorrelation reads a body, and finds the metrics in it that the user may read.
 func (a *api) parseCorrelation(ctx context.Context, who *auth.Identity, body any) (*correlations.Request, error) {
-	keys := []string{"aggregation", "granularity", "start", "stop", "needed_overlap", "lag", "top", "top_per_metric", "threshold", "method"}
+	keys := []string{"aggregation", "granularity", "start", "stop", "needed_overlap", "lag", "top", "top_per_metric",
+		"threshold", "method"}
 	object, _ := body.(map[string]any)
 	if object["metrics"] != nil {
 		keys = append(keys, "metrics*")
@@ -78,7 +79,8 @@ func parseCorrelationFields(q *correlations.Request, fields map[string]jsonValue
 			}
 		}
 	}
-	for name, n := range map[string]*int{"lag": &q.Lag, "top": &q.Selection.Top, "top_per_metric": &q.Selection.TopPerColumn} {
+	for name, n := range map[string]*int{"lag": &q.Lag, "top": &q.Selection.Top,
+		"top_per_metric": &q.Selection.TopPerColumn} {
 		if in, ok := fields[name]; ok {
 			value, err := in.integer(0)
 			if err != nil {
@@ -166,7 +168,8 @@ func (a *api) correlatedByID(who *auth.Identity, in jsonValue) ([]*model.Metric,
 
 // correlatedByName finds the metrics, by the pattern of their names, of the resources that a search finds and the user
 // may search.
-func (a *api) correlatedByName(ctx context.Context, who *auth.Identity, fields map[string]jsonValue) ([]*model.Metric, error) {
+func (a *api) correlatedByName(ctx context.Context, who *auth.Identity,
+	fields map[string]jsonValue) ([]*model.Metric, error) {
 	name, err := fields["resource_type"].text(0)
 	if err != nil {
 		return nil, err

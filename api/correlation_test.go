@@ -47,8 +47,8 @@ func decode[T any](t testing.TB, body string) (answer T) {
 // series makes metrics of seconds with these values; NaN for none. It returns them by ID.
 func (s *server) series(t testing.TB, columns correlate.Values) map[string][]float64 {
 	t.Helper()
-	s.create(t, "/v1/archive_policy", `{"name":"seconds","definition":[{"granularity":1,"points":100000},{"granularity":60,"points":100000}],"aggregation_methods":["mean"]}`,
-		"user", "admin")
+	s.create(t, "/v1/archive_policy",
+		`{"name":"seconds","definition":[{"granularity":1,"points":100000},{"granularity":60,"points":100000}],"aggregation_methods":["mean"]}`, "user", "admin")
 	byID := map[string][]float64{}
 	for _, column := range columns {
 		var body []string
@@ -98,18 +98,22 @@ func related(rows int) correlate.Values {
 func TestCorrelations(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.MaxLimit = 100 })
 	byID := s.series(t, related(400))
-	answer := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"lag":4,"needed_overlap":50}`, 200, "~").Body.String())
-	if answer.State != "done" || answer.Metrics != 8 || answer.Groups != 400 || answer.Granularity != 1 || answer.Total != 21 || answer.Progress != 1 ||
+	answer := decode[correlation](t, s.want(t, "POST /v1/correlations",
+		`{"metrics":[`+ids(byID)+`],"lag":4,"needed_overlap":50}`, 200, "~").Body.String())
+	if answer.State != "done" || answer.Metrics != 8 || answer.Groups != 400 || answer.Granularity != 1 ||
+		answer.Total != 21 || answer.Progress != 1 ||
 		len(answer.Constant) != 1 || byID[answer.Constant[0]][0] != 7 || answer.Truncated {
 		t.Fatalf("got %+v", answer)
 	}
 	for i, p := range answer.Pairs {
 		var want correlate.Pair
-		_, err := correlate.Run(t.Context(), correlate.Values{byID[p.X], byID[p.Y]}, correlate.Options{MaxLag: 4}, func(p correlate.Pair) error {
-			want = p
-			return nil
-		})
-		if err != nil || math.Float64bits(p.R) != math.Float64bits(want.R) || p.Lag != want.Lag || p.Overlap != want.Overlap {
+		_, err := correlate.Run(t.Context(), correlate.Values{byID[p.X], byID[p.Y]}, correlate.Options{MaxLag: 4},
+			func(p correlate.Pair) error {
+				want = p
+				return nil
+			})
+		if err != nil || math.Float64bits(p.R) != math.Float64bits(want.R) || p.Lag != want.Lag ||
+			p.Overlap != want.Overlap {
 			t.Errorf("%+v, want %+v (%v)", p, want, err)
 		}
 		if i > 0 && math.Abs(p.R) > math.Abs(answer.Pairs[i-1].R) {
@@ -147,12 +151,14 @@ func TestCorrelations(t *testing.T) {
 	s.want(t, "GET /v1/correlations/x", "", 404, "~does not exist")
 
 	// Metrics without any aggregates in the time asked for have no coefficients.
-	empty := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"start":90000}`, 200, "~").Body.String())
+	empty := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"start":90000}`, 200,
+		"~").Body.String())
 	if empty.State != "done" || empty.Groups != 0 || len(empty.Constant) != 8 || empty.Total != 0 {
 		t.Fatalf("got %+v", empty)
 	}
 	coarse := decode[correlation](t, s.want(t, "POST /v1/correlations",
-		`{"metrics":[`+ids(byID)+`],"granularity":"1 minute","stop":240,"method":"spearman","top":2,"threshold":0.5}`, 200, "~").Body.String())
+		`{"metrics":[`+ids(byID)+`],"granularity":"1 minute","stop":240,"method":"spearman","top":2,"threshold":0.5}`,
+		200, "~").Body.String())
 	if coarse.Groups != 4 || coarse.Total != 2 || math.Abs(coarse.Pairs[1].R) < 0.5 {
 		t.Fatalf("got %+v", coarse)
 	}
@@ -162,7 +168,8 @@ func TestCorrelationsOfASearch(t *testing.T) {
 	s := newServer(t, nil)
 	s.policy(t, "p")
 	own := func(user, resource string) {
-		s.create(t, "/v1/resource/generic", `{"id":"`+resource+`","metrics":{"cpu.user":{"archive_policy_name":"p"},"cpu.system":{"archive_policy_name":"p"},"disk":{"archive_policy_name":"p"}}}`,
+		s.create(t, "/v1/resource/generic", `{"id":"`+resource+
+			`","metrics":{"cpu.user":{"archive_policy_name":"p"},"cpu.system":{"archive_policy_name":"p"},"disk":{"archive_policy_name":"p"}}}`,
 			"user", user)
 	}
 	own("foobar", "a")
@@ -216,7 +223,8 @@ func TestCorrelationsAreRefused(t *testing.T) {
 	long := s.measured(t, "seconds", `[{"timestamp":0,"value":1},{"timestamp":90,"value":2}]`)[0]
 	refuse(`{"metrics":[`+two+`,"`+long+`"],"lag":1}`, 400, "Too many values")
 	// Without a lag, only groups that some metric has need room.
-	answer := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+two+`,"`+long+`"]}`, 200, "~").Body.String())
+	answer := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+two+`,"`+long+`"]}`, 200,
+		"~").Body.String())
 	if answer.Groups != 4 {
 		t.Errorf("%d groups", answer.Groups)
 	}
@@ -257,7 +265,8 @@ func TestCorrelationWithoutAClient(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Correlations.Wait = time.Hour })
 	byID := s.series(t, related(1000))
 	ctx, cancel := context.WithCancel(t.Context())
-	request := httptest.NewRequestWithContext(ctx, "POST", "/v1/correlations", strings.NewReader(`{"metrics":[`+ids(byID)+`],"lag":900}`))
+	request := httptest.NewRequestWithContext(ctx, "POST", "/v1/correlations",
+		strings.NewReader(`{"metrics":[`+ids(byID)+`],"lag":900}`))
 	request.SetBasicAuth("foobar", "")
 	request.Header.Set("Content-Type", "application/json")
 	time.AfterFunc(50*time.Millisecond, cancel)
@@ -273,7 +282,8 @@ func TestOldCorrelationsGo(t *testing.T) {
 	two := ids(s.series(t, correlate.Values{{1, 2, 3}, {2, 3, 5}}))
 	var first string
 	for i := range 7 {
-		answer := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+two+`]}`, 200, "~").Body.String())
+		answer := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+two+`]}`, 200,
+			"~").Body.String())
 		if i == 0 {
 			first = answer.ID
 		}
@@ -284,7 +294,8 @@ func TestOldCorrelationsGo(t *testing.T) {
 func TestRedundantMetrics(t *testing.T) {
 	s := newServer(t, nil)
 	byID := s.series(t, related(400))
-	answer := decode[correlation](t, s.want(t, "POST /v1/correlations?limit=1", `{"metrics":[`+ids(byID)+`],"lag":4}`, 200, "~").Body.String())
+	answer := decode[correlation](t, s.want(t, "POST /v1/correlations?limit=1", `{"metrics":[`+ids(byID)+`],"lag":4}`,
+		200, "~").Body.String())
 	type saving struct {
 		Bytes          int64   `json:"bytes"`
 		FinerBytes     int64   `json:"finer_bytes"`
@@ -328,7 +339,8 @@ func TestRedundantMetrics(t *testing.T) {
 		if want := 400. / 420 * 86400; math.Abs(member.MeasuresPerDay-want) > 1e-6 {
 			t.Errorf("%v measures a day, want %v", member.MeasuresPerDay, want)
 		}
-		sum = saving{sum.Bytes + member.Bytes, sum.FinerBytes + member.FinerBytes, sum.MeasuresPerDay + member.MeasuresPerDay}
+		sum = saving{sum.Bytes + member.Bytes, sum.FinerBytes + member.FinerBytes,
+			sum.MeasuresPerDay + member.MeasuresPerDay}
 	}
 	if got.Groups[0].saving != sum || got.saving != sum {
 		t.Errorf("sums are %+v and %+v, want %+v", got.Groups[0].saving, got.saving, sum)
@@ -337,15 +349,18 @@ func TestRedundantMetrics(t *testing.T) {
 		t.Errorf("got %+v", none)
 	}
 	s.want(t, path+"?threshold=2", "", 400, "~threshold", "Accept", wantsJSON)
-	strong := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"threshold":0.9}`, 200, "~").Body.String())
-	s.want(t, "GET /v1/correlations/"+strong.ID+"/redundant?threshold=0.5", "", 400, "~no pairs below 0.9", "Accept", wantsJSON)
+	strong := decode[correlation](t, s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"threshold":0.9}`,
+		200, "~").Body.String())
+	s.want(t, "GET /v1/correlations/"+strong.ID+"/redundant?threshold=0.5", "", 400, "~no pairs below 0.9",
+		"Accept", wantsJSON)
 }
 
 // Users find their own jobs, the newest first, and the names of their metrics.
 func TestCorrelationsAreListed(t *testing.T) {
 	s := newServer(t, nil)
 	s.policy(t, "p")
-	s.create(t, "/v1/resource/generic", `{"id":"a","metrics":{"x":{"archive_policy_name":"p"},"y":{"archive_policy_name":"p"}}}`)
+	s.create(t, "/v1/resource/generic",
+		`{"id":"a","metrics":{"x":{"archive_policy_name":"p"},"y":{"archive_policy_name":"p"}}}`)
 	s.want(t, "GET /v1/correlations", "", 200, "[]")
 	post := func(body string) string {
 		return decode[correlation](t, s.want(t, "POST /v1/correlations", body, 200, "~").Body.String()).ID
@@ -360,12 +375,15 @@ func TestCorrelationsAreListed(t *testing.T) {
 		Metrics     int
 	}
 	jobs := decode[[]listed](t, s.want(t, "GET /v1/correlations", "", 200, "~").Body.String())
-	if len(jobs) != 2 || jobs[0].ID != second || jobs[1].ID != first || jobs[0].Lag != 2 || jobs[0].Start != nil || *jobs[1].Start != "2026-01-01T00:00:00Z" ||
+	if len(jobs) != 2 || jobs[0].ID != second || jobs[1].ID != first || jobs[0].Lag != 2 || jobs[0].Start != nil ||
+		*jobs[1].Start != "2026-01-01T00:00:00Z" ||
 		jobs[1].Stop != nil || jobs[0].Metrics != 2 || jobs[0].State != "done" {
 		t.Errorf("got %+v", jobs)
 	}
-	metrics := decode[[]struct{ ID, Name string }](t, s.want(t, "GET /v1/correlations/"+first+"/metrics", "", 200, "~").Body.String())
-	if len(metrics) != 2 || metrics[0].ID >= metrics[1].ID || metrics[0].Name+metrics[1].Name != "xy" && metrics[0].Name+metrics[1].Name != "yx" {
+	metrics := decode[[]struct{ ID, Name string }](t,
+		s.want(t, "GET /v1/correlations/"+first+"/metrics", "", 200, "~").Body.String())
+	if len(metrics) != 2 || metrics[0].ID >= metrics[1].ID ||
+		metrics[0].Name+metrics[1].Name != "xy" && metrics[0].Name+metrics[1].Name != "yx" {
 		t.Errorf("got %+v", metrics)
 	}
 	s.want(t, "GET /v1/correlations", "", 200, "[]", "user", "other")

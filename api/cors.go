@@ -8,8 +8,9 @@ import (
 
 var (
 	corsMethods = []string{"OPTIONS", "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "PATCH"}
-	corsHeaders = []string{"accept", "accept-language", "authorization", "cache-control", "content-language", "content-type",
-		"expires", "if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "last-modified", "pragma",
+	corsHeaders = []string{"accept", "accept-language", "authorization", "cache-control",
+		"content-language", "content-type", "expires", "if-match", "if-modified-since", "if-none-match",
+		"if-unmodified-since", "last-modified", "pragma",
 		"x-auth-token", "x-domain-id", "x-project-id", "x-roles", "x-subject-token", "x-user-id"}
 )
 

@@ -13,10 +13,12 @@ import (
 func TestDocumentation(t *testing.T) {
 	s := newServer(t, nil)
 	for _, prefix := range []string{"", "/gnocchi"} {
-		page := s.want(t, "GET "+prefix+"/docs", "", http.StatusOK, "~<html", "Authorization", "", "Accept", "text/html")
+		page := s.want(t, "GET "+prefix+"/docs", "", http.StatusOK, "~<html", "Authorization", "",
+			"Accept", "text/html")
 		base, err := url.Parse("http://example.com" + prefix + "/docs")
 		check(t, err)
-		for _, link := range regexp.MustCompile(`(?:src|href)="([^":]*)"`).FindAllStringSubmatch(page.Body.String(), -1) {
+		for _, link := range regexp.MustCompile(`(?:src|href)="([^":]*)"`).FindAllStringSubmatch(page.Body.String(),
+			-1) {
 			target, err := base.Parse(link[1])
 			check(t, err)
 			s.want(t, "GET "+target.Path, "", http.StatusOK, "~", "Authorization", "")

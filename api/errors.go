@@ -103,13 +103,17 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusTooManyRequests, Err: err,
 			Detail: "Too many wrong passwords came from your address. Please try again later."}
 	case errors.Is(err, auth.ErrKeystone):
-		return &Error{Status: http.StatusServiceUnavailable, Detail: "Keystone cannot be asked about the token. Please try again.", Err: err}
+		return &Error{Status: http.StatusServiceUnavailable,
+			Detail: "Keystone cannot be asked about the token. Please try again.", Err: err}
 	case errors.As(err, &resourceID):
 		return badValue("Value error", "id", resourceID.Reason)
 	case errors.As(err, &resourceType):
-		return &Error{Status: http.StatusConflict, Detail: Cause{Cause: "Resource already exists", Detail: resourceType.ID.String()}}
+		return &Error{Status: http.StatusConflict,
+			Detail: Cause{Cause: "Resource already exists", Detail: resourceType.ID.String()}}
 	case errors.As(err, &noPolicy):
-		return badRequest("No archive policy name specified and no archive policy rule found matching the metric name %s", noPolicy.Metric)
+		return badRequest(
+			"No archive policy name specified and no archive policy rule found matching the metric name %s",
+			noPolicy.Metric)
 	case errors.As(err, &attribute):
 		return badAttribute(attribute.Name, attribute.Reason)
 	case errors.As(err, &future):
@@ -121,19 +125,25 @@ func asError(err error) *Error {
 	case errors.As(err, &decode):
 		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(decode), Err: err}
 	case errors.Is(err, correlations.ErrBusy):
-		return &Error{Status: http.StatusServiceUnavailable, Detail: "Too many correlations are under way. Please try again later."}
+		return &Error{Status: http.StatusServiceUnavailable,
+			Detail: "Too many correlations are under way. Please try again later."}
 	case errors.As(err, &neverFits):
 		return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf(
-			"The body, and what it becomes in memory, takes more than the %d bytes that one request may have", neverFits.Most), Err: err}
+			"The body, and what it becomes in memory, takes more than the %d bytes that one request may have",
+			neverFits.Most), Err: err}
 	case errors.Is(err, budget.ErrExhausted):
-		return &Error{Status: http.StatusServiceUnavailable, Detail: "Other requests use the memory that this one needs. Please try again later.", Err: err}
+		return &Error{Status: http.StatusServiceUnavailable,
+			Detail: "Other requests use the memory that this one needs. Please try again later.", Err: err}
 	case errors.As(err, &tooMany):
 		return &Error{Status: http.StatusBadRequest, Detail: Cause{
-			Cause: "Too many values", Reason: "Ask for fewer metrics, a shorter time or a coarser granularity", Detail: tooMany.Most,
+			Cause: "Too many values", Reason: "Ask for fewer metrics, a shorter time or a coarser granularity",
+			Detail: tooMany.Most,
 		}}
 	case errors.As(err, &rows):
 		return &Error{Status: http.StatusBadRequest, Detail: Cause{
-			Cause: "Too many rows", Reason: "Ask for it in parts, by start and stop, or for fewer metrics or a coarser granularity", Detail: rows.Most,
+			Cause:  "Too many rows",
+			Reason: "Ask for it in parts, by start and stop, or for fewer metrics or a coarser granularity",
+			Detail: rows.Most,
 		}}
 	case errors.As(err, &argument):
 		return badArgument(argument.Argument, argument.Reason)
@@ -143,20 +153,26 @@ func asError(err error) *Error {
 		return unaggregableMetrics(unaggregable)
 	case errors.As(err, &aggregation):
 		return &Error{Status: http.StatusNotFound, Detail: Cause{
-			Cause: "Metrics with unknown aggregation", Detail: [][2]string{{aggregation.Metric.String(), aggregation.Aggregation}},
+			Cause:  "Metrics with unknown aggregation",
+			Detail: [][2]string{{aggregation.Metric.String(), aggregation.Aggregation}},
 		}}
 	case errors.As(err, &tooLarge):
-		return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A body holds %d bytes at most", tooLarge.Limit)}
+		return &Error{Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("A body holds %d bytes at most", tooLarge.Limit)}
 	case errors.Is(err, incoming.ErrNoSpace):
-		return &Error{Status: http.StatusInsufficientStorage, Detail: "No space is left to accept measures. Please try again later.", Err: err}
+		return &Error{Status: http.StatusInsufficientStorage,
+			Detail: "No space is left to accept measures. Please try again later.", Err: err}
 	case errors.As(err, &damaged):
 		return &Error{Status: http.StatusServiceUnavailable, Detail: Cause{
-			Cause: "Damaged store", Reason: "What this store holds cannot be served until an operator has repaired it", Detail: damaged.Store,
+			Cause: "Damaged store", Reason: "What this store holds cannot be served until an operator has repaired it",
+			Detail: damaged.Store,
 		}, Err: err}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &Error{Status: http.StatusServiceUnavailable, Detail: "The operation took too long. Please try again.", Err: err}
+		return &Error{Status: http.StatusServiceUnavailable,
+			Detail: "The operation took too long. Please try again.", Err: err}
 	case errors.Is(err, model.ErrUnavailable):
-		return &Error{Status: http.StatusServiceUnavailable, Detail: "Not available at the moment. Please try again.", Err: err}
+		return &Error{Status: http.StatusServiceUnavailable,
+			Detail: "Not available at the moment. Please try again.", Err: err}
 	case errors.As(err, &object):
 		return &Error{Status: statusOf(object.Kind), Detail: object.Error(), Err: err}
 	case errors.As(err, &field):
@@ -211,7 +227,8 @@ func unaggregableMetrics(err *query.UnaggregableError) *Error {
 		}
 		detail = missing
 	}
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Metrics cannot be aggregated", Reason: err.Reason, Detail: detail}}
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Metrics cannot be aggregated",
+		Reason: err.Reason, Detail: detail}}
 }
 
 // explanations are shown above the description to who does not take JSON.
@@ -245,8 +262,8 @@ func (e *Error) description() string {
 	return strings.TrimSpace(string(text.AppendJSON(nil, e.Detail)))
 }
 
-// write answers r with e, in the form that it accepts: HTML for a browser, which names that and not JSON; JSON for who takes it; else text,
-// as for who says nothing.
+// write answers r with e, in the form that it accepts: HTML for a browser, which names that and not JSON; JSON for who
+// takes it; else text, as for who says nothing.
 func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 	e = &Error{Status: e.Status, Detail: bounded(e.Detail)}
 	title := http.StatusText(e.Status)
@@ -258,8 +275,8 @@ func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 	switch accept := strings.ToLower(r.Header.Get("Accept")); {
 	case strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json"):
 		header.Set("Content-Type", "text/html; charset=UTF-8")
-		body = fmt.Appendf(nil, "<html>\n <head><title>%d %s</title></head>\n <body>\n  <h1>%d %s</h1>\n  <p>%s</p>\n  <p>%s</p>\n </body>\n</html>\n",
-			e.Status, title, e.Status, title, explanations[e.Status], html.EscapeString(e.description()))
+		body = fmt.Appendf(nil,
+			"<html>\n <head><title>%d %s</title></head>\n <body>\n  <h1>%d %s</h1>\n  <p>%s</p>\n  <p>%s</p>\n </body>\n</html>\n", e.Status, title, e.Status, title, explanations[e.Status], html.EscapeString(e.description()))
 	case accept != "" && acceptsJSON(r):
 		header.Set("Content-Type", "application/json")
 		detail := e.Detail

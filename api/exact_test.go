@@ -41,7 +41,9 @@ func TestExact(t *testing.T) {
 	s := newServer(t, nil)
 	methods := `["mean","sum","min","max","std","count","first","last","median","rate:mean","rate:max"]`
 	for _, granularity := range []int{60, 3600} {
-		s.create(t, "/v1/archive_policy", fmt.Sprintf(`{"name":"p%d","definition":[{"granularity":%d}],"aggregation_methods":%s}`, granularity, granularity, methods), "user", "admin")
+		s.create(t, "/v1/archive_policy",
+			fmt.Sprintf(`{"name":"p%d","definition":[{"granularity":%d}],"aggregation_methods":%s}`, granularity,
+				granularity, methods), "user", "admin")
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	create := func(policy string) string {
@@ -50,7 +52,8 @@ func TestExact(t *testing.T) {
 	}
 	var ids, rows []string
 	all := create("p60")
-	hours := []string{create("p3600"), create("p3600"), create("p3600"), create("p3600")} // the last one of all measures
+	// the last one of all measures
+	hours := []string{create("p3600"), create("p3600"), create("p3600"), create("p3600")}
 	for i := range 3 {
 		id := create("p60")
 		ids = append(ids, id)
@@ -60,8 +63,8 @@ func TestExact(t *testing.T) {
 				continue // a gap
 			}
 			for range 1 + i*random.IntN(6) {
-				own = append(own, fmt.Sprintf(`{"timestamp":%d.%06d,"value":%d.%02d}`, 1704067200+60*minute+random.IntN(60), random.IntN(1e6),
-					random.IntN(2000)-1000, random.IntN(100)))
+				own = append(own, fmt.Sprintf(`{"timestamp":%d.%06d,"value":%d.%02d}`,
+					1704067200+60*minute+random.IntN(60), random.IntN(1e6), random.IntN(2000)-1000, random.IntN(100)))
 			}
 		}
 		for _, to := range []string{id, hours[i]} {
@@ -103,8 +106,10 @@ func TestExact(t *testing.T) {
 			return strings.TrimSuffix(strings.TrimPrefix(whole, `{"measures": {"aggregated": `), "}}")
 		}
 		same(method+" across", operate("(aggregate "+method+" "+metrics(method)+")"), want)
-		same(method+" across hours", operate("(aggregate "+method+" (resample "+method+" 3600 "+metrics(method)+"))"), wantHours)
-		same(method+" of hours across", operate("(resample "+method+" 3600 (aggregate "+method+" "+metrics(method)+"))"), wantHours)
+		same(method+" across hours", operate("(aggregate "+method+" (resample "+method+" 3600 "+metrics(method)+"))"),
+			wantHours)
+		same(method+" of hours across", operate("(resample "+method+" 3600 (aggregate "+method+" "+
+			metrics(method)+"))"), wantHours)
 		query := url.Values{"metric": ids, "aggregation": {method}, "exact": {"true"}}
 		same(method+" by the older API", answer("GET /v1/aggregation/metric?"+query.Encode(), ""), want)
 		query.Set("granularity", "60")
@@ -118,21 +123,27 @@ func TestExact(t *testing.T) {
 	for _, method := range append(slices.Clone(exactMethods), "first", "last", "rate:mean", "rate:max") {
 		for i, id := range ids {
 			want := answer("GET /v1/metric/"+hours[i]+"/measures?aggregation="+method, "")
-			same(method+" of hours", answer("GET /v1/metric/"+id+"/measures?exact=true&granularity=60&resample=3600&aggregation="+method, ""), want)
-			same(method+" of hours", answer("GET /v1/aggregation/metric?exact=true&granularity=60&resample=3600&aggregation="+method+"&metric="+id, ""), want)
+			same(method+" of hours", answer("GET /v1/metric/"+id+
+				"/measures?exact=true&granularity=60&resample=3600&aggregation="+method, ""), want)
+			same(method+" of hours",
+				answer("GET /v1/aggregation/metric?exact=true&granularity=60&resample=3600&aggregation="+method+
+					"&metric="+id, ""), want)
 		}
 	}
 	// A mean of means is another number, and stays the default.
-	if mean := answer("POST /v1/aggregates", fmt.Sprintf(`{"operations":"(aggregate mean %s)"}`, metrics("mean"))); strings.Contains(mean,
+	if mean := answer("POST /v1/aggregates", fmt.Sprintf(`{"operations":"(aggregate mean %s)"}`,
+		metrics("mean"))); strings.Contains(mean,
 		answer("GET /v1/metric/"+all+"/measures?aggregation=mean", "")) {
 		t.Error("the mean of means is exact")
 	}
 	// What is combined can be operated on, also where hours stand beside minutes in no operation.
 	operations := fmt.Sprintf(`{"operations":"(- (aggregate sum %[1]s) (* 2 (aggregate sum %[1]s)))"}`, metrics("sum"))
-	if got := answer("POST /v1/aggregates?exact=true", operations); !strings.HasPrefix(got, `{"measures": {"aggregated": [["2024`) {
+	if got := answer("POST /v1/aggregates?exact=true", operations); !strings.HasPrefix(got,
+		`{"measures": {"aggregated": [["2024`) {
 		t.Error(got)
 	}
-	single := answer("POST /v1/aggregates?exact=true", fmt.Sprintf(`{"operations":"(resample mean 3600 %s)"}`, metrics("mean")))
+	single := answer("POST /v1/aggregates?exact=true",
+		fmt.Sprintf(`{"operations":"(resample mean 3600 %s)"}`, metrics("mean")))
 	for i, id := range ids {
 		want := answer("GET /v1/metric/"+hours[i]+"/measures?aggregation=mean", "")
 		_, got, _ := strings.Cut(single, fmt.Sprintf(`%q: {"mean": `, id))
@@ -162,8 +173,10 @@ func TestExact(t *testing.T) {
 	refuse("true", "(aggregate mean (aggregate mean "+metrics("mean")+"))", "an aggregate of an aggregate")
 	refuse("true", "(resample mean 60 (resample mean 60 "+metrics("mean")+"))", "a resample of a resample")
 	refuse("true", "(aggregate mean (rolling mean 2 "+metrics("mean")+"))", "only metrics")
-	s.want(t, "POST /v1/aggregates?exact=true", fmt.Sprintf(`{"operations":"(resample mean 90 %s)"}`, metrics("mean")), 400, "~Groups of 1m0s do not fit into those from")
-	s.want(t, "POST /v1/aggregates?exact=true", fmt.Sprintf(`{"operations":"(resample mean 30 %s)"}`, metrics("mean")), 400, "~do not fit")
+	s.want(t, "POST /v1/aggregates?exact=true", fmt.Sprintf(`{"operations":"(resample mean 90 %s)"}`, metrics("mean")),
+		400, "~Groups of 1m0s do not fit into those from")
+	s.want(t, "POST /v1/aggregates?exact=true", fmt.Sprintf(`{"operations":"(resample mean 30 %s)"}`, metrics("mean")),
+		400, "~do not fit")
 	measures := "GET /v1/metric/" + ids[0] + "/measures?granularity=60&exact="
 	s.want(t, measures+"true", "", 400, `~"detail": "exact"`)
 	s.want(t, measures+"maybe", "", 400, "~exact")

@@ -31,7 +31,8 @@ func TestFailuresAreLoggedNowAndThen(t *testing.T) {
 	now = now.Add(time.Minute)
 	refuse(2)
 	if told := strings.Split(strings.TrimSpace(log.String()), "\n"); len(told) != 2 ||
-		!strings.Contains(told[0], "level=WARN") || !strings.Contains(told[0], "withheld=0") || !strings.Contains(told[1], "withheld=99") {
+		!strings.Contains(told[0], "level=WARN") || !strings.Contains(told[0], "withheld=0") ||
+		!strings.Contains(told[1], "withheld=99") {
 		t.Errorf("102 refusals were told as\n%s", log.String())
 	}
 	log.Reset()

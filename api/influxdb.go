@@ -26,8 +26,8 @@ const (
 
 	maxInfluxQueryBytes = 1 << 20
 
-	// maxUnzippedBytes is the most that a body with gzip may be when uncompressed: 180 kB may become 64 MB. Telegraf sends
-	// some hundred kilobytes.
+	// maxUnzippedBytes is the most that a body with gzip may be when uncompressed: 180 kB may become 64 MB. Telegraf
+	// sends some hundred kilobytes.
 	maxUnzippedBytes = 32 << 20
 )
 
@@ -147,7 +147,8 @@ func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *infl
 		return factor, err
 	case "gzip":
 	default:
-		return factor, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The Content-Encoding has to be gzip or identity"}
+		return factor, &Error{Status: http.StatusUnsupportedMediaType,
+			Detail: "The Content-Encoding has to be gzip or identity"}
 	}
 	unreadable := func(err error) error {
 		var tooLarge *http.MaxBytesError

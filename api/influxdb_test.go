@@ -34,19 +34,22 @@ func TestInfluxDB(t *testing.T) {
 	query(204, `CREATE DATABASE "my db"`, "admin")
 	s.want(t, "GET /v1/resource_type/telegraf", "", 200, `~"attributes": {}`)
 	s.want(t, "GET /v1/resource_type/my%20db", "", 200, `~"name": "my db"`)
-	s.want(t, "POST /v1/influxdb/query", "q=create+database+formed", 204, "", "user", "admin", "Content-Type", "application/x-www-form-urlencoded")
+	s.want(t, "POST /v1/influxdb/query", "q=create+database+formed", 204, "", "user", "admin", "Content-Type",
+		"application/x-www-form-urlencoded")
 	s.want(t, "GET /v1/resource_type/formed", "", 200, `~"name": "formed"`)
 	s.want(t, "POST /v1/influxdb/query", "", 204, "", "user", "admin")
 	s.want(t, "POST /v1/influxdb/query?q=select+metrics+plz", "", 501,
 		`~{"cause": "Not implemented error", "reason": "Query not implemented", "detail": "q"}`, "Accept", wantsJSON)
 	s.want(t, "POST /v1/influxdb/query?q=", "", 501, "~")
-	s.want(t, "POST /v1/influxdb/query", "q=%zz", 400, "~form could not be read", "Content-Type", "application/x-www-form-urlencoded")
+	s.want(t, "POST /v1/influxdb/query", "q=%zz", 400, "~form could not be read", "Content-Type",
+		"application/x-www-form-urlencoded")
 	query(400, "create database "+strings.Repeat("a", 300), "admin")
 
 	s.rule(t)
 	write := func(parameters, lines string, headers ...string) {
 		t.Helper()
-		s.want(t, "POST /v1/influxdb/write?db=telegraf"+parameters, lines, 204, "", append([]string{"Content-Type", "text/plain"}, headers...)...)
+		s.want(t, "POST /v1/influxdb/write?db=telegraf"+parameters, lines, 204, "",
+			append([]string{"Content-Type", "text/plain"}, headers...)...)
 	}
 	measures := func(path, want string) {
 		t.Helper()
@@ -54,14 +57,15 @@ func TestInfluxDB(t *testing.T) {
 	}
 	write("", "mymetric,host=foobar,mytag=myvalue field=123 1510581804179554816")
 	measures("foobar/metric/mymetric.field@mytag=myvalue", `[["2017-11-13T14:03:24+00:00", 1.0, 123.0]]`)
-	write("", "mymetric,host=foobar,mytag=myvalue field=123 1510581804179554816\ncpu,path=/foobar,mytag=myvalue field=43i 1510581804179554816",
-		"X-Gnocchi-InfluxDB-Tag-Resource-ID", "mytag")
+	write("",
+		"mymetric,host=foobar,mytag=myvalue field=123 1510581804179554816\ncpu,path=/foobar,mytag=myvalue field=43i 1510581804179554816", "X-Gnocchi-InfluxDB-Tag-Resource-ID", "mytag")
 	measures("myvalue/metric/mymetric.field@host=foobar", `[["2017-11-13T14:03:24+00:00", 1.0, 123.0]]`)
 	measures("myvalue/metric/cpu.field@path=_foobar", `[["2017-11-13T14:03:24+00:00", 1.0, 43.0]]`)
 
 	// Lines of one metric in any order between others; without a timestamp it is now.
 	write("&precision=s", "m,host=a f=1,g=2 10\nm,host=b f=3 10\nm,host=a f=4 11\nm,host=a f=5")
-	measures("a/metric/m.f", `[["1970-01-01T00:00:10+00:00", 1.0, 1.0], ["1970-01-01T00:00:11+00:00", 1.0, 4.0], ["2026-01-02T03:04:05+00:00", 1.0, 5.0]]`)
+	measures("a/metric/m.f",
+		`[["1970-01-01T00:00:10+00:00", 1.0, 1.0], ["1970-01-01T00:00:11+00:00", 1.0, 4.0], ["2026-01-02T03:04:05+00:00", 1.0, 5.0]]`)
 	measures("b/metric/m.f", `[["1970-01-01T00:00:10+00:00", 1.0, 3.0]]`)
 	write("", "")
 	write("", "m,host=a f=\"text\"")
@@ -75,7 +79,8 @@ func TestInfluxDB(t *testing.T) {
 	measures("zip/metric/m.f", `[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`)
 
 	s.want(t, "POST /v1/resource/generic", `{"id":"conflict"}`, 201, "~")
-	s.want(t, "POST /v1/influxdb/write?db=telegraf", "m,host=c f=1 5\nm,host=conflict f=1 5", 409, `~"cause": "Resource already exists"`, "Accept", wantsJSON)
+	s.want(t, "POST /v1/influxdb/write?db=telegraf", "m,host=c f=1 5\nm,host=conflict f=1 5", 409,
+		`~"cause": "Resource already exists"`, "Accept", wantsJSON)
 	s.want(t, "GET /v1/resource/telegraf/c", "", 404, "~")
 }
 
@@ -94,7 +99,8 @@ func TestInfluxDBKeepsUsersApart(t *testing.T) {
 	write("foobar", "m,host="+id+" f=2,new=2 1000000000\nm,host=mine f=2 1000000000", 403)
 	write("admin", "m,host="+id+" g=3 1000000000", 204)
 	write("jd", "m,host="+id+" g=4 2000000000", 204)
-	s.want(t, "GET /v1/resource/influxdb/"+id+"/metric/m.f/measures?refresh=true", "", 200, `[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`, "user", "jd")
+	s.want(t, "GET /v1/resource/influxdb/"+id+"/metric/m.f/measures?refresh=true", "", 200,
+		`[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`, "user", "jd")
 	s.want(t, "GET /v1/resource/influxdb/"+id+"/metric/m.g/measures?refresh=true", "", 200,
 		`[["1970-01-01T00:00:01+00:00", 1.0, 3.0], ["1970-01-01T00:00:02+00:00", 1.0, 4.0]]`, "user", "jd")
 	s.want(t, "GET /v1/resource/influxdb/mine", "", 404, "~", "user", "foobar")
@@ -102,12 +108,15 @@ func TestInfluxDBKeepsUsersApart(t *testing.T) {
 	// A metric that moved to another resource, or has another name now, is not what the line means any more.
 	write("jd", "m,host=moving f=1 1000000000", 204)
 	var resource struct{ Metrics map[string]string }
-	check(t, json.NewDecoder(s.want(t, "GET /v1/resource/influxdb/moving", "", 200, "~", "user", "jd").Body).Decode(&resource))
+	check(t, json.NewDecoder(s.want(t, "GET /v1/resource/influxdb/moving", "", 200, "~", "user",
+		"jd").Body).Decode(&resource))
 	moved := resource.Metrics["m.f"]
 	s.want(t, "POST /v1/resource/generic", `{"id":"other","metrics":{"renamed":"`+moved+`"}}`, 201, "~", "user", "jd")
 	write("jd", "m,host=moving f=2 2000000000", 204)
-	s.want(t, "GET /v1/metric/"+moved+"/measures?refresh=true", "", 200, `[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`, "user", "jd")
-	s.want(t, "GET /v1/resource/influxdb/moving/metric/m.f/measures?refresh=true", "", 200, `[["1970-01-01T00:00:02+00:00", 1.0, 2.0]]`, "user", "jd")
+	s.want(t, "GET /v1/metric/"+moved+"/measures?refresh=true", "", 200,
+		`[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`, "user", "jd")
+	s.want(t, "GET /v1/resource/influxdb/moving/metric/m.f/measures?refresh=true", "", 200,
+		`[["1970-01-01T00:00:02+00:00", 1.0, 2.0]]`, "user", "jd")
 }
 
 func TestInfluxDBRefuses(t *testing.T) {
@@ -115,7 +124,8 @@ func TestInfluxDBRefuses(t *testing.T) {
 	s.want(t, "POST /v1/influxdb/query?q=create+database+influxdb", "", 204, "", "user", "admin")
 	f := func(status int, part, parameters, body string, headers ...string) {
 		t.Helper()
-		s.want(t, "POST /v1/influxdb/write"+parameters, body, status, "~"+part, append([]string{"Accept", wantsJSON}, headers...)...)
+		s.want(t, "POST /v1/influxdb/write"+parameters, body, status, "~"+part,
+			append([]string{"Accept", wantsJSON}, headers...)...)
 	}
 	f(400, "no archive policy rule found matching the metric name m.f", "", "m,host=a f=1 5")
 	s.rule(t)
@@ -123,9 +133,11 @@ func TestInfluxDBRefuses(t *testing.T) {
 	f(404, "Resource type nowhere does not exist", "?db=nowhere", "m,host=a f=1 5")
 	f(204, "", "?db=nowhere", "")
 	f(400, `"detail": "precision"`, "?precision=d", "m,host=a f=1 5")
-	f(400, `{"cause": "Value error", "reason": "Unable to parse line 2: no fields", "detail": "line"}`, "", "m,host=a f=1 5\nm,host=a")
+	f(400, `{"cause": "Value error", "reason": "Unable to parse line 2: no fields", "detail": "line"}`, "",
+		"m,host=a f=1 5\nm,host=a")
 	f(400, "Unable to parse line 1: tags are not of the form key=value", "", "m,host f=1 5")
-	f(400, `{"cause": "Value error", "reason": "Unable to find key `+"`host'"+` in tags", "detail": "key"}`, "", "m,a=b f=1 5")
+	f(400, `{"cause": "Value error", "reason": "Unable to find key `+"`host'"+
+		` in tags", "detail": "key"}`, "", "m,a=b f=1 5")
 	f(400, "not supported in resource id", "", "m,host=a/b f=1 5")
 	f(400, "name must not be longer", "", "m"+strings.Repeat("m", 256)+",host=a f=1 5")
 	f(401, "", "", "m,host=a f=1 5", "Authorization", "")

@@ -38,10 +38,12 @@ func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
 			Name: "gnocco_queries_queued", Help: "Queries across metrics or resources that wait for their turn.",
 		}),
 		refusedQueries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gnocco_queries_refused_total", Help: "Queries beyond a limit, by which: queue, timeout, rows or terms.",
+			Name: "gnocco_queries_refused_total",
+			Help: "Queries beyond a limit, by which: queue, timeout, rows or terms.",
 		}, []string{"reason"}),
 		failedLogins: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gnocco_failed_logins_total", Help: "Requests whose credentials were wrong (reason credentials), or not looked at as too many were (slowed).",
+			Name: "gnocco_failed_logins_total",
+			Help: "Requests whose credentials were wrong (reason credentials), or not looked at as too many were (slowed).",
 		}, []string{"reason"}),
 	}
 	if registerer == nil {
@@ -74,7 +76,8 @@ func (m *instruments) countLogin(r *http.Request, err error) {
 	case !errors.As(err, &answer):
 	case answer.Status == http.StatusTooManyRequests:
 		m.failedLogins.WithLabelValues("slowed").Inc()
-	case answer.Status == http.StatusUnauthorized && (r.Header.Get("Authorization") != "" || r.Header.Get("X-Auth-Token") != ""):
+	case answer.Status == http.StatusUnauthorized && (r.Header.Get("Authorization") != "" ||
+		r.Header.Get("X-Auth-Token") != ""):
 		m.failedLogins.WithLabelValues("credentials").Inc()
 	}
 }

@@ -17,7 +17,8 @@ func FuzzPatch(f *testing.F) {
 		`[{"op":"remove","path":"/attributes/a"},{"op":"add","path":"/attributes/c","value":{"type":"datetime","options":{"fill":5}}}]`,
 		`[{"op":"add","path":"/attributes/a","value":{"type":"string","required":false,"max_length":9}}]`,
 		`[{"op":"add","path":"/attributes/a/options","value":{"fill":"x"}},{"op":"remove","path":"/attributes/a/max_length"}]`,
-		`[{"op":"remove","path":"/attributes"}]`, `[{"op":"add","path":"/attributes","value":{"x~1":{"type":"uuid","required":false}}}]`,
+		`[{"op":"remove","path":"/attributes"}]`,
+		`[{"op":"add","path":"/attributes","value":{"x~1":{"type":"uuid","required":false}}}]`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -25,7 +25,8 @@ type jsonValue struct {
 func (in jsonValue) fault(format string, args ...any) *Error {
 	message := fmt.Sprintf(format, args...)
 	if len(in.path) > 0 {
-		if _, inList := in.path[len(in.path)-1].(int); !inList && !strings.HasSuffix(message, "not allowed") && !strings.HasSuffix(message, "not provided") &&
+		if _, inList := in.path[len(in.path)-1].(int); !inList && !strings.HasSuffix(message, "not allowed") &&
+			!strings.HasSuffix(message, "not provided") &&
 			!strings.HasPrefix(message, "value must not be one of") {
 			message += " for dictionary value"
 		}

@@ -25,7 +25,8 @@ func BenchmarkFields(b *testing.B) {
 		"metrics": map[string]any{}, "rack": "r1", "memory": 4.0, "spare": true}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := in.fields("id*", "user_id", "project_id", "started_at", "ended_at", "metrics", "host", "rack", "memory", "spare"); err != nil {
+		if _, err := in.fields("id*", "user_id", "project_id", "started_at", "ended_at", "metrics", "host", "rack",
+			"memory", "spare"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -48,8 +48,10 @@ func (l *Limits) EnsureDefaults() {
 // Validate reports every fault of l at once.
 func (l *Limits) Validate() error {
 	var faults []error
-	for name, n := range map[string]int64{"QueryTimeout": int64(l.QueryTimeout), "Queries": int64(l.Queries), "QueuedQueries": int64(l.QueuedQueries),
-		"SearchTerms": int64(l.SearchTerms), "Rows": int64(l.Rows), "NewSeries": int64(l.NewSeries), "MaxFuture": int64(l.MaxFuture)} {
+	for name, n := range map[string]int64{"QueryTimeout": int64(l.QueryTimeout), "Queries": int64(l.Queries),
+		"QueuedQueries": int64(l.QueuedQueries), "SearchTerms": int64(l.SearchTerms), "Rows": int64(l.Rows),
+		"NewSeries": int64(l.NewSeries),
+		"MaxFuture": int64(l.MaxFuture)} {
 		if n < 0 {
 			faults = append(faults, fmt.Errorf("api: %s is negative", name))
 		}
@@ -78,7 +80,8 @@ func (a *api) timed(h userHandler) userHandler {
 		if errors.As(err, &rows) {
 			a.instruments.refusedQueries.WithLabelValues("rows").Inc()
 		}
-		if err != nil && context.Cause(ctx) == errQueryTimeout && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errQueryTimeout)) {
+		if err != nil && context.Cause(ctx) == errQueryTimeout &&
+			(errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errQueryTimeout)) {
 			a.instruments.refusedQueries.WithLabelValues("timeout").Inc()
 			return &Error{Status: http.StatusGatewayTimeout, Err: err, Detail: Cause{
 				Cause:  "The query took too long",
@@ -105,8 +108,9 @@ func (a *api) checkTerms(terms int, who *auth.Identity) error {
 	}
 	a.instruments.refusedQueries.WithLabelValues("terms").Inc()
 	return &Error{Status: http.StatusBadRequest, Detail: Cause{
-		Cause:  "Too many terms",
-		Reason: fmt.Sprintf("The search has %d comparisons: search in parts, or compare with many values by one \"in\"", terms),
+		Cause: "Too many terms",
+		Reason: fmt.Sprintf("The search has %d comparisons: search in parts, or compare with many values by one \"in\"",
+			terms),
 		Detail: most,
 	}}
 }

@@ -21,16 +21,19 @@ import (
 func limited(t *testing.T, limits api.Limits) (*server, []string) {
 	s := newServer(t, nil)
 	s.policy(t, "p")
-	s.create(t, "/v1/resource/generic", `{"id":"r","project_id":"p","metrics":{"a":{"archive_policy_name":"p"},"b":{"archive_policy_name":"p"}}}`)
+	s.create(t, "/v1/resource/generic",
+		`{"id":"r","project_id":"p","metrics":{"a":{"archive_policy_name":"p"},"b":{"archive_policy_name":"p"}}}`)
 	for i := range 20 {
 		s.want(t, "PATCH /v1/resource/generic/r", fmt.Sprintf(`{"user_id":"u%d"}`, i), 200, "~")
 	}
 	var ids []string
 	for _, name := range []string{"a", "b"} {
 		path := "/v1/resource/generic/r/metric/" + name
-		s.want(t, "POST "+path+"/measures", `[{"timestamp":1,"value":1},{"timestamp":2,"value":3},{"timestamp":3,"value":5}]`, 202, "")
+		s.want(t, "POST "+path+"/measures",
+			`[{"timestamp":1,"value":1},{"timestamp":2,"value":3},{"timestamp":3,"value":5}]`, 202, "")
 		w := s.want(t, "GET "+path+"/measures?refresh=true", "", 200, "~[[")
-		id, _, _ := strings.Cut(strings.SplitN(s.want(t, "GET "+path, "", 200, "~id").Body.String(), `"id": "`, 2)[1], `"`)
+		id, _, _ := strings.Cut(strings.SplitN(s.want(t, "GET "+path, "", 200, "~id").Body.String(), `"id": "`, 2)[1],
+			`"`)
 		ids = append(ids, id)
 		if w.Body.Len() < 100 {
 			t.Fatal(w.Body)
@@ -55,8 +58,10 @@ func queries(ids []string) [][2]string {
 		{"POST /v1/aggregates", operate("(metric (A mean) (B mean))", ids)},
 		{"POST /v1/aggregates", operate("(rolling mean 2 (metric A mean))", ids)},
 		{"POST /v1/aggregates?exact=true", operate("(aggregate mean (metric (A mean) (B mean)))", ids)},
-		{"POST /v1/aggregates?groupby=project_id", `{"resource_type":"generic","search":{},"operations":"(metric a mean)"}`},
-		{"POST /v1/aggregates?groupby=project_id&use_history=true", `{"resource_type":"generic","search":{},"operations":"(aggregate mean (metric a mean))"}`},
+		{"POST /v1/aggregates?groupby=project_id",
+			`{"resource_type":"generic","search":{},"operations":"(metric a mean)"}`},
+		{"POST /v1/aggregates?groupby=project_id&use_history=true",
+			`{"resource_type":"generic","search":{},"operations":"(aggregate mean (metric a mean))"}`},
 		{"POST /v1/aggregation/metric", `["` + ids[0] + `","` + ids[1] + `"]`},
 		{"GET /v1/aggregation/metric?metric=" + ids[0], ""},
 		{"POST /v1/aggregation/resource/generic/metric/a", "{}"},
@@ -76,7 +81,8 @@ func TestQueryTimeout(t *testing.T) {
 		[2]string{"POST /v1/changes", `{"start":0,"stop":100}`},
 	) {
 		w := s.call(t, q[0], q[1], "Accept", wantsJSON)
-		if w.Code != 504 || !strings.Contains(w.Body.String(), `{"cause": "The query took too long", "reason": "Ask for fewer metrics`) {
+		if w.Code != 504 || !strings.Contains(w.Body.String(),
+			`{"cause": "The query took too long", "reason": "Ask for fewer metrics`) {
 			t.Errorf("%s: %d %s", q[0], w.Code, w.Body)
 		}
 	}
@@ -86,7 +92,9 @@ func TestQueryTimeout(t *testing.T) {
 
 // A search is cut off while it compares, not between: this one would take minutes.
 func TestSearchObservesTimeout(t *testing.T) {
-	s := newServer(t, func(o *api.Options) { o.Limits = api.Limits{QueryTimeout: 50 * time.Millisecond, SearchTerms: 20_000} })
+	s := newServer(t, func(o *api.Options) {
+		o.Limits = api.Limits{QueryTimeout: 50 * time.Millisecond, SearchTerms: 20_000}
+	})
 	var resources []string
 	for i := range 500 {
 		resources = append(resources, fmt.Sprintf(`"r%d":{"user_id":"%s"}`, i, strings.Repeat("a", 250)))
@@ -109,8 +117,8 @@ func TestRowLimit(t *testing.T) {
 	for i, q := range queries(ids) {
 		enough.want(t, q[0], q[1], 200, "~1970")
 		q = queries(few)[i]
-		s.want(t, q[0], q[1], 400, `~{"cause": "Too many rows", "reason": "Ask for it in parts, by start and stop, or for fewer metrics or a coarser granularity", "detail": 1}`,
-			"Accept", wantsJSON)
+		s.want(t, q[0], q[1], 400,
+			`~{"cause": "Too many rows", "reason": "Ask for it in parts, by start and stop, or for fewer metrics or a coarser granularity", "detail": 1}`, "Accept", wantsJSON)
 	}
 	s.want(t, "GET /v1/metric/"+few[0]+"/measures?start=3", "", 200, "~5.0]]")
 }
@@ -122,16 +130,21 @@ func TestTermLimit(t *testing.T) {
 	f := func(request, one string, wrap string) {
 		t.Helper()
 		s.want(t, request, fmt.Sprintf(wrap, terms(3, one)), 200, "~")
-		s.want(t, request, fmt.Sprintf(wrap, terms(4, one)), 400, `~{"cause": "Too many terms", "reason": "The search has 4 comparisons: search in parts, `, "Accept", wantsJSON)
+		s.want(t, request, fmt.Sprintf(wrap, terms(4, one)), 400,
+			`~{"cause": "Too many terms", "reason": "The search has 4 comparisons: search in parts, `,
+			"Accept", wantsJSON)
 	}
 	resource := `{"not":{"like":{"project_id":"p%"}}}`
 	f("POST /v1/search/resource/generic", `{"like":{"project_id":"p%"}}`, "%s")
-	f("POST /v1/aggregates", `{"like":{"project_id":"p%"}}`, `{"resource_type":"generic","operations":"(metric a mean)","search":%s}`)
+	f("POST /v1/aggregates", `{"like":{"project_id":"p%"}}`,
+		`{"resource_type":"generic","operations":"(metric a mean)","search":%s}`)
 	f("POST /v1/aggregation/resource/generic/metric/a", resource, "%s")
 	f("DELETE /v1/resource/generic", `{"like":{"project_id":"x%"}}`, "%s")
 	f("POST /v1/search/metric?metric_id="+ids[0], `{">":0}`, "%s")
-	s.want(t, "POST /v1/search/metric?metric_id="+ids[0], `{">":[{"+":[{"*":2},{"*":3}]},0]}`, 400, "~The search has 4 comparisons", "Accept", wantsJSON)
-	s.want(t, "POST /v1/search/resource/generic", `{"in":{"project_id":["p","q","r","s","t"]}}`, 200, "~original_resource_id")
+	s.want(t, "POST /v1/search/metric?metric_id="+ids[0], `{">":[{"+":[{"*":2},{"*":3}]},0]}`, 400,
+		"~The search has 4 comparisons", "Accept", wantsJSON)
+	s.want(t, "POST /v1/search/resource/generic", `{"in":{"project_id":["p","q","r","s","t"]}}`, 200,
+		"~original_resource_id")
 }
 
 // gate lets prefetches through one by one: those of queries across metrics.
@@ -140,7 +153,8 @@ type gate struct {
 	in, out chan struct{}
 }
 
-func (g *gate) Prefetch(ctx context.Context, reads []model.Read, staleness *query.Staleness) (query.GroupReader, error) {
+func (g *gate) Prefetch(ctx context.Context, reads []model.Read,
+	staleness *query.Staleness) (query.GroupReader, error) {
 	g.in <- struct{}{}
 	select {
 	case <-g.out:
@@ -166,7 +180,8 @@ func TestQueriesQueue(t *testing.T) {
 	check(t, err)
 	await := func(figure string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.call(t, "GET /metrics", "").Body.String(), figure+"\n"); time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.call(t, "GET /metrics", "").Body.String(),
+			figure+"\n"); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("never %s", figure)
 			}

@@ -25,7 +25,8 @@ func (a *api) allowStale(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if limit, ok := maxStale(r.Header); ok {
 			s := &query.Staleness{Limit: limit}
-			w, r = &agingWriter{ResponseWriter: w, staleness: s}, r.WithContext(context.WithValue(r.Context(), stalenessKey{}, s))
+			w, r = &agingWriter{ResponseWriter: w, staleness: s}, r.WithContext(context.WithValue(r.Context(),
+				stalenessKey{}, s))
 		}
 		next.ServeHTTP(w, r)
 	})

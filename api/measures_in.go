@@ -68,7 +68,9 @@ func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID
 	}
 	if unknown != nil {
 		slices.SortFunc(unknown, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
-		return badRequest("Unknown metrics: %s", joinSome(len(unknown), func(i int) string { return unknown[i].String() }))
+		return badRequest("Unknown metrics: %s", joinSome(len(unknown), func(i int) string {
+			return unknown[i].String()
+		}))
 	}
 	if forbidden {
 		return errForbidden
@@ -77,7 +79,8 @@ func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID
 }
 
 // accept reads the body, has it decoded, and answers 202 once the measures are durable.
-func (a *api) accept(w http.ResponseWriter, r *http.Request, decode func(*incomingScratch, carbonara.Timestamp) error) error {
+func (a *api) accept(w http.ResponseWriter, r *http.Request,
+	decode func(*incomingScratch, carbonara.Timestamp) error) error {
 	if err := requireJSON(r); err != nil {
 		return err
 	}

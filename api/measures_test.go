@@ -30,22 +30,29 @@ func TestMeasures(t *testing.T) {
 	}
 	s.want(t, "POST "+measures, `[{"timestamp":"2015-03-06T14:34:12","value":12}]`, 202, "")
 	s.want(t, "POST "+measures, `[]`, 202, "")
-	s.want(t, "GET "+measures+"?refresh=true&start=2015-03-06T14:34", "", 200, `[["2015-03-06T14:34:12+00:00", 1.0, 12.0]]`)
+	s.want(t, "GET "+measures+"?refresh=true&start=2015-03-06T14:34", "", 200,
+		`[["2015-03-06T14:34:12+00:00", 1.0, 12.0]]`)
 	s.want(t, "GET "+measures+"?start=1425652440", "", 200, `[["2015-03-06T14:34:12+00:00", 1.0, 12.0]]`)
-	s.want(t, "GET "+measures+"?stop=2015-03-06T14:34:12&granularity=1", "", 200, `[["2015-03-06T14:33:57+00:00", 1.0, 43.1]]`)
+	s.want(t, "GET "+measures+"?stop=2015-03-06T14:34:12&granularity=1", "", 200,
+		`[["2015-03-06T14:33:57+00:00", 1.0, 43.1]]`)
 	s.want(t, "GET "+measures+"?start=2015-03-06T14:34:12.9", "", 200, `[["2015-03-06T14:34:12+00:00", 1.0, 12.0]]`)
-	s.want(t, "GET "+measures+"?aggregation=count", "", 200, `[["2015-03-06T14:33:57+00:00", 1.0, 1.0], ["2015-03-06T14:34:12+00:00", 1.0, 1.0]]`)
+	s.want(t, "GET "+measures+"?aggregation=count", "", 200,
+		`[["2015-03-06T14:33:57+00:00", 1.0, 1.0], ["2015-03-06T14:34:12+00:00", 1.0, 1.0]]`)
 	s.want(t, "GET "+measures+"?aggregation=std", "", 200, `[]`)
 
 	get := func(query string, status int, part string) {
 		t.Helper()
 		s.want(t, "GET "+measures+query, "", status, "~"+part, "Accept", wantsJSON)
 	}
-	get("?aggregation=wtf", 404, `{"cause": "Aggregation method does not exist for this metric", "detail": {"metric": "`+id+`", "aggregation_method": "wtf"}}`)
+	get("?aggregation=wtf", 404,
+		`{"cause": "Aggregation method does not exist for this metric", "detail": {"metric": "`+id+
+			`", "aggregation_method": "wtf"}}`)
 	get("?aggregation=last", 404, `"aggregation_method": "last"`)
 	get("?granularity=42", 404, "Aggregation method 'mean' at granularity '42.0' for metric "+id+" does not exist")
-	get("?granularity=foobar", 400, `{"cause": "Argument value error", "reason": "Unable to parse timespan", "detail": "granularity"}`)
-	get("?start=foobar", 400, `{"cause": "Argument value error", "reason": "Must be a datetime or a timestamp", "detail": "start"}`)
+	get("?granularity=foobar", 400,
+		`{"cause": "Argument value error", "reason": "Unable to parse timespan", "detail": "granularity"}`)
+	get("?start=foobar", 400,
+		`{"cause": "Argument value error", "reason": "Must be a datetime or a timestamp", "detail": "start"}`)
 	get("?stop=", 400, `"detail": "stop"`)
 	get("?resample=60", 400, "A granularity must be specified to resample")
 	get("?resample=abc&granularity=1", 400, "Unable to parse timespan")
@@ -61,7 +68,8 @@ func TestMeasures(t *testing.T) {
 	}
 	post(`[{"timestamp":"1915-03-06T14:33:57","value":43.1}]`, 400, "Timestamp must be after Epoch")
 	post(`[{"timestamp":"1915-100-06T14:33:57","value":43.1}]`, 400, "unexpected timestamp")
-	post(`[["2015-03-06T14:33:57",43.1]]`, 400, `"description": {"cause": "Invalid input", "reason": "unexpected measures format", "detail": []`)
+	post(`[["2015-03-06T14:33:57",43.1]]`, 400,
+		`"description": {"cause": "Invalid input", "reason": "unexpected measures format", "detail": []`)
 	post(`[{"timestamp":"2015-03-06T14:34:12","value":"foobar"}]`, 400, "unexpected measures value")
 	post(`1`, 400, "")
 	post(`[`, 400, `"cause": "Unable to decode body"`)
@@ -78,7 +86,9 @@ func TestBatch(t *testing.T) {
 	foreign := s.create(t, "/v1/metric", `{"archive_policy_name":"simple"}`, "user", "jd")
 	body := func(ids ...string) string {
 		for i, id := range ids {
-			ids[i] = fmt.Sprintf(`%q:[{"timestamp":"2015-03-06T14:33:57","value":%d},{"timestamp":"2015-03-06T14:34:12","value":12}]`, id, i)
+			ids[i] = fmt.Sprintf(
+				`%q:[{"timestamp":"2015-03-06T14:33:57","value":%d},{"timestamp":"2015-03-06T14:34:12","value":12}]`,
+				id, i)
 		}
 		return "{" + strings.Join(ids, ",") + "}"
 	}
@@ -111,7 +121,8 @@ func TestStatusCountsBundles(t *testing.T) {
 
 func TestCoarsestGranularityFirst(t *testing.T) {
 	s := newServer(t, nil)
-	path := s.metricOf(t, `{"name":"p","definition":[{"granularity":"1 minute"},{"granularity":"1 hour"},{"granularity":0.5}]}`)
+	path := s.metricOf(t,
+		`{"name":"p","definition":[{"granularity":"1 minute"},{"granularity":"1 hour"},{"granularity":0.5}]}`)
 	s.want(t, "POST "+path+"/measures", `[{"timestamp":3600,"value":1},{"timestamp":3660.75,"value":2}]`, 202, "")
 	s.want(t, "GET "+path+"/measures?refresh=1", "", 200, `[["1970-01-01T01:00:00+00:00", 3600.0, 1.5], `+
 		`["1970-01-01T01:00:00+00:00", 60.0, 1.0], ["1970-01-01T01:01:00+00:00", 60.0, 2.0], `+
@@ -120,19 +131,24 @@ func TestCoarsestGranularityFirst(t *testing.T) {
 
 func TestResample(t *testing.T) {
 	s := newServer(t, nil)
-	path := s.metricOf(t, `{"name":"p","aggregation_methods":["mean","rate:last","std"],"definition":[{"granularity":"1 second"}]}`)
-	s.want(t, "POST "+path+"/measures", `[{"timestamp":"2015-03-06T14:33:57","value":43.1},{"timestamp":"2015-03-06T14:34:12","value":12},
+	path := s.metricOf(t,
+		`{"name":"p","aggregation_methods":["mean","rate:last","std"],"definition":[{"granularity":"1 second"}]}`)
+	s.want(t, "POST "+path+"/measures",
+		`[{"timestamp":"2015-03-06T14:33:57","value":43.1},{"timestamp":"2015-03-06T14:34:12","value":12},
 		{"timestamp":"2015-03-06T14:34:15","value":16},{"timestamp":"2015-03-06T14:35:12","value":9},{"timestamp":"2015-03-06T14:35:15","value":11}]`, 202, "")
 	get := func(query, want string) {
 		t.Helper()
 		s.want(t, "GET "+path+"/measures?refresh=true&granularity=1&resample="+query, "", 200, want)
 	}
-	get("60", `[["2015-03-06T14:33:00+00:00", 60.0, 43.1], ["2015-03-06T14:34:00+00:00", 60.0, 14.0], ["2015-03-06T14:35:00+00:00", 60.0, 10.0]]`)
+	get("60",
+		`[["2015-03-06T14:33:00+00:00", 60.0, 43.1], ["2015-03-06T14:34:00+00:00", 60.0, 14.0], ["2015-03-06T14:35:00+00:00", 60.0, 10.0]]`)
 	// start and stop choose groups; a group that is chosen is whole.
-	get("60&start=2015-03-06T14:34:13&stop=2015-03-06T14:35:13", `[["2015-03-06T14:34:00+00:00", 60.0, 14.0], ["2015-03-06T14:35:00+00:00", 60.0, 10.0]]`)
+	get("60&start=2015-03-06T14:34:13&stop=2015-03-06T14:35:13",
+		`[["2015-03-06T14:34:00+00:00", 60.0, 14.0], ["2015-03-06T14:35:00+00:00", 60.0, 10.0]]`)
 	get("1+hour&stop=2015-03-06T14:35", `[["2015-03-06T14:00:00+00:00", 3600.0, 18.22]]`)
 	// A rate is differenced once more: its aggregates are -31.1, 4, -7, 2.
-	get("60&aggregation=rate:last", `[["2015-03-06T14:34:00+00:00", 60.0, 35.1], ["2015-03-06T14:35:00+00:00", 60.0, 9.0]]`)
+	get("60&aggregation=rate:last",
+		`[["2015-03-06T14:34:00+00:00", 60.0, 35.1], ["2015-03-06T14:35:00+00:00", 60.0, 9.0]]`)
 	get("60&aggregation=rate:last&start=2015-03-06T14:35", `[["2015-03-06T14:35:00+00:00", 60.0, 9.0]]`)
 	get("60&aggregation=std", `[]`)
 	get("Y", `[["2015-01-01T00:00:00+00:00", "Y", 18.22]]`)
@@ -153,20 +169,23 @@ func TestResampleByCalendar(t *testing.T) {
 			day, value, _ := strings.Cut(row, " ")
 			rows[i] = fmt.Sprintf(`["%sT00:00:00+00:00", "%s", %s]`, day, letter, value)
 		}
-		s.want(t, "GET "+path+"/measures?refresh=true&granularity=86400&resample="+letter+query, "", 200, "["+strings.Join(rows, ", ")+"]")
+		s.want(t, "GET "+path+"/measures?refresh=true&granularity=86400&resample="+letter+query, "", 200,
+			"["+strings.Join(rows, ", ")+"]")
 	}
 	get("Y", "", "2015-01-01 7.0", "2016-01-01 8.0")
 	get("H", "", "2015-01-01 7.0", "2015-07-01 7.0", "2016-01-01 8.0")
 	get("Q", "", "2015-01-01 11.0", "2015-04-01 3.0", "2015-10-01 7.0", "2016-01-01 8.0")
 	get("M", "", "2015-03-01 11.0", "2015-04-01 3.0", "2015-10-01 7.0", "2016-01-01 12.0", "2016-02-01 4.0")
-	get("W", "", "2015-03-01 11.0", "2015-03-29 2.0", "2015-04-05 4.0", "2015-10-04 7.0", "2016-01-03 12.0", "2016-01-31 4.0")
+	get("W", "", "2015-03-01 11.0", "2015-03-29 2.0", "2015-04-05 4.0", "2015-10-04 7.0",
+		"2016-01-03 12.0", "2016-01-31 4.0")
 	get("Q", "&start=2015-05-05&stop=2016-01-01", "2015-04-01 3.0", "2015-10-01 7.0")
 }
 
 func TestResampleByCalendarOfTimeZone(t *testing.T) {
 	s := newServer(t, nil)
 	path := s.metricOf(t, `{"name":"p","definition":[{"granularity":"1 hour"}]}`)
-	s.want(t, "POST "+path+"/measures", `[{"timestamp":"2025-03-31T21:00","value":1},{"timestamp":"2025-03-31T22:00","value":2},
+	s.want(t, "POST "+path+"/measures",
+		`[{"timestamp":"2025-03-31T21:00","value":1},{"timestamp":"2025-03-31T22:00","value":2},
 		{"timestamp":"2025-03-31T23:00","value":4},{"timestamp":"2025-04-01T00:00","value":6}]`, 202, "")
 	get := func(parameters, want string) {
 		t.Helper()
@@ -191,12 +210,16 @@ func TestResampleByCalendarOfTimeZone(t *testing.T) {
 
 func TestRates(t *testing.T) {
 	s := newServer(t, nil)
-	path := s.metricOf(t, `{"name":"p","aggregation_methods":["rate:mean","rate:95pct","max"],"definition":[{"granularity":"1 minute"}]}`)
-	s.want(t, "POST "+path+"/measures", `[{"timestamp":"2015-03-06T14:33:00","value":10},{"timestamp":"2015-03-06T14:34:10","value":13},
+	path := s.metricOf(t,
+		`{"name":"p","aggregation_methods":["rate:mean","rate:95pct","max"],"definition":[{"granularity":"1 minute"}]}`)
+	s.want(t, "POST "+path+"/measures",
+		`[{"timestamp":"2015-03-06T14:33:00","value":10},{"timestamp":"2015-03-06T14:34:10","value":13},
 		{"timestamp":"2015-03-06T14:34:20","value":13},{"timestamp":"2015-03-06T14:34:30","value":15}]`, 202, "")
-	s.want(t, "GET "+path+"/measures?refresh=true&aggregation=rate:mean", "", 200, `[["2015-03-06T14:34:00+00:00", 60.0, 1.6666666666666667]]`)
+	s.want(t, "GET "+path+"/measures?refresh=true&aggregation=rate:mean", "", 200,
+		`[["2015-03-06T14:34:00+00:00", 60.0, 1.6666666666666667]]`)
 	s.want(t, "GET "+path+"/measures?aggregation=rate:95pct", "", 200, `[["2015-03-06T14:34:00+00:00", 60.0, 2.9]]`)
-	s.want(t, "GET "+path+"/measures?aggregation=max", "", 200, `[["2015-03-06T14:33:00+00:00", 60.0, 10.0], ["2015-03-06T14:34:00+00:00", 60.0, 15.0]]`)
+	s.want(t, "GET "+path+"/measures?aggregation=max", "", 200,
+		`[["2015-03-06T14:33:00+00:00", 60.0, 10.0], ["2015-03-06T14:34:00+00:00", 60.0, 15.0]]`)
 }
 
 func TestNamedMeasures(t *testing.T) {
@@ -205,8 +228,10 @@ func TestNamedMeasures(t *testing.T) {
 	s.create(t, "/v1/resource/generic", `{"id":"web","metrics":{"some.counter":{"archive_policy_name":"p"}}}`)
 	measures := "/v1/resource/generic/web/metric/some.counter/measures"
 	s.want(t, "GET "+measures, "", 200, "[]")
-	s.want(t, "POST "+measures, `[{"timestamp":"2015-06-06T14:33:00","value":11},{"timestamp":"2015-06-06T14:35:00","value":12}]`, 202, "")
-	s.want(t, "GET "+measures+"?refresh=true&start=2015-06-06T14:34", "", 200, `[["2015-06-06T14:35:00+00:00", 1.0, 12.0]]`)
+	s.want(t, "POST "+measures,
+		`[{"timestamp":"2015-06-06T14:33:00","value":11},{"timestamp":"2015-06-06T14:35:00","value":12}]`, 202, "")
+	s.want(t, "GET "+measures+"?refresh=true&start=2015-06-06T14:34", "", 200,
+		`[["2015-06-06T14:35:00+00:00", 1.0, 12.0]]`)
 	s.want(t, "POST /v1/resource/generic/web/metric/other/measures", `[]`, 404, "~Metric other does not exist")
 }
 
@@ -256,7 +281,8 @@ func TestLongAnswer(t *testing.T) {
 		t.Fatalf("%d rows", len(got))
 	}
 	for i, row := range got {
-		if want := time.Unix(int64(i), 0).UTC().Format(`"2006-01-02T15:04:05+00:00", 1.0, `) + fmt.Sprintf("%d.25", i); row != want {
+		if want := time.Unix(int64(i), 0).UTC().Format(`"2006-01-02T15:04:05+00:00", 1.0, `) +
+			fmt.Sprintf("%d.25", i); row != want {
 			t.Fatalf("row %d: %s, want %s", i, row, want)
 		}
 	}
@@ -270,7 +296,8 @@ func TestBatchOfTheSameMetrics(t *testing.T) {
 	for len(ids) < 30 {
 		ids = append(ids, s.create(t, "/v1/metric", `{"archive_policy_name":"cookies"}`))
 	}
-	body := `{"` + strings.Join(ids, `":[{"timestamp":1425652437,"value":1}],"`) + `":[{"timestamp":1425652437,"value":1}]}`
+	body := `{"` + strings.Join(ids, `":[{"timestamp":1425652437,"value":1}],"`) +
+		`":[{"timestamp":1425652437,"value":1}]}`
 	for range 3 {
 		s.want(t, "POST /v1/batch/metrics/measures", body, 202, "")
 		s.want(t, "POST /v1/batch/metrics/measures", body, 403, "~403", "user", "jd")

@@ -14,7 +14,8 @@ import (
 type factor float64
 
 const (
-	measuresFactor factor = 2  // the body and its measures as columns; then, without a large body, the columns and their blocks
+	// the body and its measures as columns; then, without a large body, the columns and their blocks
+	measuresFactor factor = 2
 	documentFactor factor = 25 // a list of empty objects: 64 bytes for each three
 	plainFactor    factor = 1  // the body alone
 )
@@ -46,8 +47,8 @@ func (a *api) account(next http.Handler) http.Handler {
 	})
 }
 
-// accountWriter takes memory for an answer that is sent as a whole, until the client has read it, or refuses the request
-// in its place.
+// accountWriter takes memory for an answer that is sent as a whole, until the client has read it, or refuses the
+// request in its place.
 type accountWriter struct {
 	http.ResponseWriter
 	request *http.Request
@@ -118,8 +119,8 @@ func (m *bodyMemory) cover(ctx context.Context, bytes int64) error {
 // settle gives back what a body of that many bytes does not need.
 func (m *bodyMemory) settle(bytes int64) { m.account.Give(m.use, m.taken-m.factor.of(bytes)) }
 
-// decoded takes what the measures of a body need from here on, rather than what they might have needed, and lets go of a
-// large body. Small ones are not worth it.
+// decoded takes what the measures of a body need from here on, rather than what they might have needed, and lets go of
+// a large body. Small ones are not worth it.
 func (s *incomingScratch) decoded(ctx context.Context) error {
 	body := len(s.body)
 	if body <= 64<<10 {

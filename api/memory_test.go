@@ -66,13 +66,15 @@ func TestMemoryOfRequests(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { // those with a body wait a little
 		refused("POST "+path+"/measures", measures)
-		refused("POST /v1/search/resource/generic", `{"or":[`+strings.Repeat(`{"=":{"id":"x"}},`, 3000)+`{"=":{"id":"x"}}]}`)
+		refused("POST /v1/search/resource/generic", `{"or":[`+strings.Repeat(`{"=":{"id":"x"}},`, 3000)+
+			`{"=":{"id":"x"}}]}`)
 	})
 	refused("GET "+path+"/measures", "")
 	refused("POST /v1/aggregates", `{"operations":"(+ (metric `+strings.TrimPrefix(path, "/v1/metric/")+` mean) 1)"}`)
 	refused("POST /v1/search/metric?metric_id="+strings.TrimPrefix(path, "/v1/metric/"), `{">":-1}`)
 	refused("POST /v1/batch/resources/metrics/measures", `{"r":{`+strings.Repeat(`"m":[],`, 20_000)+`"m":[]}}`)
-	refused("POST /v1/prometheus/write", string(s2.EncodeSnappy(nil, []byte(strings.Repeat("\x0a\x02\x0a\x00", 400_000)))), "Content-Type", "")
+	refused("POST /v1/prometheus/write",
+		string(s2.EncodeSnappy(nil, []byte(strings.Repeat("\x0a\x02\x0a\x00", 400_000)))), "Content-Type", "")
 	s.want(t, "POST "+small+"/measures", `[{"timestamp":1700000000,"value":1}]`, 202, "")
 	s.want(t, "GET "+small+"/measures?refresh=true", "", 200, "~2023-11-14T22:13:20")
 	check(t, readers[1].Take(budget.Answers, 1<<20)) // all but a little
@@ -88,8 +90,8 @@ func TestMemoryOfRequests(t *testing.T) {
 	}
 }
 
-// The memory for large bodies of InfluxDB's lines, and for what they become, is waited for before they are read: so of many
-// at once those that are admitted end.
+// The memory for large bodies of InfluxDB's lines, and for what they become, is waited for before they are read: so of
+// many at once those that are admitted end.
 func TestMemoryOfLines(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	shared := budget.New(8<<20, registry)
@@ -166,7 +168,8 @@ func TestInfluxDBNeverFits(t *testing.T) {
 	f(wide[:100<<10]+"\n"+dense, -1, request)
 }
 
-// A query in PromQL takes memory for its samples before it computes them, and is refused in Prometheus' form without. Labels stay.
+// A query in PromQL takes memory for its samples before it computes them, and is refused in Prometheus' form without.
+// Labels stay.
 func TestMemoryOfPromQL(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	shared := budget.New(8<<20, registry)
@@ -183,7 +186,8 @@ func TestMemoryOfPromQL(t *testing.T) {
 	check(t, other.Take(budget.Answers, 4<<20))
 	for _, request := range []string{long, // 8 series at 9,001 times, and at as many what is computed of them
 		"GET /api/v1/query?query=sum_over_time(vector(1)[20h:1s])"} {
-		w := s.want(t, request, "", 503, `~{"status":"error","errorType":"unavailable","error":"Other requests use the memory`)
+		w := s.want(t, request, "", 503,
+			`~{"status":"error","errorType":"unavailable","error":"Other requests use the memory`)
 		if w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After", request)
 		}
@@ -191,7 +195,8 @@ func TestMemoryOfPromQL(t *testing.T) {
 	s.want(t, instant, "", 200, `~[399,"8"]`)
 	other.Close()
 	s.want(t, long, "", 200, `~[[1,"`)
-	s.want(t, "GET /api/v1/query_range?start=0&end=9000&step=1&query={archive_policy=%22seconds%22}", "", 200, `~[399,"`)
+	s.want(t, "GET /api/v1/query_range?start=0&end=9000&step=1&query={archive_policy=%22seconds%22}",
+		"", 200, `~[399,"`)
 	if n := used(t, registry); n != labels {
 		t.Errorf("%v bytes are used by nobody", n-labels)
 	}
@@ -231,7 +236,8 @@ func TestMemoryOfCorrelations(t *testing.T) {
 	}
 	other := shared.Account()
 	check(t, other.Take(budget.Answers, 4<<20))
-	if w := s.want(t, "POST /v1/correlations", body, 503, "~Other requests use the memory"); w.Header().Get("Retry-After") == "" {
+	if w := s.want(t, "POST /v1/correlations", body, 503, "~Other requests use the memory"); w.Header().Get(
+		"Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
 	other.Close()

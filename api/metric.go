@@ -178,7 +178,9 @@ func (a *api) policyFor(policy, metric string) (*model.ArchivePolicy, error) {
 	}
 	p, err := a.Index.MatchArchivePolicyRule(metric)
 	if err != nil {
-		return nil, badRequest("No archive policy name specified and no archive policy rule found matching the metric name %s", cmp.Or(metric, "None"))
+		return nil, badRequest(
+			"No archive policy name specified and no archive policy rule found matching the metric name %s",
+			cmp.Or(metric, "None"))
 	}
 	return p, nil
 }

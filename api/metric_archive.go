@@ -35,7 +35,8 @@ func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identit
 		Late     uint64    `json:"late_measures"`
 	}{Bytes: size.Total(), Raw: raw{Bytes: size.Raw}, Dropped: size.Dropped, Late: size.Late}
 	for _, item := range metric.ArchivePolicy.Definition {
-		answer.Archives = append(answer.Archives, archive{text.Seconds(item.Granularity.Seconds()), size.Splits[item.Granularity]})
+		answer.Archives = append(answer.Archives,
+			archive{text.Seconds(item.Granularity.Seconds()), size.Splits[item.Granularity]})
 	}
 	end, err := a.reader.RawEnd(r.Context(), metric, staleness)
 	if err != nil {

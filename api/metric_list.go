@@ -117,7 +117,8 @@ func parseMetricSort(given []string) ([]index.SortKey, error) {
 		case "desc":
 			keys[i].Descending = true
 		default:
-			return nil, badPagination("Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
+			return nil, badPagination(
+				"Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
 		}
 		switch {
 		case !hasNulls:
@@ -126,7 +127,8 @@ func parseMetricSort(given []string) ([]index.SortKey, error) {
 		case nulls == "nullslast":
 			keys[i].Nulls = index.NullsLast
 		default:
-			return nil, badPagination("Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
+			return nil, badPagination(
+				"Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
 		}
 	}
 	return keys, nil

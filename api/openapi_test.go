@@ -28,10 +28,11 @@ func TestRoutesAreDescribed(t *testing.T) {
 	}
 	s := newServer(t, func(o *api.Options) { o.Prefix = "" })
 	var routed []string
-	check(t, chi.Walk(s.handler.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		routed = append(routed, method+" "+route)
-		return nil
-	}))
+	check(t, chi.Walk(s.handler.(chi.Routes),
+		func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+			routed = append(routed, method+" "+route)
+			return nil
+		}))
 	slices.Sort(described)
 	slices.Sort(routed)
 	for _, route := range routed {
@@ -58,12 +59,14 @@ func TestDescribedOperationsAnswer(t *testing.T) {
 			continue
 		}
 		answered++
-		path := strings.NewReplacer("/docs/no-such", "/docs/start.js", "/ui/no-such", "/ui/licences.txt").Replace(b.path(o))
+		path := strings.NewReplacer("/docs/no-such", "/docs/start.js", "/ui/no-such",
+			"/ui/licences.txt").Replace(b.path(o))
 		for _, prefix := range []string{"", "/gnocchi"} {
 			if o.Path == "/metrics" && prefix != "" {
 				continue // for who runs the server
 			}
-			if w := b.call(t, o.Method+" "+prefix+path, "", "user", "admin", "Accept", "*/*"); w.Code >= http.StatusBadRequest {
+			if w := b.call(t, o.Method+" "+prefix+path, "", "user", "admin", "Accept",
+				"*/*"); w.Code >= http.StatusBadRequest {
 				t.Errorf("%s %s%s: %d %s", o.Method, prefix, path, w.Code, w.Body)
 			}
 		}

@@ -23,8 +23,8 @@ import (
 	"gnocco/storage/index"
 )
 
-// appendTimeout is how long a client waits until its measures are durable. A request waits for the sync that is under way
-// and for its own: a disk that takes 10 s for one refuses nobody.
+// appendTimeout is how long a client waits until its measures are durable. A request waits for the sync that is under
+// way and for its own: a disk that takes 10 s for one refuses nobody.
 const appendTimeout = 30 * time.Second
 
 // Options configure the API. Index (or Metrics and Elsewhere), Incoming, Archives and Sacks have no default.
@@ -41,8 +41,9 @@ type Options struct {
 	NotReady func() []string // why no requests should be sent to this process, nil if they should; nil: they should
 	Missing  func() []string // stores that no process holds, by name; nil: none
 
-	Resampler    carbonara.Resampler // of resample= and dynamic aggregates; many requests use it at once; nil: the CPU's
-	KnownMetrics int                 // most metrics kept by name; 0: the default of package ingest
+	// of resample= and dynamic aggregates; many requests use it at once; nil: the CPU's
+	Resampler    carbonara.Resampler
+	KnownMetrics int // most metrics kept by name; 0: the default of package ingest
 
 	Budget       *budget.Budget // the memory that requests share; nil: no bound
 	LabelBytes   int64          // of memory for the labels of series; 0: 64 MiB
@@ -153,11 +154,13 @@ func (o *Options) Validate() error {
 	if err := o.Correlations.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	if p := o.Prefix; p != "" && (!strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") || strings.ContainsAny(p, "{}*")) {
+	if p := o.Prefix; p != "" && (!strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") ||
+		strings.ContainsAny(p, "{}*")) {
 		fault("Prefix %q does not look like /gnocchi", p)
 	}
 	for _, origin := range o.CORSOrigins {
-		if u, err := url.Parse(origin); origin != "*" && (err != nil || u.Scheme == "" || u.Host == "" || u.Path != "") {
+		if u, err := url.Parse(origin); origin != "*" && (err != nil || u.Scheme == "" ||
+			u.Host == "" || u.Path != "") {
 			fault("CORS origin %q does not look like https://example.org", origin)
 		}
 	}

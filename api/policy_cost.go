@@ -19,7 +19,8 @@ const (
 	maxCostSample     = 1000
 )
 
-// policyCostJSON is what an archive policy costs, as the API shows it. All but metrics, sampled and silent is of one metric.
+// policyCostJSON is what an archive policy costs, as the API shows it. All but metrics, sampled and silent is of one
+// metric.
 type policyCostJSON struct {
 	Policy         *model.ArchivePolicy `json:"archive_policy"`
 	Metrics        int                  `json:"metrics"`
@@ -94,7 +95,8 @@ func (a policyHandlers) writeCost(w http.ResponseWriter, r *http.Request, has, p
 	if err != nil {
 		return err
 	}
-	cost, err := query.CostOf(r.Context(), a.Archives, a.sampleMetrics(ids, sample), policy, carbonara.FromTime(a.now()), stalenessOf(r.Context()))
+	cost, err := query.CostOf(r.Context(), a.Archives, a.sampleMetrics(ids, sample), policy,
+		carbonara.FromTime(a.now()), stalenessOf(r.Context()))
 	if err != nil {
 		return err
 	}
@@ -124,11 +126,14 @@ func (a policyHandlers) sampleMetrics(ids []uuid.UUID, n int) (metrics []*model.
 }
 
 func showPolicyCost(policy *model.ArchivePolicy, metrics int, cost *query.PolicyCost) *policyCostJSON {
-	shown := &policyCostJSON{Policy: policy, Metrics: metrics, Sampled: cost.Sampled, Silent: cost.Silent, MeasuresPerDay: cost.MeasuresPerDay,
-		StoredBytes: cost.StoredBytes, RawBytes: cost.RawBytes, Bytes: cost.RawBytes, Assumed: []string{}}
+	shown := &policyCostJSON{Policy: policy, Metrics: metrics, Sampled: cost.Sampled, Silent: cost.Silent,
+		MeasuresPerDay: cost.MeasuresPerDay, StoredBytes: cost.StoredBytes, RawBytes: cost.RawBytes,
+		Bytes: cost.RawBytes, Assumed: []string{}}
 	for _, item := range cost.Items {
-		g := granularityCost{Granularity: model.FormatTimespan(item.Granularity), AggregatesPerDay: item.AggregatesPerDay,
-			BytesPerAggregate: item.BytesPerAggregate, BytesPerDay: item.BytesPerDay(), StoredBytes: item.StoredBytes, Measured: item.Measured}
+		g := granularityCost{Granularity: model.FormatTimespan(item.Granularity),
+			AggregatesPerDay: item.AggregatesPerDay, BytesPerAggregate: item.BytesPerAggregate,
+			BytesPerDay: item.BytesPerDay(), StoredBytes: item.StoredBytes,
+			Measured: item.Measured}
 		if bytes, ok := item.Bytes(); ok {
 			g.Points, g.Bytes = &item.Points, &bytes
 			shown.Bytes += bytes

@@ -46,7 +46,8 @@ func near(t *testing.T, what string, got, want, share float64) {
 func TestPolicyCost(t *testing.T) {
 	s := newServer(t, nil)
 	admin := []string{"user", "admin", "Accept", wantsJSON}
-	s.create(t, "/v1/archive_policy", `{"name":"p","aggregation_methods":["mean","max"],"definition":[{"granularity":"10 s","timespan":"1 day"},{"granularity":"1 minute","timespan":"7 days"}]}`, admin...)
+	s.create(t, "/v1/archive_policy",
+		`{"name":"p","aggregation_methods":["mean","max"],"definition":[{"granularity":"10 s","timespan":"1 day"},{"granularity":"1 minute","timespan":"7 days"}]}`, admin...)
 	end := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Unix() // newServer's now
 	for k := range 4 {
 		id := s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`, admin...)
@@ -87,14 +88,17 @@ func TestPolicyCost(t *testing.T) {
 	if now.StoredBytes <= stored || now.RawBytes <= 0 || now.BytesPerDay != 0 {
 		t.Errorf("%v stored, of these %v in splits, %v raw", now.StoredBytes, stored, now.RawBytes)
 	}
-	if same := ask("POST /v1/archive_policy/p/cost", `{"back_window":0}`); fmt.Sprintf("%+v", same.Bytes) != fmt.Sprintf("%+v", now.Bytes) {
+	if same := ask("POST /v1/archive_policy/p/cost", `{"back_window":0}`); fmt.Sprintf("%+v",
+		same.Bytes) != fmt.Sprintf("%+v", now.Bytes) {
 		t.Errorf("the same policy: %v and %v", same.Bytes, now.Bytes)
 	}
 
 	// What would be: seconds from the ten of seconds, hours from minutes, without limit; a column that nothing tells.
-	then := ask("POST /v1/archive_policy/p/cost", `{"definition":[{"granularity":"1 s","timespan":"1 h"},{"granularity":"10 s","timespan":"2 days"},{"granularity":"1 h"}],"aggregation_methods":["mean","95pct"],"back_window":1}`)
+	then := ask("POST /v1/archive_policy/p/cost",
+		`{"definition":[{"granularity":"1 s","timespan":"1 h"},{"granularity":"10 s","timespan":"2 days"},{"granularity":"1 h"}],"aggregation_methods":["mean","95pct"],"back_window":1}`)
 	g := then.Granularities
-	if *g[0].MeasuredOn != "0:00:10" || *g[1].MeasuredOn != "0:00:10" || *g[2].MeasuredOn != "0:01:00" || g[2].Bytes != nil || g[2].Points != nil {
+	if *g[0].MeasuredOn != "0:00:10" || *g[1].MeasuredOn != "0:00:10" || *g[2].MeasuredOn != "0:01:00" ||
+		g[2].Bytes != nil || g[2].Points != nil {
 		t.Fatalf("got %+v", then)
 	}
 	near(t, "seconds", g[0].AggregatesPerDay, 8640/2, 1e-9)
@@ -111,8 +115,10 @@ func TestPolicyCost(t *testing.T) {
 	if few := ask("GET /v1/archive_policy/p/cost?sample=1", ""); few.Metrics != 4 || few.Sampled != 1 {
 		t.Errorf("got %+v", few)
 	}
-	s.create(t, "/v1/archive_policy", `{"name":"empty","aggregation_methods":["mean"],"definition":[{"granularity":"1 s"}]}`, admin...)
-	if none := ask("GET /v1/archive_policy/empty/cost", ""); none.Metrics+none.Sampled != 0 || none.Bytes != 0 || none.Granularities[0].MeasuredOn != nil {
+	s.create(t, "/v1/archive_policy",
+		`{"name":"empty","aggregation_methods":["mean"],"definition":[{"granularity":"1 s"}]}`, admin...)
+	if none := ask("GET /v1/archive_policy/empty/cost", ""); none.Metrics+none.Sampled != 0 || none.Bytes != 0 ||
+		none.Granularities[0].MeasuredOn != nil {
 		t.Errorf("got %+v", none)
 	}
 
@@ -120,7 +126,8 @@ func TestPolicyCost(t *testing.T) {
 		s.want(t, "GET /v1/archive_policy/p/cost?sample="+sample, "", 400, "~sample", admin...)
 	}
 	s.want(t, "POST /v1/archive_policy/p/cost", `{}`, 400, "~required key not provided", admin...)
-	s.want(t, "POST /v1/archive_policy/p/cost", `{"definition":[{"granularity":"0 s"}]}`, 400, "~must be positive", admin...)
+	s.want(t, "POST /v1/archive_policy/p/cost", `{"definition":[{"granularity":"0 s"}]}`, 400,
+		"~must be positive", admin...)
 	s.want(t, "GET /v1/archive_policy/q/cost", "", 404, "~does not exist", admin...)
 	for _, method := range []string{"GET", "POST"} {
 		s.want(t, method+" /v1/archive_policy/p/cost", `{"back_window":0}`, 403, "~")

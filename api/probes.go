@@ -21,7 +21,8 @@ type readiness struct {
 
 // ServeReady says whether requests should be sent to this process: if there are no reasons against it.
 func ServeReady(w http.ResponseWriter, reasons, missing []string) {
-	_ = writeJSON(w, unready(w, reasons), readiness{len(reasons) == 0, append([]string{}, reasons...), append([]string{}, missing...)})
+	_ = writeJSON(w, unready(w, reasons), readiness{len(reasons) == 0, append([]string{}, reasons...),
+		append([]string{}, missing...)})
 }
 
 // ServeHealth says the same as Gnocchi does, whose health check a file can make fail.
@@ -53,8 +54,8 @@ func unready(w http.ResponseWriter, reasons []string) (status int) {
 	return http.StatusServiceUnavailable
 }
 
-// probes are the routes of those who ask whether the process is well. They need no credentials, and ask no store: a full
-// disk is no reason to be restarted.
+// probes are the routes of those who ask whether the process is well. They need no credentials, and ask no store: a
+// full disk is no reason to be restarted.
 func (a *api) probes(page func(path string, h http.HandlerFunc)) {
 	page("/live", ServeLive)
 	page("/ready", func(w http.ResponseWriter, _ *http.Request) { ServeReady(w, a.NotReady(), a.Missing()) })

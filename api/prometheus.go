@@ -57,7 +57,8 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.I
 	}
 	if s.rows.collision != "" {
 		a.collision.Do(func() {
-			a.Logger.Warn("series that differ by other labels than job and instance are one metric; /api/v1/write keeps them apart",
+			a.Logger.Warn(
+				"series that differ by other labels than job and instance are one metric; /api/v1/write keeps them apart",
 				"metric", s.rows.collision)
 		})
 	}
@@ -107,7 +108,8 @@ func requireRemoteWrite(r *http.Request) error {
 }
 
 func prometheusFault(err error) *Error {
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Invalid input", Reason: err.Error(), Detail: "body"}, Err: err}
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Invalid input", Reason: err.Error(),
+		Detail: "body"}, Err: err}
 }
 
 // prometheusRows are a remote write's series.

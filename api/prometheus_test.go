@@ -45,7 +45,8 @@ var asRemoteWrite = []string{"Content-Type", "application/x-protobuf", "Content-
 func (s *server) rule(t testing.TB) {
 	t.Helper()
 	s.policy(t, "p")
-	s.want(t, "POST /v1/archive_policy_rule", `{"name":"all","metric_pattern":"*","archive_policy_name":"p"}`, 201, "~", "user", "admin")
+	s.want(t, "POST /v1/archive_policy_rule", `{"name":"all","metric_pattern":"*","archive_policy_name":"p"}`, 201,
+		"~", "user", "admin")
 }
 
 func TestPrometheus(t *testing.T) {
@@ -64,7 +65,8 @@ func TestPrometheus(t *testing.T) {
 	write("jd", 403, "", "up 1 1000 job=j,instance=h:9")
 	s.want(t, "GET /v1/resource_type/prometheus", "", 404, "~")
 
-	write("admin", 202, "", "up 1 1000 job=j,instance=h:9,zone=a", "up 2 1000 job=j,instance=h:9,zone=b", "load 3 2500 job=j,instance=h:9", "up 4 1000")
+	write("admin", 202, "", "up 1 1000 job=j,instance=h:9,zone=a", "up 2 1000 job=j,instance=h:9,zone=b",
+		"load 3 2500 job=j,instance=h:9", "up 4 1000")
 	measures("admin", "prometheus/j@h:9/metric/up", `[["1970-01-01T00:00:01+00:00", 1.0, 2.0]]`)
 	measures("admin", "prometheus/j@h:9/metric/load", `[["1970-01-01T00:00:02+00:00", 1.0, 3.0]]`)
 	measures("admin", "prometheus/none@none/metric/up", `[["1970-01-01T00:00:01+00:00", 1.0, 4.0]]`)
@@ -72,7 +74,8 @@ func TestPrometheus(t *testing.T) {
 
 	// The same again, known by now, and a new metric beside it.
 	write("admin", 202, "", "up 5 5000 job=j,instance=h:9", "new 6 5000 job=j,instance=h:9")
-	measures("admin", "prometheus/j@h:9/metric/up", `[["1970-01-01T00:00:01+00:00", 1.0, 2.0], ["1970-01-01T00:00:05+00:00", 1.0, 5.0]]`)
+	measures("admin", "prometheus/j@h:9/metric/up",
+		`[["1970-01-01T00:00:01+00:00", 1.0, 2.0], ["1970-01-01T00:00:05+00:00", 1.0, 5.0]]`)
 	measures("admin", "prometheus/j@h:9/metric/new", `[["1970-01-01T00:00:05+00:00", 1.0, 6.0]]`)
 
 	// What was deleted is created anew, though it was known.
@@ -90,7 +93,8 @@ func TestPrometheus(t *testing.T) {
 
 	// A resource of another type stands in the way: nothing of the request is accepted.
 	s.want(t, "POST /v1/resource/generic", `{"id":"j@other"}`, 201, "~", "user", "jd")
-	write("jd", 409, `"cause": "Resource already exists"`, "up 10 10000 job=j,instance=h:9", "up 1 1000 job=j,instance=other", "up 1 1000 job=j,instance=third")
+	write("jd", 409, `"cause": "Resource already exists"`, "up 10 10000 job=j,instance=h:9",
+		"up 1 1000 job=j,instance=other", "up 1 1000 job=j,instance=third")
 	measures("jd", "prometheus/j@h:9/metric/up", `[["1970-01-01T00:00:09+00:00", 1.0, 9.0]]`)
 	s.want(t, "GET /v1/resource/prometheus/j@third", "", 404, "~", "user", "jd")
 	write("jd", 202, "")
@@ -135,7 +139,8 @@ func TestPrometheusConcurrently(t *testing.T) {
 			for i := range series {
 				all = append(all, fmt.Sprintf("m%d 1 %d job=j,instance=h%d", i, 1000+sender, i%5))
 			}
-			if w := s.call(t, "POST /v1/prometheus/write", remoteWrite(all...), append([]string{"user", "admin"}, asRemoteWrite...)...); w.Code != http.StatusAccepted {
+			if w := s.call(t, "POST /v1/prometheus/write", remoteWrite(all...),
+				append([]string{"user", "admin"}, asRemoteWrite...)...); w.Code != http.StatusAccepted {
 				t.Errorf("status %d: %s", w.Code, w.Body)
 			}
 		})
@@ -143,18 +148,20 @@ func TestPrometheusConcurrently(t *testing.T) {
 	group.Wait()
 	for i := range series {
 		path := fmt.Sprintf("/v1/resource/prometheus/j@h%d/metric/m%d/measures?refresh=true&aggregation=count", i%5, i)
-		s.want(t, "GET "+path, "", 200, fmt.Sprintf(`[["1970-01-01T00:00:01+00:00", 1.0, %d.0]]`, senders), "user", "admin")
+		s.want(t, "GET "+path, "", 200, fmt.Sprintf(`[["1970-01-01T00:00:01+00:00", 1.0, %d.0]]`, senders), "user",
+			"admin")
 	}
 }
 
-// Prometheus puts each measure into a series of its own: those of one series all count. Of several series that Gnocchi's
-// mapping makes one metric of, the last one counts.
+// Prometheus puts each measure into a series of its own: those of one series all count. Of several series that
+// Gnocchi's mapping makes one metric of, the last one counts.
 func TestPrometheusSeriesSeveralTimes(t *testing.T) {
 	s := newServer(t, nil)
 	s.rule(t)
 	s.want(t, "POST /v1/prometheus/write", remoteWrite(
 		"up 1 60000 job=j,instance=i,cpu=0", "up 2 60000 job=j,instance=i,cpu=1",
-		"up 3 120000 job=j,instance=i,cpu=0", "up 4 120000 instance=i,job=j,cpu=1"), 202, "~", append([]string{"user", "admin"}, asRemoteWrite...)...)
+		"up 3 120000 job=j,instance=i,cpu=0", "up 4 120000 instance=i,job=j,cpu=1"), 202, "~",
+		append([]string{"user", "admin"}, asRemoteWrite...)...)
 	s.want(t, "GET /v1/resource/prometheus/j@i/metric/up/measures?refresh=true", "", 200,
 		`[["1970-01-01T00:01:00+00:00", 1.0, 2.0], ["1970-01-01T00:02:00+00:00", 1.0, 4.0]]`, "user", "admin")
 }

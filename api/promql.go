@@ -121,7 +121,8 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 	if err := r.ParseForm(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return &promql.Error{Status: http.StatusRequestEntityTooLarge, Type: promql.BadData, Err: fmt.Errorf("a form holds %d bytes at most", tooLarge.Limit)}
+			return &promql.Error{Status: http.StatusRequestEntityTooLarge, Type: promql.BadData,
+				Err: fmt.Errorf("a form holds %d bytes at most", tooLarge.Limit)}
 		}
 		return promql.Bad(fmt.Errorf("the form could not be read: %w", err))
 	}
@@ -195,7 +196,8 @@ func (a promqlHandlers) queryRange(r *promqlRequest) (*promql.Answer, error) {
 }
 
 // evaluate answers a query, or the error of preparing it.
-func (r *promqlRequest) evaluate(q *evaluation.Query, prepared upstream.Query, err error, limit int) (*promql.Answer, error) {
+func (r *promqlRequest) evaluate(q *evaluation.Query, prepared upstream.Query, err error,
+	limit int) (*promql.Answer, error) {
 	ctx := r.Context()
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, budget.ErrExhausted) {
@@ -256,7 +258,8 @@ func (a promqlHandlers) anyMatchers(r *promqlRequest) ([][]*labels.Matcher, erro
 	return lists, r.checkTimes()
 }
 
-// checkTimes refuses times that are none. Labels are those of now: what a resource was called earlier, its history says.
+// checkTimes refuses times that are none. Labels are those of now: what a resource was called earlier, its history
+// says.
 func (r *promqlRequest) checkTimes() error {
 	if _, err := r.Time("start", time.Time{}); err != nil {
 		return err
@@ -325,7 +328,8 @@ func orEmpty[T any](list []T) []T {
 }
 
 // list answers names or values.
-func (a promqlHandlers) list(r *promqlRequest, read func(lists [][]*labels.Matcher) ([]string, error)) (*promql.Answer, error) {
+func (a promqlHandlers) list(r *promqlRequest, read func(lists [][]*labels.Matcher) ([]string, error)) (
+	*promql.Answer, error) {
 	lists, err := a.matchers(r)
 	if err != nil {
 		return nil, err
@@ -372,7 +376,8 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 	}
 	shown := map[string][]item{}
 	add := func(name string, one item) {
-		if only := r.Get("metric"); (only == "" || name == only) && (limit == 0 || len(shown) < limit || shown[name] != nil) {
+		if only := r.Get("metric"); (only == "" || name == only) &&
+			(limit == 0 || len(shown) < limit || shown[name] != nil) {
 			shown[name] = append(shown[name], one)
 		}
 	}
@@ -420,8 +425,10 @@ var started = time.Now()
 
 func (a promqlHandlers) runtimeInfo(*promqlRequest) (*promql.Answer, error) {
 	return &promql.Answer{Data: map[string]any{
-		"startTime": started.UTC(), "CWD": "", "reloadConfigSuccess": true, "lastConfigTime": started.UTC(), "corruptionCount": 0,
-		"goroutineCount": runtime.NumGoroutine(), "GOMAXPROCS": runtime.GOMAXPROCS(0), "GOMEMLIMIT": 0, "GOGC": "", "GODEBUG": "",
+		"startTime": started.UTC(), "CWD": "", "reloadConfigSuccess": true, "lastConfigTime": started.UTC(),
+		"corruptionCount": 0,
+		"goroutineCount":  runtime.NumGoroutine(), "GOMAXPROCS": runtime.GOMAXPROCS(0), "GOMEMLIMIT": 0,
+		"GOGC": "", "GODEBUG": "",
 		"storageRetention": "by archive policy",
 	}}, nil
 }
@@ -440,7 +447,8 @@ func (a promqlHandlers) seriesStatus(r *promqlRequest) (*promql.Answer, error) {
 		return nil, err
 	}
 	return &promql.Answer{Data: map[string]any{
-		"headStats":                   map[string]any{"numSeries": s.Series, "numLabelPairs": s.Pairs, "chunkCount": 0, "minTime": 0, "maxTime": 0},
+		"headStats": map[string]any{"numSeries": s.Series, "numLabelPairs": s.Pairs, "chunkCount": 0,
+			"minTime": 0, "maxTime": 0},
 		"seriesCountByMetricName":     orEmpty(s.ByName),
 		"labelValueCountByLabelName":  orEmpty(s.ValuesByLabel),
 		"memoryInBytesByLabelName":    []postings.Count{},

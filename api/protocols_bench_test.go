@@ -20,11 +20,14 @@ func BenchmarkProtocols(b *testing.B) {
 		var batch bytes.Buffer
 		var series, lines []string
 		for i := range metrics {
-			name, host, value := fmt.Sprintf("node_cpu_seconds_%d", i%perResource), fmt.Sprintf("machine-%d.example.org:9100", i/perResource), float64(i)/7
+			name, host, value := fmt.Sprintf("node_cpu_seconds_%d",
+				i%perResource), fmt.Sprintf("machine-%d.example.org:9100", i/perResource), float64(i)/7
 			id := s.create(b, "/v1/metric", `{"archive_policy_name":"p"}`, "user", "admin")
 			fmt.Fprintf(&batch, `,"%s":[{"timestamp":1700000000.5,"value":%v}]`, id, value)
-			series = append(series, fmt.Sprintf("%s %v 1700000000500 cpu=3,instance=%s,job=node,mode=idle", name, value, host))
-			lines = append(lines, fmt.Sprintf("%s,cpu=3,host=%s,mode=idle value=%v 1700000000500000000", name, host, value))
+			series = append(series, fmt.Sprintf("%s %v 1700000000500 cpu=3,instance=%s,job=node,mode=idle",
+				name, value, host))
+			lines = append(lines, fmt.Sprintf("%s,cpu=3,host=%s,mode=idle value=%v 1700000000500000000",
+				name, host, value))
 		}
 		send := func(protocol, path, body string, status int, headers ...string) {
 			b.Run(fmt.Sprintf("protocol=%s/metrics=%d", protocol, metrics), func(b *testing.B) {

@@ -69,7 +69,8 @@ func (d *queryDeadline) Done() <-chan struct{} { return d.withTimer().Done() }
 
 // Err implements context.Context.
 func (d *queryDeadline) Err() error {
-	if d.timed.Load() == nil && !d.ended.Load() && d.asked.Add(1) < clockAsks && d.Context.Err() == nil && time.Until(d.at) > 0 {
+	if d.timed.Load() == nil && !d.ended.Load() && d.asked.Add(1) < clockAsks && d.Context.Err() == nil &&
+		time.Until(d.at) > 0 {
 		return nil
 	}
 	return d.withTimer().Err()

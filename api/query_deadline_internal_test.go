@@ -49,8 +49,10 @@ func TestQueryDeadline(t *testing.T) {
 					}
 					end(d, cancel)
 					synctest.Wait()
-					if err, cause := d.Err(), context.Cause(d); err != wantErr || cause != wantCause || d.Value(key{}) != 7 {
-						t.Errorf("%s, %s: %v because of %v, want %v because of %v", first, name, err, cause, wantErr, wantCause)
+					if err, cause := d.Err(), context.Cause(d); err != wantErr || cause != wantCause ||
+						d.Value(key{}) != 7 {
+						t.Errorf("%s, %s: %v because of %v, want %v because of %v", first, name, err, cause,
+							wantErr, wantCause)
 					}
 					select {
 					case <-d.Done():
@@ -66,12 +68,15 @@ func TestQueryDeadline(t *testing.T) {
 				})
 			}
 			f("ended", context.Canceled, context.Canceled, func(d *queryDeadline, _ func()) { d.end() })
-			f("the parent ended", context.Canceled, context.Canceled, func(_ *queryDeadline, cancelParent func()) { cancelParent() })
+			f("the parent ended", context.Canceled, context.Canceled,
+				func(_ *queryDeadline, cancelParent func()) { cancelParent() })
 			cause := why
 			if parents {
 				cause = context.DeadlineExceeded
 			}
-			f("time is over", context.DeadlineExceeded, cause, func(*queryDeadline, func()) { time.Sleep(3 * time.Second) })
+			f("time is over", context.DeadlineExceeded, cause, func(*queryDeadline, func()) {
+				time.Sleep(3 * time.Second)
+			})
 		}
 	}
 }

@@ -26,8 +26,9 @@ type rebuildJSON struct {
 }
 
 func showRebuild(r *model.Rebuild) *rebuildJSON {
-	shown := &rebuildJSON{ID: r.ID, ArchivePolicy: orNull(r.ArchivePolicy), State: string(r.State), StartedAt: r.Started,
-		Metrics: r.Metrics, Changed: r.Changed, Unchanged: r.Unchanged, Failed: r.Failed, Error: orNull(r.Fault)}
+	shown := &rebuildJSON{ID: r.ID, ArchivePolicy: orNull(r.ArchivePolicy), State: string(r.State),
+		StartedAt: r.Started, Metrics: r.Metrics, Changed: r.Changed, Unchanged: r.Unchanged, Failed: r.Failed,
+		Error: orNull(r.Fault)}
 	if r.Metric != uuid.Nil {
 		shown.Metric = &r.Metric
 	}
@@ -124,7 +125,8 @@ func (a rebuildHandlers) cancel(w http.ResponseWriter, r *http.Request, _ *auth.
 
 // decodeChange reads a request to change what is there: its body's fields, and whether what it would do is only to be
 // shown.
-func (a *api) decodeChange(w http.ResponseWriter, r *http.Request, names ...string) (preview bool, fields map[string]jsonValue, err error) {
+func (a *api) decodeChange(w http.ResponseWriter, r *http.Request,
+	names ...string) (preview bool, fields map[string]jsonValue, err error) {
 	if preview, err = parseBool(r.URL.Query(), "dry_run", false); err != nil {
 		return false, nil, err
 	}
@@ -159,7 +161,8 @@ func (a policyHandlers) change(w http.ResponseWriter, r *http.Request, name stri
 var policyChangeFields = []string{"definition", "back_window", "aggregation_methods"}
 
 // parsePolicyChange reads what a policy is to change to.
-func parsePolicyChange(fields map[string]jsonValue) (change func(old *model.ArchivePolicy) (*model.ArchivePolicy, error), err error) {
+func parsePolicyChange(fields map[string]jsonValue) (change func(old *model.ArchivePolicy) (*model.ArchivePolicy,
+	error), err error) {
 	if len(fields) == 0 {
 		return nil, jsonValue{}.at(nil, "definition").fault("required key not provided")
 	}

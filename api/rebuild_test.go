@@ -11,21 +11,24 @@ import (
 func TestRebuild(t *testing.T) {
 	s := newServer(t, nil)
 	admin := []string{"user", "admin", "Accept", wantsJSON}
-	s.create(t, "/v1/archive_policy", `{"name":"p","aggregation_methods":["mean","max"],"definition":[{"granularity":"1 minute","timespan":"7 days"}]}`, admin...)
-	s.create(t, "/v1/archive_policy", `{"name":"q","aggregation_methods":["max"],"definition":[{"granularity":"1 hour"}]}`, admin...)
+	s.create(t, "/v1/archive_policy",
+		`{"name":"p","aggregation_methods":["mean","max"],"definition":[{"granularity":"1 minute","timespan":"7 days"}]}`, admin...)
+	s.create(t, "/v1/archive_policy",
+		`{"name":"q","aggregation_methods":["max"],"definition":[{"granularity":"1 hour"}]}`, admin...)
 	metric := s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`, admin...)
 
 	// Without rebuild it is as in Gnocchi.
 	const hours = `{"definition":[{"granularity":"1 minute","timespan":"1 day"},{"granularity":"1 hour"}],"aggregation_methods":["mean","95pct"]}`
 	s.want(t, "PATCH /v1/archive_policy/p", hours, 400, "~extra keys not allowed", admin...)
-	s.want(t, "PATCH /v1/archive_policy/p?rebuild=true&dry_run=true", hours, 200, `{"archive_policy": {"name": "p", "back_window": 0, `+
-		`"definition": [{"timespan": "1 day, 0:00:00", "granularity": "0:01:00", "points": 1440}, {"timespan": null, "granularity": "1:00:00", "points": null}], `+
-		`"aggregation_methods": ["mean", "95pct"]}, "metrics": 1, "aggregates": [`+
-		`{"granularity": "0:01:00", "aggregation_method": "mean", "from": "stored", "of_granularity": null, "reaches_back": "1 day, 0:00:00"}, `+
-		`{"granularity": "0:01:00", "aggregation_method": "95pct", "from": "raw", "of_granularity": null, "reaches_back": "0:00:00"}, `+
-		`{"granularity": "1:00:00", "aggregation_method": "mean", "from": "moments", "of_granularity": "0:01:00", "reaches_back": "7 days, 0:00:00"}, `+
-		`{"granularity": "1:00:00", "aggregation_method": "95pct", "from": "raw", "of_granularity": null, "reaches_back": "0:00:00"}], `+
-		`"removed_granularities": [], "removed_aggregation_methods": ["max"]}`, admin...)
+	s.want(t, "PATCH /v1/archive_policy/p?rebuild=true&dry_run=true", hours, 200,
+		`{"archive_policy": {"name": "p", "back_window": 0, `+
+			`"definition": [{"timespan": "1 day, 0:00:00", "granularity": "0:01:00", "points": 1440}, {"timespan": null, "granularity": "1:00:00", "points": null}], `+
+			`"aggregation_methods": ["mean", "95pct"]}, "metrics": 1, "aggregates": [`+
+			`{"granularity": "0:01:00", "aggregation_method": "mean", "from": "stored", "of_granularity": null, "reaches_back": "1 day, 0:00:00"}, `+
+			`{"granularity": "0:01:00", "aggregation_method": "95pct", "from": "raw", "of_granularity": null, "reaches_back": "0:00:00"}, `+
+			`{"granularity": "1:00:00", "aggregation_method": "mean", "from": "moments", "of_granularity": "0:01:00", "reaches_back": "7 days, 0:00:00"}, `+
+			`{"granularity": "1:00:00", "aggregation_method": "95pct", "from": "raw", "of_granularity": null, "reaches_back": "0:00:00"}], `+
+			`"removed_granularities": [], "removed_aggregation_methods": ["max"]}`, admin...)
 	s.want(t, "GET /v1/archive_policy/p", "", 200, `~"aggregation_methods": ["mean", "max"]`)
 	s.want(t, "GET /v1/rebuild", "", 200, "[]", admin...)
 
@@ -40,12 +43,15 @@ func TestRebuild(t *testing.T) {
 		}
 	}
 	ofPolicy, ofMetric := model.RebuildOfPolicy("p").String(), model.RebuildOfMetric(uuid.MustParse(metric)).String()
-	location("PATCH /v1/archive_policy/p?rebuild=true", `{"back_window":2}`, `"back_window": 2`, "") // archives stay as they are
+	// archives stay as they are
+	location("PATCH /v1/archive_policy/p?rebuild=true", `{"back_window":2}`, `"back_window": 2`, "")
 	location("PATCH /v1/archive_policy/p?rebuild=true", hours, `"aggregation_methods": ["mean", "95pct"]`, ofPolicy)
 	location("PATCH /v1/archive_policy/p", `{"back_window":1}`, `"back_window": 1`, "")
-	s.want(t, "GET /v1/rebuild/"+ofPolicy, "", 200, `{"id": "`+ofPolicy+`", "archive_policy_name": "p", "metric_id": null, "state": "running", `+
+	s.want(t, "GET /v1/rebuild/"+ofPolicy, "", 200, `{"id": "`+ofPolicy+
+		`", "archive_policy_name": "p", "metric_id": null, "state": "running", `+
 		`"started_at": "2026-01-02T03:04:05Z", "finished_at": null, "metrics": 0, "changed": 0, "unchanged": 0, "failed": 0, "error": null}`, admin...)
-	location("PATCH /v1/metric/"+metric+"?dry_run=yes", `{"archive_policy_name":"q"}`, `"removed_granularities": ["0:01:00"]`, "")
+	location("PATCH /v1/metric/"+metric+"?dry_run=yes", `{"archive_policy_name":"q"}`,
+		`"removed_granularities": ["0:01:00"]`, "")
 	location("PATCH /v1/metric/"+metric, `{"archive_policy_name":"q"}`, `"archive_policy_name": "q"`, ofMetric)
 	s.want(t, "GET /v1/metric/"+metric, "", 200, `~"name": "q"`, admin...)
 	s.want(t, "DELETE /v1/rebuild/"+ofMetric, "", 204, "", admin...)

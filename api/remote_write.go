@@ -36,7 +36,8 @@ func (a *api) writeSeries(w http.ResponseWriter, r *http.Request) {
 	if answer.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	http.Error(w, cmp.Or((&Error{Detail: bounded(answer.Detail)}).description(), http.StatusText(answer.Status)), answer.Status)
+	http.Error(w, cmp.Or((&Error{Detail: bounded(answer.Detail)}).description(), http.StatusText(answer.Status)),
+		answer.Status)
 }
 
 // postSeries accepts a remote write. What is wrong with one series does not keep the others from being stored: a sender
@@ -54,7 +55,8 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 		dropped++
 	}}
 	rows := labelledRows{&s.rows.request}
-	if err := a.ingester.AppendNamed(r.Context(), who.User, &seriesRights{a.rightsOf(who), who, a}, rows, &p, &s.batch); err != nil {
+	if err := a.ingester.AppendNamed(r.Context(), who.User, &seriesRights{a.rightsOf(who), who, a}, rows, &p,
+		&s.batch); err != nil {
 		return err
 	}
 	a.sentMetadata.add(who, s.rows.request.Metadata)
@@ -62,9 +64,11 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	case first != nil && asError(first).Status != http.StatusBadRequest:
 		return first
 	case first != nil:
-		return badRequest("%d of %d series were refused, the others stored: %s", dropped, rows.Len(), asError(first).description())
+		return badRequest("%d of %d series were refused, the others stored: %s", dropped, rows.Len(),
+			asError(first).description())
 	case s.rows.request.NativeHistogram != "":
-		return badRequest("native histograms are not supported, everything else was stored: %s", s.rows.request.NativeHistogram)
+		return badRequest("native histograms are not supported, everything else was stored: %s",
+			s.rows.request.NativeHistogram)
 	}
 	return nil
 }
@@ -110,7 +114,8 @@ func (r *seriesRights) CreateSeries(metrics []*model.Metric) error {
 		return nil
 	}
 	return &Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
-		"a project may begin %d series in a minute: of these, label %s has the most values", most, widestLabel(metrics))}
+		"a project may begin %d series in a minute: of these, label %s has the most values", most,
+		widestLabel(metrics))}
 }
 
 // newSeries counts the series that projects begin in a minute. A label that is new in each measure would fill disk and
@@ -152,7 +157,8 @@ func widestLabel(metrics []*model.Metric) string {
 	return widest + " (" + strconv.Itoa(len(values[widest])) + ")"
 }
 
-// seriesMetadata is what senders said of their series, who say it every minute. It is kept in memory, by project and name.
+// seriesMetadata is what senders said of their series, who say it every minute. It is kept in memory, by project and
+// name.
 type seriesMetadata struct {
 	mu    sync.Mutex
 	known map[string]map[string]prometheus.Metadata

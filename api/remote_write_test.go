@@ -22,14 +22,16 @@ func TestRemoteWriteKeepsLabels(t *testing.T) {
 	s := newServer(t, nil)
 	write := func(user string, status int, part string, series ...string) {
 		t.Helper()
-		s.want(t, "POST /api/v1/write", remoteWrite(series...), status, "~"+part, append([]string{"user", user}, asRemoteWrite...)...)
+		s.want(t, "POST /api/v1/write", remoteWrite(series...), status, "~"+part,
+			append([]string{"user", user}, asRemoteWrite...)...)
 	}
 	query := func(user, expr, want string) {
 		t.Helper()
 		s.want(t, "GET /api/v1/query?time=100&query="+expr, "", 200, "~"+want, "user", user)
 	}
-	write("jd", 204, "", "up 1 60000 job=j,instance=h:9,zone=a", "up 2 60000 job=j,instance=h:9,zone=b", "up 3 90000 job=j,zone=b,instance=h:9",
-		"a/b:c 7 60000", "odd 8 60000 unit=x,metric_id=y,resource_id=z,archive_policy=q,resource_type=r,original_resource_id=o")
+	write("jd", 204, "", "up 1 60000 job=j,instance=h:9,zone=a", "up 2 60000 job=j,instance=h:9,zone=b",
+		"up 3 90000 job=j,zone=b,instance=h:9", "a/b:c 7 60000",
+		"odd 8 60000 unit=x,metric_id=y,resource_id=z,archive_policy=q,resource_type=r,original_resource_id=o")
 	var metrics []struct {
 		ID     string
 		Name   string
@@ -52,21 +54,25 @@ func TestRemoteWriteKeepsLabels(t *testing.T) {
 	query("jd", `sum(count_over_time(up[1m]))`, `[100,"3"]`)
 	query("jd", `{"a/b:c"}`, `"metric":{"__name__":"a/b:c"}`)
 	const odd = `"metric":{"__name__":"odd","archive_policy":"q","metric_id":"y","original_resource_id":"o","resource_id":"z","resource_type":"r","unit":"x"}`
-	for _, matcher := range []string{`unit="x"`, `metric_id="y"`, `metric_id=~"y|w"`, `resource_id="z"`, `archive_policy="q"`, `resource_type="r"`,
-		`original_resource_id="o"`, `unit!~"w",__name__=~".%2B"`, `__name__="odd"`} {
+	for _, matcher := range []string{`unit="x"`, `metric_id="y"`, `metric_id=~"y|w"`, `resource_id="z"`,
+		`archive_policy="q"`, `resource_type="r"`, `original_resource_id="o"`, `unit!~"w",__name__=~".%2B"`,
+		`__name__="odd"`} {
 		query("jd", "{"+strings.ReplaceAll(matcher, "|", "%7C")+`,__name__!~"up%7Ca.*"}`, odd)
 	}
 	query("jd", `up{archive_policy="prometheus",zone="a"}`, `"1"`)
 	query("jd", `up{metric_id="`+metrics[0].ID+`"}`, `"result":[]`)
 	s.want(t, "GET /api/v1/label/metric_id/values", "", 200, `~"y"`, "user", "jd")
 	s.want(t, "GET /api/v1/label/zone/values", "", 200, `{"status":"success","data":["a","b"]}`, "user", "jd")
-	s.want(t, "GET /api/v1/labels?match[]=up", "", 200, `{"status":"success","data":["__name__","instance","job","zone"]}`, "user", "jd")
-	s.want(t, "GET /api/v1/status/tsdb", "", 200, `~"seriesCountByLabelValuePair":[{"name":"instance=h:9","value":2}`, "user", "jd")
+	s.want(t, "GET /api/v1/labels?match[]=up", "", 200,
+		`{"status":"success","data":["__name__","instance","job","zone"]}`, "user", "jd")
+	s.want(t, "GET /api/v1/status/tsdb", "", 200, `~"seriesCountByLabelValuePair":[{"name":"instance=h:9","value":2}`,
+		"user", "jd")
 
 	// The same labels of another user are another metric, and nobody sees both but by chance.
 	write("other", 204, "", "up 9 60000 job=j,instance=h:9,zone=a")
 	s.refreshAll(t, "other")
-	query("other", "up", `"result":[{"metric":{"__name__":"up","instance":"h:9","job":"j","zone":"a"},"value":[100,"9"]}]`)
+	query("other", "up",
+		`"result":[{"metric":{"__name__":"up","instance":"h:9","job":"j","zone":"a"},"value":[100,"9"]}]`)
 
 	// What was deleted is another metric when it comes again.
 	for _, m := range metrics {
@@ -87,7 +93,8 @@ func (s *server) refreshAll(t *testing.T, user string) {
 	w := s.want(t, "GET /v1/metric", "", 200, "~", "user", user)
 	check(t, json.Unmarshal(w.Body.Bytes(), &metrics))
 	for _, m := range metrics {
-		s.call(t, "GET /v1/metric/"+m.ID+"/measures?refresh=true", "", "user", user) // in open modes the list has others'
+		// in open modes the list has others'
+		s.call(t, "GET /v1/metric/"+m.ID+"/measures?refresh=true", "", "user", user)
 	}
 }
 
@@ -96,14 +103,17 @@ func TestRemoteWriteRefuses(t *testing.T) {
 	s := newServer(t, nil)
 	f := func(status int, want, body string, headers ...string) {
 		t.Helper()
-		s.want(t, "POST /api/v1/write", body, status, want, append(append([]string{"user", "jd"}, asRemoteWrite...), headers...)...)
+		s.want(t, "POST /api/v1/write", body, status, want,
+			append(append([]string{"user", "jd"}, asRemoteWrite...), headers...)...)
 	}
 	up := remoteWrite("up 1 1000 job=j")
 	f(401, "~", up, "Authorization", "")
-	f(415, "~prometheus.WriteRequest", up, "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request")
+	f(415, "~prometheus.WriteRequest", up, "Content-Type",
+		"application/x-protobuf;proto=io.prometheus.write.v2.Request")
 	f(400, "~snappy", "hello")
 	f(413, "~when uncompressed", string(s2.EncodeSnappy(nil, make([]byte, 32<<20+1))))
-	f(400, "~2 of 4 series were refused, the others stored: ", remoteWrite("- 1 1000 job=j", "up 1 1000 job=j", strings.Repeat("u", 256)+" 1 1000", "down 1 1000 job=j"))
+	f(400, "~2 of 4 series were refused, the others stored: ",
+		remoteWrite("- 1 1000 job=j", "up 1 1000 job=j", strings.Repeat("u", 256)+" 1 1000", "down 1 1000 job=j"))
 	f(400, "~labels must not be longer", remoteWrite("up 1 1000 job="+strings.Repeat("j", 17<<10)))
 	s.want(t, "GET /v1/metric?name=up", "", 200, "~up", "user", "jd")
 	s.want(t, "GET /v1/metric?name=down", "", 200, "~down", "user", "jd")
@@ -111,10 +121,12 @@ func TestRemoteWriteRefuses(t *testing.T) {
 	nested := func(number protowire.Number, content []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 	}
-	native := nested(1, append(nested(1, append(nested(1, []byte("__name__")), nested(2, []byte("native"))...)), nested(4, nil)...))
+	native := nested(1, append(nested(1, append(nested(1, []byte("__name__")), nested(2, []byte("native"))...)),
+		nested(4, nil)...))
 	plain, err := s2.Decode(nil, []byte(remoteWrite("beside 1 1000")))
 	check(t, err)
-	f(400, "native histograms are not supported, everything else was stored: native\n", string(s2.EncodeSnappy(nil, append(native, plain...))))
+	f(400, "native histograms are not supported, everything else was stored: native\n",
+		string(s2.EncodeSnappy(nil, append(native, plain...))))
 	s.want(t, "GET /v1/metric?name=beside", "", 200, "~beside", "user", "jd")
 }
 
@@ -134,7 +146,8 @@ func TestRemoteWriteLimitsNewSeries(t *testing.T) {
 	}
 	web, shop := trusted("carla", "web", "member"), trusted("olga", "shop", "member")
 	write(204, "", web, "old 1 1000")
-	write(429, "a project may begin 10 series in a minute: of these, label pod (11) has the most values", web, many(11)...)
+	write(429, "a project may begin 10 series in a minute: of these, label pod (11) has the most values", web,
+		many(11)...)
 	write(204, "", shop, "old 1 1000")
 	s.want(t, "GET /v1/metric?limit=9", "", 200, "~old", web...)
 }
@@ -146,9 +159,13 @@ func TestRemoteWriteMetadata(t *testing.T) {
 		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 	}
 	one := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1)
-	one = append(append(append(one, nested(2, []byte("http_requests_total"))...), nested(4, []byte("Requests."))...), nested(5, []byte("1"))...)
-	s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, nested(3, one))), 204, "", append([]string{"user", "jd"}, asRemoteWrite...)...)
-	s.want(t, "GET /api/v1/metadata", "", 200, `{"status":"success","data":{"http_requests_total":[{"type":"counter","help":"Requests.","unit":"1"}]}}`, "user", "jd")
+	one = append(append(append(one, nested(2, []byte("http_requests_total"))...), nested(4, []byte("Requests."))...),
+		nested(5, []byte("1"))...)
+	s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, nested(3, one))), 204, "",
+		append([]string{"user", "jd"}, asRemoteWrite...)...)
+	s.want(t, "GET /api/v1/metadata", "", 200,
+		`{"status":"success","data":{"http_requests_total":[{"type":"counter","help":"Requests.","unit":"1"}]}}`,
+		"user", "jd")
 	s.want(t, "GET /api/v1/metadata", "", 200, `{"status":"success","data":{}}`, "user", "other")
 }
 
@@ -158,7 +175,8 @@ func TestCollisionIsLogged(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	s.rule(t)
 	for range 2 {
-		s.want(t, "POST /v1/prometheus/write", remoteWrite("up 1 1000 job=j,zone=a", "up 2 1000 job=j,zone=b"), 202, "~", append([]string{"user", "admin"}, asRemoteWrite...)...)
+		s.want(t, "POST /v1/prometheus/write", remoteWrite("up 1 1000 job=j,zone=a", "up 2 1000 job=j,zone=b"), 202,
+			"~", append([]string{"user", "admin"}, asRemoteWrite...)...)
 	}
 	if n := strings.Count(log.String(), "/api/v1/write keeps them apart"); n != 1 {
 		t.Errorf("said %d times: %s", n, log.String())
@@ -168,10 +186,11 @@ func TestCollisionIsLogged(t *testing.T) {
 // Metrics that were pushed with labels are listed by labels, page by page, to those who may list them.
 func TestMetricsByLabels(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Auth = auth.TrustedHeaders{} })
-	users := map[string][]string{"jd": trusted("jd", "web", "member"), "other": trusted("other", "shop", "member"), "admin": trusted("root", "ops", "admin"),
-		"nobody": trusted("nobody", "elsewhere", "member")}
+	users := map[string][]string{"jd": trusted("jd", "web", "member"), "other": trusted("other", "shop", "member"),
+		"admin": trusted("root", "ops", "admin"), "nobody": trusted("nobody", "elsewhere", "member")}
 	for _, user := range []string{"jd", "other"} {
-		s.want(t, "POST /api/v1/write", remoteWrite("up 1 1000 job=node,instance=a", "up 1 1000 job=node,instance=b", "up 1 1000 job=web,x.y=1", "load 1 1000 job=node"),
+		s.want(t, "POST /api/v1/write", remoteWrite("up 1 1000 job=node,instance=a", "up 1 1000 job=node,instance=b",
+			"up 1 1000 job=web,x.y=1", "load 1 1000 job=node"),
 			http.StatusNoContent, "", slices.Concat(users[user], asRemoteWrite)...)
 	}
 	s.create(t, "/v1/metric", `{"name":"plain","archive_policy_name":"prometheus"}`, users["jd"]...)
@@ -188,7 +207,8 @@ func TestMetricsByLabels(t *testing.T) {
 			for _, m := range page {
 				got, marker = append(got, m.Labels["__name__"]+m.Labels["instance"]), "&marker="+m.ID
 			}
-			if linked := strings.Contains(w.Header().Get("Link"), url.QueryEscape(strings.SplitN(filter, "=", 2)[0])); linked != (len(page) == 2) {
+			if linked := strings.Contains(w.Header().Get("Link"),
+				url.QueryEscape(strings.SplitN(filter, "=", 2)[0])); linked != (len(page) == 2) {
 				t.Errorf("%s: %d metrics, Link %q", filter, len(page), w.Header().Get("Link"))
 			}
 			if len(page) < 2 {

@@ -10,9 +10,9 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// normalizePath ignores a slash at the end of a path, except for /v1/, which differs from /v1, and takes several slashes in
-// a row for one: Gnocchi's own client asks for /v1/archive_policy//low when it changes a policy. Steps "." are left out,
-// and what a client escaped without need is what it stands for (RFC 3986, 6.2.2).
+// normalizePath ignores a slash at the end of a path, except for /v1/, which differs from /v1, and takes several
+// slashes in a row for one: Gnocchi's own client asks for /v1/archive_policy//low when it changes a policy. Steps "."
+// are left out, and what a client escaped without need is what it stands for (RFC 3986, 6.2.2).
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.RawPath
@@ -59,7 +59,8 @@ func unescapeUnreserved(path string) string {
 		c := path[i]
 		if c == '%' && isEscape(path[i:]) {
 			digits, _ := strconv.ParseUint(path[i+1:i+3], 16, 8)
-			if d := byte(digits); d == '-' || d == '.' || d == '_' || d == '~' || d >= '0' && d <= '9' || d|0x20 >= 'a' && d|0x20 <= 'z' {
+			if d := byte(digits); d == '-' || d == '.' || d == '_' || d == '~' || d >= '0' && d <= '9' ||
+				d|0x20 >= 'a' && d|0x20 <= 'z' {
 				plain = append(plain, d)
 				i += 2
 				continue
@@ -76,8 +77,8 @@ func isEscape(text string) bool {
 	return len(text) >= 3 && text[0] == '%' && isHex(text[1]) && isHex(text[2])
 }
 
-// plainQuery takes ";" and a "%" that escapes nothing for themselves, as Gnocchi does: net/url would leave out such parameters,
-// and a request without its filter is another request.
+// plainQuery takes ";" and a "%" that escapes nothing for themselves, as Gnocchi does: net/url would leave out such
+// parameters, and a request without its filter is another request.
 func plainQuery(query string) string {
 	if !strings.ContainsAny(query, "%;") {
 		return query

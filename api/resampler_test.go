@@ -32,13 +32,15 @@ func TestRequestsGoThroughTheResampler(t *testing.T) {
 	servers := []*server{newServer(t, nil), newServer(t, func(o *api.Options) { o.Resampler = counting })}
 	ids := make([][]string, len(servers))
 	for k, s := range servers {
-		s.create(t, "/v1/archive_policy", `{"name":"p","definition":[{"granularity":60}],"aggregation_methods":["mean"]}`, "user", "admin")
+		s.create(t, "/v1/archive_policy",
+			`{"name":"p","definition":[{"granularity":60}],"aggregation_methods":["mean"]}`, "user", "admin")
 		for m := range 12 {
 			id := s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`)
 			ids[k] = append(ids[k], id)
 			var measures []string
 			for i := range 200 {
-				measures = append(measures, fmt.Sprintf(`{"timestamp":%d,"value":%d.5}`, 1425652440+60*i, (i*i+m*31)%57))
+				measures = append(measures, fmt.Sprintf(`{"timestamp":%d,"value":%d.5}`,
+					1425652440+60*i, (i*i+m*31)%57))
 			}
 			s.want(t, "POST /v1/metric/"+id+"/measures", "["+strings.Join(measures, ",")+"]", 202, "")
 			s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", 200, "~") // or a worker may be at it

@@ -76,7 +76,8 @@ func (a resourceHandlers) listTypes(w http.ResponseWriter, r *http.Request, _ *a
 	return writeJSON(w, http.StatusOK, links)
 }
 
-func (a resourceHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity, resource *model.Resource) error {
+func (a resourceHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity,
+	resource *model.Resource) error {
 	notModified, err := checkPreconditions(r, resource)
 	if err != nil {
 		return err
@@ -89,7 +90,8 @@ func (a resourceHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Id
 	return writeJSON(w, http.StatusOK, showResource(asType(resource, param(r, "type"))))
 }
 
-func (a resourceHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
+func (a resourceHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	resource *model.Resource) error {
 	err := a.Index.DeleteResource(r.Context(), param(r, "type"), resource.ID, func(current *model.Resource) error {
 		if err := a.enforce(who, "delete resource", resourceTarget(current)); err != nil {
 			return err
@@ -129,7 +131,8 @@ func (a resourceHandlers) create(w http.ResponseWriter, r *http.Request, who *au
 }
 
 // parse reads a new resource and its new metrics; existing ones that it gets stand in its Metrics.
-func (a resourceHandlers) parse(body jsonValue, who *auth.Identity, kind *model.ResourceType) (*model.Resource, []*model.Metric, error) {
+func (a resourceHandlers) parse(body jsonValue, who *auth.Identity,
+	kind *model.ResourceType) (*model.Resource, []*model.Metric, error) {
 	fields, err := body.fields(append(resourceKeys(kind, ""), "id")...)
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,8 @@ func TestCreateResources(t *testing.T) {
 	post("all", `{}`, 400, "~expected a list")
 	post("all", `[{"id":"a","s":"one"},7]`, 400, "~expected a dictionary @ data[1]")
 	post("all", `[{"id":"a","s":"one"},{"id":"b"}]`, 400, `~"reason": "required key not provided @ data[1]['s']"`)
-	post("all", `[{"id":"a","s":"one","metrics":{"cpu":{"archive_policy_name":"none"}}}]`, 400, "~Archive policy none does not exist")
+	post("all", `[{"id":"a","s":"one","metrics":{"cpu":{"archive_policy_name":"none"}}}]`, 400,
+		"~Archive policy none does not exist")
 
 	// All or none: whatever the fault, wherever it stands, nothing is there afterwards.
 	one := `{"id":"` + aID + `","s":"one","metrics":{"cpu":{"archive_policy_name":"low"}}}`

@@ -11,7 +11,8 @@ import (
 	"gnocco/model/filter"
 )
 
-// history shows the states that a resource has been in. What is wrong with the query is told before what is with the resource.
+// history shows the states that a resource has been in. What is wrong with the query is told before what is with the
+// resource.
 func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	query := r.URL.Query()
 	details, err := parseBool(query, "details", false)
@@ -28,12 +29,14 @@ func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *a
 	return a.readingResource(show)(w, r, who)
 }
 
-func (a resourceHandlers) showHistory(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource, details bool, p page) error {
+func (a resourceHandlers) showHistory(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	resource *model.Resource, details bool, p page) error {
 	kind, err := a.Index.ResourceType(param(r, "type"))
 	if err != nil {
 		return err
 	}
-	order, err := filter.ParseOrder(p.sort, filter.Scope{Type: kind, Creator: who.User, Now: carbonara.FromTime(a.now()), History: true})
+	order, err := filter.ParseOrder(p.sort, filter.Scope{Type: kind, Creator: who.User,
+		Now: carbonara.FromTime(a.now()), History: true})
 	if err != nil {
 		return err
 	}

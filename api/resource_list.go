@@ -34,7 +34,8 @@ func (a resourceHandlers) list(w http.ResponseWriter, r *http.Request, who *auth
 }
 
 // answerList answers with the resources that a filter and a rule let through.
-func (a resourceHandlers) answerList(w http.ResponseWriter, r *http.Request, who *auth.Identity, rule string, e *filter.Expr) error {
+func (a resourceHandlers) answerList(w http.ResponseWriter, r *http.Request, who *auth.Identity, rule string,
+	e *filter.Expr) error {
 	query := r.URL.Query()
 	list, err := a.parseList(query, param(r, "type"), who, e)
 	if err != nil {
@@ -58,7 +59,8 @@ func (a resourceHandlers) answerList(w http.ResponseWriter, r *http.Request, who
 	return writeResources(w, shown)
 }
 
-func (a resourceHandlers) parseList(query url.Values, kind string, who *auth.Identity, e *filter.Expr) (*resourceList, error) {
+func (a resourceHandlers) parseList(query url.Values, kind string, who *auth.Identity,
+	e *filter.Expr) (*resourceList, error) {
 	list := new(resourceList)
 	var err error
 	if list.kind, err = a.Index.ResourceType(kind); err != nil {
@@ -131,7 +133,8 @@ func (a resourceHandlers) findMarker(ctx context.Context, list *resourceList) (*
 }
 
 // statesOf returns one resource, with its past states if history; none if there is no such resource.
-func (a resourceHandlers) statesOf(ctx context.Context, kind string, id uuid.UUID, history bool) ([]*model.Resource, error) {
+func (a resourceHandlers) statesOf(ctx context.Context, kind string, id uuid.UUID,
+	history bool) ([]*model.Resource, error) {
 	if history {
 		states, err := a.Index.History(ctx, kind, id)
 		if errors.Is(err, model.ErrNotFound) {

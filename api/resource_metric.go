@@ -39,12 +39,14 @@ func (a *api) withNamedMetric(rule string, h metricHandler) userHandler {
 	}
 }
 
-func (a resourceHandlers) listMetrics(w http.ResponseWriter, r *http.Request, _ *auth.Identity, resource *model.Resource) error {
+func (a resourceHandlers) listMetrics(w http.ResponseWriter, r *http.Request, _ *auth.Identity,
+	resource *model.Resource) error {
 	return a.showMetrics(w, r, resource, func(*model.Metric) bool { return true })
 }
 
 // showMetrics answers with a resource's metrics by name, with the metrics that first selects at the front.
-func (a resourceHandlers) showMetrics(w http.ResponseWriter, r *http.Request, resource *model.Resource, first func(*model.Metric) bool) error {
+func (a resourceHandlers) showMetrics(w http.ResponseWriter, r *http.Request, resource *model.Resource,
+	first func(*model.Metric) bool) error {
 	metrics, err := a.Index.MetricsOfResource(r.Context(), resource.ID)
 	if err != nil {
 		return err
@@ -61,7 +63,8 @@ func (a resourceHandlers) showMetrics(w http.ResponseWriter, r *http.Request, re
 }
 
 // createMetrics adds metrics to a resource.
-func (a resourceHandlers) createMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
+func (a resourceHandlers) createMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	resource *model.Resource) error {
 	body, err := a.decodeBody(w, r)
 	if err != nil {
 		return err
@@ -72,16 +75,19 @@ func (a resourceHandlers) createMetrics(w http.ResponseWriter, r *http.Request, 
 	}
 	set.Keep = true
 	now := carbonara.FromTime(a.now())
-	_, err = a.Index.UpdateResource(r.Context(), param(r, "type"), resource.ID, now, func(current *model.Resource) (*index.MetricSet, error) {
-		return set, a.enforce(who, "update resource", resourceTarget(current))
-	})
+	_, err = a.Index.UpdateResource(r.Context(), param(r, "type"), resource.ID, now,
+		func(current *model.Resource) (*index.MetricSet, error) {
+			return set, a.enforce(who, "update resource", resourceTarget(current))
+		})
 	if err != nil {
 		return refusedParts(err)
 	}
 	// The gnocchi client takes the first to be the one that it has created.
 	return a.showMetrics(w, r, resource, func(m *model.Metric) bool {
 		_, attached := set.Attach[m.Name]
-		return attached || slices.ContainsFunc(set.Create, func(created *model.Metric) bool { return created.Name == m.Name })
+		return attached || slices.ContainsFunc(set.Create, func(created *model.Metric) bool {
+			return created.Name == m.Name
+		})
 	})
 }
 

@@ -16,10 +16,12 @@ import (
 // hosts creates three resources of type host, and one generic; it returns their IDs by name.
 func hosts(t *testing.T, s *server) map[string]string {
 	t.Helper()
-	s.create(t, "/v1/resource_type", `{"name":"host","attributes":{"rack":{"type":"string","required":false},"cores":{"type":"number","required":false}}}`, "user", "admin")
+	s.create(t, "/v1/resource_type",
+		`{"name":"host","attributes":{"rack":{"type":"string","required":false},"cores":{"type":"number","required":false}}}`, "user", "admin")
 	ids := map[string]string{}
 	add := func(kind, name, rest string) {
-		ids[name] = s.create(t, "/v1/resource/"+kind, `{"id":"`+name+`","started_at":"2025-01-0`+fmt.Sprint(len(ids)+1)+`"`+rest+`}`)
+		ids[name] = s.create(t, "/v1/resource/"+kind, `{"id":"`+name+`","started_at":"2025-01-0`+
+			fmt.Sprint(len(ids)+1)+`"`+rest+`}`)
 	}
 	add("host", "web1", `,"rack":"r1","cores":8,"project_id":"p1"`)
 	add("host", "web2", `,"rack":"r2","cores":16,"project_id":"p2","ended_at":"2025-02-01"`)
@@ -56,7 +58,8 @@ func TestSearchResources(t *testing.T) {
 			}
 		}
 		if text != "" {
-			if got := names(t, s.call(t, "POST /v1/search/resource/"+kind+"?filter="+url.QueryEscape(text), "", "Content-Type", "")); got != want {
+			if got := names(t, s.call(t, "POST /v1/search/resource/"+kind+"?filter="+url.QueryEscape(text), "",
+				"Content-Type", "")); got != want {
 				t.Errorf("%s: %s, want %s", text, got, want)
 			}
 		}
@@ -65,7 +68,8 @@ func TestSearchResources(t *testing.T) {
 	f("generic", "", `type = host`, "web1 web2 db")
 	f("host", `{"=":{"rack":"r1"}}`, `rack = 'r1'`, "web1")
 	f("host", `{"!=":{"rack":"r1"}}`, `rack != r1`, "web2 db")
-	f("host", `{"and":[{"like":{"original_resource_id":"web%"}},{"not":{"<":{"cores":10}}}]}`, `original_resource_id like 'web%' and not cores < 10`, "web2")
+	f("host", `{"and":[{"like":{"original_resource_id":"web%"}},{"not":{"<":{"cores":10}}}]}`,
+		`original_resource_id like 'web%' and not cores < 10`, "web2")
 	f("host", `{"in":{"id":["web1","db","thing"]}}`, `id in [web1, db, thing]`, "web1 db") // thing is no host
 	f("generic", `{"in":{"id":["`+ids["web1"]+`"]}}`, `id = `+ids["web1"], "web1")
 	f("generic", `{">":{"lifespan":"20 days"}}`, `lifespan > '20 days'`, "web2")
@@ -84,10 +88,12 @@ func TestSearchResources(t *testing.T) {
 	fault("POST /v1/search/resource/host", `{"in":{"id":["a/b"]}}`, 400, "Invalid value")
 	fault("POST /v1/search/resource/host", `[1]`, 400, "expected a dictionary")
 	fault("POST /v1/search/resource/host", `{`, 400, "Unable to decode body")
-	fault("POST /v1/search/resource/host?filter=rack", ``, 400, "Invalid filter: Expected a comparison, found end of text (at byte 4)")
+	fault("POST /v1/search/resource/host?filter=rack", ``, 400,
+		"Invalid filter: Expected a comparison, found end of text (at byte 4)")
 	fault("POST /v1/search/resource/host?history=perhaps", ``, 400, "history")
 	fault("POST /v1/search/resource/host?details=perhaps", ``, 400, "details")
-	fault("POST /v1/search/resource/host?sort=none", ``, 400, "Invalid pagination: `Sort key supplied is invalid: none'")
+	fault("POST /v1/search/resource/host?sort=none", ``, 400,
+		"Invalid pagination: `Sort key supplied is invalid: none'")
 	fault("POST /v1/search/resource/host?marker=none", ``, 400, "Invalid marker: `none'")
 	fault("POST /v1/search/resource/host?history=true&marker="+ids["db"], ``, 400, "Invalid marker")
 	fault("POST /v1/search/resource/host?marker="+ids["db"]+"@1", ``, 400, "Invalid marker")
@@ -169,7 +175,8 @@ func TestDeleteResources(t *testing.T) {
 	s.want(t, "DELETE /v1/resource/host", "{}", 400, "~the query can not be empty")
 	s.want(t, "DELETE /v1/resource/host?filter=none+%3D+1", "", 400, "~has no none attribute")
 	s.want(t, "DELETE /v1/resource/none?filter=none+%3D+1", "", 404, "~Resource type none")
-	s.want(t, "DELETE /v1/resource/host?filter=rack+%3D+r1", "", 200, `{"deleted": 1}`) // jd's is not foobar's to delete
+	// jd's is not foobar's to delete
+	s.want(t, "DELETE /v1/resource/host?filter=rack+%3D+r1", "", 200, `{"deleted": 1}`)
 	s.want(t, "DELETE /v1/resource/host", `{"=":{"rack":"r1"}}`, 200, `{"deleted": 0}`)
 	s.want(t, "DELETE /v1/resource/generic", `{"=":{"type":"host"}}`, 200, `{"deleted": 3}`, "user", "admin")
 	if left := names(t, s.call(t, "GET /v1/resource/generic", "")); left != "thing" {

@@ -39,23 +39,27 @@ func typed(t *testing.T) *server {
 		})
 	})
 	s.policy(t, "low")
-	s.want(t, "POST /v1/resource_type", `{"name":"all","attributes":{"s":{"type":"string","min_length":2,"max_length":5},`+
-		`"u":{"type":"uuid","required":false},"n":{"type":"number","required":false,"min":-2,"max":3.5},"b":{"type":"bool","required":false},`+
-		`"t":{"type":"datetime","required":false}}}`, 201, "~", "user", "admin")
+	s.want(t, "POST /v1/resource_type",
+		`{"name":"all","attributes":{"s":{"type":"string","min_length":2,"max_length":5},`+
+			`"u":{"type":"uuid","required":false},"n":{"type":"number","required":false,"min":-2,"max":3.5},"b":{"type":"bool","required":false},`+
+			`"t":{"type":"datetime","required":false}}}`, 201, "~", "user", "admin")
 	return s
 }
 
 func TestAttributes(t *testing.T) {
 	s := typed(t)
-	s.want(t, "POST /v1/resource/all", `{"id":"a","s":"née","u":"URN:uuid:x","n":1}`, 400, "~badly formed hexadecimal UUID string")
-	s.want(t, "POST /v1/resource/all", `{"id":"a","s":"née","u":"3B9E2F6C000040008000000000000001","n":-2,"b":false,"t":"2017-05-02T11:11:11Z"}`, 201,
+	s.want(t, "POST /v1/resource/all", `{"id":"a","s":"née","u":"URN:uuid:x","n":1}`, 400,
+		"~badly formed hexadecimal UUID string")
+	s.want(t, "POST /v1/resource/all",
+		`{"id":"a","s":"née","u":"3B9E2F6C000040008000000000000001","n":-2,"b":false,"t":"2017-05-02T11:11:11Z"}`, 201,
 		`~"b": false, "n": -2.0, "s": "née", "t": "2017-05-02T11:11:11+00:00", "u": "3b9e2f6c-0000-4000-8000-000000000001", "metrics": {}`)
 	refuse := func(fields, reason string) {
 		t.Helper()
 		s.want(t, "POST /v1/resource/all", `{"id":"b",`+fields+`}`, 400, "~"+reason, "Accept", wantsJSON)
 		s.want(t, "PATCH /v1/resource/all/a", `{`+fields+`}`, 400, "~"+reason, "Accept", wantsJSON)
 	}
-	refuse(`"s":"x"`, `"reason": "length of value must be at least 2 for dictionary value @ data['s']", "detail": ["s"]`)
+	refuse(`"s":"x"`,
+		`"reason": "length of value must be at least 2 for dictionary value @ data['s']", "detail": ["s"]`)
 	refuse(`"s":"longer"`, `length of value must be at most 5`)
 	refuse(`"s":null`, `expected str`)
 	refuse(`"s":"ok","u":5`, `badly formed hexadecimal UUID string`)
@@ -68,12 +72,14 @@ func TestAttributes(t *testing.T) {
 	refuse(`"s":"ok","t":null`, `expected str`)
 	refuse(`"s":"ok","other":1`, `extra keys not allowed @ data['other']`)
 	refuse(`"s":"ok","user_id":1`, `not a valid value`)
-	refuse(`"s":"ok","started_at":"2020-01-01","ended_at":"2019-01-01"`, `Start timestamp cannot be after end timestamp`)
+	refuse(`"s":"ok","started_at":"2020-01-01","ended_at":"2019-01-01"`,
+		`Start timestamp cannot be after end timestamp`)
 	s.want(t, "POST /v1/resource/all", `{"id":"b"}`, 400, "~required key not provided @ data['s']", "Accept", wantsJSON)
 	s.want(t, "POST /v1/resource/none", `{"id":"b"}`, 404, "~Resource type none does not exist")
 	s.want(t, "GET /v1/resource/all/b", "", 404, "~")
 	s.want(t, "GET /v1/resource/generic/a/history", "", 200, `~"revision_end": null`)
-	if states := strings.Count(s.call(t, "GET /v1/resource/all/a/history", "").Body.String(), "revision_start"); states != 1 {
+	if states := strings.Count(s.call(t, "GET /v1/resource/all/a/history", "").Body.String(),
+		"revision_start"); states != 1 {
 		t.Errorf("refused patches left %d states", states)
 	}
 }
@@ -82,9 +88,11 @@ func TestPatchResource(t *testing.T) {
 	s := typed(t)
 	const path = "/v1/resource/all/" + aID
 	s.want(t, "PATCH "+path, `{"s":"xx"}`, 404, "~")
-	created := s.want(t, "POST /v1/resource/all", `{"id":"`+aID+`","s":"one","user_id":"u","metrics":{"cpu":{"archive_policy_name":"low"}}}`, 201, `~"s": "one"`)
+	created := s.want(t, "POST /v1/resource/all", `{"id":"`+aID+
+		`","s":"one","user_id":"u","metrics":{"cpu":{"archive_policy_name":"low"}}}`, 201, `~"s": "one"`)
 	s.want(t, "PATCH "+path, `{"s":"two"}`, 403, "~403", "user", "other")
-	s.want(t, "PATCH "+path, ``, 400, `~{"cause": "Unable to decode body", "reason": "Expected object or value", "detail": []}`, "Accept", wantsJSON)
+	s.want(t, "PATCH "+path, ``, 400,
+		`~{"cause": "Unable to decode body", "reason": "Expected object or value", "detail": []}`, "Accept", wantsJSON)
 	s.want(t, "PATCH "+path, `{"id":"b"}`, 400, `~extra keys not allowed @ data['id']`)
 	tag := created.Header().Get("ETag")
 	same := s.want(t, "PATCH "+path, `{"s":"one","user_id":"u"}`, 200, `~"s": "one"`)
@@ -95,11 +103,14 @@ func TestPatchResource(t *testing.T) {
 	if patched.Header().Get("ETag") == tag {
 		t.Error("a revision has the ETag of the one before")
 	}
-	s.want(t, "PATCH "+path, `{"metrics":{"mem":{"archive_policy_name":"low","unit":"B"}}}`, 200, `~"metrics": {"mem": "`)
+	s.want(t, "PATCH "+path, `{"metrics":{"mem":{"archive_policy_name":"low","unit":"B"}}}`, 200,
+		`~"metrics": {"mem": "`)
 	s.want(t, "GET "+path+"/metric/cpu", "", 404, "~Metric cpu does not exist")
 	s.want(t, "GET /v1/metric?name=cpu", "", 200, `~"resource_id": null`)
-	s.want(t, "PATCH "+path, `{"metrics":{"mem":{"archive_policy_name":"none"}}}`, 400, "~Archive policy none does not exist")
-	s.want(t, "PATCH "+path, `{"metrics":{"mem":"3b9e2f6c-0000-4000-8000-000000000001"}}`, 400, "~Metric 3b9e2f6c-0000-4000-8000-000000000001 does not exist")
+	s.want(t, "PATCH "+path, `{"metrics":{"mem":{"archive_policy_name":"none"}}}`, 400,
+		"~Archive policy none does not exist")
+	s.want(t, "PATCH "+path, `{"metrics":{"mem":"3b9e2f6c-0000-4000-8000-000000000001"}}`, 400,
+		"~Metric 3b9e2f6c-0000-4000-8000-000000000001 does not exist")
 	s.want(t, "PATCH "+path, `{"metrics":{"mem":"x"}}`, 400, "~not a valid value")
 	// By another's hand, the metric is still the resource's creator's.
 	s.want(t, "PATCH "+path, `{"metrics":{"disk":{"archive_policy_name":"low"}}}`, 200, `~"disk"`, "user", "admin")
@@ -107,11 +118,13 @@ func TestPatchResource(t *testing.T) {
 	s.want(t, "GET "+path+"/history", "", 200, `~"s": "one"`)
 	// What is new comes first.
 	s.want(t, "POST "+path+"/metric", `{"zoo":{"archive_policy_name":"low"}}`, 200, "~")
-	if names := s.call(t, "POST "+path+"/metric", `{"elk":{"archive_policy_name":"low"}}`).Body.String(); strings.Index(names, "elk") > strings.Index(names, "disk") {
+	if names := s.call(t, "POST "+path+"/metric", `{"elk":{"archive_policy_name":"low"}}`).Body.String(); strings.Index(
+		names, "elk") > strings.Index(names, "disk") {
 		t.Errorf("metrics %s", names)
 	}
 	s.want(t, "POST "+path+"/metric", `{"elk":{"archive_policy_name":"low"}}`, 409, "~Named metric elk already exists")
-	s.want(t, "POST "+path+"/metric", `{"ant":{"archive_policy_name":"none"}}`, 400, "~Archive policy none does not exist")
+	s.want(t, "POST "+path+"/metric", `{"ant":{"archive_policy_name":"none"}}`, 400,
+		"~Archive policy none does not exist")
 	s.want(t, "POST "+path+"/metric", `{"ant":{"archive_policy_name":"low"}}`, 403, "~", "user", "other")
 	s.want(t, "GET "+path+"/metric/ant", "", 404, "~")
 }

@@ -85,7 +85,8 @@ func (a typeHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.I
 }
 
 // applyTypePatch returns what a patch makes of a type.
-func applyTypePatch(old *model.ResourceType, operations []patchOperation, now carbonara.Timestamp) (*model.ResourceType, error) {
+func applyTypePatch(old *model.ResourceType, operations []patchOperation,
+	now carbonara.Timestamp) (*model.ResourceType, error) {
 	patched, err := applyPatch(resourceTypeDocument(old), operations)
 	if err != nil {
 		return nil, err

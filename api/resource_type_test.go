@@ -41,9 +41,11 @@ func TestResourceTypes(t *testing.T) {
 	attribute(`{"type":"number","min":3,"max":2}`, `Invalid input: Resource attribute value min`)
 	refuse(`{"name":"host","attributes":{"user_id":{"type":"bool"}}}`, `Resource attribute name user_id is invalid`)
 
-	host := `{"name": "host ✔", "attributes": {"a": {"max_length": 256, "min_length": 0, "required": true, "type": "string"}, ` +
-		`"n": {"max": 3, "min": null, "required": false, "type": "number"}}, "state": "active"}`
-	w := s.want(t, "POST /v1/resource_type", `{"name":"host ✔","attributes":{"a":{"type":"string"},"n":{"type":"number","required":false,"max":3,"min":null}}}`, 201, host, admin...)
+	host :=
+		`{"name": "host ✔", "attributes": {"a": {"max_length": 256, "min_length": 0, "required": true, "type": "string"}, ` +
+			`"n": {"max": 3, "min": null, "required": false, "type": "number"}}, "state": "active"}`
+	w := s.want(t, "POST /v1/resource_type",
+		`{"name":"host ✔","attributes":{"a":{"type":"string"},"n":{"type":"number","required":false,"max":3,"min":null}}}`, 201, host, admin...)
 	if location := w.Header().Get("Location"); location != "http://example.com/v1/resource_type/host%20%E2%9C%94" {
 		t.Errorf("Location %s", location)
 	}
@@ -62,18 +64,22 @@ func TestResourceTypes(t *testing.T) {
 
 func TestPatchResourceType(t *testing.T) {
 	s := newServer(t, nil)
-	s.want(t, "POST /v1/resource_type", `{"name":"host","attributes":{"a/b":{"type":"bool","required":false},"c":{"type":"uuid","required":false}}}`, 201, "~", "user", "admin")
+	s.want(t, "POST /v1/resource_type",
+		`{"name":"host","attributes":{"a/b":{"type":"bool","required":false},"c":{"type":"uuid","required":false}}}`,
+		201, "~", "user", "admin")
 	s.want(t, "POST /v1/resource/host", `{"id":"web"}`, 201, `~"a/b": null, "c": null, "metrics"`)
 	patch := func(body string, status int, want string) {
 		t.Helper()
-		s.want(t, "PATCH /v1/resource_type/host", body, status, want, "user", "admin", "Content-Type", "application/json-patch+json", "Accept", wantsJSON)
+		s.want(t, "PATCH /v1/resource_type/host", body, status, want, "user", "admin", "Content-Type",
+			"application/json-patch+json", "Accept", wantsJSON)
 	}
 	s.want(t, "PATCH /v1/resource_type/host", `[]`, 415, "~", "user", "admin")
 	s.want(t, "PATCH /v1/resource_type/host", `[]`, 403, "~", "Content-Type", "application/json-patch+json")
 	s.want(t, "PATCH /v1/resource_type/other", `[]`, 404, "~", "user", "admin")
 	same := `~{"a/b": {"required": false, "type": "bool"}, "c": {"required": false, "type": "uuid"}}`
 	patch(`[]`, 200, same)
-	patch(`[{"op":"add","path":"/attributes/d","value":{"type":"bool"}},{"op":"remove","path":"/attributes/d"}]`, 200, same)
+	patch(`[{"op":"add","path":"/attributes/d","value":{"type":"bool"}},{"op":"remove","path":"/attributes/d"}]`, 200,
+		same)
 	for body, reason := range map[string]string{
 		`{}`:                         `expected a list`,
 		`[1]`:                        `expected a dictionary @ data[0]`,
@@ -100,22 +106,26 @@ func TestPatchResourceType(t *testing.T) {
 	}
 	s.want(t, "GET /v1/resource_type/host", "", 200, same)
 	// All or nothing: the second operation fails.
-	patch(`[{"op":"remove","path":"/attributes/c"},{"op":"remove","path":"/attributes/c"}]`, 400, "~non-existent object 'c'")
+	patch(`[{"op":"remove","path":"/attributes/c"},{"op":"remove","path":"/attributes/c"}]`, 400,
+		"~non-existent object 'c'")
 	s.want(t, "GET /v1/resource_type/host", "", 200, same)
 
-	patch(`[{"op":"remove","path":"/attributes/a~1b"},{"op":"add","path":"/attributes/t","value":{"type":"datetime","options":{"fill":"2017-10-10T10:10:10.5Z"}}}]`,
+	patch(
+		`[{"op":"remove","path":"/attributes/a~1b"},{"op":"add","path":"/attributes/t","value":{"type":"datetime","options":{"fill":"2017-10-10T10:10:10.5Z"}}}]`,
 		200, `~"attributes": {"c": {"required": false, "type": "uuid"}, "t": {"required": true, "type": "datetime"}}`)
 	s.want(t, "GET /v1/resource/host/web", "", 200, `~"c": null, "t": "2017-10-10T10:10:10.500000+00:00", "metrics"`)
 	s.want(t, "GET /v1/resource/generic/web", "", 200, `~"revision_end": null, "metrics"`)
 	patch(`[{"op":"remove","path":"/attributes"}]`, 200, `~"attributes": {}`)
-	s.want(t, "PATCH /v1/resource_type/generic", `[{"op":"add","path":"/attributes/a","value":{"type":"bool","required":false}}]`, 400, "~",
-		"user", "admin", "Content-Type", "application/json-patch+json")
+	s.want(t, "PATCH /v1/resource_type/generic",
+		`[{"op":"add","path":"/attributes/a","value":{"type":"bool","required":false}}]`, 400, "~", "user", "admin",
+		"Content-Type", "application/json-patch+json")
 }
 
 // Limits may not shrink below what resources have.
 func TestAttributeLimitsStayAboveValues(t *testing.T) {
 	s := newServer(t, nil)
-	s.want(t, "POST /v1/resource_type", `{"name":"host","attributes":{"name":{"type":"string"},"size":{"type":"number","min":0},
+	s.want(t, "POST /v1/resource_type",
+		`{"name":"host","attributes":{"name":{"type":"string"},"size":{"type":"number","min":0},
 		"note":{"type":"string","required":false}}}`, 201, "~", "user", "admin")
 	patch := func(attribute, value string, status int) {
 		t.Helper()
@@ -123,7 +133,8 @@ func TestAttributeLimitsStayAboveValues(t *testing.T) {
 		if status == 400 {
 			want = "~Resource attribute " + attribute + " has values beyond these limits"
 		}
-		s.want(t, "PATCH /v1/resource_type/host", `[{"op":"add","path":"/attributes/`+attribute+`","value":`+value+`}]`, status, want,
+		s.want(t, "PATCH /v1/resource_type/host", `[{"op":"add","path":"/attributes/`+attribute+`","value":`+
+			value+`}]`, status, want,
 			"user", "admin", "Content-Type", "application/json-patch+json")
 	}
 	patch("name", `{"type":"string","min_length":3,"max_length":9}`, 200) // nothing is there

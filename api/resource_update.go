@@ -11,7 +11,8 @@ import (
 )
 
 // update changes what the body names; metrics become those that it names.
-func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.Identity, resource *model.Resource) error {
+func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	resource *model.Resource) error {
 	if _, err := checkPreconditions(r, resource); err != nil { // before the body is looked at
 		return err
 	}
@@ -38,15 +39,16 @@ func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *au
 	if err := parseAttributes(fields, kind, now, &model.Resource{}); err != nil { // a fault is told without a write
 		return err
 	}
-	updated, err := a.Index.UpdateResource(r.Context(), kind.Name, resource.ID, now, func(current *model.Resource) (*index.MetricSet, error) {
-		if err := a.enforce(who, "update resource", resourceTarget(current)); err != nil {
-			return nil, err
-		}
-		if _, err := checkPreconditions(r, current); err != nil {
-			return nil, err
-		}
-		return set, parseAttributes(fields, kind, now, current)
-	})
+	updated, err := a.Index.UpdateResource(r.Context(), kind.Name, resource.ID, now,
+		func(current *model.Resource) (*index.MetricSet, error) {
+			if err := a.enforce(who, "update resource", resourceTarget(current)); err != nil {
+				return nil, err
+			}
+			if _, err := checkPreconditions(r, current); err != nil {
+				return nil, err
+			}
+			return set, parseAttributes(fields, kind, now, current)
+		})
 	if err != nil {
 		return refusedParts(err)
 	}
@@ -57,7 +59,8 @@ func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *au
 // refusedParts turns a metric or an archive policy that the body names, and which is missing, into a fault of the body.
 func refusedParts(err error) error {
 	var object *model.ObjectError
-	if errors.As(err, &object) && object.Kind == model.ErrNotFound && object.Noun != model.NounResource && object.Noun != model.NounResourceType {
+	if errors.As(err, &object) && object.Kind == model.ErrNotFound && object.Noun != model.NounResource &&
+		object.Noun != model.NounResourceType {
 		return refused(err)
 	}
 	return err
@@ -78,7 +81,8 @@ func resourceKeys(kind *model.ResourceType, required string) []string {
 }
 
 // parseAttributes sets what fields name, other than ID and metrics.
-func parseAttributes(fields map[string]jsonValue, kind *model.ResourceType, now carbonara.Timestamp, to *model.Resource) error {
+func parseAttributes(fields map[string]jsonValue, kind *model.ResourceType, now carbonara.Timestamp,
+	to *model.Resource) error {
 	if field, ok := fields["started_at"]; ok {
 		t, err := field.timestamp(now)
 		if err != nil {

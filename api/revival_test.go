@@ -9,10 +9,12 @@ import (
 func TestRevival(t *testing.T) {
 	s := newServer(t, nil)
 	s.policy(t, "low")
-	s.want(t, "POST /v1/resource/generic", `{"id":"vm","project_id":"p","metrics":{"cpu":{"archive_policy_name":"low"}}}`, 201, "~")
+	s.want(t, "POST /v1/resource/generic",
+		`{"id":"vm","project_id":"p","metrics":{"cpu":{"archive_policy_name":"low"}}}`, 201, "~")
 	other := s.create(t, "/v1/metric", `{"archive_policy_name":"low"}`)
 	end := func() {
-		s.want(t, "PATCH /v1/resource/generic/vm", `{"ended_at":"2100-01-01T12:00:00"}`, 200, `~"ended_at": "2100-01-01T12:00:00+00:00"`)
+		s.want(t, "PATCH /v1/resource/generic/vm", `{"ended_at":"2100-01-01T12:00:00"}`, 200,
+			`~"ended_at": "2100-01-01T12:00:00+00:00"`)
 	}
 	measure := func(at string) {
 		t.Helper()
@@ -53,15 +55,19 @@ func TestRevival(t *testing.T) {
 	// A metric that is created since.
 	end()
 	s.want(t, "POST /v1/batch/resources/metrics/measures?create_metrics=true",
-		`{"vm":{"disk":{"archive_policy_name":"low","measures":[{"timestamp":"2100-01-01T12:30:00","value":1}]}}}`, 202, "")
+		`{"vm":{"disk":{"archive_policy_name":"low","measures":[{"timestamp":"2100-01-01T12:30:00","value":1}]}}}`, 202,
+		"")
 	s.want(t, "GET /v1/resource/generic/vm/metric/disk/measures?refresh=true", "", 200, "~")
 	is(false, 7)
 	// A resource that is created with its end, and one that gets a metric of its own.
-	s.want(t, "POST /v1/resource/generic", `{"id":"vm2","ended_at":"2100-01-01","metrics":{"cpu":{"archive_policy_name":"low"}}}`, 201, "~")
-	s.want(t, "POST /v1/resource/generic/vm2/metric/cpu/measures", `[{"timestamp":"2100-01-01T12:00:00","value":1}]`, 202, "")
+	s.want(t, "POST /v1/resource/generic",
+		`{"id":"vm2","ended_at":"2100-01-01","metrics":{"cpu":{"archive_policy_name":"low"}}}`, 201, "~")
+	s.want(t, "POST /v1/resource/generic/vm2/metric/cpu/measures",
+		`[{"timestamp":"2100-01-01T12:00:00","value":1}]`, 202, "")
 	s.want(t, "GET /v1/resource/generic/vm2/metric/cpu/measures?refresh=true", "", 200, "~")
 	s.want(t, "GET /v1/resource/generic/vm2", "", 200, `~"ended_at": null`)
-	s.want(t, "PATCH /v1/resource/generic/vm", `{"ended_at":"2100-01-01T12:00:00","metrics":{"alone":"`+other+`"}}`, 200, "~")
+	s.want(t, "PATCH /v1/resource/generic/vm", `{"ended_at":"2100-01-01T12:00:00","metrics":{"alone":"`+
+		other+`"}}`, 200, "~")
 	s.want(t, "POST /v1/metric/"+other+"/measures", `[{"timestamp":"2100-01-01T13:30:00","value":1}]`, 202, "")
 	s.want(t, "GET /v1/metric/"+other+"/measures?refresh=true", "", 200, "~")
 	s.want(t, "GET /v1/resource/generic/vm", "", 200, `~"ended_at": null`)

@@ -96,11 +96,15 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 	at("DELETE", "/v1/resource/{type}/{id}", a.authenticated(a.withResource("delete resource", resources.delete)))
 	at("GET", "/v1/resource/{type}/{id}/history", a.authenticated(a.timed(resources.history)))
 	at("GET", "/v1/resource/{type}/{id}/metric", a.authenticated(a.readingResource(resources.listMetrics)))
-	at("POST", "/v1/resource/{type}/{id}/metric", a.authenticated(a.withResource("update resource", resources.createMetrics)))
+	at("POST", "/v1/resource/{type}/{id}/metric",
+		a.authenticated(a.withResource("update resource", resources.createMetrics)))
 	at("GET", "/v1/resource/{type}/{id}/metric/{name}", a.authenticated(a.withNamedMetric("get metric", metrics.get)))
-	at("DELETE", "/v1/resource/{type}/{id}/metric/{name}", a.authenticated(a.withNamedMetric("delete metric", metrics.delete)))
-	at("GET", "/v1/resource/{type}/{id}/metric/{name}/measures", a.authenticated(a.timed(a.withNamedMetric("get measures", a.getMeasures))))
-	at("POST", "/v1/resource/{type}/{id}/metric/{name}/measures", a.authenticated(a.withNamedMetric("post measures", a.postMeasures)))
+	at("DELETE", "/v1/resource/{type}/{id}/metric/{name}",
+		a.authenticated(a.withNamedMetric("delete metric", metrics.delete)))
+	at("GET", "/v1/resource/{type}/{id}/metric/{name}/measures",
+		a.authenticated(a.timed(a.withNamedMetric("get measures", a.getMeasures))))
+	at("POST", "/v1/resource/{type}/{id}/metric/{name}/measures",
+		a.authenticated(a.withNamedMetric("post measures", a.postMeasures)))
 
 	page(prefix+"/v1/influxdb/ping", a.public(influx.ping))
 	at("POST", "/v1/influxdb/query", a.authenticatedAnyType(influx.query))

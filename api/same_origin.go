@@ -20,7 +20,8 @@ func (a *api) sameOrigin() func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !anyOrigin {
 				if err := protection.Check(a.asSent(r)); err != nil {
-					a.fail(w, r, &Error{Status: http.StatusForbidden, Detail: "A page of another origin sent this request", Err: err})
+					a.fail(w, r, &Error{Status: http.StatusForbidden,
+						Detail: "A page of another origin sent this request", Err: err})
 					return
 				}
 			}

@@ -45,15 +45,18 @@ func newServer(t testing.TB, change func(*api.Options)) *server {
 	indexStore, err := index.Open("index", index.Options{FS: fs, SkipDefaults: true})
 	check(t, err)
 	t.Cleanup(func() { check(t, indexStore.Close()) })
-	incomingStore, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks, FreeSpace: func() (uint64, error) { return s.free.Load(), nil }})
+	incomingStore, err := incoming.Open("incoming",
+		incoming.Options{FS: fs, Sacks: sacks, FreeSpace: func() (uint64, error) { return s.free.Load(), nil }})
 	check(t, err)
 	t.Cleanup(func() { check(t, incomingStore.Close()) })
-	processor, err := metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Workers: 2, Index: indexStore, Incoming: incomingStore, FS: fs})
+	processor, err := metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Workers: 2, Index: indexStore,
+		Incoming: incomingStore, FS: fs})
 	check(t, err)
 	t.Cleanup(func() { check(t, processor.Close(context.Background())) })
 	s.options = api.Options{
 		Index: indexStore, Incoming: incomingStore, Archives: testnode.Archives{Metricd: processor}, Sacks: sacks,
-		Settings:   api.Settings{MaxLimit: 7, Prefix: "/gnocchi", ProxyHeaders: true, CORSOrigins: []string{"http://foobar.com"}},
+		Settings: api.Settings{MaxLimit: 7, Prefix: "/gnocchi", ProxyHeaders: true,
+			CORSOrigins: []string{"http://foobar.com"}},
 		Registerer: registry, Gatherer: registry,
 	}
 	s.options.SetNow(func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) })
@@ -123,7 +126,8 @@ func (s *server) keepsContract(t testing.TB, r *http.Request, body []byte, w *ht
 }
 
 // want checks status and body of a call: body is JSON that has to be equal, or, after "~", a part of the text.
-func (s *server) want(t testing.TB, request, body string, status int, want string, headers ...string) *httptest.ResponseRecorder {
+func (s *server) want(t testing.TB, request, body string, status int, want string,
+	headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := s.call(t, request, body, headers...)
 	got := w.Body.String()

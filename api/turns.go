@@ -35,8 +35,8 @@ type queuedQuery struct {
 }
 
 func newTurns(l *Limits, m *instruments) *turns {
-	return &turns{free: l.Queries, most: l.QueuedQueries, running: m.runningQueries, queued: m.queuedQueries, refused: m.refusedQueries,
-		queues: make(map[string][]*queuedQuery)}
+	return &turns{free: l.Queries, most: l.QueuedQueries, running: m.runningQueries, queued: m.queuedQueries,
+		refused: m.refusedQueries, queues: make(map[string][]*queuedQuery)}
 }
 
 // projectOf returns who shares limits: a project, or a user where there are no projects; "" for nobody.
@@ -65,7 +65,8 @@ func (t *turns) take(ctx context.Context, who *auth.Identity) (release func(), e
 }
 
 func (t *turns) wait(ctx context.Context, user string) error {
-	busy := &Error{Status: http.StatusServiceUnavailable, Detail: "Too many queries are being evaluated, and wait for their turn. Please try again later."}
+	busy := &Error{Status: http.StatusServiceUnavailable,
+		Detail: "Too many queries are being evaluated, and wait for their turn. Please try again later."}
 	q := t.join(user)
 	if q == nil {
 		t.refused.WithLabelValues("queue").Inc()
@@ -98,7 +99,8 @@ func (t *turns) join(user string) *queuedQuery {
 	if t.free == 0 && t.waiting >= t.most {
 		greedy := user
 		for _, other := range t.users {
-			if len(t.queues[other]) > len(t.queues[greedy])+1 || greedy != user && len(t.queues[other]) > len(t.queues[greedy]) {
+			if len(t.queues[other]) > len(t.queues[greedy])+1 ||
+				greedy != user && len(t.queues[other]) > len(t.queues[greedy]) {
 				greedy = other
 			}
 		}
@@ -159,9 +161,9 @@ func (t *turns) call() {
 	}
 }
 
-// turn waits until a user's query may be evaluated. Its turn ends with the context of r, or when the returned writer gets
-// the first part of the answer: a client that reads slowly keeps nobody waiting. A handler takes it after it has read the
-// body, for the same reason.
+// turn waits until a user's query may be evaluated. Its turn ends with the context of r, or when the returned writer
+// gets the first part of the answer: a client that reads slowly keeps nobody waiting. A handler takes it after it has
+// read the body, for the same reason.
 func (a *api) turn(w http.ResponseWriter, r *http.Request, who *auth.Identity) (http.ResponseWriter, error) {
 	release, err := a.turns.take(r.Context(), who)
 	return &turnWriter{w, release}, err

@@ -10,8 +10,8 @@ import (
 	"gnocco/api/auth"
 )
 
-// Users who wait have their turns one after the other, however many queries each has. Where too many wait, the one who has most
-// of them loses the newest.
+// Users who wait have their turns one after the other, however many queries each has. Where too many wait, the one who
+// has most of them loses the newest.
 func TestTurnsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		instruments, err := newInstruments(nil)

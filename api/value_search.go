@@ -126,7 +126,8 @@ const rowBytes = 64
 
 // searchMetric writes the rows of one metric. None is sent before all metrics are read, so that an error is never too
 // late.
-func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *model.Metric, search *valueSearch, out *text.Writer) error {
+func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *model.Metric, search *valueSearch,
+	out *text.Writer) error {
 	read := search.MetricRead
 	read.Metric = metric
 	if read.Granularities == nil {

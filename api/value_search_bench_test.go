@@ -62,7 +62,8 @@ func BenchmarkSearchValues(b *testing.B) {
 				measures.Values = append(measures.Values, math.Round(100*pattern.value(rng, m, i))/100)
 			}
 			all = append(all, measures.Values...)
-			block := incoming.Block{Sack: model.Sack(id, sacks), Data: incoming.AppendBlock(nil, measures, []int{0}, time.Now())}
+			block := incoming.Block{Sack: model.Sack(id, sacks),
+				Data: incoming.AppendBlock(nil, measures, []int{0}, time.Now())}
 			check(b, s.options.Incoming.Append(b.Context(), []incoming.Block{block}))
 		}
 		processor := s.options.Archives.(testnode.Archives)
@@ -74,27 +75,31 @@ func BenchmarkSearchValues(b *testing.B) {
 		predicate := fmt.Sprintf(`{">": %v}`, threshold)
 		above, _ := slices.BinarySearch(all, math.Nextafter(threshold, math.Inf(1)))
 		above = len(all) - above
-		reading, valueFilter := &readingAll{Archives: s.options.Archives}, &readingMatching{Archives: s.options.Archives}
+		reading, valueFilter := &readingAll{Archives: s.options.Archives},
+			&readingMatching{Archives: s.options.Archives}
 		for _, c := range []struct {
 			name    string
 			handler http.Handler
 			groups  *int
-		}{{"all", s.handlerWith(b, reading), &reading.groups}, {"matching", s.handlerWith(b, valueFilter), &valueFilter.groups}} {
-			b.Run(fmt.Sprintf("metrics=%d/groups=%d/pattern=%s/read=%s", metrics, groups, pattern.name, c.name), func(b *testing.B) {
-				*c.groups = 0
-				for b.Loop() {
-					r := httptest.NewRequest("POST", "/v1/search/metric?"+query.String()[1:], strings.NewReader(predicate))
-					r.SetBasicAuth("foobar", "")
-					r.Header.Set("Content-Type", "application/json")
-					w := httptest.NewRecorder()
-					c.handler.ServeHTTP(w, r)
-					if found := strings.Count(w.Body.String(), ", 60.0, "); found != above {
-						b.Fatalf("found %d of %d", found, above)
+		}{{"all", s.handlerWith(b, reading), &reading.groups},
+			{"matching", s.handlerWith(b, valueFilter), &valueFilter.groups}} {
+			b.Run(fmt.Sprintf("metrics=%d/groups=%d/pattern=%s/read=%s", metrics, groups, pattern.name, c.name),
+				func(b *testing.B) {
+					*c.groups = 0
+					for b.Loop() {
+						r := httptest.NewRequest("POST", "/v1/search/metric?"+query.String()[1:],
+							strings.NewReader(predicate))
+						r.SetBasicAuth("foobar", "")
+						r.Header.Set("Content-Type", "application/json")
+						w := httptest.NewRecorder()
+						c.handler.ServeHTTP(w, r)
+						if found := strings.Count(w.Body.String(), ", 60.0, "); found != above {
+							b.Fatalf("found %d of %d", found, above)
+						}
 					}
-				}
-				b.ReportMetric(float64(*c.groups)/float64(b.N)/float64(len(all)), "read/group")
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*metrics), "µs/metric")
-			})
+					b.ReportMetric(float64(*c.groups)/float64(b.N)/float64(len(all)), "read/group")
+					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*metrics), "µs/metric")
+				})
 		}
 	}
 }

@@ -24,7 +24,8 @@ type readingAll struct {
 	groups int // read
 }
 
-func (a *readingAll) Groups(ctx context.Context, read model.Read, staleness *query.Staleness, dst *carbonara.Groups) error {
+func (a *readingAll) Groups(ctx context.Context, read model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups) error {
 	read.ValueFilter = nil
 	err := a.Archives.Groups(ctx, read, staleness, dst)
 	a.groups += dst.Len()
@@ -37,7 +38,8 @@ type readingMatching struct {
 	groups int
 }
 
-func (a *readingMatching) Groups(ctx context.Context, read model.Read, staleness *query.Staleness, dst *carbonara.Groups) error {
+func (a *readingMatching) Groups(ctx context.Context, read model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups) error {
 	err := a.Archives.Groups(ctx, read, staleness, dst)
 	a.groups += dst.Len()
 	return err
@@ -104,8 +106,10 @@ func TestSearchValuesByZones(t *testing.T) {
 	s := newServer(t, nil)
 	all, valueFilter := &readingAll{Archives: s.options.Archives}, &readingMatching{Archives: s.options.Archives}
 	handlers := []http.Handler{s.handlerWith(t, all), s.handlerWith(t, valueFilter)}
-	methods := []string{"mean", "min", "max", "sum", "count", "std", "last", "median", "rate:mean", "rate:std", "rate:max"}
-	s.create(t, "/v1/archive_policy", `{"name":"p","back_window":1,"aggregation_methods":["`+strings.Join(methods, `","`)+`"],
+	methods := []string{"mean", "min", "max", "sum", "count", "std", "last", "median", "rate:mean",
+		"rate:std", "rate:max"}
+	s.create(t, "/v1/archive_policy", `{"name":"p","back_window":1,"aggregation_methods":["`+
+		strings.Join(methods, `","`)+`"],
 		"definition":[{"granularity":"1 second","points":7000},{"granularity":"30 minutes"}]}`, "user", "admin")
 	gauge, wild, ratio := 500., 0., 0.
 	shapes := []func(i int) float64{
@@ -150,7 +154,8 @@ func TestSearchValuesByZones(t *testing.T) {
 		for range times {
 			i := rng.IntN(len(ids))
 			predicate := randomPredicate(rng, values[i], 2)
-			target := fmt.Sprintf("/v1/search/metric?metric_id=%s&aggregation=%s", ids[i], methods[rng.IntN(len(methods))])
+			target := fmt.Sprintf("/v1/search/metric?metric_id=%s&aggregation=%s", ids[i],
+				methods[rng.IntN(len(methods))])
 			if rng.IntN(3) == 0 {
 				target += fmt.Sprintf("&start=%d&stop=%d", 360_000+rng.IntN(4000), 360_000+rng.IntN(9000))
 			}

@@ -35,7 +35,8 @@ func (a *api) getVersions(w http.ResponseWriter, r *http.Request) error {
 }
 
 // collections are the sub-trees of /v1 that getV1 links to.
-var collections = []string{"aggregates", "aggregation", "archive_policy", "archive_policy_rule", "batch", "capabilities", "influxdb", "metric", "resource", "resource_type", "search", "status"}
+var collections = []string{"aggregates", "aggregation", "archive_policy", "archive_policy_rule", "batch",
+	"capabilities", "influxdb", "metric", "resource", "resource_type", "search", "status"}
 
 func (a *api) redirectToV1(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Location", a.baseURL(r)+"/v1/")

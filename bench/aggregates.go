@@ -20,7 +20,8 @@ type AggregatesOptions struct {
 	For         time.Duration // how long each query is repeated; 0: 3 s
 	Protocol    string        // what the server speaks: "gnocchi" or "victoriametrics"; "": gnocchi
 	States      []State       // that a child is brought into; nil: Restarted
-	Extra       bool          // ask, too, what Gnocchi cannot be asked: by PromQL, exactly, and by value in URLs that uwsgi does not take
+	// ask, too, what Gnocchi cannot be asked: by PromQL, exactly, and by value in URLs that uwsgi does not take
+	Extra bool
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -92,11 +93,13 @@ func (w *workload) aggregatesQueries(extra bool) []aggregatesQuery {
 	if n > 60 {
 		queries = append(queries,
 			aggregatesQuery{name: "mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end},
-			aggregatesQuery{name: "mean-by-project/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end, byProject: true})
+			aggregatesQuery{name: "mean-by-project/groups=" + strconv.Itoa(n) + "/find=search", start: w.start,
+				end: end, byProject: true})
 	}
 	if extra {
 		queries = append(queries,
-			aggregatesQuery{name: "exact-mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start, end: end, exact: true},
+			aggregatesQuery{name: "exact-mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start,
+				end: end, exact: true},
 			aggregatesQuery{name: "value-search/groups=" + strconv.Itoa(n) + "/find=ids",
 				start: w.start, end: end, byIDs: true, values: true, above: w.high()})
 	}
@@ -193,8 +196,8 @@ func (o *Options) aggregates(ctx context.Context, what AggregatesOptions, metric
 }
 
 // askAggregates repeats every query, and takes off the CPU that others take each second.
-func (s *server) askAggregates(ctx context.Context, what AggregatesOptions, w *workload, protocol aggregatesProtocol, state State,
-	others time.Duration) error {
+func (s *server) askAggregates(ctx context.Context, what AggregatesOptions, w *workload,
+	protocol aggregatesProtocol, state State, others time.Duration) error {
 	o := s.options
 	c := newClient(o, s.url, what.Connections)
 	defer c.close()
@@ -297,7 +300,8 @@ func (w *workload) judgeTop(q *aggregatesQuery, rows []row) error {
 	return nil
 }
 
-func (o *Options) reportAggregates(s *server, state State, q *aggregatesQuery, metrics, connections int, r reading) error {
+func (o *Options) reportAggregates(s *server, state State, q *aggregatesQuery, metrics,
+	connections int, r reading) error {
 	figures := []report.Figure{
 		report.Of(float64(r.elapsed.Nanoseconds())/float64(r.requests), "ns/op"),
 		report.Of(report.Milliseconds(r.p50), "ms-p50"),
@@ -306,10 +310,12 @@ func (o *Options) reportAggregates(s *server, state State, q *aggregatesQuery, m
 	if r.cpuKnown {
 		figures = append(figures, report.Of(report.Milliseconds(r.cpu), "cpu-ms/request"))
 	}
-	figures = append(figures, report.Of(report.Milliseconds(r.client), "client-cpu-ms/request"), report.Of(float64(r.bytes), "B/answer"))
+	figures = append(figures, report.Of(report.Milliseconds(r.client), "client-cpu-ms/request"),
+		report.Of(float64(r.bytes), "B/answer"))
 	if u, err := s.usage(); err == nil {
 		figures = append(figures, report.Of(float64(u.rss)/(1<<20), "MiB-rss"))
 	}
-	name := fmt.Sprintf("Aggregates/server=%s%s/metrics=%d/query=%s/connections=%d", s.name, state.suffix(), metrics, q.name, connections)
+	name := fmt.Sprintf("Aggregates/server=%s%s/metrics=%d/query=%s/connections=%d", s.name, state.suffix(), metrics,
+		q.name, connections)
 	return o.Report.Add(name, r.requests, figures...)
 }

@@ -31,8 +31,9 @@ func (p *gnocchiAggregates) fill(ctx context.Context, s *server, w *workload) er
 	}
 	p.ids = make([]string, len(w.values))
 	err := c.spread(ctx, len(p.ids), func(ctx context.Context, i int, answer *bytes.Buffer) error {
-		body := fmt.Appendf(nil, `{"id":"%s-%d","user_id":%q,"project_id":%q,"metrics":{"m":{"archive_policy_name":%q}}}`,
-			p.run, i, p.run, projectName(i), policyName)
+		body := fmt.Appendf(nil,
+			`{"id":"%s-%d","user_id":%q,"project_id":%q,"metrics":{"m":{"archive_policy_name":%q}}}`, p.run, i, p.run,
+			projectName(i), policyName)
 		if err := c.do(ctx, http.MethodPost, "/v1/resource/generic", body, http.StatusCreated, answer); err != nil {
 			return err
 		}
@@ -56,7 +57,8 @@ func (p *gnocchiAggregates) fill(ctx context.Context, s *server, w *workload) er
 }
 
 func (p *gnocchiAggregates) request(q *aggregatesQuery) (method, path string, body []byte, ok bool) {
-	values := url.Values{"granularity": {"60"}, "start": {q.start.Format(timestampFormat)}, "stop": {q.end.Format(timestampFormat)}}
+	values := url.Values{"granularity": {"60"}, "start": {q.start.Format(timestampFormat)},
+		"stop": {q.end.Format(timestampFormat)}}
 	if q.values {
 		if len(p.ids) > mostInURL {
 			return "", "", nil, false
@@ -79,10 +81,12 @@ func (p *gnocchiAggregates) request(q *aggregatesQuery) (method, path string, bo
 	}
 	path = "/v1/aggregates?" + values.Encode()
 	if q.byIDs {
-		return http.MethodPost, path, []byte(`{"operations":"(aggregate ` + q.across() + ` (metric (` + strings.Join(p.ids, " mean) (") + ` mean)))"}`), true
+		return http.MethodPost, path, []byte(`{"operations":"(aggregate ` + q.across() + ` (metric (` +
+			strings.Join(p.ids, " mean) (") + ` mean)))"}`), true
 	}
 	return http.MethodPost, path, fmt.Appendf(nil,
-		`{"resource_type":"generic","search":{"=":{"user_id":%q}},"operations":"(aggregate %s (metric m mean))"}`, p.run, q.across()), true
+		`{"resource_type":"generic","search":{"=":{"user_id":%q}},"operations":"(aggregate %s (metric m mean))"}`,
+		p.run, q.across()), true
 }
 
 func (*gnocchiAggregates) parse(q *aggregatesQuery, answer []byte) (map[string][]row, error) {
@@ -101,7 +105,8 @@ func (*gnocchiAggregates) parse(q *aggregatesQuery, answer []byte) (map[string][
 		for _, of := range found {
 			for _, r := range of {
 				if r.value <= q.above || r.granularity != time.Minute {
-					return nil, fmt.Errorf("found %v at granularity %v, asked for more than %v", r.value, r.granularity, q.above)
+					return nil, fmt.Errorf("found %v at granularity %v, asked for more than %v", r.value,
+						r.granularity, q.above)
 				}
 			}
 			rows[""] = append(rows[""], of...)

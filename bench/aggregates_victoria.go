@@ -30,7 +30,8 @@ func (p *victoriaAggregates) fill(ctx context.Context, s *server, w *workload) e
 		Timestamps []int64           `json:"timestamps"`
 	}
 	for i, values := range w.values {
-		body, err := json.Marshal(line{map[string]string{"__name__": "m", "run": p.run, "project": projectName(i), "series": strconv.Itoa(i)}, values, times})
+		body, err := json.Marshal(line{map[string]string{"__name__": "m", "run": p.run, "project": projectName(i),
+			"series": strconv.Itoa(i)}, values, times})
 		if err != nil {
 			return err
 		}

@@ -79,9 +79,11 @@ func expectFigures(t *testing.T, found map[string]*benchfmt.Result, name string,
 
 func TestIngest(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.Ingest(ctx, o, bench.IngestOptions{Metrics: 50, Measures: 20_000, Shapes: []bench.Shape{{50, 1, 1}, {50, 1, 4}, {20, 60, 4}}})
+		return bench.Ingest(ctx, o, bench.IngestOptions{Metrics: 50, Measures: 20_000,
+			Shapes: []bench.Shape{{50, 1, 1}, {50, 1, 4}, {20, 60, 4}}})
 	})
-	for _, shape := range []string{"shape=50x1/connections=1", "shape=50x1/connections=4", "shape=20x60/connections=4"} {
+	for _, shape := range []string{"shape=50x1/connections=1", "shape=50x1/connections=4",
+		"shape=20x60/connections=4"} {
 		expectFigures(t, found, "Ingest/server=gnocco/"+shape, "measures/s-acked", "measures/s-visible",
 			"cpu-s/Mmeasure-stopped", "MiB-rss", "B-sent/measure", "B-disk/measure", "B-allocated/measure", "s-reopen")
 		expectFigures(t, found, "Ingest/server=floor/"+shape, "measures/s-acked", "cpu-s/Mmeasure-acked")
@@ -90,7 +92,8 @@ func TestIngest(t *testing.T) {
 
 func TestFreshness(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.Freshness(ctx, o, bench.FreshnessOptions{Probes: 30, Metrics: 100, Measures: 30_000, Shape: bench.Shape{Metrics: 10, Measures: 10, Connections: 3}})
+		return bench.Freshness(ctx, o, bench.FreshnessOptions{Probes: 30, Metrics: 100, Measures: 30_000,
+			Shape: bench.Shape{Metrics: 10, Measures: 10, Connections: 3}})
 	})
 	for _, load := range []string{"load=none", "load=half"} {
 		expectFigures(t, found, "Freshness/server=gnocco/"+load, "ms-visible-p50", "ms-visible-p99", "ms-ack-p50")
@@ -100,12 +103,16 @@ func TestFreshness(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.Read(ctx, o, bench.ReadOptions{Metrics: 4, Days: 2, Step: 30 * time.Second, For: 50 * time.Millisecond, States: []bench.State{bench.Restarted, bench.Loaded}})
+		return bench.Read(ctx, o, bench.ReadOptions{Metrics: 4, Days: 2, Step: 30 * time.Second,
+			For: 50 * time.Millisecond, States: []bench.State{bench.Restarted, bench.Loaded}})
 	})
-	for _, query := range []string{"groups=60/granularity=60", "groups=1440/granularity=60", "groups=48/granularity=3600"} {
-		expectFigures(t, found, "Read/server=gnocco/"+query+"/connections=4", "ms-p50", "ms-p99", "requests/s", "x-floor-p50", "B/answer")
+	for _, query := range []string{"groups=60/granularity=60", "groups=1440/granularity=60",
+		"groups=48/granularity=3600"} {
+		expectFigures(t, found, "Read/server=gnocco/"+query+"/connections=4", "ms-p50", "ms-p99", "requests/s",
+			"x-floor-p50", "B/answer")
 		for _, state := range []string{"load"} {
-			expectFigures(t, found, "Read/server=gnocco/state="+state+"/"+query+"/connections=4", "ms-p50", "requests/s")
+			expectFigures(t, found, "Read/server=gnocco/state="+state+"/"+query+"/connections=4",
+				"ms-p50", "requests/s")
 		}
 		expectFigures(t, found, "Read/server=floor/"+query+"/connections=4", "ms-p50", "requests/s")
 	}
@@ -113,13 +120,15 @@ func TestRead(t *testing.T) {
 
 func TestAggregates(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.Aggregates(ctx, o, bench.AggregatesOptions{Metrics: []int{20, 70}, Groups: 100, For: 30 * time.Millisecond, Extra: true})
+		return bench.Aggregates(ctx, o, bench.AggregatesOptions{Metrics: []int{20, 70}, Groups: 100,
+			For: 30 * time.Millisecond, Extra: true})
 	})
 	for _, metrics := range []int{20, 70} {
-		for _, query := range []string{"mean/groups=60/find=ids", "mean/groups=60/find=search", "mean/groups=100/find=search",
-			"mean-by-project/groups=100/find=search", "value-search/groups=100/find=ids",
+		for _, query := range []string{"mean/groups=60/find=ids", "mean/groups=60/find=search",
+			"mean/groups=100/find=search", "mean-by-project/groups=100/find=search", "value-search/groups=100/find=ids",
 			"exact-mean/groups=100/find=search"} {
-			expectFigures(t, found, fmt.Sprintf("Aggregates/server=gnocco/metrics=%d/query=%s/connections=1", metrics, query),
+			expectFigures(t, found, fmt.Sprintf("Aggregates/server=gnocco/metrics=%d/query=%s/connections=1", metrics,
+				query),
 				"ms-p50", "ms-p99", "cpu-ms/request", "B/answer")
 		}
 	}
@@ -128,7 +137,8 @@ func TestAggregates(t *testing.T) {
 // Without other servers the figures of ours are told.
 func TestPromQL(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.PromQL(ctx, o, bench.PromQLOptions{Prometheus: "no-such-program", Victoria: "no-such-program", Series: 8, Days: 1, Fleet: 30, Resources: 120, Rounds: 1, For: time.Millisecond})
+		return bench.PromQL(ctx, o, bench.PromQLOptions{Prometheus: "no-such-program", Victoria: "no-such-program",
+			Series: 8, Days: 1, Fleet: 30, Resources: 120, Rounds: 1, For: time.Millisecond})
 	})
 	for _, query := range []string{"month", "day", "fleet", "top10", "values"} {
 		expectFigures(t, found, "PromQL/query="+query+"/server=gnocco", "cpu-ms/request", "ms/request")
@@ -137,7 +147,8 @@ func TestPromQL(t *testing.T) {
 
 func TestDisk(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.Disk(ctx, o, bench.DiskOptions{Metrics: 3, Patterns: []pattern.Pattern{pattern.Gauge}, PerGroup: []int{1, 6}})
+		return bench.Disk(ctx, o, bench.DiskOptions{Metrics: 3, Patterns: []pattern.Pattern{pattern.Gauge},
+			PerGroup: []int{1, 6}})
 	})
 	for _, perGroup := range []int{1, 6} {
 		expectFigures(t, found, fmt.Sprintf("Disk/server=gnocco/pattern=gauge/measures-per-group=%d", perGroup),
@@ -158,7 +169,8 @@ func TestIndex(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.Memory(ctx, o, bench.MemoryOptions{Metrics: 100, Rate: 1000, For: time.Second, Every: 100 * time.Millisecond})
+		return bench.Memory(ctx, o, bench.MemoryOptions{Metrics: 100, Rate: 1000, For: time.Second,
+			Every: 100 * time.Millisecond})
 	})
 	expectFigures(t, found, "Memory/server=gnocco/metrics=100/rate=1000", "MiB-rss-max", "MiB-rss-last", "B-rss/metric")
 }
@@ -166,12 +178,15 @@ func TestMemory(t *testing.T) {
 // Gnocco has to answer right, also after kill -9. A program that is missing is left out.
 func TestFleet(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
-		return bench.Fleet(ctx, o, bench.FleetOptions{Servers: []string{"gnocco-lines", "gnocco-json@again", "victoria=no-such-program"}, Metrics: 60,
-			PerRequest: 40, Step: 2 * time.Second, For: 3 * time.Minute, Pack: 7, Past: true, Connections: 3, ReadEvery: time.Millisecond})
+		return bench.Fleet(ctx, o, bench.FleetOptions{Servers: []string{"gnocco-lines", "gnocco-json@again",
+			"victoria=no-such-program"}, Metrics: 60,
+			PerRequest: 40, Step: 2 * time.Second, For: 3 * time.Minute, Pack: 7, Past: true, Connections: 3,
+			ReadEvery: time.Millisecond})
 	})
 	for _, server := range []string{"gnocco-lines", "gnocco-json@again"} {
-		expectFigures(t, found, "Fleet/metrics=60/step=2s/server="+server, "cpu-s/Mmeasure", "MiB-rss", "B-disk-stopped", "s-restart-killed", "s-restart-stopped",
-			"ms-write", "ms-one", "cpu-ms-hundred", "cpu-ms-fleet")
+		expectFigures(t, found, "Fleet/metrics=60/step=2s/server="+server, "cpu-s/Mmeasure", "MiB-rss",
+			"B-disk-stopped", "s-restart-killed", "s-restart-stopped", "ms-write", "ms-one",
+			"cpu-ms-hundred", "cpu-ms-fleet")
 	}
 	if len(found) != 2 {
 		t.Errorf("%d results", len(found))
@@ -192,7 +207,8 @@ func TestServerThatAnswersWrongly(t *testing.T) {
 	}()
 	var out bytes.Buffer
 	err := bench.Ingest(ctx, bench.Options{URL: "http://" + address, Run: report.Run{Report: report.New(&out)}},
-		bench.IngestOptions{Metrics: 2, Measures: 20, Shapes: []bench.Shape{{Metrics: 2, Measures: 10, Connections: 1}}})
+		bench.IngestOptions{Metrics: 2, Measures: 20,
+			Shapes: []bench.Shape{{Metrics: 2, Measures: 10, Connections: 1}}})
 	if err == nil || out.Len() > 0 {
 		t.Errorf("error %v, output %q", err, out.String())
 	}
@@ -209,7 +225,8 @@ func freeAddress(t *testing.T) string {
 }
 
 func TestFaultsAreToldAtOnce(t *testing.T) {
-	err := bench.Ingest(t.Context(), bench.Options{PIDs: []int{1}, Run: report.Run{Count: -1, Report: report.New(&bytes.Buffer{})}}, bench.IngestOptions{})
+	err := bench.Ingest(t.Context(), bench.Options{PIDs: []int{1},
+		Run: report.Run{Count: -1, Report: report.New(&bytes.Buffer{})}}, bench.IngestOptions{})
 	if err == nil || !strings.Contains(err.Error(), "url") || !strings.Contains(err.Error(), "count") {
 		t.Errorf("error is %v", err)
 	}

@@ -111,7 +111,8 @@ func (c *child) stop() (usage, error) {
 	case <-c.done:
 	case <-time.After(stopWait):
 		c.kill()
-		return usage{}, fmt.Errorf("bench: %s did not end within %v of SIGTERM\n%s", filepath.Base(c.cmd.Path), stopWait, c.lastWords())
+		return usage{}, fmt.Errorf("bench: %s did not end within %v of SIGTERM\n%s", filepath.Base(c.cmd.Path),
+			stopWait, c.lastWords())
 	}
 	if c.err != nil {
 		return usage{}, fmt.Errorf("bench: %s: %w\n%s", filepath.Base(c.cmd.Path), c.err, c.lastWords())

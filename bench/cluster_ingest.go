@@ -29,7 +29,8 @@ func (o *Options) clusterIngest(ctx context.Context, what ClusterOptions) error 
 	return nil
 }
 
-func (o *Options) ingestProcesses(ctx context.Context, what ClusterOptions, shape Shape, role string, workers int) error {
+func (o *Options) ingestProcesses(ctx context.Context, what ClusterOptions, shape Shape, role string,
+	workers int) error {
 	p, err := o.startProcesses(ctx, role)
 	if err != nil {
 		return err
@@ -68,7 +69,8 @@ func (o *Options) ingestProcesses(ctx context.Context, what ClusterOptions, shap
 	if err != nil {
 		return err
 	}
-	figures = append(figures, report.Of((total.cpu-before.cpu).Seconds()/float64(w.measures())*1e6, "cpu-s/Mmeasure-stopped"))
+	figures = append(figures, report.Of((total.cpu-before.cpu).Seconds()/float64(w.measures())*1e6,
+		"cpu-s/Mmeasure-stopped"))
 	return o.Report.Add("Cluster/processes="+name+"/"+shape.String(), w.measures(), figures...)
 }
 
@@ -98,7 +100,8 @@ func (p *processes) spread(ctx context.Context) ([]report.Figure, error) {
 		held, processed = append(held, float64(len(sacks[m.id]))), append(processed, n)
 	}
 	ratio := func(values []float64) float64 { return report.Quantile(values, 1) / report.Quantile(values, 0) }
-	return []report.Figure{report.Of(ratio(held), "sacks-max/min"), report.Of(ratio(processed), "measures-max/min")}, nil
+	return []report.Figure{report.Of(ratio(held), "sacks-max/min"),
+		report.Of(ratio(processed), "measures-max/min")}, nil
 }
 
 // processed is how many measures a metricd has processed.
@@ -168,8 +171,10 @@ func (o *Options) clusterOutage(ctx context.Context, what ClusterOptions) error 
 		return err
 	}
 	n := float64(w.measures())
-	return o.Report.Add("Cluster/outage/"+shape.String(), w.measures(), report.Of(float64(empty.Sub(start).Nanoseconds())/n, "ns/op"),
-		report.Of(outage.Seconds(), "s-outage"), report.Of(float64(requests), "requests-accepted"), report.Of(n/outage.Seconds(), "measures/s-acked"),
+	return o.Report.Add("Cluster/outage/"+shape.String(), w.measures(),
+		report.Of(float64(empty.Sub(start).Nanoseconds())/n, "ns/op"), report.Of(outage.Seconds(), "s-outage"),
+		report.Of(float64(requests), "requests-accepted"),
+		report.Of(n/outage.Seconds(), "measures/s-acked"),
 		report.Of(empty.Sub(start).Seconds(), "s-drain"), report.Of(n/empty.Sub(start).Seconds(), "measures/s-drained"),
 		report.Of((after.cpu-before.cpu).Seconds()/n*1e6, "cpu-s/Mmeasure-drained"))
 }
@@ -180,7 +185,8 @@ const portionMeasures = 3_600_000
 
 // sendPortions sends all, and returns how long the sending took, without the encoding between, and how many requests it
 // were.
-func sendPortions(ctx context.Context, c *client, w *workload, ids []string, shape Shape) (sending time.Duration, requests int, err error) {
+func sendPortions(ctx context.Context, c *client, w *workload, ids []string,
+	shape Shape) (sending time.Duration, requests int, err error) {
 	all := len(w.values[0])
 	portion := max(portionMeasures/len(ids)/shape.Measures, 1) * shape.Measures
 	for from := 0; from < all; from += portion {

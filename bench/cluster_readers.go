@@ -135,5 +135,7 @@ func unavailable(longest []time.Duration, sacks []int) []report.Figure {
 		}
 	}
 	worst, median := report.Quantile(chosen, 1), report.Quantile(chosen, 0.5)
-	return []report.Figure{report.Of(float64(worst.Nanoseconds()), "ns/op"), report.Of(report.Milliseconds(median), "ms-median-sack"), report.Of(report.Milliseconds(worst), "ms-worst-sack")}
+	return []report.Figure{report.Of(float64(worst.Nanoseconds()), "ns/op"),
+		report.Of(report.Milliseconds(median), "ms-median-sack"),
+		report.Of(report.Milliseconds(worst), "ms-worst-sack")}
 }

@@ -29,7 +29,8 @@ func (o *Options) clusterHandover(ctx context.Context, _ ClusterOptions) error {
 			if err != nil {
 				return err
 			}
-			if err := o.Report.Add("Cluster/handover="+step.name, benchSacks, unavailable(longest, nil)...); err != nil {
+			if err := o.Report.Add("Cluster/handover="+step.name, benchSacks,
+				unavailable(longest, nil)...); err != nil {
 				return err
 			}
 		}
@@ -76,7 +77,8 @@ func (o *Options) clusterStall(ctx context.Context, what ClusterOptions) error {
 }
 
 // lose measures how long the sacks of the last metricd can't be read when something happens to it.
-func (o *Options) lose(ctx context.Context, p *processes, r *readers, name string, happens func(victim *member) error) error {
+func (o *Options) lose(ctx context.Context, p *processes, r *readers, name string,
+	happens func(victim *member) error) error {
 	victim := p.metricd[len(p.metricd)-1]
 	sacks, err := p.sacksOf(ctx)
 	if err != nil {
@@ -91,7 +93,8 @@ func (o *Options) lose(ctx context.Context, p *processes, r *readers, name strin
 }
 
 // withReaders runs f beside a process of the API, some of metricd, and readers of all sacks.
-func (o *Options) withReaders(ctx context.Context, metricd int, args []string, f func(*processes, *readers) error) error {
+func (o *Options) withReaders(ctx context.Context, metricd int, args []string,
+	f func(*processes, *readers) error) error {
 	p, err := o.startProcesses(ctx, "api", args...)
 	if err != nil {
 		return err

@@ -75,7 +75,8 @@ func (o *Options) disk(ctx context.Context, what DiskOptions, kind pattern.Patte
 	for _, g := range granularities {
 		aggregates += w.groups(g.width) * len(methods)
 	}
-	o.Logger.Info("storing", "server", s.name, "pattern", kind.String(), "measures", w.measures(), "aggregates", aggregates)
+	o.Logger.Info("storing", "server", s.name, "pattern", kind.String(), "measures", w.measures(),
+		"aggregates", aggregates)
 	existing, known, err := s.disk()
 	if err != nil {
 		return err
@@ -126,9 +127,11 @@ func (o *Options) disk(ctx context.Context, what DiskOptions, kind pattern.Patte
 	}
 	if before.written >= 0 && total.written >= 0 {
 		written := float64(total.written-before.written) / n
-		figures = append(figures, report.Of(written, "B-written/measure"), report.Of(written/payloadBytes, "x-payload-written"))
+		figures = append(figures, report.Of(written, "B-written/measure"),
+			report.Of(written/payloadBytes, "x-payload-written"))
 	}
-	return o.Report.Add(fmt.Sprintf("Disk/server=%s/pattern=%v/measures-per-group=%d", s.name, kind, perGroup), aggregates, figures...)
+	return o.Report.Add(fmt.Sprintf("Disk/server=%s/pattern=%v/measures-per-group=%d", s.name, kind, perGroup),
+		aggregates, figures...)
 }
 
 // kinds is what archives hold, in bytes: splits and raw series before the tables' compression, keys included, and the

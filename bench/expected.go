@@ -87,7 +87,8 @@ func compare(groups []expectedGroup, method string, granularity time.Duration, r
 		got := rows[i]
 		i++
 		if !got.start.Equal(groups[g].start) || got.granularity != granularity {
-			return fmt.Errorf("aggregate at %v (granularity %v), want %v (%v)", got.start, got.granularity, groups[g].start, granularity)
+			return fmt.Errorf("aggregate at %v (granularity %v), want %v (%v)", got.start, got.granularity,
+				groups[g].start, granularity)
 		}
 		if !within(got.value, want, &groups[g], method) {
 			return fmt.Errorf("%s at %v is %v, want %v", method, got.start, got.value, want)

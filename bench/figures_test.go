@@ -57,7 +57,8 @@ func TestMeasureDiskCountsAFileOnce(t *testing.T) {
 
 // The shell's own child burns the time: descendants count, alive or waited for.
 func TestProcessUsageCountsDescendants(t *testing.T) {
-	cmd := exec.Command("sh", "-c", `sh -c 'i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo done; read line'; read line`)
+	cmd := exec.Command("sh", "-c",
+		`sh -c 'i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo done; read line'; read line`)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

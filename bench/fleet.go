@@ -63,9 +63,9 @@ type fleet struct {
 	sent    int // rounds
 }
 
-// Fleet sends the same measures of many metrics to several servers at the same time, at the pace at which they arise, and
-// reads meanwhile. Then each is killed, started, stopped and started. At the end every server has to answer right; after
-// kill -9 only Gnocco, for the others do not promise it.
+// Fleet sends the same measures of many metrics to several servers at the same time, at the pace at which they arise,
+// and reads meanwhile. Then each is killed, started, stopped and started. At the end every server has to answer right;
+// after kill -9 only Gnocco, for the others do not promise it.
 func Fleet(ctx context.Context, options Options, what FleetOptions) error {
 	if options.URL != "" {
 		return errors.New("bench: fleet starts servers of its own")
@@ -216,8 +216,8 @@ func (f *fleet) part(firstMetric, fromRound, toRound int) *fleetPart {
 	return &fleetPart{w: f.w, first: firstMetric, end: end, from: fromRound, to: toRound}
 }
 
-// minutes are the last hour's whole minutes of which all measures were sent: the start of the first, and that behind the
-// last.
+// minutes are the last hour's whole minutes of which all measures were sent: the start of the first, and that behind
+// the last.
 func (f *fleet) minutes() (from, to time.Time) {
 	to = f.w.time(f.sent - 1).Add(f.Step).Truncate(time.Minute)
 	from = f.w.start.Truncate(time.Minute)

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// gnoccoFleet sends line protocol, or measures by metric ID in Gnocchi's API. Either way resources and metrics are created
-// by lines.
+// gnoccoFleet sends line protocol, or measures by metric ID in Gnocchi's API. Either way resources and metrics are
+// created by lines.
 type gnoccoFleet struct {
 	byID bool
 	ids  []string
@@ -25,7 +25,8 @@ func (*gnoccoFleet) program(o *Options) string { return o.Binary }
 
 func (*gnoccoFleet) command(s *fleetServer) ([]string, string) {
 	limit := strconv.FormatInt(s.fleet.MemoryLimit, 10)
-	serve := []string{s.path, "serve", "--listen", "LISTEN", "--data", s.folder, "--drain-delay", "0s", "--memory-limit", limit}
+	serve := []string{s.path, "serve", "--listen", "LISTEN", "--data", s.folder, "--drain-delay", "0s",
+		"--memory-limit", limit}
 	return slices.Concat(serve, s.fleet.ServeArgs), "/healthcheck"
 }
 
@@ -35,7 +36,8 @@ func (*gnoccoFleet) create(ctx context.Context, s *fleetServer, p *fleetPart) er
 			return err
 		}
 		rule := fmt.Appendf(nil, `{"name":"fleet","metric_pattern":"m.*","archive_policy_name":%q}`, s.client.policy)
-		if err := s.client.do(ctx, http.MethodPost, "/v1/archive_policy_rule", rule, http.StatusCreated, nil); err != nil {
+		if err := s.client.do(ctx, http.MethodPost, "/v1/archive_policy_rule", rule,
+			http.StatusCreated, nil); err != nil {
 			return err
 		}
 		database := "/v1/influxdb/query?q=" + url.QueryEscape("CREATE DATABASE "+fleetDatabase)
@@ -90,14 +92,16 @@ func (g *gnoccoFleet) send(ctx context.Context, s *fleetServer, p *fleetPart) er
 }
 
 func (g *gnoccoFleet) request(_ *fleetServer, r fleetRead) (method, path string, body []byte) {
-	query := "granularity=60&start=" + r.from.UTC().Format(timestampFormat) + "&stop=" + r.to.UTC().Format(timestampFormat)
+	query := "granularity=60&start=" + r.from.UTC().Format(timestampFormat) + "&stop=" +
+		r.to.UTC().Format(timestampFormat)
 	id := func(host int) string { return g.ids[host*len(meters)+fleetField] }
 	switch {
 	case len(r.hosts) == 1:
 		return http.MethodGet, "/v1/metric/" + id(r.hosts[0]) + "/measures?aggregation=mean&" + query, nil
 	case r.all:
 		const search = `{"resource_type":%q,"search":{},"operations":"(aggregate mean (metric m.%s mean))"}`
-		return http.MethodPost, "/v1/aggregates?" + query, fmt.Appendf(nil, search, fleetDatabase, fleetMeter(fleetField))
+		return http.MethodPost, "/v1/aggregates?" + query, fmt.Appendf(nil, search, fleetDatabase,
+			fleetMeter(fleetField))
 	}
 	var operations strings.Builder
 	for _, host := range r.hosts {

@@ -18,9 +18,10 @@ func (influxFleet) program(*Options) string { return "influxd" }
 // command runs it by env(1): its settings are variables, or a file that would have to name the port.
 func (influxFleet) command(s *fleetServer) ([]string, string) {
 	in := func(name string) string { return filepath.Join(s.folder, name) }
-	return []string{"env", "INFLUXDB_HTTP_BIND_ADDRESS=LISTEN", "INFLUXDB_BIND_ADDRESS=127.0.0.1:0", "INFLUXDB_REPORTING_DISABLED=true",
-		"INFLUXDB_MONITOR_STORE_ENABLED=false", "INFLUXDB_HTTP_LOG_ENABLED=false",
-		"INFLUXDB_META_DIR=" + in("meta"), "INFLUXDB_DATA_DIR=" + in("data"), "INFLUXDB_DATA_WAL_DIR=" + in("wal"), s.path}, "/ping"
+	return []string{"env", "INFLUXDB_HTTP_BIND_ADDRESS=LISTEN", "INFLUXDB_BIND_ADDRESS=127.0.0.1:0",
+		"INFLUXDB_REPORTING_DISABLED=true", "INFLUXDB_MONITOR_STORE_ENABLED=false", "INFLUXDB_HTTP_LOG_ENABLED=false",
+		"INFLUXDB_META_DIR=" + in("meta"), "INFLUXDB_DATA_DIR=" + in("data"),
+		"INFLUXDB_DATA_WAL_DIR=" + in("wal"), s.path}, "/ping"
 }
 
 func (influxFleet) create(ctx context.Context, s *fleetServer, p *fleetPart) error {

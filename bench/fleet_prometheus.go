@@ -19,8 +19,10 @@ func (prometheusFleet) program(*Options) string { return "prometheus" }
 func (prometheusFleet) command(s *fleetServer) ([]string, string) {
 	config := filepath.Join(s.fleet.folder, "prometheus.yml")
 	_ = os.WriteFile(config, nil, 0o600) // without it Prometheus says what is wrong
-	return []string{s.path, "--config.file=" + config, "--web.listen-address", "LISTEN", "--web.enable-remote-write-receiver",
-		"--storage.tsdb.path=" + s.folder, "--storage.tsdb.retention.time=10y"}, "/-/ready"
+	return []string{s.path, "--config.file=" + config, "--web.listen-address", "LISTEN",
+			"--web.enable-remote-write-receiver", "--storage.tsdb.path=" + s.folder,
+			"--storage.tsdb.retention.time=10y"},
+		"/-/ready"
 }
 
 func (k prometheusFleet) create(ctx context.Context, s *fleetServer, p *fleetPart) error {
@@ -43,7 +45,8 @@ func (prometheusFleet) request(_ *fleetServer, r fleetRead) (method, path string
 		query = "avg(" + query + ")"
 	}
 	// A window's time is its end.
-	values := url.Values{"query": {query}, "step": {"60"}, "nocache": {"1"}, "start": {unixSeconds(r.from.Add(time.Minute))}, "end": {unixSeconds(r.to)}}
+	values := url.Values{"query": {query}, "step": {"60"}, "nocache": {"1"},
+		"start": {unixSeconds(r.from.Add(time.Minute))}, "end": {unixSeconds(r.to)}}
 	return http.MethodGet, "/api/v1/query_range?" + values.Encode(), nil
 }
 
@@ -74,8 +77,10 @@ type victoriaFleet struct{ prometheusFleet }
 func (victoriaFleet) program(*Options) string { return "victoria-metrics" }
 
 func (victoriaFleet) command(s *fleetServer) ([]string, string) {
-	return []string{s.path, "-httpListenAddr", "LISTEN", "-storageDataPath", s.folder, "-retentionPeriod", "100y", "-search.latencyOffset", "0s",
-		"-search.maxUniqueTimeseries", "1000000", "-memory.allowedBytes", strconv.FormatInt(s.fleet.MemoryLimit, 10)}, "/health"
+	return []string{s.path, "-httpListenAddr", "LISTEN", "-storageDataPath", s.folder, "-retentionPeriod", "100y",
+			"-search.latencyOffset", "0s", "-search.maxUniqueTimeseries", "1000000", "-memory.allowedBytes",
+			strconv.FormatInt(s.fleet.MemoryLimit, 10)},
+		"/health"
 }
 
 func (k victoriaFleet) create(ctx context.Context, s *fleetServer, p *fleetPart) error {

@@ -44,7 +44,8 @@ func newFleetServer(f *fleet, text string) (*fleetServer, error) {
 	if kind == nil {
 		return nil, fmt.Errorf("no server of the kind %q", kindName)
 	}
-	s := &fleetServer{fleet: f, name: name, kind: kind, folder: filepath.Join(f.folder, name), reads: map[string]*fleetTimes{}}
+	s := &fleetServer{fleet: f, name: name, kind: kind, folder: filepath.Join(f.folder, name),
+		reads: map[string]*fleetTimes{}}
 	for _, read := range fleetReads {
 		s.reads[read] = &fleetTimes{}
 	}

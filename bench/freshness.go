@@ -101,7 +101,8 @@ func (o *Options) freshness(ctx context.Context, what FreshnessOptions) error {
 		bodies:   w.bodies(ids, what.Shape, burst, len(w.values[0])),
 		perRound: (what.Metrics + what.Shape.Metrics - 1) / what.Shape.Metrics,
 	}
-	load.interval = time.Duration(float64(w.measures()-first.measures()) / float64(len(load.bodies)) / (rate / 2) * float64(time.Second))
+	perBody := float64(w.measures()-first.measures()) / float64(len(load.bodies))
+	load.interval = time.Duration(perBody / (rate / 2) * float64(time.Second))
 	o.Logger.Info("probing", "server", s.name, "load", int(rate/2), "probes", what.Probes)
 	loaded, loadErr := freshnessResult{}, error(nil)
 	var workers sync.WaitGroup

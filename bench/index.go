@@ -127,7 +127,8 @@ func (s *server) createIndex(ctx context.Context, what IndexOptions, p *indexPop
 		return m.err
 	}
 	n := float64(what.Resources)
-	figures := []report.Figure{report.Of(n/elapsed.Seconds(), "resources/s"), report.Of(float64(own.Microseconds())/n, "client-cpu-us/resource")}
+	figures := []report.Figure{report.Of(n/elapsed.Seconds(), "resources/s"),
+		report.Of(float64(own.Microseconds())/n, "client-cpu-us/resource")}
 	if m.known {
 		figures = append(figures, report.Of(float64((after.cpu-before.cpu).Microseconds())/n, "cpu-us/resource"),
 			report.Of(float64(after.rss)/(1<<20), "MiB-resident"))
@@ -181,7 +182,8 @@ func (s *server) ask(ctx context.Context, c *client, what IndexOptions, q questi
 	if m.err != nil {
 		return m.err
 	}
-	figures := []report.Figure{report.Of(report.Milliseconds(report.Quantile(latencies, 0.5)), "p50-ms"), report.Of(report.Milliseconds(report.Quantile(latencies, 0.99)), "p99-ms"),
+	figures := []report.Figure{report.Of(report.Milliseconds(report.Quantile(latencies, 0.5)), "p50-ms"),
+		report.Of(report.Milliseconds(report.Quantile(latencies, 0.99)), "p99-ms"),
 		report.Of(float64(rows)/float64(n), "rows")}
 	if m.known {
 		figures = append(figures, report.Of(report.Milliseconds(after.cpu-before.cpu)/float64(n), "cpu-ms/request"))

@@ -59,8 +59,8 @@ func (p *indexPopulation) project(i int) int { return i % p.projects() }
 func (p *indexPopulation) projects() int     { return max(p.n/perProject, 1) }
 
 func (p *indexPopulation) appendResource(b *bytes.Buffer, i int) {
-	fmt.Fprintf(b, `{"id":"%s","project_id":"project-%d","user_id":"user-%d","host":"host-%07d","rack":"rack-%d","memory":%d,"on":%t,"metrics":{`,
-		p.id(i), p.project(i), i%97, i, p.rack(i), i%64, i%2 == 0)
+	fmt.Fprintf(b,
+		`{"id":"%s","project_id":"project-%d","user_id":"user-%d","host":"host-%07d","rack":"rack-%d","memory":%d,"on":%t,"metrics":{`, p.id(i), p.project(i), i%97, i, p.rack(i), i%64, i%2 == 0)
 	for j, name := range indexMetrics {
 		if j > 0 {
 			b.WriteByte(',')
@@ -74,7 +74,8 @@ func (p *indexPopulation) appendResource(b *bytes.Buffer, i int) {
 func (p *indexPopulation) readMetrics(ctx context.Context, c *client) error {
 	var answer bytes.Buffer
 	for i := range 50 {
-		if err := c.do(ctx, http.MethodGet, "/v1/resource/"+indexType+"/"+p.any(i).String(), nil, http.StatusOK, &answer); err != nil {
+		if err := c.do(ctx, http.MethodGet, "/v1/resource/"+indexType+"/"+p.any(i).String(), nil, http.StatusOK,
+			&answer); err != nil {
 			return err
 		}
 		var resource struct{ Metrics map[string]string }
@@ -115,30 +116,46 @@ func (p *indexPopulation) questions() []question {
 		return get(func(i int) string { return "/v1/metric?limit=100&marker=" + p.metrics[i%len(p.metrics)] + more })
 	}
 	return []question{
-		{"search-host", search(func(i int) string { return fmt.Sprintf("host = 'host-%07d'", p.at(i)) }, ""), rows(1), false},
+		{"search-host", search(func(i int) string { return fmt.Sprintf("host = 'host-%07d'", p.at(i)) }, ""), rows(1),
+			false},
 		{"search-rack", search(func(i int) string { return fmt.Sprintf("rack = 'rack-%d'", p.rack(p.at(i))) }, ""),
 			func(i int) int { return min(inRack[p.rack(p.at(i))], 1000) }, false},
 		{"search-rack-and-memory", search(func(i int) string {
 			return fmt.Sprintf("rack = 'rack-%d' and memory < 8 and project_id != 'x'", p.rack(p.at(i)))
 		}, ""), nil, false},
-		{"search-host-prefix", search(func(i int) string { return fmt.Sprintf("host like 'host-%06d%%'", p.at(i)/10) }, ""), nil, false},
-		{"search-project-limit=100", search(func(i int) string { return fmt.Sprintf("project_id = 'project-%d'", p.project(p.at(i))) },
+		{"search-host-prefix", search(func(i int) string {
+			return fmt.Sprintf("host like 'host-%06d%%'", p.at(i)/10)
+		}, ""), nil, false},
+		{"search-project-limit=100", search(func(i int) string {
+			return fmt.Sprintf("project_id = 'project-%d'", p.project(p.at(i)))
+		},
 			"&limit=100"), rows(100), false},
-		{"search-on-limit=100", search(func(i int) string { return "on = true" }, "&limit=100"), rows(min(100, (p.n+1)/2)), false},
-		{"search-unindexed", search(func(i int) string { return fmt.Sprintf("host like '%%%05d'", p.at(i)%100_000) }, ""), nil, true},
-		{"search-history", search(func(i int) string { return fmt.Sprintf("host = 'host-%07d'", p.at(i)) }, "&history=true"), rows(1), false},
+		{"search-on-limit=100", search(func(i int) string { return "on = true" }, "&limit=100"),
+			rows(min(100, (p.n+1)/2)), false},
+		{"search-unindexed", search(func(i int) string {
+			return fmt.Sprintf("host like '%%%05d'", p.at(i)%100_000)
+		}, ""), nil, true},
+		{"search-history", search(func(i int) string { return fmt.Sprintf("host = 'host-%07d'", p.at(i)) },
+			"&history=true"), rows(1), false},
 		{"list-default-order", get(func(i int) string { return list + "&marker=" + p.any(i).String() }), nil, false},
-		{"list-default-order-limit=1000", get(func(int) string { return "/v1/resource/" + indexType + "?limit=1000" }), rows(1000), false},
-		{"list-generic", get(func(i int) string { return "/v1/resource/generic?limit=100&marker=" + p.any(i).String() }), nil, false},
-		{"list-by-host-descending", get(func(i int) string { return list + "&sort=host:desc&marker=" + p.any(i).String() }), nil, false},
-		{"list-by-rack", get(func(i int) string { return list + "&sort=rack&marker=" + p.any(i).String() }), nil, false},
+		{"list-default-order-limit=1000", get(func(int) string { return "/v1/resource/" + indexType + "?limit=1000" }),
+			rows(1000), false},
+		{"list-generic", get(func(i int) string {
+			return "/v1/resource/generic?limit=100&marker=" + p.any(i).String()
+		}), nil, false},
+		{"list-by-host-descending", get(func(i int) string {
+			return list + "&sort=host:desc&marker=" + p.any(i).String()
+		}), nil, false},
+		{"list-by-rack", get(func(i int) string { return list + "&sort=rack&marker=" + p.any(i).String() }), nil,
+			false},
 		{"list-by-id", get(func(i int) string { return list + "&sort=id&marker=" + p.any(i).String() }), nil, false},
 		{"metrics-by-id", metric(""), nil, false},
 		{"metrics-of-name", metric("&name=" + indexMetrics[0]), nil, false},
 		{"metrics-of-policy", metric("&archive_policy_name=" + policyName), nil, false},
 		{"metrics-of-user", metric("&creator=admin"), nil, false},
 		{"metrics-of-another-user", metric("&creator=nobody"), rows(0), false},
-		{"metrics-of-name-and-policy", metric("&name=" + indexMetrics[0] + "&archive_policy_name=" + policyName), nil, false},
+		{"metrics-of-name-and-policy", metric("&name=" + indexMetrics[0] + "&archive_policy_name=" + policyName), nil,
+			false},
 		{"metrics-sort=name", metric("&sort=name"), nil, false},
 		{"metrics-sort=name:desc", metric("&sort=name:desc"), nil, false},
 	}

@@ -65,7 +65,8 @@ func (o *Options) ingest(ctx context.Context, what IngestOptions, shape Shape) e
 	}
 	w := newWorkload(o.Seed, meters[:], what.Metrics, max(1, what.Measures/what.Metrics), defaultStep)
 	bodies := w.bodies(ids, shape, 0, len(w.values[0]))
-	o.Logger.Info("sending measures", "server", s.name, "shape", shape.String(), "measures", w.measures(), "requests", len(bodies))
+	o.Logger.Info("sending measures", "server", s.name, "shape", shape.String(), "measures", w.measures(),
+		"requests", len(bodies))
 	run, err := s.ingest(ctx, w, ids, bodies, shape)
 	if err != nil {
 		return err
@@ -90,7 +91,8 @@ func (o *Options) ingest(ctx context.Context, what IngestOptions, shape Shape) e
 const setupConnections = 8
 
 // ingest sends the bodies and returns the figures.
-func (s *server) ingest(ctx context.Context, w *workload, ids []string, bodies [][]byte, shape Shape) ([]report.Figure, error) {
+func (s *server) ingest(ctx context.Context, w *workload, ids []string, bodies [][]byte,
+	shape Shape) ([]report.Figure, error) {
 	sender, checker := newClient(s.options, s.url, shape.Connections), newClient(s.options, s.url, setupConnections)
 	defer sender.close()
 	defer checker.close()

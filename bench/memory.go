@@ -106,8 +106,8 @@ func (o *Options) memory(ctx context.Context, what MemoryOptions) error {
 		return series.meter.err
 	}
 	n := float64(w.measures())
-	return o.Report.Add(fmt.Sprintf("Memory/server=%s/metrics=%d/rate=%d", s.name, what.Metrics, what.Rate), w.measures(),
-		report.Of(float64(elapsed.Nanoseconds())/n, "ns/op"),
+	return o.Report.Add(fmt.Sprintf("Memory/server=%s/metrics=%d/rate=%d", s.name, what.Metrics, what.Rate),
+		w.measures(), report.Of(float64(elapsed.Nanoseconds())/n, "ns/op"),
 		report.Of(series.max()/(1<<20), "MiB-rss-max"),
 		report.Of(series.last()/(1<<20), "MiB-rss-last"),
 		report.Of(series.last()/float64(what.Metrics), "B-rss/metric"),

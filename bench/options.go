@@ -75,7 +75,8 @@ func (o *Options) Validate() error {
 		errs = append(errs, errors.New("process ids and data folders belong to a url"))
 	}
 	if o.Binary == "" && o.URL == "" {
-		errs = append(errs, errors.New("there is no gnocco to start, neither beside this program nor in PATH: name one"))
+		errs = append(errs,
+			errors.New("there is no gnocco to start, neither beside this program nor in PATH: name one"))
 	}
 	if o.Count < 0 {
 		errs = append(errs, fmt.Errorf("count %d: want at least 1", o.Count))

@@ -37,11 +37,12 @@ type PromQLOptions struct {
 func (o *PromQLOptions) EnsureDefaults() {
 	o.Prometheus, o.Victoria = cmp.Or(o.Prometheus, "prometheus"), cmp.Or(o.Victoria, "victoria-metrics")
 	o.For, o.Rounds = cmp.Or(o.For, time.Second), cmp.Or(o.Rounds, 3)
-	o.Series, o.Days, o.Fleet, o.Resources = cmp.Or(o.Series, 100), cmp.Or(o.Days, 30), cmp.Or(o.Fleet, 10_000), cmp.Or(o.Resources, 100_000)
+	o.Series, o.Days, o.Fleet, o.Resources = cmp.Or(o.Series, 100), cmp.Or(o.Days, 30), cmp.Or(o.Fleet,
+		10_000), cmp.Or(o.Resources, 100_000)
 }
 
-// promqlEnd is when the data ends: the same each time. Measures lie half a minute off the times of queries, for Prometheus 2 and 3
-// disagree about the first moment of a range.
+// promqlEnd is when the data ends: the same each time. Measures lie half a minute off the times of queries, for
+// Prometheus 2 and 3 disagree about the first moment of a range.
 var promqlEnd = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 
 // promqlServer is one that takes remote writes and answers PromQL.
@@ -61,8 +62,9 @@ func (s *promqlServer) start(ctx context.Context, options *Options, folder strin
 	return err
 }
 
-// PromQL sends the same series by remote write to a gnocco, a Prometheus and a VictoriaMetrics, asks all for the same by turns, and
-// reports the CPU time that each takes for an answer. Gnocco has to answer as Prometheus does; where VictoriaMetrics does not, a warning says so.
+// PromQL sends the same series by remote write to a gnocco, a Prometheus and a VictoriaMetrics, asks all for the same
+// by turns, and reports the CPU time that each takes for an answer. Gnocco has to answer as Prometheus does; where
+// VictoriaMetrics does not, a warning says so.
 func PromQL(ctx context.Context, options Options, what PromQLOptions) error {
 	if options.URL != "" {
 		return errors.New("bench: promql starts servers of its own")
@@ -95,7 +97,8 @@ func PromQL(ctx context.Context, options Options, what PromQLOptions) error {
 		if err != nil {
 			return err
 		}
-		if s.name == "gnocco" { // its archives are measured, not what a month sent within seconds leaves to its next checkpoint
+		// its archives are measured, not what a month sent within seconds leaves to its next checkpoint
+		if s.name == "gnocco" {
 			if _, err := s.child.stop(); err != nil {
 				return err
 			}
@@ -103,7 +106,8 @@ func PromQL(ctx context.Context, options Options, what PromQLOptions) error {
 				return err
 			}
 		}
-		options.Logger.Info("sent all measures", "server", s.name, "seconds", time.Since(begun).Seconds(), "cpu_seconds", used.cpu.Seconds(), "resident_bytes", used.rss)
+		options.Logger.Info("sent all measures", "server", s.name, "seconds", time.Since(begun).Seconds(),
+			"cpu_seconds", used.cpu.Seconds(), "resident_bytes", used.rss)
 	}
 	queries := what.queries()
 	for _, q := range queries {
@@ -126,7 +130,8 @@ func PromQL(ctx context.Context, options Options, what PromQLOptions) error {
 	}
 	for _, q := range queries {
 		for _, s := range servers {
-			if err := options.Report.Add("PromQL/query="+q.name+"/server="+s.name, what.Rounds, report.Of(s.cpu[q.name].Seconds()*1000, "cpu-ms/request"),
+			if err := options.Report.Add("PromQL/query="+q.name+"/server="+s.name, what.Rounds,
+				report.Of(s.cpu[q.name].Seconds()*1000, "cpu-ms/request"),
 				report.Of(s.wall[q.name].Seconds()*1000, "ms/request")); err != nil {
 				return err
 			}
@@ -135,17 +140,24 @@ func PromQL(ctx context.Context, options Options, what PromQLOptions) error {
 	return nil
 }
 
-func startPromQLServers(ctx context.Context, options *Options, what *PromQLOptions, folder string) (servers []*promqlServer, err error) {
+func startPromQLServers(ctx context.Context, options *Options, what *PromQLOptions,
+	folder string) (servers []*promqlServer, err error) {
 	in := func(name string) string { return filepath.Join(folder, name) }
 	if err := os.WriteFile(in("prometheus.yml"), nil, 0o600); err != nil {
 		return nil, err
 	}
 	for _, s := range []*promqlServer{
-		{name: "gnocco", path: options.Binary, ready: "/healthcheck", args: slices.Concat([]string{"serve", "--listen", "LISTEN", "--data", in("data"), "--max-new-series", "10000000"}, options.ServeArgs)},
-		{name: "prometheus", path: what.Prometheus, ready: "/-/ready", args: []string{"--config.file=" + in("prometheus.yml"), "--web.listen-address", "LISTEN", "--web.enable-remote-write-receiver",
-			"--storage.tsdb.path=" + in("prometheus"), "--storage.tsdb.retention.time=100y"}},
-		{name: "victoria", path: what.Victoria, ready: "/health", args: []string{"-httpListenAddr", "LISTEN", "-storageDataPath", in("victoria"), "-retentionPeriod", "100y",
-			"-search.latencyOffset", "0s", "-search.maxUniqueTimeseries", "1000000", "-search.maxTagValues", "1000000"}},
+		{name: "gnocco", path: options.Binary, ready: "/healthcheck",
+			args: slices.Concat([]string{"serve", "--listen", "LISTEN", "--data", in("data"), "--max-new-series",
+				"10000000"}, options.ServeArgs)},
+		{name: "prometheus", path: what.Prometheus, ready: "/-/ready",
+			args: []string{"--config.file=" + in("prometheus.yml"), "--web.listen-address", "LISTEN",
+				"--web.enable-remote-write-receiver", "--storage.tsdb.path=" + in("prometheus"),
+				"--storage.tsdb.retention.time=100y"}},
+		{name: "victoria", path: what.Victoria, ready: "/health",
+			args: []string{"-httpListenAddr", "LISTEN", "-storageDataPath", in("victoria"), "-retentionPeriod", "100y",
+				"-search.latencyOffset", "0s", "-search.maxUniqueTimeseries", "1000000",
+				"-search.maxTagValues", "1000000"}},
 	} {
 		if s.path, err = exec.LookPath(s.path); err != nil {
 			options.Logger.Warn("this server is left out", "server", s.name, "error", err)
@@ -170,7 +182,8 @@ type promqlSeries struct {
 
 // fill sends the data in the order of time, as Prometheus wants it.
 func (s *promqlServer) fill(ctx context.Context, what *PromQLOptions) error {
-	for _, part := range []promqlSeries{{"cpu", what.Series, what.Days * 24 * 60, 60}, {"x", what.Fleet, 60, 60}, {"host_info", what.Resources, 1, 1}} {
+	for _, part := range []promqlSeries{{"cpu", what.Series, what.Days * 24 * 60, 60}, {"x", what.Fleet, 60, 60},
+		{"host_info", what.Resources, 1, 1}} {
 		for first := 0; first < part.minutes; first += part.each {
 			for from := 0; from < part.n; from += 100 {
 				var message []byte
@@ -188,7 +201,8 @@ func (s *promqlServer) fill(ctx context.Context, what *PromQLOptions) error {
 
 // append appends measures of the i-th series.
 func (p *promqlSeries) append(dst []byte, i, first int) []byte {
-	labels := [][2]string{{"__name__", p.name}, {"project_id", projectName(i)}, {"resource_id", fmt.Sprintf("%08x-0000-4000-8000-000000000000", i)}, {"x", "x" + strconv.Itoa(i%numProjects)}}
+	labels := [][2]string{{"__name__", p.name}, {"project_id", projectName(i)},
+		{"resource_id", fmt.Sprintf("%08x-0000-4000-8000-000000000000", i)}, {"x", "x" + strconv.Itoa(i%numProjects)}}
 	at := promqlEnd.Add(time.Duration(first-p.minutes)*time.Minute + 30*time.Second)
 	values := make([]float64, p.each)
 	for j := range values {
@@ -202,11 +216,13 @@ type promqlQuery struct{ name, path string }
 
 func (o *PromQLOptions) queries() []promqlQuery {
 	ranged := func(name, expr string, length, step time.Duration) promqlQuery {
-		form := url.Values{"query": {expr}, "start": {strconv.FormatInt(promqlEnd.Add(step-length).Unix(), 10)}, "end": {strconv.FormatInt(promqlEnd.Unix(), 10)},
+		form := url.Values{"query": {expr}, "start": {strconv.FormatInt(promqlEnd.Add(step-length).Unix(), 10)},
+			"end":  {strconv.FormatInt(promqlEnd.Unix(), 10)},
 			"step": {strconv.Itoa(int(step.Seconds()))}, "nocache": {"1"}}
 		return promqlQuery{name, "/api/v1/query_range?" + form.Encode()}
 	}
-	between := url.Values{"start": {strconv.FormatInt(promqlEnd.Add(-time.Hour).Unix(), 10)}, "end": {strconv.FormatInt(promqlEnd.Unix(), 10)}}
+	between := url.Values{"start": {strconv.FormatInt(promqlEnd.Add(-time.Hour).Unix(), 10)},
+		"end": {strconv.FormatInt(promqlEnd.Unix(), 10)}}
 	return []promqlQuery{
 		ranged("month", "avg by (x) (avg_over_time(cpu[1h]))", time.Duration(o.Days)*24*time.Hour, time.Hour),
 		ranged("day", `cpu{resource_id="00000007-0000-4000-8000-000000000000"}`, 24*time.Hour, time.Minute),
@@ -249,10 +265,13 @@ func (s *promqlServer) answer(ctx context.Context, q promqlQuery) (map[string][]
 	return all, nil
 }
 
-// agree waits until all servers answer as Prometheus does, or the first one where that is missing: what is sent is visible only some
-// time later. What VictoriaMetrics answers otherwise is returned: it is no error, for its PromQL is its own.
+// agree waits until all servers answer as Prometheus does, or the first one where that is missing: what is sent is
+// visible only some time later. What VictoriaMetrics answers otherwise is returned: it is no error, for its PromQL is
+// its own.
 func agree(ctx context.Context, servers []*promqlServer, q promqlQuery, wait time.Duration) (other string, err error) {
-	reference := servers[max(0, slices.IndexFunc(servers, func(s *promqlServer) bool { return s.name == "prometheus" }))]
+	reference := servers[max(0, slices.IndexFunc(servers, func(s *promqlServer) bool {
+		return s.name == "prometheus"
+	}))]
 	var wrong error
 	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
 		want, err := reference.answer(ctx, q)

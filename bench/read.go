@@ -87,7 +87,8 @@ func (o *Options) read(ctx context.Context, what ReadOptions, state State) error
 		return err
 	}
 	end := w.time(len(w.values[0]))
-	queries := []query{{time.Minute, time.Hour}, {time.Minute, 24 * time.Hour}, {time.Hour, time.Duration(what.Days) * 24 * time.Hour}}
+	queries := []query{{time.Minute, time.Hour}, {time.Minute, 24 * time.Hour},
+		{time.Hour, time.Duration(what.Days) * 24 * time.Hour}}
 	answers := make([]map[string][]byte, len(queries))
 	c := newClient(o, s.url, setupConnections)
 	defer c.close()
@@ -155,7 +156,8 @@ func (s *server) send(ctx context.Context, w *workload, state State) ([]string, 
 }
 
 // answers asks for the query of every metric once, checks the answers, and returns them by path.
-func (w *workload) answers(ctx context.Context, c *client, ids []string, q query, end time.Time) (map[string][]byte, error) {
+func (w *workload) answers(ctx context.Context, c *client, ids []string, q query,
+	end time.Time) (map[string][]byte, error) {
 	answers := make(map[string][]byte, len(ids))
 	start := end.Add(-q.span)
 	for s, id := range ids {
@@ -269,7 +271,8 @@ func (s *server) repeat(ctx context.Context, c *client, different int, long time
 }
 
 // reportReads writes one line a query; floors may be nil.
-func (o *Options) reportReads(s *server, state State, what ReadOptions, queries []query, readings, floors []reading) error {
+func (o *Options) reportReads(s *server, state State, what ReadOptions, queries []query, readings,
+	floors []reading) error {
 	for i, q := range queries {
 		r := readings[i]
 		figures := []report.Figure{
@@ -281,7 +284,8 @@ func (o *Options) reportReads(s *server, state State, what ReadOptions, queries 
 		if r.cpuKnown {
 			figures = append(figures, report.Of(report.Milliseconds(r.cpu), "cpu-ms/request"))
 		}
-		figures = append(figures, report.Of(report.Milliseconds(r.client), "client-cpu-ms/request"), report.Of(float64(r.bytes), "B/answer"))
+		figures = append(figures, report.Of(report.Milliseconds(r.client), "client-cpu-ms/request"),
+			report.Of(float64(r.bytes), "B/answer"))
 		if floors != nil {
 			figures = append(figures, report.Of(float64(r.p50)/float64(floors[i].p50), "x-floor-p50"))
 			if r.cpuKnown && floors[i].cpu > 0 {

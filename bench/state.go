@@ -80,8 +80,8 @@ func (s *server) enter(ctx context.Context, state State) error {
 	return s.reopen(ctx)
 }
 
-// sendParts sends the workload, so many measures of ten metrics a request, and waits for a checkpoint or two from time to
-// time where the state is to have many.
+// sendParts sends the workload, so many measures of ten metrics a request, and waits for a checkpoint or two from time
+// to time where the state is to have many.
 func (s *server) sendParts(ctx context.Context, w *workload, ids []string, measures int, state State) error {
 	// One connection: a part must not overtake the one before it, which would then be too old.
 	c := newClient(s.options, s.url, 1)
@@ -91,7 +91,8 @@ func (s *server) sendParts(ctx context.Context, w *workload, ids []string, measu
 		measures = min(measures, max(1, n/operands))
 	}
 	for from := 0; from < n; from += measures {
-		if err := c.send(ctx, w.bodies(ids, Shape{Metrics: 10, Measures: measures}, from, min(n, from+measures))); err != nil {
+		if err := c.send(ctx, w.bodies(ids, Shape{Metrics: 10, Measures: measures}, from,
+			min(n, from+measures))); err != nil {
 			return err
 		}
 		if state == Operands {
@@ -118,8 +119,10 @@ const (
 )
 
 // beside calls f while measures come in, at a third of the rate of which the server was found capable, and tells it how
-// much CPU that takes for itself. After the last measures of w, one more of each of its metrics, ids, comes every round.
-func (s *server) beside(ctx context.Context, w *workload, ids []string, lasts time.Duration, f func(perSecond time.Duration) error) error {
+// much CPU that takes for itself. After the last measures of w, one more of each of its metrics, ids, comes every
+// round.
+func (s *server) beside(ctx context.Context, w *workload, ids []string, lasts time.Duration,
+	f func(perSecond time.Duration) error) error {
 	c := newClient(s.options, s.url, setupConnections)
 	defer c.close()
 	others, err := c.createMetrics(ctx, loadMetrics)
@@ -190,7 +193,8 @@ func (w *workload) laterBody(ids []string, i, perRound int) []byte {
 	for s := from; s < from+loadPerRequest; s++ {
 		later.values = append(later.values, w.values[s][:loadMeasures])
 	}
-	return later.bodies(ids[from:from+loadPerRequest], Shape{Metrics: loadPerRequest, Measures: loadMeasures}, 0, loadMeasures)[0]
+	return later.bodies(ids[from:from+loadPerRequest], Shape{Metrics: loadPerRequest, Measures: loadMeasures},
+		0, loadMeasures)[0]
 }
 
 // oneEach is a request of one measure of each metric.

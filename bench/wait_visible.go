@@ -83,7 +83,8 @@ func (w *workload) awaitVisible(ctx context.Context, c *client, ids []string, at
 		}
 		waited := time.Since(begun)
 		if waited > visibleWait {
-			return time.Time{}, fmt.Errorf("bench: measures not visible after %v: backlog %d, %v", visibleWait, backlog, wrong)
+			return time.Time{}, fmt.Errorf("bench: measures not visible after %v: backlog %d, %v",
+				visibleWait, backlog, wrong)
 		}
 		if backlog > 0 {
 			wrongSince = time.Time{}

@@ -18,8 +18,10 @@ const defaultStep = 10 * time.Second
 
 // meters are the patterns of the series of one instance.
 var meters = [20]pattern.Pattern{
-	pattern.Counter, pattern.Gauge, pattern.Counter, pattern.Constant, pattern.Counter, pattern.Gauge, pattern.Counter, pattern.Percentage, pattern.Sparse, pattern.Counter,
-	pattern.Gauge, pattern.Constant, pattern.Counter, pattern.Gauge, pattern.Percentage, pattern.Counter, pattern.Constant, pattern.Gauge, pattern.Counter, pattern.Sparse,
+	pattern.Counter, pattern.Gauge, pattern.Counter, pattern.Constant, pattern.Counter, pattern.Gauge, pattern.Counter,
+	pattern.Percentage, pattern.Sparse, pattern.Counter,
+	pattern.Gauge, pattern.Constant, pattern.Counter, pattern.Gauge, pattern.Percentage, pattern.Counter,
+	pattern.Constant, pattern.Gauge, pattern.Counter, pattern.Sparse,
 }
 
 // workload is what is sent: series with one measure every step, all at the same times.

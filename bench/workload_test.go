@@ -24,7 +24,8 @@ func TestWorkloadDependsOnSeedAndSeriesOnly(t *testing.T) {
 	for _, p := range meters {
 		counts[p]++
 	}
-	if want := map[pattern.Pattern]int{pattern.Counter: 8, pattern.Gauge: 5, pattern.Constant: 3, pattern.Percentage: 2, pattern.Sparse: 2}; len(counts) != len(want) {
+	if want := map[pattern.Pattern]int{pattern.Counter: 8, pattern.Gauge: 5, pattern.Constant: 3, pattern.Percentage: 2,
+		pattern.Sparse: 2}; len(counts) != len(want) {
 		t.Errorf("meters are %v, want %v", counts, want)
 	} else {
 		for p, n := range want {
@@ -85,8 +86,8 @@ func TestCompareFindsEachKindOfError(t *testing.T) {
 		}
 		return r
 	}
-	right := map[string][]row{"mean": rows(3, 5), "min": rows(1, 5), "max": rows(6, 5), "sum": rows(9, 5), "count": rows(3, 1),
-		"std": rows(math.Sqrt(7))} // of one measure there is no deviation
+	right := map[string][]row{"mean": rows(3, 5), "min": rows(1, 5), "max": rows(6, 5), "sum": rows(9, 5),
+		"count": rows(3, 1), "std": rows(math.Sqrt(7))} // of one measure there is no deviation
 	for method, answer := range right {
 		if err := compare(groups, method, time.Minute, answer); err != nil {
 			t.Errorf("%s: %v", method, err)

@@ -14,11 +14,13 @@ func TestWhatASplitLacksIsAbsent(t *testing.T) {
 	key := carbonara.SplitKey{Granularity: time.Minute}
 	minute := carbonara.Timestamp(time.Minute)
 	old := carbonara.Groups{Granularity: time.Minute, Starts: []carbonara.Timestamp{0, minute},
-		Columns: []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}, Values: [][]float64{{2, 1}, {5, math.NaN()}}}
+		Columns: []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum},
+		Values:  [][]float64{{2, 1}, {5, math.NaN()}}}
 	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMax, carbonara.ColumnM2}
 	newer := carbonara.Groups{Granularity: time.Minute, Starts: []carbonara.Timestamp{2 * minute},
 		Columns: columns, Values: [][]float64{{3}, {6}, {math.NaN()}, {0.5}}}
-	merged, err := carbonara.MergeSplits(nil, key, [][]byte{carbonara.AppendSplit(nil, key, &old), carbonara.AppendSplit(nil, key, &newer)})
+	merged, err := carbonara.MergeSplits(nil, key,
+		[][]byte{carbonara.AppendSplit(nil, key, &old), carbonara.AppendSplit(nil, key, &newer)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +60,7 @@ func TestEndOfRawTellsWhatIsKept(t *testing.T) {
 	}
 	f(0)
 	f(0, carbonara.AppendRaw(nil, 0, []carbonara.Timestamp{5}, []float64{1}))
-	f(7, carbonara.AppendRaw(nil, 7, []carbonara.Timestamp{9}, []float64{1}), carbonara.AppendRaw(nil, 3, []carbonara.Timestamp{10}, []float64{1}))
+	f(7, carbonara.AppendRaw(nil, 7, []carbonara.Timestamp{9}, []float64{1}),
+		carbonara.AppendRaw(nil, 3, []carbonara.Timestamp{10}, []float64{1}))
 	f(4, carbonara.AppendRaw(nil, 4, nil, nil))
 }

@@ -19,7 +19,8 @@ func (l *allocator) Allocate(measures int) carbonara.Columns {
 		return carbonara.Columns{}
 	}
 	l.out++
-	return carbonara.Columns{Timestamps: make([]carbonara.Timestamp, 0, measures), Values: make([]float64, 0, measures), Memory: &loan{l}}
+	return carbonara.Columns{Timestamps: make([]carbonara.Timestamp, 0, measures),
+		Values: make([]float64, 0, measures), Memory: &loan{l}}
 }
 
 type loan struct{ of *allocator }
@@ -95,7 +96,8 @@ func TestBatchGrowsInLentMemory(t *testing.T) {
 func TestResultGivesBack(t *testing.T) {
 	l := &allocator{carbonara.NewCPUResampler(1), 0, 100_000}
 	plan := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean})
-	batch := &carbonara.Batch{Timestamps: []carbonara.Timestamp{1}, Values: []float64{2}, Series: []carbonara.Series{{Plan: plan, To: 1}}}
+	batch := &carbonara.Batch{Timestamps: []carbonara.Timestamp{1}, Values: []float64{2},
+		Series: []carbonara.Series{{Plan: plan, To: 1}}}
 	var result carbonara.Result
 	refer := func() {
 		columns := l.Allocate(3)
@@ -112,7 +114,8 @@ func TestResultGivesBack(t *testing.T) {
 	}
 	refer()
 	refer()
-	if err := l.Resample(t.Context(), batch, &result); err != nil || result.Groups(0, 0).Column(carbonara.ColumnSum)[0] != 2 {
+	if err := l.Resample(t.Context(), batch, &result); err != nil ||
+		result.Groups(0, 0).Column(carbonara.ColumnSum)[0] != 2 {
 		t.Errorf("%v, %v", err, result.Groups(0, 0))
 	}
 	if l.out != 0 {

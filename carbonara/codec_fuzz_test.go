@@ -45,7 +45,8 @@ func FuzzDecodeSplit(f *testing.F) {
 			version = 2
 		}
 		g := new(carbonara.Groups)
-		if err := carbonara.DecodeSplit(payload, testKey, columnsOf7, 0, carbonara.MaxTimestamp, g); err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
+		if err := carbonara.DecodeSplit(payload, testKey, columnsOf7, 0, carbonara.MaxTimestamp, g); err != nil &&
+			!errors.Is(err, carbonara.ErrCorrupt) {
 			t.Fatal(err)
 		}
 		src := sealed(version, payload)
@@ -87,7 +88,8 @@ func FuzzDecodeRaw(f *testing.F) {
 			timestamps, values := kind.make(rng, n)
 			version := carbonara.AppendRaw(nil, 0, timestamps, values)[0] - 1
 			f.Add(version, payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)), []byte(nil))
-			f.Add(version, payloadOf(carbonara.AppendRaw(nil, kind.at(n/2), timestamps, values)), payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)))
+			f.Add(version, payloadOf(carbonara.AppendRaw(nil, kind.at(n/2), timestamps, values)),
+				payloadOf(carbonara.AppendRaw(nil, 0, timestamps, values)))
 		}
 	}
 	f.Fuzz(func(t *testing.T, version byte, first, second []byte) {
@@ -121,7 +123,8 @@ func FuzzDecodeRaw(f *testing.F) {
 		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
 		wantPacked(t, src, timestamps, values)
 		if end, err := carbonara.EndOfRaw(src); err != nil || end.Any != (len(timestamps) > 0) ||
-			end.Any && (end.Newest.Timestamp != timestamps[len(timestamps)-1] || math.Float64bits(end.Newest.Value) != math.Float64bits(values[len(values)-1])) {
+			end.Any && (end.Newest.Timestamp != timestamps[len(timestamps)-1] ||
+				math.Float64bits(end.Newest.Value) != math.Float64bits(values[len(values)-1])) {
 			t.Fatalf("end: %v, %v", end, err)
 		}
 	})

@@ -36,8 +36,8 @@ const (
 	maxCodecSameRef = 15
 )
 
-var codecNames = [...]string{"same", "constant", "decimal constant", "decimal", "decimal delta", "decimal delta with holes",
-	"float", "shuffled float"}
+var codecNames = [...]string{"same", "constant", "decimal constant", "decimal", "decimal delta",
+	"decimal delta with holes", "float", "shuffled float"}
 
 // columnBody is an encoded column that has not been decoded. It shares the memory of its source.
 type columnBody struct {

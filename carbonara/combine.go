@@ -151,7 +151,8 @@ func (l *layout) at(g *Groups, row int) moments {
 		}
 		return math.NaN()
 	}
-	m := moments{value(ColumnCount), value(ColumnSum), value(ColumnMin), value(ColumnMax), value(ColumnM2), value(ColumnFirst), value(ColumnLast)}
+	m := moments{value(ColumnCount), value(ColumnSum), value(ColumnMin), value(ColumnMax), value(ColumnM2),
+		value(ColumnFirst), value(ColumnLast)}
 	if m.count != m.count && !isAbsent(m.count) {
 		m.count = 1
 	}

@@ -14,7 +14,8 @@ import (
 var combineMethods = []string{"mean", "min", "max", "sum", "count", "std", "first", "last", "rate:mean", "rate:std"}
 
 // decimalSeries returns measures, irregular in time, of values integers[i] / 10^e.
-func decimalSeries(seed uint64, n, e int, spread int64) (timestamps []carbonara.Timestamp, values []float64, integers []int64) {
+func decimalSeries(seed uint64, n, e int, spread int64) (timestamps []carbonara.Timestamp, values []float64,
+	integers []int64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	at := carbonara.Timestamp(1_700_000_000 * time.Second)
 	for range n {
@@ -26,7 +27,8 @@ func decimalSeries(seed uint64, n, e int, spread int64) (timestamps []carbonara.
 	return timestamps, values, integers
 }
 
-func resampleSeries(t testing.TB, granularities []time.Duration, timestamps []carbonara.Timestamp, values []float64) *carbonara.Result {
+func resampleSeries(t testing.TB, granularities []time.Duration, timestamps []carbonara.Timestamp,
+	values []float64) *carbonara.Result {
 	t.Helper()
 	methods, err := carbonara.ParseMethods(combineMethods)
 	if err != nil {
@@ -54,7 +56,8 @@ func exactMoments(integers []int64, e int) (sum, m2 float64) {
 }
 
 // requireExact compares the groups with exact arithmetic over the integers that fall into each.
-func requireExact(t *testing.T, what string, g *carbonara.Groups, timestamps []carbonara.Timestamp, integers []int64, e int) {
+func requireExact(t *testing.T, what string, g *carbonara.Groups, timestamps []carbonara.Timestamp,
+	integers []int64, e int) {
 	t.Helper()
 	members := make(map[carbonara.Timestamp][]int64)
 	for i, at := range timestamps {
@@ -98,8 +101,8 @@ func TestCoarsenIsExactForDecimals(t *testing.T) {
 			wantGroups(t, &fromSplits, &direct)
 
 			want := result.Groups(0, 2)
-			for _, c := range []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnMin, carbonara.ColumnMax, carbonara.ColumnFirst,
-				carbonara.ColumnLast, carbonara.ColumnCount.Rate()} {
+			for _, c := range []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnMin, carbonara.ColumnMax,
+				carbonara.ColumnFirst, carbonara.ColumnLast, carbonara.ColumnCount.Rate()} {
 				for row, v := range want.Column(c) {
 					if got := direct.Column(c)[row]; got != v {
 						t.Fatalf("%s: %v of group %d is %v, want %v", what, c, row, got, v)
@@ -139,7 +142,8 @@ func throughSplits(t *testing.T, g *carbonara.Groups) *carbonara.Groups {
 		key := carbonara.SplitKeyOf(g.Starts[from], g.Granularity)
 		to := max(g.Search(key.Next().Start), from+1)
 		rows := g.Slice(from, to)
-		if err := carbonara.DecodeSplit(carbonara.AppendSplit(nil, key, &rows), key, g.Columns, 0, carbonara.MaxTimestamp, all); err != nil {
+		if err := carbonara.DecodeSplit(carbonara.AppendSplit(nil, key, &rows), key, g.Columns, 0,
+			carbonara.MaxTimestamp, all); err != nil {
 			t.Fatal(err)
 		}
 		from = to
@@ -220,7 +224,8 @@ func TestMergeIsExactForDecimals(t *testing.T) {
 	if merged.Column(carbonara.ColumnFirst) != nil {
 		t.Error("the first measure of several metrics is told")
 	}
-	if carbonara.Merge(&merged, nil) == nil || carbonara.Merge(&merged, []*carbonara.Groups{sources[0], {Granularity: time.Hour}}) == nil {
+	if carbonara.Merge(&merged, nil) == nil ||
+		carbonara.Merge(&merged, []*carbonara.Groups{sources[0], {Granularity: time.Hour}}) == nil {
 		t.Error("no groups, or groups of two granularities, are merged")
 	}
 }

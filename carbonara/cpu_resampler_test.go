@@ -12,7 +12,8 @@ import (
 	"gnocco/carbonara"
 )
 
-var sixMethods = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum, carbonara.Std, carbonara.Count}
+var sixMethods = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum,
+	carbonara.Std, carbonara.Count}
 
 // randomSeries returns n measures, ascending, with gaps and now and then a NaN or infinity.
 func randomSeries(rng *rand.Rand, n int) ([]carbonara.Timestamp, []float64) {
@@ -63,7 +64,8 @@ func TestResamplerContinuesOpenGroupsBitForBit(t *testing.T) {
 		for from := 0; from < len(values); {
 			to := min(len(values), from+1+rng.IntN(40))
 			series.From, series.To = from, to
-			result := resample(t, 1, &carbonara.Batch{Timestamps: timestamps, Values: values, Series: []carbonara.Series{series}})
+			result := resample(t, 1, &carbonara.Batch{Timestamps: timestamps, Values: values,
+				Series: []carbonara.Series{series}})
 			series.Open = nil
 			for j := range parts {
 				groups := result.Groups(0, j)
@@ -73,17 +75,20 @@ func TestResamplerContinuesOpenGroupsBitForBit(t *testing.T) {
 				parts[j].Overlay(0, groups, &scratch)
 				series.Open = groups.AppendLast(series.Open)
 			}
-			series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[to-1], Value: values[to-1]}, true
+			series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[to-1],
+				Value: values[to-1]}, true
 			from = to
 		}
 		for j := range parts {
 			want := whole.Groups(0, j)
 			if !slices.Equal(parts[j].Starts, want.Starts) {
-				t.Fatalf("round %d: granularity %v: groups start at %v, want %v", round, want.Granularity, parts[j].Starts, want.Starts)
+				t.Fatalf("round %d: granularity %v: groups start at %v, want %v", round, want.Granularity,
+					parts[j].Starts, want.Starts)
 			}
 			for c, column := range want.Columns {
 				if !sameBits(parts[j].Values[c], want.Values[c]) {
-					t.Fatalf("round %d: granularity %v column %v:\n got %v\nwant %v", round, want.Granularity, column, parts[j].Values[c], want.Values[c])
+					t.Fatalf("round %d: granularity %v column %v:\n got %v\nwant %v", round, want.Granularity, column,
+						parts[j].Values[c], want.Values[c])
 				}
 			}
 		}
@@ -92,11 +97,13 @@ func TestResamplerContinuesOpenGroupsBitForBit(t *testing.T) {
 
 func TestResamplerIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	plan := carbonara.NewPlan([]time.Duration{time.Second, time.Minute}, append(slices.Clone(sixMethods), carbonara.Median, carbonara.PercentileMethod(95).Rate()))
+	plan := carbonara.NewPlan([]time.Duration{time.Second, time.Minute},
+		append(slices.Clone(sixMethods), carbonara.Median, carbonara.PercentileMethod(95).Rate()))
 	var batch carbonara.Batch
 	for range 50 {
 		timestamps, values := randomSeries(rng, rng.IntN(3000))
-		batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: len(batch.Values), To: len(batch.Values) + len(values)})
+		batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: len(batch.Values),
+			To: len(batch.Values) + len(values)})
 		batch.Timestamps, batch.Values = append(batch.Timestamps, timestamps...), append(batch.Values, values...)
 	}
 	one, four := resample(t, 1, &batch), resample(t, 4, &batch)
@@ -116,7 +123,8 @@ func TestResamplerIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestResamplerAllocatesNothingWhenWarm(t *testing.T) {
-	batch := benchmarkBatch(100, 60, carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, append(slices.Clone(sixMethods), carbonara.Median)))
+	batch := benchmarkBatch(100, 60, carbonara.NewPlan([]time.Duration{time.Minute, time.Hour},
+		append(slices.Clone(sixMethods), carbonara.Median)))
 	r := carbonara.NewCPUResampler(1)
 	var result carbonara.Result
 	ctx := context.Background()
@@ -133,7 +141,8 @@ func benchmarkBatch(series, measures int, plan *carbonara.Plan) *carbonara.Batch
 	rng := rand.New(rand.NewPCG(5, 6))
 	batch := &carbonara.Batch{}
 	for range series {
-		batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: len(batch.Values), To: len(batch.Values) + measures})
+		batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: len(batch.Values),
+			To: len(batch.Values) + measures})
 		t := carbonara.Timestamp(1_700_000_000e9)
 		for range measures {
 			batch.Timestamps = append(batch.Timestamps, t)

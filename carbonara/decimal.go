@@ -30,7 +30,8 @@ func integer(v float64, e int) (i int64, ok bool) {
 		return i, float64(i) == v && (i != 0 || math.Float64bits(v) == 0) && i < maxInteger && i > -maxInteger
 	}
 	i = int64(math.RoundToEven(v * decimal.FloatPowers[e]))
-	return i, i <= maxDecimal && i >= -maxDecimal && float64(i)/decimal.FloatPowers[e] == v && (i != 0 || math.Float64bits(v) == 0)
+	return i, i <= maxDecimal && i >= -maxDecimal && float64(i)/decimal.FloatPowers[e] == v &&
+		(i != 0 || math.Float64bits(v) == 0)
 }
 
 // appendIntegers finds the least exponent e at which every value that is not a hole is an integer divided by 10^e, and

@@ -50,19 +50,19 @@
 // 7. sum, mean. The sum starts from +0 (a sum of negative zeros is +0) and is accumulated in order of time; the mean is
 // sum / count. Both equal Gnocchi's bit for bit.
 //
-// 8. std. The square root of M2 / (n-1), where M2 is the sum of the squared distances from the mean; absent where n is 1.
-// M2 follows Youngs and Cramer: once v is in n and the sum S, M2 += (n*v - S)² / (n*(n-1)), and the first v brings v - v.
-// This needs nothing but what is stored, so that a group continues where it stopped, bit for bit; it never falls below
-// zero. Gnocchi takes the mean first and then the distances. The two lie within one or two units in the last place of
-// the group's largest value (not of std, which may be much smaller), which grows with the number of measures where all
-// are equal and have no exact binary form: 4 units at 60 times 0.1, 91 at 3,600 times.
+// 8. std. The square root of M2 / (n-1), where M2 is the sum of the squared distances from the mean; absent where n is
+// 1. M2 follows Youngs and Cramer: once v is in n and the sum S, M2 += (n*v - S)² / (n*(n-1)), and the first v brings v
+// - v. This needs nothing but what is stored, so that a group continues where it stopped, bit for bit; it never falls
+// below zero. Gnocchi takes the mean first and then the distances. The two lie within one or two units in the last
+// place of the group's largest value (not of std, which may be much smaller), which grows with the number of measures
+// where all are equal and have no exact binary form: 4 units at 60 times 0.1, 91 at 3,600 times.
 //
-// 9. Percentiles. Values ascending, -0 below +0, NaN last; rank = (n-1) * (p/100), in floats, so that 7pct of 101 measures has the
-// rank 7.000000000000001. Where rank is whole, the value there; else low*(ceil-rank) + high*(rank-floor) of its two
-// neighbours, both of which count however small their weight, if they are NaN or infinite. median is 50pct. Gnocchi
-// differs in two ways: it adds the number of measures in earlier groups of the batch to the rank before it takes the
-// parts, so that last bits, and whether a rank is whole, depend on batching; and its median is (low+high)/2, which
-// overflows to an infinity above 8.98e307.
+// 9. Percentiles. Values ascending, -0 below +0, NaN last; rank = (n-1) * (p/100), in floats, so that 7pct of 101
+// measures has the rank 7.000000000000001. Where rank is whole, the value there; else low*(ceil-rank) +
+// high*(rank-floor) of its two neighbours, both of which count however small their weight, if they are NaN or infinite.
+// median is 50pct. Gnocchi differs in two ways: it adds the number of measures in earlier groups of the batch to the
+// rank before it takes the parts, so that last bits, and whether a rank is whole, depend on batching; and its median is
+// (low+high)/2, which overflows to an infinity above 8.98e307.
 //
 // 10. NaN and infinities are values. They are counted, and
 //
@@ -87,15 +87,15 @@
 // request cut by its own newest measure. A policy with any rate: method has one block more, for all its methods. As
 // in Gnocchi, but request by request: Gnocchi judges all requests together that it happens to process together.
 //
-// 12. Timespan. Of a granularity with a limited timespan, the groups with start > newest - timespan are kept, where newest
-// is the start of the newest group: exactly as many as the policy has points, if there are no gaps. Gnocchi differs:
-// newest is that of each method, so a std or rate: whose newest group has no such aggregate reaches further back; and on
-// a read with a stop it is the newest in the splits that were read, so that expired aggregates come back. We keep and
-// expire all methods of a group together.
+// 12. Timespan. Of a granularity with a limited timespan, the groups with start > newest - timespan are kept, where
+// newest is the start of the newest group: exactly as many as the policy has points, if there are no gaps. Gnocchi
+// differs: newest is that of each method, so a std or rate: whose newest group has no such aggregate reaches further
+// back; and on a read with a stop it is the newest in the splits that were read, so that expired aggregates come back.
+// We keep and expire all methods of a group together.
 //
-// 13. Splits. Aggregates are stored in splits of 3,600 groups: a split of granularity g starts at a multiple of 3,600 * g
-// since 1970.
+// 13. Splits. Aggregates are stored in splits of 3,600 groups: a split of granularity g starts at a multiple of 3,600 *
+// g since 1970.
 //
-// 14. Absent. What is not known of a group, because its archive policy asks for it only since later, is absent ([Absent]): no method
-// answers from it, and of a wider group that contains it nothing more is known.
+// 14. Absent. What is not known of a group, because its archive policy asks for it only since later, is absent
+// ([Absent]): no method answers from it, and of a wider group that contains it nothing more is known.
 package carbonara

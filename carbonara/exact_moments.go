@@ -33,7 +33,8 @@ func (c *combination) add(m *moments, e int) {
 		squares10, decimalMoment = exactSquares(m, sum10, e)
 	}
 	if !c.any {
-		*c = combination{moments: *m, any: true, absent: m.absences(), decimal: decimal, decimalMoment: decimalMoment, sum10: sum10, squares10: squares10}
+		*c = combination{moments: *m, any: true, absent: m.absences(), decimal: decimal, decimalMoment: decimalMoment,
+			sum10: sum10, squares10: squares10}
 		return
 	}
 	c.absent |= m.absences()

@@ -46,8 +46,9 @@ func TestSplitOfTheDocument(t *testing.T) {
 	g := &carbonara.Groups{
 		Granularity: time.Minute,
 		Starts:      []carbonara.Timestamp{start, start.Add(time.Minute), start.Add(4 * time.Minute)},
-		Columns:     []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin, carbonara.ColumnMax},
-		Values:      [][]float64{{1, 1, 1}, {20.5, 20.75, 21}, {20.5, 20.75, 21}, {20.5, 20.75, 21}},
+		Columns: []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin,
+			carbonara.ColumnMax},
+		Values: [][]float64{{1, 1, 1}, {20.5, 20.75, 21}, {20.5, 20.75, 21}, {20.5, 20.75, 21}},
 	}
 	if got, want := carbonara.AppendSplit(nil, key, g), documentedBytes(t, "split.md", 0); string(got) != string(want) {
 		t.Errorf("the split of docs/format/split.md is written as\n% x, not\n% x", got, want)
@@ -56,7 +57,8 @@ func TestSplitOfTheDocument(t *testing.T) {
 
 func TestRawSeriesOfTheDocument(t *testing.T) {
 	start := carbonara.FromTime(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
-	timestamps := []carbonara.Timestamp{start.Add(time.Second), start.Add(11 * time.Second), start.Add(22 * time.Second)}
+	timestamps := []carbonara.Timestamp{start.Add(time.Second), start.Add(11 * time.Second),
+		start.Add(22 * time.Second)}
 	got := carbonara.AppendRaw(nil, start, timestamps, []float64{0.5, 0.5, 3})
 	if want := documentedBytes(t, "raw.md", 0); string(got) != string(want) {
 		t.Errorf("the raw series of docs/format/raw.md is written as\n% x, not\n% x", got, want)

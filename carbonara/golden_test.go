@@ -29,7 +29,8 @@ func TestGoldenVectors(t *testing.T) {
 		from := len(all.Values)
 		all.Timestamps = append(all.Timestamps, v.Timestamps...)
 		all.Values = append(all.Values, v.Values...)
-		all.Series = append(all.Series, carbonara.Series{Plan: planOf(v.Granularities), From: from, To: len(all.Values)})
+		all.Series = append(all.Series, carbonara.Series{Plan: planOf(v.Granularities), From: from,
+			To: len(all.Values)})
 	}
 	t.Run("together", func(t *testing.T) {
 		result := resample(t, 2, all)
@@ -118,7 +119,8 @@ func TestGoldenDifferences(t *testing.T) {
 		for _, g := range granularities {
 			for _, a := range g.Aggregates {
 				if (a.Rule != 0) != (a.Gnocchi != nil) {
-					t.Errorf("%s: %v at %v: rule %d, Gnocchi's answer %v", name, a.Method, g.Granularity, a.Rule, a.Gnocchi)
+					t.Errorf("%s: %v at %v: rule %d, Gnocchi's answer %v", name, a.Method,
+						g.Granularity, a.Rule, a.Gnocchi)
 				}
 				if a.Rule != 0 {
 					shown[a.Rule] = true

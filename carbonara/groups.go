@@ -55,7 +55,8 @@ func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 
 // Slice returns rows from to to (exclusive). It shares g's memory.
 func (g *Groups) Slice(from, to int) Groups {
-	s := Groups{Granularity: g.Granularity, Starts: g.Starts[from:to], Columns: g.Columns, Values: make([][]float64, len(g.Values))}
+	s := Groups{Granularity: g.Granularity, Starts: g.Starts[from:to], Columns: g.Columns,
+		Values: make([][]float64, len(g.Values))}
 	for i, v := range g.Values {
 		s.Values[i] = v[from:to]
 	}

@@ -60,7 +60,8 @@ func TestMeasureList(t *testing.T) {
 	f(at(1.7e18, -1e10, 0, negativeZero, math.NaN(), 0.5, math.Inf(1), math.Inf(-1), math.MaxFloat64, 5e-324)...)
 	f(at(0, 1, math.Float64frombits(0x7FF8000000000123), 1, math.NaN(), 2)...)
 	f(at(math.MaxInt64-1, 0, 1<<61, -1<<61, 1<<61, 1<<62, -1<<62, 1<<53, 0.1, 1<<53)...)
-	f(carbonara.Measure{Timestamp: math.MaxInt64}, carbonara.Measure{Timestamp: math.MinInt64}, carbonara.Measure{Timestamp: 5})
+	f(carbonara.Measure{Timestamp: math.MaxInt64}, carbonara.Measure{Timestamp: math.MinInt64},
+		carbonara.Measure{Timestamp: 5})
 }
 
 // Chunks begin anew, and what is asked for may begin in any.
@@ -84,8 +85,8 @@ func TestMeasureListOfChunks(t *testing.T) {
 	}
 }
 
-// What gauges and counters send takes a fraction of the 16 bytes of a measure, few measures as well as many, and nothing
-// takes much more.
+// What gauges and counters send takes a fraction of the 16 bytes of a measure, few measures as well as many, and
+// nothing takes much more.
 func TestMeasureListIsSmall(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	regular := func(i int) carbonara.Timestamp { return 1.7e18 + carbonara.Timestamp(i)*1e10 }
@@ -144,7 +145,8 @@ func BenchmarkMeasureList(b *testing.B) {
 	f := func(name string, value func(i int) float64) {
 		var measures []carbonara.Measure
 		for i := range 30 {
-			measures = append(measures, carbonara.Measure{Timestamp: 1.7e18 + carbonara.Timestamp(i)*1e10, Value: value(i)})
+			measures = append(measures, carbonara.Measure{Timestamp: 1.7e18 +
+				carbonara.Timestamp(i)*1e10, Value: value(i)})
 		}
 		var l carbonara.MeasureList
 		b.Run("append/pattern="+name, func(b *testing.B) {

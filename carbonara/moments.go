@@ -103,7 +103,8 @@ func (l *layout) load(row []float64, m *moments) {
 		}
 		return 0
 	}
-	*m = moments{at(ColumnCount), at(ColumnSum), at(ColumnMin), at(ColumnMax), at(ColumnM2), at(ColumnFirst), at(ColumnLast)}
+	*m = moments{at(ColumnCount), at(ColumnSum), at(ColumnMin), at(ColumnMax), at(ColumnM2),
+		at(ColumnFirst), at(ColumnLast)}
 }
 
 // store writes the state as row i of values.

@@ -62,7 +62,8 @@ func wantPacked(t testing.TB, src []byte, timestamps []carbonara.Timestamp, valu
 func TestPacked(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	for _, kind := range rawKinds {
-		for _, n := range []int{0, 1, 2, 3, 4, 255, 256, 1023, 1024, 1025, 1026, 1027, 1028, 3000, 1<<16 + 1, 1<<16 + 700} {
+		for _, n := range []int{0, 1, 2, 3, 4, 255, 256, 1023, 1024, 1025, 1026, 1027, 1028, 3000,
+			1<<16 + 1, 1<<16 + 700} {
 			t.Run(fmt.Sprintf("kind=%s/measures=%d", kind.name, n), func(t *testing.T) {
 				timestamps, values := kind.make(rng, n)
 				for i := range values {
@@ -111,7 +112,8 @@ func TestPacked(t *testing.T) {
 // workers.
 func TestPackedResample(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
-	plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, []carbonara.Method{carbonara.Mean, carbonara.Std, carbonara.Last.Rate()})
+	plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour},
+		[]carbonara.Method{carbonara.Mean, carbonara.Std, carbonara.Last.Rate()})
 	var plain, packed carbonara.Batch
 	for i := range 40 {
 		timestamps, values := rawKinds[i%len(rawKinds)].make(rng, rng.IntN(4000))
@@ -121,7 +123,8 @@ func TestPackedResample(t *testing.T) {
 		}
 		from := rng.IntN(len(values) + 1)
 		to := from + rng.IntN(len(values)-from+1)
-		plain.Series = append(plain.Series, carbonara.Series{Plan: plan, From: len(plain.Values) + from, To: len(plain.Values) + to})
+		plain.Series = append(plain.Series, carbonara.Series{Plan: plan, From: len(plain.Values) + from,
+			To: len(plain.Values) + to})
 		plain.Timestamps, plain.Values = append(plain.Timestamps, timestamps...), append(plain.Values, values...)
 		packed.Series = append(packed.Series, carbonara.Series{Plan: plan, From: from, To: to, Packed: p})
 	}
@@ -131,7 +134,8 @@ func TestPackedResample(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		r := carbonara.NewCPUResampler(workers)
 		var want, got carbonara.Result
-		if err := errors.Join(r.Resample(context.Background(), &plain, &want), r.Resample(context.Background(), &packed, &got)); err != nil {
+		if err := errors.Join(r.Resample(context.Background(), &plain, &want),
+			r.Resample(context.Background(), &packed, &got)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range plain.Series {
@@ -160,10 +164,12 @@ func TestPackedCorrupt(t *testing.T) {
 			}
 			continue
 		}
-		batch := carbonara.Batch{Series: []carbonara.Series{{Plan: carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Sum}),
+		batch := carbonara.Batch{Series: []carbonara.Series{{Plan: carbonara.NewPlan([]time.Duration{time.Minute},
+			[]carbonara.Method{carbonara.Sum}),
 			To: p.Len(), Packed: &p}}}
 		err := carbonara.NewCPUResampler(1).Resample(context.Background(), &batch, new(carbonara.Result))
-		if _, _, wrong := carbonara.DecodeRaw(src, nil, nil); (err != nil) != (wrong != nil) || err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
+		if _, _, wrong := carbonara.DecodeRaw(src, nil, nil); (err != nil) != (wrong != nil) ||
+			err != nil && !errors.Is(err, carbonara.ErrCorrupt) {
 			t.Fatalf("byte %d: %v, want %v", i, err, wrong)
 		}
 		if err != nil {

@@ -43,7 +43,8 @@ func TestRanked(t *testing.T) {
 		"organ":     func(i, n int) float64 { return float64(min(i, n-i)) },
 		"saw":       func(i, _ int) float64 { return float64(i % 17) },
 		"wild": func(int, int) float64 {
-			return []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, -1, math.MaxFloat64}[rng.IntN(8)]
+			return []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1),
+				math.SmallestNonzeroFloat64, -1, math.MaxFloat64}[rng.IntN(8)]
 		},
 		"nothing": func(int, int) float64 { return math.NaN() },
 	}

@@ -183,7 +183,8 @@ func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 	}
 	if n > 1 {
 		var span uint64
-		if span, src, ok = intcodec.ConsumeUvarint(src); !ok || span > latest-first || span < n-1 || (c.regular && span%(n-1) != 0) {
+		if span, src, ok = intcodec.ConsumeUvarint(src); !ok || span > latest-first || span < n-1 ||
+			(c.regular && span%(n-1) != 0) {
 			return c, nil, corrupt("span of timestamps")
 		}
 		c.last += Timestamp(span) * c.unit

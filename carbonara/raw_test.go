@@ -47,7 +47,8 @@ func (k rawKind) at(i int) carbonara.Timestamp {
 	return rawStart + carbonara.Timestamp(i)*carbonara.Timestamp(10*time.Second)
 }
 
-func wantMeasures(t testing.TB, gotTimestamps []carbonara.Timestamp, gotValues []float64, timestamps []carbonara.Timestamp, values []float64) {
+func wantMeasures(t testing.TB, gotTimestamps []carbonara.Timestamp, gotValues []float64,
+	timestamps []carbonara.Timestamp, values []float64) {
 	t.Helper()
 	sameValue := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 	if !slices.Equal(gotTimestamps, timestamps) {
@@ -66,11 +67,14 @@ func TestRawRoundTrip(t *testing.T) {
 				timestamps, values := kind.make(rng, n)
 				src := carbonara.AppendRaw([]byte("before"), 0, timestamps, values)[len("before"):]
 				// After measures that are there already, and later.
-				gotTimestamps, gotValues, err := carbonara.DecodeRaw(src, []carbonara.Timestamp{carbonara.MaxTimestamp}, []float64{3})
+				gotTimestamps, gotValues, err := carbonara.DecodeRaw(src,
+					[]carbonara.Timestamp{carbonara.MaxTimestamp}, []float64{3})
 				if err != nil {
 					t.Fatal(err)
 				}
-				wantMeasures(t, gotTimestamps, gotValues, append([]carbonara.Timestamp{carbonara.MaxTimestamp}, timestamps...), append([]float64{3}, values...))
+				wantMeasures(t, gotTimestamps, gotValues,
+					append([]carbonara.Timestamp{carbonara.MaxTimestamp}, timestamps...),
+					append([]float64{3}, values...))
 			})
 		}
 	}
@@ -152,7 +156,8 @@ func TestMergeRaw(t *testing.T) {
 			t.Fatalf("round %d: folding %d to %d of %d first gives another series", round, at, end, len(operands))
 		}
 		if end, err := carbonara.EndOfRaw(slices.Concat(operands...)); err != nil || end.Any != (len(timestamps) > 0) ||
-			end.Any && (end.Newest != carbonara.Measure{Timestamp: timestamps[len(timestamps)-1], Value: values[len(values)-1]}) {
+			end.Any && (end.Newest != carbonara.Measure{Timestamp: timestamps[len(timestamps)-1],
+				Value: values[len(values)-1]}) {
 			t.Fatalf("end: %v, %v", end, err)
 		}
 	}
@@ -193,7 +198,8 @@ func TestDecodeRawOfDamage(t *testing.T) {
 		if !errors.Is(err, carbonara.ErrCorrupt) || len(timestamps)+len(values) > 0 {
 			t.Fatalf("decode: %d measures, error %v", len(timestamps), err)
 		}
-		if out, err := carbonara.MergeRaw([]byte{1}, [][]byte{src}); !errors.Is(err, carbonara.ErrCorrupt) || len(out) != 1 {
+		if out, err := carbonara.MergeRaw([]byte{1}, [][]byte{src}); !errors.Is(err, carbonara.ErrCorrupt) ||
+			len(out) != 1 {
 			t.Fatalf("merge: error %v", err)
 		}
 		if _, err := carbonara.EndOfRaw(src); !errors.Is(err, carbonara.ErrCorrupt) {
@@ -229,7 +235,8 @@ func TestDecodeRawOfDamage(t *testing.T) {
 	}
 }
 
-// An operand takes no room for what keepFrom says is needed no longer: it may stay alone for ever, and then nothing folds it.
+// An operand takes no room for what keepFrom says is needed no longer: it may stay alone for ever, and then nothing
+// folds it.
 func TestAppendRawTrims(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, kind := range rawKinds {
@@ -243,8 +250,10 @@ func TestAppendRawTrims(t *testing.T) {
 				}
 				last := max(0, from-1) // the newest before
 				got := carbonara.AppendRaw(nil, keepFrom, timestamps, values)
-				if want := carbonara.AppendRaw(nil, keepFrom, timestamps[last:], values[last:]); string(got) != string(want) {
-					t.Errorf("%s: of %d measures %d are kept: %d bytes, want %d", kind.name, n, kept, len(got), len(want))
+				if want := carbonara.AppendRaw(nil, keepFrom, timestamps[last:],
+					values[last:]); string(got) != string(want) {
+					t.Errorf("%s: of %d measures %d are kept: %d bytes, want %d", kind.name, n, kept,
+						len(got), len(want))
 				}
 				gotTimestamps, gotValues, err := carbonara.DecodeRaw(got, nil, nil)
 				if err != nil {

@@ -26,7 +26,8 @@ func tailed(rng *rand.Rand, digits, tail int) func(int) float64 {
 func FuzzResampledSplits(f *testing.F) {
 	f.Add(uint64(1), uint8(12), uint16(100), uint8(0), uint8(10), []byte{})
 	f.Add(uint64(2), uint8(1), uint16(1100), uint8(2), uint8(3), []byte{})
-	f.Add(uint64(3), uint8(2), uint16(300), uint8(1), uint8(40), []byte("\x00\x00\x00\x00\x00\x00\xf0\x7f\x01\x00\x00\x00\x00\x00\xf8\x7f"))
+	f.Add(uint64(3), uint8(2), uint16(300), uint8(1), uint8(40),
+		[]byte("\x00\x00\x00\x00\x00\x00\xf0\x7f\x01\x00\x00\x00\x00\x00\xf8\x7f"))
 	f.Add(uint64(4), uint8(7), uint16(200), uint8(10), uint8(25), []byte{1, 2, 3, 4, 5, 6, 7, 128})
 	f.Add(uint64(5), uint8(3), uint16(700), uint8(15), uint8(60), []byte{})
 	f.Add(uint64(1), uint8(54), uint16(100), uint8(5), uint8(36), []byte{}) // see TestBytesDependOnGroupsOnly

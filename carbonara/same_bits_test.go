@@ -11,15 +11,16 @@ import (
 	"gnocco/carbonara"
 )
 
-// Aggregates of all methods, and the bytes that they are stored as, have the same bits on every machine: the checksums are amd64's.
-// make arm64 runs this for arm64.
+// Aggregates of all methods, and the bytes that they are stored as, have the same bits on every machine: the checksums
+// are amd64's. make arm64 runs this for arm64.
 func TestSameBitsOnEveryMachine(t *testing.T) {
 	f := func(name string, want uint64, value func(rng *rand.Rand, i int) float64) {
 		t.Helper()
 		rng := rand.New(rand.NewPCG(16, 59))
 		batch := &carbonara.Batch{}
 		for i := range 5000 {
-			batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp(1_700_000_000e9+int64(i)*7e9+rng.Int64N(5e9)))
+			batch.Timestamps = append(batch.Timestamps,
+				carbonara.Timestamp(1_700_000_000e9+int64(i)*7e9+rng.Int64N(5e9)))
 			batch.Values = append(batch.Values, value(rng, i))
 		}
 		plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, carbonara.Methods())
@@ -48,7 +49,13 @@ func TestSameBitsOnEveryMachine(t *testing.T) {
 		}
 	}
 	f("decimals", 0xfec3552e70f971d2, func(rng *rand.Rand, i int) float64 { return float64(rng.IntN(100_000)) / 100 })
-	f("counter", 0xe4f45de4ac9de8f1, func(rng *rand.Rand, i int) float64 { return float64(i*i) + float64(rng.IntN(10)) })
-	f("floats", 0xdceb20990a27239, func(rng *rand.Rand, i int) float64 { return (rng.Float64() - 0.5) * math.Sqrt(float64(i+1)) })
-	f("wide", 0xdd6a8d8f917552a, func(rng *rand.Rand, i int) float64 { return math.Ldexp(rng.Float64(), rng.IntN(200)-100) })
+	f("counter", 0xe4f45de4ac9de8f1, func(rng *rand.Rand, i int) float64 {
+		return float64(i*i) + float64(rng.IntN(10))
+	})
+	f("floats", 0xdceb20990a27239, func(rng *rand.Rand, i int) float64 {
+		return (rng.Float64() - 0.5) * math.Sqrt(float64(i+1))
+	})
+	f("wide", 0xdd6a8d8f917552a, func(rng *rand.Rand, i int) float64 {
+		return math.Ldexp(rng.Float64(), rng.IntN(200)-100)
+	})
 }

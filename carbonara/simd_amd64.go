@@ -32,10 +32,12 @@ func decimals(ints, residuals []int64, bad []uint8, values []float64, power floa
 	return decimalsGeneric(ints, residuals, bad, values, power)
 }
 
-func momentInts(ints, residuals []int64, bad []uint8, values, counts, sums []float64, power, square float64) (all int64) {
+func momentInts(ints, residuals []int64, bad []uint8, values, counts, sums []float64, power,
+	square float64) (all int64) {
 	if simd.AVX512 && len(values) > 0 {
 		n := len(values)
-		return momentIntsAVX512(&ints[:n][0], &residuals[:n][0], &bad[:(n+7)/8][0], &values[0], &counts[:n][0], &sums[:n][0], n, power, square)
+		return momentIntsAVX512(&ints[:n][0], &residuals[:n][0], &bad[:(n+7)/8][0], &values[0], &counts[:n][0],
+			&sums[:n][0], n, power, square)
 	}
 	return momentIntsGeneric(ints, residuals, bad, values, counts, sums, power, square)
 }
@@ -69,7 +71,8 @@ func predictions(out []int64, means []float64, power float64) {
 func momentBounds(expected []int64, scales []uint8, means, counts, lows, highs []float64, power float64) {
 	if simd.AVX512 && len(means) > 0 {
 		n := len(means)
-		momentBoundsAVX512(&expected[:n][0], &scales[:n][0], &means[0], &counts[:n][0], &lows[:n][0], &highs[:n][0], n, power)
+		momentBoundsAVX512(&expected[:n][0], &scales[:n][0], &means[0], &counts[:n][0], &lows[:n][0],
+			&highs[:n][0], n, power)
 		return
 	}
 	momentBoundsGeneric(expected, scales, means, counts, lows, highs, power)
@@ -107,7 +110,8 @@ func orderedRangeAVX512(low, high *[8]int64, values *float64, n int)
 func decimalsAVX512(ints, residuals *int64, bad *uint8, values *float64, n int, power float64) (any int64)
 
 //go:noescape
-func momentIntsAVX512(ints, residuals *int64, bad *uint8, values, counts, sums *float64, n int, power, square float64) (any int64)
+func momentIntsAVX512(ints, residuals *int64, bad *uint8, values, counts, sums *float64, n int, power,
+	square float64) (any int64)
 
 //go:noescape
 func momentFloatsAVX512(out *float64, ints *int64, counts, sums *float64, n int, power, square float64)

@@ -20,7 +20,8 @@ func withoutAVX512(f func()) {
 
 // passFloats are n values of which some are decimals, some are any bits, and some odd.
 func passFloats(rng *rand.Rand, n int, power float64) []float64 {
-	odd := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1 << 53, -(1 << 53), 1<<53 - 1, math.MaxFloat64, 5e-324, 1e15 + 0.5}
+	odd := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1 << 53, -(1 << 53), 1<<53 - 1,
+		math.MaxFloat64, 5e-324, 1e15 + 0.5}
 	out := make([]float64, n)
 	kind := rng.IntN(4)
 	for i := range out {
@@ -63,7 +64,8 @@ func TestLoopsAgree(t *testing.T) {
 				counts[i] = counts[max(i-1, 0)]
 			}
 			if rng.IntN(20) == 0 && !alike {
-				counts[i] = []float64{0, 0.5, -1, maxMomentCount, maxMomentCount + 1, math.NaN(), 7.5, math.Inf(1)}[rng.IntN(8)]
+				counts[i] = []float64{0, 0.5, -1, maxMomentCount, maxMomentCount + 1, math.NaN(), 7.5,
+					math.Inf(1)}[rng.IntN(8)]
 			}
 			ints[i], others[i] = int64(rng.Uint64())>>rng.IntN(64), int64(rng.Uint64())>>rng.IntN(64)
 			numbers[i] = rng.Uint64() >> (64 - width) >> rng.IntN(4)
@@ -83,7 +85,8 @@ func TestLoopsAgree(t *testing.T) {
 				t.Fatalf("%s, %d numbers, e=%d:\n%v\nwant\n%v", name, n, e, gotInts, wantInts)
 			}
 			for i, want := range wantFloats {
-				if got := gotFloats[i]; math.Float64bits(got) != math.Float64bits(want) && (got == got || want == want) {
+				if got := gotFloats[i]; math.Float64bits(got) != math.Float64bits(want) &&
+					(got == got || want == want) {
 					t.Fatalf("%s, %d numbers, e=%d: %v at %d, want %v", name, n, e, got, i, want)
 				}
 			}
@@ -104,7 +107,10 @@ func TestLoopsAgree(t *testing.T) {
 			}
 			return out
 		}
-		f("orderedRange", func() ([]float64, []int64) { low, high := orderedRange(values); return nil, []int64{low, high} })
+		f("orderedRange", func() ([]float64, []int64) {
+			low, high := orderedRange(values)
+			return nil, []int64{low, high}
+		})
 		f("decimals", func() ([]float64, []int64) {
 			a, b, bad := make([]int64, n), make([]int64, n), make([]uint8, (n+7)/8)
 			all := decimals(a, b, bad, values, power)
@@ -131,7 +137,11 @@ func TestLoopsAgree(t *testing.T) {
 			momentBounds(out, scales, sums, counts, lows, highs, power)
 			return nil, append(out, flags(scales)...)
 		})
-		f("floats", func() ([]float64, []int64) { out := make([]float64, n); floats(out, ints, power); return out, nil })
+		f("floats", func() ([]float64, []int64) {
+			out := make([]float64, n)
+			floats(out, ints, power)
+			return out, nil
+		})
 		f("predictedFloats", func() ([]float64, []int64) {
 			out := make([]float64, n)
 			predictedFloats(out, ints, others, power)

@@ -46,13 +46,16 @@ func decimalsGeneric(ints, residuals []int64, bad []uint8, values []float64, pow
 }
 
 // momentIntsGeneric is decimalsGeneric for second moments, of groups with these counts and sums.
-func momentIntsGeneric(ints, residuals []int64, bad []uint8, values, counts, sums []float64, power, square float64) (all int64) {
+func momentIntsGeneric(ints, residuals []int64, bad []uint8, values, counts, sums []float64, power,
+	square float64) (all int64) {
 	clear(bad)
-	ints, residuals, counts, sums = ints[:len(values)], residuals[:len(values)], counts[:len(values)], sums[:len(values)]
+	ints, residuals, counts, sums = ints[:len(values)], residuals[:len(values)],
+		counts[:len(values)], sums[:len(values)]
 	divisor := newMomentDivisor()
 	for i, v := range values {
 		n, r, ok := divisor.n, int64(0), true
-		if s := sums[i] * power; counts[i] == divisor.count && s < maxDecimal && s > -maxDecimal { // as many as in the group before
+		// as many as in the group before
+		if s := sums[i] * power; counts[i] == divisor.count && s < maxDecimal && s > -maxDecimal {
 			r = divisor.remainder(s)
 		} else {
 			n, r, ok = divisor.base(counts[i], sums[i], power)
@@ -84,7 +87,8 @@ func momentFloatsGeneric(out []float64, ints []int64, counts, sums []float64, po
 	divisor := newMomentDivisor()
 	for i := range out {
 		count := counts[i]
-		if s := sums[i] * power; count == divisor.count && s < maxDecimal && s > -maxDecimal { // as many measures as in the group before
+		// as many measures as in the group before
+		if s := sums[i] * power; count == divisor.count && s < maxDecimal && s > -maxDecimal {
 			r := divisor.remainder(s)
 			out[i] = float64(divisor.m*ints[i]+r) / (count * square)
 			continue

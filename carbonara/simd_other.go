@@ -12,7 +12,8 @@ func decimals(ints, residuals []int64, bad []uint8, values []float64, power floa
 	return decimalsGeneric(ints, residuals, bad, values, power)
 }
 
-func momentInts(ints, residuals []int64, bad []uint8, values, counts, sums []float64, power, square float64) (all int64) {
+func momentInts(ints, residuals []int64, bad []uint8, values, counts, sums []float64, power,
+	square float64) (all int64) {
 	return momentIntsGeneric(ints, residuals, bad, values, counts, sums, power, square)
 }
 

@@ -160,7 +160,8 @@ func (s *scratch) decodeSplit(src []byte, key SplitKey, want []Column, from, to 
 }
 
 // openSplit parses src, makes dst ready, and returns which rows, lo to hi (exclusive), lie in the range.
-func (s *scratch) openSplit(src []byte, key SplitKey, want []Column, from, to Timestamp, dst *Groups) (lo, hi int, err error) {
+func (s *scratch) openSplit(src []byte, key SplitKey, want []Column, from, to Timestamp,
+	dst *Groups) (lo, hi int, err error) {
 	if dst.Len() == 0 {
 		dst.Reset(key.Granularity, want)
 	} else if len(dst.Columns) != len(want) {

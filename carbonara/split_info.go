@@ -30,7 +30,8 @@ func SplitInfo(src []byte) (SplitDescription, error) {
 	if err != nil {
 		return SplitDescription{}, err
 	}
-	d := SplitDescription{Version: int(src[0]), Groups: len(s.positions), Bytes: len(src), Presence: presenceNames[presence]}
+	d := SplitDescription{Version: int(src[0]), Groups: len(s.positions), Bytes: len(src),
+		Presence: presenceNames[presence]}
 	for _, c := range s.columns {
 		info := ColumnDescription{Column: c.column, Codec: c.body.String(), Bytes: len(c.body.bytes)}
 		if s.version == splitVectorVersion && c.body.codec == codecVectors {

@@ -13,8 +13,8 @@ import (
 )
 
 // columnsOf7 are the columns of a policy with all moments.
-var columnsOf7 = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin, carbonara.ColumnMax,
-	carbonara.ColumnM2, carbonara.ColumnFirst, carbonara.ColumnLast}
+var columnsOf7 = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin,
+	carbonara.ColumnMax, carbonara.ColumnM2, carbonara.ColumnFirst, carbonara.ColumnLast}
 
 // A pattern gives the value of a column at a row. Rows are seen once each, in order.
 type pattern struct {
@@ -60,12 +60,16 @@ var splitPatterns = []pattern{
 
 // oddValues are floats that a codec may get wrong.
 var oddValues = []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(),
-	math.Float64frombits(0x7FF8000000000000), math.Float64frombits(0xFFF8000000000123), math.Float64frombits(0x7FF0000000000001),
-	math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, math.MaxFloat64, -math.MaxFloat64, 1e15 + 0.5, 0.30000000000000004, 1e-10,
-	-1e-10, 9007199254740993, 1 << 62, -(1 << 62), 1 << 63, -(1 << 63), 4.5e15 + 0.5, 900719925474.0993, 1e300, 123456.789}
+	math.Float64frombits(0x7FF8000000000000), math.Float64frombits(0xFFF8000000000123),
+	math.Float64frombits(0x7FF0000000000001),
+	math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, math.MaxFloat64, -math.MaxFloat64, 1e15 + 0.5,
+	0.30000000000000004, 1e-10,
+	-1e-10, 9007199254740993, 1 << 62, -(1 << 62), 1 << 63, -(1 << 63), 4.5e15 + 0.5,
+	900719925474.0993, 1e300, 123456.789}
 
 // splitGroups makes the rows at positions of the split; all columns of the pattern.
-func splitGroups(p pattern, key carbonara.SplitKey, columns []carbonara.Column, positions []int, seed uint64) *carbonara.Groups {
+func splitGroups(p pattern, key carbonara.SplitKey, columns []carbonara.Column, positions []int,
+	seed uint64) *carbonara.Groups {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	g := new(carbonara.Groups)
 	g.Reset(key.Granularity, columns)
@@ -133,7 +137,8 @@ func wantGroups(t testing.TB, got, want *carbonara.Groups) {
 	for c := range want.Columns {
 		for i, v := range want.Values[c] {
 			if math.Float64bits(got.Values[c][i]) != math.Float64bits(v) {
-				t.Fatalf("%v of row %d: got %x, want %x (%v)", want.Columns[c], i, math.Float64bits(got.Values[c][i]), math.Float64bits(v), v)
+				t.Fatalf("%v of row %d: got %x, want %x (%v)", want.Columns[c], i, math.Float64bits(got.Values[c][i]),
+					math.Float64bits(v), v)
 			}
 		}
 	}
@@ -208,7 +213,8 @@ func TestSplitOfOddValues(t *testing.T) {
 func TestSplitDecimalsAreSmall(t *testing.T) {
 	f := func(v []float64, wantCodec string) {
 		t.Helper()
-		g := &carbonara.Groups{Granularity: time.Minute, Columns: []carbonara.Column{carbonara.ColumnSum}, Values: [][]float64{v}}
+		g := &carbonara.Groups{Granularity: time.Minute, Columns: []carbonara.Column{carbonara.ColumnSum},
+			Values: [][]float64{v}}
 		for i := range v {
 			g.Starts = append(g.Starts, testKey.Start+carbonara.Timestamp(i)*carbonara.Timestamp(time.Minute))
 		}
@@ -243,7 +249,8 @@ func TestSplitKey(t *testing.T) {
 		if key.Start != start || key.Next().Start != next || key.Granularity != granularity {
 			t.Errorf("split of %d by %v: %v, next %v", at, granularity, key, key.Next())
 		}
-		if !key.Contains(at) || !key.Contains(start) || key.Contains(start-1) || (next < carbonara.MaxTimestamp && key.Contains(next)) {
+		if !key.Contains(at) || !key.Contains(start) || key.Contains(start-1) ||
+			(next < carbonara.MaxTimestamp && key.Contains(next)) {
 			t.Errorf("what %v contains", key)
 		}
 	}
@@ -252,7 +259,8 @@ func TestSplitKey(t *testing.T) {
 	f(3600*second-1, time.Second, 0, 3600*second)
 	f(3600*second, time.Second, 3600*second, 7200*second)
 	f(3600*second+5, 1, 3600*second, 3600*second+3600)
-	f(carbonara.MaxTimestamp, time.Hour, carbonara.MaxTimestamp-carbonara.MaxTimestamp%(3600*3600*second), carbonara.MaxTimestamp)
+	f(carbonara.MaxTimestamp, time.Hour, carbonara.MaxTimestamp-carbonara.MaxTimestamp%(3600*3600*second),
+		carbonara.MaxTimestamp)
 	f(carbonara.MaxTimestamp, 40*24*time.Hour, 0, carbonara.MaxTimestamp)
 	f(1_700_000_000*second, math.MaxInt64, 0, carbonara.MaxTimestamp)
 }
@@ -260,7 +268,8 @@ func TestSplitKey(t *testing.T) {
 func TestSplitAtTheEndOfTime(t *testing.T) {
 	for _, granularity := range []time.Duration{1, time.Hour, 30 * 24 * time.Hour, math.MaxInt64} {
 		key := carbonara.SplitKeyOf(carbonara.MaxTimestamp, granularity)
-		g := &carbonara.Groups{Granularity: granularity, Starts: []carbonara.Timestamp{carbonara.MaxTimestamp.Floor(granularity)},
+		g := &carbonara.Groups{Granularity: granularity,
+			Starts:  []carbonara.Timestamp{carbonara.MaxTimestamp.Floor(granularity)},
 			Columns: []carbonara.Column{carbonara.ColumnSum}, Values: [][]float64{{1}}}
 		src := carbonara.AppendSplit(nil, key, g)
 		merged, err := carbonara.MergeSplits(nil, key, [][]byte{src, src})
@@ -379,13 +388,15 @@ func TestDecodeSplitOfDamage(t *testing.T) {
 		t.Helper()
 		got := new(carbonara.Groups)
 		got.Reset(testKey.Granularity, columnsOf7)
-		if err := carbonara.DecodeSplit(src, testKey, columnsOf7, 0, carbonara.MaxTimestamp, got); !errors.Is(err, carbonara.ErrCorrupt) {
+		if err := carbonara.DecodeSplit(src, testKey, columnsOf7, 0, carbonara.MaxTimestamp, got); !errors.Is(err,
+			carbonara.ErrCorrupt) {
 			t.Fatalf("decode: error %v", err)
 		}
 		if got.Len() != 0 || len(got.Values[0]) != 0 {
 			t.Fatal("rows of a corrupt split")
 		}
-		if out, err := carbonara.MergeSplits([]byte{1}, testKey, [][]byte{src}); !errors.Is(err, carbonara.ErrCorrupt) || len(out) != 1 {
+		if out, err := carbonara.MergeSplits([]byte{1}, testKey, [][]byte{src}); !errors.Is(err,
+			carbonara.ErrCorrupt) || len(out) != 1 {
 			t.Fatalf("merge: error %v", err)
 		}
 		if _, err := carbonara.SplitInfo(src); !errors.Is(err, carbonara.ErrCorrupt) {

@@ -265,7 +265,8 @@ func (s *scratch) needsAllGroups(vector int, columns []Column) bool {
 		if !ok || stored.body.codec&codecMask != codecVectors {
 			continue
 		}
-		if body := s.bodies[vector*s.slots+stored.slot]; len(body) > 0 && body[0]&vectorKindMask == vectorRelativeToRange {
+		if body := s.bodies[vector*s.slots+stored.slot]; len(body) > 0 &&
+			body[0]&vectorKindMask == vectorRelativeToRange {
 			return true
 		}
 	}

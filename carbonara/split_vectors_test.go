@@ -25,7 +25,8 @@ func resampledSplit(seed uint64, measures, groups int) *carbonara.Groups {
 
 // resampledGroups returns groups of testKey with so many measures each.
 func resampledGroups(measures, groups int, value func(i int) float64) *carbonara.Groups {
-	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "first", "last", "95pct", "rate:mean", "rate:std", "rate:max"})
+	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "first", "last",
+		"95pct", "rate:mean", "rate:std", "rate:max"})
 	if err != nil {
 		panic(err)
 	}
@@ -63,7 +64,8 @@ func TestVectorSplitRoundTrip(t *testing.T) {
 				part, want := new(carbonara.Groups), new(carbonara.Groups)
 				want.Reset(g.Granularity, columns)
 				want.Append(&rows)
-				if err := carbonara.DecodeSplit(src, testKey, columns, g.Starts[lo], g.Starts[hi-1]+1, part); err != nil {
+				if err := carbonara.DecodeSplit(src, testKey, columns, g.Starts[lo], g.Starts[hi-1]+1,
+					part); err != nil {
 					t.Fatal(err)
 				}
 				wantGroups(t, part, want)
@@ -164,7 +166,8 @@ func TestGoldenGroupsThroughVectors(t *testing.T) {
 			rows := g.Slice(0, min(g.Len(), carbonara.GroupsPerSplit-all.Len()))
 			rows.Starts = make([]carbonara.Timestamp, rows.Len())
 			for i := range rows.Starts {
-				rows.Starts[i] = testKey.Start + carbonara.Timestamp(all.Len()+i)*carbonara.Timestamp(testKey.Granularity)
+				rows.Starts[i] = testKey.Start +
+					carbonara.Timestamp(all.Len()+i)*carbonara.Timestamp(testKey.Granularity)
 			}
 			all.Append(&rows)
 		}
@@ -233,7 +236,8 @@ func TestVectorSplitsAllocateNothing(t *testing.T) {
 // ofSixMethods returns g with the columns of mean, min, max, sum, count and std only.
 func ofSixMethods(g *carbonara.Groups) *carbonara.Groups {
 	six := new(carbonara.Groups)
-	six.Reset(g.Granularity, []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin, carbonara.ColumnMax, carbonara.ColumnM2})
+	six.Reset(g.Granularity, []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin,
+		carbonara.ColumnMax, carbonara.ColumnM2})
 	six.Append(g)
 	return six
 }
@@ -291,7 +295,8 @@ func BenchmarkDecodeTail(b *testing.B) {
 			got := new(carbonara.Groups)
 			for b.Loop() {
 				got.Reset(testKey.Granularity, columns)
-				if err := carbonara.DecodeSplit(src, testKey, columns, rows.Starts[0], carbonara.MaxTimestamp, got); err != nil {
+				if err := carbonara.DecodeSplit(src, testKey, columns, rows.Starts[0],
+					carbonara.MaxTimestamp, got); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -13,7 +13,8 @@ import (
 // many groups were decoded for the latter.
 func wantMatching(t *testing.T, src []byte, g *carbonara.Groups, m carbonara.Method, value float64) (decoded int) {
 	t.Helper()
-	for _, zone := range []carbonara.Zone{{Low: value, High: math.Inf(1)}, {Low: math.Inf(-1), High: value}, {Low: value, High: value}} {
+	for _, zone := range []carbonara.Zone{{Low: value, High: math.Inf(1)}, {Low: math.Inf(-1), High: value},
+		{Low: value, High: value}} {
 		valueFilter := carbonara.ValueFilter{Method: m, Zone: zone}
 		got := new(carbonara.Groups)
 		if err := valueFilter.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, got); err != nil {
@@ -30,7 +31,8 @@ func wantMatching(t *testing.T, src []byte, g *carbonara.Groups, m carbonara.Met
 }
 
 // within returns the aggregates that lie in a zone.
-func within(zone carbonara.Zone, g *carbonara.Groups, m carbonara.Method) (starts []carbonara.Timestamp, values []float64) {
+func within(zone carbonara.Zone, g *carbonara.Groups, m carbonara.Method) (
+	starts []carbonara.Timestamp, values []float64) {
 	allStarts, allValues := g.Aggregate(m, nil, nil)
 	for i, v := range allValues {
 		if zone.Contains(v) {
@@ -42,7 +44,8 @@ func within(zone carbonara.Zone, g *carbonara.Groups, m carbonara.Method) (start
 
 // Every match is found, and most vectors of a slow gauge are skipped.
 func TestValueFilterDecodeMatching(t *testing.T) {
-	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "last", "95pct", "rate:mean", "rate:std", "rate:max"})
+	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "last", "95pct",
+		"rate:mean", "rate:std", "rate:max"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,8 @@ func TestValueFilterKeepsWhatReplaces(t *testing.T) {
 	nothing := carbonara.ValueFilter{Method: carbonara.Max, Zone: carbonara.Zone{Low: -2, High: -1}}
 	for _, f := range []struct{ later, want int }{{0, 0}, {1, 1024}, {1024, 1024}, {1025, 2048}, {3599, 3600}} {
 		got := new(carbonara.Groups)
-		if err := nothing.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, g.Starts[f.later], got); err != nil {
+		if err := nothing.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp,
+			g.Starts[f.later], got); err != nil {
 			t.Fatal(err)
 		}
 		if got.Len() != f.want {
@@ -90,7 +94,8 @@ func TestValueFilterDecodesNoDamage(t *testing.T) {
 		damaged := append([]byte(nil), src...)
 		damaged[i] ^= 1
 		got := mustDecodeSplit(t, src, testKey, g.Columns)
-		if err := valueFilter.DecodeMatching(damaged, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, got); !errors.Is(err, carbonara.ErrCorrupt) {
+		if err := valueFilter.DecodeMatching(damaged, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0,
+			got); !errors.Is(err, carbonara.ErrCorrupt) {
 			t.Fatalf("byte %d: %v", i, err)
 		}
 		wantGroups(t, got, g)
@@ -98,7 +103,8 @@ func TestValueFilterDecodesNoDamage(t *testing.T) {
 	empty := new(carbonara.Groups)
 	empty.Reset(testKey.Granularity, columnsOf7)
 	src = carbonara.AppendSplit(nil, testKey, empty)
-	if err := valueFilter.DecodeMatching(src, testKey, columnsOf7, 0, carbonara.MaxTimestamp, 0, empty); err != nil || empty.Len() > 0 {
+	if err := valueFilter.DecodeMatching(src, testKey, columnsOf7, 0, carbonara.MaxTimestamp, 0, empty); err != nil ||
+		empty.Len() > 0 {
 		t.Errorf("%d groups of none, %v", empty.Len(), err)
 	}
 }
@@ -106,10 +112,12 @@ func TestValueFilterDecodesNoDamage(t *testing.T) {
 // ZoneOf finds the ends of what a condition holds for, to the bit.
 func TestZoneOf(t *testing.T) {
 	inf := math.Inf(1)
-	for _, want := range []carbonara.Zone{{Low: 3, High: 7.5}, {Low: -inf, High: -1e-300}, {Low: math.MaxFloat64, High: inf}, {Low: 1, High: 1},
-		{Low: -inf, High: inf}, {Low: math.Copysign(0, -1), High: 0}, {Low: inf, High: inf}} {
+	for _, want := range []carbonara.Zone{{Low: 3, High: 7.5}, {Low: -inf, High: -1e-300},
+		{Low: math.MaxFloat64, High: inf}, {Low: 1, High: 1}, {Low: -inf, High: inf},
+		{Low: math.Copysign(0, -1), High: 0}, {Low: inf, High: inf}} {
 		got := carbonara.ZoneOf(want.Meets)
-		if got != want || math.Signbit(got.Low) != math.Signbit(want.Low) || math.Signbit(got.High) != math.Signbit(want.High) {
+		if got != want || math.Signbit(got.Low) != math.Signbit(want.Low) ||
+			math.Signbit(got.High) != math.Signbit(want.High) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}

@@ -21,12 +21,13 @@ const vectorLen = intcodec.MaxLen
 //	exceptions  uvarint how many; for each a uvarint, twice how many groups lie between it and the one before, plus 1 if
 //	            the value is the NaN that stands for an absent one; else 8 bytes follow, the float64
 const (
-	vectorIntegers        = iota // i / 10^e
-	vectorRelativeToMean         // (i + mean * 10^e, rounded) / 10^e
-	vectorSecondMoment           // see secondMoment
-	vectorFloats                 // the float64 whose ordered bits are i; e is 0
-	vectorRelativeToRange        // a second moment; i is relative to what the group's range lets expect (see secondMomentBounds)
-	vectorPrefixes               // a float64, by its prefix and mantissa (see appendPrefixes)
+	vectorIntegers       = iota // i / 10^e
+	vectorRelativeToMean        // (i + mean * 10^e, rounded) / 10^e
+	vectorSecondMoment          // see secondMoment
+	vectorFloats                // the float64 whose ordered bits are i; e is 0
+	// a second moment; i is relative to what the group's range lets expect (see secondMomentBounds)
+	vectorRelativeToRange
+	vectorPrefixes // a float64, by its prefix and mantissa (see appendPrefixes)
 
 	vectorKindMask   = 0x07
 	vectorResiduals  = 0x08
@@ -35,8 +36,8 @@ const (
 	vectorHeadLen    = 2 + zoneLen
 )
 
-var vectorKindNames = [...]string{"decimal", "decimal relative to mean", "second moment", "float", "second moment relative to range",
-	"float by prefix"}
+var vectorKindNames = [...]string{"decimal", "decimal relative to mean", "second moment", "float",
+	"second moment relative to range", "float by prefix"}
 
 // orderedBits numbers the float64 in ascending order, so that the next greater one has the next rank.
 func orderedBits(v float64) int64 {

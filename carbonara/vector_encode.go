@@ -113,7 +113,8 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 }
 
 // appendBestDecimals is appendDecimals at e, or at what suits the exceptions if that is smaller.
-func (c *vectorCodec) appendBestDecimals(dst []byte, values []float64, f *family, e int, againstMean bool) ([]byte, int) {
+func (c *vectorCodec) appendBestDecimals(dst []byte, values []float64, f *family, e int,
+	againstMean bool) ([]byte, int) {
 	at := len(dst)
 	dst = c.appendDecimals(dst, values, f, e, againstMean)
 	if more := c.exponentOfExceptions(values, e); more > e {
@@ -191,7 +192,8 @@ func (c *vectorCodec) unfit(sample []float64, e int) (count int) {
 // isNear reports whether a value at that distance, in float64, from i over a power of ten was that decimal. The margin
 // is wide: one decimal lies about 2^52 / i float64 from the next.
 func isNear(distance, i int64) bool {
-	return distance == 0 || distance <= maxResidual && distance >= -maxResidual && math.Abs(float64(distance)*float64(i)) < 1<<42
+	return distance == 0 || distance <= maxResidual && distance >= -maxResidual &&
+		math.Abs(float64(distance)*float64(i)) < 1<<42
 }
 
 // exponentOfExceptions returns the exponent at which some of the exceptions of a column that was encoded at e are none,
@@ -273,7 +275,8 @@ func (c *vectorCodec) exceptBad(n int, scaled bool) {
 
 // appendIntegers appends a vector column of the integers, residuals and exceptions that have been set. Scales are those
 // of the integers, nil for none.
-func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []float64, residuals bool, scales []uint8) []byte {
+func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []float64, residuals bool,
+	scales []uint8) []byte {
 	if n := len(c.exceptions); n > 0 && c.exceptions[0] == 0 && n < len(values) && scales == nil {
 		// Exceptions at the front take the first integer that there is.
 		first := 0
@@ -311,7 +314,8 @@ func (c *vectorCodec) appendIntegers(dst []byte, kind byte, e int, values []floa
 // appendSecondMoment appends second moments of decimals whose sums have the exponent e.
 func (c *vectorCodec) appendSecondMoment(dst []byte, values []float64, f *family, e int) []byte {
 	n := len(values)
-	all := momentInts(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, f.counts, f.sums, decimal.FloatPowers[e], squarePowersOf10[e])
+	all := momentInts(c.ints[:], c.residuals[:], c.bad[:(n+7)/8], values, f.counts, f.sums, decimal.FloatPowers[e],
+		squarePowersOf10[e])
 	kind, scales := byte(vectorSecondMoment), []uint8(nil)
 	if f.hasRange {
 		kind = vectorRelativeToRange

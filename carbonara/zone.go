@@ -38,8 +38,12 @@ func ZoneOf(may func(Zone) bool) Zone {
 		return emptyZone
 	}
 	lowest, highest := orderedBits(z.Low), orderedBits(z.High)
-	z.Low = fromOrderedBits(leastRank(lowest, highest, func(r int64) bool { return may(Zone{math.Inf(-1), fromOrderedBits(r)}) }))
-	z.High = fromOrderedBits(-leastRank(-highest, -lowest, func(r int64) bool { return may(Zone{fromOrderedBits(-r), math.Inf(1)}) }))
+	z.Low = fromOrderedBits(leastRank(lowest, highest, func(r int64) bool {
+		return may(Zone{math.Inf(-1), fromOrderedBits(r)})
+	}))
+	z.High = fromOrderedBits(-leastRank(-highest, -lowest, func(r int64) bool {
+		return may(Zone{fromOrderedBits(-r), math.Inf(1)})
+	}))
 	return z
 }
 

@@ -41,7 +41,8 @@ func TestZone(t *testing.T) {
 		v := math.Float64frombits(rng.Uint64())
 		f(v)
 		f(v, math.Float64frombits(rng.Uint64()))
-		if z := decodeZone(appendZone(nil, []float64{v})); math.Abs(v) > 1e-300 && !math.IsInf(v, 0) && z.High-z.Low > math.Abs(v)/15 {
+		if z := decodeZone(appendZone(nil, []float64{v})); math.Abs(v) > 1e-300 && !math.IsInf(v, 0) &&
+			z.High-z.Low > math.Abs(v)/15 {
 			t.Errorf("the zone of %v is %v", v, z)
 		}
 	}

@@ -28,8 +28,8 @@ type clocks struct {
 	tended   time.Time                              // when the folder was last told which clocks are in use
 }
 
-// measuredClock is how far a clock was found to be, at the most. An exchange that takes long measures badly, so the best
-// of some counts.
+// measuredClock is how far a clock was found to be, at the most. An exchange that takes long measures badly, so the
+// best of some counts.
 type measuredClock struct {
 	far   time.Duration // the greatest so far
 	best  time.Duration // of the exchanges in hand
@@ -43,7 +43,8 @@ const (
 	clockExchanges = 8
 	// farClock is worth a warning.
 	farClock = time.Second
-	// tendingInterval is how often the folder is told which clocks are in use, for the first time an hour after the start.
+	// tendingInterval is how often the folder is told which clocks are in use, for the first time an hour after the
+	// start.
 	tendingInterval = 24 * time.Hour
 	// forgottenAfter is how long a pair stays of which nobody has used a clock. Machines get a new clock at each start.
 	forgottenAfter = 30 * tendingInterval
@@ -69,7 +70,8 @@ func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, lo
 		return nil, fmt.Errorf("cluster: clock: %w", err)
 	}
 	return &clocks{own: incoming.Clock{ID: id, Now: func() int64 { return origin + int64(boot.Now()) }}, folder: folder,
-		logger: logger, measured: make(map[uuid.UUID]*measuredClock), kept: kept, tended: time.Now().Add(time.Hour - tendingInterval)}, nil
+		logger: logger, measured: make(map[uuid.UUID]*measuredClock), kept: kept,
+		tended: time.Now().Add(time.Hour - tendingInterval)}, nil
 }
 
 // Now implements peer.Clocks.
@@ -135,7 +137,8 @@ func (c *clocks) errorOf(clock uuid.UUID) time.Duration {
 
 // keptOf returns what is kept of this machine's clock and another one. mu is held.
 func (c *clocks) keptOf(clock uuid.UUID) time.Duration {
-	return max(c.kept[datafolder.ClockPair{By: c.own.ID, Of: clock}], c.kept[datafolder.ClockPair{By: clock, Of: c.own.ID}])
+	return max(c.kept[datafolder.ClockPair{By: c.own.ID, Of: clock}],
+		c.kept[datafolder.ClockPair{By: clock, Of: c.own.ID}])
 }
 
 // reconcile keeps what this process has measured, for later ones and those of other machines, and reads what they have
@@ -170,8 +173,9 @@ func (c *clocks) reconcile() error {
 	return nil
 }
 
-// tend tells the folder which clocks are in use, so that pairs of machines that are long gone go. A record that has a stamp of
-// such a clock after all meets a clock of which nothing is known: it counts as no less far than what was removed.
+// tend tells the folder which clocks are in use, so that pairs of machines that are long gone go. A record that has a
+// stamp of such a clock after all meets a clock of which nothing is known: it counts as no less far than what was
+// removed.
 func (c *clocks) tend() error {
 	c.mu.Lock()
 	due := time.Since(c.tended) >= tendingInterval
@@ -186,5 +190,6 @@ func (c *clocks) tend() error {
 	if !due {
 		return nil
 	}
-	return c.folder.TendClockErrors(func(clock uuid.UUID) bool { return used[clock] }, time.Now().Add(-forgottenAfter), unmeasuredClock)
+	return c.folder.TendClockErrors(func(clock uuid.UUID) bool { return used[clock] },
+		time.Now().Add(-forgottenAfter), unmeasuredClock)
 }

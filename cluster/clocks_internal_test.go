@@ -12,7 +12,8 @@ import (
 	"gnocco/cluster/datafolder"
 )
 
-// clocksOfOneFolder returns a function that opens clocks of one data folder, shifted so that they seem another machine's.
+// clocksOfOneFolder returns a function that opens clocks of one data folder, shifted so that they seem another
+// machine's.
 func clocksOfOneFolder(t *testing.T) func(shift time.Duration) *clocks {
 	t.Helper()
 	folder, err := datafolder.Share(t.TempDir())
@@ -109,7 +110,8 @@ func TestClockErrorsSurvive(t *testing.T) {
 	want(again, gone, 18*time.Second)
 }
 
-// A process marks the pairs of its clock once a day. Those of machines that are long gone go, and their clocks count as unknown.
+// A process marks the pairs of its clock once a day. Those of machines that are long gone go, and their clocks count as
+// unknown.
 func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 	open := clocksOfOneFolder(t)
 	c, gone, other := open(0), uuid.New(), uuid.New()

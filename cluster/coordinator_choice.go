@@ -25,7 +25,8 @@ func (o *Options) coordinationKind() string {
 func (o *Options) validateCoordination() error {
 	kind, rest, _ := strings.Cut(o.Coordination, "://")
 	switch {
-	case o.Coordination == "", o.Coordination == datafolder.CoordinationFile, kind == datafolder.CoordinationEtcd && rest != "":
+	case o.Coordination == "", o.Coordination == datafolder.CoordinationFile,
+		kind == datafolder.CoordinationEtcd && rest != "":
 		return nil
 	}
 	return fmt.Errorf("cluster: coordination is %q, neither file nor like etcd://host:2379,host:2379", o.Coordination)

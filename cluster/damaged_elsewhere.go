@@ -22,8 +22,8 @@ type damagedElsewhere struct {
 // askDamagedTimeout is how long the others have to answer. It is short: requests wait for it.
 const askDamagedTimeout = 500 * time.Millisecond
 
-// of returns a model.DamagedError if another process says that a store is damaged. It asks all of them, once a second at
-// most.
+// of returns a model.DamagedError if another process says that a store is damaged. It asks all of them, once a second
+// at most.
 func (d *damagedElsewhere) of(ctx context.Context, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

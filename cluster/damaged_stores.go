@@ -47,8 +47,9 @@ func newDamagedStores(logger *slog.Logger) *damagedStores {
 // isDamage reports whether an error of taking or opening a store is the fault of what lies there. An error that another
 // store would meet as well, or that passes, is not.
 func isDamage(err error) bool {
-	for _, other := range []error{claim.ErrHeld, claim.ErrLost, claim.ErrSuperseded, context.Canceled, context.DeadlineExceeded,
-		os.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+	for _, other := range []error{claim.ErrHeld, claim.ErrLost, claim.ErrSuperseded, context.Canceled,
+		context.DeadlineExceeded, os.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE,
+		syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, other) {
 			return false
 		}
@@ -68,7 +69,8 @@ func (d *damagedStores) add(name string, err error, served bool) error {
 	defer d.mu.Unlock()
 	known := d.stores[name]
 	if known == nil {
-		known = &damagedStore{DamagedStore: model.DamagedStore{Name: name, Since: time.Now().UTC()}, pause: firstDamagePause}
+		known = &damagedStore{DamagedStore: model.DamagedStore{Name: name, Since: time.Now().UTC()},
+			pause: firstDamagePause}
 		d.stores[name] = known
 	}
 	if served && known.Reason != "" {

@@ -18,8 +18,8 @@ const (
 	holderFor = time.Second
 	// holderWait is how long a request waits for a store without a holder: most likely it is being handed over.
 	holderWait = 2 * time.Second
-	// silentWait is how much longer a request waits when it has found that the holder is silent, which takes a while. No
-	// other process can have the store before the silent one has lost its lease.
+	// silentWait is how much longer a request waits when it has found that the holder is silent, which takes a while.
+	// No other process can have the store before the silent one has lost its lease.
 	silentWait = 500 * time.Millisecond
 	// holderLook is the least time between two looks at the disk for one store.
 	holderLook = 20 * time.Millisecond
@@ -38,7 +38,8 @@ type holders struct {
 }
 
 func newHolders(members *membership, damaged *damagedStores) *holders {
-	return &holders{session: members.session, damaged: damaged, elsewhere: &damagedElsewhere{members: members}, known: make(map[string]knownHolder), changed: make(chan struct{})}
+	return &holders{session: members.session, damaged: damaged, elsewhere: &damagedElsewhere{members: members},
+		known: make(map[string]knownHolder), changed: make(chan struct{})}
 }
 
 type knownHolder struct {

@@ -19,18 +19,20 @@ type clusterCollector struct {
 	members, missed, epoch, damaged, measures, age *prometheus.Desc
 }
 
-func newClusterCollector(members *membership, stores *incomingStores, sacks int, missing func() []string) *clusterCollector {
+func newClusterCollector(members *membership, stores *incomingStores, sacks int,
+	missing func() []string) *clusterCollector {
 	describe := func(name, help, label string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{label}, nil)
 	}
 	return &clusterCollector{
 		membership: members, incoming: stores, sacks: sacks, missing: missing,
 		members: describe("gnocco_cluster_members", "Live processes of the cluster, by role.", "role"),
-		missed: describe("gnocco_cluster_missing", "Stores that no process of the cluster holds, by kind: index or sacks.",
-			"kind"),
+		missed: describe("gnocco_cluster_missing",
+			"Stores that no process of the cluster holds, by kind: index or sacks.", "kind"),
 		epoch: describe("gnocco_claim_epoch", "Epoch of each store that this process holds.", "claim"),
 		damaged: describe("gnocco_damaged_stores",
-			"1 for each store of this process's share that is damaged, wholly or in part; GET /v1/status says why.", "store"),
+			"1 for each store of this process's share that is damaged, wholly or in part; GET /v1/status says why.",
+			"store"),
 		measures: describe("gnocco_sack_backlog_measures",
 			"Measures in this process's incoming stores that are not processed, by sack.", "sack"),
 		age: describe("gnocco_sack_backlog_age_seconds", "How long the oldest of them has waited.", "sack"),

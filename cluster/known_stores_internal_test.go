@@ -92,7 +92,8 @@ func TestAnnouncedStoreIsWaitedFor(t *testing.T) {
 		k.want(t, true, "A")
 		k.announce("incoming/b")
 		k.want(t, false, "A")
-		if names := k.list([]string{"incoming/a"}, time.Now()); !slices.Equal(names, []string{"incoming/a", "incoming/b"}) {
+		if names := k.list([]string{"incoming/a"}, time.Now()); !slices.Equal(names,
+			[]string{"incoming/a", "incoming/b"}) {
 			t.Errorf("listed %v", names)
 		}
 		k.heard("incoming/b", "B", 0)

@@ -46,7 +46,8 @@ func (l *localArchives) groups(ctx context.Context, read model.Read, dst *carbon
 }
 
 // eachGroups reads the groups of metrics of one sack. A metricd.ErrNotOwned comes before the first use.
-func (l *localArchives) eachGroups(ctx context.Context, reads []model.Read, dst *carbonara.Groups, use func(i int) error) error {
+func (l *localArchives) eachGroups(ctx context.Context, reads []model.Read, dst *carbonara.Groups,
+	use func(i int) error) error {
 	if err := l.metricd.EachGroups(ctx, reads, dst, use); err != nil {
 		return l.explain(err)
 	}
@@ -89,7 +90,8 @@ func (l *localArchives) refresh(ctx context.Context, sacks []int) error {
 		if err == nil {
 			err = l.explain(l.metricd.RefreshSacks(ctx, sacks))
 		}
-		if !errors.Is(err, model.ErrUnavailable) || errors.Is(err, metricd.ErrNotOwned) || model.IsDamaged(err) || time.Now().After(deadline) {
+		if !errors.Is(err, model.ErrUnavailable) || errors.Is(err, metricd.ErrNotOwned) || model.IsDamaged(err) ||
+			time.Now().After(deadline) {
 			return err
 		}
 		if err := pause.For(ctx, holderLook); err != nil {

@@ -87,8 +87,8 @@ type Memory struct {
 	RecentBytes int   // measures just accepted that workers need not read back
 	Lookups     int   // metrics kept by the index
 
-	// MemTableBytes is what the memtables that take writes have together, of all stores; a flush needs as much again for
-	// a while. They lie within BlockBytes as long as these suffice. 0: the stores' defaults.
+	// MemTableBytes is what the memtables that take writes have together, of all stores; a flush needs as much again
+	// for a while. They lie within BlockBytes as long as these suffice. 0: the stores' defaults.
 	MemTableBytes int64
 }
 

@@ -89,8 +89,8 @@ func (c *ownership) removeOld(name string, epoch uint64) {
 	}
 }
 
-// keepEarlier keeps what a store was before for longer: the store turned out to be damaged. It reports whether the store
-// was opened under this claim.
+// keepEarlier keeps what a store was before for longer: the store turned out to be damaged. It reports whether the
+// store was opened under this claim.
 func (c *ownership) keepEarlier(name string) (opened bool) {
 	h, _ := c.change(name, func(*held) {})
 	if h.clearing != nil {
@@ -99,8 +99,8 @@ func (c *ownership) keepEarlier(name string) (opened bool) {
 	return h.clearing != nil
 }
 
-// notOpened makes a store's folder what it was before take: the store cannot be opened, and nothing is to be lost of it.
-// The claim stays. A store that was opened before, under this claim, may have grown: it stays as it is.
+// notOpened makes a store's folder what it was before take: the store cannot be opened, and nothing is to be lost of
+// it. The claim stays. A store that was opened before, under this claim, may have grown: it stays as it is.
 func (c *ownership) notOpened(name string) error {
 	h, ok := c.change(name, func(*held) {})
 	if !ok || c.keepEarlier(name) {

@@ -150,7 +150,8 @@ func TestGiveBackIsTriedAgain(t *testing.T) {
 		}
 		return nil
 	}))
-	c := &ownership{session: session, fs: engine.NewRecorder(fs), root: root, grace: time.Hour, held: make(map[string]held)}
+	c := &ownership{session: session, fs: engine.NewRecorder(fs), root: root, grace: time.Hour,
+		held: make(map[string]held)}
 	const name = "sacks/000"
 	if _, err := c.take(ctx, name); err != nil {
 		t.Fatal(err)

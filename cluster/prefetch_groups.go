@@ -133,8 +133,8 @@ func (p *prefetched) Groups(ctx context.Context, read model.Read, staleness *que
 }
 
 // EachGroups implements query.GroupReader: either all of a sack's metrics were prefetched or none.
-func (p *prefetched) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness, dst *carbonara.Groups,
-	use func(i int) error) error {
+func (p *prefetched) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups, use func(i int) error) error {
 	if p.groups[keyOf(&reads[0])] == nil {
 		return p.Router.EachGroups(ctx, reads, staleness, dst, use)
 	}

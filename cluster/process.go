@@ -146,7 +146,8 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	p.hurry = stopRetrying
 	disk := engine.RetryWhenFull(retrying, o.FS, p.reserve.Remove)
 	p.ownership = &ownership{session: session, fs: engine.NewRecorder(claim.Fence(disk, session)), root: p.folder.Path,
-		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn, held: make(map[string]held)}
+		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn,
+		held: make(map[string]held)}
 	recording, stopRecording := context.WithCancel(context.Background())
 	var recorder sync.WaitGroup
 	recorder.Go(func() { p.ownership.recordUntil(recording, claimOptions.Beat) })
@@ -160,11 +161,12 @@ func (p *Process) open(ctx context.Context) error {
 	e := newEnvironment(o, p.ownership, p.damaged, session, &p.closers)
 	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups)}
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
-		memTable: o.Memory.memTable(4, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies, ages: o.ResourceAges}
+		memTable: o.Memory.memTable(4, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
+		ages: o.ResourceAges}
 	p.closers.add("index", p.index.close)
 	p.incoming = &incomingStores{environment: e, members: p.members, logger: p.logger, folder: p.folder,
-		options: incoming.Options{Sacks: p.cluster.Sacks, RecentBytes: o.Memory.RecentBytes, MinFreeBytes: o.MinFreeBytes,
-			MemTableSize: o.Memory.memTable(4, 1, 16<<20), Clock: p.clocks.own},
+		options: incoming.Options{Sacks: p.cluster.Sacks, RecentBytes: o.Memory.RecentBytes,
+			MinFreeBytes: o.MinFreeBytes, MemTableSize: o.Memory.memTable(4, 1, 16<<20), Clock: p.clocks.own},
 		open: make(map[string]*incoming.Store), detach: func(string) {}}
 	p.closers.add("incoming", p.incoming.close)
 	o.Registerer.MustRegister(e.collector, newClusterCollector(p.members, p.incoming, p.cluster.Sacks, p.Missing))
@@ -180,8 +182,8 @@ func (p *Process) open(ctx context.Context) error {
 	p.closers.add("snapshots", func(context.Context) error { return disk.close() })
 	p.archives = &Router{holders: p.holders, stale: disk, client: client, sacks: p.cluster.Sacks}
 	if w := p.workers; w != nil {
-		p.archives.local = &localArchives{metricd: w.metricd, damaged: e.damaged, sacks: p.cluster.Sacks, lease: session,
-			reach: w.sources.reach}
+		p.archives.local = &localArchives{metricd: w.metricd, damaged: e.damaged,
+			sacks: p.cluster.Sacks, lease: session, reach: w.sources.reach}
 	}
 	p.index.archives = p.archives
 	if o.Role.HasAPI() {

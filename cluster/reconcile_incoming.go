@@ -103,8 +103,8 @@ func (s *incomingStores) withID(id string) *incoming.Store {
 	return nil
 }
 
-// unreadable returns a model.DamagedError for an error of reading the store with an ID, if it says that what was read is
-// damaged; else the error itself.
+// unreadable returns a model.DamagedError for an error of reading the store with an ID, if it says that what was read
+// is damaged; else the error itself.
 func (s *incomingStores) unreadable(id string, err error) error {
 	for name, store := range s.held() {
 		if store.ID() == id {
@@ -135,8 +135,8 @@ func (s *incomingStores) findLost() error {
 	return nil
 }
 
-// lost returns a model.DamagedError if an incoming store of this process's share is damaged: what it has accepted cannot
-// be reached.
+// lost returns a model.DamagedError if an incoming store of this process's share is damaged: what it has accepted
+// cannot be reached.
 func (s *incomingStores) lost() error {
 	for _, store := range s.environment.damaged.list() {
 		if !store.Served && strings.HasPrefix(store.Name, datafolder.IncomingPrefix) {

@@ -70,7 +70,8 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 }
 
 const (
-	// handOverTries is how often a process that leaves tries to give the index to another one before it stops to answer.
+	// handOverTries is how often a process that leaves tries to give the index to another one before it stops to
+	// answer.
 	handOverTries = 5
 	// handOverPatience is how long a try waits for requests in hand. New ones wait meanwhile, here and elsewhere.
 	handOverPatience = 500 * time.Millisecond

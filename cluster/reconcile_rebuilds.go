@@ -154,7 +154,9 @@ func (a *Router) rebuilder(ctx context.Context, sack int) (string, error) {
 // policies of metrics are as of this epoch and generation of the index.
 func (a *Router) Rebuild(ctx context.Context, epoch, generation uint64, metrics []*model.Metric) (
 	done model.RebuildCounts, err error) {
-	groups, err := a.byHolder(ctx, len(metrics), func(i int) int { return model.Sack(metrics[i].ID, a.sacks) }, a.rebuilder)
+	groups, err := a.byHolder(ctx, len(metrics), func(i int) int {
+		return model.Sack(metrics[i].ID, a.sacks)
+	}, a.rebuilder)
 	if err != nil {
 		return done, err
 	}

@@ -16,13 +16,15 @@ import (
 	"gnocco/storage/index"
 )
 
-// The holder of the index, and nobody else, ends resources whose metrics are silent, and deletes those that ended long ago.
+// The holder of the index, and nobody else, ends resources whose metrics are silent, and deletes those that ended long
+// ago.
 
 // ResourceAges say when resources end by themselves, and are deleted. Zero: never.
 type ResourceAges struct {
 	// MetricInactiveAfter is how long all metrics of a resource have had no new measure when it ends.
 	MetricInactiveAfter time.Duration
-	// ResourceCleanupAfter is how long after its end a resource is deleted, with its metrics and all of their aggregates.
+	// ResourceCleanupAfter is how long after its end a resource is deleted, with its metrics and all of their
+	// aggregates.
 	ResourceCleanupAfter time.Duration
 }
 
@@ -107,13 +109,14 @@ func (e *resourceEnds) endSilent(ctx context.Context, now carbonara.Timestamp) e
 			return err
 		}
 		for _, id := range silent {
-			_, err := e.index.UpdateResource(ctx, model.GenericType, id, now, func(r *model.Resource) (*index.MetricSet, error) {
-				if done(r) {
-					return nil, errChanged
-				}
-				r.EndedAt = &now
-				return nil, nil
-			})
+			_, err := e.index.UpdateResource(ctx, model.GenericType, id, now,
+				func(r *model.Resource) (*index.MetricSet, error) {
+					if done(r) {
+						return nil, errChanged
+					}
+					r.EndedAt = &now
+					return nil, nil
+				})
 			switch {
 			case errors.Is(err, model.ErrNotFound), errors.Is(err, errChanged):
 			case err != nil:
@@ -131,7 +134,8 @@ func (e *resourceEnds) endSilent(ctx context.Context, now carbonara.Timestamp) e
 }
 
 // silent returns those of the resources that have metrics, none of them with a measure since a time.
-func (e *resourceEnds) silent(ctx context.Context, resources []*model.Resource, since carbonara.Timestamp) ([]uuid.UUID, error) {
+func (e *resourceEnds) silent(ctx context.Context, resources []*model.Resource,
+	since carbonara.Timestamp) ([]uuid.UUID, error) {
 	if err := e.index.AddMetrics(ctx, resources...); err != nil {
 		return nil, err
 	}
@@ -177,7 +181,8 @@ func (e *resourceEnds) deleteExpired(ctx context.Context, now carbonara.Timestam
 		}
 		return nil
 	}
-	expired, err := filter.ParseTree(map[string]any{"<": map[string]any{"ended_at": before.Time().Format(time.RFC3339Nano)}})
+	expired, err := filter.ParseTree(
+		map[string]any{"<": map[string]any{"ended_at": before.Time().Format(time.RFC3339Nano)}})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,8 @@ func (a *Router) Groups(ctx context.Context, read model.Read, staleness *query.S
 }
 
 // EachGroups implements query.Archives.
-func (a *Router) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness, dst *carbonara.Groups, use func(i int) error) error {
+func (a *Router) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness, dst *carbonara.Groups,
+	use func(i int) error) error {
 	if a.local != nil {
 		err := a.local.eachGroups(ctx, reads, dst, use)
 		if !errors.Is(err, metricd.ErrNotOwned) {
@@ -49,7 +50,8 @@ func (a *Router) EachGroups(ctx context.Context, reads []model.Read, staleness *
 }
 
 // eachGroups reads one metric after the other.
-func eachGroups(ctx context.Context, from query.GroupReader, reads []model.Read, staleness *query.Staleness, dst *carbonara.Groups, use func(i int) error) error {
+func eachGroups(ctx context.Context, from query.GroupReader, reads []model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups, use func(i int) error) error {
 	for i := range reads {
 		if err := from.Groups(ctx, reads[i], staleness, dst); err != nil {
 			return err

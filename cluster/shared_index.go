@@ -81,7 +81,8 @@ func (x *SharedIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.
 }
 
 // Revive implements metricd.Index.
-func (x *SharedIndex) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error {
+func (x *SharedIndex) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp,
+	at carbonara.Timestamp) error {
 	if local := x.use(); local != nil {
 		defer local.release()
 		return local.Revive(ctx, newest, at)

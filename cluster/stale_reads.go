@@ -71,8 +71,8 @@ func (s *stale) read(sack int, staleness *query.Staleness, f func(*archive.Store
 	defer snapshot.users.Done()
 	age := max(time.Since(snapshot.asOf), 0)
 	if age > staleness.Limit {
-		return fmt.Errorf("%w: nobody answers for sack %d, and its last checkpoint is %v old", model.ErrUnavailable, sack,
-			age.Round(time.Second))
+		return fmt.Errorf("%w: nobody answers for sack %d, and its last checkpoint is %v old",
+			model.ErrUnavailable, sack, age.Round(time.Second))
 	}
 	if err := f(snapshot.store); err != nil {
 		return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
@@ -128,8 +128,8 @@ func (s *stale) take(sack int) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := archive.Open(files.Path, archive.Options{FS: files, Cache: s.cache, FileCache: s.files, ReadOnly: true,
-		Fail: func(error) {}})
+	store, err := archive.Open(files.Path, archive.Options{FS: files, Cache: s.cache,
+		FileCache: s.files, ReadOnly: true, Fail: func(error) {}})
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}

@@ -13,7 +13,8 @@ import (
 
 // status returns the status of this process.
 func (p *Process) status() *peer.Status {
-	s := &peer.Status{Member: p.members.own(), Claims: p.ownership.list(), Damaged: p.damaged.list(), Figures: p.figures()}
+	s := &peer.Status{Member: p.members.own(), Claims: p.ownership.list(), Damaged: p.damaged.list(),
+		Figures: p.figures()}
 	if p.workers != nil {
 		s.Suspended = p.workers.sources.known.suspended()
 	}

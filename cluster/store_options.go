@@ -35,9 +35,11 @@ const (
 )
 
 // newEnvironment makes the caches, whose ends it adds to closers.
-func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease claim.Lease, closers *closers) *environment {
-	e := &environment{ownership: owned, damaged: damaged, cache: pebble.NewCache(o.Memory.BlockBytes), collector: engine.NewPebbleCollector(),
-		logger: o.Logger, registerer: o.Registerer, fail: failure(lease, o.Logger)}
+func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease claim.Lease,
+	closers *closers) *environment {
+	e := &environment{ownership: owned, damaged: damaged, cache: pebble.NewCache(o.Memory.BlockBytes),
+		collector: engine.NewPebbleCollector(), logger: o.Logger, registerer: o.Registerer,
+		fail: failure(lease, o.Logger)}
 	closers.add("damaged stores", e.giveBackDamaged)
 	closers.add("block cache", func(context.Context) error { e.cache.Unref(); return nil })
 	e.files = pebble.NewFileCache(fileCacheShards, openFiles)

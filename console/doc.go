@@ -2,8 +2,8 @@
 //
 // src has the sources, in TypeScript: main.tsx is where to begin, a page is one file of src/pages, and the parts that
 // pages share lie beside main.tsx. packages has what we take from npm, as it comes from there. tools/console builds
-// dist of both; tsconfig.json is for editors and `make lint`. `make generated` fails if what is committed is not what the sources say. The console asks the public
-// API and nothing else: decision 51 has the reasons.
+// dist of both; tsconfig.json is for editors and `make lint`. `make generated` fails if what is committed is not what
+// the sources say. The console asks the public API and nothing else: decision 51 has the reasons.
 package console
 
 import "embed"

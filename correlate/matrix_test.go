@@ -39,7 +39,8 @@ func TestBitsDependOnTheValuesOnly(t *testing.T) {
 	for _, shape := range correlatetest.Shapes {
 		values := shape.Values(3, 100, 5000)
 		want, _ := correlatetest.Pairs(t, correlate.CPU{}, values, correlate.Options{Workers: 1}, correlate.Selection{})
-		for i, options := range []correlate.Options{{Workers: 9}, {MemoryBytes: 3_600_000}, {Workers: 2, MemoryBytes: 3_650_000}} {
+		for i, options := range []correlate.Options{{Workers: 9}, {MemoryBytes: 3_600_000},
+			{Workers: 2, MemoryBytes: 3_650_000}} {
 			source := correlatetest.Pieces{Values: values, Seed: uint64(i), Most: 3000}
 			got, _ := correlatetest.Pairs(t, correlate.CPU{}, source, options, correlate.Selection{})
 			if !correlatetest.Same(got, want) {
@@ -51,7 +52,8 @@ func TestBitsDependOnTheValuesOnly(t *testing.T) {
 
 func TestBandsReadTheSourceAgain(t *testing.T) {
 	values := correlatetest.Shaped("gaps").Values(3, 100, 5000)
-	result, err := correlate.Run(t.Context(), values, correlate.Options{MemoryBytes: 3_600_000}, func(correlate.Pair) error { return nil })
+	result, err := correlate.Run(t.Context(), values, correlate.Options{MemoryBytes: 3_600_000},
+		func(correlate.Pair) error { return nil })
 	if err != nil || result.Passes < 2 || result.Rows != 5000 {
 		t.Fatalf("got %+v, %v", result, err)
 	}
@@ -70,16 +72,19 @@ func TestBandsReadTheSourceAgain(t *testing.T) {
 func BenchmarkRun(b *testing.B) {
 	for _, columns := range []int{16, 256} {
 		for _, gaps := range []bool{false, true} {
-			values := correlatetest.Table(1, columns, 1<<14, func(random *rand.Rand, _, _ int, signal, noise float64) float64 {
-				if gaps && random.IntN(50) == 0 {
-					return math.NaN()
-				}
-				return 100 + signal + noise
-			})
+			values := correlatetest.Table(1, columns, 1<<14,
+				func(random *rand.Rand, _, _ int, signal, noise float64) float64 {
+					if gaps && random.IntN(50) == 0 {
+						return math.NaN()
+					}
+					return 100 + signal + noise
+				})
 			b.Run(fmt.Sprintf("columns=%d/gaps=%v", columns, gaps), func(b *testing.B) {
 				b.SetBytes(int64(columns * len(values[0]) * 8))
 				for b.Loop() {
-					if _, err := correlate.Run(b.Context(), values, correlate.Options{}, func(correlate.Pair) error { return nil }); err != nil {
+					if _, err := correlate.Run(b.Context(), values, correlate.Options{}, func(correlate.Pair) error {
+						return nil
+					}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -68,7 +68,8 @@ func (m *multiplication) add(b *block, x, y *side, xs, ys []column) {
 				break
 			}
 			s := i*tile.Panel + j
-			b.moments[s] = merge(b.moments[s], m.products[s], p.sum, y.parts[d].sum, n, p.delta, y.parts[d].delta, weight)
+			b.moments[s] = merge(b.moments[s], m.products[s], p.sum, y.parts[d].sum, n, p.delta,
+				y.parts[d].delta, weight)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 func TestSelection(t *testing.T) {
 	nan := math.NaN()
-	pairs := []correlate.Pair{{I: 0, J: 1, R: 0.5}, {I: 0, J: 2, R: -0.9}, {I: 0, J: 3, R: nan}, {I: 1, J: 2, R: 0.1}, {I: 1, J: 3, R: 0.5}, {I: 2, J: 3, R: 0}}
+	pairs := []correlate.Pair{{I: 0, J: 1, R: 0.5}, {I: 0, J: 2, R: -0.9}, {I: 0, J: 3, R: nan}, {I: 1, J: 2, R: 0.1},
+		{I: 1, J: 3, R: 0.5}, {I: 2, J: 3, R: 0}}
 	f := func(selection correlate.Selection, want string) {
 		t.Helper()
 		got := ""
@@ -44,7 +45,8 @@ func BenchmarkSelector(b *testing.B) {
 	for i := range some {
 		some[i] = random.NormFloat64() / 50
 	}
-	s := correlate.NewSelector(correlate.Selection{TopPerColumn: 100}, columns, func(correlate.Pair) error { return nil })
+	s := correlate.NewSelector(correlate.Selection{TopPerColumn: 100}, columns,
+		func(correlate.Pair) error { return nil })
 	i, j := 0, 0
 	for n := 0; b.Loop(); n++ {
 		if j++; j >= columns {

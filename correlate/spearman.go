@@ -24,7 +24,8 @@ func RunSpearman(ctx context.Context, source Source, options Options, each func(
 	if b, err := whole.bandFrom(0, blockBytes); err != nil {
 		return Result{}, err
 	} else if b != wholeBand(options.Columns) {
-		return Result{}, fmt.Errorf("correlate: the pairs of %d columns do not fit into %d MiB of memory, which ranks need",
+		return Result{}, fmt.Errorf(
+			"correlate: the pairs of %d columns do not fit into %d MiB of memory, which ranks need",
 			options.Columns, options.MemoryBytes>>20)
 	}
 	values, err := load(ctx, source, options.MemoryBytes)
@@ -79,7 +80,8 @@ func load(ctx context.Context, source Source, most int64) (Values, error) {
 			values[j] = append(values[j], columns[j]...)
 		}
 		if bytes := int64(len(values)) * int64(len(values[0])) * RankBytes; bytes > most {
-			return fmt.Errorf("correlate: the ranks of more than %d rows of %d columns do not fit into %d MiB of memory",
+			return fmt.Errorf(
+				"correlate: the ranks of more than %d rows of %d columns do not fit into %d MiB of memory",
 				len(values[0]), len(values), most>>20)
 		}
 		return nil

@@ -16,10 +16,11 @@ func BenchmarkSpearman(b *testing.B) {
 		b.Run(fmt.Sprintf("columns=%d/lag=%d", columns, lag), func(b *testing.B) {
 			for b.Loop() {
 				n := 0
-				if _, err := correlate.RunSpearman(b.Context(), values, correlate.Options{MaxLag: lag}, func(correlate.Pair) error {
-					n++
-					return nil
-				}); err != nil || n != columns*(columns-1)/2 {
+				if _, err := correlate.RunSpearman(b.Context(), values, correlate.Options{MaxLag: lag},
+					func(correlate.Pair) error {
+						n++
+						return nil
+					}); err != nil || n != columns*(columns-1)/2 {
 					b.Fatal(n, err)
 				}
 			}

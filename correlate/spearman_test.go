@@ -39,33 +39,36 @@ func TestSpearman(t *testing.T) {
 		})
 		for _, maxLag := range []int{0, 2} {
 			pairs := 0
-			_, err := correlate.RunSpearman(t.Context(), values, correlate.Options{MaxLag: maxLag}, func(p correlate.Pair) error {
-				pairs++
-				strongest := -1.
-				for lag := -maxLag; lag <= maxLag; lag++ {
-					var x, y []float64
-					for row := range values[p.I] {
-						if u := row + lag; u >= 0 && u < len(values[p.J]) && !math.IsNaN(values[p.I][row]) && !math.IsNaN(values[p.J][u]) {
-							x, y = append(x, values[p.I][row]), append(y, values[p.J][u])
+			_, err := correlate.RunSpearman(t.Context(), values, correlate.Options{MaxLag: maxLag},
+				func(p correlate.Pair) error {
+					pairs++
+					strongest := -1.
+					for lag := -maxLag; lag <= maxLag; lag++ {
+						var x, y []float64
+						for row := range values[p.I] {
+							if u := row + lag; u >= 0 && u < len(values[p.J]) && !math.IsNaN(values[p.I][row]) &&
+								!math.IsNaN(values[p.J][u]) {
+								x, y = append(x, values[p.I][row]), append(y, values[p.J][u])
+							}
+						}
+						r, n := correlatetest.Reference(ranksOf(x), ranksOf(y), 0)
+						strongest = max(strongest, math.Abs(r))
+						if lag == p.Lag && (math.Abs(r-p.R) > correlatetest.Bound || n != p.Overlap) {
+							t.Errorf("%+v, want %v of %d", p, r, n)
 						}
 					}
-					r, n := correlatetest.Reference(ranksOf(x), ranksOf(y), 0)
-					strongest = max(strongest, math.Abs(r))
-					if lag == p.Lag && (math.Abs(r-p.R) > correlatetest.Bound || n != p.Overlap) {
-						t.Errorf("%+v, want %v of %d", p, r, n)
+					if math.Abs(strongest-p.Strength()) > correlatetest.Bound {
+						t.Errorf("%+v, but there is %v", p, strongest)
 					}
-				}
-				if math.Abs(strongest-p.Strength()) > correlatetest.Bound {
-					t.Errorf("%+v, but there is %v", p, strongest)
-				}
-				return nil
-			})
+					return nil
+				})
 			if err != nil || pairs != 10 {
 				t.Fatalf("%d pairs, %v", pairs, err)
 			}
 		}
 	}
-	if _, err := correlate.RunSpearman(t.Context(), correlatetest.Shaped("random").Values(1, 10, 1000), correlate.Options{MemoryBytes: 1000}, nil); err == nil {
+	if _, err := correlate.RunSpearman(t.Context(), correlatetest.Shaped("random").Values(1, 10, 1000),
+		correlate.Options{MemoryBytes: 1000}, nil); err == nil {
 		t.Fatal("1000 bytes suffice for ranks")
 	}
 }

@@ -18,10 +18,11 @@ func BenchmarkTop(b *testing.B) {
 		b.Run(fmt.Sprintf("columns=%d/top=100000", columns), func(b *testing.B) {
 			for b.Loop() {
 				found := 0
-				if _, err := (correlate.CPU{}).Correlate(b.Context(), values, correlate.Options{}, correlate.Selection{Top: 100_000}, func(correlate.Pair) error {
-					found++
-					return nil
-				}); err != nil || found != min(100_000, columns*(columns-1)/2) {
+				if _, err := (correlate.CPU{}).Correlate(b.Context(), values, correlate.Options{},
+					correlate.Selection{Top: 100_000}, func(correlate.Pair) error {
+						found++
+						return nil
+					}); err != nil || found != min(100_000, columns*(columns-1)/2) {
 					b.Fatal(found, err)
 				}
 			}

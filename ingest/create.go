@@ -134,8 +134,8 @@ func (c *creation) prepare(r *resourceToCreate) error {
 	switch {
 	case errors.Is(err, model.ErrNotFound):
 		now := carbonara.FromTime(c.Now())
-		resource = &model.Resource{ID: r.id, OriginalID: r.name.Resource, Type: c.protocol.ResourceType, Creator: c.user,
-			StartedAt: now, RevisionStart: now}
+		resource = &model.Resource{ID: r.id, OriginalID: r.name.Resource,
+			Type: c.protocol.ResourceType, Creator: c.user, StartedAt: now, RevisionStart: now}
 		r.isNew = true
 	case err != nil:
 		return err
@@ -296,8 +296,8 @@ func (i *Ingester) EnsureResource(ctx context.Context, originalID, user string) 
 		return err
 	}
 	now := carbonara.FromTime(i.Now())
-	err = i.Index.CreateResource(ctx, &model.Resource{ID: id, OriginalID: originalID, Type: model.GenericType, Creator: user,
-		StartedAt: now, RevisionStart: now}, nil)
+	err = i.Index.CreateResource(ctx, &model.Resource{ID: id, OriginalID: originalID,
+		Type: model.GenericType, Creator: user, StartedAt: now, RevisionStart: now}, nil)
 	if errors.Is(err, model.ErrExists) { // meanwhile
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	"gnocco/model"
 )
 
-// A FutureError says that a measure is too far ahead of the clock. A metric's aggregates are kept relative to its newest
-// one: a single measure of a wrong clock, or in a wrong unit, would drop all others, and then those of today.
+// A FutureError says that a measure is too far ahead of the clock. A metric's aggregates are kept relative to its
+// newest one: a single measure of a wrong clock, or in a wrong unit, would drop all others, and then those of today.
 type FutureError struct {
 	Metric    string // its ID, or its resource and name
 	Place     int    // of the metric among those of the request

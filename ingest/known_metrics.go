@@ -13,12 +13,13 @@ import (
 type knownMetrics struct {
 	limit int // most metrics by name, and most in lists
 
-	mu      sync.RWMutex
-	byName  map[keyhash.Hash]*model.Metric
-	lists   map[keyhash.Hash]knownList
-	listed  int                       // metrics in lists
-	once    map[keyhash.Hash]struct{} // lists that came once: who names their metrics in another order each time gains nothing
-	refused int                       // times that a table was full
+	mu     sync.RWMutex
+	byName map[keyhash.Hash]*model.Metric
+	lists  map[keyhash.Hash]knownList
+	listed int // metrics in lists
+	// lists that came once: who names their metrics in another order each time gains nothing
+	once    map[keyhash.Hash]struct{}
+	refused int // times that a table was full
 }
 
 // knownList is the metrics of a list, as they were in a generation of the index.
@@ -30,15 +31,15 @@ type knownList struct {
 const (
 	// minListed is the number of metrics from which on a list is worth remembering.
 	minListed = 4
-	// placeEvery is how many names ask until one takes the place of another in a full cache. Senders name their metrics in
-	// turn: if each got a place, a cache that is a little too small for them would have forgotten each by the time it is
-	// asked for.
+	// placeEvery is how many names ask until one takes the place of another in a full cache. Senders name their metrics
+	// in turn: if each got a place, a cache that is a little too small for them would have forgotten each by the time
+	// it is asked for.
 	placeEvery = 8
 )
 
 func newKnownMetrics(limit int) knownMetrics {
-	return knownMetrics{limit: limit, byName: make(map[keyhash.Hash]*model.Metric), lists: make(map[keyhash.Hash]knownList),
-		once: make(map[keyhash.Hash]struct{})}
+	return knownMetrics{limit: limit, byName: make(map[keyhash.Hash]*model.Metric),
+		lists: make(map[keyhash.Hash]knownList), once: make(map[keyhash.Hash]struct{})}
 }
 
 // add remembers a metric. A full cache remembers one in placeEvery, in place of another at random.
@@ -117,5 +118,6 @@ func (k *knownMetrics) addList(hash keyhash.Hash, list knownList) {
 
 // sameName reports whether two states of a metric have the same name in the same resource, or the same labels.
 func sameName(a, b *model.Metric) bool {
-	return a == b || a.Labels != "" && a.Labels == b.Labels || a.Name == b.Name && a.ResourceID != nil && b.ResourceID != nil && *a.ResourceID == *b.ResourceID
+	return a == b || a.Labels != "" && a.Labels == b.Labels ||
+		a.Name == b.Name && a.ResourceID != nil && b.ResourceID != nil && *a.ResourceID == *b.ResourceID
 }

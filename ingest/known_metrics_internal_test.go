@@ -9,7 +9,8 @@ import (
 	"gnocco/model"
 )
 
-// Senders name their metrics in turn. A cache that is too small for all of them still knows most of those that it has room for.
+// Senders name their metrics in turn. A cache that is too small for all of them still knows most of those that it has
+// room for.
 func TestKnownMetricsInTurn(t *testing.T) {
 	const limit, names, rounds = 1000, 1500, 20
 	k := newKnownMetrics(limit)

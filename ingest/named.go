@@ -57,8 +57,9 @@ type Protocol struct {
 	ArchivePolicy string // of new metrics; "": what the archive policy rules say
 	OwnMetrics    bool   // new metrics belong to the user; else to the creator of their resource
 
-	SameSeries func(row, other int) bool // of several rows of a metric, those of the last one's series count; nil: all count
-	Scope      string                    // of the rows' keys: the same key means another metric in another scope
+	// of several rows of a metric, those of the last one's series count; nil: all count
+	SameSeries func(row, other int) bool
+	Scope      string // of the rows' keys: the same key means another metric in another scope
 
 	// Drop is called for each row whose metric cannot be created, if it is not nil: the other rows are stored
 	// nevertheless.
@@ -94,7 +95,8 @@ type namedList struct {
 
 // Bytes returns about how much memory the batch keeps.
 func (b *NamedBatch) Bytes() int {
-	return b.Batch.Bytes() + 8*(cap(b.metrics)+cap(b.missing)+cap(b.place)+cap(b.last)) + 32*cap(b.lists) + b.places.Bytes()
+	return b.Batch.Bytes() + 8*(cap(b.metrics)+cap(b.missing)+cap(b.place)+cap(b.last)) +
+		32*cap(b.lists) + b.places.Bytes()
 }
 
 // createdBytes is what the creation of a metric takes, with its resource.
@@ -105,7 +107,8 @@ const maxAttempts = 5
 
 // AppendNamed makes the measures of rows durable, and creates resources and metrics that do not exist. If the user may
 // not write to one of the metrics, or one cannot be created, it accepts nothing, unless the protocol drops such rows.
-func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, rows Rows, p *Protocol, b *NamedBatch) error {
+func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, rows Rows, p *Protocol,
+	b *NamedBatch) error {
 	now := i.Now()
 	if err := i.checkRows(rows, now); err != nil {
 		return err
@@ -148,8 +151,8 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 	return i.Append(ctx, &b.Batch, now)
 }
 
-// findKnown looks up the metrics of all rows, and lists the rows whose metric is not known. What was found out in an earlier
-// generation of the index is looked up there again.
+// findKnown looks up the metrics of all rows, and lists the rows whose metric is not known. What was found out in an
+// earlier generation of the index is looked up there again.
 func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
 	b.metrics, b.missing, b.lists = b.metrics[:0], b.missing[:0], b.lists[:0]
 	b.key = c.protocol.appendScope(b.key[:0], c.user)

@@ -69,14 +69,17 @@ func stores(t *testing.T) (*index.Store, *incoming.Store, *ingest.Ingester) {
 	metrics, err := index.Open("index", index.Options{FS: fs, SkipDefaults: true})
 	check(t, err)
 	t.Cleanup(func() { check(t, metrics.Close()) })
-	store, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: 2, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
+	store, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: 2, FreeSpace: func() (uint64, error) {
+		return 1 << 40, nil
+	}})
 	check(t, err)
 	t.Cleanup(func() { check(t, store.Close()) })
 	second := time.Second
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &second}}, []string{"mean"})
 	check(t, err)
 	check(t, metrics.CreateArchivePolicy(t.Context(), policy))
-	check(t, metrics.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{Name: "a", MetricPattern: "a*", ArchivePolicyName: "p"}))
+	check(t, metrics.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{Name: "a", MetricPattern: "a*",
+		ArchivePolicyName: "p"}))
 	return metrics, store, ingest.New(ingest.Options{Index: metrics, Incoming: store, Sacks: 2})
 }
 
@@ -90,7 +93,8 @@ func TestAppendNamed(t *testing.T) {
 
 	// All or nothing: b has no policy.
 	var noPolicy *ingest.NoPolicyError
-	if err := send(rows{"a1", "b", "a2"}, ingest.Unrestricted{}, generic); !errors.As(err, &noPolicy) || noPolicy.Metric != "b" {
+	if err := send(rows{"a1", "b", "a2"}, ingest.Unrestricted{}, generic); !errors.As(err, &noPolicy) ||
+		noPolicy.Metric != "b" {
 		t.Errorf("error %v", err)
 	}
 	if _, err := metrics.MetricOfResource(resourceID(t), "a1"); !errors.Is(err, model.ErrNotFound) {

@@ -8,8 +8,8 @@ import (
 	"gnocco/model"
 )
 
-// createSeries is create for rows whose names are labels: each set of labels is a metric of its own, without a resource.
-// What cannot be a metric is dropped; what would be too many new ones fails, and then none is created.
+// createSeries is create for rows whose names are labels: each set of labels is a metric of its own, without a
+// resource. What cannot be a metric is dropped; what would be too many new ones fails, and then none is created.
 func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 	policy, err := c.policyOfSeries(ctx)
 	if err != nil {

@@ -59,8 +59,9 @@ type rebuildMemory struct {
 
 // load prepares the rebuild of a metric's archive, whose schema is not the policy's.
 func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Schema, end archive.RawEnd) (err error) {
-	*v = archiveRebuild{store: s.store, plain: s.parent.reader, metric: metric, plan: metric.ArchivePolicy.Plan(), schema: schema,
-		kept: end.KeptFrom, newest: end.Newest.Timestamp, raw: v.raw, bytes: v.bytes[:0]}
+	*v = archiveRebuild{store: s.store, plain: s.parent.reader, metric: metric,
+		plan: metric.ArchivePolicy.Plan(), schema: schema, kept: end.KeptFrom, newest: end.Newest.Timestamp, raw: v.raw,
+		bytes: v.bytes[:0]}
 	if v.earlier, err = s.store.PartialGroups(metric.ID); err != nil {
 		return err
 	}
@@ -158,7 +159,8 @@ func (v *archiveRebuild) basis() *archive.PartialGroups {
 }
 
 // series returns the raw measures from one time to another, packed.
-func (v *archiveRebuild) series(plan *carbonara.Plan, from, to carbonara.Timestamp, open []float64) (s carbonara.Series, err error) {
+func (v *archiveRebuild) series(plan *carbonara.Plan, from, to carbonara.Timestamp,
+	open []float64) (s carbonara.Series, err error) {
 	s = carbonara.Series{Plan: plan, Packed: &v.raw, Open: open, To: v.raw.Len()}
 	if s.From, err = v.raw.Search(from); err != nil {
 		return s, err
@@ -175,7 +177,8 @@ func (v *archiveRebuild) series(plan *carbonara.Plan, from, to carbonara.Timesta
 }
 
 // resample computes the groups of raw measures from one time to another into v.result.
-func (v *archiveRebuild) resample(ctx context.Context, plan *carbonara.Plan, from, to carbonara.Timestamp, open []float64) error {
+func (v *archiveRebuild) resample(ctx context.Context, plan *carbonara.Plan, from, to carbonara.Timestamp,
+	open []float64) error {
 	s, err := v.series(plan, from, to, open)
 	if err != nil {
 		return err
@@ -224,7 +227,9 @@ func (v *archiveRebuild) freshGroups(j int) *carbonara.Groups {
 func (v *archiveRebuild) rewrite(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
 	return v.store.EachSplit(v.metric.ID, g, func(key carbonara.SplitKey, columns []carbonara.Column) error {
 		part := fresh.Slice(fresh.Search(key.Start), fresh.Search(key.End()))
-		gone := slices.ContainsFunc(columns, func(c carbonara.Column) bool { return !slices.Contains(v.plan.Columns, c) })
+		gone := slices.ContainsFunc(columns, func(c carbonara.Column) bool {
+			return !slices.Contains(v.plan.Columns, c)
+		})
 		if part.Len() == 0 && !gone {
 			return nil
 		}
@@ -285,7 +290,8 @@ func (v *archiveRebuild) buildPast(c *archive.Checkpoint, g time.Duration, oldes
 }
 
 // read sets dst to stored groups. A split that does not decode is an error: what is made of the rest would be wrong.
-func (v *archiveRebuild) read(dst *carbonara.Groups, columns []carbonara.Column, g time.Duration, from, to carbonara.Timestamp) error {
+func (v *archiveRebuild) read(dst *carbonara.Groups, columns []carbonara.Column, g time.Duration, from,
+	to carbonara.Timestamp) error {
 	dst.Reset(g, columns)
 	corrupt, err := v.store.Groups(v.metric.ID, g, from, to, dst)
 	if err == nil && corrupt > 0 {

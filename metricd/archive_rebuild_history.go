@@ -138,7 +138,8 @@ func (v *archiveRebuild) partialRow(ctx context.Context, g time.Duration) (*carb
 
 // partialRowOfRaw appends to row the group of the raw measures from start to at.
 func (v *archiveRebuild) partialRowOfRaw(ctx context.Context, row *carbonara.Groups, start carbonara.Timestamp) error {
-	if err := v.resample(ctx, carbonara.PlanOf([]time.Duration{row.Granularity}, row.Columns), start, v.at, nil); err != nil {
+	if err := v.resample(ctx, carbonara.PlanOf([]time.Duration{row.Granularity}, row.Columns), start,
+		v.at, nil); err != nil {
 		return err
 	}
 	row.Append(v.result.Groups(0, 0))

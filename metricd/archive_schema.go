@@ -24,7 +24,8 @@ func (s *sack) planOf(metric *model.Metric) (*carbonara.Plan, error) {
 	}
 	schema, err := s.store.Schema(metric.ID)
 	if errors.Is(err, storage.ErrCorrupt) {
-		s.parent.options.Logger.Error("schema of an archive does not decode; its policy's is assumed", "metric", metric.ID, "error", err)
+		s.parent.options.Logger.Error("schema of an archive does not decode; its policy's is assumed", "metric",
+			metric.ID, "error", err)
 		return plan, nil
 	}
 	if err != nil || len(schema) == 0 || schema.Matches(plan) {

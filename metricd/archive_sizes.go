@@ -8,8 +8,8 @@ import (
 	"gnocco/model"
 )
 
-// Sizes returns what metrics take in their sacks' stores, which must be held. Measures that are in no checkpoint yet take
-// nothing; those that were dropped or late count.
+// Sizes returns what metrics take in their sacks' stores, which must be held. Measures that are in no checkpoint yet
+// take nothing; those that were dropped or late count.
 func (p *Metricd) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
 	return eachMetric(ctx, p, metrics, (*sack).size)
 }

@@ -17,8 +17,8 @@ func (h *head) oldestBy(newest carbonara.Timestamp, any bool) carbonara.Timestam
 	return oldest
 }
 
-// limitsBy returns, after measures whose newest is given, if there are any: the earliest timestamp that still goes in, and
-// the earliest that is neither late nor too old.
+// limitsBy returns, after measures whose newest is given, if there are any: the earliest timestamp that still goes in,
+// and the earliest that is neither late nor too old.
 func (h *head) limitsBy(newest carbonara.Timestamp, any bool) (oldest, inOrder carbonara.Timestamp) {
 	oldest = h.oldestBy(newest, any)
 	if !any {
@@ -61,8 +61,8 @@ func groupsStart(plan *carbonara.Plan, t carbonara.Timestamp) carbonara.Timestam
 	return start
 }
 
-// accept takes the measures of one request, which come after all that were taken before, and returns how many it dropped
-// as too old, and how many were late: older than the newest of earlier requests, but not too old.
+// accept takes the measures of one request, which come after all that were taken before, and returns how many it
+// dropped as too old, and how many were late: older than the newest of earlier requests, but not too old.
 func (h *head) accept(timestamps []carbonara.Timestamp, values []float64) (dropped, late int) {
 	if h.unsettled != nil { // rarely, and a write of a pointer for each metric of a request costs
 		h.unsettled = nil

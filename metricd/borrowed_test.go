@@ -64,7 +64,8 @@ func (l *allocator) Resample(ctx context.Context, batch *carbonara.Batch, result
 		for j := range batch.Series[i].Plan.Granularities {
 			from, to := computed.Groups(i, j), w.Refer(i, j)
 			n := from.Len()
-			memory := &loan{of: &l.kept, timestamps: slices.Clone(from.Starts), values: make([]float64, n*len(from.Values))}
+			memory := &loan{of: &l.kept, timestamps: slices.Clone(from.Starts),
+				values: make([]float64, n*len(from.Values))}
 			to.Starts = memory.timestamps
 			for c, values := range from.Values {
 				to.Values[c] = memory.values[c*n : (c+1)*n : (c+1)*n]
@@ -114,7 +115,8 @@ func TestCheckpointsInLentMemory(t *testing.T) {
 			t.Errorf("%d results still out", l.kept.Load())
 		}
 		for i, id := range ids {
-			requireValues(t, values(t, n, id, time.Minute, []carbonara.Method{carbonara.Mean, carbonara.Median}[i%2]), want)
+			requireValues(t, values(t, n, id, time.Minute, []carbonara.Method{carbonara.Mean, carbonara.Median}[i%2]),
+				want)
 		}
 	}
 }

@@ -30,7 +30,8 @@ func BenchmarkCheckpoint(b *testing.B) {
 	m := &model.Measures{Offsets: []int{0}}
 	for i := range metrics {
 		id := uuid.New()
-		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy,
+			Creator: "admin"}); err != nil {
 			b.Fatal(err)
 		}
 		m.Metrics = append(m.Metrics, id)

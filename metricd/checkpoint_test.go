@@ -48,7 +48,8 @@ func TestCheckpointsOfSeveralSacks(t *testing.T) {
 		for n.Metricd.Sack(id) != sack {
 			id = uuid.New()
 		}
-		if err := n.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+		if err := n.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: policy,
+			Creator: "admin"}); err != nil {
 			t.Fatal(err)
 		}
 		post(t, n, id, map[int]float64{1: 1})

@@ -25,7 +25,8 @@ func TestSackIsAbandoned(t *testing.T) {
 	memory := vfs.NewMem()
 	var inject atomic.Bool
 	fs := errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if inject.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") && strings.Contains(op.Path, "sacks") {
+		if inject.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") &&
+			strings.Contains(op.Path, "sacks") {
 			return fmt.Errorf("injected: %w", pebble.ErrCorruption)
 		}
 		return nil
@@ -37,8 +38,8 @@ func TestSackIsAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := make(chan error, 10)
-	w, err := metricd.New(metricd.Options{Sacks: 1, Index: n.Index, Incoming: n.Incoming, FS: fs, CheckpointInterval: time.Hour,
-		ExpungeInterval: time.Hour, Damaged: func(_ int, err error) { damaged <- err }})
+	w, err := metricd.New(metricd.Options{Sacks: 1, Index: n.Index, Incoming: n.Incoming, FS: fs,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour, Damaged: func(_ int, err error) { damaged <- err }})
 	if err != nil {
 		t.Fatal(err)
 	}

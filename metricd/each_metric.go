@@ -6,9 +6,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// eachMetric returns what f answers for each of the metrics, whose sacks must be held. f is called with the sack's mu held
-// for reading.
-func eachMetric[T any](ctx context.Context, p *Metricd, metrics []uuid.UUID, f func(*sack, uuid.UUID) (T, error)) ([]T, error) {
+// eachMetric returns what f answers for each of the metrics, whose sacks must be held. f is called with the sack's mu
+// held for reading.
+func eachMetric[T any](ctx context.Context, p *Metricd, metrics []uuid.UUID,
+	f func(*sack, uuid.UUID) (T, error)) ([]T, error) {
 	answers := make([]T, len(metrics))
 	for i, metric := range metrics {
 		if ctx.Err() != nil {
@@ -25,7 +26,8 @@ func eachMetric[T any](ctx context.Context, p *Metricd, metrics []uuid.UUID, f f
 	return answers, nil
 }
 
-func readSack[T any](ctx context.Context, s *sack, metric uuid.UUID, f func(*sack, uuid.UUID) (T, error)) (answer T, err error) {
+func readSack[T any](ctx context.Context, s *sack, metric uuid.UUID,
+	f func(*sack, uuid.UUID) (T, error)) (answer T, err error) {
 	s.catchUp(ctx)
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Where little comes in, a sack's worker waits a moment before it drains, so that it wakes up once for several requests.
-// Nobody sees that: a read first takes what waits, there and where a worker waits for its turn, as after a start, when
-// all sacks replay. A sack that gets much is drained at once, as ever.
+// Where little comes in, a sack's worker waits a moment before it drains, so that it wakes up once for several
+// requests. Nobody sees that: a read first takes what waits, there and where a worker waits for its turn, as after a
+// start, when all sacks replay. A sack that gets much is drained at once, as ever.
 
 const (
 	gatherFirst   = 10 * time.Millisecond // the first pause; each further one doubles it, until much comes
 	gatherLongest = time.Second
 
-	catchUpTime   = 100 * time.Millisecond // that a read waits at most for the index to know the metrics of what it takes
-	catchUpDrains = 8                      // that a read makes at most, of drainBytes each
+	// that a read waits at most for the index to know the metrics of what it takes
+	catchUpTime   = 100 * time.Millisecond
+	catchUpDrains = 8 // that a read makes at most, of drainBytes each
 )
 
 // gathering is a source that says when so much waits for a sack that its worker should wait no longer.
@@ -31,8 +32,8 @@ type pauses struct {
 	ended  time.Time
 }
 
-// gather waits for more to come, until much comes meanwhile: each time up to twice as long as the last time. It does not
-// wait if that was long ago. It reports whether to go on.
+// gather waits for more to come, until much comes meanwhile: each time up to twice as long as the last time. It does
+// not wait if that was long ago. It reports whether to go on.
 func (p *pauses) gather(ctx context.Context, from Source, cursor *sourceCursor, sack int) bool {
 	source, ok := from.(gathering)
 	if !ok {
@@ -59,8 +60,8 @@ func (p *pauses) gather(ctx context.Context, from Source, cursor *sourceCursor, 
 	return true
 }
 
-// catchUp takes what waits for the sack while its worker waits itself. It does not wait for a checkpoint, nor long for the
-// index, nor takes much: then measures become visible when the worker has taken them.
+// catchUp takes what waits for the sack while its worker waits itself. It does not wait for a checkpoint, nor long for
+// the index, nor takes much: then measures become visible when the worker has taken them.
 func (s *sack) catchUp(ctx context.Context) {
 	if !s.isBehind() {
 		return
@@ -76,7 +77,8 @@ func (s *sack) catchUp(ctx context.Context) {
 	defer cancel()
 	left := catchUpDrains
 	for _, cursor := range s.cursors {
-		for took := true; took && left > 0 && cursor.waits.Load() && cursor.source != nil && !s.closed && !s.headsAreFull(); {
+		for took := true; took && left > 0 && cursor.waits.Load() && cursor.source != nil && !s.closed &&
+			!s.headsAreFull(); {
 			var err error
 			if took, err = s.takeWaiting(ctx, cursor); err != nil {
 				cursor.waits.Store(false) // it is for the worker to meet the error

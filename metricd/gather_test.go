@@ -17,8 +17,8 @@ import (
 	"gnocco/model"
 )
 
-// TestReadsDoNotWaitForGathering sends so little that the worker waits a second before it drains. Each measure is read at
-// once nevertheless.
+// TestReadsDoNotWaitForGathering sends so little that the worker waits a second before it drains. Each measure is read
+// at once nevertheless.
 func TestReadsDoNotWaitForGathering(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())
@@ -38,7 +38,8 @@ func TestReadsDoNotWaitForGathering(t *testing.T) {
 		send()
 		for visible := 0; visible < sent; {
 			var groups carbonara.Groups
-			read := model.Read{Metric: metric, Granularity: time.Minute, Columns: carbonara.Count.Columns(), To: carbonara.MaxTimestamp}
+			read := model.Read{Metric: metric, Granularity: time.Minute, Columns: carbonara.Count.Columns(),
+				To: carbonara.MaxTimestamp}
 			if err := n.Metricd.Groups(t.Context(), read, &groups); err != nil {
 				t.Fatal(err)
 			}
@@ -73,8 +74,8 @@ func (x *awayIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.Me
 	return x.Index.Find(ctx, ids, found)
 }
 
-// TestReadsDoNotWaitForTheIndex sends a measure of a metric that the sack does not know yet while the index is away, and
-// reads another one.
+// TestReadsDoNotWaitForTheIndex sends a measure of a metric that the sack does not know yet while the index is away,
+// and reads another one.
 func TestReadsDoNotWaitForTheIndex(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())
@@ -83,8 +84,8 @@ func TestReadsDoNotWaitForTheIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	index := &awayIndex{Index: n.Index}
-	w, err := metricd.New(metricd.Options{Sacks: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(), CheckpointInterval: time.Hour,
-		ExpungeInterval: time.Hour})
+	w, err := metricd.New(metricd.Options{Sacks: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(),
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,8 @@ func TestReadsDoNotWaitForTheIndex(t *testing.T) {
 	began := time.Now()
 	for range 10 {
 		var groups carbonara.Groups
-		read := model.Read{Metric: metric, Granularity: time.Minute, Columns: carbonara.Count.Columns(), To: carbonara.MaxTimestamp}
+		read := model.Read{Metric: metric, Granularity: time.Minute, Columns: carbonara.Count.Columns(),
+			To: carbonara.MaxTimestamp}
 		if err := w.Groups(t.Context(), read, &groups); err != nil || groups.Len() != 1 {
 			t.Fatalf("%d groups, error %v", groups.Len(), err)
 		}

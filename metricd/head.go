@@ -9,16 +9,16 @@ import (
 	"gnocco/storage/archive"
 )
 
-// head is a metric's recent past in memory. What a measure that comes in needs stands first, side by side: of many metrics
-// that get one measure each, it is the misses of the processor's cache that cost.
+// head is a metric's recent past in memory. What a measure that comes in needs stands first, side by side: of many
+// metrics that get one measure each, it is the misses of the processor's cache that cost.
 type head struct {
 	generation uint64          // of the index when metric was looked up
 	plan       *carbonara.Plan // of its archive; the policy's, but while that waits to be rebuilt
 
 	// unsettled is what order.go keeps of the latest measures, nil if all are settled, and in the archive.
 	unsettled *unsettled
-	// partial are aggregates of measures earlier than kept, of groups that reach over it; nil for none. Measures older than these
-	// are not accepted.
+	// partial are aggregates of measures earlier than kept, of groups that reach over it; nil for none. Measures older
+	// than these are not accepted.
 	partial *archive.PartialGroups
 
 	newest carbonara.Measure // by timestamp, of all measures; if hasNewest

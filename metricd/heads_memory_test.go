@@ -37,7 +37,8 @@ func TestHeadsKeepToTheirMemory(t *testing.T) {
 			m := &model.Measures{Offsets: []int{0}}
 			for _, metric := range all[from : from+perRequest] {
 				m.Metrics = append(m.Metrics, metric.ID)
-				m.Timestamps, m.Values = append(m.Timestamps, start+carbonara.Timestamp(round)*1e9), append(m.Values, float64(round))
+				m.Timestamps, m.Values = append(m.Timestamps, start+carbonara.Timestamp(round)*1e9), append(m.Values,
+					float64(round))
 				m.Offsets = append(m.Offsets, len(m.Values))
 			}
 			if err := n.Post(m); err != nil {

@@ -8,7 +8,8 @@ import (
 	"gnocco/carbonara"
 )
 
-// LastMeasures returns the timestamp of each metric's newest measure, 0 for none, in checkpoints or not. The sacks must be held.
+// LastMeasures returns the timestamp of each metric's newest measure, 0 for none, in checkpoints or not. The sacks must
+// be held.
 func (p *Metricd) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
 	return eachMetric(ctx, p, metrics, (*sack).lastMeasure)
 }

@@ -60,7 +60,8 @@ func checkpoint(t *testing.T, n *testnode.Node) {
 }
 
 // values returns what method answers, by seconds after start.
-func values(t *testing.T, n *testnode.Node, id uuid.UUID, granularity time.Duration, method carbonara.Method) map[int]float64 {
+func values(t *testing.T, n *testnode.Node, id uuid.UUID, granularity time.Duration,
+	method carbonara.Method) map[int]float64 {
 	t.Helper()
 	starts, values := n.Read(id, granularity).Aggregate(method, nil, nil)
 	answer := make(map[int]float64)
@@ -124,7 +125,8 @@ func TestCorruptBlocksAreSetAside(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
 	id := newMetric(t, n, 0, 1)
 	post(t, n, id, map[int]float64{0: 1})
-	m := &model.Measures{Metrics: []uuid.UUID{id}, Offsets: []int{0, 1}, Timestamps: []carbonara.Timestamp{start + 1e9}, Values: []float64{7}}
+	m := &model.Measures{Metrics: []uuid.UUID{id}, Offsets: []int{0, 1}, Timestamps: []carbonara.Timestamp{start + 1e9},
+		Values: []float64{7}}
 	block := incoming.AppendBlock(nil, m, []int{0}, time.Now())
 	block[len(block)-1] ^= 1
 	if err := n.Incoming.Append(context.Background(), []incoming.Block{{Sack: 0, Data: block}}); err != nil {

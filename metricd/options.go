@@ -27,13 +27,15 @@ type Options struct {
 	// ClockError bounds how far a clock is from the other ones of the cluster; nil: they agree.
 	ClockError func(clock uuid.UUID) time.Duration
 
-	Resampler          carbonara.Resampler // nil: on the CPU
-	BatchMeasures      int                 // that a checkpoint resamples together, more only of one metric; 0: 64 Ki, 1 Mi on a device
-	Workers            int                 // sacks worked on at a time; 0: one per core
-	CheckpointInterval time.Duration       // the longest that a measure waits in a head; 0: 30 minutes
-	HeadBytes          int64               // memory for heads and the measures in them, all sacks together; 0: 1 GiB
-	GroupBytes         int64               // memory for recent groups of metrics that are read, all sacks together; 0: 32 MiB, below: none
-	ExpungeInterval    time.Duration       // how often deleted metrics are looked for; 0: 30 s
+	Resampler carbonara.Resampler // nil: on the CPU
+	// that a checkpoint resamples together, more only of one metric; 0: 64 Ki, 1 Mi on a device
+	BatchMeasures      int
+	Workers            int           // sacks worked on at a time; 0: one per core
+	CheckpointInterval time.Duration // the longest that a measure waits in a head; 0: 30 minutes
+	HeadBytes          int64         // memory for heads and the measures in them, all sacks together; 0: 1 GiB
+	// memory for recent groups of metrics that are read, all sacks together; 0: 32 MiB, below: none
+	GroupBytes      int64
+	ExpungeInterval time.Duration // how often deleted metrics are looked for; 0: 30 s
 
 	MemTableSize uint64 // of a sack's store, in bytes; 0: the default of package archive
 
@@ -44,8 +46,8 @@ type Options struct {
 	Registerer prometheus.Registerer
 	Collector  *engine.PebbleCollector // takes the sacks' stores; nil: nobody does
 	Fail       func(error)             // as in engine.Options: told what made a store unusable; nil: ends the process
-	// Damaged is told that the work on a sack met damaged bytes in its store, and has ended: the sack is to be closed by
-	// Abandon, not before Damaged has returned. nil: the work is tried again for ever.
+	// Damaged is told that the work on a sack met damaged bytes in its store, and has ended: the sack is to be closed
+	// by Abandon, not before Damaged has returned. nil: the work is tried again for ever.
 	Damaged func(sack int, err error)
 }
 

@@ -184,7 +184,8 @@ func (c *sourceCursor) took(r *incoming.Record) {
 }
 
 // acceptFrom is accept where several stores bring measures.
-func (h *head) acceptFrom(o *origin, at int64, timestamps []carbonara.Timestamp, values []float64) (accepted, dropped, late int) {
+func (h *head) acceptFrom(o *origin, at int64, timestamps []carbonara.Timestamp,
+	values []float64) (accepted, dropped, late int) {
 	h.settle()
 	settled, any := h.settled()
 	oldest, inOrder := h.limitsBy(h.newestBefore(o, at))

@@ -77,7 +77,8 @@ func (s *script) setSources(t *testing.T, d *datadriven.TestData) {
 		}
 		s.known.Waited = append(s.known.Waited, arg.Key)
 		if s.sources[arg.Key] == nil {
-			s.sources[arg.Key] = &stampedSource{name: arg.Key, clock: clockOf(arg.Vals[0]), ready: make(chan struct{}, 1)}
+			s.sources[arg.Key] = &stampedSource{name: arg.Key, clock: clockOf(arg.Vals[0]),
+				ready: make(chan struct{}, 1)}
 		}
 	}
 	s.attach(t)

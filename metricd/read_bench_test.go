@@ -24,11 +24,12 @@ func BenchmarkRead(b *testing.B) {
 	}
 	for _, state := range []string{"compacted", "operands", "heads", "fed"} {
 		f := func(granularity time.Duration, groups int) {
-			b.Run(fmt.Sprintf("state=%s/granularity=%v/groups=%d", state, granularity.Seconds(), groups), func(b *testing.B) {
-				n, m, end, next := loaded(b, state, metrics, days)
-				defer n.Stop(context.Background())
-				benchmarkRead(b, n, m, end, next, state, granularity, groups)
-			})
+			b.Run(fmt.Sprintf("state=%s/granularity=%v/groups=%d", state, granularity.Seconds(), groups),
+				func(b *testing.B) {
+					n, m, end, next := loaded(b, state, metrics, days)
+					defer n.Stop(context.Background())
+					benchmarkRead(b, n, m, end, next, state, granularity, groups)
+				})
 		}
 		f(time.Minute, 60)
 		f(time.Minute, 1440)
@@ -36,7 +37,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, end carbonara.Timestamp, next func() carbonara.Timestamp, state string, granularity time.Duration, groups int) {
+func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, end carbonara.Timestamp,
+	next func() carbonara.Timestamp, state string, granularity time.Duration, groups int) {
 	ctx := context.Background()
 	mean, err := carbonara.ParseMethod("mean")
 	if err != nil {
@@ -68,17 +70,20 @@ func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, end carbonara.
 
 // loaded returns a node in a state, its metrics, the time of the newest measures, and what sends one more of each and
 // returns its time.
-func loaded(b *testing.B, state string, metrics, days int) (*testnode.Node, []uuid.UUID, carbonara.Timestamp, func() carbonara.Timestamp) {
+func loaded(b *testing.B, state string, metrics, days int) (
+	*testnode.Node, []uuid.UUID, carbonara.Timestamp, func() carbonara.Timestamp) {
 	ctx := context.Background()
 	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
-	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour, 24 * time.Hour}, "mean", "min", "max", "sum", "std", "count")
+	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour, 24 * time.Hour}, "mean", "min", "max",
+		"sum", "std", "count")
 	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
 		b.Fatal(err)
 	}
 	var ids []uuid.UUID
 	for i := range metrics {
 		ids = append(ids, uuid.UUID{15: byte(i + 1)})
-		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: policy, Creator: "admin"}); err != nil {
+		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: policy,
+			Creator: "admin"}); err != nil {
 			b.Fatal(err)
 		}
 	}

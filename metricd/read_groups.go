@@ -36,7 +36,8 @@ func (p *Metricd) Groups(ctx context.Context, read model.Read, dst *carbonara.Gr
 
 // EachGroups is Groups for many metrics of one sack, cheapest in the order of their IDs: it calls use after each read,
 // with its number. An ErrNotOwned comes before the first. Use must not read: the sack is locked.
-func (p *Metricd) EachGroups(ctx context.Context, reads []model.Read, dst *carbonara.Groups, use func(i int) error) error {
+func (p *Metricd) EachGroups(ctx context.Context, reads []model.Read, dst *carbonara.Groups,
+	use func(i int) error) error {
 	s, err := p.sackOf(reads[0].Metric.ID)
 	if err != nil {
 		return err
@@ -77,7 +78,8 @@ func (s *sack) groups(ctx context.Context, read model.Read, now time.Time, dst *
 }
 
 // groupsLocked is groups, of what walk reads of the archive, with mu held by reads.
-func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.Read, now time.Time, dst *carbonara.Groups) error {
+func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.Read, now time.Time,
+	dst *carbonara.Groups) error {
 	h := s.heads[read.Metric.ID]
 	if read.Granularity == 0 {
 		return s.rawMeasures(ctx, walk, h, read, dst)
@@ -86,7 +88,8 @@ func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 	timespan := policy.Timespan(read.Granularity)
 	if h != nil {
 		if timespan > 0 && h.hasNewest {
-			read.From, timespan = max(read.From, archive.OldestKept(h.newest.Timestamp.Floor(read.Granularity), timespan)), 0
+			read.From, timespan = max(read.From,
+				archive.OldestKept(h.newest.Timestamp.Floor(read.Granularity), timespan)), 0
 		}
 		if ok, err := s.readRecent(ctx, h, &read, now, dst); ok || err != nil {
 			return err
@@ -123,7 +126,8 @@ func (h *head) has(columns []carbonara.Column) bool {
 const resampledBytes = 64
 
 // overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
-func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) error {
+func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Duration, from, to carbonara.Timestamp,
+	dst *carbonara.Groups) error {
 	j := slices.Index(h.plan.Granularities, granularity)
 	if j < 0 {
 		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.metric.ID, granularity, model.ErrNotFound)
@@ -132,7 +136,8 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 		return nil
 	}
 	account, before := budget.Of(ctx), dst.Bytes()
-	err := s.resampleHead(ctx, h, j, func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
+	err := s.resampleHead(ctx, h, j, func(groups *carbonara.Groups, start carbonara.Timestamp,
+		scratch *carbonara.Groups) {
 		end := groups.Search(to)
 		part := groups.Slice(min(end, groups.Search(max(from, start))), end)
 		dst.Overlay(0, &part, scratch)

@@ -10,7 +10,8 @@ import (
 )
 
 // rawMeasures sets dst to a metric's raw measures, as model.Read says of granularity 0.
-func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, read model.Read, dst *carbonara.Groups) error {
+func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, read model.Read,
+	dst *carbonara.Groups) error {
 	b := s.parent.reads.Get().(*batch)
 	defer s.parent.reads.Put(b)
 	b.reset(s.parent.reader)
@@ -28,8 +29,8 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 		if !any {
 			return kept, newest, false
 		}
-		// Checkpoints drop what the back window does not need any more. Until then it is there, but does not count: an answer
-		// must not depend on when a checkpoint was made.
+		// Checkpoints drop what the back window does not need any more. Until then it is there, but does not count: an
+		// answer must not depend on when a checkpoint was made.
 		return max(kept, keepFrom(plan, window, newest.Timestamp)), newest, true
 	}
 	end, err := b.raw.readAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) bool {

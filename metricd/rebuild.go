@@ -43,7 +43,8 @@ func (p *Metricd) Rebuild(ctx context.Context, metrics []*model.Metric) (done mo
 }
 
 // rebuildSack does metrics of one sack, some at a time, by turns with the others' work.
-func (p *Metricd) rebuildSack(ctx context.Context, s *sack, metrics []*model.Metric) (done model.RebuildCounts, err error) {
+func (p *Metricd) rebuildSack(ctx context.Context, s *sack, metrics []*model.Metric) (
+	done model.RebuildCounts, err error) {
 	for most := rebuildMetrics; len(metrics) > 0; {
 		if err := p.slots.Acquire(ctx, 1); err != nil {
 			return done, err
@@ -117,7 +118,8 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 
 // rebuildArchives adds the rebuilds of the first metrics' archives to c, as many as it returns outcomes. A nil metric
 // is gone.
-func (s *sack) rebuildArchives(ctx context.Context, metrics []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, outcomes []model.RebuildCounts, err error) {
+func (s *sack) rebuildArchives(ctx context.Context, metrics []*model.Metric,
+	c *archive.Checkpoint) (changed []uuid.UUID, outcomes []model.RebuildCounts, err error) {
 	started := time.Now()
 	some := s.parent.rebuildBatches.Get().(*rebuildBatch)
 	defer func() {
@@ -187,7 +189,8 @@ func (s *sack) agree(ctx context.Context, expected []*model.Metric) ([]*model.Me
 		return nil, err
 	}
 	for i, m := range found {
-		if m != nil && !(m.ArchivePolicy.Name == expected[i].ArchivePolicy.Name && m.ArchivePolicy.Plan().Equal(expected[i].ArchivePolicy.Plan())) {
+		if m != nil && !(m.ArchivePolicy.Name == expected[i].ArchivePolicy.Name &&
+			m.ArchivePolicy.Plan().Equal(expected[i].ArchivePolicy.Plan())) {
 			return nil, fmt.Errorf("%w: metric %s has another archive policy by now", model.ErrUnavailable, m.ID)
 		}
 	}

@@ -45,7 +45,8 @@ func BenchmarkRebuild(b *testing.B) {
 				b.StartTimer()
 				done, err := n.Metricd.Rebuild(context.Background(), all)
 				b.StopTimer()
-				if err != nil || done.Changed+done.Unchanged != metrics || done.Changed > 0 == (change.name == "nothing") {
+				if err != nil || done.Changed+done.Unchanged != metrics ||
+					done.Changed > 0 == (change.name == "nothing") {
 					b.Fatal(done, err)
 				}
 				n.Stop(context.Background())
@@ -65,7 +66,8 @@ func weekOfMinutes(b *testing.B, policy *model.ArchivePolicy, metrics, minutes i
 	m := &model.Measures{Offsets: []int{0}}
 	for i := range metrics {
 		id := uuid.New()
-		if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin", Name: fmt.Sprint(i)}); err != nil {
+		if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
+			Creator: "admin", Name: fmt.Sprint(i)}); err != nil {
 			b.Fatal(err)
 		}
 		m.Metrics = append(m.Metrics, id)

@@ -23,7 +23,8 @@ import (
 )
 
 // newPolicy makes a policy without limits in time.
-func newPolicy(t testing.TB, name string, backWindow int, granularities []time.Duration, methods ...string) *model.ArchivePolicy {
+func newPolicy(t testing.TB, name string, backWindow int, granularities []time.Duration,
+	methods ...string) *model.ArchivePolicy {
 	t.Helper()
 	var definition []model.DefinitionInput
 	for _, g := range granularities {
@@ -55,11 +56,12 @@ func createMetric(t *testing.T, n *testnode.Node, policy *model.ArchivePolicy) u
 // changePolicy replaces a policy by another of the same name.
 func changePolicy(t testing.TB, n *testnode.Node, to *model.ArchivePolicy) {
 	t.Helper()
-	if _, err := n.Index.UpdateArchivePolicy(context.Background(), to.Name, func(*model.ArchivePolicy) (*model.ArchivePolicy, error) {
-		changed := *to
-		changed.SchemaPending = true
-		return &changed, nil
-	}); err != nil {
+	if _, err := n.Index.UpdateArchivePolicy(context.Background(), to.Name,
+		func(*model.ArchivePolicy) (*model.ArchivePolicy, error) {
+			changed := *to
+			changed.SchemaPending = true
+			return &changed, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -100,7 +102,8 @@ func TestANewGranularityIsMadeOfMoments(t *testing.T) {
 	}
 	checkpoint(t, n)
 	post(t, n, id, map[int]float64{6600: 1, 6610: 3})
-	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{minute, 5 * minute, 30 * minute}, "mean", "max", "std", "last", "first"))
+	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{minute, 5 * minute, 30 * minute}, "mean", "max",
+		"std", "last", "first"))
 	// Until it is rebuilt it goes on as it was.
 	requireValues(t, values(t, n, id, 30*minute, carbonara.Max), map[int]float64{})
 	post(t, n, id, map[int]float64{6620: 5})
@@ -115,8 +118,10 @@ func TestANewGranularityIsMadeOfMoments(t *testing.T) {
 		t.Fatal(done)
 	}
 	// start is 20 minutes into its half hour, and minute 110 ten minutes into its one.
-	requireValues(t, values(t, n, id, 30*minute, carbonara.Max), map[int]float64{-1200: 18, 600: 78, 2400: 138, 4200: 198, 6000: 218})
-	requireValues(t, values(t, n, id, 30*minute, carbonara.First), map[int]float64{-1200: 0, 600: 10, 2400: 40, 4200: 70, 6000: 100})
+	requireValues(t, values(t, n, id, 30*minute, carbonara.Max),
+		map[int]float64{-1200: 18, 600: 78, 2400: 138, 4200: 198, 6000: 218})
+	requireValues(t, values(t, n, id, 30*minute, carbonara.First),
+		map[int]float64{-1200: 0, 600: 10, 2400: 40, 4200: 70, 6000: 100})
 	// A late measure in the open minute changes its half hour, too, of which the raw series has but the end.
 	post(t, n, id, map[int]float64{6605: 1000, 6630: 7})
 	for range 2 {
@@ -144,7 +149,8 @@ func TestANewGranularityIsMadeOfMoments(t *testing.T) {
 		t.Fatal(got)
 	}
 	// 6605 was late twice, and 6250 dropped: what was counted before the change and after it.
-	if sizes, err := n.Metricd.Sizes(context.Background(), []uuid.UUID{id}); err != nil || sizes[0].Late != 2 || sizes[0].Dropped != 1 {
+	if sizes, err := n.Metricd.Sizes(context.Background(), []uuid.UUID{id}); err != nil || sizes[0].Late != 2 ||
+		sizes[0].Dropped != 1 {
 		t.Fatal(sizes, err)
 	}
 }
@@ -193,11 +199,13 @@ func TestDroppedGranularitiesAndMethodsGo(t *testing.T) {
 	// And back: five minutes can't be made of ten, but for what the raw series has.
 	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{5 * minute, 10 * minute}, "max", "sum"))
 	rebuild(t, n, id)
-	requireValues(t, values(t, n, id, 5*minute, carbonara.Sum), map[int]float64{299700: 4995 + 4996 + 4997 + 4998 + 4999})
+	requireValues(t, values(t, n, id, 5*minute, carbonara.Sum),
+		map[int]float64{299700: 4995 + 4996 + 4997 + 4998 + 4999})
 	if got := values(t, n, id, 10*minute, carbonara.Max); len(got) != 500 {
 		t.Fatal(len(got))
 	}
-	requireValues(t, values(t, n, id, 10*minute, carbonara.Sum), map[int]float64{}) // of half of the last group nothing is known
+	// of half of the last group nothing is known
+	requireValues(t, values(t, n, id, 10*minute, carbonara.Sum), map[int]float64{})
 	post(t, n, id, map[int]float64{299950: 1})
 	requireValues(t, values(t, n, id, 10*minute, carbonara.Sum), map[int]float64{})
 	post(t, n, id, map[int]float64{300000: 2})
@@ -214,21 +222,26 @@ func TestRebuiltIsAsIfFromTheStart(t *testing.T) {
 		rounds = 5
 	}
 	for round := range rounds {
-		t.Run(fmt.Sprintf("seed=%d/round=%d", seed, round), func(t *testing.T) { compareWithFresh(t, rand.New(rand.NewPCG(seed, uint64(round)))) })
+		t.Run(fmt.Sprintf("seed=%d/round=%d", seed, round), func(t *testing.T) {
+			compareWithFresh(t, rand.New(rand.NewPCG(seed, uint64(round))))
+		})
 	}
 }
 
-var methodSets = [][]string{{"mean"}, {"sum", "max"}, {"mean", "min", "max", "sum", "std", "count"}, {"last", "first", "rate:sum"}, {"median", "max"}, {"rate:mean", "rate:max", "95pct", "sum"}}
+var methodSets = [][]string{{"mean"}, {"sum", "max"}, {"mean", "min", "max", "sum", "std", "count"},
+	{"last", "first", "rate:sum"}, {"median", "max"}, {"rate:mean", "rate:max", "95pct", "sum"}}
 
 func compareWithFresh(t *testing.T, rng *rand.Rand) {
-	granularitySets := [][]time.Duration{{minute}, {minute, 5 * minute}, {5 * minute}, {minute, 10 * minute, 30 * minute}, {7 * time.Second, minute},
-		{90 * time.Second, 3 * minute}, {30 * minute}, {time.Hour}, {25 * minute, 100 * minute}}
+	granularitySets := [][]time.Duration{{minute}, {minute, 5 * minute}, {5 * minute},
+		{minute, 10 * minute, 30 * minute}, {7 * time.Second, minute}, {90 * time.Second, 3 * minute}, {30 * minute},
+		{time.Hour}, {25 * minute, 100 * minute}}
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())
 	var policies []*model.ArchivePolicy
 	backWindow := rng.IntN(3)
 	for range 2 + rng.IntN(2) {
-		policies = append(policies, newPolicy(t, "p", backWindow, granularitySets[rng.IntN(len(granularitySets))], methodSets[rng.IntN(len(methodSets))]...))
+		policies = append(policies, newPolicy(t, "p", backWindow, granularitySets[rng.IntN(len(granularitySets))],
+			methodSets[rng.IntN(len(methodSets))]...))
 	}
 	last := *policies[len(policies)-1]
 	last.Name = "fresh"
@@ -252,7 +265,8 @@ func compareWithFresh(t *testing.T, rng *rand.Rand) {
 			now += 1 + rng.IntN(400)
 			for _, p := range []*model.ArchivePolicy{policies[max(0, i-1)], policy, &last} {
 				block := p.Plan().Coarsest()
-				opened := (start + carbonara.Timestamp(now)*1e9).Floor(block) - carbonara.Timestamp(p.BackWindowBlocks())*carbonara.Timestamp(block)
+				opened := (start + carbonara.Timestamp(now)*1e9).Floor(block) - carbonara.Timestamp(
+					p.BackWindowBlocks())*carbonara.Timestamp(block)
 				if second := int((opened - start) / 1e9); i == 0 || p != policies[i-1] {
 					floor = max(floor, second+1)
 				}
@@ -295,7 +309,8 @@ func compareWithFresh(t *testing.T, rng *rand.Rand) {
 // windowStart is the second from which on a policy takes measures when the newest is at second now.
 func windowStart(p *model.ArchivePolicy, now int) int {
 	block := p.Plan().Coarsest()
-	opened := (start + carbonara.Timestamp(now)*1e9).Floor(block) - carbonara.Timestamp(p.BackWindowBlocks())*carbonara.Timestamp(block)
+	opened := (start + carbonara.Timestamp(now)*1e9).Floor(block) - carbonara.Timestamp(
+		p.BackWindowBlocks())*carbonara.Timestamp(block)
 	return int((opened-start)/1e9) + 1
 }
 
@@ -312,21 +327,28 @@ func compareGroups(t *testing.T, policies []*model.ArchivePolicy, g time.Duratio
 		}
 		for i, at := range starts {
 			v, ok := all[at]
-			if close := math.Abs(v-values[i]) <= 1e-9*math.Abs(v); !ok || !close && m.Base() == carbonara.Std || v != values[i] && m.Base() != carbonara.Std && !close {
+			if close := math.Abs(v-values[i]) <= 1e-9*math.Abs(v); !ok || !close && m.Base() == carbonara.Std ||
+				v != values[i] && m.Base() != carbonara.Std && !close {
 				t.Errorf("%v at %v of %v: %v, want %v (%v)", m, g, at.Time(), values[i], v, ok)
 			}
 		}
 		had := !slices.ContainsFunc(policies, func(p *model.ArchivePolicy) bool {
-			return slices.ContainsFunc(m.Columns(), func(c carbonara.Column) bool { return !slices.Contains(p.Plan().Columns, c) })
+			return slices.ContainsFunc(m.Columns(), func(c carbonara.Column) bool {
+				return !slices.Contains(p.Plan().Columns, c)
+			})
 		})
 		if always && had && len(starts) != len(wantStarts) {
 			t.Errorf("%v at %v: %d groups, want %d: it was there all the time", m, g, len(starts), len(wantStarts))
 		}
-		if first := policies[0].Granularities()[0]; len(policies) == 2 && had && m.Percentile() == 0 && m.Base() != carbonara.Median && g%first == 0 && dividing(policies[0]) &&
+		if first := policies[0].Granularities()[0]; len(policies) == 2 && had && m.Percentile() == 0 &&
+			m.Base() != carbonara.Median && g%first == 0 && dividing(policies[0]) &&
 			len(starts) < len(wantStarts)-1 {
-			t.Errorf("%v at %v: %d groups, want %d: they follow from those of %v", m, g, len(starts), len(wantStarts), first)
+			t.Errorf("%v at %v: %d groups, want %d: they follow from those of %v", m, g, len(starts),
+				len(wantStarts), first)
 		}
-		if n := len(starts); n > 0 && len(wantStarts) > 0 && had && starts[n-1] != wantStarts[len(wantStarts)-1] && m.Percentile() == 0 && m.Base() != carbonara.Median && g%policies[0].Granularities()[0] == 0 && len(policies) == 2 && dividing(policies[0]) {
+		if n := len(starts); n > 0 && len(wantStarts) > 0 && had && starts[n-1] != wantStarts[len(wantStarts)-1] &&
+			m.Percentile() == 0 && m.Base() != carbonara.Median && g%policies[0].Granularities()[0] == 0 &&
+			len(policies) == 2 && dividing(policies[0]) {
 			t.Errorf("%v at %v ends at %v, want %v", m, g, starts[n-1].Time(), wantStarts[len(wantStarts)-1].Time())
 		}
 	}
@@ -359,7 +381,8 @@ func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	garbage := []byte{1, 2, 3}
-	for _, key := range [][]byte{archive.RawKey(ids[0]), archive.SplitKey(ids[1], carbonara.SplitKeyOf(start, minute))} {
+	for _, key := range [][]byte{archive.RawKey(ids[0]),
+		archive.SplitKey(ids[1], carbonara.SplitKeyOf(start, minute))} {
 		if err := store.DB().Merge(key, garbage, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +420,9 @@ type batches struct {
 }
 
 func (b *batches) Resample(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result) error {
-	if packed := slices.DeleteFunc(slices.Clone(batch.Series), func(s carbonara.Series) bool { return s.Packed == nil }); len(packed) > 0 {
+	if packed := slices.DeleteFunc(slices.Clone(batch.Series), func(s carbonara.Series) bool {
+		return s.Packed == nil
+	}); len(packed) > 0 {
 		b.packed = append(b.packed, len(packed))
 	}
 	return b.Resampler.Resample(ctx, batch, result)

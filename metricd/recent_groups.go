@@ -139,9 +139,11 @@ func (c *recentCache) bytes() int {
 
 // readRecent appends what is asked for to dst if h keeps recent groups, or now begins to; ok is false if it does not.
 // A read has no groups that expired: read.From says so. The sack's mu is held, by reads.
-func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now time.Time, dst *carbonara.Groups) (ok bool, err error) {
+func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now time.Time,
+	dst *carbonara.Groups) (ok bool, err error) {
 	j := slices.Index(h.plan.Granularities, read.Granularity)
-	if j < 0 || !h.hasNewest || h.partial != nil || read.ValueFilter != nil || read.To <= read.From || !h.has(read.Columns) {
+	if j < 0 || !h.hasNewest || h.partial != nil || read.ValueFilter != nil || read.To <= read.From ||
+		!h.has(read.Columns) {
 		return false, nil
 	}
 	r := s.recent.of(h, j, now)
@@ -172,7 +174,8 @@ func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now ti
 
 // readBefore appends the groups of a read that start before r.from to dst, from the archive; ok is false if pending
 // measures belong to them.
-func (s *sack) readBefore(ctx context.Context, r *recentGroups, read *model.Read, dst *carbonara.Groups) (ok bool, err error) {
+func (s *sack) readBefore(ctx context.Context, r *recentGroups, read *model.Read,
+	dst *carbonara.Groups) (ok bool, err error) {
 	if r.touched() < r.from {
 		return false, nil
 	}
@@ -195,8 +198,8 @@ func (r *recentGroups) touched() carbonara.Timestamp {
 	return h.earliest.Floor(h.plan.Granularities[r.granularity])
 }
 
-// update makes r hold all that the head and the archive do, as far back as read goes if that is not too far. ok is false
-// if r is of no use to read. After an error r is empty.
+// update makes r hold all that the head and the archive do, as far back as read goes if that is not too far. ok is
+// false if r is of no use to read. After an error r is empty.
 func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (ok bool, err error) {
 	h, granularity := r.head, carbonara.Timestamp(read.Granularity)
 	newest := h.newest.Timestamp.Floor(read.Granularity)
@@ -245,7 +248,8 @@ func (r *recentGroups) dropRows(n int) {
 }
 
 // fill reads the groups that start at from or later. Where bytes do not decode, ok is false: every read is to tell.
-func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read, from carbonara.Timestamp) (ok bool, err error) {
+func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read,
+	from carbonara.Timestamp) (ok bool, err error) {
 	h := r.head
 	r.empty()
 	r.plan, r.from = h.plan, from
@@ -265,7 +269,8 @@ func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read, from
 
 // takeAll puts the groups of all pending measures on top.
 func (s *sack) takeAll(ctx context.Context, r *recentGroups) error {
-	return s.resampleHead(ctx, r.head, r.granularity, func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
+	return s.resampleHead(ctx, r.head, r.granularity, func(groups *carbonara.Groups, start carbonara.Timestamp,
+		scratch *carbonara.Groups) {
 		r.overlay(groups, start, scratch)
 	})
 }

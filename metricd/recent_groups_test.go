@@ -27,7 +27,8 @@ func compareRecent(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(44, seed))
 	ctx := context.Background()
 	minute, five := time.Minute, 5*time.Minute
-	methods := [][]string{{"mean", "min", "max", "sum", "std", "count"}, {"mean", "95pct", "last"}, {"rate:mean", "rate:std", "first"}, {"max"}}[seed%4]
+	methods := [][]string{{"mean", "min", "max", "sum", "std", "count"}, {"mean", "95pct", "last"},
+		{"rate:mean", "rate:std", "first"}, {"max"}}[seed%4]
 	definition := []model.DefinitionInput{{Granularity: &minute}, {Granularity: &five}}
 	if rng.IntN(2) == 0 {
 		hours := 12 * time.Hour
@@ -39,12 +40,14 @@ func compareRecent(t *testing.T, seed uint64) {
 	}
 	ids := []uuid.UUID{{15: 1}, {15: 2}, {15: 3}}
 	open := func(bytes int64, batch int) *testnode.Node {
-		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: bytes, BatchMeasures: batch})
+		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: bytes,
+			BatchMeasures: batch})
 		if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+			if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy,
+				Creator: "admin"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -93,7 +96,8 @@ func compareRecent(t *testing.T, seed uint64) {
 					now += rng.IntN(1 + rng.IntN(120))
 				}
 				m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(max(at, 0))*1e9)
-				m.Values = append(m.Values, []float64{rng.NormFloat64(), float64(rng.IntN(100)) / 10, math.NaN()}[min(2, rng.IntN(40)/19)])
+				m.Values = append(m.Values, []float64{rng.NormFloat64(), float64(rng.IntN(100)) / 10,
+					math.NaN()}[min(2, rng.IntN(40)/19)])
 			}
 			m.Offsets = []int{0, len(m.Values)}
 			for _, n := range []*testnode.Node{recent, plain} {

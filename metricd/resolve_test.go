@@ -62,7 +62,8 @@ func (s *listSource) put(second int, requests ...[]uuid.UUID) {
 			m.Offsets = append(m.Offsets, i+1)
 			pick = append(pick, i)
 		}
-		s.records = append(s.records, incoming.Record{Sequence: uint64(len(s.records) + 1), Block: incoming.AppendBlock(nil, m, pick, time.Now())})
+		s.records = append(s.records, incoming.Record{Sequence: uint64(len(s.records) + 1),
+			Block: incoming.AppendBlock(nil, m, pick, time.Now())})
 	}
 	select {
 	case s.ready <- struct{}{}:
@@ -91,8 +92,8 @@ func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 		metrics = append(metrics, m.ID)
 	}
 	source := &listSource{ready: make(chan struct{}, 1)}
-	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: &movingIndex{Store: store}, Incoming: source,
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(),
+		Index: &movingIndex{Store: store}, Incoming: source, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,8 @@ func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		var groups carbonara.Groups
-		if err := p.Groups(t.Context(), model.Read{Metric: metric, Granularity: policy.Granularities()[0], Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
+		if err := p.Groups(t.Context(), model.Read{Metric: metric, Granularity: policy.Granularities()[0],
+			Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
 			t.Fatal(err)
 		}
 		got := 0.0

@@ -29,7 +29,8 @@ func (s *sack) noteRevival(metric *model.Metric, timestamps []carbonara.Timestam
 	}
 }
 
-// revive tells the index of the revivals. Measures do not wait for that: if the index is away, it is told at a later drain. work is held.
+// revive tells the index of the revivals. Measures do not wait for that: if the index is away, it is told at a later
+// drain. work is held.
 func (s *sack) revive(ctx context.Context) {
 	if len(s.revivals) == 0 {
 		return

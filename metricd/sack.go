@@ -73,7 +73,8 @@ func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 	s := &sack{number: number, parent: p, heads: make(map[uuid.UUID]*head), cursors: make(map[string]*sourceCursor)}
 	s.recent.init(p.options.GroupBytes / int64(p.options.Sacks))
 	store, err := archive.Open(dir, archive.Options{
-		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache, Logger: p.options.Logger.With("sack", number),
+		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache,
+		Logger:       p.options.Logger.With("sack", number),
 		MemTableSize: p.options.MemTableSize, Collector: p.options.Collector, Fail: p.options.Fail, Corrupt: s.damaged,
 	})
 	if err != nil {
@@ -141,8 +142,8 @@ func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
 	}
 }
 
-// takeWaiting moves what a source has for the sack into the heads, drainBytes at most. took is false if there was nothing.
-// work is held.
+// takeWaiting moves what a source has for the sack into the heads, drainBytes at most. took is false if there was
+// nothing. work is held.
 func (s *sack) takeWaiting(ctx context.Context, cursor *sourceCursor) (took bool, err error) {
 	records, err := cursor.source.Drain(s.number, cursor.read, drainBytes)
 	if err != nil {
@@ -169,7 +170,8 @@ const idleRequest = 16 << 10
 // by granularity, its metric.
 const headBytes = 400
 
-// headsAreFull reports whether heads and their measures have used up the sack's share of memory. A checkpoint empties it.
+// headsAreFull reports whether heads and their measures have used up the sack's share of memory. A checkpoint empties
+// it.
 func (s *sack) headsAreFull() bool {
 	return s.bytes+len(s.heads)*headBytes >= s.memoryForHeads()
 }
@@ -255,8 +257,8 @@ func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Ti
 	return t
 }
 
-// resolve sets targets to the heads of the request in hand, which the first of these records is. The first time that it has to ask the index it asks for all
-// metrics of the records that are left: the index may be far away.
+// resolve sets targets to the heads of the request in hand, which the first of these records is. The first time that it
+// has to ask the index it asks for all metrics of the records that are left: the index may be far away.
 func (s *sack) resolve(ctx context.Context, rest []incoming.Record) error {
 	generation := s.parent.options.Index.Generation()
 	if listed := s.lists.find(rest[0].List, generation); listed != nil {
@@ -288,7 +290,8 @@ func (s *sack) dropHead(id uuid.UUID, h *head) {
 
 // headOf returns the metric's head as of the index's generation, nil for a metric that is gone. h is the head so far,
 // nil for none.
-func (s *sack) headOf(ctx context.Context, id uuid.UUID, h *head, generation uint64, rest []incoming.Record) (*head, error) {
+func (s *sack) headOf(ctx context.Context, id uuid.UUID, h *head, generation uint64,
+	rest []incoming.Record) (*head, error) {
 	if s.resolved == nil || s.resolvedAt != generation {
 		if err := s.find(ctx, rest, generation); err != nil {
 			return nil, err

@@ -179,7 +179,8 @@ func writeGroups(c *archive.Checkpoint, b *batch, walk *archive.Walk, e entry, s
 }
 
 // writeTouched writes runs of consecutive rows that a pending measure changed, from row on.
-func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series, groups *carbonara.Groups, row int) error {
+func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series,
+	groups *carbonara.Groups, row int) error {
 	touched := b.touchedTimes(e, series)
 	granularity := carbonara.Timestamp(groups.Granularity)
 	run := row

@@ -10,8 +10,8 @@ import (
 	"gnocco/model"
 )
 
-// A sack counts the memory that waiting measures have, whatever becomes of their heads, and tells when a checkpoint finds
-// enough of them.
+// A sack counts the memory that waiting measures have, whatever becomes of their heads, and tells when a checkpoint
+// finds enough of them.
 func TestWaitingMeasuresAreCounted(t *testing.T) {
 	s := &sack{heads: make(map[uuid.UUID]*head), parent: &Metricd{options: Options{Sacks: 1, HeadBytes: 1 << 20}}}
 	s.recent.init(0)

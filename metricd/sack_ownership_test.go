@@ -38,8 +38,8 @@ func groupsOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) 
 		t.Fatal(err)
 	}
 	var groups carbonara.Groups
-	return &groups, w.Groups(context.Background(), model.Read{Metric: metric, Granularity: time.Minute, Columns: metric.ArchivePolicy.Plan().Columns,
-		To: carbonara.MaxTimestamp}, &groups)
+	return &groups, w.Groups(context.Background(), model.Read{Metric: metric, Granularity: time.Minute,
+		Columns: metric.ArchivePolicy.Plan().Columns, To: carbonara.MaxTimestamp}, &groups)
 }
 
 func countOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) float64 {
@@ -67,7 +67,8 @@ func TestSackChangesHands(t *testing.T) {
 	other := worker(t, n, fs, sacks)
 	defer other.Close(context.Background())
 
-	if _, err := groupsOf(t, other, n, id); !errors.Is(err, metricd.ErrNotOwned) || !errors.Is(err, model.ErrUnavailable) {
+	if _, err := groupsOf(t, other, n, id); !errors.Is(err, metricd.ErrNotOwned) ||
+		!errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("read of a sack that is not held: %v", err)
 	}
 	holder, free := n.Metricd, other
@@ -112,7 +113,9 @@ func TestSourcesComeAndGo(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 2})
 	defer func() { n.Stop(context.Background()) }()
 	id := newMetric(t, n, 10, 1)
-	second, err := incoming.Open("second", incoming.Options{FS: fs, Sacks: 1, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
+	second, err := incoming.Open("second", incoming.Options{FS: fs, Sacks: 1, FreeSpace: func() (uint64, error) {
+		return 1 << 40, nil
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +125,11 @@ func TestSourcesComeAndGo(t *testing.T) {
 	}
 	toSecond := func(at int) {
 		t.Helper()
-		m := &model.Measures{Metrics: []uuid.UUID{id}, Timestamps: []carbonara.Timestamp{start + carbonara.Timestamp(at)*1e9}, Values: []float64{1}, Offsets: []int{0, 1}}
-		if err := second.Append(context.Background(), []incoming.Block{{Sack: 0, Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())}}); err != nil {
+		m := &model.Measures{Metrics: []uuid.UUID{id},
+			Timestamps: []carbonara.Timestamp{start + carbonara.Timestamp(at)*1e9}, Values: []float64{1},
+			Offsets: []int{0, 1}}
+		if err := second.Append(context.Background(),
+			[]incoming.Block{{Sack: 0, Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())}}); err != nil {
 			t.Fatal(err)
 		}
 	}

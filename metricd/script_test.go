@@ -192,7 +192,8 @@ func (s *script) archive(t *testing.T, id uuid.UUID) string {
 		}
 		check(t, store.Close())
 	}
-	return fmt.Sprintf("raw measures: %d\ndropped: %d\nlate: %d\noldest split of one minute: %s\nnewest group of one minute: %s\n",
+	return fmt.Sprintf(
+		"raw measures: %d\ndropped: %d\nlate: %d\noldest split of one minute: %s\nnewest group of one minute: %s\n",
 		raw, dropped, late, oldest, newest)
 }
 

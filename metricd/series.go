@@ -33,7 +33,8 @@ func (s *series) read(walk *archive.Walk, metric uuid.UUID) (corrupt int, err er
 }
 
 // readAfterEnd is read if wants says so of the end of the raw series, which it returns.
-func (s *series) readAfterEnd(walk *archive.Walk, metric uuid.UUID, wants func(carbonara.RawEnd) bool) (end archive.RawEnd, err error) {
+func (s *series) readAfterEnd(walk *archive.Walk, metric uuid.UUID,
+	wants func(carbonara.RawEnd) bool) (end archive.RawEnd, err error) {
 	end, s.timestamps, s.values, err = walk.EndAndRaw(metric, s.timestamps[:0], s.values[:0], wants)
 	return end, err
 }
@@ -134,7 +135,8 @@ func (b *builder) addPlan(h *head, walk *archive.Walk, plan *carbonara.Plan, ope
 }
 
 // recompute appends the raw series from a timestamp on, with the pending measures merged in.
-func (b *builder) recompute(h *head, e entry, from carbonara.Timestamp, walk *archive.Walk, series *carbonara.Series) error {
+func (b *builder) recompute(h *head, e entry, from carbonara.Timestamp, walk *archive.Walk,
+	series *carbonara.Series) error {
 	corrupt, err := b.raw.read(walk, h.metric.ID)
 	b.corrupt += corrupt
 	if err != nil {

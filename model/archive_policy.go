@@ -154,7 +154,8 @@ func resolveMethods(names []string) ([]carbonara.Method, error) {
 		}
 		m, err := carbonara.ParseMethod(rest)
 		if err != nil {
-			return nil, &FieldError{"aggregation_methods", fmt.Sprintf("Invalid value for aggregation_methods: %q", name)}
+			return nil, &FieldError{"aggregation_methods",
+				fmt.Sprintf("Invalid value for aggregation_methods: %q", name)}
 		}
 		*list = append(*list, m)
 	}
@@ -169,7 +170,9 @@ func resolveMethods(names []string) ([]carbonara.Method, error) {
 	if len(base) == 0 {
 		return nil, &FieldError{"aggregation_methods", "no aggregation method is left"}
 	}
-	return slices.DeleteFunc(carbonara.Methods(), func(m carbonara.Method) bool { return !slices.Contains(base, m) }), nil
+	return slices.DeleteFunc(carbonara.Methods(), func(m carbonara.Method) bool {
+		return !slices.Contains(base, m)
+	}), nil
 }
 
 // Update returns p with another back window (nil: unchanged) and definition (nil: unchanged). Points and timespans may
@@ -182,7 +185,8 @@ func (p *ArchivePolicy) Update(backWindow *int, definition []DefinitionInput) (*
 			return nil, err
 		}
 		if reason := granularityChange(p, u); reason != "" {
-			return nil, &FieldError{"definition", fmt.Sprintf("Archive policy %s does not support change: %s", p.Name, reason)}
+			return nil, &FieldError{"definition",
+				fmt.Sprintf("Archive policy %s does not support change: %s", p.Name, reason)}
 		}
 		updated = *u
 		updated.SchemaPending = p.SchemaPending

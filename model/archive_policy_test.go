@@ -27,7 +27,8 @@ func input(granularity time.Duration, points int64, timespan time.Duration) mode
 	return in
 }
 
-func newPolicy(t *testing.T, backWindow int, methods []string, definition ...model.DefinitionInput) *model.ArchivePolicy {
+func newPolicy(t *testing.T, backWindow int, methods []string,
+	definition ...model.DefinitionInput) *model.ArchivePolicy {
 	t.Helper()
 	p, err := model.NewArchivePolicy("p", backWindow, definition, methods)
 	if err != nil {
@@ -46,14 +47,17 @@ func TestDefinition(t *testing.T) {
 	f(input(time.Second, 0, 0), model.Definition{Granularity: time.Second})
 	f(input(time.Second, 60, 0), model.Definition{Granularity: time.Second, Points: 60, Timespan: time.Minute})
 	f(input(0, 60, time.Minute), model.Definition{Granularity: time.Second, Points: 60, Timespan: time.Minute})
-	f(input(time.Second, 60, time.Minute), model.Definition{Granularity: time.Second, Points: 60, Timespan: time.Minute})
+	f(input(time.Second, 60, time.Minute), model.Definition{Granularity: time.Second, Points: 60,
+		Timespan: time.Minute})
 	// What does not divide is rounded down.
-	f(input(time.Minute, 0, 150*time.Second), model.Definition{Granularity: time.Minute, Points: 2, Timespan: 2 * time.Minute})
+	f(input(time.Minute, 0, 150*time.Second), model.Definition{Granularity: time.Minute, Points: 2,
+		Timespan: 2 * time.Minute})
 	f(input(0, 3, 10), model.Definition{Granularity: 3, Points: 3, Timespan: 9})
 }
 
 func TestArchivePolicyRefuses(t *testing.T) {
-	f := func(name string, backWindow int, methods []string, field, reason string, definition ...model.DefinitionInput) {
+	f := func(name string, backWindow int, methods []string, field, reason string,
+		definition ...model.DefinitionInput) {
 		t.Helper()
 		_, err := model.NewArchivePolicy(name, backWindow, definition, methods)
 		var fieldErr *model.FieldError
@@ -71,7 +75,8 @@ func TestArchivePolicyRefuses(t *testing.T) {
 	f(strings.Repeat("é", 256), 0, nil, "name", "255", second)
 	f("p", -1, nil, "back_window", "at least 0", second)
 	f("p", 0, nil, "definition", "at least one")
-	f("p", 0, []string{"mean", "wrong"}, "aggregation_methods", `Invalid value for aggregation_methods: "wrong"`, second)
+	f("p", 0, []string{"mean", "wrong"}, "aggregation_methods",
+		`Invalid value for aggregation_methods: "wrong"`, second)
 	f("p", 0, []string{"-wrong"}, "aggregation_methods", "-wrong", second)
 	f("p", 0, []string{"+*"}, "aggregation_methods", "+*", second)
 	f("p", 0, []string{""}, "aggregation_methods", "Invalid", second)
@@ -86,7 +91,8 @@ func TestArchivePolicyRefuses(t *testing.T) {
 	f("p", 0, nil, "definition", "Timespan should be > 0", input(time.Second, 0, -time.Hour))
 	f("p", 0, nil, "definition", "Calculated number of points is < 0", input(time.Minute, 0, time.Second))
 	f("p", 0, nil, "definition", "292 years", input(time.Hour, math.MaxInt64/2, 0))
-	f("p", 0, nil, "definition", "More than one archive policy uses granularity `1.0'", second, input(time.Minute, 1, 0), second)
+	f("p", 0, nil, "definition", "More than one archive policy uses granularity `1.0'", second,
+		input(time.Minute, 1, 0), second)
 	f("p", 0, nil, "definition", "granularity `0.5'", input(time.Second/2, 1, 0), input(time.Second/2, 2, 0))
 }
 
@@ -157,7 +163,8 @@ func TestUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u.BackWindow != 5 || u.Timespan(time.Second) != time.Hour || u.Timespan(time.Minute) != 0 || len(u.Methods()) != 1 {
+	if u.BackWindow != 5 || u.Timespan(time.Second) != time.Hour || u.Timespan(time.Minute) != 0 ||
+		len(u.Methods()) != 1 {
 		t.Errorf("updated to %+v", u)
 	}
 	if p.BackWindow != 1 || p.Timespan(time.Second) != time.Minute {
@@ -169,13 +176,15 @@ func TestUpdate(t *testing.T) {
 	negative := -1
 	f := func(backWindow *int, want string, definition ...model.DefinitionInput) {
 		t.Helper()
-		if _, err := p.Update(backWindow, definition); !errors.Is(err, model.ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if _, err := p.Update(backWindow, definition); !errors.Is(err, model.ErrInvalid) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 	f(&negative, "at least 0")
 	f(nil, "Archive policy p does not support change: Cannot add or drop granularities", input(time.Second, 60, 0))
-	f(nil, "Archive policy p does not support change: 1.0 granularity interval was changed", input(2*time.Second, 60, 0), input(time.Minute, 1, 0))
+	f(nil, "Archive policy p does not support change: 1.0 granularity interval was changed",
+		input(2*time.Second, 60, 0), input(time.Minute, 1, 0))
 	f(nil, "timespan ≠", input(time.Second, 60, 1), input(time.Minute, 1, 0))
 	f(nil, "at least one", []model.DefinitionInput{}...)
 }

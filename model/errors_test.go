@@ -19,7 +19,10 @@ func TestObjectError(t *testing.T) {
 			t.Errorf("got %q, %q, want %q, %q", object.Error(), object.Cause(), text, cause)
 		}
 	}
-	f(model.NotFound(model.NounArchivePolicy, "low"), model.ErrNotFound, "Archive policy low does not exist", "Archive policy does not exist")
-	f(model.Exists(model.NounNamedMetric, "cpu"), model.ErrExists, "Named metric cpu already exists", "Named metric already exists")
-	f(model.InUse(model.NounResourceType, "vm"), model.ErrInUse, "Resource type vm is still in use", "Resource type is still in use")
+	f(model.NotFound(model.NounArchivePolicy, "low"), model.ErrNotFound, "Archive policy low does not exist",
+		"Archive policy does not exist")
+	f(model.Exists(model.NounNamedMetric, "cpu"), model.ErrExists, "Named metric cpu already exists",
+		"Named metric already exists")
+	f(model.InUse(model.NounResourceType, "vm"), model.ErrInUse, "Resource type vm is still in use",
+		"Resource type is still in use")
 }

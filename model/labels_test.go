@@ -26,11 +26,13 @@ func TestLabels(t *testing.T) {
 		t.Errorf("%q: valid %v, b.c %q, b %q", labels, labels.Valid(), labels.Get("b.c"), labels.Get("b"))
 	}
 	for i := 1; i < len(labels); i++ { // cut off
-		if labels[:i].Valid() && !strings.HasPrefix(string(labels[i:]), "\x01a") && !strings.HasPrefix(string(labels[i:]), "\x03b.c") {
+		if labels[:i].Valid() && !strings.HasPrefix(string(labels[i:]), "\x01a") &&
+			!strings.HasPrefix(string(labels[i:]), "\x03b.c") {
 			t.Errorf("%q is valid", labels[:i])
 		}
 	}
-	for _, wrong := range []string{"\x01b\x01x\x01a\x01x", "\x01a\x00", "\x00\x01x", "\x01a\x01\xff", "\x81\x00a\x01x", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
+	for _, wrong := range []string{"\x01b\x01x\x01a\x01x", "\x01a\x00", "\x00\x01x", "\x01a\x01\xff", "\x81\x00a\x01x",
+		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
 		if model.Labels(wrong).Valid() {
 			t.Errorf("%q is valid", wrong)
 		}

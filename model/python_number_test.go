@@ -32,8 +32,8 @@ func TestParseNumber(t *testing.T) {
 	f("-INF", math.Inf(-1))
 	f("+Infinity", math.Inf(1))
 
-	for _, in := range []string{"", " ", ".", "-", "+-1", "1e", "e1", "1e+", "0x1p3", "0x10", "1__0", "_1", "1_", "1_.5", "1._5", "1e_5",
-		"1 2", "1.2.3", "infinit", "nana", "--inf", "\x1c1", "1\x00", "١"} {
+	for _, in := range []string{"", " ", ".", "-", "+-1", "1e", "e1", "1e+", "0x1p3", "0x10", "1__0", "_1", "1_",
+		"1_.5", "1._5", "1e_5", "1 2", "1.2.3", "infinit", "nana", "--inf", "\x1c1", "1\x00", "١"} {
 		if got, ok := model.ParseNumber(in); ok {
 			t.Errorf("%q: got %v", in, got)
 		}

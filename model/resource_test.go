@@ -71,7 +71,8 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	f(model.Metric{ID: uuid.New(), ArchivePolicy: policy}, "")
-	f(model.Metric{ID: uuid.New(), ArchivePolicy: policy, Name: "cpu", Unit: strings.Repeat("é", 31), ResourceID: &resource}, "")
+	f(model.Metric{ID: uuid.New(), ArchivePolicy: policy, Name: "cpu", Unit: strings.Repeat("é", 31),
+		ResourceID: &resource}, "")
 	f(model.Metric{ArchivePolicy: policy}, "") // gets its ID where it is kept
 	f(model.Metric{ID: uuid.New()}, "archive_policy_name")
 	f(model.Metric{ID: uuid.New(), ArchivePolicy: policy, Name: "a/b"}, "name")

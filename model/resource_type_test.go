@@ -35,8 +35,10 @@ func TestAttributeNames(t *testing.T) {
 	f("a\xff", false)
 	f(strings.Repeat("a", 63), true)
 	f(strings.Repeat("a", 64), false)
-	for _, name := range []string{"id", "type", "metrics", "revision", "revision_start", "revision_end", "started_at", "ended_at",
-		"user_id", "project_id", "creator", "created_by_user_id", "created_by_project_id", "get_metric", "original_resource_id"} {
+	for _, name := range []string{"id", "type", "metrics", "revision", "revision_start", "revision_end",
+		"started_at", "ended_at", "user_id", "project_id", "creator", "created_by_user_id",
+		"created_by_project_id", "get_metric",
+		"original_resource_id"} {
 		f(name, false)
 	}
 }
@@ -67,7 +69,8 @@ func TestKindHolds(t *testing.T) {
 				t.Errorf("%s holds a %s: %t", kind, of, kind.Holds(value))
 			}
 		}
-		if kind.Holds(nil) || kind.Holds(1) || kind.Holds(math.NaN()) || kind.Holds(math.Inf(1)) || kind.Holds(carbonara.Timestamp(-1)) {
+		if kind.Holds(nil) || kind.Holds(1) || kind.Holds(math.NaN()) || kind.Holds(math.Inf(1)) ||
+			kind.Holds(carbonara.Timestamp(-1)) {
 			t.Errorf("%s holds what no kind does", kind)
 		}
 		if parsed, ok := model.ParseAttributeKind(kind.String()); !ok || parsed != kind {
@@ -95,13 +98,16 @@ func TestResourceTypeUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, after := show(t, old), show(t, updated)
-	if want := `{"name":"t","attributes":{"a":{"max_length":255,"min_length":0,"required":false,"type":"string"},"b":{"max_length":255,"min_length":0,"required":false,"type":"string"}},"state":"active"}`; before != want {
+	if want :=
+		`{"name":"t","attributes":{"a":{"max_length":255,"min_length":0,"required":false,"type":"string"},"b":{"max_length":255,"min_length":0,"required":false,"type":"string"}},"state":"active"}`; before != want {
 		t.Errorf("before: %s", before)
 	}
-	if want := `{"name":"t","attributes":{"b":{"max_length":9,"min_length":0,"required":false,"type":"string"},"c":{"max_length":255,"min_length":0,"required":false,"type":"string"}},"state":"active"}`; after != want {
+	if want :=
+		`{"name":"t","attributes":{"b":{"max_length":9,"min_length":0,"required":false,"type":"string"},"c":{"max_length":255,"min_length":0,"required":false,"type":"string"}},"state":"active"}`; after != want {
 		t.Errorf("after: %s", after)
 	}
-	if updated.Attribute("b").CurrentEra() != old.Attribute("b").CurrentEra() || updated.Attribute("c").CurrentEra() != 3 {
+	if updated.Attribute("b").CurrentEra() != old.Attribute("b").CurrentEra() ||
+		updated.Attribute("c").CurrentEra() != 3 {
 		t.Error("eras are mixed up")
 	}
 }

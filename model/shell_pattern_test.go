@@ -11,8 +11,9 @@ import (
 
 // The answers are those of Python's fnmatchcase.
 func TestMatchPattern(t *testing.T) {
-	names := []string{"", "a", "abc", "ax", "bx", "dx", "x", "[", "]", "[a", "a[", "disk.io.rate", "disk.size", "aXbXc", "abcabc",
-		"é", "éa", "aé", "üx", "-", "!", "e", "*", "?", "\\", "\\a", "[]", "]a", "[]]", "b"}
+	names := []string{"", "a", "abc", "ax", "bx", "dx", "x", "[", "]", "[a", "a[", "disk.io.rate",
+		"disk.size", "aXbXc", "abcabc", "é", "éa", "aé", "üx", "-", "!", "e", "*", "?", "\\", "\\a",
+		"[]", "]a", "[]]", "b"}
 	f := func(pattern string, want ...string) {
 		t.Helper()
 		var got []string

@@ -35,8 +35,8 @@ type GroupReader interface {
 	// without measures has no groups: that is no error.
 	Groups(ctx context.Context, read model.Read, staleness *Staleness, dst *carbonara.Groups) error
 
-	// EachGroups is Groups for several metrics of one sack: use is called after each read, with its number. It is cheapest
-	// in the order of their IDs. Use must not read: what it would read may be locked.
+	// EachGroups is Groups for several metrics of one sack: use is called after each read, with its number. It is
+	// cheapest in the order of their IDs. Use must not read: what it would read may be locked.
 	EachGroups(ctx context.Context, reads []model.Read, staleness *Staleness, dst *carbonara.Groups,
 		use func(i int) error) error
 

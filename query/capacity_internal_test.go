@@ -27,7 +27,8 @@ func (refusing) Groups(_ context.Context, read model.Read, _ *Staleness, dst *ca
 func TestCapacityOfRefusedRead(t *testing.T) {
 	read := MetricRead{Metric: &model.Metric{}, Granularities: []time.Duration{time.Second}, To: carbonara.MaxTimestamp}
 	var dst Aggregates
-	if err := (&Reader{Archives: refusing{}}).Aggregates(t.Context(), &read, &dst); !errors.Is(err, budget.ErrExhausted) {
+	if err := (&Reader{Archives: refusing{}}).Aggregates(t.Context(), &read, &dst); !errors.Is(err,
+		budget.ErrExhausted) {
 		t.Fatal(err)
 	}
 	if got := dst.Capacity(); got < 8_000_000 {

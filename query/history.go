@@ -110,7 +110,8 @@ func (r *Reader) EvaluateState(ctx context.Context, operation *aggregates.Operat
 		for i, v := range values {
 			if result.Shows(v) {
 				start := result.Times[i]
-				dst = append(dst, WeightedAggregate{result.Granularity, start, v * span.share(start, result.Granularity)})
+				dst = append(dst, WeightedAggregate{result.Granularity, start,
+					v * span.share(start, result.Granularity)})
 			}
 		}
 	}
@@ -125,7 +126,8 @@ func SumStates(all []WeightedAggregate) []WeightedAggregate {
 	})
 	sums := all[:0]
 	for _, one := range all {
-		if last := len(sums) - 1; last >= 0 && sums[last].Granularity == one.Granularity && sums[last].Start == one.Start {
+		if last := len(sums) - 1; last >= 0 && sums[last].Granularity == one.Granularity &&
+			sums[last].Start == one.Start {
 			sums[last].Value += one.Value
 			continue
 		}

@@ -71,7 +71,8 @@ func CommonGranularities(operands []Operand, asked time.Duration) ([]time.Durati
 	var missing [][2]string
 	for i := range operands {
 		o := &operands[i]
-		if method, err := carbonara.ParseMethod(o.Aggregation); err != nil || !o.Metric.ArchivePolicy.HasMethod(method) {
+		if method, err := carbonara.ParseMethod(o.Aggregation); err != nil ||
+			!o.Metric.ArchivePolicy.HasMethod(method) {
 			return nil, &UnknownAggregationError{o.Metric.ID, o.Aggregation}
 		}
 		if asked != 0 && !o.Metric.ArchivePolicy.HasGranularity(asked) {

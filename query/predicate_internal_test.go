@@ -38,8 +38,9 @@ func FuzzValuePredicate(f *testing.F) {
 }
 
 // awkward are values at which operations turn, and others.
-var awkward = []float64{math.NaN(), math.Inf(-1), -math.MaxFloat64, -1e300, -3, -2, -1.5, -1, -math.SmallestNonzeroFloat64, math.Copysign(0, -1),
-	0, math.SmallestNonzeroFloat64, 1e-300, 0.1, 0.5, 1, 1.5, 2, 3, 4, 1e15, 1e300, math.MaxFloat64, math.Inf(1)}
+var awkward = []float64{math.NaN(), math.Inf(-1), -math.MaxFloat64, -1e300, -3, -2, -1.5, -1,
+	-math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, 1e-300, 0.1, 0.5, 1, 1.5, 2, 3,
+	4, 1e15, 1e300, math.MaxFloat64, math.Inf(1)}
 
 // checkValueFilter holds what a predicate says of zones to what it says of the values in them.
 func checkValueFilter(t *testing.T, p Predicate) {

@@ -10,8 +10,8 @@ import (
 // Each instant falls into the group between whose start and the next one's it lies, also where clocks change at
 // midnight, twice over midnight, or by a whole day.
 func TestZonedCalendar(t *testing.T) {
-	for _, name := range []string{"UTC", "Europe/Rome", "America/Havana", "America/Sao_Paulo", "America/St_Johns", "Asia/Beirut",
-		"Africa/Cairo", "Pacific/Apia", "Asia/Kathmandu", "America/New_York"} {
+	for _, name := range []string{"UTC", "Europe/Rome", "America/Havana", "America/Sao_Paulo",
+		"America/St_Johns", "Asia/Beirut", "Africa/Cairo", "Pacific/Apia", "Asia/Kathmandu", "America/New_York"} {
 		for letter, c := range calendars {
 			g, err := newZonedCalendar(c, name)
 			if err != nil {
@@ -23,10 +23,12 @@ func TestZonedCalendar(t *testing.T) {
 				if from >= to {
 					t.Fatalf("%s, %s: group %d from %s to %s", name, letter, n, from.Time(), to.Time())
 				}
-				for _, after := range []time.Duration{0, 1, 29 * time.Minute, 61 * time.Minute, 2 * time.Hour, 25 * time.Hour} {
+				for _, after := range []time.Duration{0, 1, 29 * time.Minute, 61 * time.Minute,
+					2 * time.Hour, 25 * time.Hour} {
 					for _, at := range []carbonara.Timestamp{from.Add(after), to.Add(-after - 1)} {
 						if got := g.Group(at); got != n && at >= from && at < to { // the first one may be short
-							t.Fatalf("%s, %s: %s falls into group %d, not %d from %s to %s", name, letter, at.Time(), got, n, from.Time(), to.Time())
+							t.Fatalf("%s, %s: %s falls into group %d, not %d from %s to %s", name, letter, at.Time(),
+								got, n, from.Time(), to.Time())
 						}
 					}
 				}
@@ -45,9 +47,11 @@ func TestZonedCalendarInUTC(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := carbonara.Timestamp(0); at < carbonara.Timestamp(40*365*24*time.Hour); at += carbonara.Timestamp(23 * time.Hour) {
+		for at := carbonara.Timestamp(0); at < carbonara.Timestamp(
+			40*365*24*time.Hour); at += carbonara.Timestamp(23 * time.Hour) {
 			if n := g.Group(at); n != c.Group(at) || g.Start(n) != c.Start(n) {
-				t.Fatalf("%s: %s falls into group %d from %s, not %d from %s", letter, at.Time(), n, g.Start(n).Time(), c.Group(at), c.Start(c.Group(at)).Time())
+				t.Fatalf("%s: %s falls into group %d from %s, not %d from %s", letter, at.Time(), n, g.Start(n).Time(),
+					c.Group(at), c.Start(c.Group(at)).Time())
 			}
 		}
 	}

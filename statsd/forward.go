@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// unixPrefix marks an address that is the path of a socket of this machine, for datagrams: its file's permissions say who
-// can send.
+// unixPrefix marks an address that is the path of a socket of this machine, for datagrams: its file's permissions say
+// who can send.
 const unixPrefix = "unix:"
 
 // listen opens a socket for datagrams.
@@ -38,8 +38,9 @@ func listen(address string, logger *slog.Logger) (net.PacketConn, error) {
 // complainEvery is how often a forwarder says that nobody takes its datagrams.
 const complainEvery = time.Minute
 
-// Forward passes datagrams that come in at one address on to a server at another, of this machine, until ctx ends. While
-// nobody listens there they are lost, as UDP's are, and the log says so. ready is called with the address once it listens.
+// Forward passes datagrams that come in at one address on to a server at another, of this machine, until ctx ends.
+// While nobody listens there they are lost, as UDP's are, and the log says so. ready is called with the address once it
+// listens.
 func Forward(ctx context.Context, from, to string, logger *slog.Logger, ready func(net.Addr)) error {
 	in, err := listen(from, logger)
 	if err != nil {

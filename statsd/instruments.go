@@ -18,7 +18,8 @@ func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
 		messages: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gnocco_statsd_messages_total", Help: "Statsd messages understood."}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gnocco_statsd_refused_total", Help: "Statsd messages, and measures made of them, that were not accepted, by reason."},
+			Name: "gnocco_statsd_refused_total",
+			Help: "Statsd messages, and measures made of them, that were not accepted, by reason."},
 			[]string{"reason"}),
 		registerer: registerer,
 	}

@@ -44,7 +44,8 @@ const (
 	reasonStore  = "store"  // it could not be stored
 )
 
-var reasons = []string{reasonForm, reasonValue, reasonRate, reasonType, reasonSet, reasonDelta, reasonMany, reasonPolicy, reasonStore}
+var reasons = []string{reasonForm, reasonValue, reasonRate, reasonType, reasonSet, reasonDelta, reasonMany,
+	reasonPolicy, reasonStore}
 
 // parseMessage reads a line; if it cannot, it returns the reason.
 func parseMessage(line []byte) (m message, reason string) {
@@ -53,7 +54,8 @@ func parseMessage(line []byte) (m message, reason string) {
 		return m, reasonForm
 	}
 	name, rest := line[:colon], line[colon+1:]
-	if bytes.IndexByte(name, '|') >= 0 || bytes.IndexByte(rest, ':') >= 0 || bytes.IndexByte(name, 0) >= 0 || !utf8.Valid(name) {
+	if bytes.IndexByte(name, '|') >= 0 || bytes.IndexByte(rest, ':') >= 0 || bytes.IndexByte(name, 0) >= 0 ||
+		!utf8.Valid(name) {
 		return m, reasonForm
 	}
 	value, rest, ok := bytes.Cut(rest, []byte{'|'})

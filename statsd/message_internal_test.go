@@ -68,7 +68,8 @@ func FuzzDatagram(f *testing.F) {
 			held += len(measures)
 		}
 		if accepted+refused != lines || held != g.metrics || held > 3 || held > accepted {
-			t.Fatalf("%q: %d accepted, %d refused of %d; %d metrics, %d held", data, accepted, refused, lines, g.metrics, held)
+			t.Fatalf("%q: %d accepted, %d refused of %d; %d metrics, %d held", data, accepted, refused,
+				lines, g.metrics, held)
 		}
 	})
 }

@@ -48,10 +48,12 @@ func openStores(t *testing.T) *stores {
 	s.index, err = index.Open("index", index.Options{FS: fs, SkipDefaults: true})
 	check(t, err)
 	t.Cleanup(func() { check(t, s.index.Close()) })
-	s.incoming, err = incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
+	s.incoming, err = incoming.Open("incoming",
+		incoming.Options{FS: fs, Sacks: sacks, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
 	check(t, err)
 	t.Cleanup(func() { check(t, s.incoming.Close()) })
-	s.metricd, err = metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Index: s.index, Incoming: s.incoming, FS: fs})
+	s.metricd, err = metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Index: s.index,
+		Incoming: s.incoming, FS: fs})
 	check(t, err)
 	t.Cleanup(func() { check(t, s.metricd.Close(context.Background())) })
 	return &s
@@ -61,10 +63,12 @@ func openStores(t *testing.T) *stores {
 func (s *stores) policy(t *testing.T, name, pattern string) {
 	t.Helper()
 	granularity := time.Second
-	p, err := model.NewArchivePolicy(name, 0, []model.DefinitionInput{{Granularity: &granularity}}, []string{"mean", "count"})
+	p, err := model.NewArchivePolicy(name, 0, []model.DefinitionInput{{Granularity: &granularity}},
+		[]string{"mean", "count"})
 	check(t, err)
 	check(t, s.index.CreateArchivePolicy(t.Context(), p))
-	check(t, s.index.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{Name: name, MetricPattern: pattern, ArchivePolicyName: name}))
+	check(t, s.index.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{Name: name, MetricPattern: pattern,
+		ArchivePolicyName: name}))
 }
 
 // sender starts a server and returns how to send it a datagram and wait until it was read.
@@ -120,7 +124,8 @@ func (s *stores) values(t *testing.T) string {
 		check(t, s.metricd.Refresh(t.Context(), []uuid.UUID{m.ID}))
 		mean, _ := carbonara.ParseMethod("mean")
 		var groups carbonara.Groups
-		check(t, s.metricd.Groups(t.Context(), model.Read{Metric: m, Granularity: time.Second, Columns: mean.Columns(), To: carbonara.MaxTimestamp}, &groups))
+		check(t, s.metricd.Groups(t.Context(), model.Read{Metric: m, Granularity: time.Second, Columns: mean.Columns(),
+			To: carbonara.MaxTimestamp}, &groups))
 		times, values := groups.Aggregate(mean, nil, nil)
 		for i := range times {
 			texts = append(texts, fmt.Sprintf("%s=%v@%d", m.Name, values[i], times[i]/1e9))
@@ -133,8 +138,8 @@ func TestFlush(t *testing.T) {
 	stores := openStores(t)
 	stores.policy(t, "p", "*")
 	now := time.Unix(1000, 0)
-	options := statsd.Options{Index: stores.index, Incoming: stores.incoming, Resource: resource.String(), Creator: "me",
-		Now: func() time.Time { return now }}
+	options := statsd.Options{Index: stores.index, Incoming: stores.incoming,
+		Resource: resource.String(), Creator: "me", Now: func() time.Time { return now }}
 	s, send := sender(t, options)
 	send("a:1|g\na:2|g\nb/c:1|c\nb/c:2|c|@0.5\nt:320|ms\nt:10|ms")
 	send("a:+1|g\nx:1|s\nnonsense")
@@ -161,8 +166,10 @@ func TestFlush(t *testing.T) {
 func TestFlushOnTime(t *testing.T) {
 	stores := openStores(t)
 	stores.policy(t, "p", "*")
-	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks, Resource: resource.String(),
-		Listen: "127.0.0.1:0", FlushInterval: 5 * time.Millisecond, Now: func() time.Time { return time.Unix(1000, 0) }})
+	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks,
+		Resource: resource.String(), Listen: "127.0.0.1:0", FlushInterval: 5 * time.Millisecond, Now: func() time.Time {
+			return time.Unix(1000, 0)
+		}})
 	check(t, err)
 	conn, err := net.Dial("udp", s.Addr().String())
 	check(t, err)
@@ -193,8 +200,8 @@ func TestMetricsWithoutArchivePolicy(t *testing.T) {
 	}
 
 	// With a policy told, rules don't matter.
-	s, send = sender(t, statsd.Options{Index: stores.index, Incoming: stores.incoming, Resource: resource.String(), ArchivePolicyName: "p",
-		Now: func() time.Time { return time.Unix(2000, 0) }})
+	s, send = sender(t, statsd.Options{Index: stores.index, Incoming: stores.incoming, Resource: resource.String(),
+		ArchivePolicyName: "p", Now: func() time.Time { return time.Unix(2000, 0) }})
 	send("b:1|g")
 	check(t, s.Close(t.Context()))
 	if got, want := stores.values(t), "a|g=1@1000 b|g=1@2000"; got != want {
@@ -206,15 +213,17 @@ func TestRefusalsAreCounted(t *testing.T) {
 	stores := openStores(t)
 	stores.policy(t, "p", "*")
 	registry := prometheus.NewRegistry()
-	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks, Resource: resource.String(),
-		Listen: "127.0.0.1:0", FlushInterval: time.Hour, MaxMetrics: 1, Registerer: registry})
+	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks,
+		Resource: resource.String(), Listen: "127.0.0.1:0", FlushInterval: time.Hour, MaxMetrics: 1,
+		Registerer: registry})
 	check(t, err)
 	conn, err := net.Dial("udp", s.Addr().String())
 	check(t, err)
 	defer conn.Close()
 	_, err = conn.Write([]byte("a:1|g\nb:1|g\nc:1|s\nd:1|s\ne:-1|g"))
 	check(t, err)
-	for deadline := time.Now().Add(10 * time.Second); sum(t, registry, "gnocco_statsd_messages_total") < 1; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); sum(t, registry,
+		"gnocco_statsd_messages_total") < 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing arrived")
 		}
@@ -237,13 +246,15 @@ func TestRefusalsAreCounted(t *testing.T) {
 
 func TestStartRefuses(t *testing.T) {
 	_, err := statsd.Start(t.Context(), statsd.Options{Resource: "a/b", FlushInterval: -1, MaxMetrics: -1})
-	for _, fault := range []string{"Index is missing", "Incoming is missing", "Sacks is 0", "Resource \"a/b\"", "FlushInterval", "MaxMetrics"} {
+	for _, fault := range []string{"Index is missing", "Incoming is missing", "Sacks is 0", "Resource \"a/b\"",
+		"FlushInterval", "MaxMetrics"} {
 		if err == nil || !strings.Contains(err.Error(), fault) {
 			t.Errorf("error %v does not tell %s", err, fault)
 		}
 	}
 	stores := openStores(t)
-	_, err = statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks, Resource: resource.String(), Listen: "nonsense"})
+	_, err = statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks,
+		Resource: resource.String(), Listen: "nonsense"})
 	if err == nil {
 		t.Error("listens on nonsense")
 	}

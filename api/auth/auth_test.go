@@ -43,7 +43,8 @@ func TestKeystoneAuthority(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	path := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	f := func(want error, authority string) {
@@ -71,7 +72,8 @@ func TestKeystoneOptions(t *testing.T) {
 	}
 	refused := func(a auth.KeystoneAccount, part string) {
 		t.Helper()
-		if _, err := auth.NewKeystone(auth.KeystoneOptions{URL: "http://127.0.0.1:5000", Account: a}); err == nil || !strings.Contains(err.Error(), part) {
+		if _, err := auth.NewKeystone(auth.KeystoneOptions{URL: "http://127.0.0.1:5000", Account: a}); err == nil ||
+			!strings.Contains(err.Error(), part) {
 			t.Errorf("%+v: error %v, want %q", a, err, part)
 		}
 	}
@@ -97,7 +99,8 @@ func TestOptions(t *testing.T) {
 	f(auth.Options{Mode: "htpasswd"}, "needs one")
 	f(auth.Options{Mode: "htpasswd", HtpasswdFile: "/nonexistent/file"}, "no such file")
 	f(auth.Options{HtpasswdFile: "x"}, "goes with mode htpasswd")
-	f(auth.Options{Mode: "keystone", KeystoneAccount: auth.KeystoneAccount{User: "u", SecretFile: "s"}}, "goes with a Keystone URL only")
+	f(auth.Options{Mode: "keystone", KeystoneAccount: auth.KeystoneAccount{User: "u", SecretFile: "s"}},
+		"goes with a Keystone URL only")
 	f(auth.Options{Mode: "basic", KeystoneURL: "http://127.0.0.1"}, "goes with mode keystone only")
 	f(auth.Options{Mode: "basic", RemoteUserHeader: "X"}, "goes with mode remoteuser only")
 }

@@ -11,7 +11,8 @@ func TestFailedLoginsMemory(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	f := failedLogins{now: func() time.Time { return now }, addresses: map[netip.Prefix]*loginAddress{}}
 	guess := func(i int) {
-		leave, err := f.enter(t.Context(), netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32))
+		leave, err := f.enter(t.Context(), netip.PrefixFrom(
+			netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,9 +17,10 @@ import (
 	"gnocco/api/auth"
 )
 
-// users returns an Htpasswd of user "jd" with password "secret" and user "new" with "other", its log, and a function that
-// asks it.
-func users(t *testing.T, mode os.FileMode, now *time.Time, proxyHeaders bool) (*bytes.Buffer, func(address, user, password string, headers ...string) error) {
+// users returns an Htpasswd of user "jd" with password "secret" and user "new" with "other", its log, and a function
+// that asks it.
+func users(t *testing.T, mode os.FileMode, now *time.Time, proxyHeaders bool) (
+	*bytes.Buffer, func(address, user, password string, headers ...string) error) {
 	t.Helper()
 	var text string
 	for user, password := range map[string]string{"jd": "secret", "new": "other"} {
@@ -34,8 +35,8 @@ func users(t *testing.T, mode os.FileMode, now *time.Time, proxyHeaders bool) (*
 		t.Fatal(err)
 	}
 	log := new(bytes.Buffer)
-	h, err := auth.NewHtpasswd(auth.HtpasswdOptions{File: path, Now: func() time.Time { return *now }, ProxyHeaders: proxyHeaders,
-		Logger: slog.New(slog.NewTextHandler(log, nil))})
+	h, err := auth.NewHtpasswd(auth.HtpasswdOptions{File: path, Now: func() time.Time { return *now },
+		ProxyHeaders: proxyHeaders, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,8 @@ func TestFirstLoginsAtOnce(t *testing.T) {
 func TestReadablePasswordFile(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	for mode, warned := range map[os.FileMode]bool{0o644: true, 0o640: false, 0o600: false} {
-		if log, _ := users(t, mode, &now, false); strings.Contains(log.String(), "may be read by every user") != warned {
+		if log, _ := users(t, mode, &now, false); strings.Contains(log.String(),
+			"may be read by every user") != warned {
 			t.Errorf("mode %o: %s", mode, log)
 		}
 	}

@@ -30,8 +30,9 @@ type Htpasswd struct {
 	secret []byte        // keys what is remembered
 	turns  chan struct{} // bcrypt takes a core for long: one at a time for each
 	failed failedLogins
-	proxy  bool                                     // whether proxies name the client
-	passed expiringCache[[sha256.Size]byte, string] // hash that a user's password was found to fit, by user and password
+	proxy  bool // whether proxies name the client
+	// hash that a user's password was found to fit, by user and password
+	passed expiringCache[[sha256.Size]byte, string]
 
 	mu      sync.Mutex
 	users   map[string]htpasswdUser // replaced, not modified
@@ -162,7 +163,8 @@ func (h *Htpasswd) user(name string) (htpasswdUser, bool) {
 	if now := h.now(); now.Sub(h.checked) >= htpasswdCheckInterval {
 		h.checked = now
 		info, err := os.Stat(h.path)
-		if err == nil && (info.ModTime() != h.seen.ModTime() || info.Size() != h.seen.Size() || !os.SameFile(info, h.seen)) {
+		if err == nil && (info.ModTime() != h.seen.ModTime() || info.Size() != h.seen.Size() ||
+			!os.SameFile(info, h.seen)) {
 			err = h.read()
 		}
 		if err != nil {
@@ -188,8 +190,8 @@ func (h *Htpasswd) read() error {
 		return fmt.Errorf("auth: password file %s: %w", h.path, err)
 	}
 	if info.Mode().Perm()&0o007 != 0 {
-		h.logger.Warn("the password file may be read by every user of this machine: chmod 640 it, or less", "file", h.path,
-			"mode", info.Mode().Perm().String())
+		h.logger.Warn("the password file may be read by every user of this machine: chmod 640 it, or less", "file",
+			h.path, "mode", info.Mode().Perm().String())
 	}
 	h.users, h.seen = users, info
 	return nil

@@ -38,8 +38,9 @@ type Credentials string
 const (
 	NameOnly     Credentials = "name"     // a user's name by Basic; the password is not checked
 	NamePassword Credentials = "password" // a user's name and password by Basic
-	Token        Credentials = "token"    // a token as X-Auth-Token, or an application credential's ID and secret by Basic
-	Nothing      Credentials = "none"     // a proxy has asked
+	// a token as X-Auth-Token, or an application credential's ID and secret by Basic
+	Token   Credentials = "token"
+	Nothing Credentials = "none" // a proxy has asked
 )
 
 // An Identity is a user who sent a request. It is shared and never modified.

@@ -94,7 +94,8 @@ func FuzzRoundTrip(f *testing.F) {
 		if l.Len() != 1 || l.Values[0] != value || int64(l.Timestamps[0]) != at {
 			t.Fatalf("%q: %v %v", line, l.Timestamps, l.Values)
 		}
-		want := influxdb.Target{Resource: host, Metric: strings.ReplaceAll(measurement+"."+name+"@"+tag+"="+text, "/", "_")}
+		want := influxdb.Target{Resource: host,
+			Metric: strings.ReplaceAll(measurement+"."+name+"@"+tag+"="+text, "/", "_")}
 		if target, err := l.Target(0, "host"); err != nil || *target != want {
 			t.Fatalf("%q: %v, %v, want %v", line, target, err, want)
 		}

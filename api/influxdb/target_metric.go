@@ -37,8 +37,8 @@ func (l *Lines) LineEnd(i int) int {
 	return end
 }
 
-// AppendLineKey appends a key of the metrics of measures i to end, which are of one line: equal keys, equal targets in the
-// same order.
+// AppendLineKey appends a key of the metrics of measures i to end, which are of one line: equal keys, equal targets in
+// the same order.
 func (l *Lines) AppendLineKey(dst []byte, i, end int) []byte {
 	appendText := func(s span) {
 		dst = binary.AppendUvarint(dst, uint64(s.to-s.from))

@@ -31,10 +31,18 @@ type shape struct {
 // minutes of measures of some metrics, in the three ways of writing times.
 func shapes() []shape {
 	return []shape{
-		newShape("shape=10000x1/times=iso", 10000, 1, func(t time.Time) string { return t.Format(`"2006-01-02T15:04:05"`) }),
-		newShape("shape=100x60/times=iso", 100, 60, func(t time.Time) string { return t.Format(`"2006-01-02T15:04:05"`) }),
-		newShape("shape=100x60/times=iso+offset", 100, 60, func(t time.Time) string { return t.Format(`"2006-01-02T15:04:05.000000+00:00"`) }),
-		newShape("shape=100x60/times=number", 100, 60, func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }),
+		newShape("shape=10000x1/times=iso", 10000, 1, func(t time.Time) string {
+			return t.Format(`"2006-01-02T15:04:05"`)
+		}),
+		newShape("shape=100x60/times=iso", 100, 60, func(t time.Time) string {
+			return t.Format(`"2006-01-02T15:04:05"`)
+		}),
+		newShape("shape=100x60/times=iso+offset", 100, 60, func(t time.Time) string {
+			return t.Format(`"2006-01-02T15:04:05.000000+00:00"`)
+		}),
+		newShape("shape=100x60/times=number", 100, 60, func(t time.Time) string {
+			return strconv.FormatInt(t.Unix(), 10)
+		}),
 	}
 }
 
@@ -47,7 +55,8 @@ func newShape(name string, metrics, each int, text func(time.Time) string) shape
 		for j := range each {
 			value := float64(r.IntN(1_000_000)) / 1000
 			s.sum += value
-			s.body = fmt.Appendf(s.body, `%s{"timestamp": %s, "value": %v}`, []string{"", ", "}[min(j, 1)], text(start.Add(time.Duration(j)*time.Minute)), value)
+			s.body = fmt.Appendf(s.body, `%s{"timestamp": %s, "value": %v}`, []string{"", ", "}[min(j, 1)],
+				text(start.Add(time.Duration(j)*time.Minute)), value)
 		}
 		s.body = append(s.body, ']')
 	}

@@ -13,11 +13,19 @@ import (
 // Where the scanner does not give up, the document parser gives the same bits.
 func FuzzFastAgainstGeneral(f *testing.F) {
 	const id = "11111111-2222-3333-4444-5555aaaabbbb"
-	f.Add([]byte(`{"` + id + `": [{"timestamp": "2014-10-06T14:33:57", "value": 43.1}, {"timestamp": "2014-10-06T14:34:12.5+01:00", "value": 12}]}`))
-	f.Add([]byte(`{"` + id + `":[{"timestamp":1412606037.25,"value":-1e-3}],"99999999-2222-3333-4444-555555555555":[{"value":1,"timestamp":"2014-10-06 14:33:57Z"}]}`))
+	f.Add(
+		[]byte(`{"` + id +
+			`": [{"timestamp": "2014-10-06T14:33:57", "value": 43.1}, {"timestamp": "2014-10-06T14:34:12.5+01:00", "value": 12}]}`))
+	f.Add(
+		[]byte(`{"` + id +
+			`":[{"timestamp":1412606037.25,"value":-1e-3}],"99999999-2222-3333-4444-555555555555":[{"value":1,"timestamp":"2014-10-06 14:33:57Z"}]}`))
 	f.Add([]byte(`{"` + id + `":[],"` + id + `":[]}`))
-	f.Add([]byte(`[{"timestamp":"2014-10-06T14:33:57","value":9007199254740993},{"timestamp":"2014-10-06T14:33:57","value":-0},{"timestamp":"2014-10-06T14:33:57","value":-0.0}]`))
-	f.Add([]byte(` [ { "value" : 1E+400 , "timestamp" : 9223372036.854775807 } , { "timestamp":001.,"value":00.10e-22 } ] `))
+	f.Add(
+		[]byte(
+			`[{"timestamp":"2014-10-06T14:33:57","value":9007199254740993},{"timestamp":"2014-10-06T14:33:57","value":-0},{"timestamp":"2014-10-06T14:33:57","value":-0.0}]`))
+	f.Add(
+		[]byte(
+			` [ { "value" : 1E+400 , "timestamp" : 9223372036.854775807 } , { "timestamp":001.,"value":00.10e-22 } ] `))
 	f.Add([]byte(`[{"timestamp":1,"value":"NaN"},{"timestamp":"-1 hour","value":NaN,"x":[true,null,"\u0031"]}]`))
 	f.Add([]byte(`[{"timestamp":"2262-04-11T23:47:16.854775807","value":123456789012345678901234567890}]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -66,7 +74,8 @@ func same(t *testing.T, body []byte, a, b *model.Measures) {
 		}
 		return bits
 	}
-	if !slices.Equal(a.Metrics, b.Metrics) || !slices.Equal(a.Offsets, b.Offsets) || !slices.Equal(a.Timestamps, b.Timestamps) ||
+	if !slices.Equal(a.Metrics, b.Metrics) || !slices.Equal(a.Offsets, b.Offsets) ||
+		!slices.Equal(a.Timestamps, b.Timestamps) ||
 		!slices.Equal(bits(a.Values), bits(b.Values)) {
 		t.Fatalf("%q:\nscanner  %+v\ndocument %+v", body, a, b)
 	}
@@ -113,8 +122,10 @@ func TestScannerTakesUsualShapes(t *testing.T) {
 	}
 	f(`[]`, true)
 	f(`[{"timestamp":"2014-10-06T14:33:57","value":43.1}]`, true)
-	f(`[{"timestamp": "2014-10-06T14:33:57.123456+00:00", "value": 1e-7}, {"value": -3, "timestamp": "2014-10-06 14:33:57Z"}]`, true)
-	f("[ { \"timestamp\" : 1412606037 , \"value\" : 12345678901234567890 } ,\n {\"timestamp\":1412606037.25,\"value\":0.3} ]", true)
+	f(
+		`[{"timestamp": "2014-10-06T14:33:57.123456+00:00", "value": 1e-7}, {"value": -3, "timestamp": "2014-10-06 14:33:57Z"}]`, true)
+	f(
+		"[ { \"timestamp\" : 1412606037 , \"value\" : 12345678901234567890 } ,\n {\"timestamp\":1412606037.25,\"value\":0.3} ]", true)
 	f(`[{"timestamp":"2014-10-06T14:33:57","value":"1"}]`, false)
 	f(`[{"timestamp":"2014-10-06T14:33:57","value":1,"value":1}]`, false)
 	f(`[{"timestamp":"2014-10-06","value":1}]`, false)

@@ -27,7 +27,8 @@ var (
 func decode(batch bool, body string) (*model.Measures, error) {
 	var d measures.Decoder
 	dst := &model.Measures{}
-	if err := d.DecodeBatch([]byte(`{"`+idText+`":[{"timestamp":1,"value":2},{"timestamp":1,"value":"x"}]}`), now, dst); err == nil {
+	if err := d.DecodeBatch([]byte(`{"`+idText+`":[{"timestamp":1,"value":2},{"timestamp":1,"value":"x"}]}`),
+		now, dst); err == nil {
 		panic("accepted")
 	}
 	if batch {
@@ -66,10 +67,13 @@ func TestDecodeMetric(t *testing.T) {
 	f(` [ ] `, "")
 	f(`{}`, "")
 	f(`""`, "")
-	f(`[{"timestamp": "2014-10-06T14:33:57", "value": 43.1}, {"timestamp": "2014-10-06T14:34:12", "value": 12}]`, " 1412606037=43.1 1412606052=12")
-	f("\n[{\"value\":1,\"timestamp\":\"1970-01-01 00:00:05\"},\r\n\t{ \"timestamp\" : \"1970-01-01T01:00:06.5+01:00\" , \"value\" : -2e3 } ] ", " 5=1 6.5=-2000")
+	f(`[{"timestamp": "2014-10-06T14:33:57", "value": 43.1}, {"timestamp": "2014-10-06T14:34:12", "value": 12}]`,
+		" 1412606037=43.1 1412606052=12")
+	f(
+		"\n[{\"value\":1,\"timestamp\":\"1970-01-01 00:00:05\"},\r\n\t{ \"timestamp\" : \"1970-01-01T01:00:06.5+01:00\" , \"value\" : -2e3 } ] ", " 5=1 6.5=-2000")
 	// Timestamps: all are read in the form of the first.
-	f(`[{"timestamp":1,"value":1},{"timestamp":2.5,"value":2},{"timestamp":"3","value":3},{"timestamp":true,"value":4}]`, " 1=1 2.5=2 3=3 1=4")
+	f(
+		`[{"timestamp":1,"value":1},{"timestamp":2.5,"value":2},{"timestamp":"3","value":3},{"timestamp":true,"value":4}]`, " 1=1 2.5=2 3=3 1=4")
 	f(`[{"timestamp":"1","value":1},{"timestamp":2,"value":2}]`, " 1=1 2=2")
 	f(`[{"timestamp":1e3,"value":1}]`, " 1000=1")
 	f(`[{"timestamp":"2014-01","value":1},{"timestamp":"2014","value":2}]`, " 1388534400=1 1388534400=2")
@@ -78,11 +82,16 @@ func TestDecodeMetric(t *testing.T) {
 	f(`[{"timestamp":"now","value":1},{"timestamp":"1970-01-01","value":1}]`, fmt.Sprintf(" %d=1 0=1", now/1e9))
 	// Values.
 	for text, want := range map[string]string{
-		"12": "12", "-12.5": "-12.5", "0": "0", "-0": "0", "-0.0": "-0", "1E5": "100000", "1.5E-3": "0.0015", "5.": "5", "-.5": "-0.5", "007": "7",
-		"1.e3": "1000", "0.1": "0.1", "123456789012345678901234567890": "1.2345678901234568e+29", "18446744073709551616": "1.8446744073709552e+19",
-		"9007199254740993": "9.007199254740992e+15", "9007199254740993.0": "9.007199254740992e+15", "1e23": "1e+23", "5e-324": "5e-324",
-		"1e400": "+Inf", "-1e400": "-Inf", "1e-400": "0", "1e99999999999999999999": "+Inf", "NaN": "NaN", "Infinity": "+Inf", "-Infinity": "-Inf",
-		"true": "1", "false": "0", `"12"`: "12", `" 1_0 "`: "10", `"nan"`: "NaN", `"-INF"`: "-Inf", `"1e400"`: "+Inf", `"\u0031\u0032"`: "12",
+		"12": "12", "-12.5": "-12.5", "0": "0", "-0": "0", "-0.0": "-0", "1E5": "100000", "1.5E-3": "0.0015", "5.": "5",
+		"-.5": "-0.5", "007": "7",
+		"1.e3": "1000", "0.1": "0.1", "123456789012345678901234567890": "1.2345678901234568e+29",
+		"18446744073709551616": "1.8446744073709552e+19",
+		"9007199254740993":     "9.007199254740992e+15", "9007199254740993.0": "9.007199254740992e+15", "1e23": "1e+23",
+		"5e-324": "5e-324",
+		"1e400":  "+Inf", "-1e400": "-Inf", "1e-400": "0", "1e99999999999999999999": "+Inf", "NaN": "NaN",
+		"Infinity": "+Inf", "-Infinity": "-Inf",
+		"true": "1", "false": "0", `"12"`: "12", `" 1_0 "`: "10", `"nan"`: "NaN", `"-INF"`: "-Inf", `"1e400"`: "+Inf",
+		`"\u0031\u0032"`: "12",
 	} {
 		f(`[{"timestamp":1,"value":`+text+`}]`, " 1="+want)
 	}
@@ -107,17 +116,21 @@ func TestDecodeBatch(t *testing.T) {
 	f(`{}`, "")
 	f(` { } `, "")
 	f(`{"`+idText+`":[]}`, ";")
-	f(`{"`+idText+`": [{"timestamp": 1, "value": 2}], "`+other+`": [{"timestamp": "1970-01-01T00:00:03", "value": 4}]}`, " 1=2;"+other+": 3=4;")
+	f(`{"`+idText+`": [{"timestamp": 1, "value": 2}], "`+other+`": [{"timestamp": "1970-01-01T00:00:03", "value": 4}]}`,
+		" 1=2;"+other+": 3=4;")
 	f(`{"`+strings.ToUpper(idText)+`": [{"timestamp": 1, "value": 2}]}`, " 1=2;")
-	for _, form := range []string{bare, "{" + idText + "}", "urn:uuid:" + idText, "uuid:" + bare, `\u0031` + idText[1:]} {
+	for _, form := range []string{bare, "{" + idText + "}", "urn:uuid:" + idText, "uuid:" + bare,
+		`\u0031` + idText[1:]} {
 		f(`{"`+form+`": [{"timestamp": 1, "value": 2}]}`, " 1=2;")
 	}
 	// The later list replaces the earlier one.
-	f(`{"`+idText+`":[{"timestamp":1,"value":2}],"`+other+`":[],"`+idText+`":[{"timestamp":3,"value":4}]}`, " 3=4;"+other+":;")
+	f(`{"`+idText+`":[{"timestamp":1,"value":2}],"`+other+`":[],"`+idText+`":[{"timestamp":3,"value":4}]}`,
+		" 3=4;"+other+":;")
 	f(`{"`+idText+`":"not looked at","`+idText+`":[{"timestamp":3,"value":4}]}`, " 3=4;")
 	f(`{"`+idText+`":[{"timestamp":1,"value":2}],"`+bare+`":[{"timestamp":3,"value":4}]}`, " 3=4;")
 	// Each list has its own form.
-	f(`{"`+idText+`":[{"timestamp":"1970-01-01T00:00:01","value":1}],"`+other+`":[{"timestamp":"2","value":2}]}`, " 1=1;"+other+": 2=2;")
+	f(`{"`+idText+`":[{"timestamp":"1970-01-01T00:00:01","value":1}],"`+other+`":[{"timestamp":"2","value":2}]}`,
+		" 1=1;"+other+": 2=2;")
 }
 
 func TestErrors(t *testing.T) {
@@ -130,7 +143,8 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%.80s: got error %v", body, err)
 		case fault.Syntax || fault.Reason != reason || !slices.Equal(fault.Element, element):
 			t.Errorf("%.80s: got %+v, want %q at %q", body, fault, reason, element)
-		case len(fault.Path) > 1 || !batch && len(fault.Path) > 0 || len(element) > 0 && batch && fault.Path[0] != element[0]:
+		case len(fault.Path) > 1 || !batch && len(fault.Path) > 0 ||
+			len(element) > 0 && batch && fault.Path[0] != element[0]:
 			t.Errorf("%.80s: path %q", body, fault.Path)
 		case !strings.HasPrefix(err.Error(), reason):
 			t.Errorf("%.80s: %v", body, err)
@@ -159,7 +173,8 @@ func TestErrors(t *testing.T) {
 	f(false, `[{"timestamp":[1],"value":1}]`, format, "0", "timestamp")
 	f(false, `[{"timestamp":{},"value":1}]`, format, "0", "timestamp")
 	f(false, `[{"timestamp":1}]`, value, "0", "value")
-	for _, v := range []string{`null`, `[]`, `{}`, `"x"`, `""`, `"0x1p3"`, strings.Repeat("1", 400), "-" + strings.Repeat("1", 400)} {
+	for _, v := range []string{`null`, `[]`, `{}`, `"x"`, `""`, `"0x1p3"`, strings.Repeat("1", 400),
+		"-" + strings.Repeat("1", 400)} {
 		f(false, `[{"timestamp":1,"value":`+v+`}]`, value, "0", "value")
 	}
 	f(false, `[{"timestamp":"x","value":1}]`, form, "0", "timestamp")
@@ -174,8 +189,10 @@ func TestErrors(t *testing.T) {
 	// One form a list.
 	f(false, `[{"timestamp":1,"value":1},{"timestamp":"2014-10-06T14:33:57","value":1}]`, form, "1", "timestamp")
 	f(false, `[{"timestamp":"2014-10-06T14:33:57","value":1},{"timestamp":1,"value":1}]`, form, "1", "timestamp")
-	f(false, `[{"timestamp":"2014-10-06T14:33:57","value":1},{"timestamp":"-1 hour","value":1}]`, form, "1", "timestamp")
-	f(false, `[{"timestamp":"-1 hour","value":1},{"timestamp":"2014-10-06T14:33:57","value":1}]`, form, "1", "timestamp")
+	f(false, `[{"timestamp":"2014-10-06T14:33:57","value":1},{"timestamp":"-1 hour","value":1}]`,
+		form, "1", "timestamp")
+	f(false, `[{"timestamp":"-1 hour","value":1},{"timestamp":"2014-10-06T14:33:57","value":1}]`,
+		form, "1", "timestamp")
 	f(false, `[{"timestamp":"1","value":1},{"timestamp":"-1 hour","value":1}]`, form, "1", "timestamp")
 	// Timestamps first.
 	f(false, `[{"timestamp":1,"value":"x"},{"timestamp":"x","value":1}]`, form, "1", "timestamp")
@@ -183,7 +200,8 @@ func TestErrors(t *testing.T) {
 	for _, body := range []string{`[]`, `null`, `1`, `"a"`, `""`} {
 		f(true, body, "expected a dictionary")
 	}
-	for _, key := range []string{"x", "", idText[1:], idText + "1", "g" + idText[1:], "0x" + idText[2:], "@" + idText[1:], ":" + idText[1:], "`" + idText[1:], "\x11" + idText[1:]} {
+	for _, key := range []string{"x", "", idText[1:], idText + "1", "g" + idText[1:], "0x" + idText[2:],
+		"@" + idText[1:], ":" + idText[1:], "`" + idText[1:], "\x11" + idText[1:]} {
 		f(true, `{"`+key+`":[{"timestamp":1,"value":1}]}`, "extra keys not allowed @ data['"+key+"']", key)
 	}
 	f(true, `{"`+idText+`":[{"timestamp":1,"value":"x"}]}`, value+place, idText, "0", "value")
@@ -194,17 +212,23 @@ func TestErrors(t *testing.T) {
 
 func TestSyntaxErrors(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
-	bodies := []string{"", " ", "{", "[", "]", "[1,]", "[,1]", "[1 2]", "[1]x", "[1]]", "[1]\x00", "\ufeff[]", "[]\x0c", "tru", "nul", "True", "nan", "inf",
-		"-", "[-]", "+1", ".", "1e", "1e+", "--1", "1_0", "0x10", "1.5.5", "-NaN", "-Inf", "Infinit", `"`, `"\x41"`, `"\u00`, `"\u00g0"`, `"\`, "\"\x00\"",
-		"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf5\x80\x80\x80\"", `{"a"}`, `{"a":}`, `{"a":1,}`, `{1:2}`, `{'a':1}`, `{"a":1 "b":2}`,
-		`[{"timestamp":1,"value":1}`, `[{"timestamp":1,"value":1}]]`, `[{"timestamp":1,"value":1},]`, `[{"timestamp":1,"value":1,}]`, `[{"timestamp":1,"value":1.5.5}]`,
-		`{"` + idText + `":[]`, `{"` + idText + `":[],}`, `{"` + idText + `":[]}]`, `{"` + idText + `"`, deep(1025), strings.Repeat("[", 1_000_000),
+	bodies := []string{"", " ", "{", "[", "]", "[1,]", "[,1]", "[1 2]", "[1]x", "[1]]", "[1]\x00", "\ufeff[]", "[]\x0c",
+		"tru", "nul", "True", "nan", "inf", "-", "[-]", "+1", ".", "1e", "1e+", "--1", "1_0", "0x10", "1.5.5", "-NaN",
+		"-Inf", "Infinit", `"`, `"\x41"`,
+		`"\u00`, `"\u00g0"`, `"\`, "\"\x00\"",
+		"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf5\x80\x80\x80\"", `{"a"}`, `{"a":}`, `{"a":1,}`, `{1:2}`,
+		`{'a':1}`, `{"a":1 "b":2}`,
+		`[{"timestamp":1,"value":1}`, `[{"timestamp":1,"value":1}]]`, `[{"timestamp":1,"value":1},]`,
+		`[{"timestamp":1,"value":1,}]`, `[{"timestamp":1,"value":1.5.5}]`,
+		`{"` + idText + `":[]`, `{"` + idText + `":[],}`, `{"` + idText + `":[]}]`, `{"` + idText + `"`, deep(1025),
+		strings.Repeat("[", 1_000_000),
 		strings.Repeat(`{"a":`, 1_000_000)}
 	for _, body := range bodies {
 		for _, batch := range []bool{false, true} {
 			m, err := decode(batch, body)
 			var fault *measures.DecodeError
-			if !errors.As(err, &fault) || !fault.Syntax || !strings.Contains(fault.Reason, " at byte ") || len(fault.Path) != 0 {
+			if !errors.As(err, &fault) || !fault.Syntax || !strings.Contains(fault.Reason, " at byte ") ||
+				len(fault.Path) != 0 {
 				t.Errorf("%.80q: got %v", body, err)
 			}
 			if m.Len() != 0 || len(m.Metrics) != 0 {
@@ -212,7 +236,8 @@ func TestSyntaxErrors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := decode(false, deep(1024)); err == nil || !strings.HasPrefix(err.Error(), "unexpected measures format") {
+	if _, err := decode(false, deep(1024)); err == nil ||
+		!strings.HasPrefix(err.Error(), "unexpected measures format") {
 		t.Errorf("1024 deep: %v", err)
 	}
 }

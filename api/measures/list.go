@@ -117,7 +117,8 @@ func place(lists []list, dst *model.Measures) {
 	}
 	timestamps, values := make([]carbonara.Timestamp, 0, at), make([]float64, 0, at)
 	for _, l := range lists {
-		timestamps, values = append(timestamps, dst.Timestamps[l.from:l.to]...), append(values, dst.Values[l.from:l.to]...)
+		timestamps, values = append(timestamps, dst.Timestamps[l.from:l.to]...), append(values,
+			dst.Values[l.from:l.to]...)
 	}
 	dst.Timestamps, dst.Values = timestamps, values
 }

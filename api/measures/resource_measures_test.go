@@ -20,11 +20,13 @@ func TestDecodeResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	clear(body) // the result is its own
-	want := []measures.ResourceMetric{{"foobar", "auto.test", "", ""}, {"foobar", "empty", "", ""}, {"foobar", "unit", "low", "B"}, {idText, "x", "", ""}}
+	want := []measures.ResourceMetric{{"foobar", "auto.test", "", ""}, {"foobar", "empty", "", ""},
+		{"foobar", "unit", "low", "B"}, {idText, "x", "", ""}}
 	if !slices.Equal(m.Names, want) {
 		t.Errorf("got %+v", m.Names)
 	}
-	if !slices.Equal(m.Measures.Offsets, []int{0, 2, 2, 3, 4}) || !slices.Equal(m.Measures.Metrics, make([]uuid.UUID, 4)) {
+	if !slices.Equal(m.Measures.Offsets, []int{0, 2, 2, 3, 4}) ||
+		!slices.Equal(m.Measures.Metrics, make([]uuid.UUID, 4)) {
 		t.Errorf("got %+v", m.Measures)
 	}
 	if ts, values := m.Measures.Of(0); ts[1] != 2e9 || values[0] != 43.1 {
@@ -48,7 +50,8 @@ func TestDecodeResources(t *testing.T) {
 	f(`{"r":{"m":[["2015-03-06T14:33:57", 43.1]]}}`, format+"['r']['m']", "r", "m")
 	f(`{"r":{"m":{"unit":"B"}}}`, format+"['r']['m']", "r", "m")
 	f(`{"r":{"m":{"measures":[1]}}}`, format+"['r']['m']['measures']", "r", "m", "measures")
-	f(`{"r":{"m":{"measures":[],"unit":1}}}`, "expected str for dictionary value @ data['r']['m']['unit']", "r", "m", "unit")
+	f(`{"r":{"m":{"measures":[],"unit":1}}}`, "expected str for dictionary value @ data['r']['m']['unit']", "r", "m",
+		"unit")
 	f(`{"r":{"m":{"measures":[],"x":1}}}`, "extra keys not allowed @ data['r']['m']['x']", "r", "m", "x")
 	f(`{"ok":{"m":[{"timestamp":1,"value":1}]},"r":{"m":5}}`, format+"['r']['m']", "r", "m")
 }

@@ -15,11 +15,14 @@ func target(pairs map[string]any) policy.Target {
 }
 
 func TestExpressions(t *testing.T) {
-	who := &policy.Credentials{Roles: []string{"Member", "reader"}, Attributes: map[string]string{"user_id": "u", "project_id": "p", "domain_id": ""}}
-	about := target(map[string]any{"project_id": "p", "owner": "other", "none": nil, "empty": "", "on": true, "host": "web", "n": 3, "role": "member", "resource.project_id": "p"})
+	who := &policy.Credentials{Roles: []string{"Member", "reader"},
+		Attributes: map[string]string{"user_id": "u", "project_id": "p", "domain_id": ""}}
+	about := target(map[string]any{"project_id": "p", "owner": "other", "none": nil, "empty": "", "on": true,
+		"host": "web", "n": 3, "role": "member", "resource.project_id": "p"})
 	f := func(expression string, want bool) {
 		t.Helper()
-		rules, err := policy.Parse([]byte("helper: 'role:member'\nit: '" + strings.ReplaceAll(expression, "'", "''") + "'\n"))
+		rules, err := policy.Parse([]byte("helper: 'role:member'\nit: '" +
+			strings.ReplaceAll(expression, "'", "''") + "'\n"))
 		if err != nil {
 			t.Fatalf("%s: %v", expression, err)
 		}
@@ -88,27 +91,38 @@ func TestFaults(t *testing.T) {
 // Each default rule, for each sort of user.
 func TestDefaults(t *testing.T) {
 	users := map[string]*policy.Credentials{
-		"admin":   {Roles: []string{"admin"}, Attributes: map[string]string{"user": "a:pa", "user_id": "a", "project_id": "pa"}},
-		"service": {Roles: []string{"service"}, Attributes: map[string]string{"user": "s:ps", "user_id": "s", "project_id": "ps"}},
-		"creator": {Roles: []string{"member"}, Attributes: map[string]string{"user": "c:pc", "user_id": "c", "project_id": "pc"}},
-		"mate":    {Roles: []string{"member"}, Attributes: map[string]string{"user": "d:pc", "user_id": "d", "project_id": "pc"}},
-		"owner":   {Roles: []string{"member"}, Attributes: map[string]string{"user": "o:po", "user_id": "o", "project_id": "po"}},
-		"other":   {Roles: []string{"member"}, Attributes: map[string]string{"user": "x:px", "user_id": "x", "project_id": "px"}},
-		"nobody":  {},
+		"admin": {Roles: []string{"admin"}, Attributes: map[string]string{"user": "a:pa", "user_id": "a",
+			"project_id": "pa"}},
+		"service": {Roles: []string{"service"}, Attributes: map[string]string{"user": "s:ps", "user_id": "s",
+			"project_id": "ps"}},
+		"creator": {Roles: []string{"member"}, Attributes: map[string]string{"user": "c:pc", "user_id": "c",
+			"project_id": "pc"}},
+		"mate": {Roles: []string{"member"}, Attributes: map[string]string{"user": "d:pc", "user_id": "d",
+			"project_id": "pc"}},
+		"owner": {Roles: []string{"member"}, Attributes: map[string]string{"user": "o:po", "user_id": "o",
+			"project_id": "po"}},
+		"other": {Roles: []string{"member"}, Attributes: map[string]string{"user": "x:px", "user_id": "x",
+			"project_id": "px"}},
+		"nobody": {},
 	}
-	about := target(map[string]any{"creator": "c:pc", "created_by_user_id": "c", "created_by_project_id": "pc", "project_id": "po", "resource.project_id": "po"})
+	about := target(map[string]any{"creator": "c:pc", "created_by_user_id": "c", "created_by_project_id": "pc",
+		"project_id": "po", "resource.project_id": "po"})
 	// Letters of who may: a(dmin), s(ervice), c(reator), m(ate), o(wner); "*" for everyone.
-	letters := map[string]string{"admin": "a", "service": "s", "creator": "c", "mate": "m", "owner": "o", "other": "x", "nobody": "n"}
+	letters := map[string]string{"admin": "a", "service": "s", "creator": "c", "mate": "m", "owner": "o",
+		"other": "x", "nobody": "n"}
 	rules := policy.Default()
 	for rule, may := range map[string]string{
 		"get status":      "a",
 		"create resource": "*", "get resource": "acmo", "update resource": "ascm", "delete resource": "acm",
 		"delete resources": "acm", "list resource": "acmo", "search resource": "ascmo",
-		"create resource type": "as", "get resource type": "*", "update resource type": "as", "delete resource type": "a", "list resource type": "*",
-		"create archive policy": "as", "get archive policy": "*", "update archive policy": "a", "delete archive policy": "a", "list archive policy": "*",
+		"create resource type": "as", "get resource type": "*", "update resource type": "as",
+		"delete resource type": "a", "list resource type": "*",
+		"create archive policy": "as", "get archive policy": "*", "update archive policy": "a",
+		"delete archive policy": "a", "list archive policy": "*",
 		"create archive policy rule": "a", "get archive policy rule": "*", "update archive policy rule": "a",
 		"delete archive policy rule": "a", "list archive policy rule": "*",
-		"create metric": "*", "get metric": "ascmo", "delete metric": "acm", "list metric": "acmo", "search metric": "acmo",
+		"create metric": "*", "get metric": "ascmo", "delete metric": "acm", "list metric": "acmo",
+		"search metric": "acmo",
 		"post measures": "ascm", "get measures": "ascmo",
 		"no such rule": "",
 	} {

@@ -18,8 +18,10 @@ import (
 
 // writeRequestType describes remote write to the protobuf library, whose decoder is ours' judge.
 func writeRequestType(t testing.TB) protoreflect.MessageDescriptor {
-	field := func(name string, number int32, kind descriptorpb.FieldDescriptorProto_Type, of string) *descriptorpb.FieldDescriptorProto {
-		f := &descriptorpb.FieldDescriptorProto{Name: proto.String(name), Number: proto.Int32(number), Type: kind.Enum(),
+	field := func(name string, number int32, kind descriptorpb.FieldDescriptorProto_Type,
+		of string) *descriptorpb.FieldDescriptorProto {
+		f := &descriptorpb.FieldDescriptorProto{Name: proto.String(name),
+			Number: proto.Int32(number), Type: kind.Enum(),
 			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
 		if of != "" {
 			f.TypeName, f.Label = proto.String("."+of), descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
@@ -38,10 +40,12 @@ func writeRequestType(t testing.TB) protoreflect.MessageDescriptor {
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
 		Name: proto.String("write.proto"), Syntax: proto.String("proto3"),
 		MessageType: []*descriptorpb.DescriptorProto{
-			message("WriteRequest", field("timeseries", 1, nested, "TimeSeries"), field("metadata", 3, nested, "Metadata")),
+			message("WriteRequest", field("timeseries", 1, nested, "TimeSeries"),
+				field("metadata", 3, nested, "Metadata")),
 			message("TimeSeries", field("labels", 1, nested, "Label"), field("samples", 2, nested, "Sample")),
 			message("Label", field("name", 1, bytes, ""), field("value", 2, bytes, "")),
-			message("Metadata", field("type", 1, integer, ""), field("metric_family_name", 2, bytes, ""), field("help", 4, bytes, ""), field("unit", 5, bytes, "")),
+			message("Metadata", field("type", 1, integer, ""), field("metric_family_name", 2, bytes, ""),
+				field("help", 4, bytes, ""), field("unit", 5, bytes, "")),
 			message("Sample", field("value", 1, double, ""), field("timestamp", 2, integer, "")),
 		},
 	}, nil)
@@ -53,7 +57,8 @@ func writeRequestType(t testing.TB) protoreflect.MessageDescriptor {
 
 // FuzzDecode holds the decoder to the protobuf library's: same verdict, same measures.
 func FuzzDecode(f *testing.F) {
-	f.Add(appendMessage(nil, series{labels: []string{"__name__", "up", "job", "j"}, times: []int64{1, 2}, values: []float64{1, math.NaN()}}))
+	f.Add(appendMessage(nil, series{labels: []string{"__name__", "up", "job", "j"}, times: []int64{1, 2},
+		values: []float64{1, math.NaN()}}))
 	f.Add([]byte{0x0a, 4, 0x12, 2, 0x10, 7})
 	f.Add([]byte{0x0a, 2, 0x12, 0, 0x1a, 2, 0x08, 1})
 	f.Add([]byte{0x1a, 2, 0x31, 0x30})
@@ -99,7 +104,8 @@ func FuzzDecode(f *testing.F) {
 		}
 		for i := range metadata.Len() {
 			one := metadata.Get(i).Message()
-			if name := one.Get(one.Descriptor().Fields().ByNumber(2)).Bytes(); utf8.Valid(name) && len(name) < 100 && r.Metadata[i].Name != string(name) {
+			if name := one.Get(one.Descriptor().Fields().ByNumber(2)).Bytes(); utf8.Valid(name) && len(name) < 100 &&
+				r.Metadata[i].Name != string(name) {
 				t.Fatalf("%x: metadata %d is of %q, want %q", message, i, r.Metadata[i].Name, name)
 			}
 		}

@@ -93,7 +93,8 @@ func (r *WriteRequest) Target(i int) (*Target, error) {
 	target.Resource = strings.ReplaceAll(target.Resource, "/", "_")
 	if len(target.Resource) > maxResourceLength {
 		sum := sha256.Sum256([]byte(target.Resource))
-		target.Resource = strings.ToValidUTF8(target.Resource[:maxResourceLength-33], "") + "~" + hex.EncodeToString(sum[:16])
+		target.Resource = strings.ToValidUTF8(target.Resource[:maxResourceLength-33], "") + "~" +
+			hex.EncodeToString(sum[:16])
 	}
 	return target, nil
 }

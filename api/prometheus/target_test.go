@@ -54,10 +54,12 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %q", labels, got, err, want)
 		}
 	}
-	f("__name__=up instance=h:9 job=j path=/a,b zone=1=%", "__name__", "up", "zone", "1=%", "instance", "h:9", "job", "j", "path", "/a,b", "empty", "")
+	f("__name__=up instance=h:9 job=j path=/a,b zone=1=%", "__name__", "up", "zone", "1=%", "instance", "h:9", "job",
+		"j", "path", "/a,b", "empty", "")
 	f("__name__=up z=2", "__name__", "up", "z", "1", "z", "2")
 	f("__name__=a/b", "__name__", "a/b")
-	if _, err := request(t, []string{"__name__", "up", "", "x"}).Labels(0); err == nil || !strings.Contains(err.Error(), "no name") {
+	if _, err := request(t, []string{"__name__", "up", "", "x"}).Labels(0); err == nil ||
+		!strings.Contains(err.Error(), "no name") {
 		t.Errorf("a label without a name: %v", err)
 	}
 }
@@ -81,7 +83,8 @@ func TestTargetOfLongLabels(t *testing.T) {
 func TestTargetRefuses(t *testing.T) {
 	f := func(reason string, labels ...string) {
 		t.Helper()
-		if _, err := request(t, []string{"__name__", "first"}, labels).Target(1); err == nil || !strings.Contains(err.Error(), reason) {
+		if _, err := request(t, []string{"__name__", "first"}, labels).Target(1); err == nil ||
+			!strings.Contains(err.Error(), reason) {
 			t.Errorf("%q: %v, want %s", labels, err, reason)
 		}
 	}

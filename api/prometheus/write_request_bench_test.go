@@ -15,10 +15,11 @@ func BenchmarkDecode(b *testing.B) {
 			b.Run(fmt.Sprintf("measures_per_series=%d/all_labels=%v", perSeries, allLabels), func(b *testing.B) {
 				var all []series
 				for i := range measures / perSeries {
-					s := series{labels: []string{"__name__", fmt.Sprintf("node_cpu_seconds_total_%d", i/10), "cpu", fmt.Sprint(i % 10),
-						"instance", "machine-17.example.org:9100", "job", "node", "mode", "idle"}}
+					s := series{labels: []string{"__name__", fmt.Sprintf("node_cpu_seconds_total_%d", i/10), "cpu",
+						fmt.Sprint(i % 10), "instance", "machine-17.example.org:9100", "job", "node", "mode", "idle"}}
 					for j := range perSeries {
-						s.times, s.values = append(s.times, 1_700_000_000_000+int64(15_000*j)), append(s.values, float64(i*j)/7)
+						s.times, s.values = append(s.times, 1_700_000_000_000+int64(15_000*j)), append(s.values,
+							float64(i*j)/7)
 					}
 					all = append(all, s)
 				}

@@ -17,17 +17,20 @@ const limit = 1 << 20
 func TestDecode(t *testing.T) {
 	stale := math.Float64frombits(0x7ff0000000000002)
 	body := compress(appendMessage(nil,
-		series{labels: []string{"__name__", "up", "instance", "h:9", "job", "j"}, times: []int64{1000, 2001}, values: []float64{1, math.NaN()}},
+		series{labels: []string{"__name__", "up", "instance", "h:9", "job", "j"}, times: []int64{1000, 2001},
+			values: []float64{1, math.NaN()}},
 		series{labels: []string{"__name__", "gone"}, times: []int64{5}, values: []float64{stale}},
 		series{labels: []string{"__name__", "none"}},
-		series{labels: []string{"__name__", "down"}, times: []int64{0, 3, 4}, values: []float64{-0.5, stale, math.Inf(1)}},
+		series{labels: []string{"__name__", "down"}, times: []int64{0, 3, 4},
+			values: []float64{-0.5, stale, math.Inf(1)}},
 	))
 	var r prometheus.WriteRequest
 	for range 2 { // the second time in used memory
 		if err := r.Decode(body, limit); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(r.Timestamps, r.Values), "[1000000000 2001000000 0 4000000] [1 NaN -0.5 +Inf]"; got != want {
+		if got, want := fmt.Sprint(r.Timestamps,
+			r.Values), "[1000000000 2001000000 0 4000000] [1 NaN -0.5 +Inf]"; got != want {
 			t.Errorf("measures %s, want %s", got, want)
 		}
 		if len(r.Series) != 2 || r.Series[0].To != 2 || r.Series[1].From != 2 || r.Series[1].To != 4 {
@@ -53,13 +56,15 @@ func TestDecodeRefuses(t *testing.T) {
 	f(compress([]byte{0x0a, 4, 0x12, 2, 0x09, 7}), "measure: unexpected EOF")
 	f(compress([]byte{0x0a, 4, 0x12, 2, 0x00, 7}), "invalid field number")
 	one := func(time int64) []byte {
-		return compress(appendMessage(nil, series{labels: []string{"__name__", "a"}, times: []int64{time}, values: []float64{1}}))
+		return compress(appendMessage(nil, series{labels: []string{"__name__", "a"}, times: []int64{time},
+			values: []float64{1}}))
 	}
 	f(one(-1), "not between 1970 and 2262")
 	f(one(math.MaxInt64), "not between 1970 and 2262")
 	f(one(math.MaxInt64/1_000_000+1), "not between 1970 and 2262")
 	var r prometheus.WriteRequest
-	if err := r.Decode(one(math.MaxInt64/1_000_000), limit); err != nil || !slices.Equal(r.Timestamps, []carbonara.Timestamp{math.MaxInt64 / 1_000_000 * 1_000_000}) {
+	if err := r.Decode(one(math.MaxInt64/1_000_000), limit); err != nil ||
+		!slices.Equal(r.Timestamps, []carbonara.Timestamp{math.MaxInt64 / 1_000_000 * 1_000_000}) {
 		t.Errorf("last timestamp: %v, %v", r.Timestamps, err)
 	}
 	// A few bytes that say they are a gigabyte.

@@ -51,7 +51,8 @@ func Tree(expr parser.Expr) any {
 	case *parser.SubqueryExpr:
 		return tree{
 			"type": "subquery", "expr": Tree(e.Expr),
-			"range": e.Range.Milliseconds(), "rangeExpr": nil, "offset": e.OriginalOffset.Milliseconds(), "offsetExpr": nil,
+			"range": e.Range.Milliseconds(), "rangeExpr": nil,
+			"offset": e.OriginalOffset.Milliseconds(), "offsetExpr": nil,
 			"step": e.Step.Milliseconds(), "stepExpr": nil,
 			"timestamp": e.Timestamp, "startOrEnd": startOrEnd(e.StartOrEnd),
 		}

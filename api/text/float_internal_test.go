@@ -131,7 +131,9 @@ func BenchmarkAppendFloat(b *testing.B) {
 		for _, by := range []struct {
 			name string
 			f    func(dst []byte, v float64) []byte
-		}{{"ours", AppendFloat}, {"strconv", func(dst []byte, v float64) []byte { return strconv.AppendFloat(dst, v, 'f', -1, 64) }}} {
+		}{{"ours", AppendFloat}, {"strconv", func(dst []byte, v float64) []byte {
+			return strconv.AppendFloat(dst, v, 'f', -1, 64)
+		}}} {
 			b.Run("values="+c.name+"/by="+by.name, func(b *testing.B) {
 				var dst []byte
 				i := 0

@@ -76,7 +76,8 @@ func TestServeFile(t *testing.T) {
 	if compressed.Header().Get("Content-Encoding") != "gzip" || compressed.Body.Len()*3 > plain.Body.Len() {
 		t.Errorf("gzip: %v, %d bytes of %d", compressed.Header(), compressed.Body.Len(), plain.Body.Len())
 	}
-	if again := get(t, "swagger-ui.css", "", "If-None-Match", plain.Header().Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+	if again := get(t, "swagger-ui.css", "", "If-None-Match",
+		plain.Header().Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
 		t.Errorf("a second time: %d", again.Code)
 	}
 }

@@ -11,11 +11,13 @@ import (
 
 func TestCorrelate(t *testing.T) {
 	var out bytes.Buffer
-	err := correlation.Run(t.Context(), report.Run{Report: report.New(&out)}, correlation.Options{Columns: 30, Rows: 500, CSVBytes: 10_000})
+	err := correlation.Run(t.Context(), report.Run{Report: report.New(&out)},
+		correlation.Options{Columns: 30, Rows: 500, CSVBytes: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"BenchmarkCorrelate/engine=gnocco-", "BenchmarkParseCSV/reader=gnocco ", "BenchmarkParseCSV/reader=encoding-csv "} {
+	for _, name := range []string{"BenchmarkCorrelate/engine=gnocco-", "BenchmarkParseCSV/reader=gnocco ",
+		"BenchmarkParseCSV/reader=encoding-csv "} {
 		if !strings.Contains(out.String(), name) {
 			t.Errorf("no %s in\n%s", name, out.String())
 		}

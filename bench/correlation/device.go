@@ -23,7 +23,8 @@ import (
 const deviceRounds = 9
 
 // correlateDevice measures a device, and holds its coefficients to those of the CPU.
-func correlateDevice(ctx context.Context, o report.Run, dev *device.Device, values correlate.Values, selection correlate.Selection, want []correlate.Pair) error {
+func correlateDevice(ctx context.Context, o report.Run, dev *device.Device, values correlate.Values,
+	selection correlate.Selection, want []correlate.Pair) error {
 	times, pairs, err := gpucorrelate.Measure(ctx, dev, values, selection, deviceRounds)
 	if err != nil {
 		return err
@@ -38,8 +39,10 @@ func correlateDevice(ctx context.Context, o report.Run, dev *device.Device, valu
 	for _, line := range []struct {
 		from     string
 		duration time.Duration
-	}{{"resident", times.Resident}, {"resident-product-only", times.Product}, {"pinned", times.Pinned}, {"pinned-and-packed", times.Pack + times.Pinned}} {
-		if err := o.Report.Add("Correlate/engine=device/from="+line.from+"/"+name, 1, report.Of(report.Milliseconds(line.duration), "ms"),
+	}{{"resident", times.Resident}, {"resident-product-only", times.Product}, {"pinned", times.Pinned},
+		{"pinned-and-packed", times.Pack + times.Pinned}} {
+		if err := o.Report.Add("Correlate/engine=device/from="+line.from+"/"+name, 1,
+			report.Of(report.Milliseconds(line.duration), "ms"),
 			report.Of(flops/1e9/line.duration.Seconds(), "Gflop/s"), report.Of(off, "off-at-most")); err != nil {
 			return err
 		}
@@ -76,14 +79,16 @@ func correlateWide(ctx context.Context, o report.Run, what Options) error {
 	selection := correlate.Selection{TopPerColumn: what.Wide.Top}
 	var want []correlate.Pair
 	started := time.Now()
-	if _, err := (correlate.CPU{}).Correlate(ctx, values, correlate.Options{MemoryBytes: 8 << 30}, selection, func(p correlate.Pair) error {
-		want = append(want, p)
-		return nil
-	}); err != nil {
+	if _, err := (correlate.CPU{}).Correlate(ctx, values, correlate.Options{MemoryBytes: 8 << 30}, selection,
+		func(p correlate.Pair) error {
+			want = append(want, p)
+			return nil
+		}); err != nil {
 		return err
 	}
-	if err := o.Report.Add(fmt.Sprintf("Correlate/engine=gnocco/columns=%d/rows=%d/top=%d/cores=%d", what.Wide.Columns, what.Wide.Rows,
-		what.Wide.Top, runtime.GOMAXPROCS(0)), 1, report.Of(time.Since(started).Seconds(), "s")); err != nil {
+	if err := o.Report.Add(fmt.Sprintf("Correlate/engine=gnocco/columns=%d/rows=%d/top=%d/cores=%d",
+		what.Wide.Columns, what.Wide.Rows, what.Wide.Top, runtime.GOMAXPROCS(0)), 1,
+		report.Of(time.Since(started).Seconds(), "s")); err != nil {
 		return err
 	}
 	return correlateDevice(ctx, o, what.Device, values, selection, want)
@@ -102,11 +107,13 @@ func correlateCSV(ctx context.Context, o report.Run, what Options) error {
 			continue
 		}
 		started := time.Now()
-		r, err := csv.Open(func() (io.ReadCloser, error) { return io.NopCloser(newBlocksReader(text)), nil }, csv.Options{})
+		r, err := csv.Open(func() (io.ReadCloser, error) { return io.NopCloser(newBlocksReader(text)), nil },
+			csv.Options{})
 		if err != nil {
 			return err
 		}
-		result, err := engine.Correlate(ctx, r, correlate.Options{MemoryBytes: 4 << 30}, correlate.Selection{}, func(correlate.Pair) error { return nil })
+		result, err := engine.Correlate(ctx, r, correlate.Options{MemoryBytes: 4 << 30}, correlate.Selection{},
+			func(correlate.Pair) error { return nil })
 		if err == nil {
 			err = r.Close()
 		}
@@ -120,7 +127,8 @@ func correlateCSV(ctx context.Context, o report.Run, what Options) error {
 		for _, block := range text {
 			bytes += len(block)
 		}
-		if err := o.Report.Add(fmt.Sprintf("CorrelateCSV/engine=%s/columns=%d/rows=%d/cores=%d", name, what.Columns, result.Rows, runtime.GOMAXPROCS(0)), 1,
+		if err := o.Report.Add(fmt.Sprintf("CorrelateCSV/engine=%s/columns=%d/rows=%d/cores=%d", name, what.Columns,
+			result.Rows, runtime.GOMAXPROCS(0)), 1,
 			report.Of(seconds, "s"), report.Of(float64(bytes)/1e6/seconds, "MB/s")); err != nil {
 			return err
 		}

@@ -38,8 +38,8 @@ func (o *ChoiceOptions) choices() []string {
 }
 
 // choiceShapes are stored correlations: columns, rows and the longest lag.
-var choiceShapes = [][3]int{{200, 2_016, 0}, {1_000, 2_016, 0}, {1_000, 10_080, 0}, {2_000, 2_016, 0}, {2_000, 10_080, 0}, {2_000, 2_016, 12}, {500, 2_016, 12},
-	{5_000, 2_016, 0}, {10_000, 2_016, 0}}
+var choiceShapes = [][3]int{{200, 2_016, 0}, {1_000, 2_016, 0}, {1_000, 10_080, 0}, {2_000, 2_016, 0},
+	{2_000, 10_080, 0}, {2_000, 2_016, 12}, {500, 2_016, 12}, {5_000, 2_016, 0}, {10_000, 2_016, 0}}
 
 // choiceFiles are files of so many columns and rows.
 var choiceFiles = [][2]int{{256, 100_000}, {700, 60_000}}
@@ -77,8 +77,8 @@ func correlateChoice(ctx context.Context, o report.Run, what ChoiceOptions, shap
 		on := ""
 		for range choiceRounds + 1 {
 			pairs, started := 0, time.Now()
-			result, err := engine.Correlate(ctx, values, correlate.Options{MaxLag: shape[2], MemoryBytes: 8 << 30}, correlate.Selection{Top: 100_000},
-				func(correlate.Pair) error {
+			result, err := engine.Correlate(ctx, values, correlate.Options{MaxLag: shape[2], MemoryBytes: 8 << 30},
+				correlate.Selection{Top: 100_000}, func(correlate.Pair) error {
 					pairs++
 					return nil
 				})
@@ -92,7 +92,8 @@ func correlateChoice(ctx context.Context, o report.Run, what ChoiceOptions, shap
 		}
 		durations = durations[1:] // the first one takes memory from the system
 		slices.Sort(durations)
-		if err := o.Report.Add(fmt.Sprintf("Choice/columns=%d/rows=%d/lag=%d/gpu=%s", shape[0], shape[1], shape[2], choice), len(durations),
+		if err := o.Report.Add(fmt.Sprintf("Choice/columns=%d/rows=%d/lag=%d/gpu=%s", shape[0], shape[1], shape[2],
+			choice), len(durations),
 			report.Of(report.Milliseconds(durations[len(durations)/2]), "ms")); err != nil {
 			return err
 		}
@@ -154,8 +155,8 @@ func correlateFile(ctx context.Context, o report.Run, what ChoiceOptions, column
 		}
 		durations = durations[1:]
 		slices.Sort(durations)
-		if err := o.Report.Add(fmt.Sprintf("ChoiceFile/columns=%d/rows=%d/gpu=%s", columns, rows, choice), len(durations),
-			report.Of(report.Milliseconds(durations[len(durations)/2]), "ms")); err != nil {
+		if err := o.Report.Add(fmt.Sprintf("ChoiceFile/columns=%d/rows=%d/gpu=%s", columns, rows, choice),
+			len(durations), report.Of(report.Milliseconds(durations[len(durations)/2]), "ms")); err != nil {
 			return err
 		}
 		if err := o.Report.Note("%s", said); err != nil {

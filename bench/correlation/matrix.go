@@ -42,7 +42,8 @@ func Run(ctx context.Context, o report.Run, what Options) error {
 	if what.Columns < 2 || what.Rows < 2 || what.CSVBytes < 1 {
 		return errors.New("bench: correlate needs two columns, two rows and some bytes of CSV")
 	}
-	if err := o.Report.Note("the seed of this project: 256 columns x 1,000,000 rows in 307 s on one CPU core, 660 ms on a GTX 1080 Ti"); err != nil {
+	if err := o.Report.Note(
+		"the seed of this project: 256 columns x 1,000,000 rows in 307 s on one CPU core, 660 ms on a GTX 1080 Ti"); err != nil {
 		return err
 	}
 	for range o.Count {
@@ -133,7 +134,8 @@ func correlateMatrix(ctx context.Context, o report.Run, what Options) error {
 
 func reportMatrix(o report.Run, engine string, what Options, seconds, cpu float64) error {
 	flops := float64(what.Columns) * float64(what.Columns+1) * float64(what.Rows)
-	return o.Report.Add(fmt.Sprintf("Correlate/engine=%s/columns=%d/rows=%d/cores=%d", engine, what.Columns, what.Rows, runtime.GOMAXPROCS(0)), 1,
+	return o.Report.Add(fmt.Sprintf("Correlate/engine=%s/columns=%d/rows=%d/cores=%d", engine, what.Columns, what.Rows,
+		runtime.GOMAXPROCS(0)), 1,
 		report.Of(seconds, "s"), report.Of(cpu, "cpu-s"), report.Of(flops/1e9/cpu, "Gflop/cpu-s"))
 }
 
@@ -152,7 +154,8 @@ print(json.dumps({"seconds": time.monotonic() - started, "cpu": cpu() - before})
 `
 
 func correlateNumpy(ctx context.Context, o report.Run, what Options) error {
-	out, err := exec.CommandContext(ctx, what.Python, "-c", numpyScript, strconv.Itoa(what.Columns), strconv.Itoa(what.Rows)).Output()
+	out, err := exec.CommandContext(ctx, what.Python, "-c", numpyScript, strconv.Itoa(what.Columns),
+		strconv.Itoa(what.Rows)).Output()
 	if err != nil {
 		return fmt.Errorf("bench: numpy by %s: %w", what.Python, err)
 	}
@@ -187,7 +190,8 @@ func csvText(size int, seed uint64) string {
 }
 
 // parseCSV measures one reader, which returns the sum of all numbers.
-func parseCSV(ctx context.Context, o report.Run, name, text string, read func(context.Context, string) (float64, error)) error {
+func parseCSV(ctx context.Context, o report.Run, name, text string,
+	read func(context.Context, string) (float64, error)) error {
 	cpu, started := cpuSeconds(), time.Now()
 	sum, err := read(ctx, text)
 	seconds := time.Since(started).Seconds()
@@ -198,7 +202,8 @@ func parseCSV(ctx context.Context, o report.Run, name, text string, read func(co
 	if !(sum > 0) {
 		return fmt.Errorf("bench: %s read numbers with a sum of %v", name, sum)
 	}
-	return o.Report.Add("ParseCSV/reader="+name, 1, report.Of(seconds, "s"), report.Of(float64(len(text))/1e6/cpu, "MB/cpu-s"))
+	return o.Report.Add("ParseCSV/reader="+name, 1, report.Of(seconds, "s"),
+		report.Of(float64(len(text))/1e6/cpu, "MB/cpu-s"))
 }
 
 func readOurs(ctx context.Context, text string) (sum float64, err error) {

@@ -26,12 +26,14 @@ type Options struct {
 	Values      int   // of the ladder and the sums; 0: 64 Mi
 	Group       int   // values a group of the ladder; 0: 6
 	BigSumBytes int64 // of one more sum, of data that is made on the device; 0: none
-	Measures    int   // of resident batches, and values of the table of dynamic aggregates, but 10 million at most; 0: 10 million
-	HostSizes   []int // measures of batches, and values of tables, from host memory; nil: 1e4 to 1e7
-	Chunks      []int // measures of a chunk, tried in turn with batches from pinned memory; 0: as the resampler chooses; nil: 0
-	Streams     int   // jobs under way on a device; 0: as it chooses
-	SoakBatches int   // 0: 10,000
-	Rounds      int   // of each figure, of which the median counts; 0: 7
+	// of resident batches, and values of the table of dynamic aggregates, but 10 million at most; 0: 10 million
+	Measures  int
+	HostSizes []int // measures of batches, and values of tables, from host memory; nil: 1e4 to 1e7
+	// measures of a chunk, tried in turn with batches from pinned memory; 0: as the resampler chooses; nil: 0
+	Chunks      []int
+	Streams     int // jobs under way on a device; 0: as it chooses
+	SoakBatches int // 0: 10,000
+	Rounds      int // of each figure, of which the median counts; 0: 7
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -57,8 +59,10 @@ var parts = []struct {
 	name string
 	run  func(*gpuBench, context.Context) error
 }{
-	{"sum", (*gpuBench).sums}, {"ladder", (*gpuBench).ladder}, {"resident", (*gpuBench).resident}, {"blog", (*gpuBench).blog},
-	{"host", (*gpuBench).host}, {"dynamic", (*gpuBench).dynamic}, {"packed", (*gpuBench).packed}, {"stream", (*gpuBench).stream}, {"soak", (*gpuBench).soak}, {"cards", (*gpuBench).cards},
+	{"sum", (*gpuBench).sums}, {"ladder", (*gpuBench).ladder}, {"resident", (*gpuBench).resident},
+	{"blog", (*gpuBench).blog},
+	{"host", (*gpuBench).host}, {"dynamic", (*gpuBench).dynamic}, {"packed", (*gpuBench).packed},
+	{"stream", (*gpuBench).stream}, {"soak", (*gpuBench).soak}, {"cards", (*gpuBench).cards},
 }
 
 // Parts returns the names that Options.Only may have.
@@ -146,8 +150,8 @@ func (b *gpuBench) chooser(ctx context.Context) (*resample.Resampler, error) {
 
 // newDevice returns another owner of a device, which the caller closes.
 func (b *gpuBench) newDevice(ordinal int, memoryBytes int64, registerer prometheus.Registerer) (*device.Device, error) {
-	return device.New(device.Options{Driver: b.what.Driver, Ordinal: ordinal, MemoryBytes: memoryBytes, PinnedBytes: 16 << 30, JobTimeout: time.Minute, Streams: b.what.Streams,
-		Registerer: registerer})
+	return device.New(device.Options{Driver: b.what.Driver, Ordinal: ordinal, MemoryBytes: memoryBytes,
+		PinnedBytes: 16 << 30, JobTimeout: time.Minute, Streams: b.what.Streams, Registerer: registerer})
 }
 
 // onDevice returns a resampler that uses the devices for everything, with so many workers.
@@ -223,8 +227,9 @@ func (b *gpuBench) ceilings(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			return errors.Join(watch.Mark(stream), stream.Upload(x, 0, up, 0, bytes), watch.Mark(stream), cu.MemcpyDtoDAsync(y.At(0), x.At(0), bytes, stream.Handle),
-				watch.Mark(stream), stream.Download(down, 0, y, 0, bytes), watch.Mark(stream))
+			return errors.Join(watch.Mark(stream), stream.Upload(x, 0, up, 0, bytes), watch.Mark(stream),
+				cu.MemcpyDtoDAsync(y.At(0), x.At(0), bytes, stream.Handle), watch.Mark(stream),
+				stream.Download(down, 0, y, 0, bytes), watch.Mark(stream))
 		}}
 		if err := b.device.Run(ctx, job); err != nil {
 			return err
@@ -239,7 +244,8 @@ func (b *gpuBench) ceilings(ctx context.Context) error {
 	}{{"device", copies, 2 * bytes, &b.copyRate}, {"up", ups, bytes, &b.upRate}, {"down", downs, bytes, &b.downRate}} {
 		t := report.Quantile(c.times, 0.5)
 		*c.rate = float64(c.bytes) / max(t.Seconds(), 1e-9) // the fake driver of tests has no clock
-		if err := b.Report.Add("GPUCopy/to="+c.name, 1, report.Of(report.Milliseconds(t), "ms"), report.Of(*c.rate/1e9, "GB/s")); err != nil {
+		if err := b.Report.Add("GPUCopy/to="+c.name, 1, report.Of(report.Milliseconds(t), "ms"),
+			report.Of(*c.rate/1e9, "GB/s")); err != nil {
 			return err
 		}
 	}
@@ -307,7 +313,8 @@ func sameGroups(ctx context.Context, batch *carbonara.Batch, want, got carbonara
 				return fmt.Errorf("series %d at %v has other groups on the device", i, g)
 			}
 			for c, column := range x.Columns {
-				if !slices.Equal(x.Values[c], y.Values[c]) { // there is no NaN in these values; a group of one has a second moment of 0
+				// there is no NaN in these values; a group of one has a second moment of 0
+				if !slices.Equal(x.Values[c], y.Values[c]) {
 					return fmt.Errorf("series %d at %v has another %v on the device", i, g, column)
 				}
 			}

@@ -39,11 +39,13 @@ func (b *gpuBench) dynamic(ctx context.Context) error {
 	values := min(b.what.Measures, 10_000_000)
 	series := max(1, min(1000, values/10))
 	for _, operation := range dynamicOperations {
-		if err := d.table(ctx, operation.name, operation.text, series, values/series, false, len(d.engines)); err != nil {
+		if err := d.table(ctx, operation.name, operation.text, series, values/series, false,
+			len(d.engines)); err != nil {
 			return err
 		}
 	}
-	if err := d.table(ctx, dynamicOperations[0].name, dynamicOperations[0].text, series, values/series, true, len(d.engines)); err != nil {
+	if err := d.table(ctx, dynamicOperations[0].name, dynamicOperations[0].text, series, values/series, true,
+		len(d.engines)); err != nil {
 		return err
 	}
 	for _, n := range b.what.HostSizes {
@@ -52,7 +54,8 @@ func (b *gpuBench) dynamic(ctx context.Context) error {
 				continue
 			}
 			for _, operation := range dynamicOperations[:2] {
-				if err := d.table(ctx, operation.name, operation.text, series, n/series, false, dynamicChoice); err != nil {
+				if err := d.table(ctx, operation.name, operation.text, series, n/series, false,
+					dynamicChoice); err != nil {
 					return err
 				}
 			}
@@ -85,7 +88,8 @@ type dynamicBench struct {
 
 // report runs do with the first engines, and writes what each takes and what the choice of the third costs. do returns
 // a sum of what it computed, which has to be the same for all.
-func (d *dynamicBench) report(ctx context.Context, name string, measures, engines int, do func(carbonara.Resampler) (uint64, error)) error {
+func (d *dynamicBench) report(ctx context.Context, name string, measures, engines int,
+	do func(carbonara.Resampler) (uint64, error)) error {
 	var durations [8]time.Duration
 	var want uint64
 	for i, engine := range d.engines[:engines] {
@@ -103,7 +107,8 @@ func (d *dynamicBench) report(ctx context.Context, name string, measures, engine
 		if got != want {
 			return fmt.Errorf("%s by %s differs from what the CPU gives", name, engine.name)
 		}
-		if err := d.Report.Add("GPUDynamic/"+name+"/engine="+engine.name, measures, report.Of(report.Milliseconds(durations[i]), "ms"),
+		if err := d.Report.Add("GPUDynamic/"+name+"/engine="+engine.name, measures,
+			report.Of(report.Milliseconds(durations[i]), "ms"),
 			report.Of(float64(durations[i].Nanoseconds())/float64(measures), "ns/value")); err != nil {
 			return err
 		}
@@ -149,7 +154,8 @@ func (d *dynamicBench) one(ctx context.Context, method carbonara.Method, rows, g
 	name := fmt.Sprintf("operation=one-%v/group=%d/rows=%d", method, group, rows)
 	return d.report(ctx, name, rows, dynamicChoice, func(r carbonara.Resampler) (uint64, error) {
 		groups.Set(s.Starts, func(t carbonara.Timestamp) int64 { return int64(t) / (int64(group) * 60e9) })
-		batch := carbonara.Batch{Timestamps: groups.Times, Values: s.Values, Series: []carbonara.Series{{Plan: groups.Plan(method), To: rows}}}
+		batch := carbonara.Batch{Timestamps: groups.Times, Values: s.Values,
+			Series: []carbonara.Series{{Plan: groups.Plan(method), To: rows}}}
 		if err := r.Resample(ctx, &batch, &result); err != nil {
 			return 0, err
 		}

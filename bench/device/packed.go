@@ -51,7 +51,8 @@ func (b *gpuBench) packedTrips(ctx context.Context, name string, n int, columns,
 		name  string
 		batch *carbonara.Batch
 	}{{"archive", packed}, {"columns", columns}} {
-		p, err := resample.MeasureParts(ctx, onDevice(1, b.device), from.batch, resample.ProfileOptions{Rounds: b.what.Rounds})
+		p, err := resample.MeasureParts(ctx, onDevice(1, b.device), from.batch,
+			resample.ProfileOptions{Rounds: b.what.Rounds})
 		if err != nil {
 			return err
 		}
@@ -60,8 +61,11 @@ func (b *gpuBench) packedTrips(ctx context.Context, name string, n int, columns,
 			return err
 		}
 		t := report.Quantile(trip.Times, 0.5)
-		figures := []report.Figure{report.Of(report.Milliseconds(t), "ms"), report.Of(report.Milliseconds(p.Kernels), "ms-kernel"), report.Of(float64(trip.Uploaded)/float64(n), "bytes-up/measure"),
-			report.Of(float64(trip.Downloaded)/float64(n), "bytes-down/measure"), report.Of(float64(trip.Uploaded)/1e9/t.Seconds(), "GB/s-up")}
+		figures := []report.Figure{report.Of(report.Milliseconds(t), "ms"),
+			report.Of(report.Milliseconds(p.Kernels), "ms-kernel"),
+			report.Of(float64(trip.Uploaded)/float64(n), "bytes-up/measure"),
+			report.Of(float64(trip.Downloaded)/float64(n), "bytes-down/measure"),
+			report.Of(float64(trip.Uploaded)/1e9/t.Seconds(), "GB/s-up")}
 		if from.batch == packed {
 			figures = append(figures, report.Of(report.Milliseconds(p.Unpack), "ms-unpack"),
 				report.Of(float64(p.Unpacked)/1e9/max(p.Unpack.Seconds(), 1e-9), "GB/s-unpack"))
@@ -77,13 +81,15 @@ func (b *gpuBench) packedTrips(ctx context.Context, name string, n int, columns,
 func (b *gpuBench) packedEngines(ctx context.Context, name string, n int, packed *carbonara.Batch) error {
 	var result carbonara.Result
 	defer result.Release()
-	for _, engine := range []hostEngine{{"cpu-1", carbonara.NewCPUResampler(1), false}, {"cpu-all", carbonara.NewCPUResampler(b.workers), false},
-		{"device-1", onDevice(1, b.device), false}, {"device-all", onDevice(b.workers, b.device), false}} { // there are no columns to pin
+	for _, engine := range []hostEngine{{"cpu-1", carbonara.NewCPUResampler(1), false},
+		{"cpu-all", carbonara.NewCPUResampler(b.workers), false}, // there are no columns to pin
+		{"device-1", onDevice(1, b.device), false}, {"device-all", onDevice(b.workers, b.device), false}} {
 		t, err := b.fastest(ctx, engine, packed, &result)
 		if err != nil {
 			return err
 		}
-		if err := b.Report.Add(name+"/engine="+engine.name, n, report.Of(report.Milliseconds(t), "ms"), report.Of(float64(t.Nanoseconds())/float64(n), "ns/measure")); err != nil {
+		if err := b.Report.Add(name+"/engine="+engine.name, n, report.Of(report.Milliseconds(t), "ms"),
+			report.Of(float64(t.Nanoseconds())/float64(n), "ns/measure")); err != nil {
 			return err
 		}
 	}

@@ -16,10 +16,13 @@ import (
 )
 
 var (
-	gpuSix   = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum, carbonara.Std, carbonara.Count}
-	gpuSeven = []carbonara.Method{carbonara.Sum, carbonara.Min, carbonara.Max, carbonara.Std, carbonara.Count, carbonara.First, carbonara.Last}
+	gpuSix = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum,
+		carbonara.Std, carbonara.Count}
+	gpuSeven = []carbonara.Method{carbonara.Sum, carbonara.Min, carbonara.Max, carbonara.Std, carbonara.Count,
+		carbonara.First, carbonara.Last}
 	gpuOrder = []carbonara.Method{carbonara.Median, carbonara.PercentileMethod(95)}
-	gpuNine  = []time.Duration{time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
+	gpuNine  = []time.Duration{time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
+		2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
 	gpuTimes = []struct {
 		name string
 		unit time.Duration
@@ -45,27 +48,33 @@ func (b *gpuBench) resident(ctx context.Context) error {
 				granularities []time.Duration
 				methods       []carbonara.Method
 			}{
-				{"300s", gpuNine[1:2], gpuSeven}, {"3600s", gpuNine[4:5], gpuSeven}, {"86400s", gpuNine[8:], gpuSeven}, {"nine", gpuNine, gpuSeven},
+				{"300s", gpuNine[1:2], gpuSeven}, {"3600s", gpuNine[4:5], gpuSeven}, {"86400s", gpuNine[8:], gpuSeven},
+				{"nine", gpuNine, gpuSeven},
 				{"60s/without=std", gpuNine[:1], []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max}},
 				{"nine/without=std", gpuNine, []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max}},
-				{"60s/only=median", gpuNine[:1], []carbonara.Method{carbonara.Median}}, {"60s/and=median", gpuNine[:1], median},
+				{"60s/only=median", gpuNine[:1], []carbonara.Method{carbonara.Median}},
+				{"60s/and=median", gpuNine[:1], median},
 				{"300s/and=median", gpuNine[1:2], median}, {"3600s/and=median", gpuNine[4:5], median},
 			}...)
 		}
 		for _, c := range cases {
 			setPlan(batch, carbonara.NewPlan(c.granularities, c.methods))
-			p, err := resample.MeasureParts(ctx, onDevice(1, b.device), batch, resample.ProfileOptions{Rounds: b.what.Rounds})
+			p, err := resample.MeasureParts(ctx, onDevice(1, b.device), batch,
+				resample.ProfileOptions{Rounds: b.what.Rounds})
 			if err != nil {
 				return err
 			}
-			err = b.Report.Add("GPUResident/granularity="+c.name+"/timestamps="+timestamps.name+"B", b.what.Measures, report.Of(report.Milliseconds(p.Kernels), "ms-kernel"),
-				report.Of(float64(p.Touched)/1e9/max(p.Kernels.Seconds(), 1e-9), "GB/s"), b.ofCopy(p.Touched, p.Kernels), report.Of(float64(p.Groups), "groups"))
+			err = b.Report.Add("GPUResident/granularity="+c.name+"/timestamps="+timestamps.name+"B", b.what.Measures,
+				report.Of(report.Milliseconds(p.Kernels), "ms-kernel"),
+				report.Of(float64(p.Touched)/1e9/max(p.Kernels.Seconds(), 1e-9), "GB/s"),
+				b.ofCopy(p.Touched, p.Kernels), report.Of(float64(p.Groups), "groups"))
 			if err != nil {
 				return err
 			}
 		}
 		// What is reported is right: a part of it small enough for the CPU.
-		part := &carbonara.Batch{Timestamps: batch.Timestamps, Values: batch.Values, Series: batch.Series[:min(20, len(batch.Series))]}
+		part := &carbonara.Batch{Timestamps: batch.Timestamps, Values: batch.Values,
+			Series: batch.Series[:min(20, len(batch.Series))]}
 		setPlan(part, carbonara.NewPlan(gpuNine, append(slices.Clone(gpuSeven), gpuOrder...)))
 		if err := sameGroups(ctx, part, carbonara.NewCPUResampler(b.workers), onDevice(1, b.device)); err != nil {
 			return err
@@ -78,7 +87,8 @@ func (b *gpuBench) resident(ctx context.Context) error {
 // methods.
 func (b *gpuBench) blog(ctx context.Context) error {
 	for _, timestamps := range gpuTimes {
-		batch := regularBatch(carbonara.NewPlan([]time.Duration{35 * time.Second}, gpuSix), 6<<20, 6<<10, 5*time.Second, timestamps.unit)
+		batch := regularBatch(carbonara.NewPlan([]time.Duration{35 * time.Second}, gpuSix), 6<<20, 6<<10,
+			5*time.Second, timestamps.unit)
 		if err := b.profile(ctx, "GPUBlog/timestamps="+timestamps.name+"B", batch); err != nil {
 			return err
 		}
@@ -113,7 +123,8 @@ func (b *gpuBench) host(ctx context.Context) error {
 				}
 				loss := float64(chosen)/float64(min(onCPU, onDevice)) - 1
 				worst = max(worst, loss)
-				if err := b.Report.Add("GPUChoice"+name+"/choice="+choice, n, report.Of(loss*100, "%-loss")); err != nil {
+				if err := b.Report.Add("GPUChoice"+name+"/choice="+choice, n,
+					report.Of(loss*100, "%-loss")); err != nil {
 					return err
 				}
 			}
@@ -132,7 +143,8 @@ type hostEngine struct {
 // hostEngines are the CPU and the device with one and all cores, from Go's memory and from pinned memory, and of the
 // last with chunks of several sizes.
 func (b *gpuBench) hostEngines() []hostEngine {
-	engines := []hostEngine{{"cpu-1", carbonara.NewCPUResampler(1), false}, {"cpu-all", carbonara.NewCPUResampler(b.workers), false}}
+	engines := []hostEngine{{"cpu-1", carbonara.NewCPUResampler(1), false},
+		{"cpu-all", carbonara.NewCPUResampler(b.workers), false}}
 	for _, workers := range []struct {
 		name   string
 		number int
@@ -141,8 +153,9 @@ func (b *gpuBench) hostEngines() []hostEngine {
 			hostEngine{workers.name + "/memory=pinned", onDevice(workers.number, b.device), true})
 		for _, chunk := range b.what.Chunks {
 			if chunk > 0 {
-				engines = append(engines, hostEngine{fmt.Sprintf("%s/memory=pinned/chunk=%d", workers.name, chunk), resample.New([]*device.Device{b.device},
-					resample.Options{Workers: workers.number, ChunkMeasures: chunk, Always: true}), true})
+				engines = append(engines, hostEngine{fmt.Sprintf("%s/memory=pinned/chunk=%d", workers.name, chunk),
+					resample.New([]*device.Device{b.device},
+						resample.Options{Workers: workers.number, ChunkMeasures: chunk, Always: true}), true})
 			}
 		}
 	}
@@ -150,7 +163,8 @@ func (b *gpuBench) hostEngines() []hostEngine {
 }
 
 // hostBatch reports how long each engine takes for a batch, and returns it by name.
-func (b *gpuBench) hostBatch(ctx context.Context, name string, engines []hostEngine, batch *carbonara.Batch) (map[string]time.Duration, error) {
+func (b *gpuBench) hostBatch(ctx context.Context, name string, engines []hostEngine,
+	batch *carbonara.Batch) (map[string]time.Duration, error) {
 	pinned, err := lentBatch(onDevice(1, b.device), batch)
 	if err != nil {
 		return nil, err
@@ -173,7 +187,8 @@ func (b *gpuBench) hostBatch(ctx context.Context, name string, engines []hostEng
 			groups = first.Len()
 		}
 		if first.Len() != groups || math.IsNaN(first.Values[0][0]) {
-			return nil, fmt.Errorf("%s gives %d groups, not %d, or one without a count", engine.name, first.Len(), groups)
+			return nil, fmt.Errorf("%s gives %d groups, not %d, or one without a count", engine.name,
+				first.Len(), groups)
 		}
 		durations[engine.name] = t
 		n := len(batch.Values)
@@ -192,7 +207,8 @@ func (b *gpuBench) hostBatch(ctx context.Context, name string, engines []hostEng
 }
 
 // fastest is quickest of resampling a batch.
-func (b *gpuBench) fastest(ctx context.Context, r carbonara.Resampler, batch *carbonara.Batch, result *carbonara.Result) (time.Duration, error) {
+func (b *gpuBench) fastest(ctx context.Context, r carbonara.Resampler, batch *carbonara.Batch,
+	result *carbonara.Result) (time.Duration, error) {
 	return b.quickest(ctx, func() error { return r.Resample(ctx, batch, result) })
 }
 
@@ -201,7 +217,8 @@ func (b *gpuBench) stream(ctx context.Context) error {
 	for _, timestamps := range gpuTimes {
 		// A chunk must fit a quarter of a quarter, even with a group for each measure.
 		each := min(gpuHostEach, b.what.Measures/400+1)
-		batch := regularBatch(carbonara.NewPlan(gpuNine[1:2], gpuSix), b.what.Measures, each, 5*time.Second, timestamps.unit)
+		batch := regularBatch(carbonara.NewPlan(gpuNine[1:2], gpuSix), b.what.Measures, each,
+			5*time.Second, timestamps.unit)
 		p, err := resample.MeasureParts(ctx, onDevice(1, b.device), batch, resample.ProfileOptions{Rounds: 1})
 		if err != nil {
 			return err
@@ -211,14 +228,18 @@ func (b *gpuBench) stream(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		trip, err := resample.MeasureTrip(ctx, resample.New([]*device.Device{dev}, resample.Options{Workers: b.workers, ChunkMeasures: b.what.Chunks[0], Always: true}), batch, b.what.Rounds)
+		trip, err := resample.MeasureTrip(ctx,
+			resample.New([]*device.Device{dev}, resample.Options{Workers: b.workers, ChunkMeasures: b.what.Chunks[0],
+				Always: true}), batch, b.what.Rounds)
 		if err := errors.Join(err, dev.Close()); err != nil {
 			return err
 		}
 		t := report.Quantile(trip.Times, 0.5)
-		err = b.Report.Add("GPUStream/timestamps="+timestamps.name+"B", b.what.Measures, report.Of(report.Milliseconds(t), "ms"),
-			report.Of(float64(trip.Uploaded)/1e9/t.Seconds(), "GB/s-up"), report.Of(float64(trip.Downloaded)/1e9/t.Seconds(), "GB/s-down"),
-			report.Of(float64(trip.Uploaded)/t.Seconds()/b.upRate*100, "%-of-PCIe"), report.Of(float64(trip.Uploaded)/float64(budget), "x-budget"))
+		err = b.Report.Add("GPUStream/timestamps="+timestamps.name+"B", b.what.Measures,
+			report.Of(report.Milliseconds(t), "ms"), report.Of(float64(trip.Uploaded)/1e9/t.Seconds(), "GB/s-up"),
+			report.Of(float64(trip.Downloaded)/1e9/t.Seconds(), "GB/s-down"),
+			report.Of(float64(trip.Uploaded)/t.Seconds()/b.upRate*100, "%-of-PCIe"),
+			report.Of(float64(trip.Uploaded)/float64(budget), "x-budget"))
 		if err != nil {
 			return err
 		}
@@ -253,7 +274,8 @@ func (b *gpuBench) cards(ctx context.Context) error {
 					errs[i] = err
 					return
 				}
-				p, err := resample.MeasureParts(ctx, onDevice(1, dev), batch, resample.ProfileOptions{Rounds: rounds, Ready: func() { arrive(); ready.Wait() }})
+				p, err := resample.MeasureParts(ctx, onDevice(1, dev), batch,
+					resample.ProfileOptions{Rounds: rounds, Ready: func() { arrive(); ready.Wait() }})
 				times[i], errs[i] = p.Resident, errors.Join(err, dev.Close())
 			})
 		}
@@ -266,7 +288,8 @@ func (b *gpuBench) cards(ctx context.Context) error {
 			alone = seconds
 		}
 		n := b.what.Measures * 64
-		if err := b.Report.Add(fmt.Sprintf("GPUCards/cards=%d", cards), n, report.Of(seconds*1e3, "ms"), report.Of(alone/seconds, "x-one")); err != nil {
+		if err := b.Report.Add(fmt.Sprintf("GPUCards/cards=%d", cards), n, report.Of(seconds*1e3, "ms"),
+			report.Of(alone/seconds, "x-one")); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,8 @@ func (b *gpuBench) soak(ctx context.Context) (err error) {
 		if i%2 == 0 {
 			methods = append(gpuOrder, gpuSix...)
 		}
-		batches = append(batches, regularBatch(carbonara.NewPlan(gpuNine[:1+i%3], methods), n, 1+n/7, 5*time.Second, gpuTimes[i%3].unit))
+		batches = append(batches, regularBatch(carbonara.NewPlan(gpuNine[:1+i%3], methods), n, 1+n/7, 5*time.Second,
+			gpuTimes[i%3].unit))
 	}
 	if _, err := device.Open(ctx); err != nil {
 		return err
@@ -76,15 +77,20 @@ func (b *gpuBench) soak(ctx context.Context) (err error) {
 	}
 	grown := func(what string, from, to, allowed float64) error {
 		if to > from+allowed {
-			return fmt.Errorf("%s memory grew from %.0f to %.0f bytes over %d batches", what, from, to, b.what.SoakBatches)
+			return fmt.Errorf("%s memory grew from %.0f to %.0f bytes over %d batches", what, from, to,
+				b.what.SoakBatches)
 		}
 		return nil
 	}
 	// Go's heap is read after a collection, to which pools may have lost what they had.
-	err = errors.Join(grown("device", before.device, after.device, 0), grown("pinned", before.pinned, after.pinned, 0), grown("Go", before.heap, after.heap, 1<<20))
-	return errors.Join(err, b.Report.Add("GPUSoak", b.what.SoakBatches, report.Of(float64(took.Nanoseconds())/float64(b.what.SoakBatches), "ns/op"),
-		report.Of(after.device-before.device, "B-device-grown"), report.Of(after.pinned-before.pinned, "B-pinned-grown"),
-		report.Of(after.heap-before.heap, "B-heap-grown"), report.Of(after.allocations-before.allocations, "device-allocations")))
+	err = errors.Join(grown("device", before.device, after.device, 0), grown("pinned", before.pinned, after.pinned, 0),
+		grown("Go", before.heap, after.heap, 1<<20))
+	return errors.Join(err, b.Report.Add("GPUSoak", b.what.SoakBatches,
+		report.Of(float64(took.Nanoseconds())/float64(b.what.SoakBatches), "ns/op"),
+		report.Of(after.device-before.device, "B-device-grown"),
+		report.Of(after.pinned-before.pinned, "B-pinned-grown"),
+		report.Of(after.heap-before.heap, "B-heap-grown"),
+		report.Of(after.allocations-before.allocations, "device-allocations")))
 }
 
 func readMemoryHeld(registry *prometheus.Registry) (m memoryHeld, err error) {

@@ -30,7 +30,8 @@ type kernelRun struct {
 
 // measureKernel uploads the values, runs a kernel, and downloads what it wrote, and reports each. check gets the
 // result.
-func (b *gpuBench) measureKernel(ctx context.Context, name string, up *device.Pinned, n int, run kernelRun, check func([]float64) error) error {
+func (b *gpuBench) measureKernel(ctx context.Context, name string, up *device.Pinned, n int, run kernelRun,
+	check func([]float64) error) error {
 	kernel, err := b.function(ctx, run.kernel)
 	if err != nil {
 		return err
@@ -56,7 +57,8 @@ func (b *gpuBench) measureKernel(ctx context.Context, name string, up *device.Pi
 			if err != nil {
 				return err
 			}
-			if err := errors.Join(stream.Fill(out, 0, 0, outBytes), watch.Mark(stream), stream.Upload(x, 0, up, 0, inBytes), watch.Mark(stream)); err != nil {
+			if err := errors.Join(stream.Fill(out, 0, 0, outBytes), watch.Mark(stream),
+				stream.Upload(x, 0, up, 0, inBytes), watch.Mark(stream)); err != nil {
 				return err
 			}
 			params := stream.Params().Ptr(x.At(0)).I64(int64(n))
@@ -64,7 +66,8 @@ func (b *gpuBench) measureKernel(ctx context.Context, name string, up *device.Pi
 				params.I64(int64(run.group))
 			}
 			params.Ptr(out.At(0))
-			return errors.Join(stream.Launch(kernel, run.blocks, run.threads, 0), watch.Mark(stream), stream.Download(down, 0, out, 0, outBytes), watch.Mark(stream))
+			return errors.Join(stream.Launch(kernel, run.blocks, run.threads, 0), watch.Mark(stream),
+				stream.Download(down, 0, out, 0, outBytes), watch.Mark(stream))
 		}}
 		started := time.Now()
 		if err := b.device.Run(ctx, job); err != nil {
@@ -77,8 +80,11 @@ func (b *gpuBench) measureKernel(ctx context.Context, name string, up *device.Pi
 		return fmt.Errorf("%s: %w", run.kernel, err)
 	}
 	kernelTime := report.Quantile(kernels[1:], 0.5) // the first one warms up
-	return b.Report.Add(name+"/kernel="+run.name, n, report.Of(report.Milliseconds(kernelTime), "ms-kernel"), report.Of(report.Milliseconds(report.Quantile(ups[1:], 0.5)), "ms-up"),
-		report.Of(report.Milliseconds(report.Quantile(downs[1:], 0.5)), "ms-down"), report.Of(report.Milliseconds(report.Quantile(walls[1:], 0.5)), "ms-end-to-end"), b.ofCopy(run.touched, kernelTime))
+	return b.Report.Add(name+"/kernel="+run.name, n, report.Of(report.Milliseconds(kernelTime), "ms-kernel"),
+		report.Of(report.Milliseconds(report.Quantile(ups[1:], 0.5)), "ms-up"),
+		report.Of(report.Milliseconds(report.Quantile(downs[1:], 0.5)), "ms-down"),
+		report.Of(report.Milliseconds(report.Quantile(walls[1:], 0.5)), "ms-end-to-end"),
+		b.ofCopy(run.touched, kernelTime))
 }
 
 // measureCPU reports the fastest of a few calls of f, which works on values from to to; all cores have a share each.
@@ -95,7 +101,8 @@ func (b *gpuBench) measureCPU(name string, n, multiple int, f func(from, to int)
 			done.Wait()
 			best = min(best, time.Since(started))
 		}
-		if err := b.Report.Add(name+"/kernel=cpu/cores="+strconv.Itoa(workers), n, report.Of(report.Milliseconds(best), "ms-end-to-end")); err != nil {
+		if err := b.Report.Add(name+"/kernel=cpu/cores="+strconv.Itoa(workers), n,
+			report.Of(report.Milliseconds(best), "ms-end-to-end")); err != nil {
 			return err
 		}
 		if workers == b.workers {
@@ -188,7 +195,8 @@ func (b *gpuBench) bigSum(ctx context.Context, blocks int) error {
 	}
 	times = job.times[1:]
 	t := report.Quantile(times, 0.5)
-	return b.Report.Add("GPUSum/kernel=ours/resident", int(n), report.Of(report.Milliseconds(t), "ms-kernel"), report.Of(float64(8*n)/1e9/max(t.Seconds(), 1e-9), "GB/s"), b.ofCopy(8*n, t))
+	return b.Report.Add("GPUSum/kernel=ours/resident", int(n), report.Of(report.Milliseconds(t), "ms-kernel"),
+		report.Of(float64(8*n)/1e9/max(t.Seconds(), 1e-9), "GB/s"), b.ofCopy(8*n, t))
 }
 
 // ladder is a sum of every k values: a series that is resampled to k times its step.
@@ -272,7 +280,8 @@ func (b *gpuBench) streams(ctx context.Context, up *device.Pinned, n int, check 
 						return err
 					}
 					stream.Params().Ptr(x.At(0)).I64(in / 8).I64(int64(k)).Ptr(y.At(0))
-					return errors.Join(stream.Launch(kernel, (count+255)/256, 256, 0), stream.Download(down, int64(8*g), y, 0, out))
+					return errors.Join(stream.Launch(kernel, (count+255)/256, 256, 0),
+						stream.Download(down, int64(8*g), y, 0, out))
 				}}
 				if !yield(job) {
 					return
@@ -288,7 +297,8 @@ func (b *gpuBench) streams(ctx context.Context, up *device.Pinned, n int, check 
 		return fmt.Errorf("v4: %w", err)
 	}
 	t := report.Quantile(walls[1:], 0.5)
-	return b.Report.Add("GPULadder/kernel=v4-streams", n, report.Of(report.Milliseconds(t), "ms-end-to-end"), report.Of(float64(8*n)/max(t.Seconds(), 1e-9)/b.upRate*100, "%-of-PCIe"))
+	return b.Report.Add("GPULadder/kernel=v4-streams", n, report.Of(report.Milliseconds(t), "ms-end-to-end"),
+		report.Of(float64(8*n)/max(t.Seconds(), 1e-9)/b.upRate*100, "%-of-PCIe"))
 }
 
 // oursOnLadder resamples the values as measures of regular series, with gaps, timestamps and any method in mind.
@@ -319,8 +329,10 @@ func (b *gpuBench) profile(ctx context.Context, name string, batch *carbonara.Ba
 	if err != nil {
 		return err
 	}
-	return b.Report.Add(name, len(batch.Values), report.Of(report.Milliseconds(p.Kernels), "ms-kernel"), report.Of(report.Milliseconds(p.Upload), "ms-up"),
-		report.Of(report.Milliseconds(p.Download), "ms-down"), report.Of(report.Milliseconds(report.Quantile(trip.Times, 0.5)), "ms-end-to-end"), b.ofCopy(p.Touched, p.Kernels),
+	return b.Report.Add(name, len(batch.Values), report.Of(report.Milliseconds(p.Kernels), "ms-kernel"),
+		report.Of(report.Milliseconds(p.Upload), "ms-up"), report.Of(report.Milliseconds(p.Download), "ms-down"),
+		report.Of(report.Milliseconds(report.Quantile(trip.Times, 0.5)), "ms-end-to-end"),
+		b.ofCopy(p.Touched, p.Kernels),
 		report.Of(float64(p.Groups), "groups"))
 }
 

@@ -91,7 +91,8 @@ func Archive(ctx context.Context, run report.Run, what ArchiveOptions) error {
 }
 
 // archiveSet measures all formats on a set of series.
-func archiveSet(ctx context.Context, out *report.Report, name string, set []archiveSeries, perGroup int, methods []carbonara.Method, duration time.Duration) error {
+func archiveSet(ctx context.Context, out *report.Report, name string, set []archiveSeries, perGroup int,
+	methods []carbonara.Method, duration time.Duration) error {
 	var splits []*archiveSplit
 	groups := 0
 	for _, s := range set {
@@ -119,7 +120,8 @@ func archiveSet(ctx context.Context, out *report.Report, name string, set []arch
 		if err != nil {
 			return fmt.Errorf("%s: %w", format.name(), err)
 		}
-		if err := out.Add(fmt.Sprintf("Archive/series=%s/measures=%d/format=%s", name, perGroup, format.name()), groups, figures...); err != nil {
+		if err := out.Add(fmt.Sprintf("Archive/series=%s/measures=%d/format=%s", name, perGroup, format.name()), groups,
+			figures...); err != nil {
 			return err
 		}
 	}
@@ -127,7 +129,8 @@ func archiveSet(ctx context.Context, out *report.Report, name string, set []arch
 }
 
 // archiveFigures encodes and decodes the splits with a format, for so long each.
-func archiveFigures(format archiveFormat, splits []*archiveSplit, groups int, duration time.Duration) ([]report.Figure, error) {
+func archiveFigures(format archiveFormat, splits []*archiveSplit, groups int,
+	duration time.Duration) ([]report.Figure, error) {
 	var names []string
 	perColumn := make(map[string]int)
 	total, values := 0, 0
@@ -171,7 +174,8 @@ func archiveFigures(format archiveFormat, splits []*archiveSplit, groups int, du
 		rounds++
 	}
 	speed := func(d time.Duration) float64 { return float64(8*values*rounds) / 1e6 / d.Seconds() }
-	figures := []report.Figure{report.Of(float64(total)/float64(groups), "B/group"), report.Of(speed(encoding), "encode-MB/s"), report.Of(speed(decoding), "decode-MB/s")}
+	figures := []report.Figure{report.Of(float64(total)/float64(groups), "B/group"),
+		report.Of(speed(encoding), "encode-MB/s"), report.Of(speed(decoding), "decode-MB/s")}
 	for _, name := range names {
 		figures = append(figures, report.Of(float64(perColumn[name])/float64(groups), name+"-B/group"))
 	}
@@ -179,7 +183,8 @@ func archiveFigures(format archiveFormat, splits []*archiveSplit, groups int, du
 }
 
 // splitsOf puts regular measures into groups, and these into splits.
-func splitsOf(ctx context.Context, values []float64, perGroup int, methods []carbonara.Method) ([]*archiveSplit, error) {
+func splitsOf(ctx context.Context, values []float64, perGroup int,
+	methods []carbonara.Method) ([]*archiveSplit, error) {
 	granularity := time.Duration(perGroup) * archiveStep
 	plan := carbonara.NewPlan([]time.Duration{granularity}, methods)
 	batch := &carbonara.Batch{Values: values, Series: []carbonara.Series{{Plan: plan, To: len(values)}}}

@@ -24,14 +24,16 @@ func TestArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	what := formats.ArchiveOptions{Folder: folder, Groups: 100, PerGroup: []int{1, 12}, Each: true, For: time.Nanosecond}
+	what := formats.ArchiveOptions{Folder: folder, Groups: 100, PerGroup: []int{1, 12}, Each: true,
+		For: time.Nanosecond}
 	if err := formats.Archive(t.Context(), report.Run{Report: report.New(&out), Seed: 1}, what); err != nil {
 		t.Fatal(err)
 	}
 	for _, series := range []string{"constant", "zeros", "sine", "random", "a", "files", "decimals"} {
 		for _, measures := range []string{"1", "12"} {
 			for _, format := range []string{"gnocco", "gnocchi", "gorilla", "float64+zstd1"} {
-				line := regexp.MustCompile(`(?m)^BenchmarkArchive/series=` + series + `/measures=` + measures + `/format=` + regexp.QuoteMeta(format) +
+				line := regexp.MustCompile(`(?m)^BenchmarkArchive/series=` + series + `/measures=` + measures +
+					`/format=` + regexp.QuoteMeta(format) +
 					` \s+(\d+)\s+(\S+) B/group\s+\S+ encode-MB/s\s+\S+ decode-MB/s`).FindStringSubmatch(out.String())
 				if line == nil {
 					t.Errorf("no result for %s, %s measures a group, %s", series, measures, format)
@@ -44,7 +46,8 @@ func TestArchive(t *testing.T) {
 			}
 		}
 	}
-	if err := formats.Archive(t.Context(), report.Run{Report: report.New(&out)}, formats.ArchiveOptions{Folder: t.TempDir()}); err == nil {
+	if err := formats.Archive(t.Context(), report.Run{Report: report.New(&out)},
+		formats.ArchiveOptions{Folder: t.TempDir()}); err == nil {
 		t.Error("a folder without CSV files is taken")
 	}
 }

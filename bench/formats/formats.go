@@ -70,7 +70,8 @@ func (f *gnoccoFormat) columns(*archiveSplit) ([]columnBytes, error) {
 
 func (f *gnoccoFormat) decode(s *archiveSplit) (int, error) {
 	f.decoded.Reset(s.key.Granularity, s.groups.Columns)
-	if err := carbonara.DecodeSplit(f.split, s.key, s.groups.Columns, 0, carbonara.MaxTimestamp, &f.decoded); err != nil {
+	if err := carbonara.DecodeSplit(f.split, s.key, s.groups.Columns, 0, carbonara.MaxTimestamp,
+		&f.decoded); err != nil {
 		return 0, err
 	}
 	return f.decoded.Len() * len(f.decoded.Columns), nil
@@ -123,7 +124,8 @@ func (f *gnocchiFormat) encode(s *archiveSplit) (size int, err error) {
 		f.payload = f.payload[:0]
 		before := s.key.Start
 		for _, t := range s.starts[m] {
-			f.payload = binary.LittleEndian.AppendUint16(f.payload, uint16((t-before)/carbonara.Timestamp(s.key.Granularity)))
+			f.payload = binary.LittleEndian.AppendUint16(f.payload,
+				uint16((t-before)/carbonara.Timestamp(s.key.Granularity)))
 			before = t
 		}
 		f.payload = appendFloats(f.payload, s.values[m])

@@ -22,7 +22,8 @@ const (
 	numPatterns
 )
 
-var patternNames = [numPatterns]string{"constant", "counter", "gauge", "percentage", "sparse", "random", "zeros", "sine"}
+var patternNames = [numPatterns]string{"constant", "counter", "gauge", "percentage", "sparse",
+	"random", "zeros", "sine"}
 
 // All returns every pattern.
 func All() []Pattern {

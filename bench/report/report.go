@@ -35,8 +35,8 @@ type Figure struct {
 func Of(value float64, unit string) Figure { return Figure{value, unit} }
 
 // higherIsBetter are the units of which benchstat has to be told.
-var higherIsBetter = []string{"measures/s-acked", "measures/s-visible", "requests/s", "measures/s-drained", "encode-MB/s", "decode-MB/s", "resources/s",
-	"GB/s", "GB/s-up", "GB/s-down", "%-of-copy", "%-of-PCIe", "x-one"}
+var higherIsBetter = []string{"measures/s-acked", "measures/s-visible", "requests/s", "measures/s-drained",
+	"encode-MB/s", "decode-MB/s", "resources/s", "GB/s", "GB/s-up", "GB/s-down", "%-of-copy", "%-of-PCIe", "x-one"}
 
 // Add writes one result: n operations under name, "Ingest/server=gnocco/shape=100x60".
 func (r *Report) Add(name string, n int, figures ...Figure) error {

@@ -66,7 +66,8 @@ func countWider(above *[64]uint8, numbers []uint64) (widest int) {
 // unpackClassesFast fills dst with numbers of classes (see unpackClasses) as far as eight at once go, and returns how
 // many and from how many bits; these are -1 if one is too wide. It reads, but does not use, what lies behind src up to
 // its capacity.
-func unpackClassesFast(dst []int64, scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int64, src []byte) (done, taken int) {
+func unpackClassesFast(dst []int64, scales []uint8, codes []byte, codeBits int, widths *[maxClasses]int64,
+	src []byte) (done, taken int) {
 	n := len(dst)
 	if eights := (n + 7) &^ 7; scales != nil && cap(scales) < eights || cap(codes) < eights/8*codeBits {
 		n &^= 7
@@ -107,8 +108,8 @@ func classify(words []uint64, sizes []uint8, codes []byte, codeBits int, numbers
 		if scales != nil {
 			scalesAt = &scales[:n][0]
 		}
-		classifyAVX512(&words[:eights][0], &sizes[:eights][0], &codes[:eights/8*codeBits+1][0], codeBits, &numbers[0], scalesAt, n,
-			table, perWord)
+		classifyAVX512(&words[:eights][0], &sizes[:eights][0], &codes[:eights/8*codeBits+1][0], codeBits,
+			&numbers[0], scalesAt, n, table, perWord)
 		return perWord
 	}
 	return classifyGeneric(words, sizes, codes, codeBits, numbers, scales, table)
@@ -141,8 +142,8 @@ func addAVX512(dst, ints *int64, n int)
 func countWiderAVX512(lengths *[miniValues]uint8, above *[64]uint8, numbers *uint64, n int) (widest int)
 
 //go:noescape
-func unpackClassesAVX512(dst *int64, n int, codes *byte, codeBits int, widths *[maxClasses]int64, scales *uint8, src *byte,
-	length int) (done, bits int)
+func unpackClassesAVX512(dst *int64, n int, codes *byte, codeBits int, widths *[maxClasses]int64,
+	scales *uint8, src *byte, length int) (done, bits int)
 
 //go:noescape
 func restoreAVX512(ints *int64, n int, base int64, shift, signed int)

@@ -119,7 +119,8 @@ func TestStreamsAgree(t *testing.T) {
 				var want []byte
 				withoutAVX512(func() { want = encode() })
 				if !slices.Equal(src, want) {
-					t.Fatalf("%s: %d integers are encoded in two ways, of %d and %d bytes", name, n, len(src), len(want))
+					t.Fatalf("%s: %d integers are encoded in two ways, of %d and %d bytes", name, n,
+						len(src), len(want))
 				}
 				wantStream(t, src, n, scales)
 				got := make([]int64, n)
@@ -142,7 +143,8 @@ func wantStream(t *testing.T, src []byte, n int, scales []uint8) {
 	withoutAVX512(func() {
 		wantRest, wantOK := Decode(want, src, scales)
 		if gotOK != wantOK || gotOK && (len(gotRest) != len(wantRest) || !slices.Equal(got, want)) {
-			t.Fatalf("%d integers: %v with %d bytes left and %v; one by one %v with %d left and %v", n, gotOK, len(gotRest), got, wantOK, len(wantRest), want)
+			t.Fatalf("%d integers: %v with %d bytes left and %v; one by one %v with %d left and %v", n, gotOK,
+				len(gotRest), got, wantOK, len(wantRest), want)
 		}
 	})
 }
@@ -166,6 +168,7 @@ func FuzzDecodeStream(f *testing.F) {
 			scales[i] %= 54
 		}
 		wantStream(t, src[:len(src):len(src)], count, scales)
-		wantStream(t, append(slices.Clone(src), 1, 2, 3, 4, 5, 6, 7, 8)[:len(src)], count, scales) // what lies behind does not matter
+		// what lies behind does not matter
+		wantStream(t, append(slices.Clone(src), 1, 2, 3, 4, 5, 6, 7, 8)[:len(src)], count, scales)
 	})
 }

@@ -134,7 +134,8 @@ func (c *Encoder) appendStream(dst []byte, ints []int64, order int, sample []int
 }
 
 // appendClassedStream appends a stream in classes.
-func (c *Encoder) appendClassedStream(dst []byte, values []int64, order int, starts []int64, shift int, k *widthClasses) []byte {
+func (c *Encoder) appendClassedStream(dst []byte, values []int64, order int, starts []int64, shift int,
+	k *widthClasses) []byte {
 	headAt := len(dst)
 	dst = appendStarts(append(dst, byte(order)|streamClassed), k.base, starts)
 	if shift > 0 {
@@ -227,7 +228,8 @@ func classesOf(sample []int64, n int, lowest, median int64, shift, limit int) (f
 
 // chooseClasses returns the classes in which values less base take the fewest bits, if these are below limit. Of many
 // values it counts some: the widest class holds all the others in any case.
-func (c *Encoder) chooseClasses(values []int64, flags byte, base, lowest, highest int64, shift, limit int) (widthClasses, bool) {
+func (c *Encoder) chooseClasses(values []int64, flags byte, base, lowest, highest int64, shift,
+	limit int) (widthClasses, bool) {
 	n := &c.needs
 	n.reset(false)
 	stride := 1 + len(values)/maxCounted

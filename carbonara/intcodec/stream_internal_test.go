@@ -81,8 +81,10 @@ func TestStreamRoundTrip(t *testing.T) {
 				if !ok || !bytes.Equal(rest, []byte{1, 2}) || !slices.Equal(got, ints) {
 					t.Fatalf("%s: %d integers at order %d do not come back", name, n, order)
 				}
-				if first, rest, ok := Skip(append(src, 1, 2), n); !ok || !bytes.Equal(rest, []byte{1, 2}) || first != ints[0] {
-					t.Fatalf("%s: of %d integers at order %d the first is %d, want %d; %d bytes are left", name, n, order, first, ints[0], len(rest))
+				if first, rest, ok := Skip(append(src, 1, 2), n); !ok ||
+					!bytes.Equal(rest, []byte{1, 2}) || first != ints[0] {
+					t.Fatalf("%s: of %d integers at order %d the first is %d, want %d; %d bytes are left", name, n,
+						order, first, ints[0], len(rest))
 				}
 				for end := range src {
 					if rest, ok := Decode(got, src[:end], nil); ok {
@@ -115,7 +117,8 @@ func TestSkipStream(t *testing.T) {
 			}
 			decoded++
 			if first, skipped, ok := Skip(src, len(ints)); !ok || first != ints[0] || len(skipped) != len(rest) {
-				t.Fatalf("%d integers: first %d, want %d; %d bytes left, want %d", len(ints), first, ints[0], len(skipped), len(rest))
+				t.Fatalf("%d integers: first %d, want %d; %d bytes left, want %d", len(ints), first, ints[0],
+					len(skipped), len(rest))
 			}
 		}
 	}

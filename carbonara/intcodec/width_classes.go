@@ -115,7 +115,8 @@ func (d *needs) choose() (c widthClasses, cost int) {
 	width := func(need int) int8 { return int8(need - widthOffset) }
 	switch {
 	case four < two && four < one:
-		return widthClasses{bits: 2, widths: [maxClasses]int8{width(lower), width(middle), width(upper), width(d.high)}}, four
+		return widthClasses{bits: 2, widths: [maxClasses]int8{width(lower), width(middle), width(upper),
+			width(d.high)}}, four
 	case two < one:
 		return widthClasses{bits: 1, widths: [maxClasses]int8{width(middle), width(d.high)}}, two
 	}

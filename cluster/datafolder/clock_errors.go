@@ -19,9 +19,9 @@ import (
 // ClockPair is two clocks of which one has measured the other.
 type ClockPair struct{ By, Of uuid.UUID }
 
-// What is known of a pair is the name of an empty file, clocks/<by>.<of>.<nanoseconds>: nothing in it can be damaged, and
-// of several the greatest counts, whichever process of a machine made it. Its time of change says when a clock of it was last
-// in use.
+// What is known of a pair is the name of an empty file, clocks/<by>.<of>.<nanoseconds>: nothing in it can be damaged,
+// and of several the greatest counts, whichever process of a machine made it. Its time of change says when a clock of
+// it was last in use.
 
 // ClockErrors returns how far clocks were found to be from others, at the most.
 func (f *Folder) ClockErrors() (map[ClockPair]time.Duration, error) {
@@ -60,8 +60,8 @@ func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// TendClockErrors marks the pairs of which a clock is in use as of today, and removes those that nobody has marked since: of
-// clocks that are no further apart than most, as much as is assumed of a pair of which nothing is known.
+// TendClockErrors marks the pairs of which a clock is in use as of today, and removes those that nobody has marked
+// since: of clocks that are no further apart than most, as much as is assumed of a pair of which nothing is known.
 func (f *Folder) TendClockErrors(inUse func(clock uuid.UUID) bool, since time.Time, most time.Duration) error {
 	names, err := f.clockNames()
 	if err != nil {

@@ -35,7 +35,8 @@ func TestClockFile(t *testing.T) {
 	if clock, got, err := folder.EnsureClock(id, origin); clock != id || got != origin || err != nil {
 		t.Fatal(clock, got, err)
 	}
-	if err := os.WriteFile(filepath.Join(path, "clocks", old.String()), fmt.Appendln(nil, origin-1), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(path, "clocks", old.String()), fmt.Appendln(nil, origin-1),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := ensure(old); got != origin-1 || err != nil {
@@ -127,7 +128,8 @@ func TestClockErrorsAreKept(t *testing.T) {
 	}
 }
 
-// A pair of clocks goes once neither was in use for long, unless they are further apart than is assumed of an unknown pair.
+// A pair of clocks goes once neither was in use for long, unless they are further apart than is assumed of an unknown
+// pair.
 func TestClockErrorsOfGoneMachines(t *testing.T) {
 	folder, err := datafolder.Share(t.TempDir())
 	if err != nil {

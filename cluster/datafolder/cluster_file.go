@@ -61,8 +61,8 @@ func (f *Folder) ReadClusterFile() (ClusterFile, error) {
 		return c, fmt.Errorf("datafolder: %s: %d sacks", path, c.Sacks)
 	}
 	if !slices.Contains([]string{"", CoordinationFile, CoordinationEtcd}, c.Coordination) {
-		return c, fmt.Errorf("datafolder: %s: coordination is %q, neither %s nor %s", path, c.Coordination, CoordinationFile,
-			CoordinationEtcd)
+		return c, fmt.Errorf("datafolder: %s: coordination is %q, neither %s nor %s", path,
+			c.Coordination, CoordinationFile, CoordinationEtcd)
 	}
 	return c, nil
 }

@@ -61,7 +61,8 @@ func lockFolder(path string, flags int, kind int16) (*Folder, error) {
 		holder, _ := io.ReadAll(io.LimitReader(lock, 32))
 		lock.Close()
 		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-			return nil, fmt.Errorf("datafolder: %s: %w by process %s", path, ErrInUse, strings.TrimSpace(string(holder)))
+			return nil, fmt.Errorf("datafolder: %s: %w by process %s", path, ErrInUse,
+				strings.TrimSpace(string(holder)))
 		}
 		return nil, fmt.Errorf("datafolder: lock %s: %w", lock.Name(), err)
 	}

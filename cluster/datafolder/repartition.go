@@ -25,12 +25,12 @@ import (
 //		DATA/sacks.new/         the new stores, while they are filled
 //		DATA/sacks.old/         the old ones, once the new ones are in their place
 //
-//	 1. A server is started and stopped, which brings all accepted measures into the archives: incoming stores sort by sack
-//	    too.
-//	 2. The archives are copied into the new stores, sack by sack, and the journal counts a sack once its copy is synced. A
-//	    sack that was copied in part is copied again: the same bytes under the same keys.
-//	 3. The journal says "switching". Folders are exchanged, and incoming stores and cluster.json get the new number; a step
-//	    does nothing if it was done before.
+//	 1. A server is started and stopped, which brings all accepted measures into the archives: incoming stores sort by
+//	    sack too.
+//	 2. The archives are copied into the new stores, sack by sack, and the journal counts a sack once its copy is synced.
+//	    A sack that was copied in part is copied again: the same bytes under the same keys.
+//	 3. The journal says "switching". Folders are exchanged, and incoming stores and cluster.json get the new number; a
+//	    step does nothing if it was done before.
 //	 4. The journal goes, then the old stores.
 //
 // No server starts on the folder until step 4.
@@ -58,7 +58,8 @@ type Progress struct{ Copied, Sacks int }
 // Repartition changes the number of sacks of a data folder that no process serves. drain serves the folder until all
 // accepted measures are in the archives, and releases it. After an error the folder is unchanged, or the next call goes
 // on from there.
-func Repartition(ctx context.Context, path string, to int, drain func(context.Context) error, tell func(Progress)) error {
+func Repartition(ctx context.Context, path string, to int, drain func(context.Context) error,
+	tell func(Progress)) error {
 	if to < 1 || to > MaxSacks {
 		return fmt.Errorf("datafolder: number of sacks is %d, not 1 to %d", to, MaxSacks)
 	}

@@ -44,7 +44,8 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 	target := &sackCopy{checkpoints: make([]*archive.Checkpoint, j.To)}
 	defer func() { err = errors.Join(err, target.close()) }()
 	for sack := range j.To {
-		store, err := archive.Open(filepath.Join(f.Path, newSacksFolder, fmt.Sprintf("%03d", sack), fmt.Sprintf("e%d", j.Epoch)),
+		store, err := archive.Open(filepath.Join(f.Path, newSacksFolder, fmt.Sprintf("%03d", sack),
+			fmt.Sprintf("e%d", j.Epoch)),
 			archive.Options{Cache: cache, FileCache: files})
 		if err != nil {
 			return err
@@ -169,7 +170,8 @@ func (f *Folder) incomingMarks(sacks int) (map[string]uint64, error) {
 		})
 		for _, r := range records {
 			if r.sack >= sacks || consumed[r.sack][identity] < r.sequence {
-				err = errors.Join(err, fmt.Errorf("%s still holds measures of sack %d that are in no archive", name, r.sack))
+				err = errors.Join(err, fmt.Errorf("%s still holds measures of sack %d that are in no archive", name,
+					r.sack))
 			}
 		}
 		return errors.Join(err, db.Close())

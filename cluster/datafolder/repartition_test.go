@@ -29,13 +29,15 @@ func makeRepartitioned(t *testing.T, sacks, metrics int) *repartitioned {
 	t.Helper()
 	r := &repartitioned{t: t, data: filepath.Join(t.TempDir(), "data")}
 	r.serve(sacks, func(c *client.Client) {
-		policy := map[string]any{"name": "p", "aggregation_methods": []string{"count", "sum"}, "definition": []map[string]any{{"granularity": 60, "points": 10000}}}
+		policy := map[string]any{"name": "p", "aggregation_methods": []string{"count", "sum"},
+			"definition": []map[string]any{{"granularity": 60, "points": 10000}}}
 		if err := c.EnsureArchivePolicy(t.Context(), "p", policy); err != nil {
 			t.Fatal(err)
 		}
 		for range metrics {
 			var m struct{ ID string }
-			if err := c.Do(t.Context(), http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "p"}, &m); err != nil {
+			if err := c.Do(t.Context(), http.MethodPost, "/v1/metric",
+				map[string]any{"archive_policy_name": "p"}, &m); err != nil {
 				t.Fatal(err)
 			}
 			r.metrics = append(r.metrics, m.ID)
@@ -82,7 +84,8 @@ func (r *repartitioned) check(sacks int) {
 		for range 2 {
 			for _, id := range r.metrics {
 				var measures [][3]any
-				if err := c.Do(r.t.Context(), http.MethodGet, "/v1/metric/"+id+"/measures?aggregation=count&refresh=true", nil, &measures); err != nil {
+				if err := c.Do(r.t.Context(), http.MethodGet,
+					"/v1/metric/"+id+"/measures?aggregation=count&refresh=true", nil, &measures); err != nil {
 					r.t.Fatal(err)
 				}
 				total := 0.0
@@ -180,7 +183,8 @@ func TestRepartitionGoesOn(t *testing.T) {
 			}
 			t.Fatalf("%s: a server starts (%v)", stage, err)
 		}
-		if err := repartition(t, r.data, to+1, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("to %d sacks", to)) {
+		if err := repartition(t, r.data, to+1, nil); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("to %d sacks", to)) {
 			t.Fatalf("%s: another change begins: %v", stage, err)
 		}
 	}
@@ -208,7 +212,9 @@ func TestRepartitionGoesOn(t *testing.T) {
 	// The same for what lies between the steps of the exchange, set up by hand.
 	for stage, arrange := range map[string]func(path func(string) string) error{
 		"nothing exchanged": func(func(string) string) error { return nil },
-		"old sacks gone":    func(path func(string) string) error { return os.Rename(path("sacks"), path("sacks.old")) },
+		"old sacks gone": func(path func(string) string) error {
+			return os.Rename(path("sacks"), path("sacks.old"))
+		},
 		"new sacks in place": func(path func(string) string) error {
 			return errors.Join(os.Rename(path("sacks"), path("sacks.old")), os.Rename(path("sacks.new"), path("sacks")))
 		},

@@ -39,8 +39,8 @@ const (
 func NewReserveFile(folder string, minFreeBytes uint64, logger *slog.Logger) *ReserveFile {
 	minFree := cmp.Or(minFreeBytes, defaultMinFreeBytes)
 	size := min(minFree/4, maxReserveBytes)
-	return &ReserveFile{path: filepath.Join(folder, reserveName), formerly: filepath.Join(folder, formerReserve), bytes: int64(size),
-		needed: minFree + size, logger: logger}
+	return &ReserveFile{path: filepath.Join(folder, reserveName), formerly: filepath.Join(folder, formerReserve),
+		bytes: int64(size), needed: minFree + size, logger: logger}
 }
 
 // Remove removes the file, and reports whether there was one.
@@ -48,7 +48,8 @@ func (r *ReserveFile) Remove() bool {
 	removed := os.Remove(r.path) == nil
 	removed = os.Remove(r.formerly) == nil || removed
 	if removed {
-		r.logger.Error("the disk is full; the reserve file is removed, so that work under way can finish", "bytes", r.bytes)
+		r.logger.Error("the disk is full; the reserve file is removed, so that work under way can finish", "bytes",
+			r.bytes)
 	}
 	return removed
 }

@@ -79,7 +79,8 @@ func (c *Client) send(ctx context.Context, address, path string, request any) (*
 	if err != nil {
 		return nil, fmt.Errorf("peer: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.scheme+"://"+address+"/peer/"+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.scheme+"://"+address+"/peer/"+path,
+		bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("peer: %w", err)
 	}
@@ -199,7 +200,8 @@ func (c *Client) LastMeasures(ctx context.Context, address string, metrics []uui
 	var answer lastMeasuresAnswer
 	err := c.call(ctx, address, "last-measures", idsRequest{metrics}, &answer)
 	if err == nil && len(answer.Last) != len(metrics) {
-		err = fmt.Errorf("peer: last measures at %s: %w: %d of %d", address, ErrUnreachable, len(answer.Last), len(metrics))
+		err = fmt.Errorf("peer: last measures at %s: %w: %d of %d", address, ErrUnreachable,
+			len(answer.Last), len(metrics))
 	}
 	return answer.Last, err
 }

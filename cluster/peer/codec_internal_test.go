@@ -16,15 +16,18 @@ import (
 // Answers that are cut off or broken are errors, and cost no more memory than they have bytes.
 func FuzzFrames(f *testing.F) {
 	one, two := uuid.UUID{1}, uuid.UUID{2}
-	listed := incoming.AppendBlock(nil, &model.Measures{Metrics: make([]uuid.UUID, 4), Offsets: []int{0, 0, 0, 0, 0}}, []int{0, 1, 2, 3},
-		time.Unix(0, 7))
+	listed := incoming.AppendBlock(nil, &model.Measures{Metrics: make([]uuid.UUID, 4), Offsets: []int{0, 0, 0, 0, 0}},
+		[]int{0, 1, 2, 3}, time.Unix(0, 7))
 	answer := pollAnswer{
 		records: []sackRecord{
 			{3, incoming.Record{Sequence: 7, Block: []byte("block"), Stamp: incoming.Stamp{Clock: one, At: 5}}},
-			{3, incoming.Record{Sequence: 8, Block: listed, List: incoming.ListOf(listed), Stamp: incoming.Stamp{Clock: one, At: 6}}},
-			{3, incoming.Record{Sequence: 9, Block: listed, List: incoming.ListOf(listed), Stamp: incoming.Stamp{Clock: one, At: 7}}},
+			{3, incoming.Record{Sequence: 8, Block: listed, List: incoming.ListOf(listed),
+				Stamp: incoming.Stamp{Clock: one, At: 6}}},
+			{3, incoming.Record{Sequence: 9, Block: listed, List: incoming.ListOf(listed),
+				Stamp: incoming.Stamp{Clock: one, At: 7}}},
 			{4, incoming.Record{Sequence: 8, Block: []byte{}, Stamp: incoming.Stamp{Clock: two, At: -6}}}},
-		sacks:   []sackEnd{{sack: 3, last: 7, frontier: incoming.Stamp{Clock: two, At: 9}, hasFrontier: true}, {sack: 4, last: 9}},
+		sacks: []sackEnd{{sack: 3, last: 7, frontier: incoming.Stamp{Clock: two, At: 9}, hasFrontier: true},
+			{sack: 4, last: 9}},
 		stamped: true, clock: two, received: 8, answered: 10,
 	}
 	var good bytes.Buffer
@@ -67,7 +70,8 @@ func FuzzFrames(f *testing.F) {
 
 func FuzzGroups(f *testing.F) {
 	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
-	f.Add(appendGroups(nil, &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2}, Columns: columns, Values: [][]float64{{1, 2}, {3, 4}}}))
+	f.Add(appendGroups(nil, &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2}, Columns: columns,
+		Values: [][]float64{{1, 2}, {3, 4}}}))
 	f.Add([]byte{0xff, 0xff, 0xff, 0x0f, 1})
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var g carbonara.Groups

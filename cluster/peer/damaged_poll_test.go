@@ -28,7 +28,8 @@ func TestDamagedBlockHoldsUpItsSack(t *testing.T) {
 	var damaged atomic.Bool
 	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
 		// The records of the first sack lie first in the one table.
-		if damaged.Load() && op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, ".sst") && op.Offset < 30_000 {
+		if damaged.Load() && op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, ".sst") &&
+			op.Offset < 30_000 {
 			return fmt.Errorf("injected: %w", pebble.ErrCorruption)
 		}
 		return nil
@@ -51,9 +52,11 @@ func TestDamagedBlockHoldsUpItsSack(t *testing.T) {
 			const n = 5_000 // of 8 bytes that do not compress
 			m := &model.Measures{Metrics: []uuid.UUID{uuid.New()}, Offsets: []int{0, n}}
 			for i := range n {
-				m.Timestamps, m.Values = append(m.Timestamps, start+carbonara.Timestamp(i)), append(m.Values, random.NormFloat64())
+				m.Timestamps, m.Values = append(m.Timestamps, start+carbonara.Timestamp(i)), append(m.Values,
+					random.NormFloat64())
 			}
-			blocks = append(blocks, incoming.Block{Sack: sack, Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())})
+			blocks = append(blocks, incoming.Block{Sack: sack,
+				Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())})
 		}
 		if err := store.Append(t.Context(), blocks); err != nil {
 			t.Fatal(err)
@@ -83,7 +86,8 @@ func TestDamagedBlockHoldsUpItsSack(t *testing.T) {
 	defer server.Close()
 	client := peer.NewClient(key, nil)
 	defer client.Close()
-	source := peer.NewSource(client, strings.TrimPrefix(server.URL, "http://"), store.ID(), nil, slog.New(slog.DiscardHandler))
+	source := peer.NewSource(client, strings.TrimPrefix(server.URL, "http://"), store.ID(), nil,
+		slog.New(slog.DiscardHandler))
 	defer source.Close()
 	source.Follow(0, 0)
 	source.Follow(1, 0)

@@ -86,7 +86,9 @@ func (f *forwarder) try(r *http.Request, address string, body *unreadBody) (*htt
 		return nil, err
 	}
 	var sent atomic.Bool
-	out := r.WithContext(httptrace.WithClientTrace(watched, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
+	out := r.WithContext(httptrace.WithClientTrace(watched, &httptrace.ClientTrace{WroteHeaders: func() {
+		sent.Store(true)
+	}}))
 	target := *r.URL
 	target.Host, out.URL = address, &target
 	lent := &lentBody{body: body}

@@ -253,7 +253,8 @@ func (a *pollAnswer) readStamps(r io.Reader) error {
 		return err
 	}
 	a.stamped, a.clock = true, uuid.UUID(times[:16])
-	a.received, a.answered = int64(binary.LittleEndian.Uint64(times[16:])), int64(binary.LittleEndian.Uint64(times[24:]))
+	a.received, a.answered = int64(binary.LittleEndian.Uint64(times[16:])), int64(
+		binary.LittleEndian.Uint64(times[24:]))
 	return nil
 }
 

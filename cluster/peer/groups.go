@@ -61,7 +61,9 @@ func readGroups(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
 		return err
 	}
 	for i := range dst.Values {
-		if err := column(func(v uint64) { dst.Values[i] = append(dst.Values[i], math.Float64frombits(v)) }); err != nil {
+		if err := column(func(v uint64) {
+			dst.Values[i] = append(dst.Values[i], math.Float64frombits(v))
+		}); err != nil {
 			return err
 		}
 	}

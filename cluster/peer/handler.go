@@ -34,8 +34,8 @@ type Process struct {
 	Key   Key
 	Sacks LocalSacks                      // nil for a process that never holds sacks
 	Store func(id string) *incoming.Store // nil if it is not held here
-	// Unreadable returns a model.DamagedError for an error of reading a store, if it says that what was read is damaged;
-	// else the error itself. It tells the operator. May be nil.
+	// Unreadable returns a model.DamagedError for an error of reading a store, if it says that what was read is
+	// damaged; else the error itself. It tells the operator. May be nil.
 	Unreadable func(id string, err error) error
 	// Index and API return what stays until release is called, nil if the index is not held here.
 	Index func() (store *index.Store, epoch uint64, release func())

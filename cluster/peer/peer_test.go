@@ -49,7 +49,8 @@ func startOther(t *testing.T, sacks int) *other {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &other{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}), client: peer.NewClient(key, nil)}
+	o := &other{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}),
+		client: peer.NewClient(key, nil)}
 	o.epoch.Store(1)
 	process := &peer.Process{
 		Key: key, Sacks: o.Metricd, Logger: slog.New(slog.DiscardHandler),
@@ -96,12 +97,14 @@ func (o *other) newMetric(t *testing.T) uuid.UUID {
 	t.Helper()
 	minute := time.Minute
 	id := uuid.New()
-	policy, err := model.NewArchivePolicy(id.String(), 3, []model.DefinitionInput{{Granularity: &minute}}, []string{"sum", "count", "rate:95pct"})
+	policy, err := model.NewArchivePolicy(id.String(), 3, []model.DefinitionInput{{Granularity: &minute}},
+		[]string{"sum", "count", "rate:95pct"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(o.Index.CreateArchivePolicy(t.Context(), policy),
-		o.Index.CreateMetric(t.Context(), &model.Metric{ID: id, Name: "n", Unit: "u", Creator: "c", ArchivePolicy: policy})); err != nil {
+		o.Index.CreateMetric(t.Context(), &model.Metric{ID: id, Name: "n", Unit: "u", Creator: "c",
+			ArchivePolicy: policy})); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -109,8 +112,9 @@ func (o *other) newMetric(t *testing.T) uuid.UUID {
 
 func (o *other) post(t *testing.T, id uuid.UUID, second int) {
 	t.Helper()
-	m := &model.Measures{Metrics: []uuid.UUID{id}, Timestamps: []carbonara.Timestamp{start + carbonara.Timestamp(second)*1e9},
-		Values: []float64{float64(second)}, Offsets: []int{0, 1}}
+	m := &model.Measures{Metrics: []uuid.UUID{id},
+		Timestamps: []carbonara.Timestamp{start + carbonara.Timestamp(second)*1e9}, Values: []float64{float64(second)},
+		Offsets: []int{0, 1}}
 	if err := o.Post(m); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +133,8 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	defer source.Close()
 	fs := vfs.NewMem()
 	found := peer.NewIndex(o.client, o.holder, 100)
-	w, err := metricd.New(metricd.Options{Sacks: 2, Dir: "sacks", FS: fs, Index: found, Incoming: source, CheckpointInterval: time.Hour})
+	w, err := metricd.New(metricd.Options{Sacks: 2, Dir: "sacks", FS: fs, Index: found, Incoming: source,
+		CheckpointInterval: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +147,8 @@ func TestSourceBringsAllOnce(t *testing.T) {
 		}
 		if second == 150 {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			if err := w.Refresh(ctx, []uuid.UUID{id}); !errors.Is(err, peer.ErrUnreachable) || !errors.Is(err, model.ErrUnavailable) {
+			if err := w.Refresh(ctx, []uuid.UUID{id}); !errors.Is(err, peer.ErrUnreachable) ||
+				!errors.Is(err, model.ErrUnavailable) {
 				t.Errorf("refresh while the store is away: %v", err)
 			}
 			cancel()
@@ -158,7 +164,8 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	}
 	var groups carbonara.Groups
 	columns := metric.ArchivePolicy.Plan().Columns
-	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, To: carbonara.MaxTimestamp}, &groups); err != nil {
+	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: columns,
+		To: carbonara.MaxTimestamp}, &groups); err != nil {
 		t.Fatal(err)
 	}
 	count, sum := 0.0, 0.0
@@ -286,7 +293,8 @@ func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 		}
 		return o.holder(ctx, patient, there)
 	}, 100)
-	w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: found, Incoming: source, CheckpointInterval: time.Hour})
+	w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: found, Incoming: source,
+		CheckpointInterval: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +313,8 @@ func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var groups carbonara.Groups
-	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
+	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute,
+		Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
 		t.Fatal(err)
 	}
 	if counts := groups.Column(carbonara.ColumnCount); len(counts) != 1 || counts[0] != 20 {
@@ -331,7 +340,8 @@ func TestGroupsComeOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, columns := range [][]carbonara.Column{metric.ArchivePolicy.Plan().Columns, {carbonara.ColumnSum}, {}} {
-			reads = append(reads, model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, From: start, To: start + 100e9})
+			reads = append(reads, model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, From: start,
+				To: start + 100e9})
 			got = append(got, new(carbonara.Groups))
 		}
 	}
@@ -379,7 +389,8 @@ func TestGroupsSendValueFilter(t *testing.T) {
 	client := peer.NewClient(key, nil)
 	defer client.Close()
 	minute, inf := time.Minute, math.Inf(1)
-	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}}, []string{"rate:95pct"})
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}},
+		[]string{"rate:95pct"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +398,8 @@ func TestGroupsSendValueFilter(t *testing.T) {
 	var groups []*carbonara.Groups
 	ask := func(zone carbonara.Zone) {
 		valueFilter := &carbonara.ValueFilter{Method: carbonara.PercentileMethod(95).Rate(), Zone: zone}
-		reads = append(reads, model.Read{Metric: &model.Metric{ID: uuid.New(), ArchivePolicy: policy}, Granularity: time.Minute, ValueFilter: valueFilter})
+		reads = append(reads, model.Read{Metric: &model.Metric{ID: uuid.New(), ArchivePolicy: policy},
+			Granularity: time.Minute, ValueFilter: valueFilter})
 		groups = append(groups, new(carbonara.Groups))
 	}
 	ask(carbonara.Zone{Low: math.Nextafter(1e9, inf), High: math.MaxFloat64})
@@ -405,7 +417,8 @@ func TestGroupsSendValueFilter(t *testing.T) {
 			}
 			continue
 		}
-		if told.ValueFilter == nil || *told.ValueFilter != *reads[i].ValueFilter || told.Metric.ID != reads[i].Metric.ID {
+		if told.ValueFilter == nil || *told.ValueFilter != *reads[i].ValueFilter ||
+			told.Metric.ID != reads[i].Metric.ID {
 			t.Errorf("asked %+v, told %+v", reads[i], told)
 		}
 	}
@@ -421,7 +434,8 @@ func TestFiguresComeOver(t *testing.T) {
 	for second := range 200 {
 		o.post(t, ids[1], second) // the first has none
 	}
-	if err := errors.Join(o.client.Refresh(t.Context(), o.address, []int{0}), o.Metricd.Checkpoint(t.Context())); err != nil {
+	if err := errors.Join(o.client.Refresh(t.Context(), o.address, []int{0}),
+		o.Metricd.Checkpoint(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	got, err := o.client.Sizes(t.Context(), o.address, ids)
@@ -429,7 +443,8 @@ func TestFiguresComeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, err := o.Metricd.Sizes(t.Context(), ids)
-	if err != nil || !reflect.DeepEqual(got, want) || got[0].Total() != 0 || got[1].Raw == 0 || got[1].Splits[time.Minute] == 0 {
+	if err != nil || !reflect.DeepEqual(got, want) || got[0].Total() != 0 || got[1].Raw == 0 ||
+		got[1].Splits[time.Minute] == 0 {
 		t.Errorf("got %+v, want %+v (%v)", got, want, err)
 	}
 	last, err := o.client.LastMeasures(t.Context(), o.address, ids)
@@ -470,7 +485,8 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := found[0]
-	if m.ID != known || m.Name != want.Name || m.Unit != want.Unit || m.Creator != want.Creator || m.ArchivePolicy.BackWindow != 3 ||
+	if m.ID != known || m.Name != want.Name || m.Unit != want.Unit || m.Creator != want.Creator ||
+		m.ArchivePolicy.BackWindow != 3 ||
 		fmt.Sprint(m.ArchivePolicy.Plan().Columns) != fmt.Sprint(want.ArchivePolicy.Plan().Columns) {
 		t.Errorf("found %+v, want %+v", m, want)
 	}
@@ -479,7 +495,8 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 		t.Helper()
 		generation := x.Generation()
 		change()
-		for deadline := time.Now().Add(10 * time.Second); x.Generation() == generation; time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(10 * time.Second); x.Generation() == generation; time.Sleep(
+			5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s is not noticed", what)
 			}
@@ -491,7 +508,8 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if again, err := find(known, gone); err != nil || again[1] != nil || again[0] == nil || again[0].ArchivePolicy != m.ArchivePolicy {
+	if again, err := find(known, gone); err != nil || again[1] != nil || again[0] == nil ||
+		again[0].ArchivePolicy != m.ArchivePolicy {
 		t.Errorf("found %v, %v", again, err)
 	}
 	if ids, err := x.DeletedMetrics(t.Context(), 10); err != nil || len(ids) != 1 || ids[0] != gone {
@@ -529,7 +547,8 @@ func TestForward(t *testing.T) {
 	o := startOther(t, 1)
 	refused := 0
 	away := false
-	front := httptest.NewServer(o.client.Forward(func(ctx context.Context, patient bool, there func(string) error) error {
+	front := httptest.NewServer(o.client.Forward(func(ctx context.Context, patient bool,
+		there func(string) error) error {
 		if away {
 			return model.ErrUnavailable
 		}
@@ -558,13 +577,15 @@ func TestForward(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if from := answer.Header.Get("Seen-From"); answer.StatusCode == http.StatusOK && (!strings.HasPrefix(from, "127.0.0.1:") || !strings.HasSuffix(from, " false")) {
+		if from := answer.Header.Get("Seen-From"); answer.StatusCode == http.StatusOK &&
+			(!strings.HasPrefix(from, "127.0.0.1:") || !strings.HasSuffix(from, " false")) {
 			t.Errorf("%s: the client is %s", path, from)
 		}
 		return answer.StatusCode, string(body)
 	}
 	for _, path := range []string{"/v1/resource/generic/a%2Fb//c", "/", "/v1/metric"} {
-		if status, body := get(path); status != http.StatusOK || body != "DELETE public.example "+path+" Basic YWRtaW46" {
+		if status, body := get(path); status != http.StatusOK ||
+			body != "DELETE public.example "+path+" Basic YWRtaW46" {
 			t.Errorf("%s: %d %q", path, status, body)
 		}
 	}
@@ -613,7 +634,9 @@ func TestKey(t *testing.T) {
 		}
 	}
 	fails("may be read by others", func() error { return os.Chmod(path, 0o640) })
-	fails("holds no key", func() error { return errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, []byte("abc"), 0o600)) })
+	fails("holds no key", func() error {
+		return errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, []byte("abc"), 0o600))
+	})
 }
 
 // Without the key nothing is answered, whatever else a request has.
@@ -634,7 +657,8 @@ func TestRequestsNeedTheKey(t *testing.T) {
 func TestRevivalComesOver(t *testing.T) {
 	o := startOther(t, 1)
 	end := carbonara.Timestamp(1e18)
-	r := &model.Resource{ID: uuid.New(), OriginalID: "vm", Type: model.GenericType, Creator: "u", StartedAt: 1, RevisionStart: 1, EndedAt: &end}
+	r := &model.Resource{ID: uuid.New(), OriginalID: "vm", Type: model.GenericType, Creator: "u", StartedAt: 1,
+		RevisionStart: 1, EndedAt: &end}
 	if err := o.Index.CreateResource(t.Context(), r, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -642,17 +666,20 @@ func TestRevivalComesOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within := &model.Metric{ID: uuid.New(), Name: "cpu", Creator: "u", ArchivePolicy: m.ArchivePolicy, ResourceID: &r.ID}
+	within := &model.Metric{ID: uuid.New(), Name: "cpu", Creator: "u",
+		ArchivePolicy: m.ArchivePolicy, ResourceID: &r.ID}
 	if err := o.Index.CreateMetric(t.Context(), within); err != nil {
 		t.Fatal(err)
 	}
 	x := peer.NewIndex(o.client, o.holder, 100)
 	found := make([]*model.Metric, 1)
-	if err := x.Find(t.Context(), []uuid.UUID{within.ID}, found); err != nil || found[0].ResourceEndedAt == nil || *found[0].ResourceEndedAt != end {
+	if err := x.Find(t.Context(), []uuid.UUID{within.ID}, found); err != nil || found[0].ResourceEndedAt == nil ||
+		*found[0].ResourceEndedAt != end {
 		t.Fatalf("found %+v, %v", found[0], err)
 	}
 	for _, newest := range []carbonara.Timestamp{end - 1, end} {
-		if err := x.Revive(t.Context(), map[uuid.UUID]carbonara.Timestamp{r.ID: newest, uuid.New(): newest}, end+5); err != nil {
+		if err := x.Revive(t.Context(), map[uuid.UUID]carbonara.Timestamp{r.ID: newest, uuid.New(): newest},
+			end+5); err != nil {
 			t.Fatal(err)
 		}
 		r, err := o.Index.Resource(model.GenericType, r.ID)

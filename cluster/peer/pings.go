@@ -66,7 +66,8 @@ func (p *pings) close() {
 
 // watch returns a context for a request, which ends with ErrSilent once the process is silent. The caller calls done
 // when it has the whole answer. A request that is idle by design, as it waits for something to happen, causes no pings.
-func (p *pings) watch(ctx context.Context, address string, idle bool) (watched context.Context, done func(), err error) {
+func (p *pings) watch(ctx context.Context, address string, idle bool) (
+	watched context.Context, done func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.targets[address]

@@ -64,7 +64,8 @@ func TestSilentProcessIsFound(t *testing.T) {
 	}
 	hangs.Store(false)
 	close(released)
-	for deadline := time.Now().Add(30 * time.Second); client.Wake(t.Context(), address, "") != nil; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); client.Wake(t.Context(), address,
+		"") != nil; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that answers again is not asked")
 		}
@@ -124,7 +125,8 @@ func TestForwardAsksTheNextHolder(t *testing.T) {
 		front := httptest.NewServer(client.Forward(ask, func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		}))
-		r, err := http.NewRequestWithContext(t.Context(), test.method, front.URL+"/v1/metric", strings.NewReader(test.body))
+		r, err := http.NewRequestWithContext(t.Context(), test.method, front.URL+"/v1/metric",
+			strings.NewReader(test.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +137,8 @@ func TestForwardAsksTheNextHolder(t *testing.T) {
 		text, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		front.Close()
-		if refused := answer.StatusCode == http.StatusServiceUnavailable; err != nil || refused != (test.want == "") || !refused && string(text) != test.want {
+		if refused := answer.StatusCode == http.StatusServiceUnavailable; err != nil || refused != (test.want == "") ||
+			!refused && string(text) != test.want {
 			t.Errorf("%s, %s: %d %.60s %v", test.name, test.method, answer.StatusCode, text, err)
 		}
 	}

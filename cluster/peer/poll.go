@@ -46,7 +46,8 @@ func (p *Process) poll(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(found)+len(damaged) == 0 && request.Wait > 0 && awaitSacks(r, store, request.Sacks, min(request.Wait, maxPollWait)) {
+	if len(found)+len(damaged) == 0 && request.Wait > 0 &&
+		awaitSacks(r, store, request.Sacks, min(request.Wait, maxPollWait)) {
 		if found, damaged, err = p.drainSacks(store, request.Sacks); err != nil {
 			return err
 		}
@@ -79,7 +80,8 @@ func lastOf(records []sackRecord, sack int) uint64 {
 
 // drainSacks takes the records of all sacks, up to pollBytes. It asks every sack, so that the backlog is known. A sack
 // whose records are damaged holds up no other.
-func (p *Process) drainSacks(store *incoming.Store, sacks []pollSack) (found []sackRecord, damaged []damagedSack, err error) {
+func (p *Process) drainSacks(store *incoming.Store, sacks []pollSack) (
+	found []sackRecord, damaged []damagedSack, err error) {
 	left := pollBytes
 	for _, s := range sacks {
 		if left <= 0 {

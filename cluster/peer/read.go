@@ -23,7 +23,8 @@ type readItem struct {
 	Columns     []int               `json:"columns"`
 	From        carbonara.Timestamp `json:"from"`
 	To          carbonara.Timestamp `json:"to"`
-	ValueFilter *valueFilter        `json:"value_filter,omitempty"` // a process that does not know this field sends more
+	// a process that does not know this field sends more
+	ValueFilter *valueFilter `json:"value_filter,omitempty"`
 }
 
 // valueFilter is a carbonara.ValueFilter as JSON. JSON has no infinities: a side without a bound is left out.

@@ -26,8 +26,8 @@ const (
 	// bufferBytes bounds the records here that are not drained: beyond it the loop asks for no more.
 	bufferBytes = 32 << 20
 	retryPause  = 250 * time.Millisecond
-	// damagedPause is the time until a sack whose records are damaged is asked for again: a damaged block takes the other
-	// side half a second.
+	// damagedPause is the time until a sack whose records are damaged is asked for again: a damaged block takes the
+	// other side half a second.
 	damagedPause = 10 * time.Second
 )
 
@@ -84,8 +84,9 @@ type Clocks interface {
 // NewSource returns the store with this ID, which the process at the address holds. The caller closes it.
 func NewSource(client *Client, address, id string, clocks Clocks, logger *slog.Logger) *Source {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Source{client: client, address: address, id: id, clocks: clocks, logger: logger, stop: stop, ended: make(chan struct{}),
-		sacks: make(map[int]*stream), finished: make(map[int]uint64), changed: make(chan struct{}, 1)}
+	s := &Source{client: client, address: address, id: id, clocks: clocks, logger: logger, stop: stop,
+		ended: make(chan struct{}), sacks: make(map[int]*stream), finished: make(map[int]uint64),
+		changed: make(chan struct{}, 1)}
 	go s.run(ctx)
 	return s
 }

@@ -23,9 +23,11 @@ influxdb (line protocol), and prometheus (remote write). One whose program is mi
 			return bench.Fleet(cmd.Context(), flags.options, what)
 		},
 	}
-	cmd.Flags().StringSliceVar(&what.Servers, "server", nil, "server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: one of each kind)")
+	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
+		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: one of each kind)")
 	cmd.Flags().IntVar(&what.Metrics, "metrics", 100_000, "number of metrics")
-	cmd.Flags().DurationVar(&what.Step, "step", 10*time.Second, "time between two measures of a metric: a part of a minute")
+	cmd.Flags().DurationVar(&what.Step, "step", 10*time.Second,
+		"time between two measures of a metric: a part of a minute")
 	cmd.Flags().DurationVar(&what.For, "for", 10*time.Minute, "the time that measures span")
 	cmd.Flags().IntVar(&what.PerRequest, "per-request", 0, "metrics in a request (default: a hundredth of them)")
 	cmd.Flags().IntVar(&what.Pack, "pack", 1, "measures of a metric in a request")

@@ -10,7 +10,8 @@ func TestArchiveByFlags(t *testing.T) {
 	root := newRoot()
 	root.SetOut(&out)
 	root.SetArgs([]string{"archive", "--quiet", "--groups=60", "--per-group=1", "--for=1ns"})
-	if err := root.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), "\nBenchmarkArchive/series=constant/measures=1/format=gorilla") {
+	if err := root.ExecuteContext(t.Context()); err != nil ||
+		!strings.Contains(out.String(), "\nBenchmarkArchive/series=constant/measures=1/format=gorilla") {
 		t.Errorf("%v, output:\n%s", err, out.String())
 	}
 }

@@ -23,7 +23,8 @@ import (
 var (
 	besideResources = flag.Int("beside.resources", 20, "resources of the Gnocchi in TestBesideGnocchi")
 	besideKills     = flag.Int("beside.kills", 5, "how often a pass is killed in TestBesideGnocchi")
-	besidePort      = flag.Int("beside.port", 21641, "port of the Gnocchi; the one 1000 above is its database's; with MariaDB 10 above both")
+	besidePort      = flag.Int("beside.port", 21641,
+		"port of the Gnocchi; the one 1000 above is its database's; with MariaDB 10 above both")
 )
 
 // A real Gnocchi with PostgreSQL and files is copied by REST, killed at random moments, and followed while it gets
@@ -52,7 +53,8 @@ func TestBesideGnocchi(t *testing.T) {
 	run(t, "go", "-C", "../..", "build", "-o", programs+"/", "./cmd/gnocco")
 	rig := filepath.Join(dir, "gnocchi")
 	t.Cleanup(func() { run(t, "bash", filepath.Join(filepath.Dir(up), "gnocchi-down.sh"), rig) })
-	g := gnocchi{strings.TrimSpace(run(t, "bash", up, rig, fmt.Sprint(*besidePort), "--max-limit", "1000", "--metricd", "1"))}
+	g := gnocchi{strings.TrimSpace(run(t, "bash", up, rig, fmt.Sprint(*besidePort), "--max-limit", "1000",
+		"--metricd", "1"))}
 	g.seed(t, *besideResources, 10, 60)
 	g.drained(t)
 
@@ -62,8 +64,8 @@ func TestBesideGnocchi(t *testing.T) {
 		return cmd
 	}
 	gnocco := filepath.Join(programs, "gnocco")
-	// cutOver follows the Gnocchi with passes into a folder while a counter gets measures all the time, until the folder
-	// is served.
+	// cutOver follows the Gnocchi with passes into a folder while a counter gets measures all the time, until the
+	// folder is served.
 	cutOver := func(folder, lag string, pass func(more ...string) *exec.Cmd) {
 		t.Helper()
 		var metric struct{ ID string }
@@ -80,7 +82,8 @@ func TestBesideGnocchi(t *testing.T) {
 				case <-time.After(20 * time.Millisecond):
 				}
 				n := sent.Load()
-				if err := g.send("POST", "/v1/metric/"+metric.ID+"/measures", []object{{"timestamp": second + n, "value": n}}, nil); err != nil {
+				if err := g.send("POST", "/v1/metric/"+metric.ID+"/measures",
+					[]object{{"timestamp": second + n, "value": n}}, nil); err != nil {
 					t.Error(err)
 					return
 				}
@@ -111,7 +114,8 @@ func TestBesideGnocchi(t *testing.T) {
 
 	copied := filepath.Join(dir, "copied")
 	byREST := func(more ...string) *exec.Cmd {
-		return migrate(append([]string{"--from", g.url, "--user", "admin", "--to", copied, "--workers", "4"}, more...)...)
+		return migrate(append([]string{"--from", g.url, "--user", "admin", "--to", copied, "--workers", "4"},
+			more...)...)
 	}
 	killed(t, copied, 15*time.Second, byREST)
 	cutOver(copied, "60s", byREST)
@@ -119,7 +123,8 @@ func TestBesideGnocchi(t *testing.T) {
 	// From the database and the files: at once, and killed meanwhile.
 	direct := filepath.Join(dir, "direct")
 	fromConfig := func(more ...string) *exec.Cmd {
-		return migrate(append([]string{"--from-config", filepath.Join(rig, "gnocchi.conf"), "--to", direct}, more...)...)
+		return migrate(append([]string{"--from-config", filepath.Join(rig, "gnocchi.conf"), "--to", direct},
+			more...)...)
 	}
 	began := time.Now()
 	t.Log(output(t, fromConfig()))
@@ -159,7 +164,8 @@ func killed(t *testing.T, to string, most time.Duration, pass func(more ...strin
 		progress, _ := os.ReadFile(filepath.Join(to+stageSuffix, logFile)) // not there before the first
 		written = append(written, bytes.Count(progress, []byte("\n")))
 	}
-	t.Logf("killed %d times, %d others were complete; archives that were written at each kill: %v", len(written), complete, written)
+	t.Logf("killed %d times, %d others were complete; archives that were written at each kill: %v",
+		len(written), complete, written)
 }
 
 // run runs a command to its end and returns what it says.
@@ -186,7 +192,8 @@ var servingURL = regexp.MustCompile(`msg=serving url=(\S+)`)
 func serve(t *testing.T, program, data string) gnocchi {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
-	cmd := exec.Command(program, "serve", "--data", data, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB", "--log-file", log)
+	cmd := exec.Command(program, "serve", "--data", data, "--listen", "127.0.0.1:0", "--min-free-bytes",
+		"1MiB", "--log-file", log)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

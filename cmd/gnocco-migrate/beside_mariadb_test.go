@@ -56,11 +56,13 @@ func TestBesideGnocchiWithMariaDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	as, data := "--user="+me.Username, "--datadir="+in("db")
-	run(t, "mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", as, data)
+	run(t, "mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal",
+		"--skip-test-db", as, data)
 	databasePort, port := strconv.Itoa(*besidePort+1010), strconv.Itoa(*besidePort+10)
 	certificate, key := testcert.SelfSigned(t)
-	start(t, in("mariadbd.log"), exec.Command("mariadbd", "--no-defaults", as, data, "--ssl-cert="+certificate, "--ssl-key="+key, "--bind-address=127.0.0.1", "--port="+databasePort,
-		"--socket="+in("socket"), "--pid-file="+in("pid"), "--innodb-flush-log-at-trx-commit=0"))
+	start(t, in("mariadbd.log"), exec.Command("mariadbd", "--no-defaults", as, data, "--ssl-cert="+certificate,
+		"--ssl-key="+key, "--bind-address=127.0.0.1", "--port="+databasePort, "--socket="+in("socket"),
+		"--pid-file="+in("pid"), "--innodb-flush-log-at-trx-commit=0"))
 	sql := func() error {
 		cmd := exec.Command("mariadb", "--no-defaults", "--socket="+in("socket"), "--user=root", "--execute",
 			"CREATE DATABASE gnocchi CHARACTER SET utf8; CREATE USER gnocchi@'%' IDENTIFIED BY 'secret' REQUIRE SSL; GRANT ALL ON gnocchi.* TO gnocchi@'%'")
@@ -92,9 +94,12 @@ file_basepath = `+in("files")+"\n")
 		cmd.Env = environment
 		return cmd
 	}
-	output(t, gnocchiCommand("from gnocchi.cli import manage; manage.upgrade()", "--sacks-number", "16", "--skip-archive-policies-creation"))
-	api := exec.Command("/usr/bin/uwsgi", "--plugin", "http,python3", "--http", "127.0.0.1:"+port, "--http-keepalive", "--master", "--enable-threads",
-		"--die-on-term", "--processes", "2", "--threads", "2", "--lazy-apps", "--chdir", "/", "--wsgi", "gnocchi.rest.wsgi",
+	output(t, gnocchiCommand("from gnocchi.cli import manage; manage.upgrade()", "--sacks-number", "16",
+		"--skip-archive-policies-creation"))
+	api := exec.Command("/usr/bin/uwsgi", "--plugin", "http,python3", "--http", "127.0.0.1:"+port, "--http-keepalive",
+		"--master", "--enable-threads", "--die-on-term", "--processes", "2", "--threads", "2", "--lazy-apps",
+		"--chdir", "/", "--wsgi",
+		"gnocchi.rest.wsgi",
 		"--pyargv", "--config-file "+in("gnocchi.conf"))
 	api.Env = environment
 	start(t, in("api.log"), api)
@@ -120,7 +125,8 @@ file_basepath = `+in("files")+"\n")
 		return output(t, cmd)
 	}
 	t.Log(migrate("--from-config", in("gnocchi.conf"), "--to", in("copied")))
-	t.Log(migrate("--from", g.url, "--user", "admin", "--verify", "--to-url", serve(t, filepath.Join(programs, "gnocco"), in("copied")).url))
+	t.Log(migrate("--from", g.url, "--user", "admin", "--verify", "--to-url",
+		serve(t, filepath.Join(programs, "gnocco"), in("copied")).url))
 }
 
 // start starts a program, the first of a process group, which is killed when the test ends.

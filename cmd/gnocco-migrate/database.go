@@ -16,7 +16,8 @@ import (
 
 // database is one read-only transaction, which sees all tables as of one moment.
 type database interface {
-	// objects calls f with the rows of a table, or of what from says, as JSON whose values look as those of the REST API.
+	// objects calls f with the rows of a table, or of what from says, as JSON whose values look as those of the REST
+	// API.
 	objects(ctx context.Context, from string, f func([]byte) error) error
 	quote(table string) string
 }

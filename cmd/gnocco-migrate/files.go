@@ -196,7 +196,8 @@ func decodeSplit(src []byte, start carbonara.Timestamp, granularity time.Duratio
 		}
 		for i := 0; i < len(src); i += 9 {
 			if src[i] != 0 {
-				dst.add(start+carbonara.Timestamp(i/9)*step, math.Float64frombits(binary.LittleEndian.Uint64(src[i+1:])))
+				dst.add(start+carbonara.Timestamp(i/9)*step,
+					math.Float64frombits(binary.LittleEndian.Uint64(src[i+1:])))
 			}
 		}
 		return scratch, nil

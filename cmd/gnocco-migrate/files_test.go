@@ -71,8 +71,10 @@ func TestFilesOfGnocchi(t *testing.T) {
 		}
 	}
 	var full series
-	if _, err := decodeSplit(readTestdata(t, "split-full"), splitStart, splitGranularity, scratch, &full); err != nil || len(full.timestamps) != carbonara.GroupsPerSplit ||
-		full.timestamps[0] != splitStart || full.timestamps[3599] != splitStart+3599*carbonara.Timestamp(splitGranularity) || !math.IsNaN(full.values[3]) {
+	if _, err := decodeSplit(readTestdata(t, "split-full"), splitStart, splitGranularity, scratch, &full); err != nil ||
+		len(full.timestamps) != carbonara.GroupsPerSplit ||
+		full.timestamps[0] != splitStart || full.timestamps[3599] != splitStart+
+		3599*carbonara.Timestamp(splitGranularity) || !math.IsNaN(full.values[3]) {
 		t.Error("a full split", err)
 	}
 	var raw series
@@ -147,23 +149,27 @@ func TestFileStorage(t *testing.T) {
 	m := newMemorySource(t, 1).d.metrics[1]
 	m.ID = id
 	a, err := s.read(m)
-	if err != nil || a.unread != 1 || a.raw == nil || !sameSeries(a.aggregates[splitGranularity][carbonara.Mean], wanted(t, "split-gaps")) {
+	if err != nil || a.unread != 1 || a.raw == nil ||
+		!sameSeries(a.aggregates[splitGranularity][carbonara.Mean], wanted(t, "split-gaps")) {
 		t.Error(a, err)
 	}
 	waiting, err := s.unprocessed()
-	if err != nil || len(waiting) != 1 || !sameSeries(*waiting[id], series{[]carbonara.Timestamp{5, 6}, []float64{1.5, 2.5}}) {
+	if err != nil || len(waiting) != 1 || !sameSeries(*waiting[id],
+		series{[]carbonara.Timestamp{5, 6}, []float64{1.5, 2.5}}) {
 		t.Error(waiting, err)
 	}
 }
 
 func TestReadINI(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gnocchi.conf")
-	text := "[DEFAULT]\ndebug = True\n# no\n[storage]\nfile_basepath=/srv/x\n[indexer]\nurl = postgresql://u:p@h/db?a=b\n[api]\na = b,\n  c\n"
+	text :=
+		"[DEFAULT]\ndebug = True\n# no\n[storage]\nfile_basepath=/srv/x\n[indexer]\nurl = postgresql://u:p@h/db?a=b\n[api]\na = b,\n  c\n"
 	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	options, err := readINI(path)
-	if err != nil || options["storage.file_basepath"] != "/srv/x" || options["indexer.url"] != "postgresql://u:p@h/db?a=b" || options["api.a"] != "b,\nc" {
+	if err != nil || options["storage.file_basepath"] != "/srv/x" ||
+		options["indexer.url"] != "postgresql://u:p@h/db?a=b" || options["api.a"] != "b,\nc" {
 		t.Error(options, err)
 	}
 }
@@ -186,7 +192,8 @@ func BenchmarkDecodeSplit(b *testing.B) {
 	for b.Loop() {
 		s.timestamps, s.values = s.timestamps[:0], s.values[:0]
 		var err error
-		if scratch, err = decodeSplit(content, splitStart, splitGranularity, scratch, &s); err != nil || len(s.values) != carbonara.GroupsPerSplit {
+		if scratch, err = decodeSplit(content, splitStart, splitGranularity, scratch, &s); err != nil ||
+			len(s.values) != carbonara.GroupsPerSplit {
 			b.Fatal(err)
 		}
 	}

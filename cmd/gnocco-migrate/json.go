@@ -48,7 +48,8 @@ type ruleJSON struct {
 }
 
 func (r *ruleJSON) model() *model.ArchivePolicyRule {
-	return &model.ArchivePolicyRule{Name: r.Name, MetricPattern: r.MetricPattern, ArchivePolicyName: r.ArchivePolicyName}
+	return &model.ArchivePolicyRule{Name: r.Name, MetricPattern: r.MetricPattern,
+		ArchivePolicyName: r.ArchivePolicyName}
 }
 
 // typeJSON is a resource type as the REST API and the database have it.
@@ -121,8 +122,8 @@ func (m *metricJSON) model(policies map[string]*model.ArchivePolicy) (*model.Met
 		}
 		return *s
 	}
-	return &model.Metric{ID: m.ID, Name: text(m.Name), Unit: text(m.Unit), Creator: text(m.Creator), ArchivePolicy: policy,
-		ResourceID: m.ResourceID}, nil
+	return &model.Metric{ID: m.ID, Name: text(m.Name), Unit: text(m.Unit), Creator: text(m.Creator),
+		ArchivePolicy: policy, ResourceID: m.ResourceID}, nil
 }
 
 // resourceOf makes a state of a resource from what the REST API shows with details.

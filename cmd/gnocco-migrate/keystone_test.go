@@ -30,7 +30,8 @@ func TestKeystoneTokens(t *testing.T) {
 				Scope struct{ Project struct{ Name string } }
 			}
 		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Auth.Identity.Password.User.Name != "mover" ||
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil ||
+			body.Auth.Identity.Password.User.Name != "mover" ||
 			body.Auth.Identity.Password.User.Password != "s3cret" || body.Auth.Scope.Project.Name != "admin" {
 			strangers.Add(1)
 			w.WriteHeader(http.StatusUnauthorized)
@@ -72,8 +73,8 @@ func TestKeystoneTokens(t *testing.T) {
 		}
 		return s
 	}
-	variables := map[string]string{"OS_AUTH_URL": server.URL + "/v3", "OS_USERNAME": "mover", "OS_PASSWORD": "s3cret", "OS_PROJECT_NAME": "admin",
-		"OS_USER_DOMAIN_NAME": "Default", "OS_PROJECT_DOMAIN_NAME": "Default"}
+	variables := map[string]string{"OS_AUTH_URL": server.URL + "/v3", "OS_USERNAME": "mover", "OS_PASSWORD": "s3cret",
+		"OS_PROJECT_NAME": "admin", "OS_USER_DOMAIN_NAME": "Default", "OS_PROJECT_DOMAIN_NAME": "Default"}
 	s := source(variables, "")
 	for range 35 {
 		if _, err := s.backlog(t.Context()); err != nil {

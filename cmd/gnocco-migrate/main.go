@@ -154,8 +154,9 @@ func (f *flags) run(ctx context.Context, cmd *cobra.Command) error {
 			return nil
 		}
 		if took <= f.lag {
-			fmt.Fprintln(cmd.OutOrStdout(), "the copy is near: stop the writers, wait until the Gnocchi has no backlog, "+
-				"and run once more without --follow")
+			fmt.Fprintln(cmd.OutOrStdout(),
+				"the copy is near: stop the writers, wait until the Gnocchi has no backlog, "+
+					"and run once more without --follow")
 			return nil
 		}
 	}

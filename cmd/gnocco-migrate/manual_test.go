@@ -58,7 +58,8 @@ func TestSendMore(t *testing.T) {
 			newest := all[g].timestamps[len(all[g].timestamps)-1]
 			var list []object
 			for i, after := range []time.Duration{g - 10*time.Millisecond, g + time.Second, 7 * g} {
-				list = append(list, object{"timestamp": newest.Add(after).Time().Format("2006-01-02T15:04:05.000000"), "value": float64(i) + 0.5})
+				list = append(list, object{"timestamp": newest.Add(after).Time().Format("2006-01-02T15:04:05.000000"),
+					"value": float64(i) + 0.5})
 			}
 			batch[m.ID.String()] = list
 		}

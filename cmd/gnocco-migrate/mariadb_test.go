@@ -12,17 +12,21 @@ import (
 
 func TestMariaDBConfig(t *testing.T) {
 	for _, c := range []struct{ address, user, password, network, at, name string }{
-		{"mysql://gnocchi:secret@192.0.2.1:3307/metrics?charset=utf8", "gnocchi", "secret", "tcp", "192.0.2.1:3307", "metrics"},
+		{"mysql://gnocchi:secret@192.0.2.1:3307/metrics?charset=utf8", "gnocchi", "secret", "tcp",
+			"192.0.2.1:3307", "metrics"},
 		{"mysql://gnocchi:a%40b%2Fc+d@db.example/gnocchi", "gnocchi", "a@b/c+d", "tcp", "db.example:3306", "gnocchi"},
 		{"mysql://gnocchi@[2001:db8::1]/gnocchi", "gnocchi", "", "tcp", "[2001:db8::1]:3306", "gnocchi"},
-		{"mysql://gnocchi@localhost/gnocchi?unix_socket=/run/mysqld/mysqld.sock", "gnocchi", "", "unix", "/run/mysqld/mysqld.sock", "gnocchi"},
+		{"mysql://gnocchi@localhost/gnocchi?unix_socket=/run/mysqld/mysqld.sock", "gnocchi", "", "unix",
+			"/run/mysqld/mysqld.sock", "gnocchi"},
 	} {
 		got, err := mariaDBConfig(c.address)
-		if err != nil || got.User != c.user || got.Passwd != c.password || got.Net != c.network || got.Addr != c.at || got.DBName != c.name {
+		if err != nil || got.User != c.user || got.Passwd != c.password || got.Net != c.network || got.Addr != c.at ||
+			got.DBName != c.name {
 			t.Errorf("%s: %+v, %v", c.address, got, err)
 		}
 	}
-	for _, address := range []string{"mysql://gnocchi:secret%@192.0.2.1/gnocchi", "mysql://gnocchi:secret@192.0.2.1/gnocchi?ssl_cipher=x"} {
+	for _, address := range []string{"mysql://gnocchi:secret%@192.0.2.1/gnocchi",
+		"mysql://gnocchi:secret@192.0.2.1/gnocchi?ssl_cipher=x"} {
 		if _, err := mariaDBConfig(address); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: the error is %v", address, err)
 		}

@@ -16,7 +16,8 @@ import (
 func policyOf(t *testing.T, name string, methods ...string) *model.ArchivePolicy {
 	t.Helper()
 	minute, five, points := time.Minute, 5*time.Minute, int64(1000)
-	p, err := model.NewArchivePolicy(name, 1, []model.DefinitionInput{{Granularity: &minute, Points: &points}, {Granularity: &five, Points: &points}}, methods)
+	p, err := model.NewArchivePolicy(name, 1, []model.DefinitionInput{{Granularity: &minute, Points: &points},
+		{Granularity: &five, Points: &points}}, methods)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,8 @@ func equal(a, b float64) bool { return a == b || a != a && b != b }
 func TestGroupsSayWhatAggregatesDo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 52))
 	policies := []*model.ArchivePolicy{
-		policyOf(t, "all", "*"), policyOf(t, "mean", "mean"), policyOf(t, "std", "std"), policyOf(t, "mean and count", "mean", "count"),
+		policyOf(t, "all", "*"), policyOf(t, "mean", "mean"), policyOf(t, "std", "std"),
+		policyOf(t, "mean and count", "mean", "count"),
 		policyOf(t, "mean and std", "mean", "std"), policyOf(t, "six", "mean", "min", "max", "sum", "std", "count"),
 		policyOf(t, "rates", "rate:mean", "rate:std", "last"), policyOf(t, "sum and mean", "sum", "mean", "median"),
 	}
@@ -80,7 +82,8 @@ func TestGroupsSayWhatAggregatesDo(t *testing.T) {
 				for _, m := range p.Methods() {
 					starts, values := groups.Aggregate(m, nil, nil)
 					if !slices.Equal(starts, want[g][m].timestamps) {
-						t.Fatalf("policy %s: %s has other times: %d, want %d", p.Name, m, len(starts), len(want[g][m].timestamps))
+						t.Fatalf("policy %s: %s has other times: %d, want %d", p.Name, m, len(starts),
+							len(want[g][m].timestamps))
 					}
 					if !slices.EqualFunc(values, want[g][m].values, equal) {
 						t.Fatalf("policy %s: %s has other values:\n%v, want\n%v", p.Name, m, values, want[g][m].values)
@@ -113,20 +116,23 @@ func TestUnknownCounts(t *testing.T) {
 }
 
 func TestParseMeasures(t *testing.T) {
-	all, err := parseMeasures([]byte(`[["2023-11-14T22:00:00+00:00", 300.0, 1.5], ["2023-11-14T22:05:00+00:00",300.0,NaN],
+	all, err := parseMeasures(
+		[]byte(`[["2023-11-14T22:00:00+00:00", 300.0, 1.5], ["2023-11-14T22:05:00+00:00",300.0,NaN],
 		["2023-11-14T22:05:00.500000+00:00", 0.5, -Infinity], ["2023-11-14T22:10:00+00:00", 300.0, null]]`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	five, half := all[5*time.Minute], all[500*time.Millisecond]
-	if len(all) != 2 || !slices.EqualFunc(five.values, []float64{1.5, math.NaN(), math.NaN()}, equal) || !slices.Equal(half.values, []float64{math.Inf(-1)}) ||
+	if len(all) != 2 || !slices.EqualFunc(five.values, []float64{1.5, math.NaN(), math.NaN()}, equal) ||
+		!slices.Equal(half.values, []float64{math.Inf(-1)}) ||
 		five.timestamps[0] != 1_699_999_200e9 || half.timestamps[0] != 1_699_999_500.5e9 {
 		t.Errorf("%v %v", five, half)
 	}
 	if all, err := parseMeasures([]byte(" []\n")); err != nil || len(all) != 0 {
 		t.Errorf("an empty list: %v %v", all, err)
 	}
-	for _, text := range []string{"", "{}", "[", "[[", `[["2023-11-14T22:00:00", 300.0]]`, `[["x", 1, 2]]`, `[["2023-11-14T22:00:00", 1, 2] ["`} {
+	for _, text := range []string{"", "{}", "[", "[[", `[["2023-11-14T22:00:00", 300.0]]`, `[["x", 1, 2]]`,
+		`[["2023-11-14T22:00:00", 1, 2] ["`} {
 		if _, err := parseMeasures([]byte(text)); err == nil {
 			t.Errorf("%q is accepted", text)
 		}

@@ -54,12 +54,14 @@ func (n *counts) print(w io.Writer) {
 		"%d gone at the source, %d dropped\n",
 		n.Written, n.Aggregates, n.Measures, n.Unchanged, n.Resumed, n.Gone, n.Dropped)
 	if n.UnknownCount > 0 {
-		fmt.Fprintf(w, "inexact: the number of measures is unknown in %d groups: what is aggregated over several metrics "+
-			"or groups weighs them as one measure, or two where there is a std\n", n.UnknownCount)
+		fmt.Fprintf(w,
+			"inexact: the number of measures is unknown in %d groups: what is aggregated over several metrics "+
+				"or groups weighs them as one measure, or two where there is a std\n", n.UnknownCount)
 	}
 	if n.UnknownSum > 0 {
-		fmt.Fprintf(w, "inexact: the sum is unknown in %d groups: a std that goes on from them is wrong until the group "+
-			"ends\n", n.UnknownSum)
+		fmt.Fprintf(w,
+			"inexact: the sum is unknown in %d groups: a std that goes on from them is wrong until the group "+
+				"ends\n", n.UnknownSum)
 	}
 	if n.Unread > 0 {
 		fmt.Fprintf(w, "damaged: %d splits and raw series do not decode at the source and were left out\n", n.Unread)

@@ -51,23 +51,26 @@ func newMemorySource(t *testing.T, resources int) *memorySource {
 	t.Helper()
 	r := rand.New(rand.NewPCG(2, 52))
 	s := &memorySource{archives: make(map[uuid.UUID]*archived)}
-	s.d.policies = []*model.ArchivePolicy{policyOf(t, "six", "mean", "min", "max", "sum", "std", "count"), policyOf(t, "mean", "mean", "rate:mean")}
+	s.d.policies = []*model.ArchivePolicy{policyOf(t, "six", "mean", "min", "max", "sum", "std", "count"),
+		policyOf(t, "mean", "mean", "rate:mean")}
 	s.d.rules = []*model.ArchivePolicyRule{{Name: "rule", MetricPattern: "*", ArchivePolicyName: "six"}}
-	kind, err := model.NewResourceType("instance", []*model.Attribute{{Name: "host", Kind: model.KindString, Required: true, MaxLength: 255}})
+	kind, err := model.NewResourceType("instance",
+		[]*model.Attribute{{Name: "host", Kind: model.KindString, Required: true, MaxLength: 255}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.d.types = []*model.ResourceType{kind}
 	for i := range resources {
 		id := uuid.NewSHA1(uuid.NameSpaceURL, fmt.Append(nil, i))
-		live := &model.Resource{ID: id, OriginalID: fmt.Sprint("r", i), Type: "instance", Creator: "someone", StartedAt: 1000, RevisionStart: 3000,
-			Attributes: model.Values{{Name: "host", Value: "b"}}}
+		live := &model.Resource{ID: id, OriginalID: fmt.Sprint("r", i), Type: "instance", Creator: "someone",
+			StartedAt: 1000, RevisionStart: 3000, Attributes: model.Values{{Name: "host", Value: "b"}}}
 		end := carbonara.Timestamp(3000)
 		past := *live
 		past.RevisionStart, past.RevisionEnd, past.Attributes = 2000, &end, model.Values{{Name: "host", Value: "a"}}
 		s.d.resources = append(s.d.resources, &resource{live, []*model.Resource{&past}})
 		for n, p := range s.d.policies {
-			m := &model.Metric{ID: uuid.NewSHA1(id, fmt.Append(nil, n)), Name: fmt.Sprint("metric ", n), Creator: "someone", ArchivePolicy: p, ResourceID: &id}
+			m := &model.Metric{ID: uuid.NewSHA1(id, fmt.Append(nil, n)), Name: fmt.Sprint("metric ", n),
+				Creator: "someone", ArchivePolicy: p, ResourceID: &id}
 			s.d.metrics = append(s.d.metrics, m)
 			measures := randomSeries(r, 100)
 			s.archives[m.ID] = &archived{aggregates: aggregatesOf(t, p, measures)}
@@ -103,7 +106,8 @@ func contents(t *testing.T, path string) string {
 	defer store.Close()
 	var sacks []*archive.Store
 	for sack := range 4 {
-		s, err := archive.Open(filepath.Join(path, "sacks", fmt.Sprintf("%03d", sack), "e1"), archive.Options{ReadOnly: true})
+		s, err := archive.Open(filepath.Join(path, "sacks", fmt.Sprintf("%03d", sack), "e1"),
+			archive.Options{ReadOnly: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +258,8 @@ func TestPartialGroupsKnowNoPercentiles(t *testing.T) {
 	if _, err := runPass(t, s, path); err != nil {
 		t.Fatal(err)
 	}
-	store, err := archive.Open(filepath.Join(path, "sacks", fmt.Sprintf("%03d", model.Sack(m.ID, 4)), "e1"), archive.Options{ReadOnly: true})
+	store, err := archive.Open(filepath.Join(path, "sacks", fmt.Sprintf("%03d", model.Sack(m.ID, 4)), "e1"),
+		archive.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +276,8 @@ func TestPartialGroupsKnowNoPercentiles(t *testing.T) {
 		}
 		for i, c := range row.Columns {
 			if carbonara.IsAbsent(row.Values[i][0]) != (c.Percentile() > 0) || carbonara.IsAbsent(groups.Column(c)[0]) {
-				t.Errorf("%v: %s is %v in the partial group, %v in the archive", row.Granularity, c, row.Values[i][0], groups.Column(c)[0])
+				t.Errorf("%v: %s is %v in the partial group, %v in the archive", row.Granularity, c, row.Values[i][0],
+					groups.Column(c)[0])
 			}
 		}
 	}

@@ -62,10 +62,12 @@ var seedPolicies = []object{
 		"definition": []object{{"granularity": "1m", "points": 100}, {"granularity": "5m"}}},
 	{"name": "means", "back_window": 2, "aggregation_methods": []string{"mean", "rate:mean"},
 		"definition": []object{{"granularity": "5m", "timespan": "30d"}}},
-	{"name": "many", "back_window": 1, "definition": []object{{"granularity": "1m", "points": 4000}, {"granularity": "10m", "points": 500}},
-		"aggregation_methods": []string{"mean", "min", "max", "sum", "std", "count", "first", "last", "median", "95pct", "5pct",
-			"rate:mean", "rate:std", "rate:count", "rate:max", "rate:last", "rate:median"}},
-	{"name": "every", "back_window": 0, "aggregation_methods": []string{"*"}, "definition": []object{{"granularity": "5m", "points": 50}}},
+	{"name": "many", "back_window": 1, "definition": []object{{"granularity": "1m", "points": 4000},
+		{"granularity": "10m", "points": 500}},
+		"aggregation_methods": []string{"mean", "min", "max", "sum", "std", "count", "first", "last",
+			"median", "95pct", "5pct", "rate:mean", "rate:std", "rate:count", "rate:max", "rate:last", "rate:median"}},
+	{"name": "every", "back_window": 0, "aggregation_methods": []string{"*"},
+		"definition": []object{{"granularity": "5m", "points": 50}}},
 }
 
 const (
@@ -80,7 +82,8 @@ func (g gnocchi) seed(t *testing.T, resources, everyMethod, measures int) {
 	for _, p := range seedPolicies {
 		g.must(t, "POST", "/v1/archive_policy", p, nil)
 	}
-	g.must(t, "POST", "/v1/archive_policy_rule", object{"name": "disks", "metric_pattern": "disk.*", "archive_policy_name": "many"}, nil)
+	g.must(t, "POST", "/v1/archive_policy_rule", object{"name": "disks", "metric_pattern": "disk.*",
+		"archive_policy_name": "many"}, nil)
 	g.must(t, "POST", "/v1/resource_type", object{"name": "instance", "attributes": object{
 		"host":    object{"type": "string", "required": true, "max_length": 60},
 		"flavor":  object{"type": "uuid", "required": false},
@@ -122,11 +125,13 @@ func (g gnocchi) seedResource(i int, every bool, measures int) error {
 	for n, policy := range policies {
 		metrics[fmt.Sprintf("metric.%d", n)] = object{"archive_policy_name": policy, "unit": "B"}
 	}
-	kind, body := "generic", object{"id": id, "project_id": fmt.Sprint("project ", i%10), "user_id": uuid.NewSHA1(uuid.NameSpaceURL, []byte{1}).String(),
+	kind, body := "generic", object{"id": id, "project_id": fmt.Sprint("project ", i%10),
+		"user_id":    uuid.NewSHA1(uuid.NameSpaceURL, []byte{1}).String(),
 		"started_at": fmt.Sprintf("2023-11-%02dT01:02:03.%06d", 1+i%28, i), "metrics": metrics}
 	if i%2 == 0 {
 		kind = "instance"
-		body["host"], body["vcpus"], body["active"], body["flavor"] = fmt.Sprintf("host-é-%d", i), float64(i%9)/2, i%4 == 0, uuid.NewSHA1(uuid.NameSpaceURL, []byte{2}).String()
+		body["host"], body["vcpus"], body["active"], body["flavor"] = fmt.Sprintf("host-é-%d",
+			i), float64(i%9)/2, i%4 == 0, uuid.NewSHA1(uuid.NameSpaceURL, []byte{2}).String()
 	}
 	var created struct {
 		ID      string

@@ -118,7 +118,8 @@ func putPartial(c *archive.Checkpoint, m *model.Metric, all []*carbonara.Groups)
 			partial.Rows = append(partial.Rows, withoutPercentiles(groups.Slice(i, i+1)))
 		}
 	}
-	if err := c.AppendRaw(m.ID, partial.Before, []carbonara.Timestamp{newest}, []float64{lastValue(finest)}); err != nil {
+	if err := c.AppendRaw(m.ID, partial.Before, []carbonara.Timestamp{newest},
+		[]float64{lastValue(finest)}); err != nil {
 		return err
 	}
 	return c.SetPartialGroups(m.ID, partial)

@@ -23,7 +23,8 @@ func (v *verification) differences() (n int) {
 func (v *verification) report(w io.Writer, signer string) {
 	fmt.Fprintf(w, "Comparison of a Gnocchi with its copy\n\n")
 	fmt.Fprintf(w, "source   %s\ncopy     %s\n", withoutPassword(v.from.base), withoutPassword(v.to.base))
-	fmt.Fprintf(w, "from     %s\nuntil    %s\n\n", v.begun.UTC().Format(time.RFC3339), v.ended.UTC().Format(time.RFC3339))
+	fmt.Fprintf(w, "from     %s\nuntil    %s\n\n", v.begun.UTC().Format(time.RFC3339),
+		v.ended.UTC().Format(time.RFC3339))
 	line := func(c *comparison, worst string) {
 		fmt.Fprintf(w, "%-20s%12d%12d%12d%12d%14s\n", c.what, c.from, c.to, c.same, c.differs, worst)
 	}

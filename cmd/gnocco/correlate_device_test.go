@@ -60,7 +60,8 @@ func TestCorrelateOnADevice(t *testing.T) {
 			var i, j, lag int
 			var r, wantedR float64
 			_, _ = fmt.Sscanf(wanted[k], "(%d,%d) %g", &i, &j, &wantedR)
-			if n, _ := fmt.Sscanf(line, "(%d,%d) %g %d", &i, &j, &r, &lag); n < 3 || strings.Fields(line)[0] != strings.Fields(wanted[k])[0] ||
+			if n, _ := fmt.Sscanf(line, "(%d,%d) %g %d", &i, &j, &r, &lag); n < 3 ||
+				strings.Fields(line)[0] != strings.Fields(wanted[k])[0] ||
 				!(math.Abs(r-wantedR) <= 1e-12 || math.IsNaN(r) && math.IsNaN(wantedR)) {
 				t.Errorf("%q: got %q, want %q", args, line, wanted[k])
 			}
@@ -91,7 +92,9 @@ func TestServeCorrelatesOnADevice(t *testing.T) {
 	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
 	var ids []string
 	for j, value := range []func(i int) int{
-		func(i int) int { return 1_000_000 + i%37 }, func(i int) int { return i * i % 17 }, func(i int) int { return 3*(i%37) + i%5 },
+		func(i int) int { return 1_000_000 + i%37 }, func(i int) int { return i * i % 17 }, func(i int) int {
+			return 3*(i%37) + i%5
+		},
 		func(int) int { return 7 }, func(i int) int { return (i + 36) % 37 },
 	} {
 		var metric struct{ ID string }
@@ -107,12 +110,15 @@ func TestServeCorrelatesOnADevice(t *testing.T) {
 		s.call(http.MethodPost, path, "["+strings.Join(measures, ", ")+"]", http.StatusAccepted, nil)
 		s.measures(path + "?aggregation=sum&refresh=true&limit=1")
 	}
-	bodies := []string{`"needed_overlap": 0`, `"lag": 2`, `"top": 3`, `"top_per_metric": 1`, `"threshold": 0.5, "lag": 1`}
+	bodies := []string{`"needed_overlap": 0`, `"lag": 2`, `"top": 3`, `"top_per_metric": 1`,
+		`"threshold": 0.5, "lag": 1`}
 	ask := func(s *served, body string) (answer servedCorrelation) {
 		t.Helper()
-		status := s.callAny(http.MethodPost, "/v1/correlations", `{"aggregation": "sum", "metrics": ["`+strings.Join(ids, `", "`)+`"], `+body+`}`,
-			&answer, http.StatusOK, http.StatusAccepted)
-		for status == http.StatusAccepted && answer.State == "running" { // it takes longer than a request is kept waiting
+		status := s.callAny(http.MethodPost, "/v1/correlations",
+			`{"aggregation": "sum", "metrics": ["`+strings.Join(ids, `", "`)+`"], `+body+`}`, &answer, http.StatusOK,
+			http.StatusAccepted)
+		// it takes longer than a request is kept waiting
+		for status == http.StatusAccepted && answer.State == "running" {
 			time.Sleep(50 * time.Millisecond)
 			s.call(http.MethodGet, "/v1/correlations/"+answer.ID, "", http.StatusOK, &answer)
 		}
@@ -127,18 +133,43 @@ func TestServeCorrelatesOnADevice(t *testing.T) {
 	}
 	figures := s.figures()
 	for line, want := range map[string]func(float64) bool{
-		`gnocco_correlator_correlations_total{engine="device"}`:                      func(v float64) bool { return v == float64(len(bodies)) },
-		`gnocco_correlator_values_total{engine="device"}`:                            func(v float64) bool { return v == float64(len(bodies)*5*300) },
-		`gnocco_correlator_fallbacks_total`:                                          func(v float64) bool { return v == 0 },
-		`gnocco_correlator_device_phase_seconds_total{phase="pairs"}`:                func(v float64) bool { return v > 0 },
-		`gnocco_gpu_launches_total{device="0",work="correlations"}`:                  func(v float64) bool { return v > 0 },
-		`gnocco_gpu_uploaded_bytes_total{device="0",work="correlations"}`:            func(v float64) bool { return v >= float64(len(bodies)*5*300*8) },
-		`gnocco_gpu_downloaded_bytes_total{device="0",work="correlations"}`:          func(v float64) bool { return v > 0 },
-		`gnocco_gpu_up{device="0",work="correlations"}`:                              func(v float64) bool { return v == 0 }, // it was given back
-		`gnocco_gpu_memory_held_bytes{device="0",work="correlations"}`:               func(v float64) bool { return v == 0 },
-		`gnocco_gpu_launches_total{device="0",work="resampling"}`:                    func(v float64) bool { return v >= 0 },
-		`gnocco_gpu_memory_unused_bytes{device="0",work="correlations"}`:             func(v float64) bool { return v == 0 },
-		`gnocco_gpu_pinned_bytes{device="0",direction="upload",work="correlations"}`: func(v float64) bool { return v == 0 },
+		`gnocco_correlator_correlations_total{engine="device"}`: func(v float64) bool {
+			return v == float64(len(bodies))
+		},
+		`gnocco_correlator_values_total{engine="device"}`: func(v float64) bool {
+			return v == float64(len(bodies)*5*300)
+		},
+		`gnocco_correlator_fallbacks_total`: func(v float64) bool {
+			return v == 0
+		},
+		`gnocco_correlator_device_phase_seconds_total{phase="pairs"}`: func(v float64) bool {
+			return v > 0
+		},
+		`gnocco_gpu_launches_total{device="0",work="correlations"}`: func(v float64) bool {
+			return v > 0
+		},
+		`gnocco_gpu_uploaded_bytes_total{device="0",work="correlations"}`: func(v float64) bool {
+			return v >= float64(len(bodies)*5*300*8)
+		},
+		`gnocco_gpu_downloaded_bytes_total{device="0",work="correlations"}`: func(v float64) bool {
+			return v > 0
+		},
+		// it was given back
+		`gnocco_gpu_up{device="0",work="correlations"}`: func(v float64) bool {
+			return v == 0
+		},
+		`gnocco_gpu_memory_held_bytes{device="0",work="correlations"}`: func(v float64) bool {
+			return v == 0
+		},
+		`gnocco_gpu_launches_total{device="0",work="resampling"}`: func(v float64) bool {
+			return v >= 0
+		},
+		`gnocco_gpu_memory_unused_bytes{device="0",work="correlations"}`: func(v float64) bool {
+			return v == 0
+		},
+		`gnocco_gpu_pinned_bytes{device="0",direction="upload",work="correlations"}`: func(v float64) bool {
+			return v == 0
+		},
 	} {
 		if v, ok := figures[line]; !ok || !want(v) {
 			t.Errorf("%s is %v (%v)", line, v, ok)
@@ -149,7 +180,8 @@ func TestServeCorrelatesOnADevice(t *testing.T) {
 	s = serve(t, "--data", data, "--gpu", "off")
 	for k, body := range bodies {
 		want, got := ask(s, body), onDevice[k]
-		if got.Total != want.Total || fmt.Sprint(got.Constant) != fmt.Sprint(want.Constant) || len(got.Pairs) != len(want.Pairs) {
+		if got.Total != want.Total || fmt.Sprint(got.Constant) != fmt.Sprint(want.Constant) ||
+			len(got.Pairs) != len(want.Pairs) {
 			t.Errorf("%s: got %+v, want %+v", body, got, want)
 			continue
 		}

@@ -94,7 +94,8 @@ func (p *plots) draw() error {
 		errs = append(errs, p.matrix.HeatMap(p.heatMap, p.names))
 	}
 	if p.sample != nil {
-		errs = append(errs, pairplot.Scatter(p.scatter, p.names[p.sample.i], p.names[p.sample.j], p.sample.x, p.sample.y))
+		errs = append(errs, pairplot.Scatter(p.scatter, p.names[p.sample.i], p.names[p.sample.j],
+			p.sample.x, p.sample.y))
 	}
 	return errors.Join(errs...)
 }

@@ -161,7 +161,8 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 			len(answer.Constant), shortList(answer.Constant))
 	}
 	if answer.Truncated {
-		fmt.Fprintf(stderr, "the server kept only these %d pairs: narrow the request by --min-abs or --top\n", answer.Total)
+		fmt.Fprintf(stderr, "the server kept only these %d pairs: narrow the request by --min-abs or --top\n",
+			answer.Total)
 	}
 	fmt.Fprintf(stderr, "correlated %d metrics of %d groups in %.2f s\n",
 		answer.Metrics, answer.Groups, time.Since(started).Seconds())

@@ -27,20 +27,25 @@ func TestCorrelate(t *testing.T) {
 		t.Helper()
 		stdout, stderr, got := run(t, stdin, append([]string{"correlate"}, args...)...)
 		if got != status || stdout != want || !strings.Contains(stderr, wantStderr) {
-			t.Errorf("correlate %q: status %d, want %d\n%s\nwant\n%s\nstandard error\n%s\nwant %q", args, got, status, stdout, want, stderr, wantStderr)
+			t.Errorf("correlate %q: status %d, want %d\n%s\nwant\n%s\nstandard error\n%s\nwant %q", args, got, status,
+				stdout, want, stderr, wantStderr)
 		}
 	}
 	const strong = "(0,1) 1\n"
-	f(strong, "left out column timestamp: it holds timestamps", "timestamp,a,b\n1767225600,1,2\n1767225610,2,4\n1767225620,4,8\n", 0, "-")
-	f("(0,1) 1\n", "left out column a: it holds timestamps", "time,a,b\n1,1,2\n2,2,4\n4,3,8\n", 0, "--timestamp-column", "a", "--method", "spearman", "-")
+	f(strong, "left out column timestamp: it holds timestamps",
+		"timestamp,a,b\n1767225600,1,2\n1767225610,2,4\n1767225620,4,8\n", 0, "-")
+	f("(0,1) 1\n", "left out column a: it holds timestamps", "time,a,b\n1,1,2\n2,2,4\n4,3,8\n", 0, "--timestamp-column",
+		"a", "--method", "spearman", "-")
 	f(strong, "left out 2 columns without numbers: time, host", "", 0, "--min-abs", "0.95", file)
 	f(strong, "line 4, column 5 (c): \"oops\" is not a number", content, 0, "--top", "1", "-")
 	f(strong, "1 bad cells, taken as missing", "", 0, "--top", "1", file)
-	f(strong, "1 columns are constant, so they have no coefficients: d", "", 0, "--top", "1", "--method", "spearman", file)
+	f(strong, "1 columns are constant, so they have no coefficients: d", "", 0, "--top", "1",
+		"--method", "spearman", file)
 	f("(0,1) 1\n(0,2) NaN\n(1,2) NaN\n", "of 4 rows", "", 0, "--skip", "c", file)
 	f("i,j,x,y,r,lag,overlap\n0,1,a,b,1,0,4\n", "", "", 0, "--format", "csv", "--top", "1", file)
 	f("", "line 4, column 5 (c)", "", 1, "--bad", "error", file)
-	f("(0,1) 1 1\n", "", "1;9\n2;1\n4;2\n3;4\n7;3\n", 0, "--lag", "1", "--min-overlap", "4", "--delimiter", ";", "--no-header", "-")
+	f("(0,1) 1 1\n", "", "1;9\n2;1\n4;2\n3;4\n7;3\n", 0, "--lag", "1", "--min-overlap", "4", "--delimiter", ";",
+		"--no-header", "-")
 	f("", "there is no column", "", 1, "--skip", "nope", file)
 	f("", "--method", "", 1, "--method", "kendall", file)
 	f("", "--format", "", 1, "--format", "xml", file)
@@ -90,7 +95,8 @@ func TestCorrelateInBands(t *testing.T) {
 	if status != 0 || got != want || strings.Contains(stderr, "in 1 passes") {
 		t.Errorf("status %d, other pairs %v: %s", status, got != want, stderr)
 	}
-	if _, stderr, status = run(t, text.String(), "correlate", "--memory", "7500kB", "-"); status != 1 || !strings.Contains(stderr, "cannot be read twice") {
+	if _, stderr, status = run(t, text.String(), "correlate", "--memory", "7500kB", "-"); status != 1 ||
+		!strings.Contains(stderr, "cannot be read twice") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
@@ -104,7 +110,8 @@ func TestCorrelateStoredMetrics(t *testing.T) {
 	text := "time,a,b,c,d,e\n"
 	for second := range 500 {
 		signal := random.NormFloat64()
-		text += fmt.Sprintf("2026-01-01T00:%02d:%02dZ,%.3f,%.3f,%.3f,7,", second/60, second%60, signal, signal+random.NormFloat64(), -1e6+signal+0.1*random.NormFloat64())
+		text += fmt.Sprintf("2026-01-01T00:%02d:%02dZ,%.3f,%.3f,%.3f,7,", second/60, second%60, signal,
+			signal+random.NormFloat64(), -1e6+signal+0.1*random.NormFloat64())
 		if random.IntN(5) > 0 {
 			text += fmt.Sprint(second)
 		}
@@ -114,7 +121,8 @@ func TestCorrelateStoredMetrics(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, status := run(t, "", "import", "csv", "--url", s.url, "--archive-policy", "seconds", "--resource", "r", file); status != 0 {
+	if _, stderr, status := run(t, "", "import", "csv", "--url", s.url, "--archive-policy", "seconds", "--resource",
+		"r", file); status != 0 {
 		t.Fatal(stderr)
 	}
 	var resource struct{ Metrics map[string]string }
@@ -156,11 +164,14 @@ func TestCorrelateStoredMetrics(t *testing.T) {
 			t.Errorf("%v: %+v, want %+v", names, p, want)
 		}
 	}
-	stdout, stderr, status := run(t, "", "correlate", "--url", s.url, "--aggregation", "sum", "--metric", resource.Metrics["a"], "--metric", resource.Metrics["c"], "--lag", "2")
-	if status != 0 || !strings.HasPrefix(stdout, "("+min(resource.Metrics["a"], resource.Metrics["c"])+",") || !strings.HasSuffix(stdout, " 0\n") {
+	stdout, stderr, status := run(t, "", "correlate", "--url", s.url, "--aggregation", "sum", "--metric",
+		resource.Metrics["a"], "--metric", resource.Metrics["c"], "--lag", "2")
+	if status != 0 || !strings.HasPrefix(stdout, "("+min(resource.Metrics["a"], resource.Metrics["c"])+",") ||
+		!strings.HasSuffix(stdout, " 0\n") {
 		t.Errorf("status %d: %s%s", status, stdout, stderr)
 	}
-	if _, stderr, status = run(t, "", "correlate", "--url", s.url, "--aggregation", "nope"); status != 1 || !strings.Contains(stderr, "aggregation") {
+	if _, stderr, status = run(t, "", "correlate", "--url", s.url, "--aggregation", "nope"); status != 1 ||
+		!strings.Contains(stderr, "aggregation") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 	if _, _, status = run(t, "", "correlate", "--url", s.url, file); status != 1 {

@@ -17,7 +17,8 @@ func TestDemo(t *testing.T) {
 	listing := regexp.MustCompile(`curl -s -u admin: 'http://[^/]+(/v1/resource/generic/[^/']+/metric)'`)
 	var paths []string
 	for range 2 {
-		stdout, stderr, status := run(t, "", "demo", "--data", data, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB", "--for", "3500ms")
+		stdout, stderr, status := run(t, "", "demo", "--data", data, "--listen", "127.0.0.1:0", "--min-free-bytes",
+			"1MiB", "--for", "3500ms")
 		if status != 0 {
 			t.Fatalf("status %d:\n%s%s", status, stdout, stderr)
 		}

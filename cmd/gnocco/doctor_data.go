@@ -38,7 +38,8 @@ be checked.`,
 			if err = errors.Join(err, d.Close()); err != nil {
 				return exitStatus{statusUnchecked, err}
 			}
-			if err := errors.Join(report.Print(cmd.OutOrStdout()), prescribe(cmd.OutOrStdout(), data, report)); err != nil {
+			if err := errors.Join(report.Print(cmd.OutOrStdout()),
+				prescribe(cmd.OutOrStdout(), data, report)); err != nil {
 				return exitStatus{statusUnchecked, err}
 			}
 			if n := report.Damaged(); n > 0 {
@@ -55,7 +56,8 @@ be checked.`,
 func prescribe(w io.Writer, data string, report *fsck.Report) error {
 	steps := []string{"# Nothing is to be done."}
 	if report.Damaged() > 0 {
-		steps = []string{"# Keep a copy first: what follows changes the folder.", fmt.Sprintf("cp -a %s %s.copy", data, data)}
+		steps = []string{"# Keep a copy first: what follows changes the folder.",
+			fmt.Sprintf("cp -a %s %s.copy", data, data)}
 	}
 	if report.Repairable() {
 		steps = append(steps, "# Compute again what can be, and set aside what does not decode:",
@@ -63,7 +65,8 @@ func prescribe(w io.Writer, data string, report *fsck.Report) error {
 	}
 	for _, name := range report.Refused() {
 		if name == datafolder.IndexName {
-			steps = append(steps, "# Restore the folder index from a backup; fsck says above what it costs to do without.")
+			steps = append(steps,
+				"# Restore the folder index from a backup; fsck says above what it costs to do without.")
 			continue
 		}
 		steps = append(steps, "# If no backup has "+name+", accept its loss; the report says what that is:",

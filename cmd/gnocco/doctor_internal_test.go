@@ -18,7 +18,8 @@ func TestDoctorDisk(t *testing.T) {
 	if got := out.String(); strings.Count(got, "\n") != 8 || !strings.Contains(got, "exclusive link") {
 		t.Errorf("it says\n%s", got)
 	}
-	if err := doctorDisk(t.Context(), &out, t.TempDir(), false, diskprobe.Options{TTL: time.Nanosecond}); !errors.Is(err, errUnfit) {
+	if err := doctorDisk(t.Context(), &out, t.TempDir(), false,
+		diskprobe.Options{TTL: time.Nanosecond}); !errors.Is(err, errUnfit) {
 		t.Errorf("a disk slower than the lease: %v", err)
 	}
 }

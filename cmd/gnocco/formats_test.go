@@ -18,7 +18,8 @@ import (
 	"gnocco/internal/version"
 )
 
-var writeFormats = flag.Bool("write-formats", false, "make the data folder and the answers of this version, for later ones to open")
+var writeFormats = flag.Bool("write-formats", false,
+	"make the data folder and the answers of this version, for later ones to open")
 
 // asks are the requests whose answers a later version must give as this one does.
 var asks = []string{
@@ -95,14 +96,18 @@ func writeFormat(t *testing.T) {
 	const id = "5a301761-0000-4000-8000-000000000001"
 	s := serve(t, "--data", data, "--sacks", "2")
 	post := func(path, body string) { formatRequest(t, http.MethodPost, s.url+path, body) }
-	post("/v1/archive_policy", `{"name": "every", "back_window": 2, "definition": [{"granularity": "1m", "points": 100}, {"granularity": "1h", "points": 100}],
+	post("/v1/archive_policy",
+		`{"name": "every", "back_window": 2, "definition": [{"granularity": "1m", "points": 100}, {"granularity": "1h", "points": 100}],
 		"aggregation_methods": ["mean", "sum", "count", "min", "max", "std", "first", "last", "median", "95pct", "rate:mean"]}`)
-	post("/v1/resource_type", `{"name": "server", "attributes": {"host": {"type": "string", "required": true, "max_length": 100}, "cores": {"type": "number", "required": false}}}`)
-	post("/v1/resource/server", `{"id": "`+id+`", "host": "a", "cores": 4, "started_at": "2026-02-14T00:00:00", "metrics": {"load": {"archive_policy_name": "every"}}}`)
+	post("/v1/resource_type",
+		`{"name": "server", "attributes": {"host": {"type": "string", "required": true, "max_length": 100}, "cores": {"type": "number", "required": false}}}`)
+	post("/v1/resource/server", `{"id": "`+id+
+		`", "host": "a", "cores": 4, "started_at": "2026-02-14T00:00:00", "metrics": {"load": {"archive_policy_name": "every"}}}`)
 	for round := range 2 {
 		var b strings.Builder
 		for i := range 300 {
-			fmt.Fprintf(&b, `,{"timestamp": "2026-02-14T%02d:%02d:%02d", "value": %d.%d}`, 10+round, i/5, i%5*11, i*i%97, i%10)
+			fmt.Fprintf(&b, `,{"timestamp": "2026-02-14T%02d:%02d:%02d", "value": %d.%d}`, 10+round, i/5,
+				i%5*11, i*i%97, i%10)
 		}
 		post("/v1/resource/server/"+id+"/metric/load/measures", "["+b.String()[1:]+"]")
 		formatRequest(t, http.MethodPatch, s.url+"/v1/resource/server/"+id, fmt.Sprintf(`{"host": "h%d"}`, round))
@@ -124,7 +129,8 @@ func writeFormat(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(data, "reserve")); err != nil { // made anew
 		t.Fatal(err)
 	}
-	if err := errors.Join(archive.AddFS(os.DirFS(data)), archive.Close(), compressor.Close(), os.WriteFile(name+".tar.gz", b.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(archive.AddFS(os.DirFS(data)), archive.Close(), compressor.Close(),
+		os.WriteFile(name+".tar.gz", b.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -52,7 +52,8 @@ func (p *gcPace) awaitCollection() {
 func (p *gcPace) collected(now time.Time, scanned uint64) {
 	if since := now.Sub(p.last).Seconds(); since > 0 {
 		rate := p.percent * float64(scanned) / since // of GOGC=1
-		p.percent = min(max(rate/scanRate, gcPercentLeast), max(gcPercentDefault, min(rate/fullRate, gcPercentFullRate)))
+		p.percent = min(max(rate/scanRate, gcPercentLeast),
+			max(gcPercentDefault, min(rate/fullRate, gcPercentFullRate)))
 	}
 	p.last = now
 }

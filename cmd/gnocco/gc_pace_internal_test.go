@@ -12,8 +12,8 @@ func TestGCPace(t *testing.T) {
 	const mb = 1_000_000
 	p := &gcPace{percent: gcPercentDefault}
 	collect := func(since time.Duration, scanned uint64) { p.collected(p.last.Add(since), scanned) }
-	// f expects from what GOGC is on, after collections of a program that allocates so many MB a second, while so many live,
-	// of which so many are scanned.
+	// f expects from what GOGC is on, after collections of a program that allocates so many MB a second, while so many
+	// live, of which so many are scanned.
 	f := func(name string, allocates, live float64, scanned uint64, want float64) {
 		t.Helper()
 		for range 10 {

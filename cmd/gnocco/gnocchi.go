@@ -29,7 +29,8 @@ func programOf(path string) *cobra.Command {
 	case "gnocchi-api":
 		return newGnocchiServer(name, "Serve the API, as Gnocchi's program of this name", cluster.RoleAPI)
 	case "gnocchi-metricd":
-		return newGnocchiServer(name, "Turn measures into aggregates, as Gnocchi's program of this name", cluster.RoleMetricd)
+		return newGnocchiServer(name, "Turn measures into aggregates, as Gnocchi's program of this name",
+			cluster.RoleMetricd)
 	case "gnocchi-statsd":
 		return newGnocchiStatsd(name)
 	case "gnocchi-upgrade":

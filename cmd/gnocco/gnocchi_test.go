@@ -65,12 +65,15 @@ func eventually(t *testing.T, url, want string) {
 func TestGnocchiPrograms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	conf := configuration(t, "[storage]\nfile_basepath = "+dir+"\n[api]\nhost = 127.0.0.1\nport = 0\n[indexer]\nurl = sqlite://\n"+
+	conf := configuration(t, "[storage]\nfile_basepath = "+dir+
+		"\n[api]\nhost = 127.0.0.1\nport = 0\n[indexer]\nurl = sqlite://\n"+
 		"[statsd]\nhost = 127.0.0.1\nport = 0\nresource_id = 07f26121-5777-48ba-8a0b-d70468133dd9\nflush_delay = 0.1\ncreator = admin\n")
 	upgrade := func(want string, args ...string) {
 		t.Helper()
-		out, err := exec.Command(named(t, "gnocchi-upgrade"), append([]string{"--config-file", conf}, args...)...).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), `option="[indexer] url"`) {
+		out, err := exec.Command(named(t, "gnocchi-upgrade"),
+			append([]string{"--config-file", conf}, args...)...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) ||
+			!strings.Contains(string(out), `option="[indexer] url"`) {
 			t.Fatalf("gnocchi-upgrade %q: %v, want %s\n%s", args, err, want, out)
 		}
 	}
@@ -93,7 +96,9 @@ func TestGnocchiPrograms(t *testing.T) {
 	if _, err := conn.Write([]byte("requests:42|g")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, api.url+"/v1/resource/generic/07f26121-5777-48ba-8a0b-d70468133dd9/metric/requests%7Cg/measures?refresh=true", "42.0]")
+	eventually(t,
+		api.url+"/v1/resource/generic/07f26121-5777-48ba-8a0b-d70468133dd9/metric/requests%7Cg/measures?refresh=true",
+		"42.0]")
 }
 
 // startStatsd starts a program and returns where it listens for statsd's messages.
@@ -128,7 +133,8 @@ func startStatsd(t *testing.T, cmd *exec.Cmd) string {
 	}
 }
 
-// What kolla-ansible and openstack-helm render starts, without a word of security lost: a client without a token gets 401.
+// What kolla-ansible and openstack-helm render starts, without a word of security lost: a client without a token gets
+// 401.
 func TestRenderings(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"kolla.conf", "helm.conf"} {
@@ -139,11 +145,13 @@ func TestRenderings(t *testing.T) {
 		}
 		conf := configuration(t, strings.NewReplacer("@BASE@", dir, "@LOG@", dir, "@PORT@", "0").Replace(string(text)))
 		if name == "helm.conf" {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(conf), "policy.yaml"), []byte(`"get status": "role:admin or role:reader"`), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(conf), "policy.yaml"),
+				[]byte(`"get status": "role:admin or role:reader"`), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		api := serveBy(t, exec.Command(named(t, "gnocchi-api"), "--config-file="+conf, "--log-file=", "--min-free-bytes=1MiB"))
+		api := serveBy(t, exec.Command(named(t, "gnocchi-api"), "--config-file="+conf, "--log-file=",
+			"--min-free-bytes=1MiB"))
 		eventually(t, api.url+"/healthcheck", "200 ")
 		eventually(t, api.url+"/v1/metric", "401 ")
 		if !strings.Contains(api.logged(), `option="[keystone_authtoken] memcached_servers"`) {
@@ -159,7 +167,8 @@ func TestRenderings(t *testing.T) {
 			if err != nil || len(log) > 0 {
 				t.Errorf("gnocchi-upgrade: %v %s", err, log)
 			}
-			if content, err := os.ReadFile(filepath.Join(dir, "gnocchi.log")); err != nil || !strings.Contains(string(content), "nothing to do") {
+			if content, err := os.ReadFile(filepath.Join(dir, "gnocchi.log")); err != nil ||
+				!strings.Contains(string(content), "nothing to do") {
 				t.Errorf("log file: %v\n%s", err, content)
 			}
 		}

@@ -22,31 +22,38 @@ func TestImportCSV(t *testing.T) {
 	}
 	imported := func(status int, wantStderr, stdin string, args ...string) {
 		t.Helper()
-		_, stderr, got := run(t, stdin, append([]string{"import", "csv", "--url", s.url, "--archive-policy", "seconds"}, args...)...)
+		_, stderr, got := run(t, stdin, append([]string{"import", "csv", "--url", s.url, "--archive-policy", "seconds"},
+			args...)...)
 		if got != status || !strings.Contains(stderr, wantStderr) {
 			t.Fatalf("import %q: status %d, want %d and %q:\n%s", args, got, status, wantStderr, stderr)
 		}
 	}
 	want := func(resource, metric, aggregation string, rows ...string) {
 		t.Helper()
-		got := s.measures("/v1/resource/generic/" + resource + "/metric/" + metric + "/measures?refresh=true&aggregation=" + aggregation)
+		got := s.measures("/v1/resource/generic/" + resource + "/metric/" + metric +
+			"/measures?refresh=true&aggregation=" + aggregation)
 		if got != strings.Join(rows, "\n") {
 			t.Errorf("metric %s: got\n%s\nwant\n%s", metric, got, strings.Join(rows, "\n"))
 		}
 	}
 
 	// Metrics are named after the files; requests are small, so that measures of a metric span several.
-	cpu := file("cpu.csv", "timestamp,value\n2026-01-01 00:00:01,1\n2026-01-01 00:00:01.25,2\n2026-01-01 00:00:02,0.1\n")
+	cpu := file("cpu.csv",
+		"timestamp,value\n2026-01-01 00:00:01,1\n2026-01-01 00:00:01.25,2\n2026-01-01 00:00:02,0.1\n")
 	disk := file("disk.csv", "Time,Value\r\n1767225601,1e3\r\n\r\n1767225601.5,1")
-	imported(0, "sent 5 measures of 2 metrics from 2 files", "", "--config", file("import.toml", "batch = 1\n"), cpu, disk)
+	imported(0, "sent 5 measures of 2 metrics from 2 files", "", "--config",
+		file("import.toml", "batch = 1\n"), cpu, disk)
 	want("csv", "cpu", "sum", "2026-01-01T00:00:01+00:00 1 3", "2026-01-01T00:00:02+00:00 1 0.1")
 	want("csv", "disk", "sum", "2026-01-01T00:00:01+00:00 1 1001")
 
 	// A second import goes on with the same metric; standard input has no name, so its column's counts.
-	imported(0, "sent 1 measures", "x;y;cpu\n;2026-01-01 00:00:03;4\n", "--delimiter", ";", "--timestamp-column", "y", "--ignore", "x", "-")
-	want("csv", "cpu", "sum", "2026-01-01T00:00:01+00:00 1 3", "2026-01-01T00:00:02+00:00 1 0.1", "2026-01-01T00:00:03+00:00 1 4")
+	imported(0, "sent 1 measures", "x;y;cpu\n;2026-01-01 00:00:03;4\n", "--delimiter", ";", "--timestamp-column", "y",
+		"--ignore", "x", "-")
+	want("csv", "cpu", "sum", "2026-01-01T00:00:01+00:00 1 3", "2026-01-01T00:00:02+00:00 1 0.1",
+		"2026-01-01T00:00:03+00:00 1 4")
 	imported(0, "sent 1 measures", "1767225604\t5\n", "--delimiter", "tab", "--no-header", "--metric", "cpu", "-")
-	want("csv", "cpu", "count", "2026-01-01T00:00:01+00:00 1 2", "2026-01-01T00:00:02+00:00 1 1", "2026-01-01T00:00:03+00:00 1 1", "2026-01-01T00:00:04+00:00 1 1")
+	want("csv", "cpu", "count", "2026-01-01T00:00:01+00:00 1 2", "2026-01-01T00:00:02+00:00 1 1",
+		"2026-01-01T00:00:03+00:00 1 1", "2026-01-01T00:00:04+00:00 1 1")
 }
 
 func TestImportCSVWide(t *testing.T) {
@@ -61,12 +68,14 @@ func TestImportCSVWide(t *testing.T) {
 		"a,20\n" +
 		"\"a\",\"21\",NaN,2026-01-01T00:00:04\n" +
 		"a,-1 hour,5,-1 hour\n"
-	_, stderr, status := run(t, wide, "import", "csv", "--url", s.url, "--archive-policy", "seconds", "--resource", "house", "--ignore", "room", "-")
+	_, stderr, status := run(t, wide, "import", "csv", "--url", s.url, "--archive-policy", "seconds", "--resource",
+		"house", "--ignore", "room", "-")
 	if status != 2 {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
 	for _, text := range []string{
-		"-:4: value \"warm\" of metric in, side is not a number", "-:5: timestamp \"noon\"", "-:6: has 2 fields, not 4", "-:8: timestamp \"-1 hour\"",
+		"-:4: value \"warm\" of metric in, side is not a number", "-:5: timestamp \"noon\"", "-:6: has 2 fields, not 4",
+		"-:8: timestamp \"-1 hour\"",
 		"sent 6 measures of 2 metrics from 1 files", "rejected 4",
 	} {
 		if !strings.Contains(stderr, text) {
@@ -78,7 +87,8 @@ func TestImportCSVWide(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	got = s.measures("/v1/resource/generic/house/metric/MB_s/measures?refresh=true&aggregation=count")
-	if want := "2026-01-01T00:00:01+00:00 1 1\n2026-01-01T00:00:02+00:00 1 1\n2026-01-01T00:00:03+00:00 1 1\n2026-01-01T00:00:04+00:00 1 1"; got != want {
+	if want :=
+		"2026-01-01T00:00:01+00:00 1 1\n2026-01-01T00:00:02+00:00 1 1\n2026-01-01T00:00:03+00:00 1 1\n2026-01-01T00:00:04+00:00 1 1"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -19,7 +19,8 @@ func memoryLimit(limit int64) (int64, error) {
 			whole, err = group, nil
 		}
 		if err != nil {
-			return 0, fmt.Errorf("--memory-limit: the machine does not tell how much memory it has; give a size: %w", err)
+			return 0, fmt.Errorf("--memory-limit: the machine does not tell how much memory it has; give a size: %w",
+				err)
 		}
 		limit = int64(whole / 4)
 	}

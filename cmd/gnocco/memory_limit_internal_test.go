@@ -17,7 +17,8 @@ func TestMemoryLimitIsForAll(t *testing.T) {
 		t.Fatalf("%d, %v", got, err)
 	}
 	heap := debug.SetMemoryLimit(-1)
-	if outside := server.BlockBytes(limit); outside <= 0 || blocksInHeap && heap != limit || !blocksInHeap && heap+outside != limit {
+	if outside := server.BlockBytes(limit); outside <= 0 || blocksInHeap && heap != limit ||
+		!blocksInHeap && heap+outside != limit {
 		t.Errorf("the heap has %d, blocks %d; in the heap: %v", heap, outside, blocksInHeap)
 	}
 }

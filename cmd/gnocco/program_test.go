@@ -77,7 +77,8 @@ func serve(t *testing.T, args ...string) *served {
 // serveAs is serve for a command that serves.
 func serveAs(t *testing.T, command string, args ...string) *served {
 	t.Helper()
-	return serveBy(t, exec.Command(program, append([]string{command, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB"}, args...)...))
+	return serveBy(t, exec.Command(program, append([]string{command, "--listen", "127.0.0.1:0", "--min-free-bytes",
+		"1MiB"}, args...)...))
 }
 
 // serveBy is serve for a command line of any form.

@@ -94,7 +94,8 @@ func TestREADMEDemo(t *testing.T) {
 	}
 	for _, block := range shellBlocks(t, "../../README.md") {
 		if block == "make demo\n" {
-			printed := shell(t, strings.Replace(block, "make demo", "bin/gnocco demo --data data --listen 127.0.0.1:0 --min-free-bytes 1MiB 2>logs >printed &", 1)+
+			printed := shell(t, strings.Replace(block, "make demo",
+				"bin/gnocco demo --data data --listen 127.0.0.1:0 --min-free-bytes 1MiB 2>logs >printed &", 1)+
 				"for i in $(seq 300); do grep -qs . printed && break; sleep 0.2; done; cat printed\n")
 			if !regexp.MustCompile(`^http://127\.0\.0\.1:\d+/ui/\n`).MatchString(printed) {
 				t.Errorf("no address comes first in %q", printed)
@@ -124,7 +125,8 @@ func TestREADMESeveralProcesses(t *testing.T) {
 			"make build\n", "",
 			"127.0.0.1:8051", address,
 			"gnocco metricd", "gnocco metricd --listen 127.0.0.1:0",
-			"sleep 2\n", "for i in $(seq 300); do curl -fs http://"+address+"/ready >/dev/null && break; sleep 0.2; done\n",
+			"sleep 2\n", "for i in $(seq 300); do curl -fs http://"+address+
+				"/ready >/dev/null && break; sleep 0.2; done\n",
 		).Replace(block)
 		if printed := shell(t, commands); !strings.Contains(printed, `"members"`) {
 			t.Errorf("no members in\n%s", printed)

@@ -59,7 +59,8 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 		},
 	}
 	f := cmd.Flags()
-	flags.remote.define(f, defaultURL, "address of the server, with its prefix if it has one; who asks has to be an admin")
+	flags.remote.define(f, defaultURL,
+		"address of the server, with its prefix if it has one; who asks has to be an admin")
 	f.StringVar(&flags.policy, "archive-policy", "",
 		"archive policy to change; with --metric, the archive policy that the metric gets")
 	f.StringVar(&flags.metric, "metric", "", "ID of a single metric, which gets another archive policy")
@@ -159,7 +160,8 @@ var shownSources = map[string]string{model.FromStored: "is there", model.FromRaw
 func (flags *rebuildFlags) show(ctx context.Context, c *client.Client, out io.Writer, path string,
 	changes map[string]any) error {
 	if len(changes) == 0 {
-		return errors.New("nothing to preview: without changes, archives only get the schema that their policy already has")
+		return errors.New(
+			"nothing to preview: without changes, archives only get the schema that their policy already has")
 	}
 	separator := "?"
 	if strings.Contains(path, "?") {

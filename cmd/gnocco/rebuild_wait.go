@@ -78,8 +78,9 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, stderr 
 			}
 			return r.conclude(stderr)
 		case bar == nil && r.Metrics > 0 && isTerminal(stderr):
-			bar = progressbar.NewOptions64(int64(r.Metrics), progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(30),
-				progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
+			bar = progressbar.NewOptions64(int64(r.Metrics), progressbar.OptionSetWriter(stderr),
+				progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
+				progressbar.OptionClearOnFinish())
 		case bar != nil:
 			_ = bar.Set(min(r.done(), r.Metrics))
 		case time.Since(told) >= plainInterval:

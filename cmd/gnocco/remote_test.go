@@ -22,10 +22,12 @@ import (
 func asking(t *testing.T, status int, text string, args ...string) {
 	t.Helper()
 	const rows = "time,a,b\n2026-01-01T00:00:00,1,2\n2026-01-01T00:01:00,2,5\n2026-01-01T00:02:00,5,7\n"
-	for _, command := range [][]string{{"import", "csv", "--archive-policy", "medium", "-"}, {"rebuild"}, {"correlate", "--name", "*"}} {
+	for _, command := range [][]string{{"import", "csv", "--archive-policy", "medium", "-"}, {"rebuild"},
+		{"correlate", "--name", "*"}} {
 		stdout, stderr, got := run(t, rows, append(command, args...)...)
 		if got != status || !strings.Contains(stdout+stderr, text) {
-			t.Errorf("%q: status %d, want %d and %q:\n%s%s", append(command, args...), got, status, text, stdout, stderr)
+			t.Errorf("%q: status %d, want %d and %q:\n%s%s", append(command, args...), got, status,
+				text, stdout, stderr)
 		}
 		if strings.Contains(stdout+stderr, "s3cret") {
 			t.Errorf("%q: the password is shown:\n%s%s", append(command, args...), stdout, stderr)
@@ -93,7 +95,8 @@ func TestAskOverTLS(t *testing.T) {
 	proxy.Config.ErrorLog = nil
 	proxy.StartTLS()
 	defer proxy.Close()
-	authority := file(t, "ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw})))
+	authority := file(t, "ca.pem",
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw})))
 	asking(t, 0, "", "--url", proxy.URL, "--ca-file", authority)
 	asking(t, 1, "certificate signed by unknown authority", "--url", proxy.URL)
 	asking(t, 1, "has no certificate in PEM", "--url", proxy.URL, "--ca-file", file(t, "empty", ""))
@@ -117,7 +120,8 @@ func newIdentities(t *testing.T) *identities {
 func (k *identities) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	token := fmt.Sprintf(`{"token":{"expires_at":%q,"user":{"id":"u"},"project":{"id":"p"},"roles":[{"name":"admin"}]}}`,
+	token := fmt.Sprintf(
+		`{"token":{"expires_at":%q,"user":{"id":"u"},"project":{"id":"p"},"roles":[{"name":"admin"}]}}`,
 		time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"))
 	switch {
 	case r.URL.Path != "/identity/v3/auth/tokens":
@@ -156,7 +160,8 @@ func (k *identities) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		k.asked = append(k.asked, identity.Methods[0])
 		user, credential := &identity.Password.User, &identity.Credential
 		switch {
-		case user.Name == "jo" && user.Password == "s3cret" && user.Domain.Name == "Users" && body.Auth.Scope.Project.Name == "team" &&
+		case user.Name == "jo" && user.Password == "s3cret" && user.Domain.Name == "Users" &&
+			body.Auth.Scope.Project.Name == "team" &&
 			body.Auth.Scope.Project.Domain.ID == "default":
 		case credential.ID == "c1" && credential.Secret == "s3cret2":
 		case credential.Name == "mine" && credential.User.ID == "u" && credential.Secret == "s3cret2":
@@ -186,7 +191,8 @@ func (k *identities) wantAsked(t *testing.T, n int, method string) {
 func TestAskWithToken(t *testing.T) {
 	withoutCredentials(t)
 	k := newIdentities(t)
-	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"), "--auth-mode", "keystone", "--keystone-url", k.URL+"/identity/v3")
+	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"), "--auth-mode", "keystone", "--keystone-url",
+		k.URL+"/identity/v3")
 	set := func(settings ...string) {
 		t.Helper()
 		withoutCredentials(t)
@@ -202,8 +208,8 @@ func TestAskWithToken(t *testing.T) {
 	asking(t, 0, "", "--url", s.url)
 	k.wantAsked(t, 0, "")
 
-	password := []string{"OS_AUTH_URL=" + k.URL + "/identity", "OS_USERNAME=jo", "OS_USER_DOMAIN_NAME=Users", "OS_PROJECT_NAME=team",
-		"OS_PROJECT_DOMAIN_ID=default", "OS_PASSWORD=s3cret"}
+	password := []string{"OS_AUTH_URL=" + k.URL + "/identity", "OS_USERNAME=jo", "OS_USER_DOMAIN_NAME=Users",
+		"OS_PROJECT_NAME=team", "OS_PROJECT_DOMAIN_ID=default", "OS_PASSWORD=s3cret"}
 	set(password...)
 	asking(t, 0, "", "--url", s.url)
 	k.wantAsked(t, 3, "password")
@@ -218,13 +224,15 @@ func TestAskWithToken(t *testing.T) {
 		"OS_APPLICATION_CREDENTIAL_SECRET=s3cret2", "OS_PROJECT_NAME=other")
 	asking(t, 0, "", "--url", s.url)
 	k.wantAsked(t, 3, "application_credential")
-	set("OS_AUTH_URL="+k.URL+"/identity", "OS_APPLICATION_CREDENTIAL_NAME=mine", "OS_USER_ID=u", "OS_APPLICATION_CREDENTIAL_SECRET=s3cret2")
+	set("OS_AUTH_URL="+k.URL+"/identity", "OS_APPLICATION_CREDENTIAL_NAME=mine", "OS_USER_ID=u",
+		"OS_APPLICATION_CREDENTIAL_SECRET=s3cret2")
 	asking(t, 0, "", "--url", s.url)
 	k.wantAsked(t, 3, "application_credential")
 }
 
 func TestDemoNeedsModeBasic(t *testing.T) {
-	if _, stderr, status := run(t, "", "demo", "--auth-mode", "remoteuser", "--data", t.TempDir()); status != 1 || !strings.Contains(stderr, "only mode basic") {
+	if _, stderr, status := run(t, "", "demo", "--auth-mode", "remoteuser", "--data", t.TempDir()); status != 1 ||
+		!strings.Contains(stderr, "only mode basic") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }

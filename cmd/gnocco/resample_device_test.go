@@ -51,10 +51,12 @@ func TestRequestsOnADevice(t *testing.T) {
 		var measures []string
 		for i := range 300 {
 			if i%(m+5) != 0 { // not all have all timestamps
-				measures = append(measures, fmt.Sprintf(`{"timestamp": %d, "value": %d.25}`, 1_700_000_000+60*i, i*(m+7919)%97))
+				measures = append(measures, fmt.Sprintf(`{"timestamp": %d, "value": %d.25}`,
+					1_700_000_000+60*i, i*(m+7919)%97))
 			}
 		}
-		api.call(http.MethodPost, "/v1/metric/"+metric.ID+"/measures", "["+strings.Join(measures, ",")+"]", http.StatusAccepted, nil)
+		api.call(http.MethodPost, "/v1/metric/"+metric.ID+"/measures", "["+strings.Join(measures, ",")+"]",
+			http.StatusAccepted, nil)
 	}
 	for _, id := range metrics { // they lie in several sacks
 		api.measures("/v1/metric/" + id + "/measures?refresh=true")
@@ -65,13 +67,15 @@ func TestRequestsOnADevice(t *testing.T) {
 	}
 	ask := func(s *served) (answers []string) {
 		t.Helper()
-		for _, operation := range []string{"(aggregate median (metric%s))", "(resample 7pct 3600 (metric%s))", "(aggregate std (resample median 1800 (metric%s)))"} {
+		for _, operation := range []string{"(aggregate median (metric%s))", "(resample 7pct 3600 (metric%s))",
+			"(aggregate std (resample median 1800 (metric%s)))"} {
 			body, _ := json.Marshal(map[string]string{"operations": fmt.Sprintf(operation, references.String())})
 			var answer json.RawMessage
 			s.call(http.MethodPost, "/v1/aggregates", string(body), http.StatusOK, &answer)
 			answers = append(answers, string(answer))
 		}
-		for _, query := range []string{"aggregation=mean&resample=3600", "aggregation=95pct&resample=Y&tz=Europe/Berlin", "aggregation=mean&resample=7777"} {
+		for _, query := range []string{"aggregation=mean&resample=3600",
+			"aggregation=95pct&resample=Y&tz=Europe/Berlin", "aggregation=mean&resample=7777"} {
 			answers = append(answers, s.measures("/v1/metric/"+metrics[0]+"/measures?granularity=60&"+query))
 		}
 		return answers
@@ -95,7 +99,8 @@ func TestRequestsOnADevice(t *testing.T) {
 	}
 	api.end(syscall.SIGTERM)
 	workers.end(syscall.SIGTERM)
-	if _, stderr, status := run(t, "", "api", "--data", data, "--gpu", "on", "--cuda-driver", "no-such-library.so"); status != 1 || !strings.Contains(stderr, "no CUDA device available") {
+	if _, stderr, status := run(t, "", "api", "--data", data, "--gpu", "on", "--cuda-driver",
+		"no-such-library.so"); status != 1 || !strings.Contains(stderr, "no CUDA device available") {
 		t.Errorf("without a device: status %d: %s", status, stderr)
 	}
 }

@@ -39,7 +39,8 @@ func (f *resamplerFlags) resampler(ctx context.Context, memory int64, logger *sl
 		options.PinnedBytes = pinnedBytes(memory, len(found))
 		opened := devices.Open(found, options, "resampling")
 		// Workers and requests resample beside each other, on a goroutine each.
-		r := resample.New(opened, resample.Options{Workers: 1, Always: f.gpu == "on", Logger: logger, Registerer: registerer})
+		r := resample.New(opened, resample.Options{Workers: 1, Always: f.gpu == "on", Logger: logger,
+			Registerer: registerer})
 		if f.gpu != "on" {
 			go func() {
 				if _, err := r.Calibrate(ctx); err != nil && ctx.Err() == nil {

@@ -27,7 +27,8 @@ environment, and the environment overrides the file. A file that ends in .conf i
 			return applySettings(cmd)
 		},
 	}
-	root.PersistentFlags().String(configFlag, "", "configuration file, ending in .toml, .yaml, .yml, or .conf (Gnocchi's)")
+	root.PersistentFlags().String(configFlag, "",
+		"configuration file, ending in .toml, .yaml, .yml, or .conf (Gnocchi's)")
 	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo())
 	root.AddCommand(newImport(), newCorrelate(), newRebuild())
 	root.AddCommand(newInspect(), newFsck(), newSacks(), newDoctor())

@@ -24,7 +24,8 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 	path := "/v1/metric/" + metric.ID + "/measures"
 	send := func(second, value string) {
 		t.Helper()
-		s.call(http.MethodPost, path, `[{"timestamp": "2026-01-01T00:00:0`+second+`", "value": `+value+`}]`, http.StatusAccepted, nil)
+		s.call(http.MethodPost, path, `[{"timestamp": "2026-01-01T00:00:0`+second+`", "value": `+value+`}]`,
+			http.StatusAccepted, nil)
 	}
 	want := func(rows ...string) {
 		t.Helper()
@@ -32,7 +33,8 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, strings.Join(rows, "\n"))
 		}
 	}
-	const first, second, third = "2026-01-01T00:00:01+00:00 1 1.5", "2026-01-01T00:00:02+00:00 1 2.5", "2026-01-01T00:00:03+00:00 1 3"
+	const first, second, third = "2026-01-01T00:00:01+00:00 1 1.5", "2026-01-01T00:00:02+00:00 1 2.5",
+		"2026-01-01T00:00:03+00:00 1 3"
 
 	send("1", "1.5")
 	want(first)
@@ -57,13 +59,15 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 	}
 	s = alone
 	want(first, second, third)
-	if _, stderr, status := run(t, "", "inspect", "stores", "--data", data); status != 1 || !strings.Contains(stderr, "in use") {
+	if _, stderr, status := run(t, "", "inspect", "stores", "--data", data); status != 1 ||
+		!strings.Contains(stderr, "in use") {
 		t.Errorf("inspect of a running server's folder: status %d: %s", status, stderr)
 	}
 	if status := s.end(syscall.SIGINT); status != 0 {
 		t.Errorf("after SIGINT: status %d, log:\n%s", status, s.logged())
 	}
-	if _, stderr, status := run(t, "", "serve", "--data", data, "--listen", "127.0.0.1:0", "--sacks", "4"); status != 1 || !strings.Contains(stderr, "made with 3 sacks") {
+	if _, stderr, status := run(t, "", "serve", "--data", data, "--listen", "127.0.0.1:0", "--sacks",
+		"4"); status != 1 || !strings.Contains(stderr, "made with 3 sacks") {
 		t.Errorf("other number of sacks: status %d: %s", status, stderr)
 	}
 
@@ -82,8 +86,10 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 	}
 	inspect([]string{"3 sacks", "index", "incoming/", "sacks/002"}, "stores")
 	inspect([]string{metric.ID, "seconds"}, "metrics")
-	shown, groups := inspect([]string{"archive policy seconds", "split 1s@2026-01-01T00:00:00Z", "count", "sum"}, "metric", metric.ID), 0
-	for _, of := range regexp.MustCompile(`(\d+) groups`).FindAllStringSubmatch(shown, -1) { // of each operand that lies there
+	shown, groups := inspect([]string{"archive policy seconds", "split 1s@2026-01-01T00:00:00Z", "count", "sum"},
+		"metric", metric.ID), 0
+	// of each operand that lies there
+	for _, of := range regexp.MustCompile(`(\d+) groups`).FindAllStringSubmatch(shown, -1) {
 		n, err := strconv.Atoi(of[1])
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +108,8 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 	if shown := inspect(nil, "metric", metric.ID); !regexp.MustCompile(`(?m)^late +1 measures`).MatchString(shown) {
 		t.Errorf("no late measure is shown:\n%s", shown)
 	}
-	if _, stderr, status := run(t, "", "inspect", "--data", data, "split", metric.ID, "1s", "2027-01-01"); status != 1 || !strings.Contains(stderr, "has no split") {
+	if _, stderr, status := run(t, "", "inspect", "--data", data, "split", metric.ID, "1s",
+		"2027-01-01"); status != 1 || !strings.Contains(stderr, "has no split") {
 		t.Errorf("inspect of a split that is not there: status %d: %s", status, stderr)
 	}
 }
@@ -110,7 +117,8 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 func TestServeRefusesWhatItCannotDo(t *testing.T) {
 	f := func(want string, args ...string) {
 		t.Helper()
-		_, stderr, status := run(t, "", append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, args...)...)
+		_, stderr, status := run(t, "", append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()},
+			args...)...)
 		if status != 1 || !strings.Contains(stderr, want) {
 			t.Errorf("%q: status %d: %s", args, status, stderr)
 		}

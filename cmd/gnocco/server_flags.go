@@ -143,7 +143,8 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	flags.StringVar(&account.Project, "keystone-project", "", "project of --keystone-user")
 	flags.StringVar(&account.ProjectDomain, "keystone-project-domain", "",
 		"domain of --keystone-project (default Default)")
-	flags.StringVar(&account.UserDomainID, "keystone-user-domain-id", "", "the same by its ID, which goes before the name")
+	flags.StringVar(&account.UserDomainID, "keystone-user-domain-id", "",
+		"the same by its ID, which goes before the name")
 	flags.StringVar(&account.ProjectDomainID, "keystone-project-domain-id", "",
 		"ID of the domain of --keystone-project, which goes before the name")
 	flags.StringVar(&account.Secret, "keystone-secret", "",

@@ -39,7 +39,8 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s of %q: got %q, %v, want %q", flag, args, got, err, want)
 		}
 	}
-	toml := file("a.toml", "max-limit = 5\npprof = true\ncheckpoint-interval = \"3s\"\nmemory-limit = \"1GiB\"\ncors-allowed-origin = [\"http://a\", \"http://b\"]\nbatch = 7\n")
+	toml := file("a.toml",
+		"max-limit = 5\npprof = true\ncheckpoint-interval = \"3s\"\nmemory-limit = \"1GiB\"\ncors-allowed-origin = [\"http://a\", \"http://b\"]\nbatch = 7\n")
 	yaml := file("b.yaml", "max-limit: 6\nmax-body-bytes: 1024\ncors-allowed-origin: http://c\n")
 
 	f("1000", "max-limit")
@@ -67,7 +68,8 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%q: got %v, want %q", args, err, want)
 		}
 	}
-	fails("unknown setting max-limits, nested.thing", "--config", file("c.toml", "max-limits = 5\n[nested]\nthing = 1\n"))
+	fails("unknown setting max-limits, nested.thing", "--config",
+		file("c.toml", "max-limits = 5\n[nested]\nthing = 1\n"))
 	fails("does not end in .toml, .yaml, .yml or .conf", "--config", file("d.txt", "max-limit = 5\n"))
 	t.Setenv("GNOCCO_MAX_LIMIT", "many")
 	fails("--max-limit")

@@ -43,7 +43,8 @@ func TestHangups(t *testing.T) {
 	if status := s.cmd.ProcessState.ExitCode(); status != 0 {
 		t.Errorf("after hangups: status %d, log:\n%s", status, s.logged())
 	}
-	s = serveBy(t, exec.Command("nohup", program, "serve", "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB", "--data", filepath.Join(t.TempDir(), "data")))
+	s = serveBy(t, exec.Command("nohup", program, "serve", "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB",
+		"--data", filepath.Join(t.TempDir(), "data")))
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}

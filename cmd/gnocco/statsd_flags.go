@@ -32,6 +32,6 @@ func (f *statsdFlags) options() *statsd.Options {
 	if f.listen == "" {
 		return nil
 	}
-	return &statsd.Options{Listen: f.listen, Resource: f.resource, Creator: f.creator, ArchivePolicyName: f.archivePolicy,
-		FlushInterval: f.flushInterval}
+	return &statsd.Options{Listen: f.listen, Resource: f.resource, Creator: f.creator,
+		ArchivePolicyName: f.archivePolicy, FlushInterval: f.flushInterval}
 }

@@ -11,7 +11,8 @@ import (
 
 func TestVersionWithoutDriver(t *testing.T) {
 	out, stderr, status := run(t, "", "version", "--cuda-driver", "no-such-library.so")
-	if status != 0 || !strings.HasPrefix(out, "gnocco "+version.Number+"\nrevision ") || !strings.Contains(out, "\ndevice none (gpu: no CUDA device available: ") {
+	if status != 0 || !strings.HasPrefix(out, "gnocco "+version.Number+"\nrevision ") ||
+		!strings.Contains(out, "\ndevice none (gpu: no CUDA device available: ") {
 		t.Errorf("status %d\n%s%s", status, out, stderr)
 	}
 }
@@ -32,9 +33,11 @@ func TestVersionPrintsDevices(t *testing.T) {
 			t.Errorf("status %d\n%s%s", status, out, stderr)
 		}
 	}
-	f("FAKE_CUDA_DEVICES", "2", "device 0 Fake device 0, sm_90, 0.2 GiB, CUDA 13.0\ndevice 1 Fake device 1, sm_90, 0.2 GiB, CUDA 13.0\n")
+	f("FAKE_CUDA_DEVICES", "2",
+		"device 0 Fake device 0, sm_90, 0.2 GiB, CUDA 13.0\ndevice 1 Fake device 1, sm_90, 0.2 GiB, CUDA 13.0\n")
 	f("FAKE_CUDA_DEVICES", "0", "device none (gpu: no CUDA device available: the driver sees none)\n")
-	f("FAKE_CUDA_INIT", "2", "device none (gpu: no CUDA device available: cuInit: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory)\n")
+	f("FAKE_CUDA_INIT", "2",
+		"device none (gpu: no CUDA device available: cuInit: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory)\n")
 }
 
 // The tests' program has neither symbols nor DWARF; with symbols, as make build builds it, it has an eighth more.

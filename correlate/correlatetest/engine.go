@@ -92,7 +92,8 @@ func lags(t *testing.T, e correlate.Engine) {
 				Check(t, values, p)
 				for lag := -2; lag <= 2; lag++ {
 					if r, _ := Reference(values[p.I], values[p.J], lag); math.Abs(r) > p.Strength()+Bound {
-						t.Errorf("columns %d and %d: lag %d gives %v, but %d was chosen with %v", p.I, p.J, lag, r, p.Lag, p.R)
+						t.Errorf("columns %d and %d: lag %d gives %v, but %d was chosen with %v", p.I, p.J,
+							lag, r, p.Lag, p.R)
 					}
 				}
 			}
@@ -174,7 +175,8 @@ func scales(t *testing.T, e correlate.Engine) {
 		onCPU, _ := Pairs(t, correlate.CPU{}, scaled, correlate.Options{}, correlate.Selection{})
 		for k, p := range pairs {
 			if !(math.Abs(p.R-want[k].R) <= bound) || !(math.Abs(p.R-onCPU[k].R) <= 1e-15) {
-				t.Errorf("columns %d and %d, times %v: %v, want %v; on the CPU %v", p.I, p.J, factors, p.R, want[k].R, onCPU[k].R)
+				t.Errorf("columns %d and %d, times %v: %v, want %v; on the CPU %v", p.I, p.J, factors, p.R,
+					want[k].R, onCPU[k].R)
 			}
 			if p.I == 0 && p.J == 4 && len(factors) == 1 && p.R != 1 {
 				t.Errorf("equal columns, times %v: %v", factors, p.R)

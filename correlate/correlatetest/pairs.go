@@ -60,7 +60,8 @@ func Compare(t testing.TB, e correlate.Engine, values correlate.Values, o correl
 	}
 	for k, p := range want {
 		q := got[k]
-		if p.I != q.I || p.J != q.J || math.IsNaN(p.R) != math.IsNaN(q.R) || math.Abs(p.Strength()-q.Strength()) > Bound ||
+		if p.I != q.I || p.J != q.J || math.IsNaN(p.R) != math.IsNaN(q.R) ||
+			math.Abs(p.Strength()-q.Strength()) > Bound ||
 			p.Lag == q.Lag && (math.Abs(p.R-q.R) > Bound || p.Overlap != q.Overlap) || math.Abs(q.R) > 1 {
 			t.Fatalf("got %+v, want %+v (%g off)", q, p, q.R-p.R)
 		}

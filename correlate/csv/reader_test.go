@@ -73,14 +73,16 @@ func TestColumns(t *testing.T) {
 		`[a] [[1 NaN NaN]] bad csv: line 3, column 1 (a): "2\"" is not a number; csv: line 4, column 1 (a): "3\"4" is not a number`)
 	f("a\n0\n\"1\"2\n\"3\"4\"5\n\"6\"\r\n", plain,
 		`[a] [[0 NaN NaN 6]] bad csv: line 3, column 1 (a): "1\"2" is not a number; csv: line 4, column 1 (a): "3\"4\"5" is not a number`)
-	f("a,b\n1,2\n3\n4,5,6\n7,8\n", plain, "[a b] [[1 3 4 7] [2 NaN 5 8]] bad csv: line 3: has 1 fields, not 2; csv: line 4: has 3 fields, not 2")
+	f("a,b\n1,2\n3\n4,5,6\n7,8\n", plain,
+		"[a b] [[1 3 4 7] [2 NaN 5 8]] bad csv: line 3: has 1 fields, not 2; csv: line 4: has 3 fields, not 2")
 	f("a;b\n1;2\n", csv.Options{Comma: ';'}, "[a b] [[1] [2]]")
 	f("1,2\n3,4\n", csv.Options{NoHeader: true}, "[1 2] [[1 3] [2 4]]")
 	f("a,b,c\n1,2,3\n", csv.Options{Skip: []string{"b"}}, "[a c] [[1] [3]]")
 	f("a,b\n1,x\n2,4\n", csv.Options{BadIsError: true, NoHeader: true},
 		`[1 2] [[] []] error csv: line 1, column 1 (1): "a" is not a number`)
-	f("a,b\n3,1\n1,inf\n2,1e999\n", plain, `[a b] [[3 1 2] [1 NaN NaN]] bad csv: line 3, column 2 (b): "inf" is not a number; `+
-		`csv: line 4, column 2 (b): "1e999" is not a number`)
+	f("a,b\n3,1\n1,inf\n2,1e999\n", plain,
+		`[a b] [[3 1 2] [1 NaN NaN]] bad csv: line 3, column 2 (b): "inf" is not a number; `+
+			`csv: line 4, column 2 (b): "1e999" is not a number`)
 	f("", plain, "csv: the file is empty")
 	f("\n\n", plain, "csv: the file is empty")
 	f("a,b\n1,2\n", csv.Options{Skip: []string{"x"}}, `csv: there is no column "x" to skip: the columns are a, b`)
@@ -88,10 +90,13 @@ func TestColumns(t *testing.T) {
 
 // What is text in the first rows is left out, also where it holds commas and line ends.
 func TestTextIsLeftOut(t *testing.T) {
-	text := "time,v,host\n2014-02-14 14:30:00,1,\"a\n,\"\"b\"\n2014-02-14 14:35:00,2,c\n2014-02-14 14:40:00,oops,\"d\"\n"
+	text :=
+		"time,v,host\n2014-02-14 14:30:00,1,\"a\n,\"\"b\"\n2014-02-14 14:35:00,2,c\n2014-02-14 14:40:00,oops,\"d\"\n"
 	for _, block := range []int{30, 1 << 20} {
 		var bad []csv.BadCell
-		r, err := csv.Open(opener(text), csv.Options{BlockBytes: block, Report: func(b csv.BadCell) { bad = append(bad, b) }})
+		r, err := csv.Open(opener(text), csv.Options{BlockBytes: block, Report: func(b csv.BadCell) {
+			bad = append(bad, b)
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +122,8 @@ func TestTimestampsAreLeftOut(t *testing.T) {
 				continue
 			}
 			if r.Timestamps() != want || strings.Join(r.Names(), ",") != names {
-				t.Errorf("%q in blocks of %d: timestamps %q, columns %q, want %q and %q", text, block, r.Timestamps(), r.Names(), want, names)
+				t.Errorf("%q in blocks of %d: timestamps %q, columns %q, want %q and %q", text, block, r.Timestamps(),
+					r.Names(), want, names)
 			}
 		}
 	}
@@ -142,7 +148,8 @@ func TestTimestampsAreLeftOut(t *testing.T) {
 	if _, err := csv.Open(opener("a,b\n1,2\n"), csv.Options{TimestampColumn: "c"}); err == nil {
 		t.Error("a column of timestamps that is not there was taken")
 	}
-	if _, err := csv.Open(opener("time\n1\n2\n"), plain); err == nil || !strings.Contains(err.Error(), "not timestamps") {
+	if _, err := csv.Open(opener("time\n1\n2\n"), plain); err == nil ||
+		!strings.Contains(err.Error(), "not timestamps") {
 		t.Errorf("timestamps alone: %v", err)
 	}
 }
@@ -220,7 +227,8 @@ func TestManyBlocksKeepTheirOrder(t *testing.T) {
 // FuzzReader looks for texts that do not give the same in blocks of one record as at once, and compares numbers with
 // encoding/csv where that takes the text.
 func FuzzReader(f *testing.F) {
-	for _, seed := range []string{"a,b\n1,2\n", "\"a\n\",b\n\"1\",\"\"\"\"\n", "a\n\n1\r\n", "a,b\n1\n2,3,4\n", "a\"b,c\n1\",2\n\"3\"x,4\n", ","} {
+	for _, seed := range []string{"a,b\n1,2\n", "\"a\n\",b\n\"1\",\"\"\"\"\n", "a\n\n1\r\n", "a,b\n1\n2,3,4\n",
+		"a\"b,c\n1\",2\n\"3\"x,4\n", ","} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -37,8 +37,10 @@ func TestMeasure(t *testing.T) {
 			var first *Measured
 			eachEngine(t, func(name string) {
 				got := Measure(x)
-				if got.N != n || got.Lowest != lowest || got.Highest != highest || math.Abs(got.Sum-sum) > 1e-12*float64(n)*max(highest, -lowest, 0) {
-					t.Errorf("%s, %d rows: got %+v, want %d values from %v to %v with a sum of %v", name, rows, got, n, lowest, highest, sum)
+				if got.N != n || got.Lowest != lowest || got.Highest != highest ||
+					math.Abs(got.Sum-sum) > 1e-12*float64(n)*max(highest, -lowest, 0) {
+					t.Errorf("%s, %d rows: got %+v, want %d values from %v to %v with a sum of %v", name, rows, got, n,
+						lowest, highest, sum)
 				}
 				if first == nil {
 					first = &got
@@ -79,7 +81,8 @@ func TestPack(t *testing.T) {
 					}
 				}
 				if got.Sums[c] != sum || got.Squares[c] != square[c*Panel+c] {
-					t.Errorf("%s, %d rows: column %d sums to %v and %v, want %v and %v", name, rows, c, got.Sums[c], got.Squares[c], sum, square[c*Panel+c])
+					t.Errorf("%s, %d rows: column %d sums to %v and %v, want %v and %v", name, rows, c, got.Sums[c],
+						got.Squares[c], sum, square[c*Panel+c])
 				}
 			}
 		})

@@ -43,7 +43,8 @@ func TestEnginesGiveTheSameBits(t *testing.T) {
 			var got [Size]float64
 			Gram(&got, a, b)
 			for i := range want {
-				if math.Float64bits(got[i]) != math.Float64bits(want[i]) && !(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
+				if math.Float64bits(got[i]) != math.Float64bits(want[i]) &&
+					!(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
 					t.Fatalf("%s, %d rows: sum %d is %v, want %v", Engine(), rows, i, got[i], want[i])
 				}
 			}

@@ -85,7 +85,8 @@ func TestSysusers(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	passwd, err := os.ReadFile(filepath.Join(root, "etc/passwd"))
-	if want := "gnocco:x:8041:8041:time-series database:/var/lib/gnocco:"; err != nil || !strings.HasPrefix(string(passwd), want) {
+	if want := "gnocco:x:8041:8041:time-series database:/var/lib/gnocco:"; err != nil ||
+		!strings.HasPrefix(string(passwd), want) {
 		t.Errorf("%q, want %q (%v)", passwd, want, err)
 	}
 }
@@ -133,7 +134,8 @@ func TestSystemd(t *testing.T) {
 			text := strings.ReplaceAll(string(content), "/usr/local/bin", binaries) // programs must be there
 			for _, of := range others {
 				name := strings.TrimSuffix(filepath.Base(of), ".service") // another name of the program
-				text = strings.ReplaceAll(text, "ExecStart=/usr/bin/"+name, "ExecStart="+filepath.Join(binaries, "gnocco"))
+				text = strings.ReplaceAll(text, "ExecStart=/usr/bin/"+name,
+					"ExecStart="+filepath.Join(binaries, "gnocco"))
 			}
 			name := filepath.Join(dir, strings.ReplaceAll(filepath.Base(path), "@", "@1"))
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -141,7 +143,8 @@ func TestSystemd(t *testing.T) {
 			}
 			names = append(names, name)
 		}
-		out, err := exec.Command(program, append([]string{"verify", "--man=no", "--recursive-errors=no"}, names...)...).CombinedOutput()
+		out, err := exec.Command(program, append([]string{"verify", "--man=no", "--recursive-errors=no"},
+			names...)...).CombinedOutput()
 		if err != nil || strings.Contains(string(out), "Unknown") {
 			t.Errorf("%v\n%s", err, out)
 		}
@@ -178,7 +181,8 @@ func requireHardened(t *testing.T, units []string) {
 			t.Fatal(err)
 		}
 		// The threshold is the exposure times ten.
-		if out, err := exec.Command(program, "security", "--offline=true", "--threshold=20", "--no-pager", name).CombinedOutput(); err != nil {
+		if out, err := exec.Command(program, "security", "--offline=true", "--threshold=20", "--no-pager",
+			name).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
 	}

@@ -26,7 +26,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// certificate has the fields of cert-manager's Issuer and Certificate that we use: its own types would bring its server.
+// certificate has the fields of cert-manager's Issuer and Certificate that we use: its own types would bring its
+// server.
 type certificate struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -141,7 +142,8 @@ func TestKubernetes(t *testing.T) {
 			m, want := new(manifest), readFiles(t, files...)
 			m.read(t, out)
 			requireWhole(t, m)
-			if len(m.sets) != len(want.sets) || len(m.policies) != len(want.policies) || len(m.certificates) != len(want.certificates) {
+			if len(m.sets) != len(want.sets) || len(m.policies) != len(want.policies) ||
+				len(m.certificates) != len(want.certificates) {
 				t.Errorf("%d sets, %d policies and %d certificates", len(m.sets), len(m.policies), len(m.certificates))
 			}
 		})
@@ -157,7 +159,9 @@ func requireWhole(t *testing.T, m *manifest) {
 	for _, s := range m.services {
 		pods := m.selected(t, &metav1.LabelSelector{MatchLabels: s.Spec.Selector})
 		for _, port := range s.Spec.Ports {
-			if len(pods) == 0 || slices.ContainsFunc(pods, func(pod *appsv1.StatefulSet) bool { return !listens(pod, port.Port) }) {
+			if len(pods) == 0 || slices.ContainsFunc(pods, func(pod *appsv1.StatefulSet) bool {
+				return !listens(pod, port.Port)
+			}) {
 				t.Errorf("service %s: not all of %d kinds of pods listen on %d", s.Name, len(pods), port.Port)
 			}
 		}
@@ -175,7 +179,8 @@ func requireWhole(t *testing.T, m *manifest) {
 			t.Errorf("certificate %s is in %s, by %q", c.Name, c.Spec.SecretName, issuer)
 		}
 		if usages := []string{"digital signature", "server auth", "client auth"}; !c.Spec.IsCA &&
-			(!slices.Equal(c.Spec.Usages, usages) || !slices.Equal(c.Spec.DNSNames, []string{"*.gnocco-peers.gnocco.svc"})) {
+			(!slices.Equal(c.Spec.Usages, usages) ||
+				!slices.Equal(c.Spec.DNSNames, []string{"*.gnocco-peers.gnocco.svc"})) {
 			t.Errorf("certificate %s is good for %q as %q", c.Name, c.Spec.Usages, c.Spec.DNSNames)
 		}
 	}
@@ -202,14 +207,17 @@ func (m *manifest) selected(t *testing.T, selector *metav1.LabelSelector) []*app
 
 // listens reports whether pods listen on a port.
 func listens(set *appsv1.StatefulSet, port int32) bool {
-	return slices.ContainsFunc(set.Spec.Template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.ContainerPort == port })
+	return slices.ContainsFunc(set.Spec.Template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool {
+		return p.ContainerPort == port
+	})
 }
 
 // secretKeys returns the files that the Secrets have which docs/installing.md makes.
 func secretKeys(t *testing.T) map[string][]string {
 	t.Helper()
 	found := make(map[string][]string)
-	for _, match := range regexp.MustCompile(`create secret generic (\S+)((?: --from-file=\S+)+)`).FindAllStringSubmatch(installing(t), -1) {
+	for _, match := range regexp.MustCompile(
+		`create secret generic (\S+)((?: --from-file=\S+)+)`).FindAllStringSubmatch(installing(t), -1) {
 		for _, field := range strings.Fields(match[2]) {
 			found[match[1]] = append(found[match[1]], strings.TrimPrefix(field, "--from-file="))
 		}
@@ -277,12 +285,14 @@ func requireContainer(t *testing.T, m *manifest, set *appsv1.StatefulSet) {
 	if ready == nil || ready.HTTPGet.Path != "/ready" || live == nil || live.HTTPGet.Path != "/live" {
 		t.Errorf("%s is not asked whether it is ready, and whether it lives", c.Name)
 	}
-	if advertised := slices.Contains(c.Args, "--peer-advertise=$(POD_NAME).gnocco-peers.gnocco.svc:8042"); advertised != listens(set, 8042) ||
+	if advertised := slices.Contains(c.Args,
+		"--peer-advertise=$(POD_NAME).gnocco-peers.gnocco.svc:8042"); advertised != listens(set, 8042) ||
 		advertised && (set.Spec.ServiceName != "gnocco-peers" || set.Namespace != "gnocco") {
 		t.Errorf("%s: pods are not found under the names of their certificate", set.Name)
 	}
 	if !slices.ContainsFunc(m.services, func(s *corev1.Service) bool {
-		return s.Name == set.Spec.ServiceName && slices.Contains(m.selected(t, &metav1.LabelSelector{MatchLabels: s.Spec.Selector}), set)
+		return s.Name == set.Spec.ServiceName &&
+			slices.Contains(m.selected(t, &metav1.LabelSelector{MatchLabels: s.Spec.Selector}), set)
 	}) {
 		t.Errorf("%s: no service %s", set.Name, set.Spec.ServiceName)
 	}
@@ -291,14 +301,16 @@ func requireContainer(t *testing.T, m *manifest, set *appsv1.StatefulSet) {
 // dns is where names are asked for.
 const dns = `[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"kube-system"}},"podSelector":{"matchLabels":{"k8s-app":"kube-dns"}}}]`
 
-// requirePolicies checks that clients and peers are let through to a set's pods, the pods to peers and DNS, and nothing else.
+// requirePolicies checks that clients and peers are let through to a set's pods, the pods to peers and DNS, and nothing
+// else.
 func requirePolicies(t *testing.T, m *manifest, set *appsv1.StatefulSet) {
 	t.Helper()
 	const peers = `[{"podSelector":{"matchLabels":{"gnocco":"peer"}}}]`
 	want := make(map[string]string)
 	for _, port := range set.Spec.Template.Spec.Containers[0].Ports {
 		if port.Name == "peers" {
-			want[fmt.Sprint("from ", port.ContainerPort, " TCP")], want[fmt.Sprint("to ", port.ContainerPort, " TCP")] = peers, peers
+			want[fmt.Sprint("from ", port.ContainerPort, " TCP")], want[fmt.Sprint("to ", port.ContainerPort,
+				" TCP")] = peers, peers
 			want["to 53 UDP"], want["to 53 TCP"] = dns, dns
 		} else {
 			want[fmt.Sprint("from ", port.ContainerPort, " TCP")] = `[{"namespaceSelector":{}}]`
@@ -313,7 +325,8 @@ func requirePolicies(t *testing.T, m *manifest, set *appsv1.StatefulSet) {
 	}
 }
 
-// allowed returns who may come to which of a set's pods' ports, and where they may go; and the directions that are restricted.
+// allowed returns who may come to which of a set's pods' ports, and where they may go; and the directions that are
+// restricted.
 func allowed(t *testing.T, m *manifest, set *appsv1.StatefulSet) (map[string]string, map[networkingv1.PolicyType]bool) {
 	t.Helper()
 	found, restricted := make(map[string]string), make(map[networkingv1.PolicyType]bool)

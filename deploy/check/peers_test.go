@@ -26,7 +26,8 @@ func installing(t *testing.T) string {
 	return string(content)
 }
 
-// makeCertificates runs the commands of docs/installing.md for the Secret of peers in a new folder, for other names if there are any.
+// makeCertificates runs the commands of docs/installing.md for the Secret of peers in a new folder, for other names if
+// there are any.
 func makeCertificates(t *testing.T, names string) string {
 	t.Helper()
 	if _, err := exec.LookPath("openssl"); err != nil {
@@ -54,7 +55,8 @@ func makeCertificates(t *testing.T, names string) string {
 	return dir
 }
 
-// The commands of docs/installing.md make a certificate for every pod of the cluster, for both directions, and for nobody else.
+// The commands of docs/installing.md make a certificate for every pod of the cluster, for both directions, and for
+// nobody else.
 func TestDocumentedCertificate(t *testing.T) {
 	dir := makeCertificates(t, "")
 	content, err := os.ReadFile(filepath.Join(dir, "tls.crt"))
@@ -67,8 +69,9 @@ func TestDocumentedCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	roots := authority(t, dir)
-	for name, good := range map[string]bool{"gnocco-api-0.gnocco-peers.gnocco.svc": true, "gnocco-metricd-12.gnocco-peers.gnocco.svc": true,
-		"gnocco.gnocco.svc": false, "gnocco-api-0.gnocco-peers.other.svc": false} {
+	for name, good := range map[string]bool{"gnocco-api-0.gnocco-peers.gnocco.svc": true,
+		"gnocco-metricd-12.gnocco-peers.gnocco.svc": true, "gnocco.gnocco.svc": false,
+		"gnocco-api-0.gnocco-peers.other.svc": false} {
 		for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth} {
 			_, err := leaf.Verify(x509.VerifyOptions{DNSName: name, Roots: roots, KeyUsages: []x509.ExtKeyUsage{usage}})
 			if (err == nil) != good {
@@ -91,8 +94,8 @@ func authority(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// An API and a metricd work together when they are started as the cluster's pods are, only addresses and paths replaced, and refuse who has
-// no certificate of theirs.
+// An API and a metricd work together when they are started as the cluster's pods are, only addresses and paths
+// replaced, and refuse who has no certificate of theirs.
 func TestPeersOfCluster(t *testing.T) {
 	// Addresses of this process alone: ports stay those of the manifest.
 	host := func(n int) string {
@@ -108,8 +111,8 @@ func TestPeersOfCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for i, set := range readFiles(t, "cluster/gnocco.yaml").sets {
-		replace := strings.NewReplacer("=:", "="+host(i+1)+":", "$(POD_NAME).gnocco-peers.gnocco.svc", host(i+1), "/etc/gnocco-peers/", certificates+"/",
-			"/etc/gnocco/", users+"/", "/var/lib/gnocco", data)
+		replace := strings.NewReplacer("=:", "="+host(i+1)+":", "$(POD_NAME).gnocco-peers.gnocco.svc", host(i+1),
+			"/etc/gnocco-peers/", certificates+"/", "/etc/gnocco/", users+"/", "/var/lib/gnocco", data)
 		var args []string
 		for _, arg := range set.Spec.Template.Spec.Containers[0].Args {
 			args = append(args, replace.Replace(arg))
@@ -118,7 +121,10 @@ func TestPeersOfCluster(t *testing.T) {
 	}
 	plain := new(http.Client)
 	for _, address := range []string{host(1) + ":8041", host(2) + ":9041"} {
-		await(ctx, t, func() error { _, err := ask(ctx, plain, http.MethodGet, "http://"+address+"/ready", ""); return err })
+		await(ctx, t, func() error {
+			_, err := ask(ctx, plain, http.MethodGet, "http://"+address+"/ready", "")
+			return err
+		})
 	}
 
 	// The API has what was sent, metricd computes from it: each asks the other.
@@ -132,11 +138,13 @@ func TestPeersOfCluster(t *testing.T) {
 		return json.Unmarshal([]byte(created), &metric)
 	})
 	await(ctx, t, func() error {
-		_, err := ask(ctx, plain, http.MethodPost, api+"metric/"+metric.ID+"/measures", `[{"timestamp":"2026-01-01T00:00:00","value":42}]`)
+		_, err := ask(ctx, plain, http.MethodPost, api+"metric/"+metric.ID+"/measures",
+			`[{"timestamp":"2026-01-01T00:00:00","value":42}]`)
 		return err
 	})
 	await(ctx, t, func() error {
-		answer, err := ask(ctx, plain, http.MethodGet, api+"metric/"+metric.ID+"/measures?refresh=true&aggregation=mean", "")
+		answer, err := ask(ctx, plain, http.MethodGet, api+"metric/"+metric.ID+
+			"/measures?refresh=true&aggregation=mean", "")
 		if err == nil && !strings.Contains(answer, "42") {
 			return fmt.Errorf("measures are %s", answer)
 		}
@@ -162,14 +170,16 @@ func TestPeersOfCluster(t *testing.T) {
 		"no TLS":                    {"http", nil, "400 Bad Request"},
 		"a certificate, but no key": {"https", []tls.Certificate{own}, "403 Forbidden"},
 	} {
-		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority(t, certificates), GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			if len(c.certificates) == 0 {
-				return new(tls.Certificate), nil
-			}
-			return &c.certificates[0], nil // although the server names other authorities
-		}}}
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority(t, certificates),
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				if len(c.certificates) == 0 {
+					return new(tls.Certificate), nil
+				}
+				return &c.certificates[0], nil // although the server names other authorities
+			}}}
 		for _, h := range []string{host(1), host(2)} {
-			_, err := ask(ctx, &http.Client{Transport: transport}, http.MethodPost, c.scheme+"://"+h+":8042/peer/status", "")
+			_, err := ask(ctx, &http.Client{Transport: transport}, http.MethodPost,
+				c.scheme+"://"+h+":8042/peer/status", "")
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %q", name, err, c.want)
 			}

@@ -9,5 +9,6 @@ import (
 )
 
 func TestCorrelatorAddressSanitizer(t *testing.T) {
-	devicetest.RunUnderAddressSanitizer(t, "TestCorrelator$/sm_90/(selections|context)$|TestCorrelatorSizes$/sm_70$/columns=257")
+	devicetest.RunUnderAddressSanitizer(t,
+		"TestCorrelator$/sm_90/(selections|context)$|TestCorrelatorSizes$/sm_70$/columns=257")
 }

@@ -23,7 +23,8 @@ type Times struct {
 
 // Measure correlates columns on a device so many times, the median of which counts; device memory holds all of them,
 // and pinned memory, too. It returns the pairs that the selection wants.
-func Measure(ctx context.Context, dev *device.Device, values correlate.Values, selection correlate.Selection, rounds int) (
+func Measure(ctx context.Context, dev *device.Device, values correlate.Values,
+	selection correlate.Selection, rounds int) (
 	Times, []correlate.Pair, error) {
 	m := &measurement{selection: selection, all: selection == correlate.Selection{}, rounds: rounds}
 	c := New([]*device.Device{dev}, Options{})

@@ -234,7 +234,8 @@ func (p *product) multiply(plain bool, segment, segments int) error {
 	}
 	for i, product := range products {
 		params := p.stream.Params().Ptr(p.at(product[0])).Ptr(p.at(product[1])).I64(int64(p.scratch.pitch))
-		p.plan(params, segment, segments, p.n, p.before).Ptr(p.at(p.scratch.products + int64(i*segments)*p.planeBytes()))
+		p.plan(params, segment, segments, p.n, p.before).Ptr(
+			p.at(p.scratch.products + int64(i*segments)*p.planeBytes()))
 		if err := p.stream.Launch(p.device.program.gram, grid, blockThreads, p.device.program.gramShared); err != nil {
 			return err
 		}

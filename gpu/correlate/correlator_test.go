@@ -91,7 +91,8 @@ func outOfRange(values correlate.Values) bool {
 }
 
 // compareCorrelations holds a device's pairs to the CPU's.
-func compareCorrelations(t *testing.T, c *gpucorrelate.Correlator, values correlate.Values, o correlate.Options, s correlate.Selection) {
+func compareCorrelations(t *testing.T, c *gpucorrelate.Correlator, values correlate.Values, o correlate.Options,
+	s correlate.Selection) {
 	t.Helper()
 	correlatetest.Compare(t, watched{c, t}, values, o, s)
 }
@@ -110,8 +111,10 @@ func TestCorrelator(t *testing.T) {
 func TestCorrelatorArchitecture(t *testing.T) {
 	f := func(major, sharedBytes, most, want int) {
 		t.Helper()
-		if got := gpucorrelate.Architecture(device.Properties{Major: major, SharedBytesPerBlock: sharedBytes}, most); got != want {
-			t.Errorf("compute capability %d, %d bytes, kernels up to %d: got those for %d, want %d", major, sharedBytes, most, got, want)
+		if got := gpucorrelate.Architecture(device.Properties{Major: major, SharedBytesPerBlock: sharedBytes},
+			most); got != want {
+			t.Errorf("compute capability %d, %d bytes, kernels up to %d: got those for %d, want %d", major,
+				sharedBytes, most, got, want)
 		}
 	}
 	f(7, 96<<10, 0, 7)
@@ -172,7 +175,8 @@ func TestCorrelatorLags(t *testing.T) {
 		{"late gaps", 2600, 1, 1 << 20},
 	}
 	if !testing.Short() {
-		shapes = append(shapes, shape{"mean of 1e8 deviations", 2500, 2, 1 << 20}, shape{"constant where shared", 2500, 1, 1 << 20})
+		shapes = append(shapes, shape{"mean of 1e8 deviations", 2500, 2, 1 << 20},
+			shape{"constant where shared", 2500, 1, 1 << 20})
 	}
 	for _, c := range shapes {
 		t.Run(fmt.Sprintf("%s/rows=%d/lag=%d", c.name, c.rows, c.lag), func(t *testing.T) {
@@ -197,9 +201,12 @@ func TestCorrelatorBandsAndDevices(t *testing.T) {
 	}
 	for name, memory := range memories {
 		values := correlatetest.Shaped(name).Values(6, 520, 40)
-		one := gpucorrelate.New([]*device.Device{devicetest.Open(t, device.Options{})}, gpucorrelate.Options{Always: true})
+		one := gpucorrelate.New([]*device.Device{devicetest.Open(t, device.Options{})},
+			gpucorrelate.Options{Always: true})
 		want, _ := correlatetest.Pairs(t, one, values, correlate.Options{}, correlate.Selection{})
-		many := gpucorrelate.New([]*device.Device{devicetest.Open(t, device.Options{Ordinal: 0}), devicetest.Open(t, device.Options{Ordinal: 1}), devicetest.Open(t, device.Options{Ordinal: 2})}, gpucorrelate.Options{Always: true})
+		many := gpucorrelate.New([]*device.Device{devicetest.Open(t, device.Options{Ordinal: 0}),
+			devicetest.Open(t, device.Options{Ordinal: 1}), devicetest.Open(t, device.Options{Ordinal: 2})},
+			gpucorrelate.Options{Always: true})
 		got, _ := correlatetest.Pairs(t, many, values, correlate.Options{}, correlate.Selection{})
 		if !correlatetest.Same(got, want) {
 			t.Errorf("%s: three devices give other pairs", name)
@@ -211,7 +218,8 @@ func TestCorrelatorBandsAndDevices(t *testing.T) {
 			t.Errorf("%s: three devices give another top", name)
 		}
 		// Half of it is for pairs: fewer rows of tiles than all, with gaps.
-		few := gpucorrelate.New([]*device.Device{devicetest.Open(t, device.Options{MemoryBytes: memory})}, gpucorrelate.Options{Always: true, ChunkBytes: 1 << 20})
+		few := gpucorrelate.New([]*device.Device{devicetest.Open(t, device.Options{MemoryBytes: memory})},
+			gpucorrelate.Options{Always: true, ChunkBytes: 1 << 20})
 		got, result := correlatetest.Pairs(t, few, values, correlate.Options{}, correlate.Selection{})
 		if !correlatetest.Same(got, want) || result.Passes < 2 || result.Engine == "" {
 			t.Errorf("%s: several passes give other pairs: %+v", name, result)
@@ -223,7 +231,8 @@ func TestCorrelatorBandsAndDevices(t *testing.T) {
 func TestCorrelatorFallsBack(t *testing.T) {
 	values := correlatetest.Shaped("random").Values(7, 140, 50)
 	want, _ := correlatetest.Pairs(t, correlate.CPU{}, values, correlate.Options{}, correlate.Selection{})
-	for _, name := range []string{"cuLaunchKernel", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemAlloc_v2", "cuModuleLoadDataEx", "cuEventRecord"} {
+	for _, name := range []string{"cuLaunchKernel", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemAlloc_v2",
+		"cuModuleLoadDataEx", "cuEventRecord"} {
 		for nth := 1; nth <= 5; nth++ {
 			t.Run(fmt.Sprintf("%s/%d", name, nth), func(t *testing.T) {
 				driver := devicetest.HostKernels(t)
@@ -253,12 +262,14 @@ func TestCorrelatorFallsBack(t *testing.T) {
 // Small work is left to the CPU.
 func TestCorrelatorChooses(t *testing.T) {
 	c := gpucorrelate.New(nil, gpucorrelate.Options{Always: true})
-	if _, result := correlatetest.Pairs(t, c, correlate.Values{{1, 2}, {2, 1}}, correlate.Options{}, correlate.Selection{}); result.Engine != "" {
+	if _, result := correlatetest.Pairs(t, c, correlate.Values{{1, 2}, {2, 1}}, correlate.Options{},
+		correlate.Selection{}); result.Engine != "" {
 		t.Errorf("computed by %q", result.Engine)
 	}
 	devicetest.HostKernels(t)
 	c = gpucorrelate.New([]*device.Device{devicetest.Open(t, device.Options{})}, gpucorrelate.Options{})
-	if _, result := correlatetest.Pairs(t, c, correlate.Values{{1, 2}, {2, 1}}, correlate.Options{}, correlate.Selection{}); result.Engine != "" {
+	if _, result := correlatetest.Pairs(t, c, correlate.Values{{1, 2}, {2, 1}}, correlate.Options{},
+		correlate.Selection{}); result.Engine != "" {
 		t.Errorf("computed by %q", result.Engine)
 	}
 }

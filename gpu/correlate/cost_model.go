@@ -78,7 +78,8 @@ func (o Options) Wants(source correlate.Source, what *correlate.Options, devices
 		}
 	}
 	dev.product *= h200Rate / rate
-	return dev.of(float64(columns), float64(rows), float64(lags)) < cpu.of(float64(columns), float64(rows), float64(lags))
+	return dev.of(float64(columns), float64(rows), float64(lags)) < cpu.of(float64(columns),
+		float64(rows), float64(lags))
 }
 
 // rowsOf returns how many rows a source has, or 0 if nobody knows.

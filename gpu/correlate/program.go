@@ -63,8 +63,10 @@ func loadProgram(e *device.Engine, most int) (*program, error) {
 	}
 	p := &program{gramShared: image.sharedBytes}
 	for name, function := range map[string]*cu.Function{
-		"correl_centres": &p.centres, image.gram: &p.gram, image.gram + "_centred": &p.gramCentred, "correl_sides": &p.sides,
-		"correl_columns": &p.columns, "correl_merge": &p.merge, "correl_split": &p.split, "correl_merge_gaps": &p.mergeGaps,
+		"correl_centres": &p.centres, image.gram: &p.gram, image.gram + "_centred": &p.gramCentred,
+		"correl_sides":   &p.sides,
+		"correl_columns": &p.columns, "correl_merge": &p.merge, "correl_split": &p.split,
+		"correl_merge_gaps":   &p.mergeGaps,
 		"correl_coefficients": &p.coefficients, "correl_top_columns": &p.topColumns, "correl_histogram": &p.histogram,
 		"correl_digit": &p.digit, "correl_emit": &p.emitting,
 	} {

@@ -24,8 +24,8 @@ type band struct {
 }
 
 func newBand(d *loadedDevice, e *device.Engine, shape *shape, rows tileRows) *band {
-	return &band{device: d, engine: e, shape: shape, rows: rows, first: shape.above(rows.from), tiles: shape.tiles(rows),
-		before: make([]int64, shape.lags())}
+	return &band{device: d, engine: e, shape: shape, rows: rows, first: shape.above(rows.from),
+		tiles: shape.tiles(rows), before: make([]int64, shape.lags())}
 }
 
 // close gives the memory back. No job is under way.

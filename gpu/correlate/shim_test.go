@@ -25,7 +25,8 @@ func TestShimCorrelator(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", selection), func(t *testing.T) {
 			want, _ := correlatetest.Pairs(t, correlate.CPU{}, values, options, selection)
 			devicetest.EveryCall(t, func(t *testing.T, dev *device.Device) func() {
-				c := gpucorrelate.New([]*device.Device{dev}, gpucorrelate.Options{Always: true, ChunkBytes: 8 * 5 * 32, Workers: 2})
+				c := gpucorrelate.New([]*device.Device{dev},
+					gpucorrelate.Options{Always: true, ChunkBytes: 8 * 5 * 32, Workers: 2})
 				got, _ := correlatetest.Pairs(t, c, values, options, selection)
 				check := func() {
 					if len(got) != len(want) {

@@ -107,7 +107,8 @@ func TestDevice(t *testing.T) {
 	if major, minor, err := device.ComputeCapability(); err != nil || major != 9 || minor != 0 {
 		t.Error(major, minor, err)
 	}
-	if _, err := cu.GetDevice(2); !errors.Is(err, cu.InvalidDevice) || !strings.Contains(err.Error(), "CUDA_ERROR_INVALID_DEVICE (101): invalid device ordinal") {
+	if _, err := cu.GetDevice(2); !errors.Is(err, cu.InvalidDevice) ||
+		!strings.Contains(err.Error(), "CUDA_ERROR_INVALID_DEVICE (101): invalid device ordinal") {
 		t.Error(err)
 	}
 }
@@ -174,7 +175,8 @@ func TestCopies(t *testing.T) {
 	if !slices.Equal(down, want) {
 		t.Error("copied there and back, values differ")
 	}
-	check(t, cu.MemsetD8Async(a, 0x3f, 8000, stream), cu.MemcpyDtoHAsync(unsafe.Pointer(&down[0]), a, 8000, stream), stream.Synchronize())
+	check(t, cu.MemsetD8Async(a, 0x3f, 8000, stream), cu.MemcpyDtoHAsync(unsafe.Pointer(&down[0]), a, 8000, stream),
+		stream.Synchronize())
 	if bits := math.Float64bits(down[999]); bits != 0x3f3f3f3f_3f3f3f3f {
 		t.Errorf("filled with %#x", bits)
 	}
@@ -211,7 +213,8 @@ func TestMisuseIsSeen(t *testing.T) {
 	if _, err := cu.MemAlloc(1 << 40); !errors.Is(err, cu.OutOfMemory) {
 		t.Error(err)
 	}
-	if _, err := cu.LoadData([]byte("void main() {}")); !errors.Is(err, cu.InvalidPTX) || !strings.Contains(err.Error(), "line 1: this is no PTX") {
+	if _, err := cu.LoadData([]byte("void main() {}")); !errors.Is(err, cu.InvalidPTX) ||
+		!strings.Contains(err.Error(), "line 1: this is no PTX") {
 		t.Error(err)
 	}
 }
@@ -220,7 +223,8 @@ func TestLeaksAreSeen(t *testing.T) {
 	driver := cutest.Open(t)
 	current(t)
 	address := must(cu.MemAlloc(100))
-	if got := driver.Leaks(); !strings.Contains(got, "device memory: 100 bytes") || !strings.Contains(got, "context of device 0") {
+	if got := driver.Leaks(); !strings.Contains(got, "device memory: 100 bytes") ||
+		!strings.Contains(got, "context of device 0") {
 		t.Errorf("leaks: %s", got)
 	}
 	check(t, cu.MemFree(address))
@@ -273,7 +277,8 @@ func TestLaunchRunsHostKernels(t *testing.T) {
 		t.Errorf("launches %q", got)
 	}
 
-	check(t, stray.Launch(1, 1, 1, 1, 1, 1, 0, stream, params.Reset().Ptr(from).Ptr(to).I64(300).U32(3).F64(0)), stream.Synchronize())
+	check(t, stray.Launch(1, 1, 1, 1, 1, 1, 0, stream, params.Reset().Ptr(from).Ptr(to).I64(300).U32(3).F64(0)),
+		stream.Synchronize())
 	driver.ExpectFaults("written outside an allocation of 2400 bytes, at 2400")
 	check(t, cu.MemFree(from))
 	check(t, cu.MemFree(to))
@@ -335,7 +340,8 @@ func TestEvents(t *testing.T) {
 	cutest.Open(t)
 	current(t)
 	up, down := must(cu.MakeStream(cu.NonBlocking)), must(cu.MakeStream(cu.NonBlocking))
-	start, end, unrecorded := must(cu.MakeEvent(cu.DefaultEvent)), must(cu.MakeEvent(cu.DefaultEvent)), must(cu.MakeEvent(cu.DisableTiming))
+	start, end, unrecorded := must(cu.MakeEvent(cu.DefaultEvent)), must(cu.MakeEvent(cu.DefaultEvent)), must(
+		cu.MakeEvent(cu.DisableTiming))
 	host, free := pinned(2)
 	address := must(cu.MemAlloc(8))
 	host[0], host[1] = 42, 0
@@ -356,7 +362,8 @@ func TestEvents(t *testing.T) {
 	if ms, err := start.Elapsed(end); err != nil || ms < 0 {
 		t.Error(ms, err)
 	}
-	check(t, cu.DestroyEvent(start), cu.DestroyEvent(end), cu.DestroyEvent(unrecorded), up.Destroy(), down.Destroy(), free(), cu.MemFree(address))
+	check(t, cu.DestroyEvent(start), cu.DestroyEvent(end), cu.DestroyEvent(unrecorded), up.Destroy(), down.Destroy(),
+		free(), cu.MemFree(address))
 }
 
 func TestInjectedFailure(t *testing.T) {
@@ -389,7 +396,8 @@ func TestBatchCallsAllocateNothing(t *testing.T) {
 	params := new(cu.Params)
 	at := unsafe.Pointer(&host[0])
 	allocs := testing.AllocsPerRun(50, func() {
-		check(t, cu.MemcpyHtoDAsync(address, at, 64, stream), add.Launch(1, 1, 1, 32, 1, 1, 0, stream, params.Reset().Ptr(address).I64(8)),
+		check(t, cu.MemcpyHtoDAsync(address, at, 64, stream),
+			add.Launch(1, 1, 1, 32, 1, 1, 0, stream, params.Reset().Ptr(address).I64(8)),
 			cu.MemcpyDtoHAsync(at, address, 64, stream), event.Record(stream), stream.Wait(event), stream.Synchronize())
 	})
 	if allocs > 0 && !raceEnabled {

@@ -45,8 +45,9 @@ func LoadDataEx(image []byte, options JITOptions) (Module, error) {
 		keys, values = append(keys, jitOptimization), append(values, uintptr(options.Optimization))
 	}
 	var module Module
-	status := call5(loaded().moduleLoadDataEx, uintptr(unsafe.Pointer(&module.handle)), uintptr(unsafe.Pointer(&text[0])),
-		uintptr(len(keys)), uintptr(unsafe.Pointer(&keys[0])), uintptr(unsafe.Pointer(&values[0])))
+	status := call5(loaded().moduleLoadDataEx, uintptr(unsafe.Pointer(&module.handle)),
+		uintptr(unsafe.Pointer(&text[0])), uintptr(len(keys)), uintptr(unsafe.Pointer(&keys[0])),
+		uintptr(unsafe.Pointer(&values[0])))
 	if status != Success {
 		return Module{}, fmt.Errorf("cuModuleLoadDataEx: %w: %s", status, textOf(log))
 	}

@@ -52,7 +52,8 @@ func TestOnDevice(t *testing.T) {
 	t.Logf("%s, %d.%d, %v; driver %d", name, major, minor, err, must(cu.Version()))
 	current(t)
 
-	if _, err := cu.LoadData([]byte(".version 6.0\n.target sm_70\n.address_size 64\nnonsense\n")); !errors.Is(err, cu.InvalidPTX) ||
+	if _, err := cu.LoadData([]byte(".version 6.0\n.target sm_70\n.address_size 64\nnonsense\n")); !errors.Is(err,
+		cu.InvalidPTX) ||
 		!strings.Contains(err.Error(), "CUDA_ERROR_INVALID_PTX (218)") || !strings.Contains(err.Error(), "line 4") {
 		t.Error(err)
 	}

@@ -43,8 +43,10 @@ const (
 // after the context was reset.
 func (r Result) Lost() bool {
 	switch r {
-	case Deinitialized, DevicesUnavailable, ECCUncorrectable, NVLinkUncorrectable, IllegalAddress, LaunchTimeout, Assert,
-		HardwareStackError, IllegalInstruction, MisalignedAddress, InvalidAddressSpace, InvalidPC, LaunchFailed, Unknown:
+	case Deinitialized, DevicesUnavailable, ECCUncorrectable, NVLinkUncorrectable, IllegalAddress,
+		LaunchTimeout, Assert,
+		HardwareStackError, IllegalInstruction, MisalignedAddress, InvalidAddressSpace, InvalidPC,
+		LaunchFailed, Unknown:
 		return true
 	}
 	return false

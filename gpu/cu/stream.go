@@ -17,7 +17,8 @@ const (
 // MakeStream makes a stream in the current context.
 func MakeStream(flags StreamFlags) (Stream, error) {
 	var stream Stream
-	err := check("cuStreamCreate", call2(loaded().streamCreate, uintptr(unsafe.Pointer(&stream.handle)), uintptr(flags)))
+	err := check("cuStreamCreate", call2(loaded().streamCreate,
+		uintptr(unsafe.Pointer(&stream.handle)), uintptr(flags)))
 	return stream, err
 }
 

@@ -39,7 +39,8 @@ func New(options Options) (*Device, error) {
 	options.EnsureDefaults()
 	return &Device{
 		options: options, instruments: newInstruments(options.Registerer, options.Ordinal), work: make(chan *task),
-		closing: make(chan struct{}), ended: make(chan struct{}), opened: make(chan struct{}), gaveUp: make(chan struct{}),
+		closing: make(chan struct{}), ended: make(chan struct{}), opened: make(chan struct{}),
+		gaveUp: make(chan struct{}),
 	}, nil
 }
 

@@ -166,8 +166,8 @@ func TestMoreThanMemoryGoesThroughInPieces(t *testing.T) {
 		job.check(t)
 	}
 	values := devicetest.Gather(t, registry)
-	for name, want := range map[string]float64{"uploaded_bytes_total": 4 * budget, "downloaded_bytes_total": 4 * budget, "jobs_total": 32,
-		"launches_total": 32, "up": 1} {
+	for name, want := range map[string]float64{"uploaded_bytes_total": 4 * budget,
+		"downloaded_bytes_total": 4 * budget, "jobs_total": 32, "launches_total": 32, "up": 1} {
 		if got := values["gnocco_gpu_"+name]; got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
@@ -410,11 +410,13 @@ func TestFaultIsShown(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if strings.Count(log.String(), "device failed, working on the CPU") != 1 || strings.Count(log.String(), "no device, working on the CPU") != 1 {
+	if strings.Count(log.String(), "device failed, working on the CPU") != 1 ||
+		strings.Count(log.String(), "no device, working on the CPU") != 1 {
 		t.Errorf("log:\n%s", log.String())
 	}
 	values := devicetest.Gather(t, registry)
-	if values["gnocco_gpu_up"] != 0 || values["gnocco_gpu_job_failures_total"] != 1 || values["gnocco_gpu_jobs_total"] != 0 {
+	if values["gnocco_gpu_up"] != 0 || values["gnocco_gpu_job_failures_total"] != 1 ||
+		values["gnocco_gpu_jobs_total"] != 0 {
 		t.Errorf("%v", values)
 	}
 }
@@ -496,7 +498,8 @@ func TestJobOfSeveralParts(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 5 {
 		wait.Go(func() {
-			job := &doubling{scaling: scaling{program: p, in: []float64{float64(i + 1)}, out: []float64{0}, times: 2}, limit: 100}
+			job := &doubling{scaling: scaling{program: p, in: []float64{float64(i + 1)}, out: []float64{0}, times: 2},
+				limit: 100}
 			if err := p.device.Run(t.Context(), job); err != nil {
 				t.Error(err)
 			}

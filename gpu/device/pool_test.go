@@ -121,7 +121,8 @@ func TestPinnedPool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pool := range []*device.PinnedPool{engine.Uploads, engine.Downloads} { // on this goroutine, which has no context
+	// on this goroutine, which has no context
+	for _, pool := range []*device.PinnedPool{engine.Uploads, engine.Downloads} {
 		a, err := pool.Get(40 << 10)
 		if err != nil {
 			t.Fatal(err)

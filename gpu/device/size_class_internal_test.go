@@ -20,7 +20,8 @@ func TestSizeClass(t *testing.T) {
 	last := int64(0)
 	for wanted := int64(1); wanted < 1<<40; wanted += 1 + wanted/7 {
 		class := sizeClass(wanted)
-		if class < wanted || class < last || wanted > 512 && class-wanted > wanted/8 || class%64 != 0 || sizeClass(class) != class {
+		if class < wanted || class < last || wanted > 512 && class-wanted > wanted/8 || class%64 != 0 ||
+			sizeClass(class) != class {
 			t.Fatalf("%d: %d", wanted, class)
 		}
 		if !serves(class, class) || serves(2*class, class) || serves(class-1, class) {

@@ -165,7 +165,8 @@ func (j *profiling) Finish(e *device.Engine, stream *device.Stream) (bool, error
 	launch := func() error { return j.launch(stream, e.Properties.Multiprocessors) }
 	for range profileCopies {
 		err := errors.Join(j.copies.Mark(stream), j.upload(stream), j.copies.Mark(stream), zero(), launch(),
-			j.copies.Mark(stream), stream.Download(j.counts, 0, j.block, j.measured[0], j.measured[1]), j.fetch(e, stream))
+			j.copies.Mark(stream), stream.Download(j.counts, 0, j.block, j.measured[0], j.measured[1]),
+			j.fetch(e, stream))
 		if err != nil {
 			return false, err
 		}

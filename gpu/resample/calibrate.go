@@ -117,7 +117,8 @@ func packedBatch(batch *carbonara.Batch) *carbonara.Batch {
 	packed := &carbonara.Batch{}
 	for _, s := range batch.Series {
 		p := new(carbonara.Packed)
-		if err := p.Parse(carbonara.AppendRaw(nil, 0, batch.Timestamps[s.From:s.To], batch.Values[s.From:s.To])); err != nil {
+		if err := p.Parse(carbonara.AppendRaw(nil, 0, batch.Timestamps[s.From:s.To],
+			batch.Values[s.From:s.To])); err != nil {
 			panic(err) // it was encoded just now
 		}
 		packed.Series = append(packed.Series, carbonara.Series{Plan: s.Plan, To: p.Len(), Packed: p})

@@ -101,7 +101,8 @@ func (p *chunk) fetch(e *device.Engine, stream *device.Stream) error {
 	for j := range p.levels {
 		l := &p.levels[j]
 		if l.rows == l.bound {
-			if err := stream.Download(p.results, p.rowsBefore[j], p.block, l.starts, 8*columns*int64(l.rows)); err != nil {
+			if err := stream.Download(p.results, p.rowsBefore[j], p.block, l.starts,
+				8*columns*int64(l.rows)); err != nil {
 				return err
 			}
 			continue
@@ -352,7 +353,8 @@ func (p *chunk) launchLevels(stream *device.Stream, f int) error {
 			params.Ptr(p.momentColumn(level, family, carbonara.ColumnMin))
 			params.Ptr(p.momentColumn(level, family, carbonara.ColumnMax))
 		}
-		if err := stream.Launch(p.program.extremes, device.Blocks(l.bound, extremeRuns), extremeThreads, 0); err != nil {
+		if err := stream.Launch(p.program.extremes, device.Blocks(l.bound, extremeRuns),
+			extremeThreads, 0); err != nil {
 			return err
 		}
 	}

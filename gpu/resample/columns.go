@@ -58,7 +58,8 @@ func (p *chunk) upload(stream *device.Stream) error {
 			return err
 		}
 		if p.layout == layoutTimestamps {
-			if err := stream.Upload(p.block, p.at.timestamps+at, p.from.memory, p.from.timestamps+offset, bytes); err != nil {
+			if err := stream.Upload(p.block, p.at.timestamps+at, p.from.memory, p.from.timestamps+offset,
+				bytes); err != nil {
 				return err
 			}
 		}

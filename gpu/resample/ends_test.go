@@ -46,7 +46,8 @@ func TestResamplerEnds(t *testing.T) {
 func TestResamplerBrokenInvariant(t *testing.T) {
 	devicetest.HostKernels(t)
 	registry := prometheus.NewRegistry()
-	r := resample.New([]*device.Device{devicetest.Open(t, device.Options{})}, resample.Options{Always: true, Workers: 2, ChunkMeasures: 3, Registerer: registry})
+	r := resample.New([]*device.Device{devicetest.Open(t, device.Options{})},
+		resample.Options{Always: true, Workers: 2, ChunkMeasures: 3, Registerer: registry})
 	plan := carbonara.NewPlan([]time.Duration{time.Minute}, orderMethods)
 	batch := &carbonara.Batch{}
 	add(batch, plan, []carbonara.Timestamp{-5e9, 5e9, 70e9}, []float64{1, 2, 3}) // before 1970

@@ -182,7 +182,8 @@ func (p *chunk) check() error {
 		before := uint32(0)
 		for k, run := range device.View[uint32](p.counts, int(l.runs-p.measured[0]), len(p.series)+1) {
 			if run < before || int(run) > l.rows || k == 0 && run != 0 {
-				return fmt.Errorf("%w: series %d begins with group %d of %d, after %d", device.ErrInvariant, k, run, l.rows, before)
+				return fmt.Errorf("%w: series %d begins with group %d of %d, after %d", device.ErrInvariant, k,
+					run, l.rows, before)
 			}
 			before = run
 		}

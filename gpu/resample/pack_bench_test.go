@@ -44,7 +44,9 @@ func BenchmarkPack(b *testing.B) {
 						series = append(series, i/1000)
 						batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: i, To: i + 1000})
 					}
-					batch.Timestamps = append(batch.Timestamps, stepsOf()[0]+carbonara.Timestamp(i%1000)*10*second+carbonara.Timestamp(i*7919%997)*timestamps.jitter)
+					batch.Timestamps = append(batch.Timestamps,
+						stepsOf()[0]+carbonara.Timestamp(i%1000)*10*second+
+							carbonara.Timestamp(i*7919%997)*timestamps.jitter)
 					batch.Values = append(batch.Values, float64(i))
 				}
 				defer batch.Release()

@@ -35,7 +35,8 @@ func newLending(t *testing.T, options resample.Options, pinnedBytes int64) *lend
 	if driver == nil {
 		t.Skip("copies are the fake driver's to count")
 	}
-	l := &lending{driver: driver, device: devicetest.Open(t, device.Options{PinnedBytes: pinnedBytes}), registry: prometheus.NewRegistry()}
+	l := &lending{driver: driver, device: devicetest.Open(t, device.Options{PinnedBytes: pinnedBytes}),
+		registry: prometheus.NewRegistry()}
 	options.Always, options.Registerer = true, l.registry
 	l.Resampler = resample.New([]*device.Device{l.device}, options)
 	var err error
@@ -63,7 +64,8 @@ func (l *lending) resample(t *testing.T, batch *carbonara.Batch, result *carbona
 
 // lies reports whether numbers lie in pinned memory.
 func lies[T any](memory *device.Pinned, numbers []T) bool {
-	first, at := uintptr(unsafe.Pointer(unsafe.SliceData(memory.Bytes))), uintptr(unsafe.Pointer(unsafe.SliceData(numbers)))
+	first, at := uintptr(unsafe.Pointer(unsafe.SliceData(memory.Bytes))), uintptr(
+		unsafe.Pointer(unsafe.SliceData(numbers)))
 	return at >= first && at < first+uintptr(len(memory.Bytes))
 }
 
@@ -117,7 +119,8 @@ func TestLentMemoryIsNotCopied(t *testing.T) {
 			t.Errorf("%s: %d copies to the device from Go's memory, want %d", name, got, fromGo)
 		}
 	}
-	f("side by side", mixed(24, 6000, time.Millisecond, minutePlan), 3*3+3*2, 6)   // what was packed, values, and of the first three timestamps
+	// what was packed, values, and of the first three timestamps
+	f("side by side", mixed(24, 6000, time.Millisecond, minutePlan), 3*3+3*2, 6)
 	f("as they are", mixed(12, 6000, 1, minutePlan), 3*3, 3)                       // timestamps too
 	f("in turn", mixed(12, 6000, time.Second, minutePlan, hoursPlan), 9+5+9+3, 4)  // chunks of 4, 2, 4, 2 series
 	f("not one by one", mixed(24, 1000, time.Second, minutePlan, hoursPlan), 2, 2) // too short
@@ -151,7 +154,8 @@ func TestLentMemoryIsOutgrown(t *testing.T) {
 			if grow {
 				batch.Grow(1)
 			}
-			batch.Timestamps, batch.Values = append(batch.Timestamps, all.Timestamps[i]), append(batch.Values, all.Values[i])
+			batch.Timestamps, batch.Values = append(batch.Timestamps, all.Timestamps[i]), append(batch.Values,
+				all.Values[i])
 		}
 		batch.Series = append(batch.Series, all.Series...)
 		l.resample(t, &batch, &result)
@@ -244,7 +248,8 @@ func TestLentMemoryOutlastsItsDevice(t *testing.T) {
 // Batches and results that are used again take no memory of the driver's, nor of Go's.
 func TestLentMemoryInSteadyState(t *testing.T) {
 	l := newLending(t, resample.Options{Workers: 1, ChunkMeasures: 20_000}, 0)
-	all := []*carbonara.Batch{mixed(9, 6000, time.Millisecond, minutePlan), mixed(5, 3000, time.Millisecond, hoursPlan, minutePlan), mixed(30, 10, time.Millisecond, hoursPlan)}
+	all := []*carbonara.Batch{mixed(9, 6000, time.Millisecond, minutePlan),
+		mixed(5, 3000, time.Millisecond, hoursPlan, minutePlan), mixed(30, 10, time.Millisecond, hoursPlan)}
 	var batch carbonara.Batch
 	var result carbonara.Result
 	defer batch.Release()

@@ -42,8 +42,9 @@ const (
 	extremeThreads              = 128
 	extremeRuns                 = 16  // a block
 	countsRuns                  = 128 // a block, one a thread
-	longFrom                    = 24  // measures a run, from which a warp lane for each run beats copying whole stretches
-	fuseFrom                    = 200 // and from which several granularities are fused
+	// measures a run, from which a warp lane for each run beats copying whole stretches
+	longFrom = 24
+	fuseFrom = 200 // and from which several granularities are fused
 )
 
 func loadProgram(e *device.Engine) (*program, error) {

@@ -64,7 +64,8 @@ func (r *Resampler) open(ctx context.Context) (*resamplerDevice, *device.Engine)
 				return err
 			})
 			if d.err != nil {
-				r.options.Logger.Warn("the kernels do not load, working on the CPU", "device", d.Ordinal(), "error", d.err)
+				r.options.Logger.Warn("the kernels do not load, working on the CPU", "device",
+					d.Ordinal(), "error", d.err)
 			}
 		})
 		if d.err == nil && d.Err() == nil {

@@ -96,15 +96,16 @@ func differs(batch *carbonara.Batch, want, got *carbonara.Result) error {
 	for i := range batch.Series {
 		for j, g := range batch.Series[i].Plan.Granularities {
 			a, b := want.Groups(i, j), got.Groups(i, j)
-			if !slices.Equal(a.Starts, b.Starts) || a.Granularity != b.Granularity || !slices.Equal(a.Columns, b.Columns) {
+			if !slices.Equal(a.Starts, b.Starts) || a.Granularity != b.Granularity ||
+				!slices.Equal(a.Columns, b.Columns) {
 				return fmt.Errorf("series %d at %v: groups start at %v, want %v", i, g, b.Starts, a.Starts)
 			}
 			for c, column := range a.Columns {
 				for k, x := range a.Values[c] {
 					y := b.Values[c][k]
 					if math.Float64bits(x) != math.Float64bits(y) && (x == x || y == y) {
-						return fmt.Errorf("series %d at %v, %v of group %d of %d: %v (%x), want %v (%x)", i, g, column, k, a.Len(),
-							y, math.Float64bits(y), x, math.Float64bits(x))
+						return fmt.Errorf("series %d at %v, %v of group %d of %d: %v (%x), want %v (%x)", i, g,
+							column, k, a.Len(), y, math.Float64bits(y), x, math.Float64bits(x))
 					}
 				}
 			}
@@ -113,8 +114,8 @@ func differs(batch *carbonara.Batch, want, got *carbonara.Result) error {
 	return nil
 }
 
-var allMoments = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum, carbonara.Std, carbonara.Count,
-	carbonara.First, carbonara.Last}
+var allMoments = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum,
+	carbonara.Std, carbonara.Count, carbonara.First, carbonara.Last}
 
 // withRates adds rate: of each.
 func withRates(methods []carbonara.Method) []carbonara.Method {
@@ -124,7 +125,8 @@ func withRates(methods []carbonara.Method) []carbonara.Method {
 	return methods
 }
 
-var orderMethods = append(slices.Clone(allMoments), carbonara.Median, carbonara.PercentileMethod(5), carbonara.PercentileMethod(95))
+var orderMethods = append(slices.Clone(allMoments), carbonara.Median, carbonara.PercentileMethod(5),
+	carbonara.PercentileMethod(95))
 
 // shape draws measures: how many, how far apart, in which units, of which values.
 type shape struct {
@@ -170,7 +172,8 @@ func (s shape) series(rng *rand.Rand) ([]carbonara.Timestamp, []float64) {
 	return timestamps, values
 }
 
-func add(batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Timestamp, values []float64) *carbonara.Series {
+func add(batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Timestamp,
+	values []float64) *carbonara.Series {
 	from := len(batch.Values)
 	batch.Timestamps, batch.Values = append(batch.Timestamps, timestamps...), append(batch.Values, values...)
 	batch.Series = append(batch.Series, carbonara.Series{Plan: plan, From: from, To: len(batch.Values)})
@@ -178,15 +181,17 @@ func add(batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Ti
 }
 
 // addContinued adds a series that goes on where its first cut measures ended.
-func addContinued(t *testing.T, batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Timestamp, values []float64, cut int) {
+func addContinued(t *testing.T, batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Timestamp,
+	values []float64, cut int) {
 	t.Helper()
 	series := add(batch, plan, timestamps[cut:], values[cut:])
 	if cut == 0 {
 		return
 	}
 	var before carbonara.Result
-	if err := carbonara.NewCPUResampler(1).Resample(t.Context(), &carbonara.Batch{Timestamps: timestamps[:cut], Values: values[:cut],
-		Series: []carbonara.Series{{Plan: plan, To: cut}}}, &before); err != nil {
+	if err := carbonara.NewCPUResampler(1).Resample(t.Context(),
+		&carbonara.Batch{Timestamps: timestamps[:cut], Values: values[:cut],
+			Series: []carbonara.Series{{Plan: plan, To: cut}}}, &before); err != nil {
 		t.Fatal(err)
 	}
 	series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[cut-1], Value: values[cut-1]}, true
@@ -224,8 +229,10 @@ func TestResamplerGolden(t *testing.T) {
 func TestResamplerSizes(t *testing.T) {
 	r := newResampler(t, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
-	plan := carbonara.NewPlan([]time.Duration{time.Second, 7 * time.Second, time.Minute, time.Hour}, withRates(orderMethods))
-	for _, n := range []int{0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 255, 257, 1021, 2047, 2048, 2049, 6151, 8191, 8192, 8193, 16385, 24593} {
+	plan := carbonara.NewPlan([]time.Duration{time.Second, 7 * time.Second, time.Minute, time.Hour},
+		withRates(orderMethods))
+	for _, n := range []int{0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 255, 257, 1021, 2047, 2048, 2049, 6151, 8191, 8192,
+		8193, 16385, 24593} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			for _, s := range []shape{
 				{n: n, step: 5 * time.Second, unit: 1},
@@ -246,10 +253,12 @@ func TestResamplerManyRuns(t *testing.T) {
 	r := newResampler(t, 0)
 	r.FuseFrom(10)
 	rng := rand.New(rand.NewPCG(13, 14))
-	plan := carbonara.NewPlan([]time.Duration{5 * time.Second, time.Minute, 4 * time.Minute, 20 * time.Minute}, withRates(slices.Clone(allMoments)))
+	plan := carbonara.NewPlan([]time.Duration{5 * time.Second, time.Minute, 4 * time.Minute, 20 * time.Minute},
+		withRates(slices.Clone(allMoments)))
 	batch := &carbonara.Batch{}
 	for range 150 {
-		timestamps, values := shape{n: 50 + rng.IntN(100), step: 300 * time.Millisecond, unit: time.Millisecond, jitter: true, wild: rng.IntN(5) == 0}.series(rng)
+		timestamps, values := shape{n: 50 + rng.IntN(100), step: 300 * time.Millisecond, unit: time.Millisecond,
+			jitter: true, wild: rng.IntN(5) == 0}.series(rng)
 		addContinued(t, batch, plan, timestamps, values, rng.IntN(2)*rng.IntN(50))
 	}
 	compare(t, r, batch)
@@ -259,7 +268,8 @@ func TestResamplerManyRuns(t *testing.T) {
 func TestResamplerLevels(t *testing.T) {
 	r := newResampler(t, 0)
 	r.FuseFrom(10)
-	nine := []time.Duration{time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
+	nine := []time.Duration{time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
+		6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
 	var doubled []time.Duration // more than go into one launch
 	for width := 10 * time.Millisecond; width <= 40960*time.Millisecond; width *= 2 {
 		doubled = append(doubled, width)
@@ -287,7 +297,8 @@ func TestResamplerLevels(t *testing.T) {
 				plan := carbonara.NewPlan(f.widths, f.methods)
 				batch := &carbonara.Batch{}
 				for range 1 + rng.IntN(36) {
-					s := shape{n: 1 + rng.IntN(700), step: time.Duration(1+rng.IntN(6)) * time.Second / 4, jitter: seed < 2, gaps: rng.IntN(3) == 0,
+					s := shape{n: 1 + rng.IntN(700), step: time.Duration(1+rng.IntN(6)) * time.Second / 4,
+						jitter: seed < 2, gaps: rng.IntN(3) == 0,
 						unit: []time.Duration{1, time.Millisecond, time.Second}[seed], wild: rng.IntN(2) == 0}
 					if name == "doubled" {
 						s.step = time.Millisecond
@@ -316,14 +327,16 @@ func TestResamplerRandomShapes(t *testing.T) {
 	}
 	for seed := range rounds {
 		rng := rand.New(rand.NewPCG(7, uint64(seed)))
-		widths := []time.Duration{time.Second, 5 * time.Second, 7 * time.Second, time.Minute, 5 * time.Minute, time.Hour, 24 * time.Hour, 1, 1 << 20}
+		widths := []time.Duration{time.Second, 5 * time.Second, 7 * time.Second, time.Minute, 5 * time.Minute,
+			time.Hour, 24 * time.Hour, 1, 1 << 20}
 		var plans []*carbonara.Plan
 		for range 1 + rng.IntN(3) {
 			var granularities []time.Duration
 			for range 1 + rng.IntN(4) {
 				granularities = append(granularities, widths[rng.IntN(len(widths))])
 			}
-			methods := [][]carbonara.Method{allMoments, orderMethods, {carbonara.Max}, {carbonara.Median}, {carbonara.Mean, carbonara.Sum}, {carbonara.Count}}[rng.IntN(6)]
+			methods := [][]carbonara.Method{allMoments, orderMethods, {carbonara.Max}, {carbonara.Median},
+				{carbonara.Mean, carbonara.Sum}, {carbonara.Count}}[rng.IntN(6)]
 			if rng.IntN(2) == 0 {
 				methods = withRates(slices.Clone(methods))
 			}
@@ -332,8 +345,8 @@ func TestResamplerRandomShapes(t *testing.T) {
 		batch := &carbonara.Batch{}
 		units := []time.Duration{1, time.Microsecond, time.Millisecond, time.Second}
 		for range 1 + rng.IntN(12) {
-			s := shape{n: int(math.Exp(rng.Float64() * 8)), step: time.Duration(1+rng.IntN(30)) * time.Second, jitter: rng.IntN(3) > 0,
-				gaps: rng.IntN(3) == 0, unit: units[rng.IntN(4)], wild: rng.IntN(3) == 0}
+			s := shape{n: int(math.Exp(rng.Float64() * 8)), step: time.Duration(1+rng.IntN(30)) * time.Second,
+				jitter: rng.IntN(3) > 0, gaps: rng.IntN(3) == 0, unit: units[rng.IntN(4)], wild: rng.IntN(3) == 0}
 			timestamps, values := s.series(rng)
 			plan := plans[rng.IntN(len(plans))]
 			cut := 0
@@ -386,7 +399,8 @@ func TestResamplerRows(t *testing.T) {
 	r := newResampler(t, 20_000)
 	rng := rand.New(rand.NewPCG(17, 18))
 	for _, width := range []int{1, 2, 3, 10, 16, 17, 100, 1000, 1024, 1025, 4096, 4097, 6000} {
-		plan := carbonara.PlanOf([]time.Duration{time.Duration(width)}, []carbonara.Column{carbonara.PercentileColumn(50)})
+		plan := carbonara.PlanOf([]time.Duration{time.Duration(width)},
+			[]carbonara.Column{carbonara.PercentileColumn(50)})
 		for _, gaps := range []bool{false, true} {
 			batch := &carbonara.Batch{}
 			for row := 0; row*width < 30_000 && row < 3000; {
@@ -475,10 +489,14 @@ func TestResamplerChoice(t *testing.T) {
 	}{
 		{"faster", resample.Model{CPU: resample.Cost{Measure: 1}, Device: resample.Cost{Batch: 400}}, true},
 		{"slower", resample.Model{CPU: resample.Cost{Measure: 1}, Device: resample.Cost{Batch: 1500}}, false},
-		{"faster with percentiles", resample.Model{CPU: resample.Cost{Measure: 1, Order: 1}, Device: resample.Cost{Batch: 1500}}, true},
-		{"faster with moments", resample.Model{CPU: resample.Cost{Measure: 1, Moments: 3}, Device: resample.Cost{Batch: 1500}}, true},
-		{"slower with groups of six", resample.Model{CPU: resample.Cost{Measure: 1}, Device: resample.Cost{Batch: 500, LongMoments: 100}}, false},
-		{"slower with groups of six to order", resample.Model{CPU: resample.Cost{Measure: 1}, Device: resample.Cost{Batch: 500, LongOrder: 100}}, false},
+		{"faster with percentiles", resample.Model{CPU: resample.Cost{Measure: 1, Order: 1},
+			Device: resample.Cost{Batch: 1500}}, true},
+		{"faster with moments", resample.Model{CPU: resample.Cost{Measure: 1, Moments: 3},
+			Device: resample.Cost{Batch: 1500}}, true},
+		{"slower with groups of six", resample.Model{CPU: resample.Cost{Measure: 1},
+			Device: resample.Cost{Batch: 500, LongMoments: 100}}, false},
+		{"slower with groups of six to order",
+			resample.Model{CPU: resample.Cost{Measure: 1}, Device: resample.Cost{Batch: 500, LongOrder: 100}}, false},
 	} {
 		r.SetModel(f.model)
 		if launched() != f.device {
@@ -489,7 +507,8 @@ func TestResamplerChoice(t *testing.T) {
 			t.Errorf("the device is %s: accelerates %v", f.what, !f.device)
 		}
 	}
-	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1, Moments: 100, Order: 100}, Device: resample.Cost{Batch: 1500}})
+	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1, Moments: 100, Order: 100},
+		Device: resample.Cost{Batch: 1500}})
 	counts := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Count})
 	if carbonara.Accelerates(r, counts, 1000, 10) || !carbonara.Accelerates(r, counts, 4000, 0) {
 		t.Error("counts are taken for moments")
@@ -497,7 +516,8 @@ func TestResamplerChoice(t *testing.T) {
 	if carbonara.Accelerates(r, counts, 2000, 0) {
 		t.Error("a batch is worth making for a device that is a quarter faster")
 	}
-	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1, Packed: 1}, Device: resample.Cost{Batch: 1500, Measure: 1, Packed: -1}})
+	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1, Packed: 1},
+		Device: resample.Cost{Batch: 1500, Measure: 1, Packed: -1}})
 	if launched() {
 		t.Error("the device is slower for what is not packed, but was used")
 	}
@@ -508,7 +528,8 @@ func TestResamplerChoice(t *testing.T) {
 	}
 	none := resample.New(nil, resample.Options{Always: true})
 	compare(t, none, batch)
-	if carbonara.Accelerates(none, counts, 1<<30, 1) || carbonara.Accelerates(carbonara.NewCPUResampler(1), counts, 1<<30, 1) {
+	if carbonara.Accelerates(none, counts, 1<<30, 1) ||
+		carbonara.Accelerates(carbonara.NewCPUResampler(1), counts, 1<<30, 1) {
 		t.Error("no device, but faster")
 	}
 	if _, err := none.Calibrate(t.Context()); !errors.Is(err, device.ErrUnavailable) {
@@ -542,7 +563,8 @@ func TestCalibrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []float64{m.CPU.Batch, m.CPU.LongMoments, m.CPU.LongOrder, m.Device.Moments, m.Device.Order, m.Device.LongMoments, m.Device.LongOrder} {
+	for _, v := range []float64{m.CPU.Batch, m.CPU.LongMoments, m.CPU.LongOrder, m.Device.Moments, m.Device.Order,
+		m.Device.LongMoments, m.Device.LongOrder} {
 		if !(v >= 0) || math.IsInf(v, 0) {
 			t.Errorf("%+v", m)
 		}

@@ -29,7 +29,8 @@ func TestShimResampler(t *testing.T) {
 	onCPU(t, batch, &want)
 	devicetest.EveryCall(t, func(t *testing.T, dev *device.Device) func() {
 		registry := prometheus.NewRegistry()
-		r := resample.New([]*device.Device{dev}, resample.Options{Always: true, ChunkMeasures: 700, Workers: 2, Registerer: registry})
+		r := resample.New([]*device.Device{dev}, resample.Options{Always: true, ChunkMeasures: 700, Workers: 2,
+			Registerer: registry})
 		results := make([]carbonara.Result, 3)
 		check := func() {
 			for i := range results {

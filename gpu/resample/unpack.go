@@ -124,7 +124,8 @@ func pair(low, high int) uint64 { return uint64(uint32(low)) | uint64(uint32(hig
 func (p *chunk) launchUnpack(stream *device.Stream) error {
 	params := func(out int64) *cu.Params {
 		at := &p.unpacking.at
-		return stream.Params().Ptr(p.block.At(0)).Ptr(p.block.At(at.vectors)).Ptr(p.block.At(out)).Ptr(p.block.At(at.faults))
+		return stream.Params().Ptr(p.block.At(0)).Ptr(p.block.At(at.vectors)).Ptr(p.block.At(out)).Ptr(
+			p.block.At(at.faults))
 	}
 	if p.layout != layoutRegular {
 		wide := uint32(0)

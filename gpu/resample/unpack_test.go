@@ -21,7 +21,8 @@ import (
 
 // addPacked adds a series of the measures from one number to another, packed in chunks of that many, to which it adds
 // the one before.
-func addPacked(t testing.TB, batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Timestamp, values []float64, chunk, from, to int) {
+func addPacked(t testing.TB, batch *carbonara.Batch, plan *carbonara.Plan, timestamps []carbonara.Timestamp,
+	values []float64, chunk, from, to int) {
 	t.Helper()
 	var raw []byte
 	for at := 0; at < len(values); at += chunk {
@@ -34,7 +35,8 @@ func addPacked(t testing.TB, batch *carbonara.Batch, plan *carbonara.Plan, times
 	}
 	series := carbonara.Series{Plan: plan, From: from, To: to, Packed: p}
 	if from > 0 {
-		series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[from-1], Value: values[from-1]}, true
+		series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[from-1],
+			Value: values[from-1]}, true
 	}
 	batch.Series = append(batch.Series, series)
 }
@@ -67,11 +69,13 @@ var valuesOf = map[string]func(rng *rand.Rand, i int) float64{
 		return float64(i)
 	},
 	"odd": func(rng *rand.Rand, _ int) float64 {
-		return []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.Float64frombits(0x7FF8000000000123), 5e-324, math.MaxFloat64, 0.1}[rng.IntN(8)]
+		return []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.Float64frombits(0x7FF8000000000123),
+			5e-324, math.MaxFloat64, 0.1}[rng.IntN(8)]
 	},
 }
 
-var exactly = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.First, carbonara.Last, carbonara.Std}
+var exactly = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.First,
+	carbonara.Last, carbonara.Std}
 
 // note counts what the first stream of a column or of timestamps begins with: docs/format/split.md.
 func note(seen map[string]int, stream []byte) {
@@ -119,7 +123,8 @@ func TestUnpack(t *testing.T) {
 			rng := rand.New(rand.NewPCG(21, 22))
 			batch := &carbonara.Batch{}
 			for k, n := range sizes {
-				s := shape{n: n, step: 5 * time.Second, jitter: k%3 > 0, gaps: k%4 == 3, unit: []time.Duration{1, time.Millisecond, time.Second}[rng.IntN(3)]}
+				s := shape{n: n, step: 5 * time.Second, jitter: k%3 > 0, gaps: k%4 == 3,
+					unit: []time.Duration{1, time.Millisecond, time.Second}[rng.IntN(3)]}
 				timestamps, values := s.series(rng)
 				for i := range values {
 					values[i] = value(rng, i)
@@ -134,8 +139,8 @@ func TestUnpack(t *testing.T) {
 			}
 		})
 	}
-	for _, feature := range []string{"order 0", "order 1", "order 2", "constant", "shifted", "one width", "numbers", "patches", "classes", "kind 0", "kind 3",
-		"kind 5", "residuals", "exceptions"} {
+	for _, feature := range []string{"order 0", "order 1", "order 2", "constant", "shifted", "one width", "numbers",
+		"patches", "classes", "kind 0", "kind 3", "kind 5", "residuals", "exceptions"} {
 		if seen[feature] == 0 {
 			t.Errorf("%s does not occur", feature)
 		}
@@ -151,7 +156,8 @@ func TestUnpackDamaged(t *testing.T) {
 		rounds = 120
 	}
 	registry := prometheus.NewRegistry()
-	r := resample.New([]*device.Device{devicetest.Open(t, device.Options{})}, resample.Options{Always: true, Workers: 1, Registerer: registry})
+	r := resample.New([]*device.Device{devicetest.Open(t, device.Options{})},
+		resample.Options{Always: true, Workers: 1, Registerer: registry})
 	r.FillGarbage()
 	plan := carbonara.NewPlan([]time.Duration{1}, []carbonara.Method{carbonara.Last})
 	var names []string
@@ -168,7 +174,8 @@ func TestUnpackDamaged(t *testing.T) {
 		if rng.IntN(8) == 0 {
 			n = 1024 + rng.IntN(300)
 		}
-		timestamps, values := shape{n: n, step: 5 * time.Second, jitter: seed%4 > 0, gaps: seed%4 == 3, unit: time.Millisecond}.series(rng)
+		timestamps, values := shape{n: n, step: 5 * time.Second, jitter: seed%4 > 0, gaps: seed%4 == 3,
+			unit: time.Millisecond}.series(rng)
 		for i, value := 0, valuesOf[names[seed%len(names)]]; i < n; i++ {
 			values[i] = value(rng, i)
 		}
@@ -230,7 +237,8 @@ func wantBits(t *testing.T, got, want *carbonara.Groups) {
 	for c := range want.Values {
 		for i, v := range want.Values[c] {
 			if math.Float64bits(got.Values[c][i]) != math.Float64bits(v) {
-				t.Fatalf("group %d: %v (%x), want %v (%x)", i, got.Values[c][i], math.Float64bits(got.Values[c][i]), v, math.Float64bits(v))
+				t.Fatalf("group %d: %v (%x), want %v (%x)", i, got.Values[c][i], math.Float64bits(got.Values[c][i]), v,
+					math.Float64bits(v))
 			}
 		}
 	}
@@ -245,7 +253,8 @@ func TestUnpackTimestamps(t *testing.T) {
 		rng := rand.New(rand.NewPCG(23, uint64(seed)))
 		batch := &carbonara.Batch{}
 		for range 2 + rng.IntN(6) {
-			s := shape{n: 1 + rng.IntN(3000), step: time.Duration(1+rng.IntN(9)) * time.Second, jitter: seed%3 > 0 && rng.IntN(3) > 0, gaps: seed%4 == 3,
+			s := shape{n: 1 + rng.IntN(3000), step: time.Duration(1+rng.IntN(9)) * time.Second, jitter: seed%3 > 0 &&
+				rng.IntN(3) > 0, gaps: seed%4 == 3,
 				unit: []time.Duration{time.Second, time.Microsecond, 1}[rng.IntN(1+seed%3)], wild: rng.IntN(3) == 0}
 			timestamps, values := s.series(rng)
 			if n := len(timestamps); seed > 6 && n > 1 { // from here on in another unit

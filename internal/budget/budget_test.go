@@ -43,7 +43,8 @@ func TestSmallAccountsFindRoom(t *testing.T) {
 	if err := b.Account().Take(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
 		t.Fatalf("beyond all: %v", err)
 	}
-	figures := map[string]float64{"gnocco_memory_used_bytes": 40 * mib, "gnocco_memory_budget_bytes": 40 * mib, "gnocco_memory_refused_total": 3}
+	figures := map[string]float64{"gnocco_memory_used_bytes": 40 * mib, "gnocco_memory_budget_bytes": 40 * mib,
+		"gnocco_memory_refused_total": 3}
 	if got := sums(t, registry); !maps.Equal(got, figures) {
 		t.Fatalf("figures: %v", got)
 	}
@@ -99,10 +100,12 @@ func TestAwait(t *testing.T) {
 		if err := b.Account().Await(t.Context(), budget.Measures, mib, 0); err != nil {
 			t.Errorf("a small one: %v", err)
 		}
-		if err := b.Account().Await(t.Context(), budget.Measures, 26*mib, time.Hour); !errors.Is(err, budget.ErrExhausted) {
+		if err := b.Account().Await(t.Context(), budget.Measures, 26*mib, time.Hour); !errors.Is(err,
+			budget.ErrExhausted) {
 			t.Errorf("what never fits: %v", err)
 		}
-		if err := b.Account().Await(t.Context(), budget.Measures, 2*mib, time.Second); !errors.Is(err, budget.ErrExhausted) {
+		if err := b.Account().Await(t.Context(), budget.Measures, 2*mib, time.Second); !errors.Is(err,
+			budget.ErrExhausted) {
 			t.Errorf("out of patience: %v", err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
@@ -147,7 +150,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// Labels stay, and count neither as answers nor as bodies: large requests share what is left of seven eighths, and bodies get smaller.
+// Labels stay, and count neither as answers nor as bodies: large requests share what is left of seven eighths, and
+// bodies get smaller.
 func TestLabels(t *testing.T) {
 	b := budget.New(40*mib, nil)
 	labels, large := b.Account(), b.Account()

@@ -73,7 +73,8 @@ func TestStatusErrorOfText(t *testing.T) {
 	}
 	err = c.Do(t.Context(), http.MethodGet, "/v1/metric", nil, nil)
 	var answer *client.StatusError
-	if !errors.As(err, &answer) || answer.Status != http.StatusNotFound || answer.Description != "404 page not found" || strings.Contains(err.Error(), "secret") {
+	if !errors.As(err, &answer) || answer.Status != http.StatusNotFound || answer.Description != "404 page not found" ||
+		strings.Contains(err.Error(), "secret") {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := client.New("gnocco", client.Options{}); err == nil {
@@ -91,7 +92,8 @@ func TestTokens(t *testing.T) {
 	keystoneServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Subject-Token", fmt.Sprintf("t%d", given.Add(1)))
 		w.WriteHeader(http.StatusCreated)
-		fmt.Fprintf(w, `{"token":{"expires_at":%q}}`, time.Now().Add(time.Duration(lasting.Load())*time.Second).UTC().Format(time.RFC3339Nano))
+		fmt.Fprintf(w, `{"token":{"expires_at":%q}}`,
+			time.Now().Add(time.Duration(lasting.Load())*time.Second).UTC().Format(time.RFC3339Nano))
 	}))
 	defer keystoneServer.Close()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +127,8 @@ func TestTokens(t *testing.T) {
 			t.Error(err)
 		}
 		if given.Load() != wantGiven || requests.Load() != wantRequests || status != wantStatus {
-			t.Errorf("token %s: %d tokens, want %d; %d requests, want %d; status %d", accepts, given.Load(), wantGiven, requests.Load(), wantRequests, status)
+			t.Errorf("token %s: %d tokens, want %d; %d requests, want %d; status %d", accepts, given.Load(), wantGiven,
+				requests.Load(), wantRequests, status)
 		}
 	}
 	f("t1", 1, 1, http.StatusOK)

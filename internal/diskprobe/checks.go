@@ -29,7 +29,8 @@ var checks = []check{
 
 // kinds are the file systems (statfs(2)) of which something is to be said.
 var kinds = map[int64]string{
-	unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs", unix.TMPFS_MAGIC: "tmpfs",
+	unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs",
+	unix.TMPFS_MAGIC:           "tmpfs",
 	unix.OVERLAYFS_SUPER_MAGIC: "overlayfs", unix.NFS_SUPER_MAGIC: "NFS", unix.CEPH_SUPER_MAGIC: "CephFS",
 	unix.FUSE_SUPER_MAGIC: "FUSE", unix.SMB2_SUPER_MAGIC: "SMB", unix.CIFS_SUPER_MAGIC: "SMB", unix.V9FS_MAGIC: "9p",
 }

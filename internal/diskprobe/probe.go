@@ -13,10 +13,11 @@ type Options struct {
 	TTL   time.Duration // of leases; 0: 10 s
 	Slack time.Duration // for what caches hide; 0: 5 s
 
-	MinFreeBytes uint64        // 0: 1 GiB
-	Brief        bool          // an eighth of the rounds, for the start of a process: all of them took 10 s on GlusterFS
-	PeerWait     time.Duration // for the other machine to come; 0: 1 min
-	PeerTime     time.Duration // of the measurement with it; 0: 10 s
+	MinFreeBytes uint64 // 0: 1 GiB
+	// an eighth of the rounds, for the start of a process: all of them took 10 s on GlusterFS
+	Brief    bool
+	PeerWait time.Duration // for the other machine to come; 0: 1 min
+	PeerTime time.Duration // of the measurement with it; 0: 10 s
 }
 
 // EnsureDefaults fills in what is not set.

@@ -29,8 +29,8 @@ func (s *Set) Reset(n int) {
 	s.used = 0
 }
 
-// Add returns the index of the last of ids: that of an equal one, if there is one, else it adds it. All others were added,
-// and are different.
+// Add returns the index of the last of ids: that of an equal one, if there is one, else it adds it. All others were
+// added, and are different.
 func (s *Set) Add(ids []uuid.UUID) int {
 	last := len(ids) - 1
 	mask := uint64(len(s.slots) - 1)

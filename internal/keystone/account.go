@@ -65,7 +65,8 @@ func (a *Account) request() ([]byte, error) {
 	}
 	var auth object
 	if credential != nil {
-		auth = object{"identity": object{"methods": []string{"application_credential"}, "application_credential": credential}}
+		auth = object{"identity": object{"methods": []string{"application_credential"},
+			"application_credential": credential}}
 	} else {
 		user["password"] = secret
 		auth = object{"identity": object{"methods": []string{"password"}, "password": object{"user": user}}}

@@ -20,7 +20,8 @@ func FromEnvironment(getenv func(string) string) (address string, account Accoun
 	} else {
 		account.Project = cmp.Or(getenv("OS_PROJECT_NAME"), getenv("OS_TENANT_NAME"))
 		account.ProjectID = cmp.Or(getenv("OS_PROJECT_ID"), getenv("OS_TENANT_ID"))
-		account.ProjectDomain, account.ProjectDomainID = getenv("OS_PROJECT_DOMAIN_NAME"), getenv("OS_PROJECT_DOMAIN_ID")
+		account.ProjectDomain, account.ProjectDomainID = getenv("OS_PROJECT_DOMAIN_NAME"), getenv(
+			"OS_PROJECT_DOMAIN_ID")
 	}
 	account.Secret = func() (string, error) { return secret, nil }
 	named := account.User != "" || account.UserID != "" || account.ApplicationCredentialID != ""

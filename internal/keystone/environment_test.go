@@ -15,13 +15,15 @@ func TestFromEnvironment(t *testing.T) {
 		shown := account.User + "," + account.Project + "," + account.ProjectID + "," + account.ApplicationCredentialID
 		wanted := want.User + "," + want.Project + "," + want.ProjectID + "," + want.ApplicationCredentialID
 		if err != nil || ok != wantOK || secret != wantSecret || shown != wanted {
-			t.Errorf("%v: %s with secret %q, %t, %v; want %s with %q, %t", variables, shown, secret, ok, err, wanted, wantSecret, wantOK)
+			t.Errorf("%v: %s with secret %q, %t, %v; want %s with %q, %t", variables, shown, secret, ok, err, wanted,
+				wantSecret, wantOK)
 		}
 	}
 	type variables = map[string]string
 	f(variables{"OS_USERNAME": "u", "OS_PASSWORD": "p"}, keystone.Account{User: "u"}, "p", false)
 	f(variables{"OS_AUTH_URL": "a", "OS_PASSWORD": "p"}, keystone.Account{}, "p", false)
-	f(variables{"OS_AUTH_URL": "a", "OS_USERNAME": "u", "OS_PASSWORD": "p", "OS_PROJECT_NAME": "n", "OS_TENANT_NAME": "t"},
+	f(variables{"OS_AUTH_URL": "a", "OS_USERNAME": "u", "OS_PASSWORD": "p", "OS_PROJECT_NAME": "n",
+		"OS_TENANT_NAME": "t"},
 		keystone.Account{User: "u", Project: "n"}, "p", true)
 	f(variables{"OS_AUTH_URL": "a", "OS_USERNAME": "u", "OS_PASSWORD": "p", "OS_TENANT_NAME": "t", "OS_TENANT_ID": "i"},
 		keystone.Account{User: "u", Project: "t", ProjectID: "i"}, "p", true)

@@ -111,7 +111,9 @@ func TestImportsPointDown(t *testing.T) {
 				continue
 			}
 			target, _ := layerOf(folder)
-			allowed := slices.ContainsFunc(layers[layer], func(dir string) bool { return dir == "*" || below(folder, dir) })
+			allowed := slices.ContainsFunc(layers[layer], func(dir string) bool {
+				return dir == "*" || below(folder, dir)
+			})
 			if !allowed && target != layer {
 				t.Errorf("%s: package %s must not import %s", file.path, file.dir(), folder)
 			}
@@ -144,12 +146,15 @@ var forbidden = []struct {
 }
 
 // speaksHTTP are the packages that import net/http themselves; the others work without a request.
-var speaksHTTP = []string{"cluster", "cluster/peer", "internal/server", "internal/client", "internal/keystone", "internal/shutdown"}
+var speaksHTTP = []string{"cluster", "cluster/peer", "internal/server", "internal/client", "internal/keystone",
+	"internal/shutdown"}
 
 func TestHTTPStaysAtTheEdge(t *testing.T) {
 	for _, file := range files(t) {
 		dir := file.dir()
-		edge := slices.ContainsFunc([]string{"api", "bench", "cmd", "tests", "tools"}, func(top string) bool { return below(dir, top) })
+		edge := slices.ContainsFunc([]string{"api", "bench", "cmd", "tests", "tools"}, func(top string) bool {
+			return below(dir, top)
+		})
 		if file.test || edge && !below(dir, "cmd/gnocco/internal/offline") || slices.Contains(speaksHTTP, dir) {
 			continue
 		}
@@ -166,7 +171,9 @@ func TestNoForbiddenImports(t *testing.T) {
 		for _, imported := range file.imports() {
 			for _, rule := range forbidden {
 				excepted := slices.ContainsFunc(rule.except, func(dir string) bool { return below(file.dir(), dir) })
-				if imported == rule.path && !excepted && !((file.test || helpsTests(file.dir())) && rule.path == "flag") { // a test's settings
+				// a test's settings
+				if imported == rule.path && !excepted &&
+					!((file.test || helpsTests(file.dir())) && rule.path == "flag") {
 					t.Errorf("%s imports %s: %s", file.path, imported, rule.because)
 				}
 			}
@@ -186,7 +193,8 @@ func TestEnvironmentIsReadInCommands(t *testing.T) {
 				return true
 			}
 			name := selector.Sel.Name
-			if pkg, ok := selector.X.(*ast.Ident); ok && pkg.Name == "os" && (name == "Getenv" || name == "LookupEnv" || name == "Environ") {
+			if pkg, ok := selector.X.(*ast.Ident); ok && pkg.Name == "os" &&
+				(name == "Getenv" || name == "LookupEnv" || name == "Environ") {
 				t.Errorf("%s: os.%s outside cmd", file.path, name)
 			}
 			return true

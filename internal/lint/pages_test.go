@@ -29,18 +29,19 @@ func pages(t *testing.T, want func(name string) bool, paths ...string) (all []pa
 	t.Helper()
 	root := filepath.Join("..", "..")
 	for _, at := range paths {
-		err := filepath.WalkDir(filepath.Join(root, filepath.FromSlash(at)), func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !want(entry.Name()) {
+		err := filepath.WalkDir(filepath.Join(root, filepath.FromSlash(at)),
+			func(name string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() || !want(entry.Name()) {
+					return err
+				}
+				rel, err := filepath.Rel(root, name)
+				if err != nil {
+					return err
+				}
+				text, err := os.ReadFile(name)
+				all = append(all, page{filepath.ToSlash(rel), string(text)})
 				return err
-			}
-			rel, err := filepath.Rel(root, name)
-			if err != nil {
-				return err
-			}
-			text, err := os.ReadFile(name)
-			all = append(all, page{filepath.ToSlash(rel), string(text)})
-			return err
-		})
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,8 +131,8 @@ func sources(t *testing.T) (all []page) {
 	return all
 }
 
-// The pages name no file, folder or package of ours that is not there. A word in code style is taken for one of ours if it
-// begins with one of our top folders, or ends like a source file.
+// The pages name no file, folder or package of ours that is not there. A word in code style is taken for one of ours if
+// it begins with one of our top folders, or ends like a source file.
 func TestPagesNameWhatIsThere(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t, markdown, "docs", "README.md", "CHANGELOG.md") {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Each promise of the page on operating names tests that exist, or kinds of long runs that do, and each once; a long run names tests that
-// exist.
+// Each promise of the page on operating names tests that exist, or kinds of long runs that do, and each once; a long
+// run names tests that exist.
 func TestPromisesNameTheirTests(t *testing.T) {
 	read := func(path string) string {
 		content, err := os.ReadFile("../../" + path)
@@ -21,7 +21,8 @@ func TestPromisesNameTheirTests(t *testing.T) {
 	tests := make(map[string]bool)
 	for _, file := range files(t) {
 		for _, declaration := range file.ast.Decls {
-			if f, ok := declaration.(*ast.FuncDecl); ok && file.test && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
+			if f, ok := declaration.(*ast.FuncDecl); ok && file.test && f.Recv == nil &&
+				strings.HasPrefix(f.Name.Name, "Test") {
 				tests[f.Name.Name] = true
 			}
 		}

@@ -15,7 +15,8 @@ func packages(t *testing.T) map[string]bool {
 	all := make(map[string]bool)
 	for _, file := range files(t) {
 		dir := file.dir()
-		if dir != "." && !below(dir, "tests") && !below(dir, "tools") && !below(dir, "deploy") && filepath.Base(dir) != "gen" {
+		if dir != "." && !below(dir, "tests") && !below(dir, "tools") && !below(dir, "deploy") &&
+			filepath.Base(dir) != "gen" {
 			all[dir] = true
 		}
 	}

@@ -19,8 +19,12 @@ const module = "gnocco"
 type sourceFile struct {
 	path string // from the root of the tree, with slashes
 	ast  *ast.File
+	set  *token.FileSet
 	test bool
 }
+
+// line returns the number, from 1 on, of the line at pos.
+func (f sourceFile) line(pos token.Pos) int { return f.set.Position(pos).Line }
 
 // dir is the folder of the file's package, "." for the root.
 func (f sourceFile) dir() string { return path.Dir(f.path) }
@@ -60,11 +64,12 @@ func files(t *testing.T) (all []sourceFile) {
 		if err != nil {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ParseComments)
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, source, parser.ParseComments)
 		if err != nil {
 			return err
 		}
-		all = append(all, sourceFile{path: filepath.ToSlash(rel), ast: file, test: strings.HasSuffix(base, "_test.go")})
+		all = append(all, sourceFile{filepath.ToSlash(rel), file, set, strings.HasSuffix(base, "_test.go")})
 		return nil
 	})
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // mostPackages is what the program may be linked from: docs/decisions/0050-weight.md.
 const mostPackages = 750
 
-// mostFileBytes is what a file of the repository may have: above all programs are larger, which a `go build` leaves behind.
+// mostFileBytes is what a file of the repository may have: above all programs are larger, which a `go build` leaves
+// behind.
 const mostFileBytes = 2 << 20
 
 func TestFilesAreSmall(t *testing.T) {
@@ -29,7 +30,8 @@ func TestFilesAreSmall(t *testing.T) {
 }
 
 func TestPackagesAreFew(t *testing.T) {
-	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}{{with .Module}} {{.Path}} {{.Version}}{{end}}", module+"/cmd/gnocco")
+	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}{{with .Module}} {{.Path}} {{.Version}}{{end}}",
+		module+"/cmd/gnocco")
 	list.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := list.Output()
 	if err != nil {
@@ -56,7 +58,8 @@ func checkLicenses(t *testing.T, packages string) {
 			t.Errorf("cmd/gnocco/licenses.txt lacks %s%s", m[1], advice)
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?m)^([a-z][\w.-]*\.[a-z]+/\S+ v\d\S+)$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^([a-z][\w.-]*\.[a-z]+/\S+ v\d\S+)$`).FindAllStringSubmatch(string(text),
+		-1) {
 		if !linked[m[1]] {
 			t.Errorf("cmd/gnocco/licenses.txt has %s, which is not linked%s", m[1], advice)
 		}

@@ -18,7 +18,8 @@ func TestFor(t *testing.T) {
 			defer cancel()
 			started := time.Now()
 			if err := pause.For(ctx, d); !errors.Is(err, wantErr) || time.Since(started) != want {
-				t.Errorf("a pause of %v in a context of %v: %v after %v, want %v after %v", d, ends, err, time.Since(started), wantErr, want)
+				t.Errorf("a pause of %v in a context of %v: %v after %v, want %v after %v", d, ends, err,
+					time.Since(started), wantErr, want)
 			}
 		}
 		f(time.Hour, time.Minute, time.Minute, nil)

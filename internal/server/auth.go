@@ -39,7 +39,8 @@ func (o *Options) warnOfExposure(address net.Addr) {
 	}
 	if o.TLS.Certificate == "" {
 		o.Logger.Warn("without TLS whoever listens in on the network reads passwords, tokens and measures: "+
-			"use --tls-cert and --tls-key, or listen on a loopback address behind a proxy that speaks TLS", "address", address.String())
+			"use --tls-cert and --tls-key, or listen on a loopback address behind a proxy that speaks TLS",
+			"address", address.String())
 	}
 	switch mode := o.Auth.Mode; {
 	case mode == "" || mode == "basic":

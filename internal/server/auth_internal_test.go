@@ -16,7 +16,8 @@ func TestWarnOfExposure(t *testing.T) {
 		t.Helper()
 		for _, certificate := range []string{"", "server.pem"} {
 			var log bytes.Buffer
-			o := Options{Auth: auth, Logger: slog.New(slog.NewTextHandler(&log, nil)), TLS: TLS{Certificate: certificate, Key: certificate}}
+			o := Options{Auth: auth, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				TLS: TLS{Certificate: certificate, Key: certificate}}
 			address := &net.TCPAddr{IP: net.ParseIP(ip), Port: 8041}
 			o.warnOfExposure(address)
 			want := 0
@@ -27,8 +28,10 @@ func TestWarnOfExposure(t *testing.T) {
 			if inClear {
 				want++
 			}
-			if strings.Count(log.String(), "level=WARN") != want || strings.Contains(log.String(), "without TLS") != inClear {
-				t.Errorf("%s in mode %q, certificate %q: want %d warnings: %s", ip, auth.Mode, certificate, want, log.String())
+			if strings.Count(log.String(), "level=WARN") != want ||
+				strings.Contains(log.String(), "without TLS") != inClear {
+				t.Errorf("%s in mode %q, certificate %q: want %d warnings: %s", ip, auth.Mode, certificate,
+					want, log.String())
 			}
 		}
 	}

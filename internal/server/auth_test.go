@@ -36,14 +36,17 @@ func TestServerAuth(t *testing.T) {
 		}
 	}
 	fails("is none of basic", server.Options{Auth: auth.Options{Mode: "none"}})
-	fails("not hashed by bcrypt", server.Options{Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: file("users", "jd:pw\n")}})
+	fails("not hashed by bcrypt", server.Options{Auth: auth.Options{Mode: "htpasswd",
+		HtpasswdFile: file("users", "jd:pw\n")}})
 	fails("no such file", server.Options{PolicyFile: filepath.Join(dir, "absent.yaml")})
 	fails(`rule "get status": expected a check`, server.Options{PolicyFile: file("bad.yaml", "get status: admin\n")})
 
-	s := start(t, server.Options{Cluster: cluster.Options{Data: data, Sacks: 2}, Auth: auth.Options{Mode: "remoteuser", RemoteUserHeader: "X-Who"},
+	s := start(t, server.Options{Cluster: cluster.Options{Data: data, Sacks: 2},
+		Auth:       auth.Options{Mode: "remoteuser", RemoteUserHeader: "X-Who"},
 		PolicyFile: file("good.yaml", "get status: user:jd\n")})
 	defer stop(t, s)
-	for user, want := range map[string]int{"jd": http.StatusOK, "admin": http.StatusForbidden, "": http.StatusUnauthorized} {
+	for user, want := range map[string]int{"jd": http.StatusOK, "admin": http.StatusForbidden,
+		"": http.StatusUnauthorized} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/v1/status", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -33,9 +33,11 @@ func TestAnyProcessAnswers(t *testing.T) {
 	cert, key := testcert.SelfSigned(t)
 	data := filepath.Join(t.TempDir(), "data")
 	options := func(role cluster.Role) server.Options {
-		return server.Options{Cluster: cluster.Options{Data: data, Role: role, Sacks: 8, PeerTLS: peer.TLSFiles{Certificate: cert, Key: key, Authority: cert}}}
+		return server.Options{Cluster: cluster.Options{Data: data, Role: role, Sacks: 8,
+			PeerTLS: peer.TLSFiles{Certificate: cert, Key: key, Authority: cert}}}
 	}
-	servers := []*server.Server{start(t, options(cluster.RoleBoth)), start(t, options(cluster.RoleBoth)), start(t, options(cluster.RoleAPI))}
+	servers := []*server.Server{start(t, options(cluster.RoleBoth)), start(t, options(cluster.RoleBoth)),
+		start(t, options(cluster.RoleAPI))}
 	for _, s := range servers {
 		defer stop(t, s)
 	}
@@ -49,14 +51,16 @@ func TestAnyProcessAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	do(clients[2], http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}, {"granularity": 3600}},
-		"aggregation_methods": []string{"mean", "count", "sum"}}, nil)
+	do(clients[2], http.MethodPost, "/v1/archive_policy",
+		map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}, {"granularity": 3600}},
+			"aggregation_methods": []string{"mean", "count", "sum"}}, nil)
 	metrics := map[string]any{}
 	for i := range 30 {
 		metrics[fmt.Sprintf("m%d", i)] = map[string]any{"archive_policy_name": "p"}
 	}
 	var resource struct{ Metrics map[string]string }
-	do(clients[1], http.MethodPost, "/v1/resource/generic", map[string]any{"id": "house", "metrics": metrics}, &resource)
+	do(clients[1], http.MethodPost, "/v1/resource/generic", map[string]any{"id": "house", "metrics": metrics},
+		&resource)
 	batch := map[string]any{}
 	named := map[string]any{}
 	for name, id := range resource.Metrics {
@@ -75,8 +79,8 @@ func TestAnyProcessAnswers(t *testing.T) {
 	}{
 		{"/v1/aggregates", map[string]any{"resource_type": "generic", "search": "original_resource_id = 'house'",
 			"operations": "(aggregate sum (metric * mean))"}},
-		{"/v1/aggregates?details=true", map[string]any{"resource_type": "generic", "search": "original_resource_id = 'house'",
-			"operations": "(metric m1 count)"}},
+		{"/v1/aggregates?details=true", map[string]any{"resource_type": "generic",
+			"search": "original_resource_id = 'house'", "operations": "(metric m1 count)"}},
 		{"/v1/search/metric?metric_id=" + resource.Metrics["m3"], map[string]any{">": 0}},
 	} {
 		path, body := query.path, query.body
@@ -108,7 +112,8 @@ func TestAnyProcessAnswers(t *testing.T) {
 
 	// An answer that is passed on looks like one from here.
 	for _, s := range servers {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric", strings.NewReader(`{"archive_policy_name": "p"}`))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric",
+			strings.NewReader(`{"archive_policy_name": "p"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,14 +126,16 @@ func TestAnyProcessAnswers(t *testing.T) {
 		if answer.StatusCode != http.StatusUnauthorized {
 			t.Errorf("without credentials: %s", answer.Status)
 		}
-		r, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric", strings.NewReader(`{"archive_policy_name": "p"}`))
+		r, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric",
+			strings.NewReader(`{"archive_policy_name": "p"}`))
 		r.Header.Set("Content-Type", "application/json")
 		r.SetBasicAuth("somebody", "")
 		if answer, err = http.DefaultClient.Do(r); err != nil {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
-		if location := answer.Header.Get("Location"); answer.StatusCode != http.StatusCreated || !strings.HasPrefix(location, s.URL()+"/v1/metric/") {
+		if location := answer.Header.Get("Location"); answer.StatusCode != http.StatusCreated ||
+			!strings.HasPrefix(location, s.URL()+"/v1/metric/") {
 			t.Errorf("%s, Location %q", answer.Status, location)
 		}
 	}
@@ -153,7 +160,8 @@ func TestRedundantMetricsOfACluster(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	var clients []*client.Client
 	for _, role := range []cluster.Role{cluster.RoleBoth, cluster.RoleMetricd, cluster.RoleAPI} {
-		s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: role, Sacks: 8, CheckpointInterval: 50 * time.Millisecond}})
+		s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: role, Sacks: 8,
+			CheckpointInterval: 50 * time.Millisecond}})
 		defer stop(t, s)
 		if role != cluster.RoleMetricd {
 			clients = append(clients, clientOf(t, s))
@@ -165,8 +173,9 @@ func TestRedundantMetricsOfACluster(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	do(clients[0], http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}},
-		"aggregation_methods": []string{"mean", "count"}}, nil)
+	do(clients[0], http.MethodPost, "/v1/archive_policy",
+		map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}},
+			"aggregation_methods": []string{"mean", "count"}}, nil)
 	const metrics = 24 // some in the sacks of either
 	var ids []string
 	batch := map[string]any{}
@@ -176,7 +185,8 @@ func TestRedundantMetricsOfACluster(t *testing.T) {
 		ids = append(ids, metric.ID)
 		var measures []map[string]any
 		for minute := range 60 {
-			measures = append(measures, map[string]any{"timestamp": 1_700_000_000 + 60*minute, "value": (i + 1) * (minute * minute % 31)})
+			measures = append(measures, map[string]any{"timestamp": 1_700_000_000 + 60*minute,
+				"value": (i + 1) * (minute * minute % 31)})
 		}
 		batch[metric.ID] = measures
 	}
@@ -199,7 +209,8 @@ func TestRedundantMetricsOfACluster(t *testing.T) {
 		var job struct{ ID, State string }
 		do(c, http.MethodPost, "/v1/correlations", map[string]any{"metrics": ids}, &job)
 		do(c, http.MethodGet, "/v1/correlations/"+job.ID+"/redundant", nil, &answer)
-		if len(answer.Groups) != 1 || len(answer.Groups[0].Drop) != metrics-1 || math.Abs(answer.MeasuresPerDay-(metrics-1)*1440) > 1e-6 {
+		if len(answer.Groups) != 1 || len(answer.Groups[0].Drop) != metrics-1 ||
+			math.Abs(answer.MeasuresPerDay-(metrics-1)*1440) > 1e-6 {
 			t.Fatalf("got %+v", answer)
 		}
 		return answer
@@ -240,8 +251,10 @@ func TestOptionsOfACluster(t *testing.T) {
 		}
 	}
 	fails(`no role "both"`, server.Options{Cluster: cluster.Options{Role: "both"}})
-	fails("a certificate, its key and an authority", server.Options{Cluster: cluster.Options{PeerTLS: peer.TLSFiles{Certificate: "cert.pem"}}})
-	fails("certificate for other processes", server.Options{Cluster: cluster.Options{PeerTLS: peer.TLSFiles{Certificate: "a", Key: "b", Authority: "c"}}})
+	fails("a certificate, its key and an authority",
+		server.Options{Cluster: cluster.Options{PeerTLS: peer.TLSFiles{Certificate: "cert.pem"}}})
+	fails("certificate for other processes",
+		server.Options{Cluster: cluster.Options{PeerTLS: peer.TLSFiles{Certificate: "a", Key: "b", Authority: "c"}}})
 	fails("on all addresses", server.Options{Cluster: cluster.Options{PeerListen: ":0"}})
 	fails("TTL", server.Options{Cluster: cluster.Options{LeaseTTL: time.Millisecond}})
 	fails(`coordination is "zookeeper://z"`, server.Options{Cluster: cluster.Options{Coordination: "zookeeper://z"}})
@@ -252,7 +265,8 @@ func TestOptionsOfACluster(t *testing.T) {
 func TestCoordinationIsTheSameForAll(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	stop(t, start(t, server.Options{Cluster: cluster.Options{Data: data, Sacks: 2}}))
-	_, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, Coordination: "etcd://127.0.0.1:1"}, Listen: "127.0.0.1:0"})
+	_, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data,
+		Coordination: "etcd://127.0.0.1:1"}, Listen: "127.0.0.1:0"})
 	if err == nil || !strings.Contains(err.Error(), "know each other by file, not by etcd") {
 		t.Error(err)
 	}
@@ -272,20 +286,23 @@ func TestRebuildInACluster(t *testing.T) {
 		}
 	}
 	type definition []map[string]any
-	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": definition{{"granularity": 1}}, "aggregation_methods": []string{"sum"}}, nil)
+	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": definition{{"granularity": 1}},
+		"aggregation_methods": []string{"sum"}}, nil)
 	var ids []string
 	batch := map[string]any{}
 	for range 40 {
 		var metric struct{ ID string }
 		do(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "p"}, &metric)
 		ids = append(ids, metric.ID)
-		batch[metric.ID] = []map[string]any{{"timestamp": 1_700_000_000, "value": 1}, {"timestamp": 1_700_000_030, "value": 2}, {"timestamp": 1_700_000_100, "value": 4}}
+		batch[metric.ID] = []map[string]any{{"timestamp": 1_700_000_000, "value": 1},
+			{"timestamp": 1_700_000_030, "value": 2}, {"timestamp": 1_700_000_100, "value": 4}}
 	}
 	do(http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
 	want := func(id string, granularity int, sums ...float64) {
 		t.Helper()
 		var rows [][]any
-		do(http.MethodGet, fmt.Sprintf("/v1/metric/%s/measures?refresh=true&aggregation=sum&granularity=%d", id, granularity), nil, &rows)
+		do(http.MethodGet, fmt.Sprintf("/v1/metric/%s/measures?refresh=true&aggregation=sum&granularity=%d", id,
+			granularity), nil, &rows)
 		if len(rows) != len(sums) {
 			t.Fatalf("%v, want %v", rows, sums)
 		}
@@ -316,15 +333,18 @@ func TestRebuildInACluster(t *testing.T) {
 	for _, id := range ids {
 		want(id, 1, 1, 2, 4)
 	}
-	do(http.MethodPatch, "/v1/archive_policy/p?rebuild=true", map[string]any{"definition": definition{{"granularity": 1}, {"granularity": 60}}}, nil)
+	do(http.MethodPatch, "/v1/archive_policy/p?rebuild=true",
+		map[string]any{"definition": definition{{"granularity": 1}, {"granularity": 60}}}, nil)
 	wait()
 	for _, id := range ids {
 		want(id, 60, 3, 4)
 	}
-	do(http.MethodPatch, "/v1/archive_policy/p?rebuild=true", map[string]any{"definition": definition{{"granularity": 60}, {"granularity": 300}}}, nil)
+	do(http.MethodPatch, "/v1/archive_policy/p?rebuild=true",
+		map[string]any{"definition": definition{{"granularity": 60}, {"granularity": 300}}}, nil)
 	stop(t, first)
 	wait()
-	do(http.MethodPost, "/v1/batch/metrics/measures", map[string]any{ids[0]: []map[string]any{{"timestamp": 1_700_000_110, "value": 8}}}, nil)
+	do(http.MethodPost, "/v1/batch/metrics/measures",
+		map[string]any{ids[0]: []map[string]any{{"timestamp": 1_700_000_110, "value": 8}}}, nil)
 	for i, id := range ids {
 		more := 8 * float64(1-min(i, 1))
 		want(id, 60, 3, 4+more)
@@ -335,9 +355,11 @@ func TestRebuildInACluster(t *testing.T) {
 // Whichever process is asked tells what each of them counts and measures.
 func TestMembersTellFigures(t *testing.T) {
 	folder := data(t)
-	first := start(t, server.Options{MemoryBytes: 96 << 20, Cluster: cluster.Options{Data: folder, Role: cluster.RoleAPI, Sacks: 2}})
+	first := start(t, server.Options{MemoryBytes: 96 << 20,
+		Cluster: cluster.Options{Data: folder, Role: cluster.RoleAPI, Sacks: 2}})
 	defer stop(t, first)
-	second := start(t, server.Options{MemoryBytes: 64 << 20, Cluster: cluster.Options{Data: folder, Role: cluster.RoleMetricd, Sacks: 2}})
+	second := start(t, server.Options{MemoryBytes: 64 << 20,
+		Cluster: cluster.Options{Data: folder, Role: cluster.RoleMetricd, Sacks: 2}})
 	defer stop(t, second)
 	c := clientOf(t, first)
 	do := func(method, path string, body, answer any) {
@@ -356,7 +378,8 @@ func TestMembersTellFigures(t *testing.T) {
 	do(http.MethodGet, "/v1/metric/"+metric.ID+"/measures?refresh=true", nil, nil)
 	var status struct{ Cluster *model.ClusterStatus }
 	do(http.MethodGet, "/v1/status?details=false", nil, &status)
-	want := map[string]model.MemberFigures{"api": {Accepted: 70, MemoryLimit: 96 << 20}, "metricd": {Processed: 70, MemoryLimit: 64 << 20}}
+	want := map[string]model.MemberFigures{"api": {Accepted: 70, MemoryLimit: 96 << 20},
+		"metricd": {Processed: 70, MemoryLimit: 64 << 20}}
 	if n := len(status.Cluster.Members); n != 2 {
 		t.Fatalf("%d members", n)
 	}

@@ -65,7 +65,8 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.wait(w, r, func() { api.ServeHealth(w, r, f.reasons()) })
 	default:
 		f.wait(w, r, func() {
-			api.Refuse(w, r, &api.Error{Status: http.StatusServiceUnavailable, Detail: "The process starts. Please try again."})
+			api.Refuse(w, r, &api.Error{Status: http.StatusServiceUnavailable,
+				Detail: "The process starts. Please try again."})
 		})
 	}
 }

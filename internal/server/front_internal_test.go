@@ -17,7 +17,8 @@ func TestFrontWhileItStarts(t *testing.T) {
 			f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 			return w
 		}
-		for path, want := range map[string]int{"/live": 200, "/ready": 503, "/gnocchi/live": 200, "/gnocchi/ready": 503} {
+		for path, want := range map[string]int{"/live": 200, "/ready": 503, "/gnocchi/live": 200,
+			"/gnocchi/ready": 503} {
 			begun := time.Now()
 			if w := ask(path); w.Code != want || time.Since(begun) != 0 {
 				t.Errorf("%s: %d after %v, want %d", path, w.Code, time.Since(begun), want)
@@ -28,13 +29,15 @@ func TestFrontWhileItStarts(t *testing.T) {
 			t.Errorf("/healthcheck: %d after %v", w.Code, time.Since(begun))
 		}
 		begun = time.Now()
-		if w := ask("/v1/metric"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || time.Since(begun) != startWait {
+		if w := ask("/v1/metric"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" ||
+			time.Since(begun) != startWait {
 			t.Errorf("%d %v after %v", w.Code, w.Header(), time.Since(begun))
 		}
 		answered := make(chan int)
 		go func() { answered <- ask("/v1/metric").Code }()
 		time.Sleep(time.Second)
-		f.start(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), func() []string { return nil })
+		f.start(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
+			func() []string { return nil })
 		if status := <-answered; status != http.StatusTeapot {
 			t.Errorf("a request that waited: %d", status)
 		}

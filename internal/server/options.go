@@ -17,16 +17,18 @@ import (
 
 // Options of a Server. Cluster.Data is needed. A zero field takes the default of the package that gets it.
 type Options struct {
-	Cluster     cluster.Options // its Memory, Budget, Logger and Registerer are set by the server
-	Listen      string          // address; "": 127.0.0.1:8041, none for RoleMetricd, which has /metrics there; port 0: any
-	MemoryBytes int64           // of the whole process, see divideMemory; 0: 512 MiB
+	Cluster cluster.Options // its Memory, Budget, Logger and Registerer are set by the server
+	// address; "": 127.0.0.1:8041, none for RoleMetricd, which has /metrics there; port 0: any
+	Listen      string
+	MemoryBytes int64 // of the whole process, see divideMemory; 0: 512 MiB
 	// MaxConnections is how many connections clients may have open; 0: one for each 256 KiB of MemoryBytes, 64 at least
 	// and 10,000 at most.
 	MaxConnections int
 
 	TLS TLS // of Listen
 
-	// DrainDelay is how long Close says that the process is not ready before it accepts no more requests, if anybody asks.
+	// DrainDelay is how long Close says that the process is not ready before it accepts no more requests, if anybody
+	// asks.
 	DrainDelay time.Duration
 
 	API        api.Settings
@@ -73,7 +75,8 @@ func (o *Options) Validate() error {
 		faults = append(faults, err)
 	}
 	if o.MemoryBytes < minMemoryBytes {
-		faults = append(faults, fmt.Errorf("server: memory limit is %d bytes, less than %d", o.MemoryBytes, minMemoryBytes))
+		faults = append(faults, fmt.Errorf("server: memory limit is %d bytes, less than %d",
+			o.MemoryBytes, minMemoryBytes))
 	}
 	if err := o.TLS.Validate(); err != nil {
 		faults = append(faults, err)

@@ -82,8 +82,12 @@ func newFigures(registry *prometheus.Registry, profiles bool, notReady, missing 
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /live", api.ServeLive)
-	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) { api.ServeReady(w, notReady(), missing()) })
-	mux.HandleFunc("GET /healthcheck", func(w http.ResponseWriter, r *http.Request) { api.ServeHealth(w, r, notReady()) })
+	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
+		api.ServeReady(w, notReady(), missing())
+	})
+	mux.HandleFunc("GET /healthcheck", func(w http.ResponseWriter, r *http.Request) {
+		api.ServeHealth(w, r, notReady())
+	})
 	if profiles {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

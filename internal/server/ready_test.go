@@ -53,13 +53,16 @@ func askProbe(t *testing.T, s *server.Server, path string) probe {
 func TestReady(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	users := filepath.Join(t.TempDir(), "users")
-	if err := os.WriteFile(users, []byte("jd:$2y$05$c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC\n"), 0o600); err != nil {
+	if err := os.WriteFile(users, []byte("jd:$2y$05$c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 2}, API: api.Settings{Prefix: "/gnocchi"},
-		Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: users}, DrainDelay: time.Millisecond})
+	s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 2},
+		API: api.Settings{Prefix: "/gnocchi"}, Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: users},
+		DrainDelay: time.Millisecond})
 	for _, path := range []string{"/ready", "/gnocchi/ready"} {
-		want := probe{status: http.StatusOK, Ready: true, Reasons: []string{}, Missing: []string{"sacks/000", "sacks/001"}}
+		want := probe{status: http.StatusOK, Ready: true, Reasons: []string{},
+			Missing: []string{"sacks/000", "sacks/001"}}
 		if p := askProbe(t, s, path); !reflect.DeepEqual(p, want) {
 			t.Errorf("%s: %+v, want %+v", path, p, want)
 		}
@@ -85,7 +88,8 @@ func TestReady(t *testing.T) {
 
 // A process that is to stop says so to those who ask before it accepts no more requests, and ends their connections.
 func TestDrain(t *testing.T) {
-	s := start(t, server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), Sacks: 2}, DrainDelay: 2 * time.Second})
+	s := start(t, server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), Sacks: 2},
+		DrainDelay: 2 * time.Second})
 	if p := askProbe(t, s, "/ready"); p.status != http.StatusOK || p.close {
 		t.Fatalf("%+v", p)
 	}
@@ -98,7 +102,8 @@ func TestDrain(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for path, want := range map[string]probe{
-		"/ready":           {status: http.StatusServiceUnavailable, close: true, Reasons: []string{"draining"}, Missing: []string{}},
+		"/ready": {status: http.StatusServiceUnavailable, close: true, Reasons: []string{"draining"},
+			Missing: []string{}},
 		"/healthcheck":     {status: http.StatusServiceUnavailable, close: true, Reasons: []string{"draining"}},
 		"/live":            {status: http.StatusOK, close: true},
 		"/v1/capabilities": {status: http.StatusOK, close: true},

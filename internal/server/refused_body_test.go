@@ -25,7 +25,8 @@ func TestRefusedBodyIsAnswered(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = conn.SetDeadline(time.Now().Add(time.Minute))
-		request := fmt.Sprintf("POST /v1/influxdb/write HTTP/1.1\r\nHost: a\r\nAuthorization: Basic YWRtaW46\r\n%s\r\n\r\n", header)
+		request := fmt.Sprintf(
+			"POST /v1/influxdb/write HTTP/1.1\r\nHost: a\r\nAuthorization: Basic YWRtaW46\r\n%s\r\n\r\n", header)
 		if strings.HasPrefix(header, "Transfer") {
 			request += fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
 		} else {
@@ -39,7 +40,8 @@ func TestRefusedBodyIsAnswered(t *testing.T) {
 			t.Fatalf("%s: %v", header, err)
 		}
 		text, err := io.ReadAll(answer.Body)
-		if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(text), "bytes at most") {
+		if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge ||
+			!strings.Contains(string(text), "bytes at most") {
 			t.Errorf("%s: %d %s %v", header, answer.StatusCode, text, err)
 		}
 		_ = conn.Close()

@@ -13,7 +13,8 @@ import (
 	"gnocco/internal/server"
 )
 
-// Resources whose metrics are silent end, once, whichever process holds their sacks or the index; those that ended long ago are deleted.
+// Resources whose metrics are silent end, once, whichever process holds their sacks or the index; those that ended long
+// ago are deleted.
 func TestSilentResourcesEnd(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	options := server.Options{Cluster: cluster.Options{Data: data, Sacks: 8, ResourceAges: cluster.ResourceAges{
@@ -27,7 +28,8 @@ func TestSilentResourcesEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}}}, nil)
+	do(http.MethodPost, "/v1/archive_policy",
+		map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}}}, nil)
 	const past, future = "2023-01-01T00:00:00", "2100-01-01T00:00:00"
 	// create makes a resource with as many metrics as it gets measures.
 	create := func(id, end string, measures ...string) {
@@ -64,7 +66,9 @@ func TestSilentResourcesEnd(t *testing.T) {
 	}
 	get := func(id string) (s state) {
 		t.Helper()
-		await(id+" is shown", func() bool { return c.Do(t.Context(), http.MethodGet, "/v1/resource/generic/"+id, nil, &s) == nil })
+		await(id+" is shown", func() bool {
+			return c.Do(t.Context(), http.MethodGet, "/v1/resource/generic/"+id, nil, &s) == nil
+		})
 		return s
 	}
 	ended := func(id string) func() bool { return func() bool { return get(id).Ended != nil } }
@@ -92,7 +96,8 @@ func TestSilentResourcesEnd(t *testing.T) {
 	await("unmeasured ends", ended("unmeasured"))
 	await("expired is deleted", func() bool {
 		var status *client.StatusError
-		return errors.As(c.Do(t.Context(), http.MethodGet, "/v1/resource/generic/expired", nil, nil), &status) && status.Status == http.StatusNotFound
+		return errors.As(c.Do(t.Context(), http.MethodGet, "/v1/resource/generic/expired", nil, nil), &status) &&
+			status.Status == http.StatusNotFound
 	})
 	do(http.MethodGet, "/v1/metric/"+expired, nil, nil) // of the one that ends later
 	for _, id := range []string{"without-metrics", "alive"} {
@@ -111,7 +116,9 @@ func TestSilentResourcesEnd(t *testing.T) {
 	revisions("silent", 3)
 
 	stop(t, first) // the index has another holder
-	await("the index is held again", func() bool { return c.Do(t.Context(), http.MethodGet, "/v1/metric", nil, nil) == nil })
+	await("the index is held again", func() bool {
+		return c.Do(t.Context(), http.MethodGet, "/v1/metric", nil, nil) == nil
+	})
 	create("later", "", past)
 	await("later ends", ended("later"))
 	if ended("alive")() || ended("silent")() {

@@ -44,7 +44,8 @@ func TestServerStartsAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		var policies []struct{ Name string }
-		if err := c.Do(t.Context(), http.MethodGet, "/v1/archive_policy", nil, &policies); err != nil || len(policies) != min(round, 1) {
+		if err := c.Do(t.Context(), http.MethodGet, "/v1/archive_policy", nil, &policies); err != nil ||
+			len(policies) != min(round, 1) {
 			t.Errorf("round %d: %v, %v", round, policies, err)
 		}
 		policy := map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 1, "points": 1}}}
@@ -123,10 +124,12 @@ func TestServerStartFailsCleanly(t *testing.T) {
 func TestServerTellsWhyItStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := server.Start(ctx, server.Options{Cluster: cluster.Options{Data: t.TempDir()}, Listen: "127.0.0.1:0"}); !errors.Is(err, context.Canceled) {
+	if _, err := server.Start(ctx, server.Options{Cluster: cluster.Options{Data: t.TempDir()},
+		Listen: "127.0.0.1:0"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("started with a context that has ended: %v", err)
 	}
-	if _, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Sacks: -1, Workers: -1}}); err == nil ||
+	if _, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Sacks: -1,
+		Workers: -1}}); err == nil ||
 		!strings.Contains(err.Error(), "no data folder") || !strings.Contains(err.Error(), "workers is negative") {
 		t.Errorf("not every fault is told: %v", err)
 	}

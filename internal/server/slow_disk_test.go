@@ -97,7 +97,8 @@ func (c *slowClient) run(until time.Time) {
 func TestSlowDisk(t *testing.T) {
 	disk := &slowDisk{FS: vfs.Default}
 	options := func(role cluster.Role) server.Options {
-		return server.Options{Cluster: cluster.Options{Data: data(t), FS: disk, Role: role, Sacks: 4, LeaseTTL: *slowTTL, LeaseSlack: *slowTTL / 2}}
+		return server.Options{Cluster: cluster.Options{Data: data(t), FS: disk, Role: role, Sacks: 4,
+			LeaseTTL: *slowTTL, LeaseSlack: *slowTTL / 2}}
 	}
 	api, metricd := options(cluster.RoleAPI), options(cluster.RoleMetricd)
 	metricd.Cluster.Data = api.Cluster.Data
@@ -117,8 +118,8 @@ func TestSlowDisk(t *testing.T) {
 	newMetric := func() error {
 		return do(post, "/v1/metric", map[string]any{"archive_policy_name": "p"}, &metric)
 	}
-	must(do(post, "/v1/archive_policy", map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 1}}, "back_window": 1000,
-		"aggregation_methods": []string{"count"}}, nil))
+	must(do(post, "/v1/archive_policy", map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 1}},
+		"back_window": 1000, "aggregation_methods": []string{"count"}}, nil))
 	must(newMetric())
 	measures := "/v1/metric/" + metric.ID + "/measures"
 	sent := 0
@@ -206,7 +207,8 @@ func (networkDisk) Unwrap() vfs.FS { return nil }
 // processes count on.
 func TestSlowNetworkDisk(t *testing.T) {
 	disk := &slowDisk{FS: vfs.Default}
-	coordinator, err := claim.NewFile(t.TempDir(), claim.Options{FS: networkDisk{disk}, TTL: *slowTTL, Slack: *slowTTL / 2})
+	coordinator, err := claim.NewFile(t.TempDir(), claim.Options{FS: networkDisk{disk}, TTL: *slowTTL,
+		Slack: *slowTTL / 2})
 	if err != nil {
 		t.Fatal(err)
 	}

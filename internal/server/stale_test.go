@@ -21,7 +21,8 @@ func TestStaleReads(t *testing.T) {
 	workers := func() *server.Server {
 		return start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleMetricd, Sacks: 4}})
 	}
-	apis := []*server.Server{start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 4}}), start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 4}})}
+	apis := []*server.Server{start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI,
+		Sacks: 4}}), start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 4}})}
 	for _, s := range apis {
 		defer stop(t, s)
 	}
@@ -33,7 +34,8 @@ func TestStaleReads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}}, "aggregation_methods": []string{"mean"}}, nil)
+	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p",
+		"definition": []map[string]any{{"granularity": 60}}, "aggregation_methods": []string{"mean"}}, nil)
 	var ids, means []string
 	batch := map[string]any{}
 	for range 40 { // in all sacks, most probably
@@ -79,12 +81,16 @@ func TestStaleReads(t *testing.T) {
 		t.Helper()
 		for i, s := range apis {
 			status, age, one := ask(s, http.MethodGet, measures, "", cacheControl)
-			if status != wantStatus || (age != "") != wantAge || wantStatus == http.StatusOK && !reflect.DeepEqual(one, wantOne) {
-				t.Errorf("%s at %d: %d, age %q, %v; want %d, %v", cacheControl, i, status, age, one, wantStatus, wantOne)
+			if status != wantStatus || (age != "") != wantAge ||
+				wantStatus == http.StatusOK && !reflect.DeepEqual(one, wantOne) {
+				t.Errorf("%s at %d: %d, age %q, %v; want %d, %v", cacheControl, i, status, age, one,
+					wantStatus, wantOne)
 			}
 			status, age, all := ask(s, http.MethodPost, "/v1/aggregates", query, cacheControl)
-			if status != wantStatus || (age != "") != wantAge || wantStatus == http.StatusOK && !reflect.DeepEqual(all, wantAll) {
-				t.Errorf("%s at %d: %d, age %q, %v; want %d, %v", cacheControl, i, status, age, all, wantStatus, wantAll)
+			if status != wantStatus || (age != "") != wantAge ||
+				wantStatus == http.StatusOK && !reflect.DeepEqual(all, wantAll) {
+				t.Errorf("%s at %d: %d, age %q, %v; want %d, %v", cacheControl, i, status, age, all,
+					wantStatus, wantAll)
 			}
 		}
 	}

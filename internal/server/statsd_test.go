@@ -33,7 +33,8 @@ func figures(t *testing.T, s *server.Server) string {
 // Measures from statsd's clients are stored when the server stops, and are there after the next start.
 func TestServerTakesStatsd(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	s := start(t, server.Options{Cluster: cluster.Options{Data: dir, Sacks: 2}, Statsd: &statsd.Options{Listen: "127.0.0.1:0", Creator: "admin", FlushInterval: time.Hour}})
+	s := start(t, server.Options{Cluster: cluster.Options{Data: dir, Sacks: 2},
+		Statsd: &statsd.Options{Listen: "127.0.0.1:0", Creator: "admin", FlushInterval: time.Hour}})
 	conn, err := net.Dial("udp", s.StatsdAddr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,8 @@ func TestServerTakesStatsd(t *testing.T) {
 	if _, err := conn.Write([]byte("requests:3|c\nrequests:4|c")); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(figures(t, s), "gnocco_statsd_messages_total 2"); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(figures(t, s),
+		"gnocco_statsd_messages_total 2"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the messages do not arrive")
 		}

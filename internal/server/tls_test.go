@@ -20,7 +20,8 @@ import (
 	"gnocco/internal/testcert"
 )
 
-// tlsClient trusts a certificate, and shows one of its own if cert is not "". Each request gets a connection of its own.
+// tlsClient trusts a certificate, and shows one of its own if cert is not "". Each request gets a connection of its
+// own.
 func tlsClient(t *testing.T, authority, cert, key string, version uint16) *http.Client {
 	t.Helper()
 	text, err := os.ReadFile(authority)
@@ -36,7 +37,8 @@ func tlsClient(t *testing.T, authority, cert, key string, version uint16) *http.
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
-	return &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: true}}
+	return &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{TLSClientConfig: config,
+		ForceAttemptHTTP2: true, DisableKeepAlives: true}}
 }
 
 // safeBuffer is a log that is read while it is written.
@@ -57,14 +59,14 @@ func (b *safeBuffer) String() string {
 	return b.text.String()
 }
 
-// The public port speaks TLS 1.2 at least, and HTTP/2, by a certificate that is read again when it changes. One that cannot
-// be read changes nothing.
+// The public port speaks TLS 1.2 at least, and HTTP/2, by a certificate that is read again when it changes. One that
+// cannot be read changes nothing.
 func TestTLS(t *testing.T) {
 	cert, key := testcert.SelfSigned(t)
 	newCert, newKey := testcert.SelfSigned(t)
 	log := new(safeBuffer)
-	s := start(t, server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), Sacks: 2}, TLS: server.TLS{Certificate: cert, Key: key},
-		Logger: slog.New(slog.NewTextHandler(log, nil))})
+	s := start(t, server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), Sacks: 2},
+		TLS: server.TLS{Certificate: cert, Key: key}, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	defer stop(t, s)
 	if !strings.HasPrefix(s.URL(), "https://") {
 		t.Errorf("URL %s", s.URL())
@@ -80,16 +82,20 @@ func TestTLS(t *testing.T) {
 	}
 	old := tlsClient(t, cert, "", "", 0)
 	answer, body, err := get(old)
-	if err != nil || answer.ProtoMajor != 2 || answer.TLS.Version != tls.VersionTLS13 || !strings.Contains(body, s.URL()+"/v1") {
+	if err != nil || answer.ProtoMajor != 2 || answer.TLS.Version != tls.VersionTLS13 ||
+		!strings.Contains(body, s.URL()+"/v1") {
 		t.Fatalf("%v, %v: %s", answer, err, body)
 	}
-	if answer, _, err := get(tlsClient(t, cert, "", "", tls.VersionTLS12)); err != nil || answer.TLS.Version != tls.VersionTLS12 {
+	if answer, _, err := get(tlsClient(t, cert, "", "", tls.VersionTLS12)); err != nil ||
+		answer.TLS.Version != tls.VersionTLS12 {
 		t.Errorf("TLS 1.2: %v", err)
 	}
-	if _, _, err := get(tlsClient(t, cert, "", "", tls.VersionTLS11)); err == nil || !strings.Contains(err.Error(), "protocol version") {
+	if _, _, err := get(tlsClient(t, cert, "", "", tls.VersionTLS11)); err == nil ||
+		!strings.Contains(err.Error(), "protocol version") {
 		t.Errorf("TLS 1.1: %v", err)
 	}
-	if answer, err := http.Get("http" + strings.TrimPrefix(s.URL(), "https")); err != nil || answer.StatusCode != http.StatusBadRequest {
+	if answer, err := http.Get("http" + strings.TrimPrefix(s.URL(), "https")); err != nil ||
+		answer.StatusCode != http.StatusBadRequest {
 		t.Errorf("in clear: %v, %v", answer, err)
 	}
 	figures, err := old.Get(s.URL() + "/metrics")
@@ -168,7 +174,8 @@ func TestTLSFaults(t *testing.T) {
 	other, _ := testcert.SelfSigned(t)
 	f := func(want string, files server.TLS) {
 		t.Helper()
-		o := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data")}, Listen: "127.0.0.1:0", TLS: files}
+		o := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data")},
+			Listen: "127.0.0.1:0", TLS: files}
 		if s, err := server.Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 			if err == nil {
@@ -190,9 +197,11 @@ func TestTLSPassesOn(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	c := tlsClient(t, cert, "", "", 0)
 	for i := range 2 { // the first one holds the index
-		s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 2}, TLS: server.TLS{Certificate: cert, Key: key}})
+		s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 2},
+			TLS: server.TLS{Certificate: cert, Key: key}})
 		defer stop(t, s)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric", strings.NewReader(`{"archive_policy_name":"low"}`))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric",
+			strings.NewReader(`{"archive_policy_name":"low"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +212,8 @@ func TestTLSPassesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
-		if location := answer.Header.Get("Location"); answer.StatusCode != http.StatusCreated || !strings.HasPrefix(location, s.URL()+"/v1/metric/") {
+		if location := answer.Header.Get("Location"); answer.StatusCode != http.StatusCreated ||
+			!strings.HasPrefix(location, s.URL()+"/v1/metric/") {
 			t.Errorf("process %d: %s, Location %s, want %s", i, answer.Status, location, fmt.Sprint(s.URL()))
 		}
 	}

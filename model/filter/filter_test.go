@@ -47,11 +47,15 @@ func resources() []*model.Resource {
 	return []*model.Resource{
 		{ID: idA, OriginalID: "a", Type: "server", Creator: "u1:p1", UserID: ptr("user"), ProjectID: ptr("project"),
 			StartedAt: hour + 1500, EndedAt: ptr(3 * hour), RevisionStart: hour, Attributes: model.Values{
-				{Name: "bought", Value: 2*hour + 700}, {Name: "cores", Value: 8.0}, {Name: "host", Value: "web_1"}, {Name: "image", Value: image}, {Name: "on", Value: true}}},
-		{ID: idB, OriginalID: "b", Type: "server", Creator: "u2:p1", StartedAt: 2 * hour, EndedAt: ptr(8 * hour), RevisionStart: 2 * hour, Attributes: model.Values{
-			{Name: "bought", Value: 5 * hour}, {Name: "cores", Value: 64.0}, {Name: "host", Value: "webX1"}, {Name: "image", Value: idB}, {Name: "on", Value: false}}},
-		{ID: idC, OriginalID: "c", Type: "server", Creator: "u3", StartedAt: now - hour, RevisionStart: 3 * hour, Attributes: model.Values{
-			{Name: "bought"}, {Name: "cores"}, {Name: "host"}, {Name: "image"}, {Name: "on"}}},
+				{Name: "bought", Value: 2*hour + 700}, {Name: "cores", Value: 8.0}, {Name: "host", Value: "web_1"},
+				{Name: "image", Value: image}, {Name: "on", Value: true}}},
+		{ID: idB, OriginalID: "b", Type: "server", Creator: "u2:p1", StartedAt: 2 * hour, EndedAt: ptr(8 * hour),
+			RevisionStart: 2 * hour, Attributes: model.Values{
+				{Name: "bought", Value: 5 * hour}, {Name: "cores", Value: 64.0}, {Name: "host", Value: "webX1"},
+				{Name: "image", Value: idB}, {Name: "on", Value: false}}},
+		{ID: idC, OriginalID: "c", Type: "server", Creator: "u3", StartedAt: now - hour, RevisionStart: 3 * hour,
+			Attributes: model.Values{
+				{Name: "bought"}, {Name: "cores"}, {Name: "host"}, {Name: "image"}, {Name: "on"}}},
 	}
 }
 
@@ -114,7 +118,8 @@ func TestTree(t *testing.T) {
 	f(`{"not": {"not": {"=": {"host": "web_1"}}}}`, "a")
 	f(`{"or": [{"=": {"host": "x"}}, {"=": {"type": "server"}}]}`, "abc")
 	f(`{"and": [{"=": {"host": "web_1"}}, {"<": {"cores": 9}}]}`, "a")
-	f(`{"not": {"and": [{"=": {"host": "web_1"}}, {"=": {"creator": "u3"}}]}}`, "ab") // unknown and false is false, and true unknown
+	// unknown and false is false, and true unknown
+	f(`{"not": {"and": [{"=": {"host": "web_1"}}, {"=": {"creator": "u3"}}]}}`, "ab")
 	f(`{"∨": [{"≥": {"cores": 64}}, {"∧": [{"≤": {"cores": "8"}}, {"≠": {"on": false}}]}]}`, "ab")
 	f(`{"like": {"host": "web\\_%"}}`, "a")
 	f(`{"like": {"host": "web_1"}}`, "ab")
@@ -130,7 +135,8 @@ func TestTree(t *testing.T) {
 	f(`{"<": {"on": true}}`, "b")
 	f(`{"=": {"id": "00000000-0000-0000-0000-00000000000B"}}`, "b")
 	f(`{"=": {"id": "some text"}}`, "")
-	f(`{"and": [{"in": {"id": ["00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"]}}, {"=": {"on": false}}]}`, "b")
+	f(
+		`{"and": [{"in": {"id": ["00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"]}}, {"=": {"on": false}}]}`, "b")
 	f(`{"or": [{"=": {"id": "00000000-0000-0000-0000-00000000000a"}}, {"=": {"on": false}}]}`, "ab")
 	f(`{"=": {"started_at": "1970-01-01T01:00:00.000001"}}`, "a") // it has 500 ns more, which nobody sees
 	f(`{"=": {"bought": "1970-01-01T02:00:00"}}`, "a")
@@ -316,7 +322,8 @@ func TestOrder(t *testing.T) {
 
 	for _, key := range []string{"x", "id:up", "id:asc-nulls", "lifespan", "metrics", "revision"} {
 		var fault *model.FieldError
-		if _, err := filter.ParseOrder([]string{key}, filter.Scope{Type: server(t)}); !errors.As(err, &fault) || fault.Field != "sort" {
+		if _, err := filter.ParseOrder([]string{key}, filter.Scope{Type: server(t)}); !errors.As(err, &fault) ||
+			fault.Field != "sort" {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
@@ -349,7 +356,8 @@ func TestHistory(t *testing.T) {
 // FuzzText: whatever the text, it is parsed or refused; what is parsed is evaluated, and twice "not" of it and itself
 // agree.
 func FuzzText(f *testing.F) {
-	for _, text := range []string{"a=1", "not (host like 'x%' or cores in [1,2,null]) and lifespan > '1h'", "id == x", "a ∧ ≥ [", "'"} {
+	for _, text := range []string{"a=1", "not (host like 'x%' or cores in [1,2,null]) and lifespan > '1h'", "id == x",
+		"a ∧ ≥ [", "'"} {
 		f.Add(text)
 	}
 	serverType := server(f)

@@ -45,7 +45,8 @@ func TestLikeMatches(t *testing.T) {
 	}
 	matched := 0
 	for range 200_000 {
-		text, of := random([]string{"a", "b", "é", "%"}, 8), random([]string{"a", "b", "é", "%", "%", "_", `\%`, `\`}, 6)
+		text, of := random([]string{"a", "b", "é", "%"}, 8), random([]string{"a", "b", "é", "%", "%", "_", `\%`, `\`},
+			6)
 		p := parsePattern(of)
 		want := p.plainly(text)
 		if want {
@@ -63,7 +64,8 @@ func TestLikeMatches(t *testing.T) {
 // BenchmarkLike is the pattern by which a search took 3 µs a comparison.
 func BenchmarkLike(b *testing.B) {
 	text := strings.Repeat("a", 250)
-	for name, of := range map[string]string{"absent": strings.Repeat("%a", 100) + "%b", "absent within": strings.Repeat("%a", 100) + "%b%"} {
+	for name, of := range map[string]string{"absent": strings.Repeat("%a", 100) + "%b",
+		"absent within": strings.Repeat("%a", 100) + "%b%"} {
 		p := parsePattern(of)
 		b.Run("pattern="+name, func(b *testing.B) {
 			l := p.compile()

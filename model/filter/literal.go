@@ -47,8 +47,8 @@ func (s *Scope) value(c column, l literal) (any, error) {
 	return value, nil
 }
 
-// parseBool reads a word as PostgreSQL does, to which Gnocchi hands it on: the beginning of true, false, yes, no, on or off, in
-// any case, as far as it tells which one; 1 or 0.
+// parseBool reads a word as PostgreSQL does, to which Gnocchi hands it on: the beginning of true, false, yes, no, on or
+// off, in any case, as far as it tells which one; 1 or 0.
 func parseBool(text string) (value, ok bool) {
 	word := strings.ToLower(strings.Trim(text, " \t\n\v\f\r"))
 	switch word {

@@ -61,7 +61,8 @@ func ParseOrder(keys []string, scope Scope) (*Order, error) {
 		case "desc":
 			key.sign = -1
 		default:
-			return nil, badSort("Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
+			return nil, badSort(
+				"Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
 		}
 		key.null = key.sign
 		switch {
@@ -71,7 +72,8 @@ func ParseOrder(keys []string, scope Scope) (*Order, error) {
 		case nulls == "nullslast":
 			key.null = 1
 		default:
-			return nil, badSort("Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
+			return nil, badSort(
+				"Unknown sort direction, must be one of: asc, desc, and these with -nullsfirst or -nullslast")
 		}
 		o.keys = append(o.keys, key)
 	}

@@ -31,8 +31,9 @@ type Options struct {
 
 	Fill          Fill
 	NeededOverlap float64 // percent of the timestamps that all series have; counts only without Fill
-	HasFrom       bool    // the request has a start: without it, and without Fill, the series begin where all are present
-	HasTo         bool    // the request has a stop: likewise at their end
+	// the request has a start: without it, and without Fill, the series begin where all are present
+	HasFrom bool
+	HasTo   bool // the request has a stop: likewise at their end
 }
 
 // grid is a table's series on the same timestamps.

@@ -127,7 +127,8 @@ func (e *evaluator) clip(n *node) (operand, error) {
 		return operand{number: v}, nil
 	}
 	if len(in) == 2 {
-		out.aggregated = in[0].columns != nil && in[0].columns.aggregated || in[1].columns != nil && in[1].columns.aggregated
+		out.aggregated = in[0].columns != nil && in[0].columns.aggregated ||
+			in[1].columns != nil && in[1].columns.aggregated
 	}
 	out.boolean = false
 	out.read = func(j int, dst []float64) error {

@@ -44,7 +44,8 @@ func (c *Combination) Series(parts []*carbonara.Groups) (Series, error) {
 		return Series{}, err
 	}
 	var s Series
-	s.Starts, s.Values = all.Aggregate(c.Method, make([]carbonara.Timestamp, 0, all.Len()), make([]float64, 0, all.Len()))
+	s.Starts, s.Values = all.Aggregate(c.Method, make([]carbonara.Timestamp, 0, all.Len()),
+		make([]float64, 0, all.Len()))
 	return s, nil
 }
 

@@ -29,7 +29,8 @@ func evaluate(t testing.TB, text string, options aggregates.Options, all ...aggr
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := aggregates.Evaluate(t.Context(), operation, &aggregates.Table{Granularity: 60e9, Series: all}, &options)
+	result, err := aggregates.Evaluate(t.Context(), operation,
+		&aggregates.Table{Granularity: 60e9, Series: all}, &options)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +91,8 @@ func TestEvaluate(t *testing.T) {
 	options = aggregates.Options{Fill: aggregates.Fill{}, NeededOverlap: 100}
 	f("(metric (a mean) (b mean) (c mean))", "0: 60=1\n1: 60=10\n2: 60=5", a, b, c)
 	options.HasTo = true
-	f("(metric (a mean) (b mean) (c mean))", "aggregates: Less than 100.000000% of datapoints overlap in this timespan (33.33%)", a, b, c)
+	f("(metric (a mean) (b mean) (c mean))",
+		"aggregates: Less than 100.000000% of datapoints overlap in this timespan (33.33%)", a, b, c)
 	f("(metric (a mean) (b mean))", "aggregates: No overlap", a, series(1))
 }
 
@@ -147,7 +149,8 @@ func TestLongWindow(t *testing.T) {
 func column(t *testing.T, operation *aggregates.Operation, all ...aggregates.Series) []float64 {
 	t.Helper()
 	fill, _ := aggregates.ParseFill("null")
-	result, err := aggregates.Evaluate(t.Context(), operation, &aggregates.Table{Granularity: 60e9, Series: all}, &aggregates.Options{Fill: fill})
+	result, err := aggregates.Evaluate(t.Context(), operation, &aggregates.Table{Granularity: 60e9, Series: all},
+		&aggregates.Options{Fill: fill})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +198,8 @@ func BenchmarkEvaluate(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(metrics * groups * 8)
 			for b.Loop() {
-				result, err := aggregates.Evaluate(b.Context(), operation, &table, &aggregates.Options{Fill: aggregates.DropNA})
+				result, err := aggregates.Evaluate(b.Context(), operation, &table,
+					&aggregates.Options{Fill: aggregates.DropNA})
 				if err != nil || result.Columns() != 1 || len(result.Times) == 0 {
 					b.Fatal(err)
 				}

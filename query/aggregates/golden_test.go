@@ -81,7 +81,8 @@ func (file *goldenFile) check(t *testing.T, resampler carbonara.Resampler, which
 			continue
 		}
 		if fault := c.check(t, file, resampler); fault != "" {
-			t.Errorf("%s, %s, fill %v, overlap %v, start %v, stop %v: %s", c.Table, c.Operations, c.Fill, value(c.Overlap), value(c.Start), value(c.Stop), fault)
+			t.Errorf("%s, %s, fill %v, overlap %v, start %v, stop %v: %s", c.Table, c.Operations, c.Fill,
+				value(c.Overlap), value(c.Start), value(c.Stop), fault)
 		}
 	}
 }
@@ -139,7 +140,8 @@ func (c *goldenCase) check(t *testing.T, file *goldenFile, resampler carbonara.R
 		if values, err = result.Column(j, values); err != nil {
 			return err.Error()
 		}
-		if want.Name != "" && operation.References[table.Series[result.Series(j)].Reference].Name != want.Name || result.Aggregated != (want.Name == "") {
+		if want.Name != "" && operation.References[table.Series[result.Series(j)].Reference].Name != want.Name ||
+			result.Aggregated != (want.Name == "") {
 			return "column " + strconv.Itoa(j) + " is not of " + want.Name
 		}
 		row := 0
@@ -149,7 +151,9 @@ func (c *goldenCase) check(t *testing.T, file *goldenFile, resampler carbonara.R
 			}
 			at := (int64(result.Times[i]) - file.Origin*1e9) / 1e9
 			if row == len(want.Starts) || at != want.Starts[row] || !c.near(v, float64(want.Values[row])) {
-				return "column " + strconv.Itoa(j) + ", row " + strconv.Itoa(row) + ": " + strconv.FormatFloat(v, 'g', -1, 64) + " at " + strconv.FormatInt(at, 10) + describe(want.Starts, want.Values, row)
+				return "column " + strconv.Itoa(j) + ", row " + strconv.Itoa(row) + ": " +
+					strconv.FormatFloat(v, 'g', -1, 64) + " at " + strconv.FormatInt(at, 10) +
+					describe(want.Starts, want.Values, row)
 			}
 			row++
 		}
@@ -167,12 +171,14 @@ func describe(starts []int64, values []number, row int) string {
 	if row == len(starts) {
 		return ", want the end"
 	}
-	return ", want " + strconv.FormatFloat(float64(values[row]), 'g', -1, 64) + " at " + strconv.FormatInt(starts[row], 10)
+	return ", want " + strconv.FormatFloat(float64(values[row]), 'g', -1, 64) + " at " +
+		strconv.FormatInt(starts[row], 10)
 }
 
 // inexact are the operations whose last bits may differ from numpy's: see doc.go. The std and the percentiles of a
 // resample are package carbonara's.
-var inexact = []string{"rolling", "sin", "cos", "tan", "pow", "^", "**", "resample std", "resample 95pct", "resample 7pct"}
+var inexact = []string{"rolling", "sin", "cos", "tan", "pow", "^", "**", "resample std",
+	"resample 95pct", "resample 7pct"}
 
 // near allows inexact operations a few units in the last place of sums up to some thousands, and no other any.
 func (c *goldenCase) near(got, want float64) bool {

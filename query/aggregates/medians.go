@@ -28,7 +28,8 @@ func (e *evaluator) medians(in *columns, dst []float64) error {
 	count := max(1, len(in.series))
 	rows := min(len(dst), max(1, batchValues/count)) // of a band
 	m := medians{in: in, cells: make([]float64, rows*count), lengths: make([]int, rows),
-		plan: carbonara.PlanOf([]time.Duration{time.Duration(count)}, []carbonara.Column{carbonara.PercentileColumn(50)})}
+		plan: carbonara.PlanOf([]time.Duration{time.Duration(count)},
+			[]carbonara.Column{carbonara.PercentileColumn(50)})}
 	m.onDevice = carbonara.Accelerates(e.resampler, m.plan, rows*count, rows)
 	defer m.batch.Release()
 	defer m.result.Release()

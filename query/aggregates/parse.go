@@ -98,7 +98,8 @@ func (p *parser) list(value any, depth int) (*node, error) {
 	items, ok := value.([]any)
 	switch {
 	case !ok:
-		return nil, &InvalidError{Reason: "Expected a tuple/list, " + strings.Replace(describe(value), "got", "got a", 1)}
+		return nil, &InvalidError{Reason: "Expected a tuple/list, " +
+			strings.Replace(describe(value), "got", "got a", 1)}
 	case len(items) == 0:
 		return nil, &InvalidError{Reason: "Operation must not be empty"}
 	case len(items) == 1:
@@ -236,7 +237,8 @@ func (n *node) recognizeResample(arguments []any) error {
 		text, ok = number.String(), true
 	}
 	if n.width, err = model.ParseTimespan(text); err != nil || !ok {
-		return n.invalid("the timespan has to be a number of seconds or words, and positive, %s", describe(arguments[1]))
+		return n.invalid("the timespan has to be a number of seconds or words, and positive, %s",
+			describe(arguments[1]))
 	}
 	n.grouping = width(n.width)
 	return nil

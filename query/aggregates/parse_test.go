@@ -80,8 +80,10 @@ func TestParse(t *testing.T) {
 	invalid(decode(`["resample","mean",{},["metric","a","mean"]]`), "'resample' operation invalid: the timespan")
 	invalid("(aggregate last (metric a mean))", "'aggregate' operation invalid")
 	invalid("(aggregate mean)", "'aggregate' operation invalid: takes 2 arguments at least, not 1")
-	invalid("(aggregate mean (metric a mean) (abs (metric b mean)))", "'aggregate' operation invalid: takes one operation, or several metrics")
-	invalid("(aggregate mean (metric a mean) 1)", "'aggregate' operation invalid: takes one operation, or several metrics")
+	invalid("(aggregate mean (metric a mean) (abs (metric b mean)))",
+		"'aggregate' operation invalid: takes one operation, or several metrics")
+	invalid("(aggregate mean (metric a mean) 1)",
+		"'aggregate' operation invalid: takes one operation, or several metrics")
 	invalid("(clip (metric a mean))", "'clip' operation invalid: takes 2 or 3 arguments, not 1")
 	invalid("(metric a)", "'metric' operation invalid")
 	invalid("(metric (a mean) b)", "'metric' operation invalid")
@@ -119,8 +121,10 @@ func nested(depth int) any {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"(metric a mean)", `["metric",["a","mean"]]`, `(clip (metric "a b" mean) -1 nan)`, "(resample mean 1h (metric (a mean) (b mean)))",
-		"(aggregate rate:mean (resample rate:mean 1h (metric (a rate:mean) (b rate:mean))))", "(* 2 (resample max 120 (metric a max)))",
+		"(metric a mean)", `["metric",["a","mean"]]`, `(clip (metric "a b" mean) -1 nan)`,
+		"(resample mean 1h (metric (a mean) (b mean)))",
+		"(aggregate rate:mean (resample rate:mean 1h (metric (a rate:mean) (b rate:mean))))",
+		"(* 2 (resample max 120 (metric a max)))",
 		`["rolling","rate:std",3,["≥",["metric","a","mean"],"1e400"]]`, "((((", `(metric "`, `[[],[{}]]`,
 	} {
 		f.Add([]byte(seed))
@@ -164,7 +168,8 @@ func evaluateExactly(t *testing.T, o *aggregates.Operation) {
 		return
 	}
 	groups := carbonara.Groups{Granularity: 60e9, Starts: []carbonara.Timestamp{0, 60e9, 180e9}}
-	for _, c := range []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin, carbonara.ColumnMax, carbonara.ColumnM2} {
+	for _, c := range []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin,
+		carbonara.ColumnMax, carbonara.ColumnM2} {
 		groups.Columns, groups.Values = append(groups.Columns, c), append(groups.Values, []float64{2, 3, 1})
 	}
 	table := aggregates.Table{Granularity: 60e9}

@@ -109,7 +109,8 @@ func randomTable(rng *rand.Rand, columns, rows int, gaps, extreme bool) []aggreg
 				}
 			case 3, 4:
 				if extreme {
-					v = []float64{math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64, 1e-308, 0x1p-1021, 0x1.8p+1022}[rng.IntN(8)]
+					v = []float64{math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1),
+						math.SmallestNonzeroFloat64, 1e-308, 0x1p-1021, 0x1.8p+1022}[rng.IntN(8)]
 				}
 			}
 			all[j].Starts = append(all[j].Starts, carbonara.Timestamp(i)*60e9)
@@ -127,7 +128,8 @@ func bitsOf(t *testing.T, text string, resampler carbonara.Resampler, all []aggr
 		t.Fatal(err)
 	}
 	fill, _ := aggregates.ParseFill("null")
-	result, err := aggregates.Evaluate(t.Context(), operation, &aggregates.Table{Granularity: 60e9, Series: all}, &aggregates.Options{Fill: fill, Resampler: resampler})
+	result, err := aggregates.Evaluate(t.Context(), operation, &aggregates.Table{Granularity: 60e9, Series: all},
+		&aggregates.Options{Fill: fill, Resampler: resampler})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,20 +157,24 @@ func bitsOf(t *testing.T, text string, resampler carbonara.Resampler, all []aggr
 // Many columns computed at once have the bits of each computed alone, on every resampler.
 func TestResamplersGiveTheSameBits(t *testing.T) {
 	dev, _ := onDevice(t)
-	for seed, f := range []struct{ columns, rows int }{{1, 1}, {1, 50}, {2, 7}, {3, 100}, {8, 33}, {9, 64}, {40, 120}, {101, 13}, {1200, 3}} {
+	for seed, f := range []struct{ columns, rows int }{{1, 1}, {1, 50}, {2, 7}, {3, 100}, {8, 33}, {9, 64}, {40, 120},
+		{101, 13}, {1200, 3}} {
 		for kind := range 4 {
 			rng := rand.New(rand.NewPCG(31, uint64(seed)))
 			table := randomTable(rng, f.columns, f.rows, kind&1 > 0, kind&2 > 0)
 			for _, operation := range []string{
-				"(aggregate median (metric m mean))", "(aggregate rate:median (metric m mean))", "(resample median 420 (metric m mean))",
-				"(resample std 300 (metric m mean))", "(resample rate:mean 300 (metric m mean))", "(aggregate median (resample mean 180 (metric m mean)))",
+				"(aggregate median (metric m mean))", "(aggregate rate:median (metric m mean))",
+				"(resample median 420 (metric m mean))",
+				"(resample std 300 (metric m mean))", "(resample rate:mean 300 (metric m mean))",
+				"(aggregate median (resample mean 180 (metric m mean)))",
 			} {
 				what := fmt.Sprintf("%s of %d columns, %d rows, kind %d", operation, f.columns, f.rows, kind)
 				want, counting := bitsOf(t, operation, nil, table), newTogether()
 				if got := bitsOf(t, operation, counting, table); got != want {
 					t.Errorf("%s, together: %s\nwant %s", what, got, want)
 				}
-				if counting.batches > 2 || counting.batches == 0 && (kind&2 == 0 || strings.Contains(operation, "resample")) {
+				if counting.batches > 2 || counting.batches == 0 &&
+					(kind&2 == 0 || strings.Contains(operation, "resample")) {
 					t.Errorf("%s: %d batches", what, counting.batches)
 				}
 				if f.columns*f.rows > 2000 && kind != 1 {
@@ -192,7 +198,8 @@ func TestLargeTables(t *testing.T) {
 	for j := range 10_000 - len(table) {
 		table = append(table, table[j%100])
 	}
-	for _, operation := range []string{"(aggregate median (metric m mean))", "(aggregate sum (resample 95pct 3600 (metric m mean)))"} {
+	for _, operation := range []string{"(aggregate median (metric m mean))",
+		"(aggregate sum (resample 95pct 3600 (metric m mean)))"} {
 		counting := newTogether()
 		if got, want := bitsOf(t, operation, counting, table), bitsOf(t, operation, nil, table); got != want {
 			t.Errorf("%s: %s\nwant %s", operation, got, want)
@@ -212,8 +219,10 @@ func TestResamplerErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		options := aggregates.Options{Fill: aggregates.DropNA, Resampler: &giveUp{together: *newTogether(), cancel: cancel}}
-		result, err := aggregates.Evaluate(ctx, operation, &aggregates.Table{Granularity: 60e9, Series: table}, &options)
+		options := aggregates.Options{Fill: aggregates.DropNA,
+			Resampler: &giveUp{together: *newTogether(), cancel: cancel}}
+		result, err := aggregates.Evaluate(ctx, operation, &aggregates.Table{Granularity: 60e9, Series: table},
+			&options)
 		if err == nil {
 			_, err = result.Column(0, nil)
 		}
@@ -237,28 +246,32 @@ func (r *giveUp) Resample(ctx context.Context, batch *carbonara.Batch, result *c
 // What large batches cost where no device makes up for it.
 func BenchmarkTogether(b *testing.B) {
 	const columns, rows = 1000, 4000
-	table := aggregates.Table{Granularity: 60e9, Series: randomTable(rand.New(rand.NewPCG(51, 52)), columns, rows, false, false)}
-	for _, text := range []string{"(aggregate median (metric m mean))", "(resample median 3600 (metric m mean))", "(resample mean 3600 (metric m mean))"} {
+	table := aggregates.Table{Granularity: 60e9, Series: randomTable(rand.New(rand.NewPCG(51, 52)), columns,
+		rows, false, false)}
+	for _, text := range []string{"(aggregate median (metric m mean))", "(resample median 3600 (metric m mean))",
+		"(resample mean 3600 (metric m mean))"} {
 		for name, resampler := range map[string]carbonara.Resampler{"apart": nil, "together": newTogether()} {
-			b.Run("operation="+strings.ReplaceAll(strings.Trim(text, "()"), " ", "_")+"/columns="+name, func(b *testing.B) {
-				operation, err := aggregates.Parse(text)
-				if err != nil {
-					b.Fatal(err)
-				}
-				var values []float64
-				for b.Loop() {
-					result, err := aggregates.Evaluate(b.Context(), operation, &table, &aggregates.Options{Fill: aggregates.DropNA, Resampler: resampler})
-					for j := range result.Columns() {
-						if err == nil {
-							values, err = result.Column(j, values)
-						}
-					}
+			b.Run("operation="+strings.ReplaceAll(strings.Trim(text, "()"), " ", "_")+"/columns="+name,
+				func(b *testing.B) {
+					operation, err := aggregates.Parse(text)
 					if err != nil {
 						b.Fatal(err)
 					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*columns*rows), "ns/value")
-			})
+					var values []float64
+					for b.Loop() {
+						result, err := aggregates.Evaluate(b.Context(), operation, &table,
+							&aggregates.Options{Fill: aggregates.DropNA, Resampler: resampler})
+						for j := range result.Columns() {
+							if err == nil {
+								values, err = result.Column(j, values)
+							}
+						}
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*columns*rows), "ns/value")
+				})
 		}
 	}
 }

@@ -55,7 +55,9 @@ func (j *Job) Redundant(threshold float64) []RedundantGroup {
 			gone[other.Column] = true
 		}
 		for column, members := range partners {
-			partners[column] = slices.DeleteFunc(slices.Clone(members), func(m RedundantMember) bool { return gone[m.Column] })
+			partners[column] = slices.DeleteFunc(slices.Clone(members), func(m RedundantMember) bool {
+				return gone[m.Column]
+			})
 			if gone[column] || len(partners[column]) == 0 {
 				delete(partners, column)
 			}
@@ -86,7 +88,8 @@ func (c *Jobs) Costs(ctx context.Context, metrics []*model.Metric, staleness *qu
 	for i, metric := range metrics {
 		ids[i] = metric.ID
 		counts := []carbonara.Column{countOf(metric)}
-		reads[i] = model.Read{Metric: metric, Granularity: coarsestOf(metric), Columns: counts, To: carbonara.MaxTimestamp}
+		reads[i] = model.Read{Metric: metric, Granularity: coarsestOf(metric), Columns: counts,
+			To: carbonara.MaxTimestamp}
 	}
 	sizes, err := c.reader.Archives.Sizes(ctx, ids, staleness)
 	if err != nil {

@@ -40,9 +40,10 @@ type Catalog struct {
 
 // Options of a Catalog.
 type Options struct {
-	Bytes      int64          // that it takes at most, roughly
-	Budget     *budget.Budget // the memory that requests share, of which they are; nil: no bound but Bytes
-	Ceilometer bool           // metrics of resources, and their labels, are called as Ceilometer's exporter for Prometheus calls them
+	Bytes  int64          // that it takes at most, roughly
+	Budget *budget.Budget // the memory that requests share, of which they are; nil: no bound but Bytes
+	// metrics of resources, and their labels, are called as Ceilometer's exporter for Prometheus calls them
+	Ceilometer bool
 }
 
 // New returns the catalog of an index, which is read when it is first asked.
@@ -58,7 +59,9 @@ type SizeError struct{ Metrics, Bytes int64 }
 
 // Error implements error.
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("the labels of more than %d metrics do not fit into %d bytes: the server needs a higher memory limit", e.Metrics, e.Bytes)
+	return fmt.Sprintf(
+		"the labels of more than %d metrics do not fit into %d bytes: the server needs a higher memory limit",
+		e.Metrics, e.Bytes)
 }
 
 // Unwrap returns model.ErrUnavailable.
@@ -81,8 +84,8 @@ type metric struct {
 	gone                        bool
 }
 
-// resource is the labels that the series of a resource share, and what access rules ask of it. A series that was pushed with
-// labels has one of its own, which is no resource: these are all of its labels but for its name.
+// resource is the labels that the series of a resource share, and what access rules ask of it. A series that was pushed
+// with labels has one of its own, which is no resource: these are all of its labels but for its name.
 type resource struct {
 	id       uuid.UUID
 	pushed   bool
@@ -275,8 +278,8 @@ func (s *state) addMetric(m *model.Metric) {
 		return
 	}
 	place := uint32(len(s.metrics))
-	added := metric{id: m.ID, resource: none, name: s.intern(m.Name), unit: s.intern(m.Unit), policy: s.intern(m.ArchivePolicy.Name),
-		creator: s.intern(m.Creator)}
+	added := metric{id: m.ID, resource: none, name: s.intern(m.Name), unit: s.intern(m.Unit),
+		policy: s.intern(m.ArchivePolicy.Name), creator: s.intern(m.Creator)}
 	switch {
 	case m.Labels != "":
 		added.name = s.intern(m.Labels.Get(labelName))

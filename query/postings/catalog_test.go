@@ -31,7 +31,8 @@ func openIndex(t testing.TB) *index.Store {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
 	check(t, err)
 	t.Cleanup(func() { check(t, store.Close()) })
-	kind, err := model.NewResourceType("host", []*model.Attribute{{Name: "rack", Kind: model.KindString, MaxLength: 20}})
+	kind, err := model.NewResourceType("host",
+		[]*model.Attribute{{Name: "rack", Kind: model.KindString, MaxLength: 20}})
 	check(t, err)
 	check(t, store.CreateResourceType(t.Context(), kind))
 	return store
@@ -54,11 +55,12 @@ func create(t testing.TB, store *index.Store, project, rack string, names ...str
 
 func move(t testing.TB, store *index.Store, id uuid.UUID, project, rack string) {
 	t.Helper()
-	_, err := store.UpdateResource(t.Context(), "host", id, carbonara.FromTime(time.Now()), func(r *model.Resource) (*index.MetricSet, error) {
-		r.ProjectID = &project
-		r.Attributes.Set("rack", rack)
-		return nil, nil
-	})
+	_, err := store.UpdateResource(t.Context(), "host", id, carbonara.FromTime(time.Now()),
+		func(r *model.Resource) (*index.MetricSet, error) {
+			r.ProjectID = &project
+			r.Attributes.Set("rack", rack)
+			return nil, nil
+		})
 	check(t, err)
 }
 
@@ -119,15 +121,18 @@ func TestCatalogFollows(t *testing.T) {
 	f(m(equal, "__name__", "cpu"), "c/r9/cpu")
 
 	// A type that changes changes what its resources say.
-	_, err = store.UpdateResourceType(ctx, "host", func(old *model.ResourceType) (*model.ResourceType, error) { return old.Update(nil) })
+	_, err = store.UpdateResourceType(ctx, "host", func(old *model.ResourceType) (*model.ResourceType, error) {
+		return old.Update(nil)
+	})
 	check(t, err)
 	f(m(equal, "__name__", "cpu"), "c//cpu")
 
 	// Counts are those of the labels, also of labels that only selectors know.
 	counts, err := catalog.Counts(ctx, nil, 10, []string{"project_id", "unit", "__name__", "resource_id", "nothing"})
 	check(t, err)
-	want := &postings.Counts{Total: 1, Labels: []postings.LabelCount{{"project_id", 1, []postings.Count{{"c", 1}}}, {"unit", 1, []postings.Count{{"B", 1}}},
-		{"__name__", 1, []postings.Count{{"cpu", 1}}}, {"resource_id", 1, []postings.Count{{a.ID.String(), 1}}}}}
+	want := &postings.Counts{Total: 1, Labels: []postings.LabelCount{{"project_id", 1, []postings.Count{{"c", 1}}},
+		{"unit", 1, []postings.Count{{"B", 1}}}, {"__name__", 1, []postings.Count{{"cpu", 1}}},
+		{"resource_id", 1, []postings.Count{{a.ID.String(), 1}}}}}
 	if !reflect.DeepEqual(counts, want) {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
@@ -194,7 +199,8 @@ func TestCountsOfMany(t *testing.T) {
 	if !reflect.DeepEqual(counts, want) {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
-	some, err := catalog.Counts(t.Context(), nil, 3, []string{"rack"}, []*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "project_id", "p6")})
+	some, err := catalog.Counts(t.Context(), nil, 3, []string{"rack"},
+		[]*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "project_id", "p6")})
 	check(t, err)
 	if some.Total != 14_200 || some.Labels[0].Counts[0].Value != 1500 {
 		t.Errorf("counts %+v", some)
@@ -208,12 +214,14 @@ func TestCountsAreKept(t *testing.T) {
 	check(t, err)
 	create := func(name, unit string) {
 		t.Helper()
-		check(t, store.CreateMetric(t.Context(), &model.Metric{ID: uuid.New(), Name: name, Unit: unit, ArchivePolicy: p, Creator: "me"}))
+		check(t, store.CreateMetric(t.Context(), &model.Metric{ID: uuid.New(), Name: name, Unit: unit,
+			ArchivePolicy: p, Creator: "me"}))
 	}
 	catalog := postings.New(store, postings.Options{Bytes: 256 << 20})
 	count := func(sees postings.Sees, name string, want int) *postings.Counts {
 		t.Helper()
-		counts, err := catalog.Counts(t.Context(), sees, 5, []string{"unit"}, []*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "__name__", name)})
+		counts, err := catalog.Counts(t.Context(), sees, 5, []string{"unit"},
+			[]*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "__name__", name)})
 		check(t, err)
 		if counts.Total != want {
 			t.Errorf("%s: %d metrics, want %d", name, counts.Total, want)
@@ -242,7 +250,8 @@ func manyMetrics(t testing.TB, n, each int) *postings.Catalog {
 	check(t, err)
 	for host := range n / each {
 		project := fmt.Sprintf("p%d", host%7)
-		r := &model.Resource{ID: uuid.New(), Type: "host", Creator: "me", ProjectID: &project, OriginalID: fmt.Sprintf("host%d", host)}
+		r := &model.Resource{ID: uuid.New(), Type: "host", Creator: "me", ProjectID: &project,
+			OriginalID: fmt.Sprintf("host%d", host)}
 		r.Attributes.Set("rack", fmt.Sprintf("r%d", host%10))
 		metrics := make([]*model.Metric, each)
 		for i := range metrics {

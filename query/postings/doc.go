@@ -13,14 +13,14 @@
 //	metric_id           of a metric without a resource, whose name is not unique
 //	any other           an attribute of the resource's current revision that is not null
 //
-// A series that was pushed with labels has these, its name among them, and no others. With Ceilometer's names (naming.go) metrics of
-// resources are shown by others, and matchers know both.
+// A series that was pushed with labels has these, its name among them, and no others. With Ceilometer's names
+// (naming.go) metrics of resources are shown by others, and matchers know both.
 //
 // Matchers know more than results show: metric_id of every metric, original_resource_id, unit and archive_policy.
 // Shown, these would keep one metric of a resource from matching another. An attribute that is called as one of these
 // labels gets attribute_ before its name.
 //
-// Read catalog.go first, then select.go, what is asked; match.go, how series are found; field.go, what labels are of them.
-// The invariants: an answer is about one state of the catalog, which is no older than the call; nothing is told of a
-// metric that the caller may not see.
+// Read catalog.go first, then select.go, what is asked; match.go, how series are found; field.go, what labels are of
+// them. The invariants: an answer is about one state of the catalog, which is no older than the call; nothing is told
+// of a metric that the caller may not see.
 package postings

@@ -59,8 +59,8 @@ func find(list []pair, name symbol) symbol {
 	return 0
 }
 
-// labelOf returns the value of a label that a metric has by its resource or by its name, 0 for none, and whether the metric was
-// pushed with labels.
+// labelOf returns the value of a label that a metric has by its resource or by its name, 0 for none, and whether the
+// metric was pushed with labels.
 func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
 	if m.resource == none {
 		return 0, false

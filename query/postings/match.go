@@ -21,9 +21,10 @@ const (
 // errEnough ends each when there are as many series as are asked for.
 var errEnough = errors.New("enough")
 
-// union returns the places of the series that match at least one list, or of all if there is no list, as many as limit (0: all).
-// Each takes memory.
-func (s *state) union(ctx context.Context, sees Sees, bytes int64, limit int, lists [][]*labels.Matcher) ([]uint32, error) {
+// union returns the places of the series that match at least one list, or of all if there is no list, as many as limit
+// (0: all). Each takes memory.
+func (s *state) union(ctx context.Context, sees Sees, bytes int64, limit int,
+	lists [][]*labels.Matcher) ([]uint32, error) {
 	if len(lists) == 0 {
 		lists = [][]*labels.Matcher{nil}
 	}
@@ -95,9 +96,10 @@ func (c *check) matchesText(s *state, value symbol) bool {
 	return answer
 }
 
-// each calls f for the metrics that all matchers match and sees lets through, until it fails. Each takes so many bytes of the
-// memory that requests share.
-func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher, bytes int64, f func(place uint32) error) error {
+// each calls f for the metrics that all matchers match and sees lets through, until it fails. Each takes so many bytes
+// of the memory that requests share.
+func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher, bytes int64,
+	f func(place uint32) error) error {
 	account, found := budget.Of(ctx), int64(0)
 	checks := make([]check, len(matchers))
 	for i, m := range matchers {

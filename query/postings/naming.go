@@ -27,14 +27,15 @@ const (
 )
 
 // ceilometerNames are the labels that no first word replaces.
-var ceilometerNames = []string{labelName, labelPublisher, labelType, labelCounter, labelUnit, labelResource, labelProject, labelProjectName,
-	labelUser, labelUserName, labelInstance, labelShownName, labelGroup}
+var ceilometerNames = []string{labelName, labelPublisher, labelType, labelCounter, labelUnit, labelResource,
+	labelProject, labelProjectName, labelUser, labelUserName, labelInstance, labelShownName, labelGroup}
 
 // meter is what Ceilometer's exporter makes of a metric's name.
 type meter struct {
-	name  symbol // of the series
-	kind  symbol // label "type": the second word, or the only one
-	first pair   // a label that is called as the first word, unless another label is: the third word; 0: the ID of the resource
+	name symbol // of the series
+	kind symbol // label "type": the second word, or the only one
+	// a label that is called as the first word, unless another label is: the third word; 0: the ID of the resource
+	first pair
 }
 
 // naming holds the symbols of Ceilometer's names; nil: series are called as Gnocchi calls metrics and attributes.
@@ -42,12 +43,14 @@ type naming struct {
 	publisher, kind, counter, unit, resource symbol // names of labels
 	ceilometer                               symbol // value of publisher
 	meters                                   map[symbol]meter
-	byMetric                                 map[symbol]bool // labels that metrics of one resource may have different values of
+	// labels that metrics of one resource may have different values of
+	byMetric map[symbol]bool
 }
 
 func (s *state) useCeilometer() {
-	n := &naming{publisher: s.intern(labelPublisher), kind: s.intern(labelType), counter: s.intern(labelCounter), unit: s.intern(labelUnit),
-		resource: s.intern(labelResource), ceilometer: s.intern(ceilometer), meters: map[symbol]meter{}}
+	n := &naming{publisher: s.intern(labelPublisher), kind: s.intern(labelType), counter: s.intern(labelCounter),
+		unit: s.intern(labelUnit), resource: s.intern(labelResource), ceilometer: s.intern(ceilometer),
+		meters: map[symbol]meter{}}
 	n.byMetric = map[symbol]bool{n.publisher: true, n.kind: true, n.counter: true, n.unit: true}
 	s.naming = n
 }
@@ -87,8 +90,8 @@ func underscored(text string) string {
 	}, text)
 }
 
-// meterOf returns what a metric's name means to Ceilometer; false: the series keeps Gnocchi's names. Only metrics of resources are
-// Ceilometer's.
+// meterOf returns what a metric's name means to Ceilometer; false: the series keeps Gnocchi's names. Only metrics of
+// resources are Ceilometer's.
 func (s *state) meterOf(m *metric) (meter, bool) {
 	if s.naming == nil || m.resource == none || s.resources[m.resource].pushed {
 		return meter{}, false
@@ -169,8 +172,10 @@ func (s *state) ceilometerLabels(r *model.Resource) []pair {
 		shownName += ":" + name
 	}
 	var shown []pair
-	for _, label := range [][2]string{{labelResource, id}, {labelProject, text(r.ProjectID)}, {labelProjectName, attribute(labelProjectName)},
-		{labelUser, text(r.UserID)}, {labelUserName, attribute(labelUserName)}, {labelInstance, attribute("host")}, {labelShownName, shownName},
+	for _, label := range [][2]string{{labelResource, id}, {labelProject, text(r.ProjectID)},
+		{labelProjectName, attribute(labelProjectName)}, {labelUser, text(r.UserID)},
+		{labelUserName, attribute(labelUserName)}, {labelInstance, attribute("host")},
+		{labelShownName, shownName},
 		{labelGroup, group}} {
 		if label[1] != "" {
 			shown = append(shown, pair{s.intern(label[0]), s.intern(label[1])})

@@ -20,16 +20,19 @@ import (
 // Ceilometer's names are shown of metrics of resources, and selectors know these and Gnocchi's.
 func TestCeilometerNames(t *testing.T) {
 	store := openIndex(t)
-	kind, err := model.NewResourceType("instance", []*model.Attribute{{Name: "host", Kind: model.KindString, MaxLength: 99},
-		{Name: "display_name", Kind: model.KindString, MaxLength: 99}, {Name: "server_group", Kind: model.KindString, MaxLength: 99},
-		{Name: "project", Kind: model.KindString, MaxLength: 99}})
+	kind, err := model.NewResourceType("instance",
+		[]*model.Attribute{{Name: "host", Kind: model.KindString, MaxLength: 99},
+			{Name: "display_name", Kind: model.KindString, MaxLength: 99},
+			{Name: "server_group", Kind: model.KindString, MaxLength: 99},
+			{Name: "project", Kind: model.KindString, MaxLength: 99}})
 	check(t, err)
 	check(t, store.CreateResourceType(t.Context(), kind))
 	low, err := store.ArchivePolicy("low")
 	check(t, err)
 	web, carla := "web", "carla"
 	add := func(id, kind string, attributes map[string]string, names ...string) uuid.UUID {
-		r := &model.Resource{ID: uuid.NewSHA1(uuid.Nil, []byte(id)), OriginalID: id, Type: kind, Creator: "me", ProjectID: &web, UserID: &carla}
+		r := &model.Resource{ID: uuid.NewSHA1(uuid.Nil, []byte(id)), OriginalID: id, Type: kind, Creator: "me",
+			ProjectID: &web, UserID: &carla}
 		for name, value := range attributes {
 			r.Attributes.Set(name, value)
 		}
@@ -39,20 +42,23 @@ func TestCeilometerNames(t *testing.T) {
 			if name == "cpu" {
 				unit = ""
 			}
-			metrics = append(metrics, &model.Metric{ID: uuid.New(), Name: name, ArchivePolicy: low, Creator: "me", Unit: unit})
+			metrics = append(metrics, &model.Metric{ID: uuid.New(), Name: name, ArchivePolicy: low,
+				Creator: "me", Unit: unit})
 		}
 		check(t, store.CreateResource(t.Context(), r, metrics))
 		return r.ID
 	}
-	vm := add("vm1", "instance", map[string]string{"host": "node7", "display_name": "shop", "server_group": "g", "project": "hers"},
+	vm := add("vm1", "instance", map[string]string{"host": "node7", "display_name": "shop", "server_group": "g",
+		"project": "hers"},
 		"cpu", "memory.usage", "disk.device.read.bytes", "resource.x")
 	add("vda", "generic", nil, "disk.device.read.bytes", "ceilometer_known")
 	var pushed []byte
 	for _, label := range [][2]string{{"__name__", "cpu"}, {"project", "elsewhere"}, {"type", "pushed"}} {
 		pushed = model.AppendLabel(pushed, label[0], label[1])
 	}
-	check(t, store.CreateMetrics(t.Context(), []*model.Metric{{ID: uuid.New(), ArchivePolicy: low, Creator: "me", Labels: model.Labels(pushed)},
-		{ID: uuid.New(), Name: "free", ArchivePolicy: low, Creator: "me"}}))
+	check(t, store.CreateMetrics(t.Context(),
+		[]*model.Metric{{ID: uuid.New(), ArchivePolicy: low, Creator: "me", Labels: model.Labels(pushed)},
+			{ID: uuid.New(), Name: "free", ArchivePolicy: low, Creator: "me"}}))
 
 	catalog := postings.New(store, postings.Options{Bytes: 1 << 20, Ceilometer: true})
 	syntax := parser.NewParser(parser.Options{})
@@ -76,10 +82,14 @@ func TestCeilometerNames(t *testing.T) {
 		}
 	}
 	const ofVM = `project="web", publisher="ceilometer", resource="vm1", resource_name="shop", server_group="g", type=`
-	const cpu = `{__name__="ceilometer_cpu", counter="cpu", cpu="vm1", ` + ofVM + `"cpu", user="carla", vm_instance="node7"}`
-	const usage = `{__name__="ceilometer_memory_usage", counter="memory.usage", memory="vm1", ` + ofVM + `"usage", unit="B", user="carla", vm_instance="node7"}`
-	const read = `{__name__="ceilometer_disk_device_read_bytes", counter="disk.device.read.bytes", disk="read", ` + ofVM + `"device", unit="B", user="carla", vm_instance="node7"}`
-	const sameWord = `{__name__="ceilometer_resource_x", counter="resource.x", ` + ofVM + `"x", unit="B", user="carla", vm_instance="node7"}`
+	const cpu = `{__name__="ceilometer_cpu", counter="cpu", cpu="vm1", ` + ofVM +
+		`"cpu", user="carla", vm_instance="node7"}`
+	const usage = `{__name__="ceilometer_memory_usage", counter="memory.usage", memory="vm1", ` + ofVM +
+		`"usage", unit="B", user="carla", vm_instance="node7"}`
+	const read = `{__name__="ceilometer_disk_device_read_bytes", counter="disk.device.read.bytes", disk="read", ` +
+		ofVM + `"device", unit="B", user="carla", vm_instance="node7"}`
+	const sameWord = `{__name__="ceilometer_resource_x", counter="resource.x", ` + ofVM +
+		`"x", unit="B", user="carla", vm_instance="node7"}`
 	const disk = `{__name__="ceilometer_disk_device_read_bytes", counter="disk.device.read.bytes", disk="read", project="web", publisher="ceilometer", resource="vda", server_group="none", type="device", unit="B", user="carla"}`
 	const remote = `{__name__="cpu", project="elsewhere", type="pushed"}`
 	show(`ceilometer_cpu`, cpu)
@@ -93,12 +103,15 @@ func TestCeilometerNames(t *testing.T) {
 	show(`{project="hers"}`) // the attribute has another name there
 	show(`{"disk.device.read.bytes"}`, disk, read)
 	show(`{disk="read",type="device",resource=~"vd."}`, disk)
-	show(`{counter="cpu",publisher="ceilometer",cpu="vm1",server_group="g",vm_instance="node7",resource_name="shop",user="carla"}`, cpu)
+	show(
+		`{counter="cpu",publisher="ceilometer",cpu="vm1",server_group="g",vm_instance="node7",resource_name="shop",user="carla"}`, cpu)
 	show(`{type="pushed"}`, remote)
 	show(`{project="elsewhere"}`, remote)
 	show(`{unit="B",type="usage"}`, usage)
-	show(`{type!~"cpu|device|usage|x",project!=""}`, `{__name__="ceilometer_known", ceilometer_known="vda", counter="ceilometer_known", project="web", `+
-		`publisher="ceilometer", resource="vda", server_group="none", type="ceilometer_known", unit="B", user="carla"}`, remote)
+	show(`{type!~"cpu|device|usage|x",project!=""}`,
+		`{__name__="ceilometer_known", ceilometer_known="vda", counter="ceilometer_known", project="web", `+
+			`publisher="ceilometer", resource="vda", server_group="none", type="ceilometer_known", unit="B", user="carla"}`,
+		remote)
 
 	list := func(name, want string, selectors ...string) {
 		t.Helper()
@@ -118,14 +131,17 @@ func TestCeilometerNames(t *testing.T) {
 			t.Errorf("%q %q: %q, want %q", name, selectors, got, want)
 		}
 	}
-	list("__name__", "ceilometer_cpu ceilometer_disk_device_read_bytes ceilometer_known ceilometer_memory_usage ceilometer_resource_x cpu free")
+	list("__name__",
+		"ceilometer_cpu ceilometer_disk_device_read_bytes ceilometer_known ceilometer_memory_usage ceilometer_resource_x cpu free")
 	list("type", "ceilometer_known cpu device pushed usage x")
 	list("resource", "vda vm1")
 	list("disk", "read")
 	list("cpu", "vm1")
 	list("project", "elsewhere web")
-	list("", "__name__ counter cpu project publisher resource resource_name server_group type user vm_instance", `ceilometer_cpu`)
-	list("", "__name__ counter cpu project publisher resource resource_name server_group type user vm_instance", `cpu{resource!=""}`)
+	list("", "__name__ counter cpu project publisher resource resource_name server_group type user vm_instance",
+		`ceilometer_cpu`)
+	list("", "__name__ counter cpu project publisher resource resource_name server_group type user vm_instance",
+		`cpu{resource!=""}`)
 
 	// Access rules see what is stored: her attribute "project" is not the project.
 	attributes := map[string]string{}
@@ -138,15 +154,17 @@ func TestCeilometerNames(t *testing.T) {
 		return true
 	}, matchers(`ceilometer_cpu`))
 	check(t, err)
-	if want := (map[string]string{"project_id": "web;", "project": "hers;", "type": "instance;", "original_resource_id": "vm1;", "resource": ";"}); !maps.Equal(attributes, want) {
+	if want := (map[string]string{"project_id": "web;", "project": "hers;", "type": "instance;",
+		"original_resource_id": "vm1;", "resource": ";"}); !maps.Equal(attributes, want) {
 		t.Errorf("a rule sees %q, want %q", attributes, want)
 	}
 
-	_, err = store.UpdateResource(t.Context(), "instance", vm, carbonara.FromTime(time.Now()), func(r *model.Resource) (*index.MetricSet, error) {
-		r.ProjectID = nil
-		r.Attributes.Set("server_group", "h")
-		return nil, nil
-	})
+	_, err = store.UpdateResource(t.Context(), "instance", vm, carbonara.FromTime(time.Now()),
+		func(r *model.Resource) (*index.MetricSet, error) {
+			r.ProjectID = nil
+			r.Attributes.Set("server_group", "h")
+			return nil, nil
+		})
 	check(t, err)
 	show(`ceilometer_cpu`, strings.NewReplacer(`project="web", `, "", `"g"`, `"h"`).Replace(cpu))
 	show(`{server_group="g"}`)

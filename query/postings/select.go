@@ -53,7 +53,8 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 // Labels returns the label sets of the series that match at least one list of matchers, without duplicates, as many as
 // limit (0: all). ids adds what only matchers know
 // otherwise: metric_id, metric_name, metric_unit and archive_policy, resource_id and original_resource_id.
-func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, ids bool, lists ...[]*labels.Matcher) ([]labels.Labels, error) {
+func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, ids bool,
+	lists ...[]*labels.Matcher) ([]labels.Labels, error) {
 	var found []labels.Labels
 	err := c.view(ctx, func(s *state) error {
 		var builder labels.ScratchBuilder

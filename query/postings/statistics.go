@@ -79,8 +79,8 @@ func byCount(a, b Count) int {
 	return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Name, b.Name))
 }
 
-// top returns the first of counts, in order. There may be as many counts as metrics: all but the first few are only compared with the
-// last of these.
+// top returns the first of counts, in order. There may be as many counts as metrics: all but the first few are only
+// compared with the last of these.
 func top(counts []Count, most int) []Count {
 	first := counts[:min(most, len(counts))]
 	slices.SortFunc(first, byCount)
@@ -111,9 +111,11 @@ type Counts struct {
 	Labels []LabelCount `json:"labels"`
 }
 
-// Counts counts the series that match at least one list of matchers by the values of the labels named; none: of all labels
-// but names and IDs. Of each label it returns up to so many values. What is returned must not change: others may get it, too.
-func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []string, lists ...[]*labels.Matcher) (*Counts, error) {
+// Counts counts the series that match at least one list of matchers by the values of the labels named; none: of all
+// labels but names and IDs. Of each label it returns up to so many values. What is returned must not change: others may
+// get it, too.
+func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []string,
+	lists ...[]*labels.Matcher) (*Counts, error) {
 	question := fmt.Sprintf("%d %q %q", most, named, lists)
 	var out *Counts
 	err := c.view(ctx, func(s *state) (err error) {

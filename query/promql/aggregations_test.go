@@ -29,7 +29,8 @@ func TestAggregationsAsLabels(t *testing.T) {
 		}
 		var got []string
 		for _, v := range r.Value.(upstream.Vector) {
-			got = append(got, fmt.Sprint(v.Metric.Get("project_id")[len("project of "):], " ", v.Metric.Get("__aggregation__"), " ", v.F))
+			got = append(got, fmt.Sprint(v.Metric.Get("project_id")[len("project of "):], " ",
+				v.Metric.Get("__aggregation__"), " ", v.F))
 		}
 		slices.Sort(got)
 		if strings.Join(got, ", ") != want {

@@ -30,11 +30,13 @@ type store struct {
 const sacks = 4
 
 func newStore(t testing.TB, syntax parser.Options) *store {
-	s := &store{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}), t: t, now: time.Now()}
+	s := &store{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}),
+		t: t, now: time.Now()}
 	s.stop = sync.OnceFunc(func() { s.Stop(context.Background()) })
 	t.Cleanup(s.stop)
-	s.engine = promql.New(promql.Options{Archives: testnode.Archives{Metricd: s.Metricd}, Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}),
-		Policies: s.Index.ArchivePolicies, Syntax: syntax, Now: func() time.Time { return s.now }})
+	s.engine = promql.New(promql.Options{Archives: testnode.Archives{Metricd: s.Metricd},
+		Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}), Policies: s.Index.ArchivePolicies,
+		Syntax: syntax, Now: func() time.Time { return s.now }})
 	return s
 }
 
@@ -63,7 +65,8 @@ func (s *store) metric(policy, resource, name string) uuid.UUID {
 	}
 	id := uuid.New()
 	project := "project of " + resource
-	r := &model.Resource{ID: uuid.NewSHA1(uuid.Nil, []byte(resource)), OriginalID: resource, Type: "generic", Creator: "me", ProjectID: &project}
+	r := &model.Resource{ID: uuid.NewSHA1(uuid.Nil, []byte(resource)), OriginalID: resource, Type: "generic",
+		Creator: "me", ProjectID: &project}
 	m := &model.Metric{ID: id, Name: name, ArchivePolicy: p, Creator: "me"}
 	if err := s.Index.CreateResource(context.Background(), r, []*model.Metric{m}); err != nil {
 		m.ResourceID = &r.ID
@@ -197,8 +200,8 @@ func TestTime(t *testing.T) {
 	f(hour, 3*time.Hour-time.Millisecond, 3.5)
 	none(hour, 3*time.Hour)
 
-	// A series of raw measures ends by the finest granularity of its archive policy: who measures every ten minutes has no
-	// gaps.
+	// A series of raw measures ends by the finest granularity of its archive policy: who measures every ten minutes has
+	// no gaps.
 	s.policy("slow", []string{"last"}, 10*time.Minute, time.Hour)
 	s.post(s.metric("slow", "b", "slow"), start.Add(5*time.Second), 10*time.Minute, 1, 2)
 	f("slow", 10*time.Minute, 1)

@@ -54,7 +54,8 @@ type expression struct{ *rand.Rand }
 func (e expression) of(list ...string) string { return list[e.IntN(len(list))] }
 
 func (e expression) selector(duration string) string {
-	s := e.of("x", "y", `x{project_id=~".*[01]"}`, `x{archive_policy="three"}`, `{__name__="y",resource_type="generic"}`, `x{archive_policy="three",__aggregation__="max"}`,
+	s := e.of("x", "y", `x{project_id=~".*[01]"}`, `x{archive_policy="three"}`,
+		`{__name__="y",resource_type="generic"}`, `x{archive_policy="three",__aggregation__="max"}`,
 		`y{__aggregation__=~"m.*"}`) + duration
 	switch e.IntN(8) {
 	case 0:
@@ -71,19 +72,24 @@ func (e expression) vector(depth int) string {
 	}
 	switch e.IntN(7) {
 	case 0:
-		return fmt.Sprintf("%s by (%s) (%s)", e.of("sum", "avg", "max", "count", "stddev"), e.of("project_id", "resource_id", ""), e.vector(depth-1))
+		return fmt.Sprintf("%s by (%s) (%s)", e.of("sum", "avg", "max", "count", "stddev"),
+			e.of("project_id", "resource_id", ""), e.vector(depth-1))
 	case 1:
-		return fmt.Sprintf("%s %s on (resource_id) %s", e.single(), e.of("+", "-", "*", "/", "and", "or", "unless"), e.single())
+		return fmt.Sprintf("%s %s on (resource_id) %s", e.single(),
+			e.of("+", "-", "*", "/", "and", "or", "unless"), e.single())
 	case 2:
 		return fmt.Sprintf("%s(%s)", e.of("abs", "ceil", "-", "sqrt"), e.vector(depth-1))
 	case 3:
-		return fmt.Sprintf("%s(%s[%s:%s])", e.of("max_over_time", "avg_over_time", "sum_over_time", "count_over_time", "last_over_time"), e.vector(depth-1),
+		return fmt.Sprintf("%s(%s[%s:%s])", e.of("max_over_time", "avg_over_time", "sum_over_time", "count_over_time",
+			"last_over_time"), e.vector(depth-1),
 			e.of("5m", "20m", "1h"), e.of("", "1m", "70s", "10m"))
 	case 4:
 		return fmt.Sprintf("quantile_over_time(0.95, %s)", e.selector(e.span()))
 	}
-	return fmt.Sprintf("%s(%s)", e.of("min_over_time", "max_over_time", "sum_over_time", "count_over_time", "avg_over_time", "first_over_time", "last_over_time",
-		"stddev_over_time", "stdvar_over_time", "rate", "increase", "irate", "delta", "changes", "deriv", "present_over_time"), e.selector(e.span()))
+	return fmt.Sprintf("%s(%s)", e.of("min_over_time", "max_over_time", "sum_over_time", "count_over_time",
+		"avg_over_time", "first_over_time", "last_over_time", "stddev_over_time", "stdvar_over_time", "rate",
+		"increase", "irate", "delta", "changes", "deriv",
+		"present_over_time"), e.selector(e.span()))
 }
 
 // single is a vector with one series of a resource.
@@ -134,14 +140,16 @@ func TestStepsEqualInstants(t *testing.T) {
 					}
 					v, ok := want[series.Metric.String()]
 					if !ok || !near(v, p.F) {
-						t.Errorf("%s, step %v, at %d: %s is %v in the range, %v (%t) at once", expr, step, at.UnixMilli(), series.Metric, p.F, v, ok)
+						t.Errorf("%s, step %v, at %d: %s is %v in the range, %v (%t) at once", expr, step,
+							at.UnixMilli(), series.Metric, p.F, v, ok)
 					}
 					delete(want, series.Metric.String())
 					compared++
 				}
 			}
 			for metric, v := range want {
-				t.Errorf("%s, step %v, at %d: %s is %v at once, and not in the range", expr, step, at.UnixMilli(), metric, v)
+				t.Errorf("%s, step %v, at %d: %s is %v at once, and not in the range", expr, step,
+					at.UnixMilli(), metric, v)
 			}
 			if t.Failed() {
 				return
@@ -166,14 +174,16 @@ func TestFunctionsOverTimeAreExact(t *testing.T) {
 		s := newStore(t, parser.Options{})
 		fine := time.Duration(1+r.IntN(3)) * 10 * time.Second
 		coarse := fine * time.Duration(2+r.IntN(10))
-		s.kept("p", []string{"mean", "min", "max", "sum", "count", "std", "first", "last"}, r.IntN(3), fine, time.Duration(20+r.IntN(100))*fine, coarse, 0)
+		s.kept("p", []string{"mean", "min", "max", "sum", "count", "std", "first", "last"}, r.IntN(3), fine,
+			time.Duration(20+r.IntN(100))*fine, coarse, 0)
 		id := s.metric("p", "a", "x")
 		start := carbonara.FromTime(time.Unix(1_700_000_000, 0)).Floor(coarse).Time()
 		end := start.Add(40 * coarse)
 		s.now = end.Add(time.Hour)
 		var times []time.Time
 		var values []float64
-		for at := start.Add(time.Millisecond); at.Before(end); at = at.Add(time.Duration(1+r.Int64N(int64(coarse/4/time.Millisecond)))*time.Millisecond + 1) {
+		for at := start.Add(time.Millisecond); at.Before(end); at = at.Add(
+			time.Duration(1+r.Int64N(int64(coarse/4/time.Millisecond)))*time.Millisecond + 1) {
 			times, values = append(times, at), append(values, 100*r.NormFloat64()+1000)
 		}
 		s.measures(id, times, values)
@@ -197,8 +207,10 @@ func TestFunctionsOverTimeAreExact(t *testing.T) {
 			for _, v := range in {
 				m2 += (v - mean) * (v - mean)
 			}
-			for function, want := range map[string]float64{"min": low, "max": high, "count": float64(len(in)), "sum": sum, "avg": mean,
-				"first": in[0], "last": in[len(in)-1], "stddev": math.Sqrt(m2 / float64(len(in))), "stdvar": m2 / float64(len(in))} {
+			for function, want := range map[string]float64{"min": low, "max": high, "count": float64(len(in)),
+				"sum": sum, "avg": mean, "first": in[0], "last": in[len(in)-1],
+				"stddev": math.Sqrt(m2 / float64(len(in))),
+				"stdvar": m2 / float64(len(in))} {
 				expr := fmt.Sprintf("%s_over_time(x[%dms])", function, span.Milliseconds())
 				got, ok := s.value(expr, at)
 				if !ok || math.Abs(got-want) > 1e-12*max(1, math.Abs(want))*max(1, float64(len(in))/64) {
@@ -262,7 +274,8 @@ func TestQuantilesReadMeasures(t *testing.T) {
 	f := func(seconds int, forced string, want float64) {
 		t.Helper()
 		expr := "quantile_over_time(0.95, x" + forced + "[10s])"
-		if got, ok := s.value(expr, start.Add(time.Duration(seconds)*time.Second+500*time.Millisecond)); !ok || math.Abs(got-want) > 1e-9 {
+		if got, ok := s.value(expr, start.Add(time.Duration(seconds)*time.Second+500*time.Millisecond)); !ok ||
+			math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s after %d s: %v (%t), want %v", expr, seconds, got, ok, want)
 		}
 	}
@@ -281,7 +294,8 @@ func TestMeasuresOnBoundsCountAsInPrometheus(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	end := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
 	s.now = end.Add(time.Minute)
-	s.kept("p", []string{"mean", "min", "max", "sum", "count", "std", "first", "last"}, 3, 10*time.Second, time.Hour, time.Minute, 0)
+	s.kept("p", []string{"mean", "min", "max", "sum", "count", "std", "first", "last"}, 3, 10*time.Second,
+		time.Hour, time.Minute, 0)
 	var values []float64
 	for i := range 121 { // one each five seconds until end
 		values = append(values, float64(i*i%31))
@@ -290,7 +304,8 @@ func TestMeasuresOnBoundsCountAsInPrometheus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pushed := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(model.AppendLabel(nil, model.LabelName, "x"))}
+	pushed := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me",
+		Labels: model.Labels(model.AppendLabel(nil, model.LabelName, "x"))}
 	if err := s.Index.CreateMetrics(t.Context(), []*model.Metric{pushed}); err != nil {
 		t.Fatal(err)
 	}
@@ -305,9 +320,11 @@ func TestMeasuresOnBoundsCountAsInPrometheus(t *testing.T) {
 		for _, v := range in {
 			m2 += (v - mean) * (v - mean)
 		}
-		for function, want := range map[string]float64{"min": low, "max": high, "count": float64(len(in)), "sum": sum, "avg": mean,
-			"first": in[0], "last": in[len(in)-1], "stddev": math.Sqrt(m2 / float64(len(in))), "stdvar": m2 / float64(len(in))} {
-			for _, expr := range []string{fmt.Sprintf("%s_over_time(x[%ds])", function, span), fmt.Sprintf("%s_over_time(x[%ds] @ %d)", function, span, end.Unix()),
+		for function, want := range map[string]float64{"min": low, "max": high, "count": float64(len(in)),
+			"sum": sum, "avg": mean, "first": in[0], "last": in[len(in)-1], "stddev": math.Sqrt(m2 / float64(len(in))),
+			"stdvar": m2 / float64(len(in))} {
+			for _, expr := range []string{fmt.Sprintf("%s_over_time(x[%ds])", function, span),
+				fmt.Sprintf("%s_over_time(x[%ds] @ %d)", function, span, end.Unix()),
 				fmt.Sprintf("last_over_time(%s_over_time(x[%ds])[1m:10s])", function, span)} {
 				if got, ok := s.value(expr, end); !ok || !near(got, want) {
 					t.Errorf("%s: %v (%t), want %v", expr, got, ok, want)

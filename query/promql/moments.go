@@ -16,7 +16,8 @@ type moments struct{ count, sum, m2 float64 }
 // answers if each group is one measure, or if a series has plain values.
 func overMoments(name string, of func([]moments) float64) upstream.FunctionCall {
 	plain := upstream.FunctionCalls[name]
-	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions, enh *upstream.EvalNodeHelper) (
+	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions,
+		enh *upstream.EvalNodeHelper) (
 		upstream.Vector, annotations.Annotations) {
 		it := iteratorOf(args)
 		if it == nil || len(it.moments) == 0 || len(matrix) == 0 || len(matrix[0].Floats) == 0 {

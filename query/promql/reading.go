@@ -154,7 +154,8 @@ func (sel *selection) rateReading(policy *model.ArchivePolicy, instead carbonara
 	case policy.HasMethod(instead):
 		r := readingOfMethod(instead)
 		r.note = info("archive policy %q has no last: %s is that of its %s. To add last: "+
-			"PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, sel.function, instead, policy.Name)
+			"PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, sel.function,
+			instead, policy.Name)
 		return r, nil
 	}
 	return nil, fmt.Errorf("archive policy %q has neither last nor %s, from which %s could be answered",
@@ -170,7 +171,8 @@ func (sel *selection) baseReading(policy *model.ArchivePolicy, missing string) (
 		}
 		r := readingOfMethod(m)
 		if missing != "" {
-			r.note = info("archive policy %q has no %s: %s is that of its %s", policy.Name, missing, sel.shownFunction(), m)
+			r.note = info("archive policy %q has no %s: %s is that of its %s", policy.Name, missing,
+				sel.shownFunction(), m)
 		}
 		return r, nil
 	}
@@ -197,7 +199,8 @@ func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, er
 	if err != nil {
 		return nil, err
 	}
-	r.note = fmt.Errorf("%w: archive policy %q has no such percentile of this range: quantile_over_time is that of its %s",
+	r.note = fmt.Errorf(
+		"%w: archive policy %q has no such percentile of this range: quantile_over_time is that of its %s",
 		annotations.PromQLWarning, policy.Name, r.method)
 	return r, nil
 }

@@ -53,7 +53,8 @@ const scriptType = "script"
 
 // newScriptStorage returns an empty one. granularity is that of its archive policy.
 func newScriptStorage(t testing.TB, granularity, earlier time.Duration) *scriptStorage {
-	s := &scriptStorage{store: newStore(t, promqltest.TestParserOpts), shift: (max(granularity, 30*365*24*time.Hour) + 24*time.Hour).Milliseconds(), earlier: earlier.Milliseconds(),
+	s := &scriptStorage{store: newStore(t, promqltest.TestParserOpts),
+		shift: (max(granularity, 30*365*24*time.Hour) + 24*time.Hour).Milliseconds(), earlier: earlier.Milliseconds(),
 		series: map[string]uuid.UUID{}, names: map[string]bool{}}
 	s.now = time.Unix(0, carbonara.MaxTimestamp.Time().UnixNano())
 	s.policy("p", []string{"last", "mean", "min", "max", "sum", "count", "std", "first"}, granularity)
@@ -85,9 +86,10 @@ func (s *scriptStorage) add(l labels.Labels) (uuid.UUID, error) {
 		r.Attributes.Set(name, l.Value)
 	})
 	if len(fresh) > 0 {
-		_, err := s.Index.UpdateResourceType(ctx, scriptType, func(old *model.ResourceType) (*model.ResourceType, error) {
-			return old.Update(append(slices.Clone(old.Attributes), fresh...))
-		})
+		_, err := s.Index.UpdateResourceType(ctx, scriptType,
+			func(old *model.ResourceType) (*model.ResourceType, error) {
+				return old.Update(append(slices.Clone(old.Attributes), fresh...))
+			})
 		if err != nil {
 			return uuid.Nil, err
 		}
@@ -104,8 +106,8 @@ func (s *scriptStorage) add(l labels.Labels) (uuid.UUID, error) {
 // AppenderV2 implements storage.Storage, as all of these do.
 func (s *scriptStorage) AppenderV2(context.Context) storage.AppenderV2 { return s }
 
-func (s *scriptStorage) Append(_ storage.SeriesRef, l labels.Labels, _, t int64, v float64, h *histogram.Histogram, fh *histogram.FloatHistogram,
-	_ storage.AppendV2Options) (storage.SeriesRef, error) {
+func (s *scriptStorage) Append(_ storage.SeriesRef, l labels.Labels, _, t int64, v float64, h *histogram.Histogram,
+	fh *histogram.FloatHistogram, _ storage.AppendV2Options) (storage.SeriesRef, error) {
 	if h != nil || fh != nil {
 		s.native = append(s.native, l.Get(common.MetricNameLabel)) // we keep none
 		return 0, nil
@@ -168,7 +170,8 @@ type scriptQuerier struct {
 	s *scriptStorage
 }
 
-func (q *scriptQuerier) Select(ctx context.Context, sorted bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+func (q *scriptQuerier) Select(ctx context.Context, sorted bool, hints *storage.SelectHints,
+	matchers ...*labels.Matcher) storage.SeriesSet {
 	shifted := *hints
 	shifted.Start += q.s.shift
 	shifted.End += q.s.shift
@@ -188,7 +191,8 @@ func letters(matchers []*labels.Matcher) []*labels.Matcher {
 	return out
 }
 
-func (q *scriptQuerier) LabelNames(ctx context.Context, hints *storage.LabelHints, matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+func (q *scriptQuerier) LabelNames(ctx context.Context, hints *storage.LabelHints,
+	matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {
 	names, notes, err := q.Querier.LabelNames(ctx, hints, letters(matchers)...)
 	var out []string
 	for _, name := range names {
@@ -199,7 +203,8 @@ func (q *scriptQuerier) LabelNames(ctx context.Context, hints *storage.LabelHint
 	return out, notes, err
 }
 
-func (q *scriptQuerier) LabelValues(ctx context.Context, name string, hints *storage.LabelHints, matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {
+func (q *scriptQuerier) LabelValues(ctx context.Context, name string, hints *storage.LabelHints,
+	matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {
 	return q.Querier.LabelValues(ctx, "L"+name, hints, letters(matchers)...)
 }
 
@@ -285,7 +290,8 @@ func readScripts(t testing.TB, module string) []script {
 			from := i
 			for i++; i < len(lines) && strings.TrimSpace(lines[i]) != ""; i++ {
 				if first := strings.Fields(lines[i]); len(lines[i]) > 0 && lines[i][0] != ' ' && lines[i][0] != '\t' &&
-					(strings.HasPrefix(first[0], "eval") || strings.HasPrefix(first[0], "load") || first[0] == "clear") {
+					(strings.HasPrefix(first[0], "eval") || strings.HasPrefix(first[0], "load") ||
+						first[0] == "clear") {
 					break
 				}
 			}
@@ -377,8 +383,8 @@ func TestUpstreamScripts(t *testing.T) {
 	}
 }
 
-// requireFailures runs what is listed in another process, as a test that fails in this one fails this one, and upstream's
-// scripts run in tests only.
+// requireFailures runs what is listed in another process, as a test that fails in this one fails this one, and
+// upstream's scripts run in tests only.
 func requireFailures(t *testing.T, listed map[string]bool) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -393,7 +399,8 @@ func requireFailures(t *testing.T, listed map[string]bool) {
 		return
 	}
 	ran := 0
-	for _, result := range regexp.MustCompile(`(?m)^ +--- (PASS|FAIL): `+t.Name()+`/([^/ ]+) `).FindAllStringSubmatch(string(out), -1) {
+	for _, result := range regexp.MustCompile(`(?m)^ +--- (PASS|FAIL): `+t.Name()+
+		`/([^/ ]+) `).FindAllStringSubmatch(string(out), -1) {
 		ran++
 		if result[1] == "PASS" {
 			t.Errorf("%s passes: it need not be listed any more", result[2])

@@ -82,7 +82,8 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 		if sorted {
 			return labels.Compare(a.labels, b.labels)
 		}
-		// The engine adds values up in this order: every process is to give the same sums. Neighbours are read together.
+		// The engine adds values up in this order: every process is to give the same sums. Neighbours are read
+		// together.
 		return cmp.Or(cmp.Compare(a.sack, b.sack), bytes.Compare(a.metric.ID[:], b.metric.ID[:]))
 	})
 	for i, one := range all {

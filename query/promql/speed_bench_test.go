@@ -28,7 +28,8 @@ func (s *store) resources(n int, policy, name string) []uuid.UUID {
 	var ids []uuid.UUID
 	for i := range n {
 		project := fmt.Sprint("project ", i%10)
-		r := &model.Resource{ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, name, i)), OriginalID: fmt.Sprint(name, i), Type: "generic", Creator: "me", ProjectID: &project}
+		r := &model.Resource{ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, name, i)), OriginalID: fmt.Sprint(name, i),
+			Type: "generic", Creator: "me", ProjectID: &project}
 		m := &model.Metric{ID: uuid.New(), Name: name, ArchivePolicy: p, Creator: "me", ResourceID: &r.ID}
 		all, ids = append(all, index.NewResource{Resource: r, Metrics: []*model.Metric{m}}), append(ids, m.ID)
 	}
@@ -69,8 +70,8 @@ func BenchmarkQuery(b *testing.B) {
 			s := newStore(b, parser.Options{})
 			s.policy("p", []string{"mean", "count", "last"}, time.Minute, time.Hour)
 			// That of pushed series, of which measures of a minute fill one group in six.
-			s.kept("pushed", []string{"mean", "min", "max", "sum", "count", "last", "95pct"}, 2, 10*time.Second, 24*time.Hour, time.Minute, 31*24*time.Hour,
-				time.Hour, 2*365*24*time.Hour)
+			s.kept("pushed", []string{"mean", "min", "max", "sum", "count", "last", "95pct"}, 2, 10*time.Second,
+				24*time.Hour, time.Minute, 31*24*time.Hour, time.Hour, 2*365*24*time.Hour)
 			fill(s)
 			s.now = end
 			b.ReportAllocs()

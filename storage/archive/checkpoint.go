@@ -56,7 +56,8 @@ func (c *Checkpoint) PutGroups(metric uuid.UUID, groups *carbonara.Groups) error
 
 // AppendRaw adds measures, ascending, to the metric's raw series. Of equal timestamps these replace older ones.
 // Measures before keepFrom may go, but for the last of them.
-func (c *Checkpoint) AppendRaw(metric uuid.UUID, keepFrom carbonara.Timestamp, timestamps []carbonara.Timestamp, values []float64) error {
+func (c *Checkpoint) AppendRaw(metric uuid.UUID, keepFrom carbonara.Timestamp, timestamps []carbonara.Timestamp,
+	values []float64) error {
 	c.key = metricKey(c.key, metric, kindRaw)
 	c.value = carbonara.AppendRaw(c.value[:0], keepFrom, timestamps, values)
 	return c.batch.Merge(c.key, c.value, nil)

@@ -31,8 +31,8 @@ func (s *Store) reportCorrupt(key []byte, operands int) {
 	}
 	metric, kind, split, _ := ParseKey(key)
 	if kind == KindSplit {
-		s.logger.Error("split does not decode", "metric", metric, "granularity", split.Granularity, "start", split.Start.Time(),
-			"operands", operands)
+		s.logger.Error("split does not decode", "metric", metric, "granularity", split.Granularity, "start",
+			split.Start.Time(), "operands", operands)
 		return
 	}
 	s.logger.Error("raw series does not decode", "metric", metric, "operands", operands)

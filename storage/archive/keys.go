@@ -26,8 +26,8 @@ const (
 
 	kindUnsettled = 0x04
 
-	// countLate follows kindCount in the key of the second count that a metric may have. Programs from before there was one
-	// merge and verify it as they do the first, whose key ends with kindCount.
+	// countLate follows kindCount in the key of the second count that a metric may have. Programs from before there was
+	// one merge and verify it as they do the first, whose key ends with kindCount.
 	countLate = 0x01
 
 	kindOffset   = 1 + len(uuid.UUID{})

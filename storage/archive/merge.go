@@ -17,8 +17,9 @@ import (
 //	0x00 { length uvarint, operand }…
 //
 // An operand begins with its format's version, which is never 0. Merging keeps a large base apart from the small
-// operands that follow it until these have grown to a part of it, or trim a part of it: a read then need not encode the base anew, and
-// compactions rewrite it a logarithmic number of times. Operands that do not decode stay in the list as they are.
+// operands that follow it until these have grown to a part of it, or trim a part of it: a read then need not encode the
+// base anew, and compactions rewrite it a logarithmic number of times. Operands that do not decode stay in the list as
+// they are.
 const listMark = 0x00
 
 // tailShare is the part of the base's size, 1/tailShare, that younger operands reach before they are folded into it.

@@ -32,7 +32,8 @@ func TestReadsOfOperandsAreThoseOfWhatTheyFoldInto(t *testing.T) {
 					raw = append(raw, carbonara.Timestamp(from+i)*carbonara.Timestamp(time.Minute))
 					values[i] = float64(k)
 				}
-				return c.AppendRaw(id, carbonara.Timestamp(rng.IntN(3000))*carbonara.Timestamp(time.Minute), raw, values)
+				return c.AppendRaw(id, carbonara.Timestamp(rng.IntN(3000))*carbonara.Timestamp(time.Minute), raw,
+					values)
 			})
 			if rng.IntN(8) == 0 {
 				if err := s.DB().Flush(); err != nil {
@@ -73,8 +74,8 @@ func TestReadsOfOperandsAreThoseOfWhatTheyFoldInto(t *testing.T) {
 			same = same && slices.Equal(lying.groups.Values[c], folded.groups.Values[c])
 		}
 		if !same {
-			t.Errorf("seed %d: %d groups and %d measures as they lie, %d and %d folded", seed, lying.groups.Len(), len(lying.starts),
-				folded.groups.Len(), len(folded.starts))
+			t.Errorf("seed %d: %d groups and %d measures as they lie, %d and %d folded", seed,
+				lying.groups.Len(), len(lying.starts), folded.groups.Len(), len(folded.starts))
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

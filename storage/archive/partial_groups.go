@@ -95,7 +95,8 @@ func decodePartialGroups(src []byte) (*PartialGroups, error) {
 	}
 	src = src[size:]
 	for range n {
-		f.Since = append(f.Since, Since{time.Duration(binary.BigEndian.Uint64(src)), carbonara.Timestamp(binary.BigEndian.Uint64(src[8:]))})
+		f.Since = append(f.Since, Since{time.Duration(binary.BigEndian.Uint64(src)),
+			carbonara.Timestamp(binary.BigEndian.Uint64(src[8:]))})
 		src = src[16:]
 	}
 	for len(src) > 0 {
@@ -104,7 +105,8 @@ func decodePartialGroups(src []byte) (*PartialGroups, error) {
 		}
 		granularity := binary.BigEndian.Uint64(src)
 		length, size := binary.Uvarint(src[8:])
-		if size <= 0 || length > uint64(len(src)-8-size) || granularity == 0 || granularity > uint64(carbonara.MaxTimestamp) {
+		if size <= 0 || length > uint64(len(src)-8-size) || granularity == 0 ||
+			granularity > uint64(carbonara.MaxTimestamp) {
 			return nil, errPartialGroups
 		}
 		src = src[8+size:]

@@ -16,9 +16,11 @@ import (
 func FuzzPartialGroups(f *testing.F) {
 	at := carbonara.Timestamp(1_700_001_000e9)
 	row := carbonara.Groups{Granularity: time.Hour, Starts: []carbonara.Timestamp{at.Floor(time.Hour)},
-		Columns: []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}, Values: [][]float64{{7}, {carbonara.Absent()}}}
-	for _, partial := range []*PartialGroups{{}, {Before: at, Rows: []carbonara.Groups{row}}, {Since: []Since{{time.Minute, at}}},
-		{Before: at, Rows: []carbonara.Groups{row}, Since: []Since{{time.Hour, at}, {time.Minute, 0}}}} {
+		Columns: []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum},
+		Values:  [][]float64{{7}, {carbonara.Absent()}}}
+	for _, partial := range []*PartialGroups{{}, {Before: at, Rows: []carbonara.Groups{row}},
+		{Since: []Since{{time.Minute, at}}}, {Before: at, Rows: []carbonara.Groups{row},
+			Since: []Since{{time.Hour, at}, {time.Minute, 0}}}} {
 		encoded := appendPartialGroups(nil, partial)
 		f.Add(encoded[:len(encoded)-8])
 	}
@@ -29,7 +31,8 @@ func FuzzPartialGroups(f *testing.F) {
 			return
 		}
 		again, err := decodePartialGroups(appendPartialGroups(nil, partial))
-		if err != nil || again.Before != partial.Before || len(again.Rows) != len(partial.Rows) || len(again.Since) != len(partial.Since) {
+		if err != nil || again.Before != partial.Before || len(again.Rows) != len(partial.Rows) ||
+			len(again.Since) != len(partial.Since) {
 			t.Fatalf("%+v, %+v, %v", partial, again, err)
 		}
 	})

@@ -33,15 +33,18 @@ type reader struct {
 // Groups appends to dst the groups of a metric at one granularity that start at or after from and before to, with the
 // columns that dst is set to. It is one seek: splits lie side by side. A split that does not decode is left out and
 // counted in the first result; its bytes stay.
-func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp, dst *carbonara.Groups) (corrupt int, err error) {
-	return s.KeptGroups(context.Background(), &model.Read{Metric: &model.Metric{ID: metric}, Granularity: granularity, From: from, To: to}, 0, dst)
+func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp,
+	dst *carbonara.Groups) (corrupt int, err error) {
+	return s.KeptGroups(context.Background(), &model.Read{Metric: &model.Metric{ID: metric}, Granularity: granularity,
+		From: from, To: to}, 0, dst)
 }
 
 // KeptGroups is Groups for what asks for dst's columns, without groups that lie further than timespan (0: none) before
 // the metric's newest: these wait to be expired. Only where a split may hold both is the newest one decoded to tell.
 //
 // The memory of dst is taken from the context's budget.Account while splits are decoded, dst.Bytes() in all.
-func (s *Store) KeptGroups(ctx context.Context, read *model.Read, timespan time.Duration, dst *carbonara.Groups) (corrupt int, err error) {
+func (s *Store) KeptGroups(ctx context.Context, read *model.Read, timespan time.Duration,
+	dst *carbonara.Groups) (corrupt int, err error) {
 	if read.From >= read.To {
 		return 0, nil
 	}
@@ -108,7 +111,8 @@ func (w *Walk) open(bounds *pebble.IterOptions) (err error) {
 const splitsPassed = 2
 
 // KeptGroups is Store.KeptGroups.
-func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.Duration, dst *carbonara.Groups) (corrupt int, err error) {
+func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.Duration,
+	dst *carbonara.Groups) (corrupt int, err error) {
 	metric, granularity, from, to := read.Metric.ID, read.Granularity, read.From, read.To
 	if from >= to {
 		return 0, nil
@@ -191,7 +195,8 @@ func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.D
 }
 
 // decode appends the groups of one split's value to dst and returns how many operands did not decode.
-func (r *reader) decode(value []byte, key carbonara.SplitKey, from, to carbonara.Timestamp, valueFilter *carbonara.ValueFilter, dst *carbonara.Groups) (corrupt int) {
+func (r *reader) decode(value []byte, key carbonara.SplitKey, from, to carbonara.Timestamp,
+	valueFilter *carbonara.ValueFilter, dst *carbonara.Groups) (corrupt int) {
 	r.operands = appendOperands(r.operands[:0], value)
 	start := dst.Len()
 	later := key.Start // than all groups of the operands before
@@ -248,7 +253,8 @@ func (s *Store) Newest(metric uuid.UUID, granularity time.Duration) (start carbo
 
 // Raw returns the raw series of a metric, ascending, in slices appended to those given (which must be empty): the
 // measures of its back window and the last one before it. Operands that do not decode are left out and counted.
-func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64) ([]carbonara.Timestamp, []float64, int, error) {
+func (s *Store) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp,
+	values []float64) ([]carbonara.Timestamp, []float64, int, error) {
 	r := s.readers.Get().(*reader)
 	defer s.readers.Put(r)
 	corrupt, err := s.readRaw(metric, r, func(raw []byte) (err error) {
@@ -294,13 +300,15 @@ func (w *Walk) RawEnd(metric uuid.UUID) (RawEnd, error) {
 }
 
 // Raw is Store.Raw.
-func (w *Walk) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64) ([]carbonara.Timestamp, []float64, int, error) {
+func (w *Walk) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp,
+	values []float64) ([]carbonara.Timestamp, []float64, int, error) {
 	e, timestamps, values, err := w.EndAndRaw(metric, timestamps, values, func(carbonara.RawEnd) bool { return true })
 	return timestamps, values, e.Corrupt, err
 }
 
 // EndAndRaw is Store.RawEnd, and Raw by the same look-up if wants says so of the end.
-func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64, wants func(carbonara.RawEnd) bool) (
+func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64,
+	wants func(carbonara.RawEnd) bool) (
 	RawEnd, []carbonara.Timestamp, []float64, error) {
 	if w.reader == nil {
 		w.reader = w.store.readers.Get().(*reader)
@@ -348,7 +356,8 @@ func (s *Store) readRaw(metric uuid.UUID, r *reader, decode func([]byte) error) 
 }
 
 // decodeRaw is readRaw of what get returns.
-func (s *Store) decodeRaw(metric uuid.UUID, r *reader, get func(key []byte) ([]byte, io.Closer, error), decode func([]byte) error) (corrupt int, err error) {
+func (s *Store) decodeRaw(metric uuid.UUID, r *reader, get func(key []byte) ([]byte, io.Closer, error),
+	decode func([]byte) error) (corrupt int, err error) {
 	r.lower = metricKey(r.lower, metric, kindRaw)
 	value, closer, err := get(r.lower)
 	if errors.Is(err, pebble.ErrNotFound) {

@@ -23,10 +23,12 @@ func TestSchemaAndReplacedSplits(t *testing.T) {
 		func(c *archive.Checkpoint) error { return c.PutGroups(id, minutes(0, 4000, 1)) },
 		func(c *archive.Checkpoint) error { return c.PutGroups(other, minutes(0, 2, 1)) })
 	schema, err := s.Schema(id)
-	if err != nil || len(schema) != 1 || schema[0].Granularity != time.Minute || !slices.Equal(schema[0].Columns, columns) {
+	if err != nil || len(schema) != 1 || schema[0].Granularity != time.Minute ||
+		!slices.Equal(schema[0].Columns, columns) {
 		t.Fatal(schema, err)
 	}
-	if !schema.Matches(carbonara.PlanOf([]time.Duration{time.Minute}, columns)) || schema.Matches(carbonara.PlanOf([]time.Duration{time.Minute}, columns[:1])) {
+	if !schema.Matches(carbonara.PlanOf([]time.Duration{time.Minute}, columns)) ||
+		schema.Matches(carbonara.PlanOf([]time.Duration{time.Minute}, columns[:1])) {
 		t.Error("the schema does not match its plan, or matches another")
 	}
 	// The newest split counts, and what replaces it has its own columns only.
@@ -60,15 +62,18 @@ func TestPartialGroups(t *testing.T) {
 		t.Fatal(f, err)
 	}
 	at := carbonara.Timestamp(90 * time.Minute)
-	want := &archive.PartialGroups{Before: at, Since: []archive.Since{{Granularity: time.Minute, From: 7}}, Rows: []carbonara.Groups{{Granularity: time.Hour, Starts: []carbonara.Timestamp{carbonara.Timestamp(time.Hour)},
-		Columns: columns[:2], Values: [][]float64{{30}, {carbonara.Absent()}}}}}
+	want := &archive.PartialGroups{Before: at, Since: []archive.Since{{Granularity: time.Minute, From: 7}},
+		Rows: []carbonara.Groups{{Granularity: time.Hour, Starts: []carbonara.Timestamp{carbonara.Timestamp(time.Hour)},
+			Columns: columns[:2], Values: [][]float64{{30}, {carbonara.Absent()}}}}}
 	commit(t, s, func(c *archive.Checkpoint) error { return c.SetPartialGroups(id, want) })
 	got, err := s.PartialGroups(id)
-	if err != nil || got.Before != at || len(got.Rows) != 1 || got.SinceOf(time.Minute) != 7 || got.SinceOf(time.Hour) != 0 {
+	if err != nil || got.Before != at || len(got.Rows) != 1 || got.SinceOf(time.Minute) != 7 ||
+		got.SinceOf(time.Hour) != 0 {
 		t.Fatal(got, err)
 	}
 	row := got.Row(time.Hour)
-	if row == nil || got.Row(time.Minute) != nil || row.Starts[0] != carbonara.Timestamp(time.Hour) || row.Values[0][0] != 30 ||
+	if row == nil || got.Row(time.Minute) != nil || row.Starts[0] != carbonara.Timestamp(time.Hour) ||
+		row.Values[0][0] != 30 ||
 		math.Float64bits(row.Values[1][0]) != math.Float64bits(carbonara.Absent()) {
 		t.Fatal(row)
 	}

@@ -88,8 +88,10 @@ func columnsOf(value []byte) ([]carbonara.Column, error) {
 
 // EachSplit calls f with the splits of a metric at one granularity, in order of time, and the columns that each has.
 // What does not decode is an error that wraps storage.ErrCorrupt.
-func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration, f func(key carbonara.SplitKey, columns []carbonara.Column) error) (err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0), UpperBound: splitKey(nil, metric, granularity+1, 0)})
+func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration,
+	f func(key carbonara.SplitKey, columns []carbonara.Column) error) (err error) {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0),
+		UpperBound: splitKey(nil, metric, granularity+1, 0)})
 	if err != nil {
 		return fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err)
 	}

@@ -25,9 +25,12 @@ type Options struct {
 	ReadOnly     bool
 	Unchecked    bool // as in engine.Options
 	Logger       *slog.Logger
-	Collector    *engine.PebbleCollector // shows Pebble's own figures, of all sacks together as "sacks"; nil: nobody does
-	Fail         func(error)             // as in engine.Options: told what made the store unusable; nil: ends the process
-	Corrupt      func(error)             // as in engine.Options: told that a flush met corrupt bytes; nil: it is only logged
+	// shows Pebble's own figures, of all sacks together as "sacks"; nil: nobody does
+	Collector *engine.PebbleCollector
+	// as in engine.Options: told what made the store unusable; nil: ends the process
+	Fail func(error)
+	// as in engine.Options: told that a flush met corrupt bytes; nil: it is only logged
+	Corrupt func(error)
 }
 
 // Store is the archive of one sack. It may be used by several goroutines; what is read while a checkpoint commits is
@@ -54,7 +57,8 @@ func Open(dir string, options Options) (*Store, error) {
 	rewrites := new(engine.Rewrites)
 	db, err := engine.Open(dir, engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, Logger: options.Logger,
-		MemTableSize: options.MemTableSize, Merger: newMerger(rewrites.Running), Rewrites: rewrites, ReadOnly: options.ReadOnly, Fail: options.Fail, Corrupt: options.Corrupt,
+		MemTableSize: options.MemTableSize, Merger: newMerger(rewrites.Running), Rewrites: rewrites,
+		ReadOnly: options.ReadOnly, Fail: options.Fail, Corrupt: options.Corrupt,
 		Unchecked: options.Unchecked,
 	})
 	if err != nil {

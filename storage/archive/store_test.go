@@ -124,7 +124,8 @@ func TestGroupsOfManySplitsAndCheckpoints(t *testing.T) {
 	commit(t, s, func(c *archive.Checkpoint) error {
 		return c.Expire(id, time.Minute, 0, carbonara.Timestamp(2*3600)*carbonara.Timestamp(time.Minute))
 	})
-	if oldest, ok, err := s.Oldest(id, time.Minute); err != nil || !ok || oldest != carbonara.Timestamp(2*3600)*carbonara.Timestamp(time.Minute) {
+	if oldest, ok, err := s.Oldest(id, time.Minute); err != nil || !ok ||
+		oldest != carbonara.Timestamp(2*3600)*carbonara.Timestamp(time.Minute) {
 		t.Fatal(oldest, ok, err)
 	}
 	commit(t, s, func(c *archive.Checkpoint) error { return c.Delete(id) })
@@ -144,7 +145,8 @@ func TestKeptGroups(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	defer s.Close()
 	id := uuid.New()
-	if _, err := s.KeptGroups(t.Context(), &model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute, To: carbonara.MaxTimestamp}, time.Hour, new(carbonara.Groups)); err != nil {
+	if _, err := s.KeptGroups(t.Context(), &model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute,
+		To: carbonara.MaxTimestamp}, time.Hour, new(carbonara.Groups)); err != nil {
 		t.Fatal(err)
 	}
 	for k := range 9 {
@@ -154,8 +156,10 @@ func TestKeptGroups(t *testing.T) {
 	newest := all.Starts[all.Len()-1]
 	minute := carbonara.Timestamp(time.Minute)
 	for _, points := range []int{1, 100, 1800, 1841, 3600, 5439, 5440, 5441, 9000, 100_000} {
-		for _, span := range [][2]carbonara.Timestamp{{0, carbonara.MaxTimestamp}, {newest - 60*minute, carbonara.MaxTimestamp},
-			{newest, newest + 1}, {newest + 1, carbonara.MaxTimestamp}, {100 * minute, 4000 * minute}, {3600 * minute, 3601 * minute}} {
+		for _, span := range [][2]carbonara.Timestamp{{0, carbonara.MaxTimestamp},
+			{newest - 60*minute, carbonara.MaxTimestamp}, {newest, newest + 1}, {newest + 1, carbonara.MaxTimestamp},
+			{100 * minute, 4000 * minute},
+			{3600 * minute, 3601 * minute}} {
 			timespan := time.Duration(points) * time.Minute
 			want := read(t, s, id, max(span[0], archive.OldestKept(newest, timespan)), span[1])
 			var got carbonara.Groups
@@ -179,7 +183,9 @@ func TestCountsAddUp(t *testing.T) {
 	counts := map[uuid.UUID][2]uint64{uuid.New(): {3, 0}, uuid.New(): {0, 2}, uuid.New(): {3, 2}, uuid.New(): {0, 0}}
 	for i := range 100 {
 		for id, n := range counts {
-			commit(t, s, func(c *archive.Checkpoint) error { return errors.Join(c.AddDropped(id, n[0]), c.AddLate(id, n[1])) })
+			commit(t, s, func(c *archive.Checkpoint) error {
+				return errors.Join(c.AddDropped(id, n[0]), c.AddLate(id, n[1]))
+			})
 		}
 		if i == 50 {
 			if err := s.Compact(); err != nil {
@@ -246,7 +252,8 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 		t.Helper()
 		var g carbonara.Groups
 		g.Reset(time.Minute, columns)
-		if corrupt, err := s.Groups(id, time.Minute, 0, carbonara.MaxTimestamp, &g); err != nil || corrupt != 1 || g.Len() != 110 {
+		if corrupt, err := s.Groups(id, time.Minute, 0, carbonara.MaxTimestamp, &g); err != nil ||
+			corrupt != 1 || g.Len() != 110 {
 			t.Fatalf("%d groups, %d corrupt, %v", g.Len(), corrupt, err)
 		}
 		if timestamps, _, corrupt, err := s.Raw(id, nil, nil); err != nil || corrupt != 1 || len(timestamps) != 3 {
@@ -262,7 +269,8 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 	}
 	check()
 	for _, want := range []string{
-		`msg="split does not decode" metric=` + id.String() + ` granularity=1m0s start=1970-01-01T00:00:00.000Z operands=1`,
+		`msg="split does not decode" metric=` + id.String() +
+			` granularity=1m0s start=1970-01-01T00:00:00.000Z operands=1`,
 		`msg="raw series does not decode" metric=` + id.String() + ` operands=1`,
 	} {
 		if strings.Count(log.String(), want) != 1 {

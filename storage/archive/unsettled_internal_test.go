@@ -17,7 +17,8 @@ import (
 func FuzzUnsettled(f *testing.F) {
 	at := carbonara.Timestamp(1_700_001_000e9)
 	run := Run{Source: "a", Clock: uuid.UUID{7}, At: -5, Timestamps: []carbonara.Timestamp{at, at - 1, 0}}
-	for _, u := range []*Unsettled{{}, {Newest: at, Any: true}, {Runs: []Run{run}}, {Newest: 1, Any: true, Runs: []Run{run, run}}} {
+	for _, u := range []*Unsettled{{}, {Newest: at, Any: true}, {Runs: []Run{run}},
+		{Newest: 1, Any: true, Runs: []Run{run, run}}} {
 		encoded := appendUnsettled(nil, u)
 		f.Add(encoded[:len(encoded)-8])
 		if again, err := decodeUnsettled(encoded); err != nil || !reflect.DeepEqual(again, u) {

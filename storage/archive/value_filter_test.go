@@ -36,8 +36,8 @@ func TestValueFilterAmongOperands(t *testing.T) {
 		for range 20 {
 			low := float64(rng.IntN(100_000))
 			zone := carbonara.Zone{Low: low, High: low + float64(rng.IntN(3000))}
-			asked := model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute, From: 0, To: carbonara.MaxTimestamp,
-				ValueFilter: &carbonara.ValueFilter{Method: carbonara.Sum, Zone: zone}}
+			asked := model.Read{Metric: &model.Metric{ID: id}, Granularity: time.Minute, From: 0,
+				To: carbonara.MaxTimestamp, ValueFilter: &carbonara.ValueFilter{Method: carbonara.Sum, Zone: zone}}
 			if rng.IntN(3) == 0 {
 				asked.From = carbonara.Timestamp(rng.IntN(9000)) * carbonara.Timestamp(time.Minute)
 				asked.To = asked.From + carbonara.Timestamp(rng.IntN(4000))*carbonara.Timestamp(time.Minute)

@@ -144,7 +144,8 @@ func (s *Store) EachAside(f func(Aside) error) error {
 
 // EachMark calls f with the mark of every incoming store that the sack has consumed from.
 func (s *Store) EachMark(f func(source string, sequence uint64) error) error {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixStore, kindMark}, UpperBound: []byte{prefixStore, kindMark + 1}})
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixStore, kindMark},
+		UpperBound: []byte{prefixStore, kindMark + 1}})
 	if err != nil {
 		return fmt.Errorf("archive: read marks: %w", err)
 	}

@@ -14,8 +14,8 @@ import (
 	"gnocco/storage/archive"
 )
 
-// TestWalk reads metrics in any order, at two granularities and with any timespan, through one iterator: each read gives
-// what it gives alone, wherever the one before left the iterator.
+// TestWalk reads metrics in any order, at two granularities and with any timespan, through one iterator: each read
+// gives what it gives alone, wherever the one before left the iterator.
 func TestWalk(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	defer s.Close()
@@ -53,7 +53,8 @@ func TestWalk(t *testing.T) {
 			at := func() carbonara.Timestamp {
 				return carbonara.Timestamp(r.IntN((splits+1)*perSplit)) * carbonara.Timestamp(granularity)
 			}
-			asked := model.Read{Metric: &model.Metric{ID: ids[r.IntN(len(ids))]}, Granularity: granularity, From: at(), To: at()}
+			asked := model.Read{Metric: &model.Metric{ID: ids[r.IntN(len(ids))]}, Granularity: granularity,
+				From: at(), To: at()}
 			timespan := time.Duration(r.IntN(4)*r.IntN(splits*perSplit)) * granularity
 
 			var want, got carbonara.Groups
@@ -74,8 +75,8 @@ func TestWalk(t *testing.T) {
 				t.Fatal(corrupt, err)
 			}
 			if !slices.Equal(got.Starts, want.Starts) || !slices.Equal(got.Values[1], want.Values[1]) {
-				t.Fatalf("round %d: %v of %s from %d to %d, %v kept: %d groups, want %d", round, granularity, asked.Metric.ID,
-					asked.From, asked.To, timespan, got.Len(), want.Len())
+				t.Fatalf("round %d: %v of %s from %d to %d, %v kept: %d groups, want %d", round,
+					granularity, asked.Metric.ID, asked.From, asked.To, timespan, got.Len(), want.Len())
 			}
 		}
 		for range 50 {

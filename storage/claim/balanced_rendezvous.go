@@ -36,7 +36,8 @@ func BalancedRendezvous(members []Member, names []string) []*Member {
 		}
 	}
 	slices.SortFunc(wishes, func(a, b wish) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.name, b.name), cmp.Compare(members[a.member].ID, members[b.member].ID))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.name, b.name),
+			cmp.Compare(members[a.member].ID, members[b.member].ID))
 	})
 	rounded := make([]bool, len(members))
 	for _, w := range wishes {

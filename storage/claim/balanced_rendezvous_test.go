@@ -73,7 +73,8 @@ func TestBalancedRendezvousByWeight(t *testing.T) {
 	for i := range 64 {
 		names = append(names, fmt.Sprintf("sacks/%03d", i))
 	}
-	members := []claim.Member{{Node: "a", ID: "a"}, {Node: "b", ID: "b", Weight: 2}, {Node: "c", ID: "c", Weight: 0.5}, {Node: "d", ID: "d", Weight: 0.001}}
+	members := []claim.Member{{Node: "a", ID: "a"}, {Node: "b", ID: "b", Weight: 2}, {Node: "c", ID: "c", Weight: 0.5},
+		{Node: "d", ID: "d", Weight: 0.001}}
 	count, _ := spread(t, members, names)
 	total := 3.501
 	for _, m := range members {

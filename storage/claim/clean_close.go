@@ -21,8 +21,8 @@ type ClosedState struct {
 	Closed bool   // MarkClosed was called for it
 }
 
-// ClosedStateOf returns the state of the store called name, which its holder at the given epoch is about to give back. A
-// folder that was removed under its holder is in that state still: the next one misses it.
+// ClosedStateOf returns the state of the store called name, which its holder at the given epoch is about to give back.
+// A folder that was removed under its holder is in that state still: the next one misses it.
 func ClosedStateOf(fs vfs.FS, root, name string, epoch uint64) (ClosedState, error) {
 	dir := fs.PathJoin(root, name)
 	f, err := readEpochFolders(fs, dir)

@@ -15,10 +15,11 @@ import (
 	"gnocco/storage/engine"
 )
 
-// crashAt is a file system whose power fails before the nth change to it. What then is on the disk is in left: any share
-// of what was not synced, by blocks of files and by names in folders, in no order, and what was removed is back where its
-// folder was not synced. That is more than a disk with a journal leaves, which keeps changes of names in their order:
-// POSIX promises none, and btrfs and ext4's fast commits keep the names of files that were synced without those before.
+// crashAt is a file system whose power fails before the nth change to it. What then is on the disk is in left: any
+// share of what was not synced, by blocks of files and by names in folders, in no order, and what was removed is back
+// where its folder was not synced. That is more than a disk with a journal leaves, which keeps changes of names in
+// their order: POSIX promises none, and btrfs and ext4's fast commits keep the names of files that were synced without
+// those before.
 type crashAt struct {
 	memory *vfs.MemFS
 	random *rand.Rand
@@ -52,8 +53,8 @@ func (c *crashAt) crashed() bool {
 }
 
 // A power failure at any moment of writing, recording, closing, taking over and opening is never called damage, and
-// what was synced before is there. Pebble's goroutines change files in no fixed order, and the file system throws its dice
-// in that of a map: so no two runs are the same, and what is tested holds for each.
+// what was synced before is there. Pebble's goroutines change files in no fixed order, and the file system throws its
+// dice in that of a map: so no two runs are the same, and what is tested holds for each.
 func TestCrashIsNoDamage(t *testing.T) {
 	step := 2
 	if testing.Short() {
@@ -77,7 +78,8 @@ func TestCrashIsNoDamage(t *testing.T) {
 			}
 			for step := range 12 {
 				next := int(epoch)*100 + step
-				if err := db.Set(fmt.Appendf(nil, "%04d", next), make([]byte, random.IntN(20_000)), pebble.Sync); err != nil {
+				if err := db.Set(fmt.Appendf(nil, "%04d", next), make([]byte, random.IntN(20_000)),
+					pebble.Sync); err != nil {
 					t.Fatal(err)
 				}
 				if !crash.crashed() {

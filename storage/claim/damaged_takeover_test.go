@@ -56,8 +56,8 @@ func newest(t *testing.T, fs vfs.FS, dir, pattern string) string {
 	return ""
 }
 
-// What a holder recorded is compared by the one after next too, whether the folder was renamed or copied on the way; and
-// epochs go only when a later one was opened.
+// What a holder recorded is compared by the one after next too, whether the folder was renamed or copied on the way;
+// and epochs go only when a later one was opened.
 func TestRecordOutlivesTakeovers(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		t.Run(fmt.Sprintf("closed=%v", closed), func(t *testing.T) {
@@ -115,7 +115,8 @@ func TestRecordOutlivesTakeovers(t *testing.T) {
 			if err := claim.RemoveOld(fs, "index", 3); err != nil {
 				t.Error(err)
 			}
-			if names, err := fs.List("index"); err != nil || slices.Contains(names, "e2") || slices.Contains(names, "e2.written") {
+			if names, err := fs.List("index"); err != nil || slices.Contains(names, "e2") ||
+				slices.Contains(names, "e2.written") {
 				t.Error(names, err)
 			}
 			if err := db.Close(); err != nil {

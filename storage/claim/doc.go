@@ -14,7 +14,8 @@
 //
 // What lies in the data folder:
 //
-//	members/<id>               counter (16 digits, newline), raised at every beat, and synced on a network disk; then the Member as JSON
+//	members/<id>               counter (16 digits, newline), raised at every beat, and synced on a network disk; then
+//	                           the Member as JSON
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
 //	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a ClosedState, as text
 //	claims/<name>/<epoch>.opened          written when the store was opened at that epoch, after its folder was durable
@@ -31,16 +32,17 @@
 //
 // Rules, each of which is needed (simulation_internal_test.go breaks them one at a time and finds what goes wrong):
 //
-//   - A renewal of the lease counts from the moment before it was begun, and only if it returned before the old deadline.
-//     A lease once lost is lost for good. The clock goes on while the machine is suspended.
+//   - A renewal of the lease counts from the moment before it was begun, and only if it returned before the old
+//     deadline. A lease once lost is lost for good. The clock goes on while the machine is suspended.
 //   - A member is dead when its counter stood still for TTL + Slack on the observer's own clock, from the end of one
-//     reading to the beginning of another; at once when its process ended on the observer's own machine, or when the folder
-//     is on a local disk and the lock of its file is gone. Dead is for good.
-//     Slack is for what caches of the file system hide.
-//   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after them.
+//     reading to the beginning of another; at once when its process ended on the observer's own machine, or when the
+//     folder is on a local disk and the lock of its file is gone. Dead is for good. Slack is for what caches of the
+//     file system hide.
+//   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after
+//     them.
 //   - Of several claims the highest counts. A member that needed longer than TTL from looking to linking gives it back.
 //   - A folder belongs to one epoch, also when the process starts again. It is complete when it has its final name.
-//   - Old claims go when the new store has been open for Options.Grace, and old folders, too: another machine may not see
-//     the new one yet, and would find none. On a local disk folders go as soon as the new store is open. Who looked before
-//     is then told that the store changed (ErrUnstable), looks again, and finds itself too late (ErrSuperseded).
+//   - Old claims go when the new store has been open for Options.Grace, and old folders, too: another machine may not
+//     see the new one yet, and would find none. On a local disk folders go as soon as the new store is open. Who looked
+//     before is then told that the store changed (ErrUnstable), looks again, and finds itself too late (ErrSuperseded).
 package claim

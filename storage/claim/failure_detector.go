@@ -45,8 +45,9 @@ type observation struct {
 
 func newFailureDetector(root string, options *Options, self Member) *failureDetector {
 	return &failureDetector{
-		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self, local: IsLocal(options.FS, root),
-		seen: make(map[string]*observation),
+		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self,
+		local: IsLocal(options.FS, root),
+		seen:  make(map[string]*observation),
 	}
 }
 
@@ -198,6 +199,8 @@ func (r *failureDetector) live() []Member {
 			members = append(members, s.member)
 		}
 	}
-	slices.SortFunc(members, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(members, func(a, b Member) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
+	})
 	return members
 }

@@ -53,7 +53,8 @@ func (f *fence) Create(name string, category vfs.DiskWriteCategory) (vfs.File, e
 	return f.wrap(f.FS.Create(name, category))
 }
 
-func (f *fence) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
+func (f *fence) OpenReadWrite(name string, category vfs.DiskWriteCategory,
+	options ...vfs.OpenOption) (vfs.File, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}

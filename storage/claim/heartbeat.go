@@ -35,7 +35,8 @@ func (s *session) register() error {
 	}
 	s.heartbeat = heartbeat{path: s.fs.PathJoin(dir, s.member.ID), counter: 1}
 	fresh := s.fs.PathJoin(dir, temporary+s.member.ID)
-	if err := write(s.fs, fresh, append(appendCounter(nil, s.heartbeat.counter), append([]byte{'\n'}, content...)...)); err != nil {
+	if err := write(s.fs, fresh, append(appendCounter(nil, s.heartbeat.counter),
+		append([]byte{'\n'}, content...)...)); err != nil {
 		return err
 	}
 	if s.detector.local { // before anybody sees the file
@@ -94,8 +95,8 @@ func (s *session) raiseCounter() error {
 		return err
 	}
 	_, err = file.WriteAt(appendCounter(nil, s.heartbeat.counter), 0)
-	// On a network disk others see it then. On this machine's they see what is written, and none of them outlives it: so
-	// a disk that takes long for a sync costs nobody the lease.
+	// On a network disk others see it then. On this machine's they see what is written, and none of them outlives it:
+	// so a disk that takes long for a sync costs nobody the lease.
 	if err == nil && !s.detector.local {
 		err = file.Sync()
 	}

@@ -19,7 +19,8 @@ func HighestEpoch(fs vfs.FS, root string) (uint64, error) {
 	}
 	errs := []error{look("index", parseEpoch), look("claims/index", parseClaimEpoch)}
 	for _, kind := range []string{"incoming", "sacks"} {
-		for dir, of := range map[string]func(string) (uint64, bool){kind: parseEpoch, "claims/" + kind: parseClaimEpoch} {
+		parsers := map[string]func(string) (uint64, bool){kind: parseEpoch, "claims/" + kind: parseClaimEpoch}
+		for dir, of := range parsers {
 			names, err := list(fs, fs.PathJoin(root, dir))
 			errs = append(errs, err)
 			for _, name := range names {

@@ -70,9 +70,9 @@ func removeOpened(fs vfs.FS, root, name string, which func(epoch uint64) bool) e
 }
 
 // HighestFolder returns the epoch of the newest folder of the store called name, 0 for a store that never was. left is
-// what its last holder said when it gave the store back; nil if it did not, so that the folder of the epoch at which the
-// store was last opened must be there. If there is less to be seen, the error is an ErrUnstable: another machine's changes
-// are not seen here yet, or what should be there was removed.
+// what its last holder said when it gave the store back; nil if it did not, so that the folder of the epoch at which
+// the store was last opened must be there. If there is less to be seen, the error is an ErrUnstable: another machine's
+// changes are not seen here yet, or what should be there was removed.
 func HighestFolder(fs vfs.FS, root, name string, left *ClosedState) (uint64, error) {
 	f, err := readEpochFolders(fs, fs.PathJoin(root, name))
 	if err != nil {
@@ -90,7 +90,8 @@ func HighestFolder(fs vfs.FS, root, name string, left *ClosedState) (uint64, err
 		return 0, err
 	}
 	if last := slices.Max(append(epochs, 0)); seen.Epoch < last {
-		return 0, fmt.Errorf("%w: it was open at epoch %d, and no folder of that or a later epoch is there", ErrUnstable, last)
+		return 0, fmt.Errorf("%w: it was open at epoch %d, and no folder of that or a later epoch is there",
+			ErrUnstable, last)
 	}
 	return seen.Epoch, nil
 }

@@ -64,7 +64,8 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("claim: TTL is %s, less than %s", o.TTL, minTTL))
 	}
 	if o.Beat <= 0 || o.Beat > o.TTL/2 {
-		faults = append(faults, fmt.Errorf("claim: beat is %s, not above 0 and at most half the TTL of %s", o.Beat, o.TTL))
+		faults = append(faults, fmt.Errorf("claim: beat is %s, not above 0 and at most half the TTL of %s", o.Beat,
+			o.TTL))
 	}
 	if o.Slack < 0 {
 		faults = append(faults, fmt.Errorf("claim: slack is %s, negative", o.Slack))
@@ -79,8 +80,9 @@ func (o *Options) Validate() error {
 func (o *Options) Warnings() []string {
 	var warnings []string
 	if o.Slack < enoughSlack {
-		warnings = append(warnings, fmt.Sprintf("slack is %s: network file systems were seen to hide a change for longer than that; "+
-			"below %s only on a local disk", o.Slack, enoughSlack))
+		warnings = append(warnings,
+			fmt.Sprintf("slack is %s: network file systems were seen to hide a change for longer than that; "+
+				"below %s only on a local disk", o.Slack, enoughSlack))
 	}
 	if o.TTL < 2*time.Second {
 		warnings = append(warnings, fmt.Sprintf("TTL is %s: a single slow sync ends the process", o.TTL))

@@ -41,7 +41,8 @@ func TestMemberNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []claim.Member{{}, {Node: "../x"}, {Node: "a b"}, {Node: "a", Weight: -1}, {Node: "a", ID: "nobody"}} {
+	for _, m := range []claim.Member{{}, {Node: "../x"}, {Node: "a b"}, {Node: "a", Weight: -1},
+		{Node: "a", ID: "nobody"}} {
 		if _, err := coordinator.Join(t.Context(), m); err == nil {
 			t.Errorf("%+v joined", m)
 		}

@@ -57,8 +57,8 @@ func (p *Process) Gone(other *Process) bool {
 }
 
 // processStart reads when a process was started; running is false if it has ended, also if its parent has yet to hear
-// of it. It reads of the first thread, which is the same: below qemu's emulation of another architecture /proc/PID/stat has
-// for each thread that reads it the start of that thread.
+// of it. It reads of the first thread, which is the same: below qemu's emulation of another architecture /proc/PID/stat
+// has for each thread that reads it the start of that thread.
 func processStart(pid int) (start uint64, running bool, err error) {
 	number := strconv.Itoa(pid)
 	content, err := os.ReadFile("/proc/" + number + "/task/" + number + "/stat")

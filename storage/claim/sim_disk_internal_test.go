@@ -83,7 +83,9 @@ func (d *disk) leave(name string) error {
 	i.links--
 	delete(d.entries, name)
 	parent := d.entries[path.Dir(name)]
-	d.change(parent, version{names: slices.DeleteFunc(slices.Clone(parent.last().names), func(n string) bool { return n == path.Base(name) })})
+	d.change(parent, version{names: slices.DeleteFunc(slices.Clone(parent.last().names), func(n string) bool {
+		return n == path.Base(name)
+	})})
 	return nil
 }
 

@@ -85,7 +85,8 @@ func (m *member) tell(format string, args ...any) {
 func (c *cluster) start(n *node, name string, api, metricd bool) {
 	c.starts++
 	m := &member{
-		process: &process{w: c.world, node: n}, c: c, name: name, number: c.starts, api: api, metricd: metricd, stores: make(map[string]*simHolding),
+		process: &process{w: c.world, node: n}, c: c, name: name, number: c.starts, api: api, metricd: metricd,
+		stores: make(map[string]*simHolding),
 	}
 	c.members = append(c.members, m)
 	id := fmt.Sprintf("%s.%d", name, c.starts)

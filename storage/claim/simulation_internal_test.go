@@ -32,12 +32,14 @@ func simulate(seed uint64, f faults, trace func(format string, args ...any)) []s
 	w.slow = []time.Duration{1, 1, 5, 100}[w.rand.IntN(4)]
 	w.disk = newDisk(w)
 	w.disk.entries[simRoot] = &inode{dir: true, links: 1, past: []version{{}}}
-	for _, name := range []string{"/data/sacks", "/data/sacks/001", "/data/sacks/001/e1"} { // from before there were claims
+	// from before there were claims
+	for _, name := range []string{"/data/sacks", "/data/sacks/001", "/data/sacks/001/e1"} {
 		if err := w.disk.enter(name, &inode{dir: true, past: []version{{}}}); err != nil {
 			panic(err)
 		}
 	}
-	c := &cluster{world: w, acked: make(map[string]bool), taken: make(map[string]bool), epochs: make(map[string]uint64), trace: trace}
+	c := &cluster{world: w, acked: make(map[string]bool), taken: make(map[string]bool),
+		epochs: make(map[string]uint64), trace: trace}
 	for _, name := range []string{"api1", "api2", "m1", "m2"} {
 		n := &node{
 			w: w, name: name, rate: 1 + (w.rand.Float64()-0.5)/500, offset: w.between(0, 1000*time.Hour),

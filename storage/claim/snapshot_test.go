@@ -51,7 +51,8 @@ func TestSnapshotOfAnOpenStore(t *testing.T) {
 			t.Error(err)
 			break
 		}
-		view, err := engine.Open(s.Path, engine.Options{FS: s, ReadOnly: true, MemTableSize: 256 << 10, Fail: func(error) {}})
+		view, err := engine.Open(s.Path, engine.Options{FS: s, ReadOnly: true, MemTableSize: 256 << 10,
+			Fail: func(error) {}})
 		if pebble.IsCorruptionError(err) { // a log that was written to while it was copied
 			if err := s.Close(); err != nil {
 				t.Error(err)

@@ -30,9 +30,9 @@ const takeOverTries = 10
 // <root>/<name>. Where there was no store the folder is empty.
 //
 // A store that was closed in order (MarkClosed) is renamed. Of any other, files that never change are linked and the
-// rest is copied, so that nothing which its last holder still does reaches the new folder. What the last holder recorded
-// of the store's files (engine.Recorder) holds for the new folder too: engine.Open compares. If epoch has its folder
-// already, from an attempt before, that is returned.
+// rest is copied, so that nothing which its last holder still does reaches the new folder. What the last holder
+// recorded of the store's files (engine.Recorder) holds for the new folder too: engine.Open compares. If epoch has its
+// folder already, from an attempt before, that is returned.
 func TakeOver(fs vfs.FS, dir string, epoch uint64) (path string, err error) {
 	path = fs.PathJoin(dir, epochName(epoch))
 	for range takeOverTries {
@@ -145,7 +145,8 @@ func checkClosed(fs vfs.FS, dir string, epoch uint64) error {
 	}
 	// On a network this machine may have seen the folder some seconds ago, and not look again.
 	if now := files.encode(); !bytes.Equal(content, now) {
-		return fmt.Errorf("%w: %s is not as it was closed: %s", ErrUnstable, path, difference(string(content), string(now)))
+		return fmt.Errorf("%w: %s is not as it was closed: %s", ErrUnstable, path,
+			difference(string(content), string(now)))
 	}
 	return nil
 }
@@ -256,8 +257,8 @@ func MarkClosed(fs vfs.FS, dir string, epoch uint64) error {
 // RemoveOld removes what a store was before the given epoch. Its holder calls it Options.Grace after it opened the
 // store, and not before: others may only now be about to look at what they saw then, and until the store is opened
 // nobody knows that it holds as much as before. On a local disk it calls it first when the store is open, so that
-// processes that end soon after they started do not fill the disk, and once more after Options.Grace: a process that was
-// about to take the store may have left something behind.
+// processes that end soon after they started do not fill the disk, and once more after Options.Grace: a process that
+// was about to take the store may have left something behind.
 //
 // Of a store on an engine.Recorder nothing is removed before it is open and its record written. If it was opened in
 // doubt, the newest old epoch stays as a folder of another name, until the next such: its logs and manifests, and its
@@ -282,7 +283,8 @@ func RemoveOld(fs vfs.FS, dir string, epoch uint64) error {
 	}
 	var errs []error
 	if at := slices.Index(f.epochs, epoch); len(doubts) > 0 && at > 0 {
-		errs = append(errs, keepUnproven(fs, dir, &f, f.epochs[at-1], slices.ContainsFunc(doubts, engine.IsAboutManifest)))
+		errs = append(errs, keepUnproven(fs, dir, &f, f.epochs[at-1],
+			slices.ContainsFunc(doubts, engine.IsAboutManifest)))
 	}
 	for _, old := range f.epochs {
 		if old < epoch {
@@ -388,5 +390,6 @@ func (i inventoried) encode() []byte {
 		dst = strconv.AppendInt(dst, f.bytes, 10)
 		dst = append(dst, '\n')
 	}
-	return append(dst, "end\n"...) // so that a file of which nothing is to be seen yet is no inventory of an empty store
+	// so that a file of which nothing is to be seen yet is no inventory of an empty store
+	return append(dst, "end\n"...)
 }

@@ -105,9 +105,11 @@ func TestTakeOverDiesAtEveryCall(t *testing.T) {
 			source := h.leave(t)
 			for call := int64(1); ; call++ {
 				for _, unsynced := range []int{0, 50, 100} {
-					fs := source.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
+					fs := source.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100,
+						RNG: rand.New(rand.NewPCG(1, 1))})
 					died := dieAt(t, fs, call)
-					fs = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(uint64(call), 2))})
+					fs = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced,
+						RNG: rand.New(rand.NewPCG(uint64(call), 2))})
 					path, err := claim.TakeOver(fs, storeDir, 3)
 					if err != nil {
 						t.Fatalf("call %d: %v", call, err)

@@ -196,15 +196,18 @@ func (c *checked) checkFile(fs vfs.FS, dir, name string, content []byte, format 
 	end, unclean := format.scan(content)
 	if recorded && sumOf(content[:want.bytes]) != want.sum {
 		if unclean && int64(end) < want.bytes {
-			return 0, damage(fs, dir, name, fmt.Sprintf("does not decode at byte %d, of %d that were durable", end, want.bytes))
+			return 0, damage(fs, dir, name, fmt.Sprintf("does not decode at byte %d, of %d that were durable", end,
+				want.bytes))
 		}
-		return 0, damage(fs, dir, name, fmt.Sprintf("is not what was written: its first %d bytes have another checksum", want.bytes))
+		return 0, damage(fs, dir, name, fmt.Sprintf("is not what was written: its first %d bytes have another checksum",
+			want.bytes))
 	}
 	if !unclean {
 		return end, nil
 	}
 	if format.syncedBehind(content, end) {
-		return 0, damage(fs, dir, name, fmt.Sprintf("does not decode at byte %d, and a later record says that this was durable", end))
+		return 0, damage(fs, dir, name,
+			fmt.Sprintf("does not decode at byte %d, and a later record says that this was durable", end))
 	}
 	c.doubts = append(c.doubts, &Tail{File: name, From: int64(end), Bytes: int64(len(content) - end)})
 	return end, nil

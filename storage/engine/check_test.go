@@ -97,7 +97,8 @@ func recordedFiles(t testing.TB, fs vfs.FS, dir string) []string {
 	return found
 }
 
-// flips calls f with copies of fs in each of which one bit of one file in dir is flipped: one bit of every step-th byte.
+// flips calls f with copies of fs in each of which one bit of one file in dir is flipped: one bit of every step-th
+// byte.
 func flips(t *testing.T, fs vfs.FS, dir string, step int, f func(name string, offset int, damaged *vfs.MemFS)) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, name := range recordedFiles(t, fs, dir) {

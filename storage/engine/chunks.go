@@ -136,7 +136,8 @@ func (f chunkFormat) syncedBehind(content []byte, offset int) bool {
 			continue
 		}
 		block := content[at:min(len(content), at-at%chunkBlock+chunkBlock)]
-		if block[6] > lastLogType && f.chunk(block) > 0 && binary.LittleEndian.Uint64(block[logHeader:]) > uint64(offset) {
+		if block[6] > lastLogType && f.chunk(block) > 0 &&
+			binary.LittleEndian.Uint64(block[logHeader:]) > uint64(offset) {
 			return true
 		}
 	}

@@ -40,7 +40,8 @@ func TestRecordWhileClosing(t *testing.T) {
 	}
 }
 
-// The heartbeat and a store's holder record it one after the other: each leaves a whole record, and the later one stays.
+// The heartbeat and a store's holder record it one after the other: each leaves a whole record, and the later one
+// stays.
 func TestRecordsAreWrittenOneByOne(t *testing.T) {
 	memory := vfs.NewMem()
 	var recorder *engine.Recorder
@@ -73,8 +74,8 @@ func TestRecordsAreWrittenOneByOne(t *testing.T) {
 	}
 }
 
-// Once a store is forgotten, nothing more is written beside it, though its record was just being written: its folder may
-// be another process's, or gone.
+// Once a store is forgotten, nothing more is written beside it, though its record was just being written: its folder
+// may be another process's, or gone.
 func TestForgottenStoreIsNotRecorded(t *testing.T) {
 	memory := vfs.NewMem()
 	var recorder *engine.Recorder
@@ -106,7 +107,8 @@ func TestForgottenStoreIsNotRecorded(t *testing.T) {
 		t.Error(err)
 	}
 	<-forgotten
-	if err := errors.Join(engine.Close(db, recorder, "e1"), memory.Remove(engine.RecordPath("e1")), recorder.Record()); err != nil {
+	if err := errors.Join(engine.Close(db, recorder, "e1"), memory.Remove(engine.RecordPath("e1")),
+		recorder.Record()); err != nil {
 		t.Error(err)
 	}
 	if _, err := memory.Stat(engine.RecordPath("e1")); err == nil {

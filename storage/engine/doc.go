@@ -2,8 +2,8 @@
 // that they differ only in what they must (memory, merger). It also watches them: what Pebble meets in the background
 // is logged, what makes a store unusable ends the process, and PebbleCollector shows the figures of all stores.
 //
-// It tells damage in logs and manifests from writes that a crash cut short, which Pebble does not: recorder.go notes how
-// far they are durable, file_record.go says how that is written down, check.go compares at every opening, chunks.go
+// It tells damage in logs and manifests from writes that a crash cut short, which Pebble does not: recorder.go notes
+// how far they are durable, file_record.go says how that is written down, check.go compares at every opening, chunks.go
 // reads to the end of a log. Decision 0036 has the reasons.
 //
 // Invariant: a write or sync that failed is never followed by more work on that store. Pebble repeats a failed flush

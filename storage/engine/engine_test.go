@@ -94,7 +94,8 @@ func TestCorruptFlush(t *testing.T) {
 		return nil
 	}))
 	corrupt := make(chan error, 1000)
-	db, err := engine.Open("store", engine.Options{FS: fs, Fail: func(err error) { t.Error(err) }, Corrupt: func(err error) { corrupt <- err }})
+	db, err := engine.Open("store", engine.Options{FS: fs, Fail: func(err error) { t.Error(err) },
+		Corrupt: func(err error) { corrupt <- err }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,9 +196,13 @@ func TestFailedLog(t *testing.T) {
 		name string
 		is   func(errorfs.Op) bool
 	}{
-		{"create", func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite }},
+		{"create", func(op errorfs.Op) bool {
+			return op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite
+		}},
 		{"write", func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileWrite }},
-		{"sync", func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData }},
+		{"sync", func(op errorfs.Op) bool {
+			return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
+		}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			var inject atomic.Bool
@@ -222,7 +227,8 @@ func TestFailedLog(t *testing.T) {
 					_ = db.Set(fmt.Append(nil, i), make([]byte, 4<<10), pebble.Sync)
 				}
 			}()
-			if err := <-failed; !errors.Is(err, errorfs.ErrInjected) || !strings.HasPrefix(err.Error(), "store store: ") {
+			if err := <-failed; !errors.Is(err, errorfs.ErrInjected) ||
+				!strings.HasPrefix(err.Error(), "store store: ") {
 				t.Errorf("failed with %v", err)
 			}
 		})

@@ -10,6 +10,8 @@ import (
 
 // A flush that an excise cuts short is no failure: Pebble begins it again.
 func TestCancelledFlushIsNoFailure(t *testing.T) {
-	w := &eventListener{logger: slog.New(slog.DiscardHandler), tell: func(err error) { t.Errorf("the store failed: %v", err) }}
+	w := &eventListener{logger: slog.New(slog.DiscardHandler), tell: func(err error) {
+		t.Errorf("the store failed: %v", err)
+	}}
 	w.backgroundError(fmt.Errorf("flush: %w", pebble.ErrCancelledCompaction))
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Open opens or creates the store in dir. The caller closes it. A store that Check finds damaged is not opened, and
-// nothing in its folder changes: the error is a storage.ErrCorrupt. Open returns an error that it meets before the logs are
-// replayed; a later one goes to Options.Fail, since Pebble cannot close in order what it has started by then.
+// nothing in its folder changes: the error is a storage.ErrCorrupt. Open returns an error that it meets before the logs
+// are replayed; a later one goes to Options.Fail, since Pebble cannot close in order what it has started by then.
 func Open(dir string, options Options) (*pebble.DB, error) {
 	options.EnsureDefaults()
 	found, err := check(options.FS, dir)
@@ -51,8 +51,8 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 		Logger:                     pebbleLogger{w},
 		EventListener:              w.listener(),
 	}
-	// Pebble's own scheduler wakes up ten times a second, in each store, in case that more compactions at a time are allowed
-	// meanwhile. Here one is, ever.
+	// Pebble's own scheduler wakes up ten times a second, in each store, in case that more compactions at a time are
+	// allowed meanwhile. Here one is, ever.
 	o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	options.Rewrites.listen(o.EventListener)
 	for i := range o.Levels {

@@ -25,8 +25,9 @@ type Options struct {
 	Merger       *pebble.Merger
 	Rewrites     *Rewrites                     // counts what writes tables; nil: nobody asks
 	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
-	BlockSize    int                           // bytes of a table's blocks, each read and decompressed as a whole; 0: 16 KiB
-	ReadOnly     bool
+	// bytes of a table's blocks, each read and decompressed as a whole; 0: 16 KiB
+	BlockSize int
+	ReadOnly  bool
 	// RecycleLogs keeps logs that are not needed any more, to write over them: a sync is faster where a file does not
 	// grow. They take room meanwhile.
 	RecycleLogs bool
@@ -39,9 +40,9 @@ type Options struct {
 	// return, as in tests, the store must only be closed; while the store is opened, it must not return.
 	// It may be called with Pebble's locks held, so it must not use the store.
 	Fail func(error)
-	// Corrupt is told once that a flush has met bytes that do not decode: the store takes no more than fits into memory,
-	// and Pebble tries again for ever. The store should be closed soon, without a lock of the caller of Corrupt; nil: it
-	// is only logged.
+	// Corrupt is told once that a flush has met bytes that do not decode: the store takes no more than fits into
+	// memory, and Pebble tries again for ever. The store should be closed soon, without a lock of the caller of
+	// Corrupt; nil: it is only logged.
 	Corrupt func(error)
 }
 

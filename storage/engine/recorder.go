@@ -30,8 +30,9 @@ type recordedStore struct {
 	files   map[string]*recordedFile // by name
 	written []byte                   // the record as it was written last
 
-	writing   sync.Mutex // held while a record is written: one after the other, or an old one would take a new one's place
-	forgotten bool       // nothing is recorded any more; guarded by writing
+	// held while a record is written: one after the other, or an old one would take a new one's place
+	writing   sync.Mutex
+	forgotten bool // nothing is recorded any more; guarded by writing
 }
 
 // NewRecorder returns a recorder of what is written to fs.
@@ -61,7 +62,8 @@ func (r *Recorder) begin(dir string, c *checked) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stores[dir] = &recordedStore{doubts: c.doubts, found: maps.Clone(c.record.files), files: make(map[string]*recordedFile)}
+	r.stores[dir] = &recordedStore{doubts: c.doubts, found: maps.Clone(c.record.files),
+		files: make(map[string]*recordedFile)}
 }
 
 // opened notes whether the store was opened. Pebble has begun a manifest then, and written what its logs held into
@@ -148,8 +150,8 @@ func (s *recordedStore) encode() []byte {
 	return record.encode()
 }
 
-// Forget ends following a store, which is closed. A record that is being written is awaited: when Forget returns, nothing
-// more is written, so others may have the store, or its folder may go.
+// Forget ends following a store, which is closed. A record that is being written is awaited: when Forget returns,
+// nothing more is written, so others may have the store, or its folder may go.
 func (r *Recorder) Forget(dir string) {
 	r.mu.Lock()
 	s := r.stores[dir]

@@ -14,9 +14,9 @@ import (
 )
 
 // RetryWhenFull returns a file system that waits, until ctx ends, for a full disk to have room again, where Pebble
-// would otherwise give up the store: at writes to its log, its manifest and the options that it writes when it is opened.
-// They continue where they stopped. Writes of tables fail at once: Pebble removes its half of the table, which may be the
-// room that others need, and eventListener slows its next attempt.
+// would otherwise give up the store: at writes to its log, its manifest and the options that it writes when it is
+// opened. They continue where they stopped. Writes of tables fail at once: Pebble removes its half of the table, which
+// may be the room that others need, and eventListener slows its next attempt.
 //
 // makeRoom is called whenever the disk is full, by several goroutines at once, and reports whether it has freed
 // something.
@@ -80,7 +80,8 @@ func (p *retryWhenFull) Create(name string, category vfs.DiskWriteCategory) (vfs
 	return p.file(name, func() (vfs.File, error) { return p.FS.Create(name, category) })
 }
 
-func (p *retryWhenFull) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
+func (p *retryWhenFull) OpenReadWrite(name string, category vfs.DiskWriteCategory,
+	options ...vfs.OpenOption) (vfs.File, error) {
 	return p.file(name, func() (vfs.File, error) { return p.FS.OpenReadWrite(name, category, options...) })
 }
 

@@ -6,7 +6,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Rewrites tells a store's merge operator who calls it: while nothing writes tables, only reads do. Pebble does not say.
+// Rewrites tells a store's merge operator who calls it: while nothing writes tables, only reads do. Pebble does not
+// say.
 type Rewrites struct {
 	running atomic.Int32 // flushes and compactions
 	opened  atomic.Bool  // an opening store flushes without telling anyone

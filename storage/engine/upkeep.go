@@ -16,19 +16,20 @@ const (
 	// restAfter is how long a store is not written to before it is brought into its smallest form. It is longer than
 	// checkpoints are apart, or each would have it folded.
 	restAfter = 40 * time.Minute
-	// smallStoreBytes is up to where Upkeep compacts a store that is in use. Larger ones are often enough by Pebble: it waits
-	// for four flushes, which are the greater part of a small store.
+	// smallStoreBytes is up to where Upkeep compacts a store that is in use. Larger ones are often enough by Pebble: it
+	// waits for four flushes, which are the greater part of a small store.
 	smallStoreBytes = 32 << 20
-	// restShare is the part of a larger store, 1/restShare, that may stay above its last level at rest: to fold it would
-	// write restShare times as much.
+	// restShare is the part of a larger store, 1/restShare, that may stay above its last level at rest: to fold it
+	// would write restShare times as much.
 	restShare = 16
-	// stepBytes of the last level are compacted at a tick of a store at rest. A stop, and a rest that ends, wait for that much.
+	// stepBytes of the last level are compacted at a tick of a store at rest. A stop, and a rest that ends, wait for
+	// that much.
 	stepBytes = 32 << 20
 )
 
-// Upkeep keeps the registered stores small, until ctx ends. Pebble flushes a memtable when it is full, and compacts when
-// there are several flushes: in a store with little in it, the log would be larger than the tables for ever, and what
-// was deleted or trimmed would stay.
+// Upkeep keeps the registered stores small, until ctx ends. Pebble flushes a memtable when it is full, and compacts
+// when there are several flushes: in a store with little in it, the log would be larger than the tables for ever, and
+// what was deleted or trimmed would stay.
 //
 // It looks at them at every tick, which comes UpkeepInterval after the last, or later.
 func (c *PebbleCollector) Upkeep(ctx context.Context, ticks <-chan time.Time) {
@@ -102,9 +103,9 @@ func (s *registered) flush(ctx context.Context) bool {
 	}
 }
 
-// letGo has Pebble forget what it flushed. It cuts that off the front of its queue of memtables, and the array behind the
-// queue keeps it, the batch of a large checkpoint too, until there is no room for one memtable more. Each flush takes a
-// place, here of an empty memtable.
+// letGo has Pebble forget what it flushed. It cuts that off the front of its queue of memtables, and the array behind
+// the queue keeps it, the batch of a large checkpoint too, until there is no room for one memtable more. Each flush
+// takes a place, here of an empty memtable.
 func (s *registered) letGo(ctx context.Context) {
 	for range 2 {
 		if !s.flush(ctx) {

@@ -41,7 +41,8 @@ func TestSmallStoreTakesLittleRoom(t *testing.T) {
 			for i := 0; i < len(value); i += 8 {
 				binary.NativeEndian.PutUint64(value[i:], random.Uint64())
 			}
-			if err := b.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(random.IntN(keys))), value, nil); err != nil {
+			if err := b.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(random.IntN(keys))),
+				value, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -98,7 +99,8 @@ func openKept(t *testing.T, memTable uint64) (*pebble.DB, chan<- time.Time) {
 	return db, ticks
 }
 
-// A large store at rest is brought into its last level, a step at a tick, but not if it would write much to gain little.
+// A large store at rest is brought into its last level, a step at a tick, but not if it would write much to gain
+// little.
 func TestLargeStoreAtRest(t *testing.T) {
 	db, ticks := openKept(t, 4<<20)
 	now := time.Unix(0, 0)
@@ -112,7 +114,8 @@ func TestLargeStoreAtRest(t *testing.T) {
 		t.Helper()
 		for i := range n {
 			binary.NativeEndian.PutUint64(value, random.Uint64())
-			if err := db.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(key(i))), value, pebble.NoSync); err != nil {
+			if err := db.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(key(i))), value,
+				pebble.NoSync); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -21,8 +21,8 @@ import (
 //	counts, if listed: the measures of each metric (uvarints); else all have the same number, measures / metrics
 //	values, see block_values.go
 //	timestamps: zigzag varints; the first of a metric less the first of the metric before it (less accepted, for the
-//	  first metric), the second less the first, from then on the difference of differences. If regular, these are all 0, and
-//	  left out; if together, the timestamps of all metrics are the first one's
+//	  first metric), the second less the first, from then on the difference of differences. If regular, these are all
+//	  0, and left out; if together, the timestamps of all metrics are the first one's
 //
 // Little-endian; accepted is nanoseconds since 1970. The checksum is the low half of the xxHash64 of what follows it.
 // Earlier releases wrote version 1: values of 8 bytes each, before the counts, and all timestamps.

@@ -94,7 +94,8 @@ func TestBlockPick(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(got.Metrics, []uuid.UUID{m.Metrics[2], m.Metrics[0]}) || !slices.Equal(got.Offsets, []int{0, 4, 6}) {
+	if !slices.Equal(got.Metrics, []uuid.UUID{m.Metrics[2], m.Metrics[0]}) ||
+		!slices.Equal(got.Offsets, []int{0, 4, 6}) {
 		t.Fatalf("metrics %v, offsets %v", got.Metrics, got.Offsets)
 	}
 	for i, j := range []int{2, 0} {
@@ -119,13 +120,15 @@ func TestBlockVersion1(t *testing.T) {
 			t.Errorf("%v, %v; want %v; accepted %v, %v", got, err, *want, at, accepted)
 		}
 	}
-	f("0161e098e015cd853dfe9c9717030401010000000000000000000000000000000200000000000000000000000000000003000000000000000000000000000000000000000000"+
-		"f83f00000000000000809c7500883ce4377e0000000000004540030100a9d4f3d388bcce972f80e0ba84bf030082a095de87bcce972f",
+	f(
+		"0161e098e015cd853dfe9c9717030401010000000000000000000000000000000200000000000000000000000000000003000000000000000000000000000000000000000000"+
+			"f83f00000000000000809c7500883ce4377e0000000000004540030100a9d4f3d388bcce972f80e0ba84bf030082a095de87bcce972f",
 		&model.Measures{Metrics: []uuid.UUID{{1}, {2}, {3}}, Offsets: []int{0, 3, 4, 4},
 			Timestamps: []carbonara.Timestamp{60e9, 120e9, 180e9, 1_700_000_000_000_000_001},
 			Values:     []float64{1.5, math.Copysign(0, -1), 1e300, 42}})
-	f("01c9747e2c15cd853dfe9c97170204000100000000000000000000000000000002000000000000000000000000000000000000000000f83f00000000000000400000000000"+
-		"0008400000000000001040a9d4f3d388bcce972f80e0ba84bf030080e0ba84bf03",
+	f(
+		"01c9747e2c15cd853dfe9c97170204000100000000000000000000000000000002000000000000000000000000000000000000000000f83f00000000000000400000000000"+
+			"0008400000000000001040a9d4f3d388bcce972f80e0ba84bf030080e0ba84bf03",
 		&model.Measures{Metrics: []uuid.UUID{{1}, {2}}, Offsets: []int{0, 2, 4},
 			Timestamps: []carbonara.Timestamp{60e9, 120e9, 60e9, 120e9}, Values: []float64{1.5, 2, 3, 4}})
 }
@@ -223,7 +226,8 @@ func FuzzDecodeBlock(f *testing.F) {
 			return
 		}
 		var again model.Measures
-		if _, err := incoming.DecodeBlock(incoming.AppendBlock(nil, &m, all(&m), at), &again); err != nil || !equal(&m, &again) {
+		if _, err := incoming.DecodeBlock(incoming.AppendBlock(nil, &m, all(&m), at), &again); err != nil ||
+			!equal(&m, &again) {
 			t.Fatalf("%v decodes again as %v, %v", m, again, err)
 		}
 	})

@@ -8,15 +8,15 @@ import (
 	"gnocco/internal/decimal"
 )
 
-// The values of one metric in a block: an exponent e (1), then, if it is at most maxExponent, each value times 10^e as a
-// zigzag varint, less the one before it; if it is plainValues, 8 bytes each. A metric without measures takes nothing.
+// The values of one metric in a block: an exponent e (1), then, if it is at most maxExponent, each value times 10^e as
+// a zigzag varint, less the one before it; if it is plainValues, 8 bytes each. A metric without measures takes nothing.
 const (
 	maxExponent = 10
 	plainValues = 0xff
 )
 
-// maxMantissa bounds what is divided by a power of ten: both are exact as float64, so that their quotient is the float64
-// next to the decimal number, the same on every machine.
+// maxMantissa bounds what is divided by a power of ten: both are exact as float64, so that their quotient is the
+// float64 next to the decimal number, the same on every machine.
 const maxMantissa = 1 << 53
 
 // mantissa returns i if v is bit for bit float64(i) / 10^e.
@@ -26,7 +26,8 @@ func mantissa(v float64, e int) (i int64, ok bool) {
 	} else {
 		i = int64(math.RoundToEven(v * decimal.FloatPowers[e]))
 	}
-	return i, i <= maxMantissa && i >= -maxMantissa && float64(i)/decimal.FloatPowers[e] == v && (i != 0 || math.Float64bits(v) == 0)
+	return i, i <= maxMantissa && i >= -maxMantissa && float64(i)/decimal.FloatPowers[e] == v &&
+		(i != 0 || math.Float64bits(v) == 0)
 }
 
 // putValues writes the values of a metric at buf[at:], which has room, and returns where they end.

@@ -10,8 +10,9 @@ import (
 	"gnocco/storage/incoming"
 )
 
-// A store that is drained keeps old logs to write over them. Each has the size of the most that was ever written to it, so all of them
-// grow for long while bursts differ; but a new one is made only while all are in use, which are those of five memtables at most.
+// A store that is drained keeps old logs to write over them. Each has the size of the most that was ever written to it,
+// so all of them grow for long while bursts differ; but a new one is made only while all are in use, which are those of
+// five memtables at most.
 func TestOldLogsHaveACeiling(t *testing.T) {
 	const memTable = 256 << 10
 	const most = 5*memTable + memTable/4

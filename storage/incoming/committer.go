@@ -166,7 +166,8 @@ func (s *Store) publish(group []*request, sequence uint64, at int64) {
 	for _, r := range group {
 		for _, b := range r.blocks {
 			s.sacks[b.Sack].publish(recentRecord{
-				Record: Record{Sequence: sequence, Stamp: Stamp{s.stamps.clock.ID, at}, Block: b.Data, List: b.hash}, before: b.before, accepted: b.accepted,
+				Record: Record{Sequence: sequence, Stamp: Stamp{s.stamps.clock.ID, at}, Block: b.Data, List: b.hash},
+				before: b.before, accepted: b.accepted,
 			}, b.measures)
 			measures += b.measures
 		}

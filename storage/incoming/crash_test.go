@@ -163,7 +163,8 @@ func TestCrash(t *testing.T) {
 				defer mu.Unlock()
 				if writes++; writes == k {
 					acked, acknowledged, highest = w.known()
-					crashed = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(1, uint64(k)))})
+					crashed = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced,
+						RNG: rand.New(rand.NewPCG(1, uint64(k)))})
 				}
 				return nil
 			})

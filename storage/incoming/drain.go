@@ -77,7 +77,8 @@ func (s *Store) drainStore(sack int, after, last uint64, maxBytes int) (records 
 			k.mu.Unlock()
 		}
 		size += len(block)
-		records = append(records, Record{Sequence: sequence, Stamp: s.stampOf(sequence, r.at, accepted), Block: bytes.Clone(block)})
+		records = append(records, Record{Sequence: sequence, Stamp: s.stampOf(sequence, r.at, accepted),
+			Block: bytes.Clone(block)})
 		return size < maxBytes
 	})
 	if err = errors.Join(err, failure); err != nil {

@@ -71,7 +71,8 @@ func TestCorruptIdentity(t *testing.T) {
 	s := open(t, incoming.Options{FS: fs})
 	set(t, s, []byte{0xff, 0xff, 'm'}, []byte("?"))
 	closeStore(t, s)
-	if _, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks}); !errors.Is(err, storage.ErrCorrupt) {
+	if _, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks}); !errors.Is(err,
+		storage.ErrCorrupt) {
 		t.Errorf("open: %v", err)
 	}
 }

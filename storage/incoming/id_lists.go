@@ -12,10 +12,10 @@ import (
 	"gnocco/internal/keyhash"
 )
 
-// Senders name the same metrics in the same order, request after request, and an id takes 16 of the 25 bytes of a single
-// measure. So the ids of a block that came before are stored once, as a list, and records refer to it. It is stored with
-// the first record that refers to it, in the same batch, and deleted, with records, when for a whole turn of
-// acknowledging nothing referred to it. Readers get whole blocks.
+// Senders name the same metrics in the same order, request after request, and an id takes 16 of the 25 bytes of a
+// single measure. So the ids of a block that came before are stored once, as a list, and records refer to it. It is
+// stored with the first record that refers to it, in the same batch, and deleted, with records, when for a whole turn
+// of acknowledging nothing referred to it. Readers get whole blocks.
 
 // idLists knows the lists of all sacks. The committer alone uses it.
 type idLists struct{ sacks []sackLists }
@@ -46,7 +46,8 @@ func newIDLists(sacks int) *idLists {
 	return l
 }
 
-// use returns the number of the list of a block's metrics, 0 if it refers to none; isNew: the list must be stored with it.
+// use returns the number of the list of a block's metrics, 0 if it refers to none; isNew: the list must be stored with
+// it.
 func (l *idLists) use(sack int, hash keyhash.Hash, sequence uint64) (number uint64, isNew bool) {
 	s := &l.sacks[sack]
 	if list := s.stored[hash]; list != nil {
@@ -115,7 +116,8 @@ func putList(dst, ids []byte) {
 
 func decodeList(src []byte) (ids []byte, err error) {
 	end := len(src) - 8
-	if end < 1 || src[0] != listVersion || (end-1)%16 != 0 || binary.LittleEndian.Uint64(src[end:]) != xxhash.Sum64(src[:end]) {
+	if end < 1 || src[0] != listVersion || (end-1)%16 != 0 ||
+		binary.LittleEndian.Uint64(src[end:]) != xxhash.Sum64(src[:end]) {
 		return nil, fmt.Errorf("%w: list of metrics", errCorrupt)
 	}
 	return src[1:end], nil

@@ -91,7 +91,8 @@ func TestLists(t *testing.T) {
 		}
 	}
 	check()
-	if pending, err := s.PendingByMetric(); err != nil || len(pending) != metrics || pending[sender.like.Metrics[0]] != requests {
+	if pending, err := s.PendingByMetric(); err != nil || len(pending) != metrics ||
+		pending[sender.like.Metrics[0]] != requests {
 		t.Errorf("%d pending metrics, %v", len(pending), err)
 	}
 	closeStore(t, s)
@@ -158,7 +159,8 @@ func TestDamagedList(t *testing.T) {
 			t.Fatal(err)
 		}
 		value[i] ^= 1
-		if _, err := incoming.VerifyEntry(s.DB(), key, append(value[:i:i], value[i+1:]...)); !errors.Is(err, storage.ErrCorrupt) {
+		if _, err := incoming.VerifyEntry(s.DB(), key, append(value[:i:i], value[i+1:]...)); !errors.Is(err,
+			storage.ErrCorrupt) {
 			t.Errorf("without byte %d: %v", i, err)
 		}
 		var m model.Measures
@@ -189,7 +191,8 @@ func TestCrashWithLists(t *testing.T) {
 			defer func() { arm <- struct{}{} }()
 			if writes++; writes == k {
 				ackedThen, acknowledgedThen = acked, acknowledged
-				crashed = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(1, uint64(k)))})
+				crashed = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced,
+					RNG: rand.New(rand.NewPCG(1, uint64(k)))})
 			}
 			return nil
 		})

@@ -49,8 +49,9 @@ type total struct{ measures, blocks uint64 }
 
 func (t total) plus(measures int) total { return total{t.measures + uint64(measures), t.blocks + 1} }
 
-// A record's value is the total before it, recordStamped and its stamp, perhaps recordListed and the number of a list, then
-// the block, without its ids if these are a list's. Earlier releases left out the stamp; a block begins with another byte.
+// A record's value is the total before it, recordStamped and its stamp, perhaps recordListed and the number of a list,
+// then the block, without its ids if these are a list's. Earlier releases left out the stamp; a block begins with
+// another byte.
 const (
 	recordStamped   = 0x80
 	recordListed    = 0x81

@@ -14,8 +14,8 @@ import (
 const skippedEpochs = 1000
 
 // Salvage copies what can be read of the store in from into a new one, which goes on with the same identity. Records
-// that do not decode are copied as well: readers report them. The error is a storage.ErrCorrupt if the identity cannot be
-// read: readers could not tell then which records they have.
+// that do not decode are copied as well: readers report them. The error is a storage.ErrCorrupt if the identity cannot
+// be read: readers could not tell then which records they have.
 func Salvage(from, to string) (err error) {
 	source, err := engine.Open(from, engine.Options{ReadOnly: true, Unchecked: true})
 	if err != nil {

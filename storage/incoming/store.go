@@ -53,8 +53,10 @@ func Open(dir string, options Options) (*Store, error) {
 	}
 	options.EnsureDefaults()
 	db, err := engine.Open(dir, engine.Options{
-		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, MemTableSize: options.MemTableSize, RecycleLogs: true,
-		L0CompactionThreshold: l0CompactionThreshold, Compression: &engine.FastCompression, Logger: options.Logger, Fail: options.Fail,
+		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache,
+		MemTableSize: options.MemTableSize, RecycleLogs: true,
+		L0CompactionThreshold: l0CompactionThreshold, Compression: &engine.FastCompression, Logger: options.Logger,
+		Fail: options.Fail,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("incoming: open %s: %w", dir, err)
@@ -100,7 +102,8 @@ func (s *Store) start(dir string) error {
 	if s.options.Collector != nil {
 		s.options.Collector.Register("incoming", s.db, longLog)
 	}
-	go s.commitLoop(&committer{next: firstSequence(m.epoch), totals: totals, acknowledged: make([]uint64, len(totals)), lists: lists})
+	go s.commitLoop(&committer{next: firstSequence(m.epoch), totals: totals,
+		acknowledged: make([]uint64, len(totals)), lists: lists})
 	return nil
 }
 
@@ -147,8 +150,8 @@ func (s *Store) DB() *pebble.DB { return s.db }
 // takes the token, then drains until nothing comes.
 func (s *Store) Ready(sack int) <-chan struct{} { return s.sacks[sack].ready }
 
-// Much returns the channel that carries one token once much waits for the sack, for a reader that waits for more than the
-// first record. It may be one of earlier.
+// Much returns the channel that carries one token once much waits for the sack, for a reader that waits for more than
+// the first record. It may be one of earlier.
 func (s *Store) Much(sack int) <-chan struct{} { return s.sacks[sack].much }
 
 // Last returns the highest published sequence of the sack, 0 if Open found none and none came since.

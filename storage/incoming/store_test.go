@@ -215,7 +215,8 @@ func TestRecentOrStore(t *testing.T) {
 	check := func(s *incoming.Store) {
 		t.Helper()
 		i := 0
-		for _, after := range []uint64{0, sequences[0], sequences[50] - 1, sequences[50], sequences[98], sequences[99]} {
+		for _, after := range []uint64{0, sequences[0], sequences[50] - 1, sequences[50],
+			sequences[98], sequences[99]} {
 			for _, maxBytes := range []int{0, 500, 1 << 20} {
 				if i == len(wants) {
 					wants = append(wants, read(s, 1, after, maxBytes))
@@ -240,10 +241,11 @@ func TestFreeSpace(t *testing.T) {
 	var asked atomic.Int64
 	free.Store(1 << 30)
 	logged := make(messages, 10)
-	s := open(t, incoming.Options{MinFreeBytes: 1 << 20, Logger: slog.New(slog.NewTextHandler(logged, nil)), FreeSpace: func() (uint64, error) {
-		asked.Add(1)
-		return free.Load(), nil
-	}})
+	s := open(t, incoming.Options{MinFreeBytes: 1 << 20, Logger: slog.New(slog.NewTextHandler(logged, nil)),
+		FreeSpace: func() (uint64, error) {
+			asked.Add(1)
+			return free.Load(), nil
+		}})
 	defer closeStore(t, s)
 	b, _ := blocks(rand.New(rand.NewPCG(6, 6)), 1, 1)
 	for range 100 {

@@ -10,7 +10,8 @@ import (
 	"gnocco/model"
 )
 
-// Entry is what VerifyEntry found under a key: the store's identity, the clock of an epoch, a list of metrics, or a record.
+// Entry is what VerifyEntry found under a key: the store's identity, the clock of an epoch, a list of metrics, or a
+// record.
 type Entry struct {
 	Store string // identity; "" for a record
 	Above uint64 // higher than every sequence that the store gave so far
@@ -38,8 +39,8 @@ func (e Entry) String() string {
 	return fmt.Sprintf("record %d of sack %d", e.Sequence, e.Sack)
 }
 
-// VerifyEntry decodes all of what lies under a key of an incoming store, which is asked for the lists of records. If what
-// it finds is wrong, the error wraps storage.ErrCorrupt. With an error the entry says what its key says.
+// VerifyEntry decodes all of what lies under a key of an incoming store, which is asked for the lists of records. If
+// what it finds is wrong, the error wraps storage.ErrCorrupt. With an error the entry says what its key says.
 func VerifyEntry(store pebble.Reader, key, value []byte) (e Entry, err error) {
 	if bytes.Equal(key, identityKey) {
 		m, err := decodeIdentity(value)

@@ -68,7 +68,9 @@ func (s *Store) DeleteArchivePolicy(ctx context.Context, name string) error {
 		if old.policies[name] == nil {
 			return nil, model.NotFound(model.NounArchivePolicy, name)
 		}
-		inUse := slices.ContainsFunc(old.rules, func(r *model.ArchivePolicyRule) bool { return r.ArchivePolicyName == name })
+		inUse := slices.ContainsFunc(old.rules, func(r *model.ArchivePolicyRule) bool {
+			return r.ArchivePolicyName == name
+		})
 		err := s.scan(ctx, policyMetricPrefix(name), nil, func(_, _ []byte) (bool, error) {
 			inUse = true
 			return false, nil

@@ -6,8 +6,9 @@ import "testing"
 func TestSchemaPendingUnderItsEarlierName(t *testing.T) {
 	f := func(field string, want bool) {
 		t.Helper()
-		p, err := decodeArchivePolicy("p", append([]byte{jsonVersion}, `{"back_window":0,"definition":[{"granularity_ns":60000000000}],`+
-			`"aggregation_methods":["mean"]`+field+`}`...))
+		p, err := decodeArchivePolicy("p", append([]byte{jsonVersion},
+			`{"back_window":0,"definition":[{"granularity_ns":60000000000}],`+
+				`"aggregation_methods":["mean"]`+field+`}`...))
 		if err != nil || p.SchemaPending != want {
 			t.Errorf("%s: %+v, %v", field, p, err)
 		}

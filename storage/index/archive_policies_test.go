@@ -94,7 +94,9 @@ func TestUpdateArchivePolicyReachesMetrics(t *testing.T) {
 		return old.Update(nil, []model.DefinitionInput{{Granularity: &granularity, Points: &points}})
 	})
 	wantIs(t, err, model.ErrInvalid)
-	_, err = s.UpdateArchivePolicy(ctx, "none", func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) { return old, nil })
+	_, err = s.UpdateArchivePolicy(ctx, "none", func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
+		return old, nil
+	})
 	wantIs(t, err, model.ErrNotFound)
 	closeStore(t, s)
 
@@ -111,7 +113,8 @@ func TestRules(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
 	create := func(name, pattern, policy string) error {
-		return s.CreateArchivePolicyRule(ctx, &model.ArchivePolicyRule{Name: name, MetricPattern: pattern, ArchivePolicyName: policy})
+		return s.CreateArchivePolicyRule(ctx, &model.ArchivePolicyRule{Name: name, MetricPattern: pattern,
+			ArchivePolicyName: policy})
 	}
 	must(t, create("disk", "disk.*", "medium"))
 	must(t, create("io", "disk.io.*", "high"))

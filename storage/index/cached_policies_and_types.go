@@ -107,7 +107,8 @@ func (s *Store) loadPoliciesAndTypes() error {
 			return false, err
 		}
 		if policies[r.ArchivePolicyName] == nil {
-			return false, fmt.Errorf("%w: archive policy rule %q: its archive policy does not exist", errCorrupt, r.Name)
+			return false, fmt.Errorf("%w: archive policy rule %q: its archive policy does not exist",
+				errCorrupt, r.Name)
 		}
 		rules = append(rules, r)
 		return true, nil

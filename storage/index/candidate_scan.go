@@ -13,7 +13,8 @@ import (
 )
 
 // scan returns the IDs of the keys below prefix whose values are in a range; ok is false if limit does not allow it.
-func (c *candidates) scan(ctx context.Context, prefix []byte, r *filter.Range, limit candidateLimit) (ids []uuid.UUID, ok bool, err error) {
+func (c *candidates) scan(ctx context.Context, prefix []byte, r *filter.Range,
+	limit candidateLimit) (ids []uuid.UUID, ok bool, err error) {
 	lower, upper := rangeOfKeys(prefix, r)
 	if upper != nil && bytes.Compare(lower, upper) >= 0 {
 		return nil, true, nil // from a higher value to a lower
@@ -54,8 +55,8 @@ func rangeOfKeys(prefix []byte, r *filter.Range) (lower, upper []byte) {
 	return lower, upper
 }
 
-// tableStarts returns where tables begin between two keys, ascending: parts of about the same length. Without tables, or
-// where they cannot be told, there are none.
+// tableStarts returns where tables begin between two keys, ascending: parts of about the same length. Without tables,
+// or where they cannot be told, there are none.
 func (c *candidates) tableStarts(lower, upper []byte) (starts [][]byte) {
 	levels, err := c.db.SSTables(pebble.WithKeyRangeFilter(lower, upper))
 	if err != nil {
@@ -96,7 +97,8 @@ func (c *candidates) scanPart(
 		}
 		if hasPattern {
 			var text []byte
-			if text, scratch = textOfKey(key[len(prefix):len(key)-len(uuid.UUID{})], scratch); !r.MatchesText(asText(text)) {
+			if text, scratch = textOfKey(key[len(prefix):len(key)-len(uuid.UUID{})],
+				scratch); !r.MatchesText(asText(text)) {
 				return true, nil
 			}
 		}

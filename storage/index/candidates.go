@@ -30,7 +30,8 @@ const keysPerCandidate = 16
 
 // find returns the IDs of all resources within bounds, ascending, unless there are more than limit allows or no index
 // knows: then ok is false.
-func (c *candidates) find(ctx context.Context, b *filter.Bounds, limit candidateLimit) (ids []uuid.UUID, ok bool, err error) {
+func (c *candidates) find(ctx context.Context, b *filter.Bounds,
+	limit candidateLimit) (ids []uuid.UUID, ok bool, err error) {
 	switch {
 	case b.Range != nil:
 		return c.inRange(ctx, b.Range, limit)
@@ -86,7 +87,8 @@ func intersection(a, b []uuid.UUID) []uuid.UUID {
 }
 
 // inRange returns the IDs of the resources that have a value in a range.
-func (c *candidates) inRange(ctx context.Context, r *filter.Range, limit candidateLimit) (ids []uuid.UUID, ok bool, err error) {
+func (c *candidates) inRange(ctx context.Context, r *filter.Range,
+	limit candidateLimit) (ids []uuid.UUID, ok bool, err error) {
 	var prefixes [][]byte
 	switch r.Column {
 	case "id":

@@ -13,8 +13,9 @@
 //   - What one call writes is there as a whole or not at all.
 //   - Metrics and archive policies that are handed out are shared and never modified. Generation tells when what a held
 //     one says may have changed; Lookup then has the new one.
-//   - A resource's type exists. What it says applies to a resource when that is read: changing a type touches no resource.
-//   - Secondary keys are there for what is live, and no others; whatever way a query takes by them, what it finds is what
-//     a look at everything would find.
+//   - A resource's type exists. What it says applies to a resource when that is read: changing a type touches no
+//     resource.
+//   - Secondary keys are there for what is live, and no others; whatever way a query takes by them, what it finds is
+//     what a look at everything would find.
 //   - A metric's archive policy exists, also while the metric is marked deleted but not yet expunged.
 package index

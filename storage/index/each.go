@@ -26,9 +26,10 @@ func (s *Store) EachLiveResource(ctx context.Context, f func(*model.Resource)) e
 	if err != nil {
 		return err
 	}
-	_, err = s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all, Where: func(r *model.Resource) bool {
-		f(r)
-		return false
-	}})
+	_, err = s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all,
+		Where: func(r *model.Resource) bool {
+			f(r)
+			return false
+		}})
 	return err
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// endedResources says which resources may have ended, by two bits each of a fixed table: few metrics that are looked up need a look at
-// their resource. Bits stay when a resource is revived or gone; of 100,000 ended resources one in thirty others is taken for one.
+// endedResources says which resources may have ended, by two bits each of a fixed table: few metrics that are looked up
+// need a look at their resource. Bits stay when a resource is revived or gone; of 100,000 ended resources one in thirty
+// others is taken for one.
 type endedResources struct {
 	read sync.Once // what was ended before the store was opened, at the first look
 	bits [1 << 14]atomic.Uint64

@@ -12,8 +12,8 @@ import (
 	"gnocco/model"
 )
 
-// walkedMetrics is from how many metrics on they are read in the order of their IDs, through one iterator: side by side,
-// each costs less than half of a look-up.
+// walkedMetrics is from how many metrics on they are read in the order of their IDs, through one iterator: side by
+// side, each costs less than half of a look-up.
 const walkedMetrics = 32
 
 // Find sets found[i] to the metric ids[i], nil for one that is unknown or marked deleted. A value that does not decode
@@ -43,7 +43,8 @@ func (s *Store) walkMetrics(ids []uuid.UUID, missing []int, found []*model.Metri
 	s.instruments.lookupMisses.Add(float64(len(missing)))
 	slices.SortFunc(missing, func(a, b int) int { return bytes.Compare(ids[a][:], ids[b][:]) })
 	seen := s.cache.generation.Load()
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixMetric}, UpperBound: []byte{prefixMetric + 1}})
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixMetric},
+		UpperBound: []byte{prefixMetric + 1}})
 	if err != nil {
 		return err
 	}

@@ -36,10 +36,11 @@ func TestFindMany(t *testing.T) {
 	if err := s.CreateMetrics(ctx, metrics); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.UpdateResource(ctx, model.GenericType, ended.ID, 5000, func(r *model.Resource) (*index.MetricSet, error) {
-		r.EndedAt = &end
-		return nil, nil
-	}); err != nil {
+	if _, err := s.UpdateResource(ctx, model.GenericType, ended.ID, 5000,
+		func(r *model.Resource) (*index.MetricSet, error) {
+			r.EndedAt = &end
+			return nil, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	var ids []uuid.UUID

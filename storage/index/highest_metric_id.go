@@ -58,7 +58,8 @@ func (l *lastMetric) raise(id uuid.UUID) bool {
 func (s *Store) loadLastMetric(now time.Time) (err error) {
 	const mostSeen = 10_000 // random IDs between
 	tomorrow := make([]byte, 0, 1+8)
-	tomorrow = binary.BigEndian.AppendUint64(append(tomorrow, prefixMetric), uint64(now.Add(24*time.Hour).UnixMilli())<<16)
+	tomorrow = binary.BigEndian.AppendUint64(append(tomorrow, prefixMetric),
+		uint64(now.Add(24*time.Hour).UnixMilli())<<16)
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixMetric}, UpperBound: tomorrow})
 	if err != nil {
 		return err

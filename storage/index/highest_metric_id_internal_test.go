@@ -55,7 +55,8 @@ func TestMetricIDsAreUnique(t *testing.T) {
 	if err := s.CreateMetrics(ctx, made); err != nil {
 		t.Fatal(err)
 	}
-	if low, high := made[0].ID, made[1].ID; bytes.Compare(third[:], low[:]) >= 0 || bytes.Compare(low[:], high[:]) >= 0 || s.last.id != high {
+	if low, high := made[0].ID, made[1].ID; bytes.Compare(third[:], low[:]) >= 0 ||
+		bytes.Compare(low[:], high[:]) >= 0 || s.last.id != high {
 		t.Errorf("made %s and %s after %s, the last is %s", low, high, third, s.last.id)
 	}
 	create(model.ErrExists, made[0].ID)

@@ -22,11 +22,13 @@ const (
 	prefixResource      = 'o' // resource ID
 	prefixRevision      = 'h' // resource ID, number: a past state
 	prefixResourceType  = 'y' // name
-	prefixTypeResource  = 't' // resource type name, 0, start of the revision, start, resource ID: the resources of a type
-	prefixField         = 'x' // a field, its value, resource ID: the live resources that have the value
-	prefixAttribute     = 'i' // resource type name, 0, era of an attribute, value, resource ID: likewise
-	prefixRebuild       = 'j' // its ID
-	prefixMetricField   = 'z' // a field, its value, metric ID: the metrics that have the value and are not marked deleted
+	// resource type name, 0, start of the revision, start, resource ID: the resources of a type
+	prefixTypeResource = 't'
+	prefixField        = 'x' // a field, its value, resource ID: the live resources that have the value
+	prefixAttribute    = 'i' // resource type name, 0, era of an attribute, value, resource ID: likewise
+	prefixRebuild      = 'j' // its ID
+	// a field, its value, metric ID: the metrics that have the value and are not marked deleted
+	prefixMetricField = 'z'
 )
 
 // The second byte of keys under prefixField and prefixMetricField.

@@ -13,8 +13,8 @@ import (
 )
 
 // A resource's value lists the metrics that it was created with: resource and metrics are read by one key, and written
-// as one. Once one of them goes, or another comes, all get keys of their own (unlist), and the list is never made again:
-// so a list is never changed, and what it does not name the resource does not have.
+// as one. Once one of them goes, or another comes, all get keys of their own (unlist), and the list is never made
+// again: so a list is never changed, and what it does not name the resource does not have.
 
 // mostListed is how many metrics a value lists: it is read and written as a whole.
 const mostListed = 64
@@ -34,7 +34,8 @@ type listedMetrics struct {
 	fields []byte // nil: none are listed
 }
 
-// each calls f for each metric until it returns false; the name is a piece of the value. ok is false for bytes that are no list.
+// each calls f for each metric until it returns false; the name is a piece of the value. ok is false for bytes that are
+// no list.
 func (l listedMetrics) each(f func(name []byte, id uuid.UUID) bool) (ok bool) {
 	in := fieldReader{rest: l.fields}
 	for n := in.uvarint(); n > 0 && !in.short; n-- {
@@ -107,8 +108,8 @@ func listedOf(id uuid.UUID, value []byte) (l listedMetrics, listed bool, err err
 	return l, true, nil
 }
 
-// readListed returns the metrics of these names (nil: all) that a resource's value lists, as listedOf does, copied; none
-// if there is no such resource.
+// readListed returns the metrics of these names (nil: all) that a resource's value lists, as listedOf does, copied;
+// none if there is no such resource.
 func (s *Store) readListed(id uuid.UUID, names []string) (metrics map[string]uuid.UUID, listed bool, err error) {
 	key := [17]byte{prefixResource}
 	copy(key[1:], id[:])

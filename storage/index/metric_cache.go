@@ -23,8 +23,8 @@ type metricCache struct {
 
 const bucketSlots = 7
 
-// admitOneIn is how many metrics ask for a place in a full bucket until one gets it. Senders name their metrics in turn:
-// if each took a place, with a few more metrics than places none would be found the next time.
+// admitOneIn is how many metrics ask for a place in a full bucket until one gets it. Senders name their metrics in
+// turn: if each took a place, with a few more metrics than places none would be found the next time.
 const admitOneIn = 8
 
 // cacheBucket fills one cache line. Byte i of tags is the tag of slot i, 0 if the slot is free; the eighth counts those
@@ -42,7 +42,8 @@ func newMetricCache(entries int) *metricCache {
 // place returns where id belongs, and its tag, which is never 0.
 func (c *metricCache) place(id *uuid.UUID) (*cacheBucket, uint8) {
 	// IDs are mostly random, but not all of their bits, and some are chosen by clients.
-	h := (binary.LittleEndian.Uint64(id[:8]) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(id[8:]), 32)) * 0x9e3779b97f4a7c15
+	h := (binary.LittleEndian.Uint64(id[:8]) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(id[8:]),
+		32)) * 0x9e3779b97f4a7c15
 	h ^= h >> 32
 	h *= 0xd6e8feb86659fd93
 	i, _ := bits.Mul64(h, uint64(len(c.buckets)))

@@ -21,9 +21,11 @@ func FuzzDecodeMetric(f *testing.F) {
 	}
 	id, resource := uuid.New(), uuid.New()
 	f.Add(appendMetric(nil, &model.Metric{ArchivePolicy: policy}))
-	f.Add(appendMetric(nil, &model.Metric{ArchivePolicy: policy, Name: "cpu", Unit: "%", Creator: "u:p", ResourceID: &resource}))
+	f.Add(appendMetric(nil, &model.Metric{ArchivePolicy: policy, Name: "cpu", Unit: "%", Creator: "u:p",
+		ResourceID: &resource}))
 	f.Add(appendMetric(nil, &model.Metric{ArchivePolicy: policy, Deleted: true}))
-	f.Add(appendMetric(nil, &model.Metric{ArchivePolicy: policy, Labels: model.Labels(model.AppendLabel(nil, "a", "b"))}))
+	f.Add(appendMetric(nil, &model.Metric{ArchivePolicy: policy,
+		Labels: model.Labels(model.AppendLabel(nil, "a", "b"))}))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		m, err := decodeMetric(id, value, find)
 		if err != nil {
@@ -36,7 +38,8 @@ func FuzzDecodeMetric(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(appendMetric(nil, again), appendMetric(nil, m)) || again.Name != m.Name || again.Deleted != m.Deleted || again.Labels != m.Labels {
+		if !bytes.Equal(appendMetric(nil, again), appendMetric(nil, m)) || again.Name != m.Name ||
+			again.Deleted != m.Deleted || again.Labels != m.Labels {
 			t.Fatalf("%+v became %+v", m, again)
 		}
 	})

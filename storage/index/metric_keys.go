@@ -52,7 +52,9 @@ func (c *change) putMetrics(metrics []*model.Metric) error {
 	if len(metrics) == 0 {
 		return nil
 	}
-	sorted := slices.SortedFunc(slices.Values(metrics), func(a, b *model.Metric) int { return slices.Compare(a.ID[:], b.ID[:]) })
+	sorted := slices.SortedFunc(slices.Values(metrics), func(a, b *model.Metric) int {
+		return slices.Compare(a.ID[:], b.ID[:])
+	})
 	var value []byte
 	for _, m := range sorted {
 		c.touched = append(c.touched, changed{id: m.ID})

@@ -10,8 +10,8 @@ import (
 	"gnocco/model"
 )
 
-// metricLists remembers, of lists of metrics that exist, who created them. Senders name the same metrics in the same order,
-// request after request; to look each of them up again costs a cache miss or two a metric.
+// metricLists remembers, of lists of metrics that exist, who created them. Senders name the same metrics in the same
+// order, request after request; to look each of them up again costs a cache miss or two a metric.
 type metricLists struct {
 	mu         sync.RWMutex
 	generation uint64 // of the metric cache: what was found out before it moved is forgotten
@@ -27,8 +27,8 @@ const (
 	maxCreators = 8
 )
 
-// OneOfEachCreator returns, of metrics that all exist, one of each creator. ok is false if one does not exist or cannot be
-// looked up, or if there are too many creators to remember.
+// OneOfEachCreator returns, of metrics that all exist, one of each creator. ok is false if one does not exist or cannot
+// be looked up, or if there are too many creators to remember.
 func (s *Store) OneOfEachCreator(ids []uuid.UUID) (metrics []*model.Metric, ok bool) {
 	generation := s.cache.generation.Load()
 	if len(ids) < minListed {

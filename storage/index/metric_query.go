@@ -22,12 +22,14 @@ type MetricQuery struct {
 	Unit              *string
 	Creator           *string
 	ArchivePolicyName *string
-	Labels            map[string]string // that a series has which was pushed with labels, by name; "": it lacks this one. Empty: any metric
+	// that a series has which was pushed with labels, by name; "": it lacks this one. Empty: any metric
+	Labels map[string]string
 
 	Deleted bool                     // those marked deleted instead of the others
 	Where   func(*model.Metric) bool // what the caller may see; nil: all
 
-	// LastMeasures returns the timestamp of each metric's newest measure, 0 for none; nil if the query is not sorted by it.
+	// LastMeasures returns the timestamp of each metric's newest measure, 0 for none; nil if the query is not sorted by
+	// it.
 	LastMeasures func(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
 
 	Sort   []SortKey // then by ID
@@ -35,7 +37,8 @@ type MetricQuery struct {
 	Marker uuid.UUID // list what follows this metric in the order; zero: from the start
 }
 
-// SortKey is one key to sort metrics by: id, name, unit, creator, archive_policy_name, resource_id, status or last_measure_timestamp.
+// SortKey is one key to sort metrics by: id, name, unit, creator, archive_policy_name, resource_id, status or
+// last_measure_timestamp.
 type SortKey struct {
 	Key        string
 	Descending bool
@@ -64,13 +67,16 @@ func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric
 	var marker *model.Metric
 	if q.Marker != uuid.Nil {
 		if marker, err = s.readMetric(q.Marker); errors.Is(err, model.ErrNotFound) {
-			return nil, &model.FieldError{Field: "marker", Reason: fmt.Sprintf("Invalid pagination: `Invalid marker: `%s''", q.Marker)}
+			return nil, &model.FieldError{Field: "marker",
+				Reason: fmt.Sprintf("Invalid pagination: `Invalid marker: `%s''", q.Marker)}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if q.LastMeasures != nil && slices.ContainsFunc(order.keys, func(k SortKey) bool { return k.Key == lastMeasureKey }) {
+	if q.LastMeasures != nil && slices.ContainsFunc(order.keys, func(k SortKey) bool {
+		return k.Key == lastMeasureKey
+	}) {
 		last, err := s.lastMeasures(ctx, &q)
 		if err != nil {
 			return nil, err
@@ -140,7 +146,8 @@ func (q *MetricQuery) decisiveKeys() []SortKey {
 func (q *MetricQuery) matches(m *model.Metric) bool {
 	equal := func(want *string, have string) bool { return want == nil || *want == have }
 	return m.Deleted == q.Deleted && (q.ID == nil || *q.ID == m.ID) && equal(q.Name, m.Name) && equal(q.Unit, m.Unit) &&
-		equal(q.Creator, m.Creator) && equal(q.ArchivePolicyName, m.ArchivePolicy.Name) && q.matchesLabels(m) && (q.Where == nil || q.Where(m))
+		equal(q.Creator, m.Creator) && equal(q.ArchivePolicyName, m.ArchivePolicy.Name) && q.matchesLabels(m) &&
+		(q.Where == nil || q.Where(m))
 }
 
 func (q *MetricQuery) matchesLabels(m *model.Metric) bool {
@@ -172,7 +179,8 @@ func newMetricOrder(keys []SortKey, last map[uuid.UUID]carbonara.Timestamp) (met
 			}
 		}
 		if !ok {
-			return metricOrder{}, &model.FieldError{Field: "sort", Reason: fmt.Sprintf("Invalid pagination: `Sort key supplied is invalid: %s'", key.Key)}
+			return metricOrder{}, &model.FieldError{Field: "sort",
+				Reason: fmt.Sprintf("Invalid pagination: `Sort key supplied is invalid: %s'", key.Key)}
 		}
 		if key.Key == "id" && !key.Descending {
 			break // unique: further keys change nothing, and compare ends by ID

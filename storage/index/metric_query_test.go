@@ -32,7 +32,8 @@ func TestListMetricsAgainstModel(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			m.Name, m.ResourceID = fmt.Sprintf("n%d", i), &resources[rng.IntN(2)].ID
 		} else if rng.IntN(2) == 0 {
-			m.Labels = model.Labels(model.AppendLabel(model.AppendLabel(nil, "job", pick("node", "web")), "n", fmt.Sprint(i)))
+			m.Labels = model.Labels(model.AppendLabel(model.AppendLabel(nil, "job", pick("node", "web")),
+				"n", fmt.Sprint(i)))
 		}
 		all = append(all, m)
 	}
@@ -68,7 +69,8 @@ func TestListMetricsAgainstModel(t *testing.T) {
 			q.Labels = map[string]string{"job": pick("node", "web", ""), "none": ""}
 		}
 		for range rng.IntN(3) {
-			q.Sort = append(q.Sort, index.SortKey{Key: keys[rng.IntN(len(keys))], Descending: rng.IntN(2) == 0, Nulls: index.NullOrder(rng.IntN(3))})
+			q.Sort = append(q.Sort, index.SortKey{Key: keys[rng.IntN(len(keys))], Descending: rng.IntN(2) == 0,
+				Nulls: index.NullOrder(rng.IntN(3))})
 		}
 		want := expected(all, q)
 		var got []uuid.UUID
@@ -95,7 +97,8 @@ func expected(all []*model.Metric, q index.MetricQuery) []uuid.UUID {
 	for _, m := range all {
 		if m.Deleted == q.Deleted && is(q.Name, m.Name) && is(q.Unit, m.Unit) && is(q.Creator, m.Creator) &&
 			is(q.ArchivePolicyName, m.ArchivePolicy.Name) && (q.ID == nil || *q.ID == m.ID) &&
-			(q.Labels == nil || m.Labels != "" && m.Labels.Get("job") == q.Labels["job"]) && (q.Where == nil || q.Where(m)) {
+			(q.Labels == nil || m.Labels != "" && m.Labels.Get("job") == q.Labels["job"]) &&
+			(q.Where == nil || q.Where(m)) {
 			kept = append(kept, m)
 		}
 	}

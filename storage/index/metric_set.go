@@ -12,9 +12,10 @@ import (
 
 // A MetricSet says what becomes of a resource's metrics.
 type MetricSet struct {
-	Create []*model.Metric      // new ones, each named; they get the resource's creator
-	Attach map[string]uuid.UUID // existing ones of the resource's creator, which get these names and leave any other resource
-	Keep   bool                 // those that the resource has stay; else they stay by themselves
+	Create []*model.Metric // new ones, each named; they get the resource's creator
+	// existing ones of the resource's creator, which get these names and leave any other resource
+	Attach map[string]uuid.UUID
+	Keep   bool // those that the resource has stay; else they stay by themselves
 }
 
 // metricChanges is what a change of metrics means for the cache.
@@ -32,8 +33,8 @@ func (m *metricChanges) apply(cache *metricCache, seen uint64) {
 }
 
 // setMetrics makes r's metrics what set says, but for writing the created ones, which is the caller's; r.Metrics are
-// those it has, and becomes those it will have; its value lists none of them. It returns a *model.FieldError, a model.ErrExists for a name, or a
-// model.ErrNotFound for a metric to attach or an archive policy.
+// those it has, and becomes those it will have; its value lists none of them. It returns a *model.FieldError, a
+// model.ErrExists for a name, or a model.ErrNotFound for a metric to attach or an archive policy.
 func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metricChanges, error) {
 	var changes metricChanges
 	fail := func(err error) (metricChanges, error) { return metricChanges{}, err }
@@ -95,7 +96,8 @@ func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metric
 }
 
 // readMetricsToAttach reads the metrics that are to get names in r.
-func (s *Store) readMetricsToAttach(c *change, r *model.Resource, names map[string]uuid.UUID) (map[string]*model.Metric, error) {
+func (s *Store) readMetricsToAttach(c *change, r *model.Resource,
+	names map[string]uuid.UUID) (map[string]*model.Metric, error) {
 	metrics := make(map[string]*model.Metric, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		id := names[name]

@@ -73,7 +73,8 @@ func (p *plan) kind(name string, others []*model.Attribute) *model.ResourceType 
 	kind, err := model.NewResourceType(name, append(others,
 		&model.Attribute{Name: "host", Kind: model.KindString, MaxLength: 255, Required: name == "server"},
 		&model.Attribute{Name: "image", Kind: model.KindUUID}, &model.Attribute{Name: "memory", Kind: model.KindNumber},
-		&model.Attribute{Name: "on", Kind: model.KindBool}, &model.Attribute{Name: "launched", Kind: model.KindDatetime}))
+		&model.Attribute{Name: "on", Kind: model.KindBool},
+		&model.Attribute{Name: "launched", Kind: model.KindDatetime}))
 	p.must(err)
 	return kind
 }
@@ -112,17 +113,20 @@ func (p *plan) write() {
 	case 3, 4:
 		for range 10 {
 			p.clock += carbonara.Timestamp(p.r.IntN(3000))
-			_, err := p.s.UpdateResource(ctx, model.GenericType, p.anyID(), p.clock, func(r *model.Resource) (*MetricSet, error) {
-				t, err := p.s.ResourceType(r.Type)
-				p.must(err)
-				changed := p.state(r.ID, t)
-				r.ProjectID, r.EndedAt, r.StartedAt, r.Attributes = changed.ProjectID, changed.EndedAt, changed.StartedAt, changed.Attributes
-				if p.r.IntN(3) == 0 {
-					return &MetricSet{Create: p.metrics(), Keep: p.r.IntN(2) == 0}, nil
-				}
-				return nil, nil
-			})
-			if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrExists) { // a metric's name is taken
+			_, err := p.s.UpdateResource(ctx, model.GenericType, p.anyID(), p.clock,
+				func(r *model.Resource) (*MetricSet, error) {
+					t, err := p.s.ResourceType(r.Type)
+					p.must(err)
+					changed := p.state(r.ID, t)
+					r.ProjectID, r.EndedAt, r.StartedAt, r.Attributes =
+						changed.ProjectID, changed.EndedAt, changed.StartedAt, changed.Attributes
+					if p.r.IntN(3) == 0 {
+						return &MetricSet{Create: p.metrics(), Keep: p.r.IntN(2) == 0}, nil
+					}
+					return nil, nil
+				})
+			// a metric's name is taken
+			if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrExists) {
 				p.t.Fatal(err)
 			}
 		}
@@ -161,7 +165,8 @@ func (p *plan) write() {
 				p.t.Fatal(err)
 			}
 			for name := range []string{"a", "ab"} {
-				if m, err := p.s.MetricOfResource(p.anyID(), []string{"a", "ab"}[name]); err == nil && p.r.IntN(2) == 0 {
+				if m, err := p.s.MetricOfResource(p.anyID(), []string{"a", "ab"}[name]); err == nil &&
+					p.r.IntN(2) == 0 {
 					p.must(p.s.DeleteMetric(ctx, m.ID))
 				}
 			}
@@ -268,8 +273,8 @@ func (p *plan) metrics() []*model.Metric {
 	return metrics
 }
 
-// checkMetricsOfResources compares the metrics that resources name, in their values or by keys, with the metrics that name a
-// resource.
+// checkMetricsOfResources compares the metrics that resources name, in their values or by keys, with the metrics that
+// name a resource.
 func (p *plan) checkMetricsOfResources() {
 	p.t.Helper()
 	ctx := context.Background()
@@ -428,7 +433,8 @@ func (p *plan) findResources() {
 	ctx := context.Background()
 	t, err := p.s.ResourceType([]string{"server", "server", "disk", model.GenericType}[p.r.IntN(4)])
 	p.must(err)
-	columns := []string{"id", "type", "creator", "original_resource_id", "user_id", "project_id", "started_at", "ended_at", "revision_start"}
+	columns := []string{"id", "type", "creator", "original_resource_id", "user_id", "project_id", "started_at",
+		"ended_at", "revision_start"}
 	for _, a := range t.Attributes {
 		columns = append(columns, a.Name)
 	}
@@ -447,7 +453,8 @@ func (p *plan) findResources() {
 	}
 	var keys []string
 	for range p.r.IntN(3) {
-		keys = append(keys, columns[p.r.IntN(len(columns))]+[]string{"", ":desc", ":asc-nullsfirst", ":desc-nullslast"}[p.r.IntN(4)])
+		keys = append(keys, columns[p.r.IntN(len(columns))]+
+			[]string{"", ":desc", ":asc-nullsfirst", ":desc-nullslast"}[p.r.IntN(4)])
 	}
 	if p.r.IntN(3) == 0 {
 		keys = filter.DefaultOrder
@@ -492,7 +499,8 @@ func (p *plan) findResources() {
 }
 
 func sameResource(a, b *model.Resource) bool {
-	return a.ID == b.ID && a.Revision == b.Revision && a.Type == b.Type && sameState(a, b) && a.OriginalID == b.OriginalID &&
+	return a.ID == b.ID && a.Revision == b.Revision && a.Type == b.Type && sameState(a, b) &&
+		a.OriginalID == b.OriginalID &&
 		a.Creator == b.Creator && a.RevisionStart == b.RevisionStart && same(a.RevisionEnd, b.RevisionEnd)
 }
 
@@ -519,7 +527,8 @@ func (p *plan) listMetrics() {
 	q.Creator, q.ArchivePolicyName = some(p.texts...), some("low", "high", "medium")
 	sortable := slices.Sorted(maps.Keys(sortFields))
 	for range p.r.IntN(3) {
-		q.Sort = append(q.Sort, SortKey{Key: sortable[p.r.IntN(len(sortable))], Descending: p.r.IntN(2) == 0, Nulls: NullOrder(p.r.IntN(3))})
+		q.Sort = append(q.Sort, SortKey{Key: sortable[p.r.IntN(len(sortable))], Descending: p.r.IntN(2) == 0,
+			Nulls: NullOrder(p.r.IntN(3))})
 	}
 	if p.r.IntN(4) == 0 {
 		q.Where = func(m *model.Metric) bool { return m.ID[15]%2 == 0 }
@@ -598,7 +607,8 @@ func TestListedMetrics(t *testing.T) {
 		t.Helper()
 		found, err := p.s.Resource(model.GenericType, r.ID)
 		p.must(err)
-		if _, listed, err := p.s.readListed(r.ID, nil); err != nil || listed != wantListed || len(found.Metrics) != want {
+		if _, listed, err := p.s.readListed(r.ID, nil); err != nil || listed != wantListed ||
+			len(found.Metrics) != want {
 			t.Errorf("%d metrics, listed %t, want %d, %t; %v", len(found.Metrics), listed, want, wantListed, err)
 		}
 		p.checkMetricsOfResources()
@@ -643,7 +653,8 @@ func TestListedMetrics(t *testing.T) {
 	all, err := filter.Compile(nil, filter.Scope{Type: kind})
 	p.must(err)
 	find := func(metrics bool, names ...string) int {
-		found, err := p.s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all, Metrics: metrics, Names: names})
+		found, err := p.s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all,
+			Metrics: metrics, Names: names})
 		p.must(err)
 		return len(found)
 	}
@@ -651,7 +662,8 @@ func TestListedMetrics(t *testing.T) {
 	value, err := p.s.get(idKey(prefixResource, r.ID))
 	p.must(err)
 	p.must(p.s.db.Set(idKey(prefixResource, r.ID), value[:len(value)-1], nil))
-	if got := []int{find(false), find(true), find(true, "m0")}; !slices.Equal(got, []int{before - 1, before - 1, before - 1}) {
+	if got := []int{find(false), find(true), find(true, "m0")}; !slices.Equal(got,
+		[]int{before - 1, before - 1, before - 1}) {
 		t.Errorf("%d resources found of %d, one of which is damaged", got, before)
 	}
 	p.must(p.s.Close())

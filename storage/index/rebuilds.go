@@ -18,7 +18,8 @@ import (
 // ChangeArchivePolicy replaces a policy by what change makes of it, whatever that changes, and starts the rebuild of
 // its metrics, in one write. The rebuild is nil if archives stay as they are.
 func (s *Store) ChangeArchivePolicy(ctx context.Context, name string, now time.Time,
-	change func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (p *model.ArchivePolicy, job *model.Rebuild, err error) {
+	change func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (p *model.ArchivePolicy,
+	job *model.Rebuild, err error) {
 	err = s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		was := old.policies[name]
 		if was == nil {
@@ -32,7 +33,8 @@ func (s *Store) ChangeArchivePolicy(ctx context.Context, name string, now time.T
 		p, job = &made, nil
 		p.SchemaPending = was.SchemaPending || !was.Plan().Equal(p.Plan())
 		if !was.Plan().Equal(p.Plan()) {
-			if job, err = s.startRebuild(b, &model.Rebuild{ID: model.RebuildOfPolicy(name), ArchivePolicy: name}, now); err != nil {
+			if job, err = s.startRebuild(b, &model.Rebuild{ID: model.RebuildOfPolicy(name),
+				ArchivePolicy: name}, now); err != nil {
 				return nil, err
 			}
 		}
@@ -54,7 +56,8 @@ func (s *Store) RebuildPolicy(ctx context.Context, name string, now time.Time) (
 		}
 		p := *was
 		p.SchemaPending = true
-		if job, err = s.startRebuild(b, &model.Rebuild{ID: model.RebuildOfPolicy(name), ArchivePolicy: name}, now); err != nil {
+		if job, err = s.startRebuild(b, &model.Rebuild{ID: model.RebuildOfPolicy(name),
+			ArchivePolicy: name}, now); err != nil {
 			return nil, err
 		}
 		return old.with(&p), setArchivePolicy(b, &p)
@@ -75,7 +78,8 @@ func (s *Store) changedPolicy(name string) {
 }
 
 // ChangeMetric gives a metric another archive policy, or the one that it has, and starts its rebuild, in one write.
-func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string, now time.Time) (m *model.Metric, job *model.Rebuild, err error) {
+func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
+	now time.Time) (m *model.Metric, job *model.Rebuild, err error) {
 	err = s.write(ctx, func(c *change) error {
 		was, err := s.readMetric(id)
 		if err != nil {
@@ -299,7 +303,8 @@ func (s *Store) forgetRebuilds(ctx context.Context, b *pebble.Batch) error {
 
 // MetricsOfPolicy returns the IDs of up to limit (0: all) metrics of a policy behind one (zero: from the first),
 // ascending, those marked deleted too.
-func (s *Store) MetricsOfPolicy(ctx context.Context, name string, after uuid.UUID, limit int) (ids []uuid.UUID, err error) {
+func (s *Store) MetricsOfPolicy(ctx context.Context, name string, after uuid.UUID,
+	limit int) (ids []uuid.UUID, err error) {
 	prefix := policyMetricPrefix(name)
 	var from []byte
 	if after != uuid.Nil {

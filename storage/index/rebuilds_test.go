@@ -33,17 +33,19 @@ func TestRebuilds(t *testing.T) {
 		}
 	}
 	backWindow := 3
-	if _, job, err := s.ChangeArchivePolicy(ctx, "medium", now, func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
-		return old.Change(&backWindow, nil, nil)
-	}); err != nil || job != nil {
+	if _, job, err := s.ChangeArchivePolicy(ctx, "medium", now,
+		func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
+			return old.Change(&backWindow, nil, nil)
+		}); err != nil || job != nil {
 		t.Fatal(job, err)
 	}
 	pending(false)
 	change := func(methods ...string) *model.Rebuild {
 		t.Helper()
-		_, job, err := s.ChangeArchivePolicy(ctx, "medium", now, func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
-			return old.Change(nil, nil, methods)
-		})
+		_, job, err := s.ChangeArchivePolicy(ctx, "medium", now,
+			func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
+				return old.Change(nil, nil, methods)
+			})
 		if err != nil || job == nil || job.State != model.RebuildRunning {
 			t.Fatal(job, err)
 		}
@@ -51,7 +53,8 @@ func TestRebuilds(t *testing.T) {
 	}
 	job := change("last")
 	pending(true)
-	if p, err := s.ArchivePolicy("medium"); err != nil || p.BackWindow != 3 || len(p.Definition) != 2 || p.Definition[0].Points == 0 || len(p.Methods()) != 1 {
+	if p, err := s.ArchivePolicy("medium"); err != nil || p.BackWindow != 3 || len(p.Definition) != 2 ||
+		p.Definition[0].Points == 0 || len(p.Methods()) != 1 {
 		t.Fatal(p, err)
 	}
 
@@ -94,7 +97,8 @@ func TestRebuilds(t *testing.T) {
 	if err := s.FinishRebuild(ctx, earlier, now); !errors.Is(err, model.ErrInvalid) {
 		t.Error(err)
 	}
-	if cancelled, err := s.CancelRebuild(ctx, current.ID, now); err != nil || cancelled.State != model.RebuildCancelled {
+	if cancelled, err := s.CancelRebuild(ctx, current.ID, now); err != nil ||
+		cancelled.State != model.RebuildCancelled {
 		t.Error(cancelled, err)
 	}
 	if err := s.FinishRebuild(ctx, current, now); !errors.Is(err, model.ErrInvalid) {

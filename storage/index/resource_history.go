@@ -160,7 +160,8 @@ func (s *Store) History(ctx context.Context, resourceType string, id uuid.UUID) 
 	return states, err
 }
 
-func (s *Store) readHistory(ctx context.Context, resourceType string, id uuid.UUID) (states []*model.Resource, err error) {
+func (s *Store) readHistory(ctx context.Context, resourceType string,
+	id uuid.UUID) (states []*model.Resource, err error) {
 	before := s.policiesAndTypes.Load()
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
@@ -180,7 +181,8 @@ func (s *Store) readHistory(ctx context.Context, resourceType string, id uuid.UU
 		return nil, model.NotFound(model.NounResource, id.String())
 	}
 	prefix := idKey(prefixRevision, id)
-	iter, err := snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+	iter, err := snapshot.NewIterWithContext(ctx,
+		&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
 	if err != nil {
 		return nil, fmt.Errorf("index: read history of %s: %w", id, err)
 	}

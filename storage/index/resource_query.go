@@ -31,7 +31,8 @@ type ResourceQuery struct {
 	Where func(*model.Resource) bool
 }
 
-// FindResources returns the resources of a query, in order; or a model.ErrNotFound for the type. It takes the first of these ways that is short enough:
+// FindResources returns the resources of a query, in order; or a model.ErrNotFound for the type. It takes the first of
+// these ways that is short enough:
 //
 //  1. the resources that the filter names by ID;
 //  2. the candidates that the index has for the filter, if they are few;
@@ -58,7 +59,8 @@ func (s *Store) findResources(
 ) (_ []*model.Resource, err error) {
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
-	search := &resourceSearch{store: s, query: q, snapshot: snapshot, before: before, decoder: s.resourceDecoder(before)}
+	search := &resourceSearch{store: s, query: q, snapshot: snapshot, before: before,
+		decoder: s.resourceDecoder(before)}
 	if search.kind = search.decoder.types[q.Type]; search.kind == nil {
 		search.kind = before.types[q.Type]
 	}
@@ -117,7 +119,8 @@ func (s *resourceSearch) begin() {
 	if s.query.After != nil {
 		after = &viewedResource{Resource: *s.query.After}
 	}
-	s.page = filter.NewPage(func(a, b *viewedResource) int { return compare(&a.Resource, &b.Resource) }, s.query.Limit, after)
+	s.page = filter.NewPage(func(a, b *viewedResource) int { return compare(&a.Resource, &b.Resource) },
+		s.query.Limit, after)
 }
 
 // compareStates orders by ID, and the states of one from the oldest to the live one.
@@ -150,7 +153,8 @@ func (s *resourceSearch) run(ctx context.Context) error {
 		s.begin()
 	}
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, candidateLimit{s.store.readLimit(math.MaxInt), math.MaxInt}); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, candidateLimit{s.store.readLimit(math.MaxInt), math.MaxInt}); ok ||
+			err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}
@@ -170,7 +174,8 @@ func (s *resourceSearch) runHistory(ctx context.Context, index *candidates, boun
 		return err
 	}
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, candidateLimit{s.store.readLimit(math.MaxInt), math.MaxInt}); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, candidateLimit{s.store.readLimit(math.MaxInt), math.MaxInt}); ok ||
+			err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}

@@ -77,7 +77,8 @@ func (s *resourceSearch) orderIndex(keys []filter.SortKey) (*orderIndex, bool) {
 			return nil, false
 		}
 		index.complete, index.group = true, 8
-		index.exact = len(keys) > 1 && keys[1].Column == "started_at" && keys[1].Descending == first.Descending && endsAt(2)
+		index.exact = len(keys) > 1 && keys[1].Column == "started_at" &&
+			keys[1].Descending == first.Descending && endsAt(2)
 		index.value = func(r *model.Resource) ([]byte, bool) {
 			return appendKeyTime(appendKeyTime(nil, r.RevisionStart), r.StartedAt), true
 		}

@@ -60,8 +60,8 @@ func (s *Store) UpdateResourceType(ctx context.Context, name string,
 	return t, nil
 }
 
-// checkLimits returns a *model.FieldError if a resource has a value of was beyond narrower limits of is. It reads all resources of the type,
-// unless no limits are narrower.
+// checkLimits returns a *model.FieldError if a resource has a value of was beyond narrower limits of is. It reads all
+// resources of the type, unless no limits are narrower.
 func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) error {
 	var narrowed []*model.Attribute
 	for _, a := range is.Attributes {
@@ -89,7 +89,9 @@ func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) er
 		for _, a := range narrowed {
 			if value, _ := r.Attributes.Get(a.Name); !a.Allows(value) {
 				return false, &model.FieldError{Field: "attributes",
-					Reason: fmt.Sprintf("Resource attribute %s has values beyond these limits, that of resource %s for one", a.Name, id)}
+					Reason: fmt.Sprintf(
+						"Resource attribute %s has values beyond these limits, that of resource %s for one", a.Name,
+						id)}
 			}
 		}
 		return true, nil
@@ -168,8 +170,8 @@ func decodeResourceType(name string, value []byte) (*model.ResourceType, error) 
 	}
 	t := &model.ResourceType{Name: name, LastEra: stored.LastEra}
 	for i, item := range stored.Attributes {
-		a := &model.Attribute{Name: item.Name, Required: item.Required, MinLength: item.MinLength, MaxLength: item.MaxLength,
-			Min: item.Min, Max: item.Max}
+		a := &model.Attribute{Name: item.Name, Required: item.Required, MinLength: item.MinLength,
+			MaxLength: item.MaxLength, Min: item.Min, Max: item.Max}
 		kind, ok := model.ParseAttributeKind(item.Kind)
 		if !ok || len(item.Eras) == 0 || i > 0 && t.Attributes[i-1].Name >= item.Name {
 			return nil, fmt.Errorf("%w: resource type %q: attribute %q", errCorrupt, name, item.Name)

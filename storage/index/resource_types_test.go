@@ -31,10 +31,11 @@ func newHost(text, place string) *model.Resource {
 }
 
 func patchHost(s *index.Store, text, place string) error {
-	_, err := s.UpdateResource(ctx, "host", newResource(text).ID, 100_000, func(r *model.Resource) (*index.MetricSet, error) {
-		r.Attributes.Set("place", place)
-		return nil, nil
-	})
+	_, err := s.UpdateResource(ctx, "host", newResource(text).ID, 100_000,
+		func(r *model.Resource) (*index.MetricSet, error) {
+			r.Attributes.Set("place", place)
+			return nil, nil
+		})
 	return err
 }
 
@@ -61,7 +62,8 @@ func TestResourceTypeLifeCycle(t *testing.T) {
 	wantIs(t, s.CreateResource(ctx, &model.Resource{ID: uuid.New(), Type: "vm"}, nil), model.ErrNotFound)
 	f := func(values ...model.Value) {
 		t.Helper()
-		wantIs(t, s.CreateResource(ctx, &model.Resource{ID: uuid.New(), Type: "host", Attributes: values}, nil), model.ErrInvalid)
+		wantIs(t, s.CreateResource(ctx, &model.Resource{ID: uuid.New(), Type: "host", Attributes: values}, nil),
+			model.ErrInvalid)
 	}
 	f()
 	f(model.Value{Name: "place"})
@@ -135,7 +137,8 @@ func TestResourcesFollowTheirType(t *testing.T) {
 	wantIs(t, update(attribute("n", model.KindString, false, nil)), model.ErrInvalid)
 	must(t, update())
 	must(t, update(attribute("n", model.KindDatetime, true, carbonara.Timestamp(9))))
-	want("back", states("a1[{n 9} {place here}] a0[{n 9} {place there}]", "b0[{n 9} {place nowhere}]", "c0[{n 9} {place nowhere}]", "d0[{n 9} {place null}]"))
+	want("back", states("a1[{n 9} {place here}] a0[{n 9} {place there}]", "b0[{n 9} {place nowhere}]",
+		"c0[{n 9} {place nowhere}]", "d0[{n 9} {place null}]"))
 	closeStore(t, s)
 }
 

@@ -145,7 +145,8 @@ func (s *Store) MetricsOfResource(ctx context.Context, id uuid.UUID) ([]*model.M
 
 // DeleteResource removes a resource of a type, or of any as "generic", with its history, and marks its metrics deleted.
 // It returns a model.ErrNotFound, or what check (nil for none) says of the resource as it is when it would go.
-func (s *Store) DeleteResource(ctx context.Context, resourceType string, id uuid.UUID, check func(*model.Resource) error) error {
+func (s *Store) DeleteResource(ctx context.Context, resourceType string, id uuid.UUID,
+	check func(*model.Resource) error) error {
 	var marked []uuid.UUID
 	err := s.write(ctx, func(c *change) error {
 		r, value, err := s.readResource(resourceType, id)
@@ -224,7 +225,9 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 		}
 		marked = append(marked, id)
 	}
-	err = s.scan(ctx, idKey(prefixRevision, r.ID), nil, func(key, _ []byte) (bool, error) { return true, c.Delete(key, nil) })
+	err = s.scan(ctx, idKey(prefixRevision, r.ID), nil, func(key, _ []byte) (bool, error) {
+		return true, c.Delete(key, nil)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -27,9 +27,11 @@ func serverType(t testing.TB) *model.ResourceType {
 
 func newServer(i int) (*model.Resource, []*model.Metric) {
 	project := fmt.Sprintf("project %d", i%100)
-	r := &model.Resource{ID: uuid.New(), Type: "server", Creator: "admin", ProjectID: &project, StartedAt: 1, RevisionStart: 2,
-		Attributes: model.Values{{Name: "host", Value: fmt.Sprintf("host-%d", i%1000)}, {Name: "image", Value: uuid.New()},
-			{Name: "launched", Value: carbonara.Timestamp(i)}, {Name: "memory", Value: float64(i % 64)}, {Name: "on", Value: i%2 == 0}}}
+	r := &model.Resource{ID: uuid.New(), Type: "server", Creator: "admin", ProjectID: &project,
+		StartedAt: 1, RevisionStart: 2, Attributes: model.Values{{Name: "host", Value: fmt.Sprintf("host-%d", i%1000)},
+			{Name: "image", Value: uuid.New()}, {Name: "launched", Value: carbonara.Timestamp(i)},
+			{Name: "memory", Value: float64(i % 64)},
+			{Name: "on", Value: i%2 == 0}}}
 	r.OriginalID = r.ID.String()
 	var metrics []*model.Metric
 	for _, name := range []string{"cpu", "memory.usage", "disk.read", "disk.write", "network"} {
@@ -92,7 +94,9 @@ func BenchmarkResources(b *testing.B) {
 		})
 	}
 	for resourceType, want := range map[string]int{"server": resources, "generic": resources + resources/2} {
-		each("EachRevision", resourceType, want, func(f func(*model.Resource) bool) error { return s.EachRevision(ctx, resourceType, f) })
+		each("EachRevision", resourceType, want, func(f func(*model.Resource) bool) error {
+			return s.EachRevision(ctx, resourceType, f)
+		})
 	}
 	b.Run("op=Resource", func(b *testing.B) {
 		b.ReportAllocs()
@@ -105,10 +109,11 @@ func BenchmarkResources(b *testing.B) {
 	b.Run("op=UpdateResource", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			_, err := s.UpdateResource(ctx, "server", ids[i%resources], 3, func(r *model.Resource) (*index.MetricSet, error) {
-				r.Attributes.Set("memory", float64(i))
-				return nil, nil
-			})
+			_, err := s.UpdateResource(ctx, "server", ids[i%resources], 3,
+				func(r *model.Resource) (*index.MetricSet, error) {
+					r.Attributes.Set("memory", float64(i))
+					return nil, nil
+				})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -25,7 +25,8 @@ func TestCreationsAtTheSameTime(t *testing.T) {
 				m := newMetric("low")
 				m.ID, m.Name = uuid.Nil, "cpu"
 				err := s.CreateResources(ctx, []index.NewResource{
-					{Resource: newResource(name(client, round)), Metrics: []*model.Metric{m}}, {Resource: newResource(fmt.Sprint("contested in ", round))},
+					{Resource: newResource(name(client, round)), Metrics: []*model.Metric{m}},
+					{Resource: newResource(fmt.Sprint("contested in ", round))},
 				})
 				if won[round][client] = err == nil; !won[round][client] {
 					wantIs(t, err, model.ErrExists)
@@ -68,11 +69,12 @@ func TestPatchesAtTheSameTime(t *testing.T) {
 	for range clients {
 		wg.Go(func() {
 			for range patches {
-				_, err := s.UpdateResource(ctx, "host", host.ID, 5000, func(r *model.Resource) (*index.MetricSet, error) {
-					n, _ := r.Attributes.Get("n")
-					r.Attributes.Set("n", n.(float64)+1)
-					return nil, nil
-				})
+				_, err := s.UpdateResource(ctx, "host", host.ID, 5000,
+					func(r *model.Resource) (*index.MetricSet, error) {
+						n, _ := r.Attributes.Get("n")
+						r.Attributes.Set("n", n.(float64)+1)
+						return nil, nil
+					})
 				if err != nil {
 					t.Error(err)
 				}

@@ -43,7 +43,8 @@ func TestAttributesRoundTrip(t *testing.T) {
 	defer closeStore(t, s)
 	got, err := s.Resource("all", r.ID)
 	must(t, err)
-	if !slices.Equal(got.Attributes, values) || *got.UserID != "" || got.ProjectID != nil || *got.EndedAt != 5 || got.RevisionEnd != nil {
+	if !slices.Equal(got.Attributes, values) || *got.UserID != "" || got.ProjectID != nil || *got.EndedAt != 5 ||
+		got.RevisionEnd != nil {
 		t.Errorf("got %+v", got)
 	}
 	_, err = s.Resource("generic", r.ID)
@@ -68,7 +69,8 @@ func TestHistory(t *testing.T) {
 		place, _ := r.Attributes.Get("place")
 		got += fmt.Sprintf("%d:%s ", r.Revision, place)
 		if i > 0 && (*states[i-1].RevisionEnd != r.RevisionStart || r.RevisionStart <= states[i-1].RevisionStart) {
-			t.Errorf("revision %d begins at %d, the one before at %d and ends at %d", i, r.RevisionStart, states[i-1].RevisionStart, *states[i-1].RevisionEnd)
+			t.Errorf("revision %d begins at %d, the one before at %d and ends at %d", i, r.RevisionStart,
+				states[i-1].RevisionStart, *states[i-1].RevisionEnd)
 		}
 	}
 	if got != "1:1 3:2 0:3 " || states[2].RevisionEnd != nil {
@@ -105,7 +107,8 @@ func TestUpdateResourceMetrics(t *testing.T) {
 	must(t, s.CreateResource(ctx, web, []*model.Metric{cpu, mem}))
 	must(t, s.CreateResource(ctx, db, []*model.Metric{disk}))
 	update := func(set *index.MetricSet) error {
-		updated, err := s.UpdateResource(ctx, "generic", web.ID, 9_000_000, func(*model.Resource) (*index.MetricSet, error) { return set, nil })
+		updated, err := s.UpdateResource(ctx, "generic", web.ID, 9_000_000,
+			func(*model.Resource) (*index.MetricSet, error) { return set, nil })
 		if err != nil {
 			return err
 		}
@@ -134,7 +137,8 @@ func TestUpdateResourceMetrics(t *testing.T) {
 	want(map[string]uuid.UUID{"cpu": mem.ID, "mem": cpu.ID})
 	// One is kept by its ID, one comes from another resource, one is new, one stays by itself.
 	idle := metric("idle")
-	must(t, update(&index.MetricSet{Attach: map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID}, Create: []*model.Metric{idle}}))
+	must(t, update(&index.MetricSet{Attach: map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID},
+		Create: []*model.Metric{idle}}))
 	want(map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID, "idle": idle.ID})
 	if m := s.Lookup(cpu.ID); m == nil || m.ResourceID != nil || m.Name != "mem" {
 		t.Errorf("the metric that was left out is %+v", m)
@@ -147,10 +151,12 @@ func TestUpdateResourceMetrics(t *testing.T) {
 	wantIs(t, update(&index.MetricSet{Keep: true, Create: []*model.Metric{more, metric("cpu")}}), model.ErrExists)
 	wantIs(t, update(&index.MetricSet{Keep: true, Attach: map[string]uuid.UUID{"idle": cpu.ID}}), model.ErrExists)
 	wantIs(t, update(&index.MetricSet{Keep: true, Attach: map[string]uuid.UUID{"x": uuid.New()}}), model.ErrNotFound)
-	wantIs(t, update(&index.MetricSet{Keep: true, Attach: map[string]uuid.UUID{"x": cpu.ID, "y": cpu.ID}}), model.ErrInvalid)
+	wantIs(t, update(&index.MetricSet{Keep: true, Attach: map[string]uuid.UUID{"x": cpu.ID, "y": cpu.ID}}),
+		model.ErrInvalid)
 	wantIs(t, update(&index.MetricSet{Keep: true, Attach: map[string]uuid.UUID{"x/y": cpu.ID}}), model.ErrInvalid)
 	want(map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID, "idle": idle.ID})
-	must(t, update(&index.MetricSet{Keep: true, Create: []*model.Metric{more}, Attach: map[string]uuid.UUID{"was idle": idle.ID}}))
+	must(t, update(&index.MetricSet{Keep: true, Create: []*model.Metric{more},
+		Attach: map[string]uuid.UUID{"was idle": idle.ID}}))
 	want(map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID, "was idle": idle.ID, "more": more.ID})
 	// None of it is a revision.
 	if states, err := s.History(ctx, "generic", web.ID); err != nil || len(states) != 1 {
@@ -178,8 +184,14 @@ func TestUpdateResourceRefuses(t *testing.T) {
 		r.Attributes.Set("place", "elsewhere")
 		return nil, refused
 	})
-	f(model.ErrInvalid, func(r *model.Resource) (*index.MetricSet, error) { r.Attributes.Set("place", nil); return nil, nil })
-	f(model.ErrInvalid, func(r *model.Resource) (*index.MetricSet, error) { r.Attributes.Set("other", "x"); return nil, nil })
+	f(model.ErrInvalid, func(r *model.Resource) (*index.MetricSet, error) {
+		r.Attributes.Set("place", nil)
+		return nil, nil
+	})
+	f(model.ErrInvalid, func(r *model.Resource) (*index.MetricSet, error) {
+		r.Attributes.Set("other", "x")
+		return nil, nil
+	})
 	f(model.ErrInvalid, func(r *model.Resource) (*index.MetricSet, error) {
 		ended := carbonara.Timestamp(0)
 		r.EndedAt = &ended
@@ -244,7 +256,8 @@ func TestCreateResourcesIsAllOrNothing(t *testing.T) {
 		if found, err := s.ListResources(ctx, 0, uuid.Nil); err != nil || len(found) > 0 {
 			t.Errorf("%d resources, %v", len(found), err)
 		}
-		if found, err := s.ListMetrics(ctx, index.MetricQuery{}); err != nil || len(found) != 1 || found[0].ResourceID != nil {
+		if found, err := s.ListMetrics(ctx, index.MetricQuery{}); err != nil || len(found) != 1 ||
+			found[0].ResourceID != nil {
 			t.Errorf("metrics %v, %v", found, err)
 		}
 	}
@@ -271,11 +284,13 @@ func TestNewResourceWithAPast(t *testing.T) {
 	past.RevisionEnd = &end
 	first.RevisionStart = end
 	second.ID = uuid.New()
-	must(t, s.CreateResources(ctx, []index.NewResource{{Resource: first, Past: []*model.Resource{past}}, {Resource: second}}))
-	_, err := s.UpdateResource(ctx, model.GenericType, first.ID, 3000, func(r *model.Resource) (*index.MetricSet, error) {
-		r.ProjectID = &r.Creator
-		return nil, nil
-	})
+	must(t, s.CreateResources(ctx, []index.NewResource{{Resource: first, Past: []*model.Resource{past}},
+		{Resource: second}}))
+	_, err := s.UpdateResource(ctx, model.GenericType, first.ID, 3000,
+		func(r *model.Resource) (*index.MetricSet, error) {
+			r.ProjectID = &r.Creator
+			return nil, nil
+		})
 	must(t, err)
 	states, err := s.History(ctx, model.GenericType, first.ID)
 	must(t, err)
@@ -283,7 +298,8 @@ func TestNewResourceWithAPast(t *testing.T) {
 	for _, r := range states {
 		got = append(got, fmt.Sprint(r.Revision, r.RevisionStart))
 	}
-	if want := []string{fmt.Sprint(1, past.RevisionStart), fmt.Sprint(2, end), fmt.Sprint(0, carbonara.Timestamp(3000))}; !slices.Equal(got, want) {
+	if want := []string{fmt.Sprint(1, past.RevisionStart), fmt.Sprint(2, end),
+		fmt.Sprint(0, carbonara.Timestamp(3000))}; !slices.Equal(got, want) {
 		t.Errorf("states %q, want %q", got, want)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"gnocco/model"
 )
 
-// Revive takes the end of resources whose metrics got a measure that is no older: newest has its timestamp, by resource. Each that was
-// ended begins a new revision at the given time.
+// Revive takes the end of resources whose metrics got a measure that is no older: newest has its timestamp, by
+// resource. Each that was ended begins a new revision at the given time.
 func (s *Store) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error {
 	for id, measure := range newest {
 		_, err := s.UpdateResource(ctx, model.GenericType, id, at, func(r *model.Resource) (*MetricSet, error) {

@@ -11,7 +11,8 @@ import (
 	"gnocco/storage/index"
 )
 
-// What is looked up of a metric says when its resource ended, also after a restart, and no longer once a measure has revived it.
+// What is looked up of a metric says when its resource ended, also after a restart, and no longer once a measure has
+// revived it.
 func TestRevive(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, index.Options{FS: fs})
@@ -39,10 +40,11 @@ func TestRevive(t *testing.T) {
 		}
 	}
 	want(false, false)
-	if _, err := s.UpdateResource(ctx, model.GenericType, ended.ID, 5000, func(r *model.Resource) (*index.MetricSet, error) {
-		r.EndedAt = &end
-		return nil, nil
-	}); err != nil {
+	if _, err := s.UpdateResource(ctx, model.GenericType, ended.ID, 5000,
+		func(r *model.Resource) (*index.MetricSet, error) {
+			r.EndedAt = &end
+			return nil, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	want(true, false)
@@ -52,7 +54,8 @@ func TestRevive(t *testing.T) {
 	want(true, false)
 	revive := func(newest carbonara.Timestamp) {
 		t.Helper()
-		if err := s.Revive(ctx, map[uuid.UUID]carbonara.Timestamp{ended.ID: newest, alive.ID: newest, uuid.New(): newest}, 9000); err != nil {
+		if err := s.Revive(ctx, map[uuid.UUID]carbonara.Timestamp{ended.ID: newest, alive.ID: newest,
+			uuid.New(): newest}, 9000); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -110,5 +110,6 @@ func decodeRule(name string, value []byte) (*model.ArchivePolicyRule, error) {
 	if err := decodeJSON(value, &stored); err != nil {
 		return nil, fmt.Errorf("archive policy rule %q: %w", name, err)
 	}
-	return &model.ArchivePolicyRule{Name: name, MetricPattern: stored.MetricPattern, ArchivePolicyName: stored.ArchivePolicyName}, nil
+	return &model.ArchivePolicyRule{Name: name, MetricPattern: stored.MetricPattern,
+		ArchivePolicyName: stored.ArchivePolicyName}, nil
 }

@@ -55,12 +55,14 @@ type Store struct {
 func Open(dir string, opts Options) (*Store, error) {
 	opts.EnsureDefaults()
 	db, err := engine.Open(dir, engine.Options{FS: opts.FS, Cache: opts.Cache, FileCache: opts.FileCache,
-		MemTableSize: opts.MemTableSize, BlockSize: blockSize, Compression: &engine.FastCompression, Logger: opts.Logger, Fail: opts.Fail})
+		MemTableSize: opts.MemTableSize, BlockSize: blockSize, Compression: &engine.FastCompression,
+		Logger: opts.Logger, Fail: opts.Fail})
 	if err != nil {
 		return nil, fmt.Errorf("index: open %s: %w", dir, err)
 	}
-	s := &Store{db: db, close: func() error { return engine.Close(db, opts.FS, dir) }, logger: opts.Logger, registerer: opts.Registerer, collector: opts.Collector,
-		cache: newMetricCache(opts.CachedMetrics), limits: defaultLimits,
+	s := &Store{db: db, close: func() error { return engine.Close(db, opts.FS, dir) }, logger: opts.Logger,
+		registerer: opts.Registerer, collector: opts.Collector, cache: newMetricCache(opts.CachedMetrics),
+		limits:   defaultLimits,
 		rebuilds: make(chan struct{}, 1)}
 	s.wakeRebuilds() // those that were under way
 	s.commits.init()

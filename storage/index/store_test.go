@@ -39,7 +39,8 @@ func closeStore(t testing.TB, s *index.Store) {
 
 func policy(t testing.TB, name string, granularity, timespan time.Duration) *model.ArchivePolicy {
 	t.Helper()
-	p, err := model.NewArchivePolicy(name, 0, []model.DefinitionInput{{Granularity: &granularity, Timespan: &timespan}}, nil)
+	p, err := model.NewArchivePolicy(name, 0, []model.DefinitionInput{{Granularity: &granularity, Timespan: &timespan}},
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,8 @@ func newResource(text string) *model.Resource {
 	if err != nil {
 		panic(err)
 	}
-	return &model.Resource{ID: id, OriginalID: text, Type: model.GenericType, Creator: "admin", StartedAt: 1, RevisionStart: 2}
+	return &model.Resource{ID: id, OriginalID: text, Type: model.GenericType, Creator: "admin",
+		StartedAt: 1, RevisionStart: 2}
 }
 
 func must(t testing.TB, err error) {
@@ -94,7 +96,8 @@ func TestDefaultsAtFirstStartOnly(t *testing.T) {
 	s = open(t, index.Options{FS: fs})
 	defer closeStore(t, s)
 	if len(s.ArchivePolicies()) != 3 || len(s.ArchivePolicyRules()) != 0 {
-		t.Errorf("%d policies, %d rules after the default ones were deleted", len(s.ArchivePolicies()), len(s.ArchivePolicyRules()))
+		t.Errorf("%d policies, %d rules after the default ones were deleted", len(s.ArchivePolicies()),
+			len(s.ArchivePolicyRules()))
 	}
 	_, err = s.MatchArchivePolicyRule("anything")
 	wantIs(t, err, model.ErrNotFound)
@@ -121,14 +124,16 @@ func TestReopenKeepsAll(t *testing.T) {
 	gone := newMetric("medium")
 	must(t, s.CreateMetrics(ctx, []*model.Metric{plain, gone}))
 	must(t, s.DeleteMetric(ctx, gone.ID))
-	must(t, s.CreateArchivePolicyRule(ctx, &model.ArchivePolicyRule{Name: "r", MetricPattern: "cpu.*", ArchivePolicyName: "high"}))
+	must(t, s.CreateArchivePolicyRule(ctx, &model.ArchivePolicyRule{Name: "r", MetricPattern: "cpu.*",
+		ArchivePolicyName: "high"}))
 	closeStore(t, s)
 
 	s = open(t, index.Options{FS: fs})
 	defer closeStore(t, s)
 	m, err := s.MetricOfResource(r.ID, "cpu")
 	must(t, err)
-	if m.ID != named.ID || m.Name != "cpu" || m.Unit != "%" || m.Creator != "admin" || *m.ResourceID != r.ID || m.ArchivePolicy.Name != "high" {
+	if m.ID != named.ID || m.Name != "cpu" || m.Unit != "%" || m.Creator != "admin" || *m.ResourceID != r.ID ||
+		m.ArchivePolicy.Name != "high" {
 		t.Errorf("metric is now %+v", m)
 	}
 	if p, _ := s.ArchivePolicy("high"); m.ArchivePolicy != p {
@@ -147,7 +152,8 @@ func TestReopenKeepsAll(t *testing.T) {
 	}
 	got, err := s.Resource("generic", r.ID)
 	must(t, err)
-	if got.OriginalID != "web" || *got.UserID != "u" || got.ProjectID != nil || *got.EndedAt != ended || got.StartedAt != 1 ||
+	if got.OriginalID != "web" || *got.UserID != "u" || got.ProjectID != nil || *got.EndedAt != ended ||
+		got.StartedAt != 1 ||
 		got.RevisionStart != 2 || got.Metrics["cpu"] != named.ID || len(got.Metrics) != 1 {
 		t.Errorf("resource is now %+v", got)
 	}

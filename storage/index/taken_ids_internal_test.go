@@ -37,8 +37,9 @@ func TestTakenIDsAreFound(t *testing.T) {
 		for i := range 100 {
 			id := uuid.New()
 			created[fmt.Sprint(where, i)] = NewResource{
-				Resource: &model.Resource{ID: id, OriginalID: id.String(), Type: model.GenericType, Creator: "admin", StartedAt: 1, RevisionStart: 1},
-				Metrics:  []*model.Metric{{ID: uuid.New(), Name: "cpu", ArchivePolicy: policy}},
+				Resource: &model.Resource{ID: id, OriginalID: id.String(), Type: model.GenericType, Creator: "admin",
+					StartedAt: 1, RevisionStart: 1},
+				Metrics: []*model.Metric{{ID: uuid.New(), Name: "cpu", ArchivePolicy: policy}},
 			}
 			if err := create(created[fmt.Sprint(where, i)]); err != nil {
 				t.Fatal(err)
@@ -60,7 +61,8 @@ func TestTakenIDsAreFound(t *testing.T) {
 	for where, n := range created {
 		another := *n.Resource
 		another.ID = uuid.New()
-		for what, again := range map[string]NewResource{"resource": {Resource: n.Resource}, "metric": {Resource: &another, Metrics: n.Metrics}} {
+		for what, again := range map[string]NewResource{"resource": {Resource: n.Resource},
+			"metric": {Resource: &another, Metrics: n.Metrics}} {
 			if err := create(again); !errors.Is(err, model.ErrExists) {
 				t.Errorf("%s in %s, again: %v, want %v", what, where, err, model.ErrExists)
 			}

@@ -75,7 +75,8 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 
 // sameState reports whether two states differ in nothing that would make a revision.
 func sameState(a, b *model.Resource) bool {
-	return same(a.UserID, b.UserID) && same(a.ProjectID, b.ProjectID) && a.StartedAt == b.StartedAt && same(a.EndedAt, b.EndedAt) &&
+	return same(a.UserID, b.UserID) && same(a.ProjectID, b.ProjectID) && a.StartedAt == b.StartedAt &&
+		same(a.EndedAt, b.EndedAt) &&
 		slices.Equal(a.Attributes, b.Attributes)
 }
 

@@ -172,6 +172,7 @@ func decodeResourceJSON(id uuid.UUID, value []byte) (*model.Resource, error) {
 	}
 	return &model.Resource{
 		ID: id, OriginalID: stored.OriginalID, Type: model.GenericType, Creator: stored.Creator, UserID: stored.UserID,
-		ProjectID: stored.ProjectID, StartedAt: stored.StartedAt, EndedAt: stored.EndedAt, RevisionStart: stored.RevisionStart,
+		ProjectID: stored.ProjectID, StartedAt: stored.StartedAt, EndedAt: stored.EndedAt,
+		RevisionStart: stored.RevisionStart,
 	}, nil
 }

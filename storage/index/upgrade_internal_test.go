@@ -25,7 +25,8 @@ func TestUpgradeFromVersion1(t *testing.T) {
 	s, err := Open("index", Options{FS: fs})
 	check(err)
 	check(s.db.Set(keyVersion, []byte{1}, pebble.Sync))
-	old := `{"original_id":"web","type":"generic","creator":"admin","user_id":"u","started_at":1000,"ended_at":2000,"revision_start":3000}`
+	old :=
+		`{"original_id":"web","type":"generic","creator":"admin","user_id":"u","started_at":1000,"ended_at":2000,"revision_start":3000}`
 	check(s.db.Set(idKey(prefixResource, id), append([]byte{1}, old...), pebble.Sync))
 	check(s.Close())
 
@@ -72,7 +73,8 @@ func TestUpgradeFromVersion1(t *testing.T) {
 
 // Whatever the bytes, a resource decodes to what is encoded as the same again, or is corrupt.
 func FuzzDecodeResource(f *testing.F) {
-	attributes := []*model.Attribute{{Name: "a", Kind: model.KindString, MaxLength: 9}, {Name: "b", Kind: model.KindNumber}, {Name: "c", Kind: model.KindUUID}}
+	attributes := []*model.Attribute{{Name: "a", Kind: model.KindString, MaxLength: 9},
+		{Name: "b", Kind: model.KindNumber}, {Name: "c", Kind: model.KindUUID}}
 	kind, err := model.NewResourceType("k", attributes)
 	if err != nil {
 		f.Fatal(err)
@@ -82,7 +84,8 @@ func FuzzDecodeResource(f *testing.F) {
 	r := &model.Resource{OriginalID: "web", Type: "k", Creator: "admin", UserID: &user, StartedAt: 1,
 		Attributes: model.Values{{Name: "a", Value: "x"}, {Name: "b", Value: 2.5}, {Name: "c", Value: uuid.New()}}}
 	f.Add(appendResource(nil, r, kind))
-	f.Add(appendListed(appendResource(nil, r, kind), []*model.Metric{{ID: uuid.New(), Name: "cpu"}, {ID: uuid.New(), Name: "disk"}}))
+	f.Add(appendListed(appendResource(nil, r, kind),
+		[]*model.Metric{{ID: uuid.New(), Name: "cpu"}, {ID: uuid.New(), Name: "disk"}}))
 	r.Type, r.Attributes = model.GenericType, nil
 	f.Add(appendResource(nil, r, types[model.GenericType]))
 	f.Add([]byte("\x01{\"original_id\":\"web\",\"type\":\"generic\"}"))
@@ -93,7 +96,8 @@ func FuzzDecodeResource(f *testing.F) {
 			return
 		}
 		again, err := decoder.decode(uuid.Nil, appendResource(nil, r, types[r.Type]))
-		if err != nil || again.OriginalID != r.OriginalID || again.Creator != r.Creator || len(again.Attributes) != len(r.Attributes) ||
+		if err != nil || again.OriginalID != r.OriginalID || again.Creator != r.Creator ||
+			len(again.Attributes) != len(r.Attributes) ||
 			again.StartedAt != r.StartedAt || same(again.UserID, r.UserID) != true || !same(again.EndedAt, r.EndedAt) {
 			t.Fatalf("%+v became %+v, %v", r, again, err)
 		}

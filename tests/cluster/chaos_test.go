@@ -21,10 +21,14 @@ var (
 	chaosSeed   = flag.Uint64("chaos.seed", 1, "seed of TestChaos' first round; the next has the next one")
 	chaosRounds = flag.Int("chaos.rounds", 2, "rounds of TestChaos")
 	chaosSteps  = flag.Int("chaos.steps", 10, "what happens in a round of TestChaos")
-	chaosHosts  = flag.String("chaos.hosts", "", "hosts of TestChaos: address,mounted folder,command that runs another there; more after a semicolon")
-	chaosTTL    = flag.Duration("chaos.ttl", 4*time.Second, "leases of TestChaos: short, so that a round is, but longer than a busy machine keeps a heartbeat waiting")
-	chaosSlack  = flag.Duration("chaos.slack", time.Second, "how much longer others wait; more than the disk's caches hide")
-	chaosCut    = flag.String("chaos.cut", "", "command that cuts off (down) or brings back (up) the host of the number behind")
+	chaosHosts  = flag.String("chaos.hosts", "",
+		"hosts of TestChaos: address,mounted folder,command that runs another there; more after a semicolon")
+	chaosTTL = flag.Duration("chaos.ttl", 4*time.Second,
+		"leases of TestChaos: short, so that a round is, but longer than a busy machine keeps a heartbeat waiting")
+	chaosSlack = flag.Duration("chaos.slack", time.Second,
+		"how much longer others wait; more than the disk's caches hide")
+	chaosCut = flag.String("chaos.cut", "",
+		"command that cuts off (down) or brings back (up) the host of the number behind")
 )
 
 // chaosPause is how long processes are stopped: longer than others believe them alive.
@@ -85,7 +89,8 @@ func runChaos(t *testing.T, seed uint64) {
 	for i, role := range []string{"api", "api", "metricd", "metricd", "metricd"} {
 		s := &slot{role: role, host: i % len(c.hosts)}
 		if seed%2 == 0 {
-			s.shift, apart = []time.Duration{-time.Second, time.Second, 500 * time.Millisecond, 0, -time.Second}[i], 2*time.Second
+			s.shift, apart = []time.Duration{-time.Second, time.Second, 500 * time.Millisecond, 0,
+				-time.Second}[i], 2*time.Second
 		}
 		c.slots = append(c.slots, s)
 	}
@@ -166,7 +171,8 @@ func parseHosts(t *testing.T, disk string) []host {
 			}
 			name = filepath.Base(dir)
 		}
-		hosts = append(hosts, host{data: filepath.Join(fields[1], name), address: fields[0], enter: strings.Fields(fields[2])})
+		hosts = append(hosts, host{data: filepath.Join(fields[1], name), address: fields[0],
+			enter: strings.Fields(fields[2])})
 	}
 	return hosts
 }
@@ -202,8 +208,8 @@ func (c *chaos) tidy() {
 // start starts the process of a slot.
 func (c *chaos) start(s *slot) {
 	c.t.Helper()
-	s.process = c.hosts[s.host].start(c.t, s.role, "--lease-ttl", chaosTTL.String(), "--lease-slack", chaosSlack.String(),
-		"--test-clock-shift", s.shift.String())
+	s.process = c.hosts[s.host].start(c.t, s.role, "--lease-ttl", chaosTTL.String(), "--lease-slack",
+		chaosSlack.String(), "--test-clock-shift", s.shift.String())
 	c.all = append(c.all, s.process)
 	c.tell()
 }
@@ -255,7 +261,8 @@ func (c *chaos) write(h *history, random *rand.Rand, done <-chan struct{}) {
 
 // readStale reads one metric after the other from whoever is there, and takes old answers: these may lack what was
 // sent, but have nothing else. It returns how many of the answers were old.
-func (c *chaos) readStale(metrics []string, seconds *atomic.Int64, random *rand.Rand, done <-chan struct{}) (stale int) {
+func (c *chaos) readStale(metrics []string, seconds *atomic.Int64, random *rand.Rand,
+	done <-chan struct{}) (stale int) {
 	for {
 		select {
 		case <-done:
@@ -281,7 +288,8 @@ func (c *chaos) readStale(metrics []string, seconds *atomic.Int64, random *rand.
 		}
 		for _, row := range rows {
 			at, err := time.Parse(time.RFC3339, row[0].(string))
-			if second := at.Unix() - firstSecond; err != nil || second < 1 || second > seconds.Load() || row[2].(float64) != float64(second) {
+			if second := at.Unix() - firstSecond; err != nil || second < 1 || second > seconds.Load() ||
+				row[2].(float64) != float64(second) {
 				c.t.Errorf("GET %s, age %q: %v was never sent", path, header.Get("Age"), row)
 				return stale
 			}
@@ -432,7 +440,8 @@ func (c *chaos) restore() {
 		}
 		select {
 		case <-s.process.ended:
-			c.t.Fatalf("%s ended by itself with status %d:\n%s", s.role, s.process.cmd.ProcessState.ExitCode(), s.process.log.String())
+			c.t.Fatalf("%s ended by itself with status %d:\n%s", s.role, s.process.cmd.ProcessState.ExitCode(),
+				s.process.log.String())
 		default:
 		}
 	}

@@ -41,7 +41,8 @@ func newMetric(t testing.TB, p *process) string { return newMetricOf(t, p, "clus
 func newMetricOf(t testing.TB, p *process, policy string) string {
 	t.Helper()
 	var created struct{ ID string }
-	if err := json.Unmarshal(p.mustDo(http.MethodPost, "/v1/metric", fmt.Sprintf(`{"archive_policy_name": %q}`, policy), http.StatusCreated), &created); err != nil {
+	if err := json.Unmarshal(p.mustDo(http.MethodPost, "/v1/metric", fmt.Sprintf(`{"archive_policy_name": %q}`, policy),
+		http.StatusCreated), &created); err != nil {
 		t.Fatal(err)
 	}
 	return created.ID
@@ -135,8 +136,8 @@ func check(t *testing.T, p *process, metrics []string, senders ...*sender) {
 				acked++
 				if counts[second] != 1 || sums[second] != float64(second) {
 					time.Sleep(10 * time.Second)
-					t.Fatalf("metric %s, second %d: count %v, sum %v; 10 s later count %v", metric, second, counts[second], sums[second],
-						aggregates(t, p, metric, "count")[second])
+					t.Fatalf("metric %s, second %d: count %v, sum %v; 10 s later count %v", metric, second,
+						counts[second], sums[second], aggregates(t, p, metric, "count")[second])
 				}
 				delete(counts, second)
 			}
@@ -229,7 +230,8 @@ func TestMeasuresAreTakenWhoeverIsDead(t *testing.T) {
 		post(taker, metric, 1, http.StatusAccepted)
 		post(holder, metric, 2, http.StatusAccepted)
 	}
-	if status, header, _, err := taker.do(http.MethodGet, "/v1/metric/"+metrics[0]+"/measures?aggregation=sum", ""); err != nil ||
+	if status, header, _, err := taker.do(http.MethodGet, "/v1/metric/"+metrics[0]+
+		"/measures?aggregation=sum", ""); err != nil ||
 		status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
 		t.Errorf("a read without a metricd: %d %v", status, err)
 	}
@@ -274,7 +276,8 @@ func TestMeasuresAreTakenWhoeverIsDead(t *testing.T) {
 	if len(status.Metricd.Processors) != 1 || len(status.Cluster.Members) != 2 || len(status.Cluster.Claims) != 8+2 {
 		t.Errorf("status tells %+v", status)
 	}
-	if figures := string(worker.mustDo(http.MethodGet, "/metrics", "", http.StatusOK)); !strings.Contains(figures, `gnocco_claim_epoch{claim="sacks/007"}`) ||
+	if figures := string(worker.mustDo(http.MethodGet, "/metrics", "", http.StatusOK)); !strings.Contains(figures,
+		`gnocco_claim_epoch{claim="sacks/007"}`) ||
 		!strings.Contains(figures, `gnocco_cluster_members{role="metricd"} 1`) {
 		t.Errorf("figures of metricd:\n%s", figures)
 	}
@@ -311,7 +314,8 @@ func TestProcessThatStoodStillEnds(t *testing.T) {
 		still.giveUp("ends")
 	}
 	const exitFenced = 3
-	if code := still.cmd.ProcessState.ExitCode(); code != exitFenced || !strings.Contains(still.log.String(), "lost the lease on the data folder") {
+	if code := still.cmd.ProcessState.ExitCode(); code != exitFenced ||
+		!strings.Contains(still.log.String(), "lost the lease on the data folder") {
 		t.Errorf("status %d:\n%s", code, still.log.String())
 	}
 	check(t, api, metrics, &sender{acked: []int64{1, 2}})

@@ -29,8 +29,10 @@ func startEtcd(t *testing.T) string {
 		}
 	}
 	client, peer := "http://"+ports[0], "http://"+ports[1]
-	cmd := exec.Command(program, "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--log-level", "error")
+	cmd := exec.Command(program, "--data-dir", t.TempDir(), "--listen-client-urls", client,
+		"--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+		"--initial-cluster", "default="+peer,
+		"--log-level", "error")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

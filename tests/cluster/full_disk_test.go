@@ -112,8 +112,8 @@ func TestDiskFull(t *testing.T) {
 			t.Fatal("measures are refused while there is room")
 		}
 	}
-	// A sack that is opened, or has its first checkpoint, takes room for its log: all that is over when the room gets low.
-	// A sack is claimed before it is open, so that the claims do not tell.
+	// A sack that is opened, or has its first checkpoint, takes room for its log: all that is over when the room gets
+	// low. A sack is claimed before it is open, so that the claims do not tell.
 	figure := func(w *process, line string) bool {
 		return strings.Contains(string(w.mustDo(http.MethodGet, "/metrics", "", http.StatusOK)), "\n"+line+"\n")
 	}
@@ -181,7 +181,8 @@ func manyMetrics(i int) string {
 	var body strings.Builder
 	fmt.Fprintf(&body, `{"id":"%08d-0000-4000-8000-000000000000","metrics":{`, i)
 	for j := range 1000 {
-		fmt.Fprintf(&body, `%.*s%q:{"archive_policy_name":"cluster"}`, min(j, 1), ",", fmt.Sprintf("%d-%0*d", i, 200, j))
+		fmt.Fprintf(&body, `%.*s%q:{"archive_policy_name":"cluster"}`, min(j, 1), ",",
+			fmt.Sprintf("%d-%0*d", i, 200, j))
 	}
 	body.WriteString("}}")
 	return body.String()

@@ -64,7 +64,8 @@ func BenchmarkHandover(b *testing.B) {
 	metrics := newMetrics(b, api, 16)
 	start(b, data, "metricd")
 	for i, metric := range metrics {
-		api.mustDo(http.MethodPost, "/v1/metric/"+metric+"/measures", fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond+i), http.StatusAccepted)
+		api.mustDo(http.MethodPost, "/v1/metric/"+metric+"/measures",
+			fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond+i), http.StatusAccepted)
 	}
 	for _, metric := range metrics {
 		aggregates(b, api, metric, "count")

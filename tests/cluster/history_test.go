@@ -77,8 +77,8 @@ func (h *history) mayBeTooOld(metric string, second int64, w write) bool {
 	return false
 }
 
-// fault returns what is wrong with a second of a metric, whose value is found, "" for nothing. Clocks are apart from one
-// another by no more than apart.
+// fault returns what is wrong with a second of a metric, whose value is found, "" for nothing. Clocks are apart from
+// one another by no more than apart.
 func (h *history) fault(metric string, second int64, found float64, there bool, apart time.Duration) string {
 	writes := h.writes[metric][second]
 	if !there {
@@ -94,7 +94,8 @@ func (h *history) fault(metric string, second int64, found float64, there bool, 
 			continue
 		}
 		for _, later := range writes {
-			if later.acked && later.sent > w.answered && later.sent-w.answered > apart && !h.mayBeTooOld(metric, second, later) {
+			if later.acked && later.sent > w.answered && later.sent-w.answered > apart &&
+				!h.mayBeTooOld(metric, second, later) {
 				return fmt.Sprintf("%+v is there, %+v was sent later", w, later)
 			}
 		}

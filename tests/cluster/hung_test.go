@@ -51,12 +51,14 @@ func TestHungProcessHoldsUpNobody(t *testing.T) {
 				status, header, answer, err := p.doWith(header, r.method, r.path, r.body)
 				took := time.Since(begun)
 				if err != nil || status != r.want || took > hungAnswer {
-					t.Errorf("%s %s %s: %d %s %v after %v, want %d", r.method, r.path, r.cacheControl, status, answer, err, took, r.want)
+					t.Errorf("%s %s %s: %d %s %v after %v, want %d", r.method, r.path, r.cacheControl, status,
+						answer, err, took, r.want)
 				}
 				if status == http.StatusServiceUnavailable && header.Get("Retry-After") == "" {
 					t.Errorf("%s %s: a 503 does not say when to come again", r.method, r.path)
 				}
-				t.Logf("%s %.40s %s: %d after %v", r.method, r.path, r.cacheControl, status, took.Round(time.Millisecond))
+				t.Logf("%s %.40s %s: %d after %v", r.method, r.path, r.cacheControl, status,
+					took.Round(time.Millisecond))
 			})
 		}
 		all.Wait()
@@ -93,10 +95,14 @@ func TestHungProcessHoldsUpNobody(t *testing.T) {
 		for range rounds {
 			ask(api,
 				request{http.MethodGet, "/v1/metric/" + known[1], "", "", http.StatusServiceUnavailable},
-				request{http.MethodPost, "/v1/metric", `{"archive_policy_name": "cluster"}`, "", http.StatusServiceUnavailable},
+				request{http.MethodPost, "/v1/metric", `{"archive_policy_name": "cluster"}`, "",
+					http.StatusServiceUnavailable},
 				request{http.MethodPost, path, body, "", http.StatusAccepted},
-				request{http.MethodPost, "/v1/metric/" + known[1] + "/measures", body, "", http.StatusServiceUnavailable}, // not known here
-				request{http.MethodGet, refresh, "", "", http.StatusServiceUnavailable},                                   // it holds measures, too
+				// not known here
+				request{http.MethodPost, "/v1/metric/" + known[1] + "/measures", body, "",
+					http.StatusServiceUnavailable},
+				// it holds measures, too
+				request{http.MethodGet, refresh, "", "", http.StatusServiceUnavailable},
 				request{http.MethodGet, read, "", "", http.StatusOK})
 		}
 	})

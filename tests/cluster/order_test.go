@@ -57,7 +57,8 @@ func (p *process) droppedAsTooOld() int {
 // the back window is none. The clocks of the processes, as on machines of their own, are two seconds apart.
 func TestInOrderThroughAllAPIs(t *testing.T) {
 	data := t.TempDir()
-	apis := []*process{start(t, data, "api", "--test-clock-shift", "-1s"), start(t, data, "api", "--test-clock-shift", "1s")}
+	apis := []*process{start(t, data, "api", "--test-clock-shift", "-1s"),
+		start(t, data, "api", "--test-clock-shift", "1s")}
 	worker := start(t, data, "metricd", "--listen", "127.0.0.1:0")
 	const clients = 4
 	seconds := 400

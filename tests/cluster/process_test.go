@@ -115,7 +115,8 @@ func (h host) launch(t testing.TB, role string, flags ...string) *process {
 	if role == "metricd" {
 		program, args = "metricd", append(args[1:], "--checkpoint-interval", "300ms")
 	}
-	args = append(append(append([]string{}, h.enter...), filepath.Join(cmp.Or(h.programs, binaries), program)), append(args, flags...)...)
+	args = append(append(append([]string{}, h.enter...), filepath.Join(cmp.Or(h.programs, binaries), program)),
+		append(args, flags...)...)
 	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...), ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {

@@ -66,20 +66,24 @@ func TestRollingRestart(t *testing.T) {
 		})
 	}
 	load.run("refresh", func(i int) error {
-		return load.ask(http.MethodGet, fmt.Sprintf(reading, metrics[i%len(metrics)])+"&refresh=true", "", http.StatusOK, nil)
+		return load.ask(http.MethodGet, fmt.Sprintf(reading, metrics[i%len(metrics)])+"&refresh=true", "",
+			http.StatusOK, nil)
 	})
 	load.run("group", func(int) error {
-		return load.ask(http.MethodPost, "/v1/aggregates", fmt.Sprintf(`{"operations": "(aggregate sum (metric (%s sum) (%s sum)))"}`,
-			metrics[0], metrics[1]), http.StatusOK, nil)
+		return load.ask(http.MethodPost, "/v1/aggregates",
+			fmt.Sprintf(`{"operations": "(aggregate sum (metric (%s sum) (%s sum)))"}`,
+				metrics[0], metrics[1]), http.StatusOK, nil)
 	})
 	for range 2 {
 		load.run("metadata", func(int) error {
 			var made struct{ ID string }
-			if err := load.ask(http.MethodPost, "/v1/metric", `{"archive_policy_name": "cluster"}`, http.StatusCreated, &made); err != nil {
+			if err := load.ask(http.MethodPost, "/v1/metric", `{"archive_policy_name": "cluster"}`, http.StatusCreated,
+				&made); err != nil {
 				return err
 			}
 			path := "/v1/metric/" + made.ID
-			if err := load.ask(http.MethodPost, path+"/measures", fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond), http.StatusAccepted, nil); err != nil {
+			if err := load.ask(http.MethodPost, path+"/measures",
+				fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond), http.StatusAccepted, nil); err != nil {
 				return err
 			}
 			if err := load.ask(http.MethodGet, path, "", http.StatusOK, nil); err != nil {
@@ -128,7 +132,8 @@ func (l *restartLoad) run(name string, request func(i int) error) {
 			l.asked.Add(1)
 			if err := request(i); err != nil {
 				l.failed.Add(1)
-				l.t.Errorf("%s at %s, after %v: %v", name, begun.Format("15:04:05.000"), time.Since(begun).Round(time.Millisecond), err)
+				l.t.Errorf("%s at %s, after %v: %v", name, begun.Format("15:04:05.000"),
+					time.Since(begun).Round(time.Millisecond), err)
 			}
 		}
 	})

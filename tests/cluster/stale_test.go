@@ -15,7 +15,8 @@ func TestStaleWhileItStandsStill(t *testing.T) {
 	api, metricd := start(t, data, "api"), start(t, data, "metricd")
 	id := newMetrics(t, api, 1)[0]
 	post := func(second int) {
-		api.mustDo(http.MethodPost, "/v1/metric/"+id+"/measures", fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond+second), http.StatusAccepted)
+		api.mustDo(http.MethodPost, "/v1/metric/"+id+"/measures",
+			fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond+second), http.StatusAccepted)
 	}
 	read := func() (status int, age string, rows string) {
 		t.Helper()
@@ -33,7 +34,8 @@ func TestStaleWhileItStandsStill(t *testing.T) {
 		t.Fatalf("fresh: %d, age %q, %s", status, age, fresh)
 	}
 	metricd.eventually("has its checkpoint", func() bool {
-		return strings.Contains(string(metricd.mustDo(http.MethodGet, "/metrics", "", http.StatusOK)), "\ngnocco_metricd_pending_measures 0\n")
+		return strings.Contains(string(metricd.mustDo(http.MethodGet, "/metrics", "", http.StatusOK)),
+			"\ngnocco_metricd_pending_measures 0\n")
 	})
 	metricd.pause()
 	status, age, rows := read()

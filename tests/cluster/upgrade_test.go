@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-var upgradeFrom = flag.String("upgrade.from", "", "git revision that TestRollingUpgrade begins with; it takes a minute to build")
+var upgradeFrom = flag.String("upgrade.from", "",
+	"git revision that TestRollingUpgrade begins with; it takes a minute to build")
 
 // programsOf builds the programs of a git revision and returns their folder.
 func programsOf(t *testing.T, revision string) string {
@@ -28,12 +29,13 @@ func programsOf(t *testing.T, revision string) string {
 		}
 	}
 	run(`cd "$(git rev-parse --show-toplevel)" && git archive "$revision" | tar -x -C "$sources"`)
-	run(`cd "$sources" && go build -trimpath -buildvcs=false -ldflags="-s -w" -o "$programs" ./cmd/gnocco ./cmd/metricd`)
+	run(
+		`cd "$sources" && go build -trimpath -buildvcs=false -ldflags="-s -w" -o "$programs" ./cmd/gnocco ./cmd/metricd`)
 	return programs
 }
 
-// A cluster of an earlier version gets this one, process by process: metricd first, then the API. Clients send to both APIs all the time, and
-// everything that was acknowledged is there, once.
+// A cluster of an earlier version gets this one, process by process: metricd first, then the API. Clients send to both
+// APIs all the time, and everything that was acknowledged is there, once.
 func TestRollingUpgrade(t *testing.T) {
 	if *upgradeFrom == "" {
 		t.Skip("no -upgrade.from")

@@ -48,14 +48,19 @@ func TestAccessible(t *testing.T) {
 	span := fmt.Sprintf("&from=%d&to=%d&tz=UTC", end.Unix()-600, end.Unix())
 	for _, page := range []struct{ name, address, shown string }{
 		{"explore", "explore?tz=UTC", "document.querySelectorAll('.tile canvas').length >= 8"},
-		{"chart", "explore?m=" + ids["web.requests"] + "&m=" + ids["web.bytes"] + span, "document.querySelectorAll('#summary tbody tr').length === 2 && document.querySelector('#drawn canvas')"},
-		{"table", "explore?m=" + ids["web.requests"] + "&view=table" + span, "document.querySelectorAll('#values tbody tr').length > 0"},
-		{"expression", "explore?q=sum(%7B%22web.requests%22%2Cresource_type%3D%22generic%22%7D)+*+2" + span, content + " && document.querySelector('#drawn canvas')"},
-		{"metric", "metric?tz=UTC&id=" + ids["web.requests"], "document.querySelectorAll('[data-first]:not([data-first=\"\"])').length === 2 && document.querySelector('#resource')?.innerText.includes('host')"},
+		{"chart", "explore?m=" + ids["web.requests"] + "&m=" + ids["web.bytes"] + span,
+			"document.querySelectorAll('#summary tbody tr').length === 2 && document.querySelector('#drawn canvas')"},
+		{"table", "explore?m=" + ids["web.requests"] + "&view=table" + span,
+			"document.querySelectorAll('#values tbody tr').length > 0"},
+		{"expression", "explore?q=sum(%7B%22web.requests%22%2Cresource_type%3D%22generic%22%7D)+*+2" + span,
+			content + " && document.querySelector('#drawn canvas')"},
+		{"metric", "metric?tz=UTC&id=" + ids["web.requests"],
+			"document.querySelectorAll('[data-first]:not([data-first=\"\"])').length === 2 && document.querySelector('#resource')?.innerText.includes('host')"},
 		{"policies", "policies", `document.querySelector('tr[data-policy="console"] [data-full]')`},
 		{"policy", "policies?policy=console", "document.querySelector('#bytes')"},
 		{"correlations", "correlations?tz=UTC", "document.querySelectorAll('.ask-form select option').length > 0"},
-		{"server", "server", "document.querySelectorAll('#members tbody tr').length === 1 && (document.querySelector('#processed')?.textContent ?? '–') !== '–'"},
+		{"server", "server",
+			"document.querySelectorAll('#members tbody tr').length === 1 && (document.querySelector('#processed')?.textContent ?? '–') !== '–'"},
 	} {
 		b.visitHash(page.address)
 		b.wait(page.shown)

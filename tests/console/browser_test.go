@@ -62,8 +62,9 @@ func open(t *testing.T, server, address string) *tab {
 		t.Skip("chromium is not installed")
 	}
 	browser.once.Do(func() {
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WSURLReadTimeout(patience),
-			chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-US"), chromedp.Env("TZ=UTC"))
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+			chromedp.WSURLReadTimeout(patience), chromedp.Flag("disable-dev-shm-usage", true),
+			chromedp.Flag("lang", "en-US"), chromedp.Env("TZ=UTC"))
 		allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 		browser.context, _ = chromedp.NewContext(allocator)
 		browser.cancel = cancel
@@ -71,7 +72,8 @@ func open(t *testing.T, server, address string) *tab {
 	})
 	check(t, browser.err)
 	b := &tab{t: t, server: server}
-	ctx, cancel := chromedp.NewContext(browser.context, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.listen))
+	ctx, cancel := chromedp.NewContext(browser.context, chromedp.WithNewBrowserContext(),
+		chromedp.WithListener(b.listen))
 	t.Cleanup(cancel)
 	t.Cleanup(b.judge)
 	b.context = ctx
@@ -101,7 +103,8 @@ func (b *tab) listen(event any) {
 			complain("log: %s %s", e.Entry.Text, e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
-		if url := e.Request.URL; !strings.HasPrefix(url, b.server+"/") && !strings.HasPrefix(url, "blob:") && url != "about:blank" {
+		if url := e.Request.URL; !strings.HasPrefix(url, b.server+"/") && !strings.HasPrefix(url, "blob:") &&
+			url != "about:blank" {
 			complain("request to %s", url)
 		}
 	}
@@ -141,7 +144,8 @@ func call[P, R any](b *tab, command cdp.Command[P, R], parameters P) R {
 // size gives the page this many pixels.
 func (b *tab) size(width, height int64) {
 	b.t.Helper()
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height,
+		DeviceScaleFactor: 1})
 }
 
 // eval returns what an expression of the page is.

@@ -21,9 +21,12 @@ func TestChangedClocks(t *testing.T) {
 		at, err := time.Parse(time.RFC3339, day.changed)
 		check(t, err)
 		id := send(t, c, "host", at.Add(59*time.Second), 180, "at "+day.changed)["at "+day.changed]
-		b.visitHash(fmt.Sprintf("explore?m=%s&from=%d&to=%d&g=60&view=table&tz=Europe/Berlin", id, at.Unix()-120, at.Unix()+60))
+		b.visitHash(fmt.Sprintf("explore?m=%s&from=%d&to=%d&g=60&view=table&tz=Europe/Berlin", id,
+			at.Unix()-120, at.Unix()+60))
 		rows := "#values tbody td:first-child"
-		b.wait(fmt.Sprintf("document.querySelector(%q)?.textContent.startsWith(%q) && document.querySelectorAll(%[1]q).length === 3", rows, day.changed[:10]))
+		b.wait(
+			fmt.Sprintf(
+				"document.querySelector(%q)?.textContent.startsWith(%q) && document.querySelectorAll(%[1]q).length === 3", rows, day.changed[:10]))
 		var times []string
 		for _, text := range b.texts(rows) {
 			times = append(times, strings.TrimPrefix(text, day.changed[:10]+" "))

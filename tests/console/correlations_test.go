@@ -40,7 +40,8 @@ type redundancy struct {
 	}
 }
 
-// waves sends ten minutes of seconds to metrics: a wave, the same higher, upside down and 5 s later, another wave, and constants.
+// waves sends ten minutes of seconds to metrics: a wave, the same higher, upside down and 5 s later, another wave, and
+// constants.
 func waves(t *testing.T, c *client.Client, end time.Time) (ids map[string]string) {
 	t.Helper()
 	noise := func(i, k int) float64 { return float64((i*i*31+i*17*k+k*k*7919)%101) / 500 }
@@ -64,12 +65,14 @@ func waves(t *testing.T, c *client.Client, end time.Time) (ids map[string]string
 	batch := map[string][]map[string]any{}
 	for name, value := range metrics {
 		for i := range 600 {
-			batch[ids[name]] = append(batch[ids[name]], map[string]any{"timestamp": end.Unix() - int64(599-i), "value": value(i)})
+			batch[ids[name]] = append(batch[ids[name]], map[string]any{"timestamp": end.Unix() - int64(599-i),
+				"value": value(i)})
 		}
 	}
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", batch, nil))
 	for _, name := range names {
-		check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+ids[name]+"/measures?refresh=true&granularity=60", nil, nil))
+		check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+ids[name]+
+			"/measures?refresh=true&granularity=60", nil, nil))
 	}
 	return ids
 }
@@ -92,7 +95,8 @@ func TestCorrelations(t *testing.T) {
 	check(t, c.Do(t.Context(), http.MethodGet, "/v1/correlations/"+id+"?limit=1000", nil, &job))
 	var same redundancy
 	check(t, c.Do(t.Context(), http.MethodGet, "/v1/correlations/"+id+"/redundant?threshold=0.99", nil, &same))
-	for selector, want := range map[string]int{"#job-metrics": job.Metrics, "#job-pairs": job.Total, "#job-groups": job.Groups} {
+	for selector, want := range map[string]int{"#job-metrics": job.Metrics, "#job-pairs": job.Total,
+		"#job-groups": job.Groups} {
 		if got := b.texts(selector); fmt.Sprint(got) != fmt.Sprintf("[%d]", want) {
 			t.Errorf("%s: %q, the API says %d", selector, got, want)
 		}
@@ -123,10 +127,14 @@ func TestCorrelations(t *testing.T) {
 	b.picture("correlations-dark")
 
 	// The pair of two metrics by the heat map: with the keyboard, and with a click; the cell says what the API says.
-	order := eval[[]float64](b, "(e => { const r = e.getBoundingClientRect(), d = e.dataset; return [r.left + Number(d.margin), r.top, Number(d.step)]; })(document.querySelector('#heat'))")
+	order := eval[[]float64](b,
+		"(e => { const r = e.getBoundingClientRect(), d = e.dataset; return [r.left + Number(d.margin), r.top, Number(d.step)]; })(document.querySelector('#heat'))")
 	b.act("document.querySelector('#heat').focus()")
 	for _, key := range []string{"ArrowRight", "ArrowRight"} {
-		b.act(fmt.Sprintf("document.querySelector('#heat').dispatchEvent(new KeyboardEvent('keydown', {key: %q, bubbles: true}))", key))
+		b.act(
+			fmt.Sprintf(
+				"document.querySelector('#heat').dispatchEvent(new KeyboardEvent('keydown', {key: %q, bubbles: true}))",
+				key))
 	}
 	b.wait("document.querySelector('#heat-at').dataset.r")
 	said := b.number("#heat-at", "r")
@@ -134,8 +142,10 @@ func TestCorrelations(t *testing.T) {
 	b.wait("document.querySelectorAll('#pair canvas').length === 2")
 	b.same("#pair-words", "r", said)
 	first, second := order[0]+1.5*order[2], order[1]+0.5*order[2]
-	for _, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseReleased} {
-		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: first, Y: second, Button: input.MouseButtonLeft, ClickCount: 1})
+	for _, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved,
+		input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseReleased} {
+		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: first, Y: second,
+			Button: input.MouseButtonLeft, ClickCount: 1})
 	}
 	b.wait("document.querySelectorAll('#pair canvas').length === 2")
 

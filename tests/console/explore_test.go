@@ -21,8 +21,10 @@ const content = "document.querySelector('.code')?.shadowRoot?.querySelector('.cm
 // key presses a key.
 func (b *tab) key(key string, code int64, modifiers int64) {
 	b.t.Helper()
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
-		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: key, WindowsVirtualKeyCode: code, Modifiers: modifiers})
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
+		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: key,
+			WindowsVirtualKeyCode: code, Modifiers: modifiers})
 	}
 }
 
@@ -47,13 +49,18 @@ func (b *tab) typeExpression(expression string) {
 // drag moves the mouse with its button down between two shares of an element's width.
 func (b *tab) drag(selector string, from, to float64, modifiers int64) {
 	b.t.Helper()
-	box := eval[[]float64](b, fmt.Sprintf("(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()", selector))
-	for i, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMouseReleased} {
+	box := eval[[]float64](b,
+		fmt.Sprintf(
+			"(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()", selector))
+	for i, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved,
+		input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseMoved,
+		input.DispatchMouseEventTypeMouseReleased} {
 		share := from
 		if i > 1 {
 			share = to
 		}
-		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: box[0] + share*box[2], Y: box[1] + box[3]/2, Button: input.MouseButtonLeft, ClickCount: 1, Modifiers: modifiers})
+		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: box[0] + share*box[2],
+			Y: box[1] + box[3]/2, Button: input.MouseButtonLeft, ClickCount: 1, Modifiers: modifiers})
 	}
 }
 
@@ -61,7 +68,8 @@ func (b *tab) drag(selector string, from, to float64, modifiers int64) {
 func (b *tab) parameters(names ...string) (values []float64) {
 	b.t.Helper()
 	for _, name := range names {
-		values = append(values, eval[float64](b, fmt.Sprintf("Number(new URLSearchParams(location.hash.split('?')[1]).get(%q))", name)))
+		values = append(values, eval[float64](b,
+			fmt.Sprintf("Number(new URLSearchParams(location.hash.split('?')[1]).get(%q))", name)))
 	}
 	return values
 }
@@ -69,7 +77,8 @@ func (b *tab) parameters(names ...string) (values []float64) {
 // figure returns a number of a row of the summary.
 func (b *tab) figure(row, name string) float64 {
 	b.t.Helper()
-	find := fmt.Sprintf("[...document.querySelectorAll('#summary tbody tr')].find(r => r.cells[0].textContent === %q)?.querySelector('[data-figure=%s]').dataset.value", row, name)
+	find := fmt.Sprintf(
+		"[...document.querySelectorAll('#summary tbody tr')].find(r => r.cells[0].textContent === %q)?.querySelector('[data-figure=%s]').dataset.value", row, name)
 	b.wait(find)
 	return eval[float64](b, "Number("+find+")")
 }
@@ -82,7 +91,8 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// Each line of a chart says what the API says: of the metric, of the time before, of the percentiles of its policy, and of the raw measures.
+// Each line of a chart says what the API says: of the metric, of the time before, of the percentiles of its policy, and
+// of the raw measures.
 func TestLines(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
@@ -92,7 +102,9 @@ func TestLines(t *testing.T) {
 	b.wait("document.querySelector('#drawn canvas')")
 	for _, name := range []string{"Before", "Percentiles", "Raw"} {
 		b.click("#drawn button", name)
-		b.wait(fmt.Sprintf("[...document.querySelectorAll('#drawn button')].find(e => e.textContent === %q).ariaPressed === 'true'", name))
+		b.wait(
+			fmt.Sprintf(
+				"[...document.querySelectorAll('#drawn button')].find(e => e.textContent === %q).ariaPressed === 'true'", name))
 	}
 	window := fmt.Sprintf("start=%d&stop=%d&", from, to)
 	same := func(row string, want []float64) {
@@ -103,7 +115,8 @@ func TestLines(t *testing.T) {
 	}
 	same("load", rows(t, c, id, window+"granularity=60&aggregation=mean"))
 	same("load 95pct", rows(t, c, id, window+"granularity=60&aggregation=95pct"))
-	same("load, 5 min before", rows(t, c, id, fmt.Sprintf("start=%d&stop=%d&granularity=60&aggregation=mean", from-300, from)))
+	same("load, 5 min before", rows(t, c, id,
+		fmt.Sprintf("start=%d&stop=%d&granularity=60&aggregation=mean", from-300, from)))
 	// A measure a second: the groups of seconds are the measures.
 	same("load, measures", rows(t, c, id, fmt.Sprintf("start=%d&stop=%d&granularity=1&aggregation=last", from+1, to+1)))
 	b.picture("lines")
@@ -115,8 +128,10 @@ func TestLines(t *testing.T) {
 	before := eval[string](b, "location.hash")
 	b.drag("#drawn .u-axis", 0.5, 0.7, 0)
 	b.wait(fmt.Sprintf("location.hash !== %q", before))
-	share := eval[float64](b, "document.querySelector('#drawn .u-axis').clientWidth / document.querySelector('#drawn .u-over').clientWidth")
-	if got := b.parameters("from", "to"); math.Abs(got[0]-float64(from)+60*share) > 5 || math.Abs(got[1]-float64(to)+60*share) > 5 {
+	share := eval[float64](b,
+		"document.querySelector('#drawn .u-axis').clientWidth / document.querySelector('#drawn .u-over').clientWidth")
+	if got := b.parameters("from", "to"); math.Abs(got[0]-float64(from)+60*share) > 5 ||
+		math.Abs(got[1]-float64(to)+60*share) > 5 {
 		t.Errorf("moved to %.0f of %d to %d", got, from, to)
 	}
 	b.act("history.back()")
@@ -145,11 +160,14 @@ func TestCopies(t *testing.T) {
 		b.wait("window.copied !== undefined")
 		return eval[string](b, "window.copied")
 	}
-	want := rows(t, c, id, fmt.Sprintf("start=%d&stop=%d&granularity=60&aggregation=mean", end.Unix()-60, end.Unix()+60))
-	if command := copied("curl"); !strings.Contains(command, "/v1/metric/"+id+"/measures?") || !strings.Contains(command, "granularity=60") {
+	want := rows(t, c, id, fmt.Sprintf("start=%d&stop=%d&granularity=60&aggregation=mean",
+		end.Unix()-60, end.Unix()+60))
+	if command := copied("curl"); !strings.Contains(command, "/v1/metric/"+id+"/measures?") ||
+		!strings.Contains(command, "granularity=60") {
 		t.Error(command)
 	}
-	if command := copied("gnocchi"); !strings.HasPrefix(command, "gnocchi measures show "+id+" --aggregation mean --granularity 60 ") {
+	if command := copied("gnocchi"); !strings.HasPrefix(command,
+		"gnocchi measures show "+id+" --aggregation mean --granularity 60 ") {
 		t.Error(command)
 	}
 	program := strings.Replace(copied("Python"), `"USER", ""`, `"admin", "secret"`, 1)
@@ -171,7 +189,8 @@ func TestCopies(t *testing.T) {
 			t.Errorf("python prints %v, want %v", got, want)
 		}
 	}
-	b.act(`(URL.createObjectURL = blob => { blob.arrayBuffer().then(b => window.saved = [blob.type, ...new Uint8Array(b.slice(1, 4))].join()); return "#/explore"; })`)
+	b.act(
+		`(URL.createObjectURL = blob => { blob.arrayBuffer().then(b => window.saved = [blob.type, ...new Uint8Array(b.slice(1, 4))].join()); return "#/explore"; })`)
 	b.act("HTMLAnchorElement.prototype.click = function() { window.file = this.download }")
 	b.click("#drawn .menu button", "PNG")
 	b.wait("window.saved === 'image/png,80,78,71' && window.file === 'load.png'")
@@ -180,13 +199,16 @@ func TestCopies(t *testing.T) {
 // The filters count all metrics, and a filter that is set shows what else there is.
 func TestFilters(t *testing.T) {
 	s, c := start(t, nil)
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource_type", map[string]any{"name": "host", "attributes": map[string]any{"rack": map[string]any{"type": "string", "required": true, "max_length": 20}}}, nil))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource_type",
+		map[string]any{"name": "host", "attributes": map[string]any{"rack": map[string]any{"type": "string",
+			"required": true, "max_length": 20}}}, nil))
 	metrics := map[string]map[string]string{}
 	for i := range 25 {
 		metrics[fmt.Sprintf("m%02d", i)] = map[string]string{"archive_policy_name": "console"}
 	}
 	for i := range 100 { // 2,500 metrics
-		check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource/host", map[string]any{"id": fmt.Sprintf("host%d", i), "rack": fmt.Sprintf("r%d", i%3), "metrics": metrics}, nil))
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource/host",
+			map[string]any{"id": fmt.Sprintf("host%d", i), "rack": fmt.Sprintf("r%d", i%3), "metrics": metrics}, nil))
 	}
 	b := open(t, s.URL(), "")
 	b.wait("document.querySelector('#found')?.textContent === '2,500 metrics'")
@@ -198,10 +220,12 @@ func TestFilters(t *testing.T) {
 	if got := options("rack"); got != "rack|r0 (850)|r1 (825)|r2 (825)" {
 		t.Errorf("racks: %q", got)
 	}
-	if got := options("original_resource_id"); !strings.HasPrefix(got, "Resource|host0 (25)|host1 (25)|host10 (25)|") || !strings.HasSuffix(got, "|and 50 more") {
+	if got := options("original_resource_id"); !strings.HasPrefix(got, "Resource|host0 (25)|host1 (25)|host10 (25)|") ||
+		!strings.HasSuffix(got, "|and 50 more") {
 		t.Errorf("resources: %q", got)
 	}
-	b.act("(e => { e.value = 'r1'; e.dispatchEvent(new Event('change')); })(document.querySelector('[data-label=rack]'))")
+	b.act(
+		"(e => { e.value = 'r1'; e.dispatchEvent(new Event('change')); })(document.querySelector('[data-label=rack]'))")
 	b.wait("document.querySelector('#found').textContent === '825 metrics'")
 	if got := options("rack"); got != "rack|r0 (850)|r1 (825)|r2 (825)" {
 		t.Errorf("racks: %q", got)
@@ -222,7 +246,8 @@ func changesOf(t *testing.T, c *client.Client, from, to int64) (changes []struct
 	return changes
 }
 
-// A time that is marked on the chart shows the metrics that moved most, with the API's numbers; a click draws one of them.
+// A time that is marked on the chart shows the metrics that moved most, with the API's numbers; a click draws one of
+// them.
 func TestWhatChanged(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
@@ -232,7 +257,8 @@ func TestWhatChanged(t *testing.T) {
 		jump = append(jump, map[string]any{"timestamp": end.Unix() - 99 + i, "value": 500 + i%5})
 	}
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/metric/"+ids["b"]+"/measures", jump, nil))
-	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+ids["b"]+"/measures?refresh=true&granularity=60", nil, nil))
+	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+ids["b"]+
+		"/measures?refresh=true&granularity=60", nil, nil))
 	b := open(t, s.URL(), fmt.Sprintf("#/explore?m=%s&from=%d&to=%d&tz=UTC", ids["a"], end.Unix()-300, end.Unix()))
 	b.click("#drawn button", "What changed here?")
 	b.wait("document.querySelectorAll('#changes tbody tr').length === 3")
@@ -246,7 +272,9 @@ func TestWhatChanged(t *testing.T) {
 		for _, change := range changesOf(t, c, from, to) {
 			want = append(want, change.Before, change.After, change.Score)
 		}
-		b.wait(fmt.Sprintf("JSON.stringify([...document.querySelectorAll('#changes [data-value]')].map(e => Number(e.dataset.value))) === JSON.stringify(%s)", strings.ReplaceAll(fmt.Sprint(want), " ", ",")))
+		b.wait(
+			fmt.Sprintf(
+				"JSON.stringify([...document.querySelectorAll('#changes [data-value]')].map(e => Number(e.dataset.value))) === JSON.stringify(%s)", strings.ReplaceAll(fmt.Sprint(want), " ", ",")))
 	}
 	same()
 	if first := b.texts("#changes tbody tr:first-child a"); fmt.Sprint(first) != "[b]" {
@@ -285,12 +313,15 @@ func TestCompletion(t *testing.T) {
 	offered := func(text, want string) {
 		t.Helper()
 		b.edit(text)
-		b.wait(fmt.Sprintf("[...document.querySelector('.code').shadowRoot.querySelectorAll('.cm-tooltip-autocomplete li')].some(e => e.textContent.includes(%q))", want))
+		b.wait(
+			fmt.Sprintf(
+				"[...document.querySelector('.code').shadowRoot.querySelectorAll('.cm-tooltip-autocomplete li')].some(e => e.textContent.includes(%q))", want))
 	}
 	offered("cpu0", "cpu0.percent")
 	offered("cpu1.per", "cpu1.percent")
 	b.picture("completion")
-	b.act("[...document.querySelector('.code').shadowRoot.querySelectorAll('.cm-tooltip-autocomplete li')].find(e => e.textContent.includes('cpu1.percent')).dispatchEvent(new MouseEvent('mousedown', {bubbles: true, cancelable: true}))")
+	b.act(
+		"[...document.querySelector('.code').shadowRoot.querySelectorAll('.cm-tooltip-autocomplete li')].find(e => e.textContent.includes('cpu1.percent')).dispatchEvent(new MouseEvent('mousedown', {bubbles: true, cancelable: true}))")
 	b.wait(content + `.textContent === '{"cpu1.percent"}'`)
 	offered("avg_over", "avg_over_time")
 	offered(`disk{resource_t`, "resource_type")
@@ -324,14 +355,18 @@ func TestSampleData(t *testing.T) {
 	b.picture("sample")
 }
 
-// The page of a metric says what its archives take, what was dropped or late, and has the history of its resource on the charts.
+// The page of a metric says what its archives take, what was dropped or late, and has the history of its resource on
+// the charts.
 func TestMetricArchive(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
 	id := send(t, c, "host", end, 1000, "load")["load"]
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/metric/"+id+"/measures", []map[string]any{{"timestamp": end.Unix() - 100*60*2, "value": 1}, {"timestamp": end.Unix() - 1, "value": 1}}, nil))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/metric/"+id+"/measures",
+		[]map[string]any{{"timestamp": end.Unix() - 100*60*2, "value": 1}, {"timestamp": end.Unix() - 1, "value": 1}},
+		nil))
 	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+id+"/measures?refresh=true&granularity=60", nil, nil))
-	check(t, c.Do(t.Context(), http.MethodPatch, "/v1/resource/generic/host", map[string]any{"project_id": "moved"}, nil))
+	check(t, c.Do(t.Context(), http.MethodPatch, "/v1/resource/generic/host",
+		map[string]any{"project_id": "moved"}, nil))
 	var archive struct {
 		Bytes    int64
 		Archives []struct {
@@ -343,7 +378,8 @@ func TestMetricArchive(t *testing.T) {
 	}
 	b := open(t, s.URL(), "#/metric?tz=UTC&id="+id)
 	b.wait("document.querySelectorAll('[data-first]:not([data-first=\"\"])').length === 2")
-	b.wait("document.querySelector('#dropped')?.textContent === '1' && document.querySelector('#late')?.textContent === '1'")
+	b.wait(
+		"document.querySelector('#dropped')?.textContent === '1' && document.querySelector('#late')?.textContent === '1'")
 	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+id+"/archive", nil, &archive))
 	if archive.Dropped != 1 || archive.Late != 1 || len(archive.Archives) != 2 {
 		t.Errorf("%+v", archive)

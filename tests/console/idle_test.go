@@ -23,10 +23,12 @@ func launch(t *testing.T, command string) string {
 		t.Skip("chromium is not installed")
 	}
 	program := filepath.Join(t.TempDir(), "gnocco")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "gnocco/cmd/gnocco").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
+		"gnocco/cmd/gnocco").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	c := exec.Command(program, command, "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB")
+	c := exec.Command(program, command, "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0",
+		"--min-free-bytes", "1MiB")
 	stdout, err := c.StdoutPipe()
 	check(t, err)
 	check(t, c.Start())
@@ -61,13 +63,14 @@ func figureOf(t *testing.T, url, name string) (sum float64) {
 	return sum
 }
 
-// The demo's page has the cores and the memory by itself, and costs the server next to nothing while it is open. What both take is logged,
-// for docs/console.md; the bound is for a machine that is busy.
+// The demo's page has the cores and the memory by itself, and costs the server next to nothing while it is open. What
+// both take is logged, for docs/console.md; the bound is for a machine that is busy.
 func TestDemoIsShown(t *testing.T) {
 	url := launch(t, "demo")
 	begin := time.Now()
 	b := open(t, url, "")
-	b.wait("document.querySelector('.tile[data-name^=\"cpu\"] canvas') && document.querySelector('.tile[data-name^=\"memory\"] canvas')")
+	b.wait(
+		"document.querySelector('.tile[data-name^=\"cpu\"] canvas') && document.querySelector('.tile[data-name^=\"memory\"] canvas')")
 	t.Logf("cores and memory are shown %v after the address was printed", time.Since(begin).Round(10*time.Millisecond))
 	const processor, requests = "process_cpu_seconds_total", "gnocco_http_requests_total"
 	used, asked, at := figureOf(t, url, processor), figureOf(t, url, requests), time.Now()

@@ -31,8 +31,8 @@ func rows(t *testing.T, c *client.Client, metric, query string) (values []float6
 	return values
 }
 
-// What the chart's table says is what the API says: of the address, after a reload, after a zoom and back, in both themes and on a
-// narrow screen.
+// What the chart's table says is what the API says: of the address, after a reload, after a zoom and back, in both
+// themes and on a narrow screen.
 func TestExplore(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
@@ -49,7 +49,8 @@ func TestExplore(t *testing.T) {
 		mean := eval[float64](b, "Number(document.querySelector('[data-figure=mean]').dataset.value)")
 		last := eval[float64](b, "Number(document.querySelector('[data-figure=last]').dataset.value)")
 		if math.Abs(mean-sum/float64(len(want))) > 1e-9 || last != want[len(want)-1] {
-			t.Errorf("%s: mean %v, last %v of %d values; want %v, %v", query, mean, last, len(want), sum/float64(len(want)), want[len(want)-1])
+			t.Errorf("%s: mean %v, last %v of %d values; want %v, %v", query, mean, last, len(want),
+				sum/float64(len(want)), want[len(want)-1])
 		}
 	}
 	drawn := func(what string) {
@@ -70,10 +71,12 @@ func TestExplore(t *testing.T) {
 	b.click("button", "Table")
 	b.wait("document.querySelectorAll('#values tbody tr').length > 0")
 	want := rows(t, c, id, fmt.Sprintf("start=%d&stop=%d&granularity=60&aggregation=max", from, to))
-	if got := eval[[]float64](b, "[...document.querySelectorAll('#values [data-value]')].map(e => Number(e.dataset.value)).reverse()"); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := eval[[]float64](b,
+		"[...document.querySelectorAll('#values [data-value]')].map(e => Number(e.dataset.value)).reverse()"); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("table %v, API %v", got, want)
 	}
-	if got := b.texts("#values tbody tr:last-child td:first-child")[0]; got != time.Unix(from, 0).UTC().Format(time.DateTime) {
+	if got := b.texts("#values tbody tr:last-child td:first-child")[0]; got != time.Unix(from,
+		0).UTC().Format(time.DateTime) {
 		t.Errorf("the first row is of %s", got)
 	}
 	b.act("history.back()")
@@ -81,16 +84,21 @@ func TestExplore(t *testing.T) {
 
 	// A drag over the chart zooms, and back is back.
 	before := eval[string](b, "location.hash")
-	box := eval[[]float64](b, "(() => { const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
-	for i, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMouseReleased} {
+	box := eval[[]float64](b,
+		"(() => { const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
+	for i, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved,
+		input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseMoved,
+		input.DispatchMouseEventTypeMouseReleased} {
 		share := 0.25
 		if i > 1 {
 			share = 0.75
 		}
-		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: box[0] + share*box[2], Y: box[1] + box[3]/2, Button: input.MouseButtonLeft, ClickCount: 1})
+		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: box[0] + share*box[2],
+			Y: box[1] + box[3]/2, Button: input.MouseButtonLeft, ClickCount: 1})
 	}
 	b.wait(fmt.Sprintf("location.hash !== %q", before))
-	zoomed := eval[[]float64](b, "['from', 'to'].map(n => Number(new URLSearchParams(location.hash.split('?')[1]).get(n)))")
+	zoomed := eval[[]float64](b,
+		"['from', 'to'].map(n => Number(new URLSearchParams(location.hash.split('?')[1]).get(n)))")
 	if math.Abs(zoomed[0]-float64(from+150)) > 5 || math.Abs(zoomed[1]-float64(from+450)) > 5 {
 		t.Errorf("zoomed to %v of %d to %d", zoomed, from, to)
 	}
@@ -145,7 +153,9 @@ func TestExpressions(t *testing.T) {
 	write := func(expression string) {
 		t.Helper()
 		b.wait("document.querySelector('textarea')")
-		b.act(fmt.Sprintf("(e => { e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('textarea'))", expression))
+		b.act(
+			fmt.Sprintf(
+				"(e => { e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('textarea'))", expression))
 		b.wait(fmt.Sprintf("document.querySelector('textarea').value === %q", expression))
 		b.click(".query button", "Run")
 	}
@@ -158,13 +168,17 @@ func TestExpressions(t *testing.T) {
 // Names are text, whatever stands in them.
 func TestHostileNames(t *testing.T) {
 	s, c := start(t, nil)
-	names := []string{"<script>document.title='hit'<script>", "<img src=x onerror=alert(1)>", "\u202egnirts 📈", strings.Repeat("long", 60), `quote"\back`}
+	names := []string{"<script>document.title='hit'<script>", "<img src=x onerror=alert(1)>", "\u202egnirts 📈",
+		strings.Repeat("long", 60), `quote"\back`}
 	ids := send(t, c, "host", time.Now(), 60, names...)
 	b := open(t, s.URL(), "")
 	b.wait(fmt.Sprintf("document.querySelectorAll('.tile canvas').length === %d", len(names)))
 	for _, name := range names {
 		b.visitHash("explore?m=" + ids[name])
-		b.wait(fmt.Sprintf("document.querySelector('#drawn h2')?.textContent === %q && document.querySelector('#summary a')", name))
+		b.wait(
+			fmt.Sprintf(
+				"document.querySelector('#drawn h2')?.textContent === %q && document.querySelector('#summary a')",
+				name))
 		b.visitHash("metric?id=" + ids[name])
 		b.wait(fmt.Sprintf("document.querySelector('h1')?.textContent === %q", name))
 	}
@@ -173,7 +187,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// Mode htpasswd asks for a password, keeps it in memory only, and asks again when it counts no more; the page goes on where it was.
+// Mode htpasswd asks for a password, keeps it in memory only, and asks again when it counts no more; the page goes on
+// where it was.
 func TestSignIn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "users")
 	password := func(text string) {
@@ -189,7 +204,9 @@ func TestSignIn(t *testing.T) {
 	signIn := func(secret string) {
 		t.Helper()
 		b.wait("document.querySelector('.sign-in')")
-		b.act(fmt.Sprintf("['admin', %q].forEach((v, i) => { const e = document.querySelectorAll('.sign-in input')[i]; e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})); })", secret))
+		b.act(
+			fmt.Sprintf(
+				"['admin', %q].forEach((v, i) => { const e = document.querySelectorAll('.sign-in input')[i]; e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})); })", secret))
 		b.wait(fmt.Sprintf("document.querySelectorAll('.sign-in input')[1].value === %q", secret))
 		b.click(".sign-in button", "Sign in")
 	}

@@ -12,7 +12,8 @@ import (
 func (b *tab) press(key string, modifiers int64) {
 	b.t.Helper()
 	code := map[string]int64{"Tab": 9, "Enter": 13, "ArrowDown": 40}[key]
-	down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: key, Code: key, WindowsVirtualKeyCode: code, Modifiers: modifiers}
+	down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: key, Code: key,
+		WindowsVirtualKeyCode: code, Modifiers: modifiers}
 	up := down
 	up.Type = input.DispatchKeyEventTypeKeyUp
 	if key == "Enter" {
@@ -36,7 +37,9 @@ func (b *tab) tabTo(selector, text string, modifiers int64) {
 			b.picture("focus")
 			b.t.Fatalf("the focus is not seen on %s", hidden)
 		}
-		if eval[bool](b, fmt.Sprintf("document.activeElement.matches(%q) && document.activeElement.textContent.includes(%q)", selector, text)) {
+		if eval[bool](b,
+			fmt.Sprintf("document.activeElement.matches(%q) && document.activeElement.textContent.includes(%q)",
+				selector, text)) {
 			return
 		}
 	}
@@ -46,10 +49,12 @@ func (b *tab) tabTo(selector, text string, modifiers int64) {
 // entered waits until the page's heading has the focus, which is where a program that reads the page aloud goes on.
 func (b *tab) entered(heading string) {
 	b.t.Helper()
-	b.wait(fmt.Sprintf("document.activeElement.matches('main h1') && document.activeElement.textContent === %q", heading))
+	b.wait(fmt.Sprintf("document.activeElement.matches('main h1') && document.activeElement.textContent === %q",
+		heading))
 }
 
-// Whoever has no mouse finds a metric, opens its chart and its page, and goes to another page, which begins at its heading; the focus is always seen.
+// Whoever has no mouse finds a metric, opens its chart and its page, and goes to another page, which begins at its
+// heading; the focus is always seen.
 func TestKeyboard(t *testing.T) {
 	s, c := start(t, nil)
 	ids := send(t, c, "host", time.Now(), 100, "disk", "load", "memory")
@@ -62,7 +67,8 @@ func TestKeyboard(t *testing.T) {
 	b.tabTo(".skip", "To the content", 0)
 	b.tabTo("input[type=search]", "", 0)
 	call(b, input.InsertText, input.InsertTextParams{Text: "loa"})
-	b.wait("document.querySelector('#found')?.textContent === '1 metric' && document.querySelectorAll('.tile canvas').length === 1")
+	b.wait(
+		"document.querySelector('#found')?.textContent === '1 metric' && document.querySelectorAll('.tile canvas').length === 1")
 	b.tabTo(".tile", "load", 0)
 	b.press("Enter", 0)
 	b.wait("document.querySelector('#drawn canvas')")
@@ -77,7 +83,8 @@ func TestKeyboard(t *testing.T) {
 	b.wait("document.querySelector('#archive')?.textContent.startsWith('Drawn from max of ')")
 	b.tabTo("#summary tbody a", "load", 0)
 	b.press("Enter", 0)
-	b.wait(fmt.Sprintf("location.hash.includes(%q) && document.querySelector('h1')?.textContent === 'load'", "metric?id="+ids["load"]))
+	b.wait(fmt.Sprintf("location.hash.includes(%q) && document.querySelector('h1')?.textContent === 'load'",
+		"metric?id="+ids["load"]))
 	b.entered("load")
 	b.wait("document.querySelectorAll('[data-first]:not([data-first=\"\"])').length === 2")
 	b.tabTo("nav a", "Policies", shift)

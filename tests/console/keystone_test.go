@@ -11,10 +11,11 @@ import (
 	"gnocco/internal/server"
 )
 
-// newKeystone returns the URL of what the server asks of Keystone: whether a token counts, which only "good" does, and a token for an
-// application credential.
+// newKeystone returns the URL of what the server asks of Keystone: whether a token counts, which only "good" does, and
+// a token for an application credential.
 func newKeystone(t *testing.T) string {
-	token := fmt.Sprintf(`{"token":{"expires_at":%q,"user":{"id":"u"},"project":{"id":"p"},"roles":[{"name":"admin"}]}}`,
+	token := fmt.Sprintf(
+		`{"token":{"expires_at":%q,"user":{"id":"u"},"project":{"id":"p"},"roles":[{"name":"admin"}]}}`,
 		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v3/auth/tokens", func(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +34,8 @@ func newKeystone(t *testing.T) string {
 			}
 		}
 		err := json.NewDecoder(r.Body).Decode(&body)
-		if credential := body.Auth.Identity.Credential; err != nil || credential.ID != "c1" || credential.Secret != "s3cret" {
+		if credential := body.Auth.Identity.Credential; err != nil || credential.ID != "c1" ||
+			credential.Secret != "s3cret" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -46,7 +48,8 @@ func newKeystone(t *testing.T) string {
 	return k.URL
 }
 
-// Mode keystone takes a token, or an application credential; what Keystone does not know is said, and may be typed again.
+// Mode keystone takes a token, or an application credential; what Keystone does not know is said, and may be typed
+// again.
 func TestSignInWithKeystone(t *testing.T) {
 	s, c := start(t, func(o *server.Options) { o.Auth.Mode, o.Auth.KeystoneURL = "keystone", newKeystone(t) })
 	send(t, c, "host", time.Now(), 60, "a")

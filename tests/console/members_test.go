@@ -29,7 +29,8 @@ func TestMembers(t *testing.T) {
 	c, err := client.New(s.URL(), client.Options{User: "admin"})
 	check(t, err)
 	check(t, c.EnsureArchivePolicy(t.Context(), "console", map[string]any{"name": "console",
-		"definition": []map[string]any{{"granularity": 1, "timespan": 86400}, {"granularity": 60, "timespan": "30 days"}}}))
+		"definition": []map[string]any{{"granularity": 1, "timespan": 86400},
+			{"granularity": 60, "timespan": "30 days"}}}))
 	b := open(t, s.URL(), "")
 	// The answers that the page gets, the latest last.
 	b.act(`window.answers = [], window.ask = window.fetch, window.fetch = async (...all) => {
@@ -39,21 +40,23 @@ func TestMembers(t *testing.T) {
 	}`)
 	b.visitHash("server")
 	b.wait("document.querySelectorAll('#members tbody tr').length === 2 && answers.length > 1")
-	b.act(`window.cell = (id, name) => document.querySelector('[data-member="' + id + '"] [data-figure=' + name + ']').textContent`)
+	b.act(
+		`window.cell = (id, name) => document.querySelector('[data-member="' + id + '"] [data-figure=' + name + ']').textContent`)
 	b.act(`window.number = (text) => Number(text.split(" ")[0])`)
 	ids := send(t, c, "host", time.Now(), 100, "a", "b")
 	for _, total := range []string{"accepted", "processed"} {
 		b.wait(fmt.Sprintf("document.querySelector('#all-%s').parentElement.textContent.includes('200 in all')", total))
 	}
 	b.wait("document.querySelector('#all-backlog').textContent === '0'")
-	b.wait(`[...document.querySelectorAll("[data-figure=accepted], [data-figure=processed]")].every((cell) => cell.textContent.endsWith(" /s"))`)
+	b.wait(
+		`[...document.querySelectorAll("[data-figure=accepted], [data-figure=processed]")].every((cell) => cell.textContent.endsWith(" /s"))`)
 	b.picture("members")
 	b.wait(`(() => answers.at(-1).cluster.members.every((m) => {
 		const [used, limit] = cell(m.id, "memory").split(" of ")
 		return limit === "64 MiB" && used.endsWith(" MiB") && Math.abs(number(used) - m.figures.memory / 2 ** 20) <= 0.005 * number(used)
 	}))()`)
-	// The rates are those of the counters over the six latest answers, by each member's clock; while something comes in, so that they are
-	// not nothing.
+	// The rates are those of the counters over the six latest answers, by each member's clock; while something comes
+	// in, so that they are not nothing.
 	b.act(`window.rate = (id, name) => {
 		const of = answers.slice(-6).map((answer) => answer.cluster.members.find((m) => m.id === id)?.figures).filter(Boolean)
 		return (of.at(-1)[name] - of[0][name]) / (of.at(-1).uptime - of[0].uptime)
@@ -68,7 +71,8 @@ func TestMembers(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the rates are never those of the counters: %q %q", b.texts("#members"), b.texts("#all-accepted, #all-processed"))
+			t.Fatalf("the rates are never those of the counters: %q %q", b.texts("#members"),
+				b.texts("#all-accepted, #all-processed"))
 		}
 	}
 	var status struct{ Cluster *model.ClusterStatus }

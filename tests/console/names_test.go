@@ -9,8 +9,8 @@ import (
 	"gnocco/internal/server"
 )
 
-// Metrics of one name on several resources are told apart by what the resources are called, and each opens its own chart; whatever names
-// PromQL gives them.
+// Metrics of one name on several resources are told apart by what the resources are called, and each opens its own
+// chart; whatever names PromQL gives them.
 func TestSameName(t *testing.T) {
 	for _, names := range []string{api.GnocchiNames, api.CeilometerNames} {
 		t.Run(names, func(t *testing.T) {
@@ -27,12 +27,16 @@ func TestSameName(t *testing.T) {
 			for _, host := range []string{"web", "db"} {
 				b.visitHash("explore")
 				b.wait("document.querySelectorAll('.tile canvas').length === 2")
-				b.wait(fmt.Sprintf("document.querySelectorAll('.found button').length === 2 && document.querySelector('.found').textContent.includes(%q)", host))
+				b.wait(
+					fmt.Sprintf(
+						"document.querySelectorAll('.found button').length === 2 && document.querySelector('.found').textContent.includes(%q)", host))
 				b.click(".tile", shown+" · "+host)
-				b.wait(fmt.Sprintf("location.hash.includes('m=%s') && document.querySelector('#drawn canvas')", ids[host]))
+				b.wait(fmt.Sprintf("location.hash.includes('m=%s') && document.querySelector('#drawn canvas')",
+					ids[host]))
 			}
 			b.click(".found button", "web") // the other one, too
-			b.wait("[...document.querySelectorAll('#summary tbody a')].map(e => e.textContent).sort().join() === 'load · db,load · web'")
+			b.wait(
+				"[...document.querySelectorAll('#summary tbody a')].map(e => e.textContent).sort().join() === 'load · db,load · web'")
 		})
 	}
 }

@@ -16,7 +16,8 @@ import (
 // start returns a server whose archives have seconds, for an hour, and minutes, and a client of it.
 func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.Client) {
 	t.Helper()
-	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20}, Listen: "127.0.0.1:0"}
+	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20},
+		Listen: "127.0.0.1:0"}
 	if change != nil {
 		change(&options)
 	}
@@ -30,13 +31,14 @@ func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.
 	c, err := client.New(s.URL(), credentials)
 	check(t, err)
 	check(t, c.EnsureArchivePolicy(t.Context(), "console", map[string]any{"name": "console", "back_window": 100,
-		"definition":          []map[string]any{{"granularity": 1, "timespan": 86400}, {"granularity": 60, "timespan": "30 days"}},
+		"definition": []map[string]any{{"granularity": 1, "timespan": 86400},
+			{"granularity": 60, "timespan": "30 days"}},
 		"aggregation_methods": []string{"mean", "min", "max", "count", "last", "95pct"}}))
 	return s, c
 }
 
-// send creates a resource with metrics and sends n measures to each, a second apart, the last of them at the time end; the i-th
-// measure of the k-th metric is 10k + i % 7.
+// send creates a resource with metrics and sends n measures to each, a second apart, the last of them at the time end;
+// the i-th measure of the k-th metric is 10k + i % 7.
 func send(t *testing.T, c *client.Client, resource string, end time.Time, n int, names ...string) map[string]string {
 	t.Helper()
 	id, err := c.EnsureResource(t.Context(), resource)
@@ -46,18 +48,20 @@ func send(t *testing.T, c *client.Client, resource string, end time.Time, n int,
 	batch := map[string][]map[string]any{}
 	for k, name := range names {
 		for i := range n {
-			batch[ids[name]] = append(batch[ids[name]], map[string]any{"timestamp": end.Unix() - int64(n-1-i), "value": 10*k + i%7})
+			batch[ids[name]] = append(batch[ids[name]], map[string]any{"timestamp": end.Unix() - int64(n-1-i),
+				"value": 10*k + i%7})
 		}
 	}
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", batch, nil))
 	for _, name := range names {
-		check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+ids[name]+"/measures?refresh=true&granularity=60", nil, nil))
+		check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+ids[name]+
+			"/measures?refresh=true&granularity=60", nil, nil))
 	}
 	return ids
 }
 
-// The server's address leads to the console, which waits for the first measures, shows them by itself, and goes on to the chart of a kind
-// of metrics.
+// The server's address leads to the console, which waits for the first measures, shows them by itself, and goes on to
+// the chart of a kind of metrics.
 func TestFirstVisit(t *testing.T) {
 	s, c := start(t, nil)
 	b := open(t, s.URL(), "../")

@@ -8,7 +8,8 @@ import (
 
 var pictured = flag.String("pictured", "", "URL of a running demo, of which the README's picture is taken")
 
-// The README's picture and those of docs/console.md are of a demo that has run for some minutes: docs/console.md has the command.
+// The README's picture and those of docs/console.md are of a demo that has run for some minutes: docs/console.md has
+// the command.
 func TestPicture(t *testing.T) {
 	if *pictured == "" {
 		t.Skip("-pictured: no demo is named")
@@ -19,7 +20,8 @@ func TestPicture(t *testing.T) {
 	b.picture("console")
 
 	b.size(1280, 1000)
-	b.visitHash("policies?tz=UTC&policy=demo&methods=mean,max,last,rate:sum&def=" + url.QueryEscape("1 s:1 day,1 min:30 days,1 h:1 year"))
+	b.visitHash("policies?tz=UTC&policy=demo&methods=mean,max,last,rate:sum&def=" +
+		url.QueryEscape("1 s:1 day,1 min:30 days,1 h:1 year"))
 	b.wait("document.querySelector('#cost')?.dataset.of === 'draft' && document.querySelector('#history .notice.bad')")
 	b.picture("console-policies")
 

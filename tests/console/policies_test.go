@@ -45,7 +45,9 @@ func (b *tab) same(selector, attribute string, want float64) {
 func (b *tab) write(selector, text string) {
 	b.t.Helper()
 	b.wait(fmt.Sprintf("document.querySelector(%q)", selector))
-	b.act(fmt.Sprintf("(e => { e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector(%q))", text, selector))
+	b.act(
+		fmt.Sprintf(
+			"(e => { e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector(%q))", text, selector))
 }
 
 // narrow looks at the page with 360 pixels, and fails the test if it is wider.
@@ -53,15 +55,19 @@ func (b *tab) narrow(picture string) {
 	b.t.Helper()
 	b.size(360, 2400)
 	b.wait("document.documentElement.clientWidth === 360")
-	run(b, chromedp.Evaluate[bool]("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))", chromedp.EvalAwaitPromise)) // charts are told their widths
+	// charts are told their widths
+	run(b,
+		chromedp.Evaluate[bool](
+			"new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))",
+			chromedp.EvalAwaitPromise))
 	if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > 360 {
 		b.t.Errorf("%s is %d pixels wide", picture, wide)
 	}
 	b.picture(picture)
 }
 
-// What a change of an archive policy costs and what it loses is told before anything is written, in the API's numbers; then archives are
-// rebuilt, and the page says when that is done.
+// What a change of an archive policy costs and what it loses is told before anything is written, in the API's numbers;
+// then archives are rebuilt, and the page says when that is done.
 func TestPolicies(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
@@ -95,7 +101,8 @@ func TestPolicies(t *testing.T) {
 	b.write("[aria-label='Timespan 1']", "1 year")
 	b.click(".chips button", "min")
 	b.wait("document.querySelector('#cost').dataset.of === 'draft' && document.querySelector('#history .notice.bad')")
-	change := map[string]any{"definition": []map[string]any{{"granularity": 3600, "timespan": 31536000}, {"granularity": 60, "timespan": 2592000}},
+	change := map[string]any{"definition": []map[string]any{{"granularity": 3600, "timespan": 31536000},
+		{"granularity": 60, "timespan": 2592000}},
 		"back_window": 100, "aggregation_methods": []string{"mean", "max", "count", "last", "95pct"}}
 	then := ask("/v1/archive_policy/console/cost", change)
 	b.same("#bytes", "value", then.Bytes)
@@ -104,10 +111,12 @@ func TestPolicies(t *testing.T) {
 		b.same(of, "bytes", *then.Granularities[i].Bytes)
 		b.same(of, "each", then.Granularities[i].BytesPerAggregate)
 	}
-	if lost := b.texts("#history .notice.bad"); len(lost) != 1 || !strings.Contains(lost[0], "all aggregates of 1 s; all of min") {
+	if lost := b.texts("#history .notice.bad"); len(lost) != 1 ||
+		!strings.Contains(lost[0], "all aggregates of 1 s; all of min") {
 		t.Errorf("lost: %q", lost)
 	}
-	if made := b.texts("[data-from='moments'][data-granularity='3600']"); len(made) != 1 || !strings.Contains(made[0], "from aggregates of 1 min, up to 30 days back") {
+	if made := b.texts("[data-from='moments'][data-granularity='3600']"); len(made) != 1 ||
+		!strings.Contains(made[0], "from aggregates of 1 min, up to 30 days back") {
 		t.Errorf("put together: %q", made)
 	}
 	b.size(1280, 1130)
@@ -128,7 +137,8 @@ func TestPolicies(t *testing.T) {
 	}
 	b.click(".actions button", "Change 3 metrics")
 	b.click(".ask button", "Change and remove")
-	b.wait(`document.querySelector('[data-rebuild="console"][data-state="done"]')?.textContent.includes("3 of 3 metrics")`)
+	b.wait(
+		`document.querySelector('[data-rebuild="console"][data-state="done"]')?.textContent.includes("3 of 3 metrics")`)
 	b.waitText("The archive policy is changed.")
 	b.picture("policies-rebuilt")
 	if methods := policyMethods(t, c); len(methods) != 5 {
@@ -150,14 +160,16 @@ func TestPolicyIsCreatedAndDeleted(t *testing.T) {
 	s, c := start(t, nil)
 	send(t, c, "host", time.Now(), 100, "a")
 	name := "<img src=x onerror=alert(1)>/\u202e%📈" + strings.Repeat("long", 40)
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy_rule", map[string]any{"name": "<b>rule", "metric_pattern": "<i>*", "archive_policy_name": "console"}, nil))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy_rule",
+		map[string]any{"name": "<b>rule", "metric_pattern": "<i>*", "archive_policy_name": "console"}, nil))
 	b := open(t, s.URL(), "#/policies")
 	b.click("a", "New policy")
 	b.write("#new-name", name)
 	b.write("[aria-label='Granularity 1']", "1 parsec")
 	b.waitText("is no granularity")
 	b.write("[aria-label='Granularity 1']", "5 min")
-	b.wait("document.querySelector('#cost')?.dataset.of === 'draft' && document.querySelector('#bytes')?.dataset.value > 0")
+	b.wait(
+		"document.querySelector('#cost')?.dataset.of === 'draft' && document.querySelector('#bytes')?.dataset.value > 0")
 	b.picture("policies-new")
 	b.click(".actions button", "Create")
 	b.wait(fmt.Sprintf("[...document.querySelectorAll('#policies a')].some(e => e.textContent === %q)", name))

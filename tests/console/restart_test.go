@@ -28,14 +28,16 @@ func TestServerRestarts(t *testing.T) {
 	}
 	t.Cleanup(end)
 	begin := func() {
-		s, err = server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, MinFreeBytes: 1 << 20}, Listen: address})
+		s, err = server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, MinFreeBytes: 1 << 20},
+			Listen: address})
 		check(t, err)
 	}
 	begin()
 	c, err := client.New(s.URL(), client.Options{User: "admin"})
 	check(t, err)
 	check(t, c.EnsureArchivePolicy(t.Context(), "console", map[string]any{"name": "console",
-		"definition": []map[string]any{{"granularity": 1, "timespan": 86400}, {"granularity": 60, "timespan": "30 days"}}}))
+		"definition": []map[string]any{{"granularity": 1, "timespan": 86400},
+			{"granularity": 60, "timespan": "30 days"}}}))
 	send(t, c, "host", time.Now(), 60, "a")
 	b := open(t, s.URL(), "")
 	b.allow = "net::ERR_" // a browser says so of what it cannot load
@@ -43,5 +45,6 @@ func TestServerRestarts(t *testing.T) {
 	end()
 	b.waitText("The server does not answer")
 	begin()
-	b.wait("!document.body.innerText.includes('The server does not answer') && document.querySelectorAll('.tile canvas').length === 1")
+	b.wait(
+		"!document.body.innerText.includes('The server does not answer') && document.querySelectorAll('.tile canvas').length === 1")
 }

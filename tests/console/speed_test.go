@@ -37,14 +37,16 @@ const (
 	aimOfPage   = 300 * time.Millisecond // from the navigation to the content
 	aimOfChart  = 150 * time.Millisecond // from a click to a chart of 30 days of ten metrics
 	aimOfScript = 8 * time.Millisecond   // of a frame while zooming
-	aimOfNone   = 100 * time.Millisecond // what a page without content takes on a machine that does little else: it tells how slow this one is
+	// what a page without content takes on a machine that does little else: it tells how slow this one is
+	aimOfNone = 100 * time.Millisecond
 )
 
 // fill creates resources with two metrics each, and sends two measures to each metric.
 func fill(t *testing.T, c *client.Client, metrics int, end time.Time) {
 	t.Helper()
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource_type", map[string]any{"name": "instance", "attributes": map[string]any{
-		"host": map[string]any{"type": "string", "required": true}}}, nil))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource_type",
+		map[string]any{"name": "instance", "attributes": map[string]any{
+			"host": map[string]any{"type": "string", "required": true}}}, nil))
 	const batch = 1000
 	type object = map[string]any
 	g, ctx := errgroup.WithContext(t.Context())
@@ -55,10 +57,13 @@ func fill(t *testing.T, c *client.Client, metrics int, end time.Time) {
 			measures := object{}
 			for n := first; n < min(first+batch, metrics/2); n++ {
 				id := fmt.Sprintf("instance-%05d", n)
-				resources = append(resources, object{"id": id, "host": fmt.Sprintf("host-%03d", n%200), "project_id": fmt.Sprintf("project-%02d", n%50),
-					"metrics": object{"cpu.percent": object{"archive_policy_name": "console"}, "memory.bytes": object{"archive_policy_name": "console"}}})
+				resources = append(resources, object{"id": id, "host": fmt.Sprintf("host-%03d", n%200),
+					"project_id": fmt.Sprintf("project-%02d", n%50),
+					"metrics": object{"cpu.percent": object{"archive_policy_name": "console"},
+						"memory.bytes": object{"archive_policy_name": "console"}}})
 				two := func(value float64) []object {
-					return []object{{"timestamp": end.Unix() - 60, "value": value}, {"timestamp": end.Unix(), "value": value / 2}}
+					return []object{{"timestamp": end.Unix() - 60, "value": value},
+						{"timestamp": end.Unix(), "value": value / 2}}
 				}
 				measures[id] = object{"cpu.percent": two(float64(n % 100)), "memory.bytes": two(float64(n << 20))}
 			}
@@ -74,8 +79,10 @@ func fill(t *testing.T, c *client.Client, metrics int, end time.Time) {
 // months sends n measures, five minutes apart, to ten metrics, and returns their IDs.
 func months(t *testing.T, c *client.Client, end time.Time, n int) (ids []string) {
 	t.Helper()
-	check(t, c.EnsureArchivePolicy(t.Context(), "months", map[string]any{"name": "months", "back_window": 0, "aggregation_methods": []string{"mean", "min", "max"},
-		"definition": []map[string]any{{"granularity": 300, "timespan": "60 days"}, {"granularity": 3600, "timespan": "365 days"}}}))
+	check(t, c.EnsureArchivePolicy(t.Context(), "months", map[string]any{"name": "months", "back_window": 0,
+		"aggregation_methods": []string{"mean", "min", "max"},
+		"definition": []map[string]any{{"granularity": 300, "timespan": "60 days"},
+			{"granularity": 3600, "timespan": "365 days"}}}))
 	resource, err := c.EnsureResource(t.Context(), "months")
 	check(t, err)
 	var names []string
@@ -89,12 +96,14 @@ func months(t *testing.T, c *client.Client, end time.Time, n int) (ids []string)
 		ids = append(ids, made[name])
 		for i := range n {
 			x := float64(i)
-			batch[made[name]] = append(batch[made[name]], map[string]any{"timestamp": end.Unix() - int64(300*(n-1-i)), "value": float64(10*k) + 4*math.Sin(x/288) + math.Sin(x*x/7)})
+			batch[made[name]] = append(batch[made[name]], map[string]any{"timestamp": end.Unix() - int64(300*(n-1-i)),
+				"value": float64(10*k) + 4*math.Sin(x/288) + math.Sin(x*x/7)})
 		}
 	}
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", batch, nil))
 	for _, id := range ids {
-		check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+id+"/measures?refresh=true&granularity=3600", nil, nil))
+		check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+id+
+			"/measures?refresh=true&granularity=3600", nil, nil))
 	}
 	return ids
 }
@@ -107,8 +116,8 @@ func (all times) at(share float64) time.Duration {
 	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }
 
-// report logs what something took, and is red if what is judged of it took three times the aim, on a machine that is so many times slower
-// than ours: others may use it.
+// report logs what something took, and is red if what is judged of it took three times the aim, on a machine that is so
+// many times slower than ours: others may use it.
 func (all times) report(t *testing.T, what string, aim, judged time.Duration, slower float64) {
 	t.Helper()
 	round := func(share float64) time.Duration { return all.at(share).Round(100 * time.Microsecond) }
@@ -124,7 +133,8 @@ const stopwatch = `(() => {
 	look();
 })()`
 
-// A server with 100,000 metrics shows each page, and a chart of a month, at once, and a chart of many points can be zoomed smoothly.
+// A server with 100,000 metrics shows each page, and a chart of a month, at once, and a chart of many points can be
+// zoomed smoothly.
 func TestSpeed(t *testing.T) {
 	s, c := start(t, nil)
 	b := open(t, s.URL(), "#/server")
@@ -133,32 +143,41 @@ func TestSpeed(t *testing.T) {
 	fill(t, c, *speedMetrics, end)
 	ids := months(t, c, end, 10_000)
 	b.wait("document.querySelector('#backlog')?.textContent === '0'")
-	t.Logf("%d metrics of %d resources after %v", *speedMetrics+10, *speedMetrics/2+1, time.Since(begin).Round(10*time.Millisecond))
+	t.Logf("%d metrics of %d resources after %v", *speedMetrics+10, *speedMetrics/2+1,
+		time.Since(begin).Round(10*time.Millisecond))
 
 	var job correlation
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/correlations", map[string]any{"resource_type": "generic", "name": "month*", "granularity": 3600}, &job))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/correlations",
+		map[string]any{"resource_type": "generic", "name": "month*", "granularity": 3600}, &job))
 	month := url.Values{"m": ids, "from": {fmt.Sprint(end.Unix() - 30*86400)}, "to": {fmt.Sprint(end.Unix())}}.Encode()
 	const drawn = "document.querySelectorAll('#summary [data-figure=mean]:not([data-value=\"\"])').length === 10 && document.querySelector('#drawn canvas')"
 	visit := func(address, ready string) time.Duration {
 		t.Helper()
-		script := call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(stopwatch, ready)}).Identifier
+		script := call(b, page.AddScriptToEvaluateOnNewDocument,
+			page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(stopwatch, ready)}).Identifier
 		run(b, chromedp.Navigate("about:blank"))
 		run(b, chromedp.Navigate(b.server+"/ui/#/"+address))
 		b.wait("window.shownAt")
-		call(b, page.RemoveScriptToEvaluateOnNewDocument, page.RemoveScriptToEvaluateOnNewDocumentParams{Identifier: script})
+		call(b, page.RemoveScriptToEvaluateOnNewDocument,
+			page.RemoveScriptToEvaluateOnNewDocumentParams{Identifier: script})
 		return time.Duration(eval[float64](b, "window.shownAt") * 1e6)
 	}
 	pages := []struct{ name, address, ready string }{
 		{"a page without content", "none", "document.querySelector('main .notice')"},
 		{"Explore", "explore", "document.querySelector('#found') && document.querySelector('.tile canvas')"},
-		{"Explore, by name", "explore?find=month", "document.querySelector('#found')?.textContent === '10 metrics' && document.querySelector('.tile canvas')"},
-		{"Explore, by words", "explore?find=memory&l=project_id%3Dproject-07", "document.querySelector('#found') && document.querySelector('.tile canvas')"},
+		{"Explore, by name", "explore?find=month",
+			"document.querySelector('#found')?.textContent === '10 metrics' && document.querySelector('.tile canvas')"},
+		{"Explore, by words", "explore?find=memory&l=project_id%3Dproject-07",
+			"document.querySelector('#found') && document.querySelector('.tile canvas')"},
 		{"Explore, ten metrics", "explore?" + month, drawn},
-		{"Metric", "metric?id=" + ids[3], "document.querySelectorAll('[data-first]:not([data-first=\"\"])').length === 2 && document.querySelector('#bytes')?.textContent !== '–'"},
+		{"Metric", "metric?id=" + ids[3],
+			"document.querySelectorAll('[data-first]:not([data-first=\"\"])').length === 2 && document.querySelector('#bytes')?.textContent !== '–'"},
 		{"Policies", "policies", "document.querySelector('[data-policy=console] [data-metrics]')"},
 		{"Policies, one", "policies?policy=console", "document.querySelector('.cost .figures')"},
-		{"Correlations", "correlations", "document.querySelector('#jobs td') && document.querySelector('#ask option:nth-child(2)')"},
-		{"Correlations, a job", "correlations?job=" + job.ID, "document.querySelector('#heat') && document.querySelector('#saved, #redundant .hint')"},
+		{"Correlations", "correlations",
+			"document.querySelector('#jobs td') && document.querySelector('#ask option:nth-child(2)')"},
+		{"Correlations, a job", "correlations?job=" + job.ID,
+			"document.querySelector('#heat') && document.querySelector('#saved, #redundant .hint')"},
 		{"Server", "server", "document.querySelector('#metrics') && document.querySelector('#members td')"},
 	}
 	took := map[string]times{}
@@ -186,7 +205,8 @@ func TestSpeed(t *testing.T) {
 	}
 	charts.report(t, "a chart of 30 days", aimOfChart, charts.at(0), slower)
 
-	b.visitHash("explore?" + url.Values{"m": ids, "g": {"300"}, "from": {fmt.Sprint(end.Unix() - 300*10_000)}, "to": {fmt.Sprint(end.Unix())}}.Encode())
+	b.visitHash("explore?" + url.Values{"m": ids, "g": {"300"}, "from": {fmt.Sprint(end.Unix() - 300*10_000)},
+		"to": {fmt.Sprint(end.Unix())}}.Encode())
 	b.wait("document.querySelector('#archive')?.textContent.includes('mean of 5 min')")
 	stop := b.trace()
 	for range max(1, *speedVisits/3) {
@@ -203,10 +223,12 @@ func TestSpeed(t *testing.T) {
 // zoom drags over the chart, slowly, waits for what it shows then, moves it, and goes back.
 func (b *tab) zoom() {
 	b.t.Helper()
-	box := eval[[]float64](b, "(() => { const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
+	box := eval[[]float64](b,
+		"(() => { const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
 	mouse := func(kind input.DispatchMouseEventType, share float64, keys int64) {
 		b.t.Helper()
-		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: box[0] + share*box[2], Y: box[1] + box[3]/2, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1, Modifiers: keys})
+		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: box[0] + share*box[2],
+			Y: box[1] + box[3]/2, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1, Modifiers: keys})
 	}
 	drag := func(from, to float64, keys int64) {
 		b.t.Helper()
@@ -218,7 +240,9 @@ func (b *tab) zoom() {
 			mouse(input.DispatchMouseEventTypeMouseMoved, from+(to-from)*float64(i+1)/steps, keys)
 		}
 		mouse(input.DispatchMouseEventTypeMouseReleased, to, keys)
-		b.wait(fmt.Sprintf("location.hash !== %q && document.querySelector('#archive').dataset.from === new URLSearchParams(location.hash.split('?')[1]).get('from')", before))
+		b.wait(
+			fmt.Sprintf(
+				"location.hash !== %q && document.querySelector('#archive').dataset.from === new URLSearchParams(location.hash.split('?')[1]).get('from')", before))
 	}
 	drag(0.02, 0.98, 0)
 	const shift = 8
@@ -226,7 +250,9 @@ func (b *tab) zoom() {
 	for range 2 {
 		before := eval[string](b, "location.hash")
 		b.act("history.back()")
-		b.wait(fmt.Sprintf("location.hash !== %q && document.querySelector('#archive').dataset.from === new URLSearchParams(location.hash.split('?')[1]).get('from')", before))
+		b.wait(
+			fmt.Sprintf(
+				"location.hash !== %q && document.querySelector('#archive').dataset.from === new URLSearchParams(location.hash.split('?')[1]).get('from')", before))
 	}
 }
 
@@ -242,7 +268,8 @@ type traced struct {
 
 // isScript reports whether it is scripts that run, or what they need: collecting garbage.
 func (e *traced) isScript() bool {
-	return slices.Contains([]string{"FunctionCall", "EvaluateScript", "EventDispatch", "TimerFire", "RunMicrotasks", "FireAnimationFrame", "MinorGC", "MajorGC"}, e.Name)
+	return slices.Contains([]string{"FunctionCall", "EvaluateScript", "EventDispatch", "TimerFire", "RunMicrotasks",
+		"FireAnimationFrame", "MinorGC", "MajorGC"}, e.Name)
 }
 
 // trace follows what the page does. The function that it returns says how much CPU time scripts took in each frame.
@@ -267,7 +294,9 @@ func (b *tab) trace() (stop func() times) {
 			close(complete)
 		}
 	}))
-	call(b, tracing.Start, tracing.StartParams{TraceConfig: &tracing.TraceConfig{IncludedCategories: []string{"devtools.timeline", "disabled-by-default-devtools.timeline"}}})
+	call(b, tracing.Start,
+		tracing.StartParams{TraceConfig: &tracing.TraceConfig{IncludedCategories: []string{"devtools.timeline",
+			"disabled-by-default-devtools.timeline"}}})
 	return func() times {
 		b.t.Helper()
 		defer cancel()
@@ -330,22 +359,26 @@ func TestManyCorrelations(t *testing.T) {
 	for k, name := range names {
 		for i := range 300 {
 			x := float64(i)
-			batch[ids[name]] = append(batch[ids[name]], map[string]any{"timestamp": end.Unix() - int64(299-i), "value": math.Sin(x/float64(5+k%20)) + 0.3*math.Sin(x*x*float64(k+1))})
+			batch[ids[name]] = append(batch[ids[name]], map[string]any{"timestamp": end.Unix() - int64(299-i),
+				"value": math.Sin(x/float64(5+k%20)) + 0.3*math.Sin(x*x*float64(k+1))})
 		}
 	}
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", batch, nil))
 	b.wait("document.querySelector('#backlog')?.textContent === '0'")
 	var job correlation
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/correlations", map[string]any{"resource_type": "generic", "name": "metric.*", "granularity": 1}, &job))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/correlations",
+		map[string]any{"resource_type": "generic", "name": "metric.*", "granularity": 1}, &job))
 	begin := time.Now()
 	b.visitHash("correlations?job=" + job.ID)
 	b.wait("document.querySelector('#heat')")
 	t.Logf("a heat map of %d pairs after %v", job.Total, time.Since(begin).Round(time.Millisecond))
 	b.waitText(fmt.Sprintf("the 200 of the strongest pairs, of %d metrics", *speedCorrelated))
-	box := eval[[]float64](b, "(() => { const r = document.querySelector('#heat').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
+	box := eval[[]float64](b,
+		"(() => { const r = document.querySelector('#heat').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
 	stop := b.trace()
 	for i := range 60 {
-		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: box[0] + box[2]*float64(i+1)/62, Y: box[1] + box[3]*float64(i+1)/70})
+		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved,
+			X: box[0] + box[2]*float64(i+1)/62, Y: box[1] + box[3]*float64(i+1)/70})
 	}
 	frames := stop()
 	frames.report(t, "script of a frame, pointing", aimOfScript, frames.at(0.95), 1)

@@ -18,14 +18,17 @@ func TestCrashLoopLeavesLittle(t *testing.T) {
 	s := newServer(t)
 	s.start()
 	defer func() { s.kill() }()
-	s.mustDo(http.MethodPost, "/v1/archive_policy", []byte(`{"name": "loop", "definition": [{"granularity": 1}], "aggregation_methods": ["count"]}`),
+	s.mustDo(http.MethodPost, "/v1/archive_policy",
+		[]byte(`{"name": "loop", "definition": [{"granularity": 1}], "aggregation_methods": ["count"]}`),
 		http.StatusCreated)
 	var metric struct{ ID string }
-	if err := json.Unmarshal(s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "loop"}`), http.StatusCreated), &metric); err != nil {
+	if err := json.Unmarshal(s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "loop"}`),
+		http.StatusCreated), &metric); err != nil {
 		t.Fatal(err)
 	}
 	for i := range starts {
-		s.mustDo(http.MethodPost, "/v1/metric/"+metric.ID+"/measures", fmt.Appendf(nil, `[{"timestamp": %d, "value": 1}]`, firstSecond+i), http.StatusAccepted)
+		s.mustDo(http.MethodPost, "/v1/metric/"+metric.ID+"/measures",
+			fmt.Appendf(nil, `[{"timestamp": %d, "value": 1}]`, firstSecond+i), http.StatusAccepted)
 		s.kill()
 		s.start()
 		epochs, seen := map[string]int{}, map[string]bool{}

@@ -91,14 +91,16 @@ func TestNothingLost(t *testing.T) {
 	s := newServer(t)
 	s.start()
 	defer func() { s.kill() }()
-	s.mustDo(http.MethodPost, "/v1/archive_policy", []byte(`{"name": "crash", "definition": [{"granularity": 1}, {"granularity": 60}],
+	s.mustDo(http.MethodPost, "/v1/archive_policy",
+		[]byte(`{"name": "crash", "definition": [{"granularity": 1}, {"granularity": 60}],
 		"aggregation_methods": ["count", "sum", "min", "max"]}`), http.StatusCreated)
 	clients := make([]*client, connections)
 	for i := range clients {
 		clients[i] = &client{acked: make(map[int]float64), inDoubt: make(map[int]float64)}
 		for range metricsPerConnection {
 			var created struct{ ID string }
-			answer := s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "crash"}`), http.StatusCreated)
+			answer := s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "crash"}`),
+				http.StatusCreated)
 			if err := json.Unmarshal(answer, &created); err != nil {
 				t.Fatal(err)
 			}
@@ -139,11 +141,13 @@ func (c *client) check(s *server) {
 		}
 		missing := missingSeconds(c.acked, counts)
 		if len(missing) > 0 {
-			s.t.Fatalf("metric %s: %d of %d acknowledged measures are missing, of seconds %v\n%s", id, len(missing), len(c.acked), missing, s.log)
+			s.t.Fatalf("metric %s: %d of %d acknowledged measures are missing, of seconds %v\n%s", id, len(missing),
+				len(c.acked), missing, s.log)
 		}
 		for second, v := range c.acked {
 			if counts[second] != 1 || sums[second] != v {
-				s.t.Fatalf("metric %s, second %d: acknowledged %v, stored count %v sum %v", id, second, v, counts[second], sums[second])
+				s.t.Fatalf("metric %s, second %d: acknowledged %v, stored count %v sum %v", id, second, v,
+					counts[second], sums[second])
 			}
 		}
 		for second, sum := range sums {
@@ -195,7 +199,8 @@ func missingSeconds(sent, stored map[int]float64) []int {
 // aggregates reads all aggregates of a metric by second after firstSecond.
 func (s *server) aggregates(id, method string, granularity int) map[int]float64 {
 	s.t.Helper()
-	answer := s.mustDo(http.MethodGet, "/v1/metric/"+id+"/measures?refresh=true&aggregation="+method+"&granularity="+strconv.Itoa(granularity), nil, http.StatusOK)
+	answer := s.mustDo(http.MethodGet, "/v1/metric/"+id+"/measures?refresh=true&aggregation="+method+"&granularity="+
+		strconv.Itoa(granularity), nil, http.StatusOK)
 	var rows [][3]any
 	if err := json.Unmarshal(answer, &rows); err != nil {
 		s.t.Fatal(err)

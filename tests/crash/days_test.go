@@ -30,7 +30,8 @@ const (
 	daysRequest  = 600
 	daysWarmUp   = 3 // days until all that is kept for long is full
 
-	// incomingMost bounds the incoming store: logs of five memtables of 8 MiB (TestOldLogsHaveACeiling), and some for tables.
+	// incomingMost bounds the incoming store: logs of five memtables of 8 MiB (TestOldLogsHaveACeiling), and some for
+	// tables.
 	incomingMost = 48 << 20
 )
 
@@ -101,15 +102,18 @@ func TestDays(t *testing.T) {
 		t.Skip("-days: make long runs it")
 	}
 	s := newServer(t)
-	s.flags = []string{"--memory-limit", "256MiB", "--sacks", "4", "--checkpoint-interval", "150s"} // a sixth is longer than upkeep, which compacts stores that rest
+	// a sixth is longer than upkeep, which compacts stores that rest
+	s.flags = []string{"--memory-limit", "256MiB", "--sacks", "4", "--checkpoint-interval", "150s"}
 	s.start()
 	defer func() { s.kill() }()
-	s.mustDo(http.MethodPost, "/v1/archive_policy", []byte(`{"name": "days", "back_window": 1, "aggregation_methods": ["mean", "max", "95pct"],
+	s.mustDo(http.MethodPost, "/v1/archive_policy",
+		[]byte(`{"name": "days", "back_window": 1, "aggregation_methods": ["mean", "max", "95pct"],
 		"definition": [{"granularity": 10, "timespan": 7200}, {"granularity": 60, "timespan": 43200}, {"granularity": 3600, "timespan": 172800}]}`),
 		http.StatusCreated)
 	newMetric := func() string {
 		var metric struct{ ID string }
-		if err := json.Unmarshal(s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "days"}`), http.StatusCreated), &metric); err != nil {
+		if err := json.Unmarshal(s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "days"}`),
+			http.StatusCreated), &metric); err != nil {
 			t.Fatal(err)
 		}
 		return metric.ID
@@ -129,7 +133,8 @@ func TestDays(t *testing.T) {
 			for i, metric := range metrics {
 				fmt.Fprintf(&body, "%c%q:[", "{,"[min(i, 1)], metric)
 				for second := int64(0); second < daysRequest; second += daysInterval {
-					fmt.Fprintf(&body, "%c{\"timestamp\":%d,\"value\":%d}", " ,"[min(second, 1)], at+second, (at+second)/daysInterval*int64(i+7)%1000)
+					fmt.Fprintf(&body, "%c{\"timestamp\":%d,\"value\":%d}", " ,"[min(second, 1)], at+second,
+						(at+second)/daysInterval*int64(i+7)%1000)
 				}
 				body.WriteByte(']')
 			}
@@ -156,8 +161,8 @@ func TestDays(t *testing.T) {
 		}
 		time.Sleep(*dayTime - time.Since(began))
 		f := s.figures()
-		t.Logf("day %d: %d measures sent, %.0f s, resident %.1f MB, %.0f descriptors, disk %.1f MB, and %.1f incoming", d+1, sent, time.Since(began).Seconds(),
-			f.resident/1e6, f.descriptors, f.disk/1e6, f.incoming/1e6)
+		t.Logf("day %d: %d measures sent, %.0f s, resident %.1f MB, %.0f descriptors, disk %.1f MB, and %.1f incoming",
+			d+1, sent, time.Since(began).Seconds(), f.resident/1e6, f.descriptors, f.disk/1e6, f.incoming/1e6)
 		if f.incoming > incomingMost {
 			t.Errorf("day %d: the incoming store takes %.0f MB", d+1, f.incoming/1e6)
 		}

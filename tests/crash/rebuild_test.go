@@ -22,11 +22,14 @@ func TestKilledRebuild(t *testing.T) {
 	s.start()
 	defer s.kill()
 	rng := rand.New(rand.NewPCG(seedtest.Next(t), 0))
-	s.mustDo("POST", "/v1/archive_policy", []byte(`{"name": "p", "definition": [{"granularity": 1}], "aggregation_methods": ["count", "sum"]}`), http.StatusCreated)
+	s.mustDo("POST", "/v1/archive_policy",
+		[]byte(`{"name": "p", "definition": [{"granularity": 1}], "aggregation_methods": ["count", "sum"]}`),
+		http.StatusCreated)
 	var ids []string
 	for range metrics {
 		var m struct{ ID string }
-		if err := json.Unmarshal(s.mustDo("POST", "/v1/metric", []byte(`{"archive_policy_name": "p"}`), http.StatusCreated), &m); err != nil {
+		if err := json.Unmarshal(s.mustDo("POST", "/v1/metric", []byte(`{"archive_policy_name": "p"}`),
+			http.StatusCreated), &m); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, m.ID)
@@ -41,7 +44,8 @@ func TestKilledRebuild(t *testing.T) {
 		}
 		body.WriteByte('}')
 		for { // sent again after a kill, it is the same measure
-			if status, _, err := s.do(context.Background(), "POST", "/v1/batch/metrics/measures", body.Bytes()); err == nil && status == http.StatusAccepted {
+			if status, _, err := s.do(context.Background(), "POST", "/v1/batch/metrics/measures",
+				body.Bytes()); err == nil && status == http.StatusAccepted {
 				return
 			}
 			s.kill()
@@ -96,7 +100,8 @@ func waitForRebuild(t *testing.T, s *server) {
 			State                    string
 			Changed, Failed, Metrics int
 		}
-		if err := json.Unmarshal(s.mustDo("GET", "/v1/rebuild", nil, http.StatusOK), &jobs); err != nil || len(jobs) != 1 {
+		if err := json.Unmarshal(s.mustDo("GET", "/v1/rebuild", nil, http.StatusOK), &jobs); err != nil ||
+			len(jobs) != 1 {
 			t.Fatal(jobs, err)
 		}
 		if jobs[0].Failed > 0 {
@@ -113,7 +118,8 @@ func waitForRebuild(t *testing.T, s *server) {
 func totalOf(t *testing.T, s *server, id string, granularity int, method string) (total float64) {
 	t.Helper()
 	var rows [][]any
-	path := fmt.Sprintf("/v1/metric/%s/measures?refresh=true&granularity=%d&aggregation=%s", id, granularity, strings.ReplaceAll(method, ":", "%3A"))
+	path := fmt.Sprintf("/v1/metric/%s/measures?refresh=true&granularity=%d&aggregation=%s", id, granularity,
+		strings.ReplaceAll(method, ":", "%3A"))
 	if err := json.Unmarshal(s.mustDo("GET", path, nil, http.StatusOK), &rows); err != nil {
 		t.Fatal(err)
 	}

@@ -68,8 +68,8 @@ func freeAddress(t testing.TB) string {
 func (s *server) start() {
 	s.t.Helper()
 	s.log = &bytes.Buffer{}
-	s.process = exec.Command(binary, append([]string{"serve", "--data", s.data, "--listen", s.address, "--checkpoint-interval", "150ms",
-		"--min-free-bytes", "0"}, s.flags...)...)
+	s.process = exec.Command(binary, append([]string{"serve", "--data", s.data, "--listen", s.address,
+		"--checkpoint-interval", "150ms", "--min-free-bytes", "0"}, s.flags...)...)
 	s.process.Stdout, s.process.Stderr = s.log, s.log
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)

@@ -23,8 +23,8 @@ import (
 	"gnocco/model"
 )
 
-// A sack's folder that is gone is damage where etcd keeps the claims, too, after a stop and after a kill: the server does without
-// it, fsck says so, and once it is given up all is served again, also what was accepted meanwhile.
+// A sack's folder that is gone is damage where etcd keeps the claims, too, after a stop and after a kill: the server
+// does without it, fsck says so, and once it is given up all is served again, also what was accepted meanwhile.
 func TestGiveUp(t *testing.T) {
 	dir, err := testprogram.Build("gnocco")
 	check(t, err)
@@ -37,7 +37,8 @@ func TestGiveUp(t *testing.T) {
 			f := &folder{t: t, program: filepath.Join(dir, "gnocco"), data: filepath.Join(t.TempDir(), "data"),
 				coordination: "etcd://" + address + "/" + end.name}
 			f.serve()
-			f.do("POST", "/v1/archive_policy", `{"name":"p","definition":[{"granularity":60}],"aggregation_methods":["count"]}`, 201)
+			f.do("POST", "/v1/archive_policy",
+				`{"name":"p","definition":[{"granularity":60}],"aggregation_methods":["count"]}`, 201)
 			var metrics []string
 			for inSack, elsewhere := false, false; !inSack || !elsewhere; {
 				var m struct{ ID uuid.UUID }
@@ -61,7 +62,8 @@ func TestGiveUp(t *testing.T) {
 			lost := 0
 			for _, m := range metrics {
 				f.do("POST", "/v1/metric/"+m+"/measures", `[{"timestamp":1600000060,"value":1}]`, 202)
-				if status, text := f.ask("GET", "/v1/metric/"+m+"/measures?aggregation=count", ""); status == 503 && strings.Contains(string(text), "sacks/003") {
+				if status, text := f.ask("GET", "/v1/metric/"+m+"/measures?aggregation=count", ""); status == 503 &&
+					strings.Contains(string(text), "sacks/003") {
 					lost++
 				} else if status != 200 {
 					t.Errorf("%d %s", status, text)
@@ -71,16 +73,19 @@ func TestGiveUp(t *testing.T) {
 			if lost == 0 || lost == len(metrics) {
 				t.Errorf("%d of %d metrics are not served", lost, len(metrics))
 			}
-			if status, text := f.fsck("--repair", "--give-up", "sacks/003"); status != 0 && end.signal == syscall.SIGTERM {
+			if status, text := f.fsck("--repair", "--give-up", "sacks/003"); status != 0 &&
+				end.signal == syscall.SIGTERM {
 				t.Errorf("give-up: %d\n%s", status, text)
 			}
 			// After a kill, the ends of other stores' logs may not be provable.
-			if status, text := f.fsck(); status != 0 && end.signal == syscall.SIGTERM || strings.Contains(text, "sacks/003") {
+			if status, text := f.fsck(); status != 0 && end.signal == syscall.SIGTERM ||
+				strings.Contains(text, "sacks/003") {
 				t.Errorf("fsck after a give-up: %d\n%s", status, text)
 			}
 			f.serve()
 			for _, m := range metrics {
-				if text := f.do("GET", "/v1/metric/"+m+"/measures?refresh=true&aggregation=count", "", 200); !bytes.Contains(text, []byte("12:27:00")) {
+				if text := f.do("GET", "/v1/metric/"+m+"/measures?refresh=true&aggregation=count", "",
+					200); !bytes.Contains(text, []byte("12:27:00")) {
 					t.Errorf("what was accepted meanwhile is not there: %s", text)
 				}
 			}
@@ -120,8 +125,10 @@ var serving = regexp.MustCompile(`msg=serving url=(\S+)`)
 // serve starts a server, and waits until it serves.
 func (f *folder) serve() {
 	f.t.Helper()
-	f.process = exec.Command(f.program, "serve", "--data", f.data, "--listen", "127.0.0.1:0", "--coordination", f.coordination,
-		"--lease-ttl", "4s", "--lease-slack", "0s", "--sacks", "8", "--min-free-bytes", "0", "--gpu", "off", "--drain-delay", "0s")
+	f.process = exec.Command(f.program, "serve", "--data", f.data, "--listen", "127.0.0.1:0",
+		"--coordination", f.coordination, "--lease-ttl", "4s", "--lease-slack", "0s", "--sacks", "8",
+		"--min-free-bytes", "0", "--gpu", "off",
+		"--drain-delay", "0s")
 	var written log
 	f.process.Stdout, f.process.Stderr = &written, &written
 	check(f.t, f.process.Start())

@@ -26,7 +26,8 @@ import (
 
 var (
 	seconds = flag.Int("memory.seconds", 0, "how long the server is attacked; 0: 2, or 8 without -short")
-	slowest = flag.Duration("memory.p99", 0, "the innocent client's 99th percentile; 0: any, for a machine that does other things")
+	slowest = flag.Duration("memory.p99", 0,
+		"the innocent client's 99th percentile; 0: any, for a machine that does other things")
 	program = flag.String("memory.gnocco", "", "the gnocco to attack; default: this tree's")
 )
 
@@ -125,8 +126,9 @@ func start(t *testing.T, settings ...string) *server {
 	listener.Close()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	check(t, err)
-	cmd := exec.Command(gnocco, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen", s.address,
-		"--memory-limit", strconv.Itoa(limit), "--gpu", "off", "--min-free-bytes", "0"}, settings...)...)
+	cmd := exec.Command(gnocco, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"),
+		"--listen", s.address, "--memory-limit", strconv.Itoa(limit), "--gpu", "off", "--min-free-bytes", "0"},
+		settings...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	check(t, cmd.Start())
 	s.process = cmd.Process

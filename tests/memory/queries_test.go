@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// With range queries in PromQL and correlations over all series at once, the server stays within its limit and a quarter, and
-// serves one who asks for little.
+// With range queries in PromQL and correlations over all series at once, the server stays within its limit and a
+// quarter, and serves one who asks for little.
 func TestMemoryOfQueriesStaysBounded(t *testing.T) {
 	const series, measures = 1000, 100
 	long := 8 * time.Second
@@ -21,9 +21,11 @@ func TestMemoryOfQueriesStaysBounded(t *testing.T) {
 		long = 3 * time.Second
 	}
 	s := start(t, "--max-queries", "64") // so that memory alone bounds them
-	s.post("/v1/archive_policy", `{"name":"second","definition":[{"granularity":1,"points":4000}],"aggregation_methods":["mean"]}`,
+	s.post("/v1/archive_policy",
+		`{"name":"second","definition":[{"granularity":1,"points":4000}],"aggregation_methods":["mean"]}`,
 		http.StatusCreated, nil)
-	s.post("/v1/archive_policy_rule", `{"name":"all","metric_pattern":"*","archive_policy_name":"second"}`, http.StatusCreated, nil)
+	s.post("/v1/archive_policy_rule", `{"name":"all","metric_pattern":"*","archive_policy_name":"second"}`,
+		http.StatusCreated, nil)
 	const resource = "6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01"
 	s.post("/v1/resource/generic", `{"id":"`+resource+`"}`, http.StatusCreated, nil)
 	for from := 0; from < series; from += 250 {
@@ -35,8 +37,8 @@ func TestMemoryOfQueriesStaysBounded(t *testing.T) {
 			}
 			metrics = append(metrics, fmt.Sprintf(`"cpu %d":[%s]`, i, strings.Join(values, ",")))
 		}
-		s.post("/v1/batch/resources/metrics/measures?create_metrics=true", `{"`+resource+`":{`+strings.Join(metrics, ",")+`}}`,
-			http.StatusAccepted, nil)
+		s.post("/v1/batch/resources/metrics/measures?create_metrics=true",
+			`{"`+resource+`":{`+strings.Join(metrics, ",")+`}}`, http.StatusAccepted, nil)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		var status struct {
@@ -83,9 +85,11 @@ func TestMemoryOfQueriesStaysBounded(t *testing.T) {
 		ask("large ranges", http.MethodGet, "/api/v1/query_range?start=1600000000&end=1600003400&step=1&query="+all, "")
 		ask("ranges", http.MethodGet, "/api/v1/query_range?start=1600000000&end=1600000300&step=1&query="+all, "")
 		ask("subqueries", http.MethodGet, "/api/v1/query?time=1600003400&query=last_over_time("+all+"[3000s:1s])", "")
-		ask("correlations", http.MethodPost, "/v1/correlations", `{"resource_type":"generic","name":"cpu*","granularity":1,"stop":1600001000}`)
+		ask("correlations", http.MethodPost, "/v1/correlations",
+			`{"resource_type":"generic","name":"cpu*","granularity":1,"stop":1600001000}`)
 	}
-	ask("small ranges", http.MethodGet, "/api/v1/query_range?start=1600000000&end=1600000050&step=1&query="+url.QueryEscape(`{__name__=~"cpu 10."}`), "")
+	ask("small ranges", http.MethodGet, "/api/v1/query_range?start=1600000000&end=1600000050&step=1&query="+
+		url.QueryEscape(`{__name__=~"cpu 10."}`), "")
 	clients.Wait()
 	peak := s.peak()
 	t.Logf("answers: %v; resident %d MB at most", answers.counts, peak>>20)

@@ -144,7 +144,9 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			// What is acknowledged now must be on the disk. Two more requests may get there before it is copied.
 			n := int(acked.Load())
 			// Of what was not synced some survives, some does not.
-			crashes = append(crashes, crash{disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: writes * 37 % 101, RNG: rand.New(rand.NewPCG(uint64(writes), 1))}), n})
+			crashes = append(crashes,
+				crash{disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: writes * 37 % 101,
+					RNG: rand.New(rand.NewPCG(uint64(writes), 1))}), n})
 		}
 	}}
 	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 2, Workers: 1})

@@ -28,7 +28,8 @@ func TestGoldenScenarios(t *testing.T) {
 			id := metricIDs(rng, 1)[0]
 			policy := scenarioPolicy(t, s.Policy)
 			createMetrics(t, n, []*model.ArchivePolicy{policy}, metricIDs(rng, 1))
-			if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+			if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
+				Creator: "admin"}); err != nil {
 				t.Fatal(err)
 			}
 			var largest float64

@@ -18,13 +18,15 @@ import (
 )
 
 var (
-	historySeed   = flag.Uint64("history.seed", 0, "seed of the first history of TestArchivesEqualRecomputation; the next has the next one")
+	historySeed = flag.Uint64("history.seed", 0,
+		"seed of the first history of TestArchivesEqualRecomputation; the next has the next one")
 	historyRounds = flag.Int("history.rounds", 40, "histories of TestArchivesEqualRecomputation")
 )
 
 func policies(t testing.TB) []*model.ArchivePolicy {
 	t.Helper()
-	make := func(name string, backWindow int, methods []string, definition ...model.DefinitionInput) *model.ArchivePolicy {
+	make := func(name string, backWindow int, methods []string,
+		definition ...model.DefinitionInput) *model.ArchivePolicy {
 		p, err := model.NewArchivePolicy(name, backWindow, definition, methods)
 		if err != nil {
 			t.Fatal(err)
@@ -40,10 +42,14 @@ func policies(t testing.TB) []*model.ArchivePolicy {
 	return []*model.ArchivePolicy{
 		make("default methods", 0, nil, item(time.Minute, 7*24*time.Hour), item(time.Hour, 0)),
 		make("short", 2, []string{"mean", "last", "std"}, item(time.Second, time.Minute), item(time.Minute, time.Hour)),
-		make("rate", 0, []string{"rate:mean", "rate:last", "sum", "rate:std"}, item(10*time.Second, 0), item(time.Minute, 2*time.Hour)),
-		make("percentiles", 1, []string{"median", "95pct", "rate:10pct", "count"}, item(10*time.Second, time.Hour), item(5*time.Minute, 0)),
-		make("not dividing", 1, []string{"mean", "min", "max", "first", "std"}, item(7*time.Second, 0), item(time.Minute, 0)),
-		make("sub-second", 3, []string{"sum", "count", "rate:sum"}, item(100*time.Millisecond, 10*time.Minute), item(time.Second, 0)),
+		make("rate", 0, []string{"rate:mean", "rate:last", "sum", "rate:std"}, item(10*time.Second, 0),
+			item(time.Minute, 2*time.Hour)),
+		make("percentiles", 1, []string{"median", "95pct", "rate:10pct", "count"}, item(10*time.Second, time.Hour),
+			item(5*time.Minute, 0)),
+		make("not dividing", 1, []string{"mean", "min", "max", "first", "std"}, item(7*time.Second, 0),
+			item(time.Minute, 0)),
+		make("sub-second", 3, []string{"sum", "count", "rate:sum"}, item(100*time.Millisecond, 10*time.Minute),
+			item(time.Second, 0)),
 	}
 }
 
@@ -130,7 +136,8 @@ func requireArchives(t testing.TB, n *testnode.Node, ids []uuid.UUID, references
 	}
 	for i := range ids {
 		if r := &references[i]; sizes[i].Dropped != r.dropped || sizes[i].Late != r.late {
-			t.Fatalf("%s: %d measures dropped, %d late, want %d and %d", r.policy.Name, sizes[i].Dropped, sizes[i].Late, r.dropped, r.late)
+			t.Fatalf("%s: %d measures dropped, %d late, want %d and %d", r.policy.Name, sizes[i].Dropped,
+				sizes[i].Late, r.dropped, r.late)
 		}
 	}
 }

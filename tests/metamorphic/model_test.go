@@ -82,7 +82,8 @@ func requireEqual(t testing.TB, what string, got, want *carbonara.Groups) {
 	for c, column := range want.Columns {
 		for i, w := range want.Values[c] {
 			if g := got.Values[c][i]; math.Float64bits(g) != math.Float64bits(w) && !(g != g && w != w) {
-				t.Fatalf("%s at %v, group %v, %v: got %v, want %v", what, want.Granularity, want.Starts[i].Time(), column, g, w)
+				t.Fatalf("%s at %v, group %v, %v: got %v, want %v", what, want.Granularity,
+					want.Starts[i].Time(), column, g, w)
 			}
 		}
 	}

@@ -60,7 +60,8 @@ func (r *rebuilt) create(t *testing.T, n *testnode.Node, policy *model.ArchivePo
 		t.Fatal(err)
 	}
 	for _, id := range r.ids {
-		if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
+		if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
+			Creator: "admin"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,9 +80,10 @@ func (r *rebuilt) post(t *testing.T, n *testnode.Node, from, to int) {
 func (r *rebuilt) change(t *testing.T, n *testnode.Node) {
 	t.Helper()
 	ctx := context.Background()
-	if _, _, err := n.Index.ChangeArchivePolicy(ctx, "p", time.Now(), func(*model.ArchivePolicy) (*model.ArchivePolicy, error) {
-		return r.to, nil
-	}); err != nil {
+	if _, _, err := n.Index.ChangeArchivePolicy(ctx, "p", time.Now(),
+		func(*model.ArchivePolicy) (*model.ArchivePolicy, error) {
+			return r.to, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	metrics, err := n.Index.CurrentMetrics(r.ids)
@@ -116,7 +118,8 @@ func TestRebuildSurvivesPowerCuts(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if writes++; armed.Load() && writes%stride == 0 {
-			disks = append(disks, disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: writes * 37 % 101, RNG: rand.New(rand.NewPCG(uint64(writes), 1))}))
+			disks = append(disks, disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: writes * 37 % 101,
+				RNG: rand.New(rand.NewPCG(uint64(writes), 1))}))
 		}
 	}}
 	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 2, Workers: 1})

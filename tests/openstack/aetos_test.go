@@ -14,9 +14,10 @@ import (
 	"gnocco/internal/client"
 )
 
-// What OpenStack's services of 2026 send to Aetos, or to a Prometheus, is answered: by Aetos itself, by Aodh's alarms of type "prometheus" and
-// the command "openstack metric" (python-observabilityclient), and by CloudKitty's collector for Aetos. Debian 12 has none of them, so
-// these are their requests, made by hand: a token of Keystone, parameters in the URL, projects in single quotes.
+// What OpenStack's services of 2026 send to Aetos, or to a Prometheus, is answered: by Aetos itself, by Aodh's alarms
+// of type "prometheus" and the command "openstack metric" (python-observabilityclient), and by CloudKitty's collector
+// for Aetos. Debian 12 has none of them, so these are their requests, made by hand: a token of Keystone, parameters in
+// the URL, projects in single quotes.
 func TestAetos(t *testing.T) {
 	s := newSite(t, "keystone")
 	c, err := client.New(s.URL(), client.Options{Token: token})
@@ -25,8 +26,9 @@ func TestAetos(t *testing.T) {
 		t.Helper()
 		check(t, c.Do(t.Context(), method, path, body, nil))
 	}
-	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "minutes", "aggregation_methods": []string{"mean", "sum", "max", "last"},
-		"definition": []map[string]any{{"granularity": 60}}})
+	do(http.MethodPost, "/v1/archive_policy",
+		map[string]any{"name": "minutes", "aggregation_methods": []string{"mean", "sum", "max", "last"},
+			"definition": []map[string]any{{"granularity": 60}}})
 	then := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	measures := func(times ...time.Time) (list []map[string]any) {
 		for i, at := range times {
@@ -35,11 +37,13 @@ func TestAetos(t *testing.T) {
 		return list
 	}
 	for id, project := range map[string]string{"web": "a", "db": "b"} {
-		do(http.MethodPost, "/v1/resource/generic", map[string]any{"id": id, "project_id": project, "metrics": map[string]any{
-			"ceilometer_cpu":   map[string]any{"archive_policy_name": "minutes"},
-			"ceilometer_power": map[string]any{"archive_policy_name": "minutes"}}})
+		do(http.MethodPost, "/v1/resource/generic",
+			map[string]any{"id": id, "project_id": project, "metrics": map[string]any{
+				"ceilometer_cpu":   map[string]any{"archive_policy_name": "minutes"},
+				"ceilometer_power": map[string]any{"archive_policy_name": "minutes"}}})
 		metric := "/v1/resource/generic/" + id + "/metric/"
-		do(http.MethodPost, metric+"ceilometer_cpu/measures", measures(then, then.Add(10*time.Minute), then.Add(30*time.Minute)))
+		do(http.MethodPost, metric+"ceilometer_cpu/measures",
+			measures(then, then.Add(10*time.Minute), then.Add(30*time.Minute)))
 		do(http.MethodPost, metric+"ceilometer_power/measures", measures(time.Now()))
 		for _, name := range []string{"ceilometer_cpu", "ceilometer_power"} {
 			do(http.MethodGet, metric+name+"/measures?refresh=true", nil)
@@ -89,8 +93,8 @@ func TestAetos(t *testing.T) {
 		}
 	}
 
-	// Aodh, which takes names from the values of __name__ and adds the project's label: its setting prometheus_project_label_name has to be
-	// project_id.
+	// Aodh, which takes names from the values of __name__ and adds the project's label: its setting
+	// prometheus_project_label_name has to be project_id.
 	list(`["ceilometer_cpu","ceilometer_power"]`, "label/__name__/values")
 	ask("a 1", "query", "ceilometer_power{project_id='a'}")
 	ask("a 1, b 1", "query", "ceilometer_power")
@@ -100,13 +104,16 @@ func TestAetos(t *testing.T) {
 	ask("a 1", "query", "last_over_time(ceilometer_power{project_id='a'}[5m])")
 	// CloudKitty, and its fetcher.
 	at := then.Add(time.Hour).Format("2006-01-02T15:04:05+00:00")
-	ask("a 6", "query", `sum(sum_over_time(ceilometer_cpu{project_id="a"}[3600s])) by (resource_type, project_id)`, "time", at)
-	ask("a 3", "query", `max(max_over_time(ceilometer_cpu{project_id="a"}[3600s])) by (project_id)`, "time", at, "timeout", "30s")
+	ask("a 6", "query", `sum(sum_over_time(ceilometer_cpu{project_id="a"}[3600s])) by (resource_type, project_id)`,
+		"time", at)
+	ask("a 3", "query", `max(max_over_time(ceilometer_cpu{project_id="a"}[3600s])) by (project_id)`, "time",
+		at, "timeout", "30s")
 	ask("a 1, b 1", "query", "max(ceilometer_power) by (project_id)")
 	ask("b 1", "query", `max(ceilometer_power{resource_type="generic", project_id="b"}) by (project_id)`)
 	// Aetos.
 	list(`["a"]`, "label/project_id/values", "match[]", "{project_id='a'}")
-	list(`["__name__","project_id","resource_id","resource_type"]`, "labels", "match[]", "ceilometer_cpu{project_id='a'}", "match[]", "{project_id='b'}")
+	list(`["__name__","project_id","resource_id","resource_type"]`, "labels", "match[]",
+		"ceilometer_cpu{project_id='a'}", "match[]", "{project_id='b'}")
 	list(`["__name__","project_id","resource_id","resource_type"]`, "labels")
 	var series []map[string]string
 	check(t, json.Unmarshal(get("series", "match[]", "{project_id='a'}"), &series))
@@ -121,19 +128,22 @@ func TestAetos(t *testing.T) {
 		t.Error("no runtimeinfo")
 	}
 
-	// What they pass on as an error: an expression that is none, series without a selector, and deletion, which we do not do.
+	// What they pass on as an error: an expression that is none, series without a selector, and deletion, which we do
+	// not do.
 	refused := func(path string, query ...string) {
 		t.Helper()
 		status, text := send(http.MethodGet, path, query...)
 		var answer struct{ Status, Error string }
-		if json.Unmarshal([]byte(text), &answer) != nil || status != http.StatusBadRequest || answer.Status != "error" || answer.Error == "" {
+		if json.Unmarshal([]byte(text), &answer) != nil || status != http.StatusBadRequest ||
+			answer.Status != "error" || answer.Error == "" {
 			t.Errorf("%s %q: %d %s, want 400", path, query, status, text)
 		}
 	}
 	refused("query", "query", "sum(")
 	refused("series")
 	for _, task := range []string{"delete_series", "clean_tombstones", "snapshot"} {
-		if status, text := send(http.MethodPost, "admin/tsdb/"+task, "match[]", "ceilometer_cpu"); status != http.StatusNotFound {
+		if status, text := send(http.MethodPost, "admin/tsdb/"+task, "match[]",
+			"ceilometer_cpu"); status != http.StatusNotFound {
 			t.Errorf("%s: %d %s, want 404", task, status, text)
 		}
 	}
@@ -159,8 +169,9 @@ func (s *site) send(t *testing.T, method, path string, query ...string) (status 
 	return response.StatusCode, string(body)
 }
 
-// With --promql-names=ceilometer, services need no settings of ours: names and labels are those of Ceilometer's exporter for Prometheus. The
-// requests are Watcher's (data sources prometheus and aetos), Aodh's of an autoscaling group, Aetos' with its own label, and Grafana's.
+// With --promql-names=ceilometer, services need no settings of ours: names and labels are those of Ceilometer's
+// exporter for Prometheus. The requests are Watcher's (data sources prometheus and aetos), Aodh's of an autoscaling
+// group, Aetos' with its own label, and Grafana's.
 func TestCeilometerNames(t *testing.T) {
 	s := newNamedSite(t, "keystone", api.CeilometerNames)
 	c, err := client.New(s.URL(), client.Options{Token: token})
@@ -170,19 +181,26 @@ func TestCeilometerNames(t *testing.T) {
 		check(t, c.Do(t.Context(), method, path, body, nil))
 	}
 	type object = map[string]any
-	do(http.MethodPost, "/v1/archive_policy", object{"name": "minutes", "aggregation_methods": []string{"mean", "max", "last"},
-		"definition": []object{{"granularity": 60}}})
+	do(http.MethodPost, "/v1/archive_policy",
+		object{"name": "minutes", "aggregation_methods": []string{"mean", "max", "last"},
+			"definition": []object{{"granularity": 60}}})
 	text := object{"type": "string", "required": false}
-	do(http.MethodPost, "/v1/resource_type", object{"name": "instance", "attributes": object{"display_name": text, "host": text, "server_group": text}})
+	do(http.MethodPost, "/v1/resource_type", object{"name": "instance",
+		"attributes": object{"display_name": text, "host": text, "server_group": text}})
 	then := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	at := then.Add(9 * time.Minute).Format(time.RFC3339)
-	for id, project := range map[string]string{"6c0a1e5d-55e1-4b0c-8a61-6f3f3b7d9a01": "a", "6c0a1e5d-55e1-4b0c-8a61-6f3f3b7d9a02": "b"} {
-		do(http.MethodPost, "/v1/resource/instance", object{"id": id, "project_id": project, "user_id": "u", "display_name": "vm of " + project, "host": "node1",
-			"server_group": "group", "metrics": object{"cpu": object{"archive_policy_name": "minutes", "unit": "ns"}, "memory.usage": object{"archive_policy_name": "minutes", "unit": "MB"}}})
+	for id, project := range map[string]string{"6c0a1e5d-55e1-4b0c-8a61-6f3f3b7d9a01": "a",
+		"6c0a1e5d-55e1-4b0c-8a61-6f3f3b7d9a02": "b"} {
+		do(http.MethodPost, "/v1/resource/instance", object{"id": id, "project_id": project, "user_id": "u",
+			"display_name": "vm of " + project, "host": "node1", "server_group": "group",
+			"metrics": object{"cpu": object{"archive_policy_name": "minutes", "unit": "ns"},
+				"memory.usage": object{"archive_policy_name": "minutes", "unit": "MB"}}})
 		for _, name := range []string{"cpu", "memory.usage"} {
 			var list []object
 			for i := range 10 { // half a processor
-				list = append(list, object{"timestamp": then.Add(time.Duration(i)*time.Minute + 30*time.Second).Format(time.RFC3339), "value": float64(i) * 30e9})
+				list = append(list,
+					object{"timestamp": then.Add(time.Duration(i)*time.Minute + 30*time.Second).Format(time.RFC3339),
+						"value": float64(i) * 30e9})
 			}
 			path := "/v1/resource/instance/" + id + "/metric/" + name + "/measures"
 			do(http.MethodPost, path, list)
@@ -191,22 +209,30 @@ func TestCeilometerNames(t *testing.T) {
 	}
 	ask := func(want, path string, query ...string) {
 		t.Helper()
-		if status, got := s.send(t, http.MethodGet, path, query...); status != http.StatusOK || !strings.Contains(got, want) {
+		if status, got := s.send(t, http.MethodGet, path, query...); status != http.StatusOK ||
+			!strings.Contains(got, want) {
 			t.Errorf("%s %q: %d %s, want %s", path, query, status, got, want)
 		}
 	}
 	const vm = "6c0a1e5d-55e1-4b0c-8a61-6f3f3b7d9a01"
 	ask(`["ceilometer_cpu","ceilometer_memory_usage"]`, "label/__name__/values")
 	ask(`"metric":{"resource":"`+vm+`"},"value":[1767269340,"50"]`, "query", "query",
-		"clamp_max((avg by (resource)(rate(ceilometer_cpu{resource='"+vm+"'}[300s]))/10e+8) *(100/1.0), 100)", "time", at)
-	ask(`"value":[1767269340,"180000000000"]`, "query", "query", "avg_over_time(ceilometer_memory_usage{resource='"+vm+"'}[300s])", "time", at)
-	ask(`"value":[1767269340,"1"]`, "query", "query", `(rate(ceilometer_cpu{server_group="group",project="a"}[5m])) / 1000000000 > bool 0.4`, "time", at)
+		"clamp_max((avg by (resource)(rate(ceilometer_cpu{resource='"+vm+
+			"'}[300s]))/10e+8) *(100/1.0), 100)", "time", at)
+	ask(`"value":[1767269340,"180000000000"]`, "query", "query",
+		"avg_over_time(ceilometer_memory_usage{resource='"+vm+"'}[300s])", "time", at)
+	ask(`"value":[1767269340,"1"]`, "query", "query",
+		`(rate(ceilometer_cpu{server_group="group",project="a"}[5m])) / 1000000000 > bool 0.4`, "time", at)
 	ask(`["`+vm+`"]`, "label/resource/values", "match[]", "{project='a'}")
-	ask(`"data":["__name__","counter","cpu","memory","project","publisher","resource","resource_name","server_group","type","unit","user","vm_instance"]`, "labels", "match[]", "{project='b'}")
-	ask(`[{"__name__":"ceilometer_cpu","counter":"cpu","cpu":"`+vm+`","project":"a","publisher":"ceilometer","resource":"`+vm+
+	ask(
+		`"data":["__name__","counter","cpu","memory","project","publisher","resource","resource_name","server_group","type","unit","user","vm_instance"]`, "labels", "match[]", "{project='b'}")
+	ask(`[{"__name__":"ceilometer_cpu","counter":"cpu","cpu":"`+vm+
+		`","project":"a","publisher":"ceilometer","resource":"`+vm+
 		`","resource_name":"vm of a","server_group":"group","type":"cpu","unit":"ns","user":"u","vm_instance":"node1"}]`, "series", "match[]", "ceilometer_cpu{project='a'}")
-	ask(`"metric":{"project":"a"},"value":[1767269340,"240000000000"]`, "query", "query", `max by (project) (cpu{project_id="a",resource_type="instance"})`, "time", at)
-	ask(`"resultType":"matrix","result":[{"metric":{},"values":[[1767269340,"480000000000"],[1767269400,"540000000000"]]}]`, "query_range", "query", `sum(ceilometer_cpu{resource_name=~"vm.*"})`,
+	ask(`"metric":{"project":"a"},"value":[1767269340,"240000000000"]`, "query", "query",
+		`max by (project) (cpu{project_id="a",resource_type="instance"})`, "time", at)
+	ask(
+		`"resultType":"matrix","result":[{"metric":{},"values":[[1767269340,"480000000000"],[1767269400,"540000000000"]]}]`, "query_range", "query", `sum(ceilometer_cpu{resource_name=~"vm.*"})`,
 		"start", "1767269340", "end", "1767269400", "step", "60")
 	ask(`"data":{"ceilometer_cpu":[{"type":"unknown","help":"","unit":"ns"}]`, "metadata", "metric", "ceilometer_cpu")
 }

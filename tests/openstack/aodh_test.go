@@ -40,7 +40,8 @@ func TestAodh(t *testing.T) {
 			run(t, &got, "evaluate.py", config(t, "[service_credentials]\n", s.session,
 				"[database]\nconnection = sqlite:///", t.TempDir(), "/aodh.sqlite\n"))
 			for name, w := range want {
-				if states, reason := got.States[name], got.Reasons[name]; !slices.Equal(states, w.states) || !strings.Contains(reason, w.reason) {
+				if states, reason := got.States[name], got.Reasons[name]; !slices.Equal(states, w.states) ||
+					!strings.Contains(reason, w.reason) {
 					t.Errorf("%s: %q, %s; want %q, %s", name, states, reason, w.states, w.reason)
 				}
 			}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Ceilometer's upgrade creates resource types, a second one changes nothing, and its publisher creates resources, adds measures and
-// follows events.
+// Ceilometer's upgrade creates resource types, a second one changes nothing, and its publisher creates resources, adds
+// measures and follows events.
 func TestCeilometer(t *testing.T) {
 	installed(t, "ceilometer", "gnocchiclient")
 	want := map[string]string{

@@ -47,7 +47,10 @@ func TestCloudKitty(t *testing.T) {
 				return answer
 			}
 			custom := of("custom")
-			for method, apply := range map[string]func([]float64) float64{"sum": sum, "max": slices.Max[[]float64], "min": slices.Min[[]float64]} {
+			methods := map[string]func([]float64) float64{
+				"sum": sum, "max": slices.Max[[]float64], "min": slices.Min[[]float64],
+			}
+			for method, apply := range methods {
 				gnocchi, prometheus := of("gnocchi "+method), of("prometheus "+method)
 				for _, m := range machines {
 					if m.Project != fmt.Sprint("project", p) || len(m.Values) <= 60*hour {

@@ -16,8 +16,8 @@ const (
 	token     = "the-token"
 )
 
-// keystone is what OpenStack's services and the server ask of Keystone's API: versions, one token with a catalog, its validation, and
-// projects by name.
+// keystone is what OpenStack's services and the server ask of Keystone's API: versions, one token with a catalog, its
+// validation, and projects by name.
 type keystone struct {
 	*httptest.Server
 	metricURL string // of the catalog
@@ -35,18 +35,21 @@ func newKeystone(t *testing.T) *keystone {
 		service := func(kind, name, url string) object {
 			endpoints := []object{}
 			for _, name := range []string{"public", "internal", "admin"} {
-				endpoints = append(endpoints, object{"id": kind + name, "interface": name, "region": "RegionOne", "region_id": "RegionOne", "url": url})
+				endpoints = append(endpoints, object{"id": kind + name, "interface": name, "region": "RegionOne",
+					"region_id": "RegionOne", "url": url})
 			}
 			return object{"id": kind, "type": kind, "name": name, "endpoints": endpoints}
 		}
 		now := time.Now().UTC()
 		domain := object{"id": "default", "name": "Default"}
 		return object{"token": object{"methods": []string{"password"},
-			"issued_at": now.Format("2006-01-02T15:04:05.000000Z"), "expires_at": now.Add(time.Hour).Format("2006-01-02T15:04:05.000000Z"),
-			"user":    object{"id": userID, "name": "telemetry", "domain": domain},
-			"project": object{"id": projectID, "name": "service", "domain": domain},
-			"roles":   []object{{"id": "1", "name": "admin"}},
-			"catalog": []object{service("metric", "gnocchi", k.metricURL), service("identity", "keystone", k.URL+"/v3")}}}
+			"issued_at":  now.Format("2006-01-02T15:04:05.000000Z"),
+			"expires_at": now.Add(time.Hour).Format("2006-01-02T15:04:05.000000Z"),
+			"user":       object{"id": userID, "name": "telemetry", "domain": domain},
+			"project":    object{"id": projectID, "name": "service", "domain": domain},
+			"roles":      []object{{"id": "1", "name": "admin"}},
+			"catalog": []object{service("metric", "gnocchi", k.metricURL),
+				service("identity", "keystone", k.URL+"/v3")}}}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v3", func(w http.ResponseWriter, _ *http.Request) {
@@ -69,7 +72,8 @@ func newKeystone(t *testing.T) *keystone {
 			return
 		}
 		user, credential := body.Auth.Identity.Password.User, body.Auth.Identity.Credential
-		if (user.Name != "telemetry" || user.Password != secret) && (credential.ID != "credential" || credential.Secret != secret) {
+		if (user.Name != "telemetry" || user.Password != secret) &&
+			(credential.ID != "credential" || credential.Secret != secret) {
 			answer(w, http.StatusUnauthorized, object{"error": object{"code": 401, "title": "Unauthorized"}})
 			return
 		}
@@ -91,7 +95,8 @@ func newKeystone(t *testing.T) *keystone {
 		answer(w, http.StatusOK, object{"projects": projects, "links": object{"next": nil}})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, http.StatusNotFound, object{"error": object{"code": 404, "message": fmt.Sprintf("no %s", r.URL.Path)}})
+		answer(w, http.StatusNotFound, object{"error": object{"code": 404,
+			"message": fmt.Sprintf("no %s", r.URL.Path)}})
 	})
 	k.Server = httptest.NewServer(mux)
 	t.Cleanup(k.Close)

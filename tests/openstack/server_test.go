@@ -55,7 +55,8 @@ func newSite(t *testing.T, kind string) *site {
 func newNamedSite(t *testing.T, kind, names string) *site {
 	t.Helper()
 	s := &site{user: "admin", secret: "unused"}
-	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20}, Listen: "127.0.0.1:0"}
+	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20},
+		Listen: "127.0.0.1:0"}
 	options.API.PromQLNames = names
 	var k *keystone
 	switch kind {
@@ -74,12 +75,14 @@ func newNamedSite(t *testing.T, kind, names string) *site {
 	case "basic":
 		s.session = fmt.Sprintf("auth_type = gnocchi-basic\nuser = admin\nendpoint = %s\n", s.URL())
 	case "noauth":
-		s.session = fmt.Sprintf("auth_type = gnocchi-noauth\nuser_id = %s\nproject_id = %s\nroles = admin\nendpoint = %s\n",
+		s.session = fmt.Sprintf(
+			"auth_type = gnocchi-noauth\nuser_id = %s\nproject_id = %s\nroles = admin\nendpoint = %s\n",
 			userID, projectID, s.URL())
 	case "keystone":
 		k.metricURL = s.URL()
-		s.session = fmt.Sprintf("auth_type = password\nauth_url = %s/v3\nusername = telemetry\npassword = %s\nproject_name = service\n"+
-			"user_domain_name = Default\nproject_domain_name = Default\nregion_name = RegionOne\ninterface = internal\n", k.URL, secret)
+		s.session = fmt.Sprintf(
+			"auth_type = password\nauth_url = %s/v3\nusername = telemetry\npassword = %s\nproject_name = service\n"+
+				"user_domain_name = Default\nproject_domain_name = Default\nregion_name = RegionOne\ninterface = internal\n", k.URL, secret)
 	}
 	return s
 }
@@ -88,7 +91,9 @@ func newNamedSite(t *testing.T, kind, names string) *site {
 func config(t *testing.T, settings ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "service.conf")
-	check(t, os.WriteFile(path, []byte("[DEFAULT]\ndefault_log_levels = ceilometer=WARNING\n"+strings.Join(settings, "")), 0o600))
+	check(t,
+		os.WriteFile(path, []byte("[DEFAULT]\ndefault_log_levels = ceilometer=WARNING\n"+strings.Join(settings, "")),
+			0o600))
 	return path
 }
 
@@ -97,12 +102,14 @@ func run(t *testing.T, answer any, script string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, python, append([]string{"-W", "ignore", filepath.Join("testdata", script)}, args...)...)
+	cmd := exec.CommandContext(ctx, python, append([]string{"-W", "ignore", filepath.Join("testdata", script)},
+		args...)...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	// These libraries log what fails, and go on.
-	if err != nil || strings.Contains(string(out), " ERROR ") || json.Unmarshal([]byte(lines[len(lines)-1]), answer) != nil {
+	if err != nil || strings.Contains(string(out), " ERROR ") ||
+		json.Unmarshal([]byte(lines[len(lines)-1]), answer) != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
 	}
 }

@@ -44,7 +44,8 @@ func TestProxies(t *testing.T) {
 			write(t, filepath.Join(dir, "nginx.conf"), around)
 			return exec.Command(program, "-p", dir, "-e", "stderr", "-c", filepath.Join(dir, "nginx.conf"))
 		}, func(p proxy) []string {
-			return []string{"listen 443", "listen " + p.address, "/etc/nginx/gnocco.pem", p.cert, "/etc/nginx/gnocco.key", p.cert}
+			return []string{"listen 443", "listen " + p.address, "/etc/nginx/gnocco.pem", p.cert,
+				"/etc/nginx/gnocco.key", p.cert}
 		})
 	})
 }
@@ -68,7 +69,8 @@ func installed(t *testing.T, name string) string {
 }
 
 // proxied starts two servers and a proxy before them, and asks it.
-func proxied(t *testing.T, example string, command func(dir, config string) *exec.Cmd, replacements func(proxy) []string) {
+func proxied(t *testing.T, example string, command func(dir, config string) *exec.Cmd,
+	replacements func(proxy) []string) {
 	dir := t.TempDir()
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
 	check(t, err)
@@ -76,8 +78,10 @@ func proxied(t *testing.T, example string, command func(dir, config string) *exe
 	var servers []*server.Server
 	for range 2 {
 		s, err := server.Start(t.Context(), server.Options{
-			Cluster: cluster.Options{Data: filepath.Join(dir, "data"), Sacks: 2, MinFreeBytes: 1 << 20}, Listen: "127.0.0.1:0",
-			API: api.Settings{ProxyHeaders: true}, Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: filepath.Join(dir, "users")},
+			Cluster: cluster.Options{Data: filepath.Join(dir, "data"), Sacks: 2, MinFreeBytes: 1 << 20},
+			Listen:  "127.0.0.1:0",
+			API:     api.Settings{ProxyHeaders: true},
+			Auth:    auth.Options{Mode: "htpasswd", HtpasswdFile: filepath.Join(dir, "users")},
 		})
 		check(t, err)
 		t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
@@ -159,13 +163,15 @@ func (c *asker) ask(status int, method, path, password, body string, headers ...
 // behaves checks what a client sees, both processes' answers among it.
 func (c *asker) behaves() {
 	c.t.Helper()
-	if answer, _ := c.ask(200, "GET", "/v1/capabilities", "secret", ""); answer.ProtoMajor != 2 || answer.TLS.Version < tls.VersionTLS12 {
+	if answer, _ := c.ask(200, "GET", "/v1/capabilities", "secret", ""); answer.ProtoMajor != 2 ||
+		answer.TLS.Version < tls.VersionTLS12 {
 		c.t.Errorf("%s, TLS %x", answer.Proto, answer.TLS.Version)
 	}
 	c.ask(201, "POST", "/v1/archive_policy", "secret", `{"name":"p","definition":[{"granularity":1}]}`)
 	var id string
 	for range 6 { // of whichever process, forged or not
-		answer, text := c.ask(201, "POST", "/v1/metric", "secret", `{"archive_policy_name":"p"}`, "X-Forwarded-Host", "evil.example", "Forwarded", "host=evil.example")
+		answer, text := c.ask(201, "POST", "/v1/metric", "secret", `{"archive_policy_name":"p"}`, "X-Forwarded-Host",
+			"evil.example", "Forwarded", "host=evil.example")
 		if location := answer.Header.Get("Location"); !strings.HasPrefix(location, c.url+"/v1/metric/") {
 			c.t.Errorf("Location %s, want below %s", location, c.url)
 		}
@@ -180,7 +186,8 @@ func (c *asker) behaves() {
 		fmt.Fprintf(&measures, `,{"timestamp":%d,"value":%d}`, i, i)
 	}
 	c.ask(202, "POST", "/v1/metric/"+id+"/measures", "secret", "["+measures.String()[1:]+"]")
-	if _, text := c.ask(200, "GET", "/v1/metric/"+id+"/measures?aggregation=max&refresh=true", "secret", ""); strings.Count(text, "+00:00") != 80_000 {
+	if _, text := c.ask(200, "GET", "/v1/metric/"+id+"/measures?aggregation=max&refresh=true", "secret",
+		""); strings.Count(text, "+00:00") != 80_000 {
 		c.t.Errorf("%d bytes of measures", len(text))
 	}
 	c.ask(403, "GET", "/metrics", "secret", "")

@@ -19,12 +19,13 @@ import (
 )
 
 var (
-	scrapedFor    = flag.Duration("scrape.for", 0, "how long TestActiveSeries lets Prometheus scrape and write; 0: the test is skipped")
+	scrapedFor = flag.Duration("scrape.for", 0,
+		"how long TestActiveSeries lets Prometheus scrape and write; 0: the test is skipped")
 	scrapedSeries = flag.Int("scrape.series", 10_000, "how many series it scrapes")
 )
 
-// A real Prometheus scrapes many series every five seconds and writes them on: none of the measures is lost. What both programs take is
-// logged, for docs/promql.md.
+// A real Prometheus scrapes many series every five seconds and writes them on: none of the measures is lost. What both
+// programs take is logged, for docs/promql.md.
 func TestActiveSeries(t *testing.T) {
 	if *scrapedFor == 0 {
 		t.Skip("wants the flag -scrape.for, as make long has it")
@@ -40,7 +41,8 @@ func TestActiveSeries(t *testing.T) {
 		var b strings.Builder
 		for i := range *scrapedSeries / 2 {
 			fmt.Fprintf(&b, "demo_total{project_id=\"p%d\",x=\"x%d\",i=\"%d\"} %d\n", i%10, i%7, i, n*int64(i%50+1))
-			fmt.Fprintf(&b, "demo_gauge{project_id=\"p%d\",x=\"x%d\",g=\"%d\"} %d\n", i%10, i%7, i, (n*7919+int64(i))%1000)
+			fmt.Fprintf(&b, "demo_gauge{project_id=\"p%d\",x=\"x%d\",g=\"%d\"} %d\n", i%10, i%7, i,
+				(n*7919+int64(i))%1000)
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 		_, _ = io.WriteString(w, b.String())
@@ -67,11 +69,12 @@ remote_write:
 scrape_configs:
 - {job_name: demo, static_configs: [{targets: [%q]}]}
 `, ours, strings.TrimPrefix(exporter.URL, "http://"))
-	prometheus := launch(t, program, "--config.file="+config, "--storage.tsdb.path="+prometheusData, "--web.listen-address="+prometheusAddress)
+	prometheus := launch(t, program, "--config.file="+config, "--storage.tsdb.path="+prometheusData,
+		"--web.listen-address="+prometheusAddress)
 	time.Sleep(*scrapedFor)
 
-	// Half a second after a scrape, for Prometheus 2 counts the first moment of a range, too. What is stamped before Prometheus' queues
-	// began is not sent: the first half a minute does not count.
+	// Half a second after a scrape, for Prometheus 2 counts the first moment of a range, too. What is stamped before
+	// Prometheus' queues began is not sent: the first half a minute does not count.
 	theirs := "http://" + prometheusAddress
 	value := func(server, query string, at float64) (float64, error) {
 		answer, err := ask(t, server, "query", url.Values{"query": {query}, "time": {fmt.Sprintf("%.3f", at)}})

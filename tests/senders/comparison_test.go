@@ -32,12 +32,13 @@ func startExporter(t *testing.T) string {
 	return exporter.URL
 }
 
-// comparedAt is a time for which both have everything, half a second away from scrapes: Prometheus 2 and 3 do not agree about
-// samples at the begin of a range.
+// comparedAt is a time for which both have everything, half a second away from scrapes: Prometheus 2 and 3 do not agree
+// about samples at the begin of a range.
 func comparedAt(t *testing.T, prometheus, ours string) float64 {
 	t.Helper()
 	at := float64(time.Now().Unix() - 10)
-	answer, err := ask(t, prometheus, "query", url.Values{"query": {`timestamp(up{job="demo"})`}, "time": {fmt.Sprint(at)}})
+	answer, err := ask(t, prometheus, "query", url.Values{"query": {`timestamp(up{job="demo"})`},
+		"time": {fmt.Sprint(at)}})
 	check(t, err)
 	if len(answer) != 1 {
 		t.Fatalf("Prometheus scraped %v", answer)
@@ -63,7 +64,8 @@ func compare(t *testing.T, ours, theirs string, at float64) (passed int) {
 		for _, query := range queries[family] {
 			query = strings.ReplaceAll(query, "AT", fmt.Sprintf("%.3f", at-5))
 			instant := url.Values{"query": {query}, "time": {fmt.Sprintf("%.3f", at)}}
-			ranged := url.Values{"query": {query}, "start": {fmt.Sprintf("%.3f", at-12)}, "end": {fmt.Sprintf("%.3f", at)}, "step": {"3"}}
+			ranged := url.Values{"query": {query}, "start": {fmt.Sprintf("%.3f", at-12)},
+				"end": {fmt.Sprintf("%.3f", at)}, "step": {"3"}}
 			for path, form := range map[string]url.Values{"query": instant, "query_range": ranged} {
 				asked++
 				want, wantErr := ask(t, theirs, path, form)
@@ -97,7 +99,8 @@ type answered struct {
 // ask returns an answer's series, or the error that it is.
 func ask(t *testing.T, server, path string, form url.Values) ([]answered, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/api/v1/"+path, strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/api/v1/"+path,
+		strings.NewReader(form.Encode()))
 	check(t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth("admin", "")

@@ -29,15 +29,16 @@ type dashboard struct {
 	}
 }
 
-// Each panel of the dashboards in deploy/grafana finds data, and each of their variables values: of hosts in what gnocco demo sends, of
-// Gnocco itself in what Prometheus writes of it, and of instances in what Ceilometer would.
+// Each panel of the dashboards in deploy/grafana finds data, and each of their variables values: of hosts in what
+// gnocco demo sends, of Gnocco itself in what Prometheus writes of it, and of instances in what Ceilometer would.
 func TestDashboards(t *testing.T) {
 	prometheus := installed(t, "prometheus")
 	t.Parallel()
 	programs, err := testprogram.Build("gnocco")
 	check(t, err)
 	address := freeAddress(t)
-	launch(t, filepath.Join(programs, "gnocco"), "demo", "--data", filepath.Join(t.TempDir(), "data"), "--listen", address, "--min-free-bytes", "1MiB")
+	launch(t, filepath.Join(programs, "gnocco"), "demo", "--data", filepath.Join(t.TempDir(), "data"), "--listen",
+		address, "--min-free-bytes", "1MiB")
 	server := "http://" + address
 	eventually(t, func() string {
 		answer, err := http.Get(server + "/ready")
@@ -67,14 +68,17 @@ func TestDashboards(t *testing.T) {
 			if v.Type != "query" {
 				continue
 			}
-			selector, label, ok := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(v.Definition, "label_values("), ")"), ", ")
+			selector, label, ok := strings.Cut(
+				strings.TrimSuffix(strings.TrimPrefix(v.Definition, "label_values("), ")"), ", ")
 			if !ok {
 				t.Fatalf("%s: %s", file, v.Definition)
 			}
 			value := ""
 			eventually(t, func() string {
 				var found struct{ Data []string }
-				check(t, json.Unmarshal(get(t, server+"/api/v1/label/"+label+"/values?"+url.Values{"match[]": {selector}}.Encode()), &found))
+				check(t,
+					json.Unmarshal(get(t, server+"/api/v1/label/"+label+"/values?"+
+						url.Values{"match[]": {selector}}.Encode()), &found))
 				if len(found.Data) != 1 {
 					return fmt.Sprintf("%s: %s has values %q", file, v.Definition, found.Data)
 				}
@@ -110,17 +114,20 @@ func instance(t *testing.T, server string) {
 		t.Helper()
 		check(t, c.Do(t.Context(), http.MethodPost, path, body, nil))
 	}
-	post("/v1/archive_policy", map[string]any{"name": "ceilometer-low-rate", "back_window": 0, "aggregation_methods": []string{"mean", "rate:mean"},
-		"definition": []map[string]any{{"granularity": "5m", "timespan": "30d"}}})
+	post("/v1/archive_policy", map[string]any{"name": "ceilometer-low-rate", "back_window": 0,
+		"aggregation_methods": []string{"mean", "rate:mean"},
+		"definition":          []map[string]any{{"granularity": "5m", "timespan": "30d"}}})
 	text := map[string]any{"type": "string", "required": false}
 	post("/v1/resource_type", map[string]any{"name": "instance", "attributes": map[string]any{"display_name": text}})
 	const id = "1c1d9f2c-4f0b-4c4e-9a53-0c7a3f6d1b11"
 	metrics := map[string][]string{"instance": {"cpu", "vcpus", "memory", "memory.usage"},
-		"instance_disk": {"disk.device.read.bytes", "disk.device.write.bytes"}, "instance_network_interface": {"network.incoming.bytes", "network.outgoing.bytes"}}
+		"instance_disk":              {"disk.device.read.bytes", "disk.device.write.bytes"},
+		"instance_network_interface": {"network.incoming.bytes", "network.outgoing.bytes"}}
 	for kind, names := range metrics {
 		resource := map[string]any{"id": id}
 		if kind != "instance" {
-			post("/v1/resource_type", map[string]any{"name": kind, "attributes": map[string]any{"instance_id": text, "name": text}})
+			post("/v1/resource_type", map[string]any{"name": kind,
+				"attributes": map[string]any{"instance_id": text, "name": text}})
 			resource = map[string]any{"id": id + "-" + kind, "instance_id": id, "name": "first"}
 		}
 		post("/v1/resource/"+kind, resource)
@@ -129,7 +136,9 @@ func instance(t *testing.T, server string) {
 		for i, name := range names {
 			var list []map[string]any
 			for at := range 12 {
-				list = append(list, map[string]any{"timestamp": begin.Add(time.Duration(at) * 5 * time.Minute).UTC().Format(time.RFC3339), "value": (at + 1) * (i + 1)})
+				list = append(list,
+					map[string]any{"timestamp": begin.Add(time.Duration(at) * 5 * time.Minute).UTC().Format(
+						time.RFC3339), "value": (at + 1) * (i + 1)})
 			}
 			measures[name] = map[string]any{"archive_policy_name": "ceilometer-low-rate", "measures": list}
 		}

@@ -24,7 +24,8 @@ func TestInfluxDBByCurl(t *testing.T) {
 	lines := "temperature,host=roof,side=north value=21.5,humidity=64i 1700000000000000000\n" +
 		"temperature,host=roof,side=north value=22.25 1700000001000000000\n"
 	run("204", "-XPOST", s.URL()+"/v1/influxdb/write?db=weather", "--data-binary", lines)
-	run("204", "-XPOST", s.URL()+"/v1/influxdb/write?db=weather&precision=s", "--data-binary", "temperature,host=roof,side=north value=23 1700000002")
+	run("204", "-XPOST", s.URL()+"/v1/influxdb/write?db=weather&precision=s", "--data-binary",
+		"temperature,host=roof,side=north value=23 1700000002")
 	run("400", "-XPOST", s.URL()+"/v1/influxdb/write?db=weather", "--data-binary", "temperature,host=roof value= 1")
 	answers := func(metric, want string) {
 		t.Helper()
@@ -33,6 +34,7 @@ func TestInfluxDBByCurl(t *testing.T) {
 			t.Errorf("%s: %s, want %s", metric, got, want)
 		}
 	}
-	answers("temperature.value@side=north", `[["2023-11-14T22:13:20+00:00", 1.0, 21.5], ["2023-11-14T22:13:21+00:00", 1.0, 22.25], ["2023-11-14T22:13:22+00:00", 1.0, 23.0]]`)
+	answers("temperature.value@side=north",
+		`[["2023-11-14T22:13:20+00:00", 1.0, 21.5], ["2023-11-14T22:13:21+00:00", 1.0, 22.25], ["2023-11-14T22:13:22+00:00", 1.0, 23.0]]`)
 	answers("temperature.humidity@side=north", `[["2023-11-14T22:13:20+00:00", 1.0, 64.0]]`)
 }

@@ -29,8 +29,8 @@ type scraped struct {
 // scrapeFor is how long Prometheus scrapes and writes.
 const scrapeFor = 80 * time.Second
 
-// Prometheus scrapes itself, the server and an exporter every second, and writes all of it to the server: each series has to read
-// back equal to what Prometheus says it is. Then both answer the same queries at the same times, alike.
+// Prometheus scrapes itself, the server and an exporter every second, and writes all of it to the server: each series
+// has to read back equal to what Prometheus says it is. Then both answer the same queries at the same times, alike.
 func TestPrometheusWritesRemotely(t *testing.T) {
 	program := installed(t, "prometheus")
 	t.Parallel()
@@ -50,7 +50,8 @@ func readsBack(t *testing.T, source, selector string, s *server.Server) int {
 	var series scraped
 	// Queues send after five seconds at the latest: what is older has to come soon. They leave out what is stamped
 	// before they began, which a target that tells its own times does, so the first twenty seconds do not count.
-	query := url.Values{"query": {fmt.Sprintf("%s[%ds]", selector, int(scrapeFor.Seconds())-20)}, "time": {fmt.Sprint(time.Now().Unix() - 5)}}
+	query := url.Values{"query": {fmt.Sprintf("%s[%ds]", selector, int(scrapeFor.Seconds())-20)},
+		"time": {fmt.Sprint(time.Now().Unix() - 5)}}
 	check(t, json.Unmarshal(get(t, source+"/api/v1/query?"+query.Encode()), &series))
 	measures := 0
 	var known map[string]string
@@ -63,7 +64,8 @@ func readsBack(t *testing.T, source, selector string, s *server.Server) int {
 			}
 			missing := "no metric has these labels"
 			if ok {
-				missing = differs(one.Values, get(t, s.URL()+"/v1/metric/"+id+"/measures?aggregation=last&refresh=true"))
+				missing = differs(one.Values,
+					get(t, s.URL()+"/v1/metric/"+id+"/measures?aggregation=last&refresh=true"))
 			}
 			if missing == "" {
 				break
@@ -90,7 +92,8 @@ scrape_configs:
 - {job_name: prometheus, static_configs: [{targets: [%q]}]}
 `, target+"/api/v1/write", address)
 	for name, job := range jobs {
-		fmt.Fprintf(&config, "- {job_name: %q, honor_labels: true, static_configs: [{targets: [%q]}]}\n", name, strings.TrimPrefix(job, "http://"))
+		fmt.Fprintf(&config, "- {job_name: %q, honor_labels: true, static_configs: [{targets: [%q]}]}\n", name,
+			strings.TrimPrefix(job, "http://"))
 	}
 	launch(t, program, "--config.file="+write(t, "prometheus.yml", "%s", config.String()),
 		"--storage.tsdb.path="+filepath.Join(t.TempDir(), "tsdb"), "--web.listen-address="+address)

@@ -46,7 +46,8 @@ func send(t *testing.T, c *client.Client, metrics map[string]any) {
 	t.Helper()
 	id, err := c.EnsureResource(t.Context(), "host1")
 	check(t, err)
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/resources/metrics/measures?create_metrics=true", map[string]any{id: metrics}, nil))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/resources/metrics/measures?create_metrics=true",
+		map[string]any{id: metrics}, nil))
 }
 
 // query returns the values that a query has at a time, by their labels.
@@ -108,10 +109,12 @@ func TestPromtool(t *testing.T) {
 	}
 	at, end := fmt.Sprint(measuredAt.Unix()+60), fmt.Sprint(measuredAt.Unix()+120)
 	f("{} => 244 @[1767322860]", "instant", "--time="+at, address, "sum(load * size)")
-	f("{} =>\n61 @[1767322860]\n91 @[1767322890]\n120 @[1767322920]", "range", "--start="+at, "--end="+end, "--step=30s", address, "sum(load)")
+	f("{} =>\n61 @[1767322860]\n91 @[1767322890]\n120 @[1767322920]", "range", "--start="+at, "--end="+end,
+		"--step=30s", address, "sum(load)")
 	f("generic", "labels", address, "resource_type")
 	f("load\nsize", "labels", address, "__name__")
-	out, err := exec.Command(program, "query", "series", "--match=load", "--start="+at, "--end="+end, address).CombinedOutput()
+	out, err := exec.Command(program, "query", "series", "--match=load", "--start="+at, "--end="+end,
+		address).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `__name__="load"`) || strings.Count(string(out), "\n") != 1 {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -141,7 +144,8 @@ func TestPrometheusClient(t *testing.T) {
 			t.Errorf("got %s, %v, want %s", text, err, want)
 		}
 	}
-	value, warnings, infos, err := api.Query(ctx, "sum(load)", to, prometheus.WithTimeout(time.Minute), prometheus.WithLimit(3))
+	value, warnings, infos, err := api.Query(ctx, "sum(load)", to, prometheus.WithTimeout(time.Minute),
+		prometheus.WithLimit(3))
 	want(value, err, "{} => 120 @[1767322920]")
 	want(fmt.Sprint(warnings, infos), nil, "[] []")
 	value, _, _, err = api.Query(ctx, "1 + 1", to)
@@ -252,7 +256,8 @@ func TestGrafanaDataSource(t *testing.T) {
 		}
 	}
 	// The button that tests the data source.
-	want(ask("POST", "api/v1/query", url.Values{"query": {"1+1"}, "time": {"4"}}), `{"resultType":"scalar","result":[4,"2"]}`)
+	want(ask("POST", "api/v1/query", url.Values{"query": {"1+1"}, "time": {"4"}}),
+		`{"resultType":"scalar","result":[4,"2"]}`)
 	has(ask("GET", "api/v1/status/buildinfo", nil), `"version":"3.`)
 	// A panel, and its table.
 	has(ask("POST", "api/v1/query_range", times("query", "sum(load)", "step", "60")), `"matrix"`, `[1767322860,"61"]`)
@@ -279,7 +284,8 @@ func TestRules(t *testing.T) {
 	s, c := start(t, nil)
 	alerts, web := freeAddress(t), freeAddress(t)
 	folder := t.TempDir()
-	launch(t, alertmanager, "--config.file="+write(t, "alertmanager.yml", "route: {receiver: nobody}\nreceivers: [{name: nobody}]\n"),
+	launch(t, alertmanager, "--config.file="+write(t, "alertmanager.yml",
+		"route: {receiver: nobody}\nreceivers: [{name: nobody}]\n"),
 		"--storage.path="+path.Join(folder, "alerts"), "--web.listen-address="+alerts, "--cluster.listen-address=")
 	launch(t, vmalert, "-rule="+write(t, "rules.yml", `groups:
 - name: load
@@ -292,7 +298,9 @@ func TestRules(t *testing.T) {
 		"-remoteWrite.flushInterval=500ms", "-notifier.url=http://"+alerts, "-httpListenAddr="+web)
 	load := func(value float64) {
 		t.Helper()
-		send(t, c, map[string]any{"load": []any{map[string]any{"timestamp": time.Now().UTC().Format(time.RFC3339Nano), "value": value}}})
+		send(t, c,
+			map[string]any{"load": []any{map[string]any{"timestamp": time.Now().UTC().Format(time.RFC3339Nano),
+				"value": value}}})
 	}
 	firing := func() int {
 		answer, err := http.Get("http://" + alerts + "/api/v2/alerts?active=true")
@@ -303,7 +311,8 @@ func TestRules(t *testing.T) {
 		var list []struct{ Labels map[string]string }
 		check(t, json.NewDecoder(answer.Body).Decode(&list))
 		for _, alert := range list {
-			if alert.Labels["alertname"] != "HighLoad" || alert.Labels["severity"] != "page" || alert.Labels["resource_type"] != "generic" {
+			if alert.Labels["alertname"] != "HighLoad" || alert.Labels["severity"] != "page" ||
+				alert.Labels["resource_type"] != "generic" {
 				t.Errorf("an alert with labels %v", alert.Labels)
 			}
 		}

@@ -20,11 +20,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-var score = flag.Bool("score", false, "print the table of docs/promql.md: how many answers from groups of 10 s are those from measures, by time since the last group ended")
+var score = flag.Bool("score", false,
+	"print the table of docs/promql.md: how many answers from groups of 10 s are those from measures, by time since the last group ended")
 
-// Answers from groups of 10 s, by the archive policy of pushed series, beside those from the measures themselves, which are Prometheus' own
-// (TestPrometheusWritesRemotely). Data and times are fixed. Each difference has a reason: the answer is that of a series with one sample a
-// group, its last measure, at the group's end; or a function over time has taken all measures of whole groups.
+// Answers from groups of 10 s, by the archive policy of pushed series, beside those from the measures themselves, which
+// are Prometheus' own (TestPrometheusWritesRemotely). Data and times are fixed. Each difference has a reason: the
+// answer is that of a series with one sample a group, its last measure, at the group's end; or a function over time has
+// taken all measures of whole groups.
 func TestScoreOfGroups(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: make full runs it")
@@ -34,7 +36,8 @@ func TestScoreOfGroups(t *testing.T) {
 	servers := make([]string, 2) // with all measures, and with the last one of each group, at its end
 	for i := range servers {
 		s, c := start(t, nil)
-		check(t, c.Do(t.Context(), http.MethodDelete, "/v1/archive_policy/prometheus", nil, nil)) // the server makes its own
+		// the server makes its own
+		check(t, c.Do(t.Context(), http.MethodDelete, "/v1/archive_policy/prometheus", nil, nil))
 		servers[i] = s.URL()
 	}
 	const group = 10 // s
@@ -46,7 +49,8 @@ func TestScoreOfGroups(t *testing.T) {
 	}
 	for _, server := range servers {
 		eventually(t, func() string {
-			answer, err := ask(t, server, "query", url.Values{"query": {"count(last_over_time(up[5s]))"}, "time": {fmt.Sprint(base.Unix() + 160)}})
+			answer, err := ask(t, server, "query", url.Values{"query": {"count(last_over_time(up[5s]))"},
+				"time": {fmt.Sprint(base.Unix() + 160)}})
 			if err != nil || len(answer) != 1 {
 				return fmt.Sprint("no answer yet: ", answer, err)
 			}
@@ -55,10 +59,14 @@ func TestScoreOfGroups(t *testing.T) {
 	}
 	// Seconds since a group ended. At the first, no measure of the next group has come.
 	wanted := map[float64]map[string]int{
-		0.1: {"equal": 585, "one sample a group: the last one that has ended": 252, "one sample a group: in a range": 201,
-			"one sample a group: too few in the range": 58, "one sample a group: its time": 2, "all measures of whole groups": 42},
-		0.5: {"equal": 338, "one sample a group: the last one that has ended": 475, "one sample a group: in a range": 217,
-			"one sample a group: too few in the range": 58, "one sample a group: its time": 2, "all measures of whole groups": 50},
+		0.1: {"equal": 585, "one sample a group: the last one that has ended": 252,
+			"one sample a group: in a range": 201, "one sample a group: too few in the range": 58,
+			"one sample a group: its time": 2,
+			"all measures of whole groups": 42},
+		0.5: {"equal": 338, "one sample a group: the last one that has ended": 475,
+			"one sample a group: in a range": 217, "one sample a group: too few in the range": 58,
+			"one sample a group: its time": 2,
+			"all measures of whole groups": 50},
 	}
 	phases := []float64{0.1, 0.5}
 	if *score {
@@ -84,7 +92,8 @@ func scoreAt(t *testing.T, servers []string, at float64) map[string]int {
 		for _, query := range queries {
 			query = strings.ReplaceAll(query, "AT", fmt.Sprintf("%.3f", at-5))
 			instant := url.Values{"query": {query}, "time": {fmt.Sprintf("%.3f", at)}}
-			ranged := url.Values{"query": {query}, "start": {fmt.Sprintf("%.3f", at-12)}, "end": {fmt.Sprintf("%.3f", at)}, "step": {"3"}}
+			ranged := url.Values{"query": {query}, "start": {fmt.Sprintf("%.3f", at-12)},
+				"end": {fmt.Sprintf("%.3f", at)}, "step": {"3"}}
 			for path, form := range map[string]url.Values{"query": instant, "query_range": ranged} {
 				ordered := path == "query" && strings.HasPrefix(query, "sort")
 				want, wantErr := ask(t, servers[0], path, form)
@@ -93,7 +102,8 @@ func scoreAt(t *testing.T, servers []string, at float64) map[string]int {
 				got, err := ask(t, servers[0], path, fromGroups)
 				one, oneErr := ask(t, servers[1], path, form)
 				alike := func(other []answered, otherErr error) bool {
-					return (err == nil) == (otherErr == nil) && (err != nil || difference(slices.Clone(got), slices.Clone(other), ordered) == "")
+					return (err == nil) == (otherErr == nil) &&
+						(err != nil || difference(slices.Clone(got), slices.Clone(other), ordered) == "")
 				}
 				reason := "unexplained"
 				switch {
@@ -111,7 +121,8 @@ func scoreAt(t *testing.T, servers []string, at float64) map[string]int {
 					reason = "all measures of whole groups"
 				}
 				if counts[reason]++; reason == "unexplained" {
-					t.Logf("%s %s: %.600v, by measures %.600v, by one sample a group %.600v %v %v %v", path, query, got, want, one, err, wantErr, oneErr)
+					t.Logf("%s %s: %.600v, by measures %.600v, by one sample a group %.600v %v %v %v", path, query, got,
+						want, one, err, wantErr, oneErr)
 				}
 			}
 		}
@@ -151,7 +162,8 @@ func push(t *testing.T, server string, n int, at time.Time) {
 		measure = protowire.AppendVarint(protowire.AppendTag(measure, 2, protowire.VarintType), uint64(at.UnixMilli()))
 		message = nested(message, 1, nested(one, 2, measure))
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/api/v1/write", bytes.NewReader(s2.EncodeSnappy(nil, message)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/api/v1/write",
+		bytes.NewReader(s2.EncodeSnappy(nil, message)))
 	check(t, err)
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("Content-Encoding", "snappy")

@@ -19,7 +19,8 @@ import (
 // start returns a server whose metrics have groups of a second, by the last measure, and a client of it.
 func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.Client) {
 	t.Helper()
-	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), SkipDefaultPolicies: true, MinFreeBytes: 1 << 20}, Listen: "127.0.0.1:0"}
+	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"),
+		SkipDefaultPolicies: true, MinFreeBytes: 1 << 20}, Listen: "127.0.0.1:0"}
 	if change != nil {
 		change(&options)
 	}
@@ -29,8 +30,10 @@ func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.
 	c, err := client.New(s.URL(), client.Options{User: "admin"})
 	check(t, err)
 	for _, name := range []string{"second", "prometheus"} { // the latter is that of series with labels
-		check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy", map[string]any{"name": name, "back_window": 3600,
-			"definition": []map[string]any{{"granularity": 1}}, "aggregation_methods": []string{"last", "sum", "count"}}, nil))
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy",
+			map[string]any{"name": name, "back_window": 3600,
+				"definition":          []map[string]any{{"granularity": 1}},
+				"aggregation_methods": []string{"last", "sum", "count"}}, nil))
 	}
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy_rule",
 		map[string]any{"name": "all", "metric_pattern": "*", "archive_policy_name": "second"}, nil))

@@ -42,7 +42,9 @@ c.incr("sampled", 2, rate=0.999999)
 	}
 	total := func(name, method string) float64 {
 		var rows [][3]any
-		check(t, json.Unmarshal(get(t, s.URL()+"/v1/resource/generic/statsd/metric/"+name+"/measures?refresh=true&aggregation="+method), &rows))
+		check(t,
+			json.Unmarshal(get(t, s.URL()+"/v1/resource/generic/statsd/metric/"+name+
+				"/measures?refresh=true&aggregation="+method), &rows))
 		sum := 0.0
 		for _, row := range rows {
 			sum += row[2].(float64)
@@ -52,7 +54,8 @@ c.incr("sampled", 2, rate=0.999999)
 	for _, c := range []struct {
 		name, method string
 		want         float64
-	}{{"app.requests%7Cc", "sum", 30}, {"app.temperature%7Cg", "last", 21.5}, {"app.queue%7Cg", "last", 7}, {"app.answer%7Cms", "sum", 320}} {
+	}{{"app.requests%7Cc", "sum", 30}, {"app.temperature%7Cg", "last", 21.5}, {"app.queue%7Cg", "last", 7},
+		{"app.answer%7Cms", "sum", 320}} {
 		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 			got := total(c.name, c.method)
 			if got == c.want {

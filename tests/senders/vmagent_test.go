@@ -8,16 +8,18 @@ import (
 	"testing"
 )
 
-// VictoriaMetrics' agent scrapes an exporter every second and writes what it finds, histograms and NaN among it: each series of the exporter is
-// one, and goes on.
+// VictoriaMetrics' agent scrapes an exporter every second and writes what it finds, histograms and NaN among it: each
+// series of the exporter is one, and goes on.
 func TestVmagent(t *testing.T) {
 	program := installed(t, "vmagent")
 	t.Parallel()
 	s, _ := start(t, nil)
-	config := write(t, "scrape.yml", "scrape_configs:\n- {job_name: demo, scrape_interval: 1s, static_configs: [{targets: [%q], labels: {site: north}}]}\n",
-		strings.TrimPrefix(startExporter(t), "http://"))
-	launch(t, program, "-promscrape.config="+config, "-remoteWrite.url="+s.URL()+"/api/v1/write", "-remoteWrite.basicAuth.username=admin", "-remoteWrite.basicAuth.password=unused",
-		"-remoteWrite.tmpDataPath="+filepath.Join(t.TempDir(), "queue"), "-remoteWrite.flushInterval=1s", "-httpListenAddr="+freeAddress(t))
+	config := write(t, "scrape.yml",
+		"scrape_configs:\n- {job_name: demo, scrape_interval: 1s, static_configs: [{targets: [%q], labels: {site: north}}]}\n", strings.TrimPrefix(startExporter(t), "http://"))
+	launch(t, program, "-promscrape.config="+config, "-remoteWrite.url="+s.URL()+"/api/v1/write",
+		"-remoteWrite.basicAuth.username=admin", "-remoteWrite.basicAuth.password=unused",
+		"-remoteWrite.tmpDataPath="+filepath.Join(t.TempDir(), "queue"), "-remoteWrite.flushInterval=1s",
+		"-httpListenAddr="+freeAddress(t))
 	rows := strings.Count(exposition(1), "\n") - strings.Count(exposition(1), "# TYPE")
 	f := func(query, want string) {
 		t.Helper()

@@ -111,8 +111,8 @@ func build() error {
 	return nil
 }
 
-// refer gives the page the names of built files in place of their names without hashes, and names the files that its scripts import, so
-// that a browser asks for all of them at once.
+// refer gives the page the names of built files in place of their names without hashes, and names the files that its
+// scripts import, so that a browser asks for all of them at once.
 func refer(page []byte, metafile string) ([]byte, error) {
 	var built struct {
 		Outputs map[string]struct {

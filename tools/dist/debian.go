@@ -65,12 +65,18 @@ func (p *debPackage) script(content string) string {
 // documents adds what Debian wants of each package. The version has no revision, as Debian's native packages have none.
 func (p *debPackage) documents(s *source, common map[string][]byte, overrides string) {
 	doc := "/usr/share/doc/" + p.info.Name + "/"
-	p.add(doc+"copyright", []byte("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: gnocco\nSource: this package's maintainers\n\n"+
-		"Files: *\nCopyright: 2026 Gnocco's developers, and those named in LICENSES-of-others\nLicense: Apache-2.0\n"+
-		" On Debian systems the text is in /usr/share/common-licenses/Apache-2.0. What the program is linked from has\n"+
-		" licences of its own: /usr/share/doc/gnocco/LICENSES-of-others.gz, or `gnocco licenses`.\n"))
-	p.add(doc+"changelog.gz", compressed([]byte(fmt.Sprintf("%s (%s) unstable; urgency=medium\n\n  * See /usr/share/doc/gnocco/CHANGELOG.md.gz.\n\n -- %s  %s\n",
-		p.info.Name, s.version, maintainer, s.at.Format("Mon, 02 Jan 2006 15:04:05 -0700")))))
+	p.add(doc+"copyright",
+		[]byte(
+			"Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: gnocco\nSource: this package's maintainers\n\n"+
+				"Files: *\nCopyright: 2026 Gnocco's developers, and those named in LICENSES-of-others\nLicense: Apache-2.0\n"+
+				" On Debian systems the text is in /usr/share/common-licenses/Apache-2.0. What the program is linked from has\n"+
+				" licences of its own: /usr/share/doc/gnocco/LICENSES-of-others.gz, or `gnocco licenses`.\n"))
+	p.add(doc+"changelog.gz",
+		compressed(
+			[]byte(
+				fmt.Sprintf(
+					"%s (%s) unstable; urgency=medium\n\n  * See /usr/share/doc/gnocco/CHANGELOG.md.gz.\n\n -- %s  %s\n",
+					p.info.Name, s.version, maintainer, s.at.Format("Mon, 02 Jan 2006 15:04:05 -0700")))))
 	if overrides != "" {
 		p.add("/usr/share/lintian/overrides/"+p.info.Name, []byte(overrides))
 	}
@@ -181,7 +187,8 @@ It uses CUDA devices where there are any.`)
 		"# A native package, as there is no archive that it would go to.",
 		"gnocco: initial-upload-closes-no-bugs [usr/share/doc/gnocco/changelog.gz:1]",
 		"# Units for clusters are templates of what an operator enables.",
-		"gnocco: maintainer-script-calls-systemctl [postinst:*]", "gnocco: maintainer-script-calls-systemctl [postrm:*]",
+		"gnocco: maintainer-script-calls-systemctl [postinst:*]",
+		"gnocco: maintainer-script-calls-systemctl [postrm:*]",
 	}, "\n")+"\n")
 	install, remove, removed := p.units(common, "gnocco.service", "gnocco-api.service", "gnocco-metricd@.service")
 	p.info.Scripts.PostInstall = p.script(user("gnocco", "/var/lib/gnocco", userID) + install)

@@ -30,9 +30,11 @@ func tree(t *testing.T) (*source, map[string][]byte) {
 		t.Fatal(err)
 	}
 	s.at = at
-	common := map[string][]byte{"doc/LICENSE": []byte("l"), "doc/LICENSES-of-others": []byte("o"), "doc/examples/gnocco.toml": []byte("e"),
-		"completion/bash/gnocco": []byte("b"), "completion/zsh/_gnocco": []byte("z"), "completion/fish/gnocco.fish": []byte("f"),
-		"man/gnocco.1": page("gnocco", s.version, "A database.\n\nUsage:\n  gnocco\n", at)}
+	common := map[string][]byte{"doc/LICENSE": []byte("l"), "doc/LICENSES-of-others": []byte("o"),
+		"doc/examples/gnocco.toml": []byte("e"), "completion/bash/gnocco": []byte("b"),
+		"completion/zsh/_gnocco":      []byte("z"),
+		"completion/fish/gnocco.fish": []byte("f"),
+		"man/gnocco.1":                page("gnocco", s.version, "A database.\n\nUsage:\n  gnocco\n", at)}
 	for _, dir := range []string{"../../deploy/systemd/", "../../deploy/systemd/gnocchi/"} {
 		units, err := filepath.Glob(dir + "*.service")
 		if err != nil {
@@ -81,10 +83,12 @@ func TestTwiceTheSame(t *testing.T) {
 		if err := s.debianAsGnocchi(dir, common); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeArchive(filepath.Join(dir, "x.tar.gz"), at, archiveFiles("x", []byte("program"), common)); err != nil {
+		if err := writeArchive(filepath.Join(dir, "x.tar.gz"), at,
+			archiveFiles("x", []byte("program"), common)); err != nil {
 			t.Fatal(err)
 		}
-		images := map[string][]file{"amd64": imageFiles([]byte("program"), common), "arm64": imageFiles([]byte("other"), common)}
+		images := map[string][]file{"amd64": imageFiles([]byte("program"), common),
+			"arm64": imageFiles([]byte("other"), common)}
 		oci := t.TempDir()
 		if err := writeImage(oci, s.version, at, images); err != nil {
 			t.Fatal(err)
@@ -112,7 +116,8 @@ func TestTwiceTheSame(t *testing.T) {
 func TestImage(t *testing.T) {
 	_, common := tree(t)
 	dir := t.TempDir()
-	err := writeImage(dir, "1", at, map[string][]file{"arm64": imageFiles([]byte("a"), common), "amd64": imageFiles([]byte("b"), common)})
+	err := writeImage(dir, "1", at, map[string][]file{"arm64": imageFiles([]byte("a"), common),
+		"amd64": imageFiles([]byte("b"), common)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +137,8 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	certificates := fileOf(t, image, "etc/ssl/certs/ca-certificates.crt")
-	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(certificates) || bytes.Count(certificates, []byte("BEGIN CERTIFICATE")) < 100 {
+	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(certificates) ||
+		bytes.Count(certificates, []byte("BEGIN CERTIFICATE")) < 100 {
 		t.Errorf("certificates of authorities: %d bytes", len(certificates))
 	}
 	config, err := image.ConfigFile()
@@ -198,9 +204,12 @@ func TestDebianPackages(t *testing.T) {
 		}
 	}
 	f("gnocco_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: libc6")
-	f("gnocco_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco", "./lib/systemd/system/gnocco-metricd@.service", "./usr/share/man/man1/gnocco.1.gz")
-	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-f", "Conflicts: gnocchi-api, gnocchi-metricd, gnocchi-statsd", "Depends: gnocco (>= "+s.version+")")
-	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-c", "./usr/bin/gnocchi-upgrade -> gnocco", "./lib/systemd/system/gnocchi-api.service")
+	f("gnocco_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco", "./lib/systemd/system/gnocco-metricd@.service",
+		"./usr/share/man/man1/gnocco.1.gz")
+	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-f", "Conflicts: gnocchi-api, gnocchi-metricd, gnocchi-statsd",
+		"Depends: gnocco (>= "+s.version+")")
+	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-c", "./usr/bin/gnocchi-upgrade -> gnocco",
+		"./lib/systemd/system/gnocchi-api.service")
 }
 
 // A list of what is inside names each module once, in order.
@@ -224,7 +233,8 @@ func TestSBOM(t *testing.T) {
 	for _, c := range document.Components {
 		names = append(names, c.PURL)
 	}
-	if document.BOMFormat != "CycloneDX" || len(names) < 3 || !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
+	if document.BOMFormat != "CycloneDX" || len(names) < 3 || !slices.IsSorted(names) ||
+		len(slices.Compact(slices.Clone(names))) != len(names) {
 		t.Errorf("%s of %q", document.BOMFormat, names)
 	}
 	if !strings.Contains(string(text), "pkg:golang/github.com/goreleaser/nfpm/v2@v2.45.0") {
@@ -233,12 +243,14 @@ func TestSBOM(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	help := "Do this. And that.\n\nUsage:\n  x [command]\n\nAvailable Commands:\n  api         Serve\n  two-words   Other\n\nFlags:\n  -h, --help\n.odd\n"
+	help :=
+		"Do this. And that.\n\nUsage:\n  x [command]\n\nAvailable Commands:\n  api         Serve\n  two-words   Other\n\nFlags:\n  -h, --help\n.odd\n"
 	if got := subcommands(help); !slices.Equal(got, []string{"api", "two-words"}) {
 		t.Errorf("subcommands are %q", got)
 	}
 	got := string(page("x-y", "1", help, at))
-	for _, want := range []string{`.TH "X\-Y" 1 2026-02-14 "gnocco 1"`, `x\-y \- Do this`, ".SH FLAGS\n", `  \-h, \-\-help`, "\n\\&.odd\n"} {
+	for _, want := range []string{`.TH "X\-Y" 1 2026-02-14 "gnocco 1"`, `x\-y \- Do this`, ".SH FLAGS\n",
+		`  \-h, \-\-help`, "\n\\&.odd\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -262,7 +274,8 @@ func TestPackagedUnits(t *testing.T) {
 		}
 		n++
 		text := string(unit)
-		if strings.Contains(text, "/usr/local") || strings.Contains(text, "copy") || !strings.Contains(text, "\nExecStart=/usr/bin/") || !strings.HasPrefix(text, "[Unit]") {
+		if strings.Contains(text, "/usr/local") || strings.Contains(text, "copy") ||
+			!strings.Contains(text, "\nExecStart=/usr/bin/") || !strings.HasPrefix(text, "[Unit]") {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}

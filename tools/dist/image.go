@@ -44,7 +44,9 @@ func writeImage(dir, version string, at time.Time, arches map[string][]file) err
 		if err := writeTar(&content, at, arches[arch]); err != nil {
 			return err
 		}
-		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content.Bytes())), nil },
+		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(content.Bytes())), nil
+		},
 			tarball.WithMediaType(types.OCILayer))
 		if err != nil {
 			return err
@@ -63,7 +65,8 @@ func writeImage(dir, version string, at time.Time, arches map[string][]file) err
 		config.OS, config.Architecture, config.Created = "linux", arch, v1.Time{Time: at}
 		config.Config = v1.Config{
 			User: "8041:8041", Entrypoint: []string{"/usr/bin/gnocco"}, Cmd: []string{"serve", "--listen", ":8041"},
-			Env: []string{"PATH=/usr/bin", "GNOCCO_DATA=/var/lib/gnocco"}, WorkingDir: "/var/lib/gnocco", StopSignal: "SIGTERM",
+			Env: []string{"PATH=/usr/bin", "GNOCCO_DATA=/var/lib/gnocco"}, WorkingDir: "/var/lib/gnocco",
+			StopSignal:   "SIGTERM",
 			Volumes:      map[string]struct{}{"/var/lib/gnocco": {}},
 			ExposedPorts: map[string]struct{}{"8041/tcp": {}, "8042/tcp": {}},
 			Labels: map[string]string{
@@ -76,7 +79,8 @@ func writeImage(dir, version string, at time.Time, arches map[string][]file) err
 			return err
 		}
 		platform := &v1.Platform{OS: "linux", Architecture: arch}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
+		index = mutate.AppendManifests(index,
+			mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
 	}
 	_, err := layout.Write(dir, index)
 	return err

@@ -67,7 +67,8 @@ func (s *source) build(out, arch string, static bool) error {
 	}
 	cmd := exec.Command("go", append(args, "./cmd/gnocco")...)
 	cmd.Dir, cmd.Stderr = s.root, os.Stderr
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=",
+		"GOAMD64=v1", "GOARM64=v8.0")
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build for %s: %w", arch, err)
 	}
@@ -141,7 +142,8 @@ func run(out string, arches []string) error {
 	if err := writeImage(layoutDir, s.version, s.at, images); err != nil {
 		return err
 	}
-	if err := archiveFolder(filepath.Join(out, fmt.Sprintf("gnocco-%s-oci.tar", s.version)), s.at, layoutDir); err != nil {
+	if err := archiveFolder(filepath.Join(out, fmt.Sprintf("gnocco-%s-oci.tar", s.version)), s.at,
+		layoutDir); err != nil {
 		return err
 	}
 	return checksums(out)

@@ -51,8 +51,8 @@ func page(name, version, help string, at time.Time) []byte {
 	var b strings.Builder
 	first, _, _ := strings.Cut(help, "\n")
 	summary, _, _ := strings.Cut(strings.TrimSuffix(first, "."), ". ")
-	fmt.Fprintf(&b, ".TH %s 1 %s \"gnocco %s\" \"Gnocco\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n", quoted(strings.ToUpper(name)),
-		at.Format(time.DateOnly), version, escaped(name), escaped(summary))
+	fmt.Fprintf(&b, ".TH %s 1 %s \"gnocco %s\" \"Gnocco\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n",
+		quoted(strings.ToUpper(name)), at.Format(time.DateOnly), version, escaped(name), escaped(summary))
 	for line := range strings.Lines(strings.TrimRight(help, "\n") + "\n") {
 		line = strings.TrimRight(line, "\n")
 		if section.MatchString(line) {

@@ -10,7 +10,8 @@ import (
 )
 
 func main() {
-	base := flag.String("base", "", "revision to compare with (default: where HEAD left origin/main, or else HEAD's first parent)")
+	base := flag.String("base", "",
+		"revision to compare with (default: where HEAD left origin/main, or else HEAD's first parent)")
 	pairs := flag.Int("pairs", 15, "pairs of runs of a benchmark, six at least")
 	limit := flag.Float64("limit", 1.10, "ratio above which a benchmark is too slow")
 	flag.Parse()
@@ -33,7 +34,8 @@ func compareWith(base string, pairs int, limit float64) (code int, err error) {
 	}
 	commit, err := git("rev-parse", "--verify", "--quiet", base+"^{commit}")
 	if base == "" || err != nil {
-		fmt.Printf("skipped: no revision to compare with is here (%s)\n0 passed, 0 failed, %d skipped\n", base, len(gates))
+		fmt.Printf("skipped: no revision to compare with is here (%s)\n0 passed, 0 failed, %d skipped\n", base,
+			len(gates))
 		return 0, nil
 	}
 	work, err := os.MkdirTemp("", "gnocco-perfgate-")

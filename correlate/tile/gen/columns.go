@@ -49,7 +49,8 @@ func measureAVX512() {
 
 // packAVX512 turns eight rows of eight columns at a time, in registers: pairs of columns, then pairs of pairs.
 func packAVX512() {
-	build.TEXT("packAVX512", build.NOSPLIT, "func(dst *float64, columns *[8]*float64, state *[4][8]float64, eights int)")
+	build.TEXT("packAVX512", build.NOSPLIT,
+		"func(dst *float64, columns *[8]*float64, state *[4][8]float64, eights int)")
 	build.Pragma("noescape")
 	build.Doc("packAVX512 packs eights of rows; state is centres, scales, sums and squares.")
 	dst := build.Load(build.Param("dst"), build.GP64())

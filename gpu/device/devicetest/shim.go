@@ -56,8 +56,9 @@ func EveryCall(t *testing.T, work func(t *testing.T, dev *device.Device) (check 
 		t.Fatal(err)
 	}
 	t.Log(first.Properties)
-	for _, w := range []wrong{{"invalid", cutest.ShimFail, cu.InvalidValue}, {"memory", cutest.ShimFail, cu.OutOfMemory},
-		{"lost", cutest.ShimLose, cu.IllegalAddress}, {"hang", cutest.ShimHang, 0}, {"stall", cutest.ShimStall, 0}} {
+	for _, w := range []wrong{{"invalid", cutest.ShimFail, cu.InvalidValue},
+		{"memory", cutest.ShimFail, cu.OutOfMemory}, {"lost", cutest.ShimLose, cu.IllegalAddress},
+		{"hang", cutest.ShimHang, 0}, {"stall", cutest.ShimStall, 0}} {
 		t.Run(w.name, func(t *testing.T) {
 			n, step := 1, step
 			if w.hangs() {

@@ -146,7 +146,8 @@ func (s *session) put(ctx context.Context, name string, revision int64) (h holdi
 // drop takes a claim away that is not used.
 func (s *session) drop(ctx context.Context, name string, h holding) error {
 	key := s.key("claims/", name)
-	_, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", h.revision)).Then(clientv3.OpDelete(key)).Commit()
+	_, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", h.revision)).Then(
+		clientv3.OpDelete(key)).Commit()
 	return err
 }
 

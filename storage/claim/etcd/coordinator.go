@@ -39,13 +39,15 @@ func (c *Coordinator) Join(ctx context.Context, m claim.Member) (claim.Session, 
 	}
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: c.options.Endpoints, DialTimeout: c.options.Timeout, TLS: c.options.TLS,
-		Username: c.options.User, Password: c.options.Password, Logger: zap.NewNop(), // its errors are returned to us as well
+		// its errors are returned to us as well
+		Username: c.options.User, Password: c.options.Password, Logger: zap.NewNop(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim: etcd: %w", err)
 	}
 	s := &session{
-		root: c.root, options: c.options, client: client, member: m, ended: make(chan struct{}), held: make(map[string]holding),
+		root: c.root, options: c.options, client: client, member: m, ended: make(chan struct{}),
+		held:  make(map[string]holding),
 		local: claim.IsLocal(c.options.FS, c.root),
 	}
 	if err := s.register(ctx); err != nil {
@@ -79,7 +81,8 @@ func (s *session) register(ctx context.Context) error {
 		return err
 	}
 	key := s.key("members/", s.member.ID)
-	made, err := s.client.Txn(ctx).If(absent(key)).Then(clientv3.OpPut(key, string(content), clientv3.WithLease(s.lease))).Commit()
+	made, err := s.client.Txn(ctx).If(absent(key)).Then(clientv3.OpPut(key, string(content),
+		clientv3.WithLease(s.lease))).Commit()
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@
 //
 //	members/<id>     claim.Member, with the process's lease
 //	claims/<name>    claim.Member, with the lease: it goes when its holder dies
-//	last/<name>      who claimed it last, and, once it was given back, at what epoch and in what state (claim.ClosedState)
+//	last/<name>      who claimed it last, and, once given back, at what epoch and in what state (claim.ClosedState)
 //	base             what is added to a revision of etcd's to make an epoch
 //
 // An epoch is the revision at which claims/<name> was put, plus base: so it is above all before. The first member takes

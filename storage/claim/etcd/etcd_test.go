@@ -38,7 +38,8 @@ func startServer(t *testing.T) (string, *exec.Cmd) {
 	}
 	cmd := exec.Command(program, "--data-dir", filepath.Join(t.TempDir(), "etcd"), "--log-level", "error",
 		"--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
-		"--listen-peer-urls", urls[1], "--initial-advertise-peer-urls", urls[1], "--initial-cluster", "default="+urls[1])
+		"--listen-peer-urls", urls[1], "--initial-advertise-peer-urls", urls[1], "--initial-cluster",
+		"default="+urls[1])
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,8 @@ func (s *session) ensureBase(ctx context.Context) error {
 	}
 	key := s.key("base", "")
 	txn, err := s.client.Txn(ctx).If(absent(key)).Then(clientv3.OpPut(key, formatBase(onDisk))).
-		Else(clientv3.OpGet(key), clientv3.OpGet(s.key("members/", ""), clientv3.WithPrefix(), clientv3.WithCountOnly())).Commit()
+		Else(clientv3.OpGet(key), clientv3.OpGet(s.key("members/", ""), clientv3.WithPrefix(),
+			clientv3.WithCountOnly())).Commit()
 	if err != nil || txn.Succeeded {
 		return err
 	}
@@ -46,7 +47,8 @@ func (s *session) ensureBase(ctx context.Context) error {
 		return nil
 	}
 	if txn.Responses[1].GetResponseRange().Count > 0 {
-		return fmt.Errorf("%w: epoch %d is there, %d would be next", errBehind, onDisk, base+uint64(txn.Header.Revision)+1)
+		return fmt.Errorf("%w: epoch %d is there, %d would be next", errBehind, onDisk,
+			base+uint64(txn.Header.Revision)+1)
 	}
 	unchanged := clientv3.Compare(clientv3.ModRevision(key), "=", kvs[0].ModRevision)
 	raised, err := s.client.Txn(ctx).If(unchanged).Then(clientv3.OpPut(key, formatBase(onDisk))).Commit()

@@ -169,7 +169,9 @@ func (s *session) Members(ctx context.Context) ([]claim.Member, error) {
 		}
 		members = append(members, m)
 	}
-	slices.SortFunc(members, func(a, b claim.Member) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(members, func(a, b claim.Member) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
+	})
 	return members, nil
 }
 

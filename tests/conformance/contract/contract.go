@@ -47,7 +47,8 @@ func New(description []byte, prefix string) (*Contract, error) {
 	if document, err = jsonschema.UnmarshalJSON(bytes.NewReader(plain)); err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
-	c := &Contract{prefix: prefix, document: document, router: chi.NewMux(), schemas: make(map[string]*jsonschema.Schema)}
+	c := &Contract{prefix: prefix, document: document, router: chi.NewMux(),
+		schemas: make(map[string]*jsonschema.Schema)}
 	c.compiler = jsonschema.NewCompiler()
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	c.compiler.AssertFormat()

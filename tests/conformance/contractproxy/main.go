@@ -110,7 +110,8 @@ func (p *proxy) check(x *contract.Exchange) {
 			text = fmt.Sprintf("%s %s: %d: %s", o.Method, o.Path, x.Status, err)
 		}
 		if p.breaches[text]++; p.breaches[text] == 1 {
-			fmt.Fprintf(os.Stderr, "contract: %s\n  request %s %.300s\n  answer %.300s\n", text, x.URL, x.Body, x.Result)
+			fmt.Fprintf(os.Stderr, "contract: %s\n  request %s %.300s\n  answer %.300s\n", text,
+				x.URL, x.Body, x.Result)
 		}
 	}
 }

@@ -39,7 +39,8 @@ func (o *Options) newColumns(file string, record [][]byte) (*columns, error) {
 		return nil, fmt.Errorf("has no column %q: its columns are %s", o.TimestampColumn, strings.Join(names, ", "))
 	}
 	if _, err := model.ParseTimestamp(names[c.timestamp], 0); err == nil && !o.NoHeader {
-		return nil, fmt.Errorf("has no header: its first line holds the timestamp %s (see --no-header)", names[c.timestamp])
+		return nil, fmt.Errorf("has no header: its first line holds the timestamp %s (see --no-header)",
+			names[c.timestamp])
 	}
 	for i, name := range names {
 		if i == c.timestamp || slices.Contains(o.Ignore, name) {

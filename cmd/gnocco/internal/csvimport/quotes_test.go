@@ -15,7 +15,8 @@ import (
 // A record of two columns is read, or refused, by import csv, by correlate and by encoding/csv alike.
 func TestQuotes(t *testing.T) {
 	for _, record := range []string{
-		`1,2`, `"1",2`, `1,"2"`, `"1","2"`, `1,"2"""`, `"1""",2`, `"1"2,3`, `1,"2"3`, `1,"2" `, `"1" ,2`, `1 "2",3`, `1,2"`, `1,"2"3"4"`,
+		`1,2`, `"1",2`, `1,"2"`, `"1","2"`, `1,"2"""`, `"1""",2`, `"1"2,3`, `1,"2"3`, `1,"2" `, `"1" ,2`, `1 "2",3`,
+		`1,2"`, `1,"2"3"4"`,
 		"\"1\n\",2", "\"1,\",2", `"",2`, `1,""`, `"1"""2,3`,
 	} {
 		text := "a,b\n0,0\n" + record + "\n"

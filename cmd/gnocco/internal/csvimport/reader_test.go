@@ -40,7 +40,8 @@ func records(t testing.TB, source io.Reader) (all [][]string) {
 func TestReader(t *testing.T) {
 	f := func(text string, want ...[]string) {
 		t.Helper()
-		for _, source := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+		for _, source := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)),
+			iotest.DataErrReader(strings.NewReader(text))} {
 			if got := records(t, source); !reflect.DeepEqual(got, want) {
 				t.Errorf("%q: got %q, want %q", text, got, want)
 			}
@@ -65,7 +66,8 @@ func TestReader(t *testing.T) {
 	// Only the line with the open quote is lost, not the mebibyte that was read in search of its end.
 	const lines = 1 << 19
 	all := records(t, strings.NewReader(`"`+strings.Repeat("x\n", lines)))
-	if len(all) != lines || all[0][0] != "line 1: has a quote that is never closed" || !reflect.DeepEqual(all[lines-1], []string{fmt.Sprint(lines), "x"}) {
+	if len(all) != lines || all[0][0] != "line 1: has a quote that is never closed" ||
+		!reflect.DeepEqual(all[lines-1], []string{fmt.Sprint(lines), "x"}) {
 		t.Errorf("got %d records, first %q, last %q", len(all), all[0], all[len(all)-1])
 	}
 }
@@ -83,7 +85,8 @@ func TestReaderPassesOnErrors(t *testing.T) {
 
 // FuzzReader compares with encoding/csv up to the first malformed record, after which they go on at different lines.
 func FuzzReader(f *testing.F) {
-	for _, seed := range []string{"timestamp,value\n2014-02-14 14:30:00,0.132\n", "\"a\r\n\"\"b\",\r\n\r", "a\"\n", "\"\"x", ",\n,,\"\""} {
+	for _, seed := range []string{"timestamp,value\n2014-02-14 14:30:00,0.132\n", "\"a\r\n\"\"b\",\r\n\r", "a\"\n",
+		"\"\"x", ",\n,,\"\""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -95,7 +98,8 @@ func FuzzReader(f *testing.F) {
 			got, line, err := r.Read()
 			if wantErr != nil || err != nil {
 				var rejected *csvimport.LineError
-				if (wantErr == nil) != (err == nil) || (wantErr == io.EOF) != (err == io.EOF) || err != io.EOF && !errors.As(err, &rejected) {
+				if (wantErr == nil) != (err == nil) || (wantErr == io.EOF) != (err == io.EOF) ||
+					err != io.EOF && !errors.As(err, &rejected) {
 					t.Fatalf("got error %v, encoding/csv %v", err, wantErr)
 				}
 				for err != io.EOF { // the rest must end

@@ -144,7 +144,9 @@ func (d *Demo) send(ctx context.Context, now time.Time) error {
 }
 
 func (d *Demo) ensure(ctx context.Context, values map[string]float64) error {
-	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(values)), func(name string) bool { return d.metrics[name] != "" })
+	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(values)), func(name string) bool {
+		return d.metrics[name] != ""
+	})
 	if len(unknown) == 0 {
 		return nil
 	}

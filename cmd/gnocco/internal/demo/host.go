@@ -146,7 +146,8 @@ func readNetwork(ctx context.Context, values map[string]float64) error {
 	for _, c := range counters {
 		prefix := "network." + c.Name + "."
 		values[prefix+"received.bytes"], values[prefix+"sent.bytes"] = float64(c.BytesRecv), float64(c.BytesSent)
-		values[prefix+"received.packets"], values[prefix+"sent.packets"] = float64(c.PacketsRecv), float64(c.PacketsSent)
+		values[prefix+"received.packets"], values[prefix+"sent.packets"] = float64(
+			c.PacketsRecv), float64(c.PacketsSent)
 	}
 	return nil
 }

@@ -119,26 +119,31 @@ var base = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func measure(metrics []uuid.UUID, minute int) map[string]any {
 	batch := make(map[string]any)
 	for i, id := range metrics {
-		batch[id.String()] = []map[string]any{{"timestamp": base.Add(time.Duration(minute) * time.Minute).Format(time.RFC3339), "value": 100*minute + i}}
+		batch[id.String()] = []map[string]any{{"timestamp": base.Add(time.Duration(minute) * time.Minute).Format(
+			time.RFC3339), "value": 100*minute + i}}
 	}
 	return batch
 }
 
 func makeServed(t *testing.T) *served {
 	t.Helper()
-	f := &served{data: filepath.Join(t.TempDir(), "data"), answers: make(map[uuid.UUID]string), waits: make(map[uuid.UUID]string)}
+	f := &served{data: filepath.Join(t.TempDir(), "data"), answers: make(map[uuid.UUID]string),
+		waits: make(map[uuid.UUID]string)}
 	all := serve(t, f.data, cluster.RoleBoth)
-	all.do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "back_window": 10, "aggregation_methods": []string{"mean", "count"},
-		"definition": []map[string]any{{"granularity": 60}}})
+	all.do(http.MethodPost, "/v1/archive_policy",
+		map[string]any{"name": "p", "back_window": 10, "aggregation_methods": []string{"mean", "count"},
+			"definition": []map[string]any{{"granularity": 60}}})
 	for range 8 {
 		var m struct{ ID uuid.UUID }
-		if _, answer := all.do(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "p"}); json.Unmarshal([]byte(answer), &m) != nil {
+		if _, answer := all.do(http.MethodPost, "/v1/metric",
+			map[string]any{"archive_policy_name": "p"}); json.Unmarshal([]byte(answer), &m) != nil {
 			t.Fatal(answer)
 		}
 		f.metrics = append(f.metrics, m.ID)
 	}
 	for minute := range 3 {
-		if status, answer := all.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, minute)); status != http.StatusAccepted {
+		if status, answer := all.do(http.MethodPost, "/v1/batch/metrics/measures",
+			measure(f.metrics, minute)); status != http.StatusAccepted {
 			t.Fatal(answer)
 		}
 	}
@@ -148,7 +153,8 @@ func makeServed(t *testing.T) *served {
 	all.stop()
 	compact(t, f.data) // so that there are tables
 	api := serve(t, f.data, cluster.RoleAPI)
-	if status, answer := api.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, 3)); status != http.StatusAccepted {
+	if status, answer := api.do(http.MethodPost, "/v1/batch/metrics/measures",
+		measure(f.metrics, 3)); status != http.StatusAccepted {
 		t.Fatal(answer)
 	}
 	api.stop()
@@ -239,7 +245,10 @@ func fix(t *testing.T, data string, options fsck.Options) *fsck.Report {
 func files(t *testing.T, data, store string) (n int) {
 	t.Helper()
 	for _, dir := range []string{store, "claims/" + store} {
-		if err := filepath.WalkDir(filepath.Join(data, dir), func(string, fs.DirEntry, error) error { n++; return nil }); err != nil {
+		if err := filepath.WalkDir(filepath.Join(data, dir), func(string, fs.DirEntry, error) error {
+			n++
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -295,7 +304,9 @@ func (f *served) killed(t *testing.T) string {
 
 func (f *served) check(t *testing.T, store string) {
 	before := check(t, f.data, false)
-	found := slices.ContainsFunc(before.Findings, func(finding fsck.Finding) bool { return finding.Store == store && finding.Damage })
+	found := slices.ContainsFunc(before.Findings, func(finding fsck.Finding) bool {
+		return finding.Store == store && finding.Damage
+	})
 	refused := slices.Contains(before.Refused(), store)
 	if !found {
 		t.Errorf("fsck does not find it:\n%s", text(t, before))
@@ -313,7 +324,8 @@ func (f *served) check(t *testing.T, store string) {
 			t.Errorf("%d files more after two starts, from %d", grown, size)
 		}
 	}
-	if repaired := fix(t, f.data, fsck.Options{Repair: true}); refused && (repaired.Damaged() == 0 || !slices.Contains(repaired.Refused(), store)) {
+	if repaired := fix(t, f.data, fsck.Options{Repair: true}); refused &&
+		(repaired.Damaged() == 0 || !slices.Contains(repaired.Refused(), store)) {
 		t.Errorf("a repair says that all is well:\n%s", text(t, repaired))
 	}
 	given := fix(t, f.data, fsck.Options{Repair: true, GiveUp: []string{store}})
@@ -336,7 +348,8 @@ func (f *served) check(t *testing.T, store string) {
 		if status != http.StatusOK && store != "index" {
 			t.Errorf("metric %s after it was given up: %d %s", id, status, answer)
 		}
-		if sackOf(id) != store && store != f.store && store != "index" && !strings.HasPrefix(answer, strings.TrimSuffix(f.waits[id], "]")) {
+		if sackOf(id) != store && store != f.store && store != "index" &&
+			!strings.HasPrefix(answer, strings.TrimSuffix(f.waits[id], "]")) {
 			t.Errorf("metric %s of another store: %s, want %s", id, answer, f.waits[id])
 		}
 		if refused && store != "index" && !strings.Contains(answer, "00:04:00") {
@@ -355,7 +368,8 @@ func (f *served) requireRest(t *testing.T, n node, store string, refused bool) {
 	if refused && (known.Served || known.Reason == "" || len(damaged) != 1) || len(damaged) > 1 {
 		t.Errorf("fsck refuses %v, the status has %+v", refused, damaged)
 	}
-	if metrics := n.get("/metrics"); refused && !strings.Contains(metrics, fmt.Sprintf("gnocco_damaged_stores{store=%q} 1", store)) {
+	if metrics := n.get("/metrics"); refused &&
+		!strings.Contains(metrics, fmt.Sprintf("gnocco_damaged_stores{store=%q} 1", store)) {
 		t.Errorf("gnocco_damaged_stores is wrong")
 	}
 	named := func(status int, answer string) {
@@ -412,7 +426,8 @@ func (f *served) requireRest(t *testing.T, n node, store string, refused bool) {
 	if store != f.store {
 		named(n.do(http.MethodPost, "/v1/search/metric?metric_id="+idsOf(f.metrics), map[string]any{">": 0}))
 	}
-	if status, answer := n.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, 4)); status != http.StatusAccepted {
+	if status, answer := n.do(http.MethodPost, "/v1/batch/metrics/measures",
+		measure(f.metrics, 4)); status != http.StatusAccepted {
 		t.Errorf("measures: %d %s", status, answer)
 	}
 }
@@ -444,20 +459,23 @@ func TestDamagedSackOfACluster(t *testing.T) {
 			defer api.stop()
 			workers := []node{serve(t, f.data, cluster.RoleMetricd), serve(t, f.data, cluster.RoleMetricd)}
 			defer workers[0].stop()
-			for deadline := time.Now().Add(30 * time.Second); api.damaged()[store].Reason == ""; time.Sleep(20 * time.Millisecond) {
+			for deadline := time.Now().Add(30 * time.Second); api.damaged()[store].Reason == ""; time.Sleep(
+				20 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("nobody tells of it")
 				}
 			}
 			f.requireNamed(t, api, store)
 			workers[1].stop() // whoever had it gives it back, and the other finds the same
-			for deadline := time.Now().Add(30 * time.Second); api.damaged()[store].Reason == ""; time.Sleep(20 * time.Millisecond) {
+			for deadline := time.Now().Add(30 * time.Second); api.damaged()[store].Reason == ""; time.Sleep(
+				20 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("the next holder does not tell of it")
 				}
 			}
 			f.requireNamed(t, api, store)
-			if status, answer := api.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, 4)); status != http.StatusAccepted {
+			if status, answer := api.do(http.MethodPost, "/v1/batch/metrics/measures",
+				measure(f.metrics, 4)); status != http.StatusAccepted {
 				t.Errorf("measures: %d %s", status, answer)
 			}
 		})
@@ -469,7 +487,8 @@ func (f *served) requireNamed(t *testing.T, n node, store string) {
 	t.Helper()
 	for _, id := range f.metrics {
 		if sackOf(id) != store {
-			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) { // it may be changing hands
+			// it may be changing hands
+			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 				status, answer := n.do(http.MethodGet, measuresOf(id)+"?refresh=true", nil)
 				if status == http.StatusOK && answer == f.waits[id] {
 					break

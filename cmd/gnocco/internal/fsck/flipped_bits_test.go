@@ -29,7 +29,8 @@ import (
 
 var (
 	flipRounds = flag.Int("damage.flips", 60, "trials of TestFlippedBits")
-	flipKinds  = flag.String("damage.kinds", "", "kinds of files, of which a part of the name says this, that TestFlippedBits damages; empty: all")
+	flipKinds  = flag.String("damage.kinds", "",
+		"kinds of files, of which a part of the name says this, that TestFlippedBits damages; empty: all")
 )
 
 // warnings keeps what a server logs from Warn on.
@@ -104,13 +105,15 @@ func (s *serving) fill(t *testing.T, prefix string, resources, minute int) {
 	for i := range resources {
 		id := fmt.Sprintf("%s%d", prefix, i)
 		status, text := s.ask(t, http.MethodPost, "/v1/resource/generic", map[string]any{"id": id,
-			"metrics": map[string]any{"m": map[string]any{"archive_policy_name": "p"}, "n": map[string]any{"archive_policy_name": "p"}}})
+			"metrics": map[string]any{"m": map[string]any{"archive_policy_name": "p"},
+				"n": map[string]any{"archive_policy_name": "p"}}})
 		if status/100 != 2 {
 			t.Fatal(status, text)
 		}
 		var measures []map[string]any
 		for j := range 100 {
-			measures = append(measures, map[string]any{"timestamp": 1_700_000_000 + 60*minute + 7*j, "value": float64(i*j%17) / 4})
+			measures = append(measures, map[string]any{"timestamp": 1_700_000_000 + 60*minute + 7*j,
+				"value": float64(i*j%17) / 4})
 		}
 		status, text = s.ask(t, http.MethodPost, "/v1/batch/resources/metrics/measures",
 			map[string]any{id: map[string]any{"m": measures, "n": measures[:50]}})
@@ -165,14 +168,16 @@ func flipFolders(t *testing.T) (stopped, killed string) {
 	s := start()
 	if status, text := s.ask(t, http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "back_window": 2,
 		"aggregation_methods": []string{"mean", "count", "max"},
-		"definition":          []map[string]any{{"granularity": 60, "points": 1000}, {"granularity": 3600, "points": 100}}}); status/100 != 2 {
+		"definition": []map[string]any{{"granularity": 60, "points": 1000},
+			{"granularity": 3600, "points": 100}}}); status/100 != 2 {
 		t.Fatal(status, text)
 	}
 	s.fill(t, "a", 2, 0)
 	stop(s)
 	s = start()
 	s.fill(t, "b", 2, 10)
-	time.Sleep(3 * time.Second) // a heartbeat; one that comes later is a tail that is not provable, which is all right too
+	// a heartbeat; one that comes later is a tail that is not provable, which is all right too
+	time.Sleep(3 * time.Second)
 	copyFolder(t, stopped, killed)
 	stop(s)
 	return stopped, killed
@@ -316,7 +321,8 @@ func (f *flip) try(t *testing.T) outcome {
 		serveTold = err.Error()
 	} else {
 		got, refused := s.answers(t)
-		for deadline := time.Now().Add(30 * time.Second); refused > 0 && f.kind == "claims" && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(30 * time.Second); refused > 0 && f.kind == "claims" &&
+			time.Now().Before(deadline); {
 			time.Sleep(time.Second)
 			got, refused = s.answers(t)
 		}
@@ -352,7 +358,8 @@ func TestFlippedBits(t *testing.T) {
 	counts := make(map[string]*[outcomes]int) // by kind of file
 	t.Cleanup(func() {
 		for _, kind := range slices.Sorted(maps.Keys(counts)) {
-			t.Logf("%-28s %3d equal, %3d told, %3d silent", kind, counts[kind][equal], counts[kind][told], counts[kind][silent])
+			t.Logf("%-28s %3d equal, %3d told, %3d silent", kind, counts[kind][equal], counts[kind][told],
+				counts[kind][silent])
 		}
 	})
 	for _, original := range []string{stopped, killed} {

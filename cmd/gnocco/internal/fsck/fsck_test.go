@@ -38,7 +38,8 @@ var methods = []string{"mean", "min", "max", "sum", "count", "std", "first", "la
 func makeFolder(t *testing.T, metrics int) string {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
-	s, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, Sacks: sacks}, Listen: "127.0.0.1:0"})
+	s, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, Sacks: sacks},
+		Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +65,10 @@ func makeFolder(t *testing.T, metrics int) string {
 		}
 		return content
 	}
-	post("/v1/archive_policy", map[string]any{"name": "p", "back_window": 0, "aggregation_methods": methods, "definition": []map[string]any{
-		{"granularity": 10, "points": 2000}, {"granularity": 60, "points": 1000}, {"granularity": 3600, "points": 100}}})
+	post("/v1/archive_policy", map[string]any{"name": "p", "back_window": 0, "aggregation_methods": methods,
+		"definition": []map[string]any{
+			{"granularity": 10, "points": 2000}, {"granularity": 60, "points": 1000},
+			{"granularity": 3600, "points": 100}}})
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	batch := make(map[string][]map[string]any)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -75,8 +78,9 @@ func makeFolder(t *testing.T, metrics int) string {
 			t.Fatal(err)
 		}
 		for i := range 3 * 720 {
-			batch[m.ID] = append(batch[m.ID], map[string]any{"timestamp": start.Add(time.Duration(i) * 5 * time.Second).Format(time.RFC3339),
-				"value": float64(random.IntN(10000)) / 100})
+			batch[m.ID] = append(batch[m.ID],
+				map[string]any{"timestamp": start.Add(time.Duration(i) * 5 * time.Second).Format(time.RFC3339),
+					"value": float64(random.IntN(10000)) / 100})
 		}
 	}
 	post("/v1/batch/metrics/measures", batch)
@@ -169,10 +173,12 @@ func requireEqual(t *testing.T, got, want contents, report *fsck.Report) (missin
 	miss := func(metric uuid.UUID, granularity time.Duration, start carbonara.Timestamp) {
 		missing++
 		told := slices.ContainsFunc(report.Findings, func(f fsck.Finding) bool {
-			return f.Metric == metric && f.Granularity == granularity && f.Remedy != nil && f.From <= start && start < f.Remedy.Lost
+			return f.Metric == metric && f.Granularity == granularity && f.Remedy != nil && f.From <= start &&
+				start < f.Remedy.Lost
 		})
 		if !told {
-			t.Errorf("metric %s, granularity %v, group %s is missing and not told as lost", metric, granularity, start.Time())
+			t.Errorf("metric %s, granularity %v, group %s is missing and not told as lost", metric,
+				granularity, start.Time())
 		}
 	}
 	for metric, granularities := range want {
@@ -190,7 +196,8 @@ func requireEqual(t *testing.T, got, want contents, report *fsck.Report) (missin
 				for c, column := range was.Columns {
 					a, b := is.Values[c][row], was.Values[c][i]
 					if math.Abs(a-b) > 1e-9*math.Abs(b) && !(math.IsNaN(a) && math.IsNaN(b)) {
-						t.Errorf("metric %s, granularity %v, group %s: %v is %v, was %v", metric, granularity, start.Time(), column, a, b)
+						t.Errorf("metric %s, granularity %v, group %s: %v is %v, was %v", metric, granularity,
+							start.Time(), column, a, b)
 					}
 				}
 				row++
@@ -357,7 +364,8 @@ func TestDamagedTables(t *testing.T) {
 		repaired := check(t, data, true)
 		after := check(t, data, false)
 		if unopened := len(before.Refused()) > 0; after.Damaged() != 0 && !unopened {
-			t.Errorf("seed %d: byte %d of %d: after the repair\n%safter\n%s", seed, at, len(content), text(t, after), text(t, repaired))
+			t.Errorf("seed %d: byte %d of %d: after the repair\n%safter\n%s", seed, at, len(content),
+				text(t, after), text(t, repaired))
 			continue
 		}
 		missing := requireEqual(t, read(t, data), want, repaired)

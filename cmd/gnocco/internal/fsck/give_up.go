@@ -104,8 +104,9 @@ func (c *check) lostOfSack(number int) ([]string, error) {
 				line.WriteString(": all of its aggregates are lost")
 			}
 			if w := c.waiting[id]; w != nil {
-				fmt.Fprintf(&line, "; %d measures from %s to %s are in incoming stores, and processed at the next start",
-					w.measures, stamp(w.from), stamp(w.to))
+				fmt.Fprintf(&line,
+					"; %d measures from %s to %s are in incoming stores, and processed at the next start", w.measures,
+					stamp(w.from), stamp(w.to))
 			}
 			lines = append(lines, line.String())
 		}
@@ -125,10 +126,13 @@ func (c *check) giveUpIncoming(ctx context.Context, name string, reason error, f
 	}
 	lost := "lost: measures that it held and no checkpoint had yet"
 	if from != "" {
-		aside, err := c.replace(ctx, name, func(_ context.Context, to string) error { return incoming.Salvage(from, to) })
+		aside, err := c.replace(ctx, name, func(_ context.Context, to string) error {
+			return incoming.Salvage(from, to)
+		})
 		if err == nil {
 			c.givenUp(name, reason, "what could be read of it is kept", aside,
-				append([]string{lost + "; those that could be read are processed at the next start:"}, linesOf(found)...))
+				append([]string{lost + "; those that could be read are processed at the next start:"},
+					linesOf(found)...))
 			return nil
 		}
 		if ctx.Err() != nil || errors.Is(err, syscall.ENOSPC) {
@@ -149,9 +153,12 @@ func (c *check) giveUpIncoming(ctx context.Context, name string, reason error, f
 
 // linesOf lists measures by metric.
 func linesOf(found map[uuid.UUID]*waiting) (lines []string) {
-	for _, id := range slices.SortedFunc(maps.Keys(found), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(found), func(a, b uuid.UUID) int {
+		return bytes.Compare(a[:], b[:])
+	}) {
 		w := found[id]
-		lines = append(lines, fmt.Sprintf("metric %s: %d measures from %s to %s", id, w.measures, stamp(w.from), stamp(w.to)))
+		lines = append(lines, fmt.Sprintf("metric %s: %d measures from %s to %s", id, w.measures,
+			stamp(w.from), stamp(w.to)))
 	}
 	return lines
 }
@@ -203,7 +210,9 @@ func (c *check) acceptIndex(ctx context.Context, dir string, reason error) error
 		})
 		return nil
 	}
-	aside, err := c.replace(ctx, "index", func(_ context.Context, to string) error { return offline.CopyStore(dir, to) })
+	aside, err := c.replace(ctx, "index", func(_ context.Context, to string) error {
+		return offline.CopyStore(dir, to)
+	})
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,8 @@ func (c *check) findRemedy(ctx context.Context, store *archive.Store, w *sackWal
 		take("raw series", groups, complete)
 	}
 	for _, g := range policy.Granularities() {
-		first, last := carbonara.SplitKey{Granularity: g}, carbonara.SplitKey{Granularity: g, Start: carbonara.MaxTimestamp}
+		first, last := carbonara.SplitKey{Granularity: g}, carbonara.SplitKey{Granularity: g,
+			Start: carbonara.MaxTimestamp}
 		if g >= f.Granularity || f.Granularity%g != 0 {
 			continue
 		}

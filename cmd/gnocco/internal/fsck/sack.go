@@ -114,7 +114,8 @@ func (c *check) walkSack(ctx context.Context, store *archive.Store, number int, 
 		}
 		if _, damaged := archive.Verify(key, value); len(damaged) > 0 {
 			v := damagedValue{key: bytes.Clone(key)}
-			v.intact, v.damaged = archive.Verify(key, bytes.Clone(value)) // operands share memory, and the value's is Pebble's
+			// operands share memory, and the value's is Pebble's
+			v.intact, v.damaged = archive.Verify(key, bytes.Clone(value))
 			w.values = append(w.values, v)
 		}
 		c.visit(w, key)
@@ -126,7 +127,8 @@ func (c *check) walkSack(ctx context.Context, store *archive.Store, number int, 
 	if err := store.EachMark(func(source string, sequence uint64) error {
 		if above, ok := c.highest[source]; ok && sequence >= above {
 			c.damage(w.name, "mark %d of incoming store %s is ahead of all that the store has given: "+
-				"what it gives next would be taken for processed; was the store restored from an old copy?", sequence, source)
+				"what it gives next would be taken for processed; was the store restored from an old copy?", sequence,
+				source)
 		}
 		return nil
 	}); err != nil && len(w.holes) == 0 {
@@ -182,8 +184,8 @@ func (c *check) visit(w *sackWalk, key []byte) {
 func (c *check) noteOddities(w *sackWalk) {
 	for id, granularities := range w.odd {
 		for g, n := range granularities {
-			c.note(w.name, "metric %s has %d splits of granularity %v, which its archive policy %s does not have", id, n, g,
-				c.known[id].ArchivePolicy.Name)
+			c.note(w.name, "metric %s has %d splits of granularity %v, which its archive policy %s does not have", id,
+				n, g, c.known[id].ArchivePolicy.Name)
 		}
 	}
 }

@@ -59,7 +59,8 @@ func TestSyntax(t *testing.T) {
 	f("/a b/gnocco", "data", "[storage]\nfile_basepath = \"/a b\"\n")
 	f("/srv/x/gnocco", "data", "[DEFAULT]\nroot = /srv\n[storage]\nname=x\nfile_basepath = $root/${name}\n")
 	f("/srv/a$b/gnocco", "data", "[DEFAULT]\nroot = /srv\n[storage]\nfile_basepath = ${default.root}/a$$b\n")
-	f("http://a,http://b,http://c", "cors-allowed-origin", "[cors]\nallowed_origin = http://a,http://b\nallowed_origin = http://c\n")
+	f("http://a,http://b,http://c", "cors-allowed-origin",
+		"[cors]\nallowed_origin = http://a,http://b\nallowed_origin = http://c\n")
 	f("http://a,http://b", "cors-allowed-origin", "[cors]\nallowed_origin = http://a,\n  http://b\n")
 	f("/l/gnocchi-api.log", "log-file", "[DEFAULT]\nlog_dir = /l\n")
 	f("/x.log", "log-file", "[DEFAULT]\nlog_dir = /l\nlog_file = /x.log\n")
@@ -83,7 +84,8 @@ func TestSyntax(t *testing.T) {
 // Files that come later, and those of folders, go before earlier ones.
 func TestSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.conf": "[api]\nmax_limit=1\nport=1\n", "b.conf": "[api]\nmax_limit=2\n", "d/z.conf": "[api]\nport=3\n", "d/x": "["} {
+	for name, text := range map[string]string{"a.conf": "[api]\nmax_limit=1\nport=1\n",
+		"b.conf": "[api]\nmax_limit=2\n", "d/z.conf": "[api]\nport=3\n", "d/x": "["} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			t.Fatal(err)
@@ -92,7 +94,8 @@ func TestSeveralFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	file, err := gnocchiconf.Read([]string{filepath.Join(dir, "a.conf"), filepath.Join(dir, "b.conf")}, []string{filepath.Join(dir, "d")})
+	file, err := gnocchiconf.Read([]string{filepath.Join(dir, "a.conf"), filepath.Join(dir, "b.conf")},
+		[]string{filepath.Join(dir, "d")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +108,13 @@ func TestSeveralFiles(t *testing.T) {
 // What would silently change who may do what is refused.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "paste.ini"), []byte("[pipeline:gnocchiv1+keystone]\npipeline = my_filter keystone_authtoken gnocchiv1\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "paste.ini"),
+		[]byte("[pipeline:gnocchiv1+keystone]\npipeline = my_filter keystone_authtoken gnocchiv1\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "good.ini"), []byte("[pipeline:gnocchiv1+keystone]\npipeline = keystone_authtoken gnocchiv1\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "good.ini"),
+		[]byte("[pipeline:gnocchiv1+keystone]\npipeline = keystone_authtoken gnocchiv1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f := func(want, text string, given ...string) {
@@ -170,8 +176,10 @@ func TestKolla(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"data": "/base/gnocco", "listen": "127.0.0.1:8041", "max-limit": "1000", "proxy-headers": true, "auth-mode": "keystone",
-		"log-file": "/log/gnocchi.log", "keystone-url": "http://127.0.0.1:5000", "keystone-user": "gnocchi", "keystone-secret": "pa$word",
+		"data": "/base/gnocco", "listen": "127.0.0.1:8041", "max-limit": "1000", "proxy-headers": true,
+		"auth-mode": "keystone",
+		"log-file":  "/log/gnocchi.log", "keystone-url": "http://127.0.0.1:5000", "keystone-user": "gnocchi",
+		"keystone-secret":  "pa$word",
 		"keystone-project": "service", "keystone-user-domain-id": "default", "keystone-project-domain-id": "default",
 		"statsd-listen": "unix:/base/gnocco/statsd.sock", "statsd-resource-id": "07f26121-5777-48ba-8a0b-d70468133dd9",
 		"statsd-creator":        "4e7e8ed9a4f44b6e9b6f7d7f3d0c0b8f:99c7c3b9a5b94d8bb6f2a8a5a3c0f0a1",
@@ -207,14 +215,16 @@ func TestHelm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"data": "/base/helm/gnocco", "policy-file": rules, "statsd-flush-interval": "10.5s",
-		"keystone-user-domain": "service", "keystone-project-domain": "service", "keystone-url": "http://127.0.0.1:5000/v3"} {
+	for name, want := range map[string]any{"data": "/base/helm/gnocco", "policy-file": rules,
+		"statsd-flush-interval": "10.5s", "keystone-user-domain": "service", "keystone-project-domain": "service",
+		"keystone-url": "http://127.0.0.1:5000/v3"} {
 		if got.Values[name] != want {
 			t.Errorf("%s is %v, not %v", name, got.Values[name], want)
 		}
 	}
 	text := fmt.Sprint(got.Warnings)
-	for _, option := range []string{"[storage] driver", "[storage] ceph_pool", "[archive_policy] default_aggregation_methods", "[default] log_config_append"} {
+	for _, option := range []string{"[storage] driver", "[storage] ceph_pool",
+		"[archive_policy] default_aggregation_methods", "[default] log_config_append"} {
 		if !strings.Contains(text, option) {
 			t.Errorf("no warning of %s: %s", option, text)
 		}

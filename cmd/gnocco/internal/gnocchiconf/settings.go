@@ -158,7 +158,8 @@ func (m *mapping) keystone() {
 	}
 	m.text("keystone-ca-file", "keystone_authtoken", "cafile")
 	if m.isTrue("keystone_authtoken", "insecure") {
-		m.fault("keystone_authtoken", "insecure", "Keystone's certificate is always checked; name its authority by cafile")
+		m.fault("keystone_authtoken", "insecure",
+			"Keystone's certificate is always checked; name its authority by cafile")
 	}
 	for _, name := range []string{"certfile", "keyfile"} {
 		if m.has(key{"keystone_authtoken", name}) {
@@ -191,7 +192,8 @@ func (m *mapping) paste() {
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		m.fault("api", "paste_config", "%s cannot be read, so nobody knows whether its filters check who may do what", name)
+		m.fault("api", "paste_config", "%s cannot be read, so nobody knows whether its filters check who may do what",
+			name)
 		return
 	}
 	file, err := parse(string(content))
@@ -236,7 +238,8 @@ func (m *mapping) policy() {
 	if name := m.value(option.section, option.name); name != "" {
 		path := m.beside(name)
 		if path == "" {
-			m.fault(option.section, option.name, "there is no %s: Gnocchi's own rules would hold instead of yours", name)
+			m.fault(option.section, option.name, "there is no %s: Gnocchi's own rules would hold instead of yours",
+				name)
 			return
 		}
 		m.set("policy-file", path)
@@ -255,7 +258,8 @@ func (m *mapping) policy() {
 	for _, folder := range folders {
 		if path := m.beside(folder); path != "" {
 			if entries, err := os.ReadDir(path); err != nil || len(entries) > 0 {
-				m.fault("oslo_policy", "policy_dirs", "%s holds rules, which would not count: put them into policy_file", path)
+				m.fault("oslo_policy", "policy_dirs",
+					"%s holds rules, which would not count: put them into policy_file", path)
 			}
 		}
 	}

@@ -48,12 +48,16 @@ func Stores(d *offline.Data, out io.Writer) error {
 		return err
 	}
 	for _, node := range slices.Sorted(maps.Keys(nodes)) {
-		if err := offline.InStore(nodes[node], func(db *pebble.DB) error { return row("incoming/"+node, db) }); err != nil {
+		if err := offline.InStore(nodes[node], func(db *pebble.DB) error {
+			return row("incoming/"+node, db)
+		}); err != nil {
 			return err
 		}
 	}
 	for sack := range d.Cluster.Sacks {
-		err := d.InSack(sack, func(store *archive.Store) error { return row(fmt.Sprintf("sacks/%03d", sack), store.DB()) })
+		err := d.InSack(sack, func(store *archive.Store) error {
+			return row(fmt.Sprintf("sacks/%03d", sack), store.DB())
+		})
 		if err != nil {
 			return err
 		}

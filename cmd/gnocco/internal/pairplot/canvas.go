@@ -48,7 +48,8 @@ func (p pixels) picture(area image.Rectangle, img image.Image) {
 	from := img.Bounds()
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		for x := area.Min.X; x < area.Max.X; x++ {
-			p.Set(x, y, img.At(from.Min.X+(x-area.Min.X)*from.Dx()/area.Dx(), from.Min.Y+(y-area.Min.Y)*from.Dy()/area.Dy()))
+			p.Set(x, y, img.At(from.Min.X+(x-area.Min.X)*from.Dx()/area.Dx(),
+				from.Min.Y+(y-area.Min.Y)*from.Dy()/area.Dy()))
 		}
 	}
 }

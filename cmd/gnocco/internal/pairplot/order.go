@@ -75,7 +75,8 @@ func (m *Matrix) order() []int {
 		}
 		clusters[a], clusters[b] = m.join(clusters[a], clusters[b]), nil
 		for i := range m.n {
-			if clusters[i] != nil && (i == a || nearest[i] == a || nearest[i] == b || between[i][a] > between[i][nearest[i]]) {
+			if clusters[i] != nil && (i == a || nearest[i] == a || nearest[i] == b ||
+				between[i][a] > between[i][nearest[i]]) {
 				find(i)
 			}
 		}

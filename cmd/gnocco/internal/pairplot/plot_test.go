@@ -97,7 +97,8 @@ func TestFormats(t *testing.T) {
 		t.Error("nothing to draw is no error")
 	}
 	// Numbers of any size have an axis.
-	for _, v := range [][]float64{{0, 0}, {-math.MaxFloat64, math.MaxFloat64}, {5e-324, 1e-323}, {1e300, 1e300}, {1e15, 1e15 + 1}} {
+	for _, v := range [][]float64{{0, 0}, {-math.MaxFloat64, math.MaxFloat64}, {5e-324, 1e-323}, {1e300, 1e300},
+		{1e15, 1e15 + 1}} {
 		if err := pairplot.Scatter(filepath.Join(dir, "c.svg"), "x<&>", "y", v, []float64{1, 2}); err != nil {
 			t.Error(err)
 		}

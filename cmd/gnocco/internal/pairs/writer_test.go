@@ -15,7 +15,8 @@ import (
 	"gnocco/correlate"
 )
 
-var written = []correlate.Pair{{I: 0, J: 1, R: 0.1, Overlap: 10}, {I: 0, J: 2, R: math.NaN(), Overlap: 1}, {I: 1, J: 2, R: -1, Lag: -3, Overlap: 7}}
+var written = []correlate.Pair{{I: 0, J: 1, R: 0.1, Overlap: 10}, {I: 0, J: 2, R: math.NaN(), Overlap: 1},
+	{I: 1, J: 2, R: -1, Lag: -3, Overlap: 7}}
 
 func write(t *testing.T, format string, lags bool) []byte {
 	t.Helper()
@@ -39,10 +40,12 @@ func TestText(t *testing.T) {
 	if got, want := string(write(t, "text", false)), "(0,1) 0.10000000000000001\n(0,2) NaN\n(1,2) -1\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := string(write(t, "text", true)), "(0,1) 0.10000000000000001 0\n(0,2) NaN 0\n(1,2) -1 -3\n"; got != want {
+	if got, want := string(write(t, "text", true)),
+		"(0,1) 0.10000000000000001 0\n(0,2) NaN 0\n(1,2) -1 -3\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := string(write(t, "names", true)), "(a,b\") 0.10000000000000001 0\n(a,c,d) NaN 0\n(b\",c,d) -1 -3\n"; got != want {
+	if got, want := string(write(t, "names", true)),
+		"(a,b\") 0.10000000000000001 0\n(a,c,d) NaN 0\n(b\",c,d) -1 -3\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if _, err := pairs.New("xml", nil, nil, false); err == nil {
@@ -71,7 +74,8 @@ func TestJSONLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := written[i]
-		if got.I != p.I || got.J != p.J || got.Lag != p.Lag || got.Overlap != p.Overlap || (got.R == nil) != math.IsNaN(p.R) || got.R != nil && *got.R != p.R {
+		if got.I != p.I || got.J != p.J || got.Lag != p.Lag || got.Overlap != p.Overlap ||
+			(got.R == nil) != math.IsNaN(p.R) || got.R != nil && *got.R != p.R {
 			t.Errorf("%s is not %+v", line, p)
 		}
 	}
@@ -96,7 +100,8 @@ func TestParquet(t *testing.T) {
 		p := written[i]
 		got := r
 		if int(got.I) != p.I || int(got.J) != p.J || int(got.Lag) != p.Lag || got.Overlap != p.Overlap ||
-			(got.R == nil) != math.IsNaN(p.R) || got.R != nil && *got.R != p.R || got.X != []string{"a", "b\"", "c,d"}[p.I] {
+			(got.R == nil) != math.IsNaN(p.R) || got.R != nil && *got.R != p.R ||
+			got.X != []string{"a", "b\"", "c,d"}[p.I] {
 			t.Errorf("row %d is %+v, want %+v", i, got, p)
 		}
 	}
