@@ -7,11 +7,13 @@ VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || ec
 FUZZTIME ?= 10s
 COUNT ?= 10
 
+# `make test` and `make lint` have vetted what the suites after them run.
 TEST = go test -json -p $(shell expr $$(nproc) + 1)
 SUM = go run ./tools/testsum
 
-# What runs concurrently.
-RACE = $(foreach room,api bench cluster cmd correlate gpu ingest internal metricd query statsd storage,$(if $(wildcard $(room)),./$(room)/...))
+# What starts goroutines or guards what they share.
+RACE = $(shell grep -rlE --include='*.go' '^[[:space:]]*(defer )?go [a-zA-Z]|"sync|Parallel|errgroup' ./api ./cluster ./cmd/gnocco ./correlate ./gpu \
+	./ingest ./internal ./metricd ./query ./statsd ./storage | grep -v ^./internal/lint/ | xargs -n 1 dirname | sort -u)
 # What ends processes and cuts power.
 CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
@@ -44,13 +46,13 @@ test: ## the tests of every package; what takes minutes with fewer rounds (crash
 	@set -o pipefail; $(TEST) -short ./... | $(SUM)
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; CGO_ENABLED=1 $(TEST) -race -short $(RACE) | $(SUM)
+	@set -o pipefail; CGO_ENABLED=1 $(TEST) -vet=off -race -short $(RACE) | $(SUM)
 
 crash: ## processes are killed, stopped and cut off, power fails at every write: all rounds
-	@set -o pipefail; $(TEST) $(CRASH) | $(SUM)
+	@set -o pipefail; $(TEST) -vet=off $(CRASH) | $(SUM)
 
 full: ## the other tests that -short shortens, at full length
-	@set -o pipefail; $(TEST) $(FULL) | $(SUM)
+	@set -o pipefail; $(TEST) -vet=off $(FULL) | $(SUM)
 
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh
