@@ -168,7 +168,7 @@ func gnocchiSettings(cmd *cobra.Command, file *gnocchiconf.File, program string)
 	if cmd.Name() == "metricd" || program == "gnocchi-metricd" {
 		delete(settings.Values, "listen") // it is the API's
 	}
-	if cmd.Flags().Lookup("log-level") == nil {
+	if !runsForLong(cmd) {
 		return settings.Values, nil // no server: nobody misses what is ignored
 	}
 	text := func(setting string) string {

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"gnocco/cluster"
 )
 
@@ -19,8 +21,11 @@ const (
 )
 
 func main() {
-	program := programOf(os.Args[0])
-	program.SetArgs(arguments(os.Args[0], os.Args[1:]))
+	program, args := programOf(os.Args[0]), arguments(os.Args[0], os.Args[1:])
+	if cmd, _, err := program.Find(args); err == nil && runsForLong(cmd) {
+		allowLateTimers()
+	}
+	program.SetArgs(args)
 	err := program.ExecuteContext(untilSignal())
 	if err == nil {
 		return
@@ -40,6 +45,9 @@ func main() {
 	}
 	os.Exit(exitFailed)
 }
+
+// runsForLong reports whether a command is a server, or statsd's. Only these have a log.
+func runsForLong(cmd *cobra.Command) bool { return cmd.Flags().Lookup("log-level") != nil }
 
 // untilSignal returns a context that ends with the first signal to stop: what runs then ends in order. A second SIGINT
 // or SIGTERM ends the process at once.
