@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"gnocco/internal/budget"
@@ -39,11 +38,7 @@ func (a *api) account(next http.Handler) http.Handler {
 		ctx := a.Budget.Context(r.Context())
 		defer ctx.Close()
 		r = r.WithContext(ctx)
-		refuse := Refuse
-		if strings.HasPrefix(strings.TrimPrefix(r.URL.Path, a.Prefix), promqlPrefix) {
-			refuse = refusePromQL
-		}
-		next.ServeHTTP(&accountWriter{ResponseWriter: w, request: r, account: &ctx.Account, refuse: refuse}, r)
+		next.ServeHTTP(&accountWriter{ResponseWriter: w, request: r, account: &ctx.Account, refuse: a.refusalOf(r)}, r)
 	})
 }
 

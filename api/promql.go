@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	common "github.com/prometheus/common/model"
@@ -97,10 +99,23 @@ func (a promqlHandlers) serve(h promqlHandler) http.HandlerFunc {
 // promqlError gives an error its status and its type.
 func promqlError(err error) *promql.Error {
 	failed := promql.Failed(err)
+	var own *Error
+	if errors.As(err, &own) && own.Status == http.StatusBadRequest {
+		return promql.Bad(errors.New(own.description()))
+	}
 	if known := asError(err); known.Status == http.StatusServiceUnavailable && failed.Type == promql.Execution {
 		return &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.description())}
 	}
 	return failed
+}
+
+// refusalOf returns the form in which a request is refused before its route is known.
+func (a *api) refusalOf(r *http.Request) func(http.ResponseWriter, *http.Request, error) {
+	route, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, a.Prefix), promqlPrefix)
+	if ok && route != "/write" {
+		return refusePromQL
+	}
+	return Refuse
 }
 
 // refusePromQL is Refuse in Prometheus' form.
@@ -365,6 +380,10 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	perMetric, err := r.Limit("limit_per_metric")
+	if err != nil {
+		return nil, err
+	}
 	units, err := a.series.Units(r.Context(), r.sees)
 	if err != nil {
 		return nil, err
@@ -375,25 +394,31 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 		Unit string `json:"unit"`
 	}
 	shown := map[string][]item{}
-	add := func(name string, one item) {
-		if only := r.Get("metric"); (only == "" || name == only) &&
-			(limit == 0 || len(shown) < limit || shown[name] != nil) {
-			shown[name] = append(shown[name], one)
-		}
-	}
-	sent := a.sentMetadata.of(r.who)
-	for name, m := range sent {
-		add(name, item{m.Kind, m.Help, m.Unit})
+	for name, m := range a.sentMetadata.of(r.who) {
+		shown[name] = []item{{m.Kind, m.Help, m.Unit}}
 	}
 	for name, list := range units {
-		if _, ok := sent[name]; ok {
+		if shown[name] != nil {
 			continue
 		}
 		for _, unit := range list {
-			add(name, item{"unknown", "", unit})
+			shown[name] = append(shown[name], item{"unknown", "", unit})
 		}
 	}
-	return &promql.Answer{Data: shown}, nil
+	if only := r.Get("metric"); only != "" {
+		maps.DeleteFunc(shown, func(name string, _ []item) bool { return name != only })
+	}
+	answer := new(promql.Answer)
+	cut := make(map[string][]item, len(shown))
+	for _, name := range promql.Cut(answer, slices.Sorted(maps.Keys(shown)), limit) {
+		list := shown[name]
+		if perMetric > 0 {
+			list = list[:min(len(list), perMetric)]
+		}
+		cut[name] = list
+	}
+	answer.Data = cut
+	return answer, nil
 }
 
 func (a promqlHandlers) format(r *promqlRequest) (*promql.Answer, error) {

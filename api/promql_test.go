@@ -169,6 +169,10 @@ func TestPromQL(t *testing.T) {
 		append(slices.Clone(admin), "Content-Type", "application/json")...)
 
 	// Errors have Prometheus' form.
+	s.want(t, "GET /api/v1/query?query=%ff", "", http.StatusBadRequest, `~{"status":"error","errorType":"bad_data",`,
+		admin...)
+	s.want(t, "GET /gnocchi/api/v1/label/%ff/values", "", http.StatusBadRequest,
+		`{"status":"error","errorType":"bad_data","error":"The path is not UTF-8"}`, admin...)
 	s.want(t, "GET /api/v1/query?query=sum(", "", http.StatusBadRequest,
 		`~{"status":"error","errorType":"bad_data","error":"invalid parameter \"query\": 1:5: parse error`, admin...)
 	s.want(t, "GET /api/v1/query?query=used%2Bon()used"+at, "", http.StatusUnprocessableEntity,

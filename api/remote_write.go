@@ -44,14 +44,24 @@ func (a *api) writeSeries(w http.ResponseWriter, r *http.Request) {
 // does not repeat what was answered with 400.
 func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	s := a.prometheus.Get()
-	defer func() { a.prometheus.Put(s, s.bytes()) }()
+	defer func() {
+		s.rows.request.Latest = 0
+		a.prometheus.Put(s, s.bytes())
+	}()
+	s.rows.request.Latest = carbonara.MaxTimestamp
+	if most := a.Limits.MaxFuture; most != 0 {
+		s.rows.request.Latest = carbonara.FromTime(a.now()).Add(most)
+	}
 	if err := a.readRemoteWrite(w, r, s); err != nil {
 		return err
 	}
 	var first error
 	dropped := 0
 	p := ingest.Protocol{Labels: true, Drop: func(_ int, err error) {
-		first = cmp.Or(first, err)
+		// What another attempt may mend goes first: a sender does not repeat what was answered with 400.
+		if first == nil || isBadRequest(first) && !isBadRequest(err) {
+			first = err
+		}
 		dropped++
 	}}
 	rows := labelledRows{&s.rows.request}
@@ -61,7 +71,7 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	}
 	a.sentMetadata.add(who, s.rows.request.Metadata)
 	switch {
-	case first != nil && asError(first).Status != http.StatusBadRequest:
+	case first != nil && !isBadRequest(first):
 		return first
 	case first != nil:
 		return badRequest("%d of %d series were refused, the others stored: %s", dropped, rows.Len(),
@@ -69,9 +79,14 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	case s.rows.request.NativeHistogram != "":
 		return badRequest("native histograms are not supported, everything else was stored: %s",
 			s.rows.request.NativeHistogram)
+	case s.rows.request.WrongTime != "":
+		return badRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
+			showTime(s.rows.request.Latest), s.rows.request.WrongTime)
 	}
 	return nil
 }
+
+func isBadRequest(err error) bool { return asError(err).Status == http.StatusBadRequest }
 
 // labelledRows are a remote write's series, each set of labels being a metric.
 type labelledRows struct{ *prometheus.WriteRequest }
@@ -183,7 +198,7 @@ func (s *seriesMetadata) add(who *auth.Identity, list []prometheus.Metadata) {
 		}
 		if _, ok := names[m.Name]; !ok {
 			if s.count >= maxMetadata {
-				return
+				continue
 			}
 			s.count++
 		}

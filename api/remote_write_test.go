@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/s2"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -130,6 +131,35 @@ func TestRemoteWriteRefuses(t *testing.T) {
 	s.want(t, "GET /v1/metric?name=beside", "", 200, "~beside", "user", "jd")
 }
 
+// Nor does a measure whose timestamp is none, or too far ahead, keep others of its series or of another from that.
+func TestRemoteWriteLeavesOutWrongTimes(t *testing.T) {
+	for _, most := range []time.Duration{0, 24 * time.Hour} {
+		s := newServer(t, func(o *api.Options) { o.Limits.MaxFuture = most })
+		late, until := "9300000000000", "2262-04-11T23:47:16.854775+00:00"
+		if most != 0 {
+			late, until = "1767582000000", "2026-01-03T03:04:05+00:00"
+		}
+		for i, wrong := range []string{late, "18446744073709551615"} {
+			up, other := fmt.Sprintf("up%d", i), fmt.Sprintf("other%d", i)
+			s.want(t, "POST /api/v1/write",
+				remoteWrite(up+" 1 60000 job=j", up+" 2 "+wrong+" job=j", "no 3 "+wrong, other+" 4 60000 job=j"), 400,
+				"measures from before 1970 or after "+until+" were refused, everything else was stored: "+up+"\n",
+				append([]string{"user", "jd"}, asRemoteWrite...)...)
+			s.refreshAll(t, "jd")
+			s.want(t, "GET /api/v1/query?time=100&query=max_over_time("+up+"[1m])%2B"+other, "", 200,
+				`~[100,"5"]`, "user", "jd")
+		}
+		s.want(t, "GET /v1/metric?name=no", "", 200, "[]", "user", "jd")
+	}
+}
+
+// A series that is refused for good does not hide that others are to be sent again.
+func TestRemoteWriteSaysWhatToRepeat(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Limits.NewSeries = 1 })
+	s.want(t, "POST /api/v1/write", remoteWrite("- 1 1000 job=j", "a 1 1000", "b 1 1000"), 429,
+		"~may begin 1 series", append([]string{"user", "jd"}, asRemoteWrite...)...)
+}
+
 // Each project may begin so many series a minute; those that it has go on.
 func TestRemoteWriteLimitsNewSeries(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Auth, o.Limits.NewSeries = auth.TrustedHeaders{}, 10 })
@@ -167,6 +197,18 @@ func TestRemoteWriteMetadata(t *testing.T) {
 		`{"status":"success","data":{"http_requests_total":[{"type":"counter","help":"Requests.","unit":"1"}]}}`,
 		"user", "jd")
 	s.want(t, "GET /api/v1/metadata", "", 200, `{"status":"success","data":{}}`, "user", "other")
+
+	// A limit leaves the first names, at every time.
+	s.policy(t, "low")
+	for _, unit := range []string{"s", "ms"} {
+		s.create(t, "/v1/metric", `{"name":"a","unit":"`+unit+`","archive_policy_name":"low"}`, "user", "jd")
+	}
+	s.create(t, "/v1/metric", `{"name":"z","archive_policy_name":"low"}`, "user", "jd")
+	for range 20 {
+		s.want(t, "GET /api/v1/metadata?limit=1&limit_per_metric=1", "", 200,
+			`~{"a":[{"type":"unknown","help":"","unit":"s"}]},"warnings":["results truncated due to limit"]`,
+			"user", "jd")
+	}
 }
 
 // Gnocchi's mapping says once that it loses labels.

@@ -101,12 +101,12 @@ func plainQuery(query string) string {
 func (a *api) requireText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !utf8.ValidString(r.URL.Path) {
-			a.fail(w, r, badRequest("The path is not UTF-8"))
+			a.refusalOf(r)(w, r, badRequest("The path is not UTF-8"))
 			return
 		}
 		r.URL.RawQuery = plainQuery(r.URL.RawQuery)
 		if err := checkQuery(r.URL.RawQuery); err != nil {
-			a.fail(w, r, err)
+			a.refusalOf(r)(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -23,6 +23,11 @@ type WriteRequest struct {
 
 	NativeHistogram string // name of the first series that has one; they are not decoded
 
+	// Latest is the last timestamp that a measure may have: others, and those from before 1970, are left out. 0: a
+	// timestamp that is none is an error.
+	Latest    carbonara.Timestamp
+	WrongTime string // name of the first series of which a measure was left out for its timestamp
+
 	// Take is asked for the memory that a message takes, before it is used; an error of its is the decoding's. nil: no
 	// bound.
 	Take  func(bytes int) error
@@ -76,7 +81,8 @@ const (
 
 // Decode makes body, of limit bytes at most when uncompressed, the request. Body is not kept.
 func (r *WriteRequest) Decode(body []byte, limit int64) error {
-	r.Series, r.labels, r.Metadata, r.NativeHistogram = r.Series[:0], r.labels[:0], r.Metadata[:0], ""
+	r.Series, r.labels, r.Metadata = r.Series[:0], r.labels[:0], r.Metadata[:0]
+	r.NativeHistogram, r.WrongTime = "", ""
 	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
 	n, err := s2.DecodedLen(body)
 	if err != nil {
@@ -146,7 +152,7 @@ func (r *WriteRequest) parse(message []byte) error {
 
 func (r *WriteRequest) parseSeries(message []byte) error {
 	series := Series{From: len(r.Timestamps), labelsFrom: len(r.labels)}
-	histogram := false
+	histogram, wrongTime := false, false
 	for len(message) > 0 {
 		number, content, n, err := consumeField(message)
 		if err != nil {
@@ -157,7 +163,9 @@ func (r *WriteRequest) parseSeries(message []byte) error {
 			case fieldLabels:
 				err = r.parseLabel(content)
 			case fieldSamples:
-				err = r.parseMeasure(content)
+				if err = r.parseMeasure(content); err == errTimestamp && r.Latest != 0 {
+					wrongTime, err = true, nil
+				}
 			case fieldHistograms:
 				histogram = true
 			}
@@ -169,12 +177,10 @@ func (r *WriteRequest) parseSeries(message []byte) error {
 	}
 	series.To, series.labelsTo = len(r.Timestamps), len(r.labels)
 	if histogram && r.NativeHistogram == "" {
-		r.NativeHistogram = "without a name"
-		for _, l := range r.labels[series.labelsFrom:] {
-			if bytes.Equal(l.name, nameLabel) {
-				r.NativeHistogram = string(l.value)
-			}
-		}
+		r.NativeHistogram = nameOf(r.labels[series.labelsFrom:])
+	}
+	if wrongTime && r.WrongTime == "" {
+		r.WrongTime = nameOf(r.labels[series.labelsFrom:])
 	}
 	if series.From == series.To { // nothing to accept, whatever its labels
 		r.labels = r.labels[:series.labelsFrom]
@@ -182,6 +188,17 @@ func (r *WriteRequest) parseSeries(message []byte) error {
 	}
 	r.Series = append(r.Series, series)
 	return nil
+}
+
+// nameOf returns the name of a series that an error is about.
+func nameOf(labels []label) string {
+	name := "without a name"
+	for _, l := range labels {
+		if bytes.Equal(l.name, nameLabel) {
+			name = string(l.value)
+		}
+	}
+	return name
 }
 
 // maxMetadataText is in bytes: longer texts are cut.
@@ -274,7 +291,11 @@ func (r *WriteRequest) parseMeasure(message []byte) error {
 	if bits == staleMarker {
 		return nil
 	}
-	r.Timestamps = append(r.Timestamps, carbonara.Timestamp(milliseconds)*carbonara.Timestamp(time.Millisecond))
+	at := carbonara.Timestamp(milliseconds) * carbonara.Timestamp(time.Millisecond)
+	if r.Latest != 0 && at > r.Latest {
+		return errTimestamp
+	}
+	r.Timestamps = append(r.Timestamps, at)
 	r.Values = append(r.Values, math.Float64frombits(bits))
 	return r.take()
 }
