@@ -59,6 +59,14 @@ func (l *MeasureList) Bytes() int { return cap(l.last) + len(l.full)*measureChun
 // LastTimestamp returns that of the measure that was appended last.
 func (l *MeasureList) LastTimestamp() Timestamp { return l.time }
 
+// Touch reads the memory that Append writes to. The result means nothing.
+func (l *MeasureList) Touch() int {
+	if n := len(l.last); n > 0 {
+		return int(l.last[n-1]) + len(l.full)
+	}
+	return len(l.full)
+}
+
 // Reset empties the list. It keeps its memory up to so many bytes.
 func (l *MeasureList) Reset(keep int) {
 	if cap(l.last) > keep {

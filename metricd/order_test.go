@@ -3,6 +3,7 @@ package metricd_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/internal/keyhash"
 	"gnocco/internal/testnode"
 	"gnocco/metricd"
 	"gnocco/model"
@@ -104,17 +106,26 @@ func (s *script) send(t *testing.T, d *datadriven.TestData, m *model.Measures, s
 }
 
 // BenchmarkAccept takes requests of one measure of each of many metrics, from the only incoming store and from one of
-// two.
+// two; of more metrics in turn than the processor's caches hold, too.
 func BenchmarkAccept(b *testing.B) {
 	for _, stores := range []int{1, 2} {
-		b.Run(fmt.Sprintf("stores=%d", stores), func(b *testing.B) { benchmarkAccept(b, stores) })
+		for _, requests := range []int{1, 200} {
+			b.Run(fmt.Sprintf("stores=%d/metrics=%d", stores, 1000*requests), func(b *testing.B) {
+				if testing.Short() {
+					requests = 1
+				}
+				benchmarkAccept(b, stores, requests)
+			})
+		}
 	}
 }
 
-func benchmarkAccept(b *testing.B, stores int) {
-	const metrics = 1000
+// benchmarkAccept names 1,000 metrics in each request, and others in the next, as long as there are some.
+func benchmarkAccept(b *testing.B, stores, requests int) {
+	const perRequest = 1000
+	ctx := context.Background()
 	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
-	defer n.Stop(context.Background())
+	defer n.Stop(ctx)
 	source := &stampedSource{name: "a", clock: clockOf("one"), ready: make(chan struct{}, 1)}
 	other := &stampedSource{name: "b", clock: clockOf("one"), ready: make(chan struct{}, 1)}
 	known := metricd.Sources{Complete: true, Waited: []string{"a", "b"}[:stores]}
@@ -124,30 +135,59 @@ func benchmarkAccept(b *testing.B, stores int) {
 			b.Fatal(err)
 		}
 	}
-	m := &model.Measures{Offsets: []int{0}}
-	for i := range metrics {
-		m.Metrics = append(m.Metrics, newMetric(b, n, 0, 1))
-		m.Timestamps, m.Values = append(m.Timestamps, 0), append(m.Values, 1)
-		m.Offsets = append(m.Offsets, i+1)
+	policy := newPolicy(b, "accept", 1, []time.Duration{time.Minute}, "mean")
+	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
+		b.Fatal(err)
 	}
-	pick := make([]int, metrics)
+	all := make([]*model.Metric, perRequest*requests)
+	for i := range all {
+		all[i] = &model.Metric{ID: uuid.New(), ArchivePolicy: policy, Creator: "admin"}
+	}
+	if err := n.Index.CreateMetrics(ctx, all); err != nil {
+		b.Fatal(err)
+	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	parts := make([]*model.Measures, requests)
+	for i := range parts {
+		m := &model.Measures{Offsets: []int{0}}
+		for _, metric := range all[i*perRequest : (i+1)*perRequest] {
+			m.Metrics = append(m.Metrics, metric.ID)
+			m.Timestamps, m.Values = append(m.Timestamps, 0), append(m.Values, 1)
+			m.Offsets = append(m.Offsets, len(m.Values))
+		}
+		parts[i] = m
+	}
+	pick := make([]int, perRequest)
 	for i := range pick {
 		pick[i] = i
 	}
-	second := 0
-	for b.Loop() {
-		second++
+	sequence := 0
+	post := func() {
+		m := parts[sequence%requests]
+		sequence++
 		for i := range m.Timestamps {
-			m.Timestamps[i] = start + carbonara.Timestamp(second)*1e9
+			m.Timestamps[i] = start + carbonara.Timestamp(sequence)*1e9
+		}
+		block := incoming.AppendBlock(nil, m, pick, time.Now())
+		_, ids, _, err := incoming.CutIDs(block)
+		if err != nil {
+			b.Fatal(err)
 		}
 		source.mu.Lock()
-		source.records = append(source.records, incoming.Record{Sequence: uint64(second), Stamp: source.stamp(second),
-			Block: incoming.AppendBlock(nil, m, pick, time.Now())})
+		source.records = append(source.records, incoming.Record{Sequence: uint64(sequence),
+			Stamp: source.stamp(sequence), Block: block, List: keyhash.Of(ids)})
 		source.mu.Unlock()
-		other.setFrontier(second)
-		if err := n.Metricd.Refresh(b.Context(), m.Metrics[:1]); err != nil {
+		other.setFrontier(sequence)
+		if err := n.Metricd.Refresh(ctx, m.Metrics[:1]); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(second*metrics), "ns/measure")
+	for range 2 * requests { // heads and their lists are there
+		post()
+	}
+	before := sequence
+	for b.Loop() {
+		post()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64((sequence-before)*perRequest), "ns/measure")
 }

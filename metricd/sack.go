@@ -32,6 +32,7 @@ type sack struct {
 	request    model.Measures
 	block      []byte  // of the request, if it came without its ids
 	targets    []*head // of request's metrics; nil for those that are gone
+	touched    int     // means nothing, see touch
 	lists      headLists
 	resolved   map[uuid.UUID]*model.Metric // looked up for the records in hand; nil for none
 	resolvedAt uint64                      // the index's generation of that look: heads of another were not looked up
@@ -214,6 +215,9 @@ func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *
 	defer s.mu.Unlock()
 	var all taken
 	for i, h := range s.targets {
+		if i%touchedAtOnce == 0 {
+			s.touched += touch(s.targets[i:min(i+touchedAtOnce, len(s.targets))])
+		}
 		timestamps, values := s.request.Of(i)
 		if h == nil {
 			all.deleted += len(timestamps)
