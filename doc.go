@@ -41,7 +41,7 @@
 //	gpu/{kernels,cu,cu/cutest}                 kernels and their PTX; the driver's calls; a driver without a device
 //	bench                 the benchmarks; no part of the server
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
-//	internal/{budget,client,decimal,diskprobe,golden,idset,keyhash,keystone}     helpers with several users
+//	internal/{budget,client,cores,decimal,diskprobe,golden,idset,keyhash,keystone}     helpers with several users
 //	internal/{lint,pause,seedtest,shutdown,simd,testcert,testnode,testprogram,version}     more of them
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and internal/server hands

@@ -161,12 +161,12 @@ func (p *Process) open(ctx context.Context) error {
 	e := newEnvironment(o, p.ownership, p.damaged, session, &p.closers)
 	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups)}
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
-		memTable: o.Memory.memTable(4, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
+		memTable: o.Memory.memTable(8, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
 		ages: o.ResourceAges}
 	p.closers.add("index", p.index.close)
 	p.incoming = &incomingStores{environment: e, members: p.members, logger: p.logger, folder: p.folder,
 		options: incoming.Options{Sacks: p.cluster.Sacks, RecentBytes: o.Memory.RecentBytes,
-			MinFreeBytes: o.MinFreeBytes, MemTableSize: o.Memory.memTable(4, 1, 16<<20), Clock: p.clocks.own},
+			MinFreeBytes: o.MinFreeBytes, MemTableSize: o.Memory.memTable(8, 1, 16<<20), Clock: p.clocks.own},
 		open: make(map[string]*incoming.Store), detach: func(string) {}}
 	p.closers.add("incoming", p.incoming.close)
 	o.Registerer.MustRegister(e.collector, newClusterCollector(p.members, p.incoming, p.cluster.Sacks, p.Missing))
@@ -199,7 +199,7 @@ func (p *Process) openWorkers(e *environment, shared *SharedIndex) error {
 		Resampler: p.resampler,
 		Sacks:     p.cluster.Sacks, Workers: o.Workers, Index: shared, FS: e.ownership.fs,
 		CheckpointInterval: o.CheckpointInterval, HeadBytes: o.Memory.HeadBytes, GroupBytes: o.Memory.GroupBytes,
-		MemTableSize: o.Memory.memTable(2, p.cluster.Sacks, 1<<20),
+		MemTableSize: o.Memory.memTable(2, p.cluster.Sacks, 512<<10),
 		Cache:        e.cache, FileCache: e.files,
 		Logger: o.Logger, Registerer: o.Registerer, Collector: e.collector, Fail: e.fail,
 		Sources: &metricd.Sources{}, ClockError: p.clocks.errorOf,

@@ -3,12 +3,12 @@ package query
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"gnocco/internal/cores"
 	"gnocco/query/aggregates"
 )
 
@@ -35,7 +35,7 @@ func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Opera
 	options.Resampler = r.Resampler
 	results := make([][]*aggregates.Result, len(groups))
 	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
+	all.SetLimit(cores.Share(len(groups)))
 	for i := range groups {
 		all.Go(func() error {
 			results[i] = make([]*aggregates.Result, len(tables[i]))

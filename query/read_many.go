@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/internal/budget"
+	"gnocco/internal/cores"
 	"gnocco/model"
 	"gnocco/query/aggregates"
 )
@@ -90,7 +90,7 @@ func readAtOnce(ctx context.Context, batches, n, perWorker int,
 	read func(ctx context.Context, s *seriesReader, batch, i int) error) error {
 	jobs := int64(batches * n)
 	least := int64(max(perWorker, 1))
-	workers := min(int64(runtime.GOMAXPROCS(0)), (jobs+least-1)/least)
+	workers := cores.Share((jobs + least - 1) / least)
 	var next atomic.Int64
 	work := func(ctx context.Context) error {
 		s := seriesReaders.Get()

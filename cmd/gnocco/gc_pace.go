@@ -5,55 +5,108 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"time"
 )
 
-// By default the heap grows to twice what lives in it before Go collects, however rare that is. Where measures come
-// slowly, that is as much memory again for a collection in some minutes.
+// By default the heap grows to twice what lives in it before Go collects, however rare that is, and what was free then
+// is kept for the next time. Where measures come slowly, that is as much memory again for a collection in some minutes.
 
 const (
-	// scanRate is how many bytes a second collections may look through to keep the heap small: about a thousandth of a
-	// core's time. What they cost is not measured, since that depends on who else uses the processors.
-	scanRate = 1e6
+	// scanRate is how many bytes a second collections may look through to keep the heap small: less than a thousandth
+	// of a core's time. What they cost is not measured, since that depends on who else uses the processors.
+	scanRate = 0.7e6
+
+	leastWait = 10 * time.Second
+	mostWait  = 2 * time.Minute // Go collects by then, and what is free is soon used again
 
 	gcPercentLeast    = 25
 	gcPercentDefault  = 100 // Go's
 	gcPercentFullRate = 200 // where collections at Go's default would look through more than fullRate
-	fullRate          = 8 * scanRate
+	fullRate          = 8e6 // bytes a second
+	raiseAtOnce       = 1.5 // times GOGC: a checkpoint is over after some collections
 )
 
-// paceCollector sets GOGC after each collection, unless it was set from outside.
+// worthBytes is what a collection has to bring before Go would have one.
+const worthBytes = 8 << 20
+
+// paceCollector sets GOGC after each collection, collects where that takes long, and gives back what is free then. It
+// does nothing if GOGC was set from outside.
 func paceCollector() {
 	if os.Getenv("GOGC") == "" {
-		p := &gcPace{percent: gcPercentDefault, last: time.Now()}
+		p := &gcPace{percent: gcPercentDefault, last: time.Now(), wait: mostWait}
+		p.due = time.AfterFunc(p.wait, p.collect)
 		p.awaitCollection()
 	}
 }
 
 // gcPace is the collector's pace.
 type gcPace struct {
-	percent float64   // GOGC
-	last    time.Time // when there was a collection
+	due *time.Timer // for collect
+
+	mu        sync.Mutex    // guards what follows
+	percent   float64       // GOGC
+	last      time.Time     // when there was a collection
+	allocated uint64        // bytes by then, since the program began
+	wait      time.Duration // until the next one is due, unless it is mostWait
 }
 
 // awaitCollection has the pace set after the next collection, and after each one that follows.
 func (p *gcPace) awaitCollection() {
 	garbage := new([16]byte) // the next collection finds it; what is smaller shares its memory with others
 	runtime.AddCleanup(garbage, func(p *gcPace) {
-		scanned := []metrics.Sample{{Name: "/gc/scan/total:bytes"}}
-		metrics.Read(scanned)
-		p.collected(time.Now(), scanned[0].Value.Uint64())
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.collected(time.Now(), readHeap())
+		if p.wait < mostWait {
+			p.due.Reset(p.wait)
+		}
 		debug.SetGCPercent(int(p.percent))
 		p.awaitCollection()
 	}, p)
 }
 
-// collected sets percent so that, if as much is allocated as since the last collection, scanRate is kept.
-func (p *gcPace) collected(now time.Time, scanned uint64) {
-	if since := now.Sub(p.last).Seconds(); since > 0 {
-		rate := p.percent * float64(scanned) / since // of GOGC=1
-		p.percent = min(max(rate/scanRate, gcPercentLeast),
+// collected sets percent and wait so that scanRate is kept if as much is allocated as since the last collection, and
+// percent so that fullRate is, if that asks for more than Go's own.
+func (p *gcPace) collected(now time.Time, heap heapFigures) {
+	scanned := float64(heap.scanned)
+	if since := now.Sub(p.last).Seconds(); since > 0 && heap.live > 0 {
+		grown := float64(heap.allocated-p.allocated) / float64(heap.live)
+		rate := 100 * grown * scanned / since // of GOGC=1
+		percent := min(max(rate/scanRate, gcPercentLeast),
 			max(gcPercentDefault, min(rate/fullRate, gcPercentFullRate)))
+		p.percent = min(percent, p.percent*raiseAtOnce)
 	}
-	p.last = now
+	p.last, p.allocated = now, heap.allocated
+	p.wait = min(max(leastWait, time.Duration(scanned/scanRate*float64(time.Second))), mostWait)
+}
+
+// collect collects and gives memory back, or waits for more to do.
+func (p *gcPace) collect() {
+	p.mu.Lock()
+	heap := readHeap()
+	worth := heap.allocated-p.allocated+heap.free >= worthBytes
+	if !worth {
+		p.due.Reset(p.wait)
+	}
+	p.mu.Unlock()
+	if worth {
+		debug.FreeOSMemory()
+	}
+}
+
+// heapFigures are bytes of the heap.
+type heapFigures struct {
+	scanned   uint64 // by a collection
+	live      uint64 // after the last one
+	allocated uint64 // since the program began
+	free      uint64 // and not given back
+}
+
+func readHeap() heapFigures {
+	samples := []metrics.Sample{{Name: "/gc/scan/total:bytes"}, {Name: "/gc/heap/live:bytes"},
+		{Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(samples)
+	return heapFigures{samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(),
+		samples[3].Value.Uint64()}
 }

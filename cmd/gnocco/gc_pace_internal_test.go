@@ -10,26 +10,30 @@ import (
 
 func TestGCPace(t *testing.T) {
 	const mb = 1_000_000
-	p := &gcPace{percent: gcPercentDefault}
-	collect := func(since time.Duration, scanned uint64) { p.collected(p.last.Add(since), scanned) }
-	// f expects from what GOGC is on, after collections of a program that allocates so many MB a second, while so many
-	// live, of which so many are scanned.
-	f := func(name string, allocates, live float64, scanned uint64, want float64) {
+	p := &gcPace{percent: gcPercentDefault, wait: mostWait}
+	collect := func(allocates, live, scanned float64) {
+		since := min(live*p.percent/100/allocates, p.wait.Seconds())
+		p.collected(p.last.Add(time.Duration(since*float64(time.Second))), heapFigures{scanned: uint64(scanned * mb),
+			live: uint64(live * mb), allocated: p.allocated + uint64(allocates*since*mb)})
+	}
+	// f expects GOGC, and after how many seconds a collection is due, after collections of a program that allocates so
+	// many MB a second, while so many live, of which so many are scanned.
+	f := func(name string, allocates, live, scanned, percent, wait float64) {
 		t.Helper()
 		for range 10 {
-			collect(time.Duration(live*p.percent/100/allocates*float64(time.Second)), scanned*mb)
+			collect(allocates, live, scanned)
 		}
-		if math.Abs(p.percent-want) > 1 {
-			t.Errorf("%s: GOGC is %v, want %v", name, p.percent, want)
+		if math.Abs(p.percent-percent) > 1 || math.Abs(p.wait.Seconds()-wait) > 1 {
+			t.Errorf("%s: GOGC is %v, the next is due within %v, want %v, %v s", name, p.percent, p.wait, percent, wait)
 		}
 	}
-	f("a fleet that reports slowly", 1.2, 100, 40, 48) // one in 40 s
-	f("a larger one", 6, 1000, 400, gcPercentDefault)
-	f("at full speed", 200, 100, 40, gcPercentFullRate)
-	f("nearly idle", 0.01, 30, 5, gcPercentLeast)
-	collect(time.Second, 5*mb)
-	if p.percent != gcPercentDefault {
-		t.Errorf("after a burst GOGC is %v", p.percent)
+	f("a fleet that reports slowly", 0.8, 100, 40, 46, 57)
+	f("a larger one", 6, 1000, 400, gcPercentDefault, 120)
+	f("at full speed", 200, 100, 40, gcPercentFullRate, 57)
+	f("nearly idle", 0.01, 30, 5, gcPercentLeast, 10)
+	collect(100, 30, 5)
+	if want := gcPercentLeast * raiseAtOnce; p.percent != want {
+		t.Errorf("after a burst GOGC is %v, want %v", p.percent, want)
 	}
 }
 
@@ -47,5 +51,27 @@ func TestGCPaceIsSet(t *testing.T) {
 		}
 		runtime.GC()
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// What is free is given back where a collection is due.
+func TestGCPaceGivesMemoryBack(t *testing.T) {
+	p := &gcPace{percent: gcPercentDefault, wait: time.Hour}
+	p.due = time.NewTimer(p.wait)
+	garbage := make([]byte, 64<<20)
+	for i := 0; i < len(garbage); i += 4096 {
+		garbage[i] = 1
+	}
+	runtime.KeepAlive(garbage)
+	p.collect()
+	if free := readHeap().free; free >= worthBytes {
+		t.Errorf("%d bytes are free and not given back", free)
+	}
+	p.allocated = readHeap().allocated
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p.collect()
+	if runtime.ReadMemStats(&after); after.NumGC != before.NumGC {
+		t.Error("a collection that brings nothing")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"gnocco/cmd/internal/devices"
 	"gnocco/correlate"
 	gpucorrelate "gnocco/gpu/correlate"
+	"gnocco/internal/cores"
 	"gnocco/internal/server"
 )
 
@@ -211,6 +212,9 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 // serve starts a server and runs it until the command's context ends.
 func (f *serverFlags) serve(cmd *cobra.Command) error {
 	paceCollector()
+	if os.Getenv("GOMAXPROCS") == "" { // else somebody chose how many
+		cores.Pace(cmd.Context())
+	}
 	s, err := f.start(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return orderly(cmd.Context(), err)

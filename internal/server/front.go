@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gnocco/api"
+	"gnocco/internal/cores"
 	"gnocco/internal/pause"
 	"gnocco/internal/version"
 )
@@ -42,6 +43,7 @@ const startWait = 2 * time.Second
 
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	cores.Begin()
 	w.Header()["Server"] = serverHeader
 	probe := strings.TrimPrefix(r.URL.Path, f.prefix)
 	if probe == "/ready" || probe == "/healthcheck" {

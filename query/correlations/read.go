@@ -3,7 +3,6 @@ package correlations
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -12,6 +11,7 @@ import (
 	"gnocco/carbonara"
 	"gnocco/correlate"
 	"gnocco/internal/budget"
+	"gnocco/internal/cores"
 	"gnocco/query"
 )
 
@@ -27,7 +27,7 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 	series := make([]aggregates, len(q.Metrics))
 	var total atomic.Int64
 	all, ctx := errgroup.WithContext(ctx)
-	all.SetLimit(runtime.GOMAXPROCS(0))
+	all.SetLimit(cores.Share(len(series)))
 	for i := range series {
 		all.Go(func() error {
 			if err := ctx.Err(); err != nil {

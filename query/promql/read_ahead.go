@@ -3,12 +3,12 @@ package promql
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"gnocco/internal/budget"
+	"gnocco/internal/cores"
 	"gnocco/model"
 )
 
@@ -148,7 +148,7 @@ const seriesPerWorker = 8
 // eachRun calls f for runs of series that lie side by side in one sack's archive, from several goroutines.
 func eachRun(ctx context.Context, all []*series,
 	f func(ctx context.Context, memory *scratch, run []*series) error) error {
-	workers := min(runtime.GOMAXPROCS(0), (len(all)+seriesPerWorker-1)/seriesPerWorker)
+	workers := cores.Share((len(all) + seriesPerWorker - 1) / seriesPerWorker)
 	length := min(runLength, max(1, len(all)/max(1, 2*workers)))
 	var runs [][]*series
 	first := 0

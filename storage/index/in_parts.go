@@ -2,9 +2,10 @@ package index
 
 import (
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"gnocco/internal/cores"
 )
 
 // readsPerWorker is how many single reads are worth another goroutine: each may wait for a block from the disk, or
@@ -16,7 +17,7 @@ const mostWorkers = 16
 
 // inParts calls f for parts that together are [0, n), at the same time, and joins their errors.
 func inParts(n int, f func(from, to int) error) error {
-	workers := min(max(1, n/readsPerWorker), runtime.GOMAXPROCS(0), mostWorkers)
+	workers := cores.Share(min(max(1, n/readsPerWorker), mostWorkers))
 	if workers == 1 {
 		return f(0, n)
 	}
@@ -32,7 +33,7 @@ func inParts(n int, f func(from, to int) error) error {
 // inTurns calls f for each of n parts, as many at the same time as there are cores, and joins their errors.
 func inTurns(n int, f func(i int) error) error {
 	var next atomic.Int64
-	errs := make([]error, min(n, runtime.GOMAXPROCS(0), mostWorkers))
+	errs := make([]error, cores.Share(min(n, mostWorkers)))
 	var all sync.WaitGroup
 	for worker := range errs {
 		all.Go(func() {
