@@ -15,10 +15,12 @@ import (
 const (
 	// scanRate is how many bytes a second collections may look through to keep the heap small: less than a thousandth
 	// of a core's time. What they cost is not measured, since that depends on who else uses the processors.
-	scanRate = 0.7e6
+	scanRate = 1.5e6
 
 	leastWait = 10 * time.Second
-	mostWait  = 2 * time.Minute // Go collects by then, and what is free is soon used again
+	mostWait  = 110 * time.Second // Go collects every two minutes, and keeps what is free then
+	// mostScanned is up to where memory is given back. In a larger heap it is used again by the next collection.
+	mostScanned = 256 << 20
 
 	gcPercentLeast    = 25
 	gcPercentDefault  = 100 // Go's
@@ -48,7 +50,7 @@ type gcPace struct {
 	percent   float64       // GOGC
 	last      time.Time     // when there was a collection
 	allocated uint64        // bytes by then, since the program began
-	wait      time.Duration // until the next one is due, unless it is mostWait
+	wait      time.Duration // until the next one is due
 }
 
 // awaitCollection has the pace set after the next collection, and after each one that follows.
@@ -57,9 +59,12 @@ func (p *gcPace) awaitCollection() {
 	runtime.AddCleanup(garbage, func(p *gcPace) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.collected(time.Now(), readHeap())
-		if p.wait < mostWait {
+		heap := readHeap()
+		p.collected(time.Now(), heap)
+		if heap.scanned <= mostScanned {
 			p.due.Reset(p.wait)
+		} else {
+			p.due.Stop()
 		}
 		debug.SetGCPercent(int(p.percent))
 		p.awaitCollection()

@@ -27,9 +27,9 @@ func TestGCPace(t *testing.T) {
 			t.Errorf("%s: GOGC is %v, the next is due within %v, want %v, %v s", name, p.percent, p.wait, percent, wait)
 		}
 	}
-	f("a fleet that reports slowly", 0.8, 100, 40, 46, 57)
-	f("a larger one", 6, 1000, 400, gcPercentDefault, 120)
-	f("at full speed", 200, 100, 40, gcPercentFullRate, 57)
+	f("a fleet that reports slowly", 0.8, 100, 90, 48, 60)
+	f("a larger one", 6, 1000, 400, gcPercentDefault, 110)
+	f("at full speed", 200, 100, 40, gcPercentFullRate, 27)
 	f("nearly idle", 0.01, 30, 5, gcPercentLeast, 10)
 	collect(100, 30, 5)
 	if want := gcPercentLeast * raiseAtOnce; p.percent != want {
