@@ -14,6 +14,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/internal/budget"
+	"gnocco/internal/cores"
 	"gnocco/model"
 	"gnocco/storage/incoming"
 	"gnocco/storage/index"
@@ -84,6 +85,7 @@ func (p *Process) Handler() http.Handler {
 	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
 	mux.HandleFunc("/peer/api/", p.api)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cores.Begin()
 		if !p.Key.signed(r) {
 			http.Error(w, "this is for the processes of the cluster", http.StatusForbidden)
 			return

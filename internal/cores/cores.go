@@ -29,11 +29,14 @@ var process struct {
 	shared atomic.Bool  // work was shared since Pace looked
 	looked atomic.Int64 // when Begin looked, in nanoseconds since started
 
-	mu   sync.Mutex // guards what follows, and the change of onOne
-	all  int        // cores, before it ran on one
-	used time.Duration
-	at   time.Duration // when that was used
+	mu      sync.Mutex // guards what follows, and the change of onOne
+	all     int        // cores, before it ran on one
+	second  reading    // when Pace looked
+	request reading    // when Begin looked
 }
+
+// reading is the time of all cores that the process had used by some moment.
+type reading struct{ used, at time.Duration }
 
 var started = time.Now()
 
@@ -55,7 +58,7 @@ func Pace(ctx context.Context) {
 // look goes to one core, or back to all.
 func look() {
 	shared := process.shared.Swap(false)
-	switch busy := share(); {
+	switch busy := share(&process.second); {
 	case busy >= busyShare:
 		takeAll()
 	case busy < quietShare && !shared && runtime.GOMAXPROCS(0) > 1:
@@ -75,7 +78,7 @@ func Begin() {
 	if now-looked < int64(busyAfter) || !process.looked.CompareAndSwap(looked, now) {
 		return
 	}
-	if share() >= busyShare {
+	if share(&process.request) >= busyShare {
 		takeAll()
 	}
 }
@@ -113,19 +116,15 @@ func takeAll() {
 	}
 }
 
-// share returns which part of one core's time the process used since it was last asked. Less than busyAfter ago it is
-// not known, and 0.
-func share() float64 {
+// share returns which part of one core's time the process used since a reading, and reads anew.
+func share(last *reading) float64 {
 	process.mu.Lock()
 	defer process.mu.Unlock()
-	now := time.Since(started)
-	over := now - process.at
 	var t unix.Timespec
-	if over < busyAfter || unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
+	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
 		return 0
 	}
-	used := time.Duration(t.Nano())
-	part := (used - process.used).Seconds() / over.Seconds()
-	process.used, process.at = used, now
-	return part
+	before := *last
+	*last = reading{used: time.Duration(t.Nano()), at: time.Since(started)}
+	return float64(last.used-before.used) / float64(last.at-before.at)
 }
