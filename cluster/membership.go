@@ -122,31 +122,29 @@ func (m *membership) announce(ctx context.Context, store string) error {
 		if err != nil {
 			return err
 		}
+		waiting := slices.DeleteFunc(members, func(other claim.Member) bool {
+			return other.ID == m.own() || told[other.ID] || !other.HasRole(string(RoleMetricd))
+		})
+		answered := make([]bool, len(waiting))
 		var all sync.WaitGroup
-		var mu sync.Mutex
-		left := 0
-		for _, other := range members {
-			if other.ID == m.own() || told[other.ID] || !other.HasRole(string(RoleMetricd)) {
-				continue
-			}
-			mu.Lock()
-			left++
-			mu.Unlock()
+		for i, other := range waiting {
 			all.Go(func() {
 				ctx, cancel := context.WithTimeout(ctx, wakeTimeout)
 				defer cancel()
-				if err := m.client.Announce(ctx, other.Address, store); err != nil {
+				err := m.client.Announce(ctx, other.Address, store)
+				if answered[i] = err == nil; !answered[i] {
 					m.logger.Info("waiting until a process knows the incoming store, or is dead", "other", other.ID,
 						"store", store, "error", err)
-					return
 				}
-				mu.Lock()
-				defer mu.Unlock()
-				told[other.ID] = true
-				left--
 			})
 		}
 		all.Wait()
+		left := 0
+		for i, other := range waiting {
+			if told[other.ID] = answered[i]; !answered[i] {
+				left++
+			}
+		}
 		if left == 0 {
 			return nil
 		}
