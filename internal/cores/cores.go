@@ -25,9 +25,8 @@ const (
 
 // process is the state of this process.
 var process struct {
-	onOne  atomic.Bool  // it runs on one core
-	shared atomic.Bool  // work was shared since Pace looked
-	looked atomic.Int64 // when Begin looked, in nanoseconds since started
+	onOne  atomic.Bool // it runs on one core
+	shared atomic.Bool // work was shared since Pace looked
 
 	mu      sync.Mutex // guards what follows, and the change of onOne
 	all     int        // cores, before it ran on one
@@ -58,7 +57,7 @@ func Pace(ctx context.Context) {
 // look goes to one core, or back to all.
 func look() {
 	shared := process.shared.Swap(false)
-	switch busy := share(&process.second); {
+	switch busy := share(&process.second, 0); {
 	case busy >= busyShare:
 		takeAll()
 	case busy < quietShare && !shared && runtime.GOMAXPROCS(0) > 1:
@@ -71,14 +70,7 @@ func look() {
 
 // Begin is told of each request. A process on one core goes back to all if that one is busy.
 func Begin() {
-	if !process.onOne.Load() {
-		return
-	}
-	now, looked := int64(time.Since(started)), process.looked.Load()
-	if now-looked < int64(busyAfter) || !process.looked.CompareAndSwap(looked, now) {
-		return
-	}
-	if share(&process.request) >= busyShare {
+	if process.onOne.Load() && share(&process.request, busyAfter) >= busyShare {
 		takeAll()
 	}
 }
@@ -116,15 +108,17 @@ func takeAll() {
 	}
 }
 
-// share returns which part of one core's time the process used since a reading, and reads anew.
-func share(last *reading) float64 {
+// share returns which part of one core's time the process used since a reading, and reads anew; 0 if the reading is
+// younger than least.
+func share(last *reading, least time.Duration) float64 {
 	process.mu.Lock()
 	defer process.mu.Unlock()
+	now := time.Since(started)
 	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
+	if now-last.at < least || unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
 		return 0
 	}
 	before := *last
-	*last = reading{used: time.Duration(t.Nano()), at: time.Since(started)}
+	*last = reading{used: time.Duration(t.Nano()), at: now}
 	return float64(last.used-before.used) / float64(last.at-before.at)
 }
