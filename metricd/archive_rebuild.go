@@ -124,9 +124,7 @@ func (v *archiveRebuild) write(ctx context.Context, c *archive.Checkpoint) error
 	}
 	for _, item := range v.schema {
 		if !slices.Contains(v.plan.Granularities, item.Granularity) {
-			if err := c.DropGranularity(v.metric.ID, item.Granularity); err != nil {
-				return err
-			}
+			c.DropGranularity(v.metric.ID, item.Granularity)
 		}
 	}
 	partial := &archive.PartialGroups{Since: v.since}
@@ -135,7 +133,8 @@ func (v *archiveRebuild) write(ctx context.Context, c *archive.Checkpoint) error
 	} else if len(v.since) == 0 {
 		partial = nil // late measures go where the raw series is complete, and nothing is missing
 	}
-	return c.SetPartialGroups(v.metric.ID, partial)
+	c.SetPartialGroups(v.metric.ID, partial)
+	return nil
 }
 
 // keepFrom returns from where on the new schema needs raw measures.
@@ -237,15 +236,14 @@ func (v *archiveRebuild) rewrite(c *archive.Checkpoint, g time.Duration, fresh *
 			return err
 		}
 		v.stored.Overlay(0, &part, &v.scratch)
-		return c.ReplaceSplit(v.metric.ID, key, &v.stored)
+		c.ReplaceSplit(v.metric.ID, key, &v.stored)
+		return nil
 	})
 }
 
 // build writes all of a granularity that the archive does not have.
 func (v *archiveRebuild) build(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
-	if err := c.DropGranularity(v.metric.ID, g); err != nil {
-		return err
-	}
+	c.DropGranularity(v.metric.ID, g)
 	oldest := carbonara.Timestamp(0)
 	if timespan := v.metric.ArchivePolicy.Timespan(g); timespan > 0 {
 		oldest = archive.OldestKept(v.newest.Floor(g), timespan)
@@ -256,7 +254,8 @@ func (v *archiveRebuild) build(c *archive.Checkpoint, g time.Duration, fresh *ca
 		}
 	}
 	kept := fresh.Slice(fresh.Search(oldest), fresh.Len())
-	return c.PutGroups(v.metric.ID, &kept)
+	c.PutGroups(v.metric.ID, &kept)
+	return nil
 }
 
 // buildPast writes the groups that begin at oldest or later and before known, and end at at or before, from narrower
@@ -281,9 +280,7 @@ func (v *archiveRebuild) buildPast(c *archive.Checkpoint, g time.Duration, oldes
 		if err := carbonara.Coarsen(&v.wide, &v.narrow, g); err != nil {
 			return err
 		}
-		if err := c.PutGroups(v.metric.ID, &v.wide); err != nil {
-			return err
-		}
+		c.PutGroups(v.metric.ID, &v.wide)
 		from = end
 	}
 	return nil

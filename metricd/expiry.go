@@ -27,5 +27,6 @@ func expire(c *archive.Checkpoint, walk *archive.Walk, h *head, granularity, tim
 		}
 		from = min(from, first)
 	}
-	return c.Expire(h.metric.ID, granularity, from, archive.OldestKept(newest, timespan))
+	c.Expire(h.metric.ID, granularity, from, archive.OldestKept(newest, timespan))
+	return nil
 }

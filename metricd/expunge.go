@@ -2,7 +2,6 @@ package metricd
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -93,10 +92,7 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 	s.mu.Unlock()
 	c := s.store.NewCheckpoint()
 	for _, id := range ids {
-		if err := c.Delete(id); err != nil {
-			c.Close()
-			return fmt.Errorf("metricd: expunge from sack %d: %w", s.number, err)
-		}
+		c.Delete(id)
 	}
 	return c.Commit()
 }

@@ -327,14 +327,12 @@ func (s *sack) loadUnsettled(h *head) error {
 }
 
 // writeUnsettled puts what the archive has to keep of a head's unsettled measures into a checkpoint.
-func (s *sack) writeUnsettled(c *archive.Checkpoint, h *head) error {
+func (s *sack) writeUnsettled(c *archive.Checkpoint, h *head) {
 	if h.unsettled == nil && !h.unsettledStored {
-		return nil
+		return
 	}
 	if h.unsettled != nil && !s.keepsUnsettled {
-		if err := c.KeepUnsettled(); err != nil {
-			return err
-		}
+		c.KeepUnsettled()
 	}
-	return c.SetUnsettled(h.metric.ID, h.unsettled.stored())
+	c.SetUnsettled(h.metric.ID, h.unsettled.stored())
 }

@@ -93,18 +93,19 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 		}
 	}
 	all := s.store.NewCheckpoint()
+	defer all.Close()
 	changed, outcomes, err := s.rebuildArchives(ctx, current, all)
 	if err != nil {
-		return 0, done, errors.Join(err, all.Close())
+		return 0, done, err
 	}
 	for _, outcome := range outcomes {
 		done.Add(outcome)
 	}
 	if len(changed) == 0 {
-		return len(outcomes), done, all.Close()
+		return len(outcomes), done, nil
 	}
 	if err := all.Commit(); err != nil {
-		return 0, model.RebuildCounts{}, errors.Join(err, all.Close())
+		return 0, model.RebuildCounts{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,9 +166,7 @@ func (s *sack) rebuildArchives(ctx context.Context, metrics []*model.Metric,
 			return nil, nil, err
 		default:
 			changed = append(changed, v.metric.ID)
-			if err := c.Add(change); err != nil {
-				return nil, nil, err
-			}
+			c.Add(change)
 		}
 	}
 	return changed, outcomes, nil

@@ -33,10 +33,12 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	b := s.parent.takeBatch()
 	defer s.parent.giveBatch(b)
 	c := s.store.NewCheckpointWithSize(s.checkpointBytes + s.checkpointBytes/8)
-	if err := errors.Join(s.writeHeads(ctx, c, b), s.write(c), c.SetTime(started)); err != nil {
-		c.Close()
+	defer c.Close()
+	if err := s.writeHeads(ctx, c, b); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
+	s.write(c)
+	c.SetTime(started)
 	bytes, groups := c.Bytes(), c.Groups()
 	if err := c.Commit(); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
@@ -111,41 +113,27 @@ func (s *sack) writeBatch(c *archive.Checkpoint, b *batch, walk *archive.Walk) e
 			}
 		}
 		b.raw.set(b.pending(e))
-		if err := c.AppendRaw(h.metric.ID, h.keepFrom(), b.raw.timestamps, b.raw.values); err != nil {
-			return err
-		}
+		c.AppendRaw(h.metric.ID, h.keepFrom(), b.raw.timestamps, b.raw.values)
 	}
 	s.note(b)
 	return nil
 }
 
 // write puts the rest into the checkpoint: what is not in groups, and how far the sources were read.
-func (s *sack) write(c *archive.Checkpoint) error {
+func (s *sack) write(c *archive.Checkpoint) {
 	for _, h := range s.dirty {
-		if err := s.writeUnsettled(c, h); err != nil {
-			return err
-		}
-		if err := c.AddDropped(h.metric.ID, h.dropped); err != nil {
-			return err
-		}
-		if err := c.AddLate(h.metric.ID, h.late); err != nil {
-			return err
-		}
+		s.writeUnsettled(c, h)
+		c.AddDropped(h.metric.ID, h.dropped)
+		c.AddLate(h.metric.ID, h.late)
 	}
 	for _, block := range s.corrupted {
-		if err := c.Quarantine(block.source, block.sequence, block.data); err != nil {
-			return err
-		}
+		c.Quarantine(block.source, block.sequence, block.data)
 	}
 	for _, cursor := range s.cursors {
-		if cursor.read == cursor.applied {
-			continue
-		}
-		if err := c.SetMark(cursor.id, cursor.read); err != nil {
-			return err
+		if cursor.read != cursor.applied {
+			c.SetMark(cursor.id, cursor.read)
 		}
 	}
-	return nil
 }
 
 // writeGroups writes the new and changed groups of one granularity and removes the splits that they make expire.
@@ -159,18 +147,14 @@ func writeGroups(c *archive.Checkpoint, b *batch, walk *archive.Walk, e entry, s
 		from = groups.Search(archive.OldestKept(newest, timespan))
 	}
 	if e.recomputed {
-		if err := writeTouched(c, b, e, series, groups, from); err != nil {
-			return err
-		}
+		writeTouched(c, b, e, series, groups, from)
 	} else {
 		kept := groups
 		if from > 0 {
 			slice := groups.Slice(from, groups.Len())
 			kept = &slice
 		}
-		if err := c.PutGroups(h.metric.ID, kept); err != nil {
-			return err
-		}
+		c.PutGroups(h.metric.ID, kept)
 	}
 	if timespan > 0 && h.hasBase {
 		return expire(c, walk, h, groups.Granularity, timespan, newest)
@@ -180,7 +164,7 @@ func writeGroups(c *archive.Checkpoint, b *batch, walk *archive.Walk, e entry, s
 
 // writeTouched writes runs of consecutive rows that a pending measure changed, from row on.
 func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Series,
-	groups *carbonara.Groups, row int) error {
+	groups *carbonara.Groups, row int) {
 	touched := b.touchedTimes(e, series)
 	granularity := carbonara.Timestamp(groups.Granularity)
 	run := row
@@ -196,13 +180,10 @@ func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Se
 		}
 		if run < row {
 			part := groups.Slice(run, row)
-			if err := c.PutGroups(e.head.metric.ID, &part); err != nil {
-				return err
-			}
+			c.PutGroups(e.head.metric.ID, &part)
 		}
 		run = row + 1
 	}
-	return nil
 }
 
 // finishCheckpoint empties the heads, on top of new open groups, and advances the cursors.

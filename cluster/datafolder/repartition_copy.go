@@ -67,9 +67,7 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 	// All measures that the incoming stores have given so far are in the archives, whatever their sack.
 	for sack := range target.stores {
 		for source, sequence := range marks {
-			if err := target.checkpoint(sack).SetMark(source, sequence); err != nil {
-				return err
-			}
+			target.checkpoint(sack).SetMark(source, sequence)
 		}
 	}
 	return target.commit()
@@ -100,9 +98,11 @@ func (f *Folder) copySack(ctx context.Context, number int, target *sackCopy) err
 			if !ok {
 				// A block of several metrics. Blocks of one request have the same sequence in several sacks.
 				source := fmt.Sprintf("%s/%s", a.Source, SackName(number))
-				return target.checkpoint(number%len(target.stores)).Quarantine(source, a.Sequence, a.Bytes)
+				target.checkpoint(number%len(target.stores)).Quarantine(source, a.Sequence, a.Bytes)
+			} else {
+				target.checkpoint(model.Sack(metric, len(target.stores))).KeepAside(a.Key, a.Bytes)
 			}
-			return target.checkpoint(model.Sack(metric, len(target.stores))).KeepAside(a.Key, a.Bytes)
+			return nil
 		})
 	}
 	if err == nil {
@@ -189,8 +189,9 @@ func (c *sackCopy) checkpoint(sack int) *archive.Checkpoint {
 
 func (c *sackCopy) set(sack int, key, value []byte) error {
 	checkpoint := c.checkpoint(sack)
-	if err := checkpoint.Set(key, value); err != nil || checkpoint.Bytes() < copyBatchBytes {
-		return err
+	checkpoint.Set(key, value)
+	if checkpoint.Bytes() < copyBatchBytes {
+		return nil
 	}
 	c.checkpoints[sack] = nil
 	return checkpoint.Commit()
@@ -214,7 +215,7 @@ func (c *sackCopy) close() error {
 	var errs []error
 	for _, checkpoint := range c.checkpoints {
 		if checkpoint != nil {
-			errs = append(errs, checkpoint.Close())
+			checkpoint.Close()
 		}
 	}
 	for _, store := range c.stores {

@@ -58,22 +58,15 @@ func (t *target) put(m *model.Metric, a *archived, since carbonara.Timestamp) (u
 	defer s.mu.Unlock()
 	c := s.begin()
 	if since == 0 {
-		if err := c.Delete(m.ID); err != nil {
-			return unknown, err
-		}
+		c.Delete(m.ID)
 	}
 	for _, groups := range all {
-		if err := c.PutGroups(m.ID, groups); err != nil {
-			return unknown, err
-		}
+		c.PutGroups(m.ID, groups)
 	}
 	if a.raw != nil {
-		err = putRaw(c, m, a.raw)
+		putRaw(c, m, a.raw)
 	} else {
-		err = putPartial(c, m, all)
-	}
-	if err != nil {
-		return unknown, err
+		putPartial(c, m, all)
 	}
 	s.metrics = append(s.metrics, m.ID)
 	if c.Bytes() < commitBytes && time.Since(s.begun) < commitAfter {
@@ -91,25 +84,25 @@ func (s *targetSack) begin() *archive.Checkpoint {
 }
 
 // putRaw writes a raw series, which is complete from the back window on.
-func putRaw(c *archive.Checkpoint, m *model.Metric, raw *series) error {
+func putRaw(c *archive.Checkpoint, m *model.Metric, raw *series) {
 	n := len(raw.timestamps)
 	if n == 0 {
-		return nil
+		return
 	}
 	plan := m.ArchivePolicy.Plan()
 	block := carbonara.Timestamp(plan.Coarsest())
 	oldest := raw.timestamps[n-1].Floor(plan.Coarsest()) - carbonara.Timestamp(m.ArchivePolicy.BackWindowBlocks())*block
-	return c.AppendRaw(m.ID, max(0, oldest), raw.timestamps, raw.values)
+	c.AppendRaw(m.ID, max(0, oldest), raw.timestamps, raw.values)
 }
 
 // putPartial writes what stands for the raw series where there is none: all measures so far count as if they were from
 // the start of the newest group, and are known by that group's and wider groups' aggregates. Measures after that
 // are added to these groups. Percentiles cannot be added to, and are unknown from then on.
-func putPartial(c *archive.Checkpoint, m *model.Metric, all []*carbonara.Groups) error {
+func putPartial(c *archive.Checkpoint, m *model.Metric, all []*carbonara.Groups) {
 	finest := all[0]
 	n := finest.Len()
 	if n == 0 {
-		return nil
+		return
 	}
 	newest := finest.Starts[n-1]
 	partial := &archive.PartialGroups{Before: newest + 1}
@@ -118,11 +111,8 @@ func putPartial(c *archive.Checkpoint, m *model.Metric, all []*carbonara.Groups)
 			partial.Rows = append(partial.Rows, withoutPercentiles(groups.Slice(i, i+1)))
 		}
 	}
-	if err := c.AppendRaw(m.ID, partial.Before, []carbonara.Timestamp{newest},
-		[]float64{lastValue(finest)}); err != nil {
-		return err
-	}
-	return c.SetPartialGroups(m.ID, partial)
+	c.AppendRaw(m.ID, partial.Before, []carbonara.Timestamp{newest}, []float64{lastValue(finest)})
+	c.SetPartialGroups(m.ID, partial)
 }
 
 // withoutPercentiles returns a group whose percentiles are unknown.
@@ -164,7 +154,8 @@ func (t *target) commit(s *targetSack) error {
 	}
 	c := s.checkpoint
 	s.checkpoint = nil
-	if err := errors.Join(c.SetTime(time.Now()), c.Commit()); err != nil {
+	c.SetTime(time.Now())
+	if err := c.Commit(); err != nil {
 		return err
 	}
 	err := t.log.add(t.state.pass(), s.metrics)

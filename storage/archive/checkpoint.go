@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,12 +15,10 @@ import (
 
 // Checkpoint gathers what one batch of measures changes; nothing is written before Commit. Not for concurrent use.
 type Checkpoint struct {
-	store *Store
-	batch *pebble.Batch
-	key   []byte
-	value []byte
-
-	groups int
+	store   *Store
+	changes *changes
+	scratch []byte // of a key
+	groups  int
 }
 
 // NewCheckpoint starts a checkpoint. The caller commits or closes it.
@@ -27,11 +26,11 @@ func (s *Store) NewCheckpoint() *Checkpoint { return s.NewCheckpointWithSize(0) 
 
 // NewCheckpointWithSize is NewCheckpoint with room for so many bytes.
 func (s *Store) NewCheckpointWithSize(bytes int) *Checkpoint {
-	return &Checkpoint{store: s, batch: s.db.NewBatchWithSize(bytes)}
+	return &Checkpoint{store: s, changes: newChanges(bytes)}
 }
 
 // PutGroups adds new or changed groups to the metric's splits: they replace those with the same start.
-func (c *Checkpoint) PutGroups(metric uuid.UUID, groups *carbonara.Groups) error {
+func (c *Checkpoint) PutGroups(metric uuid.UUID, groups *carbonara.Groups) {
 	c.groups += groups.Len()
 	for from := 0; from < groups.Len(); {
 		key := carbonara.SplitKeyOf(groups.Starts[from], groups.Granularity)
@@ -44,89 +43,125 @@ func (c *Checkpoint) PutGroups(metric uuid.UUID, groups *carbonara.Groups) error
 			slice := groups.Slice(from, to)
 			part = &slice
 		}
-		c.key = splitKey(c.key, metric, key.Granularity, key.Start)
-		c.value = carbonara.AppendSplit(c.value[:0], key, part)
-		if err := c.batch.Merge(c.key, c.value, nil); err != nil {
-			return err
-		}
+		c.putSplit(mergeKey, metric, key, part)
 		from = to
 	}
-	return nil
+}
+
+func (c *Checkpoint) putSplit(kind kindOfChange, metric uuid.UUID, key carbonara.SplitKey, groups *carbonara.Groups) {
+	c.scratch = splitKey(c.scratch, metric, key.Granularity, key.Start)
+	c.changes.begin(kind, c.scratch)
+	c.changes.memory = carbonara.AppendSplit(c.changes.memory, key, groups)
+	c.changes.end()
 }
 
 // AppendRaw adds measures, ascending, to the metric's raw series. Of equal timestamps these replace older ones.
 // Measures before keepFrom may go, but for the last of them.
 func (c *Checkpoint) AppendRaw(metric uuid.UUID, keepFrom carbonara.Timestamp, timestamps []carbonara.Timestamp,
-	values []float64) error {
-	c.key = metricKey(c.key, metric, kindRaw)
-	c.value = carbonara.AppendRaw(c.value[:0], keepFrom, timestamps, values)
-	return c.batch.Merge(c.key, c.value, nil)
+	values []float64) {
+	c.scratch = metricKey(c.scratch, metric, kindRaw)
+	c.changes.begin(mergeKey, c.scratch)
+	c.changes.memory = carbonara.AppendRaw(c.changes.memory, keepFrom, timestamps, values)
+	c.changes.end()
 }
 
-// pointDeletes is the number of splits up to which they are deleted one by one: a range tombstone slows reads.
-const pointDeletes = 16
-
 // AddDropped counts measures that were older than the back window.
-func (c *Checkpoint) AddDropped(metric uuid.UUID, n uint64) error {
-	c.key = droppedKey(c.key, metric)
-	return c.addCount(n)
+func (c *Checkpoint) AddDropped(metric uuid.UUID, n uint64) {
+	c.scratch = droppedKey(c.scratch, metric)
+	c.addCount(n)
 }
 
 // AddLate counts measures that were older than the newest of earlier requests, but not than the back window.
-func (c *Checkpoint) AddLate(metric uuid.UUID, n uint64) error {
-	c.key = lateKey(c.key, metric)
-	return c.addCount(n)
+func (c *Checkpoint) AddLate(metric uuid.UUID, n uint64) {
+	c.scratch = lateKey(c.scratch, metric)
+	c.addCount(n)
 }
 
-// addCount adds to the count of c.key. There is no key where nothing was ever counted.
-func (c *Checkpoint) addCount(n uint64) error {
+// addCount adds to the count whose key is in scratch. There is no key where nothing was ever counted.
+func (c *Checkpoint) addCount(n uint64) {
 	if n == 0 {
-		return nil
+		return
 	}
-	c.value = appendCount(c.value[:0], n)
-	return c.batch.Merge(c.key, c.value, nil)
+	c.changes.begin(mergeKey, c.scratch)
+	c.changes.memory = appendCount(c.changes.memory, n)
+	c.changes.end()
 }
 
 // Delete removes all that the store has of a metric.
-func (c *Checkpoint) Delete(metric uuid.UUID) error {
-	return c.batch.DeleteRange(metricKey(nil, metric, 0), metricEnd(nil, metric), nil)
+func (c *Checkpoint) Delete(metric uuid.UUID) {
+	c.changes.deleteRange(metricKey(nil, metric, 0), metricEnd(nil, metric))
 }
 
 // Quarantine keeps an incoming block that did not decode.
-func (c *Checkpoint) Quarantine(source string, sequence uint64, block []byte) error {
-	return c.batch.Set(quarantineKey(source, sequence), block, nil)
+func (c *Checkpoint) Quarantine(source string, sequence uint64, block []byte) {
+	c.Set(quarantineKey(source, sequence), block)
 }
 
 // SetMark says that all of an incoming store up to sequence is in this checkpoint or an earlier one.
-func (c *Checkpoint) SetMark(source string, sequence uint64) error {
-	return c.batch.Set(markKey(source), binary.BigEndian.AppendUint64(nil, sequence), nil)
+func (c *Checkpoint) SetMark(source string, sequence uint64) {
+	c.Set(markKey(source), binary.BigEndian.AppendUint64(nil, sequence))
 }
 
 // SetTime says when the checkpoint was begun: what was processed until then is in it or an earlier one.
-func (c *Checkpoint) SetTime(t time.Time) error {
-	return c.batch.Set(timeKey, binary.BigEndian.AppendUint64(nil, uint64(t.UnixNano())), nil)
+func (c *Checkpoint) SetTime(t time.Time) {
+	c.Set(timeKey, binary.BigEndian.AppendUint64(nil, uint64(t.UnixNano())))
 }
+
+// Set writes a value as it is: for copying a store.
+func (c *Checkpoint) Set(key, value []byte) { c.changes.add(setKey, key, value) }
+
+func (c *Checkpoint) delete(key []byte) { c.changes.add(deleteKey, key, nil) }
 
 // Groups returns how many groups were put so far.
 func (c *Checkpoint) Groups() int { return c.groups }
 
-// Bytes returns the size of the batch so far.
-func (c *Checkpoint) Bytes() int { return c.batch.Len() }
+// Bytes returns the size of all keys and values so far.
+func (c *Checkpoint) Bytes() int { return len(c.changes.memory) }
+
+// tableBytes is from where on a checkpoint is written as a table: a smaller one costs less in the log, where others
+// follow it before a flush.
+const tableBytes = 128 << 10
 
 // Commit writes the checkpoint and returns once it is durable.
 func (c *Checkpoint) Commit() error {
-	if err := c.batch.Commit(pebble.Sync); err != nil {
+	defer c.Close()
+	err := c.changes.check()
+	if err == nil {
+		if len(c.changes.memory) >= tableBytes && !c.changes.ranges {
+			err = c.store.tables.Add(context.Background(), c.changes.writeTo)
+		} else {
+			err = c.commitBatch()
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("archive: commit checkpoint: %w", err)
 	}
-	return c.batch.Close()
+	return nil
 }
 
-// Close gives up a checkpoint that is not to be committed.
-func (c *Checkpoint) Close() error { return c.batch.Close() }
+func (c *Checkpoint) commitBatch() error {
+	const overhead = 16 // of a change, at most, and of a batch
+	batch := c.store.db.NewBatchWithSize(len(c.changes.memory) + overhead*(len(c.changes.list)+1))
+	if err := c.changes.putInto(batch); err != nil {
+		return errors.Join(err, batch.Close())
+	}
+	if err := batch.Commit(pebble.Sync); err != nil {
+		return err
+	}
+	return batch.Close()
+}
+
+// Close gives up a checkpoint that is not to be committed. After Commit it does nothing.
+func (c *Checkpoint) Close() {
+	if c.changes != nil {
+		c.changes.release()
+		c.changes = nil
+	}
+}
 
 // Add makes another checkpoint of the store a part of c: both are written or neither. The other is used up.
-func (c *Checkpoint) Add(other *Checkpoint) error {
+func (c *Checkpoint) Add(other *Checkpoint) {
 	c.groups += other.groups
-	err := c.batch.Apply(other.batch, nil)
-	return errors.Join(err, other.batch.Close())
+	c.changes.append(other.changes)
+	other.Close()
 }

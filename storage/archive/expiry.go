@@ -17,22 +17,23 @@ func OldestKept(newest carbonara.Timestamp, timespan time.Duration) carbonara.Ti
 	return newest - carbonara.Timestamp(timespan) + 1
 }
 
+// pointDeletes is the number of splits up to which they are deleted one by one: a range tombstone slows reads.
+const pointDeletes = 16
+
 // Expire deletes the splits of a granularity from the one that holds from up to the one that holds to, exclusive.
-func (c *Checkpoint) Expire(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp) error {
+func (c *Checkpoint) Expire(metric uuid.UUID, granularity time.Duration, from, to carbonara.Timestamp) {
 	first, last := carbonara.SplitKeyOf(from, granularity), carbonara.SplitKeyOf(to, granularity)
 	if first.Start >= last.Start {
-		return nil
+		return
 	}
 	width := last.Start - first.Start
 	if step := carbonara.GroupsPerSplit * carbonara.Timestamp(granularity); width/step <= pointDeletes {
 		for start := first.Start; start < last.Start; start += step {
-			c.key = splitKey(c.key, metric, granularity, start)
-			if err := c.batch.Delete(c.key, nil); err != nil {
-				return err
-			}
+			c.scratch = splitKey(c.scratch, metric, granularity, start)
+			c.delete(c.scratch)
 		}
-		return nil
+		return
 	}
-	c.key = splitKey(c.key, metric, granularity, first.Start)
-	return c.batch.DeleteRange(c.key, splitKey(nil, metric, granularity, last.Start), nil)
+	c.changes.deleteRange(splitKey(nil, metric, granularity, first.Start),
+		splitKey(nil, metric, granularity, last.Start))
 }

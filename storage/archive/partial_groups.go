@@ -155,10 +155,11 @@ func valueOf[T any](s *Store, metric uuid.UUID, kind byte, what string, decode f
 }
 
 // SetPartialGroups replaces a metric's partial groups; nil removes them.
-func (c *Checkpoint) SetPartialGroups(metric uuid.UUID, f *PartialGroups) error {
-	c.key = metricKey(c.key, metric, kindPartial)
+func (c *Checkpoint) SetPartialGroups(metric uuid.UUID, f *PartialGroups) {
+	c.scratch = metricKey(c.scratch, metric, kindPartial)
 	if f == nil {
-		return c.batch.Delete(c.key, nil)
+		c.delete(c.scratch)
+		return
 	}
-	return c.batch.Set(c.key, appendPartialGroups(nil, f), nil)
+	c.Set(c.scratch, appendPartialGroups(nil, f))
 }

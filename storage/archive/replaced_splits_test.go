@@ -20,8 +20,8 @@ func TestSchemaAndReplacedSplits(t *testing.T) {
 	defer s.Close()
 	id, other := uuid.New(), uuid.New()
 	commit(t, s,
-		func(c *archive.Checkpoint) error { return c.PutGroups(id, minutes(0, 4000, 1)) },
-		func(c *archive.Checkpoint) error { return c.PutGroups(other, minutes(0, 2, 1)) })
+		func(c *archive.Checkpoint) { c.PutGroups(id, minutes(0, 4000, 1)) },
+		func(c *archive.Checkpoint) { c.PutGroups(other, minutes(0, 2, 1)) })
 	schema, err := s.Schema(id)
 	if err != nil || len(schema) != 1 || schema[0].Granularity != time.Minute ||
 		!slices.Equal(schema[0].Columns, columns) {
@@ -41,11 +41,11 @@ func TestSchemaAndReplacedSplits(t *testing.T) {
 	}
 	fewer := minutes(3600, 400, 1)
 	fewer.Columns, fewer.Values = fewer.Columns[:1], fewer.Values[:1]
-	commit(t, s, func(c *archive.Checkpoint) error { return c.ReplaceSplit(id, keys[1], fewer) })
+	commit(t, s, func(c *archive.Checkpoint) { c.ReplaceSplit(id, keys[1], fewer) })
 	if schema, err = s.Schema(id); err != nil || !slices.Equal(schema[0].Columns, columns[:1]) {
 		t.Fatal(schema, err)
 	}
-	commit(t, s, func(c *archive.Checkpoint) error { return c.DropGranularity(id, time.Minute) })
+	commit(t, s, func(c *archive.Checkpoint) { c.DropGranularity(id, time.Minute) })
 	if schema, err = s.Schema(id); err != nil || len(schema) != 0 {
 		t.Fatal(schema, err)
 	}
@@ -65,7 +65,7 @@ func TestPartialGroups(t *testing.T) {
 	want := &archive.PartialGroups{Before: at, Since: []archive.Since{{Granularity: time.Minute, From: 7}},
 		Rows: []carbonara.Groups{{Granularity: time.Hour, Starts: []carbonara.Timestamp{carbonara.Timestamp(time.Hour)},
 			Columns: columns[:2], Values: [][]float64{{30}, {carbonara.Absent()}}}}}
-	commit(t, s, func(c *archive.Checkpoint) error { return c.SetPartialGroups(id, want) })
+	commit(t, s, func(c *archive.Checkpoint) { c.SetPartialGroups(id, want) })
 	got, err := s.PartialGroups(id)
 	if err != nil || got.Before != at || len(got.Rows) != 1 || got.SinceOf(time.Minute) != 7 ||
 		got.SinceOf(time.Hour) != 0 {
@@ -99,7 +99,7 @@ func TestPartialGroups(t *testing.T) {
 	if _, err := s.PartialGroups(id); !errors.Is(err, storage.ErrCorrupt) {
 		t.Error(err)
 	}
-	commit(t, s, func(c *archive.Checkpoint) error { return c.SetPartialGroups(id, nil) })
+	commit(t, s, func(c *archive.Checkpoint) { c.SetPartialGroups(id, nil) })
 	if f, err := s.PartialGroups(id); f != nil || err != nil {
 		t.Fatal(f, err)
 	}

@@ -118,17 +118,16 @@ func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration,
 
 // ReplaceSplit makes a split consist of these groups, which all lie in it, and their columns; nothing of what it was
 // stays.
-func (c *Checkpoint) ReplaceSplit(metric uuid.UUID, key carbonara.SplitKey, groups *carbonara.Groups) error {
-	c.key = splitKey(c.key, metric, key.Granularity, key.Start)
+func (c *Checkpoint) ReplaceSplit(metric uuid.UUID, key carbonara.SplitKey, groups *carbonara.Groups) {
 	if groups.Len() == 0 {
-		return c.batch.Delete(c.key, nil)
+		c.delete(splitKey(nil, metric, key.Granularity, key.Start))
+		return
 	}
 	c.groups += groups.Len()
-	c.value = carbonara.AppendSplit(c.value[:0], key, groups)
-	return c.batch.Set(c.key, c.value, nil)
+	c.putSplit(setKey, metric, key, groups)
 }
 
 // DropGranularity removes all splits of a granularity; those put later stay.
-func (c *Checkpoint) DropGranularity(metric uuid.UUID, granularity time.Duration) error {
-	return c.batch.DeleteRange(splitKey(nil, metric, granularity, 0), splitKey(nil, metric, granularity+1, 0), nil)
+func (c *Checkpoint) DropGranularity(metric uuid.UUID, granularity time.Duration) {
+	c.changes.deleteRange(splitKey(nil, metric, granularity, 0), splitKey(nil, metric, granularity+1, 0))
 }

@@ -37,6 +37,7 @@ type Options struct {
 // from before or after it, per metric.
 type Store struct {
 	db        *pebble.DB
+	tables    *engine.Tables
 	close     func() error
 	logger    *slog.Logger
 	collector *engine.PebbleCollector
@@ -55,12 +56,13 @@ func Open(dir string, options Options) (*Store, error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	rewrites := new(engine.Rewrites)
-	db, err := engine.Open(dir, engine.Options{
+	o := engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, Logger: options.Logger,
 		MemTableSize: options.MemTableSize, Merger: newMerger(rewrites.Running), Rewrites: rewrites,
 		ReadOnly: options.ReadOnly, Fail: options.Fail, Corrupt: options.Corrupt,
 		Unchecked: options.Unchecked,
-	})
+	}
+	db, err := engine.Open(dir, o)
 	if err != nil {
 		return nil, fmt.Errorf("archive: open %s: %w", dir, err)
 	}
@@ -71,7 +73,7 @@ func Open(dir string, options Options) (*Store, error) {
 	if options.ReadOnly {
 		close = db.Close
 	}
-	return &Store{db: db, close: close, logger: options.Logger, collector: options.Collector,
+	return &Store{db: db, tables: engine.NewTables(db, dir, o), close: close, logger: options.Logger, collector: options.Collector,
 		readers: sync.Pool{New: func() any { return new(reader) }}}, nil
 }
 

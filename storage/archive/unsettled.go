@@ -131,16 +131,16 @@ func (s *Store) Unsettled(metric uuid.UUID) (*Unsettled, error) {
 }
 
 // SetUnsettled replaces a metric's unsettled measures; nil removes them.
-func (c *Checkpoint) SetUnsettled(metric uuid.UUID, u *Unsettled) error {
-	c.key = metricKey(c.key, metric, kindUnsettled)
+func (c *Checkpoint) SetUnsettled(metric uuid.UUID, u *Unsettled) {
+	c.scratch = metricKey(c.scratch, metric, kindUnsettled)
 	if u == nil {
-		return c.batch.Delete(c.key, nil)
+		c.delete(c.scratch)
+		return
 	}
-	c.value = appendUnsettled(c.value[:0], u)
-	return c.batch.Set(c.key, c.value, nil)
+	c.changes.begin(setKey, c.scratch)
+	c.changes.memory = appendUnsettled(c.changes.memory, u)
+	c.changes.end()
 }
 
 // KeepUnsettled says in the store that metrics of it have unsettled measures.
-func (c *Checkpoint) KeepUnsettled() error {
-	return c.batch.Set(unsettledKey, []byte{unsettledVersion}, nil)
-}
+func (c *Checkpoint) KeepUnsettled() { c.Set(unsettledKey, []byte{unsettledVersion}) }

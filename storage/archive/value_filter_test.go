@@ -25,8 +25,8 @@ func TestValueFilterAmongOperands(t *testing.T) {
 	decoded, all := 0, 0
 	for k := range 60 {
 		// Stretches of a level, so that vectors are left out of the base and of what comes later.
-		commit(t, s, func(c *archive.Checkpoint) error {
-			return c.PutGroups(id, minutes(rng.IntN(9000), 1+rng.IntN(1+rng.IntN(3000)), float64(rng.IntN(9)*10_000)))
+		commit(t, s, func(c *archive.Checkpoint) {
+			c.PutGroups(id, minutes(rng.IntN(9000), 1+rng.IntN(1+rng.IntN(3000)), float64(rng.IntN(9)*10_000)))
 		})
 		if k%7 == 0 {
 			if err := s.Compact(); err != nil {

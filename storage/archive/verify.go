@@ -82,28 +82,22 @@ func asideKey(key, operand []byte) []byte {
 
 // SetAside takes the damaged operands of a value, see Verify, out of the way of the intact ones. They are kept, byte
 // for byte, under a key of their own.
-func (c *Checkpoint) SetAside(key []byte, intact, damaged [][]byte) error {
+func (c *Checkpoint) SetAside(key []byte, intact, damaged [][]byte) {
 	for _, operand := range damaged {
-		if err := c.KeepAside(key, operand); err != nil {
-			return err
-		}
+		c.KeepAside(key, operand)
 	}
 	switch len(intact) {
 	case 0:
-		return c.batch.Delete(key, nil)
+		c.delete(key)
 	case 1:
-		return c.batch.Set(key, intact[0], nil)
+		c.Set(key, intact[0])
+	default:
+		c.Set(key, appendList(nil, intact))
 	}
-	return c.batch.Set(key, appendList(nil, intact), nil)
 }
 
 // KeepAside keeps a damaged operand of key, without touching what lies under key now.
-func (c *Checkpoint) KeepAside(key, operand []byte) error {
-	return c.batch.Set(asideKey(key, operand), operand, nil)
-}
-
-// Set writes a value as it is: for copying a store.
-func (c *Checkpoint) Set(key, value []byte) error { return c.batch.Set(key, value, nil) }
+func (c *Checkpoint) KeepAside(key, operand []byte) { c.Set(asideKey(key, operand), operand) }
 
 // Aside is something that did not decode and was kept.
 type Aside struct {

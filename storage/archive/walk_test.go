@@ -41,8 +41,8 @@ func TestWalk(t *testing.T) {
 					g.Starts = append(g.Starts, carbonara.Timestamp(k*perSplit+70*row)*carbonara.Timestamp(granularity))
 					g.Values[0], g.Values[1] = append(g.Values[0], 1), append(g.Values[1], float64(1000*i+row))
 				}
-				commit(t, s, func(c *archive.Checkpoint) error { return c.PutGroups(ids[i], &g) },
-					func(c *archive.Checkpoint) error { return c.AppendRaw(ids[i], 0, g.Starts, g.Values[1]) })
+				commit(t, s, func(c *archive.Checkpoint) { c.PutGroups(ids[i], &g) },
+					func(c *archive.Checkpoint) { c.AppendRaw(ids[i], 0, g.Starts, g.Values[1]) })
 			}
 		}
 	}

@@ -55,13 +55,7 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 	// allowed meanwhile. Here one is, ever.
 	o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	options.Rewrites.listen(o.EventListener)
-	for i := range o.Levels {
-		o.Levels[i].BlockSize = options.BlockSize
-		o.Levels[i].IndexBlockSize = 64 << 10
-		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // bits per key: 1 % false positives
-		o.Levels[i].FilterType = pebble.TableFilter
-	}
-	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return *options.Compression })
+	options.setLevels(o)
 	db, err := pebble.Open(dir, o)
 	logs.opened(err)
 	if options.Rewrites != nil {
@@ -72,4 +66,15 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 		err = fmt.Errorf("%w: %s: %w", storage.ErrCorrupt, dir, err)
 	}
 	return db, err
+}
+
+// setLevels says how tables are written.
+func (o *Options) setLevels(p *pebble.Options) {
+	for i := range p.Levels {
+		p.Levels[i].BlockSize = o.BlockSize
+		p.Levels[i].IndexBlockSize = 64 << 10
+		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // bits per key: 1 % false positives
+		p.Levels[i].FilterType = pebble.TableFilter
+	}
+	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return *o.Compression })
 }

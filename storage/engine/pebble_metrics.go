@@ -30,7 +30,7 @@ type registered struct {
 	cancel  func() // ends what Upkeep waits for
 
 	flushes int64     // when there was nothing left of them in memory
-	written uint64    // bytes written to the log when it was looked at last
+	changes uint64    // bytes written to the log, and tables taken in, when it was looked at last
 	since   time.Time // nothing was written since then
 	next    []byte    // and up to this key it is compacted; nil: not yet
 	atRest  bool      // and nothing is left to do
@@ -106,6 +106,8 @@ var figures = []figure{
 		func(m *pebble.Metrics) float64 { return float64(m.Flush.Count) }),
 	newFigure("flushed_bytes_total", "Bytes written by flushes.", prometheus.CounterValue,
 		func(m *pebble.Metrics) float64 { return float64(m.Total().TableBytesFlushed) }),
+	newFigure("ingested_bytes_total", "Bytes of checkpoints written as tables, without log and flush.",
+		prometheus.CounterValue, func(m *pebble.Metrics) float64 { return float64(m.Total().TableBytesIngested) }),
 	newFigure("compactions_total", "Compactions.", prometheus.CounterValue,
 		func(m *pebble.Metrics) float64 { return float64(m.Compact.Count) }),
 	newFigure("compaction_failures_total", "Compactions that met an error.", prometheus.CounterValue,

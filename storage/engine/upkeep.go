@@ -60,9 +60,10 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 	defer context.AfterFunc(s.ctx, cancel)()
 
 	m := s.db.Metrics()
-	written := m.WAL.BytesWritten != s.written
+	changes := m.WAL.BytesWritten + m.Ingest.Count
+	written := changes != s.changes
 	if written || s.since.IsZero() {
-		s.written, s.since, s.next, s.atRest = m.WAL.BytesWritten, now, nil, false
+		s.changes, s.since, s.next, s.atRest = changes, now, nil, false
 	}
 	rests := !s.atRest && now.Sub(s.since) >= restAfter
 	tables := tableBytes(m)
@@ -84,7 +85,7 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 		s.atRest = true
 	case rests:
 		s.settle(ctx)
-	case small && !written && bottom > 0 && above > bottom/4:
+	case small && !written && bottom > 0 && above > bottom:
 		_ = s.db.Compact(ctx, firstKey, lastKey, false) // the store reports an error
 	}
 }

@@ -41,14 +41,10 @@ func putLosses(store *archive.Store, losses []loss) error {
 	checkpoint := store.NewCheckpoint()
 	for _, l := range losses {
 		if l.value != nil {
-			if err := checkpoint.SetAside(l.value.key, l.value.intact, l.value.damaged); err != nil {
-				return errors.Join(err, checkpoint.Close())
-			}
+			checkpoint.SetAside(l.value.key, l.value.intact, l.value.damaged)
 		}
 		for _, groups := range l.recomputed {
-			if err := checkpoint.PutGroups(l.metric.ID, groups); err != nil {
-				return errors.Join(err, checkpoint.Close())
-			}
+			checkpoint.PutGroups(l.metric.ID, groups)
 		}
 	}
 	return checkpoint.Commit()
@@ -109,8 +105,9 @@ func (c *check) copyReadable(ctx context.Context, from, to string, number int) e
 	checkpoint := target.NewCheckpoint()
 	resume := func(after []byte) [][]byte { return c.resume(number, after) }
 	_, err = engine.Walk(source.DB(), resume, func(key, value []byte) error {
-		if err := checkpoint.Set(key, value); err != nil || checkpoint.Bytes() < copyBatchBytes {
-			return err
+		checkpoint.Set(key, value)
+		if checkpoint.Bytes() < copyBatchBytes {
+			return nil
 		}
 		if err := errors.Join(ctx.Err(), checkpoint.Commit()); err != nil {
 			return err
