@@ -73,8 +73,8 @@ func Open(dir string, options Options) (*Store, error) {
 	if options.ReadOnly {
 		close = db.Close
 	}
-	return &Store{db: db, tables: engine.NewTables(db, dir, o), close: close, logger: options.Logger, collector: options.Collector,
-		readers: sync.Pool{New: func() any { return new(reader) }}}, nil
+	return &Store{db: db, tables: engine.NewTables(db, dir, o), close: close, logger: options.Logger,
+		collector: options.Collector, readers: sync.Pool{New: func() any { return new(reader) }}}, nil
 }
 
 // DB returns the Pebble store, for its figures.
