@@ -98,7 +98,8 @@ type valueMerger struct {
 	newer     [][]byte // oldest first; in memory, or where that was before it grew
 	older     [][]byte // than those, newest first
 	memory    []byte
-	list      []byte // that was returned
+	result    []byte // that was returned
+	folded    []byte // a part of it
 }
 
 var valueMergers = sync.Pool{New: func() any { return new(valueMerger) }}
@@ -131,14 +132,22 @@ func (m *valueMerger) Finish(bool) ([]byte, io.Closer, error) {
 	case len(operands) == 1:
 		return operands[0], m, nil
 	case !m.rewriting():
-		m.list = appendList(m.list[:0], operands)
-		return m.list, m, nil
-	case m.trimmed != nil && m.trimmed(operands):
-		if folded, err := m.fold(nil, operands); err == nil {
-			return folded, m, nil
-		}
+		m.result = appendList(m.result[:0], operands)
+		return m.result, m, nil
+	case m.trimmed != nil && m.trimmed(operands) && m.foldAll(operands):
+		return m.result, m, nil
 	}
-	return foldTail(m.fold, operands), m, nil
+	m.foldTail(operands)
+	return m.result, m, nil
+}
+
+// foldAll makes one operand of all, and reports whether they decode.
+func (m *valueMerger) foldAll(operands [][]byte) bool {
+	result, err := m.fold(m.result[:0], operands)
+	if err == nil {
+		m.result = result
+	}
+	return err == nil
 }
 
 // maxMergerMemory is how much memory a merger that waits to be used again may hold of its operands, in bytes.
@@ -148,36 +157,37 @@ const maxMergerMemory = 128 << 10
 func (m *valueMerger) Close() error {
 	clear(m.newer)
 	clear(m.older)
-	m.newer, m.older, m.memory, m.list = m.newer[:0], m.older[:0], m.memory[:0], m.list[:0]
-	if cap(m.memory) > maxMergerMemory {
-		m.memory = nil
-	}
-	if cap(m.list) > maxMergerMemory {
-		m.list = nil
+	m.newer, m.older = m.newer[:0], m.older[:0]
+	for _, b := range []*[]byte{&m.memory, &m.result, &m.folded} {
+		if *b = (*b)[:0]; cap(*b) > maxMergerMemory {
+			*b = nil
+		}
 	}
 	valueMergers.Put(m)
 	return nil
 }
 
-// foldTail returns the value that stands for operands.
-func foldTail(fold fold, operands [][]byte) []byte {
+// foldTail makes the result of operands: one, or a list.
+func (m *valueMerger) foldTail(operands [][]byte) {
 	tail := 0
 	for _, o := range operands[1:] {
 		tail += len(o)
 	}
 	if tail*tailShare >= len(operands[0]) {
-		if folded, err := fold(nil, operands); err == nil {
-			return folded
+		if m.foldAll(operands) {
+			return
 		}
 	} else if len(operands) > 2 {
-		if folded, err := fold(nil, operands[1:]); err == nil {
-			return appendList(nil, [][]byte{operands[0], folded})
+		if folded, err := m.fold(m.folded[:0], operands[1:]); err == nil {
+			m.folded = folded
+			m.result = appendList(m.result[:0], [][]byte{operands[0], folded})
+			return
 		}
 	}
 	if len(operands) > maxOperands {
-		operands = foldRuns(fold, operands)
+		operands = foldRuns(m.fold, operands)
 	}
-	return appendList(nil, operands)
+	m.result = appendList(m.result[:0], operands)
 }
 
 // foldRuns folds what can be folded around operands that do not decode, which stay.

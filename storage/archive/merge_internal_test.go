@@ -8,6 +8,13 @@ import (
 	"testing"
 )
 
+// foldedTail returns what a merge operator makes of operands.
+func foldedTail(fold fold, operands [][]byte) []byte {
+	m := &valueMerger{fold: fold}
+	m.foldTail(operands)
+	return m.result
+}
+
 // concat folds by writing operands one after another; operands with an 'x' do not decode.
 func concat(dst []byte, operands [][]byte) ([]byte, error) {
 	for _, o := range operands {
@@ -27,7 +34,7 @@ func TestFoldTail(t *testing.T) {
 			in = append(in, []byte(o))
 		}
 		var got []string
-		for _, o := range appendOperands(nil, foldTail(concat, in)) {
+		for _, o := range appendOperands(nil, foldedTail(concat, in)) {
 			got = append(got, string(o))
 		}
 		if !slices.Equal(got, want) {
@@ -91,7 +98,7 @@ func TestOperandsThatDoNotFoldStay(t *testing.T) {
 		operands = append(operands, []byte{'a' + byte(i%20)})
 	}
 	operands[50] = []byte("x")
-	got := appendOperands(nil, foldTail(concat, operands))
+	got := appendOperands(nil, foldedTail(concat, operands))
 	if len(got) != 3 || string(got[1]) != "x" || len(got[0]) != 50 || len(got[2]) != 149 {
 		t.Errorf("%d operands: %q", len(got), got)
 	}
