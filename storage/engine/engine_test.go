@@ -164,6 +164,9 @@ func TestCollector(t *testing.T) {
 	}
 	f("gnocco_store_open", "index=1 sacks=2")
 	f("gnocco_store_tables", "index=1 sacks=2")
+	tableBytes := func(db *pebble.DB) float64 { return float64(db.Metrics().Levels[0].TablesSize) }
+	f("gnocco_store_flushed_bytes_total",
+		fmt.Sprintf("index=%v sacks=%v", tableBytes(dbs[2]), tableBytes(dbs[0])+tableBytes(dbs[1])))
 	f("gnocco_store_read_amplification", "index=1 sacks=1") // the highest, not the sum
 	collector.Unregister(dbs[0])
 	collector.Unregister(dbs[2])
@@ -183,7 +186,7 @@ func gather(t *testing.T, registry *prometheus.Registry, name string) string {
 			continue
 		}
 		for _, m := range family.GetMetric() {
-			values = append(values, fmt.Sprintf("%s=%v", m.GetLabel()[0].GetValue(), m.GetGauge().GetValue()))
+			values = append(values, fmt.Sprintf("%s=%v", m.GetLabel()[0].GetValue(), m.GetGauge().GetValue()+m.GetCounter().GetValue()))
 		}
 	}
 	return strings.Join(values, " ")

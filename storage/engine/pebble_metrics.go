@@ -105,7 +105,7 @@ var figures = []figure{
 	newFigure("flushes_total", "Memtables written to tables.", prometheus.CounterValue,
 		func(m *pebble.Metrics) float64 { return float64(m.Flush.Count) }),
 	newFigure("flushed_bytes_total", "Bytes written by flushes.", prometheus.CounterValue,
-		func(m *pebble.Metrics) float64 { return float64(m.Total().TableBytesFlushed) }),
+		func(m *pebble.Metrics) float64 { return float64(m.Levels[0].TableBytesFlushed) }), // Total adds the log
 	newFigure("ingested_bytes_total", "Bytes of checkpoints written as tables, without log and flush.",
 		prometheus.CounterValue, func(m *pebble.Metrics) float64 { return float64(m.Total().TableBytesIngested) }),
 	newFigure("compactions_total", "Compactions.", prometheus.CounterValue,
