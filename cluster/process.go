@@ -166,7 +166,7 @@ func (p *Process) open(ctx context.Context) error {
 	p.closers.add("index", p.index.close)
 	p.incoming = &incomingStores{environment: e, members: p.members, logger: p.logger, folder: p.folder,
 		options: incoming.Options{Sacks: p.cluster.Sacks, RecentBytes: o.Memory.RecentBytes,
-			MinFreeBytes: o.MinFreeBytes, MemTableSize: o.Memory.memTable(8, 1, 16<<20), Clock: p.clocks.own},
+			MinFreeBytes: o.MinFreeBytes, MemTableSize: o.Memory.memTable(16, 1, 16<<20), Clock: p.clocks.own},
 		open: make(map[string]*incoming.Store), detach: func(string) {}}
 	p.closers.add("incoming", p.incoming.close)
 	o.Registerer.MustRegister(e.collector, newClusterCollector(p.members, p.incoming, p.cluster.Sacks, p.Missing))
