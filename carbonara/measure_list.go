@@ -29,7 +29,7 @@ type MeasureList struct {
 	n          uint32 // measures
 	before     uint32 // of them, those before the last chunk
 	exponent   uint8
-	full       []measureChunk
+	full       *[]measureChunk // oldest first; nil for none, as in most of many heads
 }
 
 // measureChunk is a chunk that is full.
@@ -54,7 +54,15 @@ const (
 func (l *MeasureList) Len() int { return int(l.n) }
 
 // Bytes returns how much memory the measures take.
-func (l *MeasureList) Bytes() int { return cap(l.last) + len(l.full)*measureChunkBytes }
+func (l *MeasureList) Bytes() int { return cap(l.last) + len(l.chunks())*measureChunkBytes }
+
+// chunks returns those that are full.
+func (l *MeasureList) chunks() []measureChunk {
+	if l.full == nil {
+		return nil
+	}
+	return *l.full
+}
 
 // LastTimestamp returns that of the measure that was appended last.
 func (l *MeasureList) LastTimestamp() Timestamp { return l.time }
@@ -62,9 +70,9 @@ func (l *MeasureList) LastTimestamp() Timestamp { return l.time }
 // Touch reads the memory that Append writes to. The result means nothing.
 func (l *MeasureList) Touch() int {
 	if n := len(l.last); n > 0 {
-		return int(l.last[n-1]) + len(l.full)
+		return int(l.last[n-1])
 	}
-	return len(l.full)
+	return 0
 }
 
 // Reset empties the list. It keeps its memory up to so many bytes.
@@ -78,7 +86,10 @@ func (l *MeasureList) Reset(keep int) {
 // Append appends a measure.
 func (l *MeasureList) Append(m Measure) {
 	if len(l.last) > measureChunkBytes-maxMeasureBytes {
-		l.full = append(l.full, measureChunk{l.last, l.before})
+		if l.full == nil {
+			l.full = new([]measureChunk)
+		}
+		*l.full = append(*l.full, measureChunk{l.last, l.before})
 		*l = MeasureList{last: make([]byte, 0, measureChunkBytes), n: l.n, before: l.n, full: l.full}
 	}
 	step := m.Timestamp - l.time
@@ -129,14 +140,15 @@ func (l *MeasureList) raise(v float64) (i int64, ok bool) {
 
 // AppendTo appends the measures from index i on to dst.
 func (l *MeasureList) AppendTo(dst []Measure, i int) []Measure {
-	chunk, before := len(l.full), int(l.before)
+	full, before := l.chunks(), int(l.before)
+	chunk := len(full)
 	for before > i {
 		chunk--
-		before = int(l.full[chunk].before)
+		before = int(full[chunk].before)
 	}
 	from := len(dst)
 	dst = slices.Grow(dst, l.Len()-before)
-	for _, c := range l.full[chunk:] {
+	for _, c := range full[chunk:] {
 		dst = appendMeasures(dst, c.bytes)
 	}
 	dst = appendMeasures(dst, l.last)

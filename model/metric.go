@@ -19,12 +19,12 @@ type Metric struct {
 	ArchivePolicy *ArchivePolicy // shared; never modified
 	ResourceID    *uuid.UUID     // nil for none
 	Labels        Labels         // of a series that was pushed with labels; no two metrics of a creator have the same
-	Deleted       bool           // marked by DELETE; gone once expunged
 
 	// ResourceEndedAt is when its resource ended, nil if it did not, or there is none. Only those look-ups set it that
 	// the index makes for incoming measures: a measure that is no older revives the resource.
 	ResourceEndedAt *carbonara.Timestamp
 
+	Deleted bool // marked by DELETE; gone once expunged
 	// OwnSchemaPending says of this metric what ArchivePolicy.SchemaPending says of all metrics of a policy: it had
 	// another policy.
 	OwnSchemaPending bool
