@@ -1,6 +1,7 @@
 package incoming
 
 import (
+	"slices"
 	"sort"
 	"time"
 )
@@ -23,6 +24,9 @@ const recordOverhead = 100
 
 func (r *recentRecord) size() int { return len(r.Block) + recordOverhead }
 
+// keptRecords bounds the room for records that is kept when there are fewer.
+const keptRecords = 256
+
 // search returns the index of the first record behind sequence.
 func (r *recentRecords) search(sequence uint64) int {
 	return sort.Search(len(r.records), func(i int) bool { return r.records[i].Sequence > sequence })
@@ -39,8 +43,12 @@ func (r *recentRecords) drop(n int) int {
 	}
 	r.floor = r.records[n-1].Sequence
 	r.size -= size
-	clear(r.records[:n]) // the array stays until append moves the rest
-	r.records = r.records[n:]
+	if rest := r.records[n:]; len(rest) <= n && cap(r.records) <= keptRecords {
+		r.records = slices.Delete(r.records, 0, n)
+	} else {
+		clear(r.records[:n]) // the array stays until append moves the rest
+		r.records = rest
+	}
 	return size
 }
 
