@@ -68,8 +68,8 @@ func noTemporaryFiles(t *testing.T, fs vfs.FS) {
 	}
 }
 
-// oneLinkAtATime keeps links and crashes apart: MemFS takes a lock twice for a link, and never gets it the second time if
-// a crash waits for it in between.
+// oneLinkAtATime keeps links and crashes apart: MemFS takes a lock twice for a link, and never gets it the second time
+// if a crash waits for it in between.
 type oneLinkAtATime struct {
 	*vfs.MemFS
 	mu sync.Mutex
