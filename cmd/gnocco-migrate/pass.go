@@ -122,9 +122,7 @@ func (p *pass) run(ctx context.Context) error {
 	if p.counts.Refused, err = p.target.putDefinitions(ctx, d); err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
-	if p.counts.Dropped, err = p.target.dropOthers(d); err != nil {
-		return err
-	}
+	p.counts.Dropped = p.target.dropOthers(d)
 	if err := p.archives(ctx, d.metrics); err != nil {
 		return err
 	}

@@ -175,7 +175,7 @@ func (t *target) close() error {
 	var errs []error
 	for _, s := range t.sacks {
 		if s.checkpoint != nil {
-			errs = append(errs, s.checkpoint.Close())
+			s.checkpoint.Close()
 		}
 		errs = append(errs, s.store.Close())
 	}
