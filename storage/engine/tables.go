@@ -15,12 +15,11 @@ import (
 // Tables brings changes into an open store as tables of their own. A large batch is written twice, to a log and by a
 // flush, and lies in memory until that; a table is written once, compressed, and is in the store at once.
 type Tables struct {
-	db     *pebble.DB
-	fs     vfs.FS
-	dir    string
-	upper  sstable.WriterOptions
-	lowest sstable.WriterOptions // of the last level, which compresses more
-	files  atomic.Uint64
+	db      *pebble.DB
+	fs      vfs.FS
+	dir     string
+	options sstable.WriterOptions
+	files   atomic.Uint64
 }
 
 // NewTables returns what brings tables into db, which Open opened in dir with the same options.
@@ -29,9 +28,8 @@ func NewTables(db *pebble.DB, dir string, options Options) *Tables {
 	o := &pebble.Options{FormatMajorVersion: formatVersion, Merger: options.Merger}
 	options.setLevels(o)
 	o.EnsureDefaults()
-	format := formatVersion.MaxTableFormat()
-	return &Tables{db: db, fs: options.FS, dir: dir, upper: o.MakeWriterOptions(0, format),
-		lowest: o.MakeWriterOptions(len(o.Levels)-1, format)}
+	return &Tables{db: db, fs: options.FS, dir: dir,
+		options: o.MakeWriterOptions(0, formatVersion.MaxTableFormat())}
 }
 
 // Add makes what write writes, keys ascending, each once, a part of the store. When it returns nil, that is durable,
@@ -43,11 +41,7 @@ func (t *Tables) Add(ctx context.Context, write func(*sstable.Writer) error) (er
 	if err != nil {
 		return err
 	}
-	o := t.upper
-	if total := t.db.Metrics().Total(); total.TablesCount == 0 {
-		o = t.lowest // where Pebble puts what overlaps with nothing
-	}
-	table := sstable.NewWriter(objstorageprovider.NewFileWritable(file), o)
+	table := sstable.NewWriter(objstorageprovider.NewFileWritable(file), t.options)
 	err = write(table)
 	if err = errors.Join(err, table.Close()); err == nil {
 		err = t.db.Ingest(ctx, []string{path}) // it removes the file
