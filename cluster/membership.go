@@ -139,13 +139,10 @@ func (m *membership) announce(ctx context.Context, store string) error {
 			})
 		}
 		all.Wait()
-		left := 0
 		for i, other := range waiting {
-			if told[other.ID] = answered[i]; !answered[i] {
-				left++
-			}
+			told[other.ID] = answered[i]
 		}
-		if left == 0 {
+		if !slices.Contains(answered, false) {
 			return nil
 		}
 		if err := pause.For(ctx, announcePause); err != nil {

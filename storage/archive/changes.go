@@ -3,8 +3,6 @@ package archive
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"math"
 	"slices"
 	"sync"
 
@@ -17,6 +15,8 @@ type changes struct {
 	list   []change
 	memory []byte // of keys and values, each behind its key
 	ranges bool   // some delete ranges
+
+	operands [][]byte // scratch of writeSame
 }
 
 type change struct {
@@ -69,15 +69,6 @@ func (c *changes) append(other *changes) {
 	c.ranges = c.ranges || other.ranges
 }
 
-var errTooManyChanges = errors.New("more than 4 GB of changes at a time")
-
-func (c *changes) check() error {
-	if len(c.memory) > math.MaxUint32 {
-		return errTooManyChanges
-	}
-	return nil
-}
-
 // putInto puts the changes into a batch.
 func (c *changes) putInto(batch *pebble.Batch) error {
 	for _, change := range c.list {
@@ -112,18 +103,7 @@ func (c *changes) writeTo(table *sstable.Writer) error {
 		for n < len(rest) && bytes.Equal(c.key(rest[n]), c.key(rest[0])) {
 			n++
 		}
-		var err error
-		switch key, kind, value := c.key(rest[0]), rest[0].kind, c.value(rest[0]); {
-		case n > 1:
-			err = c.writeSeveral(table, rest[:n])
-		case kind == setKey:
-			err = table.Set(key, value)
-		case kind == mergeKey:
-			err = table.Merge(key, value)
-		default:
-			err = table.Delete(key)
-		}
-		if err != nil {
+		if err := c.writeSame(table, rest[:n]); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -131,9 +111,9 @@ func (c *changes) writeTo(table *sstable.Writer) error {
 	return nil
 }
 
-// writeSeveral writes what the changes of one key amount to.
-func (c *changes) writeSeveral(table *sstable.Writer, same []change) error {
-	var operands [][]byte
+// writeSame writes what the changes of one key amount to.
+func (c *changes) writeSame(table *sstable.Writer, same []change) error {
+	operands := c.operands[:0]
 	replaced := false // what the store has
 	for _, change := range same {
 		if change.kind != mergeKey {
@@ -143,6 +123,7 @@ func (c *changes) writeSeveral(table *sstable.Writer, same []change) error {
 			operands = append(operands, c.value(change))
 		}
 	}
+	c.operands = operands
 	key := c.key(same[0])
 	if len(operands) == 0 {
 		return table.Delete(key)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -125,18 +126,20 @@ const tableBytes = 128 << 10
 // Commit writes the checkpoint and returns once it is durable.
 func (c *Checkpoint) Commit() error {
 	defer c.Close()
-	err := c.changes.check()
-	if err == nil {
-		if len(c.changes.memory) >= tableBytes && !c.changes.ranges {
-			err = c.store.tables.Add(context.Background(), c.changes.writeTo)
-		} else {
-			err = c.commitBatch()
-		}
-	}
-	if err != nil {
+	if err := c.commit(); err != nil {
 		return fmt.Errorf("archive: commit checkpoint: %w", err)
 	}
 	return nil
+}
+
+func (c *Checkpoint) commit() error {
+	switch size := len(c.changes.memory); {
+	case size > math.MaxUint32:
+		return errors.New("more than 4 GB of changes at a time")
+	case size >= tableBytes && !c.changes.ranges:
+		return c.store.tables.Add(context.Background(), c.changes.writeTo)
+	}
+	return c.commitBatch()
 }
 
 func (c *Checkpoint) commitBatch() error {

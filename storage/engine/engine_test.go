@@ -186,7 +186,8 @@ func gather(t *testing.T, registry *prometheus.Registry, name string) string {
 			continue
 		}
 		for _, m := range family.GetMetric() {
-			values = append(values, fmt.Sprintf("%s=%v", m.GetLabel()[0].GetValue(), m.GetGauge().GetValue()+m.GetCounter().GetValue()))
+			values = append(values, fmt.Sprintf("%s=%v", m.GetLabel()[0].GetValue(),
+				m.GetGauge().GetValue()+m.GetCounter().GetValue()))
 		}
 	}
 	return strings.Join(values, " ")

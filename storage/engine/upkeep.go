@@ -16,8 +16,9 @@ const (
 	// restAfter is how long a store is not written to before it is brought into its smallest form. It is longer than
 	// checkpoints are apart, or each would have it folded.
 	restAfter = 40 * time.Minute
-	// smallStoreBytes is up to where Upkeep compacts a store that is in use. Larger ones are often enough by Pebble: it
-	// waits for four flushes, which are the greater part of a small store.
+	// smallStoreBytes is up to where Upkeep compacts a store that is in use, once as much lies above its last level as
+	// in it. Larger ones are often enough by Pebble: it waits for four flushes, which are the greater part of a small
+	// store.
 	smallStoreBytes = 32 << 20
 	// restShare is the part of a larger store, 1/restShare, that may stay above its last level at rest: to fold it
 	// would write restShare times as much.
