@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"gnocco/api/auth"
 	"gnocco/api/text"
 	"gnocco/model"
@@ -51,6 +53,9 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 	if err != nil {
 		return err
 	}
+	if search.symmetric() {
+		return a.aggregateSymmetric(w, r, search, kind, expr)
+	}
 	history := search.useHistory && len(search.groupBy) > 0
 	resources, order, err := a.findSorted(r.Context(), search.who, kind, expr, history, search.groupBy, search.names())
 	if err != nil {
@@ -64,9 +69,9 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 	case len(search.groupBy) > 0:
 		err = a.aggregateGroups(r.Context(), search, groupResources(resources, name, order, search.groupBy), name, &out)
 	default:
-		var write func(*rowWriter)
-		if write, err = a.aggregateNamed(r.Context(), search, resources, name); err == nil {
-			write(&out)
+		var found []query.Operand
+		if found, err = a.findNamed(search.operation, resources); err == nil {
+			err = a.aggregateOperands(r.Context(), search, found, name, &out)
 		}
 	}
 	if errors.Is(err, errNoSuchMetric) {
@@ -159,8 +164,12 @@ func noSuchMetric(operation *aggregates.Operation) *Error {
 // findNamed looks up the metrics of resources whose names match the operation's patterns.
 func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Resource) ([]query.Operand, error) {
 	found := make([]query.Operand, 0, len(resources))
-	take := func(r *model.Resource, i int, name string) {
-		metric := a.Index.Lookup(r.Metrics[name])
+	patterns := make([]bool, len(operation.References))
+	for i, reference := range operation.References {
+		patterns[i] = isPattern(reference.Name)
+	}
+	take := func(r *model.Resource, i int, id uuid.UUID) {
+		metric := a.Index.Lookup(id)
 		if metric == nil {
 			return // deleted meanwhile
 		}
@@ -171,9 +180,9 @@ func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Reso
 	for _, r := range resources {
 		var names []string // sorted, once a pattern asks
 		for i, reference := range operation.References {
-			if !isPattern(reference.Name) {
-				if _, ok := r.Metrics[reference.Name]; ok {
-					take(r, i, reference.Name)
+			if !patterns[i] {
+				if id, ok := r.Metrics[reference.Name]; ok {
+					take(r, i, id)
 				}
 				continue
 			}
@@ -182,7 +191,7 @@ func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Reso
 			}
 			for _, name := range names {
 				if model.MatchPattern(reference.Name, name) {
-					take(r, i, name)
+					take(r, i, r.Metrics[name])
 				}
 			}
 		}
@@ -193,18 +202,15 @@ func (a *api) findNamed(operation *aggregates.Operation, resources []*model.Reso
 	return found, nil
 }
 
-// aggregateNamed evaluates the operation on the metrics of these resources, and returns what writes the answer.
-func (a *api) aggregateNamed(ctx context.Context, search *aggregatesSearch, resources []*model.Resource,
-	kind string) (func(*rowWriter), error) {
-	found, err := a.findNamed(search.operation, resources)
-	if err != nil {
-		return nil, err
-	}
+// aggregateOperands evaluates the operation on metrics that were found, and writes the answer.
+func (a *api) aggregateOperands(ctx context.Context, search *aggregatesSearch, found []query.Operand, kind string,
+	out *rowWriter) error {
 	results, err := a.reader.Evaluate(ctx, search.operation, found, search.read)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return func(out *rowWriter) { search.write(out, found, results, kind) }, nil
+	search.write(out, found, results, kind)
+	return nil
 }
 
 // write writes the results of metrics that were found.

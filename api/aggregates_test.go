@@ -136,6 +136,18 @@ func TestAggregatesOfResources(t *testing.T) {
 	ask("", "(aggregate sum (metric cpu.* mean))", `{}`, 200, `{"measures": {"aggregated": [[`+at+`6.0]]}}`)
 	ask("", "(aggregate sum (metric cpu.* mean))", `"project_id = 'a'"`, 200,
 		`{"measures": {"aggregated": [[`+at+`4.0]]}}`)
+	for query, want := range map[string]string{
+		"":              `{"measures": {"aggregated": [[` + at + `6.0]]}}`,
+		"?details=true": `~{"measures": {"aggregated": [[` + at + `6.0]]}, "references": [{`,
+	} {
+		ask(query, "(aggregate sum (metric cpu.util mean))", `{}`, 200, want)
+	}
+	ask("", "(aggregate sum (metric cpu.util mean))", `{"=":{"project_id":"a"}}`, 200,
+		`{"measures": {"aggregated": [[`+at+`4.0]]}}`)
+	ask("", "(aggregate sum (metric cpu.util mean))", `{"=":{"project_id":"none"}}`, 404, "~Metric [")
+	ask("?exact=true", "(aggregate mean (metric cpu.util mean))", `{}`, 200,
+		`{"measures": {"aggregated": [[`+at+`2.0]]}}`)
+	ask("", "(aggregate sum (metric cpu.util 1pct))", `{}`, 404, "~Metrics with unknown aggregation")
 	ask("?groupby=project_id", "(aggregate mean (metric cpu.util mean))", `{}`, 200,
 		`[{"group": {"project_id": "a"}, "measures": {"measures": {"aggregated": [[`+at+
 			`2.0]]}}}, {"group": {"project_id": "b"}, "measures": {"measures": {"aggregated": [[`+at+`2.0]]}}}]`)
@@ -158,6 +170,8 @@ func TestAggregatesOfResources(t *testing.T) {
 		s.want(t, "POST "+measures, fmt.Sprintf(`[{"timestamp":60,"value":%d}]`, project[0]), 202, "")
 		s.want(t, "GET "+measures+"?refresh=true", "", 200, "~[[")
 	}
+	ask("", "(aggregate mean (metric memory mean))", `{}`, 400,
+		`~"detail": [["memory", "mean"], ["memory", "mean"], ["memory", "mean"]]`)
 	group := func(project, granularity, value string) string {
 		return `{"group": {"project_id": "` + project +
 			`"}, "measures": {"measures": {"aggregated": [["1970-01-01T00:01:00+00:00", ` + granularity +

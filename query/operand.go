@@ -14,13 +14,13 @@ type Operand struct {
 	Metric      *model.Metric
 	Reference   int // index into the operation's References
 	Aggregation string
-	Resource    *model.Resource // of the metric; nil if the metric was found by its ID
+	Resource    *model.Resource // of the metric; nil if the metric was found by its ID, or no answer shows it
 	Pattern     string          // by which the name was found; "" for an ID
 }
 
 // Name returns the metric's name within its resource, or its ID.
 func (o *Operand) Name() string {
-	if o.Resource == nil {
+	if o.Pattern == "" {
 		return o.Metric.ID.String()
 	}
 	return o.Metric.Name

@@ -28,6 +28,14 @@ type Grouping interface {
 	Start(group int64) carbonara.Timestamp
 }
 
+// Symmetric reports whether the result is one series, of all that one reference names: their order makes no difference
+// but for the rounding of sums, and nothing of them is shown.
+func (o *Operation) Symmetric() bool {
+	across := o.root.kind == kindAggregate ||
+		o.root.kind == kindCombined && o.Combinations[o.root.combination].Across
+	return across && len(o.References) == 1
+}
+
 // kind says how a node is evaluated.
 type kind uint8
 

@@ -479,6 +479,9 @@ func (p *plan) findResources() {
 		}
 		return true
 	}))
+	if !q.History {
+		p.findNamedMetrics(q)
+	}
 	slices.SortFunc(want, compare)
 	for {
 		got, err := p.s.FindResources(ctx, q)
@@ -495,6 +498,26 @@ func (p *plan) findResources() {
 			return
 		}
 		want, q.After = want[len(page):], page[len(page)-1]
+	}
+}
+
+// findNamedMetrics compares the metrics of resources that are found alone with those that are found with the resources.
+func (p *plan) findNamedMetrics(q ResourceQuery) {
+	p.t.Helper()
+	q.Limit, q.Metrics, q.Names = 0, true, p.texts[1:3]
+	resources, err := p.s.FindResources(context.Background(), q)
+	p.must(err)
+	var want []NamedMetric
+	for _, r := range resources {
+		for name, id := range r.Metrics {
+			want = append(want, NamedMetric{slices.Index(q.Names, name), id})
+		}
+	}
+	slices.SortFunc(want, func(a, b NamedMetric) int { return compareIDs(a.ID, b.ID) })
+	got, err := p.s.FindNamedMetrics(context.Background(), q)
+	p.must(err)
+	if !slices.Equal(got, want) {
+		p.t.Fatalf("metrics %q of resources: %v, want %v", q.Names, got, want)
 	}
 }
 

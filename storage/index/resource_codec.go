@@ -139,6 +139,7 @@ type resourceDecoder struct {
 	before map[string]*model.ResourceType // perhaps with types that are gone
 	stored []model.EraValue
 	shown  viewedResource
+	named  []NamedMetric // of the resource that is shown
 }
 
 // another returns a decoder of the same types, for another goroutine.
@@ -282,6 +283,11 @@ func (in *fieldReader) bytes(n int) []byte {
 func (in *fieldReader) uint64() uint64 { return binary.BigEndian.Uint64(in.bytes(8)) }
 
 func (in *fieldReader) uvarint() uint64 {
+	if len(in.rest) > 0 && in.rest[0] < 0x80 {
+		n := in.rest[0]
+		in.rest = in.rest[1:]
+		return uint64(n)
+	}
 	n, width := binary.Uvarint(in.rest)
 	if width <= 0 {
 		in.short, in.rest = true, nil

@@ -39,24 +39,35 @@ type ResourceQuery struct {
 //  3. the order of the page, if an index has it, until the page is full;
 //  4. the candidates, be they many, or found by a look at all values of an attribute; or all of the type;
 //  5. all resources, by several goroutines.
-func (s *Store) FindResources(ctx context.Context, q ResourceQuery) ([]*model.Resource, error) {
-	before := s.policiesAndTypes.Load()
-	if _, err := before.resourceType(q.Type); err != nil {
-		return nil, err
-	}
-	found, err := s.findResources(ctx, before, q)
-	if err := s.commits.waitDurable(); err != nil {
-		return nil, err
-	}
-	if err != nil {
-		return nil, fmt.Errorf("index: find resources: %w", err)
-	}
-	return found, nil
+func (s *Store) FindResources(ctx context.Context, q ResourceQuery) (found []*model.Resource, err error) {
+	err = s.search(ctx, q, func(search *resourceSearch) error {
+		if err := search.run(ctx); err != nil {
+			return err
+		}
+		found, err = search.found(ctx)
+		return err
+	})
+	return found, err
 }
 
-func (s *Store) findResources(
-	ctx context.Context, before *policiesAndTypes, q ResourceQuery,
-) (_ []*model.Resource, err error) {
+// search calls run with the search of a query, on the store as it is now. What it has read is durable when search
+// returns.
+func (s *Store) search(ctx context.Context, q ResourceQuery, run func(*resourceSearch) error) error {
+	before := s.policiesAndTypes.Load()
+	if _, err := before.resourceType(q.Type); err != nil {
+		return err
+	}
+	err := s.searchSnapshot(q, before, run)
+	if err := s.commits.waitDurable(); err != nil {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("index: find resources: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) searchSnapshot(q ResourceQuery, before *policiesAndTypes, run func(*resourceSearch) error) (err error) {
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
 	search := &resourceSearch{store: s, query: q, snapshot: snapshot, before: before,
@@ -65,10 +76,7 @@ func (s *Store) findResources(
 		search.kind = before.types[q.Type]
 	}
 	search.begin()
-	if err := search.run(ctx); err != nil {
-		return nil, err
-	}
-	return search.found(ctx)
+	return run(search)
 }
 
 // found returns what is on the page, with the metrics if the query is for these.
@@ -105,8 +113,9 @@ type resourceSearch struct {
 	before   *policiesAndTypes
 	decoder  *resourceDecoder
 
-	mu   sync.Mutex // for page, and query.Where
-	page *filter.Page[viewedResource]
+	mu    sync.Mutex // for page and named, and query.Where
+	page  *filter.Page[viewedResource]
+	named *namedMetrics // what the query is for; nil: the page
 }
 
 // begin empties the page.
@@ -243,6 +252,10 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 	}
 	r.Revision = revision
 	if s.kind.Name != model.GenericType && r.Type != s.kind.Name || !s.query.Filter.Matches(&r.Resource) {
+		return nil
+	}
+	if s.named != nil {
+		s.showNamed(decoder, r)
 		return nil
 	}
 	if !s.wants(r) {

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"net/http"
+
+	"gnocco/model"
+	"gnocco/model/filter"
+	"gnocco/query"
+	"gnocco/storage/index"
+)
+
+// symmetric reports whether the answer shows nothing of the resources, and needs them in no order.
+func (s *aggregatesSearch) symmetric() bool {
+	return len(s.groupBy) == 0 && !s.details && s.operation.Symmetric() && !isPattern(s.operation.References[0].Name)
+}
+
+// aggregateSymmetric is aggregateResources for a search that is symmetric: it reads their metrics alone.
+func (a *api) aggregateSymmetric(w http.ResponseWriter, r *http.Request, search *aggregatesSearch,
+	kind *model.ResourceType, expr *filter.Expr) error {
+	reference := search.operation.References[0]
+	scope := a.filterScope(kind, search.who, false)
+	matches, err := a.compileFilter(expr, scope, search.who)
+	if err != nil {
+		return err
+	}
+	metrics, err := a.Index.FindNamedMetrics(r.Context(), index.ResourceQuery{Type: kind.Name, Filter: matches,
+		Where: a.visibleResources(search.who, "search resource"), Names: []string{reference.Name}})
+	if err != nil {
+		return err
+	}
+	found := make([]query.Operand, 0, len(metrics))
+	for _, m := range metrics {
+		if metric := a.Index.Lookup(m.ID); metric != nil { // else deleted meanwhile
+			found = append(found, query.Operand{Metric: metric, Aggregation: reference.Aggregation,
+				Pattern: reference.Name})
+		}
+	}
+	if len(found) == 0 {
+		return noSuchMetric(search.operation)
+	}
+	out := newRowWriter(w)
+	if err := a.aggregateOperands(r.Context(), search, found, kind.Name, &out); err != nil {
+		return err
+	}
+	return out.Finish()
+}
