@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -17,59 +16,90 @@ type NamedMetric struct {
 }
 
 // FindNamedMetrics returns the metrics that FindResources would add to the live resources of a query, which has Names,
-// each once, by ID. The resources themselves are only looked at: of many, that is a half of what it takes to read them.
-// The query's Order, Limit and After are not used.
-func (s *Store) FindNamedMetrics(ctx context.Context, q ResourceQuery) ([]NamedMetric, error) {
-	named := &namedMetrics{names: q.Names}
+// each once, in an order that stays while the index does. The resources themselves are only looked at: of many, that is
+// a half of what it takes to read them. The query's Order, Limit and After are not used.
+func (s *Store) FindNamedMetrics(ctx context.Context, q ResourceQuery) (found []NamedMetric, err error) {
 	q.Order, q.Limit, q.After, q.History = nil, 0, nil, false
-	if err := s.search(ctx, q, func(search *resourceSearch) error {
-		search.named = named
+	err = s.search(ctx, q, func(search *resourceSearch) error {
+		search.named = &namedMetrics{}
 		if err := search.run(ctx); err != nil {
 			return err
 		}
-		return s.addNamedMetrics(ctx, named.elsewhere, q.Names)
-	}); err != nil {
-		return nil, err
-	}
-	for _, r := range named.elsewhere {
-		for i, name := range q.Names {
-			if id, ok := r.Metrics[name]; ok {
-				named.found = append(named.found, NamedMetric{i, id})
-			}
-		}
-	}
-	slices.SortFunc(named.found, func(a, b NamedMetric) int {
-		return cmp.Or(compareIDs(a.ID, b.ID), cmp.Compare(a.Name, b.Name))
+		found = search.named.listed()
+		return search.addElsewhere(ctx, &found)
 	})
-	return named.found, nil
+	return found, err
 }
 
 // namedMetrics is what a search finds that is for metrics alone.
 type namedMetrics struct {
-	names     []string
-	found     []NamedMetric     // of resources that list them
+	parts     []*namedPart
 	elsewhere []*model.Resource // whose metrics have keys of their own; nothing but the ID
+}
+
+// namedPart is what one goroutine finds: of resources whose IDs ascend, and lie in no other part's range.
+type namedPart struct {
+	first uuid.UUID // of the resources
+	found []NamedMetric
+}
+
+// listed returns what the parts found, by resource.
+func (n *namedMetrics) listed() []NamedMetric {
+	slices.SortFunc(n.parts, func(a, b *namedPart) int { return compareIDs(a.first, b.first) })
+	var all []NamedMetric
+	for _, part := range n.parts {
+		all = append(all, part.found...)
+	}
+	return all
+}
+
+// addElsewhere appends the metrics of resources that do not list them.
+func (s *resourceSearch) addElsewhere(ctx context.Context, found *[]NamedMetric) error {
+	resources, names := s.named.elsewhere, s.query.Names
+	slices.SortFunc(resources, func(a, b *model.Resource) int { return compareIDs(a.ID, b.ID) })
+	if err := s.store.addNamedMetrics(ctx, resources, names); err != nil {
+		return err
+	}
+	for _, r := range resources {
+		for i, name := range names {
+			if id, ok := r.Metrics[name]; ok {
+				*found = append(*found, NamedMetric{i, id})
+			}
+		}
+	}
+	return nil
 }
 
 // showNamed takes the metrics of a resource that the filter matches.
 func (s *resourceSearch) showNamed(decoder *resourceDecoder, r *viewedResource) {
-	ok := true
-	if r.listed.fields != nil {
-		decoder.named, ok = r.listed.appendNamed(decoder.named[:0], s.named.names)
+	if s.query.Where != nil && !s.permits(r) {
+		return
 	}
+	if r.listed.fields == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.named.elsewhere = append(s.named.elsewhere, &model.Resource{ID: r.ID})
+		return
+	}
+	if decoder.part == nil {
+		decoder.part = &namedPart{first: r.ID}
+		s.mu.Lock()
+		s.named.parts = append(s.named.parts, decoder.part)
+		s.mu.Unlock()
+	}
+	found, ok := r.listed.appendNamed(decoder.part.found, s.query.Names)
 	if !ok {
 		s.store.skipCorrupt(errList(r.ID))
 		return
 	}
+	decoder.part.found = found
+}
+
+// permits calls Where.
+func (s *resourceSearch) permits(r *viewedResource) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.query.Where != nil && !s.query.Where(&r.Resource):
-	case r.listed.fields != nil:
-		s.named.found = append(s.named.found, decoder.named...)
-	default:
-		s.named.elsewhere = append(s.named.elsewhere, &model.Resource{ID: r.ID})
-	}
+	return s.query.Where(&r.Resource)
 }
 
 // appendNamed appends the metrics of these names. ok is false for bytes that are no list.

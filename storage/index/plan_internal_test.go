@@ -513,9 +513,16 @@ func (p *plan) findNamedMetrics(q ResourceQuery) {
 			want = append(want, NamedMetric{slices.Index(q.Names, name), id})
 		}
 	}
-	slices.SortFunc(want, func(a, b NamedMetric) int { return compareIDs(a.ID, b.ID) })
 	got, err := p.s.FindNamedMetrics(context.Background(), q)
 	p.must(err)
+	again, err := p.s.FindNamedMetrics(context.Background(), q)
+	p.must(err)
+	if !slices.Equal(got, again) {
+		p.t.Fatalf("metrics %q of resources: %v, and then %v", q.Names, got, again)
+	}
+	byID := func(a, b NamedMetric) int { return compareIDs(a.ID, b.ID) }
+	slices.SortFunc(want, byID)
+	slices.SortFunc(got, byID)
 	if !slices.Equal(got, want) {
 		p.t.Fatalf("metrics %q of resources: %v, want %v", q.Names, got, want)
 	}

@@ -139,7 +139,7 @@ type resourceDecoder struct {
 	before map[string]*model.ResourceType // perhaps with types that are gone
 	stored []model.EraValue
 	shown  viewedResource
-	named  []NamedMetric // of the resource that is shown
+	part   *namedPart // of a search for metrics alone; nil: nothing found yet
 }
 
 // another returns a decoder of the same types, for another goroutine.
