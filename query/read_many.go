@@ -93,6 +93,9 @@ func readAtOnce(ctx context.Context, batches, n, perWorker int,
 	workers := cores.Share((jobs + least - 1) / least)
 	var next atomic.Int64
 	work := func(ctx context.Context) error {
+		part := budget.Part(ctx)
+		defer part.Close()
+		ctx = part
 		s := seriesReaders.Get()
 		defer func() {
 			s.last = nil

@@ -103,6 +103,7 @@ type Account struct {
 	budget *Budget     // nil bounds nothing
 	total  int64       // with the following, guarded by the budget's mutex
 	used   [uses]int64 // by use
+	part   *part       // takes memory for answers from another Account; nil: is one of its own
 }
 
 func (a *Account) unbounded() bool { return a == nil || a.budget == nil }
@@ -111,6 +112,9 @@ func (a *Account) unbounded() bool { return a == nil || a.budget == nil }
 func (a *Account) Take(use Use, bytes int64) error {
 	if a.unbounded() || bytes <= 0 {
 		return nil
+	}
+	if a.part != nil && use == Answers {
+		return a.part.take(bytes)
 	}
 	b := a.budget
 	b.mu.Lock()
@@ -173,6 +177,10 @@ func (a *Account) Give(use Use, bytes int64) {
 	if a.unbounded() {
 		return
 	}
+	if a.part != nil && use == Answers {
+		a.part.give(bytes, 2*partBytes)
+		return
+	}
 	b := a.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,6 +197,9 @@ func (a *Account) Close() { a.Keep(Answers, 0) }
 func (a *Account) Keep(use Use, bytes int64) {
 	if a.unbounded() {
 		return
+	}
+	if a.part != nil {
+		a.part.give(0, 0)
 	}
 	b := a.budget
 	b.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,52 @@ import (
 )
 
 const mib = 1 << 20
+
+// Goroutines that each have a part of an Account hold together what they took and did not give, and little more; they
+// get all there is, and it comes back with the Account.
+func TestParts(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	b := budget.New(40*mib, registry)
+	ctx := b.Context(t.Context())
+	const goroutines, pieces, taken, given = 4, 10_000, 500, 300
+	held, used := 0.0, func() float64 { return sums(t, registry)["gnocco_memory_used_bytes"] }
+	var all sync.WaitGroup
+	for range goroutines {
+		all.Go(func() {
+			part := budget.Part(ctx)
+			defer part.Close()
+			for range pieces {
+				if err := budget.Of(part).Take(budget.Answers, taken); err != nil {
+					t.Error(err)
+				}
+				budget.Of(part).Give(budget.Answers, given)
+			}
+		})
+		held += pieces * (taken - given)
+	}
+	all.Wait()
+	if got := used(); got != held {
+		t.Errorf("%v bytes are used, of %v that are held", got, held)
+	}
+	part := budget.Part(ctx)
+	for part.Take(budget.Answers, 1000) == nil {
+		held += 1000
+	}
+	if got := used(); held <= 20*mib-1000 || held > 20*mib || got < held || got > 20*mib {
+		t.Errorf("an answer got %v bytes, %v are used", held, got)
+	}
+	part.Close()
+	if got := used(); got != held {
+		t.Errorf("%v bytes are used, of %v that are held", got, held)
+	}
+	ctx.Close()
+	if got := used(); got != 0 {
+		t.Errorf("%v bytes stay", got)
+	}
+	if part := budget.Part(t.Context()); part.Take(budget.Answers, 1<<40) != nil {
+		t.Error("a part of no account is bounded")
+	}
+}
 
 // Requests for much leave a quarter to those for little, and all comes back.
 func TestSmallAccountsFindRoom(t *testing.T) {

@@ -1,0 +1,54 @@
+package budget
+
+import (
+	"context"
+	"sync"
+)
+
+// partBytes is how much more than it needs a part takes at once. It keeps twice that at most.
+const partBytes = 16 << 10
+
+// part is an Account's share of another one.
+type part struct {
+	of *Account
+
+	mu   sync.Mutex
+	free int64 // taken for answers and not used
+}
+
+// Part returns a context for one of the goroutines that read for an answer: its Account takes memory for answers from
+// that of ctx some at a time, so that they seldom wait for each other. Close ends it; what it took and did not give
+// stays with the Account of ctx.
+func Part(ctx context.Context) *Context {
+	c := &Context{Context: ctx}
+	if of := Of(ctx); !of.unbounded() {
+		c.Account.budget, c.Account.part = of.budget, &part{of: of}
+	}
+	return c
+}
+
+func (p *part) take(bytes int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if lack := bytes - p.free; lack > 0 {
+		if p.of.Take(Answers, lack+partBytes) == nil {
+			p.free += lack + partBytes
+		} else if err := p.of.Take(Answers, lack); err != nil {
+			return err
+		} else {
+			p.free += lack
+		}
+	}
+	p.free -= bytes
+	return nil
+}
+
+// give gives back all but most of what is free then.
+func (p *part) give(bytes, most int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.free += bytes; p.free > most {
+		p.of.Give(Answers, p.free)
+		p.free = 0
+	}
+}
