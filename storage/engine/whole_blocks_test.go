@@ -80,7 +80,8 @@ func TestLogsWrittenOver(t *testing.T) {
 					vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(1, uint64(at)))}))
 			}
 		}}
-		options := engine.Options{FS: engine.NewRecorder(engine.WholeBlocks(fs)), MemTableSize: 64 << 10, RecycleLogs: true}
+		options := engine.Options{FS: engine.NewRecorder(engine.WholeBlocks(fs)), MemTableSize: 64 << 10,
+			RecycleLogs: true}
 		db, err := engine.Open("store", options)
 		if err != nil {
 			t.Fatal(err)
