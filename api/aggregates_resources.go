@@ -121,13 +121,22 @@ func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	matches, err := a.compileFilter(expr, scope, who)
+	q, err := a.searchQuery(who, expr, scope, names)
 	if err != nil {
 		return nil, nil, err
 	}
-	resources, err := a.Index.FindResources(ctx, index.ResourceQuery{Type: kind.Name, Filter: matches,
-		Order: order, History: history, Where: a.visibleResources(who, "search resource"), Metrics: true, Names: names})
+	q.Order, q.History, q.Metrics = order, history, true
+	resources, err := a.Index.FindResources(ctx, q)
 	return resources, order, err
+}
+
+// searchQuery is a query for the resources in a scope that a filter matches and the user may search, and for these
+// names of metrics.
+func (a *api) searchQuery(who *auth.Identity, expr *filter.Expr, scope filter.Scope, names []string) (
+	index.ResourceQuery, error) {
+	matches, err := a.compileFilter(expr, scope, who)
+	return index.ResourceQuery{Type: scope.Type.Name, Filter: matches,
+		Where: a.visibleResources(who, "search resource"), Names: names}, err
 }
 
 // groupResources splits resources, which are sorted by these attributes, where one of them changes.

@@ -6,7 +6,6 @@ import (
 	"gnocco/model"
 	"gnocco/model/filter"
 	"gnocco/query"
-	"gnocco/storage/index"
 )
 
 // symmetric reports whether the answer shows nothing of the resources, and needs them in no order.
@@ -18,13 +17,11 @@ func (s *aggregatesSearch) symmetric() bool {
 func (a *api) aggregateSymmetric(w http.ResponseWriter, r *http.Request, search *aggregatesSearch,
 	kind *model.ResourceType, expr *filter.Expr) error {
 	reference := search.operation.References[0]
-	scope := a.filterScope(kind, search.who, false)
-	matches, err := a.compileFilter(expr, scope, search.who)
+	q, err := a.searchQuery(search.who, expr, a.filterScope(kind, search.who, false), search.names())
 	if err != nil {
 		return err
 	}
-	metrics, err := a.Index.FindNamedMetrics(r.Context(), index.ResourceQuery{Type: kind.Name, Filter: matches,
-		Where: a.visibleResources(search.who, "search resource"), Names: []string{reference.Name}})
+	metrics, err := a.Index.FindNamedMetrics(r.Context(), q)
 	if err != nil {
 		return err
 	}
