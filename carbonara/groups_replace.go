@@ -13,8 +13,10 @@ func (g *Groups) Overlay(row int, newer, scratch *Groups) {
 		return
 	}
 	scratch.Reset(g.Granularity, g.Columns)
-	older := g.Slice(keep, g.Len())
-	scratch.Append(&older)
+	scratch.Starts = append(scratch.Starts, g.Starts[keep:]...)
+	for i, v := range g.Values {
+		scratch.Values[i] = append(scratch.Values[i], v[keep:]...)
+	}
 	g.truncate(keep)
 	i, j := 0, 0
 	for i < scratch.Len() || j < newer.Len() {

@@ -18,6 +18,7 @@ type batch struct {
 	builder
 	result  carbonara.Result
 	overlay carbonara.Groups
+	row     []float64
 	written written // of a checkpoint
 }
 

@@ -277,8 +277,11 @@ func (s *sack) takeAll(ctx context.Context, r *recentGroups) error {
 
 // overlay puts groups that start at start or later over those of r.
 func (r *recentGroups) overlay(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
-	part := groups.Slice(groups.Search(max(start, r.from)), groups.Len())
-	r.groups.Overlay(0, &part, scratch)
+	if from := groups.Search(max(start, r.from)); from > 0 {
+		part := groups.Slice(from, groups.Len())
+		groups = &part
+	}
+	r.groups.Overlay(0, groups, scratch)
 }
 
 // takePending resamples the pending measures that are new: on top of the last group if they are later than all before,
@@ -291,8 +294,9 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 	b.measures = h.pending.AppendTo(b.measures, r.taken)
 	earliest := slices.MinFunc(b.measures, byTime).Timestamp
 	start := earliest.Floor(r.groups.Granularity)
-	row := r.continued(earliest)
-	if row == nil && h.hasBase && start <= h.base.Timestamp {
+	b.row = r.continued(earliest, b.row)
+	row := b.row
+	if len(row) == 0 && h.hasBase && start <= h.base.Timestamp {
 		if err := s.takeAll(ctx, r); err != nil {
 			return err
 		}
@@ -300,7 +304,7 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 		return nil
 	}
 	series := carbonara.Series{Plan: h.plan.Single(r.granularity)}
-	if row != nil {
+	if len(row) > 0 {
 		start = 0
 		series.Previous, series.HasPrevious, series.Open = r.last, true, row
 	} else {
@@ -327,17 +331,18 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 	return nil
 }
 
-// continued returns the row that measures from a timestamp on continue, nil if they do not continue the last one or it
-// does not tell all: percentiles need all measures, and a column may be unknown.
-func (r *recentGroups) continued(earliest carbonara.Timestamp) []float64 {
+// continued returns the row that measures from a timestamp on continue, in the memory of dst, an empty one if they do
+// not continue the last one or it does not tell all: percentiles need all measures, and a column may be unknown.
+func (r *recentGroups) continued(earliest carbonara.Timestamp, dst []float64) []float64 {
+	dst = dst[:0]
 	n := r.groups.Len()
 	if n == 0 || r.plan.HasPercentiles() || r.groups.Starts[n-1] != r.last.Timestamp.Floor(r.groups.Granularity) ||
 		earliest <= r.last.Timestamp {
-		return nil
+		return dst
 	}
-	row := r.groups.AppendLast(nil)
+	row := r.groups.AppendLast(dst)
 	if slices.ContainsFunc(row, carbonara.IsAbsent) {
-		return nil
+		return dst
 	}
 	return row
 }
