@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gnocco/bench/report"
@@ -22,6 +23,7 @@ type AggregatesOptions struct {
 	States      []State       // that a child is brought into; nil: Restarted
 	// ask, too, what Gnocchi cannot be asked: by PromQL, exactly, and by value in URLs that uwsgi does not take
 	Extra bool
+	Query string // only queries whose names contain this
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -202,6 +204,9 @@ func (s *server) askAggregates(ctx context.Context, what AggregatesOptions, w *w
 	c := newClient(o, s.url, what.Connections)
 	defer c.close()
 	for _, q := range w.aggregatesQueries(what.Extra) {
+		if !strings.Contains(q.name, what.Query) {
+			continue
+		}
 		method, path, body, ok := protocol.request(&q)
 		if !ok {
 			continue

@@ -165,6 +165,7 @@ func newAggregates(flags *commonFlags) *cobra.Command {
 	cmd.Flags().StringSliceVar(&states, "state", nil, stateUsage)
 	cmd.Flags().DurationVar(&what.For, "for", 3*time.Second, "how long each query is repeated")
 	cmd.Flags().StringVar(&what.Protocol, "protocol", "gnocchi", "protocol of the server: gnocchi or victoriametrics")
+	cmd.Flags().StringVar(&what.Query, "query", "", "only queries whose names contain this, such as top10")
 	cmd.Flags().BoolVar(&what.Extra, "extra", true,
 		"also send requests that Gnocchi does not know: PromQL, exact means, searches of many metrics by value")
 	return cmd
