@@ -147,12 +147,36 @@ func (l *MeasureList) AppendTo(dst []Measure, i int) []Measure {
 		before = int(full[chunk].before)
 	}
 	from := len(dst)
+	dst = l.appendChunks(dst, chunk, before)
+	return slices.Delete(dst, from, from+i-before)
+}
+
+// AppendSince appends the measures to dst. If timestamps ascend, it may leave out those before since.
+func (l *MeasureList) AppendSince(dst []Measure, since Timestamp) []Measure {
+	full, first, before := l.chunks(), l.last, int(l.before)
+	chunk := len(full)
+	for chunk > 0 && firstTimestamp(first) > since {
+		chunk--
+		first, before = full[chunk].bytes, int(full[chunk].before)
+	}
+	return l.appendChunks(dst, chunk, before)
+}
+
+// appendChunks appends the measures from a chunk on, before which there are so many.
+func (l *MeasureList) appendChunks(dst []Measure, chunk, before int) []Measure {
 	dst = slices.Grow(dst, l.Len()-before)
-	for _, c := range full[chunk:] {
+	for _, c := range l.chunks()[chunk:] {
 		dst = appendMeasures(dst, c.bytes)
 	}
-	dst = appendMeasures(dst, l.last)
-	return slices.Delete(dst, from, from+i-before)
+	return appendMeasures(dst, l.last)
+}
+
+// firstTimestamp returns that of the first measure of a chunk.
+func firstTimestamp(src []byte) Timestamp {
+	if src[0] == exponentFollows<<4 {
+		src = src[2:]
+	}
+	return Timestamp(intcodec.Unzigzag(littleEndian(src[1:], int(src[0]&15))))
 }
 
 // appendMeasures appends the measures of a chunk to dst.

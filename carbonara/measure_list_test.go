@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gnocco/carbonara"
@@ -34,6 +35,35 @@ func checkMeasureList(t *testing.T, l *carbonara.MeasureList, measures []carbona
 			if m.Timestamp != want.Timestamp || math.Float64bits(m.Value) != math.Float64bits(want.Value) {
 				t.Fatalf("from %d: measure %d is %v, want %v", from, i, m, want)
 			}
+		}
+	}
+}
+
+// TestMeasureListSince leaves out whole chunks before a time, and nothing after it.
+func TestMeasureListSince(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	for _, n := range []int{0, 1, 50, 5000} {
+		var l carbonara.MeasureList
+		var measures []carbonara.Measure
+		at := carbonara.Timestamp(1.7e18)
+		for range n {
+			measures = append(measures, carbonara.Measure{Timestamp: at, Value: float64(rng.IntN(1000)) / 8})
+			l.Append(measures[len(measures)-1])
+			at += 1 + carbonara.Timestamp(rng.IntN(20))*1e9
+		}
+		for i, m := range measures {
+			if i%29 != 0 && i < n-3 {
+				continue
+			}
+			for _, since := range []carbonara.Timestamp{m.Timestamp, m.Timestamp + 1} {
+				got := l.AppendSince([]carbonara.Measure{{Value: 1}}, since)[1:]
+				if left := n - len(got); left > i || i-left > 700 || !slices.Equal(got, measures[left:]) {
+					t.Fatalf("%d of %d measures since number %d", len(got), n, i)
+				}
+			}
+		}
+		if got := l.AppendSince(nil, 0); !slices.Equal(got, measures) {
+			t.Fatalf("%d of %d measures", len(got), n)
 		}
 	}
 }

@@ -127,6 +127,7 @@ type rawChunk struct {
 	n           int
 	keepFrom    Timestamp
 	first, last Timestamp
+	origin      Timestamp // from which the steps of format 2 count
 	unit        Timestamp
 	regular     bool
 	packed      bool
@@ -177,7 +178,7 @@ func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 		return c, nil, corrupt("first timestamp")
 	}
 	c.first = Timestamp(first) * c.unit
-	c.last = c.first
+	c.last, c.origin = c.first, c.first
 	if c.vectors {
 		return c, rest, c.parseRawVectors(src, latest)
 	}
@@ -206,6 +207,28 @@ func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 		return c, nil, corrupt("%d bytes after the end of a chunk", len(src))
 	}
 	return c, rest, nil
+}
+
+// appendSince appends the measures of a chunk whose last one is at since or later. It may leave out earlier ones.
+func (c *rawChunk) appendSince(since Timestamp, timestamps []Timestamp, values []float64, s *scratch) (
+	[]Timestamp, []float64, error) {
+	from := 0
+	var err error
+	switch {
+	case c.last == since:
+		from, timestamps = c.n-1, append(timestamps, c.last)
+	case c.vectors:
+		if err = c.skipBefore(since); err != nil {
+			return timestamps, values, err
+		}
+		fallthrough
+	default:
+		timestamps, err = c.appendTimestamps(timestamps, s)
+	}
+	if err == nil {
+		values, err = c.appendValues(values, from, s)
+	}
+	return timestamps, values, err
 }
 
 // appendTimestamps appends the timestamps of the chunk.
@@ -269,9 +292,15 @@ func (c *rawChunk) appendValues(dst []float64, from int, s *scratch) ([]float64,
 // of equal timestamps that of the later operand; of those before the greatest keepFrom only the newest. An error wraps
 // ErrCorrupt, and the slices come back as they were.
 func DecodeRaw(src []byte, timestamps []Timestamp, values []float64) ([]Timestamp, []float64, error) {
+	return DecodeRawSince(src, 0, timestamps, values)
+}
+
+// DecodeRawSince is DecodeRaw without the measures before since. It decodes few of those.
+func DecodeRawSince(src []byte, since Timestamp, timestamps []Timestamp, values []float64) (
+	[]Timestamp, []float64, error) {
 	s := getScratch()
 	defer s.release()
-	series := rawSeries{timestamps: timestamps, values: values, base: len(timestamps)}
+	series := rawSeries{timestamps: timestamps, values: values, base: len(timestamps), since: since}
 	if err := series.decode(src, s); err != nil {
 		return timestamps, values, fmt.Errorf("raw series: %w", err)
 	}
@@ -279,38 +308,26 @@ func DecodeRaw(src []byte, timestamps []Timestamp, values []float64) ([]Timestam
 	return series.timestamps, series.values, nil
 }
 
-// RawEnd is what the end of a raw series tells, without decoding all of it.
+// RawEnd is what the end of a raw series tells, without decoding it.
 type RawEnd struct {
-	Newest Measure // if Any
-	Any    bool    // there is a measure
+	Newest Timestamp // of the newest measure, if Any
+	Any    bool      // there is a measure
 	// KeptFrom is from where on the series is complete: of the measures before, perhaps only the last is left.
 	KeptFrom Timestamp
 }
 
-// EndOfRaw returns the end of a raw series; the timestamps of others than the newest measure are not decoded. An error
-// wraps ErrCorrupt.
+// EndOfRaw returns the end of a raw series. An error wraps ErrCorrupt.
 func EndOfRaw(src []byte) (end RawEnd, err error) {
-	s := getScratch()
-	defer s.release()
-	var newest rawChunk
 	for len(src) > 0 {
 		var c rawChunk
 		if c, src, err = parseRaw(src); err != nil {
 			return RawEnd{}, fmt.Errorf("raw series: %w", err)
 		}
 		end.KeptFrom = max(end.KeptFrom, c.keepFrom)
-		if c.n > 0 && (newest.n == 0 || c.last >= newest.last) {
-			newest = c
+		if c.n > 0 {
+			end.Newest, end.Any = max(end.Newest, c.last), true
 		}
 	}
-	if newest.n == 0 {
-		return end, nil
-	}
-	value, err := newest.appendValues(nil, newest.n-1, s)
-	if err != nil {
-		return RawEnd{}, fmt.Errorf("raw series: %w", err)
-	}
-	end.Newest, end.Any = Measure{Timestamp: newest.last, Value: value[0]}, true
 	return end, nil
 }
 

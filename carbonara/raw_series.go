@@ -8,6 +8,7 @@ type rawSeries struct {
 	values     []float64
 	base       int // where the series begins in both; what stands before is the caller's
 	keepFrom   Timestamp
+	since      Timestamp // earlier measures may be left out
 }
 
 // decode adds the chunks of src, each over those before it.
@@ -19,17 +20,14 @@ func (r *rawSeries) decode(src []byte, s *scratch) error {
 		}
 		src = rest
 		r.keepFrom = max(r.keepFrom, c.keepFrom)
-		if c.n == 0 {
+		if c.n == 0 || c.last < r.since {
 			continue
 		}
 		n := len(r.timestamps)
-		if r.timestamps, err = c.appendTimestamps(r.timestamps, s); err != nil {
+		if r.timestamps, r.values, err = c.appendSince(r.since, r.timestamps, r.values, s); err != nil {
 			return err
 		}
-		if r.values, err = c.appendValues(r.values, 0, s); err != nil {
-			return err
-		}
-		if n > r.base && c.first <= r.timestamps[n-1] {
+		if n > r.base && r.timestamps[n] <= r.timestamps[n-1] {
 			r.overlay(n, s)
 		}
 	}
@@ -62,13 +60,14 @@ func (r *rawSeries) overlay(n int, s *scratch) {
 	}
 }
 
-// trim drops what keepFrom says is needed no longer: all before it but the newest.
+// trim drops what keepFrom says is needed no longer, all before it but the newest, and what is before since.
 func (r *rawSeries) trim() {
-	at, _ := slices.BinarySearch(r.timestamps[r.base:], r.keepFrom)
-	if at <= 1 {
+	kept, _ := slices.BinarySearch(r.timestamps[r.base:], r.keepFrom)
+	asked, _ := slices.BinarySearch(r.timestamps[r.base:], r.since)
+	drop := r.base + max(kept-1, asked)
+	if drop <= r.base {
 		return
 	}
-	drop := r.base + at - 1
 	r.timestamps = slices.Delete(r.timestamps, r.base, drop)
 	r.values = slices.Delete(r.values, r.base, drop)
 }

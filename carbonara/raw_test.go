@@ -59,6 +59,30 @@ func wantMeasures(t testing.TB, gotTimestamps []carbonara.Timestamp, gotValues [
 	}
 }
 
+// wantMeasuresSince expects of a raw series with these measures those since each of some times: of measures, and around.
+func wantMeasuresSince(t testing.TB, src []byte, timestamps []carbonara.Timestamp, values []float64) {
+	t.Helper()
+	n := len(timestamps)
+	for _, i := range []int{0, 1, n / 3, n - 1025, n - 1024, n - 1023, n - 60, n - 2, n - 1} {
+		if i < 0 || i >= n {
+			continue
+		}
+		for _, since := range []carbonara.Timestamp{timestamps[i] - 1, timestamps[i], timestamps[i] + 1} {
+			gotTimestamps, gotValues, err := carbonara.DecodeRawSince(src, since,
+				[]carbonara.Timestamp{carbonara.MaxTimestamp}, []float64{3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, _ := slices.BinarySearch(timestamps, since)
+			wantMeasures(t, gotTimestamps[1:], gotValues[1:], timestamps[at:], values[at:])
+		}
+	}
+	if gotTimestamps, gotValues, err := carbonara.DecodeRawSince(src, carbonara.MaxTimestamp, nil, nil); err != nil ||
+		n > 0 && timestamps[n-1] < carbonara.MaxTimestamp && len(gotTimestamps)+len(gotValues) > 0 {
+		t.Fatalf("%d measures at the end of time, %v", len(gotTimestamps), err)
+	}
+}
+
 func TestRawRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, kind := range rawKinds {
@@ -75,6 +99,7 @@ func TestRawRoundTrip(t *testing.T) {
 				wantMeasures(t, gotTimestamps, gotValues,
 					append([]carbonara.Timestamp{carbonara.MaxTimestamp}, timestamps...),
 					append([]float64{3}, values...))
+				wantMeasuresSince(t, src[:len(src):len(src)], timestamps, values)
 			})
 		}
 	}
@@ -106,12 +131,13 @@ func TestRawAtTheEndsOfTime(t *testing.T) {
 // TestMergeRaw compares with a map, for operands that overlap in any way.
 func TestMergeRaw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
+	sizes := []int{30, 30, 30, 30, 3000} // the last ones are in vectors, too
 	for round := range 300 {
 		model := map[carbonara.Timestamp]float64{}
 		var keepFrom carbonara.Timestamp
 		var operands [][]byte
 		for range 1 + rng.IntN(6) {
-			timestamps, values := rawKinds[rng.IntN(len(rawKinds))].make(rng, rng.IntN(30))
+			timestamps, values := rawKinds[rng.IntN(len(rawKinds))].make(rng, rng.IntN(sizes[round%len(sizes)]))
 			shift := carbonara.Timestamp(rng.IntN(20)) * carbonara.Timestamp(10*time.Second)
 			for i := range timestamps {
 				timestamps[i] += shift
@@ -142,6 +168,7 @@ func TestMergeRaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
+		wantMeasuresSince(t, slices.Concat(operands...), timestamps, values)
 		merged := mustMergeRaw(t, operands)
 		gotTimestamps, gotValues, err = carbonara.DecodeRaw(merged, nil, nil)
 		if err != nil {
@@ -156,8 +183,7 @@ func TestMergeRaw(t *testing.T) {
 			t.Fatalf("round %d: folding %d to %d of %d first gives another series", round, at, end, len(operands))
 		}
 		if end, err := carbonara.EndOfRaw(slices.Concat(operands...)); err != nil || end.Any != (len(timestamps) > 0) ||
-			end.Any && (end.Newest != carbonara.Measure{Timestamp: timestamps[len(timestamps)-1],
-				Value: values[len(values)-1]}) {
+			end.Any && end.Newest != timestamps[len(timestamps)-1] {
 			t.Fatalf("end: %v, %v", end, err)
 		}
 	}

@@ -66,12 +66,37 @@ func (c *rawChunk) parseRawVectors(src []byte, latest uint64) error {
 	return nil
 }
 
+// skipBefore drops vectors whose measures are all before since from a chunk of format 2, but never all.
+func (c *rawChunk) skipBefore(since Timestamp) error {
+	span := int64((c.last - c.origin) / c.unit)
+	for c.n > vectorLen && c.first < since {
+		_, steps, ok := intcodec.Skip(c.steps, vectorLen)
+		if !ok {
+			return corrupt("timestamps")
+		}
+		next, _, ok := intcodec.Skip(steps, min(vectorLen, c.n-vectorLen))
+		if !ok || next <= 0 || next > span {
+			return corrupt("timestamps")
+		}
+		first := c.origin + Timestamp(next)*c.unit
+		if first > since {
+			return nil
+		}
+		length, columns, ok := intcodec.ConsumeUvarint(c.columns)
+		if !ok || length > uint64(len(columns)) {
+			return corrupt("values are cut short")
+		}
+		c.first, c.n, c.steps, c.columns = first, c.n-vectorLen, steps, columns[length:]
+	}
+	return nil
+}
+
 // appendVectorTimestamps is appendTimestamps of format 2.
 func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timestamp, error) {
 	base := len(dst)
 	dst = slices.Grow(dst, c.n)
 	codec, src := s.vectorCodec(), c.steps
-	span := int64((c.last - c.first) / c.unit)
+	span := int64((c.last - c.origin) / c.unit)
 	previous := int64(-1)
 	for from := 0; from < c.n; from += vectorLen {
 		ints := codec.ints[:min(vectorLen, c.n-from)]
@@ -79,7 +104,7 @@ func (c *rawChunk) appendVectorTimestamps(dst []Timestamp, s *scratch) ([]Timest
 		if src, ok = intcodec.Decode(ints, src, nil); !ok {
 			return dst[:base], corrupt("timestamps")
 		}
-		if dst, ok = appendTimes(dst, ints, previous, span, c.first, c.unit); !ok {
+		if dst, ok = appendTimes(dst, ints, previous, span, c.origin, c.unit); !ok {
 			return dst[:base], corrupt("timestamps")
 		}
 		previous = ints[len(ints)-1]

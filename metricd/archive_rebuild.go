@@ -60,7 +60,7 @@ type rebuildMemory struct {
 // load prepares the rebuild of a metric's archive, whose schema is not the policy's.
 func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Schema, end archive.RawEnd) (err error) {
 	*v = archiveRebuild{store: s.store, plain: s.parent.reader, metric: metric,
-		plan: metric.ArchivePolicy.Plan(), schema: schema, kept: end.KeptFrom, newest: end.Newest.Timestamp, raw: v.raw,
+		plan: metric.ArchivePolicy.Plan(), schema: schema, kept: end.KeptFrom, newest: end.Newest, raw: v.raw,
 		bytes: v.bytes[:0]}
 	if v.earlier, err = s.store.PartialGroups(metric.ID); err != nil {
 		return err

@@ -91,11 +91,16 @@ func (h *head) continues() bool {
 
 // appendSorted appends pending to dst, ascending, of equal timestamps the one that arrived last.
 func (h *head) appendSorted(dst []carbonara.Measure) []carbonara.Measure {
+	return h.appendSortedSince(dst, 0)
+}
+
+// appendSortedSince is appendSorted, which may leave out measures before since.
+func (h *head) appendSortedSince(dst []carbonara.Measure, since carbonara.Timestamp) []carbonara.Measure {
+	if h.ascending {
+		return h.pending.AppendSince(dst, since)
+	}
 	from := len(dst)
 	dst = h.pending.AppendTo(dst, 0)
-	if h.ascending {
-		return dst
-	}
 	return dst[:from+len(sortArrivals(dst[from:]))]
 }
 

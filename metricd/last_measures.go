@@ -19,5 +19,5 @@ func (s *sack) lastMeasure(metric uuid.UUID) (carbonara.Timestamp, error) {
 		return h.newest.Timestamp, nil // 0 without measures
 	}
 	end, err := s.store.RawEnd(metric)
-	return end.Newest.Timestamp, err
+	return end.Newest, err
 }

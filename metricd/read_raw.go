@@ -2,6 +2,7 @@ package metricd
 
 import (
 	"context"
+	"slices"
 
 	"gnocco/carbonara"
 	"gnocco/internal/budget"
@@ -16,14 +17,14 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 	defer s.parent.reads.Put(b)
 	b.reset(s.parent.reader)
 	policy := read.Metric.ArchivePolicy
-	// span returns from when on measures are kept, and the newest one.
-	span := func(end carbonara.RawEnd) (kept carbonara.Timestamp, newest carbonara.Measure, any bool) {
+	// span returns from when on measures are kept, and when the newest one was taken.
+	span := func(end carbonara.RawEnd) (kept, newest carbonara.Timestamp, any bool) {
 		kept, newest, any = end.KeptFrom, end.Newest, end.Any
 		plan, window := policy.Plan(), policy.BackWindow
 		if h != nil {
 			kept, plan = max(kept, h.kept), h.plan
 			if h.hasNewest {
-				newest, any = h.newest, true
+				newest, any = h.newest.Timestamp, true
 			}
 		}
 		if !any {
@@ -31,11 +32,11 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 		}
 		// Checkpoints drop what the back window does not need any more. Until then it is there, but does not count: an
 		// answer must not depend on when a checkpoint was made.
-		return max(kept, keepFrom(plan, window, newest.Timestamp)), newest, true
+		return max(kept, keepFrom(plan, window, newest)), newest, true
 	}
-	end, err := b.raw.readAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) bool {
+	end, err := b.raw.readAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
 		kept, _, any := span(end)
-		return any && read.To > kept
+		return max(read.From, kept), any && read.To > kept
 	})
 	if err != nil {
 		return err
@@ -44,36 +45,53 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 	if !any {
 		return nil
 	}
-	put := func(t carbonara.Timestamp, v float64) {
-		dst.Starts = append(dst.Starts, t)
-		for i := range dst.Values {
-			dst.Values[i] = append(dst.Values[i], v)
+	appendRow(dst, kept-1, carbonara.Absent())
+	if read.From = max(read.From, kept); read.To > kept {
+		s.parent.instruments.corrupt.Add(float64(end.Corrupt))
+		if h != nil {
+			b.measures = h.appendSortedSince(b.measures, read.From)
 		}
-	}
-	put(kept-1, carbonara.Absent())
-	if read.From = max(read.From, kept); read.To <= kept {
-		put(newest.Timestamp, newest.Value)
-		return nil
-	}
-	s.parent.instruments.corrupt.Add(float64(end.Corrupt))
-	take := func(t carbonara.Timestamp, v float64) {
-		if t >= read.From && t < read.To {
-			put(t, v)
+		pending := between(b.measures, read.From, read.To)
+		b.raw.cutAt(read.To)
+		if err := budget.Of(ctx).Take(budget.Answers, 16*int64(len(b.raw.timestamps)+len(pending))); err != nil {
+			return err
 		}
+		appendMerged(dst, &b.raw, pending)
 	}
-	var pending []carbonara.Measure
-	if h != nil {
-		b.measures = h.appendSorted(b.measures)
-		pending = b.measures
-	}
-	if err := budget.Of(ctx).Take(budget.Answers, 16*int64(len(b.raw.timestamps)+len(pending))); err != nil {
-		return err
-	}
-	mergeMeasures(&b.raw, pending, take)
-	if last := dst.Starts[dst.Len()-1]; last < newest.Timestamp {
-		put(newest.Timestamp, newest.Value)
+	if last := dst.Starts[dst.Len()-1]; last < newest {
+		appendRow(dst, newest, carbonara.Absent())
 	}
 	return nil
+}
+
+// appendRow appends a row with the same value in all columns.
+func appendRow(dst *carbonara.Groups, t carbonara.Timestamp, v float64) {
+	dst.Starts = append(dst.Starts, t)
+	for i := range dst.Values {
+		dst.Values[i] = append(dst.Values[i], v)
+	}
+}
+
+// appendMerged appends stored measures and later ones as rows, in order of time. Of equal timestamps the later one
+// counts.
+func appendMerged(dst *carbonara.Groups, stored *series, pending []carbonara.Measure) {
+	first := len(stored.timestamps) // of the stored ones that do not come before all pending ones
+	if len(pending) > 0 {
+		first, _ = slices.BinarySearch(stored.timestamps, pending[0].Timestamp)
+	}
+	dst.Starts = append(dst.Starts, stored.timestamps[:first]...)
+	for i := range dst.Values {
+		dst.Values[i] = append(dst.Values[i], stored.values[:first]...)
+	}
+	rest := series{timestamps: stored.timestamps[first:], values: stored.values[first:]}
+	mergeMeasures(&rest, pending, func(t carbonara.Timestamp, v float64) { appendRow(dst, t, v) })
+}
+
+// between returns the measures, which are ascending, at or after from and before to.
+func between(measures []carbonara.Measure, from, to carbonara.Timestamp) []carbonara.Measure {
+	first, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: from}, byTime)
+	end, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: to}, byTime)
+	return measures[first:max(first, end)]
 }
 
 // mergeMeasures calls take with stored measures and later ones, in order of time. Of equal timestamps the later one

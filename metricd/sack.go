@@ -350,11 +350,12 @@ func (s *sack) loadHeads(metrics []*model.Metric, generation uint64) (err error)
 	walk := s.store.Walk()
 	defer func() { err = errors.Join(err, walk.Close()) }()
 	var loaded []*head
+	var raw series // memory
 	for _, metric := range metrics {
 		if metric == nil || s.heads[metric.ID] != nil {
 			continue
 		}
-		h, err := s.loadHead(metric, &walk)
+		h, err := s.loadHead(metric, &walk, &raw)
 		if err != nil {
 			return err
 		}
@@ -369,14 +370,20 @@ func (s *sack) loadHeads(metrics []*model.Metric, generation uint64) (err error)
 	return nil
 }
 
-// loadHead makes the head of a metric from the archive.
-func (s *sack) loadHead(metric *model.Metric, walk *archive.Walk) (*head, error) {
-	end, err := walk.RawEnd(metric.ID)
+// loadHead makes the head of a metric from the archive. Raw is memory.
+func (s *sack) loadHead(metric *model.Metric, walk *archive.Walk, raw *series) (*head, error) {
+	end, err := raw.readAfterEnd(walk, metric.ID, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
+		return end.Newest, end.Any
+	})
 	if err != nil {
 		return nil, err
 	}
 	s.parent.instruments.corrupt.Add(float64(end.Corrupt))
-	h := &head{newest: end.Newest, hasNewest: end.Any, base: end.Newest, hasBase: end.Any, kept: end.KeptFrom}
+	h := &head{hasNewest: end.Any, hasBase: end.Any, kept: end.KeptFrom}
+	if end.Any {
+		h.newest = carbonara.Measure{Timestamp: end.Newest, Value: raw.values[0]}
+		h.base = h.newest
+	}
 	h.setMetric(metric)
 	if h.plan, err = s.planOf(metric); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package metricd
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -32,11 +33,18 @@ func (s *series) read(walk *archive.Walk, metric uuid.UUID) (corrupt int, err er
 	return corrupt, err
 }
 
-// readAfterEnd is read if wants says so of the end of the raw series, which it returns.
+// readAfterEnd is read of the measures since when wants says, of the end of the raw series, if any. It returns that end.
 func (s *series) readAfterEnd(walk *archive.Walk, metric uuid.UUID,
-	wants func(carbonara.RawEnd) bool) (end archive.RawEnd, err error) {
-	end, s.timestamps, s.values, err = walk.EndAndRaw(metric, s.timestamps[:0], s.values[:0], wants)
+	wants func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool)) (end archive.RawEnd, err error) {
+	s.timestamps, s.values = s.timestamps[:0], s.values[:0]
+	end, s.timestamps, s.values, err = walk.EndAndRaw(metric, s.timestamps, s.values, wants)
 	return end, err
+}
+
+// cutAt leaves out the measures at t or later.
+func (s *series) cutAt(t carbonara.Timestamp) {
+	end, _ := slices.BinarySearch(s.timestamps, t)
+	s.timestamps, s.values = s.timestamps[:end], s.values[:end]
 }
 
 // set fills s with measures.

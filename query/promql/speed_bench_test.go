@@ -96,6 +96,8 @@ func BenchmarkQuery(b *testing.B) {
 		func(s *store) { s.regular(s.resources(1, "pushed", "cpu"), start.Add(time.Second), time.Minute, 24*60) })
 	f("hour_of_10000", "sum by (project_id) (cpu)", start.Add(time.Hour), time.Minute, 10, 60,
 		func(s *store) { s.regular(s.resources(10_000, "p", "cpu"), start.Add(time.Second), time.Minute, 60) })
+	f("top_10_of_10000", "count(topk(10, cpu))", start.Add(time.Hour), time.Minute, 1, 60,
+		func(s *store) { s.regular(s.resources(10_000, "p", "cpu"), start.Add(time.Second), time.Minute, 60) })
 }
 
 // BenchmarkLabelValues lists the values of a label that 100,000 resources have.

@@ -295,20 +295,23 @@ func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 
 // RawEnd is Store.RawEnd.
 func (w *Walk) RawEnd(metric uuid.UUID) (RawEnd, error) {
-	e, _, _, err := w.EndAndRaw(metric, nil, nil, func(carbonara.RawEnd) bool { return false })
+	e, _, _, err := w.EndAndRaw(metric, nil, nil, func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool) {
+		return 0, false
+	})
 	return e, err
 }
 
 // Raw is Store.Raw.
 func (w *Walk) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp,
 	values []float64) ([]carbonara.Timestamp, []float64, int, error) {
-	e, timestamps, values, err := w.EndAndRaw(metric, timestamps, values, func(carbonara.RawEnd) bool { return true })
+	e, timestamps, values, err := w.EndAndRaw(metric, timestamps, values,
+		func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool) { return 0, true })
 	return timestamps, values, e.Corrupt, err
 }
 
-// EndAndRaw is Store.RawEnd, and Raw by the same look-up if wants says so of the end.
+// EndAndRaw is Store.RawEnd and, by the same look-up, Raw of the measures since when wants says, of the end, if any.
 func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64,
-	wants func(carbonara.RawEnd) bool) (
+	wants func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool)) (
 	RawEnd, []carbonara.Timestamp, []float64, error) {
 	if w.reader == nil {
 		w.reader = w.store.readers.Get().(*reader)
@@ -319,8 +322,11 @@ func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, val
 		get = w.get
 	}
 	corrupt, err := w.store.decodeRaw(metric, w.reader, get, func(raw []byte) (err error) {
-		if e.RawEnd, err = carbonara.EndOfRaw(raw); err == nil && wants(e.RawEnd) {
-			timestamps, values, err = carbonara.DecodeRaw(raw, timestamps, values)
+		if e.RawEnd, err = carbonara.EndOfRaw(raw); err != nil {
+			return err
+		}
+		if since, ok := wants(e.RawEnd); ok {
+			timestamps, values, err = carbonara.DecodeRawSince(raw, since, timestamps, values)
 		}
 		return err
 	})

@@ -67,7 +67,7 @@ func Open(dir string, options Options) (*Store, error) {
 		return nil, fmt.Errorf("archive: open %s: %w", dir, err)
 	}
 	if options.Collector != nil {
-		options.Collector.Register("sacks", db, engine.ShortLog)
+		options.Collector.Register("sacks", db, engine.ShortLog, nil)
 	}
 	close := func() error { return engine.Close(db, options.FS, dir) }
 	if options.ReadOnly {

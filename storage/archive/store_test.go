@@ -257,7 +257,7 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 		if timestamps, _, corrupt, err := s.Raw(id, nil, nil); err != nil || corrupt != 1 || len(timestamps) != 3 {
 			t.Fatalf("%d measures, %d corrupt, %v", len(timestamps), corrupt, err)
 		}
-		if end, err := s.RawEnd(id); err != nil || end.Corrupt != 1 || !end.Any || end.Newest.Value != 3 {
+		if end, err := s.RawEnd(id); err != nil || end.Corrupt != 1 || !end.Any || end.Newest != 3e9 {
 			t.Fatal(end, err)
 		}
 	}

@@ -98,7 +98,7 @@ func (c *check) lostOfSack(number int) ([]string, error) {
 				fmt.Fprintf(&line, " (%s)", name)
 			}
 			if end.Any {
-				fmt.Fprintf(&line, ": kept up to %s, if there was more it is lost", stamp(end.Newest.Timestamp))
+				fmt.Fprintf(&line, ": kept up to %s, if there was more it is lost", stamp(end.Newest))
 			} else {
 				gone++
 				line.WriteString(": all of its aggregates are lost")
