@@ -16,11 +16,16 @@ const flushTimeout = 2 * time.Second
 const keptLogBytes = 128 << 10
 
 // Close closes the store in dir in a small form: if its logs are more than a few, what they have goes into a table, and
-// they go, some of which were kept to be written over. fs is that of Options. A store that failed must be closed by
+// they go, OldLogs too. fs is that of Options. A store that failed must be closed by
 // itself instead.
 func Close(db *pebble.DB, fs vfs.FS, dir string) error {
-	if logs := db.Metrics().WAL; logs.Size > 0 && logs.PhysicalSize+logs.ObsoletePhysicalSize <= keptLogBytes {
-		return db.Close()
+	if fs == nil {
+		fs = vfs.Default
+	}
+	if db.Metrics().WAL.Size > 0 {
+		if n, err := logBytes(fs, dir); err == nil && n <= keptLogBytes {
+			return db.Close()
+		}
 	}
 	flushed := flush(db)
 	if err := db.Close(); err != nil || !flushed {
@@ -46,12 +51,28 @@ func flush(db *pebble.DB) bool {
 	}
 }
 
+// logBytes returns how much the logs in dir take, those that are not needed any more among them.
+func logBytes(fs vfs.FS, dir string) (sum int64, err error) {
+	names, err := fs.List(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		if !isLog(name) {
+			continue
+		}
+		info, err := fs.Stat(fs.PathJoin(dir, name))
+		if err != nil {
+			return 0, err
+		}
+		sum += info.Size()
+	}
+	return sum, nil
+}
+
 // removeLogs removes the logs of a closed store of which all lies in tables. The record of its files is without them
 // before: a crash leaves no record of a log that is gone.
 func removeLogs(fs vfs.FS, dir string) error {
-	if fs == nil {
-		fs = vfs.Default
-	}
 	names, err := fs.List(dir)
 	if err != nil {
 		return err

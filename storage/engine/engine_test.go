@@ -150,9 +150,9 @@ func TestCollector(t *testing.T) {
 		}
 		dbs = append(dbs, db)
 	}
-	collector.Register("sacks", dbs[0], engine.ShortLog)
-	collector.Register("sacks", dbs[1], engine.ShortLog)
-	collector.Register("index", dbs[2], engine.ShortLog)
+	collector.Register("sacks", dbs[0], engine.ShortLog, nil)
+	collector.Register("sacks", dbs[1], engine.ShortLog, nil)
+	collector.Register("index", dbs[2], engine.ShortLog, nil)
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collector)
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -24,19 +23,12 @@ type failFastFiles struct {
 	fail  func(error)
 	phase atomic.Int32
 	made  []*writtenFile // while replaying; Pebble leaves a manifest open if opening fails
+	old   *OldLogs
 }
 
-// archiveFolder is where pebble.ArchiveCleaner moves files that are obsolete; see cleaner.
+// archiveFolder is where pebble.ArchiveCleaner moves files that are obsolete. Pebble keeps logs itself, to write over
+// them, unless its cleaner wants them: so it has one that does, and failFastFiles removes what that would keep.
 const archiveFolder = "archive"
-
-// cleaner returns what removes obsolete files. Pebble keeps logs to write over them, several a store, unless its
-// cleaner wants them: so it gets one that does, and failFastFiles removes what that would keep.
-func cleaner(recycleLogs bool) pebble.Cleaner {
-	if recycleLogs {
-		return pebble.DeleteCleaner{}
-	}
-	return pebble.ArchiveCleaner{}
-}
 
 const (
 	replaying = iota // pebble.Open reads the store and flushes what its logs hold
@@ -103,6 +95,11 @@ func (l *failFastFiles) Create(name string, category vfs.DiskWriteCategory) (vfs
 			return nil, err
 		}
 	}
+	if isLog(name) {
+		if old, ok := l.old.take(); ok {
+			return l.ReuseForWrite(old, name, category)
+		}
+	}
 	file, err := l.FS.Create(name, category)
 	return l.written(name, file, err)
 }
@@ -135,6 +132,9 @@ func (l *failFastFiles) MkdirAll(dir string, perm os.FileMode) error {
 
 func (l *failFastFiles) Rename(oldname, newname string) error {
 	if l.PathBase(l.PathDir(newname)) == archiveFolder {
+		if isLog(oldname) {
+			return l.old.remove(l.FS, oldname)
+		}
 		return l.FS.Remove(oldname)
 	}
 	return l.report(newname, l.FS.Rename(oldname, newname))

@@ -31,7 +31,7 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 	}
 	recorder.begin(dir, found)
 	w := &eventListener{dir: dir, logger: options.Logger, tell: options.Fail, corrupt: options.Corrupt}
-	logs := &failFastFiles{FS: options.FS, fail: w.fail}
+	logs := &failFastFiles{FS: options.FS, fail: w.fail, old: options.OldLogs}
 	o := &pebble.Options{
 		FS:                          logs,
 		Cache:                       options.Cache,
@@ -47,7 +47,7 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 		// One at a time: stores are many, and each keeps the compactions of the others from the cores.
 		CompactionConcurrencyRange: func() (lower, upper int) { return 1, 1 },
 		ReadOnly:                   options.ReadOnly,
-		Cleaner:                    cleaner(options.RecycleLogs),
+		Cleaner:                    pebble.ArchiveCleaner{},
 		Logger:                     pebbleLogger{w},
 		EventListener:              w.listener(),
 	}

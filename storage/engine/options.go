@@ -27,11 +27,9 @@ type Options struct {
 	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
 	// bytes of a table's blocks, each read and decompressed as a whole; 0: 16 KiB
 	BlockSize int
+	OldLogs   *OldLogs // keeps logs to write over them; nil: each is new
 	ReadOnly  bool
-	// RecycleLogs keeps logs that are not needed any more, to write over them: a sync is faster where a file does not
-	// grow. They take room meanwhile.
-	RecycleLogs bool
-	Unchecked   bool // open also what Check finds damaged, to read what is left of it
+	Unchecked bool // open also what Check finds damaged, to read what is left of it
 	// L0CompactionThreshold is how many overlapping flushes start a compaction; 0: 4.
 	L0CompactionThreshold int
 

@@ -24,6 +24,7 @@ type PebbleCollector struct {
 type registered struct {
 	name    string
 	db      *pebble.DB
+	old     *OldLogs
 	longLog uint64
 	open    sync.RWMutex // held by Upkeep, so that the store is not closed meanwhile
 	ctx     context.Context
@@ -43,9 +44,9 @@ func NewPebbleCollector() *PebbleCollector { return new(PebbleCollector) }
 const ShortLog = 512 << 10
 
 // Register adds a store. It must be unregistered before it is closed. Upkeep lets its log have so many bytes, or a
-// quarter of the tables'.
-func (c *PebbleCollector) Register(name string, db *pebble.DB, longLog uint64) {
-	s := &registered{name: name, db: db, longLog: longLog}
+// quarter of the tables', and removes the old ones, those of its Options, when it is at rest.
+func (c *PebbleCollector) Register(name string, db *pebble.DB, longLog uint64, old *OldLogs) {
+	s := &registered{name: name, db: db, old: old, longLog: longLog}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,6 +145,7 @@ func (c *PebbleCollector) Collect(ch chan<- prometheus.Metric) {
 			values[s.name] = v
 		}
 		m := s.db.Metrics()
+		m.WAL.ObsoletePhysicalSize += uint64(s.old.Bytes())
 		for i, f := range figures {
 			if f.highest {
 				v[i] = max(v[i], f.read(m))

@@ -66,7 +66,11 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 	if written || s.since.IsZero() {
 		s.changes, s.since, s.next, s.atRest = changes, now, nil, false
 	}
-	rests := !s.atRest && now.Sub(s.since) >= restAfter
+	idle := now.Sub(s.since) >= restAfter
+	rests := idle && !s.atRest
+	if idle {
+		_ = s.old.Remove() // one that stays is removed when the store is closed, or opened
+	}
 	tables := tableBytes(m)
 	if m.WAL.Size > max(s.longLog, tables/4) || rests && m.WAL.Size > 0 {
 		if !s.flush(ctx) {

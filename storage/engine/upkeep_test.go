@@ -27,7 +27,7 @@ func TestSmallStoreTakesLittleRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := engine.NewPebbleCollector()
-	c.Register("sacks", db, engine.ShortLog)
+	c.Register("sacks", db, engine.ShortLog, nil)
 	ticks := make(chan time.Time)
 	go c.Upkeep(t.Context(), ticks)
 	now := time.Unix(0, 0)
@@ -92,7 +92,7 @@ func openKept(t *testing.T, memTable uint64) (*pebble.DB, chan<- time.Time) {
 	}
 	t.Cleanup(func() { db.Close() })
 	c := engine.NewPebbleCollector()
-	c.Register("sacks", db, engine.ShortLog)
+	c.Register("sacks", db, engine.ShortLog, nil)
 	t.Cleanup(func() { c.Unregister(db) })
 	ticks := make(chan time.Time)
 	go c.Upkeep(t.Context(), ticks)

@@ -81,7 +81,7 @@ func TestLogsWrittenOver(t *testing.T) {
 			}
 		}}
 		options := engine.Options{FS: engine.NewRecorder(engine.WholeBlocks(fs)), MemTableSize: 64 << 10,
-			RecycleLogs: true}
+			OldLogs: new(engine.OldLogs)}
 		db, err := engine.Open("store", options)
 		if err != nil {
 			t.Fatal(err)

@@ -27,6 +27,7 @@ type Store struct {
 	options     Options
 	dir         string
 	db          *pebble.DB
+	old         *engine.OldLogs
 	id          string
 	epoch       uint64
 	space       *freeSpace
@@ -52,16 +53,17 @@ func Open(dir string, options Options) (*Store, error) {
 		return nil, fmt.Errorf("incoming: %w", err)
 	}
 	options.EnsureDefaults()
+	old := new(engine.OldLogs)
 	db, err := engine.Open(dir, engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache,
-		MemTableSize: options.MemTableSize, RecycleLogs: true,
+		MemTableSize: options.MemTableSize, OldLogs: old,
 		L0CompactionThreshold: l0CompactionThreshold, Compression: &engine.FastCompression, Logger: options.Logger,
 		Fail: options.Fail,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("incoming: open %s: %w", dir, err)
 	}
-	s := &Store{options: options, dir: dir, db: db, committed: make(chan struct{})}
+	s := &Store{options: options, dir: dir, db: db, old: old, committed: make(chan struct{})}
 	s.queue.wake = make(chan struct{}, 1)
 	if err := s.start(dir); err != nil {
 		return nil, fmt.Errorf("incoming: open %s: %w", dir, errors.Join(err, db.Close()))
@@ -100,7 +102,7 @@ func (s *Store) start(dir string) error {
 		return err
 	}
 	if s.options.Collector != nil {
-		s.options.Collector.Register("incoming", s.db, longLog)
+		s.options.Collector.Register("incoming", s.db, longLog, s.old)
 	}
 	go s.commitLoop(&committer{next: firstSequence(m.epoch), totals: totals,
 		acknowledged: make([]uint64, len(totals)), lists: lists})

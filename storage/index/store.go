@@ -70,7 +70,7 @@ func Open(dir string, opts Options) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("index: open %s: %w", dir, err), db.Close())
 	}
 	if s.collector != nil {
-		s.collector.Register("index", db, engine.ShortLog)
+		s.collector.Register("index", db, engine.ShortLog, nil)
 	}
 	return s, nil
 }

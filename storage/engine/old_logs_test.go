@@ -1,0 +1,105 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage/engine"
+)
+
+// waitFor waits for what a store does in the background.
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for range 500 {
+		if done() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("waited for: %s", what)
+}
+
+func logsOf(t *testing.T, fs vfs.FS, dir string) (count int) {
+	t.Helper()
+	names, err := fs.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".log") {
+			count++
+		}
+	}
+	return count
+}
+
+// Logs that are not needed any more are kept, two at most, and none once the store rests, whoever opened it.
+func TestOldLogs(t *testing.T) {
+	fs, collector := vfs.NewMem(), engine.NewPebbleCollector()
+	ticks := make(chan time.Time)
+	go collector.Upkeep(t.Context(), ticks)
+	written := 0
+	for range 3 {
+		old := new(engine.OldLogs)
+		db, err := engine.Open("store", engine.Options{FS: fs, MemTableSize: 64 << 10, OldLogs: old})
+		if err != nil {
+			t.Fatal(err)
+		}
+		collector.Register("incoming", db, 8<<20, old)
+		write := func(n int) {
+			t.Helper()
+			for range n {
+				key, value := logRecord(written)
+				if err := db.Set(key, value, pebble.NoSync); err != nil {
+					t.Fatal(err)
+				}
+				written++
+			}
+		}
+		write(200) // a dozen memtables
+		waitFor(t, "an old log, two at most", func() bool {
+			return old.Bytes() > 0 && logsOf(t, fs, "store") <= 3
+		})
+		now := time.Unix(0, 0)
+		waitFor(t, "a store at rest with the log that it needs", func() bool {
+			ticks <- now
+			now = now.Add(20 * time.Minute)
+			return logsOf(t, fs, "store") == 1
+		})
+		if n := old.Bytes(); n != 0 {
+			t.Errorf("%d bytes of old logs at rest", n)
+		}
+		write(50)
+		hasRecords(t, db, written)
+		collector.Unregister(db)
+		if err := db.Close(); err != nil { // as if killed: its logs stay
+			t.Fatal(err)
+		}
+	}
+}
+
+// A store that is written to at full speed, and closed in order, leaves no old log.
+func TestNoOldLogsAfterClose(t *testing.T) {
+	fs := vfs.NewMem()
+	db, err := engine.Open("store", engine.Options{FS: fs, MemTableSize: 256 << 10, OldLogs: new(engine.OldLogs)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		key, value := logRecord(i)
+		if err := db.Set(key, value, pebble.NoSync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hasRecords(t, db, 400)
+	if err := engine.Close(db, fs, "store"); err != nil {
+		t.Fatal(err)
+	}
+	if n := logsOf(t, fs, "store"); n > 0 {
+		t.Errorf("%d logs", n)
+	}
+}
