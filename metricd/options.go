@@ -57,7 +57,7 @@ func (o *Options) EnsureDefaults() {
 		o.Resampler = carbonara.NewCPUResampler(1)
 	}
 	if o.BatchMeasures <= 0 {
-		o.BatchMeasures = 64 << 10
+		o.BatchMeasures = 16 << 10
 		if _, lends := o.Resampler.(carbonara.Allocator); lends {
 			o.BatchMeasures = 1 << 20
 		}

@@ -22,11 +22,9 @@ const (
 	// mostScanned is up to where memory is given back. In a larger heap it is used again by the next collection.
 	mostScanned = 256 << 20
 
-	gcPercentLeast    = 25
-	gcPercentDefault  = 100 // Go's
-	gcPercentFullRate = 200 // where collections at Go's default would look through more than fullRate
-	fullRate          = 8e6 // bytes a second
-	raiseAtOnce       = 1.5 // times GOGC: a checkpoint is over after some collections
+	gcPercentLeast   = 25
+	gcPercentDefault = 100 // Go's
+	raiseAtOnce      = 1.5 // times GOGC: a checkpoint is over after some collections
 )
 
 // worthBytes is what a collection has to bring before Go would have one.
@@ -71,16 +69,14 @@ func (p *gcPace) awaitCollection() {
 	}, p)
 }
 
-// collected sets percent and wait so that scanRate is kept if as much is allocated as since the last collection, and
-// percent so that fullRate is, if that asks for more than Go's own.
+// collected sets percent and wait so that scanRate is kept if as much is allocated as since the last collection, as far
+// as Go's own pace allows.
 func (p *gcPace) collected(now time.Time, heap heapFigures) {
 	scanned := float64(heap.scanned)
 	if since := now.Sub(p.last).Seconds(); since > 0 && heap.live > 0 {
 		grown := float64(heap.allocated-p.allocated) / float64(heap.live)
 		rate := 100 * grown * scanned / since // of GOGC=1
-		percent := min(max(rate/scanRate, gcPercentLeast),
-			max(gcPercentDefault, min(rate/fullRate, gcPercentFullRate)))
-		p.percent = min(percent, p.percent*raiseAtOnce)
+		p.percent = min(max(rate/scanRate, gcPercentLeast), gcPercentDefault, p.percent*raiseAtOnce)
 	}
 	p.last, p.allocated = now, heap.allocated
 	p.wait = min(max(leastWait, time.Duration(scanned/scanRate*float64(time.Second))), mostWait)

@@ -29,7 +29,7 @@ func TestGCPace(t *testing.T) {
 	}
 	f("a fleet that reports slowly", 0.8, 100, 90, 48, 60)
 	f("a larger one", 6, 1000, 400, gcPercentDefault, 110)
-	f("at full speed", 200, 100, 40, gcPercentFullRate, 27)
+	f("at full speed", 200, 100, 40, gcPercentDefault, 27)
 	f("nearly idle", 0.01, 30, 5, gcPercentLeast, 10)
 	collect(100, 30, 5)
 	if want := gcPercentLeast * raiseAtOnce; p.percent != want {
