@@ -23,6 +23,7 @@ type scratch struct {
 	vectors   *vectorCodec
 	vector    [vectorLen]float64
 
+	chunks     []rawChunk  // of a raw series that is being read
 	timestamps []Timestamp // MergeRaw: the series
 	values     []float64
 
@@ -45,6 +46,8 @@ func (s *scratch) release() {
 			f.values = [cachedColumns][]float64{}
 		}
 	}
+	clear(s.chunks)
+	s.chunks = s.chunks[:0]
 	s.groups.Columns, s.merged.Columns = nil, nil
 	scratches.Put(s)
 }

@@ -298,14 +298,32 @@ func DecodeRaw(src []byte, timestamps []Timestamp, values []float64) ([]Timestam
 // DecodeRawSince is DecodeRaw without the measures before since. It decodes few of those.
 func DecodeRawSince(src []byte, since Timestamp, timestamps []Timestamp, values []float64) (
 	[]Timestamp, []float64, error) {
+	_, timestamps, values, err := DecodeRawAfterEnd(src, func(RawEnd) (Timestamp, bool) { return since, true },
+		timestamps, values)
+	return timestamps, values, err
+}
+
+// DecodeRawAfterEnd is EndOfRaw and then, if wants says so of the end, DecodeRawSince.
+func DecodeRawAfterEnd(src []byte, wants func(RawEnd) (since Timestamp, ok bool), timestamps []Timestamp,
+	values []float64) (RawEnd, []Timestamp, []float64, error) {
 	s := getScratch()
 	defer s.release()
+	end, err := s.parseRawSeries(src)
+	if err != nil {
+		return RawEnd{}, timestamps, values, err
+	}
+	since, ok := wants(end)
+	if !ok {
+		return end, timestamps, values, nil
+	}
 	series := rawSeries{timestamps: timestamps, values: values, base: len(timestamps), since: since}
-	if err := series.decode(src, s); err != nil {
-		return timestamps, values, fmt.Errorf("raw series: %w", err)
+	for i := range s.chunks {
+		if err := series.add(&s.chunks[i], s); err != nil {
+			return RawEnd{}, timestamps, values, fmt.Errorf("raw series: %w", err)
+		}
 	}
 	series.trim()
-	return series.timestamps, series.values, nil
+	return end, series.timestamps, series.values, nil
 }
 
 // RawEnd is what the end of a raw series tells, without decoding it.
@@ -317,12 +335,20 @@ type RawEnd struct {
 }
 
 // EndOfRaw returns the end of a raw series. An error wraps ErrCorrupt.
-func EndOfRaw(src []byte) (end RawEnd, err error) {
+func EndOfRaw(src []byte) (RawEnd, error) {
+	s := getScratch()
+	defer s.release()
+	return s.parseRawSeries(src)
+}
+
+// parseRawSeries sets s.chunks to those of a raw series, of which it returns the end.
+func (s *scratch) parseRawSeries(src []byte) (end RawEnd, err error) {
 	for len(src) > 0 {
 		var c rawChunk
 		if c, src, err = parseRaw(src); err != nil {
 			return RawEnd{}, fmt.Errorf("raw series: %w", err)
 		}
+		s.chunks = append(s.chunks, c)
 		end.KeptFrom = max(end.KeptFrom, c.keepFrom)
 		if c.n > 0 {
 			end.Newest, end.Any = max(end.Newest, c.last), true

@@ -19,17 +19,25 @@ func (r *rawSeries) decode(src []byte, s *scratch) error {
 			return err
 		}
 		src = rest
-		r.keepFrom = max(r.keepFrom, c.keepFrom)
-		if c.n == 0 || c.last < r.since {
-			continue
-		}
-		n := len(r.timestamps)
-		if r.timestamps, r.values, err = c.appendSince(r.since, r.timestamps, r.values, s); err != nil {
+		if err := r.add(&c, s); err != nil {
 			return err
 		}
-		if n > r.base && r.timestamps[n] <= r.timestamps[n-1] {
-			r.overlay(n, s)
-		}
+	}
+	return nil
+}
+
+// add adds a chunk over those before it.
+func (r *rawSeries) add(c *rawChunk, s *scratch) (err error) {
+	r.keepFrom = max(r.keepFrom, c.keepFrom)
+	if c.n == 0 || c.last < r.since {
+		return nil
+	}
+	n := len(r.timestamps)
+	if r.timestamps, r.values, err = c.appendSince(r.since, r.timestamps, r.values, s); err != nil {
+		return err
+	}
+	if n > r.base && r.timestamps[n] <= r.timestamps[n-1] {
+		r.overlay(n, s)
 	}
 	return nil
 }

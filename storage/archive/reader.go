@@ -322,12 +322,7 @@ func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, val
 		get = w.get
 	}
 	corrupt, err := w.store.decodeRaw(metric, w.reader, get, func(raw []byte) (err error) {
-		if e.RawEnd, err = carbonara.EndOfRaw(raw); err != nil {
-			return err
-		}
-		if since, ok := wants(e.RawEnd); ok {
-			timestamps, values, err = carbonara.DecodeRawSince(raw, since, timestamps, values)
-		}
+		e.RawEnd, timestamps, values, err = carbonara.DecodeRawAfterEnd(raw, wants, timestamps, values)
 		return err
 	})
 	e.Corrupt = corrupt
@@ -374,8 +369,7 @@ func (s *Store) decodeRaw(metric uuid.UUID, r *reader, get func(key []byte) ([]b
 	}
 	defer closer.Close()
 	r.operands = appendOperands(r.operands[:0], value)
-	r.joinOperands()
-	if err = decode(r.raw); err == nil {
+	if err = decode(r.joined()); err == nil {
 		return 0, nil
 	}
 	n := len(r.operands)
@@ -383,16 +377,20 @@ func (s *Store) decodeRaw(metric uuid.UUID, r *reader, get func(key []byte) ([]b
 		_, _, err := carbonara.DecodeRaw(o, nil, nil)
 		return err != nil
 	})
-	r.joinOperands()
 	s.reportCorrupt(r.lower, n-len(r.operands))
-	return n - len(r.operands), decode(r.raw)
+	return n - len(r.operands), decode(r.joined())
 }
 
-func (r *reader) joinOperands() {
+// joined returns the operands side by side, valid as long as they are.
+func (r *reader) joined() []byte {
+	if len(r.operands) == 1 {
+		return r.operands[0]
+	}
 	r.raw = r.raw[:0]
 	for _, operand := range r.operands {
 		r.raw = append(r.raw, operand...)
 	}
+	return r.raw
 }
 
 // Oldest returns the start of the oldest split of a metric at one granularity; ok is false if it has none.
