@@ -220,7 +220,7 @@ func (s *server) askAggregates(ctx context.Context, what AggregatesOptions, w *w
 		if err != nil {
 			return err
 		}
-		if err := w.judge(&q, rows); err != nil {
+		if err := w.judge(&q, state, rows); err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
 		r, err := s.repeat(ctx, c, 1, what.For, func(ctx context.Context, _ int, answer *bytes.Buffer) error {
@@ -245,7 +245,7 @@ func (s *server) askAggregates(ctx context.Context, what AggregatesOptions, w *w
 }
 
 // judge tells the first difference between an answer and what it must be.
-func (w *workload) judge(q *aggregatesQuery, rows map[string][]row) error {
+func (w *workload) judge(q *aggregatesQuery, state State, rows map[string][]row) error {
 	if q.values {
 		found, wanted := len(rows[""]), 0
 		for _, values := range w.values {
@@ -261,7 +261,7 @@ func (w *workload) judge(q *aggregatesQuery, rows map[string][]row) error {
 		return nil
 	}
 	if q.top {
-		return w.judgeTop(q, rows[""])
+		return w.judgeTop(q, state, rows[""])
 	}
 	wanted := w.expectAcross(q)
 	if len(rows) != len(wanted) {
@@ -275,8 +275,14 @@ func (w *workload) judge(q *aggregatesQuery, rows map[string][]row) error {
 	return nil
 }
 
-// judgeTop compares the greatest values of each minute, whichever series they are of: some are equal.
-func (w *workload) judgeTop(q *aggregatesQuery, rows []row) error {
+// judgeTop compares the greatest values of each minute, whichever series they are of: some are equal. Once a later
+// measure has begun the next day, raw measures of this one are no longer kept, and groups answer: each counts at its
+// end, a minute after its measure.
+func (w *workload) judgeTop(q *aggregatesQuery, state State, rows []row) error {
+	later := 0
+	if state == Loaded && q.end.Equal(q.end.Truncate(24*time.Hour)) {
+		later = 1
+	}
 	found := map[int64][]float64{}
 	for _, r := range rows {
 		found[r.start.Unix()] = append(found[r.start.Unix()], r.value)
@@ -287,8 +293,10 @@ func (w *workload) judgeTop(q *aggregatesQuery, rows []row) error {
 			continue
 		}
 		var wanted []float64
-		for _, values := range w.values {
-			wanted = append(wanted, values[i])
+		if i >= later {
+			for _, values := range w.values {
+				wanted = append(wanted, values[i-later])
+			}
 		}
 		slices.Sort(wanted)
 		wanted = wanted[max(0, len(wanted)-topMetrics):]

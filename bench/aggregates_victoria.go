@@ -54,7 +54,7 @@ func (p *victoriaAggregates) fill(ctx context.Context, s *server, w *workload) e
 		if err != nil {
 			return err
 		}
-		if wrong = w.judge(&q, rows); wrong == nil {
+		if wrong = w.judge(&q, Restarted, rows); wrong == nil {
 			return nil
 		}
 	}

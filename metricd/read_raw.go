@@ -58,7 +58,7 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 		}
 		appendMerged(dst, &b.raw, pending)
 	}
-	if last := dst.Starts[dst.Len()-1]; last < newest {
+	if dst.Starts[dst.Len()-1] != newest {
 		appendRow(dst, newest, carbonara.Absent())
 	}
 	return nil
