@@ -212,22 +212,20 @@ func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 // appendSince appends the measures of a chunk whose last one is at since or later. It may leave out earlier ones.
 func (c *rawChunk) appendSince(since Timestamp, timestamps []Timestamp, values []float64, s *scratch) (
 	[]Timestamp, []float64, error) {
-	from := 0
-	var err error
-	switch {
-	case c.last == since:
-		from, timestamps = c.n-1, append(timestamps, c.last)
-	case c.vectors:
-		if err = c.skipBefore(since); err != nil {
+	if c.last == since {
+		values, err := c.appendValues(values, c.n-1, s)
+		return append(timestamps, c.last), values, err
+	}
+	if c.vectors {
+		if err := c.skipBefore(since); err != nil {
 			return timestamps, values, err
 		}
-		fallthrough
-	default:
-		timestamps, err = c.appendTimestamps(timestamps, s)
 	}
-	if err == nil {
-		values, err = c.appendValues(values, from, s)
+	timestamps, err := c.appendTimestamps(timestamps, s)
+	if err != nil {
+		return timestamps, values, err
 	}
+	values, err = c.appendValues(values, 0, s)
 	return timestamps, values, err
 }
 

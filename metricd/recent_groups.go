@@ -142,11 +142,9 @@ func (c *recentCache) bytes() int {
 func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now time.Time,
 	dst *carbonara.Groups) (ok bool, err error) {
 	j := slices.Index(h.plan.Granularities, read.Granularity)
-	if j < 0 || !h.hasNewest || h.partial != nil || read.To <= read.From || !h.has(read.Columns) {
+	if j < 0 || !h.hasNewest || h.partial != nil || read.ValueFilter != nil || read.To <= read.From ||
+		!h.has(read.Columns) {
 		return false, nil
-	}
-	if read.ValueFilter != nil && h.pending.Len() == 0 {
-		return false, nil // the archive need not decode what does not match
 	}
 	r := s.recent.of(h, j, now)
 	if r == nil {

@@ -293,14 +293,6 @@ func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 	return e, err
 }
 
-// RawEnd is Store.RawEnd.
-func (w *Walk) RawEnd(metric uuid.UUID) (RawEnd, error) {
-	e, _, _, err := w.EndAndRaw(metric, nil, nil, func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool) {
-		return 0, false
-	})
-	return e, err
-}
-
 // Raw is Store.Raw.
 func (w *Walk) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp,
 	values []float64) ([]carbonara.Timestamp, []float64, int, error) {

@@ -95,12 +95,23 @@ func compareWithStore(t *testing.T, s *archive.Store, walk *archive.Walk, id uui
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end, err := walk.RawEnd(id); err != nil || end != wantEnd {
-		t.Fatalf("raw series of %s ends %+v, want %+v; %v", id, end, wantEnd, err)
-	}
 	wantTimestamps, wantValues, _, err := s.Raw(id, nil, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, wanted := range []bool{false, true} {
+		end, timestamps, values, err := walk.EndAndRaw(id, nil, nil, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
+			return end.Newest, wanted
+		})
+		last := 0
+		if wanted {
+			last = min(1, len(wantValues))
+		}
+		from := len(wantValues) - last
+		if err != nil || end != wantEnd || !slices.Equal(timestamps, wantTimestamps[from:]) ||
+			!slices.Equal(values, wantValues[from:]) {
+			t.Fatalf("raw series of %s ends %+v by %v, want %+v; %v", id, end, values, wantEnd, err)
+		}
 	}
 	timestamps, values, corrupt, err := walk.Raw(id, nil, nil)
 	if err != nil || corrupt != 0 || !slices.Equal(timestamps, wantTimestamps) || !slices.Equal(values, wantValues) {
