@@ -59,7 +59,7 @@ func wantMeasures(t testing.TB, gotTimestamps []carbonara.Timestamp, gotValues [
 	}
 }
 
-// wantMeasuresSince expects of a raw series with these measures those since each of some times: of measures, and around.
+// wantMeasuresSince expects of a raw series with these measures those since each of some times.
 func wantMeasuresSince(t testing.TB, src []byte, timestamps []carbonara.Timestamp, values []float64) {
 	t.Helper()
 	n := len(timestamps)

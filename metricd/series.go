@@ -33,7 +33,7 @@ func (s *series) read(walk *archive.Walk, metric uuid.UUID) (corrupt int, err er
 	return corrupt, err
 }
 
-// readAfterEnd is read of the measures since when wants says, of the end of the raw series, if any. It returns that end.
+// readAfterEnd is read of the measures since when wants says, of the series' end, if any. It returns that end.
 func (s *series) readAfterEnd(walk *archive.Walk, metric uuid.UUID,
 	wants func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool)) (end archive.RawEnd, err error) {
 	s.timestamps, s.values = s.timestamps[:0], s.values[:0]

@@ -10,8 +10,8 @@ import (
 // To.
 //
 // Granularity 0 asks for raw measures, as groups that start when the measure was taken; Columns are one, and any. The
-// first row has no value (carbonara.Absent): raw measures are complete after it. The last row says when the newest measure
-// was taken; if that is not before To, or before From, it has no value. A metric without measures has no rows.
+// first row has no value (carbonara.Absent): raw measures are complete after it. The last row says when the newest
+// measure was taken; if that is not before To, or before From, it has no value. A metric without measures has no rows.
 type Read struct {
 	Metric      *Metric
 	Granularity time.Duration

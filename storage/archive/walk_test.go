@@ -100,9 +100,8 @@ func compareWithStore(t *testing.T, s *archive.Store, walk *archive.Walk, id uui
 		t.Fatal(err)
 	}
 	for _, wanted := range []bool{false, true} {
-		end, timestamps, values, err := walk.EndAndRaw(id, nil, nil, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
-			return end.Newest, wanted
-		})
+		newest := func(end carbonara.RawEnd) (carbonara.Timestamp, bool) { return end.Newest, wanted }
+		end, timestamps, values, err := walk.EndAndRaw(id, nil, nil, newest)
 		last := 0
 		if wanted {
 			last = min(1, len(wantValues))

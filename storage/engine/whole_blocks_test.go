@@ -80,8 +80,8 @@ func TestLogsWrittenOver(t *testing.T) {
 					vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(1, uint64(at)))}))
 			}
 		}}
-		options := engine.Options{FS: engine.NewRecorder(engine.WholeBlocks(fs)), MemTableSize: 64 << 10,
-			OldLogs: new(engine.OldLogs)}
+		old := new(engine.OldLogs)
+		options := engine.Options{FS: engine.NewRecorder(engine.WholeBlocks(fs)), MemTableSize: 64 << 10, OldLogs: old}
 		db, err := engine.Open("store", options)
 		if err != nil {
 			t.Fatal(err)
@@ -93,9 +93,10 @@ func TestLogsWrittenOver(t *testing.T) {
 			}
 			acknowledged.Store(int32(i + 1))
 			if i%30 == 29 {
-				if err := db.Flush(); err != nil { // so that there are old logs
+				if err := db.Flush(); err != nil {
 					t.Fatal(err)
 				}
+				waitFor(t, "an old log", func() bool { return old.Bytes() > 0 })
 			}
 		}
 		hasRecords(t, db, records)
