@@ -13,7 +13,7 @@ func (g *Groups) Overlay(row int, newer, scratch *Groups) {
 		return
 	}
 	scratch.Reset(g.Granularity, g.Columns)
-	scratch.Starts = append(scratch.Starts, g.Starts[keep:]...)
+	scratch.Starts = append(scratch.Starts, g.Starts[keep:]...) // a Slice of g would be made anew each time
 	for i, v := range g.Values {
 		scratch.Values[i] = append(scratch.Values[i], v[keep:]...)
 	}

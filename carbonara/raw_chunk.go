@@ -290,18 +290,13 @@ func (c *rawChunk) appendValues(dst []float64, from int, s *scratch) ([]float64,
 // of equal timestamps that of the later operand; of those before the greatest keepFrom only the newest. An error wraps
 // ErrCorrupt, and the slices come back as they were.
 func DecodeRaw(src []byte, timestamps []Timestamp, values []float64) ([]Timestamp, []float64, error) {
-	return DecodeRawSince(src, 0, timestamps, values)
-}
-
-// DecodeRawSince is DecodeRaw without the measures before since. It decodes few of those.
-func DecodeRawSince(src []byte, since Timestamp, timestamps []Timestamp, values []float64) (
-	[]Timestamp, []float64, error) {
-	_, timestamps, values, err := DecodeRawAfterEnd(src, func(RawEnd) (Timestamp, bool) { return since, true },
-		timestamps, values)
+	_, timestamps, values, err := DecodeRawAfterEnd(src, func(RawEnd) (Timestamp, bool) { return 0, true }, timestamps,
+		values)
 	return timestamps, values, err
 }
 
-// DecodeRawAfterEnd is EndOfRaw and then, if wants says so of the end, DecodeRawSince.
+// DecodeRawAfterEnd is EndOfRaw and then, if wants says so of the end, DecodeRaw without the measures before since. It
+// decodes few of those.
 func DecodeRawAfterEnd(src []byte, wants func(RawEnd) (since Timestamp, ok bool), timestamps []Timestamp,
 	values []float64) (RawEnd, []Timestamp, []float64, error) {
 	s := getScratch()

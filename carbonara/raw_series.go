@@ -8,7 +8,7 @@ type rawSeries struct {
 	values     []float64
 	base       int // where the series begins in both; what stands before is the caller's
 	keepFrom   Timestamp
-	since      Timestamp // earlier measures may be left out
+	since      Timestamp // earlier measures are left out
 }
 
 // decode adds the chunks of src, each over those before it.

@@ -59,6 +59,14 @@ func wantMeasures(t testing.TB, gotTimestamps []carbonara.Timestamp, gotValues [
 	}
 }
 
+// decodeRawSince decodes the measures of a raw series since a time.
+func decodeRawSince(src []byte, since carbonara.Timestamp, timestamps []carbonara.Timestamp, values []float64) (
+	[]carbonara.Timestamp, []float64, error) {
+	_, timestamps, values, err := carbonara.DecodeRawAfterEnd(src,
+		func(carbonara.RawEnd) (carbonara.Timestamp, bool) { return since, true }, timestamps, values)
+	return timestamps, values, err
+}
+
 // wantMeasuresSince expects of a raw series with these measures those since each of some times.
 func wantMeasuresSince(t testing.TB, src []byte, timestamps []carbonara.Timestamp, values []float64) {
 	t.Helper()
@@ -68,7 +76,7 @@ func wantMeasuresSince(t testing.TB, src []byte, timestamps []carbonara.Timestam
 			continue
 		}
 		for _, since := range []carbonara.Timestamp{timestamps[i] - 1, timestamps[i], timestamps[i] + 1} {
-			gotTimestamps, gotValues, err := carbonara.DecodeRawSince(src, since,
+			gotTimestamps, gotValues, err := decodeRawSince(src, since,
 				[]carbonara.Timestamp{carbonara.MaxTimestamp}, []float64{3})
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +85,7 @@ func wantMeasuresSince(t testing.TB, src []byte, timestamps []carbonara.Timestam
 			wantMeasures(t, gotTimestamps[1:], gotValues[1:], timestamps[at:], values[at:])
 		}
 	}
-	if gotTimestamps, gotValues, err := carbonara.DecodeRawSince(src, carbonara.MaxTimestamp, nil, nil); err != nil ||
+	if gotTimestamps, gotValues, err := decodeRawSince(src, carbonara.MaxTimestamp, nil, nil); err != nil ||
 		n > 0 && timestamps[n-1] < carbonara.MaxTimestamp && len(gotTimestamps)+len(gotValues) > 0 {
 		t.Fatalf("%d measures at the end of time, %v", len(gotTimestamps), err)
 	}

@@ -254,8 +254,9 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 			corrupt != 1 || g.Len() != 110 {
 			t.Fatalf("%d groups, %d corrupt, %v", g.Len(), corrupt, err)
 		}
-		if timestamps, _, corrupt, err := s.Raw(id, nil, nil); err != nil || corrupt != 1 || len(timestamps) != 3 {
-			t.Fatalf("%d measures, %d corrupt, %v", len(timestamps), corrupt, err)
+		if timestamps, values, corrupt, err := s.Raw(id, nil, nil); err != nil || corrupt != 1 ||
+			len(timestamps) != 3 || values[2] != 3 {
+			t.Fatalf("measures %v at %v, %d corrupt, %v", values, timestamps, corrupt, err)
 		}
 		if end, err := s.RawEnd(id); err != nil || end.Corrupt != 1 || !end.Any || end.Newest != 3e9 {
 			t.Fatal(end, err)

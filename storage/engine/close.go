@@ -16,8 +16,7 @@ const flushTimeout = 2 * time.Second
 const keptLogBytes = 128 << 10
 
 // Close closes the store in dir in a small form: if its logs are more than a few, what they have goes into a table, and
-// they go, OldLogs too. fs is that of Options. A store that failed must be closed by
-// itself instead.
+// they go, OldLogs too. fs is that of Options. A store that failed must be closed by itself instead.
 func Close(db *pebble.DB, fs vfs.FS, dir string) error {
 	if fs == nil {
 		fs = vfs.Default
@@ -51,17 +50,25 @@ func flush(db *pebble.DB) bool {
 	}
 }
 
-// logBytes returns how much the logs in dir take, those that are not needed any more among them.
-func logBytes(fs vfs.FS, dir string) (sum int64, err error) {
+// logsIn returns the paths of the logs in dir, those that are not needed any more among them.
+func logsIn(fs vfs.FS, dir string) (paths []string, err error) {
 	names, err := fs.List(dir)
+	for _, name := range names {
+		if isLog(name) {
+			paths = append(paths, fs.PathJoin(dir, name))
+		}
+	}
+	return paths, err
+}
+
+// logBytes returns how much the logs in dir take.
+func logBytes(fs vfs.FS, dir string) (sum int64, err error) {
+	paths, err := logsIn(fs, dir)
 	if err != nil {
 		return 0, err
 	}
-	for _, name := range names {
-		if !isLog(name) {
-			continue
-		}
-		info, err := fs.Stat(fs.PathJoin(dir, name))
+	for _, path := range paths {
+		info, err := fs.Stat(path)
 		if err != nil {
 			return 0, err
 		}
@@ -73,25 +80,21 @@ func logBytes(fs vfs.FS, dir string) (sum int64, err error) {
 // removeLogs removes the logs of a closed store of which all lies in tables. The record of its files is without them
 // before: a crash leaves no record of a log that is gone.
 func removeLogs(fs vfs.FS, dir string) error {
-	names, err := fs.List(dir)
+	paths, err := logsIn(fs, dir)
 	if err != nil {
 		return err
 	}
 	if r := RecorderOf(fs); r != nil {
-		for _, name := range names {
-			if isLog(name) {
-				r.removed(fs.PathJoin(dir, name))
-			}
+		for _, path := range paths {
+			r.removed(path)
 		}
 		if err := r.RecordStore(dir); err != nil {
 			return err
 		}
 	}
 	var errs []error
-	for _, name := range names {
-		if isLog(name) {
-			errs = append(errs, fs.Remove(fs.PathJoin(dir, name)))
-		}
+	for _, path := range paths {
+		errs = append(errs, fs.Remove(path))
 	}
 	return errors.Join(errs...)
 }

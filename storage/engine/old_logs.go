@@ -14,10 +14,9 @@ const keptLogs = 2
 // grow. Pebble would keep as many as were ever needed at once, until the store is closed. They keep their names, which
 // a store knows as those of old logs wherever it is opened.
 type OldLogs struct {
-	mu    sync.Mutex
-	fs    vfs.FS
-	logs  []oldLog
-	bytes int64
+	mu   sync.Mutex
+	fs   vfs.FS
+	logs []oldLog
 }
 
 type oldLog struct {
@@ -39,7 +38,7 @@ func (o *OldLogs) remove(fs vfs.FS, path string) error {
 	if len(o.logs) == keptLogs {
 		return fs.Remove(path)
 	}
-	o.fs, o.logs, o.bytes = fs, append(o.logs, oldLog{path, info.Size()}), o.bytes+info.Size()
+	o.fs, o.logs = fs, append(o.logs, oldLog{path, info.Size()})
 	return nil
 }
 
@@ -55,18 +54,21 @@ func (o *OldLogs) take() (path string, ok bool) {
 		return "", false
 	}
 	log := o.logs[last]
-	o.logs, o.bytes = o.logs[:last], o.bytes-log.bytes
+	o.logs = o.logs[:last]
 	return log.path, true
 }
 
 // Bytes returns how much they take on disk.
-func (o *OldLogs) Bytes() int64 {
+func (o *OldLogs) Bytes() (sum int64) {
 	if o == nil {
 		return 0
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.bytes
+	for _, log := range o.logs {
+		sum += log.bytes
+	}
+	return sum
 }
 
 // Remove removes them.
@@ -80,6 +82,6 @@ func (o *OldLogs) Remove() error {
 	for _, log := range o.logs {
 		errs = append(errs, o.fs.Remove(log.path))
 	}
-	o.logs, o.bytes = nil, 0
+	o.logs = nil
 	return errors.Join(errs...)
 }
