@@ -125,22 +125,23 @@ func (f chunkFormat) syncedBehind(content []byte, offset int) bool {
 		return false
 	}
 	number := binary.LittleEndian.AppendUint32(nil, f.number)
-	for from := offset + 1; ; {
+	for from := offset + manifestHeader; from < len(content); {
 		i := bytes.Index(content[from:], number)
 		if i < 0 {
 			return false
 		}
-		at := from + i - 7
+		at := from + i - manifestHeader
 		from += i + 1
-		if at <= offset || at+syncedHeader > len(content) {
-			continue
+		if at+syncedHeader > len(content) {
+			return false
 		}
 		block := content[at:min(len(content), at-at%chunkBlock+chunkBlock)]
-		if block[6] > lastLogType && f.chunk(block) > 0 &&
+		if f.chunk(block) > 0 && block[6] > lastLogType &&
 			binary.LittleEndian.Uint64(block[logHeader:]) > uint64(offset) {
 			return true
 		}
 	}
+	return false
 }
 
 func allZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
