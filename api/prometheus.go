@@ -87,8 +87,11 @@ func (a *api) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *prometh
 	return prometheusFault(err)
 }
 
-// requireRemoteWrite answers 415 to what says to be something else than the message that we know: so a client that
-// tries a newer one first learns to use this one. What says nothing passes, as in Gnocchi.
+// remoteWrite2 is the message of version 2. Prometheus does not fall back to version 1 when it is refused: it drops the
+// measures, and logs the first line of the answer.
+const remoteWrite2 = "io.prometheus.write.v2.Request"
+
+// requireRemoteWrite answers 415 to a body of another kind than version 1. One without headers passes, as in Gnocchi.
 func requireRemoteWrite(r *http.Request) error {
 	refused := &Error{Status: http.StatusUnsupportedMediaType,
 		Detail: "The Content-Type has to be application/x-protobuf, with prometheus.WriteRequest, the Content-Encoding snappy"}
@@ -101,6 +104,10 @@ func requireRemoteWrite(r *http.Request) error {
 	}
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	message := parameters["proto"]
+	if message == remoteWrite2 {
+		refused.Detail = "Remote write 2.0 is not supported, and these samples are lost unless they are sent again: " +
+			"set \"protobuf_message: prometheus.WriteRequest\" under remote_write in prometheus.yml"
+	}
 	if err != nil || kind != "application/x-protobuf" || message != "" && message != "prometheus.WriteRequest" {
 		return refused
 	}

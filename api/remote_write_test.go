@@ -109,8 +109,11 @@ func TestRemoteWriteRefuses(t *testing.T) {
 	}
 	up := remoteWrite("up 1 1000 job=j")
 	f(401, "~", up, "Authorization", "")
-	f(415, "~prometheus.WriteRequest", up, "Content-Type",
-		"application/x-protobuf;proto=io.prometheus.write.v2.Request")
+	for _, path := range []string{"/api/v1/write", "/v1/prometheus/write"} { // what to change in prometheus.yml
+		s.want(t, "POST "+path, up, 415, "~protobuf_message: prometheus.WriteRequest", "Content-Type",
+			"application/x-protobuf;proto=io.prometheus.write.v2.Request", "Content-Encoding", "snappy")
+		s.want(t, "POST "+path, up, 415, "~has to be application/x-protobuf", "Content-Type", "text/plain")
+	}
 	f(400, "~snappy", "hello")
 	f(413, "~when uncompressed", string(s2.EncodeSnappy(nil, make([]byte, 32<<20+1))))
 	f(400, "~2 of 4 series were refused, the others stored: ",
