@@ -55,9 +55,7 @@ func lockFolder(path string, flags int, kind int16) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datafolder: data folder: %w", err)
 	}
-	// A lock of the open file, unlike a process's, also counts between parts of this process.
-	err = unix.FcntlFlock(lock.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Whence: io.SeekStart})
-	if err != nil {
+	if err = setLock(lock, kind); err != nil {
 		holder, _ := io.ReadAll(io.LimitReader(lock, 32))
 		lock.Close()
 		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
@@ -74,8 +72,14 @@ func writeAt(file *os.File, text string) error {
 	return err
 }
 
-// Release lets others take the folder.
-func (f *Folder) Release() error { return f.lock.Close() }
+// setLock sets a lock of the open file: unlike a process's, it also counts between parts of this process.
+func setLock(file *os.File, kind int16) error {
+	return unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Whence: io.SeekStart})
+}
+
+// Release lets others take the folder. It ends the lock before it closes the file, which a child of this process may
+// have open too, between fork and exec.
+func (f *Folder) Release() error { return errors.Join(setLock(f.lock, unix.F_UNLCK), f.lock.Close()) }
 
 // IndexDir is the folder of the index.
 func (f *Folder) IndexDir() string { return filepath.Join(f.Path, "index") }

@@ -24,12 +24,23 @@ func lockFile(fs vfs.FS, name string) (io.Closer, error) {
 		}
 		return fs.Lock(name)
 	}
-	err = unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart})
+	err = setLock(file, unix.F_WRLCK)
 	if err == nil {
-		return file, nil
+		return lockedFile{file}, nil
 	}
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		err = ErrLocked
 	}
 	return nil, errors.Join(fmt.Errorf("claim: lock %s: %w", name, err), file.Close())
 }
+
+func setLock(file vfs.File, kind int16) error {
+	return unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Whence: io.SeekStart})
+}
+
+// lockedFile is a file with a lock.
+type lockedFile struct{ vfs.File }
+
+// Close ends the lock before it closes the file. Closing does not end it while a child of this process, between fork
+// and exec, has the file open too.
+func (f lockedFile) Close() error { return errors.Join(setLock(f.File, unix.F_UNLCK), f.File.Close()) }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
 
 	"gnocco/storage/claim"
 )
@@ -38,4 +40,48 @@ func TestLock(t *testing.T) {
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Closing a lock ends it, although a child of this process has the file open as well until it runs another program.
+func TestLockEndsBesideForks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "LOCK")
+	fs := claim.Fence(vfs.Default, claim.NewDeadline(claim.BootClock{}, 1<<62, 0))
+	lock, err := fs.Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inherit(t, path)()
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := fs.Lock(path)
+	if err != nil {
+		t.Fatal("after the lock was closed:", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inherit opens what this process has open at a path once more, as a fork does. The caller calls release.
+func inherit(t *testing.T, path string) (release func()) {
+	t.Helper()
+	const own = "/proc/self/fd"
+	descriptors, err := os.ReadDir(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range descriptors {
+		number, err := strconv.Atoi(d.Name())
+		if target, _ := os.Readlink(filepath.Join(own, d.Name())); err != nil || target != path {
+			continue
+		}
+		inherited, err := unix.Dup(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() { _ = unix.Close(inherited) }
+	}
+	t.Fatalf("%s is not open", path)
+	return nil
 }
