@@ -47,7 +47,7 @@ func newDamagedStores(logger *slog.Logger) *damagedStores {
 // isDamage reports whether an error of taking or opening a store is the fault of what lies there. An error that another
 // store would meet as well, or that passes, is not.
 func isDamage(err error) bool {
-	for _, other := range []error{claim.ErrHeld, claim.ErrLost, claim.ErrSuperseded, context.Canceled,
+	for _, other := range []error{claim.ErrHeld, claim.ErrLocked, claim.ErrLost, claim.ErrSuperseded, context.Canceled,
 		context.DeadlineExceeded, os.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE,
 		syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, other) {

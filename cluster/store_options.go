@@ -61,6 +61,8 @@ func (e *environment) open(ctx context.Context, name string, open func(dir strin
 		return nil
 	case isDamage(err):
 		return errors.Join(e.damaged.note(name, err), e.ownership.notOpened(name))
+	case errors.Is(err, claim.ErrLocked):
+		e.logger.Warn("store is locked by a program that has it open; trying again", "store", name, "error", err)
 	}
 	return errors.Join(err, e.ownership.giveBack(ctx, name))
 }

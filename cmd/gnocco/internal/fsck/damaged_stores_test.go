@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
 	"gnocco/cluster"
@@ -23,6 +24,7 @@ import (
 	"gnocco/cmd/gnocco/internal/offline"
 	"gnocco/internal/server"
 	"gnocco/model"
+	"gnocco/storage/claim"
 )
 
 // node is a server on a data folder.
@@ -505,5 +507,57 @@ func (f *served) requireNamed(t *testing.T, n node, store string) {
 				t.Errorf("metric %s: %d %s, want 503 that names %s", id, status, answer, store)
 			}
 		}
+	}
+}
+
+// A store that is locked is not damaged: the rest is served, and it is too, as soon as the lock ends.
+func TestLockedStore(t *testing.T) {
+	original := makeServed(t)
+	for _, store := range []string{"sacks/001", original.store, "index"} {
+		t.Run(strings.ReplaceAll(store, "/", "-")[:5], func(t *testing.T) {
+			f := *original
+			f.data = copyOf(t, original.data)
+			locks, err := filepath.Glob(filepath.Join(f.data, store, "e*", "LOCK"))
+			if err != nil || len(locks) != 1 {
+				t.Fatal(locks, err)
+			}
+			disk := claim.Fence(vfs.Default, claim.NewDeadline(claim.BootClock{}, 1<<62, 0))
+			lock, err := disk.Lock(locks[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := serve(t, f.data, cluster.RoleBoth)
+			defer n.stop()
+			if damaged := n.damaged(); len(damaged) > 0 {
+				t.Errorf("a locked store is damaged: %v", damaged)
+			}
+			waited := false // a read waits for the store for a while
+			for _, id := range f.metrics {
+				locked := store == "index" || store == sackOf(id)
+				if locked && waited {
+					continue
+				}
+				waited = waited || locked
+				status, answer := n.do(http.MethodGet, measuresOf(id), nil)
+				if !locked && status != http.StatusOK || strings.Contains(answer, "amaged") {
+					t.Errorf("metric %s: %d %s", id, status, answer)
+				}
+			}
+			if err := lock.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+				answers := make(map[uuid.UUID]string)
+				for _, id := range f.metrics {
+					_, answers[id] = n.do(http.MethodGet, measuresOf(id)+"?refresh=true", nil)
+				}
+				if maps.Equal(answers, f.waits) {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("after the lock ended: %v", answers)
+				}
+			}
+		})
 	}
 }
