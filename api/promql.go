@@ -215,7 +215,9 @@ func (r *promqlRequest) evaluate(q *evaluation.Query, prepared upstream.Query, e
 	limit int) (*promql.Answer, error) {
 	ctx := r.Context()
 	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, budget.ErrExhausted) {
+		switch {
+		case errors.Is(err, evaluation.ErrTooManySteps): // 422, as for too many samples
+		case ctx.Err() == nil && !errors.Is(err, budget.ErrExhausted):
 			err = promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
 		}
 		return nil, err

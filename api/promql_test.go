@@ -177,6 +177,8 @@ func TestPromQL(t *testing.T) {
 		`~{"status":"error","errorType":"bad_data","error":"invalid parameter \"query\": 1:5: parse error`, admin...)
 	s.want(t, "GET /api/v1/query?query=used%2Bon()used"+at, "", http.StatusUnprocessableEntity,
 		`~"errorType":"execution"`, admin...)
+	s.want(t, "GET /api/v1/query?query=nosuch[100y:1ms]", "", http.StatusUnprocessableEntity,
+		`~"errorType":"execution","error":"subqueries have too many steps: 3153600000001 at once, `, admin...)
 	s.want(t, "GET /api/v1/query?query=1", "", http.StatusUnauthorized,
 		`{"status":"error","errorType":"unauthorized","error":"Unauthorized"}`, "Authorization", "")
 

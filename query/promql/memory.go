@@ -2,6 +2,10 @@ package promql
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
 	"sync/atomic"
 
 	upstream "github.com/prometheus/prometheus/promql"
@@ -13,14 +17,21 @@ import (
 // SampleBytes is what the engine holds of a sample.
 const SampleBytes = 16
 
+// stepBytes is what the engine holds of each step of a subquery, with a sample or without.
+const stepBytes = 16
+
+// ErrTooManySteps says that subqueries have more steps than a query may hold.
+var ErrTooManySteps = errors.New("subqueries have too many steps")
+
 // memory is what a query has taken of the memory that requests share.
 //
 // The engine does not say what it allocates, but its most is known once a selector has found its series. That is a
 // sample for each series and time of the selector, and, for what is computed of them, one for each series and time of
 // the query. So this much is taken then. The engine itself ends a query that holds more than MaxSamples: no query takes
-// more.
+// more. The engine does not count the steps of subqueries, and allocates for all of them at once. So their memory is
+// taken, and their number is bounded, before the query runs.
 type memory struct {
-	steps   int64 // times of the query
+	steps   int64 // times of the query, or of the longest subquery that repeats one result at all of its times
 	samples int64 // taken so far
 	taken   atomic.Int64
 }
@@ -36,7 +47,7 @@ func (sel *selection) steps() int64 {
 // takeSamples takes memory for the samples of so many series at these times, and for what is computed of them.
 func (s *source) takeSamples(ctx context.Context, series, steps int64) error {
 	most := int64(s.engine.options.MaxSamples) - s.samples
-	if per := steps + s.steps; series <= most/per {
+	if per := sum(steps, s.steps); series <= most/per {
 		most = series * per
 	}
 	s.samples += most
@@ -74,45 +85,90 @@ func (q *charged) Close() {
 	q.account.Give(budget.Answers, q.source.taken.Swap(0))
 }
 
-// charged takes memory for what an expression computes without a selector, and returns the prepared query. It passes
-// err on.
+// charged takes memory for the steps of subqueries, and for what an expression computes without a selector, and returns
+// the prepared query. It passes err on.
 func (s *source) charged(ctx context.Context, prepared upstream.Query, err error) (upstream.Query, error) {
 	if err != nil {
 		return nil, err
 	}
 	q := &charged{prepared, budget.Of(ctx), s}
-	statement := prepared.Statement().(*parser.EvalStmt)
-	s.steps = 1
-	if statement.Interval > 0 {
-		s.steps += int64(statement.End.Sub(statement.Start) / statement.Interval)
-	}
-	parser.Inspect(statement.Expr, func(node parser.Node, path []parser.Node) error {
-		call, isCall := node.(*parser.Call)
-		if _, isNumber := node.(*parser.NumberLiteral); err == nil && (isNumber || isCall && len(call.Args) == 0) {
-			err = s.takeSamples(ctx, 1, stepsAt(statement, path))
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.takeStatement(ctx, prepared.Statement().(*parser.EvalStmt)); err != nil {
 		q.Close()
 		return nil, err
 	}
 	return q, nil
 }
 
-// stepsAt returns at how many times a part of an expression is evaluated, below these nodes.
-func stepsAt(statement *parser.EvalStmt, path []parser.Node) int64 {
-	span, interval := statement.End.Sub(statement.Start), statement.Interval
-	for _, node := range path {
-		if subquery, ok := node.(*parser.SubqueryExpr); ok {
-			span += subquery.Range
-			if interval = subquery.Step; interval <= 0 {
-				interval = defaultSubqueryStep
-			}
+func (s *source) takeStatement(ctx context.Context, statement *parser.EvalStmt) error {
+	of := times{statement.End.Sub(statement.Start).Milliseconds(), statement.Interval.Milliseconds()}
+	needed := needs{repeated: of.count()}
+	held := needed.add(statement.Expr, of)
+	if most := int64(s.engine.options.MaxSamples); held > most {
+		return fmt.Errorf("%w: %d at once, %d at most", ErrTooManySteps, held, most)
+	}
+	if err := s.take(ctx, stepBytes*held); err != nil {
+		return err
+	}
+	s.steps = needed.repeated
+	for _, steps := range needed.made {
+		if err := s.takeSamples(ctx, 1, steps); err != nil {
+			return err
 		}
 	}
-	if interval <= 0 {
+	return nil
+}
+
+// times are those at which a part of an expression is evaluated, in ms.
+type times struct{ span, step int64 } // step 0: one time
+
+func (t times) count() int64 {
+	if t.step <= 0 {
 		return 1
 	}
-	return int64(span/interval) + 1
+	return sum(t.span/t.step, 1)
+}
+
+// needs is what an expression needs memory for, other than the series that it selects.
+type needs struct {
+	repeated int64   // most times at which one result is repeated
+	made     []int64 // times of each series that is made of nothing
+}
+
+// makers are functions that have a value where their argument has none.
+var makers = []string{"scalar", "absent", "absent_over_time"}
+
+// add adds an expression that is evaluated at these times. It returns how many steps subqueries hold at most at once:
+// one inside another adds to it, one beside another does not.
+func (n *needs) add(node parser.Node, at times) (held int64) {
+	own := int64(0)
+	switch e := node.(type) {
+	case *parser.StepInvariantExpr:
+		n.repeated = max(n.repeated, at.count())
+		at = times{}
+	case *parser.SubqueryExpr:
+		step := e.Step
+		if step <= 0 {
+			step = defaultSubqueryStep
+		}
+		at = times{sum(at.span, e.Range.Milliseconds()), step.Milliseconds()}
+		own = at.count()
+	case *parser.NumberLiteral:
+		n.made = append(n.made, at.count())
+	case *parser.Call:
+		if len(e.Args) == 0 || slices.Contains(makers, e.Func.Name) {
+			n.made = append(n.made, at.count())
+		}
+	}
+	for child := range parser.ChildrenIter(node) {
+		held = max(held, n.add(child, at))
+	}
+	return sum(own, held)
+}
+
+// sum is a + b, or the largest number if that is larger. Neither is negative.
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }

@@ -8,10 +8,6 @@ import (
 	"github.com/google/uuid"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
-
-	"gnocco/internal/testnode"
-	"gnocco/query/postings"
-	"gnocco/query/promql"
 )
 
 // Series of very different lengths are read ahead, whatever may be held at once: each has its own samples, and a query
@@ -38,9 +34,7 @@ func TestReadAhead(t *testing.T) {
 	end := start.Add(4 * time.Hour)
 	for _, most := range []int{2000, 30_000, 4_000_000} {
 		s.now = end
-		s.engine = promql.New(promql.Options{Archives: testnode.Archives{Metricd: s.Metricd},
-			Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}), Policies: s.Index.ArchivePolicies,
-			Now: func() time.Time { return s.now }, MaxSamples: most})
+		s.holding(most)
 		for _, expr := range []string{"sum_over_time(x[4h])", "avg_over_time(x[4h]) * count_over_time(x[4h])"} {
 			r := s.over(expr, end, end, time.Minute)
 			if r.Err != nil {
