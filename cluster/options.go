@@ -59,6 +59,7 @@ type Options struct {
 	ClockShift    time.Duration // for tests: this process's machine is one of its own, whose clock is so far ahead
 
 	Memory             Memory
+	OpenTables         int            // tables of all stores that stay open; 0: 256
 	Budget             *budget.Budget // of what other processes read; nil: no bound
 	MinFreeBytes       uint64
 	CheckpointInterval time.Duration
@@ -105,6 +106,7 @@ const (
 	defaultPeerListen = "127.0.0.1:0"
 	defaultBlockBytes = 128 << 20
 	defaultOrderWait  = time.Minute
+	defaultOpenTables = 256
 	minOrderWait      = 5 * time.Second // longer than an answer takes if there is nothing to tell
 )
 
@@ -118,6 +120,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.OrderWait == 0 {
 		o.OrderWait = defaultOrderWait
+	}
+	if o.OpenTables == 0 {
+		o.OpenTables = defaultOpenTables
 	}
 	if o.Memory.Lookups == 0 {
 		o.Memory.Lookups = index.DefaultCachedMetrics

@@ -27,12 +27,7 @@ type environment struct {
 	fail       func(error) // ends the process when a store can't be used any more
 }
 
-// The file cache keeps tables open. Linux allows a process 1,024 files at first, and Go raises that to the hard limit;
-// half of the smaller number is left for connections and logs.
-const (
-	openFiles       = 512
-	fileCacheShards = 8
-)
+const fileCacheShards = 8
 
 // newEnvironment makes the caches, whose ends it adds to closers.
 func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease claim.Lease,
@@ -42,7 +37,7 @@ func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease 
 		fail: failure(lease, o.Logger)}
 	closers.add("damaged stores", e.giveBackDamaged)
 	closers.add("block cache", func(context.Context) error { e.cache.Unref(); return nil })
-	e.files = pebble.NewFileCache(fileCacheShards, openFiles)
+	e.files = pebble.NewFileCache(fileCacheShards, o.OpenTables)
 	closers.add("file cache", func(context.Context) error { e.files.Unref(); return nil })
 	return e
 }

@@ -25,14 +25,14 @@ const (
 // while none is idle, a new one waits.
 type connections struct {
 	net.Listener
-	limit   int
 	closed  prometheus.Counter // to make room
 	began   time.Time
 	waiting atomic.Bool   // Accept waits for room, or is about to
 	room    chan struct{} // capacity 1: a connection has ended or is idle
 
-	mu   sync.Mutex
-	open map[*connection]struct{}
+	mu    sync.Mutex
+	limit int
+	open  map[*connection]struct{}
 }
 
 func newConnections(listener net.Listener, limit int, registerer prometheus.Registerer) *connections {
@@ -90,6 +90,14 @@ func (c *connections) add(conn *connection) bool {
 	}
 	c.open[conn] = struct{}{}
 	return true
+}
+
+// setLimit changes the limit.
+func (c *connections) setLimit(limit int) {
+	c.mu.Lock()
+	c.limit = limit
+	c.mu.Unlock()
+	c.signal()
 }
 
 // closeIdle closes the connection that has been idle for longest, and reports whether one is.

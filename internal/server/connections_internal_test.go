@@ -137,6 +137,49 @@ func TestSlowBodies(t *testing.T) {
 	})
 }
 
+// A body that comes by halves, and that no handler reads, holds its connection for a while only. The answer arrives.
+func TestHalfBodies(t *testing.T) {
+	const long = time.Hour
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/large" {
+			_, _ = w.Write(make([]byte, 64<<10))
+		}
+		if r.URL.Path == "/long" {
+			time.Sleep(long)
+			if r.Context().Err() != nil {
+				t.Error("the request was given up")
+			}
+		}
+	}
+	serving(t, 10, handler, func(t *testing.T, p pipes) {
+		for _, request := range []string{"POST /", "GET /", "POST /large", "GET /large"} {
+			for _, length := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
+				client, began := p.dial(), time.Now()
+				fmt.Fprintf(client, "%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n1", request, length)
+				answer, err := http.ReadResponse(bufio.NewReader(client), nil)
+				if err != nil || answer.StatusCode != http.StatusOK {
+					t.Fatalf("%s with half a body, %s: %v", request, length, err)
+				}
+				_, _ = io.Copy(io.Discard, client)
+				if took := time.Since(began); took > 2*bodyGrace+time.Second {
+					t.Errorf("%s with half a body, %s: connection closed after %v", request, length, took)
+				}
+				client.Close()
+			}
+		}
+		client := p.dial()
+		defer client.Close()
+		for _, request := range []string{"GET /long", "GET /large", "POST /large", "POST /long"} {
+			fmt.Fprintf(client, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", request)
+			answer, err := http.ReadResponse(bufio.NewReader(client), nil)
+			if err != nil || answer.StatusCode != http.StatusOK {
+				t.Fatalf("%s with a body: %v", request, err)
+			}
+			_, _ = io.Copy(io.Discard, answer.Body)
+		}
+	})
+}
+
 // Above the limit the connection that is idle for longest is closed; while none is idle, the new one waits.
 func TestConnectionsAreBounded(t *testing.T) {
 	var release chan struct{}

@@ -25,6 +25,7 @@ import (
 type Server struct {
 	logger   *slog.Logger
 	listener net.Listener  // nil for none
+	clients  *connections  // of listener
 	tls      *certificates // nil: no TLS
 	http     *shutdown.Server
 	front    *front
@@ -72,8 +73,12 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		if s.listener, err = net.Listen("tcp", options.Listen); err != nil {
 			return nil, fmt.Errorf("server: %w", err)
 		}
-		s.serve(newConnections(s.listener, options.MaxConnections, registry))
+		// Until the stores are open, clients learn only that the process is not ready.
+		s.clients = newConnections(s.listener, min(options.MaxConnections, minConnections), registry)
+		s.serve(s.clients)
 	}
+	files := openFiles()
+	options.Cluster.OpenTables = tablesOf(files)
 	memory := divideMemory(options.MemoryBytes)
 	options.Cluster.Memory, options.Cluster.Budget = memory.stores, budget.New(memory.requests, registry)
 	devices := newDevices(registry, &options)
@@ -87,6 +92,9 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	process, err := cluster.Open(ctx, options.Cluster)
 	if err != nil {
 		return nil, err
+	}
+	if s.clients != nil {
+		s.clients.limitByFiles(options.MaxConnections, files, process.Sacks(), options.Logger)
 	}
 	s.onHurry = process.Hurry
 	s.onClose("cluster", process.Close)

@@ -1,0 +1,46 @@
+package server
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Descriptors suffice for the stores of all sacks, the tables, and three connections for each one of a client.
+func TestDescriptorsAreDivided(t *testing.T) {
+	f := func(files, sacks, wantTables, wantConnections int) {
+		t.Helper()
+		tables, connections := tablesOf(files), connectionsOf(files, sacks)
+		if tables != wantTables || connections != wantConnections {
+			t.Errorf("%d tables and %d connections of %d files, want %d and %d", tables, connections, files,
+				wantTables, wantConnections)
+		}
+	}
+	f(256, 16, 64, 16)
+	f(1024, 16, 256, 185)
+	f(1024, 128, 256, 16)
+	f(4096, 16, 512, 1124)
+	f(65536, 16, 512, 21604)
+	f(65536, 1024, 512, 18244)
+}
+
+// The smaller of the two limits counts. Only fewer connections than asked for are worth a warning.
+func TestConnectionsAreLimitedByFiles(t *testing.T) {
+	f := func(asked, files, want int, warned bool) {
+		t.Helper()
+		var log bytes.Buffer
+		c := newConnections(&net.TCPListener{}, 1, prometheus.NewRegistry())
+		c.limitByFiles(asked, files, 16, slog.New(slog.NewTextHandler(&log, nil)))
+		if c.limit != want || strings.Contains(log.String(), "level=WARN") != warned {
+			t.Errorf("%d asked of %d files: limit %d, want %d; log: %s", asked, files, c.limit, want, &log)
+		}
+	}
+	f(100, 1024, 100, false)
+	f(185, 1024, 185, false)
+	f(186, 1024, 185, true)
+	f(10_000, 65536, 10_000, false)
+}
