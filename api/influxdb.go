@@ -113,12 +113,21 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	account.Give(budget.Measures, -more)
 	s.rows.lines.Grow(fields)
 	s.rows.tag = cmp.Or(r.Header.Get(influxTagHeader), defaultInfluxTag)
-	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.now())); err != nil {
-		return s.rows.fault(err)
+	var refused refusedLines
+	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.now()), refused.unreadable); err != nil {
+		return badRequest("%s", err)
 	}
-	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag}
+	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag, Drop: func(row int, err error) {
+		refused.drop(s.rows.lines.Line(row), err)
+	}}
 	if err := a.ingester.AppendNamed(r.Context(), who.User, a.rightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
+	}
+	if refused.other != nil {
+		return refused.other
+	}
+	if refused.count() > 0 {
+		return refused.answer(w, s.rows.lines.Total)
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
@@ -224,9 +233,14 @@ func (r *influxRows) fault(err error) *Error {
 	cause := Cause{Cause: "Value error", Detail: "line", Reason: err.Error()}
 	switch {
 	case errors.As(err, &line):
-		cause.Reason = fmt.Sprintf("Unable to parse line %d: %s", line.Line, line.Reason)
+		return unreadableLine(line.Line, line.Reason)
 	case errors.Is(err, influxdb.ErrNoTag):
 		cause.Detail, cause.Reason = "key", fmt.Sprintf("Unable to find key `%s' in tags", r.tag)
 	}
 	return &Error{Status: http.StatusBadRequest, Detail: cause, Err: err}
+}
+
+func unreadableLine(line int, reason string) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Value error", Detail: "line",
+		Reason: fmt.Sprintf("Unable to parse line %d: %s", line, reason)}}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/url"
 	"strings"
@@ -79,9 +80,69 @@ func TestInfluxDB(t *testing.T) {
 	measures("zip/metric/m.f", `[["1970-01-01T00:00:01+00:00", 1.0, 1.0]]`)
 
 	s.want(t, "POST /v1/resource/generic", `{"id":"conflict"}`, 201, "~")
-	s.want(t, "POST /v1/influxdb/write?db=telegraf", "m,host=c f=1 5\nm,host=conflict f=1 5", 409,
+	s.want(t, "POST /v1/influxdb/write?db=telegraf", "m,host=conflict f=1 5", 409,
 		`~"cause": "Resource already exists"`, "Accept", wantsJSON)
-	s.want(t, "GET /v1/resource/telegraf/c", "", 404, "~")
+	s.want(t, "POST /v1/influxdb/write?db=telegraf", "m,host=c f=1 5\nm,host=conflict f=1 5", 400,
+		`~"cause": "Resource already exists"`, "Accept", wantsJSON)
+	s.want(t, "GET /v1/resource/telegraf/c", "", 200, "~")
+}
+
+// A line with a fault is lost by itself, whatever the fault, and the answer says which one and why. It is JSON, which
+// Telegraf has to have: anything else it sends again for ever.
+func TestInfluxDBRefusesLines(t *testing.T) {
+	s := newServer(t, nil)
+	s.want(t, "POST /v1/influxdb/query?q=create+database+influxdb", "", 204, "", "user", "admin")
+	s.policy(t, "low")
+	s.want(t, "POST /v1/archive_policy_rule", `{"name":"r","archive_policy_name":"low","metric_pattern":"cpu*"}`, 201, "~",
+		"user", "admin")
+	s.want(t, "POST /v1/resource/generic", `{"id":"conflict"}`, 201, "~")
+	var labels strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&labels, ",label_%d=%s", i, strings.Repeat("v", 20))
+	}
+	for n, line := range []string{
+		"cpu_docker,host=b" + labels.String() + " n=1i", "cpu n=1i", "cpu,host=b n=NaN", "cpu,host=b/1 n=1i",
+		"cpu,host=b,path= n=1i", "cpu,host=b msg=\"open,n=1i", "cpu,host=b n=", "cpu,host=b n=1i x", "cpu,host=b n=1i 5 5",
+		"cpu,host=conflict n=1i", "disk,host=b n=1i", "cpu,host=b", "cpu,host=b n=1i -1", "cpu,host=b\xff n=1i",
+		"cpu,host=b n=1i,m=x",
+	} {
+		host := fmt.Sprint("h", n)
+		good := func(from, to int) (lines string) {
+			for i := from; i < to; i++ {
+				lines += fmt.Sprintf("cpu,host=%s,cpu=%d n=%di %d\n", host, i, i, 1e9+i)
+			}
+			return lines
+		}
+		w := s.want(t, "POST /v1/influxdb/write", good(0, 20)+line+"\n"+good(20, 50), 400,
+			"~partial write: 1 of 51 lines refused: line 21: ", "Accept", "")
+		if kind := w.Header().Get("Content-Type"); kind != "application/json" || w.Body.Len() > 1500 {
+			t.Errorf("%q: %s of %d bytes: %s", line, kind, w.Body.Len(), w.Body)
+		}
+		w = s.want(t, "GET /v1/resource/influxdb/"+host, "", 200, "~")
+		if stored := strings.Count(w.Body.String(), "cpu.n@"); stored != 50 {
+			t.Errorf("%q: %d lines stored", line, stored)
+		}
+	}
+	// Several, some of which are found out later than others; of a line that was refused for a field, the others count.
+	s.want(t, "POST /v1/influxdb/write", "cpu,host=x a=1 5\ndisk n=1 5\ncpu,host=x b=x 5\n\n cpu,host=x "+
+		strings.Repeat("n", 255)+"=1,c=1 5\ncpu,host=x s=\"\n\",d=1 5\nnonsense", 400,
+		"~4 of 6 lines refused: line 2: Unable to find key `host' in tags; line 3: the value of a field is not a number, "+
+			"boolean or text in quotes; line 5: ")
+	w := s.want(t, "GET /v1/resource/influxdb/x", "", 200, "~")
+	for _, name := range []string{"cpu.a", "cpu.c", "cpu.d"} {
+		if !strings.Contains(w.Body.String(), `"`+name+`"`) {
+			t.Errorf("%s is not stored: %s", name, w.Body)
+		}
+	}
+	// The answer is bounded, whatever is wrong.
+	for _, line := range []string{"nonsense\n", "cpu n=1\n", "disk" + strings.Repeat("k", 5000) + ",host=x n=1\n"} {
+		w = s.want(t, "POST /v1/influxdb/write", strings.Repeat(line, 500), 400,
+			"~partial write: 500 of 500 lines refused", "Accept", wantsJSON)
+		if w.Body.Len() > 20<<10 || !strings.Contains(w.Body.String(), "; and 480 more") ||
+			!strings.Contains(w.Body.String(), "; line 20: ") {
+			t.Errorf("%.20q: %d bytes: %.1000s", line, w.Body.Len(), w.Body)
+		}
+	}
 }
 
 // A resource's ID may be a UUID, which is not the user's own: nobody writes to another's, known or not.

@@ -60,11 +60,22 @@ func (c *creation) create(ctx context.Context, b *NamedBatch) error {
 	if err != nil {
 		return err
 	}
+	prepared := resources[:0]
 	for _, r := range resources {
-		if err := c.prepare(r); err != nil {
+		err := c.prepare(r)
+		var otherType *ResourceTypeError
+		switch {
+		case err == nil:
+			prepared = append(prepared, r)
+		case errors.As(err, &otherType) && c.protocol.Drop != nil:
+			for name := range r.rows {
+				c.drop(r, name, err)
+			}
+		default:
 			return err
 		}
 	}
+	resources = prepared
 	if err := c.prepareType(ctx, resources); err != nil {
 		return err
 	}
@@ -94,6 +105,15 @@ func (c *creation) create(ctx context.Context, b *NamedBatch) error {
 	return nil
 }
 
+// drop drops the rows of a metric of r.
+func (c *creation) drop(r *resourceToCreate, name string, err error) {
+	for _, same := range r.rows[name] {
+		for _, row := range same.rows {
+			c.protocol.Drop(row, err)
+		}
+	}
+}
+
 // group groups rows by resource and metric, in the order of their first rows.
 func (c *creation) group(missing []int) ([]*resourceToCreate, error) {
 	var resources []*resourceToCreate
@@ -107,13 +127,13 @@ func (c *creation) group(missing []int) ([]*resourceToCreate, error) {
 			same.rows = append(same.rows, row)
 			continue
 		}
-		name, err := c.rows.Name(row)
+		name, id, err := c.name(row)
+		if err != nil && c.protocol.Drop != nil {
+			c.protocol.Drop(row, err)
+			continue
+		}
 		if err != nil {
 			return nil, err
-		}
-		id, err := model.ResourceID(name.Resource, c.user)
-		if err != nil {
-			return nil, &ResourceIDError{err.Error()}
 		}
 		r := byID[id]
 		if r == nil {
@@ -126,6 +146,19 @@ func (c *creation) group(missing []int) ([]*resourceToCreate, error) {
 		r.rows[name.Metric] = append(r.rows[name.Metric], same)
 	}
 	return resources, nil
+}
+
+// name returns the metric of a row, and its resource's ID.
+func (c *creation) name(row int) (*Name, uuid.UUID, error) {
+	name, err := c.rows.Name(row)
+	if err != nil {
+		return nil, uuid.UUID{}, err
+	}
+	id, err := model.ResourceID(name.Resource, c.user)
+	if err != nil {
+		return nil, uuid.UUID{}, &ResourceIDError{err.Error()}
+	}
+	return name, id, nil
 }
 
 // prepare finds out what of r exists, and prepares the rest.
@@ -158,11 +191,7 @@ func (c *creation) prepare(r *resourceToCreate) error {
 		case c.protocol.Drop == nil:
 			return err
 		default:
-			for _, same := range r.rows[name] {
-				for _, row := range same.rows {
-					c.protocol.Drop(row, err)
-				}
-			}
+			c.drop(r, name, err)
 			delete(r.rows, name)
 		}
 	}

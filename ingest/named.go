@@ -23,7 +23,7 @@ type Rows interface {
 	Span(row int) (from, to int)
 	// AppendKey appends a key that only this metric has among those of the protocol, the user and the scope.
 	AppendKey(dst []byte, row int) []byte
-	// Name returns the metric that a row belongs to. AppendNamed returns its error as it is.
+	// Name returns the metric that a row belongs to. AppendNamed returns its error, or drops the row with it.
 	Name(row int) (*Name, error)
 }
 
@@ -61,7 +61,7 @@ type Protocol struct {
 	SameSeries func(row, other int) bool
 	Scope      string // of the rows' keys: the same key means another metric in another scope
 
-	// Drop is called for each row whose metric cannot be created, if it is not nil: the other rows are stored
+	// Drop is called for each row whose metric cannot be named or created, if it is not nil: the other rows are stored
 	// nevertheless.
 	Drop func(row int, err error)
 }

@@ -2,6 +2,7 @@ package influxdb
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,7 @@ import (
 type Lines struct {
 	Timestamps []carbonara.Timestamp // of all measures
 	Values     []float64             // beside Timestamps
+	Total      int                   // number of lines, also those refused, without comments and empty ones
 
 	body []byte // what fields refer to
 	of   []field
@@ -30,44 +32,90 @@ type span struct{ from, to uint32 }
 
 // LineError is of a line that cannot be read.
 type LineError struct {
-	Line   int // counted from 1
+	Line   int // counted from 1; of one with line feeds in quotes, the first
 	Reason string
 }
 
 // Error implements error.
 func (e *LineError) Error() string { return fmt.Sprintf("influxdb: line %d: %s", e.Line, e.Reason) }
 
-// MaxBody is the length of the largest body that Decode takes.
+// MaxBody is the length of the largest body that Decode accepts.
 const MaxBody = math.MaxUint32
 
+// ErrTooLarge is of a body longer than MaxBody.
+var ErrTooLarge = errors.New("influxdb: body too large")
+
 // Decode reads body, whose timestamps are in units of precision. A line without one is of the time now. The body must
-// stay as it is while l is used. Of a body with a faulty line nothing is kept; the error is a *LineError then.
-func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp) error {
+// stay as it is while l is used. Decode calls refuse for each line that it cannot read, and keeps the others.
+func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp,
+	refuse func(line int, reason string)) error {
 	l.reset()
 	if len(body) > MaxBody {
-		return &LineError{1, "body too large"}
+		return ErrTooLarge
 	}
 	l.body = body
-	for at, number := 0, 1; at < len(body); number++ {
-		end := len(body)
-		if n := bytes.IndexByte(body[at:], '\n'); n >= 0 {
-			end = at + n
+	for at, number := 0, 1; at < len(body); {
+		end, feeds := lineEnd(body, at)
+		if from, to := trim(body, at, end); from < to && body[from] != '#' {
+			l.Total++
+			kept := len(l.Values)
+			if reason := l.line(from, to, number, precision, now); reason != "" {
+				l.Values, l.of = l.Values[:kept], l.of[:kept]
+				refuse(number, reason)
+			}
 		}
-		if reason := l.line(at, trimEnd(body, at, end), number, precision, now); reason != "" {
-			l.reset()
-			return &LineError{number, reason}
-		}
-		at = end + 1
+		at, number = end+1, number+1+feeds
 	}
 	return nil
 }
 
+// lineEnd returns where the line that begins at at ends: at the first line feed outside a field's text in quotes. feeds
+// is the number of those inside. A text ends where a comma, a blank or the line's end follows the closing quote; one
+// that does not end so makes its line faulty, and must not make the next lines parts of it.
+func lineEnd(body []byte, at int) (end, feeds int) {
+	end = feedAt(body, at)
+	from, _ := trim(body, at, end)
+	if bytes.IndexByte(body[from:end], '"') < 0 || body[from] == '#' {
+		return end, 0
+	}
+	for at = headEnd(body[:end], from); at < end; at++ {
+		at = nameEnd(body[:end], at)
+		if at == end || body[at] != '=' {
+			continue
+		}
+		closed, ok := quoteEnd(body, at+1)
+		if !ok || closed < len(body) && bytes.IndexByte(afterText, body[closed]) < 0 {
+			continue
+		}
+		if closed > end {
+			feeds += bytes.Count(body[at:closed], lineFeed)
+			end = feedAt(body, closed)
+		}
+		at = closed - 1
+	}
+	return end, feeds
+}
+
+var (
+	lineFeed  = []byte{'\n'}
+	afterText = []byte(", \r\n")
+)
+
+// feedAt returns the index of the next line feed, the body's length for none.
+func feedAt(body []byte, at int) int {
+	if n := bytes.IndexByte(body[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(body)
+}
+
 // MostMeasures returns how many measures a body has at most: its fields.
 func MostMeasures(body []byte) (most int) {
-	for len(body) > 0 {
-		var line []byte
-		line, body, _ = bytes.Cut(body, []byte{'\n'})
-		most += bytes.Count(line[headEnd(line, 0):], []byte{'='})
+	for at := 0; at < len(body); {
+		end, _ := lineEnd(body, at)
+		from, to := trim(body, at, end)
+		most += bytes.Count(body[headEnd(body[:to], from):to], []byte{'='})
+		at = end + 1
 	}
 	return most
 }
@@ -81,26 +129,31 @@ func (l *Lines) Grow(measures int) {
 // Len returns the number of measures.
 func (l *Lines) Len() int { return len(l.Values) }
 
+// Line returns the number of measure i's line.
+func (l *Lines) Line(i int) int { return l.of[i].line }
+
 // Bytes is the memory that l keeps, roughly.
 func (l *Lines) Bytes() int { return 16*cap(l.Values) + 24*cap(l.of) }
 
 func (l *Lines) reset() {
-	l.Timestamps, l.Values, l.of, l.body = l.Timestamps[:0], l.Values[:0], l.of[:0], nil
+	l.Timestamps, l.Values, l.of, l.body, l.Total = l.Timestamps[:0], l.Values[:0], l.of[:0], nil, 0
 }
 
-// trimEnd returns where the text of a line ends, without spaces and carriage return.
-func trimEnd(body []byte, from, end int) int {
-	for end > from && (body[end-1] == ' ' || body[end-1] == '\r') {
+// trim returns where the text of a line begins and ends, without the blanks around it and a carriage return.
+func trim(body []byte, from, end int) (begin, to int) {
+	for end > from && (isBlank(body[end-1]) || body[end-1] == '\r') {
 		end--
 	}
-	return end
+	for from < end && isBlank(body[from]) {
+		from++
+	}
+	return from, end
 }
 
-// line reads body[from:to], and returns why it does not.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// line reads body[from:to], and returns why it cannot.
 func (l *Lines) line(from, to, number int, precision Precision, now carbonara.Timestamp) (reason string) {
-	if from == to || l.body[from] == '#' {
-		return ""
-	}
 	text := l.body[:to]
 	head := span{uint32(from), uint32(headEnd(text, from))}
 	at := skipSpaces(text, int(head.to))

@@ -23,10 +23,11 @@ func BenchmarkDecode(b *testing.B) {
 			}
 			var l influxdb.Lines
 			var key []byte
+			refuse := func(_ int, reason string) { b.Fatal(reason) }
 			b.ReportAllocs()
 			b.SetBytes(int64(body.Len()))
 			for b.Loop() {
-				if err := l.Decode(body.Bytes(), nanoseconds(), now); err != nil || l.Len() != measures {
+				if err := l.Decode(body.Bytes(), nanoseconds(), now, refuse); err != nil || l.Len() != measures {
 					b.Fatal(l.Len(), err)
 				}
 				for i := range l.Len() {

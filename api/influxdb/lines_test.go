@@ -3,8 +3,10 @@ package influxdb_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gnocco/api/influxdb"
 	"gnocco/carbonara"
@@ -12,14 +14,26 @@ import (
 
 const now carbonara.Timestamp = 7_000_000_000
 
+// decode keeps the faults of lines, as "LINE: reason".
+func decode(t *testing.T, l *influxdb.Lines, body string, precision influxdb.Precision) (faults []string) {
+	t.Helper()
+	err := l.Decode([]byte(body), precision, now, func(line int, reason string) {
+		faults = append(faults, fmt.Sprintf("%d: %s", line, reason))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return faults
+}
+
 func nanoseconds() influxdb.Precision { p, _ := influxdb.ParsePrecision(""); return p }
 
 func TestDecode(t *testing.T) {
 	var l influxdb.Lines
 	f := func(body, want string) {
 		t.Helper()
-		if err := l.Decode([]byte(body), nanoseconds(), now); err != nil {
-			t.Errorf("%q: %v", body, err)
+		if faults := decode(t, &l, body, nanoseconds()); faults != nil {
+			t.Errorf("%q: %v", body, faults)
 			return
 		}
 		var got strings.Builder
@@ -48,21 +62,71 @@ func TestDecode(t *testing.T) {
 	f("m,host=h,host=i f=1,f=2 5", "i|m.f|5|1;i|m.f|5|2;")
 	f("m,host=h   f=1   5  ", "h|m.f|5|1;")
 	f("m,host=h f=\"only text\" 5", "")
+	f(" m,host=h f=1 5\n\t m,host=h f=2 5\n  \t\n  # nothing", "h|m.f|5|1;h|m.f|5|2;")
+	f("m,host=h s=\"one\ntwo\",f=1 5\nm,host=h f=2 5", "h|m.f|5|1;h|m.f|5|2;")
+	f("m,host=h f=1,s=\"\n\\\"\n, =\n\" 5\r\nm,host=h f=2 5", "h|m.f|5|1;h|m.f|5|2;")
+	f("m,host=h s=\"a\nb\"\nm,host=h f=2,s=\"\n\",t=\"\n\"\r\nm,host=h f=3 5", "h|m.f|7000000000|2;h|m.f|5|3;")
+	f("# s=\"no text\nm,host=h f=2 5\n# \",", "h|m.f|5|2;")
+}
+
+// A text that does not end makes its line faulty, not those after it, and faults are told by the first line of theirs.
+func TestDecodeResumes(t *testing.T) {
+	f := func(body string, sum float64, want ...string) {
+		t.Helper()
+		var l influxdb.Lines
+		faults := decode(t, &l, body, nanoseconds())
+		for _, value := range l.Values {
+			sum -= value
+		}
+		if sum != 0 || !slices.Equal(faults, want) {
+			t.Errorf("%q: %v, %q", body, l.Values, faults)
+		}
+	}
+	const noValue = "the value of a field is not a number, boolean or text in quotes"
+	f("m,host=h s=\"open\nm,host=h f=2 5\nm,host=h f=3 5", 5, "1: "+noValue)
+	f("m,host=h s=\"open\nm,host=h s=\"x\",f=2 5\nm,host=h f=3 5", 5, "1: "+noValue)
+	f("m,host=h s=\"a\nb\nc\",f=x 5\nm,host=h f=3 5\nm,host=h f=y 5", 3, "1: "+noValue, "5: "+noValue)
+}
+
+// Quotes that do not end cost no more than others: each is looked at once, however many lines follow.
+func TestDecodeIsLinear(t *testing.T) {
+	for _, line := range []string{"m,host=h f=\"\n", "m,host=h f=\"x\\\"\n", "m \"\n", "m f=\"a=\"a=\"a=\n", "m f=\\\"\n"} {
+		body := []byte(strings.Repeat(line, 1<<20/len(line)))
+		var l influxdb.Lines
+		started := time.Now()
+		check := l.Decode(body, nanoseconds(), now, func(int, string) {})
+		influxdb.MostMeasures(body)
+		if took := time.Since(started); took > 5*time.Second || check != nil { // some ten milliseconds
+			t.Errorf("%q: %s, %v", line, took, check)
+		}
+	}
 }
 
 func TestDecodeRefuses(t *testing.T) {
 	f := func(line, reason string) {
 		t.Helper()
 		var l influxdb.Lines
-		err := l.Decode([]byte("m,host=h f=1 5\n\n"+line), nanoseconds(), now)
-		for i := 0; err == nil && i < l.Len(); i++ {
-			_, err = l.Target(i, "host")
+		faults := decode(t, &l, "m,host=h f=1 5\n\n"+line+"\nm,host=h f=2,g=3 5", nanoseconds())
+		var sum float64
+		for i, value := range l.Values {
+			if _, err := l.Target(i, "host"); err != nil {
+				var fault *influxdb.LineError
+				if !errors.As(err, &fault) {
+					t.Fatal(err)
+				}
+				faults = append(faults, fmt.Sprintf("%d: %s", fault.Line, fault.Reason))
+				continue
+			}
+			sum += value
 		}
-		var lineErr *influxdb.LineError
-		if !errors.As(err, &lineErr) || lineErr.Line != 3 || !strings.Contains(lineErr.Reason, reason) {
-			t.Errorf("%q: %v, want %s", line, err, reason)
+		if len(faults) != 1 || !strings.HasPrefix(faults[0], "3: ") || !strings.Contains(faults[0], reason) {
+			t.Errorf("%q: %v, want %s", line, faults, reason)
+		}
+		if sum != 6 || len(l.Timestamps) != l.Len() || l.Total != 3 {
+			t.Errorf("%q: values %v at %v of %d lines", line, l.Values, l.Timestamps, l.Total)
 		}
 	}
+	f("m,host=h f=4,g=x 5", "value of a field") // also what was read of it before
 	f("m", "no fields")
 	f("m,host=h", "no fields")
 	f("m,host=h 5", "no field where")
@@ -97,8 +161,8 @@ func TestDecodeRefuses(t *testing.T) {
 
 func TestTargetNeedsTheTag(t *testing.T) {
 	var l influxdb.Lines
-	if err := l.Decode([]byte("m,server=s f=1"), nanoseconds(), now); err != nil {
-		t.Fatal(err)
+	if faults := decode(t, &l, "m,server=s f=1", nanoseconds()); faults != nil {
+		t.Fatal(faults)
 	}
 	if _, err := l.Target(0, "host"); !errors.Is(err, influxdb.ErrNoTag) {
 		t.Errorf("error %v", err)
@@ -117,11 +181,11 @@ func TestPrecision(t *testing.T) {
 			return
 		}
 		var l influxdb.Lines
-		if err := l.Decode([]byte("m f=1 3"), precision, now); err != nil || l.Timestamps[0] != want {
-			t.Errorf("precision %q: %v, %v", name, l.Timestamps, err)
+		if faults := decode(t, &l, "m f=1 3", precision); faults != nil || l.Timestamps[0] != want {
+			t.Errorf("precision %q: %v, %v", name, l.Timestamps, faults)
 		}
-		if err := l.Decode([]byte("m f=1 9223372036854775807"), precision, now); (err == nil) != (want == 3) {
-			t.Errorf("precision %q: %v for the last timestamp", name, err)
+		if faults := decode(t, &l, "m f=1 9223372036854775807", precision); (faults == nil) != (want == 3) {
+			t.Errorf("precision %q: %v for the last timestamp", name, faults)
 		}
 	}
 	f("", 3)
