@@ -18,8 +18,15 @@ func ParseNumber(s string) (float64, bool) {
 	if f, ok := parseNonFinite(s); ok {
 		return f, true
 	}
-	if _, ok := scanDecimal(s); !ok {
+	d, ok := scanDecimal(s)
+	if !ok {
 		return 0, false
+	}
+	if f, ok := decimal.Float(d.mantissa, d.exponent); ok { // so many digits were not cut
+		if d.negative {
+			f = -f
+		}
+		return f, true
 	}
 	// The syntax is checked, so the only error left is the range, whose value is the right infinity.
 	f, _ := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
