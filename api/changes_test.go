@@ -117,8 +117,8 @@ func TestMetricArchive(t *testing.T) {
 	s.want(t, "POST /v1/metric/"+id+"/measures",
 		`[{"timestamp":539,"value":1},{"timestamp":540,"value":2},{"timestamp":610,"value":2}]`, http.StatusAccepted,
 		"", "user", "admin")
-	s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", http.StatusOK, "~", "user", "admin")
-	w := s.want(t, path, "", http.StatusOK,
+	s.want(t, path+"?refresh=maybe", "", http.StatusBadRequest, "~", "user", "admin")
+	w := s.want(t, path+"?refresh=true", "", http.StatusOK,
 		`~"kept_from": "1970-01-01T00:09:00+00:00", "newest": "1970-01-01T00:10:10+00:00"`, "user", "admin")
 	if !strings.Contains(w.Body.String(), `"dropped_measures": 1, "late_measures": 1}`) {
 		t.Error(w.Body)

@@ -12,6 +12,13 @@ import (
 
 // getArchive serves GET /v1/metric/{id}/archive: what is kept of a metric, in bytes.
 func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
+	if refresh, err := parseBool(r.URL.Query(), "refresh", false); err != nil {
+		return err
+	} else if refresh {
+		if err := a.reader.Refresh(r.Context(), metric); err != nil {
+			return err
+		}
+	}
 	staleness := stalenessOf(r.Context())
 	sizes, err := a.reader.Archives.Sizes(r.Context(), []uuid.UUID{metric.ID}, staleness)
 	if err != nil {
