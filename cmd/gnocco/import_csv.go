@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,8 +16,8 @@ import (
 	"gnocco/cmd/gnocco/internal/csvimport"
 )
 
-// errRejected ends an import that did not take all lines.
-var errRejected = errors.New("some lines were rejected")
+// errIncomplete ends an import after which the server does not have all that the files hold.
+var errIncomplete = errors.New("not all lines are kept")
 
 // importCSVFlags are the flags of import csv.
 type importCSVFlags struct {
@@ -34,13 +36,17 @@ func newImportCSV() *cobra.Command {
 
 A file has a column of timestamps and one or more columns of values. The measures of a single
 column go to a metric named after the file; those of several columns go to metrics named after
-the columns. The command creates the resource and the metrics that are missing. Timestamps are
-ISO 8601 or seconds since 1970; an empty value is a gap.
+the columns. The command creates the resource, and a missing metric with its first measure.
+Timestamps are ISO 8601 or seconds since 1970; an empty value is a gap. Columns without a name
+are left out.
 
-Files are read one after the other. Sort each by time, and name the files of one metric oldest
-first: a server drops measures that are older than the back window of what it already has.
+Lines may stand in any order: nothing is sent before all files are read, and then all in order
+of time. More than 2^20 measures wait in a temporary file (20 bytes each; TMPDIR). The server
+drops measures that are older than the back window of what it already has: the command asks
+afterwards, and prints how many were dropped, and how many the archive policy does not keep.
 
-The exit status is 2 if lines were rejected and all others sent, and 1 if the import failed.`,
+The exit status is 2 if all was sent, but lines were rejected, or measures dropped or too old for
+the archive policy; it is 1 if the import failed.`,
 		Example: `  gnocco import csv --archive-policy high cpu.csv memory.csv
   zcat wide.csv.gz | gnocco import csv --resource rack-7 --ignore comment -`,
 		Args: cobra.MinimumNArgs(1),
@@ -57,10 +63,11 @@ The exit status is 2 if lines were rejected and all others sent, and 1 if the im
 	f.StringVar(&o.Metric, "metric", "",
 		"name of the metric, for files with one column of values (default: the file's name)")
 	f.StringVar(&o.TimestampColumn, "timestamp-column", "",
-		"column of timestamps (default: timestamp, time, date or datetime, else the first)")
+		"column of timestamps (default: the one whose first cells are times; of several, the one\n"+
+			"called timestamp, time, date or datetime, else the first)")
 	f.StringSliceVar(&o.Ignore, "ignore", nil, "column to leave out (may be repeated)")
 	f.BoolVar(&o.NoHeader, "no-header", false,
-		"the file has no header: columns are called 1, 2, 3, and the first holds the timestamps")
+		"the file has no header: columns are called 1, 2, 3")
 	f.StringVar(&flags.comma, "delimiter", ",", "character between fields; the word tab means a tabulator")
 	f.IntVar(&o.Batch, "batch", 10_000, "measures per request")
 	f.IntVar(&o.Requests, "requests", 4, "requests in flight at once")
@@ -94,31 +101,45 @@ func (flags *importCSVFlags) run(ctx context.Context, stdin io.Reader, stderr io
 			progress.print("further rejected lines are only counted")
 		}
 	}
+	o.Note = progress.print
 	started := time.Now()
-	importer, err := csvimport.New(ctx, o)
+	importer, err := csvimport.New(o)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, importer.Close()) }()
 	for _, file := range files {
 		if err = importFile(importer, file, stdin, progress); err != nil {
-			break
+			return err
 		}
 	}
-	result, closeErr := importer.Close()
+	result, err := importer.Send(ctx)
 	progress.close()
-	if err == nil {
-		err = closeErr
-	}
 	if err != nil {
 		return err
 	}
-	seconds := time.Since(started).Seconds()
-	fmt.Fprintf(stderr, "sent %d measures of %d metrics from %d files in %.1f s (%.0f/s); rejected %d\n",
-		result.Measures, result.Metrics, result.Files, seconds, float64(result.Measures)/seconds, result.Rejected)
-	if result.Rejected > 0 {
-		return errRejected
+	reportImport(stderr, &result, time.Since(started))
+	if result.Rejected > 0 || result.Lost() > 0 {
+		return errIncomplete
 	}
 	return nil
+}
+
+// reportImport prints what an import did.
+func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
+	if r.EqualTimes > 0 {
+		fmt.Fprintf(w, "%d measures have the time of a later line of their metric, which replaces them\n", r.EqualTimes)
+	}
+	for _, granularity := range slices.Sorted(maps.Keys(r.Coarser)) {
+		fmt.Fprintf(w, "%d measures are kept as groups of %v and wider only: older than the timespans below\n",
+			r.Coarser[granularity], granularity)
+	}
+	if r.Expired > 0 {
+		fmt.Fprintf(w, "%d measures are not kept: older than all timespans of the archive policy\n", r.Expired)
+	}
+	fmt.Fprintf(w, "sent %d measures of %d metrics from %d files in %.1f s (%.0f/s); rejected %d, "+
+		"dropped by the server %d\n",
+		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped)
 }
 
 func importFile(importer *csvimport.Importer, name string, stdin io.Reader, progress *progress) error {

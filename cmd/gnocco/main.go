@@ -38,7 +38,7 @@ func main() {
 	switch {
 	case errors.As(err, &status):
 		os.Exit(status.code)
-	case errors.Is(err, errRejected):
+	case errors.Is(err, errIncomplete):
 		os.Exit(exitRejected)
 	case errors.Is(err, cluster.ErrFenced):
 		os.Exit(exitFenced)

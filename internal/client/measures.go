@@ -9,7 +9,7 @@ import (
 	"gnocco/internal/pause"
 )
 
-// firstPause is how long SendMeasures waits before it tries again; each time it doubles.
+// firstPause is the wait before the first repetition; each time it doubles.
 const (
 	firstPause = 100 * time.Millisecond
 	tries      = 7 // over 6.3 s in all
@@ -18,8 +18,15 @@ const (
 // SendMeasures posts a batch: {metric UUID: [{"timestamp", "value"}]}, as JSON. When the server is not reached, or
 // busy, it tries again for some seconds: measures sent twice count once.
 func (c *Client) SendMeasures(ctx context.Context, batch []byte) error {
+	return again(ctx, func() error {
+		return c.send(ctx, http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
+	})
+}
+
+// again repeats a request, which may be repeated, for some seconds while it may succeed later.
+func again(ctx context.Context, request func() error) error {
 	for try, wait := 1, firstPause; ; try, wait = try+1, 2*wait {
-		err := c.send(ctx, http.MethodPost, "/v1/batch/metrics/measures", batch, nil)
+		err := request()
 		if err == nil || try == tries || !mayPass(err) || ctx.Err() != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 )
 
 // EnsureArchivePolicy creates an archive policy, given as the API wants it, unless one of that name is there.
@@ -35,44 +36,73 @@ func (c *Client) EnsureResource(ctx context.Context, id string) (string, error) 
 	return resource.ID, err
 }
 
+// Metric is what a list of metrics says of one.
+type Metric struct {
+	ID            string        `json:"id"`
+	Name          string        `json:"name"`
+	ArchivePolicy ArchivePolicy `json:"archive_policy"`
+}
+
+// ArchivePolicy is a metric's archive policy.
+type ArchivePolicy struct {
+	Name       string `json:"name"`
+	Definition []struct {
+		Granularity string  `json:"granularity"`
+		Timespan    *string `json:"timespan"` // nil: without limit
+	} `json:"definition"`
+}
+
 // EnsureMetrics returns the UUIDs of all metrics of a resource by their names. Those of names that are not there it
 // creates with the archive policy; "" leaves the choice to the server's rules.
 func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []string, archivePolicy string) (
 	map[string]string, error) {
-	path := "/v1/resource/generic/" + url.PathEscape(resource) + "/metric"
-	ids, err := c.metrics(ctx, path)
+	metrics, err := c.Metrics(ctx, resource)
 	if err != nil {
 		return nil, err
 	}
-	missing := make(map[string]map[string]string)
-	for _, name := range names {
-		if _, ok := ids[name]; !ok {
-			missing[name] = map[string]string{}
-			if archivePolicy != "" {
-				missing[name]["archive_policy_name"] = archivePolicy
-			}
+	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return metrics[name] != nil })
+	if len(missing) > 0 {
+		if metrics, err = c.CreateMetrics(ctx, resource, missing, archivePolicy); err != nil {
+			return nil, err
 		}
 	}
-	if len(missing) == 0 {
-		return ids, nil
-	}
-	if err := c.Do(ctx, http.MethodPost, path, missing, nil); err != nil {
-		return nil, err
-	}
-	return c.metrics(ctx, path)
-}
-
-func (c *Client) metrics(ctx context.Context, path string) (map[string]string, error) {
-	var metrics []struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
-	}
-	if err := c.Do(ctx, http.MethodGet, path, nil, &metrics); err != nil {
-		return nil, err
-	}
 	ids := make(map[string]string, len(metrics))
-	for _, metric := range metrics {
-		ids[metric.Name] = metric.ID
+	for name, metric := range metrics {
+		ids[name] = metric.ID
 	}
 	return ids, nil
+}
+
+// CreateMetrics creates metrics of a resource, and returns all that it has then, by name. The archive policy "" leaves
+// the choice to the server's rules.
+func (c *Client) CreateMetrics(ctx context.Context, resource string, names []string, archivePolicy string) (
+	map[string]*Metric, error) {
+	create := make(map[string]map[string]string, len(names))
+	for _, name := range names {
+		create[name] = map[string]string{}
+		if archivePolicy != "" {
+			create[name]["archive_policy_name"] = archivePolicy
+		}
+	}
+	if err := c.Do(ctx, http.MethodPost, metricsPath(resource), create, nil); err != nil {
+		return nil, err
+	}
+	return c.Metrics(ctx, resource)
+}
+
+// Metrics returns the metrics of a resource by name.
+func (c *Client) Metrics(ctx context.Context, resource string) (map[string]*Metric, error) {
+	var metrics []*Metric
+	if err := c.Do(ctx, http.MethodGet, metricsPath(resource), nil, &metrics); err != nil {
+		return nil, err
+	}
+	named := make(map[string]*Metric, len(metrics))
+	for _, metric := range metrics {
+		named[metric.Name] = metric
+	}
+	return named, nil
+}
+
+func metricsPath(resource string) string {
+	return "/v1/resource/generic/" + url.PathEscape(resource) + "/metric"
 }

@@ -2,11 +2,11 @@ package csvimport
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"sync"
+	"slices"
+	"time"
 
 	"gnocco/carbonara"
 	"gnocco/model"
@@ -16,121 +16,204 @@ import (
 type Result struct {
 	Files, Metrics     int
 	Measures, Rejected int64 // measures sent; records and fields not taken
+	EqualTimes         int64 // measures that another one of their metric and time, further back, replaces
+	Dropped            int64 // measures older than the back window, by the server's count
+	Expired            int64 // measures too old for every granularity of their metric's archive policy
+	// Coarser counts the measures that are too old for the finest granularity of their metric's archive policy, by the
+	// finest one that keeps them.
+	Coarser map[time.Duration]int64
 }
 
-// Importer sends the measures of files. It is for one goroutine.
+// Lost returns how many measures of the files the archives will not have, rejected ones aside.
+func (r *Result) Lost() int64 { return r.Dropped + r.Expired }
+
+// Importer reads the measures of files and then sends them. It is for one goroutine.
 type Importer struct {
-	options  Options
-	resource string // its UUID
-	metrics  map[string]*metric
-	senders  []*sender
-	result   Result
-
-	ctx  context.Context // of the senders: ends with the first failure, as its cause
-	stop context.CancelCauseFunc
-	work sync.WaitGroup
+	options Options
+	names   map[string]uint32 // of metrics
+	metrics []*metric
+	ignored map[string]bool // names of options.Ignore that a column has
+	rows    spool
+	result  Result
 }
 
-// New creates the resource, if it is not there, and starts the senders, which Close ends.
-func New(ctx context.Context, options Options) (*Importer, error) {
+// New returns an importer without measures. The caller closes it.
+func New(options Options) (*Importer, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	resource, err := options.Client.EnsureResource(ctx, options.Resource)
-	if err != nil {
-		return nil, fmt.Errorf("csvimport: resource %s: %w", options.Resource, err)
-	}
-	i := &Importer{options: options, resource: resource, metrics: make(map[string]*metric)}
-	i.ctx, i.stop = context.WithCancelCause(ctx)
-	for range options.Requests {
-		l := newSender(options.Batch)
-		i.senders = append(i.senders, l)
-		i.work.Go(func() { l.send(i.ctx, options.Client.SendMeasures, i.stop) })
-	}
-	return i, nil
+	return &Importer{options: options, names: make(map[string]uint32), ignored: make(map[string]bool),
+		rows: spool{runRows: options.RowsInMemory}, result: Result{Coarser: make(map[time.Duration]int64)}}, nil
 }
 
-// Close sends what is pending, waits for the answers and returns the totals, with the first error of a request.
-func (i *Importer) Close() (Result, error) {
-	for _, l := range i.senders {
-		l.flush()
-		close(l.requests)
-	}
-	i.work.Wait()
-	err := context.Cause(i.ctx)
-	i.stop(nil)
-	return i.result, err
-}
+// Close removes temporary files.
+func (i *Importer) Close() error { return i.rows.close() }
 
 // File reads a file to its end. Its name is for messages, and for its metric, if it has one column of values; "-" is
-// none. The last measures may still be pending when it returns. After an error, only Close is left to call.
+// none.
 func (i *Importer) File(name string, source io.Reader) error {
-	r := NewReader(source, i.options.Comma)
-	var fields *columns
-	var metrics []*metric
+	f := &file{Importer: i, name: name, reader: NewReader(source, i.options.Comma)}
+	first, err := f.next()
+	if err == io.EOF {
+		return fmt.Errorf("csvimport: %s is empty", name)
+	}
+	if err != nil {
+		return err
+	}
+	header, sample := first.clone(), []record(nil)
+	if i.options.NoHeader {
+		sample = append(sample, header)
+	}
+	for len(sample) < sampleRecords {
+		r, err := f.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		sample = append(sample, r.clone())
+	}
+	if f.columns, err = i.options.newColumns(name, header.fields, sample); err != nil {
+		return fmt.Errorf("csvimport: %s %w", name, err)
+	}
+	for _, name := range f.leftOut {
+		i.ignored[name] = true
+	}
+	if f.nameless > 0 {
+		i.options.Note(fmt.Sprintf("%s: %d columns without a name are left out", name, f.nameless))
+	}
+	for _, column := range f.values {
+		f.numbers = append(f.numbers, i.number(column.name))
+	}
+	for _, r := range sample {
+		if err := f.add(r); err != nil {
+			return err
+		}
+	}
 	for {
-		record, line, err := r.Read()
-		var rejected *LineError
-		switch {
-		case err == io.EOF:
-			if fields == nil {
-				return fmt.Errorf("csvimport: %s is empty", name)
-			}
+		r, err := f.next()
+		if err == io.EOF {
 			i.result.Files++
 			return nil
-		case errors.As(err, &rejected):
-			i.reject(name, rejected.Line, rejected.Reason)
-			continue
-		case err != nil:
-			return fmt.Errorf("csvimport: read %s: %w", name, err)
 		}
-		if fields == nil {
-			if fields, err = i.options.newColumns(name, record); err != nil {
-				return fmt.Errorf("csvimport: %s %w", name, err)
-			}
-			if metrics, err = i.ensure(fields); err != nil {
-				return err
-			}
-			if !i.options.NoHeader {
-				continue
-			}
+		if err == nil {
+			err = f.add(r)
 		}
-		i.record(name, line, fields, metrics, record)
-		if i.ctx.Err() != nil {
-			return context.Cause(i.ctx)
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// record takes the measures of one record.
-func (i *Importer) record(file string, line int, fields *columns, metrics []*metric, record [][]byte) {
-	if len(record) != fields.fields {
-		i.reject(file, line, fmt.Sprintf("has %d fields, not %d", len(record), fields.fields))
-		return
+// number returns the number of a metric in i.metrics.
+func (i *Importer) number(name string) uint32 {
+	n, ok := i.names[name]
+	if !ok {
+		n = uint32(len(i.metrics))
+		i.names[name] = n
+		i.metrics = append(i.metrics, &metric{name: name})
 	}
-	t, err := parseTimestamp(bytes.TrimSpace(record[fields.timestamp]))
+	return n
+}
+
+// unknownIgnored returns an error if Options.Ignore has a name that no column of any file has.
+func (i *Importer) unknownIgnored() error {
+	for _, name := range i.options.Ignore {
+		if !i.ignored[name] {
+			return fmt.Errorf("csvimport: no column to ignore is called %q", name)
+		}
+	}
+	return nil
+}
+
+// file is one file of an import.
+type file struct {
+	*Importer
+	*columns
+	name    string
+	reader  *Reader
+	numbers []uint32 // of the metrics of columns.values
+}
+
+// record is one record of a file, and the line on which it starts.
+type record struct {
+	fields [][]byte
+	line   int
+}
+
+// sampleRecords is the number of records that decide which column holds times.
+const sampleRecords = 20
+
+func (r record) clone() record {
+	r.fields = slices.Clone(r.fields)
+	for i, field := range r.fields {
+		r.fields[i] = bytes.Clone(field)
+	}
+	return r
+}
+
+// next returns the next record, valid until the next call, and io.EOF at the end. It reports malformed ones.
+func (f *file) next() (record, error) {
+	for {
+		fields, line, err := f.reader.Read()
+		var rejected *LineError
+		switch {
+		case err == nil:
+			return record{fields, line}, nil
+		case err == io.EOF:
+			return record{}, err
+		case errors.As(err, &rejected):
+			f.reject(rejected.Line, rejected.Reason)
+		default:
+			return record{}, fmt.Errorf("csvimport: read %s: %w", f.name, err)
+		}
+	}
+}
+
+// add adds the measures of a record.
+func (f *file) add(r record) error {
+	if len(r.fields) != f.fields {
+		f.reject(r.line, fmt.Sprintf("has %d fields, not %d", len(r.fields), f.fields))
+		return nil
+	}
+	t, err := parseTimestamp(bytes.TrimSpace(r.fields[f.timestamp]), f.guessed)
 	if err != nil {
-		i.reject(file, line, fmt.Sprintf("timestamp %q: %v", record[fields.timestamp], err))
-		return
+		f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.timestamp], err))
+		return nil
 	}
-	for j, column := range fields.values {
-		text := bytes.TrimSpace(record[column.index])
+	for j, column := range f.values {
+		text := bytes.TrimSpace(r.fields[column.index])
 		if len(text) == 0 {
 			continue // a gap
 		}
 		value, ok := model.ParseNumber(view(text))
 		if !ok {
-			i.reject(file, line, fmt.Sprintf("value %q of metric %s is not a number", text, column.name))
+			f.reject(r.line, fmt.Sprintf("value %q of metric %s is not a number", text, column.name))
 			continue
 		}
-		metrics[j].add(t, value, text)
-		i.result.Measures++
+		m := f.metrics[f.numbers[j]]
+		m.newest = max(m.newest, t)
+		m.rows++
+		if err := f.rows.add(t, value, f.numbers[j]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// parseTimestamp refuses what is relative to now, which no file should hold.
-func parseTimestamp(text []byte) (carbonara.Timestamp, error) {
+func (f *file) reject(line int, reason string) {
+	f.result.Rejected++
+	f.options.Reject(f.name, line, reason)
+}
+
+// leastNumber is the least number, in seconds since 1970, that is taken for a time where the user did not name the
+// column: 1973. Latitudes, ranks and years are below.
+const leastNumber = carbonara.Timestamp(100_000_000 * time.Second)
+
+// parseTimestamp refuses what is relative to now, and where guessed, numbers that are rarely times.
+func parseTimestamp(text []byte, guessed bool) (carbonara.Timestamp, error) {
 	s := view(text)
 	if t, ok := model.ParseISO(s); ok {
 		return t, nil
@@ -139,49 +222,9 @@ func parseTimestamp(text []byte) (carbonara.Timestamp, error) {
 	if form == model.TimestampRelative {
 		return 0, errors.New("is not a time")
 	}
-	return form.Parse(s, 0)
-}
-
-// add makes a measure pending, and flushes the sender once it has a batch.
-func (m *metric) add(t carbonara.Timestamp, value float64, text []byte) {
-	if len(m.pending) == 0 {
-		m.sender.metrics = append(m.sender.metrics, m)
+	t, err := form.Parse(s, 0)
+	if err == nil && guessed && form == model.TimestampNumber && t < leastNumber {
+		err = errors.New("is a number before 1973; name the column by --timestamp-column if it is a time")
 	}
-	m.pending = appendMeasure(m.pending, t, value, text)
-	if m.sender.measures++; m.sender.measures >= m.sender.batch {
-		m.sender.flush()
-	}
-}
-
-func (i *Importer) reject(file string, line int, reason string) {
-	i.result.Rejected++
-	i.options.Reject(file, line, reason)
-}
-
-// ensure returns the metrics of a file's columns, creating those that the resource has not.
-func (i *Importer) ensure(fields *columns) ([]*metric, error) {
-	var unknown []string
-	for _, column := range fields.values {
-		if i.metrics[column.name] == nil {
-			unknown = append(unknown, column.name)
-		}
-	}
-	if len(unknown) > 0 {
-		ids, err := i.options.Client.EnsureMetrics(i.ctx, i.resource, unknown, i.options.ArchivePolicy)
-		if err != nil {
-			return nil, fmt.Errorf("csvimport: metrics of %s: %w", i.options.Resource, err)
-		}
-		for _, name := range unknown {
-			if ids[name] == "" {
-				return nil, fmt.Errorf("csvimport: the server did not create metric %s", name)
-			}
-			i.metrics[name] = &metric{id: ids[name], sender: i.senders[i.result.Metrics%len(i.senders)]}
-			i.result.Metrics++
-		}
-	}
-	metrics := make([]*metric, len(fields.values))
-	for j, column := range fields.values {
-		metrics[j] = i.metrics[column.name]
-	}
-	return metrics, nil
+	return t, err
 }

@@ -6,17 +6,53 @@ import (
 	"unsafe"
 
 	"gnocco/carbonara"
+	"gnocco/internal/client"
+	"gnocco/model"
 )
 
-// metric gathers the measures of one metric for its sender's next request.
+// metric is a metric of the files, and gathers its measures for its sender's next request.
 type metric struct {
-	id      string
+	name   string
+	rows   int64               // in the files
+	newest carbonara.Timestamp // of these
+
+	id            string
+	droppedBefore int64 // measures that the server dropped before the import
+	limits        limits
+	sent          int64
+	last          carbonara.Timestamp // the latest sent
+
 	sender  *sender
 	pending []byte // `{"timestamp":1392388200,"value":0.132},` …
 }
 
-// appendMeasure appends a measure as JSON. text is the value as it was written, which is kept where JSON allows it.
-func appendMeasure(dst []byte, t carbonara.Timestamp, value float64, text []byte) []byte {
+// foundArchive notes what the server says of the archive before the import, nil if it does not.
+func (m *metric) foundArchive(a *client.Archive) error {
+	if a == nil {
+		return nil
+	}
+	m.droppedBefore = a.Dropped
+	if a.Raw.Newest == nil {
+		return nil
+	}
+	newest, err := model.ParseTimestamp(*a.Raw.Newest, 0)
+	m.limits.raise(newest)
+	return err
+}
+
+// add makes a measure pending, and flushes the sender once it has a batch.
+func (m *metric) add(t carbonara.Timestamp, value float64) {
+	if len(m.pending) == 0 {
+		m.sender.metrics = append(m.sender.metrics, m)
+	}
+	m.pending = appendMeasure(m.pending, t, value)
+	if m.sender.measures++; m.sender.measures >= m.sender.batch {
+		m.sender.flush()
+	}
+}
+
+// appendMeasure appends a measure as JSON.
+func appendMeasure(dst []byte, t carbonara.Timestamp, value float64) []byte {
 	dst = append(dst, `{"timestamp":`...)
 	dst = strconv.AppendInt(dst, int64(t)/int64(time.Second), 10)
 	if nanoseconds := int64(t) % int64(time.Second); nanoseconds != 0 {
@@ -27,53 +63,14 @@ func appendMeasure(dst []byte, t carbonara.Timestamp, value float64, text []byte
 		}
 	}
 	dst = append(dst, `,"value":`...)
-	switch {
-	case value-value != 0: // NaN or infinite: words that Gnocchi knows, but JSON doesn't
+	if value-value != 0 { // NaN or infinite: words that Gnocchi knows, but JSON doesn't
 		dst = append(dst, '"')
 		dst = strconv.AppendFloat(dst, value, 'g', -1, 64)
 		dst = append(dst, '"')
-	case isJSONNumber(text):
-		dst = append(dst, text...)
-	default:
+	} else {
 		dst = strconv.AppendFloat(dst, value, 'g', -1, 64)
 	}
 	return append(dst, "},"...)
-}
-
-// isJSONNumber reports whether text is a number in JSON's grammar.
-func isJSONNumber(text []byte) bool {
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(text) && text[i]-'0' <= 9 {
-			i++
-		}
-		return i > from
-	}
-	if i < len(text) && text[i] == '-' {
-		i++
-	}
-	if i < len(text) && text[i] == '0' {
-		i++
-	} else if !digits() {
-		return false
-	}
-	if i < len(text) && text[i] == '.' {
-		i++
-		if !digits() {
-			return false
-		}
-	}
-	if i < len(text) && text[i]|0x20 == 'e' {
-		i++
-		if i < len(text) && (text[i] == '-' || text[i] == '+') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(text)
 }
 
 // view is b as a string without a copy. It must not be kept longer than b stays as it is.

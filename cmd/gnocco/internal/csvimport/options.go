@@ -15,7 +15,7 @@ type Options struct {
 	ArchivePolicy string // of metrics that are created; "": by the server's rules
 	Metric        string // name of the metric of a file with one column of values; "": the file's name
 
-	TimestampColumn string   // "": the one called timestamp, time, date or datetime, else the first
+	TimestampColumn string   // "": the one whose cells are times
 	Ignore          []string // columns left out
 	NoHeader        bool     // the first line holds measures, too; columns are called by number
 	Comma           byte     // between fields; 0: ','
@@ -23,8 +23,12 @@ type Options struct {
 	Batch    int // measures of a request; 0: 10,000
 	Requests int // requests in flight at once; 0: 4
 
+	RowsInMemory int // measures sorted in memory; 0: 2^20. More are kept in a temporary file
+
 	// Reject is told of each record, or field, that was not taken; nil: nobody is.
 	Reject func(file string, line int, reason string)
+	// Note is told of what else the user should know; nil: nobody is.
+	Note func(text string)
 }
 
 // EnsureDefaults fills in what is not set.
@@ -44,6 +48,12 @@ func (o *Options) EnsureDefaults() {
 	if o.Reject == nil {
 		o.Reject = func(string, int, string) {}
 	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	if o.RowsInMemory == 0 {
+		o.RowsInMemory = 1 << 20
+	}
 }
 
 // Validate lists every fault at once.
@@ -55,8 +65,8 @@ func (o *Options) Validate() error {
 	if o.Comma >= 0x80 || o.Comma == '"' || o.Comma == '\r' || o.Comma == '\n' {
 		faults = append(faults, fmt.Errorf("csvimport: fields cannot be separated by %q", o.Comma))
 	}
-	if o.Batch < 0 || o.Requests < 0 {
-		faults = append(faults, errors.New("csvimport: size of a batch and number of requests must be positive"))
+	if o.Batch < 0 || o.Requests < 0 || o.RowsInMemory < 0 {
+		faults = append(faults, errors.New("csvimport: sizes and the number of requests must be positive"))
 	}
 	return errors.Join(faults...)
 }

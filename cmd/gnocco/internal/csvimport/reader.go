@@ -30,14 +30,16 @@ type Reader struct {
 	buf        []byte
 	start, end int // what of buf is not consumed yet
 	readErr    error
-	line       int // of start
+	line       int  // of start
+	eol        byte // ends a line: \n, or \r in a source without \n
+	eolKnown   bool
 	fields     [][]byte
 	unquoted   []byte // the fields of a record that has quotes
 }
 
 // NewReader returns a reader of records whose fields are separated by comma, an ASCII character.
 func NewReader(source io.Reader, comma byte) *Reader {
-	return &Reader{source: source, comma: comma, buf: make([]byte, 256<<10), line: 1}
+	return &Reader{source: source, comma: comma, buf: make([]byte, 256<<10), line: 1, eol: '\n'}
 }
 
 // Read returns the fields of the next record that is not empty and the line on which it starts. The fields stay valid
@@ -163,8 +165,16 @@ func (r *Reader) peekLine(from int) ([]byte, error) {
 	offset := from - r.start
 	searched := offset
 	for {
-		if i := bytes.IndexByte(r.buf[r.start+searched:r.end], '\n'); i >= 0 {
+		if i := bytes.IndexByte(r.buf[r.start+searched:r.end], r.eol); i >= 0 {
+			r.eolKnown = true
 			return r.buf[r.start+offset : r.start+searched+i+1], nil
+		}
+		if !r.eolKnown && (r.readErr != nil || r.end >= firstLine) {
+			r.eolKnown = true
+			if r.endsLinesByReturn() {
+				r.eol, searched = '\r', offset
+				continue
+			}
 		}
 		searched = r.end - r.start
 		if r.readErr != nil {
@@ -178,6 +188,15 @@ func (r *Reader) peekLine(from int) ([]byte, error) {
 		}
 		r.fill()
 	}
+}
+
+// firstLine is how long the first line may be, in bytes, before a carriage return is taken for the end of a line.
+const firstLine = 64 << 10
+
+// endsLinesByReturn reports whether lines end by \r alone: what was read of the source has one, and no \n.
+func (r *Reader) endsLinesByReturn() bool {
+	i := bytes.IndexByte(r.buf[:r.end], '\r')
+	return i >= 0 && i < r.end-1 && bytes.IndexByte(r.buf[:r.end], '\n') < 0
 }
 
 // fill reads more behind end, after making room there.
@@ -207,7 +226,7 @@ func (r *Reader) fill() {
 // skipLine consumes a line of any length. At the end of the source that is no error.
 func (r *Reader) skipLine() error {
 	for {
-		if i := bytes.IndexByte(r.buf[r.start:r.end], '\n'); i >= 0 {
+		if i := bytes.IndexByte(r.buf[r.start:r.end], r.eol); i >= 0 {
 			r.consume(i+1, 1)
 			return nil
 		}
@@ -227,7 +246,7 @@ func (r *Reader) consume(bytes, lines int) {
 	r.line += lines
 }
 
-// trimEnd cuts off the line's end: \n, \r\n, or \r at the end of the source.
+// trimEnd cuts off the line's end: \n, \r\n, or \r.
 func trimEnd(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'})

@@ -1,0 +1,121 @@
+package main_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// importer sends CSV text to a server by the program.
+type importer struct {
+	*served
+	t *testing.T
+}
+
+func newImporter(t *testing.T, policies ...string) *importer {
+	t.Helper()
+	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"), "--sacks", "3")
+	for _, policy := range policies {
+		s.call(http.MethodPost, "/v1/archive_policy", policy, http.StatusCreated, nil)
+	}
+	return &importer{s, t}
+}
+
+// csv imports text, which must end with this status and say all of these.
+func (i *importer) csv(text string, args []string, status int, says ...string) {
+	i.t.Helper()
+	_, stderr, got := run(i.t, text, append([]string{"import", "csv", "--url", i.url, "-"}, args...)...)
+	if got != status {
+		i.t.Errorf("import %q: status %d, want %d:\n%s", args, got, status, stderr)
+	}
+	for _, want := range says {
+		if !strings.Contains(stderr, want) {
+			i.t.Errorf("import %q does not say %q:\n%s", args, want, stderr)
+		}
+	}
+}
+
+// kept returns the aggregates of a metric of resource csv.
+func (i *importer) kept(metric, aggregation string) string {
+	i.t.Helper()
+	return i.measures("/v1/resource/generic/csv/metric/" + metric + "/measures?refresh=true&aggregation=" + aggregation)
+}
+
+// minutes returns n lines of "time,value", a minute apart from 2026-01-01 on.
+func minutes(n int) []string {
+	var lines []string
+	for i := range n {
+		lines = append(lines, fmt.Sprintf("2026-01-%02dT%02d:%02d:00Z,%d", 1+i/1440, i/60%24, i%60, i%97))
+	}
+	return lines
+}
+
+// Whatever the order of a file's lines, the archive is that of sorted ones.
+func TestImportCSVInAnyOrder(t *testing.T) {
+	s := newImporter(t, `{"name": "minutes", "back_window": 0, "aggregation_methods": ["sum", "last", "rate:mean"],
+		"definition": [{"granularity": 60, "points": 100000}, {"granularity": 3600, "points": 100000}]}`)
+	lines := minutes(25_000)
+	load := func(metric string, lines []string) {
+		t.Helper()
+		s.csv("time,value\n"+strings.Join(lines, "\n")+"\n", []string{"--archive-policy", "minutes", "--metric", metric}, 0,
+			"sent 25000 measures", "rejected 0, dropped by the server 0")
+	}
+	load("sorted", lines)
+	slices.Reverse(lines)
+	load("reversed", lines)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	load("shuffled", lines)
+	for _, aggregation := range []string{"sum", "last", "rate:mean"} {
+		want := s.kept("sorted", aggregation)
+		for _, metric := range []string{"reversed", "shuffled"} {
+			if got := s.kept(metric, aggregation); got != want {
+				t.Errorf("%s of %s: %d bytes differ from %d of sorted", aggregation, metric, len(got), len(want))
+			}
+		}
+	}
+}
+
+// What a policy does not keep, or not at its finest granularity, is reported; so are lines of equal times.
+func TestImportCSVReportsWhatIsNotKept(t *testing.T) {
+	s := newImporter(t, `{"name": "short", "back_window": 0, "aggregation_methods": ["count"],
+		"definition": [{"granularity": 60, "points": 10}, {"granularity": 3600, "points": 24}]}`)
+	lines := minutes(2 * 1440) // the newest at 23:59
+	s.csv("time,value\n"+strings.Join(lines, "\n")+"\n", []string{"--archive-policy", "short", "--metric", "m"}, 2,
+		"1430 measures are kept as groups of 1h0m0s and wider only", "1440 measures are not kept",
+		"rejected 0, dropped by the server 0")
+	if got := strings.Count(s.kept("m", "count"), "\n") + 1; got != 10+24 {
+		t.Errorf("%d groups, want 34", got)
+	}
+	s.csv("time,value\n2026-02-01,1\n2026-02-02,2\n2026-02-02,3\n",
+		[]string{"--metric", "n", "--archive-policy", "low"}, 0, "1 measures have the time of a later line")
+}
+
+// Files whose columns are odd are imported as far as they can be.
+func TestImportCSVOddColumns(t *testing.T) {
+	s := newImporter(t, secondsPolicy)
+	policy := []string{"--archive-policy", "seconds"}
+	s.csv(",time,v,\n0,2026-01-01,1,\n", policy, 0, "2 columns without a name are left out",
+		"sent 1 measures of 1 metrics")
+	s.csv(",w\n2026-01-01,1\n", policy, 0, "sent 1 measures of 1 metrics")
+	s.csv("time,c\r2026-01-01T00:00:00Z,1\r2026-01-01T00:00:01Z,2\r", policy, 0, "sent 2 measures of 1 metrics")
+	s.csv("centroid_lat,centroid_lon,car_hours\n45.47,-73.58,1772\n", policy, 1,
+		"its columns are centroid_lat, centroid_lon, car_hours")
+	s.csv("id,state,last_changed\nx,99,2026-01-01T00:00:00Z\n", append(policy, "--ignore", "id"), 0, "sent 1 measures")
+	s.csv("time,x\n2026-01-01,1\n", append(policy, "--ignore", "y"), 1, `no column to ignore is called "y"`)
+	// A metric is created with its first value.
+	s.csv("time,text,y\n2026-01-01,warm,1\n", policy, 2, "sent 1 measures of 1 metrics")
+	var metrics []struct{ Name string }
+	s.call(http.MethodGet, "/v1/resource/generic/csv/metric", "", http.StatusOK, &metrics)
+	var names []string
+	for _, m := range metrics {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	if want := []string{"c", "state", "v", "w", "y"}; !slices.Equal(names, want) {
+		t.Errorf("metrics %q, want %q", names, want)
+	}
+}

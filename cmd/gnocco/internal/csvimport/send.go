@@ -1,0 +1,155 @@
+package csvimport
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"gnocco/internal/client"
+)
+
+// Send sends the measures of all files, in order of time, and asks the server which ones it dropped. It creates the
+// resource, and metrics that are missing and have measures.
+func (i *Importer) Send(ctx context.Context) (Result, error) {
+	if err := i.unknownIgnored(); err != nil {
+		return i.result, err
+	}
+	resource, err := i.options.Client.EnsureResource(ctx, i.options.Resource)
+	if err != nil {
+		return i.result, fmt.Errorf("csvimport: resource %s: %w", i.options.Resource, err)
+	}
+	var used, existing []*metric
+	for _, m := range i.metrics {
+		if m.rows > 0 {
+			used = append(used, m)
+		}
+	}
+	if existing, err = i.ensure(ctx, resource, used); err != nil {
+		return i.result, fmt.Errorf("csvimport: metrics of %s: %w", i.options.Resource, err)
+	}
+	i.result.Metrics = len(used)
+	err = i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
+	if err == nil {
+		err = i.sendRows(ctx, used)
+	}
+	if err != nil {
+		return i.result, err
+	}
+	for _, m := range used {
+		m.limits.count(&i.result)
+	}
+	var mu sync.Mutex
+	known := true
+	err = i.eachArchive(ctx, used, func(m *metric, a *client.Archive) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if a == nil {
+			known = false
+		} else if dropped := a.Dropped - m.droppedBefore; dropped > 0 {
+			i.result.Dropped += dropped
+			i.options.Note(fmt.Sprintf("metric %s: the server dropped %d measures, older than its back window", m.name,
+				dropped))
+		}
+		return nil
+	})
+	if !known {
+		i.options.Note("the server does not say which measures it dropped")
+	}
+	return i.result, err
+}
+
+// ensure finds the metrics of the resource, and creates those that it does not have. It returns the others.
+func (i *Importer) ensure(ctx context.Context, resource string, used []*metric) (existing []*metric, err error) {
+	if len(used) == 0 {
+		return nil, nil
+	}
+	metrics, err := i.options.Client.Metrics(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for _, m := range used {
+		if metrics[m.name] == nil {
+			missing = append(missing, m.name)
+		} else {
+			existing = append(existing, m)
+		}
+	}
+	if len(missing) > 0 {
+		metrics, err = i.options.Client.CreateMetrics(ctx, resource, missing, i.options.ArchivePolicy)
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range used {
+		found := metrics[m.name]
+		if found == nil {
+			return nil, fmt.Errorf("the server did not create metric %s", m.name)
+		}
+		m.id = found.ID
+		if m.limits, err = newLimits(&found.ArchivePolicy, m.newest); err != nil {
+			return nil, err
+		}
+	}
+	return existing, nil
+}
+
+// eachArchive calls use with what the server says of each metric's archive, nil if it does not know of archives, from
+// several goroutines.
+func (i *Importer) eachArchive(ctx context.Context, metrics []*metric,
+	use func(*metric, *client.Archive) error) error {
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(i.options.Requests)
+	for _, m := range metrics {
+		all.Go(func() error {
+			a, err := i.options.Client.Archive(ctx, m.id)
+			if err == nil {
+				err = use(m, a)
+			}
+			if err != nil {
+				return fmt.Errorf("csvimport: archive of metric %s: %w", m.name, err)
+			}
+			return nil
+		})
+	}
+	return all.Wait()
+}
+
+// sendRows sends all rows, and returns once the server accepted them.
+func (i *Importer) sendRows(ctx context.Context, used []*metric) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var work sync.WaitGroup
+	senders := make([]*sender, i.options.Requests)
+	for j := range senders {
+		l := newSender(i.options.Batch)
+		senders[j] = l
+		work.Go(func() { l.send(ctx, i.options.Client.SendMeasures, stop) })
+	}
+	for j, m := range used {
+		m.sender = senders[j%len(senders)]
+	}
+	err := i.rows.each(func(r *row) error {
+		m := i.metrics[r.metric]
+		m.limits.see(r.time)
+		if m.sent > 0 && m.last == r.time {
+			i.result.EqualTimes++
+		}
+		m.last = r.time
+		m.sent++
+		m.add(r.time, r.value)
+		i.result.Measures++
+		return context.Cause(ctx)
+	})
+	for _, l := range senders {
+		l.flush()
+		close(l.requests)
+	}
+	work.Wait()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
