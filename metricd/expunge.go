@@ -80,19 +80,17 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 	if s.closed {
 		return notOwned(s.number)
 	}
-	// What the heads hold of them goes first: a checkpoint must not bring back what is deleted below.
-	s.mu.Lock()
-	for _, id := range ids {
-		if h := s.heads[id]; h != nil {
-			s.pending -= h.pending.Len()
-			s.dropHead(id, h)
-			h.pending, h.dropped, h.late = carbonara.MeasureList{}, 0, 0
-		}
-	}
-	s.mu.Unlock()
 	c := s.store.NewCheckpoint()
 	for _, id := range ids {
 		c.Delete(id)
 	}
-	return c.Commit()
+	return s.commit(c, func() {
+		for _, id := range ids {
+			if h := s.heads[id]; h != nil {
+				s.pending -= h.pending.Len()
+				s.dropHead(id, h)
+				h.pending, h.dropped, h.late = carbonara.MeasureList{}, 0, 0
+			}
+		}
+	})
 }

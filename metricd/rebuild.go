@@ -104,15 +104,15 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 	if len(changed) == 0 {
 		return len(outcomes), done, nil
 	}
-	if err := all.Commit(); err != nil {
-		return 0, model.RebuildCounts{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range changed {
-		if h := s.heads[id]; h != nil {
-			s.dropHead(id, h) // empty since the checkpoint; the next one begins with what the archive holds now
+	err = s.commit(all, func() {
+		for _, id := range changed {
+			if h := s.heads[id]; h != nil {
+				s.dropHead(id, h) // empty since the checkpoint; the next one begins with what the archive holds now
+			}
 		}
+	})
+	if err != nil {
+		return 0, model.RebuildCounts{}, err
 	}
 	return len(outcomes), done, nil
 }

@@ -82,6 +82,9 @@ func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 		return nil, err
 	}
 	s.store = store
+	if err := store.Pin(); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	if s.keepsUnsettled, err = store.KeepsUnsettled(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -107,6 +110,18 @@ func (s *sack) close() error {
 	}
 	s.closed = true
 	return s.store.Close()
+}
+
+// commit makes a change of the store durable, then lets reads see it together with the change of the heads that apply
+// makes. work is held. Reads go on while the disk syncs: until the end they see the store and the heads as before.
+func (s *sack) commit(c *archive.Checkpoint, apply func()) error {
+	if err := c.Commit(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	apply()
+	return s.store.Pin()
 }
 
 // drain moves all that the sources have for the sack into the heads.

@@ -17,7 +17,7 @@ func (s *sack) checkpoint(ctx context.Context) error {
 	return s.checkpointLocked(ctx)
 }
 
-// checkpointLocked is checkpoint with work held. Reads go on meanwhile: heads change only at the end.
+// checkpointLocked is checkpoint with work held. Reads go on meanwhile.
 func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	if s.closed {
 		return nil
@@ -39,13 +39,11 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	}
 	s.write(c)
 	c.SetTime(started)
-	bytes, groups := c.Bytes(), c.Groups()
-	if err := c.Commit(); err != nil {
+	bytes, groups, measures := c.Bytes(), c.Groups(), s.pending
+	if err := s.commit(c, func() { s.finishCheckpoint(&b.written, &b.overlay) }); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
 	s.checkpointBytes = bytes
-	measures := s.pending
-	s.finishCheckpoint(&b.written, &b.overlay)
 	figures := s.parent.instruments
 	figures.corrupt.Add(float64(b.written.corrupt))
 	figures.checkpointSeconds.Observe(time.Since(started).Seconds())
@@ -186,10 +184,8 @@ func writeTouched(c *archive.Checkpoint, b *batch, e entry, series *carbonara.Se
 	}
 }
 
-// finishCheckpoint empties the heads, on top of new open groups, and advances the cursors.
+// finishCheckpoint empties the heads, on top of new open groups, and advances the cursors. work and mu are held.
 func (s *sack) finishCheckpoint(w *written, scratch *carbonara.Groups) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for i := range w.recent {
 		w.recent[i].overlay(scratch)
 	}

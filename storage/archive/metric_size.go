@@ -15,7 +15,7 @@ import (
 // Size returns what a metric takes. Values are not decoded.
 func (s *Store) Size(metric uuid.UUID) (size model.ArchiveSize, err error) {
 	size.Splits = make(map[time.Duration]int64)
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: metricKey(nil, metric, 0),
+	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: metricKey(nil, metric, 0),
 		UpperBound: metricEnd(nil, metric)})
 	if err != nil {
 		return size, fmt.Errorf("archive: size of %s: %w", metric, err)

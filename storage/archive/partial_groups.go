@@ -143,7 +143,7 @@ func (s *Store) PartialGroups(metric uuid.UUID) (*PartialGroups, error) {
 
 // valueOf returns the one value of a kind that a metric has, nil for none. what names the kind in an error.
 func valueOf[T any](s *Store, metric uuid.UUID, kind byte, what string, decode func([]byte) (*T, error)) (*T, error) {
-	value, closer, err := s.db.Get(metricKey(nil, metric, kind))
+	value, closer, err := s.reads().Get(metricKey(nil, metric, kind))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
 	}

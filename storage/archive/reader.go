@@ -102,7 +102,7 @@ var wholeArchive = pebble.IterOptions{LowerBound: []byte{prefixMetric}, UpperBou
 // open makes the iterator, unless there is one.
 func (w *Walk) open(bounds *pebble.IterOptions) (err error) {
 	if w.iter == nil {
-		w.iter, err = w.store.db.NewIter(bounds)
+		w.iter, err = w.store.reads().NewIter(bounds)
 	}
 	return err
 }
@@ -232,7 +232,7 @@ func (s *Store) Newest(metric uuid.UUID, granularity time.Duration) (start carbo
 	defer s.readers.Put(r)
 	r.lower = splitKey(r.lower, metric, granularity, 0)
 	r.upper = splitKey(r.upper, metric, granularity+1, 0)
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper})
+	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: r.lower, UpperBound: r.upper})
 	if err != nil {
 		return 0, false, fmt.Errorf("archive: read %s: %w", metric, err)
 	}
@@ -322,7 +322,7 @@ func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, val
 }
 
 // get returns a value, until the closer is called.
-func (s *Store) get(key []byte) ([]byte, io.Closer, error) { return s.db.Get(key) }
+func (s *Store) get(key []byte) ([]byte, io.Closer, error) { return s.reads().Get(key) }
 
 // get is Store.get through the iterator, which is cheaper in the order of keys.
 func (w *Walk) get(key []byte) ([]byte, io.Closer, error) {

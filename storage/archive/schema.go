@@ -43,7 +43,7 @@ func (s Schema) Matches(plan *carbonara.Plan) bool {
 // takes a seek for each granularity. A newest split that does not decode is an error that wraps storage.ErrCorrupt.
 func (s *Store) Schema(metric uuid.UUID) (schema Schema, err error) {
 	lower := splitKey(nil, metric, 0, 0)
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: metricKey(nil, metric, kindSplit+1)})
+	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: metricKey(nil, metric, kindSplit+1)})
 	if err != nil {
 		return nil, fmt.Errorf("archive: schema of %s: %w", metric, err)
 	}
@@ -90,7 +90,7 @@ func columnsOf(value []byte) ([]carbonara.Column, error) {
 // What does not decode is an error that wraps storage.ErrCorrupt.
 func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration,
 	f func(key carbonara.SplitKey, columns []carbonara.Column) error) (err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0),
+	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0),
 		UpperBound: splitKey(nil, metric, granularity+1, 0)})
 	if err != nil {
 		return fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err)

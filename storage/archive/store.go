@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -33,10 +34,11 @@ type Options struct {
 	Corrupt func(error)
 }
 
-// Store is the archive of one sack. It may be used by several goroutines; what is read while a checkpoint commits is
-// from before or after it, per metric.
+// Store is the archive of one sack. It may be used by several goroutines. Reads see what is committed, or, once the
+// store was pinned, what was committed when it was pinned last.
 type Store struct {
 	db        *pebble.DB
+	pinned    atomic.Pointer[pebble.Snapshot] // what reads see; nil: the latest
 	tables    *engine.Tables
 	close     func() error
 	logger    *slog.Logger
@@ -85,7 +87,30 @@ func (s *Store) Close() error {
 	if s.collector != nil {
 		s.collector.Unregister(s.db)
 	}
+	if pinned := s.pinned.Swap(nil); pinned != nil {
+		return errors.Join(pinned.Close(), s.close())
+	}
 	return s.close()
+}
+
+// Pin makes later reads of archives see the store as it is now, whatever is committed, until it is called again. Pebble
+// shows a commit before it is durable. An owner that keeps state on top of the store pins it, with that state locked,
+// when both have changed: then a read sees both before a commit, or both after it. No read may run meanwhile.
+//
+// Marks, counters of the whole store and what was set aside are read as of the latest commit.
+func (s *Store) Pin() error {
+	if before := s.pinned.Swap(s.db.NewSnapshot()); before != nil {
+		return before.Close()
+	}
+	return nil
+}
+
+// reads returns what reads of archives go to.
+func (s *Store) reads() pebble.Reader {
+	if pinned := s.pinned.Load(); pinned != nil {
+		return pinned
+	}
+	return s.db
 }
 
 // Compact rewrites the whole store, as for measuring its size.
@@ -148,7 +173,7 @@ func (s *Store) Late(metric uuid.UUID) (uint64, error) {
 }
 
 func (s *Store) count(key []byte) (uint64, error) {
-	value, closer, err := s.db.Get(key)
+	value, closer, err := s.reads().Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, nil
 	}
