@@ -20,13 +20,8 @@ import (
 
 // slowDisk is a file system on which the next sync of a sack's store waits, once it is told to.
 type slowDisk struct {
-	vfs.FS
 	blocked chan struct{}      // gets a token when a sync waits
 	gates   chan chan struct{} // a gate, for the next sync to wait at until it is closed
-}
-
-func newSlowDisk() *slowDisk {
-	return &slowDisk{FS: vfs.NewMem(), blocked: make(chan struct{}, 1), gates: make(chan chan struct{}, 1)}
 }
 
 // block makes the next sync wait until the returned function is called.
@@ -36,48 +31,17 @@ func (d *slowDisk) block() (release func()) {
 	return sync.OnceFunc(func() { close(gate) })
 }
 
-func (d *slowDisk) file(name string, f vfs.File, err error) (vfs.File, error) {
-	if err != nil || !strings.HasPrefix(name, "sacks/") {
-		return f, err
+// sync is called before each sync of a file.
+func (d *slowDisk) sync(name string) {
+	if !strings.HasPrefix(name, "sacks/") {
+		return
 	}
-	return &slowFile{File: f, disk: d}, nil
-}
-
-func (d *slowDisk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := d.FS.Create(name, category)
-	return d.file(name, f, err)
-}
-
-func (d *slowDisk) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := d.FS.ReuseForWrite(oldname, newname, category)
-	return d.file(newname, f, err)
-}
-
-func (d *slowDisk) OpenReadWrite(name string, category vfs.DiskWriteCategory,
-	options ...vfs.OpenOption) (vfs.File, error) {
-	f, err := d.FS.OpenReadWrite(name, category, options...)
-	return d.file(name, f, err)
-}
-
-type slowFile struct {
-	vfs.File
-	disk *slowDisk
-}
-
-func (f *slowFile) wait() {
 	select {
-	case gate := <-f.disk.gates:
-		f.disk.blocked <- struct{}{}
+	case gate := <-d.gates:
+		d.blocked <- struct{}{}
 		<-gate
 	default:
 	}
-}
-
-func (f *slowFile) Sync() error     { f.wait(); return f.File.Sync() }
-func (f *slowFile) SyncData() error { f.wait(); return f.File.SyncData() }
-func (f *slowFile) SyncTo(length int64) (bool, error) {
-	f.wait()
-	return f.File.SyncTo(length)
 }
 
 // TestReadsWhileACheckpointSyncs reads everything that can be read of a sack while the checkpoint's sync waits, and
@@ -99,13 +63,14 @@ type syncedReads struct {
 
 func readWhileSyncing(t *testing.T, seed uint64) {
 	ctx := context.Background()
-	disk := newSlowDisk()
+	disk := &slowDisk{blocked: make(chan struct{}, 1), gates: make(chan chan struct{}, 1)}
 	s := &syncedReads{rng: rand.New(rand.NewPCG(31, seed)), ids: []uuid.UUID{{15: 1}, {15: 2}, {15: 3}},
 		large: seed%4 == 3}
 	methods := [][]string{{"mean", "min", "max", "sum", "std", "count"}, {"mean", "95pct", "last"},
 		{"rate:mean", "rate:count", "first"}}[seed%3]
 	s.policy = newPolicy(t, "p", int(seed/3%3), []time.Duration{time.Second, 10 * time.Second}, methods...)
-	s.slow = testnode.Start(t, testnode.Options{FS: disk, Sacks: 1, Workers: 1, GroupBytes: 1 << 20})
+	s.slow = testnode.Start(t, testnode.Options{FS: testnode.HookSyncs(vfs.NewMem(), disk.sync), Sacks: 1, Workers: 1,
+		GroupBytes: 1 << 20})
 	defer s.slow.Stop(ctx)
 	s.plain = testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: -1})
 	defer s.plain.Stop(ctx)
@@ -241,4 +206,3 @@ func (s *syncedReads) answer(t *testing.T, n *testnode.Node, metrics []uuid.UUID
 	}
 	return answer.String()
 }
-

@@ -16,6 +16,7 @@ type reference struct {
 	policy   *model.ArchivePolicy
 	accepted map[carbonara.Timestamp]float64
 	newest   carbonara.Timestamp
+	keepsAll bool // the policy's timespans do not count
 
 	dropped, late uint64
 }
@@ -25,15 +26,10 @@ func (r *reference) request(timestamps []carbonara.Timestamp, values []float64) 
 	if r.accepted == nil {
 		r.accepted = make(map[carbonara.Timestamp]float64)
 	}
-	block := int64(r.policy.Plan().Coarsest())
-	blocks := int64(r.policy.BackWindow)
-	if r.policy.Plan().HasRate() {
-		blocks++
-	}
-	oldest := int64(r.newest)/block*block - blocks*block
+	oldest := r.oldestAfter(r.newest)
 	first, newest := len(r.accepted) == 0, r.newest
 	for i, t := range timestamps {
-		if !first && int64(t) < oldest {
+		if !first && t < oldest {
 			r.dropped++
 			continue
 		}
@@ -43,6 +39,16 @@ func (r *reference) request(timestamps []carbonara.Timestamp, values []float64) 
 		r.accepted[t] = values[i]
 		r.newest = max(r.newest, t)
 	}
+}
+
+// oldestAfter returns the oldest timestamp that is accepted after a measure at newest.
+func (r *reference) oldestAfter(newest carbonara.Timestamp) carbonara.Timestamp {
+	block := carbonara.Timestamp(r.policy.Plan().Coarsest())
+	blocks := carbonara.Timestamp(r.policy.BackWindow)
+	if r.policy.Plan().HasRate() {
+		blocks++
+	}
+	return newest/block*block - blocks*block
 }
 
 func (r *reference) groups(t testing.TB, granularity time.Duration) *carbonara.Groups {
@@ -63,7 +69,7 @@ func (r *reference) groups(t testing.TB, granularity time.Duration) *carbonara.G
 	}
 	groups := result.Groups(0, slices.Index(plan.Granularities, granularity))
 	from := 0
-	if timespan := r.policy.Timespan(granularity); timespan > 0 && groups.Len() > 0 {
+	if timespan := r.policy.Timespan(granularity); timespan > 0 && groups.Len() > 0 && !r.keepsAll {
 		newest := groups.Starts[groups.Len()-1]
 		for int64(groups.Starts[from]) <= int64(newest)-int64(timespan) {
 			from++
