@@ -16,11 +16,11 @@
 // why the resampler runs at the checkpoint and at reads rather than at every drain.
 //
 // Invariants:
-//   - A read sees the store and the heads, and thus recent groups, at one version. Pebble shows a commit before its sync
-//     returns, while heads change after it. A read in between would find the raw series trimmed by a checkpoint whose
-//     measures the heads still hold, and compute older groups from those alone. So reads go to a pinned state of the
-//     store, and sack.commit moves it forward under the lock under which the heads change. Every change of the store
-//     goes through sack.commit.
+//   - A read sees the store and the heads, and thus recent groups, at one version. Pebble shows a commit before its
+//     sync returns, while heads change after it. A read in between would find the raw series trimmed by a checkpoint
+//     whose measures the heads still hold, and compute older groups from those alone. So reads go to a pinned state of
+//     the store, and sack.commit moves it forward under the lock under which the heads change. Every change of the
+//     store goes through sack.commit.
 //   - A sack's heads are changed under work and mu both, so that holding either is enough to read them.
 //   - A head's measures are exactly those of incoming sequences after the mark in the store, up to the cursor's read.
 //   - What is resampled does not depend on how measures were batched: rules in package carbonara.

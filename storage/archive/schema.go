@@ -43,7 +43,8 @@ func (s Schema) Matches(plan *carbonara.Plan) bool {
 // takes a seek for each granularity. A newest split that does not decode is an error that wraps storage.ErrCorrupt.
 func (s *Store) Schema(metric uuid.UUID) (schema Schema, err error) {
 	lower := splitKey(nil, metric, 0, 0)
-	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: metricKey(nil, metric, kindSplit+1)})
+	upper := metricKey(nil, metric, kindSplit+1)
+	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return nil, fmt.Errorf("archive: schema of %s: %w", metric, err)
 	}

@@ -28,8 +28,8 @@ var (
 )
 
 // TestContinuousReads reads all the time while measures come in, many of them late, and checkpoints are made. Every
-// answer shows a prefix of the requests. Groups that no later request can change are compared with those recomputed from
-// all measures at the end.
+// answer shows a prefix of the requests. Groups that no later request can change are compared with those recomputed
+// from all measures at the end.
 func TestContinuousReads(t *testing.T) {
 	for _, syncTime := range []time.Duration{time.Millisecond, *readsSync} {
 		t.Run(fmt.Sprint(syncTime), func(t *testing.T) { readContinuously(t, syncTime) })
@@ -167,8 +167,9 @@ func (c *continuousReads) read(t *testing.T, rng *rand.Rand) {
 	c.mu.Lock()
 	newest := c.references[i].newest
 	c.mu.Unlock()
-	read := model.Read{Metric: c.metrics[i], Granularity: granularity, Columns: plan.Columns, To: carbonara.MaxTimestamp,
-		From: max(0, newest.Floor(plan.Coarsest())-carbonara.Timestamp(rng.IntN(6))*carbonara.Timestamp(plan.Coarsest()))}
+	back := carbonara.Timestamp(rng.IntN(6)) * carbonara.Timestamp(plan.Coarsest())
+	read := model.Read{Metric: c.metrics[i], Granularity: granularity, Columns: plan.Columns,
+		From: max(0, newest.Floor(plan.Coarsest())-back), To: carbonara.MaxTimestamp}
 	a := answer{metric: i, from: read.From}
 	ctx := context.Background()
 	var err error
