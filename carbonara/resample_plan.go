@@ -83,6 +83,15 @@ func (p *Plan) Percentiles() int { return len(p.measures.percentiles) + len(p.ra
 // Coarsest returns the widest granularity: the block of the back window.
 func (p *Plan) Coarsest() time.Duration { return p.Granularities[len(p.Granularities)-1] }
 
+// StartOf returns the earliest start of the groups that t falls into. Granularities need not divide one another.
+func (p *Plan) StartOf(t Timestamp) Timestamp {
+	start := t
+	for _, g := range p.Granularities {
+		start = min(start, t.Floor(g))
+	}
+	return start
+}
+
 // GatherBy puts items of one key side by side, in the order in which their keys come first: of one plan, what a
 // resampler does together.
 func GatherBy[T any, K comparable](items []T, key func(T) K) {

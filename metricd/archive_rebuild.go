@@ -146,7 +146,7 @@ func (v *archiveRebuild) keepFrom() carbonara.Timestamp {
 		}
 		newest = v.unsettled.Newest
 	}
-	return keepFrom(v.plan, v.metric.ArchivePolicy.BackWindow, newest)
+	return model.KeepFrom(v.plan, v.metric.ArchivePolicy.BackWindow, newest)
 }
 
 // basis returns the partial groups that the archive continues so far, nil for none.

@@ -67,5 +67,5 @@ func (h *head) follow(metric *model.Metric) {
 	if plan := metric.ArchivePolicy.Plan(); !h.hasBase || h.plan.Equal(plan) {
 		h.plan = plan
 	}
-	h.dropCovered()
+	h.noteKept()
 }

@@ -10,9 +10,9 @@ func (h *head) oldestBy(newest carbonara.Timestamp, any bool) carbonara.Timestam
 	if !any {
 		return 0
 	}
-	oldest := oldestAccepted(h.plan, h.backWindow, newest)
-	if h.partial != nil {
-		return max(oldest, h.partial.Before)
+	oldest := model.OldestAccepted(h.plan, h.backWindow, newest)
+	if h.incomplete {
+		return max(oldest, completeFrom(h.plan, h.kept, h.partial))
 	}
 	return oldest
 }
@@ -27,38 +27,21 @@ func (h *head) limitsBy(newest carbonara.Timestamp, any bool) (oldest, inOrder c
 	return oldest, max(oldest, newest)
 }
 
-// oldestAccepted returns the start of the back window of a metric whose newest measure is at newest.
-func oldestAccepted(plan *carbonara.Plan, backWindow int, newest carbonara.Timestamp) carbonara.Timestamp {
-	block := plan.Coarsest()
-	start, blocks := newest.Floor(block), carbonara.Timestamp(model.BackWindowBlocks(plan, backWindow))
-	if blocks > start/carbonara.Timestamp(block) {
-		return 0
-	}
-	return start - blocks*carbonara.Timestamp(block)
-}
-
-// keepFrom returns from where on raw measures are kept when the newest is at newest: all that a late measure could
-// make necessary again, the groups of every granularity that reach into the back window.
-func keepFrom(plan *carbonara.Plan, backWindow int, newest carbonara.Timestamp) carbonara.Timestamp {
-	return groupsStart(plan, oldestAccepted(plan, backWindow, newest))
-}
-
-// keepFrom is that of the head's raw series: what is not settled (see order.go) makes nothing too old yet.
+// keepFrom returns the time from which on the raw series is needed. What is not settled (see order.go) makes nothing
+// too old yet.
 func (h *head) keepFrom() carbonara.Timestamp {
 	newest, any := h.settled()
 	if !any {
 		return 0
 	}
-	return keepFrom(h.plan, h.backWindow, newest)
+	return model.KeepFrom(h.plan, h.backWindow, newest)
 }
 
-// groupsStart returns the earliest start of the groups that t falls into. Granularities need not divide one another.
-func groupsStart(plan *carbonara.Plan, t carbonara.Timestamp) carbonara.Timestamp {
-	start := t
-	for _, g := range plan.Granularities {
-		start = min(start, t.Floor(g))
-	}
-	return start
+// noteKept notes whether the raw series lacks measures that the back window needs: it was widened, or the archive is a
+// migrated one. A late measure would then make groups of what is left.
+func (h *head) noteKept() {
+	h.incomplete = h.keepFrom() < h.kept
+	h.dropCovered()
 }
 
 // accept takes the measures of one request, which come after all that were taken before, and returns how many it

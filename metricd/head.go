@@ -32,6 +32,7 @@ type head struct {
 
 	hasBase         bool // see base
 	unsettledStored bool
+	incomplete      bool // see noteKept
 
 	// pending are the measures since the last checkpoint, in order of arrival; ascending: their timestamps rise
 	// strictly.
@@ -109,7 +110,7 @@ func (h *head) checkpointed(open []float64) {
 	h.base, h.hasBase, h.surveyed = h.newest, h.hasNewest, h.matchesPolicy()
 	if h.hasNewest {
 		h.kept = max(h.kept, h.keepFrom())
-		h.dropCovered()
+		h.noteKept()
 	}
 	h.open = append(h.open[:0], open...)
 	if len(open) == 0 {

@@ -32,7 +32,7 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 		}
 		// Checkpoints drop what the back window does not need any more. Until then it is there, but does not count: an
 		// answer must not depend on when a checkpoint was made.
-		return max(kept, keepFrom(plan, window, newest)), newest, true
+		return max(kept, model.KeepFrom(plan, window, newest)), newest, true
 	}
 	end, err := b.raw.readAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
 		kept, _, any := span(end)

@@ -406,13 +406,13 @@ func (s *sack) loadHead(metric *model.Metric, walk *archive.Walk, raw *series) (
 	if err := s.loadUnsettled(h); err != nil {
 		return nil, err
 	}
-	// Where less is kept than the plan asks for, it is young, or was changed.
-	if h.hasNewest && h.keepFrom() < h.kept {
+	h.noteKept()
+	if h.incomplete {
 		if h.partial, err = s.partialGroups(metric.ID); err != nil {
 			return nil, err
 		}
+		h.dropCovered()
 	}
-	h.dropCovered()
 	return h, nil
 }
 

@@ -126,10 +126,10 @@ func (b *builder) addPlan(h *head, walk *archive.Walk, plan *carbonara.Plan, ope
 		}
 		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, open
 	} else {
-		e.recomputed, e.start = true, groupsStart(plan, h.earliest)
+		e.recomputed, e.start = true, plan.StartOf(h.earliest)
 		from := e.start
 		if f := h.partial; f != nil && from < f.Before {
-			e.start, from = groupsStart(plan, f.Before), f.Before
+			e.start, from = plan.StartOf(f.Before), f.Before
 			series.Open = openRows(f, plan)
 		}
 		if err := b.recompute(h, e, from, walk, &series); err != nil {

@@ -35,12 +35,7 @@ func (t *target) since(m *model.Metric) (carbonara.Timestamp, error) {
 	if err != nil || !ok {
 		return 0, err
 	}
-	block := carbonara.Timestamp(plan.Coarsest())
-	since := newest.Floor(plan.Coarsest()) - carbonara.Timestamp(m.ArchivePolicy.BackWindowBlocks())*block
-	for _, g := range plan.Granularities {
-		since = min(since, since.Floor(g))
-	}
-	return max(0, since), nil
+	return model.KeepFrom(plan, m.ArchivePolicy.BackWindow, newest), nil
 }
 
 // put writes what a source has of a metric, all of it or what may have changed since a time.
@@ -82,16 +77,17 @@ func (s *targetSack) begin() *archive.Checkpoint {
 	return s.checkpoint
 }
 
-// putRaw writes a raw series, which is complete from the back window on.
+// putRaw writes a raw series. Gnocchi cuts one at the start of a block: at that of the back window, unless it has
+// earlier measures.
 func putRaw(c *archive.Checkpoint, m *model.Metric, raw *series) {
 	n := len(raw.timestamps)
 	if n == 0 {
 		return
 	}
 	plan := m.ArchivePolicy.Plan()
-	block := carbonara.Timestamp(plan.Coarsest())
-	oldest := raw.timestamps[n-1].Floor(plan.Coarsest()) - carbonara.Timestamp(m.ArchivePolicy.BackWindowBlocks())*block
-	c.AppendRaw(m.ID, max(0, oldest), raw.timestamps, raw.values)
+	complete := min(raw.timestamps[0].Floor(plan.Coarsest()),
+		model.OldestAccepted(plan, m.ArchivePolicy.BackWindow, raw.timestamps[n-1]))
+	c.AppendRaw(m.ID, complete, raw.timestamps, raw.values)
 }
 
 // putPartial writes what stands for the raw series where there is none: all measures so far count as if they were from
