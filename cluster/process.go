@@ -178,7 +178,8 @@ func (p *Process) open(ctx context.Context) error {
 			return err
 		}
 	}
-	disk := &stale{root: p.folder.Path, cache: e.cache, files: e.files, snapshots: make(map[int]*snapshot)}
+	disk := &stale{root: p.folder.Path, sacks: p.cluster.Sacks, cache: e.cache, files: e.files,
+		snapshots: make(map[int]*snapshot)}
 	p.closers.add("snapshots", func(context.Context) error { return disk.close() })
 	p.archives = &Router{holders: p.holders, stale: disk, client: client, sacks: p.cluster.Sacks}
 	if w := p.workers; w != nil {

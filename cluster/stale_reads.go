@@ -31,6 +31,7 @@ const (
 // lacks the measures that the last holder processed after its last checkpoint.
 type stale struct {
 	root  string
+	sacks int // of the cluster
 	cache *pebble.Cache
 	files *pebble.FileCache
 
@@ -129,7 +130,7 @@ func (s *stale) take(sack int) (*snapshot, error) {
 		return nil, err
 	}
 	store, err := archive.Open(files.Path, archive.Options{FS: files, Cache: s.cache,
-		FileCache: s.files, ReadOnly: true, Fail: func(error) {}})
+		FileCache: s.files, Sack: archive.Sack{Number: sack, Of: s.sacks}, ReadOnly: true, Fail: func(error) {}})
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}

@@ -75,6 +75,7 @@ func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 	s.recent.init(p.options.GroupBytes / int64(p.options.Sacks))
 	store, err := archive.Open(dir, archive.Options{
 		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache,
+		Sack:         archive.Sack{Number: number, Of: p.options.Sacks},
 		Logger:       p.options.Logger.With("sack", number),
 		MemTableSize: p.options.MemTableSize, Collector: p.options.Collector, Fail: p.options.Fail, Corrupt: s.damaged,
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"gnocco/storage/archive"
 	"gnocco/storage/claim"
 	"gnocco/storage/engine"
 	"gnocco/storage/incoming"
@@ -117,6 +118,9 @@ func beginRepartition(ctx context.Context, path string, to int, drain func(conte
 			return nil, nil, errors.Join(err, folder.Release())
 		}
 	}
+	if err := folder.checkSacks(cluster.Sacks); err != nil {
+		return nil, nil, errors.Join(err, folder.Release())
+	}
 	j = &repartition{From: cluster.Sacks, To: to}
 	for sack := range max(j.From, j.To) {
 		epoch, err := folder.highestEpoch(SackName(sack))
@@ -129,6 +133,32 @@ func beginRepartition(ctx context.Context, path string, to int, drain func(conte
 		return nil, nil, errors.Join(err, folder.Release())
 	}
 	return folder, j, nil
+}
+
+// checkSacks returns an error if a sack is missing, or another is in its place. It comes before the journal, with which
+// no other program repairs the folder.
+func (f *Folder) checkSacks(sacks int) error {
+	for sack := range sacks {
+		name := SackName(sack)
+		if err := claim.Check(vfs.Default, f.Path, name); err != nil {
+			return fmt.Errorf("datafolder: %w", err)
+		}
+		dir, _, err := claim.Current(vfs.Default, filepath.Join(f.Path, name))
+		if err != nil {
+			return fmt.Errorf("datafolder: %w", err)
+		}
+		if dir == "" {
+			continue
+		}
+		store, err := archive.Open(dir, archive.Options{ReadOnly: true, Sack: archive.Sack{Number: sack, Of: sacks}})
+		if err != nil {
+			return fmt.Errorf("datafolder: %w", err)
+		}
+		if err := store.Close(); err != nil {
+			return fmt.Errorf("datafolder: %w", err)
+		}
+	}
+	return nil
 }
 
 // highestEpoch returns the highest epoch of a store, on the disk or in claims.

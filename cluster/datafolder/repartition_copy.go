@@ -46,7 +46,7 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 	for sack := range j.To {
 		store, err := archive.Open(filepath.Join(f.Path, newSacksFolder, fmt.Sprintf("%03d", sack),
 			fmt.Sprintf("e%d", j.Epoch)),
-			archive.Options{Cache: cache, FileCache: files})
+			archive.Options{Cache: cache, FileCache: files, Sack: archive.Sack{Number: sack, Of: j.To}})
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 	}
 	for ; j.Copied < j.From; j.Copied++ {
 		tell(Progress{j.Copied, j.From})
-		if err := f.copySack(ctx, j.Copied, target); err != nil {
+		if err := f.copySack(ctx, j.Copied, j.From, target); err != nil {
 			return fmt.Errorf("sack %d: %w", j.Copied, err)
 		}
 		next := *j
@@ -74,12 +74,12 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 }
 
 // copySack copies all content of an old sack, durably. Marks are left out.
-func (f *Folder) copySack(ctx context.Context, number int, target *sackCopy) error {
+func (f *Folder) copySack(ctx context.Context, number, from int, target *sackCopy) error {
 	dir, _, err := claim.Current(vfs.Default, filepath.Join(f.Path, SackName(number)))
 	if err != nil || dir == "" {
 		return err
 	}
-	source, err := archive.Open(dir, archive.Options{ReadOnly: true})
+	source, err := archive.Open(dir, archive.Options{ReadOnly: true, Sack: archive.Sack{Number: number, Of: from}})
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (f *Folder) incomingMarks(sacks int) (map[string]uint64, error) {
 		if dir == "" {
 			continue
 		}
-		store, err := archive.Open(dir, archive.Options{ReadOnly: true})
+		store, err := archive.Open(dir, archive.Options{ReadOnly: true, Sack: archive.Sack{Number: sack, Of: sacks}})
 		if err != nil {
 			return nil, err
 		}

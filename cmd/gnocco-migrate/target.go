@@ -122,7 +122,8 @@ func (t *target) open(from string, sacks int) error {
 	t.cache, t.files = pebble.NewCache(cacheBytes), pebble.NewFileCache(fileShards, openTables)
 	for sack := range cluster.Sacks {
 		path := filepath.Join(t.stage, datafolder.SackName(sack), "e1")
-		store, err := archive.Open(path, archive.Options{Cache: t.cache, FileCache: t.files})
+		store, err := archive.Open(path, archive.Options{Cache: t.cache, FileCache: t.files,
+			Sack: archive.Sack{Number: sack, Of: cluster.Sacks}})
 		if err != nil {
 			return err
 		}

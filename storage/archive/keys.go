@@ -9,6 +9,9 @@ import (
 	"gnocco/carbonara"
 )
 
+// FormatVersion is that of the store as a whole; values have their own.
+const FormatVersion = 1
+
 const (
 	prefixStore  = 0x00
 	prefixMetric = 0x01

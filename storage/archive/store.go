@@ -23,6 +23,7 @@ type Options struct {
 	Cache        *pebble.Cache     // shared with other stores; nil: own
 	FileCache    *pebble.FileCache // shared with other stores; nil: own
 	MemTableSize uint64            // bytes; 0: 4 MiB
+	Sack         Sack              // that the store must be; zero: any
 	ReadOnly     bool
 	Unchecked    bool // as in engine.Options
 	Logger       *slog.Logger
@@ -49,7 +50,7 @@ type Store struct {
 
 const defaultMemTableSize = 4 << 20
 
-// Open opens or creates the store in dir.
+// Open opens or creates the store in dir. The error is an ErrOtherSack if the store is not that of options.Sack.
 func Open(dir string, options Options) (*Store, error) {
 	if options.MemTableSize == 0 {
 		options.MemTableSize = defaultMemTableSize
@@ -68,15 +69,21 @@ func Open(dir string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("archive: open %s: %w", dir, err)
 	}
-	if options.Collector != nil {
-		options.Collector.Register("sacks", db, engine.ShortLog, nil)
-	}
 	close := func() error { return engine.Close(db, options.FS, dir) }
 	if options.ReadOnly {
 		close = db.Close
 	}
-	return &Store{db: db, tables: engine.NewTables(db, dir, o), close: close, logger: options.Logger,
-		collector: options.Collector, readers: sync.Pool{New: func() any { return new(reader) }}}, nil
+	s := &Store{db: db, tables: engine.NewTables(db, dir, o), close: close, logger: options.Logger,
+		collector: options.Collector, readers: sync.Pool{New: func() any { return new(reader) }}}
+	if options.Sack != (Sack{}) {
+		if err := s.be(options.Sack, options.ReadOnly); err != nil {
+			return nil, fmt.Errorf("archive: open %s: %w", dir, errors.Join(err, db.Close()))
+		}
+	}
+	if options.Collector != nil {
+		options.Collector.Register("sacks", db, engine.ShortLog, nil)
+	}
+	return s, nil
 }
 
 // DB returns the Pebble store, for its figures.

@@ -145,7 +145,7 @@ func (s *Store) EachMark(f func(source string, sequence uint64) error) error {
 	}
 	defer iter.Close()
 	for valid := iter.First(); valid; valid = iter.Next() {
-		if value := iter.Value(); len(value) == 8 {
+		if value := iter.Value(); len(value) == 8 && !bytes.Equal(iter.Key(), sackKey) {
 			if err := f(string(iter.Key()[2:]), binary.BigEndian.Uint64(value)); err != nil {
 				return err
 			}
@@ -158,6 +158,8 @@ func (s *Store) EachMark(f func(source string, sequence uint64) error) error {
 func KeyOf(key []byte) string {
 	metric, kind, split, ok := ParseKey(key)
 	switch {
+	case bytes.Equal(key, sackKey):
+		return "note of the sack"
 	case !ok && len(key) > 1 && key[0] == prefixStore && key[1] == kindMark:
 		return fmt.Sprintf("mark of incoming store %s", key[2:])
 	case bytes.Equal(key, timeKey):

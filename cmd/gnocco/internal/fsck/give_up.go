@@ -31,7 +31,7 @@ func (c *check) giveUpSack(ctx context.Context, number int, reason error) error 
 	}
 	kept := "nothing of it could be read"
 	aside, err := c.replace(ctx, name, func(ctx context.Context, to string) error {
-		if i := slices.IndexFunc(epochs, opens); i >= 0 {
+		if i := slices.IndexFunc(epochs, func(dir string) bool { return opens(dir, c.sackOf(number)) }); i >= 0 {
 			kept = "what could be read of " + filepath.Base(epochs[i]) + " is kept"
 			return c.copyReadable(ctx, epochs[i], to, number)
 		}
@@ -52,9 +52,9 @@ func (c *check) giveUpSack(ctx context.Context, number int, reason error) error 
 	return nil
 }
 
-// opens reports whether a sack's store can be opened.
-func opens(dir string) bool {
-	store, err := archive.Open(dir, archive.Options{ReadOnly: true, Unchecked: true})
+// opens reports whether the store of a sack can be opened, and is not another sack's.
+func opens(dir string, sack archive.Sack) bool {
+	store, err := archive.Open(dir, archive.Options{ReadOnly: true, Unchecked: true, Sack: sack})
 	if err != nil {
 		return false
 	}

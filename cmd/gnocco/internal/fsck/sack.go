@@ -67,7 +67,7 @@ func (c *check) sack(ctx context.Context, number int) error {
 	w := &sackWalk{name: name, odd: make(map[uuid.UUID]map[time.Duration]int)}
 	damagedTables := c.tables(w.name, dir)
 	c.doubts(w.name, dir)
-	store, err := archive.Open(dir, archive.Options{ReadOnly: true})
+	store, err := archive.Open(dir, archive.Options{ReadOnly: true, Sack: c.sackOf(number)})
 	if err != nil {
 		return c.refusedSack(ctx, number, err)
 	}
@@ -98,6 +98,11 @@ func (c *check) sack(ctx context.Context, number int) error {
 		}
 	}
 	return nil
+}
+
+// sackOf returns which sack a store must be.
+func (c *check) sackOf(number int) archive.Sack {
+	return archive.Sack{Number: number, Of: c.data.Cluster.Sacks}
 }
 
 func closeAfter(store *archive.Store, err error) error {
