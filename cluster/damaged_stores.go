@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"gnocco/model"
+	"gnocco/storage"
 	"gnocco/storage/claim"
 )
 
@@ -78,12 +79,24 @@ func (d *damagedStores) add(name string, err error, served bool) error {
 	}
 	if known.Reason != reason || known.Served != served {
 		known.Reason, known.Served = reason, served
-		d.logger.Error("store is damaged; the rest is served, measures for it wait", "store", name, "error", reason,
-			"served", served, "advice", "stop all processes and run gnocco doctor data")
+		message, advice := tell(err)
+		d.logger.Error(message, "store", name, "error", reason, "served", served, "advice", advice)
 	}
 	known.next = time.Now().Add(known.pause)
 	known.pause = min(2*known.pause, lastDamagePause)
 	return &model.DamagedError{Store: name, Reason: reason}
+}
+
+// tell returns the message to the operator about an error of a store, and the advice.
+func tell(err error) (message, advice string) {
+	const rest = "; the rest is served, measures for it wait"
+	switch {
+	case errors.Is(err, storage.ErrLaterFormat):
+		return "store was " + storage.ErrLaterFormat.Error() + rest, "end this process, and start a later version"
+	case errors.Is(err, claim.ErrMissing):
+		return "store is missing" + rest, "put its folder back, or stop all processes and run gnocco doctor data"
+	}
+	return "store is damaged" + rest, "stop all processes and run gnocco doctor data"
 }
 
 // reasonOf returns what is wrong with a store, as one line that does not change from one attempt to the next.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"gnocco/cluster/datafolder"
 	"gnocco/cluster/peer"
 	"gnocco/storage/claim"
 	"gnocco/storage/engine"
@@ -44,6 +45,9 @@ func (c *ownership) take(ctx context.Context, name string) (dir string, err erro
 	if h.closed {
 		return "", fmt.Errorf("cluster: %s is to be given back first: %w", name, claim.ErrHeld)
 	}
+	if err := claim.CheckFormat(c.fs, c.root, name, datafolder.FormatOf(name)); err != nil {
+		return "", err
+	}
 	epoch := h.Epoch
 	if claimed { // what lay there when the store was claimed may have been removed since
 		if _, err := claim.HighestFolder(c.fs, c.root, name, nil); err != nil {
@@ -59,7 +63,10 @@ func (c *ownership) take(ctx context.Context, name string) (dir string, err erro
 		c.mu.Unlock()
 		epoch = got.Epoch
 	}
-	return claim.TakeOver(c.fs, filepath.Join(c.root, name), epoch)
+	if dir, err = claim.TakeOver(c.fs, filepath.Join(c.root, name), epoch); err != nil {
+		return "", err
+	}
+	return dir, claim.NoteStore(c.fs, c.root, name, datafolder.FormatOf(name))
 }
 
 // opened notes that a store was opened, and so is known to hold as much as its last epoch: that can go. On a network

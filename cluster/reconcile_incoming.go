@@ -114,9 +114,9 @@ func (s *incomingStores) unreadable(id string, err error) error {
 	return err
 }
 
-// findLost notes the incoming stores that should be there, as the claims say, and are not.
+// findLost notes the incoming stores that should be there, as the claims and notes say, and are not.
 func (s *incomingStores) findLost() error {
-	claimed, err := claim.Claimed(vfs.Default, s.folder.Path, strings.TrimSuffix(datafolder.IncomingPrefix, "/"))
+	known, err := claim.Known(vfs.Default, s.folder.Path, strings.TrimSuffix(datafolder.IncomingPrefix, "/"))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *incomingStores) findLost() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range claimed {
+	for _, name := range known {
 		if slices.Contains(there, name) {
 			continue
 		}

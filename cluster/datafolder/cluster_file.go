@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"gnocco/storage"
 )
 
 // formatVersion is the version of the data folder as a whole: its stores, and their places. Each store has a version of
-// its own too. In version 1 the index and the incoming stores had no epochs: a takeover gives them one, and raises the
-// version before.
+// its own too (formats.go). In version 1 the index and the incoming stores had no epochs: a takeover gives them one,
+// and raises the version before.
 const formatVersion = 2
 
 // The number of sacks of a new data folder, and the most that one may have.
@@ -50,12 +52,16 @@ func (f *Folder) ReadClusterFile() (ClusterFile, error) {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields() // what one that is damaged says is not to be left out
-	if err := decoder.Decode(&c); err != nil {
+	err = decoder.Decode(&c)
+	if c.Format > formatVersion { // whatever else it says
+		return c, fmt.Errorf("datafolder: %s was %w: it has format %d, and this version knows formats 1 to %d", f.Path,
+			storage.ErrLaterFormat, c.Format, formatVersion)
+	}
+	if err != nil {
 		return c, fmt.Errorf("datafolder: %s: %w", path, err)
 	}
-	if c.Format < 1 || c.Format > formatVersion {
-		return c, fmt.Errorf("datafolder: %s has format %d; this gnocco knows formats 1 to %d", f.Path, c.Format,
-			formatVersion)
+	if c.Format < 1 {
+		return c, fmt.Errorf("datafolder: %s: format %d", path, c.Format)
 	}
 	if c.Sacks < 1 || c.Sacks > MaxSacks {
 		return c, fmt.Errorf("datafolder: %s: %d sacks", path, c.Sacks)
@@ -63,6 +69,9 @@ func (f *Folder) ReadClusterFile() (ClusterFile, error) {
 	if !slices.Contains([]string{"", CoordinationFile, CoordinationEtcd}, c.Coordination) {
 		return c, fmt.Errorf("datafolder: %s: coordination is %q, neither %s nor %s", path,
 			c.Coordination, CoordinationFile, CoordinationEtcd)
+	}
+	if err := f.checkFormats(); err != nil {
+		return c, fmt.Errorf("datafolder: %s: %w", f.Path, err)
 	}
 	return c, nil
 }

@@ -8,6 +8,7 @@
 //	  repartition.json         journal of a change of the number of sacks (repartition.go)
 //	  key                      secret of the cluster's processes (package peer)
 //	  members/, claims/        the processes, and the stores that each holds (package claim)
+//	  stores/<name>/<format>   the stores that there are, and their formats (package claim, formats.go)
 //	  index/e<epoch>/          storage/index; held by one process of role api
 //	  incoming/<name>/e<epoch>/    storage/incoming; one a process of role api; a dead one's until drained
 //	  sacks/<nnn>/e<epoch>/    storage/archive; spread over the processes of role metricd

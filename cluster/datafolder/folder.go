@@ -91,12 +91,13 @@ func (f *Folder) IncomingDir() string { return filepath.Join(f.Path, "incoming")
 func (f *Folder) SacksDir() string { return filepath.Join(f.Path, "sacks") }
 
 // SackName is the name of a sack's store in claims: its folder, relative to the data folder.
-func SackName(sack int) string { return fmt.Sprintf("sacks/%03d", sack) }
+func SackName(sack int) string { return fmt.Sprintf("%s%03d", SacksPrefix, sack) }
 
-// The other stores' names in claims. The prefix is followed by the name of an incoming store's folder.
+// The stores' names in claims. A prefix is followed by the name of a store's folder.
 const (
 	IndexName      = "index"
 	IncomingPrefix = "incoming/"
+	SacksPrefix    = "sacks/"
 )
 
 // IncomingNames returns the names of the incoming stores, as claims have them.

@@ -15,6 +15,8 @@ import (
 	"gnocco/cluster/datafolder"
 	"gnocco/internal/client"
 	"gnocco/internal/server"
+	"gnocco/storage/archive"
+	"gnocco/storage/claim"
 )
 
 // repartitioned is a data folder with metrics whose count and sum are known.
@@ -246,4 +248,34 @@ func TestRepartitionGoesOn(t *testing.T) {
 		}
 		r.check(to)
 	}
+}
+
+// A sack that is missing, or in whose place another lies, keeps the number as it is, and the folder can be repaired.
+func TestRepartitionMissesSacks(t *testing.T) {
+	r := makeRepartitioned(t, 3, 40)
+	path := func(name string) string { return filepath.Join(r.data, name) }
+	if err := errors.Join(os.Rename(path("sacks/001"), path("sacks.001")),
+		os.Rename(path("claims/sacks/001"), path("claims.001"))); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(want error) {
+		t.Helper()
+		if err := repartition(t, r.data, 2, nil); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	refused(claim.ErrMissing)
+	if err := os.CopyFS(path("sacks/001"), os.DirFS(path("sacks/002"))); err != nil {
+		t.Fatal(err)
+	}
+	refused(archive.ErrOtherSack)
+	if err := errors.Join(os.RemoveAll(path("sacks/001")), os.RemoveAll(path("claims/sacks/001")),
+		os.Rename(path("sacks.001"), path("sacks/001")), os.Rename(path("claims.001"), path("claims/sacks/001")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	if err := repartition(t, r.data, 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.check(2)
 }

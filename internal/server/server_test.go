@@ -3,17 +3,24 @@ package server_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"gnocco/api"
 	"gnocco/cluster"
+	"gnocco/cluster/datafolder"
 	"gnocco/internal/client"
 	"gnocco/internal/server"
+	"gnocco/storage"
+	"gnocco/storage/claim"
 )
 
 func start(t *testing.T, options server.Options) *server.Server {
@@ -99,7 +106,10 @@ func TestServerStartFailsCleanly(t *testing.T) {
 	}
 	restore, write := file("cluster.json")
 	write(`{"format": 3, "sacks": 2}`)
-	fails("has format 3; this gnocco knows formats 1 to 2", server.Options{})
+	fails("was written by a later version of gnocco: it has format 3, and this version knows formats 1 to 2",
+		server.Options{})
+	write(`{"format": 3, "sacks": 2, "stores": 4}`)
+	fails("was written by a later version of gnocco", server.Options{})
 	write(`{"format": 2, "sacks": 0}`)
 	fails("0 sacks", server.Options{})
 	write(`{`)
@@ -119,6 +129,50 @@ func TestServerStartFailsCleanly(t *testing.T) {
 	}
 
 	stop(t, start(t, server.Options{Cluster: cluster.Options{Data: dir}}))
+}
+
+// A program refuses a folder in which a later one has opened a store, and leaves all of it as it is.
+func TestLaterFormatIsRefusedFirst(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	options := server.Options{Cluster: cluster.Options{Data: dir, Sacks: 2}}
+	stop(t, start(t, options))
+	for _, name := range []string{"index", "sacks/001"} {
+		own := datafolder.FormatOf(name)
+		for _, later := range []claim.Format{{Store: own.Store + 1, Pebble: own.Pebble},
+			{Store: own.Store, Pebble: own.Pebble + 1}} {
+			if err := claim.NoteStore(vfs.Default, dir, name, later); err != nil {
+				t.Fatal(err)
+			}
+			before := tree(t, dir)
+			options.Listen = "127.0.0.1:0"
+			s, err := server.Start(t.Context(), options)
+			if err == nil {
+				stop(t, s)
+			}
+			if !errors.Is(err, storage.ErrLaterFormat) || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s in format %v: %v", name, later, err)
+			}
+			if after := tree(t, dir); !slices.Equal(before, after) {
+				t.Errorf("%s in format %v: the folder had %v, and has %v", name, later, before, after)
+			}
+			if err := os.Remove(filepath.Join(dir, "stores", name, later.String())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stop(t, start(t, options))
+}
+
+// tree returns the paths of all files and folders below dir.
+func tree(t *testing.T, dir string) (paths []string) {
+	t.Helper()
+	if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return paths
 }
 
 func TestServerTellsWhyItStopped(t *testing.T) {

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -62,10 +63,10 @@ func LastEpoch(fs vfs.FS, root, name string) (uint64, error) {
 }
 
 // Forget removes the claims on a store of a data folder that nobody serves, and with them what they say of its last
-// state. The next holder goes on from the epochs of its folders.
+// state, and the note that it exists. The next holder goes on from the epochs of its folders.
 func Forget(fs vfs.FS, root, name string) error {
 	dir := fs.PathJoin(root, "claims", name)
-	if err := fs.RemoveAll(dir); err != nil {
+	if err := errors.Join(removeNotes(fs, root, name), fs.RemoveAll(dir)); err != nil {
 		return fmt.Errorf("claim: forget %s: %w", name, err)
 	}
 	parent := fs.PathDir(dir)
@@ -73,13 +74,4 @@ func Forget(fs vfs.FS, root, name string) error {
 		return nil // no claims at all
 	}
 	return SyncFolder(fs, parent)
-}
-
-// Claimed returns the names of all stores below a prefix, such as incoming, that have claims.
-func Claimed(fs vfs.FS, root, prefix string) ([]string, error) {
-	names, err := list(fs, fs.PathJoin(root, "claims", prefix))
-	for i, name := range names {
-		names[i] = prefix + "/" + name
-	}
-	return names, err
 }

@@ -17,6 +17,9 @@ import (
 // openEpoch opens a store's folder of an epoch, after taking it over.
 func openEpoch(fs vfs.FS, epoch uint64) (*pebble.DB, error) {
 	path, err := claim.TakeOver(fs, "index", epoch)
+	if err == nil {
+		err = claim.NoteStore(fs, "", "index", claim.Format{Store: 1, Pebble: 1})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
 //	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a ClosedState, as text
 //	claims/<name>/<epoch>.opened          written when the store was opened at that epoch, after its folder was durable
+//	stores/<name>/<format>     written before the store was first opened, in that format, after its folder was durable
 //	<name>/e<epoch>/           the store as of that epoch, name being index, incoming/<node> or sacks/<nnn>
 //	<name>/e<epoch>.tmp        a takeover that did not get to its end
 //	<name>/e<epoch>.closed     written after the store was closed in order: file names and sizes

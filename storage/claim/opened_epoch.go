@@ -71,14 +71,24 @@ func removeOpened(fs vfs.FS, root, name string, which func(epoch uint64) bool) e
 
 // HighestFolder returns the epoch of the newest folder of the store called name, 0 for a store that never was. left is
 // what its last holder said when it gave the store back; nil if it did not, so that the folder of the epoch at which
-// the store was last opened must be there. If there is less to be seen, the error is an ErrUnstable: another machine's
-// changes are not seen here yet, or what should be there was removed.
+// the store was last opened must be there. If there is less to be seen, the error is an ErrUnstable, and if there is
+// nothing of a store that is noted to exist, an ErrMissing: another machine's changes are not seen here yet, or what
+// should be there was removed.
 func HighestFolder(fs vfs.FS, root, name string, left *ClosedState) (uint64, error) {
 	f, err := readEpochFolders(fs, fs.PathJoin(root, name))
 	if err != nil {
 		return 0, err
 	}
 	seen := f.closedState()
+	if seen.Epoch == 0 && !f.hasLooseStore() {
+		formats, err := notedFormats(fs, root, name)
+		if err != nil {
+			return 0, err
+		}
+		if len(formats) > 0 {
+			return 0, fmt.Errorf("%w: it was open before, and no folder of it is there", ErrMissing)
+		}
+	}
 	if left != nil {
 		if seen.Epoch < left.Epoch || seen.Epoch == left.Epoch && left.Closed && !seen.Closed {
 			return 0, fmt.Errorf("%w: its last holder left %q, which is not to be seen", ErrUnstable, left)
@@ -107,6 +117,9 @@ func Remove(fs vfs.FS, root, name string) error {
 
 func remove(fs vfs.FS, root, name string) error {
 	if err := removeOpened(fs, root, name, func(uint64) bool { return true }); err != nil {
+		return err
+	}
+	if err := removeNotes(fs, root, name); err != nil {
 		return err
 	}
 	claims, dir := fs.PathJoin(root, "claims", name), fs.PathJoin(root, name)

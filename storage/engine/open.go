@@ -36,7 +36,7 @@ func Open(dir string, options Options) (*pebble.DB, error) {
 		FS:                          logs,
 		Cache:                       options.Cache,
 		FileCache:                   options.FileCache,
-		FormatMajorVersion:          formatVersion,
+		FormatMajorVersion:          FormatVersion,
 		Merger:                      options.Merger,
 		MemTableSize:                options.MemTableSize,
 		MemTableStopWritesThreshold: 4,

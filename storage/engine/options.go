@@ -12,8 +12,8 @@ import (
 // DefaultMemTableSize suits a process that holds some tens of stores: their worst case is stores x size x 4.
 const DefaultMemTableSize = 4 << 20
 
-// formatVersion is the newest of Pebble 2.1, pinned: a newer Pebble must not make stores that this version can't open.
-const formatVersion = pebble.FormatValueSeparation
+// FormatVersion is the newest of Pebble 2.1, pinned: a newer Pebble must not make stores that this version can't open.
+const FormatVersion = pebble.FormatValueSeparation
 
 // Options say in what one store differs from another. The zero value works.
 type Options struct {

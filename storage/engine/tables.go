@@ -25,11 +25,11 @@ type Tables struct {
 // NewTables returns what brings tables into db, which Open opened in dir with the same options.
 func NewTables(db *pebble.DB, dir string, options Options) *Tables {
 	options.EnsureDefaults()
-	o := &pebble.Options{FormatMajorVersion: formatVersion, Merger: options.Merger}
+	o := &pebble.Options{FormatMajorVersion: FormatVersion, Merger: options.Merger}
 	options.setLevels(o)
 	o.EnsureDefaults()
 	return &Tables{db: db, fs: options.FS, dir: dir,
-		options: o.MakeWriterOptions(0, formatVersion.MaxTableFormat())}
+		options: o.MakeWriterOptions(0, FormatVersion.MaxTableFormat())}
 }
 
 // Add makes what write writes, keys ascending, each once, a part of the store. When it returns nil, that is durable,

@@ -19,6 +19,9 @@ type identity struct {
 	sacks int
 }
 
+// FormatVersion is that of the store as a whole; records and values have their own.
+const FormatVersion = 1
+
 const (
 	identityVersion = 1
 	identityBytes   = 1 + 16 + 8 + 2 + 8

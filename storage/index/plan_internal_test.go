@@ -607,8 +607,8 @@ func TestUpgradeFromVersion3(t *testing.T) {
 	}))
 	p.must(p.s.Close())
 	p.open()
-	if version, err := p.s.get(keyVersion); err != nil || string(version) != string([]byte{formatVersion}) {
-		t.Errorf("version % x, want %d; %v", version, formatVersion, err)
+	if version, err := p.s.get(keyVersion); err != nil || string(version) != string([]byte{FormatVersion}) {
+		t.Errorf("version % x, want %d; %v", version, FormatVersion, err)
 	}
 	p.checkKeys()
 	p.run(3, 20)

@@ -19,8 +19,8 @@ import (
 	"gnocco/storage/engine"
 )
 
-// formatVersion is that of the store as a whole; values have their own.
-const formatVersion = 4
+// FormatVersion is that of the store as a whole; values have their own.
+const FormatVersion = 4
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
@@ -86,15 +86,18 @@ func (s *Store) load(opts Options) error {
 	case err != nil:
 		return err
 	case len(version) == 1 && version[0] == 3: // all that is there is as it would be written without lists of metrics
-		if err := s.db.Set(keyVersion, []byte{formatVersion}, pebble.Sync); err != nil {
+		if err := s.db.Set(keyVersion, []byte{FormatVersion}, pebble.Sync); err != nil {
 			return err
 		}
-	case len(version) == 1 && version[0] > 0 && version[0] < formatVersion:
+	case len(version) == 1 && version[0] > 0 && version[0] < FormatVersion:
 		if err := s.upgrade(version[0]); err != nil {
 			return fmt.Errorf("upgrade from format version %d: %w", version[0], err)
 		}
-	case len(version) != 1 || version[0] != formatVersion:
-		return fmt.Errorf("format version % x, want %d", version, formatVersion)
+	case len(version) == 1 && version[0] > FormatVersion:
+		return fmt.Errorf("%w: it has format version %d, and this version knows versions up to %d",
+			storage.ErrLaterFormat, version[0], FormatVersion)
+	case len(version) != 1 || version[0] != FormatVersion:
+		return fmt.Errorf("format version % x, want %d", version, FormatVersion)
 	}
 	if err := s.loadPoliciesAndTypes(); err != nil {
 		return err
@@ -113,7 +116,7 @@ func (s *Store) load(opts Options) error {
 func (s *Store) initialize(skipDefaults bool) error {
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := b.Set(keyVersion, []byte{formatVersion}, nil); err != nil {
+	if err := b.Set(keyVersion, []byte{FormatVersion}, nil); err != nil {
 		return err
 	}
 	if !skipDefaults {

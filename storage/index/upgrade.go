@@ -23,7 +23,7 @@ import (
 func (s *Store) upgrade(from byte) error {
 	u := &upgrade{store: s, batch: s.db.NewBatch(), reported: time.Now()}
 	defer func() { u.batch.Close() }()
-	s.logger.Info("index is upgraded", "from", from, "to", formatVersion)
+	s.logger.Info("index is upgraded", "from", from, "to", FormatVersion)
 	for _, prefix := range []byte{prefixTypeResource, prefixField, prefixAttribute, prefixMetricField} {
 		if err := u.batch.DeleteRange([]byte{prefix}, prefixEnd([]byte{prefix}), nil); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (s *Store) upgrade(from byte) error {
 	if err := u.batch.Set(keyCounts, counts, nil); err != nil {
 		return err
 	}
-	if err := u.batch.Set(keyVersion, []byte{formatVersion}, nil); err != nil {
+	if err := u.batch.Set(keyVersion, []byte{FormatVersion}, nil); err != nil {
 		return err
 	}
 	if err := u.batch.Commit(pebble.Sync); err != nil {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/model"
+	"gnocco/storage"
 )
 
 // A store of format version 1, as its program left it, is read and goes on as one of today.
@@ -102,4 +104,21 @@ func FuzzDecodeResource(f *testing.F) {
 			t.Fatalf("%+v became %+v, %v", r, again, err)
 		}
 	})
+}
+
+// A store of a later format version is refused as such, and stays as it is.
+func TestLaterVersion(t *testing.T) {
+	fs := vfs.NewMem()
+	s, err := Open("index", Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.db.Set(keyVersion, []byte{FormatVersion + 1}, pebble.Sync), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := Open("index", Options{FS: fs}); !errors.Is(err, storage.ErrLaterFormat) {
+			t.Fatal(err)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,7 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +23,12 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/cluster"
+	"gnocco/cluster/datafolder"
 	"gnocco/cmd/gnocco/internal/fsck"
 	"gnocco/cmd/gnocco/internal/offline"
 	"gnocco/internal/server"
 	"gnocco/model"
+	"gnocco/storage"
 	"gnocco/storage/claim"
 )
 
@@ -91,17 +96,21 @@ func (n node) get(path string) string {
 // damaged returns the damaged stores by name, as GET /v1/status has them.
 func (n node) damaged() map[string]model.DamagedStore {
 	n.t.Helper()
-	var status struct {
-		Cluster struct{ Damaged []model.DamagedStore }
-	}
-	if err := json.Unmarshal([]byte(n.get("/v1/status")), &status); err != nil {
-		n.t.Fatal(err)
-	}
 	found := make(map[string]model.DamagedStore)
-	for _, store := range status.Cluster.Damaged {
+	for _, store := range n.cluster().Damaged {
 		found[store.Name] = store
 	}
 	return found
+}
+
+// cluster returns what GET /v1/status says of the cluster.
+func (n node) cluster() model.ClusterStatus {
+	n.t.Helper()
+	var status struct{ Cluster model.ClusterStatus }
+	if err := json.Unmarshal([]byte(n.get("/v1/status")), &status); err != nil {
+		n.t.Fatal(err)
+	}
+	return status.Cluster
 }
 
 func measuresOf(id uuid.UUID) string { return "/v1/metric/" + id.String() + "/measures" }
@@ -212,6 +221,39 @@ var damages = map[string]func(t *testing.T, store string) bool{
 		}
 		return true
 	},
+	"folder and claims removed": func(t *testing.T, store string) bool {
+		if err := errors.Join(os.RemoveAll(store), os.RemoveAll(claimsOf(store))); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	},
+	"replaced by a copy of another": replaceByAnother,
+}
+
+// claimsOf returns the folder of the claims on a store.
+func claimsOf(store string) string {
+	data := filepath.Dir(store)
+	for {
+		if _, err := os.Stat(filepath.Join(data, "cluster.json")); err == nil {
+			return filepath.Join(data, "claims", strings.TrimPrefix(store, data))
+		}
+		data = filepath.Dir(data)
+	}
+}
+
+// replaceByAnother puts a copy of the sack before a sack in its place, with the claims on that.
+func replaceByAnother(t *testing.T, store string) bool {
+	t.Helper()
+	number, err := strconv.Atoi(filepath.Base(store))
+	if err != nil || filepath.Base(filepath.Dir(store)) != "sacks" {
+		return false
+	}
+	another := filepath.Join(filepath.Dir(store), fmt.Sprintf("%03d", number-1))
+	if err := errors.Join(os.RemoveAll(store), os.RemoveAll(claimsOf(store)), os.CopyFS(store, os.DirFS(another)),
+		os.CopyFS(claimsOf(store), os.DirFS(claimsOf(another)))); err != nil {
+		t.Fatal(err)
+	}
+	return true
 }
 
 func removeMatching(t *testing.T, store, pattern string) (found bool) {
@@ -263,7 +305,8 @@ func TestDamagedStores(t *testing.T) {
 	original := makeServed(t)
 	for _, store := range []string{"sacks/001", original.store, "index"} {
 		for _, what := range slices.Sorted(maps.Keys(damages)) {
-			if testing.Short() && what != "manifest missing" && what != "byte in a table" {
+			if testing.Short() && !slices.Contains([]string{"manifest missing", "byte in a table",
+				"folder and claims removed", "replaced by a copy of another"}, what) {
 				continue
 			}
 			t.Run(strings.ReplaceAll(store, "/", "-")[:5]+"/"+what, func(t *testing.T) {
@@ -283,12 +326,99 @@ func TestStoreRemovedAfterKill(t *testing.T) {
 	original := makeServed(t)
 	killed := original.killed(t)
 	for _, store := range []string{"sacks/001", original.store, "index"} {
-		t.Run(strings.ReplaceAll(store, "/", "-")[:5], func(t *testing.T) {
-			f := *original
-			f.data = copyOf(t, killed)
-			damages["folder removed"](t, filepath.Join(f.data, store))
-			f.check(t, store)
+		for _, what := range []string{"folder removed", "folder and claims removed", "replaced by a copy of another"} {
+			t.Run(strings.ReplaceAll(store, "/", "-")[:5]+"/"+what, func(t *testing.T) {
+				f := *original
+				f.data = copyOf(t, killed)
+				if !damages[what](t, filepath.Join(f.data, store)) {
+					t.Skip("the store is no sack")
+				}
+				f.check(t, store)
+			})
+		}
+	}
+}
+
+// A power failure between a claim on a sack and its first store is no damage, nor is it called so.
+func TestCrashBeforeFirstStore(t *testing.T) {
+	original := filepath.Join(t.TempDir(), "data")
+	serve(t, original, cluster.RoleAPI).stop() // takes no sack
+	const name = "sacks/001"
+	claimed := func(data string) error {
+		dir := filepath.Join(data, "claims", name)
+		return errors.Join(os.MkdirAll(dir, 0o750),
+			os.WriteFile(filepath.Join(dir, "1"), []byte(`{"id":"gone","node":"gone"}`), 0o600))
+	}
+	made := func(data string) error { return os.MkdirAll(filepath.Join(data, name, "e1"), 0o750) }
+	noted := func(data string) error {
+		return claim.NoteStore(vfs.Default, data, name, datafolder.FormatOf(name))
+	}
+	for stage, steps := range map[string][]func(data string) error{
+		"never taken": nil, "claimed": {claimed}, "folder made": {claimed, made}, "noted": {claimed, made, noted},
+	} {
+		t.Run(stage, func(t *testing.T) {
+			data := copyOf(t, original)
+			for _, step := range steps {
+				if err := step(data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if report := check(t, data, false); report.Damaged() > 0 {
+				t.Error(text(t, report))
+			}
+			n := serve(t, data, cluster.RoleBoth)
+			if damaged := n.damaged(); len(damaged) > 0 {
+				t.Error(damaged)
+			}
+			n.stop()
+			if report := check(t, data, false); report.Damaged() > 0 {
+				t.Error("after a stop:", text(t, report))
+			}
 		})
+	}
+}
+
+// A server that was started before a later version opened a store does not take that store.
+func TestStoreOfALaterVersion(t *testing.T) {
+	f := makeServed(t)
+	running := serve(t, f.data, cluster.RoleBoth)
+	defer running.stop()
+	worker := serve(t, f.data, cluster.RoleMetricd)
+	workerStops := sync.OnceFunc(worker.stop)
+	defer workerStops()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		holders := make(map[string]bool)
+		for _, c := range running.cluster().Claims {
+			if strings.HasPrefix(c.Name, datafolder.SacksPrefix) {
+				holders[c.Member] = true
+			}
+		}
+		if len(holders) == 2 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the second process has taken no sack")
+		}
+	}
+	for sack := range sacks {
+		name := datafolder.SackName(sack)
+		format := datafolder.FormatOf(name)
+		format.Store++
+		if err := claim.NoteStore(vfs.Default, f.data, name, format); err != nil {
+			t.Fatal(err)
+		}
+	}
+	workerStops()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if damaged := slices.Collect(maps.Values(running.damaged())); len(damaged) > 0 {
+			if !strings.Contains(damaged[0].Reason, storage.ErrLaterFormat.Error()) {
+				t.Error(damaged)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the sack of the second process is served, or not spoken of")
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *check) incomingNames() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := claim.Claimed(vfs.Default, c.data.Path, strings.TrimSuffix(datafolder.IncomingPrefix, "/"))
+	names, err := claim.Known(vfs.Default, c.data.Path, strings.TrimSuffix(datafolder.IncomingPrefix, "/"))
 	for node := range dirs {
 		names = append(names, datafolder.IncomingPrefix+node)
 	}
@@ -43,7 +43,7 @@ func (c *check) incomingNames() ([]string, error) {
 // start, so there is nothing to repair here.
 func (c *check) incoming(ctx context.Context, name string) error {
 	refused := c.takeable(name)
-	dir, _, err := claim.Current(vfs.Default, filepath.Join(c.data.Path, name))
+	dir, err := offline.Current(filepath.Join(c.data.Path, name))
 	if err != nil || dir == "" && refused == nil {
 		return err
 	}

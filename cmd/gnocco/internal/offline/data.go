@@ -58,12 +58,21 @@ func (d *Data) DamagedClocks() ([]string, error) { return d.folder.DamagedClocks
 func (d *Data) SetClockAside(name string) error { return d.folder.SetClockAside(name) }
 
 // IndexDir returns where the index lies, "" if there is none.
-func (d *Data) IndexDir() (string, error) { return current(d.folder.IndexDir()) }
+func (d *Data) IndexDir() (string, error) { return Current(d.folder.IndexDir()) }
 
-// current returns the folder of a store's newest epoch, "" if there is none.
-func current(dir string) (string, error) {
+// Current returns the folder of a store's newest epoch, "" if there is none, or one in which no store was made before a
+// crash.
+func Current(dir string) (string, error) {
 	path, _, err := claim.Current(vfs.Default, dir)
-	return path, err
+	if err != nil || path == "" {
+		return "", err
+	}
+	if store, err := pebble.Peek(path, vfs.Default); err == nil && !store.Exists {
+		if _, err := engine.Check(vfs.Default, path); err == nil {
+			return "", nil
+		}
+	}
+	return path, nil // damage shows when it is opened
 }
 
 // Index returns the index, opened on a copy in memory.
@@ -106,7 +115,7 @@ func (d *Data) IncomingDirs() (map[string]string, error) {
 	}
 	dirs := make(map[string]string)
 	for _, node := range nodes {
-		dir, err := current(filepath.Join(d.folder.IncomingDir(), node.Name()))
+		dir, err := Current(filepath.Join(d.folder.IncomingDir(), node.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +141,7 @@ func (d *Data) OpenIncoming(dir string) error {
 
 // SackDir returns the folder of a sack's store: that of its newest epoch. It is "" if the sack has none.
 func (d *Data) SackDir(sack int) (string, error) {
-	return current(filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack)))
+	return Current(filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack)))
 }
 
 // InSack calls f with the store of a sack, if it has one.
@@ -141,7 +150,8 @@ func (d *Data) InSack(sack int, f func(*archive.Store) error) error {
 	if err != nil || dir == "" {
 		return err
 	}
-	store, err := archive.Open(dir, archive.Options{ReadOnly: true})
+	store, err := archive.Open(dir, archive.Options{ReadOnly: true,
+		Sack: archive.Sack{Number: sack, Of: d.Cluster.Sacks}})
 	if err != nil {
 		return err
 	}

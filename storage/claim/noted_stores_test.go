@@ -1,0 +1,118 @@
+package claim_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"gnocco/storage"
+	"gnocco/storage/claim"
+)
+
+// A store of which the folder and all claims are gone is missed; one that was never open, was removed in order or was
+// given up is not.
+func TestVanishedStoreIsMissed(t *testing.T) {
+	const root, name, dir = "data", "incoming/a.1", "data/incoming/a.1"
+	format := claim.Format{Store: 4, Pebble: 24}
+	fs := vfs.NewMem()
+	take := func(epoch uint64) {
+		t.Helper()
+		if _, err := claim.TakeOver(fs, dir, epoch); err != nil {
+			t.Fatal(err)
+		}
+		if err := claim.NoteStore(fs, root, name, format); err != nil {
+			t.Fatal(err)
+		}
+		if err := claim.MarkOpened(fs, root, name, epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vanish := func() {
+		t.Helper()
+		if err := errors.Join(fs.RemoveAll(dir), fs.RemoveAll("data/claims/"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	missing := func(want bool) {
+		t.Helper()
+		left := claim.ClosedState{}
+		for _, left := range []*claim.ClosedState{nil, &left} {
+			if _, err := claim.HighestFolder(fs, root, name, left); errors.Is(err, claim.ErrMissing) != want {
+				t.Errorf("given back as %v: %v", left, err)
+			}
+		}
+		if err := claim.Check(fs, root, name); errors.Is(err, claim.ErrMissing) != want {
+			t.Error(err)
+		}
+		known, err := claim.Known(fs, root, "incoming")
+		if err != nil || slices.Contains(known, name) != want {
+			t.Error(known, err)
+		}
+	}
+	missing(false)
+	take(1)
+	if err := claim.Check(fs, root, name); err != nil {
+		t.Error(err)
+	}
+	vanish()
+	missing(true)
+	if err := claim.Forget(fs, root, name); err != nil {
+		t.Fatal(err)
+	}
+	missing(false)
+	take(1)
+	if err := claim.Remove(fs, root, name); err != nil {
+		t.Fatal(err)
+	}
+	vanish()
+	missing(false)
+}
+
+// A store of epoch 0 lies in its folder directly. It is there although its epochs, if there were any, are gone.
+func TestLooseStoreIsNotMissing(t *testing.T) {
+	fs := vfs.NewMem()
+	if err := claim.NoteStore(fs, "data", "index", claim.Format{Store: 1, Pebble: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := claim.Check(fs, "data", "index"); !errors.Is(err, claim.ErrMissing) {
+		t.Error(err)
+	}
+	if err := fs.MkdirAll("data/index", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file, err := fs.Create("data/index/MANIFEST-000001", vfs.WriteCategoryUnspecified)
+	if err := errors.Join(err, file.Close(), claim.Check(fs, "data", "index")); err != nil {
+		t.Error(err)
+	}
+}
+
+// The formats of a store are known without it, however it is written later.
+func TestLaterFormat(t *testing.T) {
+	fs := vfs.NewMem()
+	note := func(store, pebble int) {
+		t.Helper()
+		if err := claim.NoteStore(fs, "data", "index", claim.Format{Store: store, Pebble: pebble}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := func(store, pebble int, want bool) {
+		t.Helper()
+		err := claim.CheckFormat(fs, "data", "index", claim.Format{Store: store, Pebble: pebble})
+		if errors.Is(err, storage.ErrLaterFormat) != want {
+			t.Errorf("%d.%d: %v", store, pebble, err)
+		}
+	}
+	later(0, 0, false)
+	note(4, 24)
+	later(4, 24, false)
+	later(5, 25, false)
+	later(3, 24, true)
+	later(4, 23, true)
+	note(10, 24)
+	later(9, 24, true)
+	later(10, 24, false)
+	note(4, 24) // by a program that was started before
+	later(9, 24, true)
+}
