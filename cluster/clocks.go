@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -31,9 +32,11 @@ type clocks struct {
 // measuredClock is how far a clock was found to be, at the most. An exchange that takes long measures badly, so the
 // best of some counts.
 type measuredClock struct {
-	far   time.Duration // the greatest so far
-	best  time.Duration // of the exchanges in hand
-	count int
+	far    time.Duration // the greatest so far
+	best   time.Duration // of the exchanges in hand
+	ahead  time.Duration // by the best of them; negative: behind
+	count  int
+	warned time.Duration // the difference that a warning named last
 }
 
 const (
@@ -78,7 +81,7 @@ func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, lo
 func (c *clocks) Now() int64 { return c.own.Now() }
 
 // Measured implements peer.Clocks.
-func (c *clocks) Measured(clock uuid.UUID, most, least int64) {
+func (c *clocks) Measured(address string, clock uuid.UUID, most, least int64) {
 	if clock == c.own.ID || clock == uuid.Nil {
 		return
 	}
@@ -87,17 +90,22 @@ func (c *clocks) Measured(clock uuid.UUID, most, least int64) {
 	defer c.mu.Unlock()
 	m := c.measured[clock]
 	if m == nil {
-		m = &measuredClock{far: max(far, c.keptOf(clock)), best: far}
+		m = &measuredClock{far: max(far, c.keptOf(clock)), best: math.MaxInt64}
 		c.measured[clock] = m
 	}
-	m.best = min(m.best, far)
+	if far < m.best {
+		m.best, m.ahead = far, time.Duration(least+(most-least)/2)
+	}
 	if m.count++; m.count < clockExchanges {
 		return
 	}
-	if m.best > farClock && m.best > 2*m.far {
-		c.logger.Warn("clocks of machines differ", "clock", clock, "difference", m.best)
+	if m.best > farClock && m.best > 2*m.warned {
+		m.warned = m.best
+		c.logger.Warn("clocks of machines differ: raw measures are kept that much longer, until their order is certain; "+
+			"set the wrong clock by NTP, and start its machine again",
+			"other", address, "clock", clock, "ahead", m.ahead)
 	}
-	m.far, m.best, m.count = max(m.far, m.best), time.Hour*24*365, 0
+	m.far, m.best, m.count = max(m.far, m.best), math.MaxInt64, 0
 }
 
 // errorOf bounds how far a clock is from this machine's: by what this process has measured, else by what is kept of the

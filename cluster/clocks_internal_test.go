@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"bytes"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,11 @@ import (
 // machine's.
 func clocksOfOneFolder(t *testing.T) func(shift time.Duration) *clocks {
 	t.Helper()
+	return clocksThatLog(t, slog.New(slog.DiscardHandler))
+}
+
+func clocksThatLog(t *testing.T, logger *slog.Logger) func(shift time.Duration) *clocks {
+	t.Helper()
 	folder, err := datafolder.Share(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +30,7 @@ func clocksOfOneFolder(t *testing.T) func(shift time.Duration) *clocks {
 	t.Cleanup(func() { folder.Release() })
 	return func(shift time.Duration) *clocks {
 		t.Helper()
-		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, slog.New(slog.DiscardHandler))
+		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, logger)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +62,7 @@ func TestClocks(t *testing.T) {
 	}
 	measure := func(n int, most, least time.Duration) {
 		for range n {
-			first.Measured(clock, int64(most), int64(least))
+			first.Measured("peer:1", clock, int64(most), int64(least))
 		}
 	}
 	want := func(e time.Duration) {
@@ -73,10 +80,43 @@ func TestClocks(t *testing.T) {
 	want(3 * time.Second)
 	measure(clockExchanges, 8*time.Second, 7*time.Second)
 	want(8 * time.Second)
-	first.Measured(uuid.Nil, 0, 0)
+	first.Measured("peer:1", uuid.Nil, 0, 0)
 	if e := first.errorOf(uuid.Nil); e != unmeasuredClock {
 		t.Errorf("an unknown clock is %v off", e)
 	}
+}
+
+// A clock that is far off is warned of, also one that was so from the start, and again once it is twice as far. Slow
+// exchanges are no reason.
+func TestFarClockIsWarnedOf(t *testing.T) {
+	var log bytes.Buffer
+	c, clock := clocksThatLog(t, slog.New(slog.NewTextHandler(&log, nil)))(0), uuid.New()
+	measure := func(n int, most, least time.Duration, want ...string) {
+		t.Helper()
+		log.Reset()
+		for range n {
+			c.Measured("peer:1", clock, int64(most), int64(least))
+		}
+		warnings := min(len(want), 1)
+		if strings.Count(log.String(), "level=WARN") != warnings {
+			t.Fatalf("want %d warnings: %s", warnings, log.String())
+		}
+		for _, part := range append(want, "other=peer:1", clock.String())[:len(want)+2*warnings] {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("no %q in %s", part, log.String())
+			}
+		}
+	}
+	hour := time.Hour
+	measure(clockExchanges, -hour+2*time.Millisecond, -hour-2*time.Millisecond, "ahead=-1h0m0s")
+	measure(10*clockExchanges, -hour, -hour)
+	measure(clockExchanges, 3*hour, 3*hour, "ahead=3h0m0s")
+	measure(clockExchanges, hour, hour)
+
+	clock = uuid.New()
+	measure(clockExchanges-1, 5*time.Second, -5*time.Second)
+	measure(1, farClock, 0)
+	measure(clockExchanges, 5*time.Second, farClock-time.Millisecond, "ahead=")
 }
 
 // What was measured of a clock stays known after a restart, and to processes of other machines, as far as
@@ -96,17 +136,17 @@ func TestClockErrorsSurvive(t *testing.T) {
 		}
 	}
 	first, second, gone := open(0), open(time.Second), uuid.New()
-	first.Measured(gone, int64(16*time.Second), 0)
+	first.Measured("peer:1", gone, int64(16*time.Second), 0)
 	want(second, gone, unmeasuredClock)
 	reconcile(first)
 	reconcile(second) // it was asked for a clock that it does not know
 	want(second, gone, 18*time.Second+unmeasuredClock)
-	second.Measured(first.own.ID, int64(time.Second), 0)
+	second.Measured("peer:1", first.own.ID, int64(time.Second), 0)
 	want(second, gone, 19*time.Second)
 
 	again := open(0) // a restart
 	want(again, gone, 18*time.Second)
-	again.Measured(gone, int64(time.Millisecond), 0)
+	again.Measured("peer:1", gone, int64(time.Millisecond), 0)
 	want(again, gone, 18*time.Second)
 }
 
@@ -115,7 +155,7 @@ func TestClockErrorsSurvive(t *testing.T) {
 func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 	open := clocksOfOneFolder(t)
 	c, gone, other := open(0), uuid.New(), uuid.New()
-	c.Measured(gone, int64(2*time.Second), 0)
+	c.Measured("peer:1", gone, int64(2*time.Second), 0)
 	if err := c.folder.KeepClockError(datafolder.ClockPair{By: gone, Of: other}, time.Second); err != nil {
 		t.Fatal(err)
 	}

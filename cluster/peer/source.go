@@ -77,8 +77,9 @@ func (k *stream) wake() {
 type Clocks interface {
 	// Now returns what this process's clock says, in nanoseconds.
 	Now() int64
-	// Measured is told that another clock is ahead by no more than most and no less than least, in nanoseconds.
-	Measured(clock uuid.UUID, most, least int64)
+	// Measured notes that the clock of the process at an address is ahead by no more than most and no less than least,
+	// in nanoseconds.
+	Measured(address string, clock uuid.UUID, most, least int64)
 }
 
 // NewSource returns the store with this ID, which the process at the address holds. The caller closes it.
@@ -316,7 +317,7 @@ func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int
 		return 0, nil, err
 	}
 	if s.clocks != nil && answer.stamped {
-		s.clocks.Measured(answer.clock, answer.received-began, answer.answered-s.clocks.Now())
+		s.clocks.Measured(s.address, answer.clock, answer.received-began, answer.answered-s.clocks.Now())
 	}
 	came := make(map[int][]incoming.Record)
 	for _, r := range answer.records {
