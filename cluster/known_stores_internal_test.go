@@ -107,7 +107,10 @@ func TestAnnouncedStoreIsWaitedFor(t *testing.T) {
 
 		k.announce("incoming/c")
 		k.want(t, false, "A")
-		time.Sleep(announceStays)
+		time.Sleep(time.Minute - 1)
+		k.list([]string{"incoming/a"}, time.Now())
+		k.want(t, false, "A")
+		time.Sleep(1)
 		k.list([]string{"incoming/a"}, time.Now())
 		k.want(t, true, "A")
 	})

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -19,12 +20,14 @@ type membership struct {
 	logger  *slog.Logger
 	woken   [2]chan struct{} // of capacity 1: for the index, and for the rest
 
+	warnEvery time.Duration // that announce waits in vain
+
 	mu      sync.Mutex
 	leaving map[string]bool // IDs of members that are about to leave, this one included: they get nothing more
 }
 
 func newMembership(session claim.Session, client *peer.Client, logger *slog.Logger) *membership {
-	return &membership{session: session, client: client, logger: logger,
+	return &membership{session: session, client: client, logger: logger, warnEvery: announceWarning,
 		woken: [2]chan struct{}{make(chan struct{}, 1), make(chan struct{}, 1)}, leaving: make(map[string]bool)}
 }
 
@@ -116,7 +119,7 @@ func (m *membership) tellOthers(ctx context.Context, leaving string, want func(*
 // answer is asked again until it does, or is dead: if it did not know of the store, it could take the store's measures
 // for too old.
 func (m *membership) announce(ctx context.Context, store string) error {
-	told := make(map[string]bool)
+	told, warned := make(map[string]bool), make(map[string]time.Time)
 	for {
 		members, err := m.session.Members(ctx)
 		if err != nil {
@@ -125,22 +128,25 @@ func (m *membership) announce(ctx context.Context, store string) error {
 		waiting := slices.DeleteFunc(members, func(other claim.Member) bool {
 			return other.ID == m.own() || told[other.ID] || !other.HasRole(string(RoleMetricd))
 		})
-		answered := make([]bool, len(waiting))
+		answered, errs := make([]bool, len(waiting)), make([]error, len(waiting))
 		var all sync.WaitGroup
 		for i, other := range waiting {
 			all.Go(func() {
 				ctx, cancel := context.WithTimeout(ctx, wakeTimeout)
 				defer cancel()
 				err := m.client.Announce(ctx, other.Address, store)
-				if answered[i] = err == nil; !answered[i] {
-					m.logger.Info("waiting until a process knows the incoming store, or is dead", "other", other.ID,
-						"store", store, "error", err)
-				}
+				answered[i], errs[i] = err == nil, err
 			})
 		}
 		all.Wait()
 		for i, other := range waiting {
 			told[other.ID] = answered[i]
+			if !answered[i] && time.Since(warned[other.ID]) >= m.warnEvery {
+				warned[other.ID] = time.Now()
+				m.logger.Warn("waiting until a process answers, or is dead: it has to know the incoming store. If it runs, "+
+					"the address that it was given by --peer-listen or --peer-advertise is not reached from here",
+					"other", other.ID, "address", other.Address, "store", store, "error", errs[i])
+			}
 		}
 		if !slices.Contains(answered, false) {
 			return nil
@@ -151,24 +157,45 @@ func (m *membership) announce(ctx context.Context, store string) error {
 	}
 }
 
-// announcePause is the time until a process that did not answer is told again.
-const announcePause = 100 * time.Millisecond
+const (
+	// announcePause is the time until a process that did not answer is told again.
+	announcePause = 100 * time.Millisecond
+	// announceWarning is the time between two warnings of a process that does not answer.
+	announceWarning = time.Minute
+)
 
-// warnOfLoopback logs a warning if processes on other machines cannot reach this one.
-func (m *membership) warnOfLoopback(ctx context.Context) {
-	own := m.session.Member()
-	if !isLoopback(own.Address) {
-		return
-	}
-	members, err := m.session.Members(ctx)
-	if err != nil {
-		return // the reconcile loop logs it
-	}
-	for _, other := range members {
-		if other.Process.BootID != own.Process.BootID {
-			m.logger.Warn("processes on other machines cannot reach this one: say by --peer-listen where it is",
-				"address", own.Address, "other", other.ID)
-			return
+// refuseLoopback returns an error if a process of another machine and this one cannot reach each other, because either
+// advertises a loopback address: both would wait for ever. A member that died lately is no reason. It is known to be
+// dead once grace is over.
+func (m *membership) refuseLoopback(ctx context.Context, grace time.Duration) error {
+	for began := time.Now(); ; {
+		members, err := m.session.Members(ctx)
+		if err != nil {
+			return err
+		}
+		own := m.session.Member()
+		if err = unreachable(&own, members); err == nil || time.Since(began) > grace {
+			return err
+		}
+		if err := pause.For(ctx, announcePause); err != nil {
+			return err
 		}
 	}
+}
+
+// unreachable returns an error if own or a member of another machine advertises a loopback address.
+func unreachable(own *claim.Member, members []claim.Member) error {
+	for _, other := range members {
+		if other.Process.BootID == own.Process.BootID {
+			continue
+		}
+		for _, m := range []*claim.Member{own, &other} {
+			if isLoopback(m.Address) {
+				return fmt.Errorf("cluster: processes on several machines share this data folder (%s on %s, and %s on %s), "+
+					"and %s says that it is reached at %s: start it with --peer-listen ADDRESS:PORT, at an address that the "+
+					"other machines reach", own.ID, own.Process.Host, other.ID, other.Process.Host, m.ID, m.Address)
+			}
+		}
+	}
+	return nil
 }

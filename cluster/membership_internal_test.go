@@ -1,13 +1,19 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"path"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"gnocco/cluster/peer"
 	"gnocco/storage/claim"
@@ -32,6 +38,9 @@ func TestAnnounceTellsEachProcess(t *testing.T) {
 	s := &knownMembers{members: []claim.Member{{ID: "own", Roles: []string{string(RoleMetricd)}}}}
 	for i := range others {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if path.Base(r.URL.Path) != "wake" {
+				return // a ping: the process was slow to answer
+			}
 			if asked[i].Add(1) == 1 && i%3 == 0 {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
@@ -56,4 +65,82 @@ func TestAnnounceTellsEachProcess(t *testing.T) {
 			t.Errorf("process %d was told %d times, want %d", i, got, want)
 		}
 	}
+}
+
+// A process that does not answer is warned of at once, by its address, and again after a while only.
+func TestAnnounceWarnsOfSilentProcess(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	client := peer.NewClient("key", nil)
+	defer client.Close()
+	f := func(every time.Duration, least, most int) {
+		t.Helper()
+		var log bytes.Buffer
+		m := newMembership(&knownMembers{members: []claim.Member{{ID: "own"},
+			{ID: "silent", Roles: []string{string(RoleMetricd)}, Address: address}}}, client,
+			slog.New(slog.NewTextHandler(&log, nil)))
+		if m.warnEvery != announceWarning {
+			t.Errorf("warns every %v", m.warnEvery)
+		}
+		m.warnEvery = every
+		ctx, cancel := context.WithTimeout(t.Context(), 10*announcePause)
+		defer cancel()
+		if err := m.announce(ctx, "store"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("announced: %v", err)
+		}
+		lines, warnings := strings.Count(log.String(), "\n"), strings.Count(log.String(), "level=WARN")
+		if lines != warnings || warnings < least || warnings > most || !strings.Contains(log.String(), address) ||
+			!strings.Contains(log.String(), "--peer-listen") {
+			t.Errorf("want %d to %d warnings: %s", least, most, log.String())
+		}
+	}
+	f(time.Hour, 1, 1)
+	f(time.Millisecond, 2, 11)
+}
+
+// Processes of several machines cannot share a folder as long as one of them advertises a loopback address; those of
+// one machine can, and one that died is soon no obstacle.
+func TestLoopbackBetweenMachinesIsRefused(t *testing.T) {
+	member := func(id, boot, address string) claim.Member {
+		return claim.Member{ID: id, Address: address, Process: claim.Process{BootID: boot, Host: "host-of-" + id}}
+	}
+	f := func(refused string, members ...claim.Member) {
+		t.Helper()
+		m := newMembership(&knownMembers{members: members}, nil, slog.New(slog.DiscardHandler))
+		err := m.refuseLoopback(t.Context(), 0)
+		if (err != nil) != (refused != "") || err != nil && !(strings.Contains(err.Error(), refused) &&
+			strings.Contains(err.Error(), "--peer-listen")) {
+			t.Errorf("%v, want %q", err, refused)
+		}
+	}
+	far, alsoFar := member("b", "2", "192.0.2.2:1"), member("c", "3", "[2001:db8::1]:1")
+	f("", member("a", "1", "127.0.0.1:1"))
+	f("", member("a", "1", "127.0.0.1:1"), member("b", "1", "[::1]:2"), member("c", "1", "192.0.2.1:1"))
+	f("", member("a", "1", "192.0.2.1:1"), far, alsoFar)
+	f("a says that it is reached at 127.0.0.1:1", member("a", "1", "127.0.0.1:1"), far)
+	f("a says that it is reached at [::1]:1", member("a", "1", "[::1]:1"), far)
+	f("d says that it is reached at localhost:1", member("a", "1", "192.0.2.1:1"), far, member("d", "4", "localhost:1"))
+
+	s := &knownMembers{members: []claim.Member{member("a", "1", "127.0.0.1:1"), far}}
+	m := newMembership(&dyingMembers{s, 3}, nil, slog.New(slog.DiscardHandler))
+	if err := m.refuseLoopback(t.Context(), time.Hour); err != nil {
+		t.Error(err)
+	}
+}
+
+// dyingMembers is a session whose other members turn out to be dead when it has been asked often.
+type dyingMembers struct {
+	*knownMembers
+	left int
+}
+
+func (s *dyingMembers) Members(ctx context.Context) ([]claim.Member, error) {
+	if s.left--; s.left <= 0 {
+		return s.members[:1], nil
+	}
+	return s.knownMembers.Members(ctx)
 }

@@ -269,6 +269,10 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	handlers.ensureDefaults()
 	p.index.taken, p.index.given = handlers.TakeIndex, handlers.GiveIndex
 	p.peers.serve(p.Fence(p.answers(handlers.API).Handler()), &p.closers, handlers.Failed)
+	claims := p.options.claimOptions()
+	if err := p.members.refuseLoopback(ctx, 2*claims.Grace()); err != nil {
+		return err
+	}
 	if p.options.Role.HasAPI() { // after that: several processes that start at once wait for each other
 		if err := p.members.announce(ctx, p.incoming.ownName); err != nil {
 			return err
@@ -284,7 +288,6 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	} else if err != nil {
 		return err
 	}
-	p.members.warnOfLoopback(ctx)
 	p.members.wakeOthers(ctx, everyone)
 	p.startTaking()
 	background, stop := context.WithCancel(context.Background())

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"gnocco/cluster"
 	"gnocco/cluster/peer"
 	"gnocco/internal/client"
@@ -17,6 +19,7 @@ import (
 	"gnocco/internal/testcert"
 	"gnocco/internal/version"
 	"gnocco/model"
+	"gnocco/storage/claim"
 )
 
 func clientOf(t *testing.T, s *server.Server) *client.Client {
@@ -259,6 +262,34 @@ func TestOptionsOfACluster(t *testing.T) {
 	fails("TTL", server.Options{Cluster: cluster.Options{LeaseTTL: time.Millisecond}})
 	fails(`coordination is "zookeeper://z"`, server.Options{Cluster: cluster.Options{Coordination: "zookeeper://z"}})
 	fails("node is called", server.Options{Cluster: cluster.Options{Node: "a/b"}})
+}
+
+// A process that another machine's processes cannot reach, or that cannot reach them, does not start.
+func TestLoopbackBetweenMachinesIsRefused(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	options := server.Options{Cluster: cluster.Options{Data: data, Sacks: 2, LeaseTTL: 500 * time.Millisecond,
+		LeaseSlack: 100 * time.Millisecond}, Listen: "127.0.0.1:0"}
+	stop(t, start(t, options))
+	far, err := claim.NewFile(data, claim.Options{TTL: time.Minute, Beat: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := far.Join(t.Context(), claim.Member{Node: "far", Address: "192.0.2.1:1", Roles: []string{"metricd"},
+		Process: claim.Process{BootID: uuid.NewString(), Host: "elsewhere"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Start(t.Context(), options)
+	if err == nil {
+		stop(t, s)
+	}
+	if err == nil || !strings.Contains(err.Error(), "elsewhere") || !strings.Contains(err.Error(), "--peer-listen") {
+		t.Errorf("starts beside a process of another machine: %v", err)
+	}
+	if err := session.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, start(t, options))
 }
 
 // Processes that would not know of each other are kept apart.
