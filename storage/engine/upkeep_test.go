@@ -99,6 +99,51 @@ func openKept(t *testing.T, memTable uint64) (*pebble.DB, chan<- time.Time) {
 	return db, ticks
 }
 
+// A small store in which as much lies above the last level as in it is compacted at the first tick since which nothing
+// was written, and not at one that finds writes.
+func TestSmallStoreInUseIsCompacted(t *testing.T) {
+	db, ticks := openKept(t, 4<<20)
+	random := rand.New(rand.NewPCG(1, 2))
+	write := func(keys int) {
+		t.Helper()
+		for i := range keys {
+			value := make([]byte, 1000)
+			for j := range value {
+				value[j] = byte(random.Uint32())
+			}
+			if err := db.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(i)), value, pebble.NoSync); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	levels := func() (above, bottom uint64) {
+		m := db.Metrics()
+		for i := range m.Levels[:len(m.Levels)-1] {
+			above += uint64(m.Levels[i].TablesSize)
+		}
+		return above, uint64(m.Levels[len(m.Levels)-1].TablesSize)
+	}
+	write(100)
+	if err := db.Compact(t.Context(), []byte{0}, []byte{0xff}, false); err != nil {
+		t.Fatal(err)
+	}
+	write(300) // one flush, by which Pebble compacts nothing
+	now := time.Unix(0, 0)
+	ticks <- now                       // finds the writes
+	time.Sleep(100 * time.Millisecond) // a compaction takes less
+	if above, bottom := levels(); above <= bottom || bottom == 0 {
+		t.Fatalf("while it is written to, %d bytes lie above the last level, and %d in it", above, bottom)
+	}
+	ticks <- now // has looked at it
+	ticks <- now
+	if above, bottom := levels(); above > 0 || bottom > 320<<10 {
+		t.Errorf("%d bytes lie above the last level, and %d in it", above, bottom)
+	}
+}
+
 // A large store at rest is brought into its last level, a step at a tick, but not if it would write much to gain
 // little.
 func TestLargeStoreAtRest(t *testing.T) {
