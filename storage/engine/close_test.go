@@ -2,8 +2,11 @@ package engine_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -113,5 +116,63 @@ func TestForgottenStoreIsNotRecorded(t *testing.T) {
 	}
 	if _, err := memory.Stat(engine.RecordPath("e1")); err == nil {
 		t.Error("recorded after all")
+	}
+}
+
+// A stop does not wait for a disk on which no table can be made: all is in the log.
+func TestCloseOnFullDisk(t *testing.T) {
+	var full atomic.Bool
+	memory := vfs.NewMem()
+	fs := errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") && full.Load() {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	db, err := engine.Open("e1", engine.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, 0, 2000) // more than a closed store may keep in its log
+	full.Store(true)
+	closed := make(chan error, 1)
+	go func() { closed <- engine.Close(db, fs, "e1") }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for the disk")
+	}
+	got, err := contents(memory, "e1")
+	if keys := strings.Count(got, "\n"); err != nil || keys != 2000 {
+		t.Errorf("%d keys, %v", keys, err)
+	}
+}
+
+// A stop keeps a small log as it is, and brings a larger one into a table.
+func TestCloseKeepsSmallLogs(t *testing.T) {
+	for _, c := range []struct {
+		keys        int
+		logs, table bool
+	}{{100, true, false}, {2000, false, true}} {
+		fs := vfs.NewMem()
+		db, err := engine.Open("e1", engine.Options{FS: fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, db, 0, c.keys)
+		if err := engine.Close(db, fs, "e1"); err != nil {
+			t.Fatal(err)
+		}
+		names, err := fs.List("e1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".sst") })
+		if logs := logsOf(t, fs, "e1") > 0; logs != c.logs || table != c.table {
+			t.Errorf("%d keys: %v", c.keys, names)
+		}
 	}
 }

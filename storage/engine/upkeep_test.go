@@ -99,6 +99,47 @@ func openKept(t *testing.T, memTable uint64) (*pebble.DB, chan<- time.Time) {
 	return db, ticks
 }
 
+// The log of a larger store may grow to a quarter of its tables before it is flushed.
+func TestLogGrowsWithTables(t *testing.T) {
+	db, ticks := openKept(t, 16<<20)
+	random := rand.New(rand.NewPCG(1, 3))
+	write := func(from, to int) {
+		t.Helper()
+		b := db.NewBatch()
+		for i := from; i < to; i++ {
+			value := make([]byte, 1<<10)
+			for j := 0; j < len(value); j += 8 {
+				binary.NativeEndian.PutUint64(value[j:], random.Uint64())
+			}
+			if err := b.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(i)), value, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Commit(pebble.NoSync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(0, 6<<10) // 6 MiB
+	if err := db.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(0, 0)
+	logAfter := func() uint64 {
+		now = now.Add(engine.UpkeepInterval)
+		ticks <- now
+		ticks <- now // has looked at it
+		return db.Metrics().WAL.Size
+	}
+	write(6<<10, 7<<10)
+	if log := logAfter(); log < 1<<20 {
+		t.Errorf("a log of a sixth of the tables was flushed to %d bytes", log)
+	}
+	write(7<<10, 8<<10)
+	if log := logAfter(); log > 0 {
+		t.Errorf("a log of a third of the tables stays, with %d bytes", log)
+	}
+}
+
 // A small store in which as much lies above the last level as in it is compacted at the first tick since which nothing
 // was written, and not at one that finds writes.
 func TestSmallStoreInUseIsCompacted(t *testing.T) {

@@ -276,6 +276,24 @@ func TestFreeSpace(t *testing.T) {
 	appendBlocks(t, s, b)
 }
 
+// Where the free space cannot be known, measures are accepted, and the log says so.
+func TestUnknownFreeSpace(t *testing.T) {
+	logged := make(messages, 10)
+	s := open(t, incoming.Options{Logger: slog.New(slog.NewTextHandler(logged, nil)),
+		FreeSpace: func() (uint64, error) { return 0, errors.New("no answer") }})
+	defer closeStore(t, s)
+	b, _ := blocks(rand.New(rand.NewPCG(6, 6)), 1, 1)
+	appendBlocks(t, s, b)
+	select {
+	case said := <-logged:
+		if !strings.Contains(said, "free disk space is unknown") || !strings.Contains(said, "no answer") {
+			t.Errorf("logged %s", said)
+		}
+	default:
+		t.Error("logged nothing")
+	}
+}
+
 // messages is a log's writer, of a message each.
 type messages chan string
 

@@ -1,0 +1,55 @@
+package incoming
+
+import (
+	"testing"
+
+	"gnocco/internal/keyhash"
+)
+
+// Lists are remembered up to a number, those that came once and those that came more often.
+func TestListsAreBounded(t *testing.T) {
+	l := newIDLists(1)
+	sequence := uint64(0)
+	use := func(hash int) (number uint64) {
+		sequence++
+		number, _ = l.use(0, keyhash.Hash{uint64(hash), 1}, sequence)
+		return number
+	}
+	s := &l.sacks[0]
+	for i := range maxLists + 10 {
+		use(i)
+		if use(i); len(s.stored) > maxLists {
+			t.Fatalf("%d lists are stored", len(s.stored))
+		}
+	}
+	if use(0) == 0 || use(maxLists-1) == 0 || use(maxLists) != 0 {
+		t.Error("the lists that came first are not those that are stored")
+	}
+	for i := range 3 * maxLists {
+		if use(-1 - i); len(s.seen) > maxLists {
+			t.Fatalf("%d lists that came once are remembered", len(s.seen))
+		}
+	}
+}
+
+// The array of the recent records is used again, unless a burst has made it large.
+func TestRecentRecordsLetGo(t *testing.T) {
+	var r recentRecords
+	fill := func(n int) {
+		for range n {
+			r.records = append(r.records, recentRecord{})
+		}
+	}
+	fill(100)
+	array := cap(r.records)
+	if r.drop(100); cap(r.records) != array {
+		t.Errorf("an array of %d records is given up for one of %d", array, cap(r.records))
+	}
+	fill(100 * keptRecords)
+	if r.drop(100*keptRecords - 1); len(r.records) != 1 {
+		t.Fatalf("%d records", len(r.records))
+	}
+	if r.drop(1); cap(r.records) >= 50*keptRecords {
+		t.Errorf("an array of %d records is kept", cap(r.records))
+	}
+}

@@ -1,0 +1,21 @@
+package incoming
+
+import "testing"
+
+// A commit takes the requests that fit into its bytes, and at least one.
+func TestQueueGroups(t *testing.T) {
+	q := queue{wake: make(chan struct{}, 1)}
+	for _, bytes := range []int{10, 10, 10, 40, 10} {
+		if err := q.push(&request{bytes: bytes}, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int{2, 1, 1, 1, 0} {
+		if group, _, _ := q.take(nil, 25); len(group) != want {
+			t.Errorf("%d requests, want %d", len(group), want)
+		}
+	}
+	if q.bytes != 0 {
+		t.Errorf("%d bytes are left in an empty queue", q.bytes)
+	}
+}
