@@ -81,9 +81,11 @@ func (a promqlHandlers) parseChanges(fields map[string]jsonValue) (
 		if err != nil {
 			return nil, nil, err
 		}
-		if matchers, err = a.engine.Matchers(selector); err != nil {
+		lists, err := a.engine.Matchers(selector)
+		if err != nil {
 			return nil, nil, in.fault("%v", err)
 		}
+		matchers = lists[0]
 	}
 	if in, ok := fields["aggregation"]; ok {
 		name, err := in.text(0)

@@ -15,7 +15,6 @@ import (
 	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
 
 	"gnocco/api/auth"
 	"gnocco/api/promql"
@@ -264,13 +263,9 @@ func (a promqlHandlers) matchers(r *promqlRequest) ([][]*labels.Matcher, error) 
 
 // anyMatchers reads match[], where {} is all series.
 func (a promqlHandlers) anyMatchers(r *promqlRequest) ([][]*labels.Matcher, error) {
-	var lists [][]*labels.Matcher
-	for _, text := range r.Form["match[]"] {
-		list, err := a.engine.Matchers(text)
-		if err != nil {
-			return nil, promql.Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
-		}
-		lists = append(lists, list)
+	lists, err := a.engine.Matchers(r.Form["match[]"]...)
+	if err != nil {
+		return nil, promql.Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
 	}
 	return lists, r.checkTimes()
 }
@@ -424,27 +419,19 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 }
 
 func (a promqlHandlers) format(r *promqlRequest) (*promql.Answer, error) {
-	expr, err := a.parseExpr(r)
+	text, err := a.engine.Format(r.Get("query"))
 	if err != nil {
-		return nil, err
+		return nil, promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
 	}
-	return &promql.Answer{Data: expr.Pretty(0)}, nil
+	return &promql.Answer{Data: text}, nil
 }
 
 func (a promqlHandlers) parse(r *promqlRequest) (*promql.Answer, error) {
-	expr, err := a.parseExpr(r)
-	if err != nil {
-		return nil, err
-	}
-	return &promql.Answer{Data: promql.Tree(expr)}, nil
-}
-
-func (a promqlHandlers) parseExpr(r *promqlRequest) (parser.Expr, error) {
 	expr, err := a.engine.Parser().ParseExpr(r.Get("query"))
 	if err != nil {
 		return nil, promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
 	}
-	return expr, nil
+	return &promql.Answer{Data: promql.Tree(expr)}, nil
 }
 
 // started is when this process began to serve.

@@ -139,6 +139,27 @@ func TestPromQL(t *testing.T) {
 	}
 	f("GET /api/v1/series_count?match[]={}", `~"status":"success"`)
 
+	// Texts are bounded before they are parsed, wherever there are any.
+	form := append(slices.Clone(admin), "Content-Type", "application/x-www-form-urlencoded")
+	for _, route := range []string{"query", "query_range", "format_query", "parse_query", "series", "labels", "series_count"} {
+		for _, many := range []struct{ text, fault string }{
+			{strings.Repeat("a", 65537), "65537 bytes of PromQL: at most "},
+			{strings.Repeat("(", 101), "parentheses are nested deeper than 100 levels"},
+			{strings.Repeat("-", 501), "more than 500 operators, ranges and offsets"},
+			{`x{a=~"` + strings.Repeat("a{1000}", 300) + `"}`, "regular expressions have more than 262144 instructions"},
+			{`x{a=~"` + strings.Repeat(`\\pL`, 65) + `"}`, "more than 64 Unicode classes in regular expressions"},
+		} {
+			body := url.Values{"query": {many.text}, "match[]": {many.text}, "start": {"0"}, "end": {"1"}, "step": {"1"}}
+			s.want(t, "POST /api/v1/"+route, body.Encode(), http.StatusBadRequest, "~"+many.fault, form...)
+		}
+	}
+	s.want(t, "POST /api/v1/series", url.Values{"match[]": {strings.Repeat("a", 40000), strings.Repeat("b", 40000)}}.Encode(),
+		http.StatusBadRequest, "~80000 bytes of PromQL: at most 65536 are parsed", form...)
+	s.want(t, "POST /api/v1/format_query", url.Values{"query": {strings.Repeat("a", 16385)}}.Encode(),
+		http.StatusBadRequest, "~16385 bytes of PromQL: at most 16384 are parsed", form...)
+	s.want(t, "POST /v1/changes", `{"start":"2026-01-02T03:00:00","stop":"2026-01-02T04:00:00","match":"`+strings.Repeat("a", 65537)+`"}`, http.StatusBadRequest,
+		"~65537 bytes of PromQL: at most 65536 are parsed", admin...)
+
 	// A timeout that is over is one; stats tell what an evaluation took; trees have all fields of Prometheus 3.
 	for _, timeout := range []string{"0", "-1", "-5m", "1e-9"} {
 		if timeout != "-5m" {
@@ -162,7 +183,6 @@ func TestPromQL(t *testing.T) {
 		`~"offset":0,"offsetExpr":null,"range":300000,"rangeExpr":null,"startOrEnd":null,"step":60000,"stepExpr":null,`)
 
 	// Forms, as Grafana sends them, and what vmalert does.
-	form := append(slices.Clone(admin), "Content-Type", "application/x-www-form-urlencoded")
 	s.want(t, "POST /api/v1/query", url.Values{"query": {"1+1"}, "time": {"4"}}.Encode(),
 		http.StatusOK, `~"2"`, form...)
 	s.want(t, "POST /api/v1/query?query=1%2B1&time=4", "", http.StatusOK, `~"2"`,

@@ -50,7 +50,7 @@ func (o *Options) EnsureDefaults() {
 // Engine answers queries. It is for many at once.
 type Engine struct {
 	options Options
-	parser  parser.Parser
+	parser  bounded
 	engine  *upstream.Engine
 }
 
@@ -60,8 +60,10 @@ const defaultSubqueryStep = time.Minute
 // New returns an engine.
 func New(o Options) *Engine {
 	o.EnsureDefaults()
-	return &Engine{options: o, parser: parser.NewParser(o.Syntax), engine: upstream.NewEngine(o.engine())}
+	return &Engine{options: o, parser: o.parser(), engine: upstream.NewEngine(o.engine())}
 }
+
+func (o *Options) parser() bounded { return bounded{Parser: parser.NewParser(o.Syntax)} }
 
 // engine returns the options of Prometheus' engine.
 func (o *Options) engine() upstream.EngineOpts {
@@ -69,20 +71,34 @@ func (o *Options) engine() upstream.EngineOpts {
 		Logger: o.Logger, Reg: o.Registerer, MaxSamples: o.MaxSamples, Timeout: o.Timeout,
 		NoStepSubqueryIntervalFn: func(int64) int64 { return defaultSubqueryStep.Milliseconds() },
 		EnableAtModifier:         true, EnableNegativeOffset: true,
-		Parser: rewriter{parser.NewParser(o.Syntax)},
+		Parser: rewriter{o.parser()},
 	}
 }
 
 // Parser returns what reads expressions as clients write them.
 func (e *Engine) Parser() parser.Parser { return e.parser }
 
-// Matchers reads a selector of series, without what says how to read them.
-func (e *Engine) Matchers(selector string) ([]*labels.Matcher, error) {
-	matchers, err := e.parser.ParseMetricSelector(selector)
+// Format returns an expression in Prometheus' layout.
+func (e *Engine) Format(text string) (string, error) {
+	expr, err := bounded{e.parser.Parser, maxFormatted}.ParseExpr(text)
+	if err != nil {
+		return "", err
+	}
+	return expr.Pretty(0), nil
+}
+
+// Matchers reads selectors of series, without what says how to read them.
+func (e *Engine) Matchers(selectors ...string) ([][]*labels.Matcher, error) {
+	lists, err := e.parser.ParseMetricSelectors(selectors)
 	if err != nil {
 		return nil, err
 	}
-	return new(selection).takePseudo(matchers)
+	for i := range lists {
+		if lists[i], err = new(selection).takePseudo(lists[i]); err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
 }
 
 // Query is an expression, and who asks.

@@ -1,0 +1,64 @@
+package promql_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// Texts are parsed up to their bounds, and no further, by whatever parses them.
+func TestTextsAreBounded(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	f := func(text, fault string) {
+		t.Helper()
+		_, parsed := s.engine.Parser().ParseExpr(text)
+		for _, err := range []error{parsed, s.instant(text, s.now).Err} {
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != fault {
+				t.Errorf("%.40s… of %d bytes: %q, want %q", text, len(text), got, fault)
+			}
+		}
+	}
+	repeated := strings.Repeat
+	f("a"+repeated(" ", 65535), "")
+	f("a"+repeated(" ", 65536), "65537 bytes of PromQL: at most 65536 are parsed")
+	f(repeated("(", 100)+"1"+repeated(")", 100), "")
+	f(repeated("(", 101)+"1"+repeated(")", 101), "parentheses are nested deeper than 100 levels")
+	f(repeated("(", 30000), "parentheses are nested deeper than 100 levels")
+	f(repeated("(1)+", 300)+"1", "") // beside each other
+	const operators = "more than 500 operators, ranges and offsets"
+	f(repeated("-", 500)+"1", "")
+	f(repeated("-", 65000)+"1", operators)
+	f(repeated("1+", 500)+"1", "")
+	f(repeated("1+", 20000)+"1", operators)
+	f("x"+repeated("[5m:1m]", 501), operators)
+	f("x"+repeated(" offset 5m", 501), operators)
+	f("x"+repeated(" @ 5", 501), operators)
+	f("x{"+repeated(`a!="b",`, 5000)+"}", "") // no operators of a tree
+	const pattern = "regular expressions have more than 262144 instructions"
+	f(`x{a=~"`+repeated("host|", 10000)+`"}`, "")
+	f(`x{a=~"a{1000}",b=~"([0-9]{1,3}\\.){3}[0-9]{1,3}"}`, "")
+	f(`x{`+repeated(`a=~"a{1000}",`, 300)+`}`, pattern)
+	f(`x{`+repeated(`a!~"(a{30}){30}",`, 300)+`}`, pattern)
+	f("x{"+repeated("a=~`[\\pL\\pN]{999}`,", 10)+`}`, pattern)
+	f(`label_replace(x,"a","b","c","`+repeated("a{1000}", 300)+`")`, pattern)
+	f(`x{a=~"[`+repeated(`\\pL`, 64)+`]"}`, "")
+	f(`x{a=~"`+repeated(`\\PL`, 65)+`"}`, "more than 64 Unicode classes in regular expressions")
+
+	if _, err := s.engine.Matchers(repeated("a", 40000), repeated("b", 25536)); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.engine.Matchers(repeated("a", 40000), repeated("b", 25537)); err == nil {
+		t.Error("selectors of more bytes than one text may have were parsed")
+	}
+	if _, err := s.engine.Format(repeated("a", 16384)); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.engine.Format(repeated("a", 16385)); err == nil {
+		t.Error("a text was formatted that is too long")
+	}
+}
