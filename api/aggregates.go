@@ -57,16 +57,22 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	if err != nil {
 		return err
 	}
-	if w, err = a.turn(w, r, who); err != nil {
-		return err
-	}
-	if len(keys) > 1 {
-		search := aggregatesSearch{
-			who: who, read: read, operation: operation, details: details, useHistory: useHistory,
-			groupBy: parseGroupBy(values),
+	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+		read.Restart()
+		if len(keys) > 1 {
+			search := aggregatesSearch{
+				who: who, read: read, operation: operation, details: details, useHistory: useHistory,
+				groupBy: parseGroupBy(values),
+			}
+			return a.aggregateResources(w, r, &search, fields)
 		}
-		return a.aggregateResources(w, r, &search, fields)
-	}
+		return a.aggregateReferences(w, r, who, operation, read, details)
+	})
+}
+
+// aggregateReferences answers for the metrics whose IDs the operation names.
+func (a *api) aggregateReferences(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	operation *aggregates.Operation, read *query.Read, details bool) error {
 	metrics, found, err := a.findReferences(who, operation)
 	if err != nil {
 		return err

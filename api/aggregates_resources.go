@@ -305,15 +305,19 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 	if err != nil {
 		return err
 	}
-	values := r.URL.Query()
 	expr, err := a.requestFilter(w, r)
 	if err != nil {
 		return err
 	}
-	if w, err = a.turn(w, r, who); err != nil {
-		return err
-	}
-	groupBy := parseGroupBy(values)
+	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+		return a.aggregateNamed(w, r, who, kind, expr)
+	})
+}
+
+// aggregateNamed answers for the metrics of the path's name of the resources that a filter finds.
+func (a *api) aggregateNamed(w http.ResponseWriter, r *http.Request, who *auth.Identity, kind *model.ResourceType,
+	expr *filter.Expr) error {
+	groupBy := parseGroupBy(r.URL.Query())
 	name := param(r, "name")
 	resources, order, err := a.findSorted(r.Context(), who, kind, expr, false, groupBy, []string{name})
 	if err != nil {

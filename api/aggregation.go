@@ -83,16 +83,16 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth
 		return err
 	}
 	defer read.Values.Release()
-	if w, err = a.turn(w, r, who); err != nil {
-		return err
-	}
-	write, err := a.aggregate(r.Context(), who, metrics, read)
-	if err != nil {
-		return err
-	}
-	out := newRowWriter(w)
-	write(&out)
-	return out.Finish()
+	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+		read.Restart()
+		write, err := a.aggregate(r.Context(), who, metrics, read)
+		if err != nil {
+			return err
+		}
+		out := newRowWriter(w)
+		write(&out)
+		return out.Finish()
+	})
 }
 
 // aggregate reads the metrics, and returns what writes their aggregation as a list of rows. Parameters are judged only

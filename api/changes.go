@@ -46,9 +46,14 @@ func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who 
 	if err != nil {
 		return err
 	}
-	if w, err = a.turn(w, r, who); err != nil {
-		return err
-	}
+	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+		read.Metrics = nil
+		return a.answerChanges(w, r, who, read, matchers)
+	})
+}
+
+func (a promqlHandlers) answerChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	read *query.ChangesRead, matchers []*labels.Matcher) error {
 	found, err := a.series.Select(r.Context(), a.visibleSeries(who, "get measures"), matchers...)
 	if err != nil {
 		return err

@@ -127,6 +127,14 @@ func asError(err error) *Error {
 	case errors.Is(err, correlations.ErrBusy):
 		return &Error{Status: http.StatusServiceUnavailable,
 			Detail: "Too many correlations are under way. Please try again later."}
+	case errors.As(err, &neverFits) && neverFits.Use == budget.Answers:
+		return &Error{Status: http.StatusUnprocessableEntity, Err: err, Detail: Cause{
+			Cause: "The query needs too much memory",
+			Reason: fmt.Sprintf("It needs %d bytes or more, and one query may have %d of --memory-limit: %s",
+				neverFits.Need, neverFits.Most,
+				"ask for fewer metrics, a shorter time or a coarser granularity, or raise the limit"),
+			Detail: neededMemory{neverFits.Need, neverFits.Most},
+		}}
 	case errors.As(err, &neverFits):
 		return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf(
 			"The body, and what it becomes in memory, takes more than the %d bytes that one request may have",
@@ -179,6 +187,12 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusBadRequest, Detail: field.Error(), Err: err}
 	}
 	return &Error{Status: http.StatusInternalServerError, Err: err}
+}
+
+// neededMemory is what a query needs and may have, in bytes, as an error shows it.
+type neededMemory struct {
+	Needed int64 `json:"needed"`
+	Limit  int64 `json:"limit"`
 }
 
 // futureMeasure is a measure too far ahead of the clock, as an error shows it.
@@ -243,6 +257,7 @@ var explanations = map[int]string{
 	http.StatusConflict:              "The request conflicts with what is stored.",
 	http.StatusPreconditionFailed:    "The resource is not as the request's headers want it.",
 	http.StatusRequestEntityTooLarge: "The body is too large.",
+	http.StatusUnprocessableEntity:   "The query needs more than the server has.",
 	http.StatusUnsupportedMediaType:  "The body has to be of another type: see the Content-Type header.",
 	http.StatusTooManyRequests:       "Too many requests came from your address.",
 	http.StatusInternalServerError:   "The server failed to answer.",

@@ -35,7 +35,7 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	if err != nil {
 		return err
 	}
-	read.Staleness, read.Rows = stalenessOf(r.Context()), query.NewRows(a.limitsOf(who).Rows)
+	read.Staleness = stalenessOf(r.Context())
 	if read.refresh {
 		if err := a.reader.Refresh(r.Context(), metric); err != nil {
 			return err
@@ -43,7 +43,11 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	}
 	s := a.outgoing.Get()
 	defer func() { a.outgoing.Put(s, s.bytes()) }()
-	if err := a.reader.Aggregates(r.Context(), &read.MetricRead, &s.Aggregates); err != nil {
+	err = a.patiently(r.Context(), func() error {
+		read.Rows = query.NewRows(a.limitsOf(who).Rows)
+		return a.reader.Aggregates(r.Context(), &read.MetricRead, &s.Aggregates)
+	})
+	if err != nil {
 		return err
 	}
 	// All is read: from here on nothing can fail, and the answer may be sent piece by piece.

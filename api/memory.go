@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
+	"gnocco/api/text"
 	"gnocco/internal/budget"
 )
 
@@ -43,7 +45,7 @@ func (a *api) account(next http.Handler) http.Handler {
 }
 
 // accountWriter takes memory for an answer that is sent as a whole, until the client has read it, or refuses the
-// request in its place.
+// request in its place, unless a text.Writer asked first.
 type accountWriter struct {
 	http.ResponseWriter
 	request *http.Request
@@ -51,21 +53,31 @@ type accountWriter struct {
 	refuse  func(http.ResponseWriter, *http.Request, error)
 	begun   bool
 	refused bool
+
+	admitted bool // memory is taken for all of the answer
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *accountWriter) WriteHeader(status int) {
 	w.begun = w.begun || status >= http.StatusOK
-	if length := w.Header()["Content-Length"]; len(length) == 1 && len(length[0]) > len("65536") {
-		bytes, _ := strconv.ParseInt(length[0], 10, 64)
-		if err := w.account.Take(budget.Answers, bytes); err != nil {
+	if length := w.Header()["Content-Length"]; !w.admitted && len(length) == 1 && len(length[0]) > len("65536") {
+		bytes, _ := strconv.Atoi(length[0])
+		if err := w.Admit(bytes); err != nil {
 			w.refused = true
 			w.Header().Del("Content-Encoding")
 			w.refuse(w.ResponseWriter, w.request, err)
 			return
 		}
 	}
+	w.account.Unreserve() // no more is read
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// Admit implements text.Admitter.
+func (w *accountWriter) Admit(bytes int) error {
+	err := w.account.Take(budget.Answers, int64(bytes))
+	w.admitted = err == nil
+	return err
 }
 
 // Write implements http.ResponseWriter.
@@ -127,6 +139,20 @@ func (s *incomingScratch) decoded(ctx context.Context) error {
 	account := budget.Of(ctx)
 	account.Give(budget.Measures, measuresFactor.of(int64(body)))
 	return account.Take(budget.Measures, int64(s.batch.Measures.Len()*measureBytes+cap(s.body)))
+}
+
+// patiently reads an answer by read, and once more from its beginning where other requests held memory that it needed,
+// after they have given back so much. It waits until ctx ends. What it reserved is given back when the answer begins.
+func (a *api) patiently(ctx context.Context, read func() error) error {
+	account := budget.Of(ctx)
+	for {
+		err := read()
+		var neverFits *budget.TooLargeError
+		if !errors.Is(err, budget.ErrExhausted) || errors.As(err, &neverFits) || errors.Is(err, text.ErrSent) ||
+			account.AwaitRefused(ctx) != nil {
+			return err
+		}
+	}
 }
 
 // takeFor returns a function that takes memory for a use from a request's account; nil without an account.

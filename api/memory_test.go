@@ -38,7 +38,7 @@ func used(t *testing.T, registry *prometheus.Registry) (bytes float64) {
 func TestMemoryOfRequests(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	shared := budget.New(8<<20, registry)
-	s := newServer(t, func(o *api.Options) { o.Budget = shared })
+	s := newServer(t, func(o *api.Options) { o.Budget, o.Limits.QueryTimeout = shared, time.Minute })
 	path := s.metricOf(t, `{"name":"p","back_window":10000,"definition":[{"granularity":1,"points":1000000}]}`)
 	small := s.metricOf(t, `{"name":"q","definition":[{"granularity":1}]}`)
 	var body strings.Builder
@@ -59,16 +59,16 @@ func TestMemoryOfRequests(t *testing.T) {
 	check(t, readers[0].Take(budget.Answers, 1<<20-1))
 	refused := func(request, body string, headers ...string) {
 		t.Helper()
-		w := s.want(t, request, body, 503, "~Other requests use the memory", headers...)
-		if w.Header().Get("Retry-After") == "" {
-			t.Errorf("%s: no Retry-After", request)
-		}
+		synctest.Test(t, func(t *testing.T) { // which wait: for their body a little, for their answer a minute
+			w := s.want(t, request, body, 503, "~Other requests use the memory", headers...)
+			if w.Header().Get("Retry-After") == "" {
+				t.Errorf("%s: no Retry-After", request)
+			}
+		})
 	}
-	synctest.Test(t, func(t *testing.T) { // those with a body wait a little
-		refused("POST "+path+"/measures", measures)
-		refused("POST /v1/search/resource/generic", `{"or":[`+strings.Repeat(`{"=":{"id":"x"}},`, 3000)+
-			`{"=":{"id":"x"}}]}`)
-	})
+	refused("POST "+path+"/measures", measures)
+	refused("POST /v1/search/resource/generic", `{"or":[`+strings.Repeat(`{"=":{"id":"x"}},`, 3000)+
+		`{"=":{"id":"x"}}]}`)
 	refused("GET "+path+"/measures", "")
 	refused("POST /v1/aggregates", `{"operations":"(+ (metric `+strings.TrimPrefix(path, "/v1/metric/")+` mean) 1)"}`)
 	refused("POST /v1/search/metric?metric_id="+strings.TrimPrefix(path, "/v1/metric/"), `{">":-1}`)
@@ -173,7 +173,7 @@ func TestInfluxDBNeverFits(t *testing.T) {
 func TestMemoryOfPromQL(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	shared := budget.New(8<<20, registry)
-	s := newServer(t, func(o *api.Options) { o.Budget = shared })
+	s := newServer(t, func(o *api.Options) { o.Budget, o.Limits.QueryTimeout = shared, time.Minute })
 	s.series(t, related(400))
 	const instant = "GET /api/v1/query?time=399&query=count({archive_policy=%22seconds%22})"
 	long := "GET /api/v1/query_range?start=0&end=9000&step=1&query=sum({archive_policy=%22seconds%22})"
@@ -186,11 +186,13 @@ func TestMemoryOfPromQL(t *testing.T) {
 	check(t, other.Take(budget.Answers, 4<<20))
 	for _, request := range []string{long, // 8 series at 9,001 times, and at as many what is computed of them
 		"GET /api/v1/query?query=sum_over_time(vector(1)[20h:1s])"} {
-		w := s.want(t, request, "", 503,
-			`~{"status":"error","errorType":"unavailable","error":"Other requests use the memory`)
-		if w.Header().Get("Retry-After") == "" {
-			t.Errorf("%s: no Retry-After", request)
-		}
+		synctest.Test(t, func(t *testing.T) { // which wait a minute
+			w := s.want(t, request, "", 503,
+				`~{"status":"error","errorType":"unavailable","error":"Other requests use the memory`)
+			if w.Header().Get("Retry-After") == "" {
+				t.Errorf("%s: no Retry-After", request)
+			}
+		})
 	}
 	s.want(t, instant, "", 200, `~[399,"8"]`)
 	other.Close()
@@ -223,7 +225,9 @@ func TestMemoryOfPromQL(t *testing.T) {
 func TestMemoryOfCorrelations(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	shared := budget.New(8<<20, registry)
-	s := newServer(t, func(o *api.Options) { o.Budget = shared; o.Correlations.Wait = time.Minute })
+	s := newServer(t, func(o *api.Options) {
+		o.Budget, o.Limits.QueryTimeout, o.Correlations.Wait = shared, time.Minute, time.Minute
+	})
 	byID := s.series(t, related(400))
 	body := `{"metrics":[` + ids(byID) + `],"lag":100,"needed_overlap":50}`
 	post := func(body string) correlation {
@@ -236,10 +240,12 @@ func TestMemoryOfCorrelations(t *testing.T) {
 	}
 	other := shared.Account()
 	check(t, other.Take(budget.Answers, 4<<20))
-	if w := s.want(t, "POST /v1/correlations", body, 503, "~Other requests use the memory"); w.Header().Get(
-		"Retry-After") == "" {
-		t.Error("no Retry-After")
-	}
+	synctest.Test(t, func(t *testing.T) { // which waits a minute
+		if w := s.want(t, "POST /v1/correlations", body, 503, "~Other requests use the memory"); w.Header().Get(
+			"Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+	})
 	other.Close()
 	if n := used(t, registry); n != 0 {
 		t.Fatalf("%v bytes are used by nobody", n)
@@ -254,5 +260,6 @@ func TestMemoryOfCorrelations(t *testing.T) {
 	if n := used(t, registry); n > one+1024 {
 		t.Errorf("%v bytes after a result was forgotten, %v before", n, one)
 	}
-	s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"lag":399}`, 400, "~Too many values")
+	s.want(t, "POST /v1/correlations", `{"metrics":[`+ids(byID)+`],"lag":399}`, 422, "~and one query may have 4194304 of "+
+		"--memory-limit")
 }

@@ -102,8 +102,13 @@ func promqlError(err error) *promql.Error {
 	if errors.As(err, &own) && own.Status == http.StatusBadRequest {
 		return promql.Bad(errors.New(own.description()))
 	}
-	if known := asError(err); known.Status == http.StatusServiceUnavailable && failed.Type == promql.Execution {
-		return &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.description())}
+	if known := asError(err); failed.Type == promql.Execution {
+		switch known.Status {
+		case http.StatusServiceUnavailable:
+			return &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.description())}
+		case http.StatusUnprocessableEntity:
+			return &promql.Error{Status: known.Status, Type: failed.Type, Err: errors.New(known.description())}
+		}
 	}
 	return failed
 }
@@ -160,7 +165,11 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 	}
 	defer release()
 	request.Request = r.WithContext(ctx)
-	answer, err := h(request)
+	var answer *promql.Answer
+	err = a.patiently(ctx, func() (err error) {
+		answer, err = h(request)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,7 @@ func (a resourceHandlers) search(w http.ResponseWriter, r *http.Request, who *au
 	if err != nil {
 		return err
 	}
-	if w, err = a.turn(w, r, who); err != nil {
-		return err
-	}
-	return a.answerList(w, r, who, "search resource", e)
+	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+		return a.answerList(w, r, who, "search resource", e)
+	})
 }

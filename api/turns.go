@@ -161,12 +161,17 @@ func (t *turns) call() {
 	}
 }
 
-// turn waits until a user's query may be evaluated. Its turn ends with the context of r, or when the returned writer
-// gets the first part of the answer: a client that reads slowly keeps nobody waiting. A handler takes it after it has
-// read the body, for the same reason.
-func (a *api) turn(w http.ResponseWriter, r *http.Request, who *auth.Identity) (http.ResponseWriter, error) {
+// evaluate answers a user's query by answer, once the query has its turn. It calls answer again where other requests
+// held memory that the query needed. The turn ends when answer returns or writes the first part: a client that reads
+// slowly keeps nobody waiting. A handler calls evaluate after it has read the body, for the same reason.
+func (a *api) evaluate(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	answer func(w http.ResponseWriter) error) error {
 	release, err := a.turns.take(r.Context(), who)
-	return &turnWriter{w, release}, err
+	if err != nil {
+		return err
+	}
+	defer release()
+	return a.patiently(r.Context(), func() error { return answer(&turnWriter{w, release}) })
 }
 
 type turnWriter struct {

@@ -49,11 +49,16 @@ func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *auth.Ide
 	if err := a.checkTerms(predicate.Terms(), who); err != nil {
 		return err
 	}
-	if w, err = a.turn(w, r, who); err != nil {
-		return err
-	}
-	search.Rows = query.NewRows(a.limitsOf(who).Rows)
 	search.Where, search.Staleness = predicate.Where(search.Method), stalenessOf(r.Context())
+	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+		search.Rows = query.NewRows(a.limitsOf(who).Rows)
+		return a.answerValueSearch(w, r, metrics, search)
+	})
+}
+
+// answerValueSearch answers the rows of all metrics.
+func (a *api) answerValueSearch(w http.ResponseWriter, r *http.Request, metrics []*model.Metric,
+	search *valueSearch) error {
 	s := a.outgoing.Get()
 	defer func() { a.outgoing.Put(s, s.bytes()) }()
 	out := text.NewWriter(w, s.body)

@@ -33,6 +33,24 @@ func (a *Arena) take(n int) []float64 {
 	return taken
 }
 
+// attempt returns an Arena for a read that may fail: adopt, or Release, ends it.
+func (a *Arena) attempt() *Arena {
+	if a == nil {
+		return nil
+	}
+	return new(Arena)
+}
+
+// adopt takes over the memory of an attempt that succeeded.
+func (a *Arena) adopt(attempt *Arena) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chunk, a.chunks = attempt.chunk, append(a.chunks, attempt.chunks...)
+}
+
 // Release takes all memory back: nobody may use it any more. An Arena that is nil has nothing to release.
 func (a *Arena) Release() {
 	if a == nil {

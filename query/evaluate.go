@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gnocco/internal/budget"
 	"gnocco/internal/cores"
 	"gnocco/query/aggregates"
 )
@@ -24,13 +25,42 @@ func (r *Reader) Evaluate(ctx context.Context, operation *aggregates.Operation, 
 }
 
 // EvaluateGroups is Evaluate for several groups of operands. They are read together: metrics that lie side by side in
-// an archive are often of different groups.
+// an archive are often of different groups. Results that need more memory than one request may have are evaluated in
+// parts of the time, where the operation allows it.
 func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) (
 	[][]*aggregates.Result, error) {
-	tables, err := r.readGroups(ctx, operation, groups, read)
+	results, err := r.evaluateWhole(ctx, operation, groups, read)
+	var tooLarge *tooLargeError
+	if errors.As(err, &tooLarge) && operation.Divisible(&read.Options) {
+		results, err = r.evaluateInParts(ctx, operation, groups, read)
+	}
 	if err != nil {
 		return nil, err
 	}
+	for i := range results {
+		for _, result := range results[i] {
+			if err := read.Rows.take(result.Columns() * len(result.Times)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return results, nil
+}
+
+// evaluateWhole reads all of the read's time at once. Without memory for it the error is a *tooLargeError, and what was
+// read is given back.
+func (r *Reader) evaluateWhole(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) (
+	[][]*aggregates.Result, error) {
+	account, attempt := budget.Of(ctx), *read
+	attempt.Values = read.Values.attempt()
+	held := account.Held(budget.Answers)
+	tables, err := r.readGroups(ctx, operation, groups, &attempt)
+	if err != nil {
+		attempt.Values.Release()
+		account.Give(budget.Answers, account.Held(budget.Answers)-held)
+		return nil, err
+	}
+	read.Values.adopt(attempt.Values)
 	options := read.Options
 	options.Resampler = r.Resampler
 	results := make([][]*aggregates.Result, len(groups))
@@ -43,9 +73,6 @@ func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Opera
 				var err error
 				if results[i][j], err = aggregates.Evaluate(ctx, operation, &tables[i][j], &options); err != nil {
 					return withOperands(err, groups[i])
-				}
-				if err := read.Rows.take(results[i][j].Columns() * len(results[i][j].Times)); err != nil {
-					return err
 				}
 			}
 			return nil
@@ -70,7 +97,7 @@ func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation
 		if tables[first] != nil { // read with an earlier group
 			continue
 		}
-		want := tablesRead{read, groups[first], granularities[first]}
+		want := tablesRead{Read: read, operands: groups[first], granularities: granularities[first]}
 		if len(operation.Combinations) > 0 {
 			var err error
 			if tables[first], err = r.readCombined(ctx, operation, &want); err != nil {
@@ -85,6 +112,7 @@ func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation
 				together, want.operands = append(together, i), append(want.operands, groups[i]...)
 			}
 		}
+		want.divisible = !read.whole && operation.Divisible(&read.Options)
 		joint, err := r.readTables(ctx, &want)
 		if err != nil {
 			return nil, err

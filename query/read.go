@@ -39,4 +39,11 @@ type Read struct {
 	Staleness   *Staleness          // how old the answer may be; nil: fresh
 	Rows        *Rows               // how many the answer may have; nil: any number
 	Values      *Arena              // lends memory for the aggregates; its owner releases it when the answer is written
+	whole       bool                // it is not given up for parts before there is no memory left
+}
+
+// Restart forgets what was read, for the same to be read once more.
+func (r *Read) Restart() {
+	r.Rows.reset()
+	r.Values.Release()
 }

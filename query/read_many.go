@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,8 @@ type tablesRead struct {
 	*Read
 	operands      []Operand
 	granularities []time.Duration
+	divisible     bool         // it may be read in parts of the time
+	kept          atomic.Int64 // bytes of aggregates read so far
 }
 
 // readTables reads the tables that want asks for. Several series are read at once.
@@ -32,14 +35,33 @@ func (r *Reader) readTables(ctx context.Context, want *tablesRead) ([]aggregates
 	}
 	archives, err := r.prefetch(ctx, want)
 	if err != nil {
+		var tooLarge *budget.TooLargeError
+		if errors.As(err, &tooLarge) && want.divisible {
+			starts, err := r.evenStarts(ctx, want)
+			return nil, cmp.Or(err, error(&tooLargeError{*tooLarge, starts}))
+		}
 		return nil, err
 	}
 	runs := runsOf(archives, want.operands)
 	runsPerWorker := readsPerWorker * len(runs) / max(1, len(want.operands))
+	account, all := budget.Of(ctx), int64(len(want.operands)*len(want.granularities))
+	room := account.MostAnswers() - account.Held(budget.Answers)
+	var done atomic.Int64 // reads
 	readRun := func(ctx context.Context, s *seriesReader, run, i int) error {
-		return s.readRun(ctx, archives, want, runs[run], i, tables[i].Series)
+		if err := s.readRun(ctx, archives, want, runs[run], i, tables[i].Series); err != nil {
+			return err
+		}
+		done, kept := done.Add(int64(len(runs[run]))), want.kept.Load()
+		// What is read in parts need not be read until there is no memory left.
+		if need := kept / done * all; want.divisible && kept > room/8 && need > room {
+			return &budget.TooLargeError{Use: budget.Answers, Need: need, Most: room}
+		}
+		return nil
 	}
-	return tables, readAtOnce(ctx, len(runs), len(tables), runsPerWorker, readRun)
+	if err := readAtOnce(ctx, len(runs), len(tables), runsPerWorker, readRun); err != nil {
+		return nil, want.tooLarge(err, want.kept.Load()/max(1, done.Load())*all, tables)
+	}
+	return tables, nil
 }
 
 // runLength bounds how many metrics are read at once: their sack is locked meanwhile.
@@ -122,9 +144,9 @@ func readAtOnce(ctx context.Context, batches, n, perWorker int,
 	return all.Wait()
 }
 
-// aggregateBytes is what an aggregate takes until it is evaluated: its value, perhaps its time, and the same of
-// results.
-const aggregateBytes = 32
+// aggregateBytes is what an aggregate takes until it is evaluated: its value, in an Arena that may be half empty.
+// startBytes is what it takes more where its series shares its times with no other one, which have to be merged.
+const aggregateBytes, startBytes = 16, 16
 
 // seriesReader is the memory of a goroutine that reads series.
 type seriesReader struct {
@@ -158,7 +180,13 @@ func (s *seriesReader) readRun(ctx context.Context, archives GroupReader, want *
 		if err := s.takeValues(ctx, s.methods[j], want.Values, of); err != nil {
 			return err
 		}
-		of.Starts = s.shared(i)
+		kept := aggregateBytes + startBytes
+		var shared bool
+		if of.Starts, shared = s.shared(i); shared {
+			kept = aggregateBytes
+			budget.Of(ctx).Give(budget.Answers, int64(startBytes*len(of.Values)))
+		}
+		want.kept.Add(int64(kept * len(of.Values)))
 		return nil
 	})
 }
@@ -168,7 +196,7 @@ func (s *seriesReader) takeValues(ctx context.Context, method carbonara.Method, 
 	of *aggregates.Series) error {
 	// The groups' memory becomes free, and their aggregates stay.
 	account := budget.Of(ctx)
-	if more := int64(aggregateBytes*s.groups.Len() - s.groups.Bytes()); more < 0 {
+	if more := int64((aggregateBytes+startBytes)*s.groups.Len() - s.groups.Bytes()); more < 0 {
 		account.Give(budget.Answers, -more)
 	} else if err := account.Take(budget.Answers, more); err != nil {
 		return err
@@ -177,13 +205,14 @@ func (s *seriesReader) takeValues(ctx context.Context, method carbonara.Method, 
 	return nil
 }
 
-// shared returns the starts that takeValues found, in the memory of the series before if that has the same.
-func (s *seriesReader) shared(granularity int) []carbonara.Timestamp {
+// shared returns the starts that takeValues found, and whether they are in the memory of the series before, which has
+// the same.
+func (s *seriesReader) shared(granularity int) (starts []carbonara.Timestamp, shared bool) {
 	last := &s.last[granularity]
-	if !slices.Equal(s.starts, *last) {
+	if shared = slices.Equal(s.starts, *last); !shared {
 		*last = slices.Clone(s.starts)
 	}
-	return *last
+	return *last, shared
 }
 
 // prefetch returns a reader of what want asks for.

@@ -17,6 +17,13 @@ type Rows struct {
 // NewRows returns a limit of most rows.
 func NewRows(most int) *Rows { return &Rows{most: most} }
 
+// reset forgets the rows of an attempt that failed.
+func (r *Rows) reset() {
+	if r != nil {
+		r.taken.Store(0)
+	}
+}
+
 func (r *Rows) take(n int) error {
 	if r == nil || r.taken.Add(int64(n)) <= int64(r.most) {
 		return nil

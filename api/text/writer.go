@@ -114,8 +114,31 @@ func (w *Writer) Finish() error {
 	if w.err != nil {
 		return w.err
 	}
+	if err := w.admit(); err != nil {
+		return err
+	}
 	w.to.Header()["Content-Type"] = jsonType
 	w.to.Header()["Content-Length"] = []string{strconv.Itoa(len(w.body))}
 	_, _ = w.to.Write(w.body)
 	return nil
+}
+
+// An Admitter is a ResponseWriter that may refuse an answer of that many bytes, or one that it unwraps to is.
+type Admitter interface{ Admit(bytes int) error }
+
+// admit asks the ResponseWriter whether the answer, which nothing is sent of, may be sent as a whole.
+func (w *Writer) admit() error {
+	if len(w.body) <= flushSize {
+		return nil
+	}
+	for to := w.to; ; {
+		if admitter, ok := to.(Admitter); ok {
+			return admitter.Admit(len(w.body))
+		}
+		wrapper, ok := to.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return nil
+		}
+		to = wrapper.Unwrap()
+	}
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -13,12 +13,16 @@ import (
 // ErrExhausted says that other requests hold the memory that this one asks for.
 var ErrExhausted = errors.New("budget: the memory for requests is in use")
 
-// A TooLargeError is an ErrExhausted of a request that needs more memory for its body, and what that becomes, than
-// there ever is for one.
-type TooLargeError struct{ Most int64 }
+// A TooLargeError is an ErrExhausted of a request that needs more memory for a use than there ever is for one.
+type TooLargeError struct {
+	Use  Use
+	Need int64 // at least
+	Most int64
+}
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("budget: a request may have %d bytes at most", e.Most)
+	return fmt.Sprintf("budget: a request needs %d bytes for %s, and may have %d at most", e.Need, useNames[e.Use],
+		e.Most)
 }
 
 // Is makes a TooLargeError an ErrExhausted.
@@ -49,15 +53,8 @@ type Budget struct {
 	mu      sync.Mutex
 	total   int64
 	used    [uses]int64
-	waiting []*waiter // in the order of arrival
-}
-
-// waiter is an Account that waits for memory.
-type waiter struct {
-	account *Account
-	use     Use
-	bytes   int64
-	granted chan struct{} // closed once it has it
+	bodies  queue
+	answers queue // of reservations
 }
 
 // New returns a budget of that many bytes, with metrics in the registerer; nil for none.
@@ -74,16 +71,16 @@ func (b *Budget) Limit() int64 { return b.limit }
 func (b *Budget) LargestBody() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.bodies()
+	return b.mostBodies()
 }
 
 // large is what large accounts may hold together, beside labels. Large accounts and labels leave an eighth. mu is held,
-// as by bodies and answers.
+// as by mostBodies.
 func (b *Budget) large() int64 { return min(b.limit-b.limit/4, b.limit-b.limit/8-b.used[Labels]) }
 
-// bodies is what large accounts may hold for bodies, and answers what for answers.
-func (b *Budget) bodies() int64  { return min(b.limit-b.limit/8*3, b.large()) }
-func (b *Budget) answers() int64 { return b.limit - b.limit/2 }
+// mostBodies is what large accounts may hold for bodies, and mostAnswers what for answers.
+func (b *Budget) mostBodies() int64  { return min(b.limit-b.limit/8*3, b.large()) }
+func (b *Budget) mostAnswers() int64 { return b.limit - b.limit/2 }
 
 // Account returns an Account that holds nothing. Its owner closes it.
 func (b *Budget) Account() *Account {
@@ -100,10 +97,12 @@ func (b *Budget) Context(ctx context.Context) *Context {
 
 // An Account is what one request holds of a Budget. It is for several goroutines at once. nil bounds nothing.
 type Account struct {
-	budget *Budget     // nil bounds nothing
-	total  int64       // with the following, guarded by the budget's mutex
-	used   [uses]int64 // by use
-	part   *part       // takes memory for answers from another Account; nil: is one of its own
+	budget   *Budget     // nil bounds nothing
+	total    int64       // charged to the budget; with the following, guarded by the budget's mutex
+	used     [uses]int64 // by use
+	reserved int64       // for answers, charged where it exceeds what is used
+	refused  int64       // for answers in all, by the last Take; 0: nothing since Reserve
+	part     *part       // takes memory for answers from another Account; nil: is one of its own
 }
 
 func (a *Account) unbounded() bool { return a == nil || a.budget == nil }
@@ -118,58 +117,19 @@ func (a *Account) Take(use Use, bytes int64) error {
 	}
 	b := a.budget
 	b.mu.Lock()
-	ok := b.fits(a, use, bytes)
-	if ok {
-		b.take(a, use, bytes)
-	}
-	err := b.refusal(a, use, bytes)
-	b.mu.Unlock()
-	if !ok {
-		b.refused[use].Inc()
-		return err
-	}
-	return nil
-}
-
-// Await takes memory, and waits for it up to patience, in the order of arrival. What will fit at no time fails at once.
-func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time.Duration) error {
-	if a.unbounded() || bytes <= 0 {
-		return nil
-	}
-	b := a.budget
-	b.mu.Lock()
-	first := len(b.waiting) == 0 || a.total+bytes <= Small
-	if first && b.fits(a, use, bytes) {
-		b.take(a, use, bytes)
-		b.mu.Unlock()
-		return nil
-	}
-	if err := b.refusal(a, use, bytes); err != ErrExhausted || bytes > b.bodies() {
-		b.mu.Unlock()
-		b.refused[use].Inc()
-		return err
-	}
-	w := &waiter{account: a, use: use, bytes: bytes, granted: make(chan struct{})}
-	b.waiting = append(b.waiting, w)
-	b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	select {
-	case <-w.granted:
-		return nil
-	case <-ctx.Done():
-	}
-	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i := range b.waiting {
-		if b.waiting[i] == w {
-			b.waiting = append(b.waiting[:i], b.waiting[i+1:]...)
-			b.grant() // those behind may ask for less
-			b.refused[use].Inc()
-			return ErrExhausted
-		}
+	more := a.chargeOf(use, bytes) - a.charge(use)
+	// Who grows large for an answer stands behind those who wait for one.
+	overtakes := use == Answers && len(b.answers) > 0 && a.total <= Small && a.total+more > Small
+	if more == 0 || !overtakes && b.fits(a, use, more) {
+		b.take(a, use, bytes)
+		return nil
 	}
-	return nil // granted meanwhile
+	b.refused[use].Inc()
+	if use == Answers {
+		a.refused = a.used[Answers] + bytes
+	}
+	return b.refusal(a, use, bytes)
 }
 
 // Give gives back memory that was taken for a use, as far as the Account holds any.
@@ -184,10 +144,28 @@ func (a *Account) Give(use Use, bytes int64) {
 	b := a.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	bytes = min(bytes, a.used[use])
-	a.total, a.used[use] = a.total-bytes, a.used[use]-bytes
-	b.total, b.used[use] = b.total-bytes, b.used[use]-bytes
+	b.take(a, use, -min(bytes, a.used[use]))
 	b.grant()
+}
+
+// Held returns how much the Account holds for a use.
+func (a *Account) Held(use Use) int64 {
+	if a.unbounded() {
+		return 0
+	}
+	a.budget.mu.Lock()
+	defer a.budget.mu.Unlock()
+	return a.used[use]
+}
+
+// MostAnswers returns how much the Account may ever hold for an answer, beside what else it holds.
+func (a *Account) MostAnswers() int64 {
+	if a.unbounded() {
+		return math.MaxInt64
+	}
+	a.budget.mu.Lock()
+	defer a.budget.mu.Unlock()
+	return a.budget.mostAnswersOf(a)
 }
 
 // Close gives all back.
@@ -208,11 +186,10 @@ func (a *Account) Keep(use Use, bytes int64) {
 		return
 	}
 	kept := min(bytes, a.used[use])
+	b.reserve(a, 0)
 	for use, bytes := range a.used {
-		b.used[use] -= bytes
+		b.take(a, Use(use), -bytes)
 	}
-	b.total -= a.total
-	a.total, a.used = 0, [uses]int64{}
 	b.take(a, use, kept)
 	b.grant()
 }
@@ -227,34 +204,52 @@ func (b *Budget) fits(a *Account, use Use, bytes int64) bool {
 	case Labels:
 		return b.total+bytes <= b.limit-b.limit/8
 	case Answers:
-		return b.used[Answers]+bytes <= b.answers() && others+bytes <= b.large()
+		return b.used[Answers]+bytes <= b.mostAnswers() && others+bytes <= b.large()
 	}
-	return others-b.used[Answers]+bytes <= b.bodies() && others+bytes <= b.large()
+	return others-b.used[Answers]+bytes <= b.mostBodies() && others+bytes <= b.large()
+}
+
+// mostAnswersOf is how much an Account may ever hold for an answer, beside what else it holds. mu is held.
+func (b *Budget) mostAnswersOf(a *Account) int64 {
+	most := min(b.mostAnswers(), b.large()-(a.total-a.charge(Answers)))
+	return max(most, min(b.limit, Small))
 }
 
 // refusal is the error of bytes that an Account cannot take now: a TooLargeError if it never can. mu is held.
 func (b *Budget) refusal(a *Account, use Use, bytes int64) error {
-	if own := a.total - a.used[Answers] + bytes; use < Answers && own > max(b.bodies(), Small) {
-		return &TooLargeError{b.bodies()}
+	switch use {
+	case Measures, Documents:
+		if own := a.total - a.charge(Answers) + bytes; own > max(b.mostBodies(), Small) {
+			return &TooLargeError{use, own, b.mostBodies()}
+		}
+	case Answers:
+		if own, most := a.used[Answers]+bytes, b.mostAnswersOf(a); own > most {
+			return &TooLargeError{use, own, most}
+		}
 	}
 	return ErrExhausted
 }
 
-// take gives bytes to an Account. mu is held.
-func (b *Budget) take(a *Account, use Use, bytes int64) {
-	a.total, a.used[use] = a.total+bytes, a.used[use]+bytes
-	b.total, b.used[use] = b.total+bytes, b.used[use]+bytes
+// charge is what the budget is charged for an Account's use, and chargeOf what it will be with so many bytes more.
+func (a *Account) charge(use Use) int64 { return a.chargeOf(use, 0) }
+
+func (a *Account) chargeOf(use Use, more int64) int64 {
+	if use == Answers {
+		return max(a.used[use]+more, a.reserved)
+	}
+	return a.used[use] + more
 }
 
-// grant serves those who wait, as far as there is room. mu is held.
-func (b *Budget) grant() {
-	for len(b.waiting) > 0 && b.fits(b.waiting[0].account, b.waiting[0].use, b.waiting[0].bytes) {
-		w := b.waiting[0]
-		b.take(w.account, w.use, w.bytes)
-		close(w.granted)
-		b.waiting[0] = nil
-		b.waiting = b.waiting[1:]
-	}
+// take gives bytes to an Account, or takes them from it if they are negative. mu is held.
+func (b *Budget) take(a *Account, use Use, bytes int64) {
+	before := a.charge(use)
+	a.used[use] += bytes
+	b.charge(a, use, a.charge(use)-before)
+}
+
+// charge notes that an Account is charged for more bytes. mu is held.
+func (b *Budget) charge(a *Account, use Use, more int64) {
+	a.total, b.total, b.used[use] = a.total+more, b.total+more, b.used[use]+more
 }
 
 // Context is a context that carries an Account.
@@ -265,6 +260,11 @@ type Context struct {
 
 // Without returns a context in which memory is not bounded.
 func Without(ctx context.Context) context.Context { return (*Budget)(nil).Context(ctx) }
+
+// With returns a context that carries an Account, which the caller closes.
+func (a *Account) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, accountKey{}, a)
+}
 
 type accountKey struct{}
 

@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 // instrument registers the budget's metrics.
 func (b *Budget) instrument(registerer prometheus.Registerer) {
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "gnocco_memory_refused_total", Help: "Times that a request was refused the memory that it needs, by use.",
+		Name: "gnocco_memory_refused_total", Help: "Times that a request was refused the memory that it needs, by use. Those for answers wait for it.",
 	}, []string{"use"})
 	var collectors []prometheus.Collector
 	for use, name := range useNames {

@@ -34,6 +34,7 @@ type Options struct {
 	// the request has a start: without it, and without Fill, the series begin where all are present
 	HasFrom bool
 	HasTo   bool // the request has a stop: likewise at their end
+	Part    bool // the table is a part of the time: its rows are cut by Join
 }
 
 // grid is a table's series on the same timestamps.
@@ -41,6 +42,8 @@ type grid struct {
 	table *Table
 	fill  Fill
 	times []carbonara.Timestamp
+
+	overlapping []int // rows in which no series is NaN, of a part without Fill
 }
 
 // align finds the timestamps that any series has, and cuts them to where the series overlap if that is asked for.
@@ -53,13 +56,27 @@ func align(ctx context.Context, table *Table, options *Options) (*grid, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(overlap) == 0 && options.NeededOverlap > 0 {
-		return nil, &UnaggregableError{"No overlap"}
-	}
-	if len(g.times) == 0 {
+	if options.Part {
+		g.overlapping = overlap
 		return g, nil
 	}
-	from, to := 0, len(g.times)
+	from, to, err := cut(overlap, len(g.times), options)
+	if err != nil {
+		return nil, err
+	}
+	g.times = g.times[from:to]
+	return g, nil
+}
+
+// cut returns which of so many rows stay, of which some overlap.
+func cut(overlap []int, rows int, options *Options) (from, to int, err error) {
+	if len(overlap) == 0 && options.NeededOverlap > 0 {
+		return 0, 0, &UnaggregableError{"No overlap"}
+	}
+	if rows == 0 {
+		return 0, 0, nil
+	}
+	from, to = 0, rows
 	if len(overlap) > 0 {
 		if !options.HasTo {
 			to = overlap[len(overlap)-1] + 1
@@ -68,12 +85,11 @@ func align(ctx context.Context, table *Table, options *Options) (*grid, error) {
 			from = overlap[0]
 		}
 	}
-	g.times = g.times[from:to]
-	if percent := float64(len(overlap)) * 100 / float64(len(g.times)); percent < options.NeededOverlap {
-		return nil, &UnaggregableError{fmt.Sprintf("Less than %f%% of datapoints overlap in this timespan (%.2f%%)",
+	if percent := float64(len(overlap)) * 100 / float64(to-from); percent < options.NeededOverlap {
+		return 0, 0, &UnaggregableError{fmt.Sprintf("Less than %f%% of datapoints overlap in this timespan (%.2f%%)",
 			options.NeededOverlap, percent)}
 	}
-	return g, nil
+	return from, to, nil
 }
 
 // union merges the timestamps of all series. It may return those of one of them.

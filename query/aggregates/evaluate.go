@@ -16,6 +16,7 @@ type Result struct {
 	Aggregated  bool                  // only the first column counts, and belongs to no metric
 	drop        bool
 	columns     *columns
+	overlap     []int // of a part without Fill: rows in which no series is NaN
 }
 
 // Columns returns how many columns there are.
@@ -79,10 +80,14 @@ func Evaluate(ctx context.Context, operation *Operation, table *Table, options *
 	if err != nil {
 		return nil, err
 	}
-	return &Result{
+	result := &Result{
 		Granularity: out.granularity, Times: out.times, Aggregated: out.aggregated,
 		drop: options.Fill.Drops(), columns: out,
-	}, nil
+	}
+	if e.grid != nil {
+		result.overlap = e.grid.overlapping
+	}
+	return result, nil
 }
 
 type evaluator struct {

@@ -83,8 +83,9 @@ func (c *Jobs) release() {
 	c.unfinished--
 }
 
-// Start reads the metrics' aggregates while the caller waits, and correlates them in the background. It fails with
-// ErrBusy, a *TooManyValuesError, budget.ErrExhausted, or the error of the read.
+// Start reads the metrics' aggregates while the caller waits, and correlates them in the background. It waits for the
+// memory that the job needs. It fails with ErrBusy, a *TooManyValuesError, budget.ErrExhausted, or the error of the
+// read.
 func (c *Jobs) Start(ctx context.Context, request *Request, owner string) (*Job, error) {
 	if err := c.reserve(); err != nil {
 		return nil, err
@@ -93,11 +94,7 @@ func (c *Jobs) Start(ctx context.Context, request *Request, owner string) (*Job,
 		Request: request, ID: uuid.New(), owner: owner, done: make(chan struct{}),
 		state: Queued, memory: newJobMemory(c.Budget),
 	}
-	values, err := c.read(ctx, job)
-	if err == nil {
-		job.Groups = len(values[0])
-		err = job.memory.takeSums(job, &c.Options, values)
-	}
+	values, err := c.readPatiently(ctx, job)
 	if err != nil {
 		job.memory.account.Close()
 		c.release()

@@ -1,6 +1,7 @@
 package correlations
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -55,18 +56,28 @@ func (j *Job) sumsBytes(o *Options, gaps bool) (least, most int64) {
 	return least, most
 }
 
-// maxValues returns how many values the job may hold: with more it would find no memory at any time.
-func (j *Job) maxValues(o *Options) int {
+// valueBytes is what a value takes.
+func (j *Job) valueBytes() int64 {
+	if j.Ranks {
+		return 8 + correlate.RankBytes
+	}
+	return 8
+}
+
+// mostValues returns how many values there is memory for: with more the job would find none at any time.
+func (j *Job) mostValues(o *Options) int {
 	if o.Budget == nil {
-		return o.MaxValues
+		return math.MaxInt
 	}
 	least, _ := j.sumsBytes(o, false)
-	bytes := int64(8)
-	if j.Ranks {
-		bytes += correlate.RankBytes
-	}
-	left := largest(o.Budget) - least - j.pairsBytes(o)
-	return max(0, min(o.MaxValues, int(left/bytes), int(largest(o.Budget)/(aggregateBytes+8))))
+	return int(max(0, (largest(o.Budget)-least-j.pairsBytes(o))/j.valueBytes()))
+}
+
+// tooLarge is the error of a job with so many values, for which there is no memory at any time.
+func (j *Job) tooLarge(o *Options, values int64, gaps bool) error {
+	least, _ := j.sumsBytes(o, gaps)
+	return &budget.TooLargeError{Use: budget.Answers, Need: values*j.valueBytes() + least + j.pairsBytes(o),
+		Most: largest(o.Budget)}
 }
 
 // takeSums takes memory for what is computed of the values; that of the values themselves is taken already. It takes as
@@ -86,7 +97,7 @@ func (m *jobMemory) takeSums(j *Job, o *Options, columns correlate.Values) error
 	least, most := j.sumsBytes(o, gaps)
 	left := largest(o.Budget) - beside - 8*values
 	if left < least {
-		return &TooManyValuesError{int(max(0, values+(left-least)/8))}
+		return j.tooLarge(o, values, gaps)
 	}
 	m.sums = max(least, min(most, left, largest(o.Budget)/2))
 	err := m.account.Take(budget.Answers, m.sums+beside)

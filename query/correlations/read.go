@@ -2,6 +2,7 @@ package correlations
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -21,9 +22,31 @@ type aggregates struct {
 	values []float64
 }
 
-// read reads the metrics' aggregates into columns of the same groups; NaN where a metric has none.
+// readPatiently reads a job's values and takes memory for what is computed of them, once more from the beginning where
+// others held memory that it needed.
+func (c *Jobs) readPatiently(ctx context.Context, job *Job) (correlate.Values, error) {
+	account := job.memory.account
+	for {
+		values, err := c.read(account.With(ctx), job)
+		if err == nil {
+			job.Groups = len(values[0])
+			err = job.memory.takeSums(job, &c.Options, values)
+		}
+		if err == nil {
+			account.Unreserve()
+			return values, nil
+		}
+		var neverFits *budget.TooLargeError
+		if !errors.Is(err, budget.ErrExhausted) || errors.As(err, &neverFits) || account.AwaitRefused(ctx) != nil {
+			return nil, err
+		}
+	}
+}
+
+// read reads the metrics' aggregates into columns of the same groups; NaN where a metric has none. The context carries
+// the job's account.
 func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
-	q, memory, most := job.Request, job.memory, job.maxValues(&c.Options)
+	q, memory := job.Request, job.memory
 	series := make([]aggregates, len(q.Metrics))
 	var total atomic.Int64
 	all, ctx := errgroup.WithContext(ctx)
@@ -46,8 +69,8 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 			s := &series[i]
 			s.starts, s.values = make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len())
 			s.starts, s.values = groups.Aggregate(q.Method, s.starts, s.values)
-			if total.Add(int64(len(s.values))) > int64(most) {
-				return &TooManyValuesError{most}
+			if total.Add(int64(len(s.values))) > int64(c.MaxValues) {
+				return &TooManyValuesError{c.MaxValues}
 			}
 			return nil
 		})
@@ -55,7 +78,7 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
-	return align(series, job, most)
+	return align(series, job, &c.Options)
 }
 
 // aggregateBytes is what an aggregate takes in aggregates.
@@ -65,7 +88,7 @@ var groupsPool budget.Pool[carbonara.Groups]
 
 // align gives all series the same groups: every group between the first and the last, or, where that would be too many
 // and no lag needs it, those that some series has.
-func align(series []aggregates, job *Job, maxValues int) (correlate.Values, error) {
+func align(series []aggregates, job *Job, o *Options) (correlate.Values, error) {
 	q, memory := job.Request, job.memory
 	first, last := carbonara.Timestamp(math.MaxInt64), carbonara.Timestamp(math.MinInt64)
 	for i := range series {
@@ -77,7 +100,7 @@ func align(series []aggregates, job *Job, maxValues int) (correlate.Values, erro
 	if first > last {
 		return columns, nil // no aggregates at all
 	}
-	most := maxValues / len(series)
+	most := min(o.MaxValues, job.mostValues(o)) / len(series)
 	rows := int64(last-first)/int64(q.Granularity) + 1
 	var union []carbonara.Timestamp
 	if rows > int64(most) && q.Lag == 0 {
@@ -97,8 +120,11 @@ func align(series []aggregates, job *Job, maxValues int) (correlate.Values, erro
 		union = slices.Compact(union)
 		rows = int64(len(union))
 	}
+	if rows > int64(o.MaxValues/len(series)) {
+		return nil, &TooManyValuesError{o.MaxValues}
+	}
 	if rows > int64(most) {
-		return nil, &TooManyValuesError{maxValues}
+		return nil, job.tooLarge(o, rows*int64(len(series)), false)
 	}
 	for i := range series {
 		if err := memory.account.Take(budget.Answers, 8*rows); err != nil {
