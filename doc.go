@@ -41,8 +41,8 @@
 //	gpu/{kernels,cu,cu/cutest}                 kernels and their PTX; the driver's calls; a driver without a device
 //	bench                 the benchmarks; no part of the server
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
-//	internal/{budget,client,cores,decimal,diskprobe,golden,idset,keyhash,keystone}     helpers with several users
-//	internal/{lint,pause,seedtest,shutdown,simd,testcert,testnode,testprogram,version}     more of them
+//	internal/{budget,client,compensated,cores,decimal,diskprobe,golden,idset,keyhash}  helpers with several users
+//	internal/{keystone,lint,pause,seedtest,shutdown,simd,testcert,testnode,testprogram,version}     more of them
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and internal/server hands
 // one to the other. Read carbonara's package comment for what aggregates mean, then model's, then that of the package

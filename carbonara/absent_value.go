@@ -22,10 +22,11 @@ func IsAbsent(v float64) bool { return isAbsent(v) }
 
 // absences returns the moments that are not known of a group, as bits; without its count nothing is.
 func (m *moments) absences() (bits uint8) {
-	if m.sum == m.sum && m.min == m.min && m.max == m.max && m.m2 == m.m2 && m.first == m.first && m.last == m.last {
+	sum := m.sum.High
+	if sum == sum && m.min == m.min && m.max == m.max && m.m2 == m.m2 && m.first == m.first && m.last == m.last {
 		return 0
 	}
-	for c, v := range [numMoments]float64{m.count, m.sum, m.min, m.max, m.m2, m.first, m.last} {
+	for c, v := range [numMoments]float64{m.count, sum, m.min, m.max, m.m2, m.first, m.last} {
 		if isAbsent(v) {
 			bits |= 1 << c
 		}

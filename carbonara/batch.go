@@ -40,9 +40,9 @@ type Series struct {
 	Previous    Measure
 	HasPrevious bool
 
-	// Open continues the groups that Previous fell into: one row per granularity of the plan, each with the plan's
-	// columns in order. Nil to start afresh; always nil for plans with percentiles, whose series start at the start
-	// of a group of every granularity.
+	// Open continues the groups that Previous fell into: one row per granularity of the plan, as Groups.AppendOpen
+	// appends it. Nil to start afresh; always nil for plans with percentiles, whose series start at the start of a
+	// group of every granularity.
 	Open []float64
 }
 

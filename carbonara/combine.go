@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"gnocco/internal/compensated"
 	"gnocco/internal/decimal"
 )
 
@@ -151,8 +152,8 @@ func (l *layout) at(g *Groups, row int) moments {
 		}
 		return math.NaN()
 	}
-	m := moments{value(ColumnCount), value(ColumnSum), value(ColumnMin), value(ColumnMax), value(ColumnM2),
-		value(ColumnFirst), value(ColumnLast)}
+	m := moments{value(ColumnCount), compensated.Sum{High: value(ColumnSum)}, value(ColumnMin), value(ColumnMax),
+		value(ColumnM2), value(ColumnFirst), value(ColumnLast)}
 	if m.count != m.count && !isAbsent(m.count) {
 		m.count = 1
 	}
@@ -162,7 +163,7 @@ func (l *layout) at(g *Groups, row int) moments {
 // appendMoments appends a combination's moments as the next row of the columns that l tells.
 func (g *Groups) appendMoments(l *layout, c combination, e int) {
 	m := c.result(e)
-	state := [numMoments]float64{m.count, m.sum, m.min, m.max, m.m2, m.first, m.last}
+	state := [numMoments]float64{m.count, m.sum.Float(), m.min, m.max, m.m2, m.first, m.last}
 	for column, i := range l.moment {
 		if i < 0 {
 			continue

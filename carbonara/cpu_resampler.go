@@ -146,6 +146,7 @@ func (a *arena) take(plan *Plan, j, n int, out *Groups) {
 func (a *arena) head(plan *Plan, j int, out *Groups) {
 	out.Granularity, out.Columns = plan.Granularities[j], plan.Columns
 	out.Values = a.columns.take(len(plan.Columns))
+	out.open = openSums{}
 }
 
 // difference fills a.differences: element i is values[i] minus the measure before it. Element 0 means nothing where
@@ -168,7 +169,7 @@ func (a *arena) group(s *Series, j int, timestamps []Timestamp, values []float64
 	copy(out.Starts, a.runStarts)
 	var open []float64
 	if s.Open != nil && s.HasPrevious && n > 0 && s.Previous.Timestamp.Floor(granularity) == out.Starts[0] {
-		open = s.Open[j*len(plan.Columns):][:len(plan.Columns)]
+		open = s.Open[j*plan.open:][:plan.open]
 	}
 	if plan.measures.any {
 		a.accumulate(&plan.measures, values, 0, open, out)
@@ -215,6 +216,9 @@ func (a *arena) accumulate(l *layout, values []float64, skip int, open []float64
 			m.count += float64(len(run))
 		}
 		l.store(&m, out.Values, i)
+		if i == len(a.runEnds)-1 {
+			out.setOpen(l, m.sum)
+		}
 		if len(l.percentiles) > 0 {
 			a.percentiles(l, run, out, i)
 		}

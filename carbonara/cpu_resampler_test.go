@@ -73,7 +73,7 @@ func TestResamplerContinuesOpenGroupsBitForBit(t *testing.T) {
 					parts[j].Reset(groups.Granularity, groups.Columns)
 				}
 				parts[j].Overlay(0, groups, &scratch)
-				series.Open = groups.AppendLast(series.Open)
+				series.Open = groups.AppendOpen(series.Open)
 			}
 			series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[to-1],
 				Value: values[to-1]}, true

@@ -3,6 +3,7 @@ package carbonara
 import (
 	"math"
 
+	"gnocco/internal/compensated"
 	"gnocco/internal/decimal"
 )
 
@@ -39,10 +40,10 @@ func (c *combination) add(m *moments, e int) {
 	}
 	c.absent |= m.absences()
 	n := c.count + m.count
-	d := m.sum/m.count - c.sum/c.count
+	d := m.sum.Over(m.count).Less(c.sum.Over(c.count))
 	c.m2 += m.m2 + float64(d*d*(c.count/n*m.count)) // not fused: the same bits on every machine
 	c.count = n
-	c.sum += m.sum
+	c.sum = c.sum.PlusSum(m.sum)
 	c.last = m.last
 	c.max = max(c.max, m.max)
 	if c.min != c.min {
@@ -68,7 +69,7 @@ func (c *combination) result(e int) moments {
 	if !c.decimal {
 		return m
 	}
-	m.sum = decimalOf(c.sum10, decimal.FloatPowers[e])
+	m.sum = compensated.Sum{High: decimalOf(c.sum10, decimal.FloatPowers[e])}
 	if c.decimalMoment && m.count <= maxMomentCount {
 		n := uint64(m.count)
 		numerator := c.squares10.times(n).sub(squareOf(c.sum10))
@@ -79,17 +80,18 @@ func (c *combination) result(e int) moments {
 
 // exactSum returns the integer S for which the group's sum is S / 10^e, rounded as a sum of so many floats may be.
 func exactSum(m *moments, e int) (int64, bool) {
-	s, ok := nearest(m.sum, decimal.FloatPowers[e])
+	sum := m.sum.Float()
+	s, ok := nearest(sum, decimal.FloatPowers[e])
 	if !ok {
 		return 0, false
 	}
 	// Each of the additions is off by half a unit in the last place of what it has reached, at most; twice is allowed,
 	// for the measures, which are rounded themselves. A quarter of a decimal is no longer one.
-	largest := max(math.Abs(m.sum), m.count*math.Max(math.Abs(m.min), math.Abs(m.max)))
+	largest := max(math.Abs(sum), m.count*math.Max(math.Abs(m.min), math.Abs(m.max)))
 	if !(largest <= math.MaxFloat64) { // min and max are not known
-		largest = math.Abs(m.sum)
+		largest = math.Abs(sum)
 	}
-	off := math.Abs(m.sum - decimalOf(s, decimal.FloatPowers[e]))
+	off := math.Abs(sum - decimalOf(s, decimal.FloatPowers[e]))
 	return s, off <= m.count*largest*0x1p-52 && off*decimal.FloatPowers[e] < 0.25
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"gnocco/internal/compensated"
 )
 
 // Groups are the aggregates of one metric at one granularity, as columns: row i is the group that starts at
@@ -14,6 +16,40 @@ type Groups struct {
 	Starts      []Timestamp
 	Columns     []Column // ascending
 	Values      [][]float64
+
+	open openSums
+}
+
+// openSums are the sums of the last group that a resampler computed, of measures and of differences: only with them can
+// it be continued bit for bit.
+type openSums struct {
+	known bool
+	at    Timestamp // start of the group
+	sums  [2]compensated.Sum
+}
+
+// SetOpenSums makes the sums of the last group known, those of measures and of differences, as far as there are such.
+func (g *Groups) SetOpenSums(measures, differences compensated.Sum) {
+	if n := g.Len(); n > 0 {
+		g.open = openSums{true, g.Starts[n-1], [2]compensated.Sum{measures, differences}}
+	}
+}
+
+func (g *Groups) setOpen(l *layout, sum compensated.Sum) {
+	g.open.known, g.open.at = true, g.Starts[g.Len()-1]
+	if l.rate {
+		g.open.sums[1] = sum
+	} else {
+		g.open.sums[0] = sum
+	}
+}
+
+// Continues reports whether the last group can be continued from an open row: it was computed by a resampler, not
+// stored meanwhile, or has no sums.
+func (g *Groups) Continues() bool {
+	n := g.Len()
+	return n > 0 && (g.open.known && g.open.at == g.Starts[n-1] ||
+		g.Column(ColumnSum) == nil && g.Column(ColumnSum.Rate()) == nil)
 }
 
 // Len returns the number of groups.
@@ -43,6 +79,7 @@ func (g *Groups) Column(c Column) []float64 {
 func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 	g.Granularity = granularity
 	g.Columns = columns
+	g.open = openSums{}
 	g.Starts = g.Starts[:0]
 	if cap(g.Values) < len(columns) {
 		g.Values = append(g.Values[:cap(g.Values)], make([][]float64, len(columns)-cap(g.Values))...)
@@ -56,7 +93,7 @@ func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 // Slice returns rows from to to (exclusive). It shares g's memory.
 func (g *Groups) Slice(from, to int) Groups {
 	s := Groups{Granularity: g.Granularity, Starts: g.Starts[from:to], Columns: g.Columns,
-		Values: make([][]float64, len(g.Values))}
+		Values: make([][]float64, len(g.Values)), open: g.open}
 	for i, v := range g.Values {
 		s.Values[i] = v[from:to]
 	}
@@ -65,6 +102,9 @@ func (g *Groups) Slice(from, to int) Groups {
 
 // Append adds all rows of other after those of g; they must be later. Columns that other lacks are absent.
 func (g *Groups) Append(other *Groups) {
+	if other.Len() > 0 {
+		g.open = other.open
+	}
 	g.Starts = append(g.Starts, other.Starts...)
 	for i, c := range g.Columns {
 		if v := other.Column(c); v != nil {
@@ -136,14 +176,25 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 // nan is the value of a rate: column of a group in which no difference ends.
 var nan = math.NaN()
 
-// AppendLast appends the last row's values, in the order of the columns, to dst; nothing if there is no row.
-func (g *Groups) AppendLast(dst []float64) []float64 {
+// AppendOpen appends the row that measures after the last group's continue it from, as Series.Open has it, to dst;
+// nothing if there is no group. Of a group that does not continue, the sum's low part is taken for 0.
+func (g *Groups) AppendOpen(dst []float64) []float64 {
 	n := g.Len()
 	if n == 0 {
 		return dst
 	}
-	for _, v := range g.Values {
-		dst = append(dst, v[n-1])
+	var lows [2]float64
+	low := lows[:0]
+	for i, c := range g.Columns {
+		v := g.Values[i][n-1]
+		if c.Base() == ColumnSum {
+			sum := compensated.Sum{High: v}
+			if g.open.known && g.open.at == g.Starts[n-1] {
+				sum = g.open.sums[c>>7]
+			}
+			v, low = sum.High, append(low, sum.Low)
+		}
+		dst = append(dst, v)
 	}
-	return dst
+	return append(dst, low...)
 }

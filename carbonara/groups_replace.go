@@ -12,6 +12,9 @@ func (g *Groups) Overlay(row int, newer, scratch *Groups) {
 		g.Append(newer)
 		return
 	}
+	if newer.Starts[newer.Len()-1] >= g.Starts[g.Len()-1] {
+		g.open = newer.open
+	}
 	scratch.Reset(g.Granularity, g.Columns)
 	scratch.Starts = append(scratch.Starts, g.Starts[keep:]...) // a Slice of g would be made anew each time
 	for i, v := range g.Values {

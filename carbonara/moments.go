@@ -1,16 +1,20 @@
 package carbonara
 
-// moments is the state of one group while its measures are added in time order. M2 follows Youngs and Cramer:
-// after v is in count and sum, m2 += (count*v - sum)² / (count*(count-1)); it needs no running mean, so that a group
-// continues bit for bit from the columns that are stored.
+import "gnocco/internal/compensated"
+
+// moments is the state of one group while its measures are added in time order. Its sum keeps what additions round
+// away. M2 follows Youngs and Cramer: after v is in count and sum, m2 += (count*v - sum)² / (count*(count-1)), which
+// loses nothing where values lie close together and far from zero, as the sum does not.
 type moments struct {
-	count, sum, min, max, m2, first, last float64
+	count                     float64
+	sum                       compensated.Sum
+	min, max, m2, first, last float64
 }
 
 // start is the state after one measure: sum and m2 as if added to 0, so that -0 sums to 0 and the deviations of an
 // infinity are NaN.
 func (m *moments) start(v float64) {
-	*m = moments{count: 1, sum: 0 + v, min: v, max: v, m2: v - v, first: v, last: v}
+	*m = moments{count: 1, sum: compensated.Sum{High: 0 + v}, min: v, max: v, m2: v - v, first: v, last: v}
 }
 
 // add accumulates values, later than all before.
@@ -26,8 +30,8 @@ func (m *moments) add(values []float64) {
 	lowest, highest := m.min, m.max
 	for _, v := range values {
 		count++
-		sum += v
-		d := float64(count*v) - sum // the conversion forbids fusing: the same bits on every machine
+		sum = sum.Plus(v)
+		d := sum.TimesLess(count, v)
 		m2 += d * d / (count * (count - 1))
 		lowest = min(lowest, v)
 		highest = max(highest, v)
@@ -61,7 +65,9 @@ type layout struct {
 	slots       []momentSlot // the same, without those that are not asked for
 	percentiles []percentileSlot
 	any         bool
+	rate        bool
 	more        bool // any moment but the count
+	low         int  // the place of the sum's low part in an open row; 0: there is no sum
 }
 
 type momentSlot struct {
@@ -75,7 +81,7 @@ type percentileSlot struct {
 }
 
 func newLayout(columns []Column, rate bool) layout {
-	var l layout
+	l := layout{rate: rate}
 	for i := range l.moment {
 		l.moment[i] = -1
 	}
@@ -95,7 +101,7 @@ func newLayout(columns []Column, rate bool) layout {
 	return l
 }
 
-// load reads the state of an open group from a row of the plan's columns.
+// load reads the state of an open group: what Groups.AppendOpen appends.
 func (l *layout) load(row []float64, m *moments) {
 	at := func(c Column) float64 {
 		if i := l.moment[c]; i >= 0 {
@@ -103,13 +109,16 @@ func (l *layout) load(row []float64, m *moments) {
 		}
 		return 0
 	}
-	*m = moments{at(ColumnCount), at(ColumnSum), at(ColumnMin), at(ColumnMax), at(ColumnM2),
+	*m = moments{at(ColumnCount), compensated.Sum{High: at(ColumnSum)}, at(ColumnMin), at(ColumnMax), at(ColumnM2),
 		at(ColumnFirst), at(ColumnLast)}
+	if l.low > 0 {
+		m.sum.Low = row[l.low]
+	}
 }
 
 // store writes the state as row i of values.
 func (l *layout) store(m *moments, values [][]float64, i int) {
-	state := [numMoments]float64{m.count, m.sum, m.min, m.max, m.m2, m.first, m.last}
+	state := [numMoments]float64{m.count, m.sum.Float(), m.min, m.max, m.m2, m.first, m.last}
 	if m.count == 0 {
 		state = noMeasures
 	}

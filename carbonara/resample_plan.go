@@ -11,6 +11,7 @@ type Plan struct {
 	Columns       []Column        // ascending; with each column what it takes to continue it
 
 	measures, rate layout
+	open           int     // see OpenValues
 	single         []*Plan // of each granularity alone
 }
 
@@ -61,7 +62,18 @@ func (p *Plan) Single(j int) *Plan { return p.single[j] }
 func (p *Plan) complete() {
 	p.measures = newLayout(p.Columns, false)
 	p.rate = newLayout(p.Columns, true)
+	p.open = len(p.Columns)
+	for _, l := range []*layout{&p.measures, &p.rate} {
+		if l.moment[ColumnSum] >= 0 {
+			l.low = p.open
+			p.open++
+		}
+	}
 }
+
+// OpenValues returns how many numbers an open row has: the columns, each sum as far as float64 adds it up, and then for
+// each sum what its additions rounded away.
+func (p *Plan) OpenValues() int { return p.open }
 
 // HasRate reports whether any column is computed over differences.
 func (p *Plan) HasRate() bool {

@@ -28,7 +28,8 @@ func (h *head) dropCovered() {
 	}
 }
 
-// openRows returns partial groups as the open groups of a plan, which a series that starts there continues.
+// openRows returns partial groups as the open groups of a plan, which a series that starts there continues. Their sums
+// are continued as they are stored, rounded once: the same for whatever comes later, in whatever batches.
 func openRows(f *archive.PartialGroups, plan *carbonara.Plan) []float64 {
 	var open []float64
 	for _, g := range plan.Granularities {
@@ -44,6 +45,7 @@ func openRows(f *archive.PartialGroups, plan *carbonara.Plan) []float64 {
 			}
 			open = append(open, v)
 		}
+		open = append(open, make([]float64, plan.OpenValues()-len(plan.Columns))...)
 	}
 	return open
 }

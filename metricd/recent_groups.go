@@ -332,15 +332,17 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 }
 
 // continued returns the row that measures from a timestamp on continue, in the memory of dst, an empty one if they do
-// not continue the last one or it does not tell all: percentiles need all measures, and a column may be unknown.
+// not continue the last one or it does not tell all: percentiles need all measures, a sum what its additions rounded
+// away, which is not stored, and a column may be unknown.
 func (r *recentGroups) continued(earliest carbonara.Timestamp, dst []float64) []float64 {
 	dst = dst[:0]
 	n := r.groups.Len()
-	if n == 0 || r.plan.HasPercentiles() || r.groups.Starts[n-1] != r.last.Timestamp.Floor(r.groups.Granularity) ||
+	if !r.groups.Continues() || r.plan.HasPercentiles() ||
+		r.groups.Starts[n-1] != r.last.Timestamp.Floor(r.groups.Granularity) ||
 		earliest <= r.last.Timestamp {
 		return dst
 	}
-	row := r.groups.AppendLast(dst)
+	row := r.groups.AppendOpen(dst)
 	if slices.ContainsFunc(row, carbonara.IsAbsent) {
 		return dst
 	}

@@ -107,7 +107,7 @@ func (b *builder) add(h *head, walk *archive.Walk) error {
 func (b *builder) addSingle(h *head, walk *archive.Walk, j int) error {
 	open := h.open
 	if open != nil {
-		n := len(h.plan.Columns)
+		n := h.plan.OpenValues()
 		open = open[j*n : (j+1)*n]
 	}
 	return b.addPlan(h, walk, h.plan.Single(j), open)

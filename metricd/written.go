@@ -43,7 +43,7 @@ func (s *sack) note(b *batch) {
 		for j := range e.head.plan.Granularities {
 			groups := b.result.Groups(i, j)
 			if !e.head.plan.HasPercentiles() {
-				w.open = groups.AppendLast(w.open)
+				w.open = groups.AppendOpen(w.open)
 			}
 			r := s.recent.find(e.head, j)
 			if r == nil {

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin GOARCH=arm64 CGO_ENABLED=0
-[ $# -gt 0 ] || set -- ./carbonara/... ./correlate ./correlate/tile ./internal/decimal ./model ./query ./query/aggregates
+[ $# -gt 0 ] || set -- ./carbonara/... ./correlate ./correlate/tile ./internal/compensated ./internal/decimal ./model ./query ./query/aggregates
 # Tests run everywhere by themselves; assembly for arm64 there is none.
 found=$(go list -export -f '{{.Export}}' "$@" | while read -r archive; do go tool objdump "$archive"; done |
     awk '/^TEXT /{ inside = $2; next } /[ \t]FN?M(ADD|SUB)[SD][ \t]/{ print $1, inside }' | sort -u |

@@ -2,7 +2,7 @@
 // once; extremes adds the lowest and highest, from those of the finer granularity.
 //
 // In: values (f64), per granularity its runs (group_runs.h), in which run of the finer one each begins (segment.cu), rows of open groups
-// (MOMENTS f64 per series). Out: the columns asked for, a row per run. Bytes: 8 a measure, 4 and 8 per column a run.
+// (OPEN_VALUES f64 per series). Out: the columns asked for, a row per run. Bytes: 8 a measure, 4 and 8 per column a run.
 // Launch of moments_levels: a warp for each granularity, two at least, the widest last, and a block for each 32 runs of the widest.
 //
 // A warp's lanes walk the values of a run of the widest granularity each, from the first to the last, and write a row wherever
@@ -52,6 +52,7 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
   const u32 total = load(widest.total);
   if (block_id() * WARP >= total) return;
   const u32 n = load(widest.begins + total);
+  const Runs runs = {own.begins, own.total, in.first, in.flags, in.series, own.continues, in.skips};
   Walk w = {0, 0, r, 0, 0, load(own.total), none()};
   constexpr u32 DONE = ~0u;
   u32 at = DONE;
@@ -60,10 +61,10 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
     for (u32 l = number - 1; l > warp; l--) w.run = load(in.level[l].inner + w.run);
     w.end = load(widest.begins + r + 1) & ~SERIES_FIRST;
     at = (load(widest.begins + r) & ~SERIES_FIRST) / LEVEL_VALUES * LEVEL_VALUES;
-    const Run run = run_at({own.begins, own.total, in.first, in.flags, in.series, own.continues, in.skips}, w.run);
+    const Run run = run_at(runs, w.run);
     w.p = run.begin, w.stop = run.end;
     w.after = load(own.begins + MIN(w.run + 2, w.runs)) & ~SERIES_FIRST;
-    if (run.continued >= 0) w.m = continued(own.open + (u64)run.continued * MOMENTS);
+    if (run.continued >= 0) w.m = continued(own.open + (u64)run.continued * OPEN_VALUES);
     fresh = w.m.count == 0;
   }
   const u32 from = w.p;
@@ -109,7 +110,7 @@ template <bool WithM2> DEVICE void moments_levels(const f64 *values, const Level
     }
     at = next;
   }
-  if (r < total) write(own.out, w.run, w.m);
+  if (r < total) write(own.out, w.run, w.m), write_sums(own.out, runs, w.run, w.m);
 }
 
 KERNEL_BLOCKS(LEVELS *WARP, 3) moments_levels_plain(const f64 *values, Levels in) { moments_levels<false>(values, in); }
@@ -135,7 +136,7 @@ KERNEL(EXTREME_THREADS) extremes(Runs runs, const u32 *inner, const u32 *inner_b
     const u32 from = load(inner + r), to = load(inner + r + 1);
     const Run run = run_at(runs, r);
     const bool empty = run.skipped && (load(inner_begins + from + 1) & ~SERIES_FIRST) == run.begin;
-    if (run.continued >= 0 && mine == 0) m = continued(open + (u64)run.continued * MOMENTS), nan = m.nan;
+    if (run.continued >= 0 && mine == 0) m = continued(open + (u64)run.continued * OPEN_VALUES), nan = m.nan;
     for (u32 i = from + empty + mine; i < to; i += EXTREME_LANES) {
       if (out.lowest) m.lowest = minimum(m.lowest, load(out.inner_lowest + i));
       if (out.highest) {

@@ -1,6 +1,6 @@
 // moments_long: count, sum, min, max, m2, first, last of each run, for runs of more than a few dozen values.
 //
-// In: values (f64), runs (group_runs.h), rows of open groups (MOMENTS f64 per series). Out: the columns asked for, a row per run.
+// In: values (f64), runs (group_runs.h), rows of open groups (OPEN_VALUES f64 per series). Out: the columns asked for, a row per run.
 // Bytes: 8 a measure, 4 and 8 per column a run. Launch: 128 threads, a warp for each 32 runs.
 //
 // A lane walks a run from the first value to the last: sums and m2 are accumulated in order of time, as on the CPU: the
@@ -29,7 +29,7 @@ template <bool WithM2> DEVICE void moments_long(const f64 *values, const Runs &r
   f64 *tile = turned[warp_id()];
   Run run = {0, 0, -1, false};
   if (r < total) run = run_at(runs, r);
-  Moments m = run.continued >= 0 ? continued(open + (u64)run.continued * MOMENTS) : none();
+  Moments m = run.continued >= 0 ? continued(open + (u64)run.continued * OPEN_VALUES) : none();
   const bool fresh = m.count == 0;
   u32 at = run.begin < run.end ? run.begin : DONE;
   f64 v[LONG_VALUES];
@@ -56,7 +56,7 @@ template <bool WithM2> DEVICE void moments_long(const f64 *values, const Runs &r
     sync_warp();
     at = next;
   }
-  if (r < total) write(out, r, m);
+  if (r < total) write(out, r, m), write_sums(out, runs, r, m);
 }
 
 KERNEL_BLOCKS(LONG_THREADS, 4) moments_long_plain(const f64 *values, Runs runs, const f64 *open, Columns out) {

@@ -46,7 +46,7 @@ type chunkLayout struct {
 	at       sections // of the device's block, all of it
 	upBytes  int64    // its first bytes are packed, into up
 	zeroed   [2]int64
-	measured [2]int64 // totals and the series' first runs: what Finish needs to know first
+	measured [2]int64 // totals and the series' first runs, which Finish needs to know first, and sums of open groups
 }
 
 // chunkTransfer is the memory that a chunk goes up in.
@@ -84,7 +84,8 @@ type level struct {
 // family is the columns over measures, or over their differences.
 type family struct {
 	rate        bool
-	moments     [7]int // column of the plan, -1 if not asked for
+	moments     [moments]int // column of the plan, -1 if not asked for
+	low         int          // place of the sum's low part in an open row; 0: no sum is asked for
 	m2          bool
 	any         bool // any moment
 	counts      bool // and it is the count alone
@@ -92,11 +93,12 @@ type family struct {
 	first       int // column of the first percentile; the others follow
 }
 
-var noMoments = [7]int{-1, -1, -1, -1, -1, -1, -1}
+var noMoments = [moments]int{-1, -1, -1, -1, -1, -1, -1}
 
 // newFamilies takes a plan's columns apart.
 func newFamilies(columns []carbonara.Column) []family {
 	var all []family
+	low := len(columns)
 	for _, rate := range []bool{false, true} {
 		f := family{rate: rate, moments: noMoments}
 		for i, c := range columns {
@@ -113,6 +115,10 @@ func newFamilies(columns []carbonara.Column) []family {
 			f.moments[c.Base()], f.any = i, true
 			f.m2 = f.m2 || c.Base() == carbonara.ColumnM2
 		}
+		if f.moments[carbonara.ColumnSum] >= 0 {
+			f.low = low
+			low++
+		}
 		counted := f.moments
 		counted[carbonara.ColumnCount] = -1
 		f.counts = f.any && counted == noMoments
@@ -127,7 +133,7 @@ func newFamilies(columns []carbonara.Column) []family {
 // what is computed.
 type sections struct {
 	values, timestamps, base, unit, previous, open, fractions, first, flags, bits, ranks int64
-	counters, rows, rowsEnd, differences, end                                            int64
+	counters, sums, rows, rowsEnd, differences, end                                      int64
 }
 
 // counter is where the number of runs of a level and family that were left over stands.
@@ -142,7 +148,10 @@ const (
 	flagSkip     = 1 << 31 // the other bits are levels whose first run continues a group
 	maxLevels    = 31
 	maxMeasures  = 1 << 31
-	bytesPerOpen = 7 * 8
+	moments      = 7
+	openValues   = moments + 1 // as moments.h has it
+	bytesPerOpen = 8 * openValues
+	bytesPerSum  = 2 * 8
 )
 
 // prepare lays a chunk out, each series' timestamps as layoutOf says, or as they are unpacked. An error wraps
@@ -271,6 +280,9 @@ func (p *chunk) place() {
 	for j := range p.levels {
 		p.levels[j].runs = take(4 * (series + 1))
 	}
+	if !p.plan.HasPercentiles() {
+		a.sums = take(len(p.levels) * len(p.families) * series * bytesPerSum)
+	}
 	p.measured[1] = at - p.measured[0]
 	for j := range p.levels {
 		l := &p.levels[j]
@@ -295,6 +307,11 @@ func (p *chunk) place() {
 		a.differences = take(8 * n)
 	}
 	a.end = at
+}
+
+// sumsAt is where the sums of the last groups of a level and family lie.
+func (p *chunk) sumsAt(level, family int) int64 {
+	return p.at.sums + int64((level*len(p.families)+family)*len(p.series)*bytesPerSum)
 }
 
 // finer returns the widest finer level whose width divides that of level j, -1 if there is none.

@@ -275,6 +275,14 @@ func (p *chunk) momentColumn(level int, f *family, moment carbonara.Column) cu.D
 	return p.block.At(p.column(&p.levels[level], c))
 }
 
+// openSums is where the sums of a level's last groups go, 0 if they are not to be continued.
+func (p *chunk) openSums(level, f int) cu.DevicePtr {
+	if p.families[f].low == 0 || p.plan.HasPercentiles() {
+		return 0
+	}
+	return p.block.At(p.sumsAt(level, f))
+}
+
 // valuesOf returns where the values of a family are.
 func (p *chunk) valuesOf(f *family) cu.DevicePtr {
 	if f.rate {
@@ -305,6 +313,7 @@ func (p *chunk) launchMoments(stream *device.Stream, j, f int) error {
 	for m := range family.moments {
 		params.Ptr(p.momentColumn(j, family, carbonara.Column(m)))
 	}
+	params.Ptr(p.openSums(j, f))
 	long, m2, each := 0, 0, shortRuns
 	if p.n >= longFrom*l.bound {
 		long, each = 1, longRuns
@@ -372,7 +381,7 @@ func (p *chunk) level(params *cu.Params, j, f int) {
 			params.Ptr(p.momentColumn(j, &p.families[f], column))
 		}
 	}
-	params.U32(p.continues(j)).U32(0)
+	params.Ptr(p.openSums(j, f)).U32(p.continues(j)).U32(0)
 }
 
 func (p *chunk) launchPercentiles(stream *device.Stream, j, f int, fractions int64, multiprocessors int) error {

@@ -5,6 +5,7 @@ import (
 
 	"gnocco/carbonara"
 	"gnocco/gpu/device"
+	"gnocco/internal/compensated"
 )
 
 // load prepares a chunk and packs it. It is done anew where the timestamps are not what a few of them let one guess.
@@ -112,9 +113,9 @@ func (p *chunk) packSeries() {
 	}
 	for j := range p.levels {
 		for f := range p.families {
-			rows := device.View[float64](p.up, int(p.openAt(j, f)), n*7)
+			rows := device.View[float64](p.up, int(p.openAt(j, f)), n*openValues)
 			for k, i := range p.series {
-				p.openRow(rows[k*7:][:7], &p.batch.Series[i], j, &p.families[f])
+				p.openRow(rows[k*openValues:][:openValues], &p.batch.Series[i], j, &p.families[f])
 			}
 		}
 	}
@@ -127,11 +128,18 @@ func (p *chunk) openAt(level, family int) int64 {
 
 // openRow writes the moments of the group that a series continues.
 func (p *chunk) openRow(row []float64, s *carbonara.Series, level int, f *family) {
+	clear(row)
+	if s.Open == nil {
+		return
+	}
+	open := s.Open[level*p.plan.OpenValues():]
 	for m, c := range f.moments {
-		row[m] = 0
-		if c >= 0 && s.Open != nil {
-			row[m] = s.Open[level*len(p.plan.Columns)+c]
+		if c >= 0 {
+			row[m] = open[c]
 		}
+	}
+	if f.low > 0 {
+		row[len(f.moments)] = open[f.low]
 	}
 }
 
@@ -209,6 +217,7 @@ func (p *chunk) unpack(w *carbonara.ResultWriter) {
 				for c := range g.Values {
 					g.Values[c] = all[rows*(1+c):][from:to:to]
 				}
+				p.unpackSums(g, j, k)
 				continue
 			}
 			g := w.Take(i, j, to-from)
@@ -216,11 +225,33 @@ func (p *chunk) unpack(w *carbonara.ResultWriter) {
 			for c := range g.Values {
 				copy(g.Values[c], all[rows*(1+c):][from:to])
 			}
+			p.unpackSums(g, j, k)
 		}
 	}
 	if p.inPlace {
 		w.Keep(p.results)
 		p.results = nil
+	}
+}
+
+// unpackSums makes the sums known that continue the last group of the chunk's k-th series.
+func (p *chunk) unpackSums(g *carbonara.Groups, level, k int) {
+	var sums [2]compensated.Sum
+	known := false
+	for f := range p.families {
+		if p.openSums(level, f) == 0 {
+			continue
+		}
+		known = true
+		sum := device.View[float64](p.counts, int(p.sumsAt(level, f)-p.measured[0])+k*bytesPerSum, 2)
+		family := 0
+		if p.families[f].rate {
+			family = 1
+		}
+		sums[family] = compensated.Sum{High: sum[0], Low: sum[1]}
+	}
+	if known {
+		g.SetOpenSums(sums[0], sums[1])
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gnocco/internal/compensated"
 )
 
 // acrossMethod aggregates values that stand side by side, leaving NaN out: those of several series at one time, or of
@@ -48,7 +50,7 @@ func (m acrossMethod) keepsBoolean() bool { return m.base == acrossMin || m.base
 // state is what the values of one row, or of one window, have come to so far.
 type state struct {
 	count float64 // of values that are not NaN
-	sum   float64
+	sum   compensated.Sum
 	best  float64 // the least or the greatest so far; NaN if there is none
 }
 
@@ -69,7 +71,7 @@ func (m acrossMethod) add(s *state, v float64) {
 			s.best = v
 		}
 	default:
-		s.sum += v
+		s.sum = s.sum.Plus(v)
 	}
 }
 
@@ -79,11 +81,11 @@ func (m acrossMethod) result(s *state) float64 {
 	case acrossMin, acrossMax:
 		return s.best
 	case acrossSum:
-		return s.sum
+		return s.sum.Float()
 	case acrossCount:
 		return s.count
 	}
-	return s.sum / s.count // 0/0 is NaN
+	return s.sum.Float() / s.count // 0/0 is NaN
 }
 
 // spread finishes std and var: squares is the sum of the squared distances from the mean.
@@ -142,25 +144,34 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 		}
 		return nil
 	}
-	counts := make([]float64, len(results))
+	counts, lows := make([]float64, len(results)), make([]float64, len(results))
 	for j := range in.series {
 		if err := in.read(j, values); err != nil {
 			return err
 		}
-		addUp(results, counts, values)
+		addUp(results, lows, counts, values, 1)
 	}
 	switch m.base {
 	case acrossSum:
+		for i := range results {
+			results[i] = compensated.Sum{High: results[i], Low: lows[i]}.Float()
+		}
 		return nil
 	case acrossCount:
 		copy(results, counts)
 		return nil
+	case acrossMean:
+		for i, n := range counts {
+			results[i] = compensated.Sum{High: results[i], Low: lows[i]}.Float() / n // 0/0 is NaN
+		}
+		if slices.ContainsFunc(results, func(v float64) bool { return math.IsInf(v, 0) }) {
+			return meansThatOverflow(in, results, values)
+		}
+		return nil
 	}
 	for i, n := range counts {
-		results[i] /= n // 0/0 is NaN
-	}
-	if !m.squares() {
-		return nil
+		mean := compensated.Sum{High: results[i], Low: lows[i]}.Over(n)
+		results[i], lows[i] = mean.High, mean.Low
 	}
 	squares := make([]float64, len(results))
 	for j := range in.series {
@@ -169,7 +180,7 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 		}
 		for i, v := range values {
 			if v == v {
-				d := v - results[i]
+				d := v - results[i] - lows[i]
 				squares[i] += float64(d * d)
 			}
 		}
@@ -180,15 +191,34 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 	return nil
 }
 
-// addUp adds values to sums and counts them, row by row, NaN left out.
-func addUp(sums, counts, values []float64) {
-	sums, counts = sums[:len(values)], counts[:len(values)]
+// addUp adds values times by, a power of two, to compensated sums and counts them, row by row, NaN left out.
+func addUp(sums, lows, counts, values []float64, by float64) {
+	sums, lows, counts = sums[:len(values)], lows[:len(values)], counts[:len(values)]
 	for i, v := range values {
 		if v == v {
-			sums[i] += v
+			sum := compensated.Sum{High: sums[i], Low: lows[i]}.Plus(float64(v * by))
+			sums[i], lows[i] = sum.High, sum.Low
 			counts[i]++
 		}
 	}
+}
+
+// meansThatOverflow computes infinite results anew from sums that are 2^64 times smaller, as many as there may be
+// values: a mean is finite where its values are. Values is memory for a column.
+func meansThatOverflow(in *columns, results, values []float64) error {
+	sums, lows, counts := make([]float64, len(values)), make([]float64, len(values)), make([]float64, len(values))
+	for j := range in.series {
+		if err := in.read(j, values); err != nil {
+			return err
+		}
+		addUp(sums, lows, counts, values, 0x1p-64)
+	}
+	for i, v := range results {
+		if math.IsInf(v, 0) {
+			results[i] = compensated.Sum{High: sums[i], Low: lows[i]}.Float() / counts[i] * 0x1p64
+		}
+	}
+	return nil
 }
 
 // best replaces the results that a value is less than, or greater than; any value replaces NaN, which replaces none.

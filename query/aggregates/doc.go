@@ -24,9 +24,9 @@
 //     rateofchange reports whether they differ. Other operators count with 1 and 0, also where numpy refuses to.
 //   - An operator between two lists of series works column by column; a list of one series is repeated, one of none
 //     gives none. Only the first column of what an aggregate or such an operator gives is shown.
-//   - Sums over series run from the first to the last; over a window, too, if it has no more than 64 rows, else in two
-//     parts. numpy adds in pairs where a window holds eight values or more, so that the last bits may differ; so they
-//     may of sin, cos, tan and **.
+//   - Sums over series or a window keep what additions round away, and are rounded once; so are the means of std and
+//     var. A mean across series is finite where its values are. Gnocchi differs in the last bits, and where values
+//     cancel; so it may in those of sin, cos, tan and **.
 //   - In an S-expression a word may stand in quotes, which are not part of it. (In Gnocchi they are.)
 //
 // # Engines

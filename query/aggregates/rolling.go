@@ -58,10 +58,10 @@ func (e *evaluator) roll(n *node, values, dst []float64) error {
 		}
 		dst[i] = n.across.result(&s)
 		if n.across.squares() {
-			mean, squares := dst[i], 0.0
+			mean, squares := s.sum.Over(s.count), 0.0
 			for _, v := range window {
 				if v == v {
-					d := v - mean
+					d := v - mean.High - mean.Low
 					squares += float64(d * d)
 				}
 			}
@@ -106,31 +106,37 @@ func (e *evaluator) rollMedian(window int, values, dst []float64) error {
 // partial is what some rows of a window come to; two of them can be merged.
 type partial struct {
 	state
-	mean, m2 float64 // for std and var: m2 is the sum of the squared distances from the mean
+	m2 float64 // for std and var: the sum of the squared distances from the mean
 }
 
 func (m acrossMethod) addPartial(p *partial, v float64) {
 	m.add(&p.state, v)
-	if v == v {
-		d := v - p.mean
-		p.mean += d / p.count
-		p.m2 += float64(d * (v - p.mean)) // not fused
+	switch {
+	case v != v || !m.squares():
+	case p.count == 1:
+		p.m2 = v - v
+	default: // as package carbonara does
+		d := p.sum.TimesLess(p.count, v)
+		p.m2 += d * d / (p.count * (p.count - 1))
 	}
 }
 
 // merge adds the rows of b to p.
 func (m acrossMethod) merge(p *partial, b *partial) {
 	count := p.count + b.count
-	if m.squares() && b.count > 0 {
-		d := b.mean - p.mean
+	switch {
+	case !m.squares() || b.count == 0:
+	case p.count == 0:
+		p.m2 = b.m2
+	default:
+		d := b.sum.Over(b.count).Less(p.sum.Over(p.count))
 		p.m2 += b.m2 + d*d*p.count*b.count/count
-		p.mean += d * b.count / count
 	}
 	if b.best == b.best {
 		p.count--
 		m.add(&p.state, b.best)
 	}
-	p.count, p.sum = count, p.sum+b.sum
+	p.count, p.sum = count, p.sum.PlusSum(b.sum)
 }
 
 // rollLong takes a time that does not depend on the window. Rows are cut into blocks as long as the window, so that

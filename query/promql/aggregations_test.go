@@ -2,6 +2,7 @@ package promql_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -44,4 +45,28 @@ func TestAggregationsAsLabels(t *testing.T) {
 	f(`min_over_time(x{__granularity__="1m",__aggregation__=~"max|last"}[2m])`, "0 last 1, 0 max 1, 1 max 1")
 	f(`avg_over_time(x{__granularity__="1m",__aggregation__=~"max|last"}[2m])`, "0 last 2, 0 max 2, 1 max 2")
 	f(`x{__aggregation__=~"sum"}`, "")
+}
+
+// What groups answer of values that cancel, or lie far from zero, is what their measures do.
+func TestSumsOverGroups(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	s.policy("p", []string{"mean", "sum", "std", "count"}, time.Minute, time.Hour)
+	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	s.now = start.Add(24 * time.Hour)
+	f := func(name string, sum, average, deviation float64, values ...float64) {
+		t.Helper()
+		s.post(s.metric("p", "a", name), start.Add(5*time.Second), 10*time.Second, values...)
+		for function, want := range map[string]float64{"sum": sum, "avg": average, "stddev": deviation} {
+			for _, of := range []string{"[5m]", `{__granularity__="60"}[5m]`} {
+				expr := function + "_over_time(" + name + of + ")"
+				if got, ok := s.value(expr, start.Add(5*time.Minute)); !ok || math.Abs(got-want) > 1e-12*want {
+					t.Errorf("%s: %v %v, want %v", expr, got, ok, want)
+				}
+			}
+		}
+	}
+	f("cancelling", 2, 1.0/3, math.Sqrt((2e32+2-2.0/3)/6), 1e16, 1, -1e16, 1, 0, 0)
+	f("far", 6e15+2, 1e15+0.25, 0.25, 1e15, 1e15+0.5, 1e15, 1e15+0.5, 1e15, 1e15+0.5)
+	f("far_longer", 1.2e16+3, 1e15+0.25, 0.25, 1e15, 1e15+0.5, 1e15, 1e15+0.5, 1e15, 1e15+0.5, 1e15, 1e15+0.5, 1e15,
+		1e15+0.5, 1e15, 1e15+0.5)
 }

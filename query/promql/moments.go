@@ -6,7 +6,8 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
-	"github.com/prometheus/prometheus/util/kahansum"
+
+	"gnocco/internal/compensated"
 )
 
 // moments are count, sum and second moment of measures. Some readings leave the last out.
@@ -58,34 +59,47 @@ func iteratorOf(args parser.Expressions) *iterator {
 
 func (s *series) current() *iterator { return s.selection.current }
 
-// average is the sum of all measures over their number.
+// average is the sum of all measures over their number. Where the sum overflows and the average does not, sums are
+// taken 2^64 times smaller, as many as there may be.
 func average(groups []moments) float64 {
-	var sum, lost, count float64
-	for _, m := range groups {
-		sum, lost = kahansum.Inc(m.sum, sum, lost)
-		count += m.count
+	scaled := func(by float64) float64 {
+		var sum compensated.Sum
+		var count float64
+		for _, m := range groups {
+			sum = sum.Plus(m.sum * by)
+			count += m.count
+		}
+		return sum.Float() / count
 	}
-	if !math.IsInf(sum, 0) {
-		sum += lost
+	mean := scaled(1)
+	if math.IsInf(mean, 0) {
+		mean = scaled(0x1p-64) * 0x1p64
 	}
-	return sum / count
+	return mean
 }
 
-// variance combines by Chan's formula: no difference of large sums of squares is taken.
+// variance combines by Chan's formula: no difference of large sums of squares is taken, and means are two float64 each,
+// so that their differences are right where they are far from zero.
 func variance(groups []moments) float64 {
-	var count, mean, m2 float64
+	var count, m2 float64
+	var mean compensated.Sum
 	for _, m := range groups {
 		if m.count == 0 {
 			continue
 		}
-		all := count + m.count
-		delta := m.sum/m.count - mean
-		mean += delta * m.count / all
-		m2 += m.m2 + delta*delta*count*m.count/all
-		count = all
-		if math.IsNaN(mean) {
-			m2 = math.NaN()
+		all, own := count+m.count, compensated.Sum{High: m.sum}.Over(m.count)
+		m2 += m.m2
+		if count == 0 {
+			mean = own
+		} else {
+			delta := own.Less(mean)
+			mean = mean.Plus(delta * (m.count / all))
+			m2 += float64(delta * delta * (count / all * m.count)) // not fused
 		}
+		count = all
+	}
+	if mean.High-mean.High != 0 {
+		return math.NaN()
 	}
 	return m2 / count
 }

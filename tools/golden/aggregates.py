@@ -6,10 +6,11 @@ Run with the Python that has Debian's python3-gnocchi (4.4.2):
     /usr/bin/python3 tools/golden/aggregates.py query/aggregates/testdata/golden.json
 
 The operators and fills that came after 4.4.2 (max, rateofchangesec, forward and backward fills) are added here in terms of
-numpy, as its release notes describe them. Each case holds the series of one granularity, the request, and either the
+numpy, as its release notes describe them. Sums are rounded once, as in golden.py, and so are the means of std and var. Each case holds the series of one granularity, the request, and either the
 columns that come out or the reason why none do. Deterministic: the seeds are fixed, and no clock is read.
 """
 
+import fractions
 import json
 import math
 import random
@@ -42,10 +43,48 @@ def per_second(t, v):
     return t, out
 
 
+def total(values):
+    """The sum of what is not NaN, rounded once; numpy's if that is not finite."""
+    values = values[~numpy.isnan(values)]
+    return math.fsum(values) + 0.0 if numpy.isfinite(values).all() else numpy.sum(values)
+
+
+def variance(values):
+    values = values[~numpy.isnan(values)]
+    if not len(values) or not numpy.isfinite(values).all():
+        return numpy.var(values)
+    mean = sum(fractions.Fraction(float(v)) for v in values) / len(values)
+    high = float(mean)
+    low, squares = float(mean - fractions.Fraction(high)), 0.0
+    for v in values:
+        squares += (v - high - low) ** 2
+    return squares / len(values)
+
+
+def along(function, values, axis):
+    if values.size == 0:
+        return numpy.nansum(values, axis=axis)
+    return numpy.apply_along_axis(function, axis, values)
+
+
+AGG_MAP = operations.AGG_MAP
+AGG_MAP["sum"] = lambda values, axis: along(total, values, axis)
+AGG_MAP["mean"] = lambda values, axis: along(total, values, axis) / AGG_MAP["count"](values, axis)
+AGG_MAP["var"] = lambda values, axis: along(variance, values, axis)
+AGG_MAP["std"] = lambda values, axis: numpy.sqrt(along(variance, values, axis))
+
+
+def sums_of_groups(values, counts):
+    groups = numpy.split(values, numpy.cumsum(counts)[:-1])[:len(counts)]
+    return numpy.array([NAN if numpy.isnan(group).any() else total(group) for group in groups], dtype=float)
+
+
+carbonara.GroupedTimeSeries._sum = staticmethod(sums_of_groups)
+
 RESAMPLE = ["mean", "median", "std", "min", "max", "sum", "count", "rate:mean", "rate:max", "last", "first", "95pct", "7pct"]
 operations.unary_operators_with_timestamps["rateofchangesec"] = per_second
 for method in RESAMPLE:  # 4.4.2's schema takes fewer methods for resample than its code can do
-    operations.AGG_MAP.setdefault(method, None)
+    AGG_MAP.setdefault(method, None)
 
 from gnocchi.rest.aggregates import api  # noqa: E402  its schema is made of the operators when it is imported
 
