@@ -203,9 +203,3 @@ func TestOptionsAreValidated(t *testing.T) {
 		}
 	}
 }
-
-func TestPprof(t *testing.T) {
-	s := newServer(t, func(o *api.Options) { o.Pprof = true })
-	s.want(t, "GET /debug/pprof/cmdline", "", http.StatusOK, "~")
-	s.want(t, "GET /debug/pprof/", "", http.StatusOK, "~goroutine")
-}

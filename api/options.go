@@ -66,7 +66,6 @@ type Settings struct {
 	Prefix       string   // where the API is found a second time, like "/gnocchi"; "" for nowhere
 	ProxyHeaders bool     // believe Forwarded and X-Forwarded-*
 	CORSOrigins  []string // origins that browsers may call from; "*" for any
-	Pprof        bool     // serve /debug/pprof
 
 	Limits Limits // of one request
 

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"net/http"
-	"net/http/pprof"
 	"net/url"
 
 	"github.com/go-chi/chi/v5"
@@ -126,14 +125,6 @@ func (a *api) routesForOperators(r chi.Router) {
 		figures := promhttp.HandlerFor(a.Gatherer, promhttp.HandlerOpts{})
 		r.Method("GET", "/metrics", figures)
 		r.Method("HEAD", "/metrics", figures)
-	}
-	if a.Pprof {
-		r.HandleFunc("/debug/pprof", pprof.Index)
-		r.HandleFunc("/debug/pprof/*", pprof.Index)
-		r.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-		r.HandleFunc("/debug/pprof/profile", pprof.Profile)
-		r.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-		r.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
 }
 

@@ -53,7 +53,9 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 	flags.DurationVar(&f.stopTimeout, "stop-timeout", 45*time.Second,
 		"longest time to finish requests and checkpoints when stopping")
 	f.log.define(flags)
-	flags.BoolVar(&o.API.Pprof, "pprof", false, "serve profiles of the process below /debug/pprof")
+	flags.StringVar(&o.ProfileListen, "pprof", "",
+		"address to serve profiles of the process on, such as 127.0.0.1:6060: whoever reaches it reads the command line "+
+			"(default: none)")
 	f.defineMember(flags)
 	if role != cluster.RoleAPI {
 		flags.IntVar(&o.Cluster.Workers, "workers", 0, "sacks worked on at the same time (0: one per core)")

@@ -40,12 +40,12 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	toml := file("a.toml",
-		"max-limit = 5\npprof = true\ncheckpoint-interval = \"3s\"\nmemory-limit = \"1GiB\"\ncors-allowed-origin = [\"http://a\", \"http://b\"]\nbatch = 7\n")
+		"max-limit = 5\npprof = \"127.0.0.1:1\"\ncheckpoint-interval = \"3s\"\nmemory-limit = \"1GiB\"\ncors-allowed-origin = [\"http://a\", \"http://b\"]\nbatch = 7\n")
 	yaml := file("b.yaml", "max-limit: 6\nmax-body-bytes: 1024\ncors-allowed-origin: http://c\n")
 
 	f("1000", "max-limit")
 	f("5", "max-limit", "--config", toml)
-	f("true", "pprof", "--config", toml)
+	f("127.0.0.1:1", "pprof", "--config", toml)
 	f("3s", "checkpoint-interval", "--config", toml)
 	f("1GiB", "memory-limit", "--config", toml)
 	f("[http://a,http://b]", "cors-allowed-origin", "--config", toml)

@@ -27,6 +27,8 @@ type Options struct {
 
 	TLS TLS // of Listen
 
+	ProfileListen string // address that serves /debug/pprof, for whoever reaches it; "": none
+
 	// DrainDelay is how long Close says that the process is not ready before it accepts no more requests, if anybody
 	// asks.
 	DrainDelay time.Duration

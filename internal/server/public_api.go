@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/http"
-	"net/http/pprof"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -78,7 +77,7 @@ func (p *public) take(store *index.Store, ready func() error) error {
 }
 
 // newFigures returns the pages of a process without an API.
-func newFigures(registry *prometheus.Registry, profiles bool, notReady, missing func() []string) http.Handler {
+func newFigures(registry *prometheus.Registry, notReady, missing func() []string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /live", api.ServeLive)
@@ -88,9 +87,5 @@ func newFigures(registry *prometheus.Registry, profiles bool, notReady, missing 
 	mux.HandleFunc("GET /healthcheck", func(w http.ResponseWriter, r *http.Request) {
 		api.ServeHealth(w, r, notReady())
 	})
-	if profiles {
-		mux.HandleFunc("/debug/pprof/", pprof.Index)
-		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	}
 	return mux
 }

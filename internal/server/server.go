@@ -50,7 +50,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{logger: options.Logger, failed: make(chan error, 3), front: newFront(options.API.Prefix),
+	s := &Server{logger: options.Logger, failed: make(chan error, 4), front: newFront(options.API.Prefix),
 		drainDelay: options.DrainDelay}
 	defer func() {
 		if err != nil {
@@ -76,6 +76,11 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		// Until the stores are open, clients learn only that the process is not ready.
 		s.clients = newConnections(s.listener, min(options.MaxConnections, minConnections), registry)
 		s.serve(s.clients)
+	}
+	if options.ProfileListen != "" {
+		if err := s.serveProfiles(options.ProfileListen); err != nil {
+			return nil, err
+		}
 	}
 	files := openFiles()
 	options.Cluster.OpenTables = tablesOf(files)
@@ -123,7 +128,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 func (s *Server) handlers(ctx context.Context, process *cluster.Process, o *Options, memory memoryShares,
 	registry *prometheus.Registry) (http.Handler, cluster.Handlers, error) {
 	if !o.Cluster.Role.HasAPI() {
-		return newFigures(registry, o.API.Pprof, s.front.reasons, process.Missing), cluster.Handlers{}, nil
+		return newFigures(registry, s.front.reasons, process.Missing), cluster.Handlers{}, nil
 	}
 	public, err := newPublic(process, o, memory, registry, s.front.reasons)
 	if err != nil {

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+)
+
+// serveProfiles serves profiles of the process, on an address of their own: they show the command line, and ask for no
+// credentials.
+func (s *Server) serveProfiles(address string) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("server: profiles: %w", err)
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		s.logger.Warn("profiles show the command line to other machines: give --pprof a loopback address",
+			"address", listener.Addr().String())
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)}
+	s.onClose("profiles", func(context.Context) error { return server.Close() })
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("server: profiles: %w", err)
+		}
+	}()
+	s.logger.Info("serving profiles", "url", "http://"+listener.Addr().String()+"/debug/pprof/")
+	return nil
+}
