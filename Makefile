@@ -8,7 +8,8 @@ FUZZTIME ?= 10s
 COUNT ?= 10
 
 # `make test` and `make lint` have vetted what the suites after them run.
-TEST = go test -json -p $(shell expr $$(nproc) + 1)
+# The limit is for a test that hangs: two busy cores take an hour for all.
+TEST = go test -json -timeout 60m -p $(shell expr $$(nproc) + 1)
 SUM = go run ./tools/testsum
 
 # What starts goroutines or guards what they share.
@@ -19,7 +20,7 @@ CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
 FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
 
-.PHONY: help build migrate dist bench kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build programs migrate dist bench kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -42,16 +43,21 @@ kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
 demo: build ## serve on port 8041 with this machine's figures coming in; FOR=30s to stop by itself
 	./bin/gnocco demo $(if $(FOR),--for $(FOR))
 
-test: ## the tests of every package; what takes minutes with fewer rounds (crash and full have them all)
+# As internal/testprogram builds them: what tests run is linked before the first test's time begins.
+programs:
+	@mkdir -p bin/test
+	@go build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd ./cmd/gnocco-bench
+
+test: programs ## the tests of every package; what takes minutes with fewer rounds (crash and full have them all)
 	@set -o pipefail; $(TEST) -short ./... | $(SUM)
 
-race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
+race: programs ## the tests of what runs concurrently, with the race detector (needs a C compiler)
 	@set -o pipefail; CGO_ENABLED=1 $(TEST) -vet=off -race -short $(RACE) | $(SUM)
 
-crash: ## processes are killed, stopped and cut off, power fails at every write: all rounds
+crash: programs ## processes are killed, stopped and cut off, power fails at every write: all rounds
 	@set -o pipefail; $(TEST) -vet=off $(CRASH) | $(SUM)
 
-full: ## the other tests that -short shortens, at full length
+full: programs ## the other tests that -short shortens, at full length
 	@set -o pipefail; $(TEST) -vet=off $(FULL) | $(SUM)
 
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/long-runs.md; ONLY="chaos damage" SCALE=0.1
@@ -60,7 +66,7 @@ long: ## hundreds of rounds of what is random, for hours, with a line in docs/lo
 arm64: ## what clients read has the same bits on arm64: nothing is fused, tests of series, stores and histories by qemu-aarch64-static
 	tools/fused.sh
 	tools/fused.sh ./metricd ./ingest ./storage/... ./query/...
-	@set -o pipefail; GOARCH=arm64 CGO_ENABLED=0 $(TEST) -tags nogpu -short -timeout 60m -exec qemu-aarch64-static ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic | $(SUM)
+	@set -o pipefail; GOARCH=arm64 CGO_ENABLED=0 $(TEST) -tags nogpu -short -exec qemu-aarch64-static ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic | $(SUM)
 
 modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, packages
 	cd deploy/check && go vet ./...

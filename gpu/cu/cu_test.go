@@ -359,7 +359,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("copied %v: the wait was not heeded", host[1])
 	}
 	check(t, end.Query(), end.Synchronize(), up.Query())
-	if ms, err := start.Elapsed(end); err != nil || ms < 0 {
+	if ms, err := start.Elapsed(end); err != nil || ms <= 0 {
 		t.Error(ms, err)
 	}
 	check(t, cu.DestroyEvent(start), cu.DestroyEvent(end), cu.DestroyEvent(unrecorded), up.Destroy(), down.Destroy(),
