@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -258,4 +260,30 @@ func openOnce(t *testing.T, n int64, files *openFiles, options engine.Options) s
 		time.Sleep(100 * time.Microsecond)
 	}
 	return outcome
+}
+
+// What a store may lack is logged as a warning when it is opened.
+func TestDoubtsAreLogged(t *testing.T) {
+	fs := vfs.NewMem()
+	db, err := engine.Open("e1", engine.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"", `level=WARN msg="the store may lack what was written last"`} {
+		var log bytes.Buffer
+		db, err := engine.Open("e1", engine.Options{FS: fs, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := log.String(); !strings.Contains(got, want) || want == "" && strings.Contains(got, "WARN") {
+			t.Errorf("logged %q, want %q", got, want)
+		}
+		overwrite(t, fs, engine.RecordPath("e1"), []byte("damaged"))
+	}
 }

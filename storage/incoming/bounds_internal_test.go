@@ -1,7 +1,10 @@
 package incoming
 
 import (
+	"errors"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"gnocco/internal/keyhash"
 )
@@ -51,5 +54,35 @@ func TestRecentRecordsLetGo(t *testing.T) {
 	}
 	if r.drop(1); cap(r.records) >= 50*keptRecords {
 		t.Errorf("an array of %d records is kept", cap(r.records))
+	}
+}
+
+// The clocks of epochs of which there are no records go: a process that starts often leaves one.
+func TestClocksOfEpochsGo(t *testing.T) {
+	fs := vfs.NewMem()
+	for range 5 {
+		s, err := Open("incoming", Options{FS: fs, Sacks: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := readClocks(s.db)
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if len(stored) != 1 {
+			t.Errorf("%d clocks are stored", len(stored))
+		}
+	}
+}
+
+// A reader that gathers is woken when much waits, and not before.
+func TestMuchWakes(t *testing.T) {
+	for size, want := range map[int]int{muchBytes - 1: 0, muchBytes: 1} {
+		s := sack{ready: make(chan struct{}, 1), much: make(chan struct{}, 1)}
+		s.recent.size = size
+		s.wake()
+		if len(s.ready) != 1 || len(s.much) != want {
+			t.Errorf("%d bytes: %d tokens of records, %d of much, want 1 and %d", size, len(s.ready), len(s.much), want)
+		}
 	}
 }
