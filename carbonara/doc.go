@@ -85,21 +85,29 @@
 // std is then infinite or NaN. All NaNs are alike: sign and payload are not kept by arithmetic.
 //
 // 11. Back window. A block is a period of the coarsest granularity. A request is judged by what earlier requests
-// brought: where newest is the latest measure accepted from them, measures before floor(newest, block) - back window *
-// block are dropped and counted; a measure exactly there is kept. Others that are older than newest are late: they are
-// kept, and counted too. A metric's first request is never cut, nor is a
+// brought: where present is the latest measure accepted from them that is not ahead (rule 15), measures before
+// floor(present, block) - back window * block are dropped and counted; a measure exactly there is kept. Others that are
+// older than present are late: they are kept, and counted too. A metric's first request is never cut, nor is a
 // request cut by its own newest measure. A policy with any rate: method has one block more, for all its methods. As
 // in Gnocchi, but request by request: Gnocchi judges all requests together that it happens to process together.
 //
 // 12. Timespan. Of a granularity with a limited timespan, the groups with start > newest - timespan are kept, where
-// newest is the start of the newest group: exactly as many as the policy has points, if there are no gaps. Gnocchi
-// differs: newest is that of each method, so a std or rate: whose newest group has no such aggregate reaches further
-// back; and on a read with a stop it is the newest in the splits that were read, so that expired aggregates come back.
-// We keep and expire all methods of a group together.
+// newest is the start of the group of the present (rule 15): exactly as many as the policy has points, if there are no
+// gaps and nothing is ahead. Gnocchi differs: newest is that of each method, so a std or rate: whose newest group has
+// no such aggregate reaches further back; and on a read with a stop it is the newest in the splits that were read, so
+// that expired aggregates come back. We keep and expire all methods of a group together.
 //
 // 13. Splits. Aggregates are stored in splits of 3,600 groups: a split of granularity g starts at a multiple of 3,600 *
 // g since 1970.
 //
 // 14. Absent. What is not known of a group, because its archive policy asks for it only since later, is absent
 // ([Absent]): no method answers from it, and of a wider group that contains it nothing more is known.
+//
+// 15. Ahead. A timestamp is a claim by a client, which may be wrong by years. A measure is ahead of a request if its
+// block begins later than the block after the one in which the request was accepted, by the clock of the process that
+// accepted it. The present of a metric is the latest accepted measure that is not ahead of the latest request from
+// which a measure was accepted; a request itself is judged by what is not ahead of it. Where there is no such measure,
+// nothing is too old and nothing expires. Measures ahead are kept and read like any other, and once time has come to
+// them they count. Gnocchi differs: the newest measure counts, whenever it may be, so that one of a wrong year drops
+// all others.
 package carbonara

@@ -162,7 +162,7 @@ func (p *Packed) addChunk(c *rawChunk, s *scratch) (err error) {
 func (p *Packed) addDecoded(timestamps []Timestamp, values []float64, s *scratch) error {
 	for len(values) > 0 {
 		n, at := min(len(values), maxRawChunk), len(p.own)
-		p.own = s.appendRawVectors(p.own, 0, timestamps[:n], values[:n])
+		p.own = s.appendRawVectors(p.own, noMarks, timestamps[:n], values[:n])
 		c, _, err := parseRaw(p.own[at:])
 		if err != nil {
 			return err

@@ -20,7 +20,8 @@ const (
 	rawHasKeepFrom = 0x04
 	rawRegular     = 0x08 // timestamps are equally far apart
 	rawStepsPacked = 0x10 // the steps between timestamps are compressed
-	rawKnownFlags  = 0x1f
+	rawHasPresent  = 0x20
+	rawKnownFlags  = 0x3f
 )
 
 // rawUnits are the units of time in a chunk, in nanoseconds. The widest that divides all its times is taken.
@@ -30,49 +31,77 @@ var rawUnits = [...]Timestamp{1, 1_000, 1_000_000, 1_000_000_000}
 // (0 to keep all) only the newest is needed from now on, in the whole series: the first difference of rate: columns
 // starts there. The others of the operand are left out at once. It panics if timestamps do not ascend.
 func AppendRaw(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
-	s := getScratch()
-	defer s.release()
-	return s.appendRaw(dst, keepFrom, timestamps, values)
+	return AppendRawAhead(dst, keepFrom, MaxTimestamp, timestamps, values)
 }
 
-func (s *scratch) appendRaw(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
-	keepFrom = max(keepFrom, 0)
-	if at, _ := slices.BinarySearch(timestamps, keepFrom); at > 1 {
+// AppendRawAhead is AppendRaw for a series whose measures after present (0 for all) are ahead.
+func AppendRawAhead(dst []byte, keepFrom, present Timestamp, timestamps []Timestamp, values []float64) []byte {
+	s := getScratch()
+	defer s.release()
+	return s.appendRaw(dst, rawMarks{max(keepFrom, 0), present}, timestamps, values)
+}
+
+// rawMarks is what a chunk says of its series as a whole.
+type rawMarks struct {
+	keepFrom Timestamp
+	present  Timestamp // MaxTimestamp if no measure is ahead
+}
+
+// noMarks are those of a chunk that is followed by another one of its series.
+var noMarks = rawMarks{present: MaxTimestamp}
+
+func (m *rawMarks) flags() (flags byte) {
+	if m.keepFrom > 0 {
+		flags |= rawHasKeepFrom
+	}
+	if m.present < MaxTimestamp {
+		flags |= rawHasPresent
+	}
+	return flags
+}
+
+// append appends the marks, the first in units.
+func (m *rawMarks) append(dst []byte, unit Timestamp) []byte {
+	if m.keepFrom > 0 {
+		dst = intcodec.AppendUvarint(dst, uint64(m.keepFrom/unit))
+	}
+	if m.present < MaxTimestamp {
+		dst = intcodec.AppendUvarint(dst, uint64(m.present))
+	}
+	return dst
+}
+
+func (s *scratch) appendRaw(dst []byte, marks rawMarks, timestamps []Timestamp, values []float64) []byte {
+	if at, _ := slices.BinarySearch(timestamps, marks.keepFrom); at > 1 {
 		timestamps, values = timestamps[at-1:], values[at-1:]
 	}
 	for len(timestamps) > maxRawChunk {
-		dst = s.appendRawChunk(dst, 0, timestamps[:maxRawChunk], values[:maxRawChunk])
+		dst = s.appendRawChunk(dst, noMarks, timestamps[:maxRawChunk], values[:maxRawChunk])
 		timestamps, values = timestamps[maxRawChunk:], values[maxRawChunk:]
 	}
-	return s.appendRawChunk(dst, keepFrom, timestamps, values)
+	return s.appendRawChunk(dst, marks, timestamps, values)
 }
 
-func (s *scratch) appendRawChunk(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
+func (s *scratch) appendRawChunk(dst []byte, marks rawMarks, timestamps []Timestamp, values []float64) []byte {
 	if len(timestamps) >= minVectorMeasures {
-		return s.appendRawVectors(dst, keepFrom, timestamps, values)
+		return s.appendRawVectors(dst, marks, timestamps, values)
 	}
-	return s.appendRawColumns(dst, keepFrom, timestamps, values)
+	return s.appendRawColumns(dst, marks, timestamps, values)
 }
 
 // appendRawColumns appends a chunk of format 1.
-func (s *scratch) appendRawColumns(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
-	n := len(timestamps)
+func (s *scratch) appendRawColumns(dst []byte, marks rawMarks, timestamps []Timestamp, values []float64) []byte {
+	n, keepFrom := len(timestamps), marks.keepFrom
 	unitIndex, regular := shapeOf(keepFrom, timestamps)
 	unit := rawUnits[unitIndex]
-	flags := byte(unitIndex)
-	if keepFrom > 0 {
-		flags |= rawHasKeepFrom
-	}
+	flags := byte(unitIndex) | marks.flags()
 	if regular {
 		flags |= rawRegular
 	}
 	at := len(dst)
 	dst = beginFrame(dst, rawVersion)
 	flagsAt := len(dst)
-	dst = intcodec.AppendUvarint(append(dst, flags), uint64(n))
-	if keepFrom > 0 {
-		dst = intcodec.AppendUvarint(dst, uint64(keepFrom/unit))
-	}
+	dst = marks.append(intcodec.AppendUvarint(append(dst, flags), uint64(n)), unit)
 	if n == 0 {
 		return endFrame(dst, at)
 	}
@@ -126,6 +155,7 @@ func shapeOf(keepFrom Timestamp, timestamps []Timestamp) (unitIndex int, regular
 type rawChunk struct {
 	n           int
 	keepFrom    Timestamp
+	present     Timestamp // MaxTimestamp if no measure is ahead
 	first, last Timestamp
 	origin      Timestamp // from which the steps of format 2 count
 	unit        Timestamp
@@ -141,7 +171,7 @@ type rawChunk struct {
 func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 	version, known := byte(rawVersion), byte(rawKnownFlags)
 	if c.vectors = len(src) > 0 && src[0] == rawVectorVersion; c.vectors {
-		version, known = rawVectorVersion, rawUnitMask|rawHasKeepFrom
+		version, known = rawVectorVersion, rawUnitMask|rawHasKeepFrom|rawHasPresent
 	}
 	src, rest, err = openFrame(src, version)
 	if err != nil {
@@ -165,6 +195,14 @@ func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 			return c, nil, corrupt("keep from")
 		}
 		c.keepFrom = Timestamp(keepFrom) * c.unit
+	}
+	c.present = MaxTimestamp
+	if flags&rawHasPresent != 0 {
+		var present uint64
+		if present, src, ok = intcodec.ConsumeUvarint(src); !ok || present >= uint64(MaxTimestamp) {
+			return c, nil, corrupt("present")
+		}
+		c.present = Timestamp(present)
 	}
 	if n == 0 {
 		if len(src) > 0 {
@@ -325,6 +363,8 @@ type RawEnd struct {
 	Any    bool      // there is a measure
 	// KeptFrom is from where on the series is complete: of the measures before, perhaps only the last is left.
 	KeptFrom Timestamp
+	// Present is the newest measure that is not ahead, 0 for none. The youngest chunk says it.
+	Present Timestamp
 }
 
 // EndOfRaw returns the end of a raw series. An error wraps ErrCorrupt.
@@ -342,11 +382,13 @@ func (s *scratch) parseRawSeries(src []byte) (end RawEnd, err error) {
 			return RawEnd{}, fmt.Errorf("raw series: %w", err)
 		}
 		s.chunks = append(s.chunks, c)
+		end.Present = c.present
 		end.KeptFrom = max(end.KeptFrom, c.keepFrom)
 		if c.n > 0 {
 			end.Newest, end.Any = max(end.Newest, c.last), true
 		}
 	}
+	end.Present = min(end.Present, end.Newest)
 	return end, nil
 }
 
@@ -378,12 +420,13 @@ func IsTrimmed(operands [][]byte) bool {
 func MergeRaw(dst []byte, operands [][]byte) ([]byte, error) {
 	s := getScratch()
 	defer s.release()
-	series := rawSeries{timestamps: s.timestamps[:0], values: s.values[:0]}
+	series := rawSeries{timestamps: s.timestamps[:0], values: s.values[:0], present: MaxTimestamp}
 	defer func() { s.timestamps, s.values = series.timestamps, series.values }()
 	for _, src := range operands {
 		if err := series.decode(src, s); err != nil {
 			return dst, fmt.Errorf("merge raw series: %w", err)
 		}
 	}
-	return s.appendRaw(dst, series.keepFrom, series.timestamps, series.values), nil
+	// What is ahead may be in an operand before these.
+	return s.appendRaw(dst, rawMarks{series.keepFrom, series.present}, series.timestamps, series.values), nil
 }

@@ -8,6 +8,7 @@ type rawSeries struct {
 	values     []float64
 	base       int // where the series begins in both; what stands before is the caller's
 	keepFrom   Timestamp
+	present    Timestamp // that of the youngest chunk
 	since      Timestamp // earlier measures are left out
 }
 
@@ -28,7 +29,7 @@ func (r *rawSeries) decode(src []byte, s *scratch) error {
 
 // add adds a chunk over those before it.
 func (r *rawSeries) add(c *rawChunk, s *scratch) (err error) {
-	r.keepFrom = max(r.keepFrom, c.keepFrom)
+	r.keepFrom, r.present = max(r.keepFrom, c.keepFrom), c.present
 	if c.n == 0 || c.last < r.since {
 		return nil
 	}

@@ -14,20 +14,14 @@ const (
 )
 
 // appendRawVectors appends a chunk of format 2.
-func (s *scratch) appendRawVectors(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
-	n := len(timestamps)
+func (s *scratch) appendRawVectors(dst []byte, marks rawMarks, timestamps []Timestamp, values []float64) []byte {
+	n, keepFrom := len(timestamps), marks.keepFrom
 	unitIndex, _ := shapeOf(keepFrom, timestamps)
 	unit := rawUnits[unitIndex]
-	flags := byte(unitIndex)
-	if keepFrom > 0 {
-		flags |= rawHasKeepFrom
-	}
+	flags := byte(unitIndex) | marks.flags()
 	at := len(dst)
 	dst = beginFrame(dst, rawVectorVersion)
-	dst = intcodec.AppendUvarint(append(dst, flags), uint64(n))
-	if keepFrom > 0 {
-		dst = intcodec.AppendUvarint(dst, uint64(keepFrom/unit))
-	}
+	dst = marks.append(intcodec.AppendUvarint(append(dst, flags), uint64(n)), unit)
 	first := timestamps[0] / unit
 	dst = intcodec.AppendUvarint(dst, intcodec.Zigzag(int64(first-keepFrom/unit)))
 	dst = intcodec.AppendUvarint(dst, uint64(timestamps[n-1]/unit-first))

@@ -32,12 +32,12 @@ type archiveRebuild struct {
 	schema  archive.Schema  // of the archive so far
 	earlier *archive.PartialGroups
 
-	raw    carbonara.Packed
-	bytes  []byte              // raw's
-	kept   carbonara.Timestamp // the raw series is complete from here on
-	known  carbonara.Timestamp // all measures of groups that start here or later are in it; 0 if none is gone
-	at     carbonara.Timestamp // no measure from before this is taken any more
-	newest carbonara.Timestamp
+	raw     carbonara.Packed
+	bytes   []byte              // raw's
+	kept    carbonara.Timestamp // the raw series is complete from here on
+	known   carbonara.Timestamp // all measures of groups that start here or later are in it; 0 if none is gone
+	at      carbonara.Timestamp // no measure from before this is taken any more
+	present carbonara.Timestamp // the newest measure that is not ahead
 
 	unsettled *archive.Unsettled // nil if all measures are settled
 
@@ -60,7 +60,7 @@ type rebuildMemory struct {
 // load prepares the rebuild of a metric's archive, whose schema is not the policy's.
 func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Schema, end archive.RawEnd) (err error) {
 	*v = archiveRebuild{store: s.store, plain: s.parent.reader, metric: metric,
-		plan: metric.ArchivePolicy.Plan(), schema: schema, kept: end.KeptFrom, newest: end.Newest, raw: v.raw,
+		plan: metric.ArchivePolicy.Plan(), schema: schema, kept: end.KeptFrom, present: end.Present, raw: v.raw,
 		bytes: v.bytes[:0]}
 	if v.earlier, err = s.store.PartialGroups(metric.ID); err != nil {
 		return err
@@ -139,14 +139,14 @@ func (v *archiveRebuild) write(ctx context.Context, c *archive.Checkpoint) error
 
 // keepFrom returns from where on the new schema needs raw measures.
 func (v *archiveRebuild) keepFrom() carbonara.Timestamp {
-	newest := v.newest
+	present := v.present
 	if v.unsettled != nil {
 		if !v.unsettled.Any {
 			return 0
 		}
-		newest = v.unsettled.Newest
+		present = v.unsettled.Newest
 	}
-	return model.KeepFrom(v.plan, v.metric.ArchivePolicy.BackWindow, newest)
+	return model.KeepFrom(v.plan, v.metric.ArchivePolicy.BackWindow, present)
 }
 
 // basis returns the partial groups that the archive continues so far, nil for none.
@@ -246,7 +246,7 @@ func (v *archiveRebuild) build(c *archive.Checkpoint, g time.Duration, fresh *ca
 	c.DropGranularity(v.metric.ID, g)
 	oldest := carbonara.Timestamp(0)
 	if timespan := v.metric.ArchivePolicy.Timespan(g); timespan > 0 {
-		oldest = archive.OldestKept(v.newest.Floor(g), timespan)
+		oldest = archive.OldestKept(v.present.Floor(g), timespan)
 	}
 	if v.known > 0 {
 		if err := v.buildPast(c, g, oldest); err != nil {

@@ -5,36 +5,26 @@ import (
 	"gnocco/model"
 )
 
-// oldestBy returns the earliest timestamp that still goes in after measures whose newest is given, if there are any.
-func (h *head) oldestBy(newest carbonara.Timestamp, any bool) carbonara.Timestamp {
-	if !any {
-		return 0
-	}
-	oldest := model.OldestAccepted(h.plan, h.backWindow, newest)
+// oldestBy returns the earliest timestamp that is still accepted where the present is given, 0 for none.
+func (h *head) oldestBy(present carbonara.Timestamp) carbonara.Timestamp {
+	oldest := model.OldestAccepted(h.plan, h.backWindow, present)
 	if h.incomplete {
 		return max(oldest, completeFrom(h.plan, h.kept, h.partial))
 	}
 	return oldest
 }
 
-// limitsBy returns, after measures whose newest is given, if there are any: the earliest timestamp that still goes in,
-// and the earliest that is neither late nor too old.
-func (h *head) limitsBy(newest carbonara.Timestamp, any bool) (oldest, inOrder carbonara.Timestamp) {
-	oldest = h.oldestBy(newest, any)
-	if !any {
-		return oldest, oldest
-	}
-	return oldest, max(oldest, newest)
+// limitsBy returns, where the present is given, 0 for none: the earliest timestamp that is still accepted, and the
+// earliest that is neither late nor too old.
+func (h *head) limitsBy(present carbonara.Timestamp) (oldest, inOrder carbonara.Timestamp) {
+	oldest = h.oldestBy(present)
+	return oldest, max(oldest, present)
 }
 
 // keepFrom returns the time from which on the raw series is needed. What is not settled (see order.go) makes nothing
 // too old yet.
 func (h *head) keepFrom() carbonara.Timestamp {
-	newest, any := h.settled()
-	if !any {
-		return 0
-	}
-	return model.KeepFrom(h.plan, h.backWindow, newest)
+	return model.KeepFrom(h.plan, h.backWindow, h.settled())
 }
 
 // noteKept notes whether the raw series lacks measures that the back window needs: it was widened, or the archive is a
@@ -44,13 +34,14 @@ func (h *head) noteKept() {
 	h.dropCovered()
 }
 
-// accept takes the measures of one request, which come after all that were taken before, and returns how many it
-// dropped as too old, and how many were late: older than the newest of earlier requests, but not too old.
-func (h *head) accept(timestamps []carbonara.Timestamp, values []float64) (dropped, late int) {
+// accept takes the measures of one request, accepted at a time of its clock after all that were taken before. It
+// returns how many it dropped as too old, and how many were late: older than the present, but not too old.
+func (h *head) accept(at int64, timestamps []carbonara.Timestamp, values []float64) (dropped, late int) {
 	if h.unsettled != nil { // rarely, and a write of a pointer for each metric of a request costs
 		h.unsettled = nil
 	}
-	oldest, inOrder := h.limitsBy(h.newest.Timestamp, h.hasNewest)
+	present := h.presentAt(at)
+	oldest, inOrder := h.limitsBy(present)
 	for i, t := range timestamps {
 		if t < inOrder {
 			if t < oldest {
@@ -60,6 +51,9 @@ func (h *head) accept(timestamps []carbonara.Timestamp, values []float64) (dropp
 			late++
 		}
 		h.add(carbonara.Measure{Timestamp: t, Value: values[i]})
+	}
+	if h.mayBeAhead(at) && dropped < len(timestamps) {
+		h.noteAhead(at, present, oldest, timestamps)
 	}
 	h.count(dropped, late)
 	return dropped, late

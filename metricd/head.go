@@ -17,6 +17,8 @@ type head struct {
 
 	// unsettled is what order.go keeps of the latest measures, nil if all are settled, and in the archive.
 	unsettled *unsettled
+	ahead     *ahead // nil if no measure is ahead
+
 	// partial are aggregates of measures earlier than kept, of groups that reach over it; nil for none. Measures older
 	// than these are not accepted.
 	partial *archive.PartialGroups
@@ -48,7 +50,7 @@ type head struct {
 
 	kept carbonara.Timestamp // the raw series is complete from there on: the past that can be computed again
 
-	surveyed bool   // splits older than its timespans are gone; false after a start or a change of policy
+	surveyed bool   // splits older than base by its timespans are gone; false after a start or a change of policy
 	recent   bool   // in the sack's recentCache, perhaps; guarded by it
 	asked    uint32 // when it was last read, seconds since the sack was opened, from 1; guarded by it, too
 	dropped  uint64 // measures too old, since the last checkpoint
@@ -107,7 +109,7 @@ func (h *head) appendSortedSince(dst []carbonara.Measure, since carbonara.Timest
 
 // checkpointed forgets what a checkpoint made durable. The open rows are those of the newest groups.
 func (h *head) checkpointed(open []float64) {
-	h.base, h.hasBase, h.surveyed = h.newest, h.hasNewest, h.matchesPolicy()
+	h.base, h.hasBase, h.surveyed = h.newest, h.hasNewest, h.matchesPolicy() && h.ahead == nil
 	if h.hasNewest {
 		h.kept = max(h.kept, h.keepFrom())
 		h.noteKept()

@@ -1,6 +1,7 @@
 package metricd
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/google/uuid"
@@ -8,16 +9,16 @@ import (
 	"gnocco/carbonara"
 )
 
-// LastMeasures returns the timestamp of each metric's newest measure, 0 for none, in checkpoints or not. The sacks must
-// be held.
+// LastMeasures returns the timestamp of each metric's newest measure that is not ahead, if it has any such, or of its
+// newest one, 0 for none, in checkpoints or not. The sacks must be held.
 func (p *Metricd) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
 	return eachMetric(ctx, p, metrics, (*sack).lastMeasure)
 }
 
 func (s *sack) lastMeasure(metric uuid.UUID) (carbonara.Timestamp, error) {
 	if h := s.heads[metric]; h != nil {
-		return h.newest.Timestamp, nil // 0 without measures
+		return cmp.Or(h.present(), h.newest.Timestamp), nil // 0 without measures
 	}
 	end, err := s.store.RawEnd(metric)
-	return end.Newest, err
+	return cmp.Or(end.Present, end.Newest), err
 }

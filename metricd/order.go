@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"gnocco/carbonara"
+	"gnocco/model"
 	"gnocco/storage"
 	"gnocco/storage/archive"
 	"gnocco/storage/incoming"
@@ -71,9 +72,8 @@ func (r *run) has(t carbonara.Timestamp) bool { return t == r.newest || slices.C
 
 // unsettled is what a head keeps while some of its measures are not settled.
 type unsettled struct {
-	newest carbonara.Timestamp // of the settled ones; if any
-	any    bool
-	runs   []run // in the order of processing
+	newest carbonara.Timestamp // of the settled ones that are not ahead; 0 for none
+	runs   []run               // in the order of processing
 }
 
 // originOf returns the origin of a record. work is held.
@@ -187,7 +187,7 @@ func (c *sourceCursor) took(r *incoming.Record) {
 func (h *head) acceptFrom(o *origin, at int64, timestamps []carbonara.Timestamp,
 	values []float64) (accepted, dropped, late int) {
 	h.settle()
-	settled, any := h.settled()
+	settled, present := h.settled(), h.present()
 	oldest, inOrder := h.limitsBy(h.newestBefore(o, at))
 	later := h.runsBehind(o, at)
 	taken := run{origin: o, at: at}
@@ -214,23 +214,58 @@ func (h *head) acceptFrom(o *origin, at int64, timestamps []carbonara.Timestamp,
 		}
 		accepted++
 	}
+	if accepted > 0 && h.mayBeAhead(at) {
+		h.noteAhead(at, present, oldest, timestamps)
+	}
 	if accepted > 0 && at > o.settled {
 		if h.unsettled == nil {
-			h.unsettled = &unsettled{newest: settled, any: any}
+			h.unsettled = &unsettled{newest: settled}
 		}
 		h.unsettled.runs = append(h.unsettled.runs, taken)
 	} else if accepted > 0 && h.unsettled != nil {
-		h.unsettled.note(&taken)
+		h.unsettled.note(&taken, h.aheadFrom())
 	}
 	h.count(dropped, late)
 	return accepted, dropped, late
 }
 
-// note counts a run as settled.
-func (u *unsettled) note(r *run) {
-	if !u.any || r.newest > u.newest {
-		u.newest, u.any = r.newest, true
+// note counts a run as settled. What is not before until is ahead.
+func (u *unsettled) note(r *run, until carbonara.Timestamp) {
+	u.newest = max(u.newest, r.newestBefore(until))
+}
+
+// newestBefore returns the newest of the measures before a time, 0 for none.
+func (r *run) newestBefore(until carbonara.Timestamp) (newest carbonara.Timestamp) {
+	if r.newest < until {
+		return r.newest
 	}
+	for _, t := range r.others {
+		if t < until {
+			newest = max(newest, t)
+		}
+	}
+	return newest
+}
+
+// aheadFrom returns the earliest timestamp that is ahead.
+func (h *head) aheadFrom() carbonara.Timestamp {
+	if h.ahead == nil {
+		return math.MaxInt64
+	}
+	return h.ahead.until
+}
+
+// settledBefore returns the newest settled measure before a time that was ahead so far, 0 for none.
+func (h *head) settledBefore(until carbonara.Timestamp) carbonara.Timestamp {
+	if h.ahead == nil {
+		return 0
+	}
+	for _, t := range slices.Backward(h.ahead.later[:h.ahead.before(until)]) {
+		if !slices.ContainsFunc(h.unsettled.runs, func(r run) bool { return r.has(t) }) {
+			return t
+		}
+	}
+	return 0
 }
 
 // settle forgets the runs that are settled by now.
@@ -243,7 +278,7 @@ func (h *head) settle() {
 		if r.at > r.origin.settled {
 			return false
 		}
-		u.note(&r)
+		u.note(&r, h.aheadFrom())
 		return true
 	})
 	if len(u.runs) == 0 {
@@ -251,27 +286,31 @@ func (h *head) settle() {
 	}
 }
 
-// settled returns the newest timestamp of the settled measures.
-func (h *head) settled() (newest carbonara.Timestamp, any bool) {
+// settled returns the newest settled measure that is not ahead, 0 for none.
+func (h *head) settled() carbonara.Timestamp {
 	if h.unsettled != nil {
-		return h.unsettled.newest, h.unsettled.any
+		return h.unsettled.newest
 	}
-	return h.newest.Timestamp, h.hasNewest
+	return h.present()
 }
 
-// newestBefore returns the newest timestamp of the measures that surely come before a record.
-func (h *head) newestBefore(o *origin, at int64) (newest carbonara.Timestamp, any bool) {
-	newest, any = h.settled()
+// newestBefore returns the newest of the measures that surely come before a record and are not ahead of it, 0 for none.
+func (h *head) newestBefore(o *origin, at int64) carbonara.Timestamp {
 	if h.unsettled == nil {
-		return newest, any
+		return h.presentAt(at)
+	}
+	newest, until := h.unsettled.newest, h.aheadFrom()
+	if h.ahead != nil {
+		until = max(until, model.AheadFrom(h.plan, at))
+		newest = max(newest, h.settledBefore(until))
 	}
 	for i := range h.unsettled.runs {
 		r := &h.unsettled.runs[i]
-		if (!any || r.newest > newest) && (r.origin.source == o.source || at-r.at > o.apart(r.origin)) {
-			newest, any = r.newest, true
+		if r.newest > newest && (r.origin.source == o.source || at-r.at > o.apart(r.origin)) {
+			newest = max(newest, r.newestBefore(until))
 		}
 	}
-	return newest, any
+	return newest
 }
 
 // runsBehind returns the runs of other stores whose measures replace those of a record.
@@ -292,7 +331,7 @@ func (u *unsettled) stored() *archive.Unsettled {
 	if u == nil {
 		return nil
 	}
-	kept := &archive.Unsettled{Newest: u.newest, Any: u.any}
+	kept := &archive.Unsettled{Newest: u.newest, Any: u.newest > 0}
 	for _, r := range u.runs {
 		kept.Runs = append(kept.Runs, archive.Run{Source: r.origin.source, Clock: r.origin.clock, At: r.at,
 			Timestamps: append([]carbonara.Timestamp{r.newest}, r.others...)})
@@ -317,7 +356,7 @@ func (s *sack) loadUnsettled(h *head) error {
 		return err
 	}
 	h.unsettledStored = true
-	h.unsettled = &unsettled{newest: kept.Newest, any: kept.Any}
+	h.unsettled = &unsettled{newest: kept.Newest}
 	for _, r := range kept.Runs {
 		newest := slices.Max(r.Timestamps)
 		h.unsettled.runs = append(h.unsettled.runs, run{origin: s.originOf(r.Source, r.Clock), at: r.At, newest: newest,

@@ -21,6 +21,9 @@ import (
 	"gnocco/storage/incoming"
 )
 
+// clockStart is what clocks show at second 0: a day after the measures, so that none is ahead.
+const clockStart = int64(start) + int64(24*time.Hour)
+
 // stampedSource is an incoming store whose records have the stamps that a script gives them.
 type stampedSource struct {
 	name  string
@@ -55,7 +58,7 @@ func (s *stampedSource) setFrontier(second int) {
 }
 
 func (s *stampedSource) stamp(second int) incoming.Stamp {
-	return incoming.Stamp{Clock: s.clock, At: int64(time.Duration(second) * time.Second)}
+	return incoming.Stamp{Clock: s.clock, At: clockStart + int64(time.Duration(second)*time.Second)}
 }
 
 func (s *stampedSource) put(m *model.Measures, second int) {

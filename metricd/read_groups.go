@@ -90,7 +90,7 @@ func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 	if h != nil {
 		if timespan > 0 && h.hasNewest {
 			read.From, timespan = max(read.From,
-				archive.OldestKept(h.newest.Timestamp.Floor(read.Granularity), timespan)), 0
+				archive.OldestKept(h.present().Floor(read.Granularity), timespan)), 0
 		}
 		if ok, err := s.readRecent(ctx, h, &read, now, dst); ok || err != nil {
 			return err

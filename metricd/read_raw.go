@@ -17,22 +17,22 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 	defer s.parent.reads.Put(b)
 	b.reset(s.parent.reader)
 	policy := read.Metric.ArchivePolicy
-	// span returns from when on measures are kept, and when the newest one was taken.
-	span := func(end carbonara.RawEnd) (kept, newest carbonara.Timestamp, any bool) {
-		kept, newest, any = end.KeptFrom, end.Newest, end.Any
+	// span returns from when on measures are kept, and the present.
+	span := func(end carbonara.RawEnd) (kept, present carbonara.Timestamp, any bool) {
+		kept, present, any = end.KeptFrom, end.Present, end.Any
 		plan, window := policy.Plan(), policy.BackWindow
 		if h != nil {
 			kept, plan = max(kept, h.kept), h.plan
 			if h.hasNewest {
-				newest, any = h.newest.Timestamp, true
+				present, any = h.present(), true
 			}
 		}
 		if !any {
-			return kept, newest, false
+			return kept, present, false
 		}
 		// Checkpoints drop what the back window does not need any more. Until then it is there, but does not count: an
 		// answer must not depend on when a checkpoint was made.
-		return max(kept, model.KeepFrom(plan, window, newest)), newest, true
+		return max(kept, model.KeepFrom(plan, window, present)), present, true
 	}
 	end, err := b.raw.readAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
 		kept, _, any := span(end)
@@ -41,7 +41,7 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 	if err != nil {
 		return err
 	}
-	kept, newest, any := span(end.RawEnd)
+	kept, present, any := span(end.RawEnd)
 	if !any {
 		return nil
 	}
@@ -58,8 +58,8 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 		}
 		appendMerged(dst, &b.raw, pending)
 	}
-	if dst.Starts[dst.Len()-1] != newest {
-		appendRow(dst, newest, carbonara.Absent())
+	if dst.Starts[dst.Len()-1] < present {
+		appendRow(dst, present, carbonara.Absent())
 	}
 	return nil
 }

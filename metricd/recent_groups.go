@@ -142,7 +142,7 @@ func (c *recentCache) bytes() int {
 func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now time.Time,
 	dst *carbonara.Groups) (ok bool, err error) {
 	j := slices.Index(h.plan.Granularities, read.Granularity)
-	if j < 0 || !h.hasNewest || h.partial != nil || read.ValueFilter != nil || read.To <= read.From ||
+	if j < 0 || !h.hasNewest || h.partial != nil || h.ahead != nil || read.ValueFilter != nil || read.To <= read.From ||
 		!h.has(read.Columns) {
 		return false, nil
 	}

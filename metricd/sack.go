@@ -262,7 +262,7 @@ func (s *sack) quarantine(cursor *sourceCursor, record *incoming.Record, block [
 func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Timestamp, values []float64) (t taken) {
 	s.bytes -= h.pending.Bytes()
 	if from == nil {
-		t.tooOld, t.late = h.accept(timestamps, values)
+		t.tooOld, t.late = h.accept(at, timestamps, values)
 		t.accepted = len(timestamps) - t.tooOld
 	} else {
 		t.accepted, t.tooOld, t.late = h.acceptFrom(from, at, timestamps, values)
@@ -389,7 +389,7 @@ func (s *sack) loadHeads(metrics []*model.Metric, generation uint64) (err error)
 // loadHead makes the head of a metric from the archive. Raw is memory.
 func (s *sack) loadHead(metric *model.Metric, walk *archive.Walk, raw *series) (*head, error) {
 	end, err := raw.readAfterEnd(walk, metric.ID, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
-		return end.Newest, end.Any
+		return end.Present, end.Any
 	})
 	if err != nil {
 		return nil, err
@@ -397,12 +397,15 @@ func (s *sack) loadHead(metric *model.Metric, walk *archive.Walk, raw *series) (
 	s.parent.instruments.corrupt.Add(float64(end.Corrupt))
 	h := &head{hasNewest: end.Any, hasBase: end.Any, kept: end.KeptFrom}
 	if end.Any {
-		h.newest = carbonara.Measure{Timestamp: end.Newest, Value: raw.values[0]}
+		h.newest = carbonara.Measure{Timestamp: end.Newest, Value: raw.values[len(raw.values)-1]}
 		h.base = h.newest
 	}
 	h.setMetric(metric)
 	if h.plan, err = s.planOf(metric); err != nil {
 		return nil, err
+	}
+	if end.Any {
+		h.ahead = aheadOf(h.plan, end.RawEnd, raw.timestamps)
 	}
 	if err := s.loadUnsettled(h); err != nil {
 		return nil, err

@@ -111,7 +111,11 @@ func (s *sack) writeBatch(c *archive.Checkpoint, b *batch, walk *archive.Walk) e
 			}
 		}
 		b.raw.set(b.pending(e))
-		c.AppendRaw(h.metric.ID, h.keepFrom(), b.raw.timestamps, b.raw.values)
+		present := carbonara.MaxTimestamp
+		if h.ahead != nil {
+			present = h.ahead.present
+		}
+		c.AppendRawAhead(h.metric.ID, h.keepFrom(), present, b.raw.timestamps, b.raw.values)
 	}
 	s.note(b)
 	return nil
@@ -139,7 +143,7 @@ func writeGroups(c *archive.Checkpoint, b *batch, walk *archive.Walk, e entry, s
 	groups *carbonara.Groups) error {
 	h := e.head
 	timespan := h.timespan(groups.Granularity)
-	newest := h.newest.Timestamp.Floor(groups.Granularity)
+	newest := h.present().Floor(groups.Granularity)
 	from := 0
 	if timespan > 0 {
 		from = groups.Search(archive.OldestKept(newest, timespan))
@@ -216,7 +220,7 @@ func (s *sack) forget() {
 	excess := len(s.heads) - s.memoryForHeads()/4*3/headBytes
 	for range 2 {
 		for id, h := range s.heads {
-			if excess > 0 && !h.used {
+			if excess > 0 && !h.used || h.ahead != nil && len(h.ahead.later) > mostAhead {
 				s.dropHead(id, h)
 				excess--
 			}

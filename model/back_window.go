@@ -1,6 +1,10 @@
 package model
 
-import "gnocco/carbonara"
+import (
+	"math"
+
+	"gnocco/carbonara"
+)
 
 // OldestAccepted returns the start of the back window: of a metric with this plan and back window whose newest measure
 // is at newest, earlier measures are too old.
@@ -11,6 +15,17 @@ func OldestAccepted(plan *carbonara.Plan, backWindow int, newest carbonara.Times
 		return 0
 	}
 	return start - blocks*carbonara.Timestamp(block)
+}
+
+// AheadFrom returns the earliest timestamp that is ahead of a request accepted at a time, in nanoseconds since 1970:
+// the start of the block but one after the request's.
+func AheadFrom(plan *carbonara.Plan, at int64) carbonara.Timestamp {
+	block := carbonara.Timestamp(plan.Coarsest())
+	start := carbonara.Timestamp(max(at, 0)).Floor(plan.Coarsest())
+	if block > (math.MaxInt64-start)/2 {
+		return math.MaxInt64
+	}
+	return start + 2*block
 }
 
 // KeepFrom returns the time from which on raw measures are needed when the newest is at newest: a late measure may

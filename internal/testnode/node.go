@@ -27,6 +27,7 @@ type Options struct {
 	BatchMeasures int // as in metricd.Options
 	Resampler     carbonara.Resampler
 	ClockError    func(clock uuid.UUID) time.Duration
+	Clock         func() int64 // of the stamps; nil: the wall clock
 }
 
 // Node is the stores of one process.
@@ -60,7 +61,8 @@ func (n *Node) open() (err error) {
 	if n.Index, err = index.Open("index", index.Options{FS: n.options.FS, SkipDefaults: true}); err != nil {
 		return err
 	}
-	if n.Incoming, err = incoming.Open("incoming", incoming.Options{FS: n.options.FS, Sacks: n.options.Sacks,
+	clock := incoming.Clock{Now: n.options.Clock}
+	if n.Incoming, err = incoming.Open("incoming", incoming.Options{FS: n.options.FS, Sacks: n.options.Sacks, Clock: clock,
 		FreeSpace: func() (uint64, error) { return 1 << 40, nil }}); err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.D
 	}
 	// The newest group lies somewhere in the newest split: mostly all that is asked for is kept wherever.
 	if timespan > 0 && oldest.Granularity > 0 && max(from, oldest.Start) < OldestKept(newest.End(), timespan) {
-		start, ok, err := w.store.Newest(metric, granularity)
+		start, ok, err := w.present(metric, granularity)
 		if err != nil {
 			return failed(err)
 		}
@@ -192,6 +192,17 @@ func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.D
 		return failed(err)
 	}
 	return corrupt, nil
+}
+
+// present returns the start of the group by which others expire: the newest, or, where measures are ahead, that of the
+// newest measure that is not.
+func (w *Walk) present(metric uuid.UUID, granularity time.Duration) (start carbonara.Timestamp, ok bool, err error) {
+	end, _, _, err := w.EndAndRaw(metric, nil, nil,
+		func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool) { return 0, false })
+	if err != nil || end.Present == end.Newest {
+		return w.store.Newest(metric, granularity)
+	}
+	return end.Present.Floor(granularity), true, nil
 }
 
 // decode appends the groups of one split's value to dst and returns how many operands did not decode.

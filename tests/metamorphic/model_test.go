@@ -15,30 +15,54 @@ import (
 type reference struct {
 	policy   *model.ArchivePolicy
 	accepted map[carbonara.Timestamp]float64
-	newest   carbonara.Timestamp
-	keepsAll bool // the policy's timespans do not count
+	newest   carbonara.Timestamp   // of those that are not ahead
+	ahead    []carbonara.Timestamp // the others
+	keepsAll bool                  // the policy's timespans do not count
 
 	dropped, late uint64
 }
 
 // request applies the measures of one request: the rules of package carbonara, word by word.
 func (r *reference) request(timestamps []carbonara.Timestamp, values []float64) {
+	r.requestAt(time.Now().UnixNano(), timestamps, values)
+}
+
+// requestAt is request at a time of the clock.
+func (r *reference) requestAt(at int64, timestamps []carbonara.Timestamp, values []float64) {
 	if r.accepted == nil {
 		r.accepted = make(map[carbonara.Timestamp]float64)
 	}
-	oldest := r.oldestAfter(r.newest)
-	first, newest := len(r.accepted) == 0, r.newest
+	newest := r.newestAt(at)
+	oldest, accepted := r.oldestAfter(newest), false
 	for i, t := range timestamps {
-		if !first && t < oldest {
+		if t < oldest {
 			r.dropped++
 			continue
 		}
-		if !first && t < newest {
+		if t < newest {
 			r.late++
 		}
-		r.accepted[t] = values[i]
-		r.newest = max(r.newest, t)
+		r.accepted[t], accepted = values[i], true
+		if t > r.newest {
+			r.ahead = append(r.ahead, t)
+		}
 	}
+	if accepted {
+		r.newest = r.newestAt(at)
+		r.ahead = slices.DeleteFunc(r.ahead, func(t carbonara.Timestamp) bool { return t <= r.newest })
+	}
+}
+
+// newestAt returns the newest measure that is not ahead at a time of the clock.
+func (r *reference) newestAt(at int64) carbonara.Timestamp {
+	block := int64(r.policy.Plan().Coarsest())
+	newest := r.newest
+	for _, t := range r.ahead {
+		if int64(t)/block <= at/block+1 {
+			newest = max(newest, t)
+		}
+	}
+	return newest
 }
 
 // oldestAfter returns the oldest timestamp that is accepted after a measure at newest.
@@ -70,7 +94,7 @@ func (r *reference) groups(t testing.TB, granularity time.Duration) *carbonara.G
 	groups := result.Groups(0, slices.Index(plan.Granularities, granularity))
 	from := 0
 	if timespan := r.policy.Timespan(granularity); timespan > 0 && groups.Len() > 0 && !r.keepsAll {
-		newest := groups.Starts[groups.Len()-1]
+		newest := r.newest.Floor(granularity)
 		for int64(groups.Starts[from]) <= int64(newest)-int64(timespan) {
 			from++
 		}
