@@ -33,9 +33,12 @@ func TestReadsDoNotWaitForGathering(t *testing.T) {
 	}
 	metric := metricsOf(t, n, id)[0]
 	const rounds = 10
-	began := time.Now()
+	began, gathered := time.Now(), 0
 	for range rounds {
 		send()
+		if time.Sleep(20 * time.Millisecond); n.Incoming.Backlog().Measures > 0 {
+			gathered++
+		}
 		for visible := 0; visible < sent; {
 			var groups carbonara.Groups
 			read := model.Read{Metric: metric, Granularity: time.Minute, Columns: carbonara.Count.Columns(),
@@ -54,8 +57,8 @@ func TestReadsDoNotWaitForGathering(t *testing.T) {
 	if took := time.Since(began); took > rounds*time.Second/2 {
 		t.Errorf("%d measures became visible in %v", rounds, took)
 	}
-	if backlog := n.Incoming.Backlog().Measures; backlog > sent {
-		t.Errorf("%d measures wait", backlog)
+	if gathered < rounds/2 {
+		t.Errorf("the worker gathered %d of %d measures", gathered, rounds)
 	}
 }
 

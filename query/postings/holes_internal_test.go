@@ -1,0 +1,64 @@
+package postings
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/model"
+	"gnocco/storage/index"
+)
+
+// What is gone is forgotten once it is more than 1,000, and more than what is left.
+func TestHolesAreForgotten(t *testing.T) {
+	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	policy, err := store.ArchivePolicy("low")
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog := New(store, Options{Bytes: 8 << 20})
+	resource := func(metrics int) uuid.UUID {
+		r := &model.Resource{ID: uuid.New(), Type: model.GenericType, Creator: "me"}
+		r.OriginalID = r.ID.String()
+		all := make([]*model.Metric, metrics)
+		for i := range all {
+			all[i] = &model.Metric{ID: uuid.New(), Name: fmt.Sprint("m", i), ArchivePolicy: policy, Creator: "me"}
+		}
+		if err := store.CreateResource(t.Context(), r, all); err != nil {
+			t.Fatal(err)
+		}
+		return r.ID
+	}
+	f := func(wantSeries, wantGone int) {
+		t.Helper()
+		found, err := catalog.Select(t.Context(), nil)
+		if err != nil || len(found) != wantSeries || catalog.state.gone != wantGone {
+			t.Errorf("%d series, %d gone, %v; want %d, %d", len(found), catalog.state.gone, err, wantSeries, wantGone)
+		}
+	}
+	drop := func(ids ...uuid.UUID) {
+		if _, err := store.DeleteResources(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second, third := resource(900), resource(300), resource(1300)
+	f(2500, 0)
+	drop(first)
+	f(1600, 901) // not many
+	drop(second)
+	f(1300, 1202) // many, and less than half
+	drop(third)
+	f(0, 2503) // these are found now, and forgotten by the next change
+	resource(5)
+	f(5, 0)
+}
