@@ -62,8 +62,26 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.I
 				"metric", s.rows.collision)
 		})
 	}
+	if s.rows.request.WrongTime != "" {
+		return s.wrongTime()
+	}
 	w.WriteHeader(http.StatusAccepted)
 	return nil
+}
+
+// wrongTime answers a request of which measures were left out for their timestamps.
+func (s *prometheusScratch) wrongTime() error {
+	return badRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
+		showTime(s.rows.request.Latest), s.rows.request.WrongTime)
+}
+
+// latest returns the last timestamp that a measure of a remote write may have.
+func (a *api) latest() carbonara.Timestamp {
+	most := ingest.MaxFutureOfRemoteWrite
+	if a.Limits.MaxFuture != 0 {
+		most = min(most, a.Limits.MaxFuture)
+	}
+	return carbonara.FromTime(a.now()).Add(most)
 }
 
 // readRemoteWrite reads and decodes a body.
@@ -74,6 +92,7 @@ func (a *api) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *prometh
 	if s.body, err = a.readBody(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, s.body[:0]); err != nil {
 		return err
 	}
+	s.rows.request.Latest = a.latest()
 	s.rows.request.Take = takeFor(r.Context(), budget.Measures)
 	defer func() { s.rows.request.Take = nil }()
 	err = s.rows.request.Decode(s.body, maxPrometheusBytes)

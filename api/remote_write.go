@@ -44,14 +44,7 @@ func (a *api) writeSeries(w http.ResponseWriter, r *http.Request) {
 // does not repeat what was answered with 400.
 func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	s := a.prometheus.Get()
-	defer func() {
-		s.rows.request.Latest = 0
-		a.prometheus.Put(s, s.bytes())
-	}()
-	s.rows.request.Latest = carbonara.MaxTimestamp
-	if most := a.Limits.MaxFuture; most != 0 {
-		s.rows.request.Latest = carbonara.FromTime(a.now()).Add(most)
-	}
+	defer func() { a.prometheus.Put(s, s.bytes()) }()
 	if err := a.readRemoteWrite(w, r, s); err != nil {
 		return err
 	}
@@ -80,8 +73,7 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 		return badRequest("native histograms are not supported, everything else was stored: %s",
 			s.rows.request.NativeHistogram)
 	case s.rows.request.WrongTime != "":
-		return badRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
-			showTime(s.rows.request.Latest), s.rows.request.WrongTime)
+		return s.wrongTime()
 	}
 	return nil
 }

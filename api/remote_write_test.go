@@ -136,11 +136,11 @@ func TestRemoteWriteRefuses(t *testing.T) {
 
 // Nor does a measure whose timestamp is none, or too far ahead, keep others of its series or of another from that.
 func TestRemoteWriteLeavesOutWrongTimes(t *testing.T) {
-	for _, most := range []time.Duration{0, 24 * time.Hour} {
+	for _, most := range []time.Duration{0, 24 * time.Hour, time.Minute} {
 		s := newServer(t, func(o *api.Options) { o.Limits.MaxFuture = most })
-		late, until := "9300000000000", "2262-04-11T23:47:16.854775+00:00"
-		if most != 0 {
-			late, until = "1767582000000", "2026-01-03T03:04:05+00:00"
+		late, until := "1767323646000", "2026-01-02T03:14:05+00:00" // ten minutes, and a second
+		if most == time.Minute {
+			late, until = "1767323106000", "2026-01-02T03:05:05+00:00"
 		}
 		for i, wrong := range []string{late, "18446744073709551615"} {
 			up, other := fmt.Sprintf("up%d", i), fmt.Sprintf("other%d", i)

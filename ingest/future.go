@@ -18,6 +18,13 @@ type FutureError struct {
 	Most      time.Duration // ahead of the clock
 }
 
+// How far ahead of the clock measures may be that come in by ways which carry no forecasts, unless Options.MaxFuture is
+// less.
+const (
+	MaxFutureOfRemoteWrite = 10 * time.Minute // as in Prometheus
+	MaxFutureOfSenders     = 24 * time.Hour   // of line protocol, statsd and files
+)
+
 // Error implements error.
 func (e *FutureError) Error() string {
 	return fmt.Sprintf("ingest: a measure of metric %s is more than %s ahead of the clock", e.Metric, e.Most)
@@ -29,7 +36,7 @@ func (e *FutureError) Unwrap() error { return model.ErrInvalid }
 // Future returns the first measure that is too far ahead of now, nil for none. Append refuses it; Future is for who
 // changes something before that.
 func (i *Ingester) Future(m *model.Measures, now time.Time) *FutureError {
-	at := i.future(m.Timestamps, now)
+	at := future(m.Timestamps, now, i.MaxFuture)
 	if at < 0 {
 		return nil
 	}
@@ -43,34 +50,68 @@ func (i *Ingester) Future(m *model.Measures, now time.Time) *FutureError {
 	return &FutureError{m.Metrics[metric].String(), metric, m.Timestamps[at], i.MaxFuture}
 }
 
-// checkRows is Future for measures whose metrics are not looked up yet.
-func (i *Ingester) checkRows(rows Rows, now time.Time) error {
-	timestamps, _ := rows.Columns()
-	at := i.future(timestamps, now)
-	if at < 0 {
-		return nil
+// maxFuture returns how far ahead of the clock the measures of a protocol may be; 0: any time.
+func (i *Ingester) maxFuture(p *Protocol) time.Duration {
+	if p.MaxFuture == 0 || i.MaxFuture != 0 && i.MaxFuture < p.MaxFuture {
+		return i.MaxFuture
 	}
-	for row := range rows.Len() {
-		if from, to := rows.Span(row); from <= at && at < to {
-			name, err := rows.Name(row)
-			if err != nil {
-				return err
-			}
-			metric := name.Metric
-			if name.Resource != "" {
-				metric = name.Resource + "/" + metric
-			}
-			return &FutureError{metric, row, timestamps[at], i.MaxFuture}
-		}
-	}
-	return nil // it belongs to no row
+	return p.MaxFuture
 }
 
-// future returns the index of the first timestamp that is too far ahead, -1 for none.
-func (i *Ingester) future(timestamps []carbonara.Timestamp, now time.Time) int {
-	if i.MaxFuture == 0 {
+// checkRows is Future for measures whose metrics are not looked up yet. A protocol that drops rows drops those; aheads
+// are their numbers.
+func (i *Ingester) checkRows(rows Rows, p *Protocol, now time.Time) (aheads []int, err error) {
+	timestamps, _ := rows.Columns()
+	most := i.maxFuture(p)
+	if future(timestamps, now, most) < 0 {
+		return nil, nil
+	}
+	for row := range rows.Len() {
+		from, to := rows.Span(row)
+		at := future(timestamps[from:to], now, most)
+		if at < 0 {
+			continue
+		}
+		name, err := rows.Name(row)
+		if err != nil {
+			if p.Drop == nil {
+				return nil, err
+			}
+			continue // it is dropped for that
+		}
+		metric := name.Metric
+		if name.Resource != "" {
+			metric = name.Resource + "/" + metric
+		}
+		ahead := &FutureError{metric, row, timestamps[from+at], most}
+		if p.Drop == nil {
+			return nil, ahead
+		}
+		p.Drop(row, ahead)
+		aheads = append(aheads, row)
+	}
+	return aheads, nil
+}
+
+// leaveOut makes rows of no metric.
+func (b *NamedBatch) leaveOut(rows []int) {
+	if len(rows) == 0 {
+		return
+	}
+	for _, row := range rows {
+		b.metrics[row] = nil
+	}
+	b.missing = slices.DeleteFunc(b.missing, func(row int) bool {
+		_, found := slices.BinarySearch(rows, row)
+		return found
+	})
+}
+
+// future returns the index of the first timestamp that is further ahead than most (0: any time), -1 for none.
+func future(timestamps []carbonara.Timestamp, now time.Time, most time.Duration) int {
+	if most == 0 {
 		return -1
 	}
-	most := carbonara.FromTime(now).Add(i.MaxFuture)
-	return slices.IndexFunc(timestamps, func(t carbonara.Timestamp) bool { return t > most })
+	latest := carbonara.FromTime(now).Add(most)
+	return slices.IndexFunc(timestamps, func(t carbonara.Timestamp) bool { return t > latest })
 }

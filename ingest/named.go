@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"gnocco/carbonara"
 	"gnocco/internal/budget"
@@ -59,10 +60,12 @@ type Protocol struct {
 
 	// of several rows of a metric, those of the last one's series count; nil: all count
 	SameSeries func(row, other int) bool
-	Scope      string // of the rows' keys: the same key means another metric in another scope
+	// MaxFuture is how far ahead of the clock measures may be; 0, or more than Options.MaxFuture: so far.
+	MaxFuture time.Duration
+	Scope     string // of the rows' keys: the same key means another metric in another scope
 
-	// Drop is called for each row whose metric cannot be named or created, if it is not nil: the other rows are stored
-	// nevertheless.
+	// Drop is called for each row whose metric cannot be named or created, or that is too far ahead, if it is not nil: the
+	// other rows are stored nevertheless.
 	Drop func(row int, err error)
 }
 
@@ -110,7 +113,8 @@ const maxAttempts = 5
 func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, rows Rows, p *Protocol,
 	b *NamedBatch) error {
 	now := i.Now()
-	if err := i.checkRows(rows, now); err != nil {
+	aheads, err := i.checkRows(rows, p, now)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := i.limit(ctx)
@@ -118,6 +122,7 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 	c := creation{Ingester: i, user: user, rights: rights, rows: rows, protocol: p}
 	generation := i.Index.Generation()
 	i.findKnown(&c, b, generation)
+	b.leaveOut(aheads)
 	for attempt := 1; len(b.missing) > 0; attempt++ {
 		err := budget.Of(ctx).Take(budget.Measures, createdBytes*int64(len(b.missing)))
 		if err != nil {

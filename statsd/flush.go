@@ -63,7 +63,7 @@ func (s *Server) flush(ctx context.Context) error {
 // resourceProtocol creates metrics in the one resource, as the options want them.
 func resourceProtocol(o *Options) ingest.Protocol {
 	return ingest.Protocol{ResourceType: model.GenericType, AnyType: true,
-		ArchivePolicy: o.ArchivePolicyName, OwnMetrics: true}
+		ArchivePolicy: o.ArchivePolicyName, OwnMetrics: true, MaxFuture: ingest.MaxFutureOfSenders}
 }
 
 // mergeEqual makes one of the measures whose names became equal: the latest one, or the sum of counters.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestImportCSV(t *testing.T) {
@@ -54,6 +55,24 @@ func TestImportCSV(t *testing.T) {
 	imported(0, "sent 1 measures", "1767225604\t5\n", "--delimiter", "tab", "--no-header", "--metric", "cpu", "-")
 	want("csv", "cpu", "count", "2026-01-01T00:00:01+00:00 1 2", "2026-01-01T00:00:02+00:00 1 1",
 		"2026-01-01T00:00:03+00:00 1 1", "2026-01-01T00:00:04+00:00 1 1")
+}
+
+// A wrong year is refused by itself, and drops nothing. A day ahead is a clock's error, or a time zone's.
+func TestImportCSVRefusesWhatIsFarAhead(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, "--data", filepath.Join(dir, "data"))
+	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
+	ahead := time.Now().Add(23 * time.Hour).UTC().Format(time.RFC3339)
+	_, stderr, status := run(t, "time,v\n2026-01-01T00:00:01Z,1\n2162-01-01T00:00:02Z,2\n2026-01-01T00:00:03Z,3\n"+ahead+
+		",4\n", "import", "csv", "--url", s.url, "--archive-policy", "seconds", "--resource", "house", "-")
+	if status != 2 || !strings.Contains(stderr, `-:3: timestamp "2162-01-01T00:00:02Z" is more than 24h0m0s ahead`) ||
+		!strings.Contains(stderr, "sent 3 measures") || !strings.Contains(stderr, "rejected 1") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	got := s.measures("/v1/resource/generic/house/metric/v/measures?refresh=true&aggregation=sum&stop=2026-02-01")
+	if want := "2026-01-01T00:00:01+00:00 1 1\n2026-01-01T00:00:03+00:00 1 3"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }
 
 func TestImportCSVWide(t *testing.T) {

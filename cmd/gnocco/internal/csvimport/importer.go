@@ -32,7 +32,8 @@ type Importer struct {
 	options Options
 	names   map[string]uint32 // of metrics
 	metrics []*metric
-	ignored map[string]bool // names of options.Ignore that a column has
+	ignored map[string]bool     // names of options.Ignore that a column has
+	latest  carbonara.Timestamp // measures may have
 	rows    spool
 	result  Result
 }
@@ -44,8 +45,12 @@ func New(options Options) (*Importer, error) {
 		return nil, err
 	}
 	return &Importer{options: options, names: make(map[string]uint32), ignored: make(map[string]bool),
-		rows: spool{runRows: options.RowsInMemory}, result: Result{Coarser: make(map[time.Duration]int64)}}, nil
+		latest: carbonara.FromTime(time.Now()).Add(maxFuture),
+		rows:   spool{runRows: options.RowsInMemory}, result: Result{Coarser: make(map[time.Duration]int64)}}, nil
 }
+
+// maxFuture is how far ahead of the clock a measure may be: a file has no forecasts, but may have a wrong year.
+const maxFuture = 24 * time.Hour
 
 // Close removes temporary files.
 func (i *Importer) Close() error { return i.rows.close() }
@@ -181,6 +186,11 @@ func (f *file) add(r record) error {
 	t, err := parseTimestamp(bytes.TrimSpace(r.fields[f.timestamp]), f.guessed)
 	if err != nil {
 		f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.timestamp], err))
+		return nil
+	}
+	if t > f.latest {
+		f.reject(r.line, fmt.Sprintf("timestamp %q is more than %v ahead of the clock", r.fields[f.timestamp],
+			maxFuture))
 		return nil
 	}
 	for j, column := range f.values {
