@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,6 +58,8 @@ func TestLateMeasureAfterTheMove(t *testing.T) {
 	f("raw measures of the whole group", all, hour+minute/2, 8)
 	f("raw measures from the back window on", cut, hour+minute/2, 7) // it is dropped
 	f("a group within the back window", cut, hour+20*minute+minute/2, 8)
+	ahead := series{append(slices.Clone(all.timestamps), 4_000_000_000e9), append(slices.Clone(all.values), 9)}
+	f("a measure far ahead", ahead, hour+minute/2, 8)
 }
 
 func sevenMinutes(t *testing.T) *model.ArchivePolicy {

@@ -85,9 +85,22 @@ func putRaw(c *archive.Checkpoint, m *model.Metric, raw *series) {
 		return
 	}
 	plan := m.ArchivePolicy.Plan()
+	present, _ := present(plan, raw.timestamps)
 	complete := min(raw.timestamps[0].Floor(plan.Coarsest()),
-		model.OldestAccepted(plan, m.ArchivePolicy.BackWindow, raw.timestamps[n-1]))
-	c.AppendRaw(m.ID, complete, raw.timestamps, raw.values)
+		model.OldestAccepted(plan, m.ArchivePolicy.BackWindow, present))
+	if present == raw.timestamps[n-1] {
+		present = carbonara.MaxTimestamp
+	}
+	c.AppendRawAhead(m.ID, complete, present, raw.timestamps, raw.values)
+}
+
+// present returns the last of timestamps that is not ahead now, and its index; 0 and -1 for none.
+func present(plan *carbonara.Plan, timestamps []carbonara.Timestamp) (t carbonara.Timestamp, i int) {
+	n, _ := slices.BinarySearch(timestamps, model.AheadFrom(plan, time.Now().UnixNano()))
+	if n == 0 {
+		return 0, -1
+	}
+	return timestamps[n-1], n - 1
 }
 
 // putPartial writes what stands for the raw series where there is none: all measures so far count as if they were from
@@ -98,6 +111,11 @@ func putPartial(c *archive.Checkpoint, m *model.Metric, all []*carbonara.Groups)
 	n := finest.Len()
 	if n == 0 {
 		return
+	}
+	// Groups ahead stay as they are.
+	if _, i := present(m.ArchivePolicy.Plan(), finest.Starts); i >= 0 && i < n-1 {
+		part := finest.Slice(0, i+1)
+		finest, n = &part, i+1
 	}
 	newest := finest.Starts[n-1]
 	partial := &archive.PartialGroups{Before: newest + 1}
