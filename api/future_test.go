@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,4 +101,29 @@ func TestFutureOfSenders(t *testing.T) {
 	write("/api/v1/write", minutes+second, 400, "~after 2026-01-02T03:14:05+00:00 were refused")
 	write("/v1/prometheus/write", minutes, 202, "")
 	write("/v1/prometheus/write", minutes+second, 400, "~after 2026-01-02T03:14:05+00:00 were refused")
+}
+
+// A measure of a wrong year hides nothing from either language, whatever comes after it.
+func TestWrongYearHidesNothing(t *testing.T) {
+	s := newServer(t, nil)
+	s.policy(t, "p")
+	s.create(t, "/v1/archive_policy_rule", `{"name":"all","metric_pattern":"*","archive_policy_name":"p"}`, "user",
+		"admin")
+	headers := append([]string{"user", "admin"}, asRemoteWrite...)
+	s.want(t, "POST /api/v1/write", remoteWrite("up 1 1767322800000 job=j"), 204, "", headers...)
+	var metrics []struct{ ID string }
+	w := s.call(t, "GET /v1/metric?name=up", "", "user", "admin")
+	check(t, json.Unmarshal(w.Body.Bytes(), &metrics))
+	if len(metrics) != 1 {
+		t.Fatal(w.Body)
+	}
+	s.want(t, "POST /v1/metric/"+metrics[0].ID+"/measures", `[{"timestamp":"2099-12-31","value":7}]`, 202, "", "user",
+		"admin")
+	s.want(t, "POST /api/v1/write", remoteWrite("up 2 1767322815000 job=j", "up 3 1767322830000 job=j"), 204, "",
+		headers...)
+	s.refreshAll(t, "admin")
+	s.want(t, "GET /api/v1/query?time=1767322840&query=count_over_time(up[5m])", "", 200, `~[1767322840,"3"]`, "user",
+		"admin")
+	s.want(t, "GET /v1/metric/"+metrics[0].ID+"/measures?refresh=true&aggregation=count&granularity=3600", "", 200,
+		`[["2026-01-02T03:00:00+00:00", 3600.0, 3.0], ["2099-12-31T00:00:00+00:00", 3600.0, 1.0]]`, "user", "admin")
 }
