@@ -117,9 +117,8 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.now()), refused.unreadable); err != nil {
 		return badRequest("%s", err)
 	}
-	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag, MaxFuture: ingest.MaxFutureOfSenders, Drop: func(row int, err error) {
-		refused.drop(s.rows.lines.Line(row), err)
-	}}
+	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag, MaxFuture: ingest.MaxFutureOfSenders}
+	p.Drop = func(row int, err error) { refused.drop(s.rows.lines.Line(row), err) }
 	if err := a.ingester.AppendNamed(r.Context(), who.User, a.rightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
 	}

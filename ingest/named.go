@@ -64,8 +64,8 @@ type Protocol struct {
 	MaxFuture time.Duration
 	Scope     string // of the rows' keys: the same key means another metric in another scope
 
-	// Drop is called for each row whose metric cannot be named or created, or that is too far ahead, if it is not nil: the
-	// other rows are stored nevertheless.
+	// Drop is called for each row whose metric cannot be named or created, or that is too far ahead, if it is not nil:
+	// the other rows are stored nevertheless.
 	Drop func(row int, err error)
 }
 
