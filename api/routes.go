@@ -56,6 +56,9 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 	at("GET", "/v1/metric/{id}/archive", a.authenticated(a.timed(a.withMetric("get measures", a.getArchive))))
 	at("GET", "/v1/metric/{id}/measures", a.authenticated(a.timed(a.withMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/metric/{id}/measures", a.authenticated(a.withMetric("post measures", a.postMeasures)))
+	at("POST", "/v1/metric/{id}/backfill", a.authenticated(a.withMetric("post measures", metrics.createBackfill)))
+	at("POST", "/v1/metric/{id}/backfill/{from}",
+		a.authenticated(a.withMetric("post measures", metrics.backfill)))
 	at("POST", "/v1/batch/metrics/measures", a.authenticated(a.postBatch))
 	at("POST", "/v1/batch/resources/metrics/measures", a.authenticated(batches.post))
 

@@ -27,6 +27,10 @@ type Archives interface {
 	// LastMeasures returns the timestamp of each metric's newest processed measure, 0 for none, in the order of the
 	// metrics.
 	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
+
+	// Backfill moves groups of metric from, which start at at or later, into metric to of the same sack: one step,
+	// which says where the next one begins.
+	Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error)
 }
 
 // GroupReader reads the groups of a metric. It is for several goroutines at once.

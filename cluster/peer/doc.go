@@ -10,6 +10,7 @@
 //	/peer/sizes     bytes that metrics take in their archives
 //	/peer/last-measures  timestamps of metrics' newest measures
 //	/peer/refresh   make all accepted measures of some sacks visible
+//	/peer/backfill  move groups of one metric into another one, one step
 //	/peer/rebuild   give archives the schema of their policies; answers when that is done
 //	/peer/find      metrics by their ids
 //	/peer/version   changes when an answer of find may have

@@ -27,6 +27,7 @@ type LocalSacks interface {
 	Rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error)
 	Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error)
 	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
+	Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error)
 }
 
 // Process is this process as the others see it. The stores that it holds may change at any time: the functions return
@@ -75,6 +76,7 @@ func (p *Process) Handler() http.Handler {
 	at("sizes", p.sizes)
 	at("last-measures", p.lastMeasures)
 	at("rebuild", p.rebuild)
+	at("backfill", p.backfill)
 	at("find", p.find)
 	at("version", p.version)
 	at("deleted", p.deleted)

@@ -41,12 +41,13 @@ Timestamps are ISO 8601 or seconds since 1970; an empty value is a gap. Columns 
 are left out.
 
 Lines may stand in any order: nothing is sent before all files are read, and then all in order
-of time. More than 2^20 measures wait in a temporary file (20 bytes each; TMPDIR). The server
-drops measures that are older than the back window of what it already has: the command asks
-afterwards, and prints how many were dropped, and how many the archive policy does not keep.
+of time. More than 2^20 measures wait in a temporary file (20 bytes each; TMPDIR). Measures older
+than the back window of what a metric already has are loaded by a backfill, where the archive policy
+allows that. The command prints how many measures the server dropped or refused, and how many the
+archive policy does not keep.
 
-The exit status is 2 if all was sent, but lines were rejected, or measures dropped or too old for
-the archive policy; it is 1 if the import failed.`,
+The exit status is 2 if all was sent, but lines were rejected, or measures dropped, refused or too
+old for the archive policy; it is 1 if the import failed.`,
 		Example: `  gnocco import csv --archive-policy high cpu.csv memory.csv
   zcat wide.csv.gz | gnocco import csv --resource rack-7 --ignore comment -`,
 		Args: cobra.MinimumNArgs(1),
@@ -138,8 +139,9 @@ func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
 		fmt.Fprintf(w, "%d measures are not kept: older than all timespans of the archive policy\n", r.Expired)
 	}
 	fmt.Fprintf(w, "sent %d measures of %d metrics from %d files in %.1f s (%.0f/s); rejected %d, "+
-		"dropped by the server %d\n",
-		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped)
+		"dropped by the server %d, refused %d\n",
+		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped,
+		r.Refused)
 }
 
 func importFile(importer *csvimport.Importer, name string, stdin io.Reader, progress *progress) error {

@@ -119,3 +119,34 @@ func TestImportCSVOddColumns(t *testing.T) {
 		t.Errorf("metrics %q, want %q", names, want)
 	}
 }
+
+// History that is older than the measures of a live metric ends in its archive as if it had come first.
+func TestImportCSVBackfills(t *testing.T) {
+	s := newImporter(t, `{"name": "live", "back_window": 0, "aggregation_methods": ["sum", "95pct", "std"],
+		"definition": [{"granularity": 60, "points": 1000000}, {"granularity": 3600, "points": 1000000}]}`)
+	policy := []string{"--archive-policy", "live", "--metric"}
+	january := "time,value\n" + strings.Join(minutes(1000), "\n") + "\n"
+	const today = "2026-06-01T12:00:00Z,5\n"
+	s.csv("time,value\n"+today, append(policy, "m"), 0)
+	s.csv(january, append(policy, "m"), 0, "1000 measures older than its back window were sent as a backfill",
+		"sent 1000 measures of 1 metrics", "dropped by the server 0, refused 0")
+	s.csv(january+today, append(policy, "n"), 0)
+	for _, aggregation := range []string{"sum", "95pct", "std"} {
+		if got, want := s.kept("m", aggregation), s.kept("n", aggregation); got != want || len(got) < 800 {
+			t.Errorf("%s: %d bytes differ from %d of a file in order", aggregation, len(got), len(want))
+		}
+	}
+	// The same file again changes nothing.
+	s.csv(january, append(policy, "m"), 0, "refused 0")
+	// Where the metric has other measures, the file's are refused.
+	s.csv("time,value\n2026-01-01T03:00:30Z,7\n2026-01-05,8\n", append(policy, "m"), 2, "1 measures older than",
+		"1 measures were refused: they lie in 1 periods of 1h0m0s, from 2026-01-01T03:00:00+00:00 on", "refused 1")
+	if got, want := s.kept("m", "sum"), s.kept("n", "sum"); strings.Count(got, "\n") != strings.Count(want, "\n")+2 {
+		t.Errorf("%d rows after a refused one, %d before", strings.Count(got, "\n"), strings.Count(want, "\n"))
+	}
+	var metrics []struct{ Name string }
+	s.call(http.MethodGet, "/v1/metric", "", http.StatusOK, &metrics)
+	if len(metrics) != 2 {
+		t.Errorf("a backfill leaves metrics: %v", metrics)
+	}
+}

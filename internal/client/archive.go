@@ -8,7 +8,8 @@ import (
 // Archive is what a server says of a metric's archive.
 type Archive struct {
 	Raw struct {
-		Newest *string `json:"newest"` // time of the newest measure; nil for none
+		KeptFrom *string `json:"kept_from"` // older measures are dropped; nil without measures
+		Newest   *string `json:"newest"`    // time of the newest measure; nil for none
 	} `json:"raw"`
 	Dropped int64 `json:"dropped_measures"` // older than the back window, ever
 }

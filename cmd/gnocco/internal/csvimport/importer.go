@@ -18,6 +18,7 @@ type Result struct {
 	Measures, Rejected int64 // measures sent; records and fields not taken
 	EqualTimes         int64 // measures that another one of their metric and time, further back, replaces
 	Dropped            int64 // measures older than the back window, by the server's count
+	Refused            int64 // measures older than the back window, where the metric has others
 	Expired            int64 // measures too old for every granularity of their metric's archive policy
 	// Coarser counts the measures that are too old for the finest granularity of their metric's archive policy, by the
 	// finest one that keeps them.
@@ -25,7 +26,7 @@ type Result struct {
 }
 
 // Lost returns how many measures of the files the archives will not have, rejected ones aside.
-func (r *Result) Lost() int64 { return r.Dropped + r.Expired }
+func (r *Result) Lost() int64 { return r.Dropped + r.Refused + r.Expired }
 
 // Importer reads the measures of files and then sends them. It is for one goroutine.
 type Importer struct {

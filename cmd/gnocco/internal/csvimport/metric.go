@@ -17,10 +17,14 @@ type metric struct {
 	newest carbonara.Timestamp // of these
 
 	id            string
-	droppedBefore int64 // measures that the server dropped before the import
+	target        string              // of what is sent: id, or history
+	droppedBefore int64               // measures that the server dropped before the import
+	keptFrom      carbonara.Timestamp // the server accepts no older measures; 0: all
+	history       string              // metric that takes the older ones; "" if none does
+	older         int64               // measures of the files that are older
 	limits        limits
-	sent          int64
-	last          carbonara.Timestamp // the latest sent
+	seen          int64
+	last          carbonara.Timestamp // the latest seen
 
 	sender  *sender
 	pending []byte // `{"timestamp":1392388200,"value":0.132},` …
@@ -32,12 +36,29 @@ func (m *metric) foundArchive(a *client.Archive) error {
 		return nil
 	}
 	m.droppedBefore = a.Dropped
-	if a.Raw.Newest == nil {
+	if a.Raw.Newest == nil || a.Raw.KeptFrom == nil {
 		return nil
 	}
 	newest, err := model.ParseTimestamp(*a.Raw.Newest, 0)
+	if err != nil {
+		return err
+	}
 	m.limits.raise(newest)
+	m.keptFrom, err = model.ParseTimestamp(*a.Raw.KeptFrom, 0)
 	return err
+}
+
+// see counts a measure that is to be sent.
+func (m *metric) see(t carbonara.Timestamp, r *Result) {
+	m.limits.see(t)
+	if m.seen > 0 && m.last == t {
+		r.EqualTimes++
+	}
+	m.last = t
+	m.seen++
+	if t < m.keptFrom {
+		m.older++
+	}
 }
 
 // add makes a measure pending, and flushes the sender once it has a batch.

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gnocco/carbonara"
 	"gnocco/internal/client"
 )
 
@@ -32,7 +33,13 @@ func (i *Importer) Send(ctx context.Context) (Result, error) {
 	i.result.Metrics = len(used)
 	err = i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
 	if err == nil {
-		err = i.sendRows(ctx, used)
+		err = i.sendRows(ctx, used, func(m *metric, t carbonara.Timestamp) bool {
+			m.see(t, &i.result)
+			return t >= m.keptFrom
+		})
+	}
+	if err == nil {
+		err = i.sendHistory(ctx, used)
 	}
 	if err != nil {
 		return i.result, err
@@ -88,7 +95,7 @@ func (i *Importer) ensure(ctx context.Context, resource string, used []*metric) 
 		if found == nil {
 			return nil, fmt.Errorf("the server did not create metric %s", m.name)
 		}
-		m.id = found.ID
+		m.id, m.target = found.ID, found.ID
 		if m.limits, err = newLimits(&found.ArchivePolicy, m.newest); err != nil {
 			return nil, err
 		}
@@ -117,8 +124,9 @@ func (i *Importer) eachArchive(ctx context.Context, metrics []*metric,
 	return all.Wait()
 }
 
-// sendRows sends all rows, and returns once the server accepted them.
-func (i *Importer) sendRows(ctx context.Context, used []*metric) error {
+// sendRows sends the rows of metrics that wanted reports, and returns once the server accepted them.
+func (i *Importer) sendRows(ctx context.Context, metrics []*metric,
+	wanted func(*metric, carbonara.Timestamp) bool) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var work sync.WaitGroup
@@ -128,19 +136,14 @@ func (i *Importer) sendRows(ctx context.Context, used []*metric) error {
 		senders[j] = l
 		work.Go(func() { l.send(ctx, i.options.Client.SendMeasures, stop) })
 	}
-	for j, m := range used {
+	for j, m := range metrics {
 		m.sender = senders[j%len(senders)]
 	}
 	err := i.rows.each(func(r *row) error {
-		m := i.metrics[r.metric]
-		m.limits.see(r.time)
-		if m.sent > 0 && m.last == r.time {
-			i.result.EqualTimes++
+		if m := i.metrics[r.metric]; wanted(m, r.time) {
+			m.add(r.time, r.value)
+			i.result.Measures++
 		}
-		m.last = r.time
-		m.sent++
-		m.add(r.time, r.value)
-		i.result.Measures++
 		return context.Cause(ctx)
 	})
 	for _, l := range senders {

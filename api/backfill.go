@@ -1,0 +1,86 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"gnocco/api/auth"
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// createBackfill serves POST /v1/metric/{id}/backfill: it creates the metric that takes the history of another one.
+func (a metricHandlers) createBackfill(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	metric *model.Metric) error {
+	if err := metric.ArchivePolicy.CanBackfill(); err != nil {
+		return badRequest("%v", err)
+	}
+	history := &model.Metric{Creator: who.User, Name: "backfill of " + metric.ID.String(),
+		ArchivePolicy: metric.ArchivePolicy}
+	for history.ID == uuid.Nil || a.reader.Archives.Sack(history.ID) != a.reader.Archives.Sack(metric.ID) {
+		history.ID = uuid.New()
+	}
+	if err := a.Index.CreateMetric(r.Context(), history); err != nil {
+		return refusedCause(err)
+	}
+	a.setLocation(w, r, "metric", history.ID.String())
+	return writeJSON(w, http.StatusCreated, struct {
+		ID uuid.UUID `json:"id"`
+	}{history.ID})
+}
+
+// backfill serves POST /v1/metric/{id}/backfill/{from}: one step.
+func (a metricHandlers) backfill(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	metric *model.Metric) error {
+	id, err := model.ParseUUID(param(r, "from"))
+	if err != nil {
+		return model.NotFound(model.NounMetric, param(r, "from"))
+	}
+	history, err := a.findMetric(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if history == nil {
+		return model.NotFound(model.NounMetric, id.String())
+	}
+	if err := a.enforce(who, "get measures", a.metricTarget(history)); err != nil {
+		return err
+	}
+	if a.reader.Archives.Sack(id) != a.reader.Archives.Sack(metric.ID) ||
+		history.ArchivePolicy.Name != metric.ArchivePolicy.Name {
+		return badRequest("Metric %v was not created by a backfill of this metric", id)
+	}
+	if err := metric.ArchivePolicy.CanBackfill(); err != nil {
+		return badRequest("%v", err)
+	}
+	at := carbonara.Timestamp(0)
+	if text := r.URL.Query().Get("start"); text != "" {
+		if at, err = model.ParseTimestamp(text, carbonara.FromTime(a.now())); err != nil {
+			return badRequest("Invalid value for start")
+		}
+	}
+	if at == 0 {
+		if err := a.reader.Refresh(r.Context(), metric, history); err != nil {
+			return err
+		}
+	}
+	done, err := a.reader.Archives.Backfill(r.Context(), metric.ID, history.ID, at)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Moved   int      `json:"moved"`
+		Known   int      `json:"known"`
+		Refused []string `json:"refused"`
+		Next    *string  `json:"next"`
+	}{Moved: done.Moved, Known: done.Known, Refused: []string{}}
+	for _, start := range done.Refused {
+		answer.Refused = append(answer.Refused, showTime(start))
+	}
+	if done.Next > 0 {
+		next := showTime(done.Next)
+		answer.Next = &next
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}

@@ -1,0 +1,41 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+)
+
+// Backfill implements query.Archives.
+func (a *Router) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
+	done model.Backfilled, err error) {
+	err = a.atHolder(ctx, a.Sack(to),
+		func() (err error) {
+			done, err = a.local.backfill(ctx, to, from, at)
+			return err
+		},
+		func(address string) (err error) {
+			done, err = a.client.Backfill(ctx, address, to, from, at)
+			return err
+		})
+	return done, err
+}
+
+func (l *localArchives) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
+	model.Backfilled, error) {
+	done, err := l.metricd.Backfill(ctx, to, from, at)
+	if err != nil {
+		return done, l.explain(err)
+	}
+	return done, l.valid()
+}
+
+// Backfill implements peer.LocalSacks.
+func (p peerSacks) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
+	model.Backfilled, error) {
+	done, err := p.local.backfill(ctx, to, from, at)
+	return done, elsewhere(err)
+}

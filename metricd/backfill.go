@@ -1,0 +1,209 @@
+package metricd
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/model"
+	"gnocco/storage"
+	"gnocco/storage/archive"
+)
+
+// A backfill loads history that is older than a metric's back window. The history first goes into another metric of the
+// same archive policy and sack, by the ordinary way in, which computes every group as for any metric. Backfill then
+// moves its groups, block by block. A block that the metric has no measure in is moved as a whole. A block that the
+// metric has, equally, is done already. Any other block is refused, all of it: its raw measures are gone, so that
+// neither their combination nor the absence of duplicates can be known. docs/decisions/0082-backfill.md
+
+// backfillGroups is how many groups of the finest granularity a step reads at most: until its end the sack's measures
+// wait.
+const backfillGroups = 64 << 10
+
+// Backfill makes one step: it moves groups of metric from into metric to, those from a time on, and says where the next
+// step begins. Both must be in one sack, which must be held. What it has done is durable, and repeating it changes
+// nothing.
+func (p *Metricd) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
+	done model.Backfilled, err error) {
+	s, err := p.sackOf(to)
+	if err != nil {
+		return done, err
+	}
+	if p.Sack(from) != s.number {
+		return done, fmt.Errorf("%w: metrics %s and %s are in different sacks", model.ErrInvalid, to, from)
+	}
+	if err := p.slots.Acquire(ctx, 1); err != nil {
+		return done, err
+	}
+	defer p.slots.Release(1)
+	done, err = s.backfill(ctx, to, from, at)
+	return done, s.error(err)
+}
+
+func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
+	done model.Backfilled, err error) {
+	s.work.Lock()
+	defer s.work.Unlock()
+	if s.closed {
+		return done, notOwned(s.number)
+	}
+	h, err := s.backfilled(ctx, to, from)
+	if err != nil {
+		return done, err
+	}
+	end, err := s.store.RawEnd(from)
+	if err != nil || !end.Any {
+		return done, err
+	}
+	coarsest := h.plan.Coarsest()
+	if at == 0 {
+		at = end.Newest
+		for _, g := range h.plan.Granularities {
+			oldest, ok, err := s.store.Oldest(from, g)
+			if err != nil {
+				return done, err
+			}
+			if ok {
+				at = min(at, oldest)
+			}
+		}
+	}
+	w := backfillWindow{sack: s, head: h, from: from, at: at.Floor(coarsest), limit: h.kept}
+	w.end = w.at.Add(max(coarsest, coarsest*(backfillGroups*h.plan.Granularities[0]/coarsest)))
+	if err := w.read(); err != nil {
+		return done, err
+	}
+	c := s.store.NewCheckpoint()
+	defer c.Close()
+	for block := w.at; block < w.end; block = block.Add(coarsest) {
+		w.move(c, block, block.Add(coarsest), &done)
+	}
+	if w.end <= end.Newest {
+		done.Next = w.end
+	}
+	if c.Groups() == 0 {
+		return done, nil
+	}
+	return done, s.commit(c, func() { s.recent.forget(h) })
+}
+
+// backfilled returns the head of a metric that is backfilled from another one, with nothing pending in either. work is
+// held.
+func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*head, error) {
+	generation := s.parent.options.Index.Generation()
+	ids, found := []uuid.UUID{to, from}, make([]*model.Metric, 2)
+	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
+		return nil, err
+	}
+	for i, m := range found {
+		if m == nil {
+			return nil, model.NotFound(model.NounMetric, ids[i].String())
+		}
+		if h := s.heads[m.ID]; h != nil && h.dirty {
+			if err := s.checkpointLocked(ctx); err != nil {
+				return nil, err
+			}
+		}
+		schema, err := s.store.Schema(m.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(schema) > 0 && !schema.Matches(m.ArchivePolicy.Plan()) {
+			return nil, fmt.Errorf("%w: metric %s waits to be rebuilt", model.ErrUnavailable, m.ID)
+		}
+	}
+	policy := found[0].ArchivePolicy
+	if policy.Name != found[1].ArchivePolicy.Name {
+		return nil, fmt.Errorf("%w: metrics %s and %s have different archive policies", model.ErrInvalid, to, from)
+	}
+	if err := policy.CanBackfill(); err != nil {
+		return nil, err
+	}
+	if err := s.loadHeads(found[:1], generation); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.heads[to]
+	h.follow(found[0])
+	return h, nil
+}
+
+// backfillWindow is the groups of one step.
+type backfillWindow struct {
+	*sack
+	head    *head
+	from    uuid.UUID
+	at, end carbonara.Timestamp
+	limit   carbonara.Timestamp // the raw series is complete from here on: late measures compute groups anew from it
+
+	had, more []carbonara.Groups // of the metric and of the other one, by granularity, without expired ones
+}
+
+// read reads the groups of both metrics.
+func (w *backfillWindow) read() error {
+	for _, g := range w.head.plan.Granularities {
+		kept := w.at
+		if timespan := w.head.timespan(g); timespan > 0 {
+			kept = max(kept, archive.OldestKept(w.head.newest.Timestamp.Floor(g), timespan))
+		}
+		for _, one := range []struct {
+			metric uuid.UUID
+			all    *[]carbonara.Groups
+		}{{w.head.metric.ID, &w.had}, {w.from, &w.more}} {
+			var groups carbonara.Groups
+			groups.Reset(g, w.head.plan.Columns)
+			corrupt, err := w.store.Groups(one.metric, g, kept, w.end, &groups)
+			if err == nil && corrupt > 0 {
+				err = fmt.Errorf("metricd: splits of %s: %w", one.metric, storage.ErrCorrupt)
+			}
+			if err != nil {
+				return err
+			}
+			*one.all = append(*one.all, groups)
+		}
+	}
+	return nil
+}
+
+// move puts the groups of one block into a checkpoint, unless the metric has measures there.
+func (w *backfillWindow) move(c *archive.Checkpoint, block, end carbonara.Timestamp, done *model.Backfilled) {
+	var puts []carbonara.Groups
+	occupied, equal := false, true
+	for j := range w.more {
+		had, more := groupsBetween(&w.had[j], block, end), groupsBetween(&w.more[j], block, end)
+		occupied = occupied || had.Len() > 0
+		equal = equal && sameGroups(&had, &more)
+		if more.Len() > 0 {
+			puts = append(puts, more)
+		}
+	}
+	switch {
+	case len(puts) == 0:
+	case occupied && equal:
+		done.Known++
+	case occupied || end > w.limit:
+		done.Refused = append(done.Refused, block)
+	default:
+		done.Moved++
+		for i := range puts {
+			c.PutGroups(w.head.metric.ID, &puts[i])
+		}
+	}
+}
+
+// sameGroups reports whether two metrics have the same groups, to the last bit.
+func sameGroups(a, b *carbonara.Groups) bool {
+	return slices.Equal(a.Starts, b.Starts) && slices.EqualFunc(a.Values, b.Values, func(x, y []float64) bool {
+		return slices.EqualFunc(x, y, func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) })
+	})
+}
+
+// groupsBetween returns the groups that start in a period.
+func groupsBetween(g *carbonara.Groups, from, to carbonara.Timestamp) carbonara.Groups {
+	return g.Slice(g.Search(from), g.Search(to))
+}

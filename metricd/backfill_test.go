@@ -1,0 +1,233 @@
+package metricd_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"gnocco/carbonara"
+	"gnocco/internal/testnode"
+	"gnocco/model"
+)
+
+// backfill moves the history of one metric into another one, and returns what all steps did.
+func backfill(t *testing.T, n *testnode.Node, to, from uuid.UUID) (all model.Backfilled) {
+	t.Helper()
+	for {
+		done, err := n.Metricd.Backfill(context.Background(), to, from, all.Next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Moved += done.Moved
+		all.Known += done.Known
+		all.Refused = append(all.Refused, done.Refused...)
+		if all.Next = done.Next; all.Next == 0 {
+			return all
+		}
+	}
+}
+
+// requireSame compares all groups of two metrics, to the last bit.
+func requireSame(t *testing.T, n *testnode.Node, got, want uuid.UUID, granularities ...time.Duration) {
+	t.Helper()
+	for _, g := range granularities {
+		a, b := n.Read(got, g), n.Read(want, g)
+		if !slices.Equal(a.Starts, b.Starts) {
+			t.Fatalf("granularity %v: %d groups, want %d", g, a.Len(), b.Len())
+		}
+		for i, column := range a.Columns {
+			for row, v := range a.Values[i] {
+				if w := b.Values[i][row]; math.Float64bits(v) != math.Float64bits(w) {
+					t.Fatalf("granularity %v, column %v, %v: %v, want %v", g, column, a.Starts[row], v, w)
+				}
+			}
+		}
+	}
+}
+
+var everyMethod = []string{"mean", "sum", "count", "min", "max", "std", "first", "last", "median", "95pct"}
+
+// A metric that is backfilled has the archive that it has when all comes in order, through restarts and beside measures
+// that come in.
+func TestBackfillEqualsOrder(t *testing.T) {
+	granularities := []time.Duration{minute, 5 * minute, time.Hour}
+	for _, window := range []int{0, 2} {
+		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+		short, long := 20*time.Hour, 1000*time.Hour
+		policy, err := model.NewArchivePolicy("p", window, []model.DefinitionInput{
+			{Granularity: &granularities[0], Timespan: &short}, {Granularity: &granularities[1], Timespan: &long},
+			{Granularity: &granularities[2]}}, everyMethod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ordered, live, history := createMetric(t, n, policy), createMetric(t, n, policy), createMetric(t, n, policy)
+		random := rand.New(rand.NewPCG(uint64(window), 1))
+		at := func(from, to int) map[int]float64 {
+			m := make(map[int]float64)
+			for second := from; second < to; second += 1 + random.IntN(100) {
+				m[second] = random.NormFloat64() * 1e3
+			}
+			return m
+		}
+		const hour = 3600
+		const begin = 2400 // of the first block that the metric has measures of
+		past, now := at(-40*hour, begin), at(begin, 4*hour)
+		post(t, n, live, now)
+		checkpoint(t, n)
+		// As the importer does it: what the metric accepts goes to it.
+		limit := int((model.KeepFrom(policy.Plan(), window, start+4*hour*1e9-1) - start) / 1e9)
+		for from := -40 * hour; from < begin; from += 5 * hour {
+			older, newer := make(map[int]float64), make(map[int]float64)
+			for second, v := range past {
+				if second >= from && second < from+5*hour && second < limit {
+					older[second] = v
+				} else if second >= from && second < from+5*hour {
+					newer[second] = v
+				}
+			}
+			post(t, n, history, older)
+			if len(newer) > 0 {
+				post(t, n, live, newer)
+			}
+			if from == -20*hour {
+				n.Restart(false)
+			}
+		}
+		later := at(4*hour, 5*hour)
+		post(t, n, live, later)
+		if err := n.Metricd.Refresh(context.Background(), []uuid.UUID{live, history}); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			n.Read(live, minute) // so that recent groups are kept
+		}
+		done := backfill(t, n, live, history)
+		if done.Moved < 30 || done.Known > 0 || len(done.Refused) > 0 {
+			t.Errorf("back window %d: %+v", window, done)
+		}
+		post(t, n, ordered, past)
+		post(t, n, ordered, now)
+		post(t, n, ordered, later)
+		requireSame(t, n, live, ordered, granularities...)
+		n.Restart(false)
+		requireSame(t, n, live, ordered, granularities...)
+		if done := backfill(t, n, live, history); done.Moved > 0 || done.Known == 0 || len(done.Refused) > 0 {
+			t.Errorf("again: %+v", done)
+		}
+		// Both go on alike, with late measures.
+		late, more := map[int]float64{4*hour + 47*60: 1e9}, at(5*hour, 30*hour)
+		for _, id := range []uuid.UUID{live, ordered} {
+			post(t, n, id, late)
+			post(t, n, id, more)
+			checkpoint(t, n)
+		}
+		requireSame(t, n, live, ordered, granularities...)
+		n.Stop(context.Background())
+	}
+}
+
+// A block in which the metric has measures whose raw ones are gone stays as it is.
+func TestBackfillRefusesWhatItCannotKnow(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	policy := newPolicy(t, "p", 0, []time.Duration{minute, 5 * minute}, "sum", "count")
+	live, history := createMetric(t, n, policy), createMetric(t, n, policy)
+	post(t, n, live, map[int]float64{0: 1})
+	post(t, n, live, map[int]float64{600: 2, 6000: 3})
+	post(t, n, history, map[int]float64{0: 1, 360: 10, 660: 20, 900: 30, 6000: 40, 6600: 50})
+	checkpoint(t, n)
+	done := backfill(t, n, live, history)
+	if done.Moved != 2 || done.Known != 1 ||
+		!slices.Equal(done.Refused, []carbonara.Timestamp{start + 600e9, start + 6000e9, start + 6600e9}) {
+		t.Errorf("%+v", done)
+	}
+	want := map[int]float64{0: 1, 360: 10, 600: 2, 900: 30, 6000: 3}
+	requireValues(t, values(t, n, live, minute, carbonara.Sum), want)
+	delete(want, 360)
+	want[300] = 10
+	requireValues(t, values(t, n, live, 5*minute, carbonara.Sum), want)
+
+	// A back window that is widened later does not compute these blocks anew from what raw measures there are.
+	changePolicy(t, n, newPolicy(t, "p", 100, []time.Duration{minute, 5 * minute}, "sum", "count"))
+	post(t, n, live, map[int]float64{370: 1000})
+	requireValues(t, values(t, n, live, 5*minute, carbonara.Sum), want)
+}
+
+// No block is moved from which late measures may still compute groups, now or under a wider back window.
+func TestBackfillSparesWhatRawMeasuresCover(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	granularities := []time.Duration{minute, 5 * minute}
+	wide, narrow := newPolicy(t, "p", 100, granularities, "sum"), newPolicy(t, "p", 0, granularities, "sum")
+	live, history := createMetric(t, n, wide), createMetric(t, n, wide)
+	post(t, n, live, map[int]float64{6000: 3})
+	post(t, n, history, map[int]float64{0: 1, -60_000: 2})
+	checkpoint(t, n)
+	changePolicy(t, n, narrow)
+	if done := backfill(t, n, live, history); done.Moved != 1 || !slices.Equal(done.Refused,
+		[]carbonara.Timestamp{start}) {
+		t.Errorf("%+v", done)
+	}
+	changePolicy(t, n, wide)
+	post(t, n, live, map[int]float64{10: 5})
+	requireValues(t, values(t, n, live, minute, carbonara.Sum), map[int]float64{-60_000: 2, 0: 5, 6000: 3})
+}
+
+// What the policy does not keep is not moved. An archive that waits to be rebuilt is not touched.
+func TestBackfillFollowsThePolicy(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	live, history := newMetric(t, n, 0, 1, "sum"), uuid.New()
+	policy := metricsOf(t, n, live)[0].ArchivePolicy
+	if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: history, ArchivePolicy: policy,
+		Creator: "admin"}); err != nil {
+		t.Fatal(err)
+	}
+	post(t, n, live, map[int]float64{60_000: 1})
+	post(t, n, history, map[int]float64{0: 1})
+	checkpoint(t, n)
+	post(t, n, history, map[int]float64{57_000: 2})
+	checkpoint(t, n)
+	if done := backfill(t, n, live, history); done.Moved != 1 || done.Known+len(done.Refused) > 0 {
+		t.Errorf("%+v", done)
+	}
+	changePolicy(t, n, newPolicy(t, policy.Name, 0, []time.Duration{minute, 15 * minute}, "sum"))
+	if _, err := n.Metricd.Backfill(context.Background(), live, history, 0); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("before a rebuild: %v", err)
+	}
+}
+
+// Policies whose blocks depend on one another cannot be backfilled, nor metrics of different policies.
+func TestBackfillIsInvalid(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	f := func(to, from *model.ArchivePolicy) {
+		t.Helper()
+		a, b := createMetric(t, n, to), createMetric(t, n, from)
+		post(t, n, a, map[int]float64{6000: 1})
+		post(t, n, b, map[int]float64{0: 1})
+		checkpoint(t, n)
+		if _, err := n.Metricd.Backfill(context.Background(), a, b, 0); !errors.Is(err, model.ErrInvalid) {
+			t.Errorf("from %s to %s: %v", from.Name, to.Name, err)
+		}
+	}
+	good := newPolicy(t, "good", 0, []time.Duration{minute, 5 * minute}, "sum")
+	rate := newPolicy(t, "rate", 0, []time.Duration{minute}, "rate:mean")
+	apart := newPolicy(t, "apart", 0, []time.Duration{7 * minute, time.Hour}, "sum")
+	f(rate, rate)
+	f(apart, apart)
+	f(good, newPolicy(t, "other", 0, []time.Duration{minute, 5 * minute}, "sum"))
+	young, history := createMetric(t, n, good), createMetric(t, n, good)
+	post(t, n, history, map[int]float64{0: 1})
+	checkpoint(t, n)
+	if done := backfill(t, n, young, history); done.Moved > 0 || len(done.Refused) != 1 {
+		t.Errorf("into a metric without measures, which accepts all: %+v", done)
+	}
+}

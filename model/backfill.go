@@ -1,0 +1,31 @@
+package model
+
+import (
+	"fmt"
+
+	"gnocco/carbonara"
+)
+
+// Backfilled is what one step of a backfill did, in blocks: periods of the coarsest granularity.
+type Backfilled struct {
+	Moved   int                   `json:"moved"`             // blocks that the metric did not have
+	Known   int                   `json:"known"`             // blocks that it had, equal ones
+	Refused []carbonara.Timestamp `json:"refused,omitempty"` // starts of those in which it had other measures
+	Next    carbonara.Timestamp   `json:"next"`              // where the next step begins; 0 if this was the last
+}
+
+// CanBackfill returns an ErrInvalid if blocks of metrics with this archive policy cannot be moved: a group must lie in
+// one block, and must not depend on another one's measures.
+func (p *ArchivePolicy) CanBackfill() error {
+	if p.plan.HasRate() {
+		return fmt.Errorf("%w: archive policy %s has rate: methods, whose first difference in a block depends on the "+
+			"block before; it cannot be backfilled", ErrInvalid, p.Name)
+	}
+	for _, g := range p.plan.Granularities {
+		if p.plan.Coarsest()%g != 0 {
+			return fmt.Errorf("%w: granularity %v of archive policy %s does not divide %v; it cannot be backfilled",
+				ErrInvalid, g, p.Name, p.plan.Coarsest())
+		}
+	}
+	return nil
+}
