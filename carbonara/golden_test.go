@@ -94,8 +94,12 @@ func TestGoldenScenarios(t *testing.T) {
 	}
 }
 
+// The difference in rule 15 depends on when a request is accepted, which golden files do not say. Package metricd shows
+// it in testdata/ahead.txt.
+const ruleAhead = 15
+
 // Every difference from Gnocchi names a rule, and doc.go says there how Gnocchi differs; and no rule claims a
-// difference that no golden file shows.
+// difference that no golden file shows, except ruleAhead.
 func TestGoldenDifferences(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -114,7 +118,7 @@ func TestGoldenDifferences(t *testing.T) {
 			stated[number] = true
 		}
 	}
-	shown := map[int]bool{}
+	shown := map[int]bool{ruleAhead: true}
 	collect := func(name string, granularities []golden.Granularity) {
 		for _, g := range granularities {
 			for _, a := range g.Aggregates {
