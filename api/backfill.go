@@ -14,7 +14,7 @@ import (
 func (a metricHandlers) createBackfill(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	metric *model.Metric) error {
 	if err := metric.ArchivePolicy.CanBackfill(); err != nil {
-		return err
+		return badRequest("%v", err)
 	}
 	history := &model.Metric{Creator: who.User, Name: "backfill of " + metric.ID.String(),
 		ArchivePolicy: metric.ArchivePolicy}
@@ -52,7 +52,7 @@ func (a metricHandlers) backfill(w http.ResponseWriter, r *http.Request, who *au
 		return badRequest("Metric %v was not created by a backfill of this metric", id)
 	}
 	if err := metric.ArchivePolicy.CanBackfill(); err != nil {
-		return err
+		return badRequest("%v", err)
 	}
 	at := carbonara.Timestamp(0)
 	if text := r.URL.Query().Get("start"); text != "" {

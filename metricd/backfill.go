@@ -121,7 +121,7 @@ func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*head, error
 		return nil, fmt.Errorf("%w: metrics %s and %s have different archive policies", model.ErrInvalid, to, from)
 	}
 	if err := policy.CanBackfill(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", model.ErrInvalid, err)
 	}
 	if err := s.loadHeads(found[:1], generation); err != nil {
 		return nil, err

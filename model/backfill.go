@@ -14,17 +14,17 @@ type Backfilled struct {
 	Next    carbonara.Timestamp   `json:"next"`              // where the next step begins; 0 if this was the last
 }
 
-// CanBackfill returns an ErrInvalid if blocks of metrics with this archive policy cannot be moved: a group must lie in
+// CanBackfill returns an error if blocks of metrics with this archive policy cannot be moved: a group must lie in
 // one block, and must not depend on another one's measures.
 func (p *ArchivePolicy) CanBackfill() error {
 	if p.plan.HasRate() {
-		return fmt.Errorf("%w: archive policy %s has rate: methods, whose first difference in a block depends on the "+
-			"block before; it cannot be backfilled", ErrInvalid, p.Name)
+		return fmt.Errorf("archive policy %s has rate: methods, whose first difference in a block depends on the "+
+			"block before; it cannot be backfilled", p.Name)
 	}
 	for _, g := range p.plan.Granularities {
 		if p.plan.Coarsest()%g != 0 {
-			return fmt.Errorf("%w: granularity %v of archive policy %s does not divide %v; it cannot be backfilled",
-				ErrInvalid, g, p.Name, p.plan.Coarsest())
+			return fmt.Errorf("granularity %v of archive policy %s does not divide %v; it cannot be backfilled",
+				g, p.Name, p.plan.Coarsest())
 		}
 	}
 	return nil
