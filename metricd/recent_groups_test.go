@@ -23,6 +23,9 @@ func TestRecentGroupsAreThoseOfTheArchive(t *testing.T) {
 	}
 }
 
+// lossyValues add up to sums that a group continues only with what its additions rounded away.
+var lossyValues = []float64{1e16, -1e16, 1, 0.1}
+
 func compareRecent(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(44, seed))
 	ctx := context.Background()
@@ -60,7 +63,7 @@ func compareRecent(t *testing.T, seed uint64) {
 	recent, plain := open(limit, 1+rng.IntN(100)), open(-1, 0)
 	defer plain.Stop(ctx)
 	defer func() { recent.Stop(ctx) }()
-	now := 0 // seconds
+	now, gap := 0, 120>>(seed/4*2) // seconds
 	read := func(n *testnode.Node, id uuid.UUID, asked model.Read) *carbonara.Groups {
 		if err := n.Metricd.Refresh(ctx, []uuid.UUID{id}); err != nil {
 			t.Fatal(err)
@@ -93,11 +96,11 @@ func compareRecent(t *testing.T, seed uint64) {
 				if rng.IntN(20) == 0 {
 					at -= rng.IntN(1 + rng.IntN(4000)) // late, or again
 				} else {
-					now += rng.IntN(1 + rng.IntN(120))
+					now += rng.IntN(1 + rng.IntN(gap))
 				}
 				m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(max(at, 0))*1e9)
 				m.Values = append(m.Values, []float64{rng.NormFloat64(), float64(rng.IntN(100)) / 10,
-					math.NaN()}[min(2, rng.IntN(40)/19)])
+					lossyValues[rng.IntN(len(lossyValues))], math.NaN()}[min(3, rng.IntN(40)/13)])
 			}
 			m.Offsets = []int{0, len(m.Values)}
 			for _, n := range []*testnode.Node{recent, plain} {
@@ -132,6 +135,74 @@ func compareRecent(t *testing.T, seed uint64) {
 				t.Fatalf("seed %d, step %d, %v, %v: got %v, want %v", seed, step, asked.Granularity, methods, got, want)
 			}
 		}
+	}
+}
+
+// An open group whose sums lost their low parts, as those that were read from the archive, is not continued, however
+// requests, checkpoints, starts and reads follow one another.
+func TestRecentSumsKeepWhatAdditionsRoundAway(t *testing.T) {
+	ctx, day := context.Background(), 24*time.Hour
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &day}},
+		[]string{"sum", "std", "rate:sum"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []float64{1e16, 1, -1e16, 1, 0.1, 0.1, 1e16, 0.1, -1e16, 0.1}
+	between := []func(*testnode.Node){
+		func(*testnode.Node) {},
+		func(n *testnode.Node) { checkpoint(t, n) },
+		func(n *testnode.Node) { n.Restart(false) },
+		func(n *testnode.Node) { n.Restart(true) },
+	}
+	refresh := func(n *testnode.Node) {
+		if err := n.Metricd.Refresh(ctx, []uuid.UUID{{15: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round := range len(between) * len(values) {
+		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: 1 << 20})
+		metric := &model.Metric{ID: uuid.UUID{15: 1}, ArchivePolicy: policy, Creator: "admin"}
+		if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Index.CreateMetric(ctx, metric); err != nil {
+			t.Fatal(err)
+		}
+		batch := carbonara.Batch{Series: []carbonara.Series{{Plan: policy.Plan()}}}
+		for i, v := range values {
+			at := start.Floor(day) + carbonara.Timestamp(i)*1e9
+			batch.Timestamps, batch.Values = append(batch.Timestamps, at), append(batch.Values, v)
+			batch.Series[0].To = i + 1
+			if err := n.Post(&model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, 1},
+				Timestamps: []carbonara.Timestamp{at}, Values: []float64{v}}); err != nil {
+				t.Fatal(err)
+			}
+			refresh(n)
+			if i == round/len(between) {
+				between[round%len(between)](n)
+				refresh(n)
+			}
+			if i < round/len(between) && round/len(between)%2 == 0 {
+				continue // the first read finds what the checkpoint stored
+			}
+			var want carbonara.Result
+			if err := carbonara.NewCPUResampler(1).Resample(ctx, &batch, &want); err != nil {
+				t.Fatal(err)
+			}
+			for read := range 2 { // the first one only notes that the metric is read
+				var got carbonara.Groups
+				asked := model.Read{Metric: metric, Granularity: day, To: carbonara.MaxTimestamp,
+					Columns: policy.Plan().Columns}
+				if err := n.Metricd.Groups(ctx, asked, &got); err != nil {
+					t.Fatal(err)
+				}
+				if !sameGroups(&got, want.Groups(0, 0)) {
+					t.Fatalf("round %d, after %v, read %d: got %v, want %v", round, values[:i+1], read, got,
+						want.Groups(0, 0))
+				}
+			}
+		}
+		n.Stop(ctx)
 	}
 }
 

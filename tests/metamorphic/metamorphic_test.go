@@ -86,8 +86,11 @@ func history(rng *rand.Rand, ids []uuid.UUID, requests int) []request {
 					at = at.Floor(time.Minute)
 				}
 				value := math.Round(rng.NormFloat64()*1000) / 10
-				if rng.IntN(100) == 0 {
+				switch rng.IntN(100) {
+				case 0:
 					value = math.NaN()
+				case 1, 2, 3, 4: // sums round the others away
+					value = math.Copysign(1e16, value)
 				}
 				r.measures.Timestamps = append(r.measures.Timestamps, at)
 				r.measures.Values = append(r.measures.Values, value)
