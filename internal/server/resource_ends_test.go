@@ -29,8 +29,10 @@ func TestSilentResourcesEnd(t *testing.T) {
 		}
 	}
 	do(http.MethodPost, "/v1/archive_policy",
-		map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}}}, nil)
-	const past, future = "2023-01-01T00:00:00", "2100-01-01T00:00:00"
+		map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 86400}}}, nil)
+	// A measure of the next block is new for a day; one of 2100 is ahead, and counts only where it is the only one.
+	const past, ahead = "2023-01-01T00:00:00", "2100-01-01T00:00:00"
+	future := time.Now().UTC().Add(24 * time.Hour).Format(time.RFC3339)
 	// create makes a resource with as many metrics as it gets measures.
 	create := func(id, end string, measures ...string) {
 		t.Helper()
@@ -58,9 +60,9 @@ func TestSilentResourcesEnd(t *testing.T) {
 	// await waits for a change that comes by itself.
 	await := func(what string, is func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(60 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("%s: not after a minute", what)
+				t.Fatalf("%s: not after two minutes", what)
 			}
 		}
 	}
@@ -83,7 +85,7 @@ func TestSilentResourcesEnd(t *testing.T) {
 	create("without-metrics", "")
 	var metric struct{ ID string }
 	do(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "p"}, &metric)
-	do(http.MethodPost, "/v1/metric/"+metric.ID+"/measures", []map[string]any{{"timestamp": future, "value": 1}}, nil)
+	do(http.MethodPost, "/v1/metric/"+metric.ID+"/measures", []map[string]any{{"timestamp": ahead, "value": 1}}, nil)
 	do(http.MethodGet, "/v1/metric/"+metric.ID+"/measures?refresh=true", nil, nil)
 	do(http.MethodPost, "/v1/resource/generic", map[string]any{"id": "alive", "metrics": map[string]any{
 		"m0": metric.ID, "m1": map[string]any{"archive_policy_name": "p"}}}, nil)
