@@ -110,6 +110,7 @@ func TestFarClockIsWarnedOf(t *testing.T) {
 	hour := time.Hour
 	measure(clockExchanges, -hour+2*time.Millisecond, -hour-2*time.Millisecond, "ahead=-1h0m0s")
 	measure(10*clockExchanges, -hour, -hour)
+	measure(clockExchanges, 2*hour, 2*hour)
 	measure(clockExchanges, 3*hour, 3*hour, "ahead=3h0m0s")
 	measure(clockExchanges, hour, hour)
 

@@ -52,9 +52,13 @@ func TestAnnounceTellsEachProcess(t *testing.T) {
 	s.members = append(s.members, claim.Member{ID: "api", Roles: []string{string(RoleAPI)}})
 	client := peer.NewClient("key", nil)
 	defer client.Close()
-	m := newMembership(s, client, slog.New(slog.DiscardHandler))
+	var log bytes.Buffer
+	m := newMembership(s, client, slog.New(slog.NewTextHandler(&log, nil)))
 	if err := m.announce(t.Context(), "store"); err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(log.String(), "error=<nil>") {
+		t.Errorf("warns of a process that answered: %s", log.String())
 	}
 	for i := range asked {
 		want := int32(1)
