@@ -180,7 +180,7 @@ func TestQueriesQueue(t *testing.T) {
 	check(t, err)
 	await := func(figure string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.call(t, "GET /metrics", "").Body.String(),
+		for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(s.call(t, "GET /metrics", "").Body.String(),
 			figure+"\n"); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("never %s", figure)

@@ -246,7 +246,7 @@ func TestFullDisk(t *testing.T) {
 	s := newServer(t, nil)
 	path := s.metricOf(t, `{"name":"p","definition":[{"granularity":1}]}`)
 	until := func(status int) string {
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			w := s.call(t, "POST "+path+"/measures", `[{"timestamp":1,"value":1}]`)
 			if w.Code == status {
 				return w.Body.String()

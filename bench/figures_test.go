@@ -84,7 +84,7 @@ func TestProcessUsageCountsDescendants(t *testing.T) {
 	if _, err := in.Write([]byte("\n")); err != nil { // ends the inner shell
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		all, err := withDescendants([]int{cmd.Process.Pid})
 		if err != nil {
 			t.Fatal(err)

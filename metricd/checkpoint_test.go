@@ -27,7 +27,7 @@ func (m *meeting) Resample(ctx context.Context, batch *carbonara.Batch, result *
 	go func() { m.both.Wait(); close(met) }()
 	select {
 	case <-met:
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		return errors.New("nobody else came")
 	}
 	return m.Resampler.Resample(ctx, batch, result)

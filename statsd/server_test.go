@@ -88,7 +88,7 @@ func sender(t *testing.T, options statsd.Options) (*statsd.Server, func(datagram
 		_, err := conn.Write([]byte(datagram))
 		check(t, err)
 		sent += float64(strings.Count(datagram, "\n") + 1)
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 			if got := sum(t, registry, "gnocco_statsd_messages_total", "gnocco_statsd_refused_total"); got == sent {
 				return
 			} else if time.Now().After(deadline) {
@@ -176,7 +176,7 @@ func TestFlushOnTime(t *testing.T) {
 	defer conn.Close()
 	_, err = conn.Write([]byte("a:1|g"))
 	check(t, err)
-	for deadline := time.Now().Add(10 * time.Second); stores.values(t) != "a|g=1@1000"; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); stores.values(t) != "a|g=1@1000"; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("got %q", stores.values(t))
 		}
@@ -222,7 +222,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	defer conn.Close()
 	_, err = conn.Write([]byte("a:1|g\nb:1|g\nc:1|s\nd:1|s\ne:-1|g"))
 	check(t, err)
-	for deadline := time.Now().Add(10 * time.Second); sum(t, registry,
+	for deadline := time.Now().Add(2 * time.Minute); sum(t, registry,
 		"gnocco_statsd_messages_total") < 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing arrived")

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // run runs the program to its end and returns what it printed and its exit status.
 func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdin = strings.NewReader(stdin)
@@ -114,7 +114,7 @@ func serveBy(t *testing.T, cmd *exec.Cmd) *served {
 	case s.url = <-found:
 	case <-s.done:
 		t.Fatalf("serve ended:\n%s", s.logged())
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("serve does not serve:\n%s", s.logged())
 	}
 	return s
@@ -134,7 +134,7 @@ func (s *served) end(signal syscall.Signal) int {
 	}
 	select {
 	case <-s.done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		s.t.Fatalf("serve does not end:\n%s", s.logged())
 	}
 	return s.cmd.ProcessState.ExitCode()

@@ -142,7 +142,7 @@ func TestAnyProcessAnswers(t *testing.T) {
 			t.Errorf("%s, Location %q", answer.Status, location)
 		}
 	}
-	stranger := &http.Client{Timeout: 5 * time.Second}
+	stranger := &http.Client{Timeout: 2 * time.Minute}
 	var status struct {
 		Cluster struct{ Members []struct{ Address string } }
 	}
@@ -227,7 +227,7 @@ func TestRedundantMetricsOfACluster(t *testing.T) {
 		}
 		return true
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	want := ask(clients[0])
 	for !all(want) && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond)

@@ -73,7 +73,7 @@ func TestReady(t *testing.T) {
 		}
 	}
 	workers := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleMetricd, Sacks: 2}})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		p, q := askProbe(t, s, "/ready"), askProbe(t, workers, "/ready")
 		if p.Ready && q.Ready && len(p.Missing) == 0 && len(q.Missing) == 0 {
 			break

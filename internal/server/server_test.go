@@ -35,7 +35,7 @@ func start(t *testing.T, options server.Options) *server.Server {
 
 func stop(t *testing.T, s *server.Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := s.Close(ctx); err != nil {
 		t.Error(err)

@@ -43,7 +43,7 @@ func TestServerTakesStatsd(t *testing.T) {
 	if _, err := conn.Write([]byte("requests:3|c\nrequests:4|c")); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(figures(t, s),
+	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(figures(t, s),
 		"gnocco_statsd_messages_total 2"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the messages do not arrive")

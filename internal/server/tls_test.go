@@ -37,7 +37,7 @@ func tlsClient(t *testing.T, authority, cert, key string, version uint16) *http.
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
-	return &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{TLSClientConfig: config,
+	return &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{TLSClientConfig: config,
 		ForceAttemptHTTP2: true, DisableKeepAlives: true}}
 }
 
@@ -123,7 +123,7 @@ func TestTLS(t *testing.T) {
 	}
 	await := func(what string, is func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("never %s: %s", what, log)
 			}

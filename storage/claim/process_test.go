@@ -106,7 +106,7 @@ func (c *child) line(t *testing.T) string {
 // claimSoon claims index as soon as its holder is dead.
 func claimSoon(t *testing.T, s claim.Session) claim.Claim {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		c, err := s.Claim(ctx, "index")

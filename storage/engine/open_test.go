@@ -246,13 +246,13 @@ func openOnce(t *testing.T, n int64, files *openFiles, options engine.Options) s
 		}
 		return "ended"
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("operation %d: opening does not return", n)
 	}
 	if outcome == "returned" && !errors.Is(err, errorfs.ErrInjected) && !errors.Is(err, claim.ErrLost) {
 		t.Errorf("operation %d: returned %v", n, err)
 	}
-	for until := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before || len(files.names()) > 0; {
+	for until := time.Now().Add(2 * time.Minute); runtime.NumGoroutine() > before || len(files.names()) > 0; {
 		if time.Now().After(until) {
 			t.Fatalf("operation %d, %s %v: open are %q; %d goroutines, %d before",
 				n, outcome, err, files.names(), runtime.NumGoroutine(), before)

@@ -246,7 +246,7 @@ func (b *balancer) stats() ([]map[string]string, error) {
 // awaitUp waits until so many servers pass their checks.
 func (b *balancer) awaitUp(n int) {
 	b.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		stats, err := b.stats()
 		up := 0
 		for _, s := range stats {

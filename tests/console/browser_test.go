@@ -23,7 +23,7 @@ import (
 var screenshots = flag.String("screenshots", "", "folder to write pictures of the pages to")
 
 // patience is how long a test waits for something to appear. A machine may be busy.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 var browser struct {
 	once    sync.Once

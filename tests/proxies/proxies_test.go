@@ -117,9 +117,9 @@ func proxied(t *testing.T, example string, command func(dir, config string) *exe
 			t.Logf("%s", text)
 		}
 	}()
-	c := asker{t: t, url: "https://" + p.address, client: &http.Client{Timeout: 30 * time.Second,
+	c := asker{t: t, url: "https://" + p.address, client: &http.Client{Timeout: 2 * time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if answer, err := c.client.Get(c.url + "/"); err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {

@@ -56,7 +56,7 @@ func readsBack(t *testing.T, source, selector string, s *server.Server) int {
 	measures := 0
 	var known map[string]string
 	for _, one := range series.Data.Result {
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 			id, ok := known[fmt.Sprint(one.Metric)]
 			if !ok {
 				known = metricsByLabels(t, s)

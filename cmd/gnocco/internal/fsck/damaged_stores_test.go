@@ -50,7 +50,7 @@ func serve(t *testing.T, data string, role cluster.Role) node {
 
 func (n node) stop() {
 	n.t.Helper()
-	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(n.t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := n.Close(ctx); err != nil {
 		n.t.Errorf("stopped: %v", err)
@@ -386,7 +386,7 @@ func TestStoreOfALaterVersion(t *testing.T) {
 	worker := serve(t, f.data, cluster.RoleMetricd)
 	workerStops := sync.OnceFunc(worker.stop)
 	defer workerStops()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		holders := make(map[string]bool)
 		for _, c := range running.cluster().Claims {
 			if strings.HasPrefix(c.Name, datafolder.SacksPrefix) {
@@ -409,7 +409,7 @@ func TestStoreOfALaterVersion(t *testing.T) {
 		}
 	}
 	workerStops()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if damaged := slices.Collect(maps.Values(running.damaged())); len(damaged) > 0 {
 			if !strings.Contains(damaged[0].Reason, storage.ErrLaterFormat.Error()) {
 				t.Error(damaged)
@@ -591,7 +591,7 @@ func TestDamagedSackOfACluster(t *testing.T) {
 			defer api.stop()
 			workers := []node{serve(t, f.data, cluster.RoleMetricd), serve(t, f.data, cluster.RoleMetricd)}
 			defer workers[0].stop()
-			for deadline := time.Now().Add(30 * time.Second); api.damaged()[store].Reason == ""; time.Sleep(
+			for deadline := time.Now().Add(2 * time.Minute); api.damaged()[store].Reason == ""; time.Sleep(
 				20 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("nobody tells of it")
@@ -599,7 +599,7 @@ func TestDamagedSackOfACluster(t *testing.T) {
 			}
 			f.requireNamed(t, api, store)
 			workers[1].stop() // whoever had it gives it back, and the other finds the same
-			for deadline := time.Now().Add(30 * time.Second); api.damaged()[store].Reason == ""; time.Sleep(
+			for deadline := time.Now().Add(2 * time.Minute); api.damaged()[store].Reason == ""; time.Sleep(
 				20 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("the next holder does not tell of it")
@@ -620,7 +620,7 @@ func (f *served) requireNamed(t *testing.T, n node, store string) {
 	for _, id := range f.metrics {
 		if sackOf(id) != store {
 			// it may be changing hands
-			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 				status, answer := n.do(http.MethodGet, measuresOf(id)+"?refresh=true", nil)
 				if status == http.StatusOK && answer == f.waits[id] {
 					break
@@ -676,7 +676,7 @@ func TestLockedStore(t *testing.T) {
 			if err := lock.Close(); err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 				answers := make(map[uuid.UUID]string)
 				for _, id := range f.metrics {
 					_, answers[id] = n.do(http.MethodGet, measuresOf(id)+"?refresh=true", nil)

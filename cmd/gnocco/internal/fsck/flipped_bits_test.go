@@ -321,7 +321,7 @@ func (f *flip) try(t *testing.T) outcome {
 		serveTold = err.Error()
 	} else {
 		got, refused := s.answers(t)
-		for deadline := time.Now().Add(30 * time.Second); refused > 0 && f.kind == "claims" &&
+		for deadline := time.Now().Add(2 * time.Minute); refused > 0 && f.kind == "claims" &&
 			time.Now().Before(deadline); {
 			time.Sleep(time.Second)
 			got, refused = s.answers(t)
