@@ -1,0 +1,62 @@
+package postings_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"gnocco/internal/budget"
+	"gnocco/model"
+	"gnocco/query/postings"
+	"gnocco/storage/index"
+)
+
+func createNamed(t *testing.T, store *index.Store, n int, prefix string) (ids []uuid.UUID) {
+	t.Helper()
+	policy, err := store.ArchivePolicy("low")
+	check(t, err)
+	metrics := make([]*model.Metric, n)
+	for i := range metrics {
+		metrics[i] = &model.Metric{ID: uuid.New(), Name: fmt.Sprint(prefix, i), ArchivePolicy: policy, Creator: "me"}
+		ids = append(ids, metrics[i].ID)
+	}
+	check(t, store.CreateMetrics(t.Context(), metrics))
+	return ids
+}
+
+// Labels come from the memory that requests share. Where it does not suffice, all of it comes back.
+func TestLabelsShareMemory(t *testing.T) {
+	store := openIndex(t)
+	createNamed(t, store, 5000, "m")
+	const limit = 1 << 20
+	shared := budget.New(limit, nil)
+	catalog := postings.New(store, postings.Options{Bytes: 1 << 30, Budget: shared})
+	if _, err := catalog.Names(t.Context(), nil); !errors.Is(err, budget.ErrExhausted) {
+		t.Errorf("the labels of 5,000 metrics in 1 MiB: %v, want %v", err, budget.ErrExhausted)
+	}
+	account := shared.Account()
+	defer account.Close()
+	if err := account.Take(budget.Measures, limit); err != nil {
+		t.Errorf("after the labels did not fit: %v", err)
+	}
+}
+
+// The texts of metrics that are gone make no catalog too large.
+func TestTextsOfTheGone(t *testing.T) {
+	store := openIndex(t)
+	catalog := postings.New(store, postings.Options{Bytes: 100 << 10}) // 300 metrics take about 65 KB
+	for round := range 4 {
+		ids := createNamed(t, store, 300, fmt.Sprintf("round%d_", round))
+		if names, err := catalog.Values(t.Context(), nil, "__name__"); err != nil || len(names) != 300 {
+			t.Fatalf("round %d: %d names, %v", round, len(names), err)
+		}
+		for _, id := range ids {
+			check(t, store.DeleteMetric(t.Context(), id))
+		}
+		if names, err := catalog.Values(t.Context(), nil, "__name__"); err != nil || len(names) != 0 {
+			t.Fatalf("round %d, all gone: %d names, %v", round, len(names), err)
+		}
+	}
+}
