@@ -24,3 +24,31 @@ func TestRecentGroupsOfMetricsReadAgain(t *testing.T) {
 	f(10*time.Minute+time.Second, false)
 	f(24*time.Hour, false)
 }
+
+// The recent groups that were not read for longest go where all do not fit.
+func TestRecentGroupsReadLastStay(t *testing.T) {
+	var c recentCache
+	c.init(1100) // two without rows
+	now := c.opened.Add(time.Hour)
+	heads := []*head{new(head), new(head), new(head)}
+	read := func(h *head) *recentGroups {
+		c.of(h, 0, now)
+		return c.of(h, 0, now)
+	}
+	c.count(read(heads[0]))
+	c.count(read(heads[1]))
+	read(heads[0])
+	c.count(read(heads[2]))
+	for i, want := range []bool{true, false, true} {
+		if got := c.find(heads[i], 0) != nil; got != want {
+			t.Errorf("metric %d has recent groups: %v, want %v", i, got, want)
+		}
+	}
+	if n := c.bytes(); n != 1024 {
+		t.Errorf("%d bytes, want 1024", n)
+	}
+	c = recentCache{}
+	if c.init(0); read(new(head)) != nil {
+		t.Error("groups without memory for them")
+	}
+}
