@@ -204,15 +204,11 @@ func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 func isSpaceRune(r rune) bool { return r < 0x80 && isSpace(byte(r)) }
 
 // FormatTimespan writes d as Python writes a timedelta, which is how archive policies show it: "1:00:00", "365 days,
-// 0:00:00", "0:00:00.500000". Microseconds are the least; halves are rounded to even. d must not be negative.
+// 0:00:00", "0:00:00.500000". A timedelta ends at microseconds; what they cannot show has nine digits. d must not be
+// negative.
 func FormatTimespan(d time.Duration) string {
-	micros, rest := d/time.Microsecond, d%time.Microsecond
-	if rest > 500 || rest == 500 && micros%2 == 1 {
-		micros++
-	}
-	const second = 1_000_000
 	text := make([]byte, 0, 32)
-	if day := int64(micros / (86400 * second)); day > 0 {
+	if day := int64(d / (24 * time.Hour)); day > 0 {
 		text = strconv.AppendInt(text, day, 10)
 		text = append(text, " day"...)
 		if day != 1 {
@@ -220,12 +216,11 @@ func FormatTimespan(d time.Duration) string {
 		}
 		text = append(text, ", "...)
 	}
-	s := int64(micros / second % 86400)
+	s := int64(d / time.Second % 86400)
 	text = strconv.AppendInt(text, s/3600, 10)
 	text = append(text, ':', byte('0'+s/600%6), byte('0'+s/60%10), ':', byte('0'+s/10%6), byte('0'+s%10))
-	if fraction := int64(micros % second); fraction > 0 {
-		text = append(text, '.')
-		text = append(text, strconv.FormatInt(second+fraction, 10)[1:]...)
+	if fraction := d % time.Second; fraction > 0 {
+		text = AppendFraction(text, uint64(fraction))
 	}
 	return string(text)
 }

@@ -2,40 +2,59 @@ package model
 
 import (
 	"encoding/binary"
+	"strconv"
 
 	"gnocco/carbonara"
 )
 
-// AppendTimestamp writes t as answers about measures have it, 2014-10-06T14:33:57+00:00: whole seconds, the rest cut.
-// t must be valid.
+// AppendTimestamp writes t as answers about measures have it: 2014-10-06T14:33:57+00:00, or, between two seconds, with
+// six digits of a fraction, nine if these do not suffice: 2014-10-06T14:33:57.500000+00:00. t must be valid.
 func AppendTimestamp(dst []byte, t carbonara.Timestamp) []byte {
 	start := len(dst)
 	dst = append(dst, timestampShape...)
-	seconds := uint64(t) / 1e9
+	seconds, nanos := uint64(t)/1e9, uint64(t)%1e9
 	putDate(dst[start:], uint32(seconds/86400))
 	putTime(dst[start:], uint32(seconds%86400))
+	if nanos == 0 {
+		return dst
+	}
+	dst = dst[:len(dst)-len(utc)]
+	return append(AppendFraction(dst, nanos), utc...)
+}
+
+// AppendFraction writes nanoseconds as a fraction of a second: a point and six digits, nine if these do not suffice.
+func AppendFraction(dst []byte, nanos uint64) []byte {
+	point := len(dst)
+	dst = strconv.AppendUint(dst, 1e9+nanos, 10)
+	dst[point] = '.'
+	if nanos%1000 == 0 {
+		dst = dst[:len(dst)-3]
+	}
 	return dst
 }
 
-const timestampShape = "0000-00-00T00:00:00+00:00"
+const (
+	timestampShape = "0000-00-00T00:00:00" + utc
+	utc            = "+00:00"
+)
 
-// TimestampText is one timestamp after the other, as AppendTimestamp writes them, in the same memory: of the same day,
-// only the time is written anew.
+// TimestampText is one timestamp after the other, whole seconds as AppendTimestamp writes them, in the same memory: of
+// the same day, only the time is written anew.
 type TimestampText struct {
 	text     []byte
 	midnight uint64 // seconds; of the date in text
 }
 
-// NewTimestampText makes all of text the text of t, which must be valid. It has the length that AppendTimestamp
-// appends.
+// NewTimestampText makes all of text the text of t, which must be valid and a whole second. It has the length that
+// AppendTimestamp appends.
 func NewTimestampText(text []byte, t carbonara.Timestamp) TimestampText {
 	x := TimestampText{text: text[:len(timestampShape):len(timestampShape)]}
-	AppendTimestamp(text[:0], t)
+	AppendTimestamp(text[:0], t/1e9*1e9)
 	x.midnight = uint64(t) / 86400e9 * 86400
 	return x
 }
 
-// Set makes it the text of t, which must be valid.
+// Set makes it the text of t, which must be valid; a fraction of a second is left out.
 func (x *TimestampText) Set(t carbonara.Timestamp) {
 	second := uint64(t)/1e9 - x.midnight
 	if second >= 86400 {
@@ -44,6 +63,9 @@ func (x *TimestampText) Set(t carbonara.Timestamp) {
 	}
 	putTime(x.text, uint32(second))
 }
+
+// Len returns the length of the text.
+func (x *TimestampText) Len() int { return len(x.text) }
 
 // putTime writes the second of a day.
 func putTime(b []byte, second uint32) {

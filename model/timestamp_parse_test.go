@@ -156,18 +156,32 @@ func TestAppendTimestamp(t *testing.T) {
 	rewritten := model.AppendTimestamp(nil, 86400e9)
 	text := model.NewTimestampText(rewritten, 86400e9)
 	eachDay(func(ts carbonara.Timestamp) {
-		got = model.AppendTimestamp(got[:0], ts)
+		got = model.AppendTimestamp(got[:0], ts/1e9*1e9)
 		if text.Set(ts); string(rewritten) != string(got) {
 			t.Fatalf("%d: rewritten to %s, want %s", ts, rewritten, got)
 		}
-		want = ts.Time().AppendFormat(want[:0], "2006-01-02T15:04:05+00:00")
+		got = model.AppendTimestamp(got[:0], ts)
+		layout := "2006-01-02T15:04:05.000000000+00:00"
+		switch {
+		case ts%1e9 == 0:
+			layout = "2006-01-02T15:04:05+00:00"
+		case ts%1000 == 0:
+			layout = "2006-01-02T15:04:05.000000+00:00"
+		}
+		want = ts.Time().AppendFormat(want[:0], layout)
 		if string(got) != string(want) {
 			t.Fatalf("%d: got %s, want %s", ts, got, want)
 		}
 	})
-	if s := string(model.AppendTimestamp([]byte("x"), 0)); s != "x1970-01-01T00:00:00+00:00" {
-		t.Errorf("got %s", s)
+	f := func(ts carbonara.Timestamp, want string) {
+		t.Helper()
+		if s := string(model.AppendTimestamp([]byte("x"), ts)); s != "x"+want {
+			t.Errorf("got %s, want %s", s, want)
+		}
 	}
+	f(0, "1970-01-01T00:00:00+00:00")
+	f(1, "1970-01-01T00:00:00.000000001+00:00")
+	f(500e6, "1970-01-01T00:00:00.500000+00:00")
 }
 
 func TestParseISO(t *testing.T) {

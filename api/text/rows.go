@@ -9,6 +9,7 @@ import (
 // kept from row to row, and only the part of the timestamp that changes is written anew.
 type rows struct {
 	head    []byte // of a row, up to the value
+	end     int    // of the timestamp in head
 	stamp   model.TimestampText
 	started bool // the list has a row
 }
@@ -21,17 +22,23 @@ func (r *rows) label(label []byte) {
 		r.head = make([]byte, 0, 64)
 	}
 	r.head = model.AppendTimestamp(append(r.head[:0], rowStart...), 0)
-	end := len(r.head)
+	r.end = len(r.head)
 	r.head = append(append(append(r.head, `", `...), label...), ", "...)
-	r.stamp = model.NewTimestampText(r.head[len(rowStart):end], 0)
+	r.stamp = model.NewTimestampText(r.head[len(rowStart):r.end], 0)
 }
 
 // append appends a row.
 func (r *rows) append(dst []byte, t carbonara.Timestamp, v float64) []byte {
 	r.stamp.Set(t)
-	head := r.head
+	head, end := r.head, r.end
 	if !r.started {
-		head, r.started = head[len(", "):], true
+		head, end, r.started = head[len(", "):], end-len(", "), true
 	}
-	return append(AppendFloat(append(dst, head...), v), ']')
+	if t%1e9 == 0 {
+		dst = append(dst, head...)
+	} else {
+		dst = model.AppendTimestamp(append(dst, head[:end-r.stamp.Len()]...), t)
+		dst = append(dst, head[end:]...)
+	}
+	return append(AppendFloat(dst, v), ']')
 }
