@@ -76,10 +76,15 @@ func TestPromQL(t *testing.T) {
 	f(`GET /api/v1/query?query=count_over_time(total{unit="B",archive_policy="p"}[2m])`+at,
 		noted(`{"metric":{`+labels+`},"value":[1767322920,"2"]}`,
 			`total{unit=\"B\",archive_policy=\"p\"} is answered from granularity 1m`))
+	f("GET /api/v1/query?query=increase(total[2m])"+at,
+		`~"warnings":["PromQL warning: increase is that of one measure a group; resets within groups are not seen"]`)
 	f(`GET /api/v1/query?query=total{__aggregation__="max"}`+at,
 		vector(`{"metric":{"__name__":"total",`+labels+`},"value":[1767322920,"10"]}`))
 	f(`GET /api/v1/query?query={U__rack="r1",__name__="total"}`+at,
 		vector(`{"metric":{"__name__":"total",`+labels+`},"value":[1767322920,"10"]}`))
+	f("GET /api/v1/query?query=first_over_time(total[2m])"+at,
+		`~"warnings":["PromQL warning: archive policy \"p\" has no first: first_over_time is that of the last of each group. To add first: `+
+			`PATCH /v1/archive_policy/p?rebuild=true with aggregation_methods"]`)
 	f(`GET /api/v1/query?query=total{__granularity__="60"}`+at,
 		`~"infos":["PromQL info: total is answered from granularity 1m"]`)
 	f(`GET /api/v1/query?query=sum(total{rack=~"r.*",__granularity__="60"})%2Bused`+at,

@@ -28,12 +28,14 @@
 //
 // 6. Method. min, max, sum, first and last_over_time read the column of that name, and so does count_over_time, whose
 // counts are summed. avg_over_time is sum over count, exactly; stddev_over_time and stdvar_over_time combine counts,
-// sums and second moments (moments.go: the engine sees places of groups as values, and our function looks there).
+// sums and second moments (moments.go: the engine sees places of groups as values, and our function looks there). If
+// the policy lacks what a function reads, it reads what selectors read, which a warning says.
 // quantile_over_time reads raw measures if the range is a granularity and the archive policy has the percentile; where
 // they are no longer kept, it is the percentile of the group that ended last. Else it is the quantile of what selectors
 // read, which a warning says. Selectors read last if the policy has it, else mean. rate, irate, increase, resets,
 // delta, idelta, deriv and predict_linear read last. A policy without it answers the first four from max and the others
-// from mean, which an info says; if it has neither, the query fails.
+// from mean, which a note says; if it has neither, the query fails. Resets and changes within groups are not seen: a
+// warning says so wherever groups answer the first four, or changes.
 //
 // 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, with one
 // exception: if the matcher of __aggregation__ is not =, each method that matches is a series, and this label says

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -248,9 +249,28 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: %v, notes %v; want %v and %d notes", expr, v, r.Warnings, want, notes)
 		}
 	}
-	f("rate(last_total[10m])", 1./30, 0)
+	f("rate(last_total[10m])", 1./30, 1)
 	f("rate(max_total[10m])", 1./30, 1)
 	f("delta(max_total[10m])", 20, 1)
+	for expr, want := range map[string]string{
+		"rate(last_total[10m])":            "rate is that of one measure a group; resets within groups are not seen",
+		"increase(max_total[10m])":         "its max; resets within groups are not seen. To add last: ",
+		"irate(last_total[10m])":           "resets within groups are not seen",
+		"resets(last_total[10m])":          "resets within groups are not seen",
+		"changes(last_total[10m])":         "changes within groups are not seen",
+		"first_over_time(last_total[10m])": `"last" has no first: first_over_time is that of the last of each group`,
+		"stddev_over_time(max_total[10m])": `"max" has no std: stddev_over_time is that of the mean of each group`,
+	} {
+		warnings, _ := s.instant(expr, at).Warnings.AsStrings(expr, 0, 0)
+		if len(warnings) != 1 || !strings.Contains(warnings[0], want) {
+			t.Errorf("%s: warnings %q, want %q", expr, warnings, want)
+		}
+		fresh := strings.ReplaceAll(expr, "[10m]", "[20s]") // of the block whose measures are kept
+		notes := s.instant(fresh, start.Add(59*time.Minute+45*time.Second)).Warnings
+		if warnings, _ := notes.AsStrings(fresh, 0, 0); len(warnings) > 0 {
+			t.Errorf("%s of measures: warnings %q", fresh, warnings)
+		}
+	}
 	if r := s.instant("rate(min_total[10m])", at); r.Err == nil {
 		t.Errorf("rate of a policy without last and max: %v", r)
 	}

@@ -125,9 +125,21 @@ func (sel *selection) chooseReading(key readingKey) (*reading, error) {
 		if stores(policy, carbonara.Mean) && stores(policy, carbonara.Std) {
 			return readingOfMoments(carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnM2), nil
 		}
-		return sel.baseReading(policy, "std and mean")
+		missing := "std"
+		if !stores(policy, carbonara.Mean) {
+			if missing = "mean"; !stores(policy, carbonara.Std) {
+				missing = "std and mean"
+			}
+		}
+		return sel.baseReading(policy, missing)
 	case "quantile_over_time":
 		return sel.quantileReading(policy)
+	case "changes":
+		r, err := sel.baseReading(policy, "")
+		if err == nil {
+			r.note = warning("changes is that of one value a group; changes within groups are not seen")
+		}
+		return r, err
 	}
 	return sel.baseReading(policy, "")
 }
@@ -148,14 +160,23 @@ func (sel *selection) overTimeReading(policy *model.ArchivePolicy, m carbonara.M
 
 // rateReading reads last, or the method that a policy without last has instead.
 func (sel *selection) rateReading(policy *model.ArchivePolicy, instead carbonara.Method) (*reading, error) {
+	note := info
+	unseen := ""
+	if instead == carbonara.Max {
+		note, unseen = warning, "; resets within groups are not seen"
+	}
 	switch {
 	case policy.HasMethod(carbonara.Last):
-		return readingOfMethod(carbonara.Last), nil
+		r := readingOfMethod(carbonara.Last)
+		if unseen != "" {
+			r.note = note("%s is that of one measure a group%s", sel.function, unseen)
+		}
+		return r, nil
 	case policy.HasMethod(instead):
 		r := readingOfMethod(instead)
-		r.note = info("archive policy %q has no last: %s is that of its %s. To add last: "+
+		r.note = note("archive policy %q has no last: %s is that of its %s%s. To add last: "+
 			"PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, sel.function,
-			instead, policy.Name)
+			instead, unseen, policy.Name)
 		return r, nil
 	}
 	return nil, fmt.Errorf("archive policy %q has neither last nor %s, from which %s could be answered",
@@ -163,7 +184,7 @@ func (sel *selection) rateReading(policy *model.ArchivePolicy, instead carbonara
 }
 
 // baseReading reads what selectors read: last or mean. If the policy lacks what would have answered exactly, missing
-// names it, and an info says what is read instead.
+// names it, and a warning says what is read instead.
 func (sel *selection) baseReading(policy *model.ArchivePolicy, missing string) (*reading, error) {
 	for _, m := range []carbonara.Method{carbonara.Last, carbonara.Mean} {
 		if !policy.HasMethod(m) {
@@ -171,8 +192,9 @@ func (sel *selection) baseReading(policy *model.ArchivePolicy, missing string) (
 		}
 		r := readingOfMethod(m)
 		if missing != "" {
-			r.note = info("archive policy %q has no %s: %s is that of its %s", policy.Name, missing,
-				sel.shownFunction(), m)
+			r.note = warning("archive policy %q has no %s: %s is that of the %s of each group. To add %s: "+
+				"PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, missing,
+				sel.shownFunction(), m, missing, policy.Name)
 		}
 		return r, nil
 	}
@@ -199,12 +221,15 @@ func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, er
 	if err != nil {
 		return nil, err
 	}
-	r.note = fmt.Errorf(
-		"%w: archive policy %q has no such percentile of this range: quantile_over_time is that of its %s",
-		annotations.PromQLWarning, policy.Name, r.method)
+	r.note = warning("archive policy %q has no such percentile of this range: quantile_over_time is that of its %s",
+		policy.Name, r.method)
 	return r, nil
 }
 
 func info(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", annotations.PromQLInfo, fmt.Sprintf(format, args...))
+}
+
+func warning(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", annotations.PromQLWarning, fmt.Sprintf(format, args...))
 }

@@ -213,6 +213,17 @@ type scriptSet struct {
 	shift int64
 }
 
+// Warnings leaves out what rates of groups warn of: these scripts' groups have one sample each.
+func (s *scriptSet) Warnings() annotations.Annotations {
+	notes := annotations.Annotations{}
+	for key, note := range s.SeriesSet.Warnings() {
+		if !strings.HasSuffix(note.Error(), "within groups are not seen") {
+			notes[key] = note
+		}
+	}
+	return notes
+}
+
 func (s *scriptSet) At() storage.Series {
 	found := s.SeriesSet.At()
 	var plain labels.ScratchBuilder
