@@ -1,13 +1,24 @@
 // Package statsd takes the measures that statsd's clients send, by UDP. It runs beside the API in one process, and
 // hands what it gathers to package ingest as the API does. Read server.go first, then message.go.
 //
-// It behaves as Gnocchi's: one resource holds all metrics, named "NAME|g" for gauges, "NAME|c" for counters and
-// "NAME|ms" for timers, created when they first come in. From one flush to the next it keeps one measure of each
-// metric: the latest value of a gauge or timer, the sum of a counter, at the time at which the latest message came in.
-// A flush forgets everything, so that a gauge that nobody sends has no measures.
+// As with Gnocchi's, one resource holds all metrics, named "NAME|g" for gauges, "NAME|c" for counters, "NAME|ms" for
+// timers and "NAME|s" for sets, created when they first come in. A slash in a name becomes "_". A flush stores, at the
+// time at which the latest message came in:
+//
+//	gauge    its last value; +N and -N change the one before, also that of an earlier flush, and start at 0 without one
+//	counter  the sum, each value divided by its sampling rate
+//	set      the number of distinct values
+//	timer    all values, each at the time at which it came in, a nanosecond later than the one before at least
+//
+// The values of histograms and distributions are a timer's, those of meters a counter's. A sampled timer's value is
+// stored once: mean and percentiles are right, the count is that of the values sent. Gnocchi stores the last value of a
+// timer only, and takes a change of a gauge for a value.
+//
+// A flush forgets everything but the last values of gauges, so that a gauge that nobody sends has no measures. These
+// are kept in memory: after a restart, a change starts at 0.
 //
 // What it does not understand is refused message by message, counted by reason and otherwise without a trace: UDP has
-// no answer. So are sets, and changes of gauges ("+1", "-1"), which would need what the gauge was before.
+// no answer. Of DogStatsD's additions, tags and containers are ignored, and messages with a timestamp refused.
 //
 // Nobody is asked for credentials: who can reach the port can create metrics. It listens on the loopback address unless
 // told otherwise.

@@ -3,6 +3,7 @@ package statsd
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,50 +12,39 @@ import (
 	"gnocco/model"
 )
 
-// named is a measure under its metric's name.
-type named struct {
-	name string
-	*measure
-}
-
 // flush stores what was gathered since the last one, in one request. What cannot be stored is counted and lost.
 func (s *Server) flush(ctx context.Context) error {
 	s.mu.Lock()
-	g := s.gathered
-	s.gathered = newGathered(s.options.MaxMetrics)
+	metrics, forgotten := s.gathered.take()
 	s.mu.Unlock()
-	if g.metrics == 0 {
+	if forgotten > 0 {
+		s.options.Logger.Warn("statsd: last values of gauges forgotten, changes of these start at 0",
+			"gauges", forgotten, "most", s.options.MaxMetrics)
+	}
+	s.rows.set(metrics, s.options.Resource)
+	if s.rows.Len() == 0 {
 		return nil
 	}
-	all := make([]named, 0, g.metrics)
-	for kind, measures := range g.measures {
-		for name, m := range measures {
-			// No metric's name has a slash.
-			all = append(all, named{strings.ReplaceAll(name, "/", "_") + "|" + suffixes[kind], m})
-		}
-	}
-	slices.SortFunc(all, func(a, b named) int { return strings.Compare(a.name, b.name) })
-	s.rows.set(mergeEqual(all), s.options.Resource)
-
 	var without policyError
 	var failed error
-	dropped := 0
+	dropped, withoutPolicy := 0, 0
 	protocol := resourceProtocol(&s.options)
 	protocol.Drop = func(row int, err error) {
 		var policy *ingest.NoPolicyError
 		if errors.As(err, &policy) {
 			without.names = append(without.names, policy.Metric)
+			withoutPolicy += s.rows.measures(row)
 			return
 		}
-		failed, dropped = err, dropped+1
+		failed, dropped = err, dropped+s.rows.measures(row)
 	}
 	err := s.ingester.AppendNamed(ctx, s.options.Creator, ingest.Unrestricted{}, &s.rows, &protocol, &s.batch)
 	if err != nil {
-		dropped = s.rows.Len() - len(without.names)
+		dropped = len(s.rows.times) - withoutPolicy
 	}
 	if without.names != nil { // the operator's to mend; the rest is stored
 		s.options.Logger.Warn("statsd: measures dropped", "error", &without)
-		s.instruments.refuse(reasonPolicy, len(without.names))
+		s.instruments.refuse(reasonPolicy, withoutPolicy)
 	}
 	s.instruments.refuse(reasonStore, dropped)
 	return errors.Join(failed, err)
@@ -64,23 +54,6 @@ func (s *Server) flush(ctx context.Context) error {
 func resourceProtocol(o *Options) ingest.Protocol {
 	return ingest.Protocol{ResourceType: model.GenericType, AnyType: true,
 		ArchivePolicy: o.ArchivePolicyName, OwnMetrics: true, MaxFuture: ingest.MaxFutureOfSenders}
-}
-
-// mergeEqual makes one of the measures whose names became equal: the latest one, or the sum of counters.
-func mergeEqual(all []named) []named {
-	kept := all[:0]
-	for _, m := range all {
-		last := len(kept) - 1
-		switch {
-		case last < 0 || kept[last].name != m.name:
-			kept = append(kept, m)
-		case strings.HasSuffix(m.name, "|"+suffixes[counter]):
-			kept[last].measure = &measure{max(kept[last].at, m.at), kept[last].value + m.value}
-		case m.at >= kept[last].at:
-			kept[last] = m
-		}
-	}
-	return kept
 }
 
 // policyError names metrics that have no archive policy.
@@ -95,19 +68,37 @@ func (e *policyError) Error() string {
 	return "statsd: no archive policy for " + strings.Join(names, ", ") + more
 }
 
-// rows are a flush's measures, one of each metric.
+// rows are a flush's measures: all values of a timer, one of any other metric.
 type rows struct {
 	resource string
 	names    []string
+	ends     []int // of each name's measures
 	times    []carbonara.Timestamp
 	values   []float64
 }
 
-func (r *rows) set(all []named, resource string) {
-	*r = rows{resource: resource, names: r.names[:0], times: r.times[:0], values: r.values[:0]}
-	for _, m := range all {
-		r.names, r.times, r.values = append(r.names, m.name), append(r.times, m.at), append(r.values, m.value)
+func (r *rows) set(metrics [kinds]map[string]*metric, resource string) {
+	*r = rows{resource: resource, names: r.names[:0], ends: r.ends[:0], times: r.times[:0], values: r.values[:0]}
+	for kind, byName := range metrics {
+		for _, name := range slices.Sorted(maps.Keys(byName)) {
+			m := byName[name]
+			switch {
+			case m.times != nil:
+				r.times, r.values = append(r.times, m.times...), append(r.values, m.values...)
+			case m.set != nil:
+				r.times, r.values = append(r.times, m.at), append(r.values, float64(len(m.set)))
+			default:
+				r.times, r.values = append(r.times, m.at), append(r.values, m.value)
+			}
+			r.names, r.ends = append(r.names, name+"|"+suffixes[kind]), append(r.ends, len(r.times))
+		}
 	}
+}
+
+// measures returns the number of a row's measures.
+func (r *rows) measures(row int) int {
+	from, to := r.Span(row)
+	return to - from
 }
 
 // Len implements ingest.Rows, as all of these do.
@@ -117,7 +108,12 @@ func (r *rows) Len() int { return len(r.names) }
 func (r *rows) Columns() ([]carbonara.Timestamp, []float64) { return r.times, r.values }
 
 // Span is of ingest.Rows.
-func (r *rows) Span(row int) (from, to int) { return row, row + 1 }
+func (r *rows) Span(row int) (from, to int) {
+	if row > 0 {
+		from = r.ends[row-1]
+	}
+	return from, r.ends[row]
+}
 
 // AppendKey is of ingest.Rows.
 func (r *rows) AppendKey(dst []byte, row int) []byte { return append(dst, r.names[row]...) }

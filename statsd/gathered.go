@@ -2,28 +2,67 @@ package statsd
 
 import (
 	"bytes"
+	"math"
+	"time"
 
 	"gnocco/carbonara"
+	"gnocco/internal/keyhash"
 )
 
-// gathered is what came in since the last flush.
+// gathered is what came in since the last flush, and what changes of gauges need to know from before.
 type gathered struct {
-	measures [kinds]map[string]*measure // by name in the message
-	metrics  int
-	limit    int // most metrics
+	metrics    [kinds]map[string]*metric // by name
+	count      int                       // of metrics
+	values     int                       // of timers, and members of sets
+	maxMetrics int
+	maxValues  int
+
+	gauges map[string]float64  // last values before this flush, maxMetrics at most
+	newest carbonara.Timestamp // of a timer's value
+
+	message message // scratch
 }
 
-type measure struct {
-	at    carbonara.Timestamp
-	value float64
+// metric is what came in of one metric.
+type metric struct {
+	at     carbonara.Timestamp // of the newest message
+	value  float64             // of a gauge or counter
+	times  []carbonara.Timestamp
+	values []float64             // of a timer, beside times
+	set    map[keyhash.Hash]bool // members
 }
 
-func newGathered(limit int) *gathered {
-	g := &gathered{limit: limit}
-	for kind := range g.measures {
-		g.measures[kind] = make(map[string]*measure)
-	}
+func newGathered(maxMetrics, maxValues int) *gathered {
+	g := &gathered{maxMetrics: maxMetrics, maxValues: maxValues, gauges: map[string]float64{}}
+	g.clear()
 	return g
+}
+
+func (g *gathered) clear() {
+	g.count, g.values = 0, 0
+	for kind := range g.metrics {
+		g.metrics[kind] = make(map[string]*metric)
+	}
+}
+
+// take returns what was gathered, and begins anew. The last values of gauges stay known, but for some of those that did
+// not come in where there are too many; it returns their number.
+func (g *gathered) take() (taken [kinds]map[string]*metric, forgotten int) {
+	taken = g.metrics
+	g.clear()
+	for name, m := range taken[gauge] {
+		g.gauges[name] = m.value
+	}
+	for name := range g.gauges {
+		if len(g.gauges) <= g.maxMetrics {
+			break
+		}
+		if taken[gauge][name] == nil {
+			delete(g.gauges, name)
+			forgotten++
+		}
+	}
+	return taken, forgotten
 }
 
 // datagram adds the messages of a datagram, and calls refuse with the reason of each that it refuses.
@@ -32,9 +71,9 @@ func (g *gathered) datagram(data []byte, at carbonara.Timestamp, refuse func(rea
 		if len(line) == 0 {
 			continue
 		}
-		m, reason := parseMessage(line)
-		if reason == "" && !g.add(m, at) {
-			reason = reasonMany
+		reason := g.message.parse(line)
+		if reason == "" {
+			reason = g.add(&g.message, at)
 		}
 		if reason != "" {
 			refuse(reason)
@@ -45,20 +84,71 @@ func (g *gathered) datagram(data []byte, at carbonara.Timestamp, refuse func(rea
 	return accepted
 }
 
-// add adds a message, unless it is of one metric too many.
-func (g *gathered) add(m message, at carbonara.Timestamp) bool {
-	kept := g.measures[m.kind][string(m.name)]
-	if kept == nil {
-		if g.metrics == g.limit {
-			return false
+// add adds a message; if it cannot, it returns the reason.
+func (g *gathered) add(m *message, at carbonara.Timestamp) (reason string) {
+	kept := g.metrics[m.kind][string(m.name)]
+	isNew := kept == nil
+	if isNew {
+		if g.count == g.maxMetrics {
+			return reasonMany
 		}
-		g.metrics++
-		kept = new(measure)
-		g.measures[m.kind][string(m.name)] = kept
+		kept = new(metric)
+		if m.kind == gauge {
+			kept.value = g.gauges[string(m.name)]
+		}
 	}
-	if m.kind == counter {
-		m.value += kept.value
+	switch m.kind {
+	case gauge, counter:
+		sum := kept.value
+		for _, v := range m.values {
+			if m.kind == gauge && !v.change {
+				sum = 0
+			}
+			sum += v.number
+		}
+		if math.IsInf(sum, 0) {
+			return reasonValue
+		}
+		kept.value = sum
+	default:
+		if g.values+len(m.values) > g.maxValues {
+			return reasonMany
+		}
+		if m.kind == timer {
+			g.addTimes(kept, m.values, at)
+		} else {
+			g.addMembers(kept, m.values)
+		}
 	}
-	*kept = measure{at, m.value}
-	return true
+	kept.at = at
+	if isNew {
+		g.metrics[m.kind][string(m.name)] = kept
+		g.count++
+	}
+	return ""
+}
+
+// addTimes adds a timer's values. Each has a time of its own, as of equal ones the store keeps the last: a nanosecond
+// after the one before, where more than one come in at once. Where the clock was set back, the times follow it.
+func (g *gathered) addTimes(kept *metric, values []value, at carbonara.Timestamp) {
+	for _, v := range values {
+		if at <= g.newest && time.Duration(g.newest-at) < time.Second {
+			at = g.newest + 1
+		}
+		g.newest = at
+		kept.times, kept.values = append(kept.times, at), append(kept.values, v.number)
+	}
+	g.values += len(values)
+}
+
+// addMembers adds members of a set.
+func (g *gathered) addMembers(kept *metric, values []value) {
+	if kept.set == nil {
+		kept.set = map[keyhash.Hash]bool{}
+	}
+	g.values -= len(kept.set)
+	for _, v := range values {
+		kept.set[keyhash.Of(v.element)] = true
+	}
+	g.values += len(kept.set)
 }

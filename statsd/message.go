@@ -15,17 +15,29 @@ const (
 	gauge kind = iota
 	counter
 	timer
+	set
 	kinds = iota
 )
 
-// suffixes are the types as they stand in messages and at the end of metrics' names.
-var suffixes = [kinds]string{"g", "c", "ms"}
+// suffixes are the types at the end of metrics' names.
+var suffixes = [kinds]string{"g", "c", "ms", "s"}
 
-// A message is one line of a datagram: NAME:VALUE|TYPE, for counters perhaps with |@RATE.
+// types are the kinds by the type in a message. A histogram and a distribution are timers of anything, and a meter is a
+// counter.
+var types = map[string]kind{"g": gauge, "c": counter, "m": counter, "ms": timer, "h": timer, "d": timer, "s": set}
+
+// A message is one line of a datagram: NAME:VALUE|TYPE, perhaps with more values and with sections behind the type.
 type message struct {
-	name  []byte // a part of the datagram
-	kind  kind
-	value float64 // of a counter, what it stands for at its rate
+	name   []byte // a part of the datagram, or a copy
+	kind   kind
+	values []value
+}
+
+// A value is a number, or a set's member.
+type value struct {
+	number  float64 // of a counter, what it stands for at its rate
+	change  bool    // of a gauge: relative to its last value
+	element []byte  // of a set
 }
 
 // maxNameBytes leaves room for the type within what a metric's name may have.
@@ -33,69 +45,98 @@ const maxNameBytes = 250
 
 // The reasons why messages are refused, labels of a metric.
 const (
-	reasonForm   = "form"   // not NAME:VALUE|TYPE
-	reasonValue  = "value"  // no finite number
-	reasonRate   = "rate"   // no sampling rate, or one of something that has none
-	reasonType   = "type"   // unknown
-	reasonSet    = "set"    // sets are not kept
-	reasonDelta  = "delta"  // a change of a gauge
-	reasonMany   = "many"   // too many metrics between two flushes
-	reasonPolicy = "policy" // no archive policy for the metric
-	reasonStore  = "store"  // it could not be stored
+	reasonForm   = "form"      // not NAME:VALUE|TYPE
+	reasonValue  = "value"     // no finite number
+	reasonRate   = "rate"      // no sampling rate
+	reasonTime   = "timestamp" // a time of its own
+	reasonType   = "type"      // unknown
+	reasonMany   = "many"      // too many metrics or values between two flushes
+	reasonPolicy = "policy"    // no archive policy for the metric
+	reasonStore  = "store"     // it could not be stored
 )
 
-var reasons = []string{reasonForm, reasonValue, reasonRate, reasonType, reasonSet, reasonDelta, reasonMany,
-	reasonPolicy, reasonStore}
+var reasons = []string{reasonForm, reasonValue, reasonRate, reasonTime, reasonType, reasonMany, reasonPolicy,
+	reasonStore}
 
-// parseMessage reads a line; if it cannot, it returns the reason.
-func parseMessage(line []byte) (m message, reason string) {
-	colon := bytes.IndexByte(line, ':')
-	if colon <= 0 || colon > maxNameBytes {
-		return m, reasonForm
+// parse reads a line into m, whose memory it uses; if it cannot, it returns the reason.
+func (m *message) parse(line []byte) (reason string) {
+	m.values = m.values[:0]
+	name, rest, ok := bytes.Cut(line, []byte{':'})
+	if !ok || len(name) == 0 || len(name) > maxNameBytes || bytes.IndexByte(name, '|') >= 0 ||
+		bytes.IndexByte(name, 0) >= 0 || !utf8.Valid(name) {
+		return reasonForm
 	}
-	name, rest := line[:colon], line[colon+1:]
-	if bytes.IndexByte(name, '|') >= 0 || bytes.IndexByte(rest, ':') >= 0 || bytes.IndexByte(name, 0) >= 0 ||
-		!utf8.Valid(name) {
-		return m, reasonForm
-	}
-	value, rest, ok := bytes.Cut(rest, []byte{'|'})
+	values, rest, ok := bytes.Cut(rest, []byte{'|'})
 	if !ok {
-		return m, reasonForm
+		return reasonForm
 	}
-	suffix, rate, sampled := bytes.Cut(rest, []byte{'|'})
-	switch string(suffix) {
-	case "g":
-		m.kind = gauge
-	case "c":
-		m.kind = counter
-	case "ms":
-		m.kind = timer
-	case "s":
-		return m, reasonSet
-	default:
-		return m, reasonType
-	}
-	if m.kind == gauge && len(value) > 0 && (value[0] == '+' || value[0] == '-') {
-		return m, reasonDelta
-	}
-	m.name = name
-	if m.value, ok = parseFinite(value); !ok {
-		return m, reasonValue
-	}
-	if sampled {
-		if len(rate) == 0 || rate[0] != '@' || m.kind != counter {
-			return m, reasonRate
+	suffix, sections, _ := bytes.Cut(rest, []byte{'|'})
+	if m.kind, ok = types[string(suffix)]; !ok {
+		if bytes.IndexByte(suffix, ':') >= 0 {
+			return reasonForm
 		}
-		per, ok := parseFinite(rate[1:])
-		if !ok || per <= 0 {
-			return m, reasonRate
-		}
-		m.value *= 1 / per
+		return reasonType
 	}
-	return m, ""
+	rate, reason := parseSections(sections)
+	if reason != "" {
+		return reason
+	}
+	if m.name = name; bytes.IndexByte(name, '/') >= 0 { // no metric's name has one
+		m.name = bytes.ReplaceAll(name, []byte{'/'}, []byte{'_'})
+	}
+	for text := range bytes.SplitSeq(values, []byte{':'}) {
+		v, ok := m.kind.parse(text)
+		if !ok {
+			return reasonValue
+		}
+		if m.kind == counter {
+			if v.number /= rate; math.IsInf(v.number, 0) {
+				return reasonRate
+			}
+		}
+		m.values = append(m.values, v)
+	}
+	return ""
+}
+
+// parse reads one value.
+func (k kind) parse(text []byte) (v value, ok bool) {
+	if k == set {
+		return value{element: text}, len(text) > 0
+	}
+	v.number, ok = parseFinite(text)
+	v.change = k == gauge && ok && (text[0] == '+' || text[0] == '-')
+	return v, ok
+}
+
+// parseSections reads what stands behind the type: a sampling rate, which is 1 where there is none, and what DogStatsD
+// adds. Its tags and the sender's container are ignored. A time is not: the value would be stored at another one.
+func parseSections(sections []byte) (rate float64, reason string) {
+	rate = 1
+	if len(sections) == 0 {
+		return rate, ""
+	}
+	for section := range bytes.SplitSeq(sections, []byte{'|'}) {
+		switch {
+		case len(section) == 0:
+			return 0, reasonForm
+		case section[0] == '@':
+			var ok bool
+			if rate, ok = parseFinite(section[1:]); !ok || rate <= 0 {
+				return 0, reasonRate
+			}
+		case section[0] == 'T':
+			return 0, reasonTime
+		case section[0] == '#', bytes.HasPrefix(section, []byte("c:")), bytes.HasPrefix(section, []byte("e:")),
+			bytes.HasPrefix(section, []byte("card:")):
+		default:
+			return 0, reasonForm
+		}
+	}
+	return rate, ""
 }
 
 func parseFinite(text []byte) (float64, bool) {
-	value, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
-	return value, err == nil && !math.IsNaN(value) && !math.IsInf(value, 0)
+	number, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+	return number, err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
 }

@@ -2,6 +2,7 @@ package statsd
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -9,10 +10,20 @@ import (
 func TestParseMessage(t *testing.T) {
 	f := func(line, want string) {
 		t.Helper()
-		m, reason := parseMessage([]byte(line))
-		got := reason
-		if reason == "" {
-			got = fmt.Sprintf("%s|%s=%v", m.name, suffixes[m.kind], m.value)
+		var m message
+		got := m.parse([]byte(line))
+		if got == "" {
+			got = fmt.Sprintf("%s|%s=", m.name, suffixes[m.kind])
+			for i, v := range m.values {
+				switch got += ":"[:min(i, 1)]; {
+				case m.kind == set:
+					got += string(v.element)
+				case v.change:
+					got += fmt.Sprintf("%+g", v.number)
+				default:
+					got += fmt.Sprint(v.number)
+				}
+			}
 		}
 		if got != want {
 			t.Errorf("%q: %s, want %s", line, got, want)
@@ -29,32 +40,51 @@ func TestParseMessage(t *testing.T) {
 	f(":1|g", reasonForm)
 	f("a|b:1|g", reasonForm)
 	f("a:1|g:2", reasonForm)
-	f("a:1:2|g", reasonForm)
+	f("a:1:2|g", "a|g=1:2")
+	f("a:b:5|g", reasonValue)
+	f("a:1::2|c", reasonValue)
 	f("\xff:1|g", reasonForm)
 	f("\x00:1|g", reasonForm)
+	f(strings.Repeat("a", 250)+":1|g", strings.Repeat("a", 250)+"|g=1")
 	f(strings.Repeat("a", 251)+":1|g", reasonForm)
 	f("a:|g", reasonValue)
 	f("a:x|c", reasonValue)
 	f("a:NaN|c", reasonValue)
 	f("a:1e999|g", reasonValue)
+	f("a:Inf|ms", reasonValue)
 	f("a:1|", reasonType)
-	f("a:1|h", reasonType)
-	f("a:1|s", reasonSet)
-	f("a:+1|g", reasonDelta)
-	f("a:-1|g", reasonDelta)
-	f("a:1|c|0.1", reasonRate)
+	f("a:1|x", reasonType)
+	f("a:1|h", "a|ms=1")
+	f("a:1.5|d", "a|ms=1.5")
+	f("a:2|m|@0.5", "a|c=4")
+	f("a/b/c:1|c", "a_b_c|c=1")
+	f("a:1|s", "a|s=1")
+	f("a:x:y z|s|@0.1", "a|s=x:y z")
+	f("a:|s", reasonValue)
+	f("a:+1|g", "a|g=+1")
+	f("a:-1.5|g", "a|g=-1.5")
+	f("a:-1|ms", "a|ms=-1")
+	f("a:1:2:3|c|@0.5", "a|c=2:4:6")
+	f("a:1|c|0.1", reasonForm)
 	f("a:1|c|@0", reasonRate)
 	f("a:1|c|@-1", reasonRate)
 	f("a:1|c|@", reasonRate)
-	f("a:1|c|@0.1|#tag:x", reasonForm)
-	f("a:1|g|@0.1", reasonRate)
-	f("a:1|ms|@0.1", reasonRate)
+	f("a:1e300|c|@1e-300", reasonRate)
+	f("a:1|g|@0.1", "a|g=1")
+	f("a:320|ms|@0.1", "a|ms=320")
+	f("a:320|ms|@2e-1", "a|ms=320")
+	f("a:2|c|@0.1|#tag:x,other|c:ci-1f|e:it-false|card:low", "a|c=20")
+	f("a:2|c|#tag:x|@0.1", "a|c=20")
+	f("a:2|c|", "a|c=2")
+	f("a:2|c||#x", reasonForm)
+	f("a:2|c|x", reasonForm)
+	f("a:2|c|T1656581400", reasonTime)
 }
 
 func FuzzDatagram(f *testing.F) {
-	f.Add([]byte("a:1|g\nb:2|c|@0.5\n\nc:3|ms\nd:+1|g\nd:1|s"))
+	f.Add([]byte("a:1|g\nb:2|c|@0.5\n\nc:3:4|ms\nd:+1|g\nd:1:2:1|s\na:1e308:+1e308|g"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g := newGathered(3)
+		g := newGathered(3, 4)
 		refused := 0
 		accepted := g.datagram(data, 1, func(string) { refused++ })
 		lines := 0
@@ -63,13 +93,20 @@ func FuzzDatagram(f *testing.F) {
 				lines++
 			}
 		}
-		held := 0
-		for _, measures := range g.measures {
-			held += len(measures)
+		held, values := 0, 0
+		for _, metrics := range g.metrics {
+			held += len(metrics)
+			for name, m := range metrics {
+				values += len(m.values) + len(m.set)
+				if math.IsNaN(m.value) || math.IsInf(m.value, 0) || strings.Contains(name, "/") {
+					t.Fatalf("%q: %q is %v", data, name, m.value)
+				}
+			}
 		}
-		if accepted+refused != lines || held != g.metrics || held > 3 || held > accepted {
-			t.Fatalf("%q: %d accepted, %d refused of %d; %d metrics, %d held", data, accepted, refused,
-				lines, g.metrics, held)
+		if accepted+refused != lines || held != g.count || held > 3 || held > accepted || values != g.values ||
+			values > 4 {
+			t.Fatalf("%q: %d accepted, %d refused of %d; %d metrics, %d held; %d values, %d held", data, accepted,
+				refused, lines, g.count, held, g.values, values)
 		}
 	})
 }
@@ -80,7 +117,7 @@ func BenchmarkDatagram(b *testing.B) {
 	for i := range messages {
 		data = fmt.Appendf(data, "service.requests.%d:%d|c|@0.5\n", i, i)
 	}
-	g := newGathered(1000)
+	g := newGathered(1000, 1000)
 	b.ReportAllocs()
 	for b.Loop() {
 		if g.datagram(data, 1, func(string) {}) != messages {

@@ -24,7 +24,8 @@ type Options struct {
 	Creator           string        // of the resource and the metrics; "" for none
 	ArchivePolicyName string        // of new metrics; "": what the archive policy rules say
 	FlushInterval     time.Duration // 0: 10 s
-	MaxMetrics        int           // most metrics between two flushes; 0: 100,000
+	MaxMetrics        int           // most metrics between two flushes, and most gauges remembered; 0: 100,000
+	MaxValues         int           // most values of timers and members of sets between two flushes; 0: 1,000,000
 
 	Logger     *slog.Logger          // nil: discard
 	Registerer prometheus.Registerer // nil: metrics are kept, but not registered
@@ -44,6 +45,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.MaxMetrics == 0 {
 		o.MaxMetrics = 100_000
+	}
+	if o.MaxValues == 0 {
+		o.MaxValues = 1_000_000
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -74,6 +78,9 @@ func (o *Options) Validate() error {
 	}
 	if o.MaxMetrics < 0 {
 		fault("MaxMetrics is negative")
+	}
+	if o.MaxValues < 0 {
+		fault("MaxValues is negative")
 	}
 	return errors.Join(faults...)
 }

@@ -21,7 +21,7 @@ type Server struct {
 	stop        context.CancelFunc
 	done        sync.WaitGroup
 
-	// mu guards gathered, which the receiver fills and each flush takes away.
+	// mu guards gathered, which the receiver fills and each flush empties.
 	mu       sync.Mutex
 	gathered *gathered
 
@@ -42,7 +42,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{options: options, gathered: newGathered(options.MaxMetrics)}
+	s := &Server{options: options, gathered: newGathered(options.MaxMetrics, options.MaxValues)}
 	s.ingester = ingest.New(ingest.Options{Index: options.Index, Incoming: options.Incoming, Sacks: options.Sacks,
 		KnownMetrics: 2 * options.MaxMetrics, Now: options.Now})
 	if err := s.ingester.EnsureResource(ctx, options.Resource, options.Creator); err != nil {

@@ -142,13 +142,13 @@ func TestFlush(t *testing.T) {
 		Resource: resource.String(), Creator: "me", Now: func() time.Time { return now }}
 	s, send := sender(t, options)
 	send("a:1|g\na:2|g\nb/c:1|c\nb/c:2|c|@0.5\nt:320|ms\nt:10|ms")
-	send("a:+1|g\nx:1|s\nnonsense")
+	send("a:+1|g\nx:1|s\nx:2:1|s\nnonsense")
 	check(t, s.Close(t.Context()))
-	if got, want := stores.values(t), "a|g=2@1000 b_c|c=5@1000 t|ms=10@1000"; got != want {
+	if got, want := stores.values(t), "a|g=3@1000 b_c|c=5@1000 t|ms=165@1000 x|s=2@1000"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	r, err := stores.index.Resource(model.GenericType, resource)
-	if err != nil || r.Creator != "me" || len(r.Metrics) != 3 {
+	if err != nil || r.Creator != "me" || len(r.Metrics) != 4 {
 		t.Errorf("resource %+v, %v", r, err)
 	}
 
@@ -158,7 +158,7 @@ func TestFlush(t *testing.T) {
 	s, send = sender(t, options)
 	send("b/c:1|c\nb_c:4|c\nt:7|ms")
 	check(t, s.Close(t.Context()))
-	if got, want := stores.values(t), "a|g=2@1000 b_c|c=5@1000 b_c|c=5@2000 t|ms=7@2000"; got != want {
+	if got, want := stores.values(t), "a|g=3@1000 b_c|c=5@1000 b_c|c=5@2000 t|ms=7@2000 x|s=2@1000"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -209,6 +209,33 @@ func TestMetricsWithoutArchivePolicy(t *testing.T) {
 	}
 }
 
+// The log says that gauges were forgotten, as their next changes are of 0.
+func TestForgottenGaugesAreLogged(t *testing.T) {
+	stores := openStores(t)
+	stores.policy(t, "p", "*")
+	var log bytes.Buffer
+	registry := prometheus.NewRegistry()
+	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks,
+		Resource: resource.String(), Listen: "127.0.0.1:0", FlushInterval: time.Millisecond, MaxMetrics: 1,
+		Registerer: registry, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	check(t, err)
+	conn, err := net.Dial("udp", s.Addr().String())
+	check(t, err)
+	defer conn.Close()
+	deadline := time.Now().Add(10 * time.Second)
+	for i := 0; sum(t, registry, "gnocco_statsd_messages_total") < 3; i++ {
+		_, err = fmt.Fprintf(conn, "g%d:1|g", i)
+		check(t, err)
+		if time.Sleep(20 * time.Millisecond); time.Now().After(deadline) {
+			t.Fatal("no messages arrive")
+		}
+	}
+	check(t, s.Close(t.Context()))
+	if !strings.Contains(log.String(), "last values of gauges forgotten") {
+		t.Errorf("log %s", &log)
+	}
+}
+
 func TestRefusalsAreCounted(t *testing.T) {
 	stores := openStores(t)
 	stores.policy(t, "p", "*")
@@ -220,7 +247,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	conn, err := net.Dial("udp", s.Addr().String())
 	check(t, err)
 	defer conn.Close()
-	_, err = conn.Write([]byte("a:1|g\nb:1|g\nc:1|s\nd:1|s\ne:-1|g"))
+	_, err = conn.Write([]byte("b:1|g|T5\nc:1|x\nd:1|x\na:1|g\nb:1|g\ne:-1|g"))
 	check(t, err)
 	for deadline := time.Now().Add(2 * time.Minute); sum(t, registry,
 		"gnocco_statsd_messages_total") < 1; time.Sleep(time.Millisecond) {
@@ -238,16 +265,17 @@ func TestRefusalsAreCounted(t *testing.T) {
 			}
 		}
 	}
-	if got, want := strings.Join(refused, " "), "delta=1 many=1 set=2"; got != want {
+	if got, want := strings.Join(refused, " "), "many=2 timestamp=1 type=2"; got != want {
 		t.Errorf("refused %s, want %s", got, want)
 	}
 	check(t, s.Close(t.Context()))
 }
 
 func TestStartRefuses(t *testing.T) {
-	_, err := statsd.Start(t.Context(), statsd.Options{Resource: "a/b", FlushInterval: -1, MaxMetrics: -1})
+	_, err := statsd.Start(t.Context(), statsd.Options{Resource: "a/b", FlushInterval: -1, MaxMetrics: -1,
+		MaxValues: -1})
 	for _, fault := range []string{"Index is missing", "Incoming is missing", "Sacks is 0", "Resource \"a/b\"",
-		"FlushInterval", "MaxMetrics"} {
+		"FlushInterval", "MaxMetrics", "MaxValues"} {
 		if err == nil || !strings.Contains(err.Error(), fault) {
 			t.Errorf("error %v does not tell %s", err, fault)
 		}

@@ -24,7 +24,7 @@ func (f *statsdFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.archivePolicy, "statsd-archive-policy", "",
 		"archive policy of the metrics of statsd (default: the archive policy rules decide)")
 	flags.DurationVar(&f.flushInterval, "statsd-flush-interval", 10*time.Second,
-		"how long statsd's messages are gathered into one measure per metric")
+		"how long statsd's messages are gathered before they are stored")
 }
 
 // options returns nil if no listener is wanted.

@@ -16,7 +16,7 @@ var layers = table(
 	"storage: model carbonara internal/budget internal/cores internal/decimal internal/keyhash",
 	"metricd: storage model carbonara internal/budget internal/keyhash",
 	"ingest: internal/budget internal/idset internal/keyhash storage/incoming storage/index model carbonara",
-	"statsd: ingest storage/incoming storage/index model carbonara",
+	"statsd: ingest internal/keyhash storage/incoming storage/index model carbonara",
 	"query: internal/budget internal/cores query/aggregates query/correlations query/postings query/promql model carbonara correlate",
 	"query/aggregates: internal/compensated model carbonara",
 	"query/correlations: internal/budget internal/cores query query/aggregates model carbonara correlate",
