@@ -190,9 +190,9 @@ func TestMetricsWithoutArchivePolicy(t *testing.T) {
 	var log bytes.Buffer
 	s, send := sender(t, statsd.Options{Index: stores.index, Incoming: stores.incoming, Resource: resource.String(),
 		Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return time.Unix(1000, 0) }})
-	send("a:1|g\nb:1|g\nc:1|g")
+	send("a:1|g\nb:1|g\nc:1:2:3|ms")
 	check(t, s.Close(t.Context()))
-	if !strings.Contains(log.String(), "no archive policy for b|g, c|g") {
+	if !strings.Contains(log.String(), "no archive policy for b|g, c|ms") {
 		t.Errorf("log %s", &log)
 	}
 	if got, want := stores.values(t), "a|g=1@1000"; got != want {
@@ -207,6 +207,26 @@ func TestMetricsWithoutArchivePolicy(t *testing.T) {
 	if got, want := stores.values(t), "a|g=1@1000 b|g=1@2000"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// Measures that find no policy are counted one by one, as a timer may have many.
+func TestLostMeasuresAreCounted(t *testing.T) {
+	stores := openStores(t)
+	registry := prometheus.NewRegistry()
+	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks,
+		Resource: resource.String(), Listen: "127.0.0.1:0", FlushInterval: time.Millisecond, Registerer: registry})
+	check(t, err)
+	conn, err := net.Dial("udp", s.Addr().String())
+	check(t, err)
+	defer conn.Close()
+	_, err = conn.Write([]byte("c:1:2:3|ms\nd:1|g"))
+	check(t, err)
+	for deadline := time.Now().Add(10 * time.Second); sum(t, registry, "gnocco_statsd_refused_total") != 4; {
+		if time.Sleep(time.Millisecond); time.Now().After(deadline) {
+			t.Fatalf("%v measures counted", sum(t, registry, "gnocco_statsd_refused_total"))
+		}
+	}
+	check(t, s.Close(t.Context()))
 }
 
 // The log says that gauges were forgotten, as their next changes are of 0.
