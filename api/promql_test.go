@@ -71,9 +71,11 @@ func TestPromQL(t *testing.T) {
 	f("GET /api/v1/query?query=total"+at, vector(`{"metric":{"__name__":"total",`+labels+
 		`},"value":[1767322920,"10"]}`))
 	f("GET /api/v1/query?query=used/total"+at, vector(`{"metric":{`+labels+`},"value":[1767322920,"0.8"]}`))
-	f("GET /gnocchi/api/v1/query?query=sum(avg_over_time(used[2m]))"+at,
+	f("GET /gnocchi/api/v1/query?query=sum(avg_over_time(used[2m]))"+at, // of measures
+		vector(`{"metric":{},"value":[1767322920,"12"]}`))
+	f(`GET /gnocchi/api/v1/query?query=sum(avg_over_time(used{__granularity__="60"}[2m]))`+at,
 		noted(`{"metric":{},"value":[1767322920,"12"]}`, "used is answered from granularity 1m"))
-	f(`GET /api/v1/query?query=count_over_time(total{unit="B",archive_policy="p"}[2m])`+at,
+	f(`GET /api/v1/query?query=count_over_time(total{unit="B",archive_policy="p",__granularity__="60"}[2m])`+at,
 		noted(`{"metric":{`+labels+`},"value":[1767322920,"2"]}`,
 			`total{unit=\"B\",archive_policy=\"p\"} is answered from granularity 1m`))
 	f("GET /api/v1/query?query=increase(total[2m])"+at,

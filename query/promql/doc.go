@@ -19,9 +19,10 @@
 // package carbonara says.
 //
 // 4. Coarser granularities serve functions over time that are exact from columns, where the range and all times are
-// multiples of them: what they answer is what the REST API shows of these groups. A series that was pushed with labels
-// is read from them only once its raw measures are no longer kept: Prometheus counts a measure at the very time t in
-// (t-r, t], while a group counts the measure at its start.
+// multiples of them: what they answer is what the REST API shows of these groups. Raw measures come first even so:
+// Prometheus counts a measure at the very time t in (t-r, t], while a group counts the measure at its start. Whether a
+// query's other times are multiples would otherwise decide between the two. Where raw measures join groups, the group
+// that ends there stands for a measure of that very time, whether the query reads the group or not.
 //
 // 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity. For a raw
 // measure g is the finest granularity of the archive policy. Series of one query may end at different times.

@@ -34,7 +34,13 @@ func lawStore(t *testing.T, r *rand.Rand) (s *store, start, end time.Time) {
 			var times []time.Time
 			var values []float64
 			counter := 0.0
-			for at := start; at.Before(end); at = at.Add(time.Duration(1+r.IntN(30000)) * time.Millisecond) {
+			next := func() time.Duration { return time.Duration(1+r.IntN(30000)) * time.Millisecond }
+			first := start
+			if i%2 == 1 || name == "y" { // on multiples of granularities, and on bounds of ranges
+				next = func() time.Duration { return time.Duration(1+r.IntN(6)) * 5 * time.Second }
+				first = start.Truncate(time.Hour)
+			}
+			for at := first; at.Before(end); at = at.Add(next()) {
 				if r.IntN(200) == 0 {
 					at = at.Add(time.Duration(r.IntN(1800)) * time.Second)
 				}
@@ -108,23 +114,26 @@ func TestStepsEqualInstants(t *testing.T) {
 	if testing.Short() {
 		expressions = 150
 	}
-	compared := 0
+	compared, skipped := 0, 0
 	for range expressions {
 		expr := expression{r}.vector(r.IntN(3))
 		steps := []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, 7 * time.Minute, 33 * time.Second}
 		step := steps[r.IntN(len(steps))]
 		from := start.Add(time.Duration(r.Int64N(int64(end.Sub(start)))))
+		if r.IntN(3) == 0 { // where measures are no longer kept
+			from = end.Add(-time.Duration(r.IntN(40)) * time.Minute)
+		}
 		if r.IntN(2) == 0 {
-			from = from.Truncate(10 * time.Minute)
+			from = from.Truncate(time.Minute)
 		}
 		to := from.Add(5 * step)
 		ranged := s.over(expr, from, to, step)
+		failed := false
 		for at := from; !at.After(to); at = at.Add(step) {
 			instant := s.instant(expr, at)
 			if instant.Err != nil || ranged.Err != nil {
-				if (instant.Err == nil) && ranged.Err != nil {
-					continue // another step fails
-				}
+				skipped++
+				failed = failed || instant.Err != nil
 				if ranged.Err == nil {
 					t.Fatalf("%s at %v: %v, but the range succeeds", expr, at, instant.Err)
 				}
@@ -156,6 +165,12 @@ func TestStepsEqualInstants(t *testing.T) {
 				return
 			}
 		}
+		if ranged.Err != nil && !failed {
+			t.Fatalf("%s, step %v, from %v: %v, but each instant succeeds", expr, step, from, ranged.Err)
+		}
+	}
+	if skipped > expressions {
+		t.Errorf("%d steps were skipped", skipped)
 	}
 	if compared < 3*expressions {
 		t.Errorf("only %d values were compared", compared)

@@ -11,6 +11,7 @@ import (
 type part struct {
 	granularity time.Duration       // 0: raw measures
 	from, to    carbonara.Timestamp // of groups: they start at or after from, and start before to
+	join        carbonara.Timestamp // where it joins older groups; 0: nowhere
 }
 
 // preference returns the granularities of a metric in the order in which they are to serve a time; 0 is raw measures.
@@ -35,8 +36,8 @@ func (s *series) preference() []time.Duration {
 	}
 	if s.reading.exact {
 		before := 0 // that serve before any coarser one
-		if s.reading.raw && s.metric.Labels != "" {
-			before = 1 // in Prometheus a measure at t is in (t-r, t]; it is not in the group that ends then
+		if s.reading.raw {
+			before = 1 // a measure at t is in (t-r, t]; it is not in the group that ends then
 		}
 		for i, g := range slices.Backward(all) {
 			if g > 0 && sel.isAligned(g) {
@@ -69,6 +70,7 @@ func (s *series) plan(end *carbonara.Groups) {
 		p := part{granularity: granularities[i], to: before}
 		if next < len(granularities) {
 			p.from = ceil(oldest, max(granularities[i], granularities[next]))
+			p.join = p.from
 		}
 		if p.from < before {
 			s.parts, before = append(s.parts, p), p.from

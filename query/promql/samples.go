@@ -88,10 +88,9 @@ func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 			continue
 		}
 		t := int64(at) / 1_000_000
-		if n := len(it.times); n > 0 && it.times[n-1] == t && at == p.from {
-			t++ // the group before ends there
-		}
+		ofGroup := at == p.join && sel.length > 0 && s.reading.exact // the group that ends there stands for it
 		switch {
+		case ofGroup:
 		case t < sel.start || t > sel.end:
 		case value.IsStaleNaN(v): // the series ends
 			if s.reading.kind != readMoments {
