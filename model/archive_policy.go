@@ -334,7 +334,8 @@ func DefaultArchivePolicies() []*ArchivePolicy {
 // its name. It keeps the measures themselves for two hours, then 10 s for a day, 1 min for a month, 1 h for two years.
 func SeriesArchivePolicy() *ArchivePolicy {
 	const day = 24 * time.Hour
-	return defaultPolicy("prometheus", 2, []string{"mean", "min", "max", "sum", "count", "last", "95pct"},
+	return defaultPolicy("prometheus", 2, []string{"mean", "min", "max", "sum", "count", "std", "first", "last",
+		"95pct"},
 		definitionOf(10*time.Second, day), definitionOf(time.Minute, 31*day), definitionOf(time.Hour, 730*day))
 }
 
