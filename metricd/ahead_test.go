@@ -2,6 +2,7 @@ package metricd_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,14 +79,14 @@ func TestLastMeasuresAhead(t *testing.T) {
 // What was ahead at a checkpoint, and is not any more, does not keep older splits from being removed.
 func TestExpiryAfterMeasuresAhead(t *testing.T) {
 	const hour = 3600
-	now := 0
+	var now atomic.Int64 // seconds after start
 	fs := vfs.NewMem()
 	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1,
-		Clock: func() int64 { return int64(start) + int64(now)*1e9 }})
+		Clock: func() int64 { return int64(start) + now.Load()*1e9 }})
 	id := newMetric(t, n, 0, 1)
 	post(t, n, id, map[int]float64{0: 1, 200 * hour: 2})
 	checkpoint(t, n)
-	now = 400 * hour
+	now.Store(400 * hour)
 	post(t, n, id, map[int]float64{400 * hour: 3})
 	checkpoint(t, n)
 	n.Stop(context.Background())
