@@ -76,7 +76,13 @@ func Open(dir string, options Options) (*Store, error) {
 	s := &Store{db: db, tables: engine.NewTables(db, dir, o), close: close, logger: options.Logger,
 		collector: options.Collector, readers: sync.Pool{New: func() any { return new(reader) }}}
 	if options.Sack != (Sack{}) {
-		if err := s.be(options.Sack, options.ReadOnly); err != nil {
+		// Damaged bytes say nothing of the sack: the store opens, and who reads them meets the damage.
+		err := s.be(options.Sack, options.ReadOnly)
+		if pebble.IsCorruptionError(err) {
+			options.Logger.Warn("which sack the store is cannot be read", "store", dir, "error", err)
+			err = nil
+		}
+		if err != nil {
 			return nil, fmt.Errorf("archive: open %s: %w", dir, errors.Join(err, db.Close()))
 		}
 	}
