@@ -38,10 +38,9 @@ func TestContinuousReads(t *testing.T) {
 
 // continuousReads is one node that is written and read at the same time.
 type continuousReads struct {
-	n        *testnode.Node
-	policies []*model.ArchivePolicy
-	ids      []uuid.UUID
-	metrics  []*model.Metric
+	n       *testnode.Node
+	ids     []uuid.UUID
+	metrics []*model.Metric
 
 	mu         sync.Mutex
 	references []reference
