@@ -1,4 +1,4 @@
-module gnocco
+module github.com/gnocco-db/gnocco
 
 go 1.26.0
 

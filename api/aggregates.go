@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/auth"
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // postAggregates answers what operations on the aggregates of metrics come to.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"gnocco/api/text"
-	"gnocco/model"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // aggregateHistory answers with use_history: a resource counts for a group as long as it was in a state that belongs

@@ -13,13 +13,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/auth"
-	"gnocco/api/text"
-	"gnocco/model"
-	"gnocco/model/filter"
-	"gnocco/query"
-	"gnocco/query/aggregates"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // aggregatesSearch is an operation on the metrics of the resources that a search finds.

@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
-	"gnocco/model"
-	"gnocco/model/filter"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // symmetric reports whether the answer shows nothing of the resources, and needs them in no order.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
+	"github.com/gnocco-db/gnocco/api"
 )
 
 // measured creates metrics of a policy with measures, as bodies, and returns their IDs.

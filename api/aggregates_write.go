@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
-	"gnocco/api/text"
-	"gnocco/query"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // rowWriter writes results of aggregates.

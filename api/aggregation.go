@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"time"
 
-	"gnocco/api/auth"
-	"gnocco/api/text"
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // The aggregation API is older than operations, and still used: one aggregation across metrics.

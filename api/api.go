@@ -7,14 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/api/auth"
-	"gnocco/api/text"
-	"gnocco/ingest"
-	"gnocco/internal/budget"
-	"gnocco/query"
-	"gnocco/query/correlations"
-	"gnocco/query/postings"
-	evaluation "gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/query/postings"
+	evaluation "github.com/gnocco-db/gnocco/query/promql"
 
 	"github.com/go-chi/chi/v5"
 )

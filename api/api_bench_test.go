@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/internal/testnode"
 )
 
 // discard is a client that counts what it gets.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 const wantsJSON = "application/json"

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"gnocco/api/auth"
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // policyHandlers serve archive policies.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"gnocco/api/auth"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ruleHandlers serve archive policy rules.

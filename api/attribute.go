@@ -8,8 +8,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // attributeValue returns a value for an attribute, of the Go type of its kind, within its limits.

@@ -17,10 +17,10 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"gnocco/api"
-	"gnocco/api/auth"
-	"gnocco/api/policy"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // trusted are the headers of a user of mode keystone behind a proxy.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"gnocco/api/auth"
-	"gnocco/api/policy"
-	"gnocco/ingest"
-	"gnocco/model"
-	"gnocco/query/postings"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // An authorizer decides who may do what.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
-	"gnocco/tests/conformance/contract"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/tests/conformance/contract"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the answers into "+badInputFile)

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/auth"
-	"gnocco/api/measures"
-	"gnocco/api/text"
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // batchHandlers serve batches of measures whose metrics are named by resource and name.

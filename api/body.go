@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"gnocco/api/text"
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // requireJSON answers 415 to any other type of body, also to none given.

@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"gnocco/api/auth"
-	"gnocco/api/text"
-	"gnocco/carbonara"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // defaultChanges is how many changes are answered if the request does not say.

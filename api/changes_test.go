@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
-	"gnocco/api/policy"
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 type changes struct {

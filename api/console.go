@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"gnocco/api/auth"
-	"gnocco/api/static"
-	"gnocco/console"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/static"
+	"github.com/gnocco-db/gnocco/console"
 )
 
 // consolePolicy lets the console load from where it comes from only.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
-	"gnocco/api/auth"
-	"gnocco/console"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/console"
 )
 
 const browserAccepts = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"

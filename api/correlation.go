@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/api/auth"
-	"gnocco/carbonara"
-	"gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/correlations"
 
 	"github.com/google/uuid"
 )

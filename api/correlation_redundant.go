@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/auth"
-	"gnocco/model"
-	"gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/correlations"
 )
 
 // defaultRedundancy is the strength above which metrics are taken to say the same.

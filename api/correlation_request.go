@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"slices"
 
-	"gnocco/api/auth"
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/correlations"
 )
 
 // parseCorrelation reads a body, and finds the metrics in it that the user may read.

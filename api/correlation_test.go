@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
-	"gnocco/correlate"
-	"gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/testnode"
 )
 
 // correlation is an answer.

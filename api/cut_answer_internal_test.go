@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/text"
 )
 
 // An answer that fails after a part of it was sent does not look like a whole one: the client's reading fails.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"gnocco"
-	"gnocco/api/static"
-	"gnocco/api/viewer"
+	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/api/static"
+	"github.com/gnocco-db/gnocco/api/viewer"
 )
 
 // description is openapi.yaml, which loads nothing.

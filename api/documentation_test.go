@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"gnocco"
+	"github.com/gnocco-db/gnocco"
 )
 
 // The page and all that it refers to are there below any mount prefix, without credentials.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/text"
 )
 
 // An error names what is wrong with a request, which may be all of a large body. What it says is bounded, whatever the

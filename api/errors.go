@@ -8,15 +8,15 @@ import (
 	"net/http"
 	"strings"
 
-	"gnocco/api/auth"
-	"gnocco/api/measures"
-	"gnocco/api/text"
-	"gnocco/ingest"
-	"gnocco/internal/budget"
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/query/correlations"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // Error is an answer other than success. Handlers return it where they know what to tell the client; any other

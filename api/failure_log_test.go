@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
+	"github.com/gnocco-db/gnocco/api"
 )
 
 // A full disk is told once in a while, with how often it was not; a query that we do not know is no failure of ours.

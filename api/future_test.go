@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
+	"github.com/gnocco-db/gnocco/api"
 )
 
 // A measure further ahead of the clock than --max-future is refused on every way in, by name. By Gnocchi's ways in it

@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"strings"
 
-	"gnocco/api/auth"
-	"gnocco/api/influxdb"
-	"gnocco/carbonara"
-	"gnocco/ingest"
-	"gnocco/internal/budget"
-	"gnocco/internal/version"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/influxdb"
 )
 
 // Of the lines that a request loses, an answer shows the first ones, and of each reason the beginning.

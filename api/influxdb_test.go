@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 func floatBits(value float64) uint64 { return math.Float64bits(value) }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strings"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A patchOperation is one step of a JSON Patch (RFC 6902), of the two that resource types take.

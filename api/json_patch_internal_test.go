@@ -6,8 +6,8 @@ import (
 	"errors"
 	"testing"
 
-	"gnocco/api/text"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Whatever the patch, it is refused with a 4xx, or leaves a type whose own document makes it again.

@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"gnocco/api/measures"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // jsonValue is a value in a JSON body, and its path. Its methods check it and say what is wrong in the words that

@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"time"
 
-	"gnocco/api/auth"
-	"gnocco/model/filter"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // Limits bound what one request may take, and how many may be evaluated at once. A request beyond them gets an answer

@@ -11,10 +11,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/api"
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // limited returns a server with two metrics, of resource r and with measures; limits hold from then on.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 type stalenessKey struct{}

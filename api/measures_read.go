@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/auth"
-	"gnocco/api/text"
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // measuresQuery is what GET …/measures asks for.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
+	"github.com/gnocco-db/gnocco/api"
 )
 
 // metricOf creates a policy and a metric with it, and returns the metric's path.

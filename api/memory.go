@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"gnocco/api/text"
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // A factor is what a body takes at most until its request ends, as a multiple of its size.

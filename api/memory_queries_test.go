@@ -10,9 +10,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/api"
-	"gnocco/internal/budget"
-	"gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/testnode"
 )
 
 // largeServers are two servers of the same 60 metrics with 2,400 measures each, one every other minute, of resources

@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/s2"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/api"
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // used returns how much memory requests hold, by the figures.

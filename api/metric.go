@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/auth"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A metricHandler answers for one metric that exists.

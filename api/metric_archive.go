@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/auth"
-	"gnocco/api/text"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // getArchive serves GET /v1/metric/{id}/archive: what is kept of a metric, in bytes.

@@ -10,8 +10,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-chi/chi/v5"
 
-	"gnocco"
-	"gnocco/api"
+	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/api"
 )
 
 // The routes and openapi.yaml say the same.

@@ -12,15 +12,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/api/auth"
-	"gnocco/api/policy"
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/query/correlations"
-	"gnocco/storage/incoming"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // appendTimeout is how long a client waits until its measures are durable. A request waits for the sync that is under

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
-	"gnocco/api/policy"
-	"gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/internal/testnode"
 )
 
 type policyCost struct {

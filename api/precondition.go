@@ -8,7 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 var errPreconditionFailed = &Error{Status: http.StatusPreconditionFailed}

@@ -7,12 +7,12 @@ import (
 	"mime"
 	"net/http"
 
-	"gnocco/api/auth"
-	"gnocco/api/prometheus"
-	"gnocco/carbonara"
-	"gnocco/ingest"
-	"gnocco/internal/budget"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 const (

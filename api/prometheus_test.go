@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/s2"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"gnocco/api"
+	"github.com/gnocco-db/gnocco/api"
 )
 
 // remoteWrite encodes series, each "name value millisecond label=value,…"; name is "-" for none.

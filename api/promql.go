@@ -16,12 +16,12 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 
-	"gnocco/api/auth"
-	"gnocco/api/promql"
-	"gnocco/internal/budget"
-	"gnocco/internal/version"
-	"gnocco/query/postings"
-	evaluation "gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/promql"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/query/postings"
+	evaluation "github.com/gnocco-db/gnocco/query/promql"
 )
 
 // promqlHandlers serve Prometheus' HTTP API.

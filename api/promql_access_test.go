@@ -13,9 +13,9 @@ import (
 	"golang.org/x/crypto/bcrypt"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"gnocco/api"
-	"gnocco/api/auth"
-	"gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/policy"
 )
 
 // In every mode of authentication, nobody sees by PromQL what somebody else's resources, series that were pushed, and

@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"gnocco/api"
-	"gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
 )
 
 // promqlServer has metrics of two projects, made by carla of project web.

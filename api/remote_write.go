@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/api/auth"
-	"gnocco/api/prometheus"
-	"gnocco/carbonara"
-	"gnocco/ingest"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // writeSeries answers a remote write that keeps all labels. Prometheus logs the first line of an error: there is one,

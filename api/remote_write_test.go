@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/s2"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"gnocco/api"
-	"gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
 )
 
 // Each set of labels is a metric of its own, found by its labels and shown with them.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"gnocco/api"
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // countingResampler is the processor's, in large batches, and counts.

@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"gnocco/api/auth"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // createMany creates the resources of a list, each as createResource takes it: all of them, or none.

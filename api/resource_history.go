@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"strings"
 
-	"gnocco/api/auth"
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/model/filter"
 )
 
 // history shows the states that a resource has been in. What is wrong with the query is told before what is with the

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/auth"
-	"gnocco/model"
-	"gnocco/model/filter"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // resourceList is what a list of resources is asked for.

@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/auth"
 )
 
 // search lists the resources that a filter matches, page by page.

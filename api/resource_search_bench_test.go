@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // fill creates resources of a type with three attributes, racks of 20 each.

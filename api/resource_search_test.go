@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
+	"github.com/gnocco-db/gnocco/api"
 )
 
 // hosts creates three resources of type host, and one generic; it returns their IDs by name.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/text"
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // resourceJSON is a resource as the API shows it.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
+	"github.com/gnocco-db/gnocco/api"
 )
 
 const aID = "3b9e2f6c-0000-4000-8000-00000000000a"

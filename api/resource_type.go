@@ -6,10 +6,10 @@ import (
 	"errors"
 	"net/http"
 
-	"gnocco/api/auth"
-	"gnocco/api/text"
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // typeHandlers serve resource types.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"net/http"
 
-	"gnocco/api/auth"
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // update changes what the body names; metrics become those that it names.

@@ -17,13 +17,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco"
-	"gnocco/api"
-	"gnocco/internal/testnode"
-	"gnocco/metricd"
-	"gnocco/storage/incoming"
-	"gnocco/storage/index"
-	"gnocco/tests/conformance/contract"
+	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/conformance/contract"
 )
 
 const sacks = 4

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"gnocco/api/auth"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // status is the answer of GET /v1/status. As in Gnocchi, measures counts the bundles in which the measures of a

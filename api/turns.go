@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/auth"
 )
 
 // turns bounds how many queries are evaluated at once: those that combine many metrics, or search among all. The rest

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/auth"
 )
 
 // Users who wait have their turns one after the other, however many queries each has. Where too many wait, the one who

@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/testnode"
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // searchPatterns are metrics of a fleet: value i of metric m.

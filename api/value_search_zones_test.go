@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api"
-	"gnocco/carbonara"
-	"gnocco/internal/testnode"
-	"gnocco/model"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // readingAll are archives that nothing is left out of, whatever the filter says.

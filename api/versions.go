@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"gnocco/carbonara"
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 type link struct {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // AggregatesOptions say what Aggregates asks for.

@@ -13,10 +13,10 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"gnocco/bench"
-	"gnocco/bench/pattern"
-	"gnocco/bench/report"
-	"gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/bench"
+	"github.com/gnocco-db/gnocco/bench/pattern"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/internal/testprogram"
 )
 
 // programs holds gnocco and gnocco-bench, built from the tree.

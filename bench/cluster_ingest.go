@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // clusterIngest is Ingest with one process that does it all, and with the API apart from 1, 2 … processes of metricd.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/bench/report"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // readers read a metric of each sack, over and over, and remember for how long there was no answer.

@@ -9,10 +9,10 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/bench/pattern"
-	"gnocco/bench/report"
-	"gnocco/storage/archive"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/bench/pattern"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // DiskOptions say what Disk stores.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/bench/report"
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // FleetOptions say what Fleet sends, and to whom.

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gnocco/bench/report"
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // FreshnessOptions say how Freshness probes.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // IndexOptions say what Index creates and asks for.

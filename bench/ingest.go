@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // IngestOptions say what Ingest sends.

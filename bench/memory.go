@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"gnocco/bench/report"
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // MemoryOptions say how Memory feeds the server.

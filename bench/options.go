@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // Options are what all benchmarks share: which server, where its figures are read, where results go.

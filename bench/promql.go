@@ -19,7 +19,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // PromQLOptions say what PromQL asks, and of whom.

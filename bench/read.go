@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // ReadOptions say what Read asks for.

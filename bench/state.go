@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // State is what a server has done before it is asked.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // visibleWait is how long measures may take to become aggregates; Gnocchi makes some hundreds a second.

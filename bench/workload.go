@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"gnocco/bench/pattern"
+	"github.com/gnocco-db/gnocco/bench/pattern"
 )
 
 // firstMeasure is the timestamp of every workload's first measure: midnight, so that groups are whole.

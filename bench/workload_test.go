@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/bench/pattern"
+	"github.com/gnocco-db/gnocco/bench/pattern"
 )
 
 func TestWorkloadDependsOnSeedAndSeriesOnly(t *testing.T) {

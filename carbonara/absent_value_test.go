@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // TestWhatASplitLacksIsAbsent: columns that a policy has got since are no values of the groups before.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // splitBenchmarks calls f for the patterns, at the size of operands and of whole splits.

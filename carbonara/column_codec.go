@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"gnocco/carbonara/intcodec"
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // The codec of format 1 for the values of one column. It is used through appendColumn, parseColumn and

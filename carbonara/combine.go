@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/internal/compensated"
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // Coarsen sets dst to the groups of a coarser granularity that those of src make up: what the measures themselves give,

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 var combineMethods = []string{"mean", "min", "max", "sum", "count", "std", "first", "last", "rate:mean", "rate:std"}

@@ -3,7 +3,7 @@ package carbonara
 import (
 	"math"
 
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // maxExponent is the greatest e for which a value is tried as an integer divided by 10^e.

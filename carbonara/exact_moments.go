@@ -3,8 +3,8 @@ package carbonara
 import (
 	"math"
 
-	"gnocco/internal/compensated"
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // combination is the moments of several groups put together. Where these are decimals, sum and second moment are exact:

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
 // constantMoments are those of n measures v.

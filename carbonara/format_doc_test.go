@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // documentedBytes returns the bytes of the n-th block marked "hex" in a page of docs/format, from 0: hexadecimal up to

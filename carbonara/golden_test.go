@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/internal/golden"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/golden"
 )
 
 // Every vector alone, and all of them as the series of one batch.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
 // Groups are the aggregates of one metric at one granularity, as columns: row i is the group that starts at

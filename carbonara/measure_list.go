@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"gnocco/carbonara/intcodec"
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // MeasureList holds measures in the order in which they were appended, most of them in two to five bytes: a measure is

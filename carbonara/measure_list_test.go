@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // checkMeasureList appends measures to an empty list and expects to get them back, bit for bit, from each index on.

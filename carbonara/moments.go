@@ -1,6 +1,6 @@
 package carbonara
 
-import "gnocco/internal/compensated"
+import "github.com/gnocco-db/gnocco/internal/compensated"
 
 // moments is the state of one group while its measures are added in time order. Its sum keeps what additions round
 // away. M2 follows Youngs and Cramer: after v is in count and sum, m2 += (count*v - sum)² / (count*(count-1)), which

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
 // minuteSums returns the groups of the minutes from from to to (exclusive), as a resampler leaves them: each has the

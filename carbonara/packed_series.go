@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
 )
 
 // Packed is a raw series as it is stored: its measures have not been decoded. A [Series] may have one in place of

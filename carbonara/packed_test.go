@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // wantPacked holds what a raw series has packed to its measures.

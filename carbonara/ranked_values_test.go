@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // byOrder sorts as ranks count: -0 below +0, NaN last.

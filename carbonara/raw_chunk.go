@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
 )
 
 // rawVersion is the first byte of a raw chunk; docs/format/raw.md draws the rest.

@@ -3,7 +3,7 @@ package carbonara
 import (
 	"slices"
 
-	"gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
 )
 
 // rawVectorVersion is the first byte of a raw chunk of format 2, which encodes measures in vectors of 1,024. It is

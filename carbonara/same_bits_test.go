@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Aggregates of all methods, and the bytes that they are stored as, have the same bits on every machine: the checksums

@@ -1,6 +1,6 @@
 package carbonara
 
-import "gnocco/internal/decimal"
+import "github.com/gnocco-db/gnocco/internal/decimal"
 
 // setRange makes the minima and maxima of the family's groups known; they are kept, not copied.
 func (f *family) setRange(lows, highs []float64) {

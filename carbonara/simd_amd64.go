@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gnocco/internal/simd"
+	"github.com/gnocco-db/gnocco/internal/simd"
 )
 
 const highest, lowest = math.MaxInt64, math.MinInt64

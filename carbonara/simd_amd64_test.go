@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/internal/decimal"
-	"gnocco/internal/simd"
+	"github.com/gnocco-db/gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/simd"
 )
 
 // withoutAVX512 calls f with the loops in plain Go.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
 )
 
 // splitVersion is the first byte of a split of format 1; docs/format/split.md draws the rest.

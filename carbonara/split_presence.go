@@ -1,6 +1,6 @@
 package carbonara
 
-import "gnocco/carbonara/intcodec"
+import "github.com/gnocco-db/gnocco/carbonara/intcodec"
 
 // Presence says which of a split's periods have a group: the positions, 0 to 3,599, ascending. It is written as
 //

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // columnsOf7 are the columns of a policy with all moments.

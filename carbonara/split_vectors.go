@@ -3,7 +3,7 @@ package carbonara
 import (
 	"slices"
 
-	"gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
 )
 
 // splitVectorVersion is the first byte of a split of format 2, which encodes groups in vectors of 1,024. It is written

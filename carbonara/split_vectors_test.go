@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // resampledSplit returns groups of testKey as a resampler answers them, of a gauge with two decimals.

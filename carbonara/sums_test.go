@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // groupOf returns the only group of values a second apart, computed in batches that end at the cuts.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // wantMatching checks that of src, which holds g, all is found that is at least so much, and that much, and returns how

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
-	"gnocco/carbonara/intcodec"
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // vectorLen is the number of groups that a split of format 2 encodes together.

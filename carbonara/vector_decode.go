@@ -1,8 +1,8 @@
 package carbonara
 
 import (
-	"gnocco/carbonara/intcodec"
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // decodeVectorColumn fills out with values of a vector column of so many groups, which is all of src, from one group

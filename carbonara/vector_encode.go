@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"gnocco/carbonara/intcodec"
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // vectorCodec is the memory that vector columns are encoded and decoded in.

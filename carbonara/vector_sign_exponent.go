@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
 )
 
 // Floats that are no decimals have few signs and exponents, and mantissas that do not compress. vectorPrefixes keeps

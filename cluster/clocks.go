@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/storage/claim"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // clocks knows this machine's clock, and how far those of other machines are from it. The processes of a machine have

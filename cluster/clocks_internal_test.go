@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 )
 
 // clocksOfOneFolder returns a function that opens clocks of one data folder, shifted so that they seem another

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/internal/diskprobe"
-	"gnocco/storage/claim"
-	"gnocco/storage/claim/etcd"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/diskprobe"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 )
 
 // coordinationKind returns the part of Options.Coordination that cluster.json keeps: the kind, without addresses, which

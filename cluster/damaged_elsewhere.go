@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/cluster/peer"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // damagedElsewhere knows which stores other processes have found damaged and could not even claim, such as one whose

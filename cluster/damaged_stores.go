@@ -13,9 +13,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"gnocco/model"
-	"gnocco/storage"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // damagedStores are the stores of this process's share that are damaged. The process does without them, and keeps the

@@ -3,7 +3,7 @@ package cluster
 import (
 	"net/http"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // Fence makes a handler answer only while this process has its lease: others may have changed what the answer says. A

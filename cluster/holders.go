@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/cluster/peer"
-	"gnocco/model"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/metricd"
+	"github.com/gnocco-db/gnocco/metricd"
 )
 
 // knownStores are the incoming stores that this process's sacks know of. It tells the workers which of them have to be

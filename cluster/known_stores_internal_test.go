@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"gnocco/metricd"
+	"github.com/gnocco-db/gnocco/metricd"
 )
 
 // knownTrial is a knownStores with what it told the workers last.

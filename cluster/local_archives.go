@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/cluster/datafolder"
-	"gnocco/cluster/peer"
-	"gnocco/internal/pause"
-	"gnocco/metricd"
-	"gnocco/model"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // localArchives are the sacks that this process holds. A read of them is an answer only if the lease is still valid

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/cluster/peer"
-	"gnocco/internal/pause"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // membership is this process among the members of the cluster: it knows the others, and wakes them.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster/peer"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // knownMembers is a session of whom nothing is asked but who the members are.

@@ -6,11 +6,11 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/carbonara"
-	"gnocco/cluster/peer"
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // Sizes implements query.Archives.

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/cluster/peer"
-	"gnocco/storage/claim"
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // ownership knows the stores that this process holds, by name.

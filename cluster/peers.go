@@ -10,10 +10,10 @@ import (
 	"net/http"
 	"time"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/cluster/peer"
-	"gnocco/internal/shutdown"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/shutdown"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // peerServer answers the other processes.

@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/model"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // prefetched answers the prefetched reads from memory, and others as Router does.

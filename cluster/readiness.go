@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 )
 
 // NotReady returns why no requests should be sent to this process, nil if they should.

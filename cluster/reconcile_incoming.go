@@ -14,10 +14,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/model"
-	"gnocco/storage/claim"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // incomingStores are the incoming stores that this process holds: its own one, and those adopted from dead processes.

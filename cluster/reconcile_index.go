@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/internal/pause"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // indexReconciler takes the index when nobody holds it.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // The holder of the index keeps the rebuilds. It goes through their metrics, has each rebuilt by the holder of its

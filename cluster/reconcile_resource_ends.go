@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/model/filter"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // The holder of the index, and nobody else, ends resources whose metrics are silent, and deletes those that ended long

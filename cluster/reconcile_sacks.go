@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/metricd"
-	"gnocco/model"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // sacksOpened bounds how many sacks are opened at a time: opening one waits for the disk, mostly.

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/cluster/peer"
-	"gnocco/internal/pause"
-	"gnocco/metricd"
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // sources are the incoming stores that this process's sacks take from. Only a process with workers has any.

@@ -7,13 +7,13 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/carbonara"
-	"gnocco/cluster/datafolder"
-	"gnocco/cluster/peer"
-	"gnocco/metricd"
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // Router is the sacks of the whole cluster. It calls the workers of this process for the sacks held here, and sends

@@ -11,13 +11,13 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/carbonara"
-	"gnocco/cluster/datafolder"
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/storage"
-	"gnocco/storage/archive"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 const (

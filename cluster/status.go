@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/cluster/peer"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // status returns the status of this process.

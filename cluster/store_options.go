@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/storage/claim"
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // environment is shared by all stores of a process: the ownership of their names, and the options that they are opened

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/correlate/tile"
 )
 
 // groupBytes of packed rows are taken together at most: so much that many cores have enough to do between two times at

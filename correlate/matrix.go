@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/correlate/tile"
 )
 
 // Matrix gathers the co-moments of all pairs of columns, or of a band of them, while rows are added. It is for one

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gnocco/correlate"
-	"gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/correlatetest"
 )
 
 func TestCPU(t *testing.T) { correlatetest.Engine(t, correlate.CPU{}) }

@@ -3,7 +3,7 @@ package correlate
 import (
 	"math"
 
-	"gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/correlate/tile"
 )
 
 // block is the sums of the pairs of three panels' columns with one panel's: [i*Panel+j] as tile.Gram gives them.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/correlate"
-	"gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/correlatetest"
 )
 
 func TestOptionsAreValidated(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/correlate/tile"
 )
 
 // side is rows of all columns, packed into panels: one of the two sides of a product of columns. A column that a panel

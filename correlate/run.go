@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/correlate/tile"
 )
 
 // Source gives the rows of columns.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 func TestSelection(t *testing.T) {

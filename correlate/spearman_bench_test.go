@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"gnocco/correlate"
-	"gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/correlatetest"
 )
 
 // BenchmarkSpearman has pairs that take nanoseconds, and with a lag pairs that take much longer.

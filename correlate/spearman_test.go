@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gnocco/correlate"
-	"gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/correlatetest"
 )
 
 // ranksOf gives every value the mean rank of its equals, by comparing all with all.

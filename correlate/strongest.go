@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/correlate/tile"
 )
 
 // strongest adds a band's pairs to a selector that keeps the strongest of every column, and returns how many are

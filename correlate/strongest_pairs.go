@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/correlate/tile"
 )
 
 // strongestOfAll adds to a selector the pairs of a band that may be among the strongest of all, and returns how many

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"gnocco/correlate"
-	"gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/correlatetest"
 )
 
 // BenchmarkTop is what the API asks for: the strongest pairs of all.

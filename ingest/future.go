@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A FutureError says that a measure is too far ahead of the clock. A metric's aggregates are kept relative to its

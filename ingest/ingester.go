@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"gnocco/model"
-	"gnocco/storage/incoming"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // Options configure an Ingester. Incoming and Sacks have no default.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"gnocco/internal/keyhash"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // knownMetrics remembers the metric of each name, and the metrics of lists of names. A metric may have been deleted or

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"gnocco/internal/keyhash"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Senders name their metrics in turn. A cache that is too small for all of them still knows most of those that it has

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/internal/idset"
-	"gnocco/internal/keyhash"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/idset"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Rows are the measures of a request that names its metrics. A row is some measures of one metric; several rows may be

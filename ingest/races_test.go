@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"gnocco/ingest"
-	"gnocco/model"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // racer is a sender beside whom somebody creates the resource that it is about to create, and deletes the one that it

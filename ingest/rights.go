@@ -1,6 +1,6 @@
 package ingest
 
-import "gnocco/model"
+import "github.com/gnocco-db/gnocco/model"
 
 // Rights are what the sender of measures may do. Each method returns nil, or the error to answer with.
 type Rights interface {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"gnocco/internal/keyhash"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // createSeries is create for rows whose names are labels: each set of labels is a metric of its own, without a

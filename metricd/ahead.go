@@ -3,8 +3,8 @@ package metricd
 import (
 	"slices"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A measure is ahead while its block is later than the block after that of the latest request (rule 12 of package

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // archiveRebuild gives one metric's archive the schema of its archive policy. Aggregates that the archive has are kept.

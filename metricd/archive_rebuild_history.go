@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // pastSource is the granularity that wider groups are made of.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Sizes returns what metrics take in their sacks' stores, which must be held. Measures that are in no checkpoint yet

@@ -1,8 +1,8 @@
 package metricd
 
 import (
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // oldestBy returns the earliest timestamp that is still accepted where the present is given, 0 for none.

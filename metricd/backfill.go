@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // A backfill loads history that is older than a metric's back window. The history first goes into another metric of the

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ErrNotOwned says that a sack is not open in this process: another one may have it. It is a model.ErrUnavailable.

@@ -3,8 +3,8 @@ package metricd
 import (
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // timespan returns how long the archive keeps aggregates of a granularity, 0 for without limit: what a new policy no

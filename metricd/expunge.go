@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // expungeLimit is the number of deleted metrics looked at in one go, expungeBatch of those expunged at a time.

@@ -10,11 +10,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/pause"
-	"gnocco/internal/testnode"
-	"gnocco/metricd"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // TestReadsDoNotWaitForGathering sends so little that the worker waits a second before it drains. Each measure is read

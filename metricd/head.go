@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // head is a metric's recent past in memory. What a measure that comes in needs stands first, side by side: of many

@@ -1,6 +1,6 @@
 package metricd
 
-import "gnocco/internal/keyhash"
+import "github.com/gnocco-db/gnocco/internal/keyhash"
 
 // headLists remember the heads of lists of metrics that records name. Senders name the same metrics in the same order,
 // request after request: to look each of them up again costs a cache miss or two.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // LastMeasures returns the timestamp of each metric's newest measure that is not ahead, if it has any such, or of its

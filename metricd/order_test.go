@@ -13,12 +13,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/keyhash"
-	"gnocco/internal/testnode"
-	"gnocco/metricd"
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // clockStart is what clocks show at second 0: a day after the measures, so that none is ahead.

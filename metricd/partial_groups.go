@@ -1,8 +1,8 @@
 package metricd
 
 import (
-	"gnocco/carbonara"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // completeFrom returns the time from which on groups of an archive can be computed again. All measures of groups that

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/model"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // rawMeasures sets dst to a metric's raw measures, as model.Read says of granularity 0.

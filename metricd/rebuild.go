@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/model"
-	"gnocco/storage"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // Rebuild gives the archives of metrics the schema of their archive policies. Their sacks must be held. The error is a

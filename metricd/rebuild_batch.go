@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"gnocco/carbonara"
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // rebuildBatch holds the rebuilds of several metrics of a sack. Their raw series are resampled together, packed as the

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Metrics that are read again and again, as by dashboards, keep their recent groups: those that a read of the archive

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // noteRevival notes measures of a metric whose resource ended, if one of them is no older than its end. work is held.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // checkpoint makes the archives of the sack hold all that its heads hold.

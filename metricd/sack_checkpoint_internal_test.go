@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A sack counts the memory that waiting measures have, whatever becomes of their heads, and tells when a checkpoint

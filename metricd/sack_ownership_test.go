@@ -10,11 +10,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/testnode"
-	"gnocco/metricd"
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // worker starts a second Metricd beside a node's, which takes from the same stores.

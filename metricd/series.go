@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // builder puts heads into a batch for the resampler. Its memory is reused.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // sourceCursor is a sack's position in one source. It outlives the source's attachment: the next checkpoint must write

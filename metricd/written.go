@@ -1,6 +1,6 @@
 package metricd
 
-import "gnocco/carbonara"
+import "github.com/gnocco-db/gnocco/carbonara"
 
 // written is what a checkpoint changes in heads once it is durable.
 type written struct {

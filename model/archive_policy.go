@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // ArchivePolicy says which aggregates of a metric are computed and how long they are kept. NewArchivePolicy makes it;

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func input(granularity time.Duration, points int64, timespan time.Duration) model.DefinitionInput {

@@ -3,7 +3,7 @@ package model
 import (
 	"math"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // OldestAccepted returns the start of the back window: of a metric with this plan and back window whose newest measure

@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Backfilled is what one step of a backfill did, in blocks: periods of the coarsest granularity.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func TestObjectError(t *testing.T) {

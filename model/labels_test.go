@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func TestLabels(t *testing.T) {

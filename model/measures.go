@@ -3,7 +3,7 @@ package model
 import (
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Measures are the measures of one request, column by column: those of Metrics[i] are Timestamps and Values from

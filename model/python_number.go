@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // ParseNumber reads a number as a client may write it in a string, which is what Python's float() takes: white space

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func TestParseNumber(t *testing.T) {

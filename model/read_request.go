@@ -3,7 +3,7 @@ package model
 import (
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Read asks for the groups of a metric at one granularity of its archive policy that start at or after From and before

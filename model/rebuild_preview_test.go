@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func TestPreviewRebuild(t *testing.T) {

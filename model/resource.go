@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // GenericType is the resource type that every store has, and as which resources of any type can be read.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // The answers are those of Python's uuid module.

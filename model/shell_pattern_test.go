@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // The answers are those of Python's fnmatchcase.

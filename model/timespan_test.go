@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func TestParseTimespan(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strconv"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // AppendTimestamp writes t as answers about measures have it: 2014-10-06T14:33:57+00:00, or, between two seconds, with

@@ -5,8 +5,8 @@ import (
 	"time"
 	"unsafe"
 
-	"gnocco/carbonara"
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // The errors of timestamps, in Gnocchi's words. All are ErrInvalid.

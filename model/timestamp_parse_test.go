@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // now is the present of these tests.

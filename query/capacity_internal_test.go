@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // refusing reads a million groups and then has no memory for more.

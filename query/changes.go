@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ChangesRead is a request for the metrics that moved most from one window to the next, which is as long.

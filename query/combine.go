@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/model"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // An exact read, ours beyond Gnocchi, computes the aggregates of several groups or metrics from the columns that are

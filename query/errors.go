@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // An ArgumentError says that one argument of a request is invalid, and why. It is a model.ErrInvalid.

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/internal/budget"
-	"gnocco/internal/cores"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // Evaluate reads the operands' aggregates and evaluates the operation on them, for each granularity, coarsest first.

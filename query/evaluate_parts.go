@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // A read of many metrics may need more memory than there is for one request. Then all metrics are read for one part of

@@ -3,9 +3,9 @@ package query
 import (
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // A Grouping says into which groups resampling puts aggregates.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // A state of a resource counts for a group only as long as the resource was in it. Aggregates of a period that a state

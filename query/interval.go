@@ -3,7 +3,7 @@ package query
 import (
 	"math"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // interval bounds what a part of a predicate may answer for the values of a zone. It may be wider.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Predicate is a condition on the value of an aggregate, as a function from it: what holds is not zero.

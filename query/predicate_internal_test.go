@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // FuzzValuePredicate: whatever the body, it is refused or answers for every value, and what it holds for is what it

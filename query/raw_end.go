@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // RawEnd says which raw measures of a metric are kept.

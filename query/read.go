@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // Reader answers reads from archives. It is for many requests at once.

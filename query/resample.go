@@ -3,8 +3,8 @@ package query
 import (
 	"context"
 
-	"gnocco/carbonara"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // regrouping is the memory that resampling needs.

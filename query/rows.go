@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Rows is how many rows an answer may have. All reads of a request share it, from several goroutines. A nil Rows is no

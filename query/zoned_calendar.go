@@ -4,7 +4,7 @@ import (
 	"time"
 	_ "time/tzdata" // so that zones are known on any machine
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // zonedCalendar groups by the calendar of a time zone: a group begins with the first instant of its first day there.

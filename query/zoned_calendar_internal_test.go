@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Each instant falls into the group between whose start and the next one's it lies, also where clocks change at

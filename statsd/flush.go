@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"gnocco/carbonara"
-	"gnocco/ingest"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // flush stores what was gathered since the last one, in one request. What cannot be stored is counted and lost.

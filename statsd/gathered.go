@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
 )
 
 // gathered is what came in since the last flush, and what changes of gauges need to know from before.

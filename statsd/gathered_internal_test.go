@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // shown returns what a flush stores, as "name=value@time".

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/ingest"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
 )
 
 // Server is a running listener. Close ends it.

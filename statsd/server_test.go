@@ -14,12 +14,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/carbonara"
-	"gnocco/metricd"
-	"gnocco/model"
-	"gnocco/statsd"
-	"gnocco/storage/incoming"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/statsd"
+	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 const sacks = 4

@@ -3,7 +3,7 @@ package storage
 import (
 	"errors"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // ErrCorrupt is the kind of every error about bytes that do not decode, whatever store they lie in. It is the kind of

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/auth"
 )
 
 func TestTrustedHeaders(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/cores"
 )
 
 // failedLogins slows who guesses passwords, by address: a number of wrong ones is free, each one more costs its address

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/auth"
 )
 
 // users returns an Htpasswd of user "jd" with password "secret" and user "new" with "other", its log, and a function

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/api/policy"
 )
 
 var (

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/internal/keystone"
 )
 
 // Keystone validates the X-Auth-Token of requests with a Keystone server, by its API version 3. Clients that cannot

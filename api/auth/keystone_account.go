@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/internal/keystone"
 )
 
 // KeystoneAccount is the service's own account at Keystone, for where users' tokens may not validate themselves: a user

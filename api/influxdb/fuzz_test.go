@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/influxdb"
 )
 
 // FuzzDecode looks for panics, and for equal keys of different targets.

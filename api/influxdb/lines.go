@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Lines are the measures of a body. They are filled by Decode again and again, and keep their memory.

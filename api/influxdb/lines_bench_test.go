@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/influxdb"
 )
 
 // BenchmarkDecode decodes lines as a collecting agent writes them, and makes the keys.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api/influxdb"
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 const now carbonara.Timestamp = 7_000_000_000

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Precision is the unit of timestamps.

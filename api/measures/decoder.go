@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/idset"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/idset"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A Decoder decodes one body at a time and keeps the memory that this takes. The zero Decoder is ready. It does not

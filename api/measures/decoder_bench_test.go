@@ -14,9 +14,9 @@ import (
 	simdjson "github.com/minio/simdjson-go"
 	"github.com/valyala/fastjson"
 
-	"gnocco/api/measures"
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // shape is a body of a batch.

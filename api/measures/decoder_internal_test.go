@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Where the scanner does not give up, the document parser gives the same bits.

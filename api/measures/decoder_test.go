@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/measures"
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 const idText = "11111111-2222-3333-4444-5555aaaabbbb"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // DecodeError says why a body was refused. It is an ErrInvalid.

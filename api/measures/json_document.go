@@ -5,8 +5,8 @@ import (
 	"math"
 	"unsafe"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A document is a parsed body: its values in the order in which they begin, without those within arrays. An array is

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A list is an array of the document: its measures are those of document.measures from one index to another. With a

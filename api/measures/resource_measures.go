@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ResourceMeasures are the measures of a request that names metrics by resource and name. The measures of Names[i] are

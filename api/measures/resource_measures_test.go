@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/api/measures"
 )
 
 func TestDecodeResources(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/decimal"
-	"gnocco/internal/idset"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/idset"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // The scanner reads the usual shape only: measures of exactly a timestamp and a value, in either order; ISO timestamps

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/api/policy"
 )
 
 func target(pairs map[string]any) policy.Target {

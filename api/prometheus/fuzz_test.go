@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"gnocco/api/prometheus"
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // writeRequestType describes remote write to the protobuf library, whose decoder is ours' judge.

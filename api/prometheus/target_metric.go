@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A Target says which metric of which resource a series belongs to. Its texts do not refer to the request.

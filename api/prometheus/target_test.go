@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/api/prometheus"
 )
 
 // request decodes series of these labels, each with a measure.

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/s2"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // A WriteRequest is a decoded body. It is filled by Decode again and again, and keeps its memory.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/api/prometheus"
 )
 
 // BenchmarkDecode decodes what Prometheus sends in one request by default, 2,000 measures, and makes the keys.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api/prometheus"
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 const limit = 1 << 20

@@ -7,7 +7,7 @@ import (
 
 	upstream "github.com/prometheus/prometheus/promql"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ErrorType says what kind of error an answer is, in Prometheus' words.

@@ -1,8 +1,8 @@
 package text
 
 import (
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // rows are the rows of a list, [timestamp, granularity, value], with commas between them. The text up to the value is

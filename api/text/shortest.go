@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // decimalScale is how a float64 whose last bit is worth w = 2^-i becomes decimal: times 10^digits, which makes w times

@@ -3,7 +3,7 @@ package text_test
 import (
 	"testing"
 
-	"gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/text"
 )
 
 func TestHasLoneSurrogate(t *testing.T) {

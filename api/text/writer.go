@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // A Writer writes an answer in JSON, most of it rows. It sends nothing before 64 KiB have gathered: until then an error

@@ -3,7 +3,7 @@ package viewer
 import (
 	_ "embed"
 
-	"gnocco/api/static"
+	"github.com/gnocco-db/gnocco/api/static"
 )
 
 //go:embed page.html

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api/viewer"
+	"github.com/gnocco-db/gnocco/api/viewer"
 )
 
 // What is served is what npm's package holds: SHA256SUMS is written from it.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/bench/correlation"
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/correlation"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 func TestCorrelate(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/bench/report"
-	"gnocco/correlate"
-	"gnocco/correlate/csv"
-	gpucorrelate "gnocco/gpu/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/csv"
+	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // deviceRounds is how often a device computes the same; the median counts.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/bench/report"
-	"gnocco/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // ChoiceOptions say what Choices measures.

@@ -17,11 +17,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"gnocco/bench/report"
-	"gnocco/correlate"
-	gnoccocsv "gnocco/correlate/csv"
-	"gnocco/correlate/tile"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/correlate"
+	gnoccocsv "github.com/gnocco-db/gnocco/correlate/csv"
+	"github.com/gnocco-db/gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Options say what Run measures.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/bench/device/kernels"
-	"gnocco/bench/report"
-	"gnocco/carbonara"
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
-	"gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/bench/device/kernels"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
 // Options say what Run measures.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/bench/device"
-	"gnocco/bench/report"
-	"gnocco/gpu/cu/cutest"
-	gpudevice "gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/bench/device"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	gpudevice "github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // On the fake driver, with the kernels compiled for the host: what is measured there means nothing, but it must be

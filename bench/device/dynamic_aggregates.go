@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/bench/report"
-	"gnocco/carbonara"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // dynamicOperations are what a request may leave to a device.

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"gnocco/bench/pattern"
-	"gnocco/bench/report"
-	"gnocco/carbonara"
-	"gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/bench/pattern"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
 // packed is raw series as the archive has them, gauges of two decimals every ten seconds or so, in whole seconds: their

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/bench/report"
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
-	"gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
 var (

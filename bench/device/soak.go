@@ -9,8 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/bench/report"
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // memoryHeld is what a process has taken for its device, in bytes.

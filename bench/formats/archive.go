@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"gnocco/bench/report"
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // ArchiveOptions say what Archive encodes.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/bench/formats"
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench/formats"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // Every format gets every series, of files and generated; what is constant takes next to nothing in ours.

@@ -9,7 +9,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // archiveFormat is a way to store the aggregates of one split. What is encoded stays valid until the next call.

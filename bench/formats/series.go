@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gnocco/bench/pattern"
+	"github.com/gnocco-db/gnocco/bench/pattern"
 )
 
 // archiveSeries is the values of one series, of measures at regular times.

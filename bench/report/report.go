@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 // Report writes results as lines of Go's benchmark format, one result a line, flushed at once.

@@ -3,7 +3,7 @@ package intcodec
 import (
 	"slices"
 
-	"gnocco/internal/simd"
+	"github.com/gnocco-db/gnocco/internal/simd"
 )
 
 func minMax(ints []int64) (low, high int64) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/internal/simd"
+	"github.com/gnocco-db/gnocco/internal/simd"
 )
 
 // withoutAVX512 calls f with the loops in plain Go.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // A clock's file is read again, also one without a checksum; any flipped bit of one with a checksum is told, or changes

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // formatVersion is the version of the data folder as a whole: its stores, and their places. Each store has a version of

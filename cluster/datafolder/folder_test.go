@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 )
 
 func TestFolderHasOneHolder(t *testing.T) {

@@ -5,11 +5,11 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/archive"
-	"gnocco/storage/claim"
-	"gnocco/storage/engine"
-	"gnocco/storage/incoming"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // FormatOf returns the format in which this program writes the store of a name.

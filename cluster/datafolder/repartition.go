@@ -13,10 +13,10 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/archive"
-	"gnocco/storage/claim"
-	"gnocco/storage/engine"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // A change of the number of sacks copies all archives, since the number decides the store of a metric's archives. The

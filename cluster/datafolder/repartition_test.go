@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster"
-	"gnocco/cluster/datafolder"
-	"gnocco/internal/client"
-	"gnocco/internal/server"
-	"gnocco/storage/archive"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // repartitioned is a data folder with metrics whose count and sum are known.

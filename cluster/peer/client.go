@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ErrUnreachable says that a process did not answer, or gave another kind of answer. It is a model.ErrUnavailable.

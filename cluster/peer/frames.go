@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/keyhash"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // The answer of poll is a row of frames, little-endian:

@@ -7,8 +7,8 @@ import (
 	"io"
 	"math"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // The answer of groups is, for each read in order, little-endian: number of groups (4) | their starts (8 each) | the

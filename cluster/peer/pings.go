@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // ErrSilent says that a process takes requests and answers none: it hangs, or the way to it is cut. It is an

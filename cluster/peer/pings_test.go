@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/cluster/peer"
 )
 
 // fakePeer answers peers by a handler of its own.

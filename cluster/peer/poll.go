@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"time"
 
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 const (

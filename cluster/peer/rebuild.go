@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // rebuildRequest names metrics whose sacks the process holds, and the archive policies that they have.

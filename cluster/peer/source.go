@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/pause"
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 const (

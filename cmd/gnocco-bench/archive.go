@@ -1,7 +1,7 @@
 package main
 
 import (
-	"gnocco/bench/formats"
+	"github.com/gnocco-db/gnocco/bench/formats"
 
 	"github.com/spf13/cobra"
 )

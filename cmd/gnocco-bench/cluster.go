@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/bench"
+	"github.com/gnocco-db/gnocco/bench"
 )
 
 func newCluster(flags *commonFlags) *cobra.Command {

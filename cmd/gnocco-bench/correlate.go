@@ -7,12 +7,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
-	"gnocco/bench/correlation"
-	"gnocco/cmd/internal/bytesize"
-	"gnocco/cmd/internal/devices"
-	"gnocco/correlate"
-	gpucorrelate "gnocco/gpu/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/bench/correlation"
+	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/internal/devices"
+	"github.com/gnocco-db/gnocco/correlate"
+	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 func newCorrelate(flags *commonFlags) *cobra.Command {

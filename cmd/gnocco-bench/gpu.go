@@ -1,9 +1,9 @@
 package main
 
 import (
-	"gnocco/bench/device"
-	"gnocco/cmd/internal/bytesize"
-	"gnocco/cmd/internal/devices"
+	"github.com/gnocco-db/gnocco/bench/device"
+	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/internal/devices"
 
 	"github.com/spf13/cobra"
 )

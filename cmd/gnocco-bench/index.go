@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"gnocco/bench"
+	"github.com/gnocco-db/gnocco/bench"
 )
 
 func newIndex(flags *commonFlags) *cobra.Command {

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"gnocco/bench"
-	"gnocco/bench/pattern"
-	"gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/bench"
+	"github.com/gnocco-db/gnocco/bench/pattern"
+	"github.com/gnocco-db/gnocco/bench/report"
 )
 
 // commonFlags are the flags of every benchmark.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/metricd"
-	"gnocco/model"
-	"gnocco/storage/incoming"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // A late measure after the move changes a group that begins before the back window only if all its measures are known.

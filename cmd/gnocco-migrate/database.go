@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // database is one read-only transaction, which sees all tables as of one moment.

@@ -17,8 +17,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/pierrec/lz4/v4"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // fileStorage is the folder of Gnocchi's file driver:

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // splitStart is the start of the splits in testdata, which Gnocchi 4.4.2 has written (carbonara.py, serialize). The

@@ -1,15 +1,15 @@
-module gnocco/cmd/gnocco-migrate
+module github.com/gnocco-db/gnocco/cmd/gnocco-migrate
 
 go 1.26.0
 
 require (
 	github.com/cockroachdb/pebble/v2 v2.1.7
+	github.com/gnocco-db/gnocco v0.0.0
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/spf13/cobra v1.10.2
-	gnocco v0.0.0
 	golang.org/x/sync v0.24.0
 )
 
@@ -52,6 +52,6 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace gnocco => ../..
+replace github.com/gnocco-db/gnocco => ../..
 
 replace k8s.io/client-go => ../../tools/kubernetes

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/internal/keystone"
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 // access is the user that the program asks a server as, and how often it may ask.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // A Gnocchi that runs already is filled, for a manual run: GNOCCHI_URL, RESOURCES, MEASURES.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gnocco/internal/testcert"
+	"github.com/gnocco-db/gnocco/internal/testcert"
 )
 
 // The client trusts whom PyMySQL would trust with the same ssl_ca and ssl_check_hostname, and refuses options that it

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // policyOf returns a policy of one-minute and five-minute groups.

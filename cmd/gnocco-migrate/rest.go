@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/keystone"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // restSource is a Gnocchi, or a Gnocco, by its REST API. It sends nothing but GETs.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // errGone is the error of a metric that the source has deleted meanwhile.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // target is a data folder that no server has served yet. While a pass writes it, it has another name, under which no

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // putUnprocessed writes measures that the source has not processed into an incoming store, which replaces that of an

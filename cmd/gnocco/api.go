@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster"
 )
 
 func newAPI() *cobra.Command {

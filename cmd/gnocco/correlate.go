@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/cmd/gnocco/internal/pairs"
-	"gnocco/cmd/internal/bytesize"
-	"gnocco/cmd/internal/devices"
-	"gnocco/correlate"
-	"gnocco/correlate/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairs"
+	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/internal/devices"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/csv"
 )
 
 // correlateFlags are the flags of correlate.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gnocco/cmd/gnocco/internal/pairplot"
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairplot"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // plotFlags are the flags of correlate that ask for drawings.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gnocco/cmd/gnocco/internal/pairs"
-	"gnocco/correlate"
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairs"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // storedFlags are the flags of correlate that say which stored metrics are meant.

@@ -4,9 +4,9 @@ import (
 	"io"
 	"log/slog"
 
-	"gnocco/cmd/internal/devices"
-	"gnocco/correlate"
-	gpucorrelate "gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/cmd/internal/devices"
+	"github.com/gnocco-db/gnocco/correlate"
+	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 )
 
 // engine returns what correlates the file.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/cmd/gnocco/internal/demo"
-	"gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/demo"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 func newDemo() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/internal/diskprobe"
+	"github.com/gnocco-db/gnocco/internal/diskprobe"
 )
 
 var errUnfit = errors.New("the disk is not fit for a data folder")

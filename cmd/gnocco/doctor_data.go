@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/cmd/gnocco/internal/fsck"
-	"gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 )
 
 func newDoctorData() *cobra.Command {

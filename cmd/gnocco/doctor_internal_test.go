@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/diskprobe"
+	"github.com/gnocco-db/gnocco/internal/diskprobe"
 )
 
 func TestDoctorDisk(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 var writeFormats = flag.Bool("write-formats", false,

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/cmd/gnocco/internal/fsck"
-	"gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 )
 
 // Exit statuses of fsck, beside 0.

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/cluster"
-	"gnocco/cluster/datafolder"
-	"gnocco/cmd/gnocco/internal/gnocchiconf"
-	"gnocco/internal/server"
-	"gnocco/internal/version"
-	"gnocco/statsd"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/gnocchiconf"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/statsd"
 )
 
 // programOf returns the command that a program name stands for: Gnocchi's names do what Gnocchi's programs of these

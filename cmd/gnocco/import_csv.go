@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
 )
 
 // errIncomplete ends an import after which the server does not have all that the files hold.

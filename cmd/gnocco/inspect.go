@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"gnocco/carbonara"
-	"gnocco/cmd/gnocco/internal/inspect"
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/inspect"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func newInspect() *cobra.Command {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco"
+	"github.com/gnocco-db/gnocco"
 )
 
-//go:generate go run gnocco/tools/licenses -o licenses.txt
+//go:generate go run github.com/gnocco-db/gnocco/tools/licenses -o licenses.txt
 
 // licenses are those of all modules that this program is linked from.
 //

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster"
 )
 
 // The process's exit statuses besides 0.

@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/gpu/cu/cutest"
-	"gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/internal/testprogram"
 )
 
 // program is the built binary.

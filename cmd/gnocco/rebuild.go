@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"gnocco/internal/client"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // rebuildFlags are the flags of rebuild.

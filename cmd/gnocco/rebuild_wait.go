@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/schollz/progressbar/v3"
 
-	"gnocco/internal/client"
-	"gnocco/internal/pause"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // rebuild is one as the server tells it.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gnocco/internal/client"
-	"gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/keystone"
 )
 
 // defaultURL is where a server listens unless told otherwise.

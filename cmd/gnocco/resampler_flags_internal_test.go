@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // What devices pin is a sixteenth of the process's memory at most, and no more than is of use to them.

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 func newRoot() *cobra.Command {

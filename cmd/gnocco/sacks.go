@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/cluster"
-	"gnocco/cluster/datafolder"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 func newSacks() *cobra.Command {

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"gnocco/cluster"
-	"gnocco/cmd/internal/bytesize"
-	"gnocco/cmd/internal/devices"
-	"gnocco/correlate"
-	gpucorrelate "gnocco/gpu/correlate"
-	"gnocco/internal/cores"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/internal/devices"
+	"github.com/gnocco-db/gnocco/correlate"
+	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // serverFlags are the flags of commands that run a server.

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
-	"gnocco/cmd/gnocco/internal/gnocchiconf"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/gnocchiconf"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gnocco/statsd"
+	"github.com/gnocco-db/gnocco/statsd"
 )
 
 // statsdFlags are the flags of the listener for statsd's clients.

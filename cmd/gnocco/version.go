@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gnocco/cmd/internal/devices"
-	"gnocco/gpu/device"
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/cmd/internal/devices"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 func newVersion() *cobra.Command {

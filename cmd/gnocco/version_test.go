@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/gpu/cu/cutest"
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 func TestVersionWithoutDriver(t *testing.T) {

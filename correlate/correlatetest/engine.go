@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // Engine holds an engine to the rules of package correlate.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // Bound is how far a coefficient may lie from the true one, and an engine's from the CPU's.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // Value makes a value of row t and column j, of what the column shares with all others and of what is its own, both of

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // parseNumber reads a decimal number that fills text, as strconv.ParseFloat does, but takes neither hexadecimal nor

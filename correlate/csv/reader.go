@@ -8,7 +8,7 @@ import (
 	"io"
 	"sync"
 
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // Reader reads the columns of one file: a correlate.Source. It is for one goroutine.

@@ -1,4 +1,4 @@
-module gnocco/deploy/check
+module github.com/gnocco-db/gnocco/deploy/check
 
 go 1.26.8
 

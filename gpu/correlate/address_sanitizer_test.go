@@ -5,7 +5,7 @@ package correlate_test
 import (
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 )
 
 func TestCorrelatorAddressSanitizer(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/correlate"
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Times is how long a device takes for all pairs of columns that have no gaps.

@@ -3,8 +3,8 @@ package correlate
 import (
 	"time"
 
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // chunkJob adds a chunk of rows to a band.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"gnocco/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Correlator is the correlate.Engine on CUDA devices. Its coefficients are within 1e-12 of the CPU's; what devices

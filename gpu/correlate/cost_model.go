@@ -3,8 +3,8 @@ package correlate
 import (
 	"math"
 
-	"gnocco/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // engineCost is what an engine takes for correlations, in seconds.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"gnocco/correlate"
-	gpucorrelate "gnocco/gpu/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/correlate"
+	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // sized is a source of so many columns and rows, which nobody reads.

@@ -1,6 +1,6 @@
 package correlate
 
-import "gnocco/gpu/device"
+import "github.com/gnocco-db/gnocco/gpu/device"
 
 // Architecture makes the correlator use kernels for compute capabilities up to this major number.
 func (c *Correlator) Architecture(major int) { c.most = major }

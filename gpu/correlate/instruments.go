@@ -3,7 +3,7 @@ package correlate
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 func newInstruments(registerer prometheus.Registerer) *device.EngineInstruments {

@@ -1,7 +1,7 @@
 package correlate
 
 import (
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // What correl.h says of tiles and segments.

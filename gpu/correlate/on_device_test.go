@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
-	"gnocco/correlate"
-	"gnocco/correlate/correlatetest"
-	gpucorrelate "gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/correlatetest"
+	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 )
 
 // TestOnDeviceCorrelator is what takes too long with the kernels on the host: many segments, chunks and tiles, with the

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // chunk is rows of all columns in pinned memory: column j's own rows from j*pitch+history on, those before them for

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"gnocco/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // pass is one reading of a source, for a band on every device.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"gnocco/correlate"
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // outcomeJob is the job that makes coefficients of a band's state, and finds the pairs that a selection wants.

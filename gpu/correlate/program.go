@@ -1,9 +1,9 @@
 package correlate
 
 import (
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
-	"gnocco/gpu/kernels"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/kernels"
 )
 
 // program is the correlator's kernels on one device.

@@ -3,8 +3,8 @@ package correlate
 import (
 	"context"
 
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // band is some rows of tiles on one device, and what their pairs come to so far. Its jobs run in their order: each adds

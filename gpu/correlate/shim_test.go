@@ -5,12 +5,12 @@ import (
 	"math"
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
-	"gnocco/correlate"
-	"gnocco/correlate/correlatetest"
-	gpucorrelate "gnocco/gpu/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/correlatetest"
+	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Whatever call of the driver fails or hangs: the pairs are the CPU's, each handed out once.

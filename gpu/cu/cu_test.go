@@ -12,8 +12,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"gnocco/gpu/cu"
-	"gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 )
 
 // ptx is as much of a module as the fake driver asks for.

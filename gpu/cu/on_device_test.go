@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // plusOne adds 1 to n words.

@@ -10,12 +10,12 @@ import (
 	"sync"
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 func TestRun(t *testing.T) {

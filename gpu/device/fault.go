@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // ErrUnavailable is what opening a device reports where there is none.

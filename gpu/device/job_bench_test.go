@@ -3,9 +3,9 @@ package device_test
 import (
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // BenchmarkJob is the host's part of a job on the fake driver: its allocations are what counts.

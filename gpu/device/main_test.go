@@ -3,7 +3,7 @@ package device_test
 import (
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 )
 
 func TestMain(m *testing.M) { devicetest.Main(m) }

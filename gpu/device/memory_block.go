@@ -1,6 +1,6 @@
 package device
 
-import "gnocco/gpu/cu"
+import "github.com/gnocco-db/gnocco/gpu/cu"
 
 // Block is device memory from a Pool. Whoever has a reference may use it on streams that hold it.
 type Block struct {

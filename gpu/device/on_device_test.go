@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // A process has one driver: these tests use the system's and skip where there is none, or where a test opened the fake

@@ -11,7 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // PinnedPool keeps pinned memory: half a second a gigabyte is too much to pay per batch. There are three: memory for

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // Pool is the device's memory: blocks that come back are kept and handed out again. If a new one would exceed the

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // do runs f as the owner of a device.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // Properties of a device.

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
-	"gnocco/gpu/cu"
-	"gnocco/gpu/cu/cutest"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // kernel is what device code becomes on the host: y = x·times, and the sum of x.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // Stopwatch tells the time between points of a stream's work, by the device's clock. A job marks them in Start or

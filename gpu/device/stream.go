@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // Stream is a stream and what the job on it holds. One job is on a stream at a time; streams copy and compute beside

@@ -5,7 +5,7 @@ package resample_test
 import (
 	"testing"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 )
 
 func TestResamplerAddressSanitizer(t *testing.T) {

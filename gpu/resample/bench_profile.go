@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Profile is how long the parts of resampling one batch take on a device, one after the other, by the device's clock.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Calibration measures both engines by a handful of batches, in borrowed memory as the workers' are. It takes a

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // chunk is some series of a batch that share a plan, on their way through a device. The same chunk is used again and

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Start implements Job: everything up to the numbers of runs, and the rows too where there are so few that the number

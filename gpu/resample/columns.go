@@ -3,8 +3,8 @@ package resample
 import (
 	"unsafe"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // columns is the pinned memory that a batch's columns lie in, from where the device copies them by itself.

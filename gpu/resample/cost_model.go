@@ -3,7 +3,7 @@ package resample
 import (
 	"slices"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Model tells what a batch costs on the CPU and on a device.

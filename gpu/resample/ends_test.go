@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
-	"gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
 // Measures from the first to the last nanosecond that there is: the number of groups between them is out of range.

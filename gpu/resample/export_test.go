@@ -1,6 +1,6 @@
 package resample
 
-import "gnocco/gpu/device"
+import "github.com/gnocco-db/gnocco/gpu/device"
 
 // FillGarbage fills the memory of every chunk with garbage before its job: kernels write all that is read.
 func (r *Resampler) FillGarbage() {

@@ -1,6 +1,6 @@
 package resample
 
-import "gnocco/carbonara"
+import "github.com/gnocco-db/gnocco/carbonara"
 
 // layout is how a chunk's timestamps go to the device, the fewest bytes that all its series allow.
 type layout int

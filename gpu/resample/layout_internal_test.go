@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 const second, millisecond = carbonara.Timestamp(1e9), carbonara.Timestamp(1e6)

@@ -3,9 +3,9 @@ package resample
 import (
 	"fmt"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
-	"gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
 // load prepares a chunk and packs it. It is done anew where the timestamps are not what a few of them let one guess.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/cu/cutest"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 const packMeasures = 128_000

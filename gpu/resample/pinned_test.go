@@ -10,14 +10,14 @@ import (
 	"time"
 	"unsafe"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/cu/cutest"
-	"gnocco/gpu/device"
-	"gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
 // lending is a resampler on the fake driver whose device is open.

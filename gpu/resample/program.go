@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"time"
 
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
-	"gnocco/gpu/kernels"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/kernels"
 )
 
 // program is the resampler's kernels on one device.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Resampler is the carbonara.Resampler on CUDA devices. It gives the bits that the CPU's gives: a group's sums are

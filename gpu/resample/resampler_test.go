@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
-	"gnocco/gpu/resample"
-	"gnocco/internal/golden"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/internal/golden"
 )
 
 func newResampler(t testing.TB, chunkMeasures int) *resample.Resampler {

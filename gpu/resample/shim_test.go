@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/cu/cutest"
-	"gnocco/gpu/device"
-	"gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
 // Whatever call of the driver fails or hangs: a batch's groups are the CPU's, and stay so.

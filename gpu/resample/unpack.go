@@ -4,9 +4,9 @@ import (
 	"errors"
 	"iter"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/cu"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // errPacked says that packed series do not decode: the CPU finds out which.

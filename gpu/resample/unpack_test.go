@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/device"
-	"gnocco/gpu/resample"
-	"gnocco/internal/golden"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/internal/golden"
 )
 
 // addPacked adds a series of the measures from one number to another, packed in chunks of that many, to which it adds

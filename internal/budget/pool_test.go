@@ -3,7 +3,7 @@ package budget_test
 import (
 	"testing"
 
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // A piece that has grown large is not kept, whoever used it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // holding returns an Account that holds memory for answers.

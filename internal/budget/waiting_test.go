@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // Answers that were refused wait in the order of arrival, holding nothing, for twice what they were refused; nobody

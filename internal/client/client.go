@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/internal/keystone"
 )
 
 // Client sends requests to one server. It may be used by several goroutines.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/client"
-	"gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/keystone"
 )
 
 // The calls that need a Gnocchi to answer are tested with the commands that make them; here is what only a server that

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // firstPause is the wait before the first repetition; each time it doubles.

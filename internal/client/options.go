@@ -3,7 +3,7 @@ package client
 import (
 	"crypto/x509"
 
-	"gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/internal/keystone"
 )
 
 // Options say who asks. The first of these that is given counts: Token, a user in the URL, User, KeystoneURL.

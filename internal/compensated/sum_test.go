@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
 func exact(s compensated.Sum) *big.Float {

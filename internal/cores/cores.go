@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/cores"
 )
 
 // A process goes to one core while it does little, and back to all of them when work is shared, when a request comes

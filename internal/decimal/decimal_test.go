@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 func TestPowers(t *testing.T) {

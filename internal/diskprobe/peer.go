@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // Both sides write every interval, and look at what the other wrote.

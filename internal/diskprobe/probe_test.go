@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/internal/diskprobe"
+	"github.com/gnocco-db/gnocco/internal/diskprobe"
 )
 
 func empty(t *testing.T, dir string) {

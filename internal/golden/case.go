@@ -3,7 +3,7 @@ package golden
 import (
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // A Vector is one series and its aggregates.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // How far std may lie from Gnocchi's: a share of itself, and units in the last place of the largest value, because the

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Vectors reads all vectors, in order of name.

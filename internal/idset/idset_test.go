@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/idset"
+	"github.com/gnocco-db/gnocco/internal/idset"
 )
 
 func TestAdd(t *testing.T) {

@@ -3,7 +3,7 @@ package keyhash_test
 import (
 	"testing"
 
-	"gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
 )
 
 func TestOf(t *testing.T) {

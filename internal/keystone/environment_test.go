@@ -3,7 +3,7 @@ package keystone_test
 import (
 	"testing"
 
-	"gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/internal/keystone"
 )
 
 func TestFromEnvironment(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 // module is the name in go.mod.
-const module = "gnocco"
+const module = "github.com/gnocco-db/gnocco"
 
 // sourceFile is a parsed Go file of the tree.
 type sourceFile struct {

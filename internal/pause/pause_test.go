@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 func TestFor(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"net"
 	"os"
 
-	"gnocco/api/auth"
-	"gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/policy"
 )
 
 // auth returns the authenticator of users and the rules of their rights.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/auth"
 )
 
 // A mode that believes everyone is warned of beyond loopback, and there only; so is any mode without TLS.

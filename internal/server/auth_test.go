@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/api/auth"
-	"gnocco/cluster"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // Modes and rules reach the API. A fault in them ends the start, after which nothing is held.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 // newBuildInfo returns a metric whose labels name the build of this program.

@@ -12,14 +12,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/cluster"
-	"gnocco/cluster/peer"
-	"gnocco/internal/client"
-	"gnocco/internal/server"
-	"gnocco/internal/testcert"
-	"gnocco/internal/version"
-	"gnocco/model"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/testcert"
+	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 func clientOf(t *testing.T, s *server.Server) *client.Client {

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gnocco/api"
-	"gnocco/internal/cores"
-	"gnocco/internal/pause"
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 // front is what the public reaches, from the beginning of the start to the end. It says when the process is about to

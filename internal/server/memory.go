@@ -1,6 +1,6 @@
 package server
 
-import "gnocco/cluster"
+import "github.com/gnocco-db/gnocco/cluster"
 
 const (
 	lookupBytes = 150 // of a metric in the index's cache, about

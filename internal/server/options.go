@@ -8,11 +8,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/api"
-	"gnocco/api/auth"
-	"gnocco/cluster"
-	"gnocco/correlate"
-	"gnocco/statsd"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/statsd"
 )
 
 // Options of a Server. Cluster.Data is needed. A zero field takes the default of the package that gets it.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/cluster"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // Profiles have an address of their own, in every role: the public one has none of them.

@@ -7,9 +7,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"gnocco/api"
-	"gnocco/cluster"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // public is the REST API of this process. While the process does not hold the index, public passes on the requests that

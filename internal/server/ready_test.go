@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
-	"gnocco/api/auth"
-	"gnocco/cluster"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // probe is an answer to those who ask whether a process is well.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // A client that sends all of its body before it reads finds the answer which refused it, and no reset connection.

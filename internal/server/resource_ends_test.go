@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster"
-	"gnocco/internal/client"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // Resources whose metrics are silent end, once, whichever process holds their sacks or the index; those that ended long

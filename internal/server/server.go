@@ -13,12 +13,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"gnocco/cluster"
-	"gnocco/internal/budget"
-	"gnocco/internal/shutdown"
-	"gnocco/internal/version"
-	"gnocco/model"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/shutdown"
+	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // Server is a running process of a cluster, which may have no other. Close ends it.

@@ -14,13 +14,13 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/api"
-	"gnocco/cluster"
-	"gnocco/cluster/datafolder"
-	"gnocco/internal/client"
-	"gnocco/internal/server"
-	"gnocco/storage"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 func start(t *testing.T, options server.Options) *server.Server {

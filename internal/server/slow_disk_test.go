@@ -15,9 +15,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/cluster"
-	"gnocco/internal/server"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // slowDisk is the disk, of which each sync takes a while.

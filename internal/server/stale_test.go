@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/cluster"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // While no process holds the sacks, a client that allows stale answers reads the disk and learns its age; others get a

@@ -7,9 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/cluster"
-	"gnocco/statsd"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/statsd"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // statsdListener takes statsd's messages while this process holds the index, since a message may make a metric.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster"
-	"gnocco/internal/client"
-	"gnocco/internal/server"
-	"gnocco/statsd"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/statsd"
 )
 
 // figures returns the server's metrics as Prometheus reads them.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster"
-	"gnocco/internal/server"
-	"gnocco/internal/testcert"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/testcert"
 )
 
 // tlsClient trusts a certificate, and shows one of its own if cert is not "". Each request gets a connection of its

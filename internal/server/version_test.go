@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/cluster"
-	"gnocco/internal/server"
-	"gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 // Every process names itself once in an answer, also in one that another process has given.

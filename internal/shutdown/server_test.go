@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/shutdown"
+	"github.com/gnocco-db/gnocco/internal/shutdown"
 )
 
 // A server that ends finishes requests, and does not wait for connections without one.

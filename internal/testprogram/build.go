@@ -33,7 +33,7 @@ func Build(names ...string) (dir string, err error) {
 	}
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", dir}
 	for _, name := range names {
-		args = append(args, "gnocco/cmd/"+name)
+		args = append(args, "github.com/gnocco-db/gnocco/cmd/"+name)
 	}
 	build := exec.Command("go", args...)
 	build.Dir = strings.TrimSpace(string(root)) // by its go.mod, also for tests of another module

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Filter tells resources of one type that match from others. It may be used by many goroutines.

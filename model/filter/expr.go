@@ -1,6 +1,6 @@
 package filter
 
-import "gnocco/model"
+import "github.com/gnocco-db/gnocco/model"
 
 // Expr is a filter as it was written, not yet checked against a resource type. A nil Expr lets everything through.
 type Expr struct {

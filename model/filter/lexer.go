@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // tokenKind is what a token is.

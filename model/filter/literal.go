@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // value turns a literal, which is not null, into a value of c's kind, or returns a *model.FieldError.

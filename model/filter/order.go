@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // DefaultOrder is the sort keys of lists of resources unless told otherwise.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
 // acrossMethod aggregates values that stand side by side, leaving NaN out: those of several series at one time, or of

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Series is the aggregates of one metric, in order of time.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Combination is an aggregation of metrics that is computed from the moments of their groups: it gives what all their

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Span widens from and to (exclusive) to whole groups of the combination.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Result is what an operation gives: columns on the same timestamps, computed when they are read.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/carbonara"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // series starts at a number of seconds; then come timestamps and values by turns.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Fill says what stands where a series lacks an aggregate that another one has. The zero Fill fills nothing: then the

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // number is a float as tools/golden/aggregates.py writes it.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // medians takes the median of each row, leaving NaN out. It needs all values of a row together, so the columns are

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Operation is a tree of operations that was found valid. It never changes, and may be evaluated many times at once.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Limits of an operation: no honest one comes near. Gnocchi fails at about the same depth.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/carbonara"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // decode reads JSON as package api does.

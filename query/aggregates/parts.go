@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // A table may be too large to be in memory at once. Most operations that make few series of many can be evaluated part

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // An operation that is divisible gives the same, or the same error, of all the time and of parts of it, wherever these

@@ -3,7 +3,7 @@ package aggregates
 import (
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Regrouping gives aggregates that are to be aggregated anew a time of package carbonara's own, which knows groups of

@@ -3,7 +3,7 @@ package aggregates
 import (
 	"slices"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // batchValues is how many values a batch for a device holds at most: 64 MiB with their times.

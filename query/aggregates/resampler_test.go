@@ -12,11 +12,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"gnocco/carbonara"
-	"gnocco/gpu/cu/cutest"
-	"gnocco/gpu/device"
-	"gnocco/gpu/resample"
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // together is a resampler that wants large batches; what it gives is the processor's.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // Across series and windows, short and long, nothing is lost of values that cancel, lie far from zero, or are huge.

@@ -12,13 +12,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/correlate"
-	"gnocco/internal/budget"
-	"gnocco/internal/testnode"
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/correlations"
 )
 
 // store is a node with metrics of one archive policy.

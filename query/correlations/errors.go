@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ErrBusy says that too many jobs are unfinished.

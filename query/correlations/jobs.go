@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/correlate"
-	"gnocco/model"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // Job is a request on its way, and then its result. Jobs live in the memory of this process only.

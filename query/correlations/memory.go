@@ -6,8 +6,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"gnocco/correlate"
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // jobMemory is what a job holds of the memory that requests share. All of it is taken while the request waits: a job

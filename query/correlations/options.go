@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"gnocco/correlate"
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // Options limit what one request may take.

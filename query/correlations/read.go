@@ -9,11 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/carbonara"
-	"gnocco/correlate"
-	"gnocco/internal/budget"
-	"gnocco/internal/cores"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // aggregates are the aggregates of one metric.

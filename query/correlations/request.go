@@ -3,10 +3,10 @@ package correlations
 import (
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/correlate"
-	"gnocco/model"
-	"gnocco/query"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // Request is a request to correlate metrics.

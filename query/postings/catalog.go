@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Index is what the labels come from.

@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query/postings"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 func check(t testing.TB, err error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // What a request takes for each series that it finds, about, until its end.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/budget"
-	"gnocco/model"
-	"gnocco/query/postings"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 func createNamed(t *testing.T, store *index.Store, n int, prefix string) (ids []uuid.UUID) {

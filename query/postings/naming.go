@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Labels as Ceilometer's exporter for Prometheus has them.

@@ -11,10 +11,10 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query/postings"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // Ceilometer's names are shown of metrics of resources, and selectors know these and Gnocchi's.

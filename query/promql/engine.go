@@ -11,9 +11,9 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"gnocco/model"
-	"gnocco/query"
-	"gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/postings"
 )
 
 // Options of an Engine. Archives, Series and Policies have no default.

@@ -11,11 +11,11 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"gnocco/carbonara"
-	"gnocco/internal/testnode"
-	"gnocco/model"
-	"gnocco/query/postings"
-	"gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/query/promql"
 )
 
 // store is a node with an engine.

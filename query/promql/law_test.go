@@ -13,9 +13,9 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"gnocco/carbonara"
-	"gnocco/internal/seedtest"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/seedtest"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // lawStore has series of several policies, with gaps, of which the finest granularities no longer keep all.

@@ -11,7 +11,7 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // SampleBytes is what the engine holds of a sample.

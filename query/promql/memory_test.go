@@ -10,10 +10,10 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"gnocco/internal/budget"
-	"gnocco/internal/testnode"
-	"gnocco/query/postings"
-	"gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/query/promql"
 )
 
 // holding makes the engine one that holds so many samples of a query.

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 
-	"gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
 // moments are count, sum and second moment of measures. Some readings leave the last out.

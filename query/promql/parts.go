@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // part is the time for which a series takes its samples from one granularity.

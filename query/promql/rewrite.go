@@ -8,7 +8,7 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Functions of ours, which no expression of a client can name. The engine tells the querier the name of the function

@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/prometheus/model/value"
 	upstream "github.com/prometheus/prometheus/promql"
 
-	"gnocco/carbonara"
-	"gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // scratch is the memory of reading one series.

@@ -25,9 +25,9 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/util/annotations"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/promql"
 )
 
 // scriptStorage is a store to upstream's scripts. A label set is a resource, whose attributes are the labels, with a

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/annotations"
 
-	"gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/query/postings"
 )
 
 // source is what one query reads from. It implements storage.Queryable and storage.Querier.

@@ -11,10 +11,10 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/query/postings"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // resources creates n resources of ten projects, each with one metric, and returns their metrics.

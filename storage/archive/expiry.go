@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // OldestKept returns the first timestamp of a group that is kept when the newest group starts at newest: a group is

@@ -3,7 +3,7 @@ package archive
 import (
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Kind is the kind of an entry of a metric.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // FormatVersion is that of the store as a whole; values have their own.

@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // PartialGroups replace raw measures that are gone, after a metric got wider groups than it had. They hold one row for

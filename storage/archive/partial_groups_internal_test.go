@@ -8,7 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // FuzzPartialGroups decodes any bytes with a hash that fits: what decodes is encoded again the same, anything else is

@@ -9,9 +9,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // TestWalk reads metrics in any order, at two granularities and with any timespan, through one iterator: each read

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // spread returns how many names each node gets, and who gets each.

@@ -3,8 +3,8 @@ package claim_test
 import (
 	"testing"
 
-	"gnocco/storage/claim"
-	"gnocco/storage/claim/claimtest"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim/claimtest"
 )
 
 // join makes a member of the data folder root, until the test ends.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 func TestDeadline(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // Format is how a store is written: the version of its keys and values, and Pebble's version of its files.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // A store of which the folder and all claims are gone is missed; one that was never open, was removed in order or was

@@ -8,7 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // opened ends the name of an empty file beside the claims on a store. Such a file says that the store was open at that

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // A store that was open and has no folder is damaged, also if its holder was killed. One that was never open is made.

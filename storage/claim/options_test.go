@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 func TestOptions(t *testing.T) {

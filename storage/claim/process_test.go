@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // childRoot, in the environment, makes the test binary a member of that data folder that claims index, and tells about

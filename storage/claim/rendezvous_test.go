@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 const names = 20000

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 var (

@@ -12,8 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/claim"
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // TestTakeOverScripts runs the scripts in which a store goes from holder to holder; -rewrite writes their outputs.

@@ -15,7 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/record"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // Tail is the end of a log or manifest that does not decode, and of which nothing says whether it ever was durable: a

@@ -12,8 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage"
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // contents opens the store in dir and returns all its keys and values as text.

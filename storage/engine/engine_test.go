@@ -13,7 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 func TestOpen(t *testing.T) {

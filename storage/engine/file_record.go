@@ -13,7 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // recordSuffix makes the name of a store's record of that of its folder.

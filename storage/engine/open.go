@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // Open opens or creates the store in dir. The caller closes it. A store that Check finds damaged is not opened, and

@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // BenchmarkRecorder measures synced commits on a file system in memory: what is added to each by the record.

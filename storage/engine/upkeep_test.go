@@ -15,7 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // A store with little in it takes little room: while it is written to, once it rests, and when it is closed. What was

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage"
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // A page of zeros in a log is damage where a later record says that the page was durable, whether a record or a block

@@ -10,8 +10,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A block is the measures of some metrics of one request, column by column:

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 func benchRequests() map[string]*model.Measures {

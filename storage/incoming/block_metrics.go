@@ -1,6 +1,6 @@
 package incoming
 
-import "gnocco/internal/keyhash"
+import "github.com/gnocco-db/gnocco/internal/keyhash"
 
 // ListOf returns the list of a block's metrics, zero if they are few. The block's checksum is not looked at.
 func ListOf(block []byte) keyhash.Hash {

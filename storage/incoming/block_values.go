@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"gnocco/internal/decimal"
+	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
 // The values of one metric in a block: an exponent e (1), then, if it is at most maxExponent, each value times 10^e as

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
 )
 
 // Lists are remembered up to a number, those that came once and those that came more often.

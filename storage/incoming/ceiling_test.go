@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // A store that is drained keeps old logs to write over them. Each has the size of the most that was ever written to it,

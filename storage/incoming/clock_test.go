@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // stampedStore is a store whose clock stands still unless it is set.

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/google/uuid"
 
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // sent is one request as the workload knows it.

@@ -3,8 +3,8 @@ package incoming
 import (
 	"fmt"
 
-	"gnocco/model"
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 // What Append refuses with is of kind model.ErrUnavailable: the client may come again. After ErrTimeout, and after

@@ -9,7 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/cockroachdb/pebble/v2"
 
-	"gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
 )
 
 // Senders name the same metrics in the same order, request after request, and an id takes 16 of the 25 bytes of a

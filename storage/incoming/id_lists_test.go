@@ -11,9 +11,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
-	"gnocco/model"
-	"gnocco/storage"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // sender sends measures of the same metrics, request after request, to sack 0.

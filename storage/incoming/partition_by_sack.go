@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A Partition divides measures into blocks, one for each sack that gets any, and keeps the memory that this takes. The

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
 )
 
 // A Record is one request's measures for one sack. Its block may be read, and kept, but not modified.

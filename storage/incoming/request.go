@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gnocco/internal/keyhash"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Block is the part of a request that falls into one sack; Data is what AppendBlock made.

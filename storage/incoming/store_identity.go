@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // identity is what a store knows of itself: version (1) | id (16) | epoch (8) | sacks (2) | xxHash64 of these (8).

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Entry is what VerifyEntry found under a key: the store's identity, the clock of an epoch, a list of metrics, or a

@@ -3,8 +3,8 @@ package index
 import (
 	"testing"
 
-	"gnocco/internal/keyhash"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // What was read before a change is left out of the cache of metrics and of that of lists, which has a bound.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // policiesAndTypes holds all archive policies, their rules and all resource types: few, and wanted often. It is never

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/model/filter"
 )
 
 // scan returns the IDs of the keys below prefix whose values are in a range; ok is false if limit does not allow it.

@@ -3,8 +3,8 @@ package index
 import (
 	"context"
 
-	"gnocco/model"
-	"gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/model/filter"
 )
 
 // EachMetric calls f for all metrics that are not marked deleted.

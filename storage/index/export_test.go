@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // EachResource calls f for the live resources of a type, or of any as "generic", in the order of their IDs, until f

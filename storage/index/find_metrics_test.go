@@ -8,9 +8,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // Many metrics, in any order, are found as each is alone: live ones with the end of their resource, others not at all.

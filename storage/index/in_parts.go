@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/cores"
 )
 
 // readsPerWorker is how many single reads are worth another goroutine: each may wait for a block from the disk, or

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // manyMetrics creates n metrics and returns their IDs.

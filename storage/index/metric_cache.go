@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // metricCache holds metrics by ID in a table of fixed size. Reading takes no lock: a bucket is one cache line, and

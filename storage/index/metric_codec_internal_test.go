@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
-	"gnocco/storage"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
 )
 
 func FuzzDecodeMetric(f *testing.F) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // metricFields are those under which the live metrics are found. What a metric does not have sorts last, and has a key

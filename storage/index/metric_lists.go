@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/keyhash"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // metricLists remembers, of lists of metrics that exist, who created them. Senders name the same metrics in the same

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 func TestOneOfEachCreator(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // MetricQuery says which metrics to list, and in what order. The zero value lists all that are not deleted, by ID.

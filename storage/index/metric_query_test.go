@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/seedtest"
-	"gnocco/model"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/internal/seedtest"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // TestListMetricsAgainstModel pages through random queries and compares with sorting a slice.

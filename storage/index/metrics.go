@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Lookup returns a metric by its ID, nil if it is unknown or marked deleted. This is the fast one, for each metric of

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ChangeArchivePolicy replaces a policy by what change makes of it, whatever that changes, and starts the rebuild of

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // eachResourceKey calls f for each index key of a live resource, from its stored value alone: what is there to be

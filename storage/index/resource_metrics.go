@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // AddMetrics sets the metrics of resources that came without; past states get those of the live one.

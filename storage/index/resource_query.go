@@ -12,8 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/model"
-	"gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/model/filter"
 )
 
 // ResourceQuery says which resources to find, and in what order. All but Type and Filter may be zero.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"gnocco/model"
-	"gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/model/filter"
 )
 
 // orderIndex is an index in whose order the page of a query can be read.

@@ -7,9 +7,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 func attribute(name string, kind model.AttributeKind, required bool, fill any) *model.Attribute {

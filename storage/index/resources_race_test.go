@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/model"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // Of creations of the same resource at the same time one succeeds, and of a batch all or nothing is there.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // ArchivePolicyRules returns all, in the order in which they are tried. The slice and its rules are the store's own.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Values in keys sort by their bytes as they are compared: that is what makes ranges and orders of them.

@@ -14,9 +14,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/model"
-	"gnocco/storage"
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // FormatVersion is that of the store as a whole; values have their own.

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // What is taken is found wherever it lies: in memory, in a table of the upper levels, in one of the last.

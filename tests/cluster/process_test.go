@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/internal/testprogram"
 )
 
 // binaries is the folder of the programs that TestMain built.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 //go:embed testdata/axe/axe.min.js

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 type correlation struct {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 
-	"gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // content is where the editor of PromQL has its text.

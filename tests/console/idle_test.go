@@ -24,7 +24,7 @@ func launch(t *testing.T, command string) string {
 	}
 	program := filepath.Join(t.TempDir(), "gnocco")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
-		"gnocco/cmd/gnocco").CombinedOutput(); err != nil {
+		"github.com/gnocco-db/gnocco/cmd/gnocco").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	c := exec.Command(program, command, "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0",

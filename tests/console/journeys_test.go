@@ -16,8 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"golang.org/x/crypto/bcrypt"
 
-	"gnocco/internal/client"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // rows asks the API for aggregates.

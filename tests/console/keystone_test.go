@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // newKeystone returns the URL of what the server asks of Keystone: whether a token counts, which only "good" does, and

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // Metrics of one name on several resources are told apart by what the resources are called, and each opens its own

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // cost is what the API says of the cost of an archive policy.

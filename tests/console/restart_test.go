@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster"
-	"gnocco/internal/client"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // A page says so when its server is gone, and goes on by itself when it is back.

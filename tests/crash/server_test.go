@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/internal/testprogram"
 )
 
 // patience bounds waits for what must come to be so, however slow the machine is. No test passes sooner or later by it.

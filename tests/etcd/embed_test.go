@@ -7,9 +7,9 @@ import (
 
 	"go.etcd.io/etcd/server/v3/embed"
 
-	"gnocco/storage/claim"
-	"gnocco/storage/claim/claimtest"
-	"gnocco/storage/claim/etcd"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim/claimtest"
+	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 )
 
 // startEmbedded starts an etcd in this process, and returns its address.

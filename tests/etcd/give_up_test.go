@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/internal/testprogram"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A sack's folder that is gone is damage where etcd keeps the claims, too, after a stop and after a kill: the server

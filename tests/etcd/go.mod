@@ -1,10 +1,10 @@
-module gnocco/tests/etcd
+module github.com/gnocco-db/gnocco/tests/etcd
 
 go 1.26.0
 
 require (
+	github.com/gnocco-db/gnocco v0.0.0
 	github.com/google/uuid v1.6.0
-	gnocco v0.0.0
 	go.etcd.io/etcd/server/v3 v3.7.3
 )
 
@@ -87,6 +87,6 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace gnocco => ../..
+replace github.com/gnocco-db/gnocco => ../..
 
 replace k8s.io/client-go => ../../tools/kubernetes

@@ -9,9 +9,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/internal/golden"
-	"gnocco/internal/testnode"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/golden"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // TestGoldenScenarios sends what the real Gnocchi was sent, with checkpoints and restarts at random between requests.

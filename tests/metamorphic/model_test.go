@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // reference is a metric recomputed from all measures that were ever accepted.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
-	"gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // What OpenStack's services of 2026 send to Aetos, or to a Prometheus, is answered: by Aetos itself, by Aodh's alarms

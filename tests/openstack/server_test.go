@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/api"
-	"gnocco/api/auth"
-	"gnocco/cluster"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // python is Debian's, which its packages are for.

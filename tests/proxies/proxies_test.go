@@ -18,11 +18,11 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"gnocco/api"
-	"gnocco/api/auth"
-	"gnocco/cluster"
-	"gnocco/internal/server"
-	"gnocco/internal/testcert"
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/testcert"
 )
 
 // TestProxies runs the configurations of deploy/ before two processes of the API.

@@ -32,7 +32,7 @@ func TestActiveSeries(t *testing.T) {
 	}
 	program := installed(t, "prometheus")
 	binary := filepath.Join(t.TempDir(), "gnocco")
-	if out, err := exec.Command("go", "build", "-o", binary, "gnocco/cmd/gnocco").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary, "github.com/gnocco-db/gnocco/cmd/gnocco").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var scrapes atomic.Int64

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/client"
-	"gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/testprogram"
 )
 
 // dashboard is what a test needs of a dashboard of Grafana.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // scraped is what Prometheus answers to a query of series.

@@ -17,8 +17,8 @@ import (
 	prometheus "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 
-	"gnocco/internal/client"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // measuredAt is when the measures of filled begin: two minutes, one a second.

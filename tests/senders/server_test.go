@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/cluster"
-	"gnocco/internal/client"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 // start returns a server whose metrics have groups of a second, by the last measure, and a client of it.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/internal/server"
-	"gnocco/statsd"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/statsd"
 )
 
 // Debian's python3-statsd sends gauges, counters and timers by UDP.

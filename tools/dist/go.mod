@@ -1,4 +1,4 @@
-module gnocco/tools/dist
+module github.com/gnocco-db/gnocco/tools/dist
 
 go 1.26.0
 

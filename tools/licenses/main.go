@@ -32,7 +32,7 @@ type notice struct{ modules, text string }
 func licenses() ([]byte, error) {
 	const module = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t" +
 		"{{if .Replace}}{{.Replace.Dir}}{{else}}{{.Dir}}{{end}}{{end}}{{end}}"
-	list := exec.Command("go", "list", "-deps", "-f", module, "gnocco/cmd/gnocco")
+	list := exec.Command("go", "list", "-deps", "-f", module, "github.com/gnocco-db/gnocco/cmd/gnocco")
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	list.Stderr = os.Stderr
 	found, err := list.Output()
@@ -50,7 +50,7 @@ func licenses() ([]byte, error) {
 	byText := make(map[string]*notice)
 	for _, module := range slices.Compact(modules) {
 		name, dir, ok := strings.Cut(module, "\t")
-		if !ok || strings.HasPrefix(name, "gnocco ") {
+		if !ok || strings.HasPrefix(name, "github.com/gnocco-db/gnocco ") {
 			continue
 		}
 		texts, err := read(dir)
@@ -80,7 +80,7 @@ func licenses() ([]byte, error) {
 
 // ours reports whether a module in place of another lies in this tree.
 func ours(dir string) bool {
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gnocco").Output()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gnocco-db/gnocco").Output()
 	return err == nil && strings.HasPrefix(dir, strings.TrimSpace(string(root)))
 }
 

@@ -63,6 +63,9 @@ func (s *summary) read(in io.Reader) error {
 	return lines.Err()
 }
 
+// short returns a package's import path without the place where the project is published.
+func short(path string) string { return strings.TrimPrefix(path, "github.com/gnocco-db/") }
+
 func (s *summary) take(e event) {
 	name := e.Package + " " + e.Test
 	switch e.Action {
@@ -72,7 +75,7 @@ func (s *summary) take(e event) {
 		fmt.Fprint(s.out, e.Output)
 	case "pass", "skip":
 		if e.Test == "" {
-			fmt.Fprintf(s.out, "%-6s%-48s%8.2fs\n", e.Action, e.Package, e.Elapsed)
+			fmt.Fprintf(s.out, "%-6s%-48s%8.2fs\n", e.Action, short(e.Package), e.Elapsed)
 		} else if e.Action == "pass" {
 			s.passed++
 		} else {
@@ -90,7 +93,7 @@ func (s *summary) take(e event) {
 			s.broken[e.Package] = true
 			return
 		}
-		fmt.Fprintf(s.out, "%-6s%-48s%8.2fs\n", "FAIL", e.Package, e.Elapsed)
+		fmt.Fprintf(s.out, "%-6s%-48s%8.2fs\n", "FAIL", short(e.Package), e.Elapsed)
 		if !s.broken[e.Package] { // it did not build, or ended outside a test
 			s.failed++
 		}

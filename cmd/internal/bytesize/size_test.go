@@ -3,7 +3,7 @@ package bytesize_test
 import (
 	"testing"
 
-	"gnocco/cmd/internal/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
 )
 
 func TestSize(t *testing.T) {

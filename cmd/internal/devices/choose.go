@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Choose returns the devices that --gpu means: all for auto and on, one for a number, none for off. With auto, missing

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"gnocco/correlate"
-	gpucorrelate "gnocco/gpu/correlate"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/correlate"
+	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Correlator is the engine for correlations that --gpu means. Devices are looked for when there is work for which they

@@ -64,7 +64,7 @@ func buildKernels(t testing.TB, args []string) (library string) {
 	if err != nil {
 		t.Skip("needs clang++-19, to run kernels on the host")
 	}
-	sources, err := exec.Command("go", "list", "-f", "{{.Dir}}", "gnocco/gpu/kernels").Output()
+	sources, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/gnocco-db/gnocco/gpu/kernels").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

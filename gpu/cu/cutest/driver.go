@@ -10,7 +10,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // Driver is the fake driver of this process. Tests that use it do not run in parallel.

@@ -5,7 +5,7 @@ package cutest
 import (
 	"testing"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // Driver is the fake driver of this process, which package cu cannot load here.

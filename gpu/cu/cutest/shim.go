@@ -7,7 +7,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
-	"gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu"
 )
 
 // Shim stands in front of the process's driver: driver/shim.c says how it goes wrong.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // folder holds the libraries that tests of this process build.

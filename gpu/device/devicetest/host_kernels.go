@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/gpu/cu/cutest"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // underAddressSanitizer is set in processes that RunUnderAddressSanitizer starts.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/gpu/cu"
-	"gnocco/gpu/cu/cutest"
-	"gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Shimmed returns the shim in front of the fake driver with the kernels of this package, or of a device's.

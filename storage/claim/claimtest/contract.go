@@ -11,7 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // Join makes a member of a data folder, until the test ends.

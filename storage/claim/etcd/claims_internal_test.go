@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // A claim that was given back before the field had its name of today is still understood.

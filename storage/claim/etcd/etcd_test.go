@@ -13,9 +13,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/claim"
-	"gnocco/storage/claim/claimtest"
-	"gnocco/storage/claim/etcd"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim/claimtest"
+	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 )
 
 // startServer runs the machine's etcd, and returns its endpoint and process.

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 func parseBase(kvs []*mvccpb.KeyValue) (uint64, error) {

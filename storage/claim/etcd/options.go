@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 const (

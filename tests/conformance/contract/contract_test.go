@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco"
-	"gnocco/tests/conformance/contract"
+	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/tests/conformance/contract"
 )
 
 // What breaks the contract is told, and what keeps it is not.

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"syscall"
 
-	"gnocco"
-	"gnocco/tests/conformance/contract"
+	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/tests/conformance/contract"
 )
 
 func main() {

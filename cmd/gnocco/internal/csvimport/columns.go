@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"gnocco/correlate/csv"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/correlate/csv"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // columns says what the fields of a file's records are.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // sendHistory sends the rows that are older than their metrics' back windows to metrics of their own, and has the

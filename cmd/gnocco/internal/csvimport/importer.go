@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Result counts what an import did.

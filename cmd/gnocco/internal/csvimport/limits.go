@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/internal/client"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // limits count the measures that a metric's archive policy does not keep, or not at its finest granularity.

@@ -5,9 +5,9 @@ import (
 	"time"
 	"unsafe"
 
-	"gnocco/carbonara"
-	"gnocco/internal/client"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // metric is a metric of the files, and gathers its measures for its sender's next request.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"gnocco/carbonara"
-	"gnocco/model"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func TestAppendMeasure(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // Options of an Importer. Client is needed.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/cmd/gnocco/internal/csvimport"
-	"gnocco/correlate/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/correlate/csv"
 )
 
 // A record of two columns is read, or refused, by import csv, by correlate and by encoding/csv alike.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
 )
 
 func BenchmarkReader(b *testing.B) {

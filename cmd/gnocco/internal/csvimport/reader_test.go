@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
 )
 
 // records reads all of text; a rejected record is given as its error's text alone.

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gnocco/carbonara"
-	"gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // Send sends the measures of all files, in order of time, and asks the server which ones it dropped. It creates the

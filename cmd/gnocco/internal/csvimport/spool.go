@@ -12,7 +12,7 @@ import (
 	"os"
 	"slices"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // row is one measure of a file. Its number is that within its run: of equal timestamps the last one counts.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Rows come back in order of time, of equal times as they were added, whatever fits in memory.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // interval is the time between two readings, and the finest granularity of the archive policy.

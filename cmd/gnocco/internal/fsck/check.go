@@ -14,12 +14,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/cluster/peer"
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/model"
-	"gnocco/storage/engine"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // check is a check under way.

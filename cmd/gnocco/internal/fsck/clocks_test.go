@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster"
 )
 
 // A damaged clock keeps this machine's servers from starting. A repair sets it aside; then they start, and answer as

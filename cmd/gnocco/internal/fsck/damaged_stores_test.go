@@ -22,14 +22,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/cluster"
-	"gnocco/cluster/datafolder"
-	"gnocco/cmd/gnocco/internal/fsck"
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/internal/server"
-	"gnocco/model"
-	"gnocco/storage"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // node is a server on a data folder.

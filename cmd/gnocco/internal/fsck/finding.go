@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Finding is one thing that is not as it should be.

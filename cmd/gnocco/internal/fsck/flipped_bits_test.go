@@ -21,10 +21,10 @@ import (
 	"testing"
 	"time"
 
-	"gnocco/cluster"
-	"gnocco/cmd/gnocco/internal/fsck"
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/internal/server"
 )
 
 var (

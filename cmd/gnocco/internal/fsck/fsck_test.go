@@ -21,13 +21,13 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/cluster"
-	"gnocco/cluster/datafolder"
-	"gnocco/cmd/gnocco/internal/fsck"
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/internal/server"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 const sacks = 2

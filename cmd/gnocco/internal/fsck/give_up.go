@@ -15,10 +15,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/storage/archive"
-	"gnocco/storage/claim"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // giveUpSack accepts the loss of a sack's store: what can be read of its newest epoch that opens becomes its store, or

@@ -10,13 +10,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/cluster/datafolder"
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/model"
-	"gnocco/storage/claim"
-	"gnocco/storage/engine"
-	"gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // waiting are the measures of a metric in incoming stores.

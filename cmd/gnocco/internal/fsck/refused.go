@@ -13,8 +13,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // takeable returns the error that a server would meet before it opens a store, by the same functions.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"gnocco/carbonara"
-	"gnocco/model"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // findRemedy computes what can be computed again of the groups that a loss took away.

@@ -10,10 +10,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/unix"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/storage/archive"
-	"gnocco/storage/claim"
-	"gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // repairSack writes what losses can be made good. With copy the store has tables that cannot be read: what can is

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // tables verifies the checksum of every block of every table in a store's folder, also of those that no read would

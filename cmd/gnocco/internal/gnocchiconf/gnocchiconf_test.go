@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gnocco/cmd/gnocco/internal/gnocchiconf"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/gnocchiconf"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the table into docs/gnocchi-conf.md")

@@ -6,9 +6,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/model"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // inMetricSack calls f with the store of a metric's sack, if it has one.

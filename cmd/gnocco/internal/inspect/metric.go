@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // Metric lists what is stored of a metric: each split's operands, with version, bytes and columns, and the raw series.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/model"
-	"gnocco/storage/archive"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // stored is what a sack's store holds of a metric.

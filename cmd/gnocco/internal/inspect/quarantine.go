@@ -5,8 +5,8 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // Quarantine lists what did not decode and is kept: incoming blocks, and operands that a repair has set aside.

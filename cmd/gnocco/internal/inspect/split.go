@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"gnocco/carbonara"
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // Split decodes the split of a metric that holds time t at this granularity, and prints its groups, all columns.

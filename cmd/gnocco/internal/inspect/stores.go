@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"gnocco/cmd/gnocco/internal/offline"
-	"gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // Stores lists the stores: their keys, the bytes of keys and values, and what they take on disk.

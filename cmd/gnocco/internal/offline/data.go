@@ -11,12 +11,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"gnocco/cluster/datafolder"
-	"gnocco/storage/archive"
-	"gnocco/storage/claim"
-	"gnocco/storage/engine"
-	"gnocco/storage/incoming"
-	"gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // Data is a data folder that no server holds. Close gives it back.

@@ -3,7 +3,7 @@ package pairplot
 import (
 	"math"
 
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // Matrix is coefficients of all pairs; those that it was not given are NaN.

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"testing"
 
-	"gnocco/cmd/gnocco/internal/pairplot"
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairplot"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // blocks is a matrix of columns that correlate where their numbers are equal modulo three.

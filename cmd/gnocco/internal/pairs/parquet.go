@@ -6,7 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // row is a pair in Parquet. R is null where there is no coefficient.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // Formats are the names that New takes.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"gnocco/cmd/gnocco/internal/pairs"
-	"gnocco/correlate"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairs"
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 var written = []correlate.Pair{{I: 0, J: 1, R: 0.1, Overlap: 10}, {I: 0, J: 2, R: math.NaN(), Overlap: 1},
