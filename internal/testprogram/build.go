@@ -14,7 +14,7 @@ import (
 // program that is up to date there is not linked again, and a test's result that the go command remembers holds for
 // that very program.
 func Build(names ...string) (dir string, err error) {
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gnocco").Output()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gnocco-db/gnocco").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the module's folder: %w", err)
 	}
