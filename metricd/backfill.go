@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -55,24 +56,13 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 	if err != nil {
 		return done, err
 	}
-	end, err := s.store.RawEnd(from)
-	if err != nil || !end.Any {
+	w := backfillWindow{sack: s, head: h, from: from, limit: h.kept}
+	coarsest := h.plan.Coarsest()
+	at, ok, err := w.next(at.Floor(coarsest))
+	if err != nil || !ok {
 		return done, err
 	}
-	coarsest := h.plan.Coarsest()
-	if at == 0 {
-		at = end.Newest
-		for _, g := range h.plan.Granularities {
-			oldest, ok, err := s.store.Oldest(from, g)
-			if err != nil {
-				return done, err
-			}
-			if ok {
-				at = min(at, oldest)
-			}
-		}
-	}
-	w := backfillWindow{sack: s, head: h, from: from, at: at.Floor(coarsest), limit: h.kept}
+	w.at = at.Floor(coarsest)
 	w.end = w.at.Add(max(coarsest, coarsest*(backfillGroups*h.plan.Granularities[0]/coarsest)))
 	if err := w.read(); err != nil {
 		return done, err
@@ -82,8 +72,10 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 	for block := w.at; block < w.end; block = block.Add(coarsest) {
 		w.move(c, block, block.Add(coarsest), &done)
 	}
-	if w.end <= end.Newest {
-		done.Next = w.end
+	if at, ok, err = w.next(w.end); err != nil {
+		return done, err
+	} else if ok {
+		done.Next = at.Floor(coarsest)
 	}
 	if c.Groups() == 0 {
 		return done, nil
@@ -144,13 +136,33 @@ type backfillWindow struct {
 	had, more []carbonara.Groups // of the metric and of the other one, by granularity, without expired ones
 }
 
+// next returns the start of the first group that is left to move, at a time or later: what is empty takes no steps,
+// however long.
+func (w *backfillWindow) next(at carbonara.Timestamp) (first carbonara.Timestamp, ok bool, err error) {
+	for _, g := range w.head.plan.Granularities {
+		start, found, err := w.store.NextGroup(w.from, g, w.kept(g, at))
+		if err != nil {
+			return 0, false, err
+		}
+		if found && (!ok || start < first) {
+			first, ok = start, true
+		}
+	}
+	return first, ok, nil
+}
+
+// kept returns the time from which on groups are kept, at least from.
+func (w *backfillWindow) kept(granularity time.Duration, from carbonara.Timestamp) carbonara.Timestamp {
+	if timespan := w.head.timespan(granularity); timespan > 0 {
+		return max(from, archive.OldestKept(w.head.newest.Timestamp.Floor(granularity), timespan))
+	}
+	return from
+}
+
 // read reads the groups of both metrics.
 func (w *backfillWindow) read() error {
 	for _, g := range w.head.plan.Granularities {
-		kept := w.at
-		if timespan := w.head.timespan(g); timespan > 0 {
-			kept = max(kept, archive.OldestKept(w.head.newest.Timestamp.Floor(g), timespan))
-		}
+		kept := w.kept(g, w.at)
 		for _, one := range []struct {
 			metric uuid.UUID
 			all    *[]carbonara.Groups

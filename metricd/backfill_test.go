@@ -180,6 +180,43 @@ func TestBackfillSparesWhatRawMeasuresCover(t *testing.T) {
 	requireValues(t, values(t, n, live, minute, carbonara.Sum), map[int]float64{-60_000: 2, 0: 5, 6000: 3})
 }
 
+// Steps are bounded by the history, not by its gaps, nor by where a split begins.
+func TestBackfillStepsOverGaps(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	const year, day = 365 * 86_400, 86_400
+	// A split of days holds both ends of the gap, and begins years before.
+	policy := newPolicy(t, "p", 0, []time.Duration{time.Second, time.Hour, 24 * time.Hour}, "sum")
+	live, history := createMetric(t, n, policy), createMetric(t, n, policy)
+	post(t, n, live, map[int]float64{10 * day: 1})
+	post(t, n, history, map[int]float64{-10 * year: 2, -10*year + 7: 3, -5 * year: 4, 0: 5})
+	checkpoint(t, n)
+	var starts []carbonara.Timestamp
+	for done := (model.Backfilled{}); ; {
+		var err error
+		if done, err = n.Metricd.Backfill(context.Background(), live, history, done.Next); err != nil {
+			t.Fatal(err)
+		}
+		if done.Moved != 1 {
+			t.Errorf("a step moved %d blocks", done.Moved)
+		}
+		if starts = append(starts, done.Next); done.Next == 0 || len(starts) > 10 {
+			break
+		}
+	}
+	today := start.Floor(24 * time.Hour)
+	if want := []carbonara.Timestamp{today - 5*year*1e9, today, 0}; !slices.Equal(starts, want) {
+		t.Errorf("%d steps, which end at %v, want %v", len(starts), starts, want)
+	}
+	requireValues(t, values(t, n, live, time.Second, carbonara.Sum),
+		map[int]float64{-10 * year: 2, -10*year + 7: 3, -5 * year: 4, 0: 5, 10 * day: 1})
+	// From anywhere within the gap it goes on behind it.
+	done, err := n.Metricd.Backfill(context.Background(), live, history, start-7*year*1e9)
+	if err != nil || done.Known != 1 || done.Next != today {
+		t.Errorf("from within the gap: %+v, %v", done, err)
+	}
+}
+
 // What the policy does not keep is not moved. An archive that waits to be rebuilt is not touched.
 func TestBackfillFollowsThePolicy(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})

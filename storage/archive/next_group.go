@@ -1,0 +1,45 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage"
+)
+
+// NextGroup returns the start of the first group of a metric at one granularity that starts at or after from; ok is
+// false if there is none. A split on the way that does not decode is an error: it may hold that group.
+func (s *Store) NextGroup(metric uuid.UUID, granularity time.Duration, from carbonara.Timestamp) (
+	start carbonara.Timestamp, ok bool, err error) {
+	w := s.SingleWalk()
+	defer func() {
+		if err = errors.Join(err, w.Close()); err != nil {
+			err = fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err)
+		}
+	}()
+	valid, err := w.seek(metric, granularity, carbonara.SplitKeyOf(from, granularity).Start)
+	if err != nil {
+		return 0, false, err
+	}
+	starts := &w.reader.starts
+	for ; valid; valid = w.iter.Next() {
+		value, err := w.iter.ValueAndErr()
+		if err != nil {
+			return 0, false, err
+		}
+		_, key, _ := parseSplitKey(w.iter.Key())
+		starts.Reset(granularity, nil)
+		if n := w.reader.decode(value, key, from, carbonara.MaxTimestamp, nil, starts); n > 0 {
+			s.reportCorrupt(w.iter.Key(), n)
+			return 0, false, storage.ErrCorrupt
+		}
+		if starts.Len() > 0 {
+			return starts.Starts[0], true, nil
+		}
+	}
+	return 0, false, w.iter.Error()
+}
