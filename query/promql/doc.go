@@ -19,10 +19,12 @@
 // package carbonara says.
 //
 // 4. Coarser granularities serve functions over time that are exact from columns, where the range and all times are
-// multiples of them: what they answer is what the REST API shows of these groups. Raw measures come first even so:
-// Prometheus counts a measure at the very time t in (t-r, t], while a group counts the measure at its start. Whether a
-// query's other times are multiples would otherwise decide between the two. Where raw measures join groups, the group
-// that ends there stands for a measure of that very time, whether the query reads the group or not.
+// multiples of them: what they answer is what the REST API shows of these groups. Raw measures come first even so, or
+// whether a query's other times are multiples would decide between two answers: Prometheus counts a measure at the very
+// time t in (t-r, t], while a group counts the measure at its start. For a series that was pushed with labels these
+// functions do as Prometheus while measures are kept; where raw measures join groups, the group that ends there stands
+// for a measure of that very time, whether the query reads the group or not. For a metric of a resource a range is
+// [t-r, t) of raw measures, too, so that its answer is that of groups, and that of the REST API, at any age.
 //
 // 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity. For a raw
 // measure g is the finest granularity of the archive policy. Series of one query may end at different times.

@@ -77,6 +77,21 @@ func (s *store) metric(policy, resource, name string) uuid.UUID {
 	return id
 }
 
+// pushed creates a series that was pushed with a name as its only label.
+func (s *store) pushed(policy, name string) uuid.UUID {
+	s.t.Helper()
+	p, err := s.Index.ArchivePolicy(policy)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me",
+		Labels: model.Labels(model.AppendLabel(nil, model.LabelName, name))}
+	if err := s.Index.CreateMetrics(s.t.Context(), []*model.Metric{m}); err != nil {
+		s.t.Fatal(err)
+	}
+	return m.ID
+}
+
 // post sends measures, of which the i-th is i steps after the first.
 func (s *store) post(id uuid.UUID, first time.Time, step time.Duration, values ...float64) {
 	s.t.Helper()

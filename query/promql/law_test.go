@@ -15,7 +15,6 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/seedtest"
-	"github.com/gnocco-db/gnocco/model"
 )
 
 // lawStore has series of several policies, with gaps, of which the finest granularities no longer keep all.
@@ -28,9 +27,14 @@ func lawStore(t *testing.T, r *rand.Rand) (s *store, start, end time.Time) {
 	s.kept("three", all, 1, 10*time.Second, 20*time.Minute, time.Minute, 2*time.Hour, 10*time.Minute, 0)
 	s.kept("mean", []string{"mean"}, 0, time.Minute, 3*time.Hour, 5*time.Minute, 0)
 	s.kept("last", []string{"last", "max"}, 0, 30*time.Second, 0)
-	for i, policy := range []string{"three", "three", "mean", "last"} {
+	for i, policy := range []string{"three", "three", "mean", "last", "three"} {
 		for _, name := range []string{"x", "y"} {
-			id := s.metric(policy, fmt.Sprint("resource ", i), name)
+			var id uuid.UUID
+			if i == 4 {
+				id = s.pushed(policy, name)
+			} else {
+				id = s.metric(policy, fmt.Sprint("resource ", i), name)
+			}
 			var times []time.Time
 			var values []float64
 			counter := 0.0
@@ -198,8 +202,8 @@ func TestFunctionsOverTimeAreExact(t *testing.T) {
 		s.now = end.Add(time.Hour)
 		var times []time.Time
 		var values []float64
-		for at := start.Add(time.Millisecond); at.Before(end); at = at.Add(
-			time.Duration(1+r.Int64N(int64(coarse/4/time.Millisecond)))*time.Millisecond + 1) {
+		grain := []time.Duration{time.Millisecond, fine / 2}[r.IntN(2)] // at random, or on bounds of groups
+		for at := start; at.Before(end); at = at.Add(time.Duration(1+r.Int64N(int64(coarse/4/grain))) * grain) {
 			times, values = append(times, at), append(values, 100*r.NormFloat64()+1000)
 		}
 		s.measures(id, times, values)
@@ -335,16 +339,7 @@ func TestMeasuresOnBoundsCountAsInPrometheus(t *testing.T) {
 	for i := range 121 { // one each five seconds until end
 		values = append(values, float64(i*i%31))
 	}
-	p, err := s.Index.ArchivePolicy("p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pushed := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me",
-		Labels: model.Labels(model.AppendLabel(nil, model.LabelName, "x"))}
-	if err := s.Index.CreateMetrics(t.Context(), []*model.Metric{pushed}); err != nil {
-		t.Fatal(err)
-	}
-	s.post(pushed.ID, end.Add(-10*time.Minute), 5*time.Second, values...)
+	s.post(s.pushed("p", "x"), end.Add(-10*time.Minute), 5*time.Second, values...)
 	for _, span := range []int{10, 60, 120} {
 		in := values[len(values)-span/5:]
 		low, high, sum := math.Inf(1), math.Inf(-1), 0.0

@@ -110,11 +110,20 @@ func (s *series) startOf(granularity time.Duration) carbonara.Timestamp {
 	first := sel.start
 	if sel.length == 0 {
 		first = sel.first - s.endsAfter(granularity) + 1
+	} else if granularity == 0 && s.rangesOfGroups() {
+		first--
 	}
 	if granularity == 0 {
 		return timestampOf(first)
 	}
 	return timestampOf(first).Add(-granularity - time.Millisecond)
+}
+
+// rangesOfGroups reports whether a range (t-r, t] has the measures of [t-r, t), as the groups of these times and the
+// REST API have: a metric of a resource answers alike by either API, before and after its measures have gone. They
+// count a millisecond later for it.
+func (s *series) rangesOfGroups() bool {
+	return s.metric.Labels == "" && s.selection.length > 0 && s.reading.exact
 }
 
 // clip returns what of a part is asked for, and has ended.

@@ -82,13 +82,18 @@ func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, i
 // appendRaw makes samples of raw measures.
 func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 	sel := s.selection
+	after := int64(0) // ms
+	if s.rangesOfGroups() {
+		after = 1
+	}
 	for i, at := range groups.Starts {
 		v := groups.Values[0][i]
 		if at < p.from || at >= p.to || carbonara.IsAbsent(v) {
 			continue
 		}
-		t := int64(at) / 1_000_000
-		ofGroup := at == p.join && sel.length > 0 && s.reading.exact // the group that ends there stands for it
+		t := int64(at)/1_000_000 + after
+		// In a range of Prometheus, the group that ends there stands for it.
+		ofGroup := at == p.join && sel.length > 0 && s.reading.exact && after == 0
 		switch {
 		case ofGroup:
 		case t < sel.start || t > sel.end:

@@ -30,8 +30,9 @@ import (
 	"github.com/gnocco-db/gnocco/query/promql"
 )
 
-// scriptStorage is a store to upstream's scripts. A label set is a resource, whose attributes are the labels, with a
-// letter before their names, as these may begin with an underscore. Scripts begin in 1970: the store's time is later.
+// scriptStorage is a store to upstream's scripts. A label set is a series that was pushed with these labels, if
+// measures are read, or else a resource, whose attributes are the labels. There is a letter before their names, as
+// those of attributes may not begin with an underscore. Scripts begin in 1970: the store's time is later.
 type scriptStorage struct {
 	*store
 	granularity time.Duration // that serves; 0: raw measures
@@ -74,6 +75,18 @@ func (s *scriptStorage) add(l labels.Labels) (uuid.UUID, error) {
 		return id, nil
 	}
 	ctx := context.Background()
+	p, err := s.Index.ArchivePolicy("p")
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if s.earlier == 0 {
+		var text []byte
+		l.Range(func(l labels.Label) { text = model.AppendLabel(text, "L"+l.Name, l.Value) })
+		m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me",
+			Labels: model.Labels(model.AppendLabel(text, model.LabelName, "v"))}
+		s.series[key] = m.ID
+		return m.ID, s.Index.CreateMetrics(ctx, []*model.Metric{m})
+	}
 	r := &model.Resource{ID: uuid.New(), Type: scriptType, Creator: "me"}
 	r.OriginalID = r.ID.String()
 	var fresh []*model.Attribute
@@ -93,10 +106,6 @@ func (s *scriptStorage) add(l labels.Labels) (uuid.UUID, error) {
 		if err != nil {
 			return uuid.Nil, err
 		}
-	}
-	p, err := s.Index.ArchivePolicy("p")
-	if err != nil {
-		return uuid.Nil, err
 	}
 	m := &model.Metric{ID: uuid.New(), Name: "v", ArchivePolicy: p, Creator: "me"}
 	s.series[key] = m.ID

@@ -59,14 +59,14 @@ func TestScoreOfGroups(t *testing.T) {
 	}
 	// Seconds since a group ended. At the first, no measure of the next group has come.
 	wanted := map[float64]map[string]int{
-		0.1: {"equal": 585, "one sample a group: the last one that has ended": 252,
+		0.1: {"equal": 589, "one sample a group: the last one that has ended": 252,
+			"one sample a group: in a range": 185, "one sample a group: too few in the range": 58,
+			"one sample a group: its time": 2,
+			"all measures of whole groups": 54},
+		0.5: {"equal": 338, "one sample a group: the last one that has ended": 475,
 			"one sample a group: in a range": 201, "one sample a group: too few in the range": 58,
 			"one sample a group: its time": 2,
-			"all measures of whole groups": 42},
-		0.5: {"equal": 338, "one sample a group: the last one that has ended": 475,
-			"one sample a group: in a range": 217, "one sample a group: too few in the range": 58,
-			"one sample a group: its time": 2,
-			"all measures of whole groups": 50},
+			"all measures of whole groups": 66},
 	}
 	phases := []float64{0.1, 0.5}
 	if *score {
