@@ -11,6 +11,10 @@ COUNT ?= 10
 # The limit is for a test that hangs: two busy cores take an hour for all.
 TEST = go test -json -timeout 60m -p $(shell expr $$(nproc) + 1)
 SUM = go run ./tools/testsum
+# Suites cover the product's module and these modules of their own. There is no go.work: decision 88 says why.
+MODULES = . bench
+# $(call each,COMMAND) runs a command in each of them, and fails if one of them did.
+each = status=0; for module in $(MODULES); do (cd $$module && $(1)) || status=1; done; (exit $$status)
 
 # What starts goroutines or guards what they share.
 RACE = $(shell grep -rlE --include='*.go' '^[[:space:]]*(defer )?go [a-zA-Z]|"sync|Parallel|errgroup' ./api ./cluster ./cmd/gnocco ./correlate ./gpu \
@@ -20,7 +24,7 @@ CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
 FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
 
-.PHONY: help build programs migrate dist bench kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build programs compile migrate dist bench kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -35,7 +39,7 @@ dist: ## dist/: Debian packages, archives, a container image, lists of what is i
 	cd tools/dist && go run .
 
 bench: build ## bin/gnocco-bench, which measures bin/gnocco
-	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/ ./cmd/gnocco-bench
+	cd bench && CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o ../bin/ ./cmd/gnocco-bench
 
 kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
 	gpu/kernels/build.sh
@@ -46,10 +50,14 @@ demo: build ## serve on port 8041 with this machine's figures coming in; FOR=30s
 # As internal/testprogram builds them: what tests run is linked before the first test's time begins.
 programs:
 	@mkdir -p bin/test
-	@go build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd ./cmd/gnocco-bench
+	@go build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd
+	@cd bench && go build -trimpath -buildvcs=false -ldflags='-s -w' -o ../bin/test/ ./cmd/gnocco-bench
+
+compile: ## every test program, for the build cache
+	@$(call each,go test -short -run '^$$' -p $$(nproc) ./...)
 
 test: programs ## the tests of every package; what takes minutes with fewer rounds (crash and full have them all)
-	@set -o pipefail; $(TEST) -short ./... | $(SUM)
+	@set -o pipefail; { $(call each,$(TEST) -short ./...); } | $(SUM)
 
 race: programs ## the tests of what runs concurrently, with the race detector (needs a C compiler)
 	@set -o pipefail; CGO_ENABLED=1 $(TEST) -vet=off -race -short $(RACE) | $(SUM)
@@ -80,9 +88,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 
 lint: ## format, vet, staticcheck, nothing fused on arm64, types of the console's sources
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
-	go vet ./...
+	$(call each,go vet ./...)
 	go vet -tags nogpu ./gpu/... ./cmd/gnocco
-	go tool staticcheck ./...
+	staticcheck=$$(go tool -n staticcheck) && { $(call each,$$staticcheck ./...); }
 	tools/fused.sh
 	tools/types.sh
 

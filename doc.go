@@ -5,10 +5,9 @@
 // cluster → metricd → storage/archive → carbonara. Imports point down:
 //
 //	cmd/gnocco            flags and subcommands; cmd/gnocco/internal has what only they need
-//	cmd/{metricd,gnocco-bench}                 one subcommand under its own name; the benchmarks' program
+//	cmd/metricd           one subcommand under its own name
 //	cmd/gnocco-migrate    copies a Gnocchi into a data folder; a module of its own
 //	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline,pairplot,pairs}
-//	cmd/internal/{bytesize,devices}            what both programs need
 //	internal/server       wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode
 //	api/{auth,policy}     who sent a request; who may do what
@@ -39,10 +38,12 @@
 //	gpu/resample          the resampler on devices
 //	gpu/correlate         the correlation engine on devices
 //	gpu/{kernels,cu,cu/cutest}                 kernels and their PTX; the driver's calls; a driver without a device
-//	bench                 the benchmarks; no part of the server
+//	bench                 the benchmarks; a module of its own
+//	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
-//	internal/{budget,client,compensated,cores,decimal,diskprobe,golden,idset,keyhash}  helpers with several users
-//	internal/{keystone,lint,pause,seedtest,shutdown,simd,testcert,testnode,testprogram,version}     more of them
+//	internal/{budget,bytesize,client,compensated,cores,decimal,devices,diskprobe}  helpers with several users
+//	internal/{golden,idset,keyhash,keystone,lint,pause,seedtest,shutdown,simd,testcert}     more of them
+//	internal/{testnode,testprogram,version}    and the rest
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and internal/server hands
 // one to the other. Read carbonara's package comment for what aggregates mean, then model's, then that of the package

@@ -18,8 +18,8 @@ head=$PWD
 number=0
 for package in "${packages[@]}"; do
     [ -d "$work/tree/$package" ] || { echo "$package is not in $ref" >&2; continue; }
-    (cd "$work/tree" && go test -c -o "$work/base.$number" "$package")
-    go test -c -o "$work/head.$number" "$package"
+    (cd "$work/tree/$package" && go test -c -o "$work/base.$number" .)
+    (cd "$package" && go test -c -o "$work/head.$number" .)
     for _ in $(seq "$count"); do
         (cd "$work/tree/$package" && "$work/base.$number" -test.run '^$' -test.bench . >>"$work/base.txt")
         (cd "$head/$package" && "$work/head.$number" -test.run '^$' -test.bench . >>"$work/head.txt")

@@ -30,7 +30,8 @@ finish() {
 trap finish EXIT
 
 cd "$root"
-go build -o "$work" ./cmd/gnocco ./cmd/gnocco-bench
+go build -o "$work" ./cmd/gnocco
+go -C bench build -o "$work" ./cmd/gnocco-bench
 gnocchi=$(bash "$up" "$work/gnocchi" "$port" --prefix "" --max-limit 1000 --metricd 2 --delay 1)
 pids=$(for name in api metricd; do cut -d' ' -f1 "$work/gnocchi/run/$name.pid"; done; head -1 "$work/gnocchi/pg/postmaster.pid")
 pids=$(echo $pids | tr ' ' ,)

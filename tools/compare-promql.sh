@@ -16,7 +16,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cd "$root"
-go build -o "$work" ./cmd/gnocco ./cmd/gnocco-bench
+go build -o "$work" ./cmd/gnocco
+go -C bench build -o "$work" ./cmd/gnocco-bench
 "$work/gnocco-bench" promql --temp-dir "$work" "$@" | tee "$results"
 
 echo

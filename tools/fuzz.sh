@@ -29,7 +29,7 @@ export -f fuzz
 
 grep -rhoE --include='*_test.go' -H '^func Fuzz[A-Za-z0-9_]*' . | sed 's|^\./||; s|/[^/]*:func | |' | sort >"$work/targets"
 while read -r folder; do
-    go test -c -fuzz . -vet=off -o "$work/${folder//\//-}.test" "./$folder"
+    (cd "$folder" && go test -c -fuzz . -vet=off -o "$work/${folder//\//-}.test" .)
 done < <(cut -d ' ' -f 1 "$work/targets" | sort -u)
 xargs -a "$work/targets" -P "$(nproc)" -L 1 bash -c 'fuzz "$@"' fuzz
 echo "$(wc -l <"$work/targets") fuzz targets"

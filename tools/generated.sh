@@ -5,8 +5,9 @@ cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/local/go/bin
 state() { git ls-files -co --exclude-standard -z | sort -z | xargs -0 sha256sum 2>/dev/null; }
 before=$(state)
-go generate ./...
-go mod tidy -diff
+for module in . bench; do
+    (cd "$module" && go generate ./... && go mod tidy -diff)
+done
 after=$(state)
 if [ "$before" != "$after" ]; then
     echo "generated files are out of date:"

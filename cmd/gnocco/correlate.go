@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairs"
-	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
-	"github.com/gnocco-db/gnocco/cmd/internal/devices"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/correlate/csv"
+	"github.com/gnocco-db/gnocco/internal/bytesize"
+	"github.com/gnocco-db/gnocco/internal/devices"
 )
 
 // correlateFlags are the flags of correlate.

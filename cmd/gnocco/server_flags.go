@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
-	"github.com/gnocco-db/gnocco/cmd/internal/devices"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/internal/bytesize"
 	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/devices"
 	"github.com/gnocco-db/gnocco/internal/server"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gnocco-db/gnocco/cmd/internal/devices"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/internal/devices"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 

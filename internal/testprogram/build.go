@@ -10,9 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Build builds programs, named by their folders below cmd, and returns the folder in which they lie. It is bin/test: a
-// program that is up to date there is not linked again, and a test's result that the go command remembers holds for
-// that very program.
+// elsewhere are the programs with a module of their own: the module's folder, and the package in it.
+var elsewhere = map[string]struct{ module, pkg string }{
+	"gnocco-bench": {"bench", "./cmd/gnocco-bench"},
+}
+
+// Build builds programs by name and returns the folder in which they lie. It is bin/test: a program that is up to
+// date there is not linked again, and a test's result that the go command remembers holds for that very program.
 func Build(names ...string) (dir string, err error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gnocco-db/gnocco").Output()
 	if err != nil {
@@ -31,16 +35,17 @@ func Build(names ...string) (dir string, err error) {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", dir}
 	for _, name := range names {
-		args = append(args, "github.com/gnocco-db/gnocco/cmd/"+name)
-	}
-	build := exec.Command("go", args...)
-	build.Dir = strings.TrimSpace(string(root)) // by its go.mod, also for tests of another module
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %v: %w\n%s", names, err, out)
-	}
-	for _, name := range names {
+		place, ok := elsewhere[name]
+		if !ok {
+			place.pkg = "./cmd/" + name
+		}
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", dir, place.pkg)
+		// by the go.mod of the program, also for tests of another module
+		build.Dir = filepath.Join(strings.TrimSpace(string(root)), place.module)
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
+		}
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return "", err
 		}

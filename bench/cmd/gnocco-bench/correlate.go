@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/bench/correlation"
-	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
-	"github.com/gnocco-db/gnocco/cmd/internal/devices"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/internal/bytesize"
+	"github.com/gnocco-db/gnocco/internal/devices"
 )
 
 func newCorrelate(flags *commonFlags) *cobra.Command {

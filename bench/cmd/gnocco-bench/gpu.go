@@ -2,8 +2,8 @@ package main
 
 import (
 	"github.com/gnocco-db/gnocco/bench/device"
-	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
-	"github.com/gnocco-db/gnocco/cmd/internal/devices"
+	"github.com/gnocco-db/gnocco/internal/bytesize"
+	"github.com/gnocco-db/gnocco/internal/devices"
 
 	"github.com/spf13/cobra"
 )

@@ -3,7 +3,7 @@ package bytesize_test
 import (
 	"testing"
 
-	"github.com/gnocco-db/gnocco/cmd/internal/bytesize"
+	"github.com/gnocco-db/gnocco/internal/bytesize"
 )
 
 func TestSize(t *testing.T) {
