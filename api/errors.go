@@ -171,10 +171,9 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusInsufficientStorage,
 			Detail: "No space is left to accept measures. Please try again later.", Err: err}
 	case errors.As(err, &damaged):
-		return &Error{Status: http.StatusServiceUnavailable, Detail: Cause{
-			Cause: "Damaged store", Reason: "What this store holds cannot be served until an operator has repaired it",
-			Detail: damaged.Store,
-		}, Err: err}
+		cause, reason := unservedStore(damaged)
+		return &Error{Status: http.StatusServiceUnavailable,
+			Detail: Cause{Cause: cause, Reason: reason, Detail: damaged.Store}, Err: err}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &Error{Status: http.StatusServiceUnavailable,
 			Detail: "The operation took too long. Please try again.", Err: err}
@@ -187,6 +186,23 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusBadRequest, Detail: field.Error(), Err: err}
 	}
 	return &Error{Status: http.StatusInternalServerError, Err: err}
+}
+
+// unservedStore returns what a client learns of a store that is not served.
+func unservedStore(err *model.DamagedError) (cause, reason string) {
+	switch err.Fault {
+	case model.StoreLocked:
+		return "Locked store", "A program has this store open; what it holds cannot be served until that program ends"
+	case model.StoreMissing:
+		return "Missing store",
+			"The folder of this store is gone; what it holds cannot be served until an operator has put it back"
+	case model.StoreLater:
+		return "Store of a later version",
+			"A later version of gnocco has written this store; what it holds cannot be served until that version runs"
+	case model.StoreUnopened:
+		return "Store not opened", "This store could not be opened: " + err.Reason
+	}
+	return "Damaged store", "What this store holds cannot be served until an operator has repaired it"
 }
 
 // neededMemory is what a query needs and may have, in bytes, as an error shows it.

@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
-	"github.com/gnocco-db/gnocco/model"
 )
 
-// damagedElsewhere knows which stores other processes have found damaged and could not even claim, such as one whose
-// folder is gone. Of a store that is claimed, its holder says so itself.
+// damagedElsewhere knows which stores other processes cannot open and have no claim on, such as one whose folder is
+// gone, or that is locked. Of a store that is claimed, its holder says so itself.
 type damagedElsewhere struct {
 	members *membership
 
@@ -59,7 +58,7 @@ func (d *damagedElsewhere) ask(ctx context.Context) map[string]error {
 		}
 		for _, store := range answer.Damaged {
 			if !store.Served {
-				stores[store.Name] = &model.DamagedError{Store: store.Name, Reason: store.Reason}
+				stores[store.Name] = store.Err()
 			}
 		}
 	}

@@ -15,11 +15,13 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
-// damagedStores are the stores of this process's share that are damaged. The process does without them, and keeps the
-// claims that it has on them. No other process tries in vain, and a request for one learns why it is not served.
+// damagedStores are the stores of this process's share that are damaged, or cannot be opened for another reason. The
+// process does without them, and keeps the claims that it has on them, except on those that are locked. No other
+// process tries in vain, and a request for one learns why it is not served.
 type damagedStores struct {
 	logger *slog.Logger
 
@@ -30,15 +32,19 @@ type damagedStores struct {
 // damagedStore is what is known of one.
 type damagedStore struct {
 	model.DamagedStore
-	pause time.Duration // before the store is tried again
-	next  time.Time
+	pause  time.Duration // before the store is tried again
+	next   time.Time
+	warned time.Time // that it is locked
 }
 
 // A damaged store is tried again: a disk of the network may show the rest of it later. Most never get well by
-// themselves, so the pause grows.
+// themselves, so the pause grows. A locked one gets well when the program ends that has it open; until then each try
+// costs a claim and an epoch.
 const (
-	firstDamagePause = time.Second
-	lastDamagePause  = 5 * time.Minute
+	firstPause      = time.Second
+	lastDamagePause = 5 * time.Minute
+	lastLockPause   = time.Minute
+	lockWarnEvery   = time.Minute
 )
 
 func newDamagedStores(logger *slog.Logger) *damagedStores {
@@ -65,47 +71,84 @@ func (d *damagedStores) note(name string, err error) error { return d.add(name, 
 func (d *damagedStores) notePart(name string, err error) error { return d.add(name, err, true) }
 
 func (d *damagedStores) add(name string, err error, served bool) error {
-	reason := reasonOf(name, err)
+	fault, reason := faultOf(name, err)
+	found := &model.DamagedError{Store: name, Fault: fault, Reason: reason}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.stores[name]
 	if known == nil {
 		known = &damagedStore{DamagedStore: model.DamagedStore{Name: name, Since: time.Now().UTC()},
-			pause: firstDamagePause}
+			pause: firstPause}
 		d.stores[name] = known
 	}
 	if served && known.Reason != "" {
-		return &model.DamagedError{Store: name, Reason: reason} // the first damaged part stands for all of them
+		return found // the first damaged part stands for all of them
 	}
-	if known.Reason != reason || known.Served != served {
-		known.Reason, known.Served = reason, served
-		message, advice := tell(err)
-		d.logger.Error(message, "store", name, "error", reason, "served", served, "advice", advice)
+	changed := known.Fault != fault || known.Reason != reason || known.Served != served
+	if known.Fault != fault {
+		known.pause = firstPause
 	}
+	known.Fault, known.Reason, known.Served = fault, reason, served
+	d.tell(known, changed)
 	known.next = time.Now().Add(known.pause)
-	known.pause = min(2*known.pause, lastDamagePause)
-	return &model.DamagedError{Store: name, Reason: reason}
-}
-
-// tell returns the message to the operator about an error of a store, and the advice.
-func tell(err error) (message, advice string) {
-	const rest = "; the rest is served, measures for it wait"
-	switch {
-	case errors.Is(err, storage.ErrLaterFormat):
-		return "store was " + storage.ErrLaterFormat.Error() + rest, "end this process, and start a later version"
-	case errors.Is(err, claim.ErrMissing):
-		return "store is missing" + rest, "put its folder back, or stop all processes and run gnocco doctor data"
+	last := lastDamagePause
+	if fault == model.StoreLocked {
+		last = lastLockPause
 	}
-	return "store is damaged" + rest, "stop all processes and run gnocco doctor data"
+	known.pause = min(2*known.pause, last)
+	return found
 }
 
-// reasonOf returns what is wrong with a store, as one line that does not change from one attempt to the next.
-func reasonOf(name string, err error) string {
+// tell tells the operator about a store: what has changed as an error, and again and again that it is still locked. mu
+// is held.
+func (d *damagedStores) tell(store *damagedStore, changed bool) {
+	message := "store " + store.Fault.Predicate() + "; the rest is served, measures for it wait"
+	switch now := time.Now(); {
+	case store.Fault == model.StoreLocked:
+		if now.Sub(store.warned) >= lockWarnEvery {
+			store.warned = now
+			d.logger.Warn(message, "store", store.Name, "for", now.Sub(store.Since).Round(time.Second).String(),
+				"error", store.Reason, "advice", adviceOn(store.Fault))
+		}
+	case changed:
+		d.logger.Error(message, "store", store.Name, "error", store.Reason, "served", store.Served,
+			"advice", adviceOn(store.Fault))
+	}
+}
+
+// adviceOn returns what the operator can do about a fault.
+func adviceOn(fault model.StoreFault) string {
+	switch fault {
+	case model.StoreLocked:
+		return "end the program that has the store open"
+	case model.StoreLater:
+		return "end this process, and start a later version"
+	case model.StoreMissing:
+		return "put its folder back, or stop all processes and run gnocco doctor data"
+	}
+	return "stop all processes and run gnocco doctor data"
+}
+
+// faultOf returns what is wrong with a store, and a reason in one line that does not change from one attempt to the
+// next. What fits none of the faults is not called damage: the disk may have failed to answer.
+func faultOf(name string, err error) (fault model.StoreFault, reason string) {
 	var damaged *model.DamagedError
 	if errors.As(err, &damaged) && damaged.Store == name {
-		return damaged.Reason
+		return damaged.Fault, damaged.Reason
 	}
-	return strings.Join(strings.Fields(err.Error()), " ")
+	reason = strings.Join(strings.Fields(err.Error()), " ")
+	switch {
+	case errors.Is(err, claim.ErrLocked):
+		return model.StoreLocked, reason
+	case errors.Is(err, storage.ErrLaterFormat):
+		return model.StoreLater, reason
+	case errors.Is(err, claim.ErrMissing):
+		return model.StoreMissing, reason
+	case errors.Is(err, storage.ErrCorrupt), errors.Is(err, archive.ErrOtherSack), errors.Is(err, claim.ErrUnstable),
+		pebble.IsCorruptionError(err):
+		return model.StoreDamaged, reason
+	}
+	return model.StoreUnopened, reason
 }
 
 // isWell forgets a store that was opened.
@@ -114,7 +157,7 @@ func (d *damagedStores) isWell(name string) {
 	defer d.mu.Unlock()
 	if d.stores[name] != nil {
 		delete(d.stores, name)
-		d.logger.Info("store that was damaged is served again", "store", name)
+		d.logger.Info("store is served again", "store", name)
 	}
 }
 
@@ -125,22 +168,31 @@ func (d *damagedStores) forget(name string) {
 	delete(d.stores, name)
 }
 
+// forgetLocked forgets a store that was locked, and that is another process's share.
+func (d *damagedStores) forgetLocked(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.stores[name]; known != nil && known.Fault == model.StoreLocked {
+		delete(d.stores, name)
+	}
+}
+
 // of returns a model.DamagedError for a store that is not served, else nil.
 func (d *damagedStores) of(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if known := d.stores[name]; known != nil && !known.Served {
-		return &model.DamagedError{Store: name, Reason: known.Reason}
+		return known.Err()
 	}
 	return nil
 }
 
-// due reports whether it is time to try a damaged store again.
+// due reports whether it is time to try a store again.
 func (d *damagedStores) due(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.stores[name]
-	return known != nil && !known.Served && time.Now().After(known.next)
+	return known != nil && !known.Served && !time.Now().Before(known.next)
 }
 
 // list returns them, sorted by name.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // clusterCollector is a prometheus.Collector of the members and of the stores that this process holds.
@@ -31,7 +33,7 @@ func newClusterCollector(members *membership, stores *incomingStores, sacks int,
 			"Stores that no process of the cluster holds, by kind: index or sacks.", "kind"),
 		epoch: describe("gnocco_claim_epoch", "Epoch of each store that this process holds.", "claim"),
 		damaged: describe("gnocco_damaged_stores",
-			"1 for each store of this process's share that is damaged, wholly or in part; GET /v1/status says why.",
+			"1 for each store of this process's share that cannot be opened, or not be read in part; GET /v1/status says why.",
 			"store"),
 		measures: describe("gnocco_sack_backlog_measures",
 			"Measures in this process's incoming stores that are not processed, by sack.", "sack"),
@@ -68,7 +70,9 @@ func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge(c.epoch, float64(held.Epoch), held.Name)
 	}
 	for _, store := range c.incoming.environment.damaged.list() {
-		gauge(c.damaged, 1, store.Name)
+		if store.Fault != model.StoreLocked {
+			gauge(c.damaged, 1, store.Name)
+		}
 	}
 	stores := c.incoming.held()
 	if len(stores) == 0 {

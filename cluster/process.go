@@ -469,7 +469,7 @@ func (p *Process) reconcileRest(ctx context.Context) error {
 // tookNothing reports an error of taking a store, unless another process was faster, or the store is locked or damaged,
 // which environment.open has logged.
 func tookNothing(name string, err error) error {
-	if err == nil || errors.Is(err, claim.ErrHeld) || errors.Is(err, claim.ErrLocked) || model.IsDamaged(err) {
+	if err == nil || errors.Is(err, claim.ErrHeld) || model.IsDamaged(err) {
 		return nil
 	}
 	return fmt.Errorf("cluster: take %s: %w", name, err)

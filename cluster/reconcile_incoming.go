@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
-	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
@@ -135,12 +134,12 @@ func (s *incomingStores) findLost() error {
 	return nil
 }
 
-// lost returns a model.DamagedError if an incoming store of this process's share is damaged: what it has accepted
-// cannot be reached.
+// lost returns a model.DamagedError if an incoming store of this process's share is damaged or locked: what it has
+// accepted cannot be reached.
 func (s *incomingStores) lost() error {
 	for _, store := range s.environment.damaged.list() {
 		if !store.Served && strings.HasPrefix(store.Name, datafolder.IncomingPrefix) {
-			return &model.DamagedError{Store: store.Name, Reason: store.Reason}
+			return store.Err()
 		}
 	}
 	return nil
@@ -162,6 +161,7 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 			continue
 		}
 		if m := claim.Rendezvous(members, name); m == nil || m.ID != s.members.own() {
+			s.environment.damaged.forgetLocked(name)
 			continue
 		}
 		errs = append(errs, s.adopt(ctx, name))
@@ -178,8 +178,12 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 func (s *incomingStores) adopt(ctx context.Context, name string) error {
 	if _, holds := s.environment.ownership.holds(name); !holds { // else it is damaged, and tried again
 		holder, err := s.members.session.Holder(ctx, name)
-		if err != nil || holder.Live() {
+		if err != nil {
 			return err
+		}
+		if holder.Live() {
+			s.environment.damaged.forget(name)
+			return nil
 		}
 	}
 	store, err := s.openStore(ctx, name, nil)

@@ -41,8 +41,12 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 	}
 	if _, holds := e.ownership.holds(datafolder.IndexName); !holds { // else it is damaged, and tried again
 		holder, err := r.members.session.Holder(ctx, datafolder.IndexName)
-		if err != nil || holder.Live() {
+		if err != nil {
 			return err
+		}
+		if holder.Live() {
+			e.damaged.forget(datafolder.IndexName)
+			return nil
 		}
 	}
 	var store *index.Store

@@ -106,8 +106,12 @@ func (r *sackReconciler) take(ctx context.Context, sack int) (ok bool, err error
 	name := datafolder.SackName(sack)
 	if _, holds := r.environment.ownership.holds(name); !holds { // else it is damaged, and tried again
 		holder, err := r.members.session.Holder(ctx, name)
-		if err != nil || holder.Live() {
+		if err != nil {
 			return false, err
+		}
+		if holder.Live() {
+			r.environment.damaged.forget(name)
+			return false, nil
 		}
 	}
 	err = r.environment.open(ctx, name, func(dir string) error { return r.metricd.Open(sack, dir) })

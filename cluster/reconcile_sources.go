@@ -181,7 +181,7 @@ func (s *sources) attachRemoteLocked(ctx context.Context, name string) error {
 	}
 	for _, store := range status.Damaged {
 		if store.Name == name && !store.Served {
-			s.damaged[name] = &model.DamagedError{Store: name, Reason: store.Reason}
+			s.damaged[name] = store.Err()
 		}
 	}
 	for _, store := range status.Stores {

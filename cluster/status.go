@@ -91,6 +91,9 @@ func (p *Process) Status(ctx context.Context) *model.ClusterStatus {
 			}
 		}
 		for _, store := range answer.Damaged {
+			if store.Fault == model.StoreLocked {
+				continue
+			}
 			store.Member = answer.Member
 			cluster.Damaged = append(cluster.Damaged, store)
 		}

@@ -43,7 +43,8 @@ func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease 
 }
 
 // open takes a store and calls open with its folder. A store that is damaged stays claimed, if it was: no other process
-// tries in vain. The error is a model.DamagedError then.
+// tries in vain. One that is locked is given back, since another machine may have it sooner. The error is a
+// model.DamagedError in both cases, and the store is not due for a while.
 func (e *environment) open(ctx context.Context, name string, open func(dir string) error) error {
 	dir, err := e.ownership.take(ctx, name)
 	if err == nil {
@@ -57,7 +58,7 @@ func (e *environment) open(ctx context.Context, name string, open func(dir strin
 	case isDamage(err):
 		return errors.Join(e.damaged.note(name, err), e.ownership.notOpened(name))
 	case errors.Is(err, claim.ErrLocked):
-		e.logger.Warn("store is locked by a program that has it open; trying again", "store", name, "error", err)
+		err = e.damaged.note(name, err)
 	}
 	return errors.Join(err, e.ownership.giveBack(ctx, name))
 }

@@ -54,14 +54,21 @@ type ClusterClaim struct {
 	Member string `json:"member"` // its ID
 }
 
-// DamagedStore is a store that is damaged, as the member says whose share it is.
+// DamagedStore is a store that is damaged, or cannot be opened for another reason, as the member says whose share it
+// is.
 type DamagedStore struct {
-	Name   string    `json:"name"` // such as "sacks/003"
-	Reason string    `json:"reason"`
-	Since  time.Time `json:"since"` // when this member found it
+	Name   string     `json:"name"` // such as "sacks/003"
+	Fault  StoreFault `json:"fault"`
+	Reason string     `json:"reason"`
+	Since  time.Time  `json:"since"` // when this member found it
 	// Served is true if only parts of the store cannot be read: requests that need none of these are answered.
 	Served bool   `json:"served"`
 	Member string `json:"member"` // its ID
+}
+
+// Err returns the DamagedError for a request that needs the store.
+func (s *DamagedStore) Err() error {
+	return &DamagedError{Store: s.Name, Fault: s.Fault, Reason: s.Reason}
 }
 
 // SackLag is how far behind the processing of a sack is.

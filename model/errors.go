@@ -23,15 +23,43 @@ func (e *FieldError) Error() string { return e.Reason }
 // Unwrap returns ErrInvalid.
 func (e *FieldError) Unwrap() error { return ErrInvalid }
 
-// A DamagedError says that a store of the data folder is damaged, so that what it holds cannot be served. It is an
-// ErrUnavailable, but waiting does not help: an operator has to repair the store.
+// StoreFault says why a store of the data folder is not served. The zero value is StoreDamaged.
+type StoreFault string
+
+// What a StoreFault can be.
+const (
+	StoreDamaged  StoreFault = "damaged"
+	StoreMissing  StoreFault = "missing"  // there was a store, and its folder is gone
+	StoreLater    StoreFault = "later"    // a later version of gnocco has opened it
+	StoreLocked   StoreFault = "locked"   // a program has it open; this passes when the program ends
+	StoreUnopened StoreFault = "unopened" // it could not be opened, and the error fits none of these
+)
+
+// Predicate returns the rest of a sentence that begins with the store.
+func (f StoreFault) Predicate() string {
+	switch f {
+	case StoreMissing:
+		return "is missing"
+	case StoreLater:
+		return "was written by a later version of gnocco"
+	case StoreLocked:
+		return "is locked by a program that has it open"
+	case StoreUnopened:
+		return "could not be opened"
+	}
+	return "is damaged"
+}
+
+// A DamagedError says that a store of the data folder is damaged, or cannot be opened for another reason, so that what
+// it holds cannot be served. It is an ErrUnavailable, but waiting does not help: an operator has to act.
 type DamagedError struct {
 	Store  string // as it lies in the data folder: "index", "incoming/<name>", "sacks/005"
+	Fault  StoreFault
 	Reason string // for the operator
 }
 
 // Error names the store first.
-func (e *DamagedError) Error() string { return e.Store + " is damaged: " + e.Reason }
+func (e *DamagedError) Error() string { return e.Store + " " + e.Fault.Predicate() + ": " + e.Reason }
 
 // Unwrap returns ErrUnavailable.
 func (e *DamagedError) Unwrap() error { return ErrUnavailable }

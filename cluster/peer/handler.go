@@ -101,8 +101,11 @@ func (p *Process) Handler() http.Handler {
 	})
 }
 
-// damagedHeader names a damaged store in an answer, of which the body says the reason.
-const damagedHeader = "Gnocco-Damaged-Store"
+// damagedHeader names a damaged store in an answer, and faultHeader its fault; the body says the reason.
+const (
+	damagedHeader = "Gnocco-Damaged-Store"
+	faultHeader   = "Gnocco-Store-Fault"
+)
 
 // damageOf returns the model.DamagedError that an answer stands for, nil if it is none.
 func damageOf(answer *http.Response, body []byte) error {
@@ -110,7 +113,8 @@ func damageOf(answer *http.Response, body []byte) error {
 	if store == "" {
 		return nil
 	}
-	return &model.DamagedError{Store: store, Reason: strings.TrimSpace(string(body))}
+	return &model.DamagedError{Store: store, Fault: model.StoreFault(answer.Header.Get(faultHeader)),
+		Reason: strings.TrimSpace(string(body))}
 }
 
 // fail answers with a status that the other side turns into an ErrElsewhere, a model.DamagedError or an ErrUnreachable.
@@ -121,6 +125,7 @@ func (p *Process) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &damaged):
 		w.Header().Set(damagedHeader, damaged.Store)
+		w.Header().Set(faultHeader, string(damaged.Fault))
 		status, err = http.StatusServiceUnavailable, errors.New(damaged.Reason)
 	case errors.Is(err, ErrElsewhere):
 		status = http.StatusMisdirectedRequest

@@ -19,10 +19,11 @@ interface Status {
     claims: { name: string; epoch: number; member: string }[];
     sacks: { sack: number; measures: number; seconds: number }[];
     silent?: string[];
-    damaged: { name: string; reason: string; since: string }[];
+    damaged: { name: string; fault: keyof typeof faults; reason: string; since: string }[];
   };
 }
 
+const faults = { damaged: "is damaged", missing: "is missing", later: "was written by a later version", unopened: "could not be opened" };
 const devices = { none: "none", up: "GPU", down: "GPU, out of use" };
 
 interface Reading { time: number; samples: Sample[] }
@@ -52,7 +53,7 @@ export function Server() {
     <>
       {figures.error && <Notice bad>{figures.error}</Notice>}
       {status.error && <Notice>{status.error}: who holds what is shown to administrators only.</Notice>}
-      {cluster?.damaged.map((d) => <Notice bad key={d.name}>{d.name} is damaged since {d.since}: {d.reason}</Notice>)}
+      {cluster?.damaged.map((d) => <Notice bad key={d.name}>{d.name} {faults[d.fault] ?? faults.damaged} (since {d.since}): {d.reason}</Notice>)}
       {cluster && cluster.members.length > 1 && <Panel title="The cluster" aside={<span>{cluster.members.length} processes{cluster.silent?.length ? ", silent: " + cluster.silent.join(", ") : ""}</span>}>
         <dl class="figures">
           <Figure id="all-accepted" name="Measures accepted" value={perSecond(sum(cluster.members.map((m) => memberRate(answers.current, m.id, "accepted"))))} about={show(sum(cluster.members.map((m) => m.figures?.accepted ?? null)), "", 12) + " in all"} />

@@ -500,6 +500,10 @@ func (f *served) requireRest(t *testing.T, n node, store string, refused bool) {
 	if refused && (known.Served || known.Reason == "" || len(damaged) != 1) || len(damaged) > 1 {
 		t.Errorf("fsck refuses %v, the status has %+v", refused, damaged)
 	}
+	if _, err := os.Stat(filepath.Join(f.data, store)); refused && err == nil != (known.Fault == model.StoreDamaged) ||
+		refused && err != nil != (known.Fault == model.StoreMissing) {
+		t.Errorf("the fault is %q, the folder: %v", known.Fault, err)
+	}
 	if metrics := n.get("/metrics"); refused &&
 		!strings.Contains(metrics, fmt.Sprintf("gnocco_damaged_stores{store=%q} 1", store)) {
 		t.Errorf("gnocco_damaged_stores is wrong")
@@ -661,16 +665,18 @@ func TestLockedStore(t *testing.T) {
 			if damaged := n.damaged(); len(damaged) > 0 {
 				t.Errorf("a locked store is damaged: %v", damaged)
 			}
-			waited := false // a read waits for the store for a while
+			if strings.Contains(n.get("/metrics"), "gnocco_damaged_stores{") {
+				t.Error("a locked store is counted as damaged")
+			}
 			for _, id := range f.metrics {
 				locked := store == "index" || store == sackOf(id)
-				if locked && waited {
-					continue
-				}
-				waited = waited || locked
 				status, answer := n.do(http.MethodGet, measuresOf(id), nil)
 				if !locked && status != http.StatusOK || strings.Contains(answer, "amaged") {
 					t.Errorf("metric %s: %d %s", id, status, answer)
+				}
+				if locked && (status != http.StatusServiceUnavailable || !strings.Contains(answer, `"Locked store"`) ||
+					!strings.Contains(answer, fmt.Sprintf("%q", store))) {
+					t.Errorf("metric %s: %d %s, want 503 that names %s as locked", id, status, answer, store)
 				}
 			}
 			if err := lock.Close(); err != nil {
