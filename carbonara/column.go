@@ -42,9 +42,6 @@ func (c Column) Percentile() int {
 	return 0
 }
 
-// Valid reports whether c is a column that this version knows.
-func (c Column) Valid() bool { return c.Base() < numMoments || c.Percentile() > 0 }
-
 var momentNames = [numMoments]string{"count", "sum", "min", "max", "m2", "first", "last"}
 
 // String names the column as documents and inspect do: "sum", "95pct", "rate:m2".

@@ -35,7 +35,7 @@ func within(zone carbonara.Zone, g *carbonara.Groups, m carbonara.Method) (
 	starts []carbonara.Timestamp, values []float64) {
 	allStarts, allValues := g.Aggregate(m, nil, nil)
 	for i, v := range allValues {
-		if zone.Contains(v) {
+		if v >= zone.Low && v <= zone.High {
 			starts, values = append(starts, allStarts[i]), append(values, v)
 		}
 	}

@@ -22,9 +22,6 @@ var everything = Zone{math.Inf(-1), math.Inf(1)}
 // Empty tells that no group has a value, or all are NaN.
 func (z Zone) Empty() bool { return z.Low > z.High }
 
-// Contains reports whether v lies in z. NaN does not.
-func (z Zone) Contains(v float64) bool { return v >= z.Low && v <= z.High }
-
 // Meets reports whether a value may lie in both.
 func (z Zone) Meets(y Zone) bool {
 	return !z.Empty() && !y.Empty() && z.Low <= y.High && y.Low <= z.High

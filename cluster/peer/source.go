@@ -104,9 +104,6 @@ func (s *Source) Close() {
 // ID implements metricd.Source.
 func (s *Source) ID() string { return s.id }
 
-// Address returns the address of the process that holds the store.
-func (s *Source) Address() string { return s.address }
-
 // Follow implements metricd.RemoteSource.
 func (s *Source) Follow(sack int, after uint64) {
 	s.mu.Lock()

@@ -28,7 +28,7 @@ type driver struct {
 	primaryRetain, primaryRelease                     uintptr
 	ctxSetCurrent                                     uintptr
 	moduleLoadDataEx, moduleUnload, moduleGetFunction uintptr
-	funcSetAttribute, funcGetAttribute                uintptr
+	funcSetAttribute                                  uintptr
 	launchKernel                                      uintptr
 
 	memAlloc, memFree, memGetInfo                     uintptr
@@ -36,7 +36,7 @@ type driver struct {
 	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync uintptr
 	memsetD8Async                                     uintptr
 
-	streamCreate, streamDestroy, streamSynchronize, streamQuery, streamWaitEvent uintptr
+	streamCreate, streamDestroy, streamSynchronize, streamWaitEvent uintptr
 
 	eventCreate, eventDestroy, eventRecord, eventQuery, eventSynchronize, eventElapsed uintptr
 }
@@ -65,7 +65,6 @@ func (d *driver) symbols() []symbol {
 		{"cuModuleUnload", &d.moduleUnload},
 		{"cuModuleGetFunction", &d.moduleGetFunction},
 		{"cuFuncSetAttribute", &d.funcSetAttribute},
-		{"cuFuncGetAttribute", &d.funcGetAttribute},
 		{"cuLaunchKernel", &d.launchKernel},
 		{"cuMemAlloc_v2", &d.memAlloc},
 		{"cuMemFree_v2", &d.memFree},
@@ -79,7 +78,6 @@ func (d *driver) symbols() []symbol {
 		{"cuStreamCreate", &d.streamCreate},
 		{"cuStreamDestroy_v2", &d.streamDestroy},
 		{"cuStreamSynchronize", &d.streamSynchronize},
-		{"cuStreamQuery", &d.streamQuery},
 		{"cuStreamWaitEvent", &d.streamWaitEvent},
 		{"cuEventCreate", &d.eventCreate},
 		{"cuEventDestroy_v2", &d.eventDestroy},

@@ -8,24 +8,10 @@ type Function struct{ handle uintptr }
 // FunctionAttribute is a property of a kernel.
 type FunctionAttribute int32
 
-const (
-	FnMaxThreadsPerBlock      FunctionAttribute = 0
-	FnSharedSizeBytes         FunctionAttribute = 1 // static
-	FnLocalSizeBytes          FunctionAttribute = 3 // a thread; more than 0 means spilled registers
-	FnNumRegs                 FunctionAttribute = 4
-	FnMaxDynamicSharedBytes   FunctionAttribute = 8 // can be set: more than 48 KiB of dynamic shared memory ask for it
-	FnPreferredSharedCarveout FunctionAttribute = 9 // can be set: percent
-)
+// FnMaxDynamicSharedBytes is the dynamic shared memory that a block may ask for, 48 KiB at first.
+const FnMaxDynamicSharedBytes FunctionAttribute = 8
 
-// Attribute returns a property of the kernel.
-func (fn Function) Attribute(attribute FunctionAttribute) (int, error) {
-	var value int32
-	err := check("cuFuncGetAttribute",
-		call3(loaded().funcGetAttribute, uintptr(unsafe.Pointer(&value)), uintptr(attribute), fn.handle))
-	return int(value), err
-}
-
-// SetAttribute changes a property that can be set.
+// SetAttribute changes a property.
 func (fn Function) SetAttribute(attribute FunctionAttribute, value int) error {
 	return check("cuFuncSetAttribute", call3(loaded().funcSetAttribute, fn.handle, uintptr(attribute), uintptr(value)))
 }

@@ -48,11 +48,6 @@ func (p *Params) F64(v float64) *Params { return p.add(unsafe.Pointer(&v), 8, 8)
 // U32 adds an unsigned int.
 func (p *Params) U32(v uint32) *Params { return p.add(unsafe.Pointer(&v), 4, 4) }
 
-// Bytes adds a struct as C lays it out; align is that of its widest field.
-func (p *Params) Bytes(v []byte, align int) *Params {
-	return p.add(unsafe.Pointer(unsafe.SliceData(v)), len(v), align)
-}
-
 func (p *Params) add(v unsafe.Pointer, size, align int) *Params {
 	at := (int(p.size) + align - 1) &^ (align - 1)
 	if at+size > len(p.bytes) {

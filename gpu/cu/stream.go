@@ -32,15 +32,6 @@ func (s Stream) Synchronize() error {
 	return check("cuStreamSynchronize", call(loaded().streamSynchronize, s.handle))
 }
 
-// Query returns nil if all work on the stream is done, NotReady if not.
-func (s Stream) Query() error {
-	status := call(loaded().streamQuery, s.handle)
-	if status == NotReady {
-		return NotReady // unwrapped: asked again and again
-	}
-	return check("cuStreamQuery", status)
-}
-
 // Wait makes what comes on the stream from now on wait for the event, on the device. An event that was never recorded
 // is not waited for.
 func (s Stream) Wait(event Event) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/cockroachdb/pebble/v2"
 )
 
 // FreeSpaceInterval is how long an answer about free space is believed.
@@ -13,6 +14,9 @@ const FreeSpaceInterval = freeSpaceInterval
 func SetChecksum(block []byte) {
 	binary.LittleEndian.PutUint32(block[checksumFrom:], uint32(xxhash.Sum64(block[checkedFrom:])))
 }
+
+// DB returns the Pebble store.
+func (s *Store) DB() *pebble.DB { return s.db }
 
 // Failed returns what made the store fail.
 func (s *Store) Failed() error { return s.failed() }

@@ -145,9 +145,6 @@ func (s *Store) ID() string { return s.id }
 // Sacks returns the number of sacks.
 func (s *Store) Sacks() int { return len(s.sacks) }
 
-// DB returns the Pebble store, for its figures.
-func (s *Store) DB() *pebble.DB { return s.db }
-
 // Ready returns the channel that carries one token once the sack got records, also those found by Open. The reader
 // takes the token, then drains until nothing comes.
 func (s *Store) Ready(sack int) <-chan struct{} { return s.sacks[sack].ready }
