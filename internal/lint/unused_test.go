@@ -1,140 +1,317 @@
 package lint_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"go/ast"
+	"go/importer"
+	"go/parser"
 	"go/token"
-	"path"
+	"go/types"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// exported is a package's exported names of one kind: folder, then name, then the file that declares it.
-type exported map[string]map[string]string
+// implemented are methods that other modules call by reflection, or through an interface without a name.
+var implemented = map[string]bool{"Is": true, "Unwrap": true, "As": true}
 
-func (e exported) add(file sourceFile, name string) {
-	if !ast.IsExported(name) {
-		return
-	}
-	if e[file.dir()] == nil {
-		e[file.dir()] = make(map[string]string)
-	}
-	e[file.dir()][name] = file.path
-}
+// forTests are names that tests of whole programs need, or of whole stores.
+var forTests = map[string]bool{"StatsdAddr": true, "Refresh": true}
 
-// implemented are methods that only other modules call: by an interface of theirs or by reflection.
-var implemented = map[string]bool{
-	"MarshalText": true, "UnmarshalText": true, "MarshalJSON": true, "UnmarshalJSON": true, // encoding
-	"Is": true, "Unwrap": true, "Len": true, "Less": true, "Swap": true, // errors, sort
-	"Pop": true, "Type": true, // heap, pflag
-	"Describe": true,                     // prometheus.Collector
-	"Infof":    true, "MergeOlder": true, // pebble.Logger, pebble.ValueMerger
-	"Colors": true, "Dims": true, "Z": true, // gonum's plotter and palette
-	"AtST": true, "AtHistogram": true, "AtFloatHistogram": true, "Seek": true, // Prometheus' chunkenc.Iterator,
-	"LabelNames": true, "LabelValues": true, // storage.Querier
-}
-
-// forTests are methods that tests of whole programs need.
-var forTests = map[string]bool{"StatsdAddr": true}
-
-// What only tests use is no part of a package: it goes, or into an export_test.go. Functions, types and variables are
-// known by package and name; a method counts as used where anything of its name is.
+// A name that only tests use is no part of a package: delete it, or move it into an export_test.go. Every program of
+// the tree counts as a user, with the packages that it is made of, whatever module it belongs to. Constants are exempt:
+// an enumeration is complete.
 func TestExportedNamesAreUsedOutsideTests(t *testing.T) {
-	declared, methods := make(exported), make(exported)
-	uses := make(map[string]map[string]bool) // folder: names of it that code uses, here or elsewhere
-	mentioned := make(map[string]bool)       // names that code uses of anything
-	imported := make(map[string]bool)        // folders that code imports: others hold commands, or help tests
-	for _, file := range files(t) {
-		if file.test || helpsTests(file.dir()) || below(file.dir(), "tests") {
+	u := usage{set: token.NewFileSet(), linked: make(map[string]bool), used: make(map[string]bool)}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range moduleFolders(t, root) {
+		u.modules = append(u.modules, checkTypes(t, u.set, dir))
+	}
+	product := u.modules[0]
+	u.link()
+	for _, m := range u.modules {
+		for _, p := range m.packages {
+			if u.linked[p.types.Path()] {
+				u.record(p)
+			}
+		}
+	}
+	u.recordInterfaces(product)
+	for _, p := range product.packages {
+		if u.linked[p.types.Path()] && p.types.Name() != "main" {
+			u.report(t, root, p)
+		}
+	}
+}
+
+// moduleFolders returns root and the folders of the modules below it that need the product's.
+func moduleFolders(t *testing.T, root string) []string {
+	t.Helper()
+	folders := []string{root}
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		base := entry.Name()
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != root &&
+			(strings.HasPrefix(base, ".") || base == "testdata" || base == "bin" || base == "node_modules"):
+			return filepath.SkipDir
+		case base == "go.mod" && filepath.Dir(name) != root:
+			text, err := os.ReadFile(name)
+			if strings.Contains(string(text), "\t"+module+" v") || strings.Contains(string(text), "require "+module+" v") {
+				folders = append(folders, filepath.Dir(name))
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folders
+}
+
+type checkedPackage struct {
+	files []*ast.File
+	types *types.Package
+	info  types.Info
+}
+
+type checkedModule struct {
+	packages []*checkedPackage
+	imported map[*types.Package]bool // packages of other modules that some package imports
+}
+
+// checkTypes checks the types of a module's packages, without tests.
+func checkTypes(t *testing.T, set *token.FileSet, dir string) *checkedModule {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-export", "-trimpath=false",
+		"-json=Dir,ImportPath,Export,GoFiles,DepOnly,ImportMap", "./...")
+	list.Dir = dir
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", dir, err)
+	}
+	m := &checkedModule{imported: make(map[*types.Package]bool)}
+	exports, checked := make(map[string]string), make(map[string]*types.Package)
+	fromExports := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; { // a package after those that it imports
+		var listed struct {
+			Dir, ImportPath, Export string
+			GoFiles                 []string
+			DepOnly                 bool
+			ImportMap               map[string]string
+		}
+		if err := decoder.Decode(&listed); errors.Is(err, io.EOF) {
+			return m
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[listed.ImportPath] = listed.Export
+		if listed.DepOnly || len(listed.GoFiles) == 0 {
 			continue
 		}
-		use := func(folder, name string) {
-			if uses[folder] == nil {
-				uses[folder] = make(map[string]bool)
+		p := &checkedPackage{info: types.Info{Uses: make(map[*ast.Ident]types.Object),
+			Defs: make(map[*ast.Ident]types.Object), Types: make(map[ast.Expr]types.TypeAndValue)}}
+		for _, name := range listed.GoFiles {
+			file, err := parser.ParseFile(set, filepath.Join(listed.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
 			}
-			uses[folder][name] = true
+			p.files = append(p.files, file)
 		}
-		packages := make(map[string]string) // by what the file calls them: folders
-		for _, spec := range file.ast.Imports {
-			full := strings.Trim(spec.Path.Value, `"`)
-			folder, ours := strings.CutPrefix(full, module+"/")
-			if !ours {
-				continue
+		config := types.Config{Importer: importerFunc(func(path string) (*types.Package, error) {
+			if mapped := listed.ImportMap[path]; mapped != "" {
+				path = mapped
 			}
-			name := path.Base(folder)
-			if spec.Name != nil {
-				name = spec.Name.Name
+			if p := checked[path]; p != nil {
+				return p, nil
 			}
-			packages[name] = folder
-			imported[folder] = true
+			imported, err := fromExports.Import(path)
+			m.imported[imported] = err == nil
+			return imported, err
+		})}
+		if p.types, err = config.Check(listed.ImportPath, set, p.files, &p.info); err != nil {
+			t.Fatal(err)
 		}
-		names := make(map[*ast.Ident]bool) // that declare something
-		for _, declaration := range file.ast.Decls {
-			switch d := declaration.(type) {
+		checked[listed.ImportPath] = p.types
+		m.packages = append(m.packages, p)
+	}
+}
+
+type importerFunc func(path string) (*types.Package, error)
+
+func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
+
+// usage is what the programs of the tree use.
+type usage struct {
+	set     *token.FileSet
+	modules []*checkedModule
+	linked  map[string]bool // paths of packages that are part of a program
+	used    map[string]bool // by key
+}
+
+// key identifies an object whether its package was checked here or comes from export data, which knows lines only.
+func (u *usage) key(o types.Object) string {
+	at := u.set.Position(o.Pos())
+	return fmt.Sprintf("%s:%d %s", at.Filename, at.Line, o.Name())
+}
+
+// link finds the packages that are part of a program. A program below tests helps tests.
+func (u *usage) link() {
+	all := make(map[string]*types.Package)
+	for _, m := range u.modules {
+		for _, p := range m.packages {
+			all[p.types.Path()] = p.types
+		}
+	}
+	var visit func(p *types.Package)
+	visit = func(p *types.Package) {
+		if p == nil || u.linked[p.Path()] {
+			return
+		}
+		u.linked[p.Path()] = true
+		for _, imported := range p.Imports() {
+			visit(all[imported.Path()])
+		}
+	}
+	for path, p := range all {
+		if p.Name() == "main" && !strings.HasPrefix(path, module+"/tests/") {
+			visit(p)
+		}
+	}
+}
+
+// record notes what a package uses, be it by encoding a field with a tag. A method's receiver is no use of its type.
+func (u *usage) record(p *checkedPackage) {
+	for _, file := range p.files {
+		ast.Inspect(file, func(node ast.Node) bool {
+			switch n := node.(type) {
 			case *ast.FuncDecl:
-				names[d.Name] = true
-				if d.Recv != nil {
-					methods.add(file, d.Name.Name)
-				} else {
-					declared.add(file, d.Name.Name)
-				}
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					switch s := spec.(type) {
-					case *ast.TypeSpec:
-						names[s.Name] = true
-						declared.add(file, s.Name.Name)
-					case *ast.ValueSpec:
-						for _, name := range s.Names {
-							names[name] = true
-							if d.Tok != token.CONST { // an enumeration is complete
-								declared.add(file, name.Name)
+				if n.Recv != nil {
+					for _, field := range n.Recv.List {
+						ast.Inspect(field.Type, func(node ast.Node) bool {
+							if name, ok := node.(*ast.Ident); ok {
+								delete(p.info.Uses, name)
 							}
+							return true
+						})
+					}
+				}
+			case *ast.Field:
+				for _, name := range n.Names {
+					if n.Tag != nil {
+						u.used[u.key(p.info.Defs[name])] = true
+					}
+				}
+			case *ast.CompositeLit:
+				if s, ok := p.info.Types[n].Type.Underlying().(*types.Struct); ok && len(n.Elts) > 0 {
+					if _, keyed := n.Elts[0].(*ast.KeyValueExpr); !keyed {
+						for field := range s.Fields() {
+							u.used[u.key(field)] = true
 						}
 					}
 				}
 			}
-		}
-		var visit func(ast.Node) bool
-		visit = func(node ast.Node) bool {
-			switch n := node.(type) {
-			case *ast.FuncDecl: // its receiver is no use of the type
-				ast.Inspect(n.Type, visit)
-				if n.Body != nil {
-					ast.Inspect(n.Body, visit)
-				}
-				return false
-			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && packages[x.Name] != "" {
-					use(packages[x.Name], n.Sel.Name)
-				}
-			case *ast.Ident:
-				if !names[n] {
-					use(file.dir(), n.Name)
-					mentioned[n.Name] = true
-				}
-			}
 			return true
-		}
-		ast.Inspect(file.ast, visit)
+		})
 	}
-	for folder, all := range declared {
-		if !imported[folder] {
-			continue
+	for _, o := range p.info.Uses {
+		u.used[u.key(o)] = true
+	}
+}
+
+// recordInterfaces notes the methods that are used through an interface.
+func (u *usage) recordInterfaces(product *checkedModule) {
+	interfaces := make(map[string]map[*types.Interface]bool) // by a method's name
+	add := func(t types.Type, foreign bool) {
+		i, ok := t.Underlying().(*types.Interface)
+		if !ok {
+			return
 		}
-		for name, where := range all {
-			if !uses[folder][name] {
-				t.Errorf("%s: only tests use %s.%s", where, path.Base(folder), name)
+		for m := range i.Methods() {
+			if foreign || u.used[u.key(m)] {
+				if interfaces[m.Name()] == nil {
+					interfaces[m.Name()] = make(map[*types.Interface]bool)
+				}
+				interfaces[m.Name()][i] = true
 			}
 		}
 	}
-	for folder, all := range methods {
-		if !imported[folder] {
+	add(types.Universe.Lookup("error").Type(), true)
+	for p := range product.imported {
+		for _, name := range p.Scope().Names() {
+			if o, ok := p.Scope().Lookup(name).(*types.TypeName); ok {
+				add(o.Type(), true)
+			}
+		}
+	}
+	for _, p := range product.packages {
+		for expression, t := range p.info.Types {
+			if _, ok := expression.(*ast.InterfaceType); ok && u.linked[p.types.Path()] {
+				add(t.Type, false)
+			}
+		}
+	}
+	for _, p := range product.packages {
+		for _, o := range p.info.Defs {
+			f, ok := o.(*types.Func)
+			if !ok || !f.Exported() || u.used[u.key(f)] || f.Signature().Recv() == nil {
+				continue
+			}
+			receiver := f.Signature().Recv().Type()
+			if p, ok := receiver.(*types.Pointer); ok {
+				receiver = p.Elem()
+			}
+			for i := range interfaces[f.Name()] {
+				if types.Implements(types.NewPointer(receiver), i) {
+					u.used[u.key(f)] = true
+				}
+			}
+		}
+	}
+}
+
+// report names what a package exports and no program uses.
+func (u *usage) report(t *testing.T, root string, p *checkedPackage) {
+	t.Helper()
+	for _, o := range p.info.Defs {
+		if o == nil || !o.Exported() || u.used[u.key(o)] || forTests[o.Name()] {
 			continue
 		}
-		for name, where := range all {
-			if !mentioned[name] && !implemented[name] && !forTests[name] {
-				t.Errorf("%s: only tests use the method %s", where, name)
+		kind := ""
+		switch o := o.(type) {
+		case *types.TypeName:
+			if o.Parent() == p.types.Scope() {
+				kind = "type"
 			}
+		case *types.Func:
+			if !implemented[o.Name()] {
+				kind = "function"
+			}
+		case *types.Var:
+			if o.IsField() && !o.Embedded() {
+				kind = "field"
+			} else if o.Parent() == p.types.Scope() {
+				kind = "variable"
+			}
+		}
+		if kind != "" {
+			at := u.set.Position(o.Pos())
+			name, _ := filepath.Rel(root, at.Filename)
+			t.Errorf("%s:%d: no program uses the %s %s", filepath.ToSlash(name), at.Line, kind, o.Name())
 		}
 	}
 }
