@@ -3,18 +3,22 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sys/unix"
 )
 
 // pipes is a listener whose connections are pipes, which keep to synctest's clock.
@@ -223,9 +227,10 @@ func TestConnectionsAreBounded(t *testing.T) {
 			t.Errorf("more than the limit: %v", err)
 		default:
 		}
+		began := time.Now()
 		close(release)
-		if err := <-answered; err != nil {
-			t.Errorf("once there is room: %v", err)
+		if err := <-answered; err != nil || time.Since(began) > 0 {
+			t.Errorf("once there is room: %v after %v", err, time.Since(began))
 		}
 		for _, conn := range []net.Conn{first, second, third, fourth} {
 			conn.Close()
@@ -244,4 +249,182 @@ func TestLongHeaders(t *testing.T) {
 			t.Fatalf("%v %v", answer, err)
 		}
 	})
+}
+
+// Among many idle connections the one goes that has been idle for longest: first those that never sent a request.
+func TestLongestIdleConnectionGoes(t *testing.T) {
+	const limit = 16
+	serving(t, limit, func(http.ResponseWriter, *http.Request) {}, func(t *testing.T, p pipes) {
+		var conns []net.Conn
+		for i := range 2 * limit {
+			conn := p.dial()
+			defer conn.Close()
+			conns = append(conns, conn)
+			if i >= limit/2 {
+				fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+				if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+					t.Fatalf("connection %d: %v", i, err)
+				}
+			}
+			synctest.Wait()
+			if gone := i - limit; gone >= 0 {
+				began := time.Now()
+				if _, err := conns[gone].Read(make([]byte, 1)); !errors.Is(err, io.EOF) || time.Since(began) > 0 {
+					t.Fatalf("connection %d, idle for longest: %v after %v", gone, err, time.Since(began))
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+}
+
+// The kernel keeps little for a client that does not read.
+func TestUnsentBytesAreBounded(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	registry := prometheus.NewRegistry()
+	clients := newConnections(listener, 1, registry)
+	accepted, err := clients.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer accepted.Close()
+	control, err := accepted.(*connection).Conn.(syscall.Conn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = control.Control(func(fd uintptr) {
+		got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT)
+		if err != nil || got != unsentBytes {
+			t.Errorf("the kernel keeps %d bytes, %v", got, err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := net.Dial("tcp", listener.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := clients.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	metrics, err := registry.Gather()
+	if err != nil || len(metrics) != 2 {
+		t.Fatalf("%v, %v", metrics, err)
+	}
+	open, closed := metrics[0].GetMetric()[0].GetGauge(), metrics[1].GetMetric()[0].GetCounter()
+	if open.GetValue() != 1 || closed.GetValue() != 1 {
+		t.Errorf("after two connections, one at once: %v", metrics)
+	}
+}
+
+// A connection waits for room until another ends, or there may be more.
+func TestRoomForConnections(t *testing.T) {
+	for name, makeRoom := range map[string]func(*connections, net.Conn){
+		"another ends": func(_ *connections, first net.Conn) { first.Close() },
+		"more may be":  func(c *connections, _ net.Conn) { c.setLimit(2); c.setLimit(2) },
+		"another is idle, with TLS": func(c *connections, first net.Conn) {
+			c.track(tls.Server(first, nil), http.StateIdle)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := make(pipes, 2)
+				c := newConnections(p, 1, prometheus.NewRegistry())
+				defer p.dial().Close()
+				first, _ := c.Accept()
+				c.track(tls.Server(first, nil), http.StateNew)
+				c.track(tls.Server(first, nil), http.StateActive)
+				defer p.dial().Close()
+				accepted := make(chan struct{})
+				go func() {
+					defer close(accepted)
+					_, _ = c.Accept()
+				}()
+				synctest.Wait()
+				select {
+				case <-accepted:
+					t.Error("accepted above the limit")
+				default:
+				}
+				makeRoom(c, first)
+				<-accepted
+			})
+		})
+	}
+}
+
+// A deadline that is set by the HTTP server does not end that of writes.
+func TestWritesHaveDeadlines(t *testing.T) {
+	for _, set := range []func(net.Conn, time.Time) error{net.Conn.SetDeadline, net.Conn.SetWriteDeadline} {
+		synctest.Test(t, func(t *testing.T) {
+			p := make(pipes, 1)
+			client := p.dial()
+			defer client.Close()
+			conn, _ := newConnections(p, 1, prometheus.NewRegistry()).Accept()
+			go func() { _, _ = client.Read(make([]byte, 1)) }()
+			if _, err := conn.Write([]byte{0}); err != nil {
+				t.Error(err)
+			}
+			_ = set(conn, time.Time{})
+			began := time.Now()
+			if _, err := conn.Write([]byte{1}); !errors.Is(err, os.ErrDeadlineExceeded) ||
+				time.Since(began) > writeTimeout {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+		})
+	}
+}
+
+// That a client has gone is seen although its request without meaning for a body has one.
+func TestClientWithBodyIsGone(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		gone := false
+		handler := func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+				gone = true
+			case <-time.After(time.Hour):
+			}
+		}
+		serving(t, 1, handler, func(t *testing.T, p pipes) {
+			client := p.dial()
+			fmt.Fprintf(client, "%s / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", method)
+			synctest.Wait()
+			client.Close()
+			synctest.Wait()
+			if !gone {
+				t.Errorf("%s goes on for a client that has gone", method)
+			}
+			time.Sleep(2 * time.Hour)
+		})
+	}
+}
+
+// A part of a body without meaning is read, so that its connection can be used again.
+func TestDroppedBodiesAreBounded(t *testing.T) {
+	body := &endless{}
+	r := withoutBody(httptest.NewRequest(http.MethodGet, "/", body))
+	if body.read < mostDropped || body.read > mostDropped+64<<10 || r.Body != http.NoBody {
+		t.Errorf("%d bytes are read of a body without meaning", body.read)
+	}
+}
+
+// endless is a body that ends only when far too much was read.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.read > 64<<20 {
+		return 0, io.EOF
+	}
+	e.read += len(p)
+	return len(p), nil
 }

@@ -1,6 +1,8 @@
 package shutdown_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -39,10 +41,13 @@ func TestEnd(t *testing.T) {
 		answered <- text
 	}()
 	<-begun
-	ended := make(chan error)
+	ended, ending := make(chan error), time.Now()
 	go func() { ended <- s.End(t.Context()) }()
 	if _, err := unused.Read(make([]byte, 1)); err == nil {
 		t.Error("the server sent something")
+	}
+	if took := time.Since(ending); took > 4*time.Second { // http.Server alone waits 5 s
+		t.Errorf("an unused connection was closed after %v", took)
 	}
 	select {
 	case err := <-ended:
@@ -56,4 +61,44 @@ func TestEnd(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// A server whose time to end is over cuts off requests, and the function that it had learns of each connection.
+func TestEndCutsOff(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, released, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s := shutdown.New(&http.Server{
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			close(begun)
+			<-released
+		}),
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				close(closed)
+			}
+		},
+	})
+	go func() { _ = s.Serve(listener) }()
+	answered := make(chan error)
+	go func() {
+		answer, err := http.Get("http://" + listener.Addr().String())
+		if err == nil {
+			answer.Body.Close()
+		}
+		answered <- err
+	}()
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.End(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	if err := <-answered; err == nil {
+		t.Error("the request was answered")
+	}
+	close(released)
+	<-closed
 }
