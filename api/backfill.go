@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -8,16 +9,28 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // createBackfill serves POST /v1/metric/{id}/backfill: it creates the metric that takes the history of another one.
+// It deletes those that the user left behind: they may lack measures that were to be sent.
 func (a metricHandlers) createBackfill(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	metric *model.Metric) error {
 	if err := metric.ArchivePolicy.CanBackfill(); err != nil {
-		return badRequest("%v", err)
+		return err
 	}
-	history := &model.Metric{Creator: who.User, Name: "backfill of " + metric.ID.String(),
-		ArchivePolicy: metric.ArchivePolicy}
+	history := &model.Metric{Creator: who.User, Name: model.HistoryName(metric.ID), ArchivePolicy: metric.ArchivePolicy}
+	may := a.permittedMetrics(who, "delete metric")
+	left, err := a.Index.ListMetrics(r.Context(), index.MetricQuery{Name: &history.Name, Creator: &who.User,
+		Where: func(m *model.Metric) bool { return m.ResourceID == nil && may(m) }})
+	if err != nil {
+		return err
+	}
+	for _, m := range left {
+		if err := a.Index.DeleteMetric(r.Context(), m.ID); err != nil && !errors.Is(err, model.ErrNotFound) {
+			return err
+		}
+	}
 	for history.ID == uuid.Nil || a.reader.Archives.Sack(history.ID) != a.reader.Archives.Sack(metric.ID) {
 		history.ID = uuid.New()
 	}
@@ -37,6 +50,12 @@ func (a metricHandlers) backfill(w http.ResponseWriter, r *http.Request, who *au
 	if err != nil {
 		return model.NotFound(model.NounMetric, param(r, "from"))
 	}
+	at := carbonara.Timestamp(0)
+	if text := r.URL.Query().Get("start"); text != "" {
+		if at, err = model.ParseTimestamp(text, carbonara.FromTime(a.now())); err != nil {
+			return badRequest("Invalid value for start")
+		}
+	}
 	history, err := a.findMetric(r.Context(), id)
 	if err != nil {
 		return err
@@ -47,18 +66,8 @@ func (a metricHandlers) backfill(w http.ResponseWriter, r *http.Request, who *au
 	if err := a.enforce(who, "get measures", a.metricTarget(history)); err != nil {
 		return err
 	}
-	if a.reader.Archives.Sack(id) != a.reader.Archives.Sack(metric.ID) ||
-		history.ArchivePolicy.Name != metric.ArchivePolicy.Name {
+	if history.Name != model.HistoryName(metric.ID) || history.ResourceID != nil {
 		return badRequest("Metric %v was not created by a backfill of this metric", id)
-	}
-	if err := metric.ArchivePolicy.CanBackfill(); err != nil {
-		return badRequest("%v", err)
-	}
-	at := carbonara.Timestamp(0)
-	if text := r.URL.Query().Get("start"); text != "" {
-		if at, err = model.ParseTimestamp(text, carbonara.FromTime(a.now())); err != nil {
-			return badRequest("Invalid value for start")
-		}
 	}
 	if at == 0 {
 		if err := a.reader.Refresh(r.Context(), metric, history); err != nil {

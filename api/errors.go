@@ -94,6 +94,7 @@ func asError(err error) *Error {
 	var unaggregable *query.UnaggregableError
 	var aggregation *query.UnknownAggregationError
 	var damaged *model.DamagedError
+	var backfill *model.BackfillError
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -182,6 +183,8 @@ func asError(err error) *Error {
 			Detail: "Not available at the moment. Please try again.", Err: err}
 	case errors.As(err, &object):
 		return &Error{Status: statusOf(object.Kind), Detail: object.Error(), Err: err}
+	case errors.As(err, &backfill):
+		return &Error{Status: http.StatusBadRequest, Detail: backfill.Reason, Err: err}
 	case errors.As(err, &field):
 		return &Error{Status: http.StatusBadRequest, Detail: field.Error(), Err: err}
 	}

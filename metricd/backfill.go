@@ -26,7 +26,8 @@ import (
 const backfillGroups = 64 << 10
 
 // Backfill makes one step: it moves groups of metric from into metric to, those from a time on, and says where the next
-// step begins. Both must be in one sack, which must be held. What it has done is durable, and repeating it changes
+// step begins. Both must be in one sack, which must be held; the error is a model.BackfillError for metrics of which it
+// cannot be done. What it has done is durable, and repeating it changes
 // nothing.
 func (p *Metricd) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
 	done model.Backfilled, err error) {
@@ -35,7 +36,7 @@ func (p *Metricd) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara
 		return done, err
 	}
 	if p.Sack(from) != s.number {
-		return done, fmt.Errorf("%w: metrics %s and %s are in different sacks", model.ErrInvalid, to, from)
+		return done, model.BackfillRefused("metrics %s and %s are in different sacks", to, from)
 	}
 	if err := p.slots.Acquire(ctx, 1); err != nil {
 		return done, err
@@ -93,7 +94,7 @@ func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*head, error
 	}
 	for i, m := range found {
 		if m == nil {
-			return nil, model.NotFound(model.NounMetric, ids[i].String())
+			return nil, model.BackfillRefused("metric %s does not exist", ids[i])
 		}
 		if h := s.heads[m.ID]; h != nil && h.dirty {
 			if err := s.checkpointLocked(ctx); err != nil {
@@ -110,10 +111,10 @@ func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*head, error
 	}
 	policy := found[0].ArchivePolicy
 	if policy.Name != found[1].ArchivePolicy.Name {
-		return nil, fmt.Errorf("%w: metrics %s and %s have different archive policies", model.ErrInvalid, to, from)
+		return nil, model.BackfillRefused("metrics %s and %s have different archive policies", to, from)
 	}
 	if err := policy.CanBackfill(); err != nil {
-		return nil, fmt.Errorf("%w: %w", model.ErrInvalid, err)
+		return nil, err
 	}
 	if err := s.loadHeads(found[:1], generation); err != nil {
 		return nil, err

@@ -150,3 +150,49 @@ func TestImportCSVBackfills(t *testing.T) {
 		t.Errorf("a backfill leaves metrics: %v", metrics)
 	}
 }
+
+// An import that was killed while it sent its history, or while that was moved, is run again: nothing is missing or
+// counts twice, and no metric is left.
+func TestImportCSVAfterAKilledBackfill(t *testing.T) {
+	s := newImporter(t, `{"name": "live", "back_window": 0, "aggregation_methods": ["sum", "count", "95pct"],
+		"definition": [{"granularity": 60}, {"granularity": 3600}]}`)
+	policy := []string{"--archive-policy", "live", "--metric"}
+	lines := minutes(600)
+	const today = "2026-06-01T12:00:00Z,5\n"
+	s.csv("time,value\n"+strings.Join(lines, "\n")+"\n"+today, append(policy, "ordered"), 0)
+	for _, moved := range []bool{false, true} {
+		name := fmt.Sprintf("killed-%v", moved)
+		s.csv("time,value\n"+today, append(policy, name), 0)
+		var metric struct{ ID string }
+		s.call(http.MethodGet, "/v1/resource/generic/csv/metric/"+name, "", http.StatusOK, &metric)
+		// What the killed import did: it sent the first 150 minutes, or all, of which a first step moved some.
+		var history struct{ ID string }
+		s.call(http.MethodPost, "/v1/metric/"+metric.ID+"/backfill", "", http.StatusCreated, &history)
+		sent := lines[:150]
+		if moved {
+			sent = lines[:120]
+		}
+		var measures []string
+		for _, line := range sent {
+			at, value, _ := strings.Cut(line, ",")
+			measures = append(measures, fmt.Sprintf(`{"timestamp": %q, "value": %s}`, at, value))
+		}
+		s.call(http.MethodPost, "/v1/metric/"+history.ID+"/measures", "["+strings.Join(measures, ",")+"]",
+			http.StatusAccepted, nil)
+		if moved {
+			s.call(http.MethodPost, "/v1/metric/"+metric.ID+"/backfill/"+history.ID, "", http.StatusOK, nil)
+		}
+		s.csv("time,value\n"+strings.Join(lines, "\n")+"\n", append(policy, name), 0,
+			"600 measures older than its back window were sent as a backfill", "dropped by the server 0, refused 0")
+		for _, aggregation := range []string{"sum", "count", "95pct"} {
+			if got, want := s.kept(name, aggregation), s.kept("ordered", aggregation); got != want || len(got) < 600 {
+				t.Errorf("%s of %s: %d bytes differ from %d in order", aggregation, name, len(got), len(want))
+			}
+		}
+	}
+	var metrics []struct{ Name string }
+	s.call(http.MethodGet, "/v1/metric", "", http.StatusOK, &metrics)
+	if len(metrics) != 3 {
+		t.Errorf("metrics are left: %v", metrics)
+	}
+}
