@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/policy"
 )
 
 // History older than a metric's back window is loaded through a metric of its own, by who may post to both.
@@ -46,6 +49,19 @@ func TestBackfill(t *testing.T) {
 	s.want(t, "GET /v1/metric/"+id+"/measures?granularity=3600&aggregation=sum", "", http.StatusOK,
 		`[["1970-01-01T02:00:00+00:00", 3600.0, 5.0], ["1970-01-01T05:00:00+00:00", 3600.0, 5.0], ["1970-01-05T04:00:00+00:00", 3600.0, 1.0]]`,
 		"user", "jd")
+}
+
+// A backfill creates a metric: who may only post measures cannot begin one.
+func TestBackfillCreatesMetric(t *testing.T) {
+	rules, err := policy.Parse([]byte(`{"create metric": "role:admin", "post measures": "", "get measures": ""}`))
+	check(t, err)
+	s := newServer(t, func(o *api.Options) { o.Policy = rules })
+	s.create(t, "/v1/archive_policy",
+		`{"name":"p","back_window":0,"definition":[{"granularity":60}],"aggregation_methods":["sum"]}`, "user", "admin")
+	id := s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`, "user", "admin")
+	s.want(t, "POST /v1/metric/"+id+"/measures", `[{"timestamp":60,"value":1}]`, http.StatusAccepted, "", "user", "jd")
+	s.want(t, "POST /v1/metric/"+id+"/backfill", "", http.StatusForbidden, "~", "user", "jd")
+	s.want(t, "POST /v1/metric/"+id+"/backfill", "", http.StatusCreated, "~id", "user", "admin")
 }
 
 // What a client left behind that did not end its backfill goes with the user's next one. It is not moved, because it

@@ -56,7 +56,8 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 	at("GET", "/v1/metric/{id}/archive", a.authenticated(a.timed(a.withMetric("get measures", a.getArchive))))
 	at("GET", "/v1/metric/{id}/measures", a.authenticated(a.timed(a.withMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/metric/{id}/measures", a.authenticated(a.withMetric("post measures", a.postMeasures)))
-	at("POST", "/v1/metric/{id}/backfill", a.authenticated(a.withMetric("post measures", metrics.createBackfill)))
+	at("POST", "/v1/metric/{id}/backfill",
+		a.authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))
 	at("POST", "/v1/metric/{id}/backfill/{from}",
 		a.authenticated(a.withMetric("post measures", metrics.backfill)))
 	at("POST", "/v1/batch/metrics/measures", a.authenticated(a.postBatch))

@@ -7,14 +7,14 @@ import (
 )
 
 // CreateBackfill creates a metric that takes the history of another one, and returns its UUID. ok is false, with the
-// reason, if the server cannot do so for that metric.
+// reason, if the server cannot do so for that metric, or not for this user.
 func (c *Client) CreateBackfill(ctx context.Context, metric string) (history string, ok bool, err error) {
 	var answer struct {
 		ID string `json:"id"`
 	}
 	err = c.Do(ctx, http.MethodPost, "/v1/metric/"+metric+"/backfill", nil, &answer)
-	if hasStatus(err, http.StatusBadRequest) || hasStatus(err, http.StatusNotFound) ||
-		hasStatus(err, http.StatusMethodNotAllowed) {
+	if hasStatus(err, http.StatusBadRequest) || hasStatus(err, http.StatusForbidden) ||
+		hasStatus(err, http.StatusNotFound) || hasStatus(err, http.StatusMethodNotAllowed) {
 		return "", false, err
 	}
 	return answer.ID, true, err
