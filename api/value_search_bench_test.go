@@ -68,7 +68,7 @@ func BenchmarkSearchValues(b *testing.B) {
 		}
 		processor := s.options.Archives.(testnode.Archives)
 		check(b, processor.RefreshSacks(b.Context(), []int{0, 1, 2, 3}))
-		check(b, processor.Checkpoint(b.Context()))
+		check(b, processor.Compact(b.Context()))
 		slices.Sort(all)
 		threshold := all[len(all)-1-len(all)/10_000]
 		predicate := fmt.Sprintf(`{">": %v}`, threshold)

@@ -183,6 +183,19 @@ func (p *Metricd) Checkpoint(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Compact checkpoints and then rewrites every store, as for measuring its size.
+func (p *Metricd) Compact(ctx context.Context) error {
+	if err := p.Checkpoint(ctx); err != nil {
+		return err
+	}
+	for _, s := range p.open() {
+		if err := s.store.Compact(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Close stops the workers after the batch in hand, checkpoints until ctx ends, and closes the stores. What was not
 // checkpointed is replayed at the next start.
 func (p *Metricd) Close(ctx context.Context) error {
