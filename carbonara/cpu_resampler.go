@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
+
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // CPUResampler is the Resampler of the CPU, and the reference for the one on a device. It may be used by several
@@ -30,25 +31,18 @@ func (r *CPUResampler) Resample(ctx context.Context, batch *Batch, result *Resul
 	if workers == 1 {
 		return result.arenas[0].resample(ctx, batch, result, 0, len(batch.Series))
 	}
-	errs := make([]error, workers)
-	var done sync.WaitGroup
-	next, shared := 0, 0 // series and measures that some worker has
+	bounds := make([]int, workers+1) // in batch.Series
+	next, shared := 0, 0             // series and measures that some worker has
 	for w := range workers {
-		from := next
 		for next < len(batch.Series) && (w == workers-1 || shared < (w+1)*measures/workers) {
 			shared += batch.Series[next].Len()
 			next++
 		}
-		to := next
-		done.Go(func() { errs[w] = result.arenas[w].resample(ctx, batch, result, from, to) })
+		bounds[w+1] = next
 	}
-	done.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return parallel.Each(workers, workers, func(w int) error {
+		return result.arenas[w].resample(ctx, batch, result, bounds[w], bounds[w+1])
+	})
 }
 
 func (r *Result) reset(batch *Batch) {

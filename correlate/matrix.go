@@ -3,11 +3,12 @@ package correlate
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gnocco-db/gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // Matrix gathers the co-moments of all pairs of columns, or of a band of them, while rows are added. It is for one
@@ -271,29 +272,13 @@ func mergeColumns(columns []column, s *side) {
 
 // parallel calls f for 0 to n-1, from several goroutines where there is enough to do.
 func (m *Matrix) parallel(n int, f func(*multiplication, int)) {
-	workers := min(n, len(m.workers))
-	if workers <= 1 {
-		for i := range n {
-			f(&m.workers[0], i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var done sync.WaitGroup
-	work := func(w *multiplication) {
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= n {
-				return
+	_ = parallel.Run(context.Background(), min(n, len(m.workers)), n,
+		func(_ context.Context, w int, jobs iter.Seq[int]) error {
+			for i := range jobs {
+				f(&m.workers[w], i)
 			}
-			f(w, i)
-		}
-	}
-	for i := 1; i < workers; i++ {
-		done.Go(func() { work(&m.workers[i]) })
-	}
-	work(&m.workers[0])
-	done.Wait()
+			return nil
+		})
 }
 
 // Rows returns how many rows are in chunks: all, once finished.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // RunSpearman is Run on the ranks of values: equal values share the mean of their ranks. A pair's ranks are those among
@@ -33,7 +33,7 @@ func RunSpearman(ctx context.Context, source Source, options Options, each func(
 		return Result{}, err
 	}
 	ranked := make([]ranking, len(values))
-	parallel(options.Workers, len(values), func(j int) { ranked[j] = rank(values[j]) })
+	inRuns(options.Workers, len(values), func(j int) { ranked[j] = rank(values[j]) })
 
 	// Pairs without gaps and lag share their columns' ranks, so they are Pearson's coefficients of those.
 	plain := make(Values, len(values))
@@ -53,7 +53,7 @@ func RunSpearman(ctx context.Context, source Source, options Options, each func(
 		if ctx.Err() != nil {
 			return result, ctx.Err()
 		}
-		parallel(options.Workers, len(values)-i-1, func(k int) {
+		inRuns(options.Workers, len(values)-i-1, func(k int) {
 			j := i + 1 + k
 			row[j] = m.Pair(i, j)
 			if options.MaxLag > 0 || ranked[i].gaps || ranked[j].gaps {
@@ -172,18 +172,13 @@ func bestRanked(x, y *ranking, p Pair, o *Options) Pair {
 	return p
 }
 
-// parallel calls f for 0 to n-1, on so many goroutines. Each takes a run of calls, as one may take only nanoseconds.
-func parallel(workers, n int, f func(int)) {
-	var calls errgroup.Group
-	calls.SetLimit(workers)
+// inRuns calls f for 0 to n-1, on so many goroutines. Each takes a run of calls, as one may take only nanoseconds.
+func inRuns(workers, n int, f func(int)) {
 	run := max(1, n/(4*workers))
-	for from := 0; from < n; from += run {
-		calls.Go(func() error {
-			for i := from; i < min(from+run, n); i++ {
-				f(i)
-			}
-			return nil
-		})
-	}
-	_ = calls.Wait()
+	_ = parallel.Each(workers, (n+run-1)/run, func(k int) error {
+		for i := k * run; i < min((k+1)*run, n); i++ {
+			f(i)
+		}
+		return nil
+	})
 }

@@ -2,11 +2,10 @@ package correlate
 
 import (
 	"context"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
+	"iter"
 
 	"github.com/gnocco-db/gnocco/correlate/tile"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // strongestOfAll adds to a selector the pairs of a band that may be among the strongest of all, and returns how many
@@ -63,30 +62,22 @@ func strengthOf(p Pair) int { return int(p.Strength() * (1 << 14)) }
 func (m *Matrix) eachPair(ctx context.Context, b band, s *Selector, f func(worker int, p Pair)) error {
 	const rows = 8 // taken at a time: those above are longer than those below
 	columns := m.options.Columns
-	to := min(b.to*tile.Wide, columns)
-	var next atomic.Int64
-	next.Store(int64(b.from * tile.Wide))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(len(m.workers))
-	for w := range m.workers {
-		group.Go(func() error {
-			for {
-				from := int(next.Add(rows)) - rows
-				if from >= to {
-					return nil
+	first, to := b.from*tile.Wide, min(b.to*tile.Wide, columns)
+	n := (to - first + rows - 1) / rows
+	return parallel.Run(ctx, len(m.workers), n, func(ctx context.Context, w int, jobs iter.Seq[int]) error {
+		for k := range jobs {
+			from := first + k*rows
+			for i := from; i < min(from+rows, to); i++ {
+				if err := ctx.Err(); err != nil {
+					return err
 				}
-				for i := from; i < min(from+rows, to); i++ {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					for j := i + 1; j < columns; j++ {
-						if p := m.Pair(i, j); s.selection.eligible(p) {
-							f(w, p)
-						}
+				for j := i + 1; j < columns; j++ {
+					if p := m.Pair(i, j); s.selection.eligible(p) {
+						f(w, p)
 					}
 				}
 			}
-		})
-	}
-	return group.Wait()
+		}
+		return nil
+	})
 }

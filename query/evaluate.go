@@ -6,10 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
@@ -64,21 +62,16 @@ func (r *Reader) evaluateWhole(ctx context.Context, operation *aggregates.Operat
 	options := read.Options
 	options.Resampler = r.Resampler
 	results := make([][]*aggregates.Result, len(groups))
-	var all errgroup.Group
-	all.SetLimit(cores.Share(len(groups)))
-	for i := range groups {
-		all.Go(func() error {
-			results[i] = make([]*aggregates.Result, len(tables[i]))
-			for j := range tables[i] {
-				var err error
-				if results[i][j], err = aggregates.Evaluate(ctx, operation, &tables[i][j], &options); err != nil {
-					return withOperands(err, groups[i])
-				}
+	return results, parallel.Each(parallel.Workers(len(groups)), len(groups), func(i int) error {
+		results[i] = make([]*aggregates.Result, len(tables[i]))
+		for j := range tables[i] {
+			var err error
+			if results[i][j], err = aggregates.Evaluate(ctx, operation, &tables[i][j], &options); err != nil {
+				return withOperands(err, groups[i])
 			}
-			return nil
-		})
-	}
-	return results, all.Wait()
+		}
+		return nil
+	})
 }
 
 // readGroups returns the tables of each group, one for each granularity that its operands have in common. Groups with

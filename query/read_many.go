@@ -5,15 +5,14 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"iter"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/aggregates"
 )
@@ -110,38 +109,24 @@ const readsPerWorker = 8
 // perWorker calls are worth a goroutine.
 func readAtOnce(ctx context.Context, batches, n, perWorker int,
 	read func(ctx context.Context, s *seriesReader, batch, i int) error) error {
-	jobs := int64(batches * n)
-	least := int64(max(perWorker, 1))
-	workers := cores.Share((jobs + least - 1) / least)
-	var next atomic.Int64
-	work := func(ctx context.Context) error {
+	least := max(perWorker, 1)
+	workers := parallel.Workers((batches*n + least - 1) / least)
+	return parallel.Run(ctx, workers, batches*n, func(ctx context.Context, _ int, jobs iter.Seq[int]) error {
 		part := budget.Part(ctx)
 		defer part.Close()
-		ctx = part
 		s := seriesReaders.Get()
 		defer func() {
 			s.last = nil
 			seriesReaders.Put(s, s.groups.Capacity()+8*cap(s.starts)+8*cap(s.values))
 		}()
 		s.last = make([][]carbonara.Timestamp, n)
-		for {
-			job := next.Add(1) - 1
-			if job >= jobs || ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err := read(ctx, s, int(job)/n, int(job)%n); err != nil {
+		for job := range jobs {
+			if err := read(part, s, job/n, job%n); err != nil {
 				return err
 			}
 		}
-	}
-	if workers <= 1 {
-		return work(ctx)
-	}
-	all, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		all.Go(func() error { return work(ctx) })
-	}
-	return all.Wait()
+		return nil
+	})
 }
 
 // aggregateBytes is what an aggregate takes until it is evaluated: its value, in an Arena that may be half empty.

@@ -3,9 +3,9 @@ package correlate
 import (
 	"errors"
 	"math"
-	"sync"
 
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // chunk is rows of all columns in pinned memory: column j's own rows from j*pitch+history on, those before them for
@@ -70,7 +70,7 @@ func (p *packer) add(columns [][]float64, from int) (int, error) {
 		workers = min(p.workers, s.columns)
 	}
 	found := make([]packed, workers)
-	work := func(w int) {
+	_ = parallel.Each(workers, workers, func(w int) error {
 		for j := w * s.columns / workers; j < (w+1)*s.columns/workers; j++ {
 			at := j*s.pitch + s.history + c.rows
 			found[w].add(pack(values[at:at+n], columns[j][from:from+n]))
@@ -78,13 +78,8 @@ func (p *packer) add(columns [][]float64, from int) (int, error) {
 				p.remember(j, columns[j][from:from+n])
 			}
 		}
-	}
-	var done sync.WaitGroup
-	for w := 1; w < workers; w++ {
-		done.Go(func() { work(w) })
-	}
-	work(0)
-	done.Wait()
+		return nil
+	})
 	for _, f := range found {
 		p.gaps = p.gaps || f.gaps
 		if f.wide {

@@ -3,12 +3,14 @@ package resample
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // Resampler is the carbonara.Resampler on CUDA devices. It gives the bits that the CPU's gives: a group's sums are
@@ -133,31 +135,20 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *device.Engine, bat
 	for len(c.work) < workers {
 		c.work = append(c.work, new(chunk))
 	}
-	var next atomic.Int64
-	errs := make([]error, workers)
-	work := func(w int) {
-		defer func() { c.work[w].release() }() // of the chunk that is there by then
-		for {
-			k := int(next.Add(1)) - 1
-			if k >= len(c.chunks) || errs[w] != nil {
-				return
+	err := parallel.Run(context.Background(), workers, len(c.chunks),
+		func(_ context.Context, w int, chunks iter.Seq[int]) error {
+			defer func() { c.work[w].release() }() // of the chunk that is there by then
+			for k := range chunks {
+				c.work[w].compact = r.options.Workers >= compactFrom && k >= onDevices
+				if err := c.oneChunk(ctx, r, &c.work[w], &c.chunks[k], batch, &c.writers[w]); err != nil {
+					return err
+				}
 			}
-			c.work[w].compact = r.options.Workers >= compactFrom && k >= onDevices
-			errs[w] = c.oneChunk(ctx, r, &c.work[w], &c.chunks[k], batch, &c.writers[w])
-		}
-	}
-	if workers == 1 {
-		work(0)
-	} else {
-		var done sync.WaitGroup
-		for w := range workers {
-			done.Go(func() { work(w) })
-		}
-		done.Wait()
-	}
+			return nil
+		})
 	clear(c.writers)
 	r.instruments.Done(device.OnDevice, int64(batch.Measures()), time.Since(started))
-	return errors.Join(errs...)
+	return err
 }
 
 // memoryShare is how many chunks the device's memory is for: one on each stream, and one to come.

@@ -3,16 +3,15 @@ package correlations
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 	"github.com/gnocco-db/gnocco/query"
 )
 
@@ -49,15 +48,11 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 	q, memory := job.Request, job.memory
 	series := make([]aggregates, len(q.Metrics))
 	var total atomic.Int64
-	all, ctx := errgroup.WithContext(ctx)
-	all.SetLimit(cores.Share(len(series)))
-	for i := range series {
-		all.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			groups := groupsPool.Get()
-			defer func() { groupsPool.Put(groups, groups.Capacity()) }()
+	workers := parallel.Workers(len(series))
+	err := parallel.Run(ctx, workers, len(series), func(ctx context.Context, _ int, jobs iter.Seq[int]) error {
+		groups := groupsPool.Get()
+		defer func() { groupsPool.Put(groups, groups.Capacity()) }()
+		for i := range jobs {
 			read := query.ReadOf(q.Metrics[i], q.Granularity, q.Method, q.From, q.To)
 			if err := c.reader.Archives.Groups(ctx, read, q.Staleness, groups); err != nil {
 				return err
@@ -72,10 +67,10 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 			if total.Add(int64(len(s.values))) > int64(c.MaxValues) {
 				return &TooManyValuesError{c.MaxValues}
 			}
-			return nil
-		})
-	}
-	if err := all.Wait(); err != nil {
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return align(series, job, &c.Options)

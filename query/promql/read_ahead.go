@@ -3,12 +3,11 @@ package promql
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/cores"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -148,7 +147,7 @@ const seriesPerWorker = 8
 // eachRun calls f for runs of series that lie side by side in one sack's archive, from several goroutines.
 func eachRun(ctx context.Context, all []*series,
 	f func(ctx context.Context, memory *scratch, run []*series) error) error {
-	workers := cores.Share((len(all) + seriesPerWorker - 1) / seriesPerWorker)
+	workers := parallel.Workers((len(all) + seriesPerWorker - 1) / seriesPerWorker)
 	length := min(runLength, max(1, len(all)/max(1, 2*workers)))
 	var runs [][]*series
 	first := 0
@@ -158,26 +157,14 @@ func eachRun(ctx context.Context, all []*series,
 			first = i + 1
 		}
 	}
-	var next atomic.Int64
-	work := func(ctx context.Context) error {
+	return parallel.Run(ctx, workers, len(runs), func(ctx context.Context, _ int, jobs iter.Seq[int]) error {
 		memory := scratches.Get()
 		defer func() { scratches.Put(memory, memory.bytes()) }()
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(runs) || ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
+		for i := range jobs {
 			if err := f(ctx, memory, runs[i]); err != nil {
 				return err
 			}
 		}
-	}
-	if workers <= 1 {
-		return work(ctx)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		group.Go(func() error { return work(ctx) })
-	}
-	return group.Wait()
+		return nil
+	})
 }

@@ -1,0 +1,2 @@
+// Package parallel divides jobs among goroutines.
+package parallel
