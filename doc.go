@@ -41,8 +41,8 @@
 //	bench                 the benchmarks; a module of its own
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
-//	internal/{budget,bytesize,client,compensated,cores,decimal,devices,diskprobe}  helpers with several users
-//	internal/{golden,idset,keyhash,keystone,lint,pause,seedtest,shutdown,simd,testcert}     more of them
+//	internal/{budget,bytesize,client,compensated,decimal,devices,diskprobe}  helpers with several users
+//	internal/{golden,idset,keyhash,keystone,lint,parallel,pause,seedtest,shutdown,simd,testcert}  more of them
 //	internal/{testnode,testprogram,version}    and the rest
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and internal/server hands

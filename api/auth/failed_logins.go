@@ -6,11 +6,10 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/gnocco-db/gnocco/internal/cores"
 )
 
 // failedLogins slows who guesses passwords, by address: a number of wrong ones is free, each one more costs its address
@@ -79,7 +78,7 @@ func (f *failedLogins) open(from netip.Prefix) (a *loginAddress, wait time.Durat
 	defer f.mu.Unlock()
 	if a = f.addresses[from]; a == nil {
 		f.makeRoom()
-		a = &loginAddress{turns: make(chan struct{}, max(1, cores.Count()/2))}
+		a = &loginAddress{turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 		f.addresses[from] = a
 	}
 	if wait = f.wait(a); wait == 0 && a.inHand >= maxInHand {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/cores"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -87,7 +86,6 @@ func (p *Process) Handler() http.Handler {
 	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
 	mux.HandleFunc("/peer/api/", p.api)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		cores.Begin()
 		if !p.Key.signed(r) {
 			http.Error(w, "this is for the processes of the cluster", http.StatusForbidden)
 			return

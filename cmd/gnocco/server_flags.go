@@ -17,7 +17,6 @@ import (
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/internal/bytesize"
-	"github.com/gnocco-db/gnocco/internal/cores"
 	"github.com/gnocco-db/gnocco/internal/devices"
 	"github.com/gnocco-db/gnocco/internal/server"
 )
@@ -214,9 +213,6 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 // serve starts a server and runs it until the command's context ends.
 func (f *serverFlags) serve(cmd *cobra.Command) error {
 	paceCollector()
-	if os.Getenv("GOMAXPROCS") == "" { // else somebody chose how many
-		cores.Pace(cmd.Context())
-	}
 	s, err := f.start(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return orderly(cmd.Context(), err)

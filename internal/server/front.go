@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/api"
-	"github.com/gnocco-db/gnocco/internal/cores"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
@@ -43,7 +42,6 @@ const startWait = 2 * time.Second
 
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	cores.Begin()
 	w.Header()["Server"] = serverHeader
 	probe := strings.TrimPrefix(r.URL.Path, f.prefix)
 	if probe == "/ready" || probe == "/healthcheck" {
