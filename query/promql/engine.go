@@ -145,5 +145,5 @@ func (e *Engine) source(q *Query) *source {
 
 // options returns the engine's options of one query.
 func (s *source) options() upstream.QueryOpts {
-	return upstream.NewPrometheusQueryOpts(false, time.Duration(s.longest)*time.Millisecond)
+	return upstream.NewPrometheusQueryOpts(false, time.Duration(s.longest)*time.Millisecond, nil)
 }

@@ -1,2 +1,0 @@
-// Package gcp is empty: go mod tidy looks for it, as a test of the engine names it.
-package gcp

@@ -1,2 +1,0 @@
-// Package cache is empty: go mod tidy looks for it, as a test of the engine names it.
-package cache
