@@ -50,7 +50,9 @@ func (r rewriter) ParseExpr(text string) (parser.Expr, error) {
 			if v.OriginalOffsetExpr != nil {
 				offset = 1 // known later only: a multiple of nothing
 			}
-			v.LabelMatchers = append(v.LabelMatchers, pseudoMatcher(offsetMatcher, strconv.FormatInt(offset, 10)))
+			m := pseudoMatcher(offsetMatcher, strconv.FormatInt(offset, 10))
+			// absent() answers with the labels that a selector names once.
+			v.LabelMatchers = append(v.LabelMatchers, m, m)
 		}
 		return nil
 	})
