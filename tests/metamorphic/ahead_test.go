@@ -97,11 +97,7 @@ func TestMeasuresAheadEvictNothing(t *testing.T) {
 				t.Error("no measure was ahead")
 			}
 			requireArchives(t, n, ids, references)
-			if err := n.Metricd.Compact(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			requireArchives(t, n, ids, references)
-			n.Restart(true)
+			n.Compact()
 			requireArchives(t, n, ids, references)
 			n.Stop(context.Background())
 		})

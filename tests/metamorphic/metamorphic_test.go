@@ -195,11 +195,7 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 				}
 			}
 			requireArchives(t, n, ids, references)
-			if err := n.Metricd.Compact(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			requireArchives(t, n, ids, references)
-			n.Restart(true)
+			n.Compact()
 			requireArchives(t, n, ids, references)
 			n.Stop(context.Background())
 		})
