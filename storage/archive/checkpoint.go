@@ -132,9 +132,14 @@ const tableBytes = 128 << 10
 // Commit writes the checkpoint and returns once it is durable.
 func (c *Checkpoint) Commit() error {
 	defer c.Close()
+	sack := c.store.unsaid.Load()
+	if sack != nil {
+		c.Set(sackKey, *sack)
+	}
 	if err := c.commit(); err != nil {
 		return fmt.Errorf("archive: commit checkpoint: %w", err)
 	}
+	c.store.unsaid.CompareAndSwap(sack, nil)
 	return nil
 }
 

@@ -23,7 +23,8 @@ var ErrOtherSack = errors.New("the store is another sack")
 var sackKey = append([]byte{prefixStore, kindMark}, "sack"...)
 
 // be returns an error if the store is another sack than want. A store that does not say yet which sack it is, and is
-// none but want, says so from now on. The note need not be synced: without it the next opening looks again.
+// none but want, says so from its next checkpoint on: a note by itself would be a table of its own, which makes Pebble
+// compact those of checkpoints.
 func (s *Store) be(want Sack, readOnly bool) error {
 	value, closer, err := s.db.Get(sackKey)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -31,7 +32,9 @@ func (s *Store) be(want Sack, readOnly bool) error {
 			return err
 		}
 		value := binary.BigEndian.AppendUint32(nil, uint32(want.Number))
-		return s.db.Set(sackKey, binary.BigEndian.AppendUint32(value, uint32(want.Of)), pebble.NoSync)
+		value = binary.BigEndian.AppendUint32(value, uint32(want.Of))
+		s.unsaid.Store(&value)
+		return nil
 	}
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ type Options struct {
 type Store struct {
 	db        *pebble.DB
 	pinned    atomic.Pointer[pebble.Snapshot] // what reads see; nil: the latest
+	unsaid    atomic.Pointer[[]byte]          // which sack this is, if the store does not say so yet
 	tables    *engine.Tables
 	close     func() error
 	logger    *slog.Logger
