@@ -144,8 +144,8 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	p.missing.look = p.lookForMissing
 	retrying, stopRetrying := context.WithCancel(context.Background())
 	p.hurry = stopRetrying
-	disk := engine.RetryWhenFull(retrying, engine.WholeBlocks(o.FS), p.reserve.Remove)
-	p.ownership = &ownership{session: session, fs: engine.NewRecorder(claim.Fence(disk, session)), root: p.folder.Path,
+	files := storeFiles(retrying, o.FS, session, p.reserve.Remove)
+	p.ownership = &ownership{session: session, fs: files, root: p.folder.Path,
 		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn,
 		held: make(map[string]held)}
 	recording, stopRecording := context.WithCancel(context.Background())

@@ -1,0 +1,25 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
+)
+
+// storeFiles returns the file system of this process's stores, on the disk's. The order of its layers matters. From the
+// top:
+//
+//   - engine.Open adds a layer to each store, which ends the process at errors that Pebble cannot bear. All layers
+//     below it have done by then what they can.
+//   - The recorder notes what is durable. What the fence refuses never is.
+//   - The fence refuses changes once the lease is lost. It asks again after a sync, also one that waited for room.
+//   - Where the disk is full, writes wait for room, until ctx ends, and ask makeRoom for it. A write that continues
+//     begins where the layer below stopped.
+//   - Old logs are written over in whole blocks. The padding is this layer's own: none of the others counts it.
+func storeFiles(ctx context.Context, disk vfs.FS, lease claim.Lease, makeRoom func() bool) *engine.Recorder {
+	waiting := engine.RetryWhenFull(ctx, engine.WholeBlocks(disk), makeRoom)
+	return engine.NewRecorder(claim.Fence(waiting, lease))
+}
