@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"slices"
@@ -168,7 +167,7 @@ func (a *api) findReferences(who *auth.Identity, operation *aggregates.Operation
 
 // uniqueMetrics sorts metrics by ID and leaves out repetitions.
 func uniqueMetrics(metrics []*model.Metric) []*model.Metric {
-	slices.SortFunc(metrics, func(a, b *model.Metric) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	slices.SortFunc(metrics, func(a, b *model.Metric) int { return model.CompareIDs(a.ID, b.ID) })
 	return slices.CompactFunc(metrics, func(a, b *model.Metric) bool { return a.ID == b.ID })
 }
 

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"slices"
@@ -67,7 +66,7 @@ func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID
 		forbidden = forbidden || !may(metric)
 	}
 	if unknown != nil {
-		slices.SortFunc(unknown, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		slices.SortFunc(unknown, model.CompareIDs)
 		return badRequest("Unknown metrics: %s", joinSome(len(unknown), func(i int) string {
 			return unknown[i].String()
 		}))

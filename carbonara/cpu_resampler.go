@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gnocco-db/gnocco/internal/parallel"
 )
@@ -146,7 +147,7 @@ func (a *arena) head(plan *Plan, j int, out *Groups) {
 // difference fills a.differences: element i is values[i] minus the measure before it. Element 0 means nothing where
 // the series has no previous measure.
 func (a *arena) difference(s *Series, values []float64) {
-	a.differences = grow(a.differences, len(values))
+	a.differences = slices.Grow(a.differences[:0], len(values))[:len(values)]
 	previous := s.Previous.Value
 	for i, v := range values {
 		a.differences[i] = v - previous
@@ -233,12 +234,4 @@ func (a *arena) percentiles(l *layout, run []float64, out *Groups, i int) {
 	for _, slot := range l.percentiles { // they ascend
 		out.Values[slot.column][i] = percentile(&a.ranked, len(run), slot.percentile)
 	}
-}
-
-// grow returns s with length n; its content is undefined.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -15,7 +15,7 @@ type RankedValues struct {
 
 // Set takes a copy of values.
 func (r *RankedValues) Set(values []float64) {
-	r.keys, r.placed = grow(r.keys, len(values)), 0
+	r.keys, r.placed = slices.Grow(r.keys[:0], len(values))[:len(values)], 0
 	for i, v := range values {
 		r.keys[i] = sortKey(v)
 	}

@@ -25,6 +25,14 @@ func (t Timestamp) Floor(granularity time.Duration) Timestamp {
 	return t - t%Timestamp(granularity)
 }
 
+// Ceil returns the first multiple of a granularity (> 0) at or after t, no later than MaxTimestamp.
+func (t Timestamp) Ceil(granularity time.Duration) Timestamp {
+	if floor := t.Floor(granularity); floor < t {
+		return floor.Add(granularity)
+	}
+	return t
+}
+
 // Add returns t + d, held at the ends of the valid range instead of wrapping around.
 func (t Timestamp) Add(d time.Duration) Timestamp {
 	sum := t + Timestamp(d)

@@ -190,7 +190,7 @@ func (v *archiveRebuild) resample(ctx context.Context, plan *carbonara.Plan, fro
 func (v *archiveRebuild) continuePartial(ctx context.Context) error {
 	end := v.at
 	for _, g := range v.plan.Granularities {
-		end = max(end, ceil(v.at, g))
+		end = max(end, v.at.Ceil(g))
 	}
 	if err := v.resample(ctx, v.plan, v.at, end, openRows(v.partial, v.plan)); err != nil {
 		return err
@@ -266,11 +266,11 @@ func (v *archiveRebuild) buildPast(c *archive.Checkpoint, g time.Duration, oldes
 		return err
 	}
 	if source == nil {
-		v.since = append(v.since, archive.Since{Granularity: g, From: ceil(v.known, g)})
+		v.since = append(v.since, archive.Since{Granularity: g, From: v.known.Ceil(g)})
 		return nil
 	}
-	to := min(v.at.Floor(g), ceil(v.known, g))
-	from := max(source.from, ceil(oldest, g))
+	to := min(v.at.Floor(g), v.known.Ceil(g))
+	from := max(source.from, oldest.Ceil(g))
 	v.since = append(v.since, archive.Since{Granularity: g, From: from})
 	for from < to {
 		end := min(to, source.window(from, g))
@@ -300,12 +300,4 @@ func (v *archiveRebuild) read(dst *carbonara.Groups, columns []carbonara.Column,
 // momentsOf returns the columns that narrower groups tell.
 func momentsOf(columns []carbonara.Column) []carbonara.Column {
 	return slices.DeleteFunc(slices.Clone(columns), func(c carbonara.Column) bool { return c.Percentile() > 0 })
-}
-
-// ceil returns t if it is the start of a group, else the start of the next.
-func ceil(t carbonara.Timestamp, g time.Duration) carbonara.Timestamp {
-	if start := t.Floor(g); start < t {
-		return start.Add(g)
-	}
-	return t
 }

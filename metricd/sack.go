@@ -346,7 +346,7 @@ func (s *sack) find(ctx context.Context, records []incoming.Record, generation u
 		}
 	}
 	// What is read of the index, and of the archives, lies in this order.
-	slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(ids, model.CompareIDs)
 	found := make([]*model.Metric, len(ids))
 	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
 		return err

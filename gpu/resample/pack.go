@@ -2,6 +2,7 @@ package resample
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/gpu/device"
@@ -162,7 +163,8 @@ func (p *chunk) flagsOf(s *carbonara.Series, first carbonara.Timestamp) uint32 {
 // packPlaces writes a bit for each measure that is its series' first, and how many series begin before each chunk.
 func (p *chunk) packPlaces() {
 	tiles := (p.n + segmentTile - 1) / segmentTile
-	p.bits = grow(p.bits, tiles*segmentTile/32)
+	words := tiles * segmentTile / 32
+	p.bits = slices.Grow(p.bits[:0], words)[:words]
 	clear(p.bits)
 	at := 0
 	for _, i := range p.series {
@@ -253,12 +255,4 @@ func (p *chunk) unpackSums(g *carbonara.Groups, level, k int) {
 	if known {
 		g.SetOpenSums(sums[0], sums[1])
 	}
-}
-
-// grow returns s with length n; its content is undefined.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

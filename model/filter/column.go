@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -148,8 +147,7 @@ func (k kind) compare(a, b any) int {
 	case kindText:
 		return strings.Compare(a.(string), b.(string))
 	case kindUUID:
-		x, y := a.(uuid.UUID), b.(uuid.UUID)
-		return bytes.Compare(x[:], y[:])
+		return model.CompareIDs(a.(uuid.UUID), b.(uuid.UUID))
 	case kindNumber:
 		return cmp.Compare(a.(float64), b.(float64))
 	case kindBool:

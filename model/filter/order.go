@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -96,7 +95,7 @@ func (o *Order) Compare(a, b *model.Resource) int {
 
 // compareStates orders what is equal by an order's keys.
 func compareStates(a, b *model.Resource) int {
-	if c := bytes.Compare(a.ID[:], b.ID[:]); c != 0 {
+	if c := model.CompareIDs(a.ID, b.ID); c != 0 {
 		return c
 	}
 	return cmp.Compare(RevisionNumber(a), RevisionNumber(b))

@@ -1,7 +1,6 @@
 package postings
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -143,7 +142,7 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 		return err
 	})
 	// IDs sort as their texts do, and faster.
-	slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(ids, model.CompareIDs)
 	pushed := len(values)
 	values = appendTexts(values, ids)
 	if pushed > 0 || len(ids) == 0 {

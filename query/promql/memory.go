@@ -14,8 +14,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
-// SampleBytes is what the engine holds of a sample.
-const SampleBytes = 16
+// sampleBytes is what the engine holds of a sample.
+const sampleBytes = 16
 
 // stepBytes is what the engine holds of each step of a subquery, with a sample or without.
 const stepBytes = 16
@@ -51,7 +51,7 @@ func (s *source) takeSamples(ctx context.Context, series, steps int64) error {
 		most = series * per
 	}
 	s.samples += most
-	return s.take(ctx, SampleBytes*most)
+	return s.take(ctx, sampleBytes*most)
 }
 
 // cover takes memory for the samples of the series that is read. The selector's later series reuse it.

@@ -69,7 +69,7 @@ func (s *series) plan(end *carbonara.Groups) {
 		}
 		p := part{granularity: granularities[i], to: before}
 		if next < len(granularities) {
-			p.from = ceil(oldest, max(granularities[i], granularities[next]))
+			p.from = oldest.Ceil(max(granularities[i], granularities[next]))
 			p.join = p.from
 		}
 		if p.from < before {
@@ -136,14 +136,6 @@ func (s *series) clip(p part) part {
 	}
 	p.to = min(p.to, sel.now, timestampOf(sel.end)).Add(1 - p.granularity)
 	return p
-}
-
-// ceil returns the first multiple of a granularity at or after t.
-func ceil(t carbonara.Timestamp, granularity time.Duration) carbonara.Timestamp {
-	if floor := t.Floor(granularity); floor < t {
-		return floor.Add(granularity)
-	}
-	return t
 }
 
 // endsAfter returns how many milliseconds after a last sample of this granularity the series ends. Raw measures count

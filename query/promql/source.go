@@ -1,7 +1,6 @@
 package promql
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/annotations"
 
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 )
 
@@ -84,7 +84,7 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 		}
 		// The engine adds values up in this order: every process is to give the same sums. Neighbours are read
 		// together.
-		return cmp.Or(cmp.Compare(a.sack, b.sack), bytes.Compare(a.metric.ID[:], b.metric.ID[:]))
+		return cmp.Or(cmp.Compare(a.sack, b.sack), model.CompareIDs(a.metric.ID, b.metric.ID))
 	})
 	for i, one := range all {
 		one.place = i

@@ -65,7 +65,7 @@ func (c *candidates) find(ctx context.Context, b *filter.Bounds,
 		ids = append(ids, some...)
 		limit.found -= len(some)
 	}
-	slices.SortFunc(ids, compareIDs)
+	slices.SortFunc(ids, model.CompareIDs)
 	return slices.Compact(ids), true, nil
 }
 
@@ -73,7 +73,7 @@ func (c *candidates) find(ctx context.Context, b *filter.Bounds,
 func intersection(a, b []uuid.UUID) []uuid.UUID {
 	common := a[:0]
 	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch c := compareIDs(a[i], b[j]); {
+		switch c := model.CompareIDs(a[i], b[j]); {
 		case c < 0:
 			i++
 		case c > 0:
@@ -121,7 +121,7 @@ func (c *candidates) inRange(ctx context.Context, r *filter.Range,
 		}
 		ids = append(ids, some...)
 	}
-	slices.SortFunc(ids, compareIDs)
+	slices.SortFunc(ids, model.CompareIDs)
 	return slices.Compact(ids), true, nil
 }
 

@@ -45,7 +45,7 @@ type namedPart struct {
 
 // listed returns what the parts found, by resource.
 func (n *namedMetrics) listed() []NamedMetric {
-	slices.SortFunc(n.parts, func(a, b *namedPart) int { return compareIDs(a.first, b.first) })
+	slices.SortFunc(n.parts, func(a, b *namedPart) int { return model.CompareIDs(a.first, b.first) })
 	var all []NamedMetric
 	for _, part := range n.parts {
 		all = append(all, part.found...)
@@ -56,7 +56,7 @@ func (n *namedMetrics) listed() []NamedMetric {
 // addElsewhere appends the metrics of resources that do not list them.
 func (s *resourceSearch) addElsewhere(ctx context.Context, found *[]NamedMetric) error {
 	resources, names := s.named.elsewhere, s.query.Names
-	slices.SortFunc(resources, func(a, b *model.Resource) int { return compareIDs(a.ID, b.ID) })
+	slices.SortFunc(resources, func(a, b *model.Resource) int { return model.CompareIDs(a.ID, b.ID) })
 	if err := s.store.addNamedMetrics(ctx, resources, names); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -247,5 +246,5 @@ func (o metricOrder) compare(a, b *model.Metric) int {
 			return c
 		}
 	}
-	return bytes.Compare(a.ID[:], b.ID[:])
+	return model.CompareIDs(a.ID, b.ID)
 }

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -291,7 +290,7 @@ func (s *Store) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, err
 func (s *Store) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 	return s.write(ctx, func(c *change) error {
 		ids = slices.Clone(ids)
-		slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		slices.SortFunc(ids, model.CompareIDs)
 		for _, id := range slices.Compact(ids) {
 			m, err := s.readMetric(id)
 			if err != nil {

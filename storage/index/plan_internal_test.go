@@ -520,7 +520,7 @@ func (p *plan) findNamedMetrics(q ResourceQuery) {
 	if !slices.Equal(got, again) {
 		p.t.Fatalf("metrics %q of resources: %v, and then %v", q.Names, got, again)
 	}
-	byID := func(a, b NamedMetric) int { return compareIDs(a.ID, b.ID) }
+	byID := func(a, b NamedMetric) int { return model.CompareIDs(a.ID, b.ID) }
 	slices.SortFunc(want, byID)
 	slices.SortFunc(got, byID)
 	if !slices.Equal(got, want) {

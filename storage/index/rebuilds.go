@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -180,7 +179,7 @@ func (s *Store) readRebuilds(ctx context.Context) ([]*model.Rebuild, error) {
 		return true, nil
 	})
 	slices.SortFunc(jobs, func(a, b *model.Rebuild) int {
-		return cmp.Or(b.Started.Compare(a.Started), bytes.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(b.Started.Compare(a.Started), model.CompareIDs(a.ID, b.ID))
 	})
 	return jobs, err
 }

@@ -86,7 +86,7 @@ func (s *Store) eachRevision(ctx context.Context, resourceType string, f func(*m
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(ids, compareIDs)
+	slices.SortFunc(ids, model.CompareIDs)
 	key := []byte{prefixResource}
 	for _, id := range ids {
 		key = append(key[:1], id[:]...)
@@ -103,8 +103,6 @@ func (s *Store) eachRevision(ctx context.Context, resourceType string, f func(*m
 	}
 	return nil
 }
-
-func compareIDs(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
 
 // eachKey calls f for each key that iter has, until f returns false or an error.
 func eachKey(ctx context.Context, iter *pebble.Iterator, f func() (bool, error)) error {

@@ -134,7 +134,7 @@ func (s *resourceSearch) begin() {
 
 // compareStates orders by ID, and the states of one from the oldest to the live one.
 func compareStates(a, b *model.Resource) int {
-	return cmp.Or(compareIDs(a.ID, b.ID), cmp.Compare(a.Revision-1, b.Revision-1)) // the live one is 0
+	return cmp.Or(model.CompareIDs(a.ID, b.ID), cmp.Compare(a.Revision-1, b.Revision-1)) // the live one is 0
 }
 
 func (s *resourceSearch) run(ctx context.Context) error {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // valueIterator goes through index keys of one kind, each being a prefix, a value and an ID: by value, ascending or
@@ -169,7 +171,7 @@ func (m *mergingIterator) before(a, b *valueIterator) bool {
 	if c := bytes.Compare(a.value, b.value); c != 0 {
 		return c < 0 != m.descending
 	}
-	return bytes.Compare(a.id[:], b.id[:]) < 0
+	return model.CompareIDs(a.id, b.id) < 0
 }
 
 // openMergingIterator opens a valueIterator below each prefix. stop closes them, and returns what kept them from their

@@ -1,7 +1,6 @@
 package fsck
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -150,7 +149,7 @@ func (c *check) index(ctx context.Context) error {
 		}
 	}
 	for _, ids := range c.bySack {
-		slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		slices.SortFunc(ids, model.CompareIDs)
 	}
 	for _, t := range store.ResourceTypes() {
 		// Each type's revisions hold its resources' present states too. Generic would hold all types'.

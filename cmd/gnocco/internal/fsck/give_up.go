@@ -1,7 +1,6 @@
 package fsck
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -153,9 +153,7 @@ func (c *check) giveUpIncoming(ctx context.Context, name string, reason error, f
 
 // linesOf lists measures by metric.
 func linesOf(found map[uuid.UUID]*waiting) (lines []string) {
-	for _, id := range slices.SortedFunc(maps.Keys(found), func(a, b uuid.UUID) int {
-		return bytes.Compare(a[:], b[:])
-	}) {
+	for _, id := range slices.SortedFunc(maps.Keys(found), model.CompareIDs) {
 		w := found[id]
 		lines = append(lines, fmt.Sprintf("metric %s: %d measures from %s to %s", id, w.measures,
 			stamp(w.from), stamp(w.to)))

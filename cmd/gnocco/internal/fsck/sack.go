@@ -225,7 +225,7 @@ func (c *check) resume(number int, after []byte) [][]byte {
 		}
 	}
 	for _, id := range c.bySack[number] {
-		if !ok || bytes.Compare(id[:], metric[:]) > 0 {
+		if !ok || model.CompareIDs(id, metric) > 0 {
 			keys = append(keys, archive.RawKey(id))
 		}
 	}
