@@ -13,7 +13,6 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -104,28 +103,6 @@ func (n *Node) Restart(clean bool) {
 		cancel()
 	}
 	n.Stop(ctx)
-	if err := n.open(); err != nil {
-		n.t.Fatal(err)
-	}
-}
-
-// Compact stops, rewrites the archives' tables, and starts.
-func (n *Node) Compact() {
-	n.t.Helper()
-	n.Stop(context.Background())
-	names, err := n.options.FS.List("sacks")
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	for _, name := range names {
-		store, err := archive.Open("sacks/"+name, archive.Options{FS: n.options.FS})
-		if err != nil {
-			n.t.Fatal(err)
-		}
-		if err := errors.Join(store.Compact(), store.Close()); err != nil {
-			n.t.Fatal(err)
-		}
-	}
 	if err := n.open(); err != nil {
 		n.t.Fatal(err)
 	}

@@ -97,7 +97,11 @@ func TestMeasuresAheadEvictNothing(t *testing.T) {
 				t.Error("no measure was ahead")
 			}
 			requireArchives(t, n, ids, references)
-			n.Compact()
+			if err := n.Metricd.Compact(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			requireArchives(t, n, ids, references)
+			n.Restart(true)
 			requireArchives(t, n, ids, references)
 			n.Stop(context.Background())
 		})

@@ -195,7 +195,11 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 				}
 			}
 			requireArchives(t, n, ids, references)
-			n.Compact()
+			if err := n.Metricd.Compact(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			requireArchives(t, n, ids, references)
+			n.Restart(true)
 			requireArchives(t, n, ids, references)
 			n.Stop(context.Background())
 		})
