@@ -41,9 +41,9 @@
 //	bench                 the benchmarks; a module of its own
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
-//	internal/{budget,bytesize,client,compensated,decimal,devices,diskprobe}  helpers with several users
-//	internal/{golden,idset,keyhash,keystone,lint,parallel,pause,seedtest,shutdown,simd,testcert}  more of them
-//	internal/{testnode,testprogram,version}    and the rest
+//	internal/{budget,bytesize,client,compensated,connections,decimal,devices}  helpers with several users
+//	internal/{diskprobe,golden,idset,keyhash,keystone,lint,parallel,pause,seedtest}  more of them
+//	internal/{simd,testcert,testnode,testprogram,version}    and the rest
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and internal/server hands
 // one to the other. Read carbonara's package comment for what aggregates mean, then model's, then that of the package

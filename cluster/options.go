@@ -59,8 +59,9 @@ type Options struct {
 	ClockShift    time.Duration // for tests: this process's machine is one of its own, whose clock is so far ahead
 
 	Memory             Memory
-	OpenTables         int            // tables of all stores that stay open; 0: 256
-	Budget             *budget.Budget // of what other processes read; nil: no bound
+	OpenTables         int                 // tables of all stores that stay open; 0: 256
+	PeerConnections    func(sacks int) int // how many other processes may have open; nil: 1024
+	Budget             *budget.Budget      // of what other processes read; nil: no bound
 	MinFreeBytes       uint64
 	CheckpointInterval time.Duration
 	Workers            int
@@ -107,6 +108,7 @@ const (
 	defaultBlockBytes = 128 << 20
 	defaultOrderWait  = time.Minute
 	defaultOpenTables = 256
+	defaultPeers      = 1024
 	minOrderWait      = 5 * time.Second // longer than an answer takes if there is nothing to tell
 )
 
@@ -123,6 +125,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.OpenTables == 0 {
 		o.OpenTables = defaultOpenTables
+	}
+	if o.PeerConnections == nil {
+		o.PeerConnections = func(int) int { return defaultPeers }
 	}
 	if o.Memory.Lookups == 0 {
 		o.Memory.Lookups = index.DefaultCachedMetrics

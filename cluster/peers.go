@@ -12,20 +12,22 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
-	"github.com/gnocco-db/gnocco/internal/shutdown"
+	"github.com/gnocco-db/gnocco/internal/connections"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // peerServer answers the other processes.
 type peerServer struct {
 	listener net.Listener
-	address  string // by which the others reach it
+	limiter  *connections.Limiter // below listener: its connections are TCP's
+	address  string               // by which the others reach it
 	key      peer.Key
 	logger   *slog.Logger
 }
 
-// listen takes the port for the other processes.
-func listen(o *Options, key peer.Key, closers *closers) (*peerServer, error) {
+// listen takes the port for the other processes. Whoever connects to it uses up no more than its share of the
+// descriptors, and so costs this process neither its heartbeat nor its clients.
+func listen(o *Options, sacks int, key peer.Key, closers *closers) (*peerServer, error) {
 	config, err := o.PeerTLS.Config()
 	if err != nil {
 		return nil, err
@@ -48,10 +50,12 @@ func listen(o *Options, key peer.Key, closers *closers) (*peerServer, error) {
 		}
 		address = tcp.String()
 	}
+	limiter := connections.Limit(listener, o.PeerConnections(sacks), "gnocco_peer", "other processes", o.Registerer)
+	listener = limiter
 	if config != nil {
-		listener = tls.NewListener(listener, config)
+		listener = tls.NewListener(limiter, config)
 	}
-	return &peerServer{listener: listener, address: address, key: key, logger: o.Logger}, nil
+	return &peerServer{listener: listener, limiter: limiter, address: address, key: key, logger: o.Logger}, nil
 }
 
 // onlyAddress returns the address by which other machines reach this one, if it has just one, as a container does.
@@ -134,9 +138,10 @@ func (p *Process) answerWake(ctx context.Context, leaving string) error {
 // serve starts to answer. failed is called if answering ends by itself.
 func (s *peerServer) serve(handler http.Handler, closers *closers, failed func(error)) {
 	ctx, cancel := context.WithCancel(context.Background())
-	server := shutdown.New(&http.Server{
+	server := connections.NewServer(&http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnState:   s.limiter.Track,
 		ErrorLog:    slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	})
 	closers.add("peers", func(stop context.Context) error {

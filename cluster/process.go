@@ -93,7 +93,7 @@ func Open(ctx context.Context, options Options) (_ *Process, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.peers, err = listen(&options, key, &p.closers); err != nil {
+	if p.peers, err = listen(&options, p.cluster.Sacks, key, &p.closers); err != nil {
 		return nil, err
 	}
 	if err := options.probe(ctx, p.folder, p.peers.address); err != nil {

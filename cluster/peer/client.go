@@ -41,6 +41,11 @@ const (
 )
 
 // NewClient returns a client; with a TLS configuration it talks TLS.
+//
+// The connections to a process have no bound here: a request that waits for one would wait for those that read, as
+// slowly as some client takes their answers. A ping that waits makes a process silent that is not, and a poll or a
+// lookup that waits holds up measures. The clients' requests are bounded by the public port, and the other side bounds
+// what it accepts.
 func NewClient(key Key, config *tls.Config) *Client {
 	transport := &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 2 * time.Second, KeepAlive: 10 * time.Second}).DialContext,

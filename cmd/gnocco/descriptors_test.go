@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -14,8 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clients without credentials cannot use up the files that a process may open: it keeps its lease, and serves others.
+// Clients without credentials cannot use up the files that a process may open, at its port or at the one for other
+// processes: it keeps its lease, and serves others.
 func TestHalfRequestsLeaveFilesForStores(t *testing.T) {
+	t.Run("clients", func(t *testing.T) { requireFilesForStores(t, false) })
+	t.Run("peers", func(t *testing.T) { requireFilesForStores(t, true) })
+}
+
+func requireFilesForStores(t *testing.T, peers bool) {
+	t.Helper()
 	const files, clients = 1024, 3000
 	var own unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &own); err != nil || own.Cur < clients+500 {
@@ -29,35 +37,16 @@ func TestHalfRequestsLeaveFilesForStores(t *testing.T) {
 		t.Errorf("no warning of 2,048 connections with %d files:\n%s", files, log)
 	}
 
-	// Each half request is sent again once the server has closed its connection.
+	address := strings.TrimPrefix(s.url, "http://")
+	if peers {
+		address = regexp.MustCompile(` peers=(\S+)`).FindStringSubmatch(s.logged())[1]
+	}
 	ctx, end := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer end()
-	address := strings.TrimPrefix(s.url, "http://")
 	for i := range clients {
-		request := "GET /v1/metric HTTP/1.1\r\nHost: x\r\n"
-		if i%10 == 1 {
-			request = "POST /v1/metric HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{"
-		}
-		all.Go(func() {
-			var dialer net.Dialer
-			for ctx.Err() == nil {
-				if conn, err := dialer.DialContext(ctx, "tcp", address); err == nil {
-					_, _ = conn.Write([]byte(request))
-					stop := context.AfterFunc(ctx, func() { conn.Close() })
-					for buffer := make([]byte, 512); err == nil; {
-						_, err = conn.Read(buffer)
-					}
-					stop()
-					conn.Close()
-				}
-				select {
-				case <-ctx.Done():
-				case <-time.After(time.Second):
-				}
-			}
-		})
+		all.Go(func() { sendHalves(ctx, address, i%10 == 1) })
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	served := 0
@@ -81,4 +70,28 @@ func TestHalfRequestsLeaveFilesForStores(t *testing.T) {
 	}
 	t.Logf("%d requests of other clients served", served)
 	s.call(http.MethodGet, "/v1/status", "", http.StatusOK, nil)
+}
+
+// sendHalves sends half a request until ctx ends, again and again once the server has closed its connection.
+func sendHalves(ctx context.Context, address string, body bool) {
+	request := "GET /v1/metric HTTP/1.1\r\nHost: x\r\n"
+	if body {
+		request = "POST /v1/metric HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{"
+	}
+	var dialer net.Dialer
+	for ctx.Err() == nil {
+		if conn, err := dialer.DialContext(ctx, "tcp", address); err == nil {
+			_, _ = conn.Write([]byte(request))
+			stop := context.AfterFunc(ctx, func() { conn.Close() })
+			for buffer := make([]byte, 512); err == nil; {
+				_, err = conn.Read(buffer)
+			}
+			stop()
+			conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
 }

@@ -53,6 +53,7 @@ var layers = table(
 	"internal/budget:",
 	"internal/bytesize:",
 	"internal/compensated:",
+	"internal/connections:",
 	"internal/devices: correlate gpu",
 	"internal/idset:",
 	"internal/keyhash:",
@@ -61,7 +62,7 @@ var layers = table(
 	"internal/simd:",
 	"internal/decimal:",
 	"internal/version:",
-	"internal/server: model carbonara internal/version internal/budget internal/pause internal/shutdown api cluster correlate statsd storage/index",
+	"internal/server: model carbonara internal/version internal/budget internal/connections internal/pause api cluster correlate statsd storage/index",
 	"internal/seedtest:",
 	"internal/testcert:",
 	"internal/testnode: *", // all of it without HTTP, for tests
@@ -151,8 +152,8 @@ var forbidden = []struct {
 }
 
 // speaksHTTP are the packages that import net/http themselves; the others work without a request.
-var speaksHTTP = []string{"cluster", "cluster/peer", "internal/server", "internal/client", "internal/keystone",
-	"internal/shutdown"}
+var speaksHTTP = []string{"cluster", "cluster/peer", "internal/server", "internal/client",
+	"internal/connections", "internal/keystone"}
 
 func TestHTTPStaysAtTheEdge(t *testing.T) {
 	for _, file := range files(t) {

@@ -19,6 +19,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sys/unix"
+
+	"github.com/gnocco-db/gnocco/internal/connections"
 )
 
 // pipes is a listener whose connections are pipes, which keep to synctest's clock.
@@ -46,8 +48,8 @@ func serving(t *testing.T, limit int, handler http.HandlerFunc, test func(t *tes
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := make(pipes, 10)
-		clients := newConnections(p, limit, prometheus.NewRegistry())
-		s := clients.server(handler)
+		clients := limitClients(p, limit, prometheus.NewRegistry())
+		s := newClientServer(clients, handler)
 		ended := make(chan struct{})
 		go func() { defer close(ended); s.Serve(clients) }()
 		test(t, p)
@@ -291,13 +293,13 @@ func TestUnsentBytesAreBounded(t *testing.T) {
 	}
 	defer client.Close()
 	registry := prometheus.NewRegistry()
-	clients := newConnections(listener, 1, registry)
-	accepted, err := clients.Accept()
+	clients := limitClients(listener, 1, registry)
+	accepted, err := clients.Listener.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer accepted.Close()
-	control, err := accepted.(*connection).Conn.(syscall.Conn).SyscallConn()
+	control, err := accepted.(*clientConn).Conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,11 +312,13 @@ func TestUnsentBytesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := net.Dial("tcp", listener.Addr().String()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := clients.Accept(); err != nil {
-		t.Fatal(err)
+	for range 2 {
+		if _, err := net.Dial("tcp", listener.Addr().String()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := clients.Accept(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	metrics, err := registry.Gather()
 	if err != nil || len(metrics) != 2 {
@@ -328,21 +332,21 @@ func TestUnsentBytesAreBounded(t *testing.T) {
 
 // A connection waits for room until another ends, or there may be more.
 func TestRoomForConnections(t *testing.T) {
-	for name, makeRoom := range map[string]func(*connections, net.Conn){
-		"another ends": func(_ *connections, first net.Conn) { first.Close() },
-		"more may be":  func(c *connections, _ net.Conn) { c.setLimit(2); c.setLimit(2) },
-		"another is idle, with TLS": func(c *connections, first net.Conn) {
-			c.track(tls.Server(first, nil), http.StateIdle)
+	for name, makeRoom := range map[string]func(*connections.Limiter, net.Conn){
+		"another ends": func(_ *connections.Limiter, first net.Conn) { first.Close() },
+		"more may be":  func(c *connections.Limiter, _ net.Conn) { c.SetLimit(2); c.SetLimit(2) },
+		"another is idle, with TLS": func(c *connections.Limiter, first net.Conn) {
+			c.Track(tls.Server(first, nil), http.StateIdle)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := make(pipes, 2)
-				c := newConnections(p, 1, prometheus.NewRegistry())
+				c := limitClients(p, 1, prometheus.NewRegistry())
 				defer p.dial().Close()
 				first, _ := c.Accept()
-				c.track(tls.Server(first, nil), http.StateNew)
-				c.track(tls.Server(first, nil), http.StateActive)
+				c.Track(tls.Server(first, nil), http.StateNew)
+				c.Track(tls.Server(first, nil), http.StateActive)
 				defer p.dial().Close()
 				accepted := make(chan struct{})
 				go func() {
@@ -369,7 +373,7 @@ func TestWritesHaveDeadlines(t *testing.T) {
 			p := make(pipes, 1)
 			client := p.dial()
 			defer client.Close()
-			conn, _ := newConnections(p, 1, prometheus.NewRegistry()).Accept()
+			conn, _ := limitClients(p, 1, prometheus.NewRegistry()).Accept()
 			go func() { _, _ = client.Read(make([]byte, 1)) }()
 			if _, err := conn.Write([]byte{0}); err != nil {
 				t.Error(err)

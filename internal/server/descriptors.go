@@ -15,7 +15,7 @@ const (
 	filesPerStore   = 10 // log, manifest, lock, five handles of the folder; a table and a log that are being written
 	storesBeside    = 2  // the sacks: the index, and the store of incoming measures
 	otherFiles      = 32 // listeners, files of the cluster, the log, the runtime's own
-	connectionParts = 3  // a client's connection, another one to pass on its request, one of another process
+	connectionParts = 3  // a client's connection, another one to pass on its request, one from another process
 	minConnections  = 16
 )
 
@@ -31,20 +31,20 @@ func openFiles() int {
 // tablesOf returns how many tables stay open in a process of so many descriptors.
 func tablesOf(files int) int { return min(files/tablesShare, mostTables) }
 
-// connectionsOf returns how many connections clients may have in a process of so many descriptors. The number of sacks
-// bounds the stores, 0 while none is open.
+// connectionsOf returns how many connections clients may have in a process of so many descriptors, and other processes
+// as many. The number of sacks bounds the stores.
 func connectionsOf(files, sacks int) int {
 	stores := (sacks + storesBeside) * filesPerStore
 	return max((files-tablesOf(files)-stores-otherFiles)/connectionParts, minConnections)
 }
 
 // limitByFiles bounds the clients' connections, of which asked are wanted, by the descriptors of the process.
-func (c *connections) limitByFiles(asked, files, sacks int, logger *slog.Logger) {
+func limitByFiles(clients interface{ SetLimit(int) }, asked, files, sacks int, logger *slog.Logger) {
 	most := connectionsOf(files, sacks)
 	if most < asked {
 		logger.Warn("the limit of open files allows fewer connections than --max-connections: raise it "+
 			"(LimitNOFILE= in a systemd unit, ulimit -n in a shell), or ask for fewer",
 			"asked", asked, "connections", most, "files", files)
 	}
-	c.setLimit(min(asked, most))
+	clients.SetLimit(min(asked, most))
 }

@@ -3,12 +3,14 @@ package server
 import (
 	"bytes"
 	"log/slog"
-	"net"
 	"strings"
 	"testing"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
+
+// limited is a limit that was set.
+type limited int
+
+func (l *limited) SetLimit(limit int) { *l = limited(limit) }
 
 // Descriptors suffice for the stores of all sacks, the tables, and three connections for each one of a client.
 func TestDescriptorsAreDivided(t *testing.T) {
@@ -33,10 +35,10 @@ func TestConnectionsAreLimitedByFiles(t *testing.T) {
 	f := func(asked, files, want int, warned bool) {
 		t.Helper()
 		var log bytes.Buffer
-		c := newConnections(&net.TCPListener{}, 1, prometheus.NewRegistry())
-		c.limitByFiles(asked, files, 16, slog.New(slog.NewTextHandler(&log, nil)))
-		if c.limit != want || strings.Contains(log.String(), "level=WARN") != warned {
-			t.Errorf("%d asked of %d files: limit %d, want %d; log: %s", asked, files, c.limit, want, &log)
+		var limit limited
+		limitByFiles(&limit, asked, files, 16, slog.New(slog.NewTextHandler(&log, nil)))
+		if int(limit) != want || strings.Contains(log.String(), "level=WARN") != warned {
+			t.Errorf("%d asked of %d files: limit %d, want %d; log: %s", asked, files, limit, want, &log)
 		}
 	}
 	f(100, 1024, 100, false)

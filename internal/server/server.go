@@ -15,7 +15,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/shutdown"
+	"github.com/gnocco-db/gnocco/internal/connections"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -24,10 +24,10 @@ import (
 // Server is a running process of a cluster, which may have no other. Close ends it.
 type Server struct {
 	logger   *slog.Logger
-	listener net.Listener  // nil for none
-	clients  *connections  // of listener
-	tls      *certificates // nil: no TLS
-	http     *shutdown.Server
+	listener net.Listener         // nil for none
+	clients  *connections.Limiter // of listener
+	tls      *certificates        // nil: no TLS
+	http     *connections.Server
 	front    *front
 	statsd   statsdListener
 	failed   chan error
@@ -74,7 +74,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 			return nil, fmt.Errorf("server: %w", err)
 		}
 		// Until the stores are open, clients learn only that the process is not ready.
-		s.clients = newConnections(s.listener, min(options.MaxConnections, minConnections), registry)
+		s.clients = limitClients(s.listener, min(options.MaxConnections, minConnections), registry)
 		s.serve(s.clients)
 	}
 	if options.ProfileListen != "" {
@@ -84,6 +84,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}
 	files := openFiles()
 	options.Cluster.OpenTables = tablesOf(files)
+	options.Cluster.PeerConnections = func(sacks int) int { return connectionsOf(files, sacks) }
 	memory := divideMemory(options.MemoryBytes)
 	options.Cluster.Memory, options.Cluster.Budget = memory.stores, budget.New(memory.requests, registry)
 	devices := newDevices(registry, &options)
@@ -99,7 +100,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		return nil, err
 	}
 	if s.clients != nil {
-		s.clients.limitByFiles(options.MaxConnections, files, process.Sacks(), options.Logger)
+		limitByFiles(s.clients, options.MaxConnections, files, process.Sacks(), options.Logger)
 	}
 	s.onHurry = process.Hurry
 	s.onClose("cluster", process.Close)
@@ -143,8 +144,8 @@ func (s *Server) handlers(ctx context.Context, process *cluster.Process, o *Opti
 }
 
 // serve starts to answer requests.
-func (s *Server) serve(clients *connections) {
-	s.http = shutdown.New(clients.server(s.front))
+func (s *Server) serve(clients *connections.Limiter) {
+	s.http = connections.NewServer(newClientServer(clients, s.front))
 	s.http.ErrorLog = slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug) // faults of clients
 	if s.tls != nil {
 		s.tls.secure(s.http.Server)

@@ -1,4 +1,4 @@
-package shutdown_test
+package connections_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/shutdown"
+	"github.com/gnocco-db/gnocco/internal/connections"
 )
 
 // A server that ends finishes requests, and does not wait for connections without one.
@@ -19,7 +19,7 @@ func TestEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun, released := make(chan struct{}), make(chan struct{})
-	s := shutdown.New(&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := connections.NewServer(&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(begun)
 		<-released
 		_, _ = io.WriteString(w, "whole")
@@ -70,7 +70,7 @@ func TestEndCutsOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun, released, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	s := shutdown.New(&http.Server{
+	s := connections.NewServer(&http.Server{
 		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			close(begun)
 			<-released

@@ -1,4 +1,4 @@
-package shutdown
+package connections
 
 import (
 	"context"
@@ -23,8 +23,8 @@ type Server struct {
 	unused     map[net.Conn]bool // without a request so far
 }
 
-// New returns a server that ends soon. The server is not serving yet.
-func New(server *http.Server) *Server {
+// NewServer returns a server that ends soon. The server is not serving yet.
+func NewServer(server *http.Server) *Server {
 	s := &Server{Server: server, unused: make(map[net.Conn]bool)}
 	others := server.ConnState
 	server.ConnState = func(connection net.Conn, state http.ConnState) {
