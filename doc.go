@@ -23,6 +23,7 @@
 //	cluster               one process among several: reconcile loops, ownership, routing of reads
 //	cluster/{peer,datafolder}                  how processes talk; what lies where in the data folder
 //	metricd               workers: own sacks, process, expunge
+//	metricd/intake        in which order measures count: late, too old, settled
 //	storage               the error of bytes that do not decode
 //	storage/{index,incoming,archive,engine}    Pebble stores, and how they are opened
 //	storage/claim         who may open which store

@@ -8,16 +8,16 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 )
 
 // knownStores are the incoming stores that this process's sacks know of. It tells the workers which of them have to be
-// heard before a measure is settled (metricd/order.go), and does without those that say nothing for too long: else they
+// heard before a measure is settled (metricd/intake), and does without those that say nothing for too long: else they
 // would keep raw measures of all metrics for ever.
 type knownStores struct {
 	wait     time.Duration // for a store that says nothing
 	complete time.Time     // from then on a listing of the folder has every store
-	tell     func(metricd.Sources)
+	tell     func(intake.Sources)
 	logger   *slog.Logger
 
 	suspensions prometheus.Counter
@@ -106,7 +106,7 @@ func (k *knownStores) unheard(name string) {
 
 // publish tells the workers. mu is held.
 func (k *knownStores) publish() {
-	known := metricd.Sources{Complete: k.listed}
+	known := intake.Sources{Complete: k.listed}
 	for name, s := range k.stores {
 		suspended := !s.silent.IsZero() && time.Since(s.silent) > k.wait
 		if suspended != s.suspended {

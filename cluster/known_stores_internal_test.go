@@ -12,20 +12,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 )
 
 // knownTrial is a knownStores with what it told the workers last.
 type knownTrial struct {
 	*knownStores
-	told metricd.Sources
+	told intake.Sources
 	log  bytes.Buffer
 }
 
 func newKnownTrial() *knownTrial {
 	k := new(knownTrial)
 	k.knownStores = &knownStores{wait: time.Minute, complete: time.Now(), stores: make(map[string]*knownStore),
-		tell: func(s metricd.Sources) { k.told = s }, logger: slog.New(slog.NewTextHandler(&k.log, nil)),
+		tell: func(s intake.Sources) { k.told = s }, logger: slog.New(slog.NewTextHandler(&k.log, nil)),
 		suspensions: prometheus.NewCounter(prometheus.CounterOpts{Name: "suspensions"})}
 	return k
 }

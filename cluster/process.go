@@ -21,6 +21,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
@@ -203,7 +204,7 @@ func (p *Process) openWorkers(e *environment, shared *SharedIndex) error {
 		MemTableSize: o.Memory.memTable(2, p.cluster.Sacks, 512<<10),
 		Cache:        e.cache, FileCache: e.files,
 		Logger: o.Logger, Registerer: o.Registerer, Collector: e.collector, Fail: e.fail,
-		Sources: &metricd.Sources{}, ClockError: p.clocks.errorOf,
+		Sources: &intake.Sources{}, ClockError: p.clocks.errorOf,
 		Damaged: func(sack int, err error) { p.workers.sacks.abandon(sack, err) },
 	})
 	if err != nil {

@@ -84,7 +84,11 @@ func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Sche
 	if corrupt > 0 {
 		return fmt.Errorf("metricd: raw series of %s: %w", metric.ID, storage.ErrCorrupt)
 	}
-	v.at = completeFrom(planOfSchema(schema), v.kept, v.basis())
+	before := carbonara.Timestamp(0)
+	if basis := v.basis(); basis != nil {
+		before = basis.Before
+	}
+	v.at = model.CompleteFrom(planOfSchema(schema), v.kept, before)
 	first, err := v.raw.Timestamp(0)
 	if err == nil && first < v.kept { // of what is gone the last one always stays
 		v.known = v.kept

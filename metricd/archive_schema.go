@@ -58,14 +58,16 @@ func (s *sack) sharedPlan(plan *carbonara.Plan) *carbonara.Plan {
 }
 
 // matchesPolicy reports whether the head's archive has the schema of its policy.
-func (h *head) matchesPolicy() bool { return h.plan == h.metric.ArchivePolicy.Plan() }
+func (h *head) matchesPolicy() bool { return h.plan() == h.metric.ArchivePolicy.Plan() }
 
 // follow makes the head one of a metric as the index has it now. Its plan changes if nothing was written by it yet.
 func (h *head) follow(metric *model.Metric) {
 	h.surveyed = h.surveyed && metric.ArchivePolicy == h.metric.ArchivePolicy
 	h.setMetric(metric)
-	if plan := metric.ArchivePolicy.Plan(); !h.hasBase || h.plan.Equal(plan) {
-		h.plan = plan
+	plan := metric.ArchivePolicy.Plan()
+	if h.hasBase && !h.plan().Equal(plan) {
+		plan = h.plan()
 	}
-	h.noteKept()
+	h.judge.Follow(plan, metric.ArchivePolicy.BackWindow)
+	h.complete()
 }

@@ -57,14 +57,14 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 	if err != nil {
 		return done, err
 	}
-	w := backfillWindow{sack: s, head: h, from: from, limit: h.kept}
-	coarsest := h.plan.Coarsest()
+	w := backfillWindow{sack: s, head: h, from: from, limit: h.judge.Kept()}
+	coarsest := h.plan().Coarsest()
 	at, ok, err := w.next(at.Floor(coarsest))
 	if err != nil || !ok {
 		return done, err
 	}
 	w.at = at.Floor(coarsest)
-	w.end = w.at.Add(max(coarsest, coarsest*(backfillGroups*h.plan.Granularities[0]/coarsest)))
+	w.end = w.at.Add(max(coarsest, coarsest*(backfillGroups*h.plan().Granularities[0]/coarsest)))
 	if err := w.read(); err != nil {
 		return done, err
 	}
@@ -140,7 +140,7 @@ type backfillWindow struct {
 // next returns the start of the first group that is left to move, at a time or later: what is empty takes no steps,
 // however long.
 func (w *backfillWindow) next(at carbonara.Timestamp) (first carbonara.Timestamp, ok bool, err error) {
-	for _, g := range w.head.plan.Granularities {
+	for _, g := range w.head.plan().Granularities {
 		start, found, err := w.store.NextGroup(w.from, g, w.kept(g, at))
 		if err != nil {
 			return 0, false, err
@@ -155,21 +155,21 @@ func (w *backfillWindow) next(at carbonara.Timestamp) (first carbonara.Timestamp
 // kept returns the time from which on groups are kept, at least from.
 func (w *backfillWindow) kept(granularity time.Duration, from carbonara.Timestamp) carbonara.Timestamp {
 	if timespan := w.head.timespan(granularity); timespan > 0 {
-		return max(from, archive.OldestKept(w.head.newest.Timestamp.Floor(granularity), timespan))
+		return max(from, archive.OldestKept(w.head.newest().Timestamp.Floor(granularity), timespan))
 	}
 	return from
 }
 
 // read reads the groups of both metrics.
 func (w *backfillWindow) read() error {
-	for _, g := range w.head.plan.Granularities {
+	for _, g := range w.head.plan().Granularities {
 		kept := w.kept(g, w.at)
 		for _, one := range []struct {
 			metric uuid.UUID
 			all    *[]carbonara.Groups
 		}{{w.head.metric.ID, &w.had}, {w.from, &w.more}} {
 			var groups carbonara.Groups
-			groups.Reset(g, w.head.plan.Columns)
+			groups.Reset(g, w.head.plan().Columns)
 			corrupt, err := w.store.Groups(one.metric, g, kept, w.end, &groups)
 			if err == nil && corrupt > 0 {
 				err = fmt.Errorf("metricd: splits of %s: %w", one.metric, storage.ErrCorrupt)

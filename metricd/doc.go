@@ -25,5 +25,5 @@
 //   - A head's measures are exactly those of incoming sequences after the mark in the store, up to the cursor's read.
 //   - What is resampled does not depend on how measures were batched: rules in package carbonara.
 //
-// Late measures: back_window.go. Retention: expiry.go, and storage/archive/expiry.go.
+// Late measures: package intake. Retention: expiry.go, and storage/archive/expiry.go.
 package metricd

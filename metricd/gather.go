@@ -3,6 +3,8 @@ package metricd
 import (
 	"context"
 	"time"
+
+	"github.com/gnocco-db/gnocco/metricd/intake"
 )
 
 // Where little comes in, a sack's worker waits a moment before it drains, so that it wakes up once for several
@@ -10,9 +12,6 @@ import (
 // start, when all sacks replay. A sack that gets much is drained at once, as ever.
 
 const (
-	gatherFirst   = 10 * time.Millisecond // the first pause; each further one doubles it, until much comes
-	gatherLongest = time.Second
-
 	// that a read waits at most for the index to know the metrics of what it takes
 	catchUpTime   = 100 * time.Millisecond
 	catchUpDrains = 8 // that a read makes at most, of drainBytes each
@@ -26,37 +25,28 @@ type gathering interface {
 	Last(sack int) uint64
 }
 
-// pauses are those of one worker.
-type pauses struct {
-	length time.Duration // of the last one
-	ended  time.Time
-}
-
-// gather waits for more to come, until much comes meanwhile: each time up to twice as long as the last time. It does
-// not wait if that was long ago. It reports whether to go on.
-func (p *pauses) gather(ctx context.Context, from Source, cursor *sourceCursor, sack int) bool {
-	source, ok := from.(gathering)
+// gather waits for more to come, until much comes meanwhile. It reports whether to go on.
+func (f *feed) gather(ctx context.Context, pauses *intake.Pauses, sack int) bool {
+	source, ok := f.source.(gathering)
 	if !ok {
 		return true
 	}
-	cursor.waits.Store(true)
-	now := time.Now()
-	if now.Sub(p.ended) > 2*gatherLongest {
-		p.length, p.ended = 0, now
+	f.waits.Store(true)
+	length := pauses.Next(time.Now())
+	if length == 0 {
 		return true
 	}
-	p.length = min(max(gatherFirst, 2*p.length), gatherLongest)
-	// The pauses of all workers end together, so that the process wakes up once for all of them.
-	pause := time.NewTimer(p.length - time.Duration(now.UnixNano())%p.length)
+	pause := time.NewTimer(length)
 	defer pause.Stop()
+	much := false
 	select {
 	case <-ctx.Done():
 		return false
 	case <-pause.C:
 	case <-source.Much(sack):
-		p.length = 0
+		much = true
 	}
-	p.ended = time.Now()
+	pauses.Ended(time.Now(), much)
 	return true
 }
 
@@ -76,12 +66,11 @@ func (s *sack) catchUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
 	left := catchUpDrains
-	for _, cursor := range s.cursors {
-		for took := true; took && left > 0 && cursor.waits.Load() && cursor.source != nil && !s.closed &&
-			!s.headsAreFull(); {
+	for _, f := range s.feeds.all() {
+		for took := true; took && left > 0 && f.waits.Load() && !f.detached && !s.closed && !s.headsAreFull(); {
 			var err error
-			if took, err = s.takeWaiting(ctx, cursor); err != nil {
-				cursor.waits.Store(false) // it is for the worker to meet the error
+			if took, err = s.takeWaiting(ctx, f); err != nil {
+				f.waits.Store(false) // it is for the worker to meet the error
 			}
 			left--
 		}
@@ -90,13 +79,11 @@ func (s *sack) catchUp(ctx context.Context) {
 
 // isBehind reports whether a worker waits while it has something to take.
 func (s *sack) isBehind() bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, cursor := range s.cursors {
-		if !cursor.waits.Load() {
+	for _, f := range s.feeds.all() {
+		if !f.waits.Load() {
 			continue
 		}
-		if source, ok := cursor.source.(gathering); ok && source.Last(s.number) > cursor.read {
+		if source, ok := f.source.(gathering); ok && source.Last(s.number) > f.cursor.Read() {
 			return true
 		}
 	}

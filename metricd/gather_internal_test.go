@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gnocco-db/gnocco/metricd/intake"
 )
 
 // calmSource never has much.
@@ -20,22 +22,25 @@ func TestPausesEndTogether(t *testing.T) {
 		for worker := range 5 {
 			go func() {
 				time.Sleep(time.Duration(worker) * 170 * time.Millisecond)
-				p := pauses{ended: time.Now()}
+				var p intake.Pauses
+				p.Ended(time.Now(), false)
+				longest := 10 * time.Millisecond
 				for range 20 {
 					began := time.Now()
-					if !p.gather(context.Background(), calmSource{}, &sourceCursor{}, 0) {
+					if !(&feed{source: calmSource{}}).gather(context.Background(), &p, 0) {
 						t.Error("the worker is to stop")
 					}
-					if paused := time.Since(began); paused <= 0 || paused > p.length {
-						t.Errorf("a pause of %v, at most %v", paused, p.length)
+					if paused := time.Since(began); paused <= 0 || paused > longest {
+						t.Errorf("a pause of %v, at most %v", paused, longest)
 					}
+					longest = min(2*longest, intake.LongestPause)
 				}
 				ends <- time.Now()
 			}()
 		}
 		first := <-ends
 		for range 4 {
-			if end := <-ends; end.Sub(first)%gatherLongest != 0 {
+			if end := <-ends; end.Sub(first)%intake.LongestPause != 0 {
 				t.Errorf("pauses end at %v and %v", first, end)
 			}
 		}

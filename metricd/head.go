@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
@@ -12,29 +13,16 @@ import (
 // head is a metric's recent past in memory. What a measure that comes in needs stands first, side by side: of many
 // metrics that get one measure each, it is the misses of the processor's cache that cost.
 type head struct {
-	generation uint64          // of the index when metric was looked up
-	plan       *carbonara.Plan // of its archive; the policy's, but while that waits to be rebuilt
+	generation uint64 // of the index when metric was looked up
+	// judge knows the plan of the archive, which is the policy's, except while that waits to be rebuilt.
+	judge intake.Judge
 
-	// unsettled is what order.go keeps of the latest measures, nil if all are settled, and in the archive.
-	unsettled *unsettled
-	ahead     *ahead // nil if no measure is ahead
-
-	// partial are aggregates of measures earlier than kept, of groups that reach over it; nil for none. Measures older
-	// than these are not accepted.
-	partial *archive.PartialGroups
-
-	newest carbonara.Measure // by timestamp, of all measures; if hasNewest
-
-	backWindow int // of the metric's archive policy, in blocks
-	hasNewest  bool
-	ascending  bool
-	dirty      bool // in the sack's list of heads that the next checkpoint writes
-	used       bool // since the last checkpoint
-	ofEnded    bool // the metric's resource has ended
-
+	ascending       bool
+	dirty           bool // in the sack's list of heads that the next checkpoint writes
+	used            bool // since the last checkpoint
+	ofEnded         bool // the metric's resource has ended
 	hasBase         bool // see base
 	unsettledStored bool
-	incomplete      bool // see noteKept
 
 	// pending are the measures since the last checkpoint, in order of arrival; ascending: their timestamps rise
 	// strictly.
@@ -48,7 +36,9 @@ type head struct {
 	base carbonara.Measure
 	open []float64
 
-	kept carbonara.Timestamp // the raw series is complete from there on: the past that can be computed again
+	// partial are aggregates of measures earlier than the raw series, of groups that reach into it; nil for none.
+	// Measures older than these are not accepted.
+	partial *archive.PartialGroups
 
 	surveyed bool   // splits older than base by its timespans are gone; false after a start or a change of policy
 	recent   bool   // in the sack's recentCache, perhaps; guarded by it
@@ -66,7 +56,7 @@ const touchedAtOnce = 64
 func touch(heads []*head) (sum int) {
 	for _, h := range heads {
 		if h != nil {
-			sum += h.backWindow + h.pending.Len()
+			sum += h.judge.BackWindow() + h.pending.Len()
 		}
 	}
 	for _, h := range heads {
@@ -80,8 +70,69 @@ func touch(heads []*head) (sum int) {
 // setMetric notes what the index says of the metric.
 func (h *head) setMetric(metric *model.Metric) {
 	h.metric = metric
-	h.backWindow = metric.ArchivePolicy.BackWindow
 	h.ofEnded = metric.ResourceEndedAt != nil
+}
+
+// plan returns the plan of the metric's archive.
+func (h *head) plan() *carbonara.Plan { return h.judge.Plan() }
+
+// newest returns the newest measure by timestamp, of all that counted.
+func (h *head) newest() carbonara.Measure {
+	m, _ := h.judge.Newest()
+	return m
+}
+
+// complete tells the judge which groups can be computed again. Partial groups go once the raw series has all measures
+// of the groups that accept more.
+func (h *head) complete() {
+	before := carbonara.Timestamp(0)
+	if h.partial != nil && h.judge.Kept() > h.partial.Before {
+		h.partial = nil
+	}
+	if h.partial != nil {
+		before = h.partial.Before
+	}
+	h.judge.Complete(before)
+}
+
+// accept takes the measures of one request that count. from is nil if no other store brings measures.
+func (h *head) accept(at int64, from *intake.Origin, timestamps []carbonara.Timestamp, values []float64) (t taken) {
+	limits := h.judge.Limits(at, from)
+	for i, timestamp := range timestamps {
+		verdict := limits.Verdict(timestamp)
+		if verdict != intake.Counts {
+			if verdict&intake.TooOld != 0 {
+				t.tooOld++
+			}
+			if verdict&intake.Late != 0 {
+				t.late++
+			}
+			if verdict&intake.Counts == 0 {
+				continue
+			}
+		}
+		t.accepted++
+		h.add(carbonara.Measure{Timestamp: timestamp, Value: values[i]})
+	}
+	if t.accepted > 0 {
+		h.judge.Took(&limits, timestamps)
+	}
+	if t.tooOld|t.late != 0 { // few requests have any, and a write for each metric of a request costs
+		h.dropped += uint64(t.tooOld)
+		h.late += uint64(t.late)
+	}
+	return t
+}
+
+// add takes a measure that counts.
+func (h *head) add(m carbonara.Measure) {
+	if h.pending.Len() == 0 {
+		h.ascending, h.earliest = true, m.Timestamp
+	} else if m.Timestamp <= h.pending.LastTimestamp() {
+		h.ascending, h.earliest = false, min(h.earliest, m.Timestamp)
+	}
+	h.pending.Append(m)
+	h.judge.Add(m)
 }
 
 // continues reports whether pending can be added to the open groups without reading the raw series.
@@ -109,11 +160,10 @@ func (h *head) appendSortedSince(dst []carbonara.Measure, since carbonara.Timest
 
 // checkpointed forgets what a checkpoint made durable. The open rows are those of the newest groups.
 func (h *head) checkpointed(open []float64) {
-	h.base, h.hasBase, h.surveyed = h.newest, h.hasNewest, h.matchesPolicy() && h.ahead == nil
-	if h.hasNewest {
-		h.kept = max(h.kept, h.keepFrom())
-		h.noteKept()
-	}
+	h.base, h.hasBase = h.judge.Newest()
+	h.surveyed = h.matchesPolicy() && !h.judge.HasAhead()
+	h.judge.Trim()
+	h.complete()
 	h.open = append(h.open[:0], open...)
 	if len(open) == 0 {
 		h.open = nil

@@ -6,9 +6,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
+
+// SetSources replaces what Options.Sources said. A store has to be made known before it accepts its first measure.
+func (p *Metricd) SetSources(s intake.Sources) { p.known.Store(&s) }
 
 // A Source is an incoming store as its readers see it: *incoming.Store where this process holds it, else a
 // RemoteSource.

@@ -17,7 +17,7 @@ func (p *Metricd) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carb
 
 func (s *sack) lastMeasure(metric uuid.UUID) (carbonara.Timestamp, error) {
 	if h := s.heads[metric]; h != nil {
-		return cmp.Or(h.present(), h.newest.Timestamp), nil // 0 without measures
+		return cmp.Or(h.judge.Present(), h.newest().Timestamp), nil // 0 without measures
 	}
 	end, err := s.store.RawEnd(metric)
 	return cmp.Or(end.Present, end.Newest), err

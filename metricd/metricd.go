@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -33,7 +34,7 @@ type Metricd struct {
 
 	sacks []atomic.Pointer[sack] // nil for those that are not held
 
-	known atomic.Pointer[Sources] // nil: as if there were only one
+	known atomic.Pointer[intake.Sources] // nil: as if there were only one
 
 	changing sync.Mutex // held while sacks or sources come and go; taken before a sack's locks
 	sources  map[string]Source

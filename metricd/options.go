@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
@@ -23,7 +24,7 @@ type Options struct {
 	Dir      string // folder of sacks, which New opens, all of them; "": Open is told which
 	Incoming Source // the first that is attached; nil for none
 	// Sources is what is known of the others until SetSources; nil: there are none, or their order does not matter.
-	Sources *Sources
+	Sources *intake.Sources
 	// ClockError bounds how far a clock is from the other ones of the cluster; nil: they agree.
 	ClockError func(clock uuid.UUID) time.Duration
 

@@ -16,7 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/internal/testnode"
-	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
@@ -74,7 +74,7 @@ func clockOf(name string) uuid.UUID { return uuid.NewSHA1(uuid.Nil, []byte(name)
 // setSources reads names of stores, each with the clock that it has.
 func (s *script) setSources(t *testing.T, d *datadriven.TestData) {
 	t.Helper()
-	s.known = &metricd.Sources{Complete: true}
+	s.known = &intake.Sources{Complete: true}
 	for _, arg := range d.CmdArgs {
 		if arg.Key == "unknown" {
 			s.known.Complete = false
@@ -131,7 +131,7 @@ func benchmarkAccept(b *testing.B, stores, requests int) {
 	defer n.Stop(ctx)
 	source := &stampedSource{name: "a", clock: clockOf("one"), ready: make(chan struct{}, 1)}
 	other := &stampedSource{name: "b", clock: clockOf("one"), ready: make(chan struct{}, 1)}
-	known := metricd.Sources{Complete: true, Waited: []string{"a", "b"}[:stores]}
+	known := intake.Sources{Complete: true, Waited: []string{"a", "b"}[:stores]}
 	n.Metricd.SetSources(known)
 	for _, s := range []*stampedSource{source, other}[:stores] {
 		if err := n.Metricd.Attach(s); err != nil {

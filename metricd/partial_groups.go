@@ -5,29 +5,6 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// completeFrom returns the time from which on groups of an archive can be computed again. All measures of groups that
-// later measures fall into are known: from a raw series that is complete from kept on, and from partial groups (nil for
-// none). A back window that was never widened does not begin earlier.
-func completeFrom(plan *carbonara.Plan, kept carbonara.Timestamp, partial *archive.PartialGroups) carbonara.Timestamp {
-	if partial != nil {
-		return partial.Before
-	}
-	from := kept
-	for _, g := range plan.Granularities {
-		if start := kept.Floor(g); start < kept {
-			from = max(from, start.Add(g))
-		}
-	}
-	return from
-}
-
-// dropCovered forgets partial groups once the raw series has all measures of the groups that accept more.
-func (h *head) dropCovered() {
-	if h.partial != nil && h.kept > h.partial.Before {
-		h.partial = nil
-	}
-}
-
 // openRows returns partial groups as the open groups of a plan, which a series that starts there continues. Their sums
 // are continued as they are stored, rounded once: the same for whatever comes later, in whatever batches.
 func openRows(f *archive.PartialGroups, plan *carbonara.Plan) []float64 {

@@ -88,9 +88,9 @@ func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 	policy := read.Metric.ArchivePolicy
 	timespan := policy.Timespan(read.Granularity)
 	if h != nil {
-		if timespan > 0 && h.hasNewest {
+		if _, any := h.judge.Newest(); any && timespan > 0 {
 			read.From, timespan = max(read.From,
-				archive.OldestKept(h.present().Floor(read.Granularity), timespan)), 0
+				archive.OldestKept(h.judge.Present().Floor(read.Granularity), timespan)), 0
 		}
 		if ok, err := s.readRecent(ctx, h, &read, now, dst); ok || err != nil {
 			return err
@@ -107,7 +107,7 @@ func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 	if h == nil || h.pending.Len() == 0 {
 		return nil
 	}
-	if !slices.Contains(h.plan.Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
+	if !slices.Contains(h.plan().Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
 		return nil // not rebuilt yet
 	}
 	return s.overlayHead(ctx, h, read.Granularity, read.From, read.To, dst)
@@ -116,7 +116,7 @@ func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 // has reports whether the head's groups have all of these columns.
 func (h *head) has(columns []carbonara.Column) bool {
 	for _, c := range columns {
-		if _, ok := slices.BinarySearch(h.plan.Columns, c); !ok {
+		if _, ok := slices.BinarySearch(h.plan().Columns, c); !ok {
 			return false
 		}
 	}
@@ -129,7 +129,7 @@ const resampledBytes = 64
 // overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
 func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Duration, from, to carbonara.Timestamp,
 	dst *carbonara.Groups) error {
-	j := slices.Index(h.plan.Granularities, granularity)
+	j := slices.Index(h.plan().Granularities, granularity)
 	if j < 0 {
 		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.metric.ID, granularity, model.ErrNotFound)
 	}

@@ -22,9 +22,9 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 		kept, present, any = end.KeptFrom, end.Present, end.Any
 		plan, window := policy.Plan(), policy.BackWindow
 		if h != nil {
-			kept, plan = max(kept, h.kept), h.plan
-			if h.hasNewest {
-				present, any = h.present(), true
+			kept, plan = max(kept, h.judge.Kept()), h.plan()
+			if _, has := h.judge.Newest(); has {
+				present, any = h.judge.Present(), true
 			}
 		}
 		if !any {

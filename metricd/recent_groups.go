@@ -121,7 +121,7 @@ func (c *recentCache) drop(r *recentGroups) {
 
 // forget drops the recent groups of a head.
 func (c *recentCache) forget(h *head) {
-	for j := range h.plan.Granularities {
+	for j := range h.plan().Granularities {
 		if r := c.find(h, j); r != nil {
 			c.mu.Lock()
 			c.drop(r)
@@ -141,9 +141,10 @@ func (c *recentCache) bytes() int {
 // A read has no groups that expired: read.From says so. The sack's mu is held, by reads.
 func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now time.Time,
 	dst *carbonara.Groups) (ok bool, err error) {
-	j := slices.Index(h.plan.Granularities, read.Granularity)
-	if j < 0 || !h.hasNewest || h.partial != nil || h.ahead != nil || read.ValueFilter != nil || read.To <= read.From ||
-		!h.has(read.Columns) {
+	j := slices.Index(h.plan().Granularities, read.Granularity)
+	_, hasNewest := h.judge.Newest()
+	if j < 0 || !hasNewest || h.partial != nil || h.judge.HasAhead() || read.ValueFilter != nil ||
+		read.To <= read.From || !h.has(read.Columns) {
 		return false, nil
 	}
 	r := s.recent.of(h, j, now)
@@ -195,21 +196,21 @@ func (r *recentGroups) touched() carbonara.Timestamp {
 	if h.pending.Len() == 0 {
 		return carbonara.MaxTimestamp
 	}
-	return h.earliest.Floor(h.plan.Granularities[r.granularity])
+	return h.earliest.Floor(h.plan().Granularities[r.granularity])
 }
 
 // update makes r hold all that the head and the archive do, as far back as read goes if that is not too far. ok is
 // false if r is of no use to read. After an error r is empty.
 func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (ok bool, err error) {
 	h, granularity := r.head, carbonara.Timestamp(read.Granularity)
-	newest := h.newest.Timestamp.Floor(read.Granularity)
-	if r.plan != nil && r.plan != h.plan {
+	newest := h.newest().Timestamp.Floor(read.Granularity)
+	if r.plan != nil && r.plan != h.plan() {
 		r.empty()
 	}
 	if r.plan != nil && read.To <= r.from {
 		return false, nil
 	}
-	rows := min(mostRecent, s.recent.limit/recentShare/(8*(1+len(h.plan.Columns))))
+	rows := min(mostRecent, s.recent.limit/recentShare/(8*(1+len(h.plan().Columns))))
 	wanted := 1
 	if read.From <= newest {
 		wanted = int(min(carbonara.Timestamp(rows), (newest-read.From)/granularity+1))
@@ -252,8 +253,8 @@ func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read,
 	from carbonara.Timestamp) (ok bool, err error) {
 	h := r.head
 	r.empty()
-	r.plan, r.from = h.plan, from
-	r.groups.Reset(read.Granularity, h.plan.Columns)
+	r.plan, r.from = h.plan(), from
+	r.groups.Reset(read.Granularity, h.plan().Columns)
 	everything := model.Read{Metric: read.Metric, Granularity: read.Granularity, From: from, To: carbonara.MaxTimestamp}
 	// What is kept is no part of the request.
 	corrupt, err := s.store.KeptGroups(budget.Without(ctx), &everything, 0, &r.groups)
@@ -263,7 +264,7 @@ func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read,
 	if h.pending.Len() > 0 {
 		err = s.takeAll(ctx, r)
 	}
-	r.taken, r.last = h.pending.Len(), h.newest
+	r.taken, r.last = h.pending.Len(), h.newest()
 	return true, err
 }
 
@@ -300,10 +301,10 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 		if err := s.takeAll(ctx, r); err != nil {
 			return err
 		}
-		r.taken, r.last = h.pending.Len(), h.newest
+		r.taken, r.last = h.pending.Len(), h.newest()
 		return nil
 	}
-	series := carbonara.Series{Plan: h.plan.Single(r.granularity)}
+	series := carbonara.Series{Plan: h.plan().Single(r.granularity)}
 	if len(row) > 0 {
 		start = 0
 		series.Previous, series.HasPrevious, series.Open = r.last, true, row
@@ -327,7 +328,7 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 		return err
 	}
 	r.overlay(b.result.Groups(0, 0), start, &b.overlay)
-	r.taken, r.last = h.pending.Len(), h.newest
+	r.taken, r.last = h.pending.Len(), h.newest()
 	return nil
 }
 
@@ -354,5 +355,5 @@ func (r *recentGroups) checkpointed() {
 	if r.taken < r.head.pending.Len() {
 		r.empty()
 	}
-	r.taken, r.last = 0, r.head.newest
+	r.taken, r.last = 0, r.head.newest()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -45,11 +46,12 @@ type sack struct {
 
 	keepsUnsettled bool // a metric of the store has, or had, unsettled measures
 
+	intake *intake.Intake
+	feeds  feeds
+
 	catchingUp sync.Mutex // taken before work, by reads; see gather.go
 
 	mu        sync.RWMutex // guards what follows; see doc.go
-	cursors   map[string]*sourceCursor
-	origins   []*origin
 	heads     map[uuid.UUID]*head
 	dirty     []*head
 	pending   int // measures in heads
@@ -71,7 +73,8 @@ type corruptBlock struct {
 const drainBytes = 4 << 20
 
 func (p *Metricd) openSack(number int, dir string) (*sack, error) {
-	s := &sack{number: number, parent: p, heads: make(map[uuid.UUID]*head), cursors: make(map[string]*sourceCursor)}
+	s := &sack{number: number, parent: p, heads: make(map[uuid.UUID]*head),
+		intake: intake.New(intake.Options{Sources: p.known.Load, ClockError: p.options.ClockError})}
 	s.recent.init(p.options.GroupBytes / int64(p.options.Sacks))
 	store, err := archive.Open(dir, archive.Options{
 		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache,
@@ -127,8 +130,8 @@ func (s *sack) commit(c *archive.Checkpoint, apply func()) error {
 
 // drain moves all that the sources have for the sack into the heads.
 func (s *sack) drain(ctx context.Context) error {
-	for _, cursor := range s.attached() {
-		if err := s.drainSource(ctx, cursor); err != nil {
+	for _, f := range s.feeds.all() {
+		if err := s.drainSource(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -136,7 +139,7 @@ func (s *sack) drain(ctx context.Context) error {
 }
 
 // drainSource moves all that one source has for the sack into the heads, with checkpoints where memory asks for them.
-func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
+func (s *sack) drainSource(ctx context.Context, f *feed) error {
 	s.work.Lock()
 	defer s.work.Unlock()
 	defer s.forgetRequest()
@@ -144,11 +147,11 @@ func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if cursor.source == nil || s.closed {
+		if f.detached || s.closed {
 			return nil
 		}
 		s.revive(ctx)
-		if took, err := s.takeWaiting(ctx, cursor); err != nil || !took {
+		if took, err := s.takeWaiting(ctx, f); err != nil || !took {
 			return err
 		}
 		if s.headsAreFull() {
@@ -161,15 +164,15 @@ func (s *sack) drainSource(ctx context.Context, cursor *sourceCursor) error {
 
 // takeWaiting moves what a source has for the sack into the heads, drainBytes at most. took is false if there was
 // nothing. work is held.
-func (s *sack) takeWaiting(ctx context.Context, cursor *sourceCursor) (took bool, err error) {
-	records, err := cursor.source.Drain(s.number, cursor.read, drainBytes)
+func (s *sack) takeWaiting(ctx context.Context, f *feed) (took bool, err error) {
+	records, err := f.source.Drain(s.number, f.cursor.Read(), drainBytes)
 	if err != nil {
 		return false, fmt.Errorf("metricd: drain sack %d: %w", s.number, err)
 	}
 	if len(records) == 0 {
 		return false, nil
 	}
-	return true, s.take(ctx, cursor, records)
+	return true, s.take(ctx, f.cursor, records)
 }
 
 // forgetRequest lets go of the memory of a large request: every sack has some of its own.
@@ -198,12 +201,11 @@ func (s *sack) memoryForHeads() int {
 }
 
 // take adds records to the heads, in order; after an error those before it are in.
-func (s *sack) take(ctx context.Context, cursor *sourceCursor, records []incoming.Record) error {
+func (s *sack) take(ctx context.Context, cursor *intake.Cursor, records []incoming.Record) error {
 	s.resolved = nil
-	known := s.parent.known.Load()
-	alone := known == nil || known.alone(cursor.id)
+	alone := s.intake.Alone(cursor)
 	if !alone {
-		s.settle()
+		s.hear()
 	}
 	for i := range records {
 		record := &records[i]
@@ -216,9 +218,9 @@ func (s *sack) take(ctx context.Context, cursor *sourceCursor, records []incomin
 		if err := s.resolve(ctx, records[i:]); err != nil {
 			return fmt.Errorf("metricd: sack %d: %w", s.number, err)
 		}
-		var from *origin
-		if !alone || s.targetsAreUnsettled(cursor.id) {
-			from = s.originOf(cursor.id, record.Stamp.Clock)
+		var from *intake.Origin
+		if !alone || s.targetsAreUnsettled(cursor) {
+			from = s.intake.Origin(cursor.ID(), record.Stamp.Clock)
 		}
 		s.takeRequest(cursor, record, from)
 	}
@@ -226,7 +228,7 @@ func (s *sack) take(ctx context.Context, cursor *sourceCursor, records []incomin
 }
 
 // takeRequest adds the measures of the request in hand to their heads. from is nil if no other store brings measures.
-func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *origin) {
+func (s *sack) takeRequest(cursor *intake.Cursor, record *incoming.Record, from *intake.Origin) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all taken
@@ -244,29 +246,25 @@ func (s *sack) takeRequest(cursor *sourceCursor, record *incoming.Record, from *
 			s.noteRevival(h.metric, timestamps)
 		}
 	}
-	cursor.took(record)
+	cursor.Took(record)
 	s.parent.instruments.count(all)
 }
 
 // quarantine keeps a block that does not decode until the next checkpoint writes it aside.
-func (s *sack) quarantine(cursor *sourceCursor, record *incoming.Record, block []byte, err error) {
+func (s *sack) quarantine(cursor *intake.Cursor, record *incoming.Record, block []byte, err error) {
 	s.parent.options.Logger.Error("incoming block does not decode; kept in the sack's store",
 		"sack", s.number, "sequence", record.Sequence, "error", err)
 	s.parent.instruments.dropped.WithLabelValues(reasonCorrupt).Inc()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.corrupted = append(s.corrupted, corruptBlock{cursor.id, record.Sequence, bytes.Clone(block)})
-	cursor.took(record)
+	s.corrupted = append(s.corrupted, corruptBlock{cursor.ID(), record.Sequence, bytes.Clone(block)})
+	cursor.Took(record)
 }
 
-func (s *sack) accept(h *head, at int64, from *origin, timestamps []carbonara.Timestamp, values []float64) (t taken) {
+func (s *sack) accept(h *head, at int64, from *intake.Origin, timestamps []carbonara.Timestamp,
+	values []float64) taken {
 	s.bytes -= h.pending.Bytes()
-	if from == nil {
-		t.tooOld, t.late = h.accept(at, timestamps, values)
-		t.accepted = len(timestamps) - t.tooOld
-	} else {
-		t.accepted, t.tooOld, t.late = h.acceptFrom(from, at, timestamps, values)
-	}
+	t := h.accept(at, from, timestamps, values)
 	s.bytes += h.pending.Bytes()
 	s.pending += t.accepted
 	h.used = true
@@ -395,29 +393,42 @@ func (s *sack) loadHead(metric *model.Metric, walk *archive.Walk, raw *series) (
 		return nil, err
 	}
 	s.parent.instruments.corrupt.Add(float64(end.Corrupt))
-	h := &head{hasNewest: end.Any, hasBase: end.Any, kept: end.KeptFrom}
-	if end.Any {
-		h.newest = carbonara.Measure{Timestamp: end.Newest, Value: raw.values[len(raw.values)-1]}
-		h.base = h.newest
-	}
-	h.setMetric(metric)
-	if h.plan, err = s.planOf(metric); err != nil {
+	plan, err := s.planOf(metric)
+	if err != nil {
 		return nil, err
 	}
+	h := &head{hasBase: end.Any, judge: intake.NewJudge(plan, metric.ArchivePolicy.BackWindow)}
 	if end.Any {
-		h.ahead = aheadOf(h.plan, end.RawEnd, raw.timestamps)
+		h.base = carbonara.Measure{Timestamp: end.Newest, Value: raw.values[len(raw.values)-1]}
 	}
+	h.judge.Load(end.RawEnd, raw.timestamps, h.base)
+	h.setMetric(metric)
 	if err := s.loadUnsettled(h); err != nil {
 		return nil, err
 	}
-	h.noteKept()
-	if h.incomplete {
+	if h.judge.Incomplete() {
 		if h.partial, err = s.partialGroups(metric.ID); err != nil {
 			return nil, err
 		}
-		h.dropCovered()
 	}
+	h.complete()
 	return h, nil
+}
+
+// targetsAreUnsettled reports whether heads of the request in hand have measures of other stores that are not settled,
+// and brings what is settled up to date then: such a store may be drained and gone while this one, the last, still has
+// what was sent before. work is held.
+func (s *sack) targetsAreUnsettled(cursor *intake.Cursor) bool {
+	if s.intake.WasAlone() {
+		return false
+	}
+	for _, h := range s.targets {
+		if h != nil && h.judge.WaitsForOthers(cursor.ID()) {
+			s.hear()
+			return true
+		}
+	}
+	return false
 }
 
 // partialGroups returns those of a metric, nil for none. If they do not decode, fewer late measures are accepted.

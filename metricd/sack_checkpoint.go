@@ -23,9 +23,7 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 		return nil
 	}
 	if len(s.dirty) == 0 && len(s.corrupted) == 0 {
-		s.mu.Lock()
-		s.advanceCursors()
-		s.mu.Unlock()
+		s.intake.Apply()
 		return s.acknowledge()
 	}
 	started := time.Now()
@@ -79,7 +77,7 @@ func (s *sack) writeHeads(ctx context.Context, c *archive.Checkpoint, b *batch) 
 	resampler := s.parent.options.Resampler
 	walk := s.store.Walk() // the store as it was before
 	defer func() { err = errors.Join(err, walk.Close()) }()
-	carbonara.GatherBy(s.dirty, func(h *head) *carbonara.Plan { return h.plan })
+	carbonara.GatherBy(s.dirty, (*head).plan)
 	b.reset(resampler)
 	for i, h := range s.dirty {
 		if h.pending.Len() > 0 {
@@ -105,17 +103,17 @@ func (s *sack) writeHeads(ctx context.Context, c *archive.Checkpoint, b *batch) 
 func (s *sack) writeBatch(c *archive.Checkpoint, b *batch, walk *archive.Walk) error {
 	for i, e := range b.entries {
 		series, h := &b.batch.Series[i], e.head
-		for j := range h.plan.Granularities {
+		for j := range h.plan().Granularities {
 			if err := writeGroups(c, b, walk, e, series, b.result.Groups(i, j)); err != nil {
 				return err
 			}
 		}
 		b.raw.set(b.pending(e))
 		present := carbonara.MaxTimestamp
-		if h.ahead != nil {
-			present = h.ahead.present
+		if h.judge.HasAhead() {
+			present = h.judge.Present()
 		}
-		c.AppendRawAhead(h.metric.ID, h.keepFrom(), present, b.raw.timestamps, b.raw.values)
+		c.AppendRawAhead(h.metric.ID, h.judge.KeepFrom(), present, b.raw.timestamps, b.raw.values)
 	}
 	s.note(b)
 	return nil
@@ -131,11 +129,7 @@ func (s *sack) write(c *archive.Checkpoint) {
 	for _, block := range s.corrupted {
 		c.Quarantine(block.source, block.sequence, block.data)
 	}
-	for _, cursor := range s.cursors {
-		if cursor.read != cursor.applied {
-			c.SetMark(cursor.id, cursor.read)
-		}
-	}
+	s.intake.EachMark(c.SetMark)
 }
 
 // writeGroups writes the new and changed groups of one granularity and removes the splits that they make expire.
@@ -143,7 +137,7 @@ func writeGroups(c *archive.Checkpoint, b *batch, walk *archive.Walk, e entry, s
 	groups *carbonara.Groups) error {
 	h := e.head
 	timespan := h.timespan(groups.Granularity)
-	newest := h.present().Floor(groups.Granularity)
+	newest := h.judge.Present().Floor(groups.Granularity)
 	from := 0
 	if timespan > 0 {
 		from = groups.Search(archive.OldestKept(newest, timespan))
@@ -194,7 +188,7 @@ func (s *sack) finishCheckpoint(w *written, scratch *carbonara.Groups) {
 		w.recent[i].overlay(scratch)
 	}
 	for i, h := range w.heads {
-		for j := range h.plan.Granularities {
+		for j := range h.plan().Granularities {
 			if r := s.recent.find(h, j); r != nil {
 				r.checkpointed()
 				s.recent.count(r)
@@ -205,11 +199,11 @@ func (s *sack) finishCheckpoint(w *written, scratch *carbonara.Groups) {
 		s.bytes += h.pending.Bytes()
 	}
 	for _, h := range s.dirty {
-		h.dropped, h.late, h.dirty, h.unsettledStored = 0, 0, false, h.unsettled != nil
+		h.dropped, h.late, h.dirty, h.unsettledStored = 0, 0, false, !h.judge.IsSettled()
 		s.keepsUnsettled = s.keepsUnsettled || h.unsettledStored
 	}
 	s.dirty, s.corrupted, s.pending = s.dirty[:0], nil, 0
-	s.advanceCursors()
+	s.intake.Apply()
 	s.forget()
 }
 
@@ -220,7 +214,7 @@ func (s *sack) forget() {
 	excess := len(s.heads) - s.memoryForHeads()/4*3/headBytes
 	for range 2 {
 		for id, h := range s.heads {
-			if excess > 0 && !h.used || h.ahead != nil && len(h.ahead.later) > mostAhead {
+			if excess > 0 && !h.used || h.judge.HasMuchAhead() {
 				s.dropHead(id, h)
 				excess--
 			}

@@ -7,18 +7,20 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 )
 
 // A sack counts the memory that waiting measures have, whatever becomes of their heads, and tells when a checkpoint
 // finds enough of them.
 func TestWaitingMeasuresAreCounted(t *testing.T) {
-	s := &sack{heads: make(map[uuid.UUID]*head), parent: &Metricd{options: Options{Sacks: 1, HeadBytes: 1 << 20}}}
+	s := &sack{heads: make(map[uuid.UUID]*head), intake: intake.New(intake.Options{}),
+		parent: &Metricd{options: Options{Sacks: 1, HeadBytes: 1 << 20}}}
 	s.recent.init(0)
 	plan := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean})
 	for i := range 10 {
 		id := uuid.UUID{byte(i)}
-		h := &head{plan: plan}
+		h := &head{judge: intake.NewJudge(plan, 0)}
 		h.setMetric(&model.Metric{ID: id, ArchivePolicy: &model.ArchivePolicy{}})
 		s.heads[id] = h
 	}
@@ -36,7 +38,7 @@ func TestWaitingMeasuresAreCounted(t *testing.T) {
 	send := func(rounds int) {
 		for range rounds {
 			for _, h := range s.heads {
-				s.accept(h, 0, nil, []carbonara.Timestamp{h.newest.Timestamp + 10e9}, []float64{1})
+				s.accept(h, 0, nil, []carbonara.Timestamp{h.newest().Timestamp + 10e9}, []float64{1})
 			}
 		}
 		requireCounted()

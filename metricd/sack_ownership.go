@@ -44,15 +44,15 @@ func (p *Metricd) CloseSack(ctx context.Context, number int) error {
 	}
 	s.stop()
 	s.checkpoints.Wait()
-	for _, cursor := range s.attached() {
-		cursor.loop.Wait()
+	for _, f := range s.feeds.all() {
+		f.loop.Wait()
 	}
 	if err := s.checkpoint(ctx); err != nil {
 		p.options.Logger.Warn("sack closed without a last checkpoint", "sack", number, "error", err)
 	}
 	p.sacks[number].Store(nil)
-	for _, cursor := range s.attached() {
-		s.detach(cursor.id)
+	for _, f := range s.feeds.all() {
+		s.detach(f.cursor.ID())
 	}
 	return s.close()
 }
@@ -69,8 +69,8 @@ func (p *Metricd) Abandon(number int) (open bool, err error) {
 	p.sacks[number].Store(nil)
 	s.stop()
 	s.checkpoints.Wait()
-	for _, cursor := range s.attached() {
-		s.detach(cursor.id)
+	for _, f := range s.feeds.all() {
+		s.detach(f.cursor.ID())
 	}
 	return true, s.close()
 }
@@ -104,7 +104,7 @@ func (p *Metricd) Attach(source Source) error {
 	return nil
 }
 
-// Detach stops to take measures from a source. When it returns, nobody uses the source any more.
+// Detach stops to take measures from a source. When it returns, nothing is drained from it.
 func (p *Metricd) Detach(id string) {
 	p.changing.Lock()
 	defer p.changing.Unlock()

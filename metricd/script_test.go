@@ -14,7 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/testnode"
-	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
@@ -41,7 +41,7 @@ type script struct {
 
 	// Of the scripts of several incoming stores: see order_test.go.
 	sources     map[string]*stampedSource
-	known       *metricd.Sources
+	known       *intake.Sources
 	clockErrors map[uuid.UUID]time.Duration
 }
 

@@ -100,17 +100,17 @@ func (b *builder) pending(e entry) []carbonara.Measure { return b.measures[e.fro
 
 // add appends a head with pending measures as a series, of all granularities.
 func (b *builder) add(h *head, walk *archive.Walk) error {
-	return b.addPlan(h, walk, h.plan, h.open)
+	return b.addPlan(h, walk, h.plan(), h.open)
 }
 
 // addSingle is add for the j-th granularity alone.
 func (b *builder) addSingle(h *head, walk *archive.Walk, j int) error {
 	open := h.open
 	if open != nil {
-		n := h.plan.OpenValues()
+		n := h.plan().OpenValues()
 		open = open[j*n : (j+1)*n]
 	}
-	return b.addPlan(h, walk, h.plan.Single(j), open)
+	return b.addPlan(h, walk, h.plan().Single(j), open)
 }
 
 func (b *builder) addPlan(h *head, walk *archive.Walk, plan *carbonara.Plan, open []float64) error {

@@ -40,9 +40,9 @@ func (s *sack) note(b *batch) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for i, e := range b.entries {
-		for j := range e.head.plan.Granularities {
+		for j := range e.head.plan().Granularities {
 			groups := b.result.Groups(i, j)
-			if !e.head.plan.HasPercentiles() {
+			if !e.head.plan().HasPercentiles() {
 				w.open = groups.AppendOpen(w.open)
 			}
 			r := s.recent.find(e.head, j)

@@ -28,6 +28,22 @@ func AheadFrom(plan *carbonara.Plan, at int64) carbonara.Timestamp {
 	return start + 2*block
 }
 
+// CompleteFrom returns the time from which on groups can be computed again: all measures of groups that later measures
+// fall into are known, from a raw series that is complete from kept on, and from partial groups of all measures before
+// partialBefore, 0 for none. A back window that was never widened does not begin earlier.
+func CompleteFrom(plan *carbonara.Plan, kept, partialBefore carbonara.Timestamp) carbonara.Timestamp {
+	if partialBefore > 0 {
+		return partialBefore
+	}
+	from := kept
+	for _, g := range plan.Granularities {
+		if start := kept.Floor(g); start < kept {
+			from = max(from, start.Add(g))
+		}
+	}
+	return from
+}
+
 // KeepFrom returns the time from which on raw measures are needed when the newest is at newest: a late measure may
 // change the groups of every granularity that reach into the back window.
 func KeepFrom(plan *carbonara.Plan, backWindow int, newest carbonara.Timestamp) carbonara.Timestamp {

@@ -1,4 +1,4 @@
-package metricd
+package intake
 
 import (
 	"slices"
@@ -12,18 +12,24 @@ import (
 // latest measure that is not ahead is the metric's present. When time has come to measures that were ahead, they count:
 // the present of a metric of forecasts follows the clock.
 //
-// The raw series holds all measures from the present on, and its youngest chunk says which one that is. So a head that
-// is made from the archive knows what lies ahead.
+// The raw series holds all measures from the present on, and its youngest chunk says which one that is. So a judge
+// that is made from the archive knows what lies ahead.
 
-// ahead is what a head keeps while some of its measures are ahead.
+// ahead is what a judge remembers while some measures are ahead.
 type ahead struct {
 	until   carbonara.Timestamp   // earlier measures are not ahead
 	present carbonara.Timestamp   // the newest of these; 0 for none
 	later   []carbonara.Timestamp // the newest measure of each block from until on, ascending
 }
 
-// mostAhead is how many blocks with measures ahead a head may have that outlives a checkpoint.
+// mostAhead is how many blocks with measures ahead a judge may have that outlives a checkpoint.
 const mostAhead = 64
+
+// HasAhead reports whether measures are ahead.
+func (j *Judge) HasAhead() bool { return j.ahead != nil }
+
+// HasMuchAhead reports whether measures are ahead in so many blocks that the archive should remember them instead.
+func (j *Judge) HasMuchAhead() bool { return j.ahead != nil && len(j.ahead.later) > mostAhead }
 
 // advance moves the present to the newest measure before until.
 func (a *ahead) advance(until carbonara.Timestamp) {
@@ -60,52 +66,51 @@ func (a *ahead) add(plan *carbonara.Plan, t carbonara.Timestamp) {
 	}
 }
 
-// present returns the newest measure that is not ahead, 0 for none.
-func (h *head) present() carbonara.Timestamp {
-	if h.ahead != nil {
-		return h.ahead.present
+// Present returns the newest measure that is not ahead, 0 for none.
+func (j *Judge) Present() carbonara.Timestamp {
+	if j.ahead != nil {
+		return j.ahead.present
 	}
-	return h.newest.Timestamp
+	return j.newest.Timestamp
 }
 
 // presentAt is present for a request that was accepted at a time of its clock.
-func (h *head) presentAt(at int64) carbonara.Timestamp {
-	if h.ahead == nil {
-		return h.newest.Timestamp
+func (j *Judge) presentAt(at int64) carbonara.Timestamp {
+	if j.ahead == nil {
+		return j.newest.Timestamp
 	}
-	if n := h.ahead.before(model.AheadFrom(h.plan, at)); n > 0 {
-		return h.ahead.later[n-1]
+	if n := j.ahead.before(model.AheadFrom(j.plan, at)); n > 0 {
+		return j.ahead.later[n-1]
 	}
-	return h.ahead.present
+	return j.ahead.present
 }
 
-// mayBeAhead reports whether h has measures ahead, or may have since measures of a request at a time were added.
-func (h *head) mayBeAhead(at int64) bool {
+// mayBeAhead reports whether there are measures ahead, or may have since measures of a request at a time were added.
+func (j *Judge) mayBeAhead(at int64) bool {
 	// The exact limit costs a division. A sum that overflows is negative.
-	return h.ahead != nil || h.newest.Timestamp > carbonara.Timestamp(at)+carbonara.Timestamp(h.plan.Coarsest())
+	return j.ahead != nil || j.newest.Timestamp > carbonara.Timestamp(at)+carbonara.Timestamp(j.plan.Coarsest())
 }
 
-// noteAhead finds out what is ahead after measures of a request were added, from oldest on. present was the present
-// before that.
-func (h *head) noteAhead(at int64, present, oldest carbonara.Timestamp, timestamps []carbonara.Timestamp) {
-	until := model.AheadFrom(h.plan, at)
-	if h.ahead == nil {
-		if h.newest.Timestamp < until {
+// noteAhead finds out what is ahead after measures of a request were added.
+func (j *Judge) noteAhead(l *Limits, timestamps []carbonara.Timestamp) {
+	until := model.AheadFrom(j.plan, l.at)
+	if j.ahead == nil {
+		if j.newest.Timestamp < until {
 			return
 		}
-		h.ahead = &ahead{present: present}
+		j.ahead = &ahead{present: l.present}
 	}
-	if h.unsettled != nil {
-		h.unsettled.newest = max(h.unsettled.newest, h.settledBefore(until))
+	if j.unsettled != nil {
+		j.unsettled.newest = max(j.unsettled.newest, j.settledBefore(until))
 	}
-	h.ahead.advance(until)
+	j.ahead.advance(until)
 	for _, t := range timestamps {
-		if t >= oldest {
-			h.ahead.add(h.plan, t)
+		if t >= l.oldest {
+			j.ahead.add(j.plan, t)
 		}
 	}
-	if len(h.ahead.later) == 0 {
-		h.ahead = nil
+	if len(j.ahead.later) == 0 {
+		j.ahead = nil
 	}
 }
 

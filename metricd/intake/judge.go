@@ -1,0 +1,110 @@
+package intake
+
+import (
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// Judge judges the measures of one metric. It remembers what the verdicts on further ones depend on. A head embeds it:
+// the first fields, side by side with those of the head, are all that a measure in order needs.
+type Judge struct {
+	plan       *carbonara.Plan // of the metric's archive
+	unsettled  *unsettled      // nil if all measures are settled, and in the archive
+	ahead      *ahead          // nil if no measure is ahead
+	newest     carbonara.Measure
+	floor      carbonara.Timestamp // no earlier measure is accepted, whatever the back window says; see Complete
+	backWindow int                 // of the metric's archive policy, in blocks
+	hasNewest  bool                // newest is set: the newest measure by timestamp, of all that counted
+
+	kept carbonara.Timestamp // the raw series is complete from there on: the past that can be computed again
+}
+
+// NewJudge returns the judge of a metric without measures.
+func NewJudge(plan *carbonara.Plan, backWindow int) Judge {
+	return Judge{plan: plan, backWindow: backWindow}
+}
+
+// Load makes the judge continue an archive: the end of its raw series, the timestamps from end.Present on, and the
+// newest measure, if there is any.
+func (j *Judge) Load(end carbonara.RawEnd, sincePresent []carbonara.Timestamp, newest carbonara.Measure) {
+	j.kept, j.newest, j.hasNewest = end.KeptFrom, newest, end.Any
+	if end.Any {
+		j.ahead = aheadOf(j.plan, end, sincePresent)
+	}
+}
+
+// Plan returns the plan of the metric's archive.
+func (j *Judge) Plan() *carbonara.Plan { return j.plan }
+
+// Follow gives the metric another plan or back window. Complete has to be called after it.
+func (j *Judge) Follow(plan *carbonara.Plan, backWindow int) { j.plan, j.backWindow = plan, backWindow }
+
+// BackWindow returns how many blocks before the newest accept late measures.
+func (j *Judge) BackWindow() int { return j.backWindow }
+
+// Newest returns the newest measure that counted, if any.
+func (j *Judge) Newest() (m carbonara.Measure, ok bool) { return j.newest, j.hasNewest }
+
+// Kept returns the time from which on the raw series is complete.
+func (j *Judge) Kept() carbonara.Timestamp { return j.kept }
+
+// KeepFrom returns the time from which on the raw series is needed. Unsettled measures make nothing too old yet.
+func (j *Judge) KeepFrom() carbonara.Timestamp {
+	return model.KeepFrom(j.plan, j.backWindow, j.settled())
+}
+
+// Trim notes that a checkpoint wrote the raw series from KeepFrom on. Complete has to be called after it.
+func (j *Judge) Trim() {
+	if j.hasNewest {
+		j.kept = max(j.kept, j.KeepFrom())
+	}
+}
+
+// Incomplete reports whether the raw series lacks measures that the back window needs: the back window was widened, or
+// the archive is a migrated one.
+func (j *Judge) Incomplete() bool { return j.KeepFrom() < j.kept }
+
+// Complete finds out which groups can be computed again. partialBefore is the time before which partial groups hold
+// all measures, 0 for none. In an incomplete raw series a late measure would make other groups of what is left.
+func (j *Judge) Complete(partialBefore carbonara.Timestamp) {
+	j.floor = 0
+	if j.Incomplete() {
+		j.floor = model.CompleteFrom(j.plan, j.kept, partialBefore)
+	}
+}
+
+// Limits returns the bounds for the measures of a request that was accepted at a time of its clock. from is nil if no
+// other store brings measures: then all earlier ones are settled.
+func (j *Judge) Limits(at int64, from *Origin) Limits {
+	if from != nil {
+		return j.limitsFrom(at, from)
+	}
+	if j.unsettled != nil { // rarely, and a write of a pointer for each metric of a request costs
+		j.unsettled = nil
+	}
+	present := j.presentAt(at)
+	oldest := j.oldestBy(present)
+	return Limits{at: at, present: present, oldest: oldest, inOrder: max(oldest, present)}
+}
+
+// oldestBy returns the earliest timestamp that is still accepted where the present is given, 0 for none.
+func (j *Judge) oldestBy(present carbonara.Timestamp) carbonara.Timestamp {
+	return max(model.OldestAccepted(j.plan, j.backWindow, present), j.floor)
+}
+
+// Add notes a measure that counts.
+func (j *Judge) Add(m carbonara.Measure) {
+	if !j.hasNewest || m.Timestamp >= j.newest.Timestamp {
+		j.newest, j.hasNewest = m, true
+	}
+}
+
+// Took notes that the measures of a request were judged by limits, and that some of them counted: those were added.
+func (j *Judge) Took(l *Limits, timestamps []carbonara.Timestamp) {
+	if j.mayBeAhead(l.at) {
+		j.noteAhead(l, timestamps)
+	}
+	if l.from != nil {
+		j.noteRun(l, timestamps)
+	}
+}
