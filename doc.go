@@ -24,6 +24,7 @@
 //	cluster/{peer,datafolder}                  how processes talk; what lies where in the data folder
 //	metricd               workers: own sacks, process, expunge
 //	metricd/intake        in which order measures count: late, too old, settled
+//	metricd/rebuild       one archive brought into another schema
 //	storage               the error of bytes that do not decode
 //	storage/{index,incoming,archive,engine}    Pebble stores, and how they are opened
 //	storage/claim         who may open which store

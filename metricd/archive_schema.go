@@ -3,18 +3,11 @@ package metricd
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
-	"github.com/gnocco-db/gnocco/storage/archive"
 )
-
-// The schema of an archive is the granularities and columns of the policy by which it was last processed. When a policy
-// gets others, or a metric gets another policy, archives keep their schema, and measures are processed by it, until
-// Rebuild writes the new one, in one synced batch each. So at any moment, whatever is interrupted, the archive itself
-// tells its schema. It is read only where the index says that a schema is pending.
 
 // planOf returns the plan by which a metric's archive is continued.
 func (s *sack) planOf(metric *model.Metric) (*carbonara.Plan, error) {
@@ -31,16 +24,7 @@ func (s *sack) planOf(metric *model.Metric) (*carbonara.Plan, error) {
 	if err != nil || len(schema) == 0 || schema.Matches(plan) {
 		return plan, err
 	}
-	return s.sharedPlan(planOfSchema(schema)), nil
-}
-
-// planOfSchema returns the plan that makes archives of a schema.
-func planOfSchema(schema archive.Schema) *carbonara.Plan {
-	granularities := make([]time.Duration, len(schema))
-	for i, item := range schema {
-		granularities[i] = item.Granularity
-	}
-	return carbonara.PlanOf(granularities, schema[0].Columns)
+	return s.sharedPlan(schema.Plan()), nil
 }
 
 // sharedPlan returns plan, or one like it that other heads of the sack have. work is held.

@@ -10,7 +10,7 @@
 // commits splits, raw series and the consumed mark in one synced batch. Only then may the incoming store
 // delete. After a crash the incoming store is replayed from the mark.
 //
-// After a change of policy, archives get their new schema one by one (Rebuild; archive_schema.go defines schema).
+// After a change of policy, archives get their new schema one by one (Rebuild; package rebuild defines schema).
 //
 // Start with sack.go (drain), then head.go, sack_checkpoint.go and read_groups.go. docs/decisions/0009-heads.md says
 // why the resampler runs at the checkpoint and at reads rather than at every drain.

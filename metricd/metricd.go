@@ -16,6 +16,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/metricd/intake"
+	"github.com/gnocco-db/gnocco/metricd/rebuild"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -25,7 +26,7 @@ type Metricd struct {
 	instruments        *instruments
 	reader             *carbonara.CPUResampler // for the few measures of a head
 	reads, checkpoints sync.Pool               // *batch, apart because of their sizes
-	rebuildBatches     sync.Pool               // *rebuildBatch
+	rebuilds           sync.Pool               // *rebuild.Batch
 	spare              atomic.Pointer[batch]   // of checkpoints; see takeBatch
 
 	slots   *semaphore.Weighted // sacks worked on at a time
@@ -57,7 +58,7 @@ func New(options Options) (*Metricd, error) {
 	p.known.Store(options.Sources)
 	p.reads.New = func() any { return new(batch) }
 	p.checkpoints.New = p.reads.New
-	p.rebuildBatches.New = func() any { return new(rebuildBatch) }
+	p.rebuilds.New = func() any { return new(rebuild.Batch) }
 	p.instruments = newInstruments(options.Registerer, p)
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop

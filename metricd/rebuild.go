@@ -2,16 +2,14 @@ package metricd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gnocco-db/gnocco/metricd/rebuild"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
@@ -45,7 +43,7 @@ func (p *Metricd) Rebuild(ctx context.Context, metrics []*model.Metric) (done mo
 // rebuildSack does metrics of one sack, some at a time, by turns with the others' work.
 func (p *Metricd) rebuildSack(ctx context.Context, s *sack, metrics []*model.Metric) (
 	done model.RebuildCounts, err error) {
-	for most := rebuildMetrics; len(metrics) > 0; {
+	for most := rebuild.MostMetrics; len(metrics) > 0; {
 		if err := p.slots.Acquire(ctx, 1); err != nil {
 			return done, err
 		}
@@ -60,18 +58,10 @@ func (p *Metricd) rebuildSack(ctx context.Context, s *sack, metrics []*model.Met
 		p.instruments.rebuilt.WithLabelValues(resultFailed).Add(float64(some.Failed))
 		metrics = metrics[n:]
 		// What did not fit was resampled for nothing: no more than this at once, and then twice as many again.
-		most = min(2*n, rebuildMetrics)
+		most = min(2*n, rebuild.MostMetrics)
 	}
 	return done, nil
 }
-
-// How much is done at a time: until then a sack's measures wait.
-const (
-	rebuildMetrics  = 100
-	rebuildTime     = 100 * time.Millisecond
-	rebuildBytes    = 8 << 20
-	rebuildMeasures = 4 << 20 // resampled together: 40 ms of a core, or more
-)
 
 // rebuild does the first n metrics in one commit.
 func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, done model.RebuildCounts, err error) {
@@ -118,63 +108,22 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 }
 
 // rebuildArchives adds the rebuilds of the first metrics' archives to c, as many as it returns outcomes. A nil metric
-// is gone.
+// is gone. work is held.
 func (s *sack) rebuildArchives(ctx context.Context, metrics []*model.Metric,
 	c *archive.Checkpoint) (changed []uuid.UUID, outcomes []model.RebuildCounts, err error) {
-	started := time.Now()
-	some := s.parent.rebuildBatches.Get().(*rebuildBatch)
-	defer func() {
-		some.result.Release() // borrowed memory
-		s.parent.rebuildBatches.Put(some)
-	}()
-	some.reset()
-	var places []int // of the rebuilds among the metrics
-	measures := 0
-	for i, m := range metrics {
-		if i > 0 && (time.Since(started) > rebuildTime/2 || measures > rebuildMeasures) {
-			break
-		}
-		v, err := s.archiveRebuildOf(m, some)
-		switch {
-		case errors.Is(err, storage.ErrCorrupt):
-			outcomes = append(outcomes, s.notRebuilt(m, err))
-		case err != nil:
-			return nil, nil, err
-		case v == nil:
-			outcomes = append(outcomes, model.RebuildCounts{Unchanged: 1})
-		default:
-			outcomes = append(outcomes, model.RebuildCounts{Changed: 1})
-			places = append(places, i)
-			measures += v.raw.Len()
-		}
-	}
-	if err := some.resample(ctx, s.parent.options.Resampler); err != nil {
-		return nil, nil, err
-	}
-	for k, v := range some.all {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		if k > 0 && (time.Since(started) > rebuildTime || c.Bytes() > rebuildBytes) {
-			return changed, outcomes[:places[k]], nil
-		}
-		change, err := v.checkpoint(ctx, &some.memory)
-		switch {
-		case errors.Is(err, storage.ErrCorrupt):
-			outcomes[places[k]] = s.notRebuilt(v.metric, err)
-		case err != nil:
-			return nil, nil, err
-		default:
-			changed = append(changed, v.metric.ID)
-			c.Add(change)
-		}
-	}
-	return changed, outcomes, nil
-}
-
-func (s *sack) notRebuilt(m *model.Metric, err error) model.RebuildCounts {
-	s.parent.options.Logger.Error("archive not rebuilt; it keeps its schema", "metric", m.ID, "error", err)
-	return model.RebuildCounts{Failed: 1, Fault: fmt.Sprintf("metric %s: %v", m.ID, err)}
+	b := s.parent.rebuilds.Get().(*rebuild.Batch)
+	defer s.parent.rebuilds.Put(b)
+	return b.Archives(ctx, metrics, c, &rebuild.Options{
+		Store: s.store, KeepsUnsettled: s.keepsUnsettled, Resampler: s.parent.options.Resampler, Plain: s.parent.reader,
+		Logger: s.parent.options.Logger,
+		Unchanged: func(metric *model.Metric) {
+			if h := s.heads[metric.ID]; h != nil {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				h.follow(metric)
+			}
+		},
+	})
 }
 
 // agree returns the metrics as the index has them, nil for those that are gone; their policies must be as expected.
@@ -194,33 +143,4 @@ func (s *sack) agree(ctx context.Context, expected []*model.Metric) ([]*model.Me
 		}
 	}
 	return found, nil
-}
-
-// archiveRebuildOf returns the rebuild of a metric's archive and adds it to the others. It returns nil if the archive
-// matches the policy, or if the metric is gone (nil).
-func (s *sack) archiveRebuildOf(metric *model.Metric, others *rebuildBatch) (*archiveRebuild, error) {
-	if metric == nil {
-		return nil, nil
-	}
-	end, err := s.store.RawEnd(metric.ID)
-	if err != nil {
-		return nil, err
-	}
-	schema, err := s.store.Schema(metric.ID)
-	if err != nil {
-		return nil, err
-	}
-	if !end.Any || len(schema) == 0 || schema.Matches(metric.ArchivePolicy.Plan()) {
-		if h := s.heads[metric.ID]; h != nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			h.follow(metric)
-		}
-		return nil, nil
-	}
-	v := others.next()
-	if err := v.load(s, metric, schema, end); err != nil {
-		return nil, err
-	}
-	return v, others.add(v)
 }

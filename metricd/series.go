@@ -83,7 +83,7 @@ func (b *batch) resample(ctx context.Context, resampler carbonara.Resampler, pla
 			continue
 		}
 		for j := range b.batch.Series[i].Plan.Granularities {
-			maskUnknown(e.head.partial, b.result.Groups(i, j))
+			e.head.partial.MaskUnknown(b.result.Groups(i, j))
 		}
 	}
 	return nil
@@ -130,7 +130,7 @@ func (b *builder) addPlan(h *head, walk *archive.Walk, plan *carbonara.Plan, ope
 		from := e.start
 		if f := h.partial; f != nil && from < f.Before {
 			e.start, from = plan.StartOf(f.Before), f.Before
-			series.Open = openRows(f, plan)
+			series.Open = f.Open(plan)
 		}
 		if err := b.recompute(h, e, from, walk, &series); err != nil {
 			return err

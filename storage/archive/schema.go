@@ -39,6 +39,15 @@ func (s Schema) Matches(plan *carbonara.Plan) bool {
 	})
 }
 
+// Plan returns the plan that makes archives of this schema, which has a granularity.
+func (s Schema) Plan() *carbonara.Plan {
+	granularities := make([]time.Duration, len(s))
+	for i, item := range s {
+		granularities[i] = item.Granularity
+	}
+	return carbonara.PlanOf(granularities, s[0].Columns)
+}
+
 // Schema returns the schema of a metric's archive, granularities ascending; empty for a metric without aggregates. It
 // takes a seek for each granularity. A newest split that does not decode is an error that wraps storage.ErrCorrupt.
 func (s *Store) Schema(metric uuid.UUID) (schema Schema, err error) {

@@ -1,4 +1,4 @@
-package metricd
+package rebuild
 
 import (
 	"context"
@@ -44,13 +44,13 @@ type archiveRebuild struct {
 	whole func(j int) *carbonara.Groups // of all measures from known on, at the j-th granularity of plan
 	fault error                         // what is corrupt
 
-	*rebuildMemory // while it is written
-	partial        *archive.PartialGroups
-	since          []archive.Since // of the granularities of plan
+	*memory // while it is written
+	partial *archive.PartialGroups
+	since   []archive.Since // of the granularities of plan
 }
 
-// rebuildMemory is used again for the next metric.
-type rebuildMemory struct {
+// memory is used again for the next metric.
+type memory struct {
 	batch  carbonara.Batch
 	result carbonara.Result // of some measures, on top of the partial groups
 
@@ -58,15 +58,15 @@ type rebuildMemory struct {
 }
 
 // load prepares the rebuild of a metric's archive, whose schema is not the policy's.
-func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Schema, end archive.RawEnd) (err error) {
-	*v = archiveRebuild{store: s.store, plain: s.parent.reader, metric: metric,
+func (v *archiveRebuild) load(o *Options, metric *model.Metric, schema archive.Schema, end archive.RawEnd) (err error) {
+	*v = archiveRebuild{store: o.Store, plain: o.Plain, metric: metric,
 		plan: metric.ArchivePolicy.Plan(), schema: schema, kept: end.KeptFrom, present: end.Present, raw: v.raw,
 		bytes: v.bytes[:0]}
-	if v.earlier, err = s.store.PartialGroups(metric.ID); err != nil {
+	if v.earlier, err = o.Store.PartialGroups(metric.ID); err != nil {
 		return err
 	}
-	if s.keepsUnsettled {
-		if v.unsettled, err = s.store.Unsettled(metric.ID); err != nil {
+	if o.KeepsUnsettled {
+		if v.unsettled, err = o.Store.Unsettled(metric.ID); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Sche
 		}
 	}
 	var corrupt int
-	if v.bytes, corrupt, err = s.store.Packed(metric.ID, &v.raw, v.bytes); err != nil {
+	if v.bytes, corrupt, err = o.Store.Packed(metric.ID, &v.raw, v.bytes); err != nil {
 		return err
 	}
 	if corrupt > 0 {
@@ -88,7 +88,7 @@ func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Sche
 	if basis := v.basis(); basis != nil {
 		before = basis.Before
 	}
-	v.at = model.CompleteFrom(planOfSchema(schema), v.kept, before)
+	v.at = model.CompleteFrom(schema.Plan(), v.kept, before)
 	first, err := v.raw.Timestamp(0)
 	if err == nil && first < v.kept { // of what is gone the last one always stays
 		v.known = v.kept
@@ -97,11 +97,11 @@ func (v *archiveRebuild) load(s *sack, metric *model.Metric, schema archive.Sche
 }
 
 // checkpoint returns what changes the archive, given the groups of all measures. The caller commits or closes it.
-func (v *archiveRebuild) checkpoint(ctx context.Context, memory *rebuildMemory) (*archive.Checkpoint, error) {
+func (v *archiveRebuild) checkpoint(ctx context.Context, memory *memory) (*archive.Checkpoint, error) {
 	if v.fault != nil {
 		return nil, v.fault
 	}
-	v.rebuildMemory = memory
+	v.memory = memory
 	c := v.store.NewCheckpoint()
 	if err := v.write(ctx, c); err != nil {
 		c.Close()
@@ -196,11 +196,11 @@ func (v *archiveRebuild) continuePartial(ctx context.Context) error {
 	for _, g := range v.plan.Granularities {
 		end = max(end, v.at.Ceil(g))
 	}
-	if err := v.resample(ctx, v.plan, v.at, end, openRows(v.partial, v.plan)); err != nil {
+	if err := v.resample(ctx, v.plan, v.at, end, v.partial.Open(v.plan)); err != nil {
 		return err
 	}
 	for j := range v.plan.Granularities {
-		maskUnknown(v.partial, v.result.Groups(0, j))
+		v.partial.MaskUnknown(v.result.Groups(0, j))
 	}
 	return nil
 }
