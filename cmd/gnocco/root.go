@@ -33,6 +33,7 @@ environment, and the environment overrides the file. A file that ends in .conf i
 	root.AddCommand(newImport(), newCorrelate(), newRebuild())
 	root.AddCommand(newInspect(), newFsck(), newSacks(), newDoctor())
 	root.AddCommand(newLicenses(), newVersion())
+	addHelpTopics(root)
 	root.SetVersionTemplate("gnocco {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.InitDefaultCompletionCmd()

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpTopic is a group of settings that most servers leave as they are. The help of a command leaves them out, and
+// `gnocco help NAME` lists them.
+type helpTopic struct {
+	name, short, long string
+	settings          []string
+}
+
+var helpTopics = []helpTopic{
+	{"limits", "What servers bound, and for how long they wait",
+		`Bounds of what serve, api and metricd accept and keep, and how long they wait. The defaults suit
+nearly every server. Set them as any other flag: on the command line, in the environment or in a
+configuration file.`,
+		[]string{
+			"checkpoint-interval", "correlation-max-jobs", "correlation-max-metrics", "correlation-max-pairs",
+			"correlation-max-values", "drain-delay", "lease-slack", "lease-ttl", "max-body-bytes", "max-connections",
+			"max-future", "max-limit", "max-new-series", "max-queries", "max-queued-queries", "max-rows",
+			"max-search-terms", "min-free-bytes", "order-wait", "query-timeout", "statsd-flush-interval", "stop-timeout",
+		}},
+	{"keystone", "How servers ask Keystone about users",
+		`How serve and api ask Keystone who a token belongs to, with --auth-mode keystone. Set them as any
+other flag: on the command line, in the environment or in a configuration file.`,
+		[]string{
+			"keystone-application-credential", "keystone-ca-file", "keystone-project", "keystone-project-domain",
+			"keystone-project-domain-id", "keystone-secret", "keystone-secret-file", "keystone-url", "keystone-user",
+			"keystone-user-domain", "keystone-user-domain-id",
+		}},
+}
+
+// addHelpTopics moves the flags of topics from the help of root's commands to topics of their own.
+func addHelpTopics(root *cobra.Command) {
+	commands := root.Commands()
+	for _, topic := range helpTopics {
+		var flags pflag.FlagSet
+		for _, name := range topic.settings {
+			for _, cmd := range commands {
+				if flag := cmd.Flags().Lookup(name); flag != nil {
+					if flags.Lookup(name) == nil {
+						shown := *flag
+						flags.AddFlag(&shown)
+					}
+					flag.Hidden = true
+				}
+			}
+		}
+		root.AddCommand(&cobra.Command{Use: topic.name, Short: topic.short,
+			Long: topic.long + "\n\n" + flags.FlagUsages()})
+	}
+}

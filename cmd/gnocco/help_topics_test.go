@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// mostFlags is how many flags the help of a server may show.
+const mostFlags = 45
+
+// Each flag is in the help of its command, or in a topic.
+func TestHelp(t *testing.T) {
+	help := func(args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		root := newRoot()
+		root.SetOut(&out)
+		root.SetArgs(args)
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	topics := help("help", "limits") + help("help", "keystone")
+	for _, name := range []string{"serve", "api", "metricd", "demo"} {
+		text := help(name, "--help")
+		shown := strings.Count(text, "\n      --") + strings.Count(text, "\n  -h, --")
+		if shown > mostFlags {
+			t.Errorf("the help of %s shows %d flags, more than %d", name, shown, mostFlags)
+		}
+		cmd, _, err := newRoot().Find([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			line := "--" + flag.Name + " "
+			if flag.Name != "test-clock-shift" && !strings.Contains(text, line) && !strings.Contains(topics, line) {
+				t.Errorf("no help shows --%s of %s", flag.Name, name)
+			}
+		})
+	}
+	for _, topic := range helpTopics {
+		for _, setting := range topic.settings {
+			if !strings.Contains(topics, "--"+setting+" ") {
+				t.Errorf("topic %s names --%s, which no command has", topic.name, setting)
+			}
+		}
+		if !slices.IsSorted(topic.settings) {
+			t.Errorf("topic %s is not sorted", topic.name)
+		}
+	}
+}
