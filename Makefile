@@ -12,9 +12,11 @@ COUNT ?= 10
 TEST = go test -json -timeout 60m -p $(shell expr $$(nproc) + 1)
 SUM = go run ./tools/testsum
 # Suites cover the product's module and these modules of their own. There is no go.work: decision 88 says why.
-MODULES = . bench
+MODULES = . bench cmd/gnocco-correlate
 # $(call each,COMMAND) runs a command in each of them, and fails if one of them did.
 each = status=0; for module in $(MODULES); do (cd $$module && $(1)) || status=1; done; (exit $$status)
+
+ARM64 = $(TEST) -tags nogpu -short -exec qemu-aarch64-static
 
 # What starts goroutines or guards what they share.
 RACE = $(shell grep -rlE --include='*.go' '^[[:space:]]*(defer )?go [a-zA-Z]|"sync|Parallel|errgroup' ./api ./cluster ./cmd/gnocco ./correlate ./gpu \
@@ -24,7 +26,7 @@ CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
 FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
 
-.PHONY: help build programs compile migrate dist bench kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build programs compile migrate dist bench correlate kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -41,6 +43,9 @@ dist: ## dist/: Debian packages, archives, a container image, lists of what is i
 bench: build ## bin/gnocco-bench, which measures bin/gnocco
 	cd bench && CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o ../bin/ ./cmd/gnocco-bench
 
+correlate: ## bin/gnocco-correlate, which correlates the columns of files (docs/correlate.md)
+	cd cmd/gnocco-correlate && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
+
 kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
 	gpu/kernels/build.sh
 
@@ -52,6 +57,7 @@ programs:
 	@mkdir -p bin/test
 	@go build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd
 	@cd bench && go build -trimpath -buildvcs=false -ldflags='-s -w' -o ../bin/test/ ./cmd/gnocco-bench
+	@cd cmd/gnocco-correlate && go build -trimpath -buildvcs=false -ldflags='-s -w' -o ../../bin/test/ .
 
 compile: ## every test program, for the build cache
 	@$(call each,go test -short -run '^$$' -p $$(nproc) ./...)
@@ -60,7 +66,8 @@ test: programs ## the tests of every package; what takes minutes with fewer roun
 	@set -o pipefail; { $(call each,$(TEST) -short ./...); } | $(SUM)
 
 race: programs ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; CGO_ENABLED=1 $(TEST) -vet=off -race -short $(RACE) | $(SUM)
+	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -vet=off -race -short $(RACE) && cd cmd/gnocco-correlate && \
+		$(TEST) -vet=off -race -short ./csv; } | $(SUM)
 
 crash: programs ## processes are killed, stopped and cut off, power fails at every write: all rounds
 	@set -o pipefail; $(TEST) -vet=off $(CRASH) | $(SUM)
@@ -74,7 +81,8 @@ long: ## hundreds of rounds of what is random, for hours, with a line in docs/lo
 arm64: ## what clients read has the same bits on arm64: nothing is fused, tests of series, stores and histories by qemu-aarch64-static
 	tools/fused.sh
 	tools/fused.sh ./metricd ./ingest ./storage/... ./query/...
-	@set -o pipefail; GOARCH=arm64 CGO_ENABLED=0 $(TEST) -tags nogpu -short -exec qemu-aarch64-static ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic | $(SUM)
+	@set -o pipefail; export GOARCH=arm64 CGO_ENABLED=0; { $(ARM64) ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic && \
+		cd cmd/gnocco-correlate && $(ARM64) ./csv; } | GOARCH= $(SUM)
 
 modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, packages
 	cd deploy/check && go vet ./...

@@ -7,7 +7,9 @@
 //	cmd/gnocco            flags and subcommands; cmd/gnocco/internal has what only they need
 //	cmd/metricd           one subcommand under its own name
 //	cmd/gnocco-migrate    copies a Gnocchi into a data folder; a module of its own
-//	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline,pairplot,pairs}
+//	cmd/gnocco-correlate  correlates the columns of files; a module of its own
+//	cmd/gnocco-correlate/{csv,internal/pairplot}    reads columns; draws correlations
+//	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline}
 //	internal/server       wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode
 //	api/{auth,policy}     who sent a request; who may do what
@@ -33,8 +35,8 @@
 //	model/filter          which resources a search is after
 //	carbonara             a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
 //	carbonara/intcodec    the integer codec
-//	correlate             which of many columns say the same: all pairs, from memory or CSV
-//	correlate/{csv,tile,correlatetest}         columns from CSV; the inner product; what engines are tested by
+//	correlate             which of many columns say the same: all pairs
+//	correlate/{pairs,tile,correlatetest}       pairs as text; the inner product; what engines are tested by
 //	gpu/device            a CUDA device: memory, streams, and the goroutine that owns it
 //	gpu/device/devicetest a device, or its stand-in, for tests
 //	gpu/resample          the resampler on devices
@@ -44,8 +46,8 @@
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
 //	internal/{budget,bytesize,client,compensated,connections,decimal,devices}  helpers with several users
-//	internal/{diskprobe,golden,idset,keyhash,keystone,lint,parallel,pause,seedtest}  more of them
-//	internal/{simd,testcert,testnode,testprogram,version}    and the rest
+//	internal/{diskprobe,golden,idset,keyhash,keystone,lint,parallel,pause,progress}  more of them
+//	internal/{seedtest,simd,testcert,testnode,testprogram,version}    and the rest
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and internal/server hands
 // one to the other. Read carbonara's package comment for what aggregates mean, then model's, then that of the package

@@ -2,7 +2,10 @@ module github.com/gnocco-db/gnocco/bench
 
 go 1.26.7
 
-require github.com/gnocco-db/gnocco v0.0.0
+require (
+	github.com/gnocco-db/gnocco v0.0.0
+	github.com/gnocco-db/gnocco/cmd/gnocco-correlate v0.0.0
+)
 
 require (
 	github.com/cockroachdb/pebble/v2 v2.1.7
@@ -52,3 +55,5 @@ require (
 )
 
 replace github.com/gnocco-db/gnocco => ..
+
+replace github.com/gnocco-db/gnocco/cmd/gnocco-correlate => ../cmd/gnocco-correlate

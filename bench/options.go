@@ -43,7 +43,7 @@ func (o *Options) EnsureDefaults() {
 		o.Self, _ = os.Executable()
 	}
 	if o.Binary == "" {
-		o.Binary = besideOrInPath(o.Self)
+		o.Binary = BesideOrInPath(o.Self, "gnocco")
 	}
 	if o.Name == "" {
 		o.Name = "gnocco"
@@ -54,13 +54,13 @@ func (o *Options) EnsureDefaults() {
 	o.Run.EnsureDefaults()
 }
 
-// besideOrInPath returns the program gnocco in the folder of another program, else that in PATH, else "".
-func besideOrInPath(program string) string {
-	beside := filepath.Join(filepath.Dir(program), "gnocco")
+// BesideOrInPath returns the program of this name in the folder of another program, else that in PATH, else "".
+func BesideOrInPath(program, name string) string {
+	beside := filepath.Join(filepath.Dir(program), name)
 	if found, err := exec.LookPath(beside); err == nil {
 		return found
 	}
-	found, _ := exec.LookPath("gnocco")
+	found, _ := exec.LookPath(name)
 	return found
 }
 

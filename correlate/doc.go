@@ -3,8 +3,8 @@
 // and there.
 //
 // Run goes over a Source, which gives rows of all columns piece by piece and may be larger than memory, and hands out
-// pairs. A Matrix is what it fills (start in matrix.go); a Selection keeps the strongest pairs. Package csv reads
-// columns from text.
+// pairs. A Matrix is what it fills (start in matrix.go); a Selection keeps the strongest pairs. gnocco-correlate
+// reads columns from text.
 //
 // # Numerics
 //

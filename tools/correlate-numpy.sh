@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Hold `gnocco correlate` to numpy, on the same files: within 1e-12 of a two-pass computation in long double. Without numpy
+# Hold `gnocco-correlate` to numpy, on the same files: within 1e-12 of a two-pass computation in long double. Without numpy
 # nothing is run, and that is said.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ python=${PYTHON:-/usr/bin/python3}
 "$python" -c 'import numpy' 2>/dev/null || { echo "skipped: numpy is not installed (python3-numpy)"; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-CGO_ENABLED=0 go build -trimpath -o "$work/gnocco" ./cmd/gnocco
+CGO_ENABLED=0 go -C cmd/gnocco-correlate build -trimpath -o "$work/" .
 "$python" - "$work" <<'EOP'
 import subprocess, sys
 import numpy
@@ -20,7 +20,7 @@ def check(name, values):
         out.write(",".join(f"c{j}" for j in range(values.shape[1])) + "\n")
         for row in values:
             out.write(",".join("" if numpy.isnan(v) else repr(float(v)) for v in row) + "\n")
-    text = subprocess.run([f"{work}/gnocco", "correlate", "--quiet", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    text = subprocess.run([f"{work}/gnocco-correlate", "--quiet", path], check=True, stdout=subprocess.PIPE, text=True).stdout
     worst = pairs = 0
     for line in text.splitlines():
         index, r = line.split()

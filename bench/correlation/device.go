@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/csv"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/gpu/device"
 )

@@ -26,7 +26,7 @@ type ChoiceOptions struct {
 	Engine func(choice string, registerer prometheus.Registerer) correlate.Engine
 	Device *device.Device // kept open meanwhile, as a server's resampler does; nil: the CPU alone is measured
 	Driver string
-	Binary string // gnocco, for correlations of files
+	Binary string // gnocco-correlate, for files
 }
 
 // choices are the values of --gpu that can be had here.
@@ -125,7 +125,7 @@ func phasesOf(registry *prometheus.Registry) string {
 	return strings.Join(phases, ", ")
 }
 
-// correlateFile measures `correlate FILE` as somebody types it.
+// correlateFile measures `gnocco-correlate FILE` as somebody types it.
 func correlateFile(ctx context.Context, o report.Run, what ChoiceOptions, columns, rows int) (err error) {
 	dir, err := os.MkdirTemp("", "gnocco-choice")
 	if err != nil {
@@ -140,7 +140,7 @@ func correlateFile(ctx context.Context, o report.Run, what ChoiceOptions, column
 		var durations []time.Duration
 		var said string
 		for range choiceRounds + 1 {
-			args := []string{"correlate", "--gpu", choice, "--top", "1000", name}
+			args := []string{"--gpu", choice, "--top", "1000", name}
 			if what.Driver != "" {
 				args = append(args, "--cuda-driver", what.Driver)
 			}

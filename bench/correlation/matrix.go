@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gnocco-db/gnocco/bench/report"
+	gnoccocsv "github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
 	"github.com/gnocco-db/gnocco/correlate"
-	gnoccocsv "github.com/gnocco-db/gnocco/correlate/csv"
 	"github.com/gnocco-db/gnocco/correlate/tile"
 	"github.com/gnocco-db/gnocco/gpu/device"
 )

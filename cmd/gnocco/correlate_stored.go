@@ -9,15 +9,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairs"
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/pairs"
 	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/progress"
 )
 
-// storedFlags are the flags of correlate that say which stored metrics are meant.
-type storedFlags struct {
+// correlateFlags are the flags of correlate.
+type correlateFlags struct {
 	remote        remoteFlags
 	metrics       []string
 	resourceType  string
@@ -25,23 +26,77 @@ type storedFlags struct {
 	aggregation   string
 	granularity   string
 	start, stop   string
+	method        string
+	maxLag        int
 	neededOverlap float64
+	selection     correlate.Selection
+	format        string
+	quiet         bool
 }
 
-func (s *storedFlags) define(f *pflag.FlagSet) {
-	s.remote.define(f, "", "correlate stored metrics of the server at this address")
-	f.StringSliceVar(&s.metrics, "metric", nil, "ID of a stored metric (may be repeated)")
-	f.StringVar(&s.resourceType, "resource-type", "generic",
+func newCorrelate() *cobra.Command {
+	var flags correlateFlags
+	cmd := &cobra.Command{
+		Use:   "correlate --url URL",
+		Short: "Correlate all pairs of stored metrics",
+		Long: `The server correlates the aggregates of stored metrics: those that --metric names, or those of the
+resources that --search finds whose names match --name. The strongest pairs come first, one line a
+pair: (ID,ID) r.
+
+A constant metric has no coefficients. The columns of a CSV file are correlated by
+gnocco-correlate, a program of its own.`,
+		Example: `  gnocco correlate --url http://127.0.0.1:8041 --name 'cpu*' --aggregation mean --start -1d --min-abs 0.9`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%s: gnocco-correlate, a program of its own, correlates the columns of files "+
+					"(docs/correlate.md); this command correlates stored metrics", args[0])
+			}
+			return flags.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	flags.remote.define(f, "", "correlate stored metrics of the server at this address")
+	f.StringSliceVar(&flags.metrics, "metric", nil, "ID of a stored metric (may be repeated)")
+	f.StringVar(&flags.resourceType, "resource-type", "generic",
 		"type of the resources whose metrics are correlated, unless --metric names them")
-	f.StringVar(&s.search, "search", "", "filter of these resources, such as: project_id = 'x' (default: all of them)")
-	f.StringVar(&s.name, "name", "*", "pattern that the metrics' names match")
-	f.StringVar(&s.aggregation, "aggregation", "mean", "aggregation method of the aggregates")
-	f.StringVar(&s.granularity, "granularity", "",
+	f.StringVar(&flags.search, "search", "",
+		"filter of these resources, such as: project_id = 'x' (default: all of them)")
+	f.StringVar(&flags.name, "name", "*", "pattern that the metrics' names match")
+	f.StringVar(&flags.aggregation, "aggregation", "mean", "aggregation method of the aggregates")
+	f.StringVar(&flags.granularity, "granularity", "",
 		"granularity of the aggregates (default: the finest that all metrics have)")
-	f.StringVar(&s.start, "start", "", "correlate groups from this time on, such as -1d")
-	f.StringVar(&s.stop, "stop", "", "correlate groups before this time")
-	f.Float64Var(&s.neededOverlap, "needed-overlap", 0,
+	f.StringVar(&flags.start, "start", "", "correlate groups from this time on, such as -1d")
+	f.StringVar(&flags.stop, "stop", "", "correlate groups before this time")
+	f.StringVar(&flags.method, "method", "pearson", "pearson (of the values), or spearman (of their ranks)")
+	f.IntVar(&flags.maxLag, "lag", 0,
+		"find for each pair the best shift of up to this many groups in either direction, and print it after r")
+	f.Float64Var(&flags.neededOverlap, "needed-overlap", 0,
 		"least percentage of groups that both metrics of a pair must have")
+	f.Float64Var(&flags.selection.MinAbs, "min-abs", 0, "leave out pairs whose |r| is smaller")
+	f.IntVar(&flags.selection.Top, "top", 0, "print only this many pairs, the strongest")
+	f.IntVar(&flags.selection.TopPerColumn, "top-per-column", 0,
+		"print only pairs that are among this many strongest of one of their metrics")
+	f.StringVar(&flags.format, "format", "names", "output format: "+pairs.Formats)
+	f.BoolVar(&flags.quiet, "quiet", false, "print no progress and no notes on standard error")
+	return cmd
+}
+
+// check returns what is wrong with the flags.
+func (flags *correlateFlags) check() error {
+	switch {
+	case flags.remote.url == "":
+		return errors.New("name the server by --url (gnocco-correlate, a program of its own, correlates files)")
+	case flags.method != "pearson" && flags.method != "spearman":
+		return fmt.Errorf("--method: %q is neither pearson nor spearman", flags.method)
+	case !(flags.selection.MinAbs >= 0 && flags.selection.MinAbs <= 1):
+		return errors.New("--min-abs must be between 0 and 1")
+	case flags.selection.Top < 0 || flags.selection.TopPerColumn < 0:
+		return errors.New("--top and --top-per-column must not be negative")
+	case flags.maxLag < 0:
+		return errors.New("--lag must not be negative")
+	}
+	return nil
 }
 
 // storedCorrelation is a server's answer.
@@ -67,21 +122,20 @@ type storedCorrelation struct {
 
 // body is the request that the flags describe.
 func (flags *correlateFlags) body() map[string]any {
-	s := &flags.stored
 	body := map[string]any{
-		"aggregation": s.aggregation, "method": flags.method,
-		"lag": flags.options.MaxLag, "needed_overlap": s.neededOverlap,
+		"aggregation": flags.aggregation, "method": flags.method,
+		"lag": flags.maxLag, "needed_overlap": flags.neededOverlap,
 		"top": flags.selection.Top, "top_per_metric": flags.selection.TopPerColumn, "threshold": flags.selection.MinAbs,
 	}
-	if len(s.metrics) > 0 {
-		body["metrics"] = s.metrics
+	if len(flags.metrics) > 0 {
+		body["metrics"] = flags.metrics
 	} else {
-		body["resource_type"], body["name"] = s.resourceType, s.name
-		if s.search != "" {
-			body["search"] = s.search
+		body["resource_type"], body["name"] = flags.resourceType, flags.name
+		if flags.search != "" {
+			body["search"] = flags.search
 		}
 	}
-	for key, value := range map[string]string{"granularity": s.granularity, "start": s.start, "stop": s.stop} {
+	for key, value := range map[string]string{"granularity": flags.granularity, "start": flags.start, "stop": flags.stop} {
 		if value != "" {
 			body[key] = value
 		}
@@ -89,17 +143,14 @@ func (flags *correlateFlags) body() map[string]any {
 	return body
 }
 
-func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	if err := flags.complete(); err != nil {
+func (flags *correlateFlags) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	if err := flags.check(); err != nil {
 		return err
-	}
-	if flags.plot != (plotFlags{}) {
-		return errors.New("--heat-map and --scatter work on files only")
 	}
 	if flags.quiet {
 		stderr = io.Discard
 	}
-	server, err := flags.stored.remote.client()
+	server, err := flags.remote.client()
 	if err != nil {
 		return err
 	}
@@ -120,7 +171,7 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 		if err := server.Do(ctx, http.MethodGet, path, nil, &answer); err != nil {
 			return err
 		}
-		if time.Since(told) >= plainInterval {
+		if time.Since(told) >= progress.Interval {
 			told = time.Now()
 			fmt.Fprintf(stderr, "%s, %.0f %%\n", answer.State, 100*answer.Progress)
 		}
@@ -142,7 +193,7 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	out, err := pairs.New(flags.format, stdout, names, flags.options.MaxLag > 0)
+	out, err := pairs.New(flags.format, stdout, names, flags.maxLag > 0)
 	if err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
@@ -158,7 +209,7 @@ func (flags *correlateFlags) runStored(ctx context.Context, stdout, stderr io.Wr
 	}
 	if len(answer.Constant) > 0 {
 		fmt.Fprintf(stderr, "%d metrics are constant, so they have no coefficients: %s\n",
-			len(answer.Constant), shortList(answer.Constant))
+			len(answer.Constant), pairs.ShortList(answer.Constant))
 	}
 	if answer.Truncated {
 		fmt.Fprintf(stderr, "the server kept only these %d pairs: narrow the request by --min-abs or --top\n",

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/internal/progress"
 )
 
 // errIncomplete ends an import after which the server does not have all that the files hold.
@@ -92,17 +92,17 @@ func (flags *importCSVFlags) run(ctx context.Context, stdin io.Reader, stderr io
 	if o.Client, err = flags.remote.client(); err != nil {
 		return err
 	}
-	progress := newProgress(stderr, totalBytes(files))
-	defer progress.close()
+	reading := progress.New(stderr, progress.TotalBytes(files...))
+	defer reading.Close()
 	reports := 0
 	o.Reject = func(file string, line int, reason string) {
 		if reports++; reports <= flags.maxReports {
-			progress.print(fmt.Sprintf("%s:%d: %s", file, line, reason))
+			reading.Print(fmt.Sprintf("%s:%d: %s", file, line, reason))
 		} else if reports == flags.maxReports+1 {
-			progress.print("further rejected lines are only counted")
+			reading.Print("further rejected lines are only counted")
 		}
 	}
-	o.Note = progress.print
+	o.Note = reading.Print
 	started := time.Now()
 	importer, err := csvimport.New(o)
 	if err != nil {
@@ -110,12 +110,12 @@ func (flags *importCSVFlags) run(ctx context.Context, stdin io.Reader, stderr io
 	}
 	defer func() { err = errors.Join(err, importer.Close()) }()
 	for _, file := range files {
-		if err = importFile(importer, file, stdin, progress); err != nil {
+		if err = importFile(importer, file, stdin, reading); err != nil {
 			return err
 		}
 	}
 	result, err := importer.Send(ctx)
-	progress.close()
+	reading.Close()
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
 		r.Refused)
 }
 
-func importFile(importer *csvimport.Importer, name string, stdin io.Reader, progress *progress) error {
+func importFile(importer *csvimport.Importer, name string, stdin io.Reader, reading *progress.Reading) error {
 	source := stdin
 	if name != "-" {
 		file, err := os.Open(name)
@@ -154,24 +154,5 @@ func importFile(importer *csvimport.Importer, name string, stdin io.Reader, prog
 		defer file.Close()
 		source = file
 	}
-	return importer.File(name, io.TeeReader(source, progress))
-}
-
-// totalBytes is how much there is to read, -1 if that cannot be known.
-func totalBytes(files []string) int64 {
-	var total int64
-	for _, name := range files {
-		info, err := os.Stat(name)
-		if name == "-" || err != nil || !info.Mode().IsRegular() {
-			return -1
-		}
-		total += info.Size()
-	}
-	return total
-}
-
-// isTerminal reports whether w shows a progress bar to somebody.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	return importer.File(name, io.TeeReader(source, reading))
 }

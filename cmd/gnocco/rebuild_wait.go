@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/progress"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -77,13 +78,13 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, stderr 
 				_ = bar.Finish()
 			}
 			return r.conclude(stderr)
-		case bar == nil && r.Metrics > 0 && isTerminal(stderr):
+		case bar == nil && r.Metrics > 0 && progress.IsTerminal(stderr):
 			bar = progressbar.NewOptions64(int64(r.Metrics), progressbar.OptionSetWriter(stderr),
 				progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
 				progressbar.OptionClearOnFinish())
 		case bar != nil:
 			_ = bar.Set(min(r.done(), r.Metrics))
-		case time.Since(told) >= plainInterval:
+		case time.Since(told) >= progress.Interval:
 			told = time.Now()
 			fmt.Fprintf(stderr, "%d of %d metrics\n", r.done(), r.Metrics)
 		}

@@ -12,7 +12,8 @@ import (
 
 // elsewhere are the programs with a module of their own: the module's folder, and the package in it.
 var elsewhere = map[string]struct{ module, pkg string }{
-	"gnocco-bench": {"bench", "./cmd/gnocco-bench"},
+	"gnocco-bench":     {"bench", "./cmd/gnocco-bench"},
+	"gnocco-correlate": {"cmd/gnocco-correlate", "."},
 }
 
 // Build builds programs by name and returns the folder in which they lie. It is bin/test: a program that is up to

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/bench"
 	"github.com/gnocco-db/gnocco/bench/correlation"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
@@ -41,8 +44,13 @@ func newCorrelate(flags *commonFlags) *cobra.Command {
 				defer what.Device.Close()
 			}
 			if choices {
+				self, _ := os.Executable()
+				program := bench.BesideOrInPath(self, "gnocco-correlate")
+				if program == "" {
+					return errors.New("there is no gnocco-correlate, neither beside this program nor in PATH")
+				}
 				return correlation.Choices(cmd.Context(), flags.options.Run, correlation.ChoiceOptions{
-					Device: what.Device, Driver: driver.Driver, Binary: flags.options.Binary,
+					Device: what.Device, Driver: driver.Driver, Binary: program,
 					Engine: func(choice string, registerer prometheus.Registerer) correlate.Engine {
 						options := gpucorrelate.Options{Open: true, Registerer: registerer}
 						return devices.NewCorrelator(choice, driver.Driver, options)

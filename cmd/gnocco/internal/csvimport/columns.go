@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gnocco-db/gnocco/correlate/csv"
+	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -92,7 +92,7 @@ func (o *Options) newColumns(file string, first [][]byte, sample []record) (*col
 // none. Of columns with equally many, the first with the name of a column of times counts, else the first. The name
 // alone decides where the sample is empty.
 func guessTimestampColumn(names []string, sample []record) int {
-	named := csv.TimestampColumn(names)
+	named := correlate.TimestampColumn(names)
 	if len(sample) == 0 {
 		return max(named, 0)
 	}

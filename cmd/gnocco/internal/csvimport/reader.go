@@ -22,7 +22,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e
 // hold commas, line ends and doubled quotes, which stand for one. Fields are slices of its buffer.
 //
 // After a malformed record it goes on with the next line, even if a quote was left open. There encoding/csv would read
-// the rest of the file into memory, and lose it. The reader of correlate/csv has the same rules, but parses columns,
+// the rest of the file into memory, and lose it. The reader of gnocco-correlate has the same rules, but parses columns,
 // not records: it takes what is malformed for a bad cell.
 type Reader struct {
 	source     io.Reader

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/csv"
 )
 
 func opener(text string) func() (io.ReadCloser, error) {

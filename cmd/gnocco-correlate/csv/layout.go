@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gnocco-db/gnocco/correlate"
 )
 
 // layout says what the fields of a record are.
@@ -40,7 +42,7 @@ func newLayout(first []byte, o *Options) (*layout, error) {
 			return nil, fmt.Errorf("csv: there is no column %q to skip: the columns are %s", name, list(header))
 		}
 	}
-	timestamps := TimestampColumn(header)
+	timestamps := correlate.TimestampColumn(header)
 	if o.TimestampColumn != "" {
 		if timestamps = slices.Index(header, o.TimestampColumn); timestamps < 0 {
 			return nil, fmt.Errorf("csv: there is no column %q of timestamps: the columns are %s",

@@ -10,17 +10,17 @@ import (
 )
 
 // engine returns what correlates the file.
-func (flags *correlateFlags) engine(name string, stderr io.Writer) (correlate.Engine, error) {
+func (f *flags) engine(name string, stderr io.Writer) (correlate.Engine, error) {
 	switch {
-	case flags.method == "spearman":
+	case f.method == "spearman":
 		return correlate.Spearman{}, nil
 	case name == "-":
 		return correlate.CPU{}, nil
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if _, err := devices.ParseChoice(flags.gpu); err != nil {
+	if _, err := devices.ParseChoice(f.gpu); err != nil {
 		return nil, err
 	}
-	options := gpucorrelate.Options{Workers: flags.options.Workers, Logger: logger}
-	return devices.NewCorrelator(flags.gpu, flags.devices.Driver, options), nil
+	options := gpucorrelate.Options{Workers: f.options.Workers, Logger: logger}
+	return devices.NewCorrelator(f.gpu, f.devices.Driver, options), nil
 }

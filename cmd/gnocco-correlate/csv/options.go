@@ -11,7 +11,7 @@ type Options struct {
 	Comma    byte     // between fields; 0: a comma
 	NoHeader bool     // columns are called 1, 2, 3 …
 	Skip     []string // columns to leave out, by name; one that is not there is an error
-	// TimestampColumn is left out, as no series: "" means the one that TimestampColumn finds, else the first if its
+	// TimestampColumn is left out, as no series: "" means that of correlate.TimestampColumn, else the first if its
 	// numbers are times since 1970.
 	TimestampColumn string
 

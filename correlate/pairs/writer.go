@@ -13,7 +13,7 @@ import (
 )
 
 // Formats are the names that New takes.
-const Formats = "text, names, csv, jsonl or parquet"
+const Formats = "text, names, csv or jsonl"
 
 // Writer writes pairs in one format. Close writes what is pending.
 type Writer interface {
@@ -52,8 +52,6 @@ func New(format string, out io.Writer, names []string, lags bool) (Writer, error
 			quoted[i] = string(text)
 		}
 		return lines("", func(dst []byte, p correlate.Pair) []byte { return appendJSON(dst, p, quoted) })
-	case "parquet":
-		return newParquetWriter(out, names), nil
 	}
 	return nil, fmt.Errorf("%q is not %s", format, Formats)
 }
@@ -130,4 +128,20 @@ func quoteCSV(field string) string {
 		return field
 	}
 	return `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+}
+
+// ShortList shows the first names.
+func ShortList(names []string) string {
+	const most = 10
+	text := ""
+	for i, name := range names {
+		if i == most {
+			return text + fmt.Sprintf(" and %d more", len(names)-most)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
 }

@@ -1,13 +1,30 @@
-package pairs
+package main
 
 import (
+	"fmt"
 	"io"
 	"math"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/pairs"
 )
+
+// formats are the names that newWriter takes.
+const formats = pairs.Formats + ", or parquet"
+
+// newWriter is pairs.New for one format more.
+func newWriter(format string, out io.Writer, names []string, lags bool) (pairs.Writer, error) {
+	if format == "parquet" {
+		return newParquetWriter(out, names), nil
+	}
+	w, err := pairs.New(format, out, names, lags)
+	if err != nil {
+		return nil, fmt.Errorf("--format: %w, or parquet", err)
+	}
+	return w, nil
+}
 
 // row is a pair in Parquet. R is null where there is no coefficient.
 type row struct {
@@ -43,7 +60,7 @@ func newParquetWriter(out io.Writer, names []string) *parquetWriter {
 	}
 }
 
-// Write implements Writer.
+// Write implements pairs.Writer.
 func (w *parquetWriter) Write(p correlate.Pair) error {
 	next := row{I: int32(p.I), J: int32(p.J), X: w.names[p.I], Y: w.names[p.J], Lag: int32(p.Lag), Overlap: p.Overlap}
 	if !math.IsNaN(p.R) {
@@ -63,7 +80,7 @@ func (w *parquetWriter) flush() error {
 	return err
 }
 
-// Close implements Writer.
+// Close implements pairs.Writer.
 func (w *parquetWriter) Close() error {
 	if err := w.flush(); err != nil {
 		return err

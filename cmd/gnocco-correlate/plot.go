@@ -10,11 +10,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairplot"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/internal/pairplot"
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/correlate/pairs"
 )
 
-// plotFlags are the flags of correlate that ask for drawings.
+// plotFlags are the flags that ask for drawings.
 type plotFlags struct {
 	heatMap string
 	scatter string
@@ -60,7 +61,7 @@ func (p *plotFlags) plots(names []string) (*plots, error) {
 		x, y := slices.Index(names, strings.TrimSpace(first)), slices.Index(names, strings.TrimSpace(second))
 		if x < 0 || y < 0 {
 			return nil, fmt.Errorf("--scatter-columns: %q does not name two columns that hold numbers: %s",
-				p.columns, shortList(names))
+				p.columns, pairs.ShortList(names))
 		}
 		result.sample = &sample{i: x, j: y, random: rand.New(rand.NewPCG(1, 2))}
 	}

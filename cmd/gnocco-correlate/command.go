@@ -11,15 +11,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairs"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/csv"
+	"github.com/gnocco-db/gnocco/correlate/pairs"
 	"github.com/gnocco-db/gnocco/internal/bytesize"
 	"github.com/gnocco-db/gnocco/internal/devices"
+	"github.com/gnocco-db/gnocco/internal/progress"
+	"github.com/gnocco-db/gnocco/internal/version"
 )
 
-// correlateFlags are the flags of correlate.
-type correlateFlags struct {
+// flags are the command's.
+type flags struct {
 	options    correlate.Options
 	selection  correlate.Selection
 	reading    csv.Options
@@ -33,14 +35,13 @@ type correlateFlags struct {
 	gpu        string
 	devices    devices.Flags
 	plot       plotFlags
-	stored     storedFlags
 }
 
-func newCorrelate() *cobra.Command {
-	flags := correlateFlags{memory: 1 << 30}
+func newCommand() *cobra.Command {
+	flags := flags{memory: 1 << 30}
 	cmd := &cobra.Command{
-		Use:   "correlate FILE.csv | --url URL",
-		Short: "Correlate all pairs of columns of a CSV file, or of stored metrics",
+		Use:   "gnocco-correlate FILE.csv",
+		Short: "Correlate all pairs of columns of a CSV file",
 		Long: `Compute the correlation of all pairs of columns of a CSV file, and print one line per pair:
 (i,j) r, where i < j are the numbers of the columns that hold numbers, from 0. FILE may be -,
 standard input.
@@ -54,27 +55,15 @@ numbers is a bad cell.
 
 A constant column has no coefficients: they are NaN.
 
-With --url the server correlates the aggregates of stored metrics: those that --metric names, or
-those of the resources that --search finds whose names match --name. The strongest pairs come
-first, with the IDs of their metrics.`,
-		Example: `  gnocco correlate metrics.csv
-  gnocco correlate --min-abs 0.95 --format csv metrics.csv >same.csv
-  zcat metrics.csv.gz | gnocco correlate --top-per-column 5 --lag 10 -
-  gnocco correlate --url http://127.0.0.1:8041 --name 'cpu*' --aggregation mean --start -1d --min-abs 0.9`,
-		Args: cobra.MaximumNArgs(1),
+The metrics that a server stores are correlated by "gnocco correlate --url".`,
+		Example: `  gnocco-correlate metrics.csv
+  gnocco-correlate --min-abs 0.95 --format csv metrics.csv >same.csv
+  zcat metrics.csv.gz | gnocco-correlate --top-per-column 5 --lag 10 -`,
+		Args:          cobra.ExactArgs(1),
+		Version:       version.Number,
+		SilenceUsage:  true,
+		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if flags.stored.remote.url != "" {
-				if len(args) > 0 {
-					return errors.New("name a file or --url, not both")
-				}
-				if !cmd.Flags().Changed("format") {
-					flags.format = "names"
-				}
-				return flags.runStored(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-			}
-			if len(args) != 1 {
-				return errors.New("name a file (- for standard input), or --url for stored metrics")
-			}
 			return flags.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -88,7 +77,7 @@ first, with the IDs of their metrics.`,
 	f.IntVar(&flags.selection.Top, "top", 0, "print only this many pairs, the strongest, in order")
 	f.IntVar(&flags.selection.TopPerColumn, "top-per-column", 0,
 		"print only pairs that are among this many strongest of one of their columns")
-	f.StringVar(&flags.format, "format", "text", "output format: "+pairs.Formats+" (default with --url: names)")
+	f.StringVar(&flags.format, "format", "text", "output format: "+formats)
 	f.StringSliceVar(&flags.reading.Skip, "skip", nil, "column to leave out (may be repeated)")
 	f.StringVar(&flags.reading.TimestampColumn, "timestamp-column", "",
 		"column of timestamps, which is left out (default: the one called timestamp, time, date or datetime, else "+
@@ -104,36 +93,35 @@ first, with the IDs of their metrics.`,
 			"ranks and standard input always take the CPU")
 	flags.devices.Define(f)
 	flags.plot.define(f)
-	flags.stored.define(f)
 	f.BoolVar(&flags.quiet, "quiet", false, "print no progress and no notes on standard error")
 	return cmd
 }
 
 // complete checks the flags and fills in what they say together.
-func (flags *correlateFlags) complete() error {
+func (f *flags) complete() error {
 	switch {
-	case flags.method != "pearson" && flags.method != "spearman":
-		return fmt.Errorf("--method: %q is neither pearson nor spearman", flags.method)
-	case flags.bad != "missing" && flags.bad != "error":
-		return fmt.Errorf("--bad: %q is neither missing nor error", flags.bad)
-	case !(flags.selection.MinAbs >= 0 && flags.selection.MinAbs <= 1):
+	case f.method != "pearson" && f.method != "spearman":
+		return fmt.Errorf("--method: %q is neither pearson nor spearman", f.method)
+	case f.bad != "missing" && f.bad != "error":
+		return fmt.Errorf("--bad: %q is neither missing nor error", f.bad)
+	case !(f.selection.MinAbs >= 0 && f.selection.MinAbs <= 1):
 		return errors.New("--min-abs must be between 0 and 1")
-	case flags.selection.Top < 0 || flags.selection.TopPerColumn < 0:
+	case f.selection.Top < 0 || f.selection.TopPerColumn < 0:
 		return errors.New("--top and --top-per-column must not be negative")
-	case flags.options.MaxLag < 0:
+	case f.options.MaxLag < 0:
 		return errors.New("--lag must not be negative")
-	case flags.options.MinOverlap < 2:
+	case f.options.MinOverlap < 2:
 		return errors.New("--min-overlap must be at least 2")
-	case flags.options.Workers < 0:
+	case f.options.Workers < 0:
 		return errors.New("--workers must not be negative")
 	}
 	var err error
-	if flags.reading.Comma, err = parseComma(flags.comma); err != nil {
+	if f.reading.Comma, err = parseComma(f.comma); err != nil {
 		return err
 	}
-	flags.options.MemoryBytes = int64(flags.memory)
-	flags.reading.Workers = flags.options.Workers
-	flags.reading.BadIsError = flags.bad == "error"
+	f.options.MemoryBytes = int64(f.memory)
+	f.reading.Workers = f.options.Workers
+	f.reading.BadIsError = f.bad == "error"
 	return nil
 }
 
@@ -148,54 +136,54 @@ func parseComma(text string) (byte, error) {
 	return 0, fmt.Errorf("--delimiter: %q is not one ASCII character", text)
 }
 
-func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Reader, stdout, stderr io.Writer) error {
-	if err := flags.complete(); err != nil {
+func (f *flags) run(ctx context.Context, name string, stdin io.Reader, stdout, stderr io.Writer) error {
+	if err := f.complete(); err != nil {
 		return err
 	}
-	if flags.quiet {
+	if f.quiet {
 		stderr = io.Discard
 	}
 	file := &csvFile{name: name, stdin: stdin, stderr: stderr}
 	defer file.close()
 	reports := 0
-	flags.reading.Report = func(cell csv.BadCell) {
-		if reports++; reports <= flags.maxReports {
+	f.reading.Report = func(cell csv.BadCell) {
+		if reports++; reports <= f.maxReports {
 			file.print(cell.Error())
 		}
 	}
 	started := time.Now()
 	if name != "-" {
-		flags.reading.Bytes = totalBytes([]string{name})
+		f.reading.Bytes = progress.TotalBytes(name)
 	}
-	reader, err := csv.Open(file.open, flags.reading)
+	reader, err := csv.Open(file.open, f.reading)
 	if err != nil {
 		return err
 	}
 	defer reader.Close()
 	if text := reader.Text(); len(text) > 0 {
-		file.print(fmt.Sprintf("left out %d columns without numbers: %s", len(text), shortList(text)))
+		file.print(fmt.Sprintf("left out %d columns without numbers: %s", len(text), pairs.ShortList(text)))
 	}
 	if name := reader.Timestamps(); name != "" {
 		file.print(fmt.Sprintf("left out column %s: it holds timestamps", name))
 	}
-	plots, err := flags.plot.plots(reader.Names())
+	plots, err := f.plot.plots(reader.Names())
 	if err != nil {
 		return err
 	}
-	out, err := pairs.New(flags.format, stdout, reader.Names(), flags.options.MaxLag > 0)
-	if err != nil {
-		return fmt.Errorf("--format: %w", err)
-	}
-	engine, err := flags.engine(name, stderr)
+	out, err := newWriter(f.format, stdout, reader.Names(), f.options.MaxLag > 0)
 	if err != nil {
 		return err
 	}
-	selection, each, finish := flags.selection, out.Write, func() error { return nil }
+	engine, err := f.engine(name, stderr)
+	if err != nil {
+		return err
+	}
+	selection, each, finish := f.selection, out.Write, func() error { return nil }
 	if plots.matrix != nil { // it needs all pairs
 		selector := correlate.NewSelector(selection, reader.Columns(), out.Write)
 		selection, each, finish = correlate.Selection{}, plots.pair(selector.Add), selector.Finish
 	}
-	result, err := engine.Correlate(ctx, plots.source(reader), flags.options, selection, each)
+	result, err := engine.Correlate(ctx, plots.source(reader), f.options, selection, each)
 	file.close()
 	if err == nil {
 		err = finish()
@@ -206,19 +194,19 @@ func (flags *correlateFlags) run(ctx context.Context, name string, stdin io.Read
 	if err := plots.draw(); err != nil {
 		return err
 	}
-	flags.tell(stderr, reader, result, file.bytes(), time.Since(started))
+	f.tell(stderr, reader, result, file.bytes(), time.Since(started))
 	return nil
 }
 
 // tell says what was read, and what has to be known about it.
-func (flags *correlateFlags) tell(stderr io.Writer, reader *csv.Reader, result correlate.Result, bytes int64,
+func (f *flags) tell(stderr io.Writer, reader *csv.Reader, result correlate.Result, bytes int64,
 	took time.Duration) {
 	if len(result.Constant) > 0 {
 		names := make([]string, len(result.Constant))
 		for i, j := range result.Constant {
 			names[i] = reader.Names()[j]
 		}
-		fmt.Fprintf(stderr, "%d columns are constant, so they have no coefficients: %s\n", len(names), shortList(names))
+		fmt.Fprintf(stderr, "%d columns are constant, so they have no coefficients: %s\n", len(names), pairs.ShortList(names))
 	}
 	if bad := reader.Bad(); bad > 0 {
 		fmt.Fprintf(stderr, "%d bad cells, taken as missing\n", bad)
@@ -232,22 +220,6 @@ func (flags *correlateFlags) tell(stderr io.Writer, reader *csv.Reader, result c
 		reader.Columns(), result.Rows, on, seconds, float64(bytes)/1e6, result.Passes, float64(bytes)/1e6/seconds)
 }
 
-// shortList shows the first names.
-func shortList(names []string) string {
-	const most = 10
-	text := ""
-	for i, name := range names {
-		if i == most {
-			return text + fmt.Sprintf(" and %d more", len(names)-most)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += name
-	}
-	return text
-}
-
 // csvFile opens the file, for each pass over it, and shows how far it has been read.
 type csvFile struct {
 	name   string
@@ -256,7 +228,7 @@ type csvFile struct {
 	opened int
 
 	mu       sync.Mutex // the file is read, and bad cells are told, by different goroutines
-	progress *progress
+	progress *progress.Reading
 	before   int64 // bytes of earlier passes
 }
 
@@ -274,7 +246,7 @@ func (f *csvFile) open() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.start(totalBytes([]string{f.name}))
+	f.start(progress.TotalBytes(f.name))
 	return struct {
 		io.Reader
 		io.Closer
@@ -284,7 +256,7 @@ func (f *csvFile) open() (io.ReadCloser, error) {
 func (f *csvFile) start(total int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.progress = newProgress(f.stderr, total)
+	f.progress = progress.New(f.stderr, total)
 }
 
 // Write counts b as read.
@@ -297,7 +269,7 @@ func (f *csvFile) Write(b []byte) (int, error) {
 func (f *csvFile) print(line string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.progress.print(line)
+	f.progress.Print(line)
 }
 
 // close takes the bar away. It may be called again.
@@ -305,9 +277,9 @@ func (f *csvFile) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.progress != nil {
-		f.progress.close()
-		f.before += f.progress.read
-		f.progress.read = 0
+		f.progress.Close()
+		f.before += f.progress.Read()
+		f.progress = nil
 	}
 }
 

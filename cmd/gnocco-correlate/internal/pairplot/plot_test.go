@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/pairplot"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/internal/pairplot"
 	"github.com/gnocco-db/gnocco/correlate"
 )
 
