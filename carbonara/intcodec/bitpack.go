@@ -15,6 +15,9 @@ const (
 	laneWords  = 2 // lanes whose words alternate
 )
 
+// A function for each width is generated. One loop for all of them takes twice to sixteen times as long: its shifts and
+// bounds are no constants.
+//
 //go:generate go run ../../tools/packgen pack_widths.go
 
 // packedLen returns the bytes of n numbers of w bits, n <= miniValues.

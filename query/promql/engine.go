@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -22,22 +21,17 @@ type Options struct {
 	Series   *postings.Catalog
 	Policies func() []*model.ArchivePolicy // all that there are
 
-	MaxSamples int           // that a query may hold at once; 0: 4,000,000
-	Timeout    time.Duration // of a query; 0: none but that of its context
+	MaxSamples int // that a query may hold at once; 0: 4,000,000
 	Syntax     parser.Options
 
-	Logger     *slog.Logger          // nil: none
-	Registerer prometheus.Registerer // nil: none
-	Now        func() time.Time      // nil: time.Now
+	Logger *slog.Logger     // nil: none
+	Now    func() time.Time // nil: time.Now
 }
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
 	if o.MaxSamples == 0 {
 		o.MaxSamples = 4_000_000
-	}
-	if o.Timeout == 0 {
-		o.Timeout = math.MaxInt64
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -68,7 +62,8 @@ func (o *Options) parser() bounded { return bounded{Parser: parser.NewParser(o.S
 // engine returns the options of Prometheus' engine.
 func (o *Options) engine() upstream.EngineOpts {
 	return upstream.EngineOpts{
-		Logger: o.Logger, Reg: o.Registerer, MaxSamples: o.MaxSamples, Timeout: o.Timeout,
+		Logger: o.Logger, MaxSamples: o.MaxSamples,
+		Timeout:                  math.MaxInt64, // contexts end queries
 		NoStepSubqueryIntervalFn: func(int64) int64 { return defaultSubqueryStep.Milliseconds() },
 		EnableAtModifier:         true, EnableNegativeOffset: true,
 		Parser: rewriter{o.parser()},

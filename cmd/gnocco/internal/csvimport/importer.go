@@ -47,7 +47,7 @@ func New(options Options) (*Importer, error) {
 	}
 	return &Importer{options: options, names: make(map[string]uint32), ignored: make(map[string]bool),
 		latest: carbonara.FromTime(time.Now()).Add(maxFuture),
-		rows:   spool{runRows: options.RowsInMemory}, result: Result{Coarser: make(map[time.Duration]int64)}}, nil
+		rows:   spool{runRows: rowsInMemory}, result: Result{Coarser: make(map[time.Duration]int64)}}, nil
 }
 
 // maxFuture is how far ahead of the clock a measure may be: a file has no forecasts, but may have a wrong year.

@@ -23,8 +23,6 @@ type Options struct {
 	Batch    int // measures of a request; 0: 10,000
 	Requests int // requests in flight at once; 0: 4
 
-	RowsInMemory int // measures sorted in memory; 0: 2^20. More are kept in a temporary file
-
 	// Reject is told of each record, or field, that was not taken; nil: nobody is.
 	Reject func(file string, line int, reason string)
 	// Note is told of what else the user should know; nil: nobody is.
@@ -51,9 +49,6 @@ func (o *Options) EnsureDefaults() {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	if o.RowsInMemory == 0 {
-		o.RowsInMemory = 1 << 20
-	}
 }
 
 // Validate lists every fault at once.
@@ -65,7 +60,7 @@ func (o *Options) Validate() error {
 	if o.Comma >= 0x80 || o.Comma == '"' || o.Comma == '\r' || o.Comma == '\n' {
 		faults = append(faults, fmt.Errorf("csvimport: fields cannot be separated by %q", o.Comma))
 	}
-	if o.Batch < 0 || o.Requests < 0 || o.RowsInMemory < 0 {
+	if o.Batch < 0 || o.Requests < 0 {
 		faults = append(faults, errors.New("csvimport: sizes and the number of requests must be positive"))
 	}
 	return errors.Join(faults...)

@@ -23,6 +23,9 @@ type row struct {
 	number uint32
 }
 
+// rowsInMemory is how many measures are sorted in memory. More are kept in a temporary file.
+const rowsInMemory = 1 << 20
+
 // spool keeps rows until all are read, and returns them in order of time. Up to runRows stay in memory; more go to a
 // temporary file as sorted runs. A run that begins where the last one ends continues it, so that rows in order of time
 // make a single run. The zero value is empty. Close removes the file.
