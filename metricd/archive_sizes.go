@@ -16,9 +16,10 @@ func (p *Metricd) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.Archi
 
 func (s *sack) size(metric uuid.UUID) (model.ArchiveSize, error) {
 	size, err := s.store.Size(metric)
-	if h := s.heads[metric]; h != nil {
-		size.Dropped += h.dropped
-		size.Late += h.late
+	if h := s.heads.Of(metric); h != nil {
+		dropped, late := h.Counts()
+		size.Dropped += dropped
+		size.Late += late
 	}
 	return size, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -57,14 +58,14 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 	if err != nil {
 		return done, err
 	}
-	w := backfillWindow{sack: s, head: h, from: from, limit: h.judge.Kept()}
-	coarsest := h.plan().Coarsest()
+	w := backfillWindow{sack: s, head: h, from: from, limit: h.Kept()}
+	coarsest := h.Plan().Coarsest()
 	at, ok, err := w.next(at.Floor(coarsest))
 	if err != nil || !ok {
 		return done, err
 	}
 	w.at = at.Floor(coarsest)
-	w.end = w.at.Add(max(coarsest, coarsest*(backfillGroups*h.plan().Granularities[0]/coarsest)))
+	w.end = w.at.Add(max(coarsest, coarsest*(backfillGroups*h.Plan().Granularities[0]/coarsest)))
 	if err := w.read(); err != nil {
 		return done, err
 	}
@@ -86,7 +87,7 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 
 // backfilled returns the head of a metric that is backfilled from another one, with nothing pending in either. work is
 // held.
-func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*head, error) {
+func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*heads.Head, error) {
 	generation := s.parent.options.Index.Generation()
 	ids, found := []uuid.UUID{to, from}, make([]*model.Metric, 2)
 	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
@@ -96,7 +97,7 @@ func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*head, error
 		if m == nil {
 			return nil, model.BackfillRefused("metric %s does not exist", ids[i])
 		}
-		if h := s.heads[m.ID]; h != nil && h.dirty {
+		if s.heads.IsDirty(m.ID) {
 			if err := s.checkpointLocked(ctx); err != nil {
 				return nil, err
 			}
@@ -116,20 +117,17 @@ func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*head, error
 	if err := policy.CanBackfill(); err != nil {
 		return nil, err
 	}
-	if err := s.loadHeads(found[:1], generation); err != nil {
+	if err := s.heads.Load(found[:1], generation); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.heads[to]
-	h.follow(found[0])
-	return h, nil
+	s.heads.Follow(found[0])
+	return s.heads.Get(to), nil
 }
 
 // backfillWindow is the groups of one step.
 type backfillWindow struct {
 	*sack
-	head    *head
+	head    *heads.Head
 	from    uuid.UUID
 	at, end carbonara.Timestamp
 	limit   carbonara.Timestamp // the raw series is complete from here on: late measures compute groups anew from it
@@ -140,7 +138,7 @@ type backfillWindow struct {
 // next returns the start of the first group that is left to move, at a time or later: what is empty takes no steps,
 // however long.
 func (w *backfillWindow) next(at carbonara.Timestamp) (first carbonara.Timestamp, ok bool, err error) {
-	for _, g := range w.head.plan().Granularities {
+	for _, g := range w.head.Plan().Granularities {
 		start, found, err := w.store.NextGroup(w.from, g, w.kept(g, at))
 		if err != nil {
 			return 0, false, err
@@ -154,22 +152,22 @@ func (w *backfillWindow) next(at carbonara.Timestamp) (first carbonara.Timestamp
 
 // kept returns the time from which on groups are kept, at least from.
 func (w *backfillWindow) kept(granularity time.Duration, from carbonara.Timestamp) carbonara.Timestamp {
-	if timespan := w.head.timespan(granularity); timespan > 0 {
-		return max(from, archive.OldestKept(w.head.newest().Timestamp.Floor(granularity), timespan))
+	if timespan := w.head.Timespan(granularity); timespan > 0 {
+		return max(from, archive.OldestKept(newestOf(w.head).Timestamp.Floor(granularity), timespan))
 	}
 	return from
 }
 
 // read reads the groups of both metrics.
 func (w *backfillWindow) read() error {
-	for _, g := range w.head.plan().Granularities {
+	for _, g := range w.head.Plan().Granularities {
 		kept := w.kept(g, w.at)
 		for _, one := range []struct {
 			metric uuid.UUID
 			all    *[]carbonara.Groups
-		}{{w.head.metric.ID, &w.had}, {w.from, &w.more}} {
+		}{{w.head.Metric().ID, &w.had}, {w.from, &w.more}} {
 			var groups carbonara.Groups
-			groups.Reset(g, w.head.plan().Columns)
+			groups.Reset(g, w.head.Plan().Columns)
 			corrupt, err := w.store.Groups(one.metric, g, kept, w.end, &groups)
 			if err == nil && corrupt > 0 {
 				err = fmt.Errorf("metricd: splits of %s: %w", one.metric, storage.ErrCorrupt)
@@ -204,7 +202,7 @@ func (w *backfillWindow) move(c *archive.Checkpoint, block, end carbonara.Timest
 	default:
 		done.Moved++
 		for i := range puts {
-			c.PutGroups(w.head.metric.ID, &puts[i])
+			c.PutGroups(w.head.Metric().ID, &puts[i])
 		}
 	}
 }

@@ -12,8 +12,7 @@
 //
 // After a change of policy, archives get their new schema one by one (Rebuild; package rebuild defines schema).
 //
-// Start with sack.go (drain), then head.go, sack_checkpoint.go and read_groups.go. docs/decisions/0009-heads.md says
-// why the resampler runs at the checkpoint and at reads rather than at every drain.
+// Start with sack.go (drain), then package heads, sack_checkpoint.go and read_groups.go.
 //
 // Invariants:
 //   - A read sees the store and the heads, and thus recent groups, at one version. Pebble shows a commit before its
@@ -21,9 +20,8 @@
 //     whose measures the heads still hold, and compute older groups from those alone. So reads go to a pinned state of
 //     the store, and sack.commit moves it forward under the lock under which the heads change. Every change of the
 //     store goes through sack.commit.
-//   - A sack's heads are changed under work and mu both, so that holding either is enough to read them.
-//   - A head's measures are exactly those of incoming sequences after the mark in the store, up to the cursor's read.
-//   - What is resampled does not depend on how measures were batched: rules in package carbonara.
+//   - work is taken first: whoever holds it is the sack's worker, and alone may change the intake, the heads and the
+//     store. The lock of the heads is taken after it.
 //
-// Late measures: package intake. Retention: expiry.go, and storage/archive/expiry.go.
+// Late measures: package intake. Retention: heads/expiry.go, and storage/archive/expiry.go.
 package metricd

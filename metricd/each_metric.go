@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// eachMetric returns what f answers for each of the metrics, whose sacks must be held. f is called with the sack's mu
-// held for reading.
+// eachMetric returns what f answers for each of the metrics, whose sacks must be held. f is called with the lock
+// of the heads held, by reads.
 func eachMetric[T any](ctx context.Context, p *Metricd, metrics []uuid.UUID,
 	f func(*sack, uuid.UUID) (T, error)) ([]T, error) {
 	answers := make([]T, len(metrics))
@@ -29,8 +29,8 @@ func eachMetric[T any](ctx context.Context, p *Metricd, metrics []uuid.UUID,
 func readSack[T any](ctx context.Context, s *sack, metric uuid.UUID,
 	f func(*sack, uuid.UUID) (T, error)) (answer T, err error) {
 	s.catchUp(ctx)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.heads.RLock()
+	defer s.heads.RUnlock()
 	if s.closed {
 		return answer, notOwned(s.number)
 	}

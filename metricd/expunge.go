@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // expungeLimit is the number of deleted metrics looked at in one go, expungeBatch of those expunged at a time.
@@ -86,11 +84,7 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 	}
 	return s.commit(c, func() {
 		for _, id := range ids {
-			if h := s.heads[id]; h != nil {
-				s.pending -= h.pending.Len()
-				s.dropHead(id, h)
-				h.pending, h.dropped, h.late = carbonara.MeasureList{}, 0, 0
-			}
+			s.heads.Drop(id)
 		}
 	})
 }

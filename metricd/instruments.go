@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gnocco-db/gnocco/metricd/heads"
 )
 
 // Why measures are dropped.
@@ -79,9 +81,7 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 				Help: help}, func() float64 {
 				total := 0
 				for _, s := range p.open() {
-					s.mu.RLock()
 					total += value(s)
-					s.mu.RUnlock()
 				}
 				return float64(total)
 			})
@@ -92,37 +92,27 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 		registerer.MustRegister(processed, m.dropped, m.late, m.corrupt, m.failures, m.expunged, m.rebuilt,
 			m.checkpointSeconds, m.checkpointMeasures, m.checkpointBytes, m.checkpointGroups, m.readSeconds,
 			gauge("sacks", "Sacks held by this process.", func(*sack) int { return 1 }),
-			gauge("heads", "Metrics in memory.", func(s *sack) int { return len(s.heads) }),
+			gauge("heads", "Metrics in memory.", func(s *sack) int { return s.heads.Len() }),
 			gauge("recent_groups_bytes", "Memory for recent groups of metrics that are read.", func(s *sack) int {
 				return s.recent.bytes()
 			}),
 			gauge("pending_measures", "Measures in heads: visible, not yet in the archives.", func(s *sack) int {
-				return s.pending
+				return s.heads.Pending()
 			}))
 	}
 	return m
 }
 
-// taken says what has become of a request's measures.
-type taken struct{ accepted, tooOld, late, deleted int }
-
-func (t *taken) add(other taken) {
-	t.accepted += other.accepted
-	t.tooOld += other.tooOld
-	t.late += other.late
-	t.deleted += other.deleted
-}
-
 // count adds a whole request: one counter that all cores add to for each metric takes longer than the measures.
-func (m *instruments) count(t taken) {
-	m.processed.Add(int64(t.accepted))
-	if t.late > 0 {
-		m.late.Add(float64(t.late))
+func (m *instruments) count(c heads.Counts) {
+	m.processed.Add(int64(c.Accepted))
+	if c.Late > 0 {
+		m.late.Add(float64(c.Late))
 	}
-	if t.tooOld > 0 {
-		m.dropped.WithLabelValues(reasonTooOld).Add(float64(t.tooOld))
+	if c.TooOld > 0 {
+		m.dropped.WithLabelValues(reasonTooOld).Add(float64(c.TooOld))
 	}
-	if t.deleted > 0 {
-		m.dropped.WithLabelValues(reasonDeleted).Add(float64(t.deleted))
+	if c.Deleted > 0 {
+		m.dropped.WithLabelValues(reasonDeleted).Add(float64(c.Deleted))
 	}
 }

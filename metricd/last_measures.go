@@ -16,8 +16,8 @@ func (p *Metricd) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carb
 }
 
 func (s *sack) lastMeasure(metric uuid.UUID) (carbonara.Timestamp, error) {
-	if h := s.heads[metric]; h != nil {
-		return cmp.Or(h.judge.Present(), h.newest().Timestamp), nil // 0 without measures
+	if h := s.heads.Of(metric); h != nil {
+		return cmp.Or(h.Present(), newestOf(h).Timestamp), nil // 0 without measures
 	}
 	end, err := s.store.RawEnd(metric)
 	return cmp.Or(end.Present, end.Newest), err

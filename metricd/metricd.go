@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/metricd/rebuild"
 	"github.com/gnocco-db/gnocco/model"
@@ -22,12 +23,14 @@ import (
 
 // Metricd owns sacks and works on them until Close. Which ones may change at any time: Open, CloseSack.
 type Metricd struct {
-	options            Options
-	instruments        *instruments
-	reader             *carbonara.CPUResampler // for the few measures of a head
-	reads, checkpoints sync.Pool               // *batch, apart because of their sizes
-	rebuilds           sync.Pool               // *rebuild.Batch
-	spare              atomic.Pointer[batch]   // of checkpoints; see takeBatch
+	options     Options
+	instruments *instruments
+	reader      *carbonara.CPUResampler // for the few measures of a head
+	resamplers  heads.Resamplers
+	reads       sync.Pool                   // *scratch
+	checkpoints sync.Pool                   // *heads.Batch
+	rebuilds    sync.Pool                   // *rebuild.Batch
+	spare       atomic.Pointer[heads.Batch] // of checkpoints; see takeBatch
 
 	slots   *semaphore.Weighted // sacks worked on at a time
 	stop    context.CancelFunc
@@ -56,8 +59,9 @@ func New(options Options) (*Metricd, error) {
 		sources: make(map[string]Source),
 	}
 	p.known.Store(options.Sources)
-	p.reads.New = func() any { return new(batch) }
-	p.checkpoints.New = p.reads.New
+	p.resamplers = heads.Resamplers{Many: options.Resampler, Few: p.reader, BatchMeasures: options.BatchMeasures}
+	p.reads.New = func() any { return new(scratch) }
+	p.checkpoints.New = func() any { return new(heads.Batch) }
 	p.rebuilds.New = func() any { return new(rebuild.Batch) }
 	p.instruments = newInstruments(options.Registerer, p)
 	ctx, stop := context.WithCancel(context.Background())

@@ -9,17 +9,20 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// batch is the memory of one call of a resampler: of a checkpoint, or of a read of a head.
-type batch struct {
-	builder
-	result  carbonara.Result
-	overlay carbonara.Groups
-	row     []float64
-	written written // of a checkpoint
+// scratch is the memory of one read.
+type scratch struct {
+	head     heads.Batch
+	batch    carbonara.Batch
+	result   carbonara.Result
+	measures []carbonara.Measure
+	raw      heads.Raw
+	overlay  carbonara.Groups
+	row      []float64
 }
 
 // Groups reads what is asked for, as far as the archive policy's timespan goes, into dst: the splits, and on top what
@@ -44,8 +47,8 @@ func (p *Metricd) EachGroups(ctx context.Context, reads []model.Read, dst *carbo
 		return err
 	}
 	s.catchUp(ctx)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.heads.RLock()
+	defer s.heads.RUnlock()
 	if s.closed {
 		return s.error(notOwned(s.number))
 	}
@@ -69,8 +72,8 @@ func (p *Metricd) EachGroups(ctx context.Context, reads []model.Read, dst *carbo
 
 func (s *sack) groups(ctx context.Context, read model.Read, now time.Time, dst *carbonara.Groups) error {
 	s.catchUp(ctx)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.heads.RLock()
+	defer s.heads.RUnlock()
 	if s.closed {
 		return notOwned(s.number)
 	}
@@ -78,24 +81,24 @@ func (s *sack) groups(ctx context.Context, read model.Read, now time.Time, dst *
 	return errors.Join(s.groupsLocked(ctx, &walk, read, now, dst), walk.Close())
 }
 
-// groupsLocked is groups, of what walk reads of the archive, with mu held by reads.
+// groupsLocked is groups, of what walk reads of the archive, with the lock of the heads held by reads.
 func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.Read, now time.Time,
 	dst *carbonara.Groups) error {
-	h := s.heads[read.Metric.ID]
+	h := s.heads.Of(read.Metric.ID)
 	if read.Granularity == 0 {
 		return s.rawMeasures(ctx, walk, h, read, dst)
 	}
 	policy := read.Metric.ArchivePolicy
 	timespan := policy.Timespan(read.Granularity)
 	if h != nil {
-		if _, any := h.judge.Newest(); any && timespan > 0 {
+		if _, any := h.Newest(); any && timespan > 0 {
 			read.From, timespan = max(read.From,
-				archive.OldestKept(h.judge.Present().Floor(read.Granularity), timespan)), 0
+				archive.OldestKept(h.Present().Floor(read.Granularity), timespan)), 0
 		}
 		if ok, err := s.readRecent(ctx, h, &read, now, dst); ok || err != nil {
 			return err
 		}
-		if !h.has(read.Columns) {
+		if !h.HasColumns(read.Columns) {
 			read.ValueFilter = nil // the head's groups take from those below what it lacks
 		}
 	}
@@ -104,36 +107,26 @@ func (s *sack) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 		return err
 	}
 	s.parent.instruments.corrupt.Add(float64(corrupt))
-	if h == nil || h.pending.Len() == 0 {
+	if h == nil || h.Pending() == 0 {
 		return nil
 	}
-	if !slices.Contains(h.plan().Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
+	if !slices.Contains(h.Plan().Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
 		return nil // not rebuilt yet
 	}
 	return s.overlayHead(ctx, h, read.Granularity, read.From, read.To, dst)
-}
-
-// has reports whether the head's groups have all of these columns.
-func (h *head) has(columns []carbonara.Column) bool {
-	for _, c := range columns {
-		if _, ok := slices.BinarySearch(h.plan().Columns, c); !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // resampledBytes is what the resampling of a measure takes: the measure, and its group.
 const resampledBytes = 64
 
 // overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
-func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Duration, from, to carbonara.Timestamp,
+func (s *sack) overlayHead(ctx context.Context, h *heads.Head, granularity time.Duration, from, to carbonara.Timestamp,
 	dst *carbonara.Groups) error {
-	j := slices.Index(h.plan().Granularities, granularity)
+	j := slices.Index(h.Plan().Granularities, granularity)
 	if j < 0 {
-		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.metric.ID, granularity, model.ErrNotFound)
+		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.Metric().ID, granularity, model.ErrNotFound)
 	}
-	if to <= h.earliest.Floor(granularity) {
+	if to <= h.Earliest().Floor(granularity) {
 		return nil
 	}
 	account, before := budget.Of(ctx), dst.Bytes()
@@ -151,25 +144,26 @@ func (s *sack) overlayHead(ctx context.Context, h *head, granularity time.Durati
 
 // resampleHead calls use with the groups of the head's measures at the j-th granularity of its plan. Those that start
 // before start lack measures. Scratch is memory.
-func (s *sack) resampleHead(ctx context.Context, h *head, j int,
+func (s *sack) resampleHead(ctx context.Context, h *heads.Head, j int,
 	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) (err error) {
-	account, bytes := budget.Of(ctx), int64(resampledBytes*h.pending.Len())
+	account, bytes := budget.Of(ctx), int64(resampledBytes*h.Pending())
 	if err := account.Take(budget.Answers, bytes); err != nil {
 		return err
 	}
 	defer account.Give(budget.Answers, bytes)
-	b := s.parent.reads.Get().(*batch)
+	b := s.parent.reads.Get().(*scratch)
 	defer s.parent.reads.Put(b)
-	b.reset(s.parent.reader)
+	b.head.Reset(s.parent.reader)
 	walk := s.store.SingleWalk()
 	defer func() { err = errors.Join(err, walk.Close()) }()
-	if err := b.addSingle(h, &walk, j); err != nil {
+	if err := b.head.AddSingle(h, &walk, j); err != nil {
 		return err
 	}
-	s.parent.instruments.corrupt.Add(float64(b.corrupt))
-	if err := b.resample(ctx, s.parent.reader, s.parent.reader); err != nil {
+	s.parent.instruments.corrupt.Add(float64(b.head.Corrupt()))
+	if err := b.head.Resample(ctx, s.parent.reader, s.parent.reader); err != nil {
 		return err
 	}
-	use(b.result.Groups(0, 0), b.entries[0].start, &b.overlay)
+	groups, start := b.head.Groups()
+	use(groups, start, &b.overlay)
 	return nil
 }

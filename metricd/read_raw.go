@@ -6,25 +6,26 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // rawMeasures sets dst to a metric's raw measures, as model.Read says of granularity 0.
-func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, read model.Read,
+func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Head, read model.Read,
 	dst *carbonara.Groups) error {
-	b := s.parent.reads.Get().(*batch)
+	b := s.parent.reads.Get().(*scratch)
 	defer s.parent.reads.Put(b)
-	b.reset(s.parent.reader)
+	b.measures = b.measures[:0]
 	policy := read.Metric.ArchivePolicy
 	// span returns from when on measures are kept, and the present.
 	span := func(end carbonara.RawEnd) (kept, present carbonara.Timestamp, any bool) {
 		kept, present, any = end.KeptFrom, end.Present, end.Any
 		plan, window := policy.Plan(), policy.BackWindow
 		if h != nil {
-			kept, plan = max(kept, h.judge.Kept()), h.plan()
-			if _, has := h.judge.Newest(); has {
-				present, any = h.judge.Present(), true
+			kept, plan = max(kept, h.Kept()), h.Plan()
+			if _, has := h.Newest(); has {
+				present, any = h.Present(), true
 			}
 		}
 		if !any {
@@ -34,7 +35,7 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 		// answer must not depend on when a checkpoint was made.
 		return max(kept, model.KeepFrom(plan, window, present)), present, true
 	}
-	end, err := b.raw.readAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
+	end, err := b.raw.ReadAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
 		kept, _, any := span(end)
 		return max(read.From, kept), any && read.To > kept
 	})
@@ -49,11 +50,11 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *head, rea
 	if read.From = max(read.From, kept); read.To > kept {
 		s.parent.instruments.corrupt.Add(float64(end.Corrupt))
 		if h != nil {
-			b.measures = h.appendSortedSince(b.measures, read.From)
+			b.measures = h.AppendSorted(b.measures, read.From)
 		}
 		pending := between(b.measures, read.From, read.To)
-		b.raw.cutAt(read.To)
-		if err := budget.Of(ctx).Take(budget.Answers, 16*int64(len(b.raw.timestamps)+len(pending))); err != nil {
+		b.raw.CutAt(read.To)
+		if err := budget.Of(ctx).Take(budget.Answers, 16*int64(len(b.raw.Timestamps)+len(pending))); err != nil {
 			return err
 		}
 		appendMerged(dst, &b.raw, pending)
@@ -74,41 +75,22 @@ func appendRow(dst *carbonara.Groups, t carbonara.Timestamp, v float64) {
 
 // appendMerged appends stored measures and later ones as rows, in order of time. Of equal timestamps the later one
 // counts.
-func appendMerged(dst *carbonara.Groups, stored *series, pending []carbonara.Measure) {
-	first := len(stored.timestamps) // of the stored ones that do not come before all pending ones
+func appendMerged(dst *carbonara.Groups, stored *heads.Raw, pending []carbonara.Measure) {
+	first := len(stored.Timestamps) // of the stored ones that do not come before all pending ones
 	if len(pending) > 0 {
-		first, _ = slices.BinarySearch(stored.timestamps, pending[0].Timestamp)
+		first, _ = slices.BinarySearch(stored.Timestamps, pending[0].Timestamp)
 	}
-	dst.Starts = append(dst.Starts, stored.timestamps[:first]...)
+	dst.Starts = append(dst.Starts, stored.Timestamps[:first]...)
 	for i := range dst.Values {
-		dst.Values[i] = append(dst.Values[i], stored.values[:first]...)
+		dst.Values[i] = append(dst.Values[i], stored.Values[:first]...)
 	}
-	rest := series{timestamps: stored.timestamps[first:], values: stored.values[first:]}
-	mergeMeasures(&rest, pending, func(t carbonara.Timestamp, v float64) { appendRow(dst, t, v) })
+	rest := heads.Raw{Timestamps: stored.Timestamps[first:], Values: stored.Values[first:]}
+	rest.Merge(pending, func(t carbonara.Timestamp, v float64) { appendRow(dst, t, v) })
 }
 
 // between returns the measures, which are ascending, at or after from and before to.
 func between(measures []carbonara.Measure, from, to carbonara.Timestamp) []carbonara.Measure {
-	first, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: from}, byTime)
-	end, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: to}, byTime)
+	first, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: from}, heads.ByTime)
+	end, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: to}, heads.ByTime)
 	return measures[first:max(first, end)]
-}
-
-// mergeMeasures calls take with stored measures and later ones, in order of time. Of equal timestamps the later one
-// counts.
-func mergeMeasures(stored *series, pending []carbonara.Measure, take func(carbonara.Timestamp, float64)) {
-	i := 0
-	for j, t := range stored.timestamps {
-		for i < len(pending) && pending[i].Timestamp < t {
-			take(pending[i].Timestamp, pending[i].Value)
-			i++
-		}
-		if i < len(pending) && pending[i].Timestamp == t {
-			continue // the pending one arrived later
-		}
-		take(t, stored.values[j])
-	}
-	for ; i < len(pending); i++ {
-		take(pending[i].Timestamp, pending[i].Value)
-	}
 }

@@ -75,7 +75,7 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 		return 0, done, err
 	}
 	for _, m := range metrics {
-		if h := s.heads[m.ID]; h != nil && h.dirty {
+		if s.heads.IsDirty(m.ID) {
 			if err := s.checkpointLocked(ctx); err != nil {
 				return 0, done, err
 			}
@@ -96,9 +96,7 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 	}
 	err = s.commit(all, func() {
 		for _, id := range changed {
-			if h := s.heads[id]; h != nil {
-				s.dropHead(id, h) // empty since the checkpoint; the next one begins with what the archive holds now
-			}
+			s.heads.Drop(id) // empty since the checkpoint; the next one begins with what the archive holds now
 		}
 	})
 	if err != nil {
@@ -114,15 +112,8 @@ func (s *sack) rebuildArchives(ctx context.Context, metrics []*model.Metric,
 	b := s.parent.rebuilds.Get().(*rebuild.Batch)
 	defer s.parent.rebuilds.Put(b)
 	return b.Archives(ctx, metrics, c, &rebuild.Options{
-		Store: s.store, KeepsUnsettled: s.keepsUnsettled, Resampler: s.parent.options.Resampler, Plain: s.parent.reader,
-		Logger: s.parent.options.Logger,
-		Unchanged: func(metric *model.Metric) {
-			if h := s.heads[metric.ID]; h != nil {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				h.follow(metric)
-			}
-		},
+		Store: s.store, KeepsUnsettled: s.heads.KeepsUnsettled(), Resampler: s.parent.options.Resampler,
+		Plain: s.parent.reader, Logger: s.parent.options.Logger, Unchanged: s.heads.Follow,
 	})
 }
 

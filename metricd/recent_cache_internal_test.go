@@ -3,6 +3,8 @@ package metricd
 import (
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/metricd/heads"
 )
 
 // A metric is worth its recent groups if it is read again within ten minutes, and no later.
@@ -11,7 +13,7 @@ func TestRecentGroupsOfMetricsReadAgain(t *testing.T) {
 		t.Helper()
 		var c recentCache
 		c.init(1 << 20)
-		h, now := new(head), c.opened.Add(time.Hour)
+		h, now := new(heads.Head), c.opened.Add(time.Hour)
 		if c.of(h, 0, now) != nil {
 			t.Error("groups after one read")
 		}
@@ -30,17 +32,17 @@ func TestRecentGroupsReadLastStay(t *testing.T) {
 	var c recentCache
 	c.init(1100) // two without rows
 	now := c.opened.Add(time.Hour)
-	heads := []*head{new(head), new(head), new(head)}
-	read := func(h *head) *recentGroups {
+	all := []*heads.Head{new(heads.Head), new(heads.Head), new(heads.Head)}
+	read := func(h *heads.Head) *recentGroups {
 		c.of(h, 0, now)
 		return c.of(h, 0, now)
 	}
-	c.count(read(heads[0]))
-	c.count(read(heads[1]))
-	read(heads[0])
-	c.count(read(heads[2]))
+	c.count(read(all[0]))
+	c.count(read(all[1]))
+	read(all[0])
+	c.count(read(all[2]))
 	for i, want := range []bool{true, false, true} {
-		if got := c.find(heads[i], 0) != nil; got != want {
+		if got := c.find(all[i], 0) != nil; got != want {
 			t.Errorf("metric %d has recent groups: %v, want %v", i, got, want)
 		}
 	}
@@ -48,7 +50,7 @@ func TestRecentGroupsReadLastStay(t *testing.T) {
 		t.Errorf("%d bytes, want 1024", n)
 	}
 	c = recentCache{}
-	if c.init(0); read(new(head)) != nil {
+	if c.init(0); read(new(heads.Head)) != nil {
 		t.Error("groups without memory for them")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -22,7 +23,7 @@ type recentGroups struct {
 	element *list.Element // in recentCache.used; nil once they were dropped
 	bytes   int           // as counted there
 
-	mu     sync.Mutex // taken with the sack's mu held
+	mu     sync.Mutex // taken with the lock of the heads held
 	plan   *carbonara.Plan
 	groups carbonara.Groups    // of all columns of plan
 	from   carbonara.Timestamp // every group that starts here or later is in them
@@ -43,7 +44,7 @@ type recentCache struct {
 }
 
 type recentKey struct {
-	head        *head
+	head        *heads.Head
 	granularity int // index in its plan
 }
 
@@ -61,35 +62,35 @@ const (
 
 // of returns the recent groups of a head at the j-th granularity of its plan, which may have to be filled; nil if the
 // metric was not read lately.
-func (c *recentCache) of(h *head, j int, now time.Time) *recentGroups {
+func (c *recentCache) of(h *heads.Head, j int, now time.Time) *recentGroups {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.limit == 0 {
 		return nil
 	}
-	before := h.asked
-	h.asked = 1 + uint32(max(0, now.Sub(c.opened))/time.Second)
-	if h.recent {
+	before := h.Reads.Asked
+	h.Reads.Asked = 1 + uint32(max(0, now.Sub(c.opened))/time.Second)
+	if h.Reads.Recent {
 		if r := c.groups[recentKey{h, j}]; r != nil {
 			c.used.MoveToFront(r.element)
 			return r
 		}
 	}
-	if before == 0 || h.asked-before > uint32(readAgain/time.Second) {
+	if before == 0 || h.Reads.Asked-before > uint32(readAgain/time.Second) {
 		return nil
 	}
 	r := &recentGroups{recentKey: recentKey{h, j}}
 	r.element = c.used.PushFront(r)
 	c.groups[r.recentKey] = r
-	h.recent = true
+	h.Reads.Recent = true
 	return r
 }
 
 // find returns the recent groups of a head at the j-th granularity of its plan, nil for none.
-func (c *recentCache) find(h *head, j int) *recentGroups {
+func (c *recentCache) find(h *heads.Head, j int) *recentGroups {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !h.recent {
+	if !h.Reads.Recent {
 		return nil
 	}
 	return c.groups[recentKey{h, j}]
@@ -120,8 +121,8 @@ func (c *recentCache) drop(r *recentGroups) {
 }
 
 // forget drops the recent groups of a head.
-func (c *recentCache) forget(h *head) {
-	for j := range h.plan().Granularities {
+func (c *recentCache) forget(h *heads.Head) {
+	for j := range h.Plan().Granularities {
 		if r := c.find(h, j); r != nil {
 			c.mu.Lock()
 			c.drop(r)
@@ -138,13 +139,13 @@ func (c *recentCache) bytes() int {
 }
 
 // readRecent appends what is asked for to dst if h keeps recent groups, or now begins to; ok is false if it does not.
-// A read has no groups that expired: read.From says so. The sack's mu is held, by reads.
-func (s *sack) readRecent(ctx context.Context, h *head, read *model.Read, now time.Time,
+// A read has no groups that expired: read.From says so. The lock of the heads is held, by reads.
+func (s *sack) readRecent(ctx context.Context, h *heads.Head, read *model.Read, now time.Time,
 	dst *carbonara.Groups) (ok bool, err error) {
-	j := slices.Index(h.plan().Granularities, read.Granularity)
-	_, hasNewest := h.judge.Newest()
-	if j < 0 || !hasNewest || h.partial != nil || h.judge.HasAhead() || read.ValueFilter != nil ||
-		read.To <= read.From || !h.has(read.Columns) {
+	j := slices.Index(h.Plan().Granularities, read.Granularity)
+	_, hasNewest := h.Newest()
+	if j < 0 || !hasNewest || h.HasPartial() || h.HasAhead() || read.ValueFilter != nil ||
+		read.To <= read.From || !h.HasColumns(read.Columns) {
 		return false, nil
 	}
 	r := s.recent.of(h, j, now)
@@ -193,24 +194,24 @@ func (s *sack) readBefore(ctx context.Context, r *recentGroups, read *model.Read
 // touched returns the start of the first group that pending measures fall into.
 func (r *recentGroups) touched() carbonara.Timestamp {
 	h := r.head
-	if h.pending.Len() == 0 {
+	if h.Pending() == 0 {
 		return carbonara.MaxTimestamp
 	}
-	return h.earliest.Floor(h.plan().Granularities[r.granularity])
+	return h.Earliest().Floor(h.Plan().Granularities[r.granularity])
 }
 
 // update makes r hold all that the head and the archive do, as far back as read goes if that is not too far. ok is
 // false if r is of no use to read. After an error r is empty.
 func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (ok bool, err error) {
 	h, granularity := r.head, carbonara.Timestamp(read.Granularity)
-	newest := h.newest().Timestamp.Floor(read.Granularity)
-	if r.plan != nil && r.plan != h.plan() {
+	newest := newestOf(h).Timestamp.Floor(read.Granularity)
+	if r.plan != nil && r.plan != h.Plan() {
 		r.empty()
 	}
 	if r.plan != nil && read.To <= r.from {
 		return false, nil
 	}
-	rows := min(mostRecent, s.recent.limit/recentShare/(8*(1+len(h.plan().Columns))))
+	rows := min(mostRecent, s.recent.limit/recentShare/(8*(1+len(h.Plan().Columns))))
 	wanted := 1
 	if read.From <= newest {
 		wanted = int(min(carbonara.Timestamp(rows), (newest-read.From)/granularity+1))
@@ -226,7 +227,7 @@ func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 			from = read.From
 		}
 		ok, err = s.fill(ctx, r, read, min(from, newest))
-	} else if ok = true; r.taken < h.pending.Len() {
+	} else if ok = true; r.taken < h.Pending() {
 		ok, err = true, s.takePending(ctx, r)
 	}
 	defer s.recent.count(r)
@@ -253,18 +254,18 @@ func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read,
 	from carbonara.Timestamp) (ok bool, err error) {
 	h := r.head
 	r.empty()
-	r.plan, r.from = h.plan(), from
-	r.groups.Reset(read.Granularity, h.plan().Columns)
+	r.plan, r.from = h.Plan(), from
+	r.groups.Reset(read.Granularity, h.Plan().Columns)
 	everything := model.Read{Metric: read.Metric, Granularity: read.Granularity, From: from, To: carbonara.MaxTimestamp}
 	// What is kept is no part of the request.
 	corrupt, err := s.store.KeptGroups(budget.Without(ctx), &everything, 0, &r.groups)
 	if err != nil || corrupt > 0 {
 		return false, err
 	}
-	if h.pending.Len() > 0 {
+	if h.Pending() > 0 {
 		err = s.takeAll(ctx, r)
 	}
-	r.taken, r.last = h.pending.Len(), h.newest()
+	r.taken, r.last = h.Pending(), newestOf(h)
 	return true, err
 }
 
@@ -289,35 +290,36 @@ func (r *recentGroups) overlay(groups *carbonara.Groups, start carbonara.Timesta
 // else from the start of the first group that they fall into, if all its measures are pending.
 func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 	h := r.head
-	b := s.parent.reads.Get().(*batch)
+	b := s.parent.reads.Get().(*scratch)
 	defer s.parent.reads.Put(b)
-	b.reset(s.parent.reader)
-	b.measures = h.pending.AppendTo(b.measures, r.taken)
-	earliest := slices.MinFunc(b.measures, byTime).Timestamp
+	b.batch.Reset(s.parent.reader)
+	b.measures = h.AppendPending(b.measures[:0], r.taken)
+	earliest := slices.MinFunc(b.measures, heads.ByTime).Timestamp
 	start := earliest.Floor(r.groups.Granularity)
 	b.row = r.continued(earliest, b.row)
 	row := b.row
-	if len(row) == 0 && h.hasBase && start <= h.base.Timestamp {
+	base, hasBase := h.Base()
+	if len(row) == 0 && hasBase && start <= base.Timestamp {
 		if err := s.takeAll(ctx, r); err != nil {
 			return err
 		}
-		r.taken, r.last = h.pending.Len(), h.newest()
+		r.taken, r.last = h.Pending(), newestOf(h)
 		return nil
 	}
-	series := carbonara.Series{Plan: h.plan().Single(r.granularity)}
+	series := carbonara.Series{Plan: h.Plan().Single(r.granularity)}
 	if len(row) > 0 {
 		start = 0
 		series.Previous, series.HasPrevious, series.Open = r.last, true, row
 	} else {
-		series.Previous, series.HasPrevious = h.base, h.hasBase
-		b.measures = slices.DeleteFunc(h.pending.AppendTo(b.measures[:0], 0), func(m carbonara.Measure) bool {
+		series.Previous, series.HasPrevious = base, hasBase
+		b.measures = slices.DeleteFunc(h.AppendPending(b.measures[:0], 0), func(m carbonara.Measure) bool {
 			if m.Timestamp < start && (!series.HasPrevious || m.Timestamp >= series.Previous.Timestamp) {
 				series.Previous, series.HasPrevious = m, true
 			}
 			return m.Timestamp < start
 		})
 	}
-	b.measures = sortArrivals(b.measures)
+	b.measures = heads.SortArrivals(b.measures)
 	b.batch.Grow(len(b.measures))
 	for _, m := range b.measures {
 		b.batch.Timestamps, b.batch.Values = append(b.batch.Timestamps, m.Timestamp), append(b.batch.Values, m.Value)
@@ -328,7 +330,7 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 		return err
 	}
 	r.overlay(b.result.Groups(0, 0), start, &b.overlay)
-	r.taken, r.last = h.pending.Len(), h.newest()
+	r.taken, r.last = h.Pending(), newestOf(h)
 	return nil
 }
 
@@ -350,10 +352,17 @@ func (r *recentGroups) continued(earliest carbonara.Timestamp, dst []float64) []
 	return row
 }
 
-// checkpointed is called when pending measures become a checkpoint, which changes no group. The sack's mu is held.
+// checkpointed is called when pending measures become a checkpoint, which changes no group. The lock of the heads is
+// held.
 func (r *recentGroups) checkpointed() {
-	if r.taken < r.head.pending.Len() {
+	if r.taken < r.head.Pending() {
 		r.empty()
 	}
-	r.taken, r.last = 0, r.head.newest()
+	r.taken, r.last = 0, newestOf(r.head)
+}
+
+// newestOf returns the newest measure of a head that has any.
+func newestOf(h *heads.Head) carbonara.Measure {
+	m, _ := h.Newest()
+	return m
 }

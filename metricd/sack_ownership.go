@@ -117,12 +117,8 @@ func (p *Metricd) Detach(id string) {
 	}
 }
 
-const (
-	// looks is how often in an interval a sack is looked at, and checkpointed if that pays by now.
-	looks = 6
-	// enoughMeasures of a metric share the keys that a checkpoint writes for it.
-	enoughMeasures = 24
-)
+// looks is how often in an interval a sack is looked at, and checkpointed if that pays by now.
+const looks = 6
 
 // checkpointLoop checkpoints a sack from time to time. Sacks take turns: their checkpoints, each an fsync, spread over
 // the time between two looks.
@@ -136,17 +132,10 @@ func (p *Metricd) checkpointLoop(s *sack) {
 			return
 		case <-tick.C:
 			tick.Reset(pause)
-			if looked == looks || s.hasEnough() {
+			if looked == looks || s.heads.HasEnough() {
 				p.inSlot(s.ctx, s, (*sack).checkpoint)
 				looked = 0
 			}
 		}
 	}
-}
-
-// hasEnough reports whether metrics have so many measures to write, on average, that a later checkpoint saves little.
-func (s *sack) hasEnough() bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.pending >= enoughMeasures*len(s.dirty)
 }

@@ -1,77 +1,66 @@
 package metricd
 
-import "github.com/gnocco-db/gnocco/carbonara"
+import (
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/heads"
+)
 
-// written is what a checkpoint changes in heads once it is durable.
-type written struct {
-	heads   []*head
-	open    []float64 // rows of their newest groups
-	ends    []int     // of each head's rows in open
-	recent  []recentPart
-	corrupt int // stored operands met that do not decode
+// recentParts are groups of a checkpoint that recent groups lack.
+type recentParts struct {
+	cache *recentCache
+	parts []recentPart
 }
 
-// recentPart is groups of a checkpoint that a head's recent groups lack.
 type recentPart struct {
 	of     *recentGroups
 	start  carbonara.Timestamp // of the first group that has all its measures
 	groups carbonara.Groups
 }
 
-func (w *written) reset() {
-	clear(w.heads)
-	clear(w.recent)
-	*w = written{heads: w.heads[:0], open: w.open[:0], ends: w.ends[:0], recent: w.recent[:0]}
-}
-
-// openRows returns the rows of the i-th head, none if its plan does not continue groups.
-func (w *written) openRows(i int) []float64 {
-	from := 0
-	if i > 0 {
-		from = w.ends[i-1]
+// note keeps the groups that a checkpoint writes of a head, if its recent groups lack them. The lock of the heads is
+// held, by reads.
+func (p *recentParts) note(h *heads.Head, j int, start carbonara.Timestamp, groups *carbonara.Groups) {
+	r := p.cache.find(h, j)
+	if r == nil {
+		return
 	}
-	return w.open[from:w.ends[i]]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lacksPending() {
+		part := recentPart{of: r, start: start}
+		part.groups.Reset(groups.Granularity, groups.Columns)
+		part.groups.Append(groups)
+		p.parts = append(p.parts, part)
+	}
 }
 
-// note keeps of a batch what its heads need when the checkpoint is durable.
-func (s *sack) note(b *batch) {
-	w := &b.written
-	w.corrupt += b.corrupt
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for i, e := range b.entries {
-		for j := range e.head.plan().Granularities {
-			groups := b.result.Groups(i, j)
-			if !e.head.plan().HasPercentiles() {
-				w.open = groups.AppendOpen(w.open)
-			}
-			r := s.recent.find(e.head, j)
-			if r == nil {
-				continue
-			}
-			r.mu.Lock()
-			lacks := r.lacksPending()
-			r.mu.Unlock()
-			if lacks {
-				part := recentPart{of: r, start: e.start}
-				part.groups.Reset(groups.Granularity, groups.Columns)
-				part.groups.Append(groups)
-				w.recent = append(w.recent, part)
+// checkpointed makes recent groups continue a durable checkpoint of these heads, which still have the measures as
+// pending. The lock of the heads is held.
+func (p *recentParts) checkpointed(written []*heads.Head) {
+	var scratch carbonara.Groups
+	for i := range p.parts {
+		p.parts[i].overlay(&scratch)
+	}
+	for _, h := range written {
+		for j := range h.Plan().Granularities {
+			if r := p.cache.find(h, j); r != nil {
+				r.checkpointed()
+				p.cache.count(r)
 			}
 		}
-		w.heads, w.ends = append(w.heads, e.head), append(w.ends, len(w.open))
 	}
 }
 
-// lacksPending reports whether pending measures are not in r, which was read. mu is held, or the sack's, for writing.
+// lacksPending reports whether pending measures are not in r, which was read. mu is held, or the lock of the heads, for
+// writing.
 func (r *recentGroups) lacksPending() bool {
-	return r.plan != nil && r.taken < r.head.pending.Len()
+	return r.plan != nil && r.taken < r.head.Pending()
 }
 
 // overlay puts the part's groups into the recent groups, unless a read took the measures meanwhile.
 func (p *recentPart) overlay(scratch *carbonara.Groups) {
 	if r := p.of; r.lacksPending() {
 		r.overlay(&p.groups, p.start, scratch)
-		r.taken = r.head.pending.Len()
+		r.taken = r.head.Pending()
 	}
 }

@@ -15,6 +15,7 @@ var layers = table(
 	"model: carbonara internal/decimal",
 	"storage: model carbonara internal/budget internal/decimal internal/keyhash internal/parallel",
 	"metricd: metricd storage model carbonara internal/budget internal/keyhash",
+	"metricd/heads: metricd/intake storage/archive storage model carbonara internal/keyhash",
 	"metricd/rebuild: storage/archive storage model carbonara",
 	"metricd/intake: storage/incoming model carbonara",
 	"ingest: internal/budget internal/idset internal/keyhash storage/incoming storage/index model carbonara",

@@ -1,4 +1,4 @@
-package metricd
+package heads
 
 import (
 	"cmp"
@@ -10,12 +10,12 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// head is a metric's recent past in memory. What a measure that comes in needs stands first, side by side: of many
+// Head is a metric's recent past in memory. What a measure that comes in needs stands first, side by side: of many
 // metrics that get one measure each, it is the misses of the processor's cache that cost.
-type head struct {
+type Head struct {
 	generation uint64 // of the index when metric was looked up
-	// judge knows the plan of the archive, which is the policy's, except while that waits to be rebuilt.
-	judge intake.Judge
+	// The plan is that of the archive: the policy's, except while the archive waits to be rebuilt.
+	intake.Judge
 
 	ascending       bool
 	dirty           bool // in the sack's list of heads that the next checkpoint writes
@@ -41,10 +41,44 @@ type head struct {
 	partial *archive.PartialGroups
 
 	surveyed bool   // splits older than base by its timespans are gone; false after a start or a change of policy
-	recent   bool   // in the sack's recentCache, perhaps; guarded by it
-	asked    uint32 // when it was last read, seconds since the sack was opened, from 1; guarded by it, too
 	dropped  uint64 // measures too old, since the last checkpoint
 	late     uint64 // measures late, but not too old, since then
+
+	Reads Reads
+}
+
+// Reads is what a reader notes of a head. A lock of the reader guards it.
+type Reads struct {
+	Recent bool   // the reader keeps groups of the head, perhaps
+	Asked  uint32 // when the head was last read, in seconds since the reader began, from 1
+}
+
+// Metric returns the metric as the index had it.
+func (h *Head) Metric() *model.Metric { return h.metric }
+
+// Pending returns how many measures came since the last checkpoint.
+func (h *Head) Pending() int { return h.pending.Len() }
+
+// Earliest returns the earliest timestamp of the pending measures.
+func (h *Head) Earliest() carbonara.Timestamp { return h.earliest }
+
+// Base returns the newest measure at the last checkpoint, if there was any.
+func (h *Head) Base() (m carbonara.Measure, ok bool) { return h.base, h.hasBase }
+
+// HasPartial reports whether groups continue partial ones.
+func (h *Head) HasPartial() bool { return h.partial != nil }
+
+// Counts returns how many measures were dropped as too old, and how many were late, since the last checkpoint.
+func (h *Head) Counts() (dropped, late uint64) { return h.dropped, h.late }
+
+// HasColumns reports whether the head's groups have all of these columns.
+func (h *Head) HasColumns(columns []carbonara.Column) bool {
+	for _, c := range columns {
+		if _, ok := slices.BinarySearch(h.Plan().Columns, c); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // touchedAtOnce is how many heads fit into a core's own cache with room to spare.
@@ -53,10 +87,10 @@ const touchedAtOnce = 64
 // touch reads what measures that come in need of some heads. Nobody waits here for one head's memory before that of the
 // next is asked for; the work on a head is too long for the processor to look beyond it. The result means nothing, and
 // keeps the compiler from leaving the reads out.
-func touch(heads []*head) (sum int) {
+func touch(heads []*Head) (sum int) {
 	for _, h := range heads {
 		if h != nil {
-			sum += h.judge.BackWindow() + h.pending.Len()
+			sum += h.BackWindow() + h.pending.Len()
 		}
 	}
 	for _, h := range heads {
@@ -68,101 +102,93 @@ func touch(heads []*head) (sum int) {
 }
 
 // setMetric notes what the index says of the metric.
-func (h *head) setMetric(metric *model.Metric) {
+func (h *Head) setMetric(metric *model.Metric) {
 	h.metric = metric
 	h.ofEnded = metric.ResourceEndedAt != nil
 }
 
-// plan returns the plan of the metric's archive.
-func (h *head) plan() *carbonara.Plan { return h.judge.Plan() }
-
-// newest returns the newest measure by timestamp, of all that counted.
-func (h *head) newest() carbonara.Measure {
-	m, _ := h.judge.Newest()
-	return m
-}
-
 // complete tells the judge which groups can be computed again. Partial groups go once the raw series has all measures
 // of the groups that accept more.
-func (h *head) complete() {
+func (h *Head) complete() {
 	before := carbonara.Timestamp(0)
-	if h.partial != nil && h.judge.Kept() > h.partial.Before {
+	if h.partial != nil && h.Kept() > h.partial.Before {
 		h.partial = nil
 	}
 	if h.partial != nil {
 		before = h.partial.Before
 	}
-	h.judge.Complete(before)
+	h.Complete(before)
 }
 
 // accept takes the measures of one request that count. from is nil if no other store brings measures.
-func (h *head) accept(at int64, from *intake.Origin, timestamps []carbonara.Timestamp, values []float64) (t taken) {
-	limits := h.judge.Limits(at, from)
+func (h *Head) accept(at int64, from *intake.Origin, timestamps []carbonara.Timestamp, values []float64) (t Counts) {
+	limits := h.Limits(at, from)
 	for i, timestamp := range timestamps {
 		verdict := limits.Verdict(timestamp)
 		if verdict != intake.Counts {
 			if verdict&intake.TooOld != 0 {
-				t.tooOld++
+				t.TooOld++
 			}
 			if verdict&intake.Late != 0 {
-				t.late++
+				t.Late++
 			}
 			if verdict&intake.Counts == 0 {
 				continue
 			}
 		}
-		t.accepted++
+		t.Accepted++
 		h.add(carbonara.Measure{Timestamp: timestamp, Value: values[i]})
 	}
-	if t.accepted > 0 {
-		h.judge.Took(&limits, timestamps)
+	if t.Accepted > 0 {
+		h.Took(&limits, timestamps)
 	}
-	if t.tooOld|t.late != 0 { // few requests have any, and a write for each metric of a request costs
-		h.dropped += uint64(t.tooOld)
-		h.late += uint64(t.late)
+	if t.TooOld|t.Late != 0 { // few requests have any, and a write for each metric of a request costs
+		h.dropped += uint64(t.TooOld)
+		h.late += uint64(t.Late)
 	}
 	return t
 }
 
 // add takes a measure that counts.
-func (h *head) add(m carbonara.Measure) {
+func (h *Head) add(m carbonara.Measure) {
 	if h.pending.Len() == 0 {
 		h.ascending, h.earliest = true, m.Timestamp
 	} else if m.Timestamp <= h.pending.LastTimestamp() {
 		h.ascending, h.earliest = false, min(h.earliest, m.Timestamp)
 	}
 	h.pending.Append(m)
-	h.judge.Add(m)
+	h.Add(m)
 }
 
 // continues reports whether pending can be added to the open groups without reading the raw series.
-func (h *head) continues() bool {
+func (h *Head) continues() bool {
 	if !h.hasBase {
 		return true
 	}
 	return h.open != nil && h.earliest > h.base.Timestamp
 }
 
-// appendSorted appends pending to dst, ascending, of equal timestamps the one that arrived last.
-func (h *head) appendSorted(dst []carbonara.Measure) []carbonara.Measure {
-	return h.appendSortedSince(dst, 0)
+// AppendPending appends the pending measures from the n-th on to dst, in the order of arrival.
+func (h *Head) AppendPending(dst []carbonara.Measure, n int) []carbonara.Measure {
+	return h.pending.AppendTo(dst, n)
 }
 
-// appendSortedSince is appendSorted, which may leave out measures before since.
-func (h *head) appendSortedSince(dst []carbonara.Measure, since carbonara.Timestamp) []carbonara.Measure {
+// AppendSorted appends the pending measures to dst, ascending, of equal timestamps the one that arrived last. It may
+// leave out measures before since.
+func (h *Head) AppendSorted(dst []carbonara.Measure, since carbonara.Timestamp) []carbonara.Measure {
 	if h.ascending {
 		return h.pending.AppendSince(dst, since)
 	}
 	from := len(dst)
 	dst = h.pending.AppendTo(dst, 0)
-	return dst[:from+len(sortArrivals(dst[from:]))]
+	return dst[:from+len(SortArrivals(dst[from:]))]
 }
 
 // checkpointed forgets what a checkpoint made durable. The open rows are those of the newest groups.
-func (h *head) checkpointed(open []float64) {
-	h.base, h.hasBase = h.judge.Newest()
-	h.surveyed = h.matchesPolicy() && !h.judge.HasAhead()
-	h.judge.Trim()
+func (h *Head) checkpointed(open []float64) {
+	h.base, h.hasBase = h.Newest()
+	h.surveyed = h.matchesPolicy() && !h.HasAhead()
+	h.Trim()
 	h.complete()
 	h.open = append(h.open[:0], open...)
 	if len(open) == 0 {
@@ -174,9 +200,9 @@ func (h *head) checkpointed(open []float64) {
 // idlePending is how many bytes of pending measures' memory a head keeps from one checkpoint to the next.
 const idlePending = 64
 
-// sortArrivals orders measures by timestamp, and keeps of equal ones the one that arrived last.
-func sortArrivals(measures []carbonara.Measure) []carbonara.Measure {
-	slices.SortStableFunc(measures, byTime)
+// SortArrivals orders measures by timestamp, and keeps of equal ones the one that arrived last.
+func SortArrivals(measures []carbonara.Measure) []carbonara.Measure {
+	slices.SortStableFunc(measures, ByTime)
 	kept := 0
 	for i, m := range measures {
 		if i+1 == len(measures) || measures[i+1].Timestamp != m.Timestamp {
@@ -187,4 +213,20 @@ func sortArrivals(measures []carbonara.Measure) []carbonara.Measure {
 	return measures[:kept]
 }
 
-func byTime(a, b carbonara.Measure) int { return cmp.Compare(a.Timestamp, b.Timestamp) }
+// ByTime compares the timestamps of two measures.
+func ByTime(a, b carbonara.Measure) int { return cmp.Compare(a.Timestamp, b.Timestamp) }
+
+// matchesPolicy reports whether the head's archive has the schema of its policy.
+func (h *Head) matchesPolicy() bool { return h.Plan() == h.metric.ArchivePolicy.Plan() }
+
+// follow makes the head one of a metric as the index has it now. Its plan changes if nothing was written by it yet.
+func (h *Head) follow(metric *model.Metric) {
+	h.surveyed = h.surveyed && metric.ArchivePolicy == h.metric.ArchivePolicy
+	h.setMetric(metric)
+	plan := metric.ArchivePolicy.Plan()
+	if h.hasBase && !h.Plan().Equal(plan) {
+		plan = h.Plan()
+	}
+	h.Follow(plan, metric.ArchivePolicy.BackWindow)
+	h.complete()
+}

@@ -1,4 +1,4 @@
-package metricd
+package heads
 
 import (
 	"time"
@@ -7,9 +7,9 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// timespan returns how long the archive keeps aggregates of a granularity, 0 for without limit: what a new policy no
+// Timespan returns how long the archive keeps aggregates of a granularity, 0 for without limit: what a new policy no
 // longer keeps stays until the metric is rebuilt, which may make wider groups of it.
-func (h *head) timespan(granularity time.Duration) time.Duration {
+func (h *Head) Timespan(granularity time.Duration) time.Duration {
 	if !h.matchesPolicy() {
 		return 0
 	}
@@ -17,7 +17,7 @@ func (h *head) timespan(granularity time.Duration) time.Duration {
 }
 
 // expire removes the splits of a granularity that are too old once the newest group starts at newest.
-func expire(c *archive.Checkpoint, walk *archive.Walk, h *head, granularity, timespan time.Duration,
+func expire(c *archive.Checkpoint, walk *archive.Walk, h *Head, granularity, timespan time.Duration,
 	newest carbonara.Timestamp) error {
 	from := archive.OldestKept(h.base.Timestamp.Floor(granularity), timespan)
 	if !h.surveyed {

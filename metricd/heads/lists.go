@@ -1,16 +1,16 @@
-package metricd
+package heads
 
 import "github.com/gnocco-db/gnocco/internal/keyhash"
 
-// headLists remember the heads of lists of metrics that records name. Senders name the same metrics in the same order,
+// lists remember the heads of lists of metrics that records name. Senders name the same metrics in the same order,
 // request after request: to look each of them up again costs a cache miss or two.
-type headLists struct {
-	heads map[keyhash.Hash][]*head
+type lists struct {
+	heads map[keyhash.Hash][]*Head
 	size  int // heads in all lists
 }
 
 // find returns the heads of a list, nil if it is not known, or if the index may say something new of one of them.
-func (l *headLists) find(list keyhash.Hash, generation uint64) []*head {
+func (l *lists) find(list keyhash.Hash, generation uint64) []*Head {
 	heads := l.heads[list]
 	for _, h := range heads {
 		if h.generation != generation {
@@ -22,7 +22,7 @@ func (l *headLists) find(list keyhash.Hash, generation uint64) []*head {
 
 // add remembers the heads of a list, all of which exist. Lists may name most metrics of the sack twice; then all are
 // forgotten, as they seem to change.
-func (l *headLists) add(list keyhash.Hash, heads []*head, inSack int) {
+func (l *lists) add(list keyhash.Hash, heads []*Head, inSack int) {
 	if list == (keyhash.Hash{}) {
 		return
 	}
@@ -37,11 +37,11 @@ func (l *headLists) add(list keyhash.Hash, heads []*head, inSack int) {
 		l.clear()
 	}
 	if l.heads == nil {
-		l.heads = make(map[keyhash.Hash][]*head)
+		l.heads = make(map[keyhash.Hash][]*Head)
 	}
-	l.heads[list] = append([]*head(nil), heads...)
+	l.heads[list] = append([]*Head(nil), heads...)
 	l.size += len(heads)
 }
 
 // clear forgets all lists: a head is gone.
-func (l *headLists) clear() { l.heads, l.size = nil, 0 }
+func (l *lists) clear() { l.heads, l.size = nil, 0 }

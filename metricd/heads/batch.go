@@ -1,65 +1,29 @@
-package metricd
+package heads
 
 import (
 	"context"
-	"slices"
-
-	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// builder puts heads into a batch for the resampler. Its memory is reused.
-type builder struct {
+// Batch is the memory of one call of a resampler with the pending measures of some heads. It is reused.
+type Batch struct {
 	batch   carbonara.Batch
+	result  carbonara.Result
 	entries []entry
 
 	measures []carbonara.Measure // sorted pending measures of all entries
-	raw      series              // scratch
+	raw      Raw                 // scratch
 	touched  []carbonara.Timestamp
 	corrupt  int // stored operands met that do not decode
-}
-
-// series is memory for measures as two columns.
-type series struct {
-	timestamps []carbonara.Timestamp
-	values     []float64
-}
-
-// read fills s with a metric's raw series and returns how many of its operands did not decode.
-func (s *series) read(walk *archive.Walk, metric uuid.UUID) (corrupt int, err error) {
-	s.timestamps, s.values, corrupt, err = walk.Raw(metric, s.timestamps[:0], s.values[:0])
-	return corrupt, err
-}
-
-// readAfterEnd is read of the measures since when wants says, of the series' end, if any. It returns that end.
-func (s *series) readAfterEnd(walk *archive.Walk, metric uuid.UUID,
-	wants func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool)) (end archive.RawEnd, err error) {
-	s.timestamps, s.values = s.timestamps[:0], s.values[:0]
-	end, s.timestamps, s.values, err = walk.EndAndRaw(metric, s.timestamps, s.values, wants)
-	return end, err
-}
-
-// cutAt leaves out the measures at t or later.
-func (s *series) cutAt(t carbonara.Timestamp) {
-	end, _ := slices.BinarySearch(s.timestamps, t)
-	s.timestamps, s.values = s.timestamps[:end], s.values[:end]
-}
-
-// set fills s with measures.
-func (s *series) set(measures []carbonara.Measure) {
-	s.timestamps, s.values = s.timestamps[:0], s.values[:0]
-	for _, m := range measures {
-		s.timestamps = append(s.timestamps, m.Timestamp)
-		s.values = append(s.values, m.Value)
-	}
+	written  written
 }
 
 // entry is a head in a batch: series number i of it.
 type entry struct {
-	head     *head
-	from, to int // its sorted pending measures in builder.measures
+	head     *Head
+	from, to int // its sorted pending measures in Batch.measures
 
 	// recomputed entries are computed from the raw series, from start on: only the groups that a pending measure
 	// touches are new, and those that start before start lack measures.
@@ -67,9 +31,9 @@ type entry struct {
 	start      carbonara.Timestamp
 }
 
-// resample computes the batch. If a series with percentiles continues partial groups, which a device's resampler does
+// Resample computes the batch. If a series with percentiles continues partial groups, which a device's resampler does
 // not support, plain computes it.
-func (b *batch) resample(ctx context.Context, resampler carbonara.Resampler, plain *carbonara.CPUResampler) error {
+func (b *Batch) Resample(ctx context.Context, resampler carbonara.Resampler, plain *carbonara.CPUResampler) error {
 	for i := range b.batch.Series {
 		if s := &b.batch.Series[i]; s.Open != nil && s.Plan.HasPercentiles() {
 			resampler = plain
@@ -89,33 +53,42 @@ func (b *batch) resample(ctx context.Context, resampler carbonara.Resampler, pla
 	return nil
 }
 
-// reset empties b for a batch of that resampler, in whose memory it lies if that lends any.
-func (b *builder) reset(resampler carbonara.Resampler) {
+// Reset empties b for a batch of that resampler, in whose memory it lies if that lends any.
+func (b *Batch) Reset(resampler carbonara.Resampler) {
 	b.batch.Reset(resampler)
 	b.entries, b.measures, b.corrupt = b.entries[:0], b.measures[:0], 0
 }
 
-// pending returns the sorted measures of entry e, valid until the builder is reset.
-func (b *builder) pending(e entry) []carbonara.Measure { return b.measures[e.from:e.to] }
+// Corrupt returns how many stored operands did not decode.
+func (b *Batch) Corrupt() int { return b.corrupt }
+
+// Groups returns the groups of the only head in the batch, after AddSingle and Resample. Those that start before start
+// lack measures.
+func (b *Batch) Groups() (groups *carbonara.Groups, start carbonara.Timestamp) {
+	return b.result.Groups(0, 0), b.entries[0].start
+}
+
+// pending returns the sorted measures of entry e, valid until the batch is reset.
+func (b *Batch) pending(e entry) []carbonara.Measure { return b.measures[e.from:e.to] }
 
 // add appends a head with pending measures as a series, of all granularities.
-func (b *builder) add(h *head, walk *archive.Walk) error {
-	return b.addPlan(h, walk, h.plan(), h.open)
+func (b *Batch) add(h *Head, walk *archive.Walk) error {
+	return b.addPlan(h, walk, h.Plan(), h.open)
 }
 
-// addSingle is add for the j-th granularity alone.
-func (b *builder) addSingle(h *head, walk *archive.Walk, j int) error {
+// AddSingle is add for the j-th granularity alone.
+func (b *Batch) AddSingle(h *Head, walk *archive.Walk, j int) error {
 	open := h.open
 	if open != nil {
-		n := h.plan().OpenValues()
+		n := h.Plan().OpenValues()
 		open = open[j*n : (j+1)*n]
 	}
-	return b.addPlan(h, walk, h.plan().Single(j), open)
+	return b.addPlan(h, walk, h.Plan().Single(j), open)
 }
 
-func (b *builder) addPlan(h *head, walk *archive.Walk, plan *carbonara.Plan, open []float64) error {
+func (b *Batch) addPlan(h *Head, walk *archive.Walk, plan *carbonara.Plan, open []float64) error {
 	e := entry{head: h, from: len(b.measures)}
-	b.measures = h.appendSorted(b.measures)
+	b.measures = h.AppendSorted(b.measures, 0)
 	e.to = len(b.measures)
 	series := carbonara.Series{Plan: plan, From: len(b.batch.Timestamps)}
 	if h.continues() {
@@ -143,7 +116,7 @@ func (b *builder) addPlan(h *head, walk *archive.Walk, plan *carbonara.Plan, ope
 }
 
 // recompute appends the raw series from a timestamp on, with the pending measures merged in.
-func (b *builder) recompute(h *head, e entry, from carbonara.Timestamp, walk *archive.Walk,
+func (b *Batch) recompute(h *Head, e entry, from carbonara.Timestamp, walk *archive.Walk,
 	series *carbonara.Series) error {
 	corrupt, err := b.raw.read(walk, h.metric.ID)
 	b.corrupt += corrupt
@@ -159,14 +132,14 @@ func (b *builder) recompute(h *head, e entry, from carbonara.Timestamp, walk *ar
 		b.batch.Values = append(b.batch.Values, v)
 	}
 	pending := b.pending(e)
-	b.batch.Grow(len(pending) + len(b.raw.timestamps))
-	mergeMeasures(&b.raw, pending, take)
+	b.batch.Grow(len(pending) + len(b.raw.Timestamps))
+	b.raw.Merge(pending, take)
 	return nil
 }
 
 // touchedTimes returns the timestamps whose groups are new or changed: those of the pending measures and, where
 // differences count, of the measures that follow them.
-func (b *builder) touchedTimes(e entry, series *carbonara.Series) []carbonara.Timestamp {
+func (b *Batch) touchedTimes(e entry, series *carbonara.Series) []carbonara.Timestamp {
 	pending := b.pending(e)
 	b.touched = b.touched[:0]
 	all := b.batch.Timestamps[series.From:series.To]

@@ -1,0 +1,148 @@
+package heads
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage/archive"
+)
+
+// Resamplers are what a checkpoint computes groups with.
+type Resamplers struct {
+	Many carbonara.Resampler     // for the measures of many heads
+	Few  *carbonara.CPUResampler // where Many does not support a series
+	// BatchMeasures are resampled together, more only of one metric.
+	BatchMeasures int
+}
+
+// Note is told of the groups at the j-th granularity that a checkpoint writes of a head. Those that start before start
+// lack measures. The lock is held, by reads.
+type Note func(h *Head, j int, start carbonara.Timestamp, groups *carbonara.Groups)
+
+// Write resamples what is pending in heads, and puts it into a checkpoint. The heads stay as they are until
+// Checkpointed, and are read meanwhile.
+func (hs *Heads) Write(ctx context.Context, c *archive.Checkpoint, b *Batch, with Resamplers, note Note) (err error) {
+	hs.gather()
+	hs.RLock()
+	defer hs.RUnlock()
+	walk := hs.options.Store.Walk() // the store as it was before
+	defer func() { err = errors.Join(err, walk.Close()) }()
+	b.Reset(with.Many)
+	for i, h := range hs.dirty {
+		if h.pending.Len() > 0 {
+			if err := b.add(h, &walk); err != nil {
+				return err
+			}
+		}
+		if len(b.batch.Timestamps) < with.BatchMeasures && i+1 < len(hs.dirty) || len(b.entries) == 0 {
+			continue
+		}
+		if err := b.Resample(ctx, with.Many, with.Few); err != nil {
+			return err
+		}
+		if err := hs.writeBatch(c, b, &walk, note); err != nil {
+			return err
+		}
+		b.Reset(with.Many)
+	}
+	for _, h := range hs.dirty {
+		hs.writeUnsettled(c, h)
+		c.AddDropped(h.metric.ID, h.dropped)
+		c.AddLate(h.metric.ID, h.late)
+	}
+	return nil
+}
+
+// gather puts the heads of one plan side by side.
+func (hs *Heads) gather() {
+	hs.Lock()
+	defer hs.Unlock()
+	carbonara.GatherBy(hs.dirty, (*Head).Plan)
+}
+
+// writeBatch puts what the resampler answered into the checkpoint.
+func (hs *Heads) writeBatch(c *archive.Checkpoint, b *Batch, walk *archive.Walk, note Note) error {
+	for i, e := range b.entries {
+		series, h := &b.batch.Series[i], e.head
+		for j := range h.Plan().Granularities {
+			if err := writeGroups(c, b, walk, e, series, b.result.Groups(i, j)); err != nil {
+				return err
+			}
+		}
+		b.raw.set(b.pending(e))
+		present := carbonara.MaxTimestamp
+		if h.HasAhead() {
+			present = h.Present()
+		}
+		c.AppendRawAhead(h.metric.ID, h.KeepFrom(), present, b.raw.Timestamps, b.raw.Values)
+	}
+	b.note(note)
+	return nil
+}
+
+// writeGroups writes the new and changed groups of one granularity and removes the splits that they make expire.
+func writeGroups(c *archive.Checkpoint, b *Batch, walk *archive.Walk, e entry, series *carbonara.Series,
+	groups *carbonara.Groups) error {
+	h := e.head
+	timespan := h.Timespan(groups.Granularity)
+	newest := h.Present().Floor(groups.Granularity)
+	from := 0
+	if timespan > 0 {
+		from = groups.Search(archive.OldestKept(newest, timespan))
+	}
+	if e.recomputed {
+		writeTouched(c, b, e, series, groups, from)
+	} else {
+		kept := groups
+		if from > 0 {
+			slice := groups.Slice(from, groups.Len())
+			kept = &slice
+		}
+		c.PutGroups(h.metric.ID, kept)
+	}
+	if timespan > 0 && h.hasBase {
+		return expire(c, walk, h, groups.Granularity, timespan, newest)
+	}
+	return nil
+}
+
+// writeTouched writes runs of consecutive rows that a pending measure changed, from row on.
+func writeTouched(c *archive.Checkpoint, b *Batch, e entry, series *carbonara.Series,
+	groups *carbonara.Groups, row int) {
+	touched := b.touchedTimes(e, series)
+	granularity := carbonara.Timestamp(groups.Granularity)
+	run := row
+	for ; row <= groups.Len(); row++ {
+		if row < groups.Len() {
+			start := groups.Starts[row]
+			for len(touched) > 0 && touched[0] < start {
+				touched = touched[1:]
+			}
+			if len(touched) > 0 && touched[0]-start < granularity {
+				continue
+			}
+		}
+		if run < row {
+			part := groups.Slice(run, row)
+			c.PutGroups(e.head.metric.ID, &part)
+		}
+		run = row + 1
+	}
+}
+
+// Checkpointed empties the heads once a checkpoint is durable, on top of new open groups. The lock is held.
+func (hs *Heads) Checkpointed(b *Batch) {
+	w := &b.written
+	for i, h := range w.heads {
+		hs.bytes -= h.pending.Bytes()
+		h.checkpointed(w.openRows(i))
+		hs.bytes += h.pending.Bytes()
+	}
+	for _, h := range hs.dirty {
+		h.dropped, h.late, h.dirty, h.unsettledStored = 0, 0, false, !h.IsSettled()
+		hs.keepsUnsettled = hs.keepsUnsettled || h.unsettledStored
+	}
+	hs.dirty, hs.pending = hs.dirty[:0], 0
+	hs.forget()
+}

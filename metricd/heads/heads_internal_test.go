@@ -1,0 +1,65 @@
+package heads
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/metricd/intake"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// Heads count the memory that waiting measures have, whatever becomes of them, and tell when a checkpoint finds enough
+// of them.
+func TestWaitingMeasuresAreCounted(t *testing.T) {
+	hs := &Heads{options: Options{Bytes: 1 << 20}, heads: make(map[uuid.UUID]*Head)}
+	plan := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean})
+	for i := range 10 {
+		id := uuid.UUID{byte(i)}
+		h := &Head{Judge: intake.NewJudge(plan, 0)}
+		h.setMetric(&model.Metric{ID: id, ArchivePolicy: &model.ArchivePolicy{}})
+		hs.heads[id] = h
+	}
+	requireCounted := func() {
+		t.Helper()
+		measures, bytes := 0, 0
+		for _, h := range hs.heads {
+			measures += h.pending.Len()
+			bytes += h.pending.Bytes()
+		}
+		if hs.Pending() != measures || hs.bytes != bytes {
+			t.Fatalf("%d measures in %d bytes are counted, and there are %d in %d", hs.pending, hs.bytes, measures, bytes)
+		}
+	}
+	send := func(rounds int) {
+		for range rounds {
+			for _, h := range hs.heads {
+				newest, _ := h.Newest()
+				hs.add(h, 0, nil, []carbonara.Timestamp{newest.Timestamp + 10e9}, []float64{1})
+			}
+		}
+		requireCounted()
+	}
+	if !hs.HasEnough() {
+		t.Error("nothing waits, and a checkpoint that only tells sources so is put off")
+	}
+	if send(1); hs.HasEnough() {
+		t.Error("a measure a metric is enough")
+	}
+	if send(enoughMeasures - 1); !hs.HasEnough() {
+		t.Errorf("%d measures a metric are not enough", enoughMeasures)
+	}
+	var b Batch
+	for _, h := range hs.heads {
+		b.written.heads, b.written.ends = append(b.written.heads, h), append(b.written.ends, 0)
+	}
+	hs.Checkpointed(&b)
+	requireCounted()
+	send(1)
+	for id := range hs.heads {
+		hs.Drop(id)
+		requireCounted()
+	}
+}
