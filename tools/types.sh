@@ -6,4 +6,10 @@ if ! command -v tsc >/dev/null; then
     echo "skipped: types of console/src (tsc is not installed; Debian has it in node-typescript)"
     exit 0
 fi
-tsc --project .
+status=0
+../tools/console/packages.sh || status=$?
+case $status in
+0) tsc --project . ;;
+3) echo "skipped: types of console/src: its packages are missing" ;;
+*) exit "$status" ;;
+esac

@@ -1,5 +1,5 @@
 import "./start"; // if it has not run before
-import "uplot/style";
+import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";

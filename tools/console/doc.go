@@ -1,4 +1,4 @@
-// Command console builds console/dist from console/src and console/packages: scripts, of which a first visit loads
+// Command console builds console/dist from console/src and console/node_modules: scripts, of which a first visit loads
 // those that main.tsx imports, one style sheet, the page and the licences of what is inside. It runs in the folder
-// console.
+// console. packages.sh installs node_modules by npm, and build.sh calls both.
 package main

@@ -14,33 +14,6 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// packages says where the modules lie that the sources import by name.
-var packages = map[string]string{
-	"preact":             "preact/preact.mjs",
-	"preact/hooks":       "preact/hooks.mjs",
-	"preact/jsx-runtime": "preact/jsxRuntime.mjs",
-	"uplot":              "uplot/uPlot.esm.js",
-	"uplot/style":        "uplot/uPlot.min.css",
-
-	"@codemirror/autocomplete":    "codemirror-autocomplete/index.js",
-	"@codemirror/commands":        "codemirror-commands/index.js",
-	"@codemirror/language":        "codemirror-language/index.js",
-	"@codemirror/lint":            "codemirror-lint/index.js",
-	"@codemirror/state":           "codemirror-state/index.js",
-	"@codemirror/streamparser":    "codemirror-streamparser/index.js",
-	"@codemirror/view":            "codemirror-view/index.js",
-	"@lezer/common":               "lezer-common/index.js",
-	"@lezer/highlight":            "lezer-highlight/index.js",
-	"@lezer/lr":                   "lezer-lr/index.js",
-	"@marijn/find-cluster-break":  "find-cluster-break/index.js",
-	"@prometheus-io/lezer-promql": "lezer-promql/index.es.js",
-	"@prometheus-io/codemirror-promql/dist/esm/complete/hybrid": "codemirror-promql/complete/hybrid.js",
-	"@prometheus-io/codemirror-promql/dist/esm/lint/hybrid":     "codemirror-promql/lint/hybrid.js",
-	"crelt":       "crelt/index.js",
-	"style-mod":   "style-mod/style-mod.js",
-	"w3c-keyname": "w3c-keyname/index.js",
-}
-
 func main() {
 	if err := build(); err != nil {
 		fmt.Fprintln(os.Stderr, "console:", err)
@@ -49,14 +22,6 @@ func main() {
 }
 
 func build() error {
-	folder, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	alias := make(map[string]string, len(packages))
-	for name, path := range packages {
-		alias[name] = filepath.Join(folder, "packages", filepath.FromSlash(path))
-	}
 	result := api.Build(api.BuildOptions{
 		EntryPointsAdvanced: []api.EntryPoint{
 			{InputPath: "src/start.ts", OutputPath: "start"},
@@ -68,7 +33,6 @@ func build() error {
 		Bundle:            true,
 		Splitting:         true, // what main.tsx imports by import() is loaded when it is used
 		Outdir:            "dist",
-		Alias:             alias,
 		Format:            api.FormatESModule,
 		Target:            api.ES2022,
 		JSX:               api.JSXAutomatic,
@@ -92,7 +56,7 @@ func build() error {
 		return err
 	}
 	files := append(result.OutputFiles, api.OutputFile{Path: filepath.Join("dist", "index.html"), Contents: page})
-	licences, err := readLicences()
+	licences, err := readLicences(result.Metafile)
 	if err != nil {
 		return err
 	}
@@ -146,19 +110,28 @@ func refer(page []byte, metafile string) ([]byte, error) {
 // hash is what the names of built files have before their ending.
 var hash = regexp.MustCompile(`-[A-Z0-9]{8}\b`)
 
-// readLicences returns the licences of the packages, each below the package's name.
-func readLicences() ([]byte, error) {
-	var all strings.Builder
-	names, err := filepath.Glob("packages/*/LICENSE")
-	if err != nil {
+// readLicences returns the licences of the packages that the built files have a part of, each below the package's name.
+func readLicences(metafile string) ([]byte, error) {
+	var built struct{ Inputs map[string]struct{} }
+	if err := json.Unmarshal([]byte(metafile), &built); err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
+	names := map[string]bool{}
+	for input := range built.Inputs {
+		if m := ofPackage.FindStringSubmatch(input); m != nil {
+			names[m[1]] = true
+		}
+	}
+	var all strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		text, err := os.ReadFile(filepath.Join("node_modules", filepath.FromSlash(name), "LICENSE"))
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&all, "%s\n\n%s\n", filepath.Base(filepath.Dir(name)), text)
+		fmt.Fprintf(&all, "%s\n\n%s\n", name, text)
 	}
 	return []byte(all.String()), nil
 }
+
+// ofPackage finds the name of the package that a file is of.
+var ofPackage = regexp.MustCompile(`^node_modules/((?:@[^/]+/)?[^/]+)/`)
