@@ -180,7 +180,8 @@ It uses CUDA devices where there are any.`)
 		}
 	}
 	p.addAs("/etc/default/gnocco", files.TypeConfigNoReplace, []byte("# Settings of gnocco.service, "+
-		"as GNOCCO_LISTEN=127.0.0.1:8041. `gnocco serve --help` lists them.\n"), 0o644)
+		"as GNOCCO_LISTEN=127.0.0.1:8041. `gnocco serve --help` lists them,\n"+
+		"# and `gnocco help limits` and `gnocco help keystone` the others.\n"), 0o644)
 	p.documents(s, common, strings.Join([]string{
 		"# Go links programs itself, without what these ask of C's.",
 		"gnocco: hardening-no-relro [usr/bin/gnocco]", "gnocco: hardening-no-pie [usr/bin/gnocco]",

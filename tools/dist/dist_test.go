@@ -244,8 +244,9 @@ func TestSBOM(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	help :=
-		"Do this. And that.\n\nUsage:\n  x [command]\n\nAvailable Commands:\n  api         Serve\n  two-words   Other\n\nFlags:\n  -h, --help\n.odd\n"
-	if got := subcommands(help); !slices.Equal(got, []string{"api", "two-words"}) {
+		"Do this. And that.\n\nUsage:\n  x [command]\n\nAvailable Commands:\n  api         Serve\n  two-words   Other\n\nFlags:\n  -h, --help\n.odd\n" +
+			"\nAdditional help topics:\n  x limits   What is bounded\n\nUse \"x [command] --help\".\n"
+	if got := subcommands(help); !slices.Equal(got, []string{"api", "limits", "two-words"}) {
 		t.Errorf("subcommands are %q", got)
 	}
 	got := string(page("x-y", "1", help, at))

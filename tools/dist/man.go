@@ -5,11 +5,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
-// manual adds the pages of a program and all its subcommands, made of what they say themselves by --help.
+// manual adds the pages of a program, all its subcommands and the topics of its help, made of what they say themselves
+// by --help.
 func manual(all map[string][]byte, program, version string, at time.Time, path ...string) error {
 	out, err := exec.Command(program, append(path, "--help")...).Output()
 	if err != nil {
@@ -28,18 +30,22 @@ func manual(all map[string][]byte, program, version string, at time.Time, path .
 	return nil
 }
 
-var subcommand = regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) `)
+// listed are the lines that name a subcommand, or a topic behind the path of its command, by what heads them.
+var listed = map[string]*regexp.Regexp{
+	"Available Commands":     regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) `),
+	"Additional help topics": regexp.MustCompile(`(?m)^  (?:[a-z-]+ )+([a-z][a-z-]*) `),
+}
 
-// subcommands returns the names that a help text lists.
+// subcommands returns the names of subcommands and topics that a help text lists.
 func subcommands(help string) (names []string) {
-	_, rest, ok := strings.Cut(help, "\nAvailable Commands:\n")
-	if !ok {
-		return nil
+	for head, line := range listed {
+		_, rest, _ := strings.Cut(help, "\n"+head+":\n")
+		list, _, _ := strings.Cut(rest, "\n\n")
+		for _, m := range line.FindAllStringSubmatch(list, -1) {
+			names = append(names, m[1])
+		}
 	}
-	list, _, _ := strings.Cut(rest, "\n\n")
-	for _, m := range subcommand.FindAllStringSubmatch(list, -1) {
-		names = append(names, m[1])
-	}
+	slices.Sort(names)
 	return names
 }
 
