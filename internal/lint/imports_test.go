@@ -155,6 +155,25 @@ var forbidden = []struct {
 	{"github.com/go-chi/chi", "version 5 is what we use", nil},
 }
 
+// One package speaks to etcd, and a module of its own tests it. docs/decisions/0088-the-house.md says what that weighs.
+func TestOnePackageSpeaksEtcd(t *testing.T) {
+	found := false
+	for _, file := range files(t) {
+		ours := below(file.dir(), "storage/claim/etcd")
+		for _, imported := range file.imports() {
+			if !strings.HasPrefix(imported, "go.etcd.io/") && !strings.HasPrefix(imported, "google.golang.org/grpc") {
+				continue
+			}
+			if found = found || ours; !ours && !below(file.dir(), "tests/etcd") {
+				t.Errorf("%s imports %s: that is for storage/claim/etcd", file.path, imported)
+			}
+		}
+	}
+	if !found {
+		t.Error("no file of storage/claim/etcd imports etcd's client")
+	}
+}
+
 // speaksHTTP are the packages that import net/http themselves; the others work without a request.
 var speaksHTTP = []string{"cluster", "cluster/peer", "internal/server", "internal/client",
 	"internal/connections", "internal/keystone"}
