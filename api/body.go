@@ -2,6 +2,8 @@ package api
 
 import (
 	"bytes"
+	"compress/flate"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/text"
@@ -35,8 +38,36 @@ const (
 	maxBatchBytes    = 4 << 20 // of many resources
 )
 
-// readBody appends the body, of limit bytes at most, to dst. It takes factor times the size of the memory for that use.
+// maxUnzippedBytes is the most that a body with gzip may be when uncompressed: 180 kB may become 64 MB. Telegraf sends
+// some hundred kilobytes.
+const maxUnzippedBytes = 32 << 20
+
+// readBody appends the body, of limit bytes at most, to dst: uncompressed, as clients may send it with gzip. It takes
+// factor times the size of the memory for that use.
 func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor factor,
+	dst []byte) ([]byte, error) {
+	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
+	case "", "identity":
+		return a.readEncoded(w, r, limit, use, factor, dst)
+	case "gzip":
+	default:
+		return dst, &Error{Status: http.StatusUnsupportedMediaType,
+			Detail: "The Content-Encoding has to be gzip or identity"}
+	}
+	unzip, err := gzip.NewReader(http.MaxBytesReader(w, r.Body, limit))
+	if err != nil {
+		return dst, unreadableBody(err, "The body could not be uncompressed")
+	}
+	plain := *r
+	plain.Body, plain.ContentLength = unzip, -1
+	if dst, err = a.readEncoded(w, &plain, min(limit, maxUnzippedBytes), use, factor, dst); err != nil {
+		return dst, err
+	}
+	return dst, unzip.Close()
+}
+
+// readEncoded is readBody for a body as it is, whatever its encoding.
+func (a *api) readEncoded(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor factor,
 	dst []byte) ([]byte, error) {
 	limit = a.bodyLimit(limit, factor)
 	if r.ContentLength > limit {
@@ -68,16 +99,23 @@ func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use 
 			err = memory.cover(r.Context(), int64(len(dst)))
 		}
 		if err != nil {
-			var tooLarge *http.MaxBytesError
-			switch {
-			case errors.As(err, &tooLarge), errors.Is(err, budget.ErrExhausted):
-				return dst, err
-			case errors.Is(err, os.ErrDeadlineExceeded):
-				return dst, &Error{Status: http.StatusRequestTimeout, Detail: "The body came too slowly", Err: err}
-			}
-			return dst, &Error{Status: http.StatusBadRequest, Detail: "The body could not be read", Err: err}
+			return dst, unreadableBody(err, "The body could not be read")
 		}
 	}
+}
+
+// unreadableBody is the answer to a body that ends with err. detail says so where nothing more is known.
+func unreadableBody(err error, detail string) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge), errors.Is(err, budget.ErrExhausted):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &Error{Status: http.StatusRequestTimeout, Detail: "The body came too slowly", Err: err}
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, new(flate.CorruptInputError)):
+		detail = "The body could not be uncompressed"
+	}
+	return &Error{Status: http.StatusBadRequest, Detail: detail, Err: err}
 }
 
 // decodeBody reads a small JSON body into maps, lists, strings, json.Numbers, booleans and nil, to be checked by the

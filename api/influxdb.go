@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -25,10 +24,6 @@ const (
 	influxTagHeader       = "X-Gnocchi-InfluxDB-Tag-Resource-ID"
 
 	maxInfluxQueryBytes = 1 << 20
-
-	// maxUnzippedBytes is the most that a body with gzip may be when uncompressed: 180 kB may become 64 MB. Telegraf
-	// sends some hundred kilobytes.
-	maxUnzippedBytes = 32 << 20
 )
 
 // influxScratch is the memory that a write of lines needs.
@@ -135,47 +130,23 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 // sampleBytes is how much of a large body tells how many fields all of it has.
 const sampleBytes = 64 << 10
 
-// readBody reads the body, uncompressed: InfluxDB's clients may send it with gzip. Memory is taken for what the body
-// becomes as well, as far as that can be told from its beginning, before the rest is read: so large requests wait one
-// behind the other, rather than to find out too late that they do not get on beside each other. What is taken is factor
-// times the body's size.
+// readBody reads the body. Memory is taken for what it becomes as well, as far as that can be told from a plain one's
+// beginning, before the rest is read: so large requests wait one behind the other, rather than to find out too late
+// that they do not get on beside each other. What is taken is factor times the body's size.
 func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *influxScratch) (factor factor, err error) {
 	factor = plainFactor
-	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
-	case "", "identity":
-		if r.ContentLength > sampleBytes || r.ContentLength < 0 {
-			sample := make([]byte, sampleBytes)
-			n, _ := io.ReadFull(r.Body, sample) // who reads on gets the error
-			if sample = sample[:n]; n == sampleBytes {
-				factor += factorOf(sample)
-			}
-			r.Body = &resumedBody{Reader: io.MultiReader(bytes.NewReader(sample), r.Body), Closer: r.Body}
+	encoding := r.Header.Get("Content-Encoding")
+	plain := encoding == "" || strings.EqualFold(encoding, "identity")
+	if plain && (r.ContentLength > sampleBytes || r.ContentLength < 0) {
+		sample := make([]byte, sampleBytes)
+		n, _ := io.ReadFull(r.Body, sample) // who reads on gets the error
+		if sample = sample[:n]; n == sampleBytes {
+			factor += factorOf(sample)
 		}
-		s.body, err = a.api.readBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])
-		return factor, err
-	case "gzip":
-	default:
-		return factor, &Error{Status: http.StatusUnsupportedMediaType,
-			Detail: "The Content-Encoding has to be gzip or identity"}
+		r.Body = &resumedBody{Reader: io.MultiReader(bytes.NewReader(sample), r.Body), Closer: r.Body}
 	}
-	unreadable := func(err error) error {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) || errors.Is(err, budget.ErrExhausted) {
-			return err
-		}
-		return &Error{Status: http.StatusBadRequest, Detail: "The body could not be uncompressed", Err: err}
-	}
-	unzip, err := gzip.NewReader(http.MaxBytesReader(w, r.Body, a.MaxBodyBytes))
-	if err != nil {
-		return factor, unreadable(err)
-	}
-	plain := *r
-	plain.Body, plain.ContentLength = unzip, -1
-	s.body, err = a.api.readBody(w, &plain, min(a.MaxBodyBytes, maxUnzippedBytes), budget.Measures, factor, s.body[:0])
-	if err != nil {
-		return factor, unreadable(err)
-	}
-	return factor, unzip.Close()
+	s.body, err = a.api.readBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])
+	return factor, err
 }
 
 // factorOf returns what the fields of lines take, as a multiple of the lines.

@@ -89,7 +89,7 @@ func (a *api) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *prometh
 	if err := requireRemoteWrite(r); err != nil {
 		return err
 	}
-	if s.body, err = a.readBody(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, s.body[:0]); err != nil {
+	if s.body, err = a.readEncoded(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, s.body[:0]); err != nil {
 		return err
 	}
 	s.rows.request.Latest = a.latest()
