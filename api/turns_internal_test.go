@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -57,4 +59,79 @@ func TestTurnsAreFair(t *testing.T) {
 			t.Errorf("left over: %d free, %d waiting, %v, %v", turns.free, turns.waiting, turns.queues, turns.users)
 		}
 	})
+}
+
+// A turn ends with its request or when its answer begins. Who leaves is told why there was no turn.
+func TestTurnsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		instruments, err := newInstruments(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 1}, instruments)
+		take := func(ctx context.Context) func() {
+			t.Helper()
+			release, err := turns.take(ctx, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return release
+		}
+		first, end := context.WithCancel(t.Context())
+		take(first)
+		end()
+		release := take(t.Context())
+		for cause, want := range map[error]bool{errQueryTimeout: true, context.Canceled: false} {
+			gone, leave := context.WithCancelCause(t.Context())
+			leave(cause)
+			_, err := turns.take(gone, nil)
+			var busy *Error
+			if errors.As(err, &busy) != want {
+				t.Errorf("who leaves because of %v is told %v", cause, err)
+			}
+		}
+		writer := &turnWriter{httptest.NewRecorder(), release}
+		if _, err := writer.Write([]byte("part")); err != nil {
+			t.Error(err)
+		}
+		take(t.Context())()
+		turns.most = 0 // none waits; one is evaluated
+		take(t.Context())()
+	})
+}
+
+// The user who has most queries loses one, of several the one whose turn is next. A user with one query fewer would
+// have as many, and is refused.
+func TestGreediestUserLosesAQuery(t *testing.T) {
+	for _, c := range []struct {
+		queries string // their users, in order
+		want    string // the user who is refused one
+	}{{"aabbc", "a"}, {"aaabb", "a"}, {"aabbb", "b"}, {"abbba", "b"}, {"aabbba", "a"}, {"abcccd", "c"},
+		{"abbccd", "b"}} {
+		synctest.Test(t, func(t *testing.T) {
+			instruments, err := newInstruments(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			turns := newTurns(&Limits{Queries: 1, QueuedQueries: len(c.queries) - 1}, instruments)
+			first, _ := turns.take(t.Context(), nil)
+			refused := ""
+			for _, user := range c.queries {
+				go func() {
+					release, err := turns.take(t.Context(), &auth.Identity{User: string(user)})
+					if err != nil {
+						refused += string(user)
+						return
+					}
+					release()
+				}()
+				synctest.Wait()
+			}
+			if refused != c.want {
+				t.Errorf("%s: %q is refused, want %q", c.queries, refused, c.want)
+			}
+			first()
+			synctest.Wait()
+		})
+	}
 }

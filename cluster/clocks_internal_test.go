@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // clocksOfOneFolder returns a function that opens clocks of one data folder, shifted so that they seem another
@@ -195,5 +196,19 @@ func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 	}
 	if far := open(0).errorOf(gone); far < 2*time.Second {
 		t.Errorf("a clock that was measured is %v off", far)
+	}
+}
+
+// Of what is kept of a clock that nobody here has measured, the least counts.
+func TestLeastKeptClockErrorCounts(t *testing.T) {
+	unknown := uuid.UUID{1}
+	c := &clocks{own: incoming.Clock{ID: uuid.UUID{2}}, kept: make(map[datafolder.ClockPair]time.Duration)}
+	for i := range 30 {
+		c.kept[datafolder.ClockPair{By: uuid.UUID{3, byte(i)}, Of: unknown}] = time.Duration(30-i) * time.Second
+	}
+	for range 10 {
+		if got, want := c.errorOf(unknown), time.Second+unmeasuredClock; got != want {
+			t.Fatalf("an unmeasured clock is %v off, want %v", got, want)
+		}
 	}
 }

@@ -85,3 +85,50 @@ func TestKnownListsInTurn(t *testing.T) {
 		}
 	}
 }
+
+// A list of more metrics than there is room for drops no other, nor do lists that came a few times only.
+func TestFullTableKeepsItsLists(t *testing.T) {
+	const limit = 10
+	k := newKnownMetrics(limit)
+	add := func(name string, size, times int) {
+		metrics := slices.Repeat([]*model.Metric{{}}, size)
+		for range times {
+			k.addLists([]namedList{{keyhash.Of([]byte(name)), 0, size}}, metrics, 1)
+		}
+	}
+	add("a", limit/2, 2)
+	add("b", limit/2, 2)
+	const often = 2 * placeEvery
+	for _, more := range []struct {
+		name        string
+		size, times int
+	}{{"long", limit + 1, often}, {"new", limit, placeEvery / 2}} {
+		add(more.name, more.size, more.times)
+		if len(k.lists) != 2 || k.listed != limit {
+			t.Errorf("after %s: %d lists of %d metrics, want the two that fill the table", more.name, len(k.lists),
+				k.listed)
+		}
+	}
+	k.once = map[keyhash.Hash]struct{}{{1}: {}, {2}: {}} // full
+	k.refused = 0
+	add("once", 1, 1)
+	if _, one := k.once[keyhash.Hash{1}]; len(k.once) != 2 || !one {
+		t.Error("a list that came once takes the place of another at once")
+	}
+}
+
+// A list is known as of the newest generation in which its metrics were found.
+func TestKnownListsGrowNewer(t *testing.T) {
+	k := newKnownMetrics(10)
+	list := []namedList{{keyhash.Of([]byte("a")), 0, 1}}
+	old, renewed := &model.Metric{Name: "old"}, &model.Metric{Name: "new"}
+	for _, add := range []struct {
+		metric     *model.Metric
+		generation uint64
+	}{{old, 1}, {old, 1}, {renewed, 3}, {old, 2}} {
+		k.addLists(list, []*model.Metric{add.metric}, add.generation)
+	}
+	if got := k.lists[list[0].hash]; got.generation != 3 || got.metrics[0] != renewed {
+		t.Errorf("got %q of generation %d", got.metrics[0].Name, got.generation)
+	}
+}

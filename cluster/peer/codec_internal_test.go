@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,4 +84,17 @@ func FuzzGroups(f *testing.F) {
 			t.Errorf("% x became % x", src, again)
 		}
 	})
+}
+
+// A length that is broken is refused before so many bytes are read.
+func TestBrokenLengths(t *testing.T) {
+	block := append(make([]byte, 10), 0x01, 0, 0, 0x40)
+	if _, err := readAnswer(bytes.NewReader(block)); err == nil || !strings.Contains(err.Error(), "block of 1073741825") {
+		t.Errorf("a block of too many bytes: %v", err)
+	}
+	groups := []byte{0x01, 0, 0, 0x10}
+	err := readGroups(t.Context(), bytes.NewReader(groups), new(carbonara.Groups))
+	if err == nil || !strings.Contains(err.Error(), "268435457 groups") {
+		t.Errorf("too many groups: %v", err)
+	}
 }
