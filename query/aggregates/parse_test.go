@@ -91,7 +91,22 @@ func TestParse(t *testing.T) {
 	invalid(decode(`["+", ["metric", "a", "mean"], null]`), "expected an operation or a number: got null")
 	invalid("(+ (metric a mean) b)", "got 'b'")
 	invalid("(+ 1 2)", "At least one 'metric' is required")
-	invalid(nested(200), "nested more than 100 deep")
+	invalid(nested(100), "nested more than 100 deep")
+	if _, err := aggregates.Parse(nested(99)); err != nil {
+		t.Errorf("100 operations deep: %v", err)
+	}
+	// Beside each other, so that none is too deep.
+	wide := func(metrics int) any { return decode(balanced(metrics)) }
+	whole := []any{"abs", wide(250)} // with 249 sums
+	if _, err := aggregates.Parse(whole); err != nil {
+		t.Errorf("500 operations: %v", err)
+	}
+	invalid([]any{"abs", whole}, "More than 500 operations")
+	invalid(wide(251), "More than 500 operations")
+	invalid(wide(50000), "More than 500 operations")
+	long := strings.Repeat("x", 51)
+	invalid("("+long+" (metric a mean))", "'"+long[:50]+"…' operation invalid")
+	invalid("(+ (metric a mean) "+long+")", "got '"+long[:50]+"…'")
 	invalid("(+ "+strings.Repeat("(abs 1)", 3)+")", "'+' operation invalid: takes 2 arguments, not 3")
 
 	unreadable := func(text, want string) {
@@ -117,6 +132,14 @@ func nested(depth int) any {
 		value = []any{"abs", value}
 	}
 	return value
+}
+
+// balanced is the sum of so many metrics, as JSON.
+func balanced(metrics int) string {
+	if metrics == 1 {
+		return `["metric", "a", "mean"]`
+	}
+	return `["+", ` + balanced(metrics/2) + `, ` + balanced(metrics-metrics/2) + `]`
 }
 
 func FuzzParse(f *testing.F) {
