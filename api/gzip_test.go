@@ -20,6 +20,12 @@ func gzipped(t testing.TB, text string) string {
 	return zipped.String()
 }
 
+func wrongSum(zipped string) string {
+	bytes := []byte(zipped)
+	bytes[len(bytes)-8]++
+	return string(bytes)
+}
+
 // JSON bodies may come with gzip, whatever they are for. They are as large as they are when uncompressed.
 func TestGzip(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.MaxBodyBytes = 1000 })
@@ -39,6 +45,8 @@ func TestGzip(t *testing.T) {
 			{400, "gzip", gzipped(t, bad), "Unable to decode body"},
 			{400, "gzip", body, "The body could not be uncompressed"},
 			{400, "gzip", gzipped(t, body)[:20], "The body could not be read"},
+			{400, "gzip", gzipped(t, body) + "no second member", "The body could not be uncompressed"},
+			{400, "gzip", wrongSum(gzipped(t, body)), "The body could not be uncompressed"},
 			{413, "gzip", gzipped(t, body+strings.Repeat(" ", 1000)), ""},
 			{415, "br", body, "The Content-Encoding has to be gzip or identity"},
 			{415, "gzip, gzip", gzipped(t, gzipped(t, body)), "The Content-Encoding has to be gzip or identity"},
