@@ -149,7 +149,10 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 		if err := in.read(j, values); err != nil {
 			return err
 		}
-		addUp(results, lows, counts, values, 1)
+		addUp(results, lows, counts, values)
+	}
+	for i, missing := range counts {
+		counts[i] = float64(len(in.series)) - missing
 	}
 	switch m.base {
 	case acrossSum:
@@ -165,7 +168,7 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 			results[i] = compensated.Sum{High: results[i], Low: lows[i]}.Float() / n // 0/0 is NaN
 		}
 		if slices.ContainsFunc(results, func(v float64) bool { return math.IsInf(v, 0) }) {
-			return meansThatOverflow(in, results, values)
+			return meansThatOverflow(in, results, counts, values)
 		}
 		return nil
 	}
@@ -191,27 +194,31 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 	return nil
 }
 
-// addUp adds values times by, a power of two, to compensated sums and counts them, row by row, NaN left out.
-func addUp(sums, lows, counts, values []float64, by float64) {
-	sums, lows, counts = sums[:len(values)], lows[:len(values)], counts[:len(values)]
+// addUp adds values to compensated sums and counts those that are NaN, which are left out, row by row.
+func addUp(sums, lows, missing, values []float64) {
+	sums, lows, missing = sums[:len(values)], lows[:len(values)], missing[:len(values)]
 	for i, v := range values {
-		if v == v {
-			sum := compensated.Sum{High: sums[i], Low: lows[i]}.Plus(float64(v * by))
-			sums[i], lows[i] = sum.High, sum.Low
-			counts[i]++
+		if v != v {
+			missing[i]++ // few are: counting the others would touch as much memory again
+			continue
 		}
+		sum := compensated.Sum{High: sums[i], Low: lows[i]}.Plus(v)
+		sums[i], lows[i] = sum.High, sum.Low
 	}
 }
 
 // meansThatOverflow computes infinite results anew from sums that are 2^64 times smaller, as many as there may be
 // values: a mean is finite where its values are. Values is memory for a column.
-func meansThatOverflow(in *columns, results, values []float64) error {
-	sums, lows, counts := make([]float64, len(values)), make([]float64, len(values)), make([]float64, len(values))
+func meansThatOverflow(in *columns, results, counts, values []float64) error {
+	sums, lows, missing := make([]float64, len(values)), make([]float64, len(values)), make([]float64, len(values))
 	for j := range in.series {
 		if err := in.read(j, values); err != nil {
 			return err
 		}
-		addUp(sums, lows, counts, values, 0x1p-64)
+		for i := range values {
+			values[i] *= 0x1p-64
+		}
+		addUp(sums, lows, missing, values)
 	}
 	for i, v := range results {
 		if math.IsInf(v, 0) {
