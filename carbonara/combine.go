@@ -106,12 +106,19 @@ func Merge(dst *Groups, sources []*Groups) error {
 func combinedExponent(sources []*Groups, rate Column) int {
 	e := 0
 	for _, g := range sources {
-		l := newLayout(g.Columns, rate != 0)
-		if l.moment[ColumnSum] < 0 || l.moment[ColumnCount] < 0 {
+		counts, sums := g.Column(rate|ColumnCount), g.Column(rate|ColumnSum)
+		lows, highs := g.Column(rate|ColumnMin), g.Column(rate|ColumnMax)
+		if sums == nil || counts == nil {
 			return -1
 		}
-		for row := range g.Len() {
-			m := l.at(g, row)
+		for row, sum := range sums {
+			m := moments{count: counts[row], sum: compensated.Sum{High: sum}, min: nan, max: nan}
+			if lows != nil {
+				m.min = lows[row]
+			}
+			if highs != nil {
+				m.max = highs[row]
+			}
 			if least, ok := leastExponentFrom(m.min, e); ok {
 				e = least
 			} else if m.min == m.min {
