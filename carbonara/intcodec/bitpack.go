@@ -10,10 +10,7 @@ import (
 // the lanes' words alternate: two lanes fit a vector register of 128 bits, and the threads of a warp find their
 // numbers in 16*w consecutive bytes. The numbers after the last full mini-vector follow one after the other, w bits
 // each, in as many bytes as that takes.
-const (
-	miniValues = 128
-	laneWords  = 2 // lanes whose words alternate
-)
+const miniValues = 128
 
 // A function for each width is generated. One loop for all of them takes twice to sixteen times as long: its shifts and
 // bounds are no constants.

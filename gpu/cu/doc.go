@@ -6,8 +6,8 @@
 //
 // Read driver.go first, then memory.go and function.go. What to know about the driver:
 //
-//   - A context is current per thread. A goroutine calls CUContext.Lock before anything that works on a device, and
-//     Unlock after; or stays on one thread for good, as the owner of a device in package gpu does.
+//   - A context is current per thread. A goroutine stays on its thread (runtime.LockOSThread) and calls
+//     SetCurrentContext before anything that works on a device, as the owner of a device in package gpu does.
 //   - Every status other than success becomes an error that wraps a Result, which has the driver's name and text for
 //     it. After one whose Lost is true, the process can use the device no more; nothing revives it.
 //   - Work put on a stream has not happened when the call returns. Whatever it reads or writes stays as it is, and

@@ -10,33 +10,30 @@ type Result uint32
 
 // The statuses that code asks for. The driver has more, and names them all.
 const (
-	Success              Result = 0
-	InvalidValue         Result = 1
-	OutOfMemory          Result = 2
-	NotInitialized       Result = 3 // also: Open was not called
-	Deinitialized        Result = 4
-	DevicesUnavailable   Result = 46
-	NoDevice             Result = 100
-	InvalidDevice        Result = 101
-	InvalidImage         Result = 200
-	InvalidContext       Result = 201 // the thread has none: see CUContext.Lock
-	ECCUncorrectable     Result = 214
-	InvalidPTX           Result = 218
-	NVLinkUncorrectable  Result = 220
-	InvalidHandle        Result = 400
-	NotFound             Result = 500
-	NotReady             Result = 600 // what a Query says while work is under way
-	IllegalAddress       Result = 700
-	LaunchOutOfResources Result = 701
-	LaunchTimeout        Result = 702
-	Assert               Result = 710
-	HardwareStackError   Result = 714
-	IllegalInstruction   Result = 715
-	MisalignedAddress    Result = 716
-	InvalidAddressSpace  Result = 717
-	InvalidPC            Result = 718
-	LaunchFailed         Result = 719
-	Unknown              Result = 999
+	Success             Result = 0
+	InvalidValue        Result = 1
+	OutOfMemory         Result = 2
+	NotInitialized      Result = 3 // also: Open was not called
+	Deinitialized       Result = 4
+	DevicesUnavailable  Result = 46
+	InvalidDevice       Result = 101
+	InvalidContext      Result = 201 // the thread has none: see SetCurrentContext
+	ECCUncorrectable    Result = 214
+	InvalidPTX          Result = 218
+	NVLinkUncorrectable Result = 220
+	InvalidHandle       Result = 400
+	NotFound            Result = 500
+	NotReady            Result = 600 // what a Query says while work is under way
+	IllegalAddress      Result = 700
+	LaunchTimeout       Result = 702
+	Assert              Result = 710
+	HardwareStackError  Result = 714
+	IllegalInstruction  Result = 715
+	MisalignedAddress   Result = 716
+	InvalidAddressSpace Result = 717
+	InvalidPC           Result = 718
+	LaunchFailed        Result = 719
+	Unknown             Result = 999
 )
 
 // Lost reports whether the status means that this process can use the device no more: every later call will fail, also
