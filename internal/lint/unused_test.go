@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// implemented are methods that other modules call by reflection, or through an interface without a name.
-var implemented = map[string]bool{"Is": true, "Unwrap": true, "As": true}
+// implemented are what Go itself calls, and methods that others call through an interface without a name.
+var implemented = map[string]bool{"main": true, "init": true, "Is": true, "Unwrap": true, "As": true}
 
 // forTests are methods that tests of whole programs need, or of whole stores.
 var forTests = map[string]bool{
@@ -28,10 +28,10 @@ var forTests = map[string]bool{
 	"(*metricd.Metricd).Refresh":           true,
 }
 
-// A name that only tests use is no part of a package: delete it, or move it into an export_test.go. Every program of
-// the tree counts as a user, with the packages that it is made of, whatever module it belongs to. Constants are exempt:
-// an enumeration is complete.
-func TestExportedNamesAreUsedOutsideTests(t *testing.T) {
+// A name that only tests use is no part of a package: delete it, or move it into a file of tests. Every program of the
+// tree counts as a user, with the packages that it is made of, whatever module it belongs to. Constants are exempt: an
+// enumeration is complete.
+func TestNamesAreUsedOutsideTests(t *testing.T) {
 	u := usage{set: token.NewFileSet(), linked: make(map[string]bool), used: make(map[string]bool)}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -51,7 +51,7 @@ func TestExportedNamesAreUsedOutsideTests(t *testing.T) {
 	}
 	u.recordInterfaces(product)
 	for _, p := range product.packages {
-		if u.linked[p.types.Path()] && p.types.Name() != "main" {
+		if u.linked[p.types.Path()] {
 			u.report(t, root, p)
 		}
 	}
@@ -272,7 +272,7 @@ func (u *usage) recordInterfaces(product *checkedModule) {
 	for _, p := range product.packages {
 		for _, o := range p.info.Defs {
 			f, ok := o.(*types.Func)
-			if !ok || !f.Exported() || u.used[u.key(f)] || f.Signature().Recv() == nil {
+			if !ok || u.used[u.key(f)] || f.Signature().Recv() == nil {
 				continue
 			}
 			receiver := f.Signature().Recv().Type()
@@ -288,11 +288,11 @@ func (u *usage) recordInterfaces(product *checkedModule) {
 	}
 }
 
-// report names what a package exports and no program uses.
+// report names what a package declares and no program uses.
 func (u *usage) report(t *testing.T, root string, p *checkedPackage) {
 	t.Helper()
 	for _, o := range p.info.Defs {
-		if o == nil || !o.Exported() || u.used[u.key(o)] {
+		if o == nil || o.Name() == "_" || u.used[u.key(o)] {
 			continue
 		}
 		kind := ""

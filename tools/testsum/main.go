@@ -14,12 +14,11 @@ import (
 
 // event is one line of go test -json.
 type event struct {
-	Action     string
-	Package    string
-	ImportPath string // of what is being built
-	Test       string
-	Elapsed    float64 // seconds
-	Output     string
+	Action  string
+	Package string
+	Test    string
+	Elapsed float64 // seconds
+	Output  string
 }
 
 func main() {
