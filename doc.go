@@ -10,7 +10,7 @@
 //	cmd/gnocco-correlate  correlates the columns of files; a module of its own
 //	cmd/gnocco-correlate/{csv,internal/pairplot}    reads columns; draws correlations
 //	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline}
-//	internal/server       wires one process and starts it
+//	server                wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode
 //	api/{auth,policy}     who sent a request; who may do what
 //	api/{measures,prometheus,influxdb}         bodies of measures, ours and other databases'
@@ -50,7 +50,7 @@
 //	internal/{diskprobe,golden,idset,keyhash,keystone,lint,parallel,pause,progress}  more of them
 //	internal/{seedtest,simd,testcert,testnode,testprogram,version}    and the rest
 //
-// api and metricd do not know each other: query has the interface that cluster implements, and internal/server hands
+// api and metricd do not know each other: query has the interface that cluster implements, and server hands
 // one to the other. Read carbonara's package comment for what aggregates mean, then model's, then that of the package
 // that you are after.
 package gnocco

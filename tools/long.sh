@@ -56,7 +56,7 @@ for kind in $kinds; do
         n=$(rounds 520)
         try "damage: $n flipped bits of any file from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestFlippedBits$' -damage.flips "$n" -damage.seed "$seed" ;;
     slow) n=$(rounds 60)
-        try "slow: syncs of 10 s, leases of 10 s + 5 s, clients for $n s" test_of ./internal/server -run '^TestSlow' -slow.ttl 10s -slow.sync 10s -slow.time "${n}s" ;;
+        try "slow: syncs of 10 s, leases of 10 s + 5 s, clients for $n s" test_of ./server -run '^TestSlow' -slow.ttl 10s -slow.sync 10s -slow.time "${n}s" ;;
     memory) n=$(rounds 300)
         try "memory: attacked for $n s" test_of ./tests/memory -run '^TestMemory(OfQueries)?StaysBounded$' -memory.seconds "$n" -memory.p99 500ms ;;
     senders) n=$(rounds 600)

@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/internal/client"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )

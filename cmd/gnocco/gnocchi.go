@@ -17,8 +17,8 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/gnocchiconf"
-	"github.com/gnocco-db/gnocco/internal/server"
 	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/statsd"
 )
 

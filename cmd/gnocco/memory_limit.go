@@ -7,7 +7,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // memoryLimit returns the limit of a server's memory, and has the garbage collector keep to it, unless GOMEMLIMIT was

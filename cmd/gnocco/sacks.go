@@ -8,7 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 func newSacks() *cobra.Command {

@@ -18,7 +18,7 @@ import (
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/internal/bytesize"
 	"github.com/gnocco-db/gnocco/internal/devices"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // serverFlags are the flags of commands that run a server.

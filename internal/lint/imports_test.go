@@ -65,7 +65,7 @@ var layers = table(
 	"internal/simd:",
 	"internal/decimal:",
 	"internal/version:",
-	"internal/server: model carbonara internal/version internal/budget internal/connections internal/pause api cluster correlate statsd storage/index",
+	"server: model carbonara internal api cluster correlate statsd storage/index",
 	"internal/progress:",
 	"internal/seedtest:",
 	"internal/testcert:",
@@ -175,7 +175,7 @@ func TestOnePackageSpeaksEtcd(t *testing.T) {
 }
 
 // speaksHTTP are the packages that import net/http themselves; the others work without a request.
-var speaksHTTP = []string{"cluster", "cluster/peer", "internal/server", "internal/client",
+var speaksHTTP = []string{"cluster", "cluster/peer", "server", "internal/client",
 	"internal/connections", "internal/keystone"}
 
 func TestHTTPStaysAtTheEdge(t *testing.T) {

@@ -23,7 +23,7 @@ var implemented = map[string]bool{"main": true, "init": true, "Is": true, "Unwra
 
 // forTests are methods that tests of whole programs need, or of whole stores.
 var forTests = map[string]bool{
-	"(*internal/server.Server).StatsdAddr": true,
+	"(*server.Server).StatsdAddr": true,
 	"(*metricd.Metricd).Compact":           true,
 	"(*metricd.Metricd).Refresh":           true,
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // newKeystone returns the URL of what the server asks of Keystone: whether a token counts, which only "good" does, and

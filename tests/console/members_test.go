@@ -10,8 +10,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/client"
-	"github.com/gnocco-db/gnocco/internal/server"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // The page shows the figures of a whole cluster and of each process as GET /v1/status gives them.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/api"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // Metrics of one name on several resources are told apart by what the resources are called, and each opens its own

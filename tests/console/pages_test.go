@@ -10,7 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/client"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // start returns a server whose archives have seconds, for an hour, and minutes, and a client of it.

@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // python is Debian's, which its packages are for.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // scraped is what Prometheus answers to a query of series.

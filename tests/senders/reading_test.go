@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/gnocco-db/gnocco/internal/client"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // measuredAt is when the measures of filled begin: two minutes, one a second.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/statsd"
 )
 

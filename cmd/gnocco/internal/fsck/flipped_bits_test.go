@@ -24,7 +24,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 var (

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/internal/server"
 	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // Every process names itself once in an answer, also in one that another process has given.

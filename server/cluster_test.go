@@ -15,10 +15,10 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/client"
-	"github.com/gnocco-db/gnocco/internal/server"
 	"github.com/gnocco-db/gnocco/internal/testcert"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 

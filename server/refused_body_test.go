@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // A client that sends all of its body before it reads finds the answer which refused it, and no reset connection.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // While no process holds the sacks, a client that allows stale answers reads the disk and learns its age; others get a

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/internal/server"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // Profiles have an address of their own, in every role: the public one has none of them.
