@@ -27,6 +27,7 @@
 //	metricd               workers: own sacks, process, expunge
 //	metricd/intake        in which order measures count: late, too old, settled
 //	metricd/heads         the recent past of metrics in memory, and its checkpoints
+//	metricd/view          what a read of a sack sees, at one version
 //	metricd/rebuild       one archive brought into another schema
 //	storage               the error of bytes that do not decode
 //	storage/{index,incoming,archive,engine}    Pebble stores, and how they are opened

@@ -51,7 +51,7 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 	done model.Backfilled, err error) {
 	s.work.Lock()
 	defer s.work.Unlock()
-	if s.closed {
+	if s.view.IsClosed() {
 		return done, notOwned(s.number)
 	}
 	h, err := s.backfilled(ctx, to, from)
@@ -82,7 +82,7 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 	if c.Groups() == 0 {
 		return done, nil
 	}
-	return done, s.commit(c, func() { s.recent.forget(h) })
+	return done, s.view.Commit(c, func() { s.view.Forget(h) })
 }
 
 // backfilled returns the head of a metric that is backfilled from another one, with nothing pending in either. work is
@@ -153,7 +153,7 @@ func (w *backfillWindow) next(at carbonara.Timestamp) (first carbonara.Timestamp
 // kept returns the time from which on groups are kept, at least from.
 func (w *backfillWindow) kept(granularity time.Duration, from carbonara.Timestamp) carbonara.Timestamp {
 	if timespan := w.head.Timespan(granularity); timespan > 0 {
-		return max(from, archive.OldestKept(newestOf(w.head).Timestamp.Floor(granularity), timespan))
+		return max(from, archive.OldestKept(w.head.Newest().Timestamp.Floor(granularity), timespan))
 	}
 	return from
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gnocco-db/gnocco/metricd/view"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -26,6 +27,9 @@ func (e *SackError) Unwrap() error { return e.Err }
 
 // error makes an error, or nil, one of this sack, unless it is.
 func (s *sack) error(err error) error {
+	if errors.Is(err, view.ErrClosed) {
+		return notOwned(s.number)
+	}
 	var known *SackError
 	if err == nil || errors.As(err, &known) {
 		return err

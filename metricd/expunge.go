@@ -75,14 +75,14 @@ func (p *Metricd) expunge(ctx context.Context, ids []uuid.UUID) error {
 func (s *sack) expunge(ids []uuid.UUID) error {
 	s.work.Lock()
 	defer s.work.Unlock()
-	if s.closed {
+	if s.view.IsClosed() {
 		return notOwned(s.number)
 	}
 	c := s.store.NewCheckpoint()
 	for _, id := range ids {
 		c.Delete(id)
 	}
-	return s.commit(c, func() {
+	return s.view.Commit(c, func() {
 		for _, id := range ids {
 			s.heads.Drop(id)
 		}

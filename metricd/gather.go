@@ -67,7 +67,8 @@ func (s *sack) catchUp(ctx context.Context) {
 	defer cancel()
 	left := catchUpDrains
 	for _, f := range s.feeds.all() {
-		for took := true; took && left > 0 && f.waits.Load() && !f.detached && !s.closed && !s.heads.AreFull(); {
+		for took := true; took && left > 0 && f.waits.Load() && !f.detached && !s.view.IsClosed() &&
+			!s.heads.AreFull(); {
 			var err error
 			if took, err = s.takeWaiting(ctx, f); err != nil {
 				f.waits.Store(false) // it is for the worker to meet the error

@@ -94,7 +94,7 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 			gauge("sacks", "Sacks held by this process.", func(*sack) int { return 1 }),
 			gauge("heads", "Metrics in memory.", func(s *sack) int { return s.heads.Len() }),
 			gauge("recent_groups_bytes", "Memory for recent groups of metrics that are read.", func(s *sack) int {
-				return s.recent.bytes()
+				return s.view.RecentBytes()
 			}),
 			gauge("pending_measures", "Measures in heads: visible, not yet in the archives.", func(s *sack) int {
 				return s.heads.Pending()

@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/metricd/rebuild"
+	"github.com/gnocco-db/gnocco/metricd/view"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -27,7 +28,7 @@ type Metricd struct {
 	instruments *instruments
 	reader      *carbonara.CPUResampler // for the few measures of a head
 	resamplers  heads.Resamplers
-	reads       sync.Pool                   // *scratch
+	memory      *view.Memory
 	checkpoints sync.Pool                   // *heads.Batch
 	rebuilds    sync.Pool                   // *rebuild.Batch
 	spare       atomic.Pointer[heads.Batch] // of checkpoints; see takeBatch
@@ -60,7 +61,7 @@ func New(options Options) (*Metricd, error) {
 	}
 	p.known.Store(options.Sources)
 	p.resamplers = heads.Resamplers{Many: options.Resampler, Few: p.reader, BatchMeasures: options.BatchMeasures}
-	p.reads.New = func() any { return new(scratch) }
+	p.memory = view.NewMemory(p.reader)
 	p.checkpoints.New = func() any { return new(heads.Batch) }
 	p.rebuilds.New = func() any { return new(rebuild.Batch) }
 	p.instruments = newInstruments(options.Registerer, p)

@@ -67,7 +67,7 @@ func (p *Metricd) rebuildSack(ctx context.Context, s *sack, metrics []*model.Met
 func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, done model.RebuildCounts, err error) {
 	s.work.Lock()
 	defer s.work.Unlock()
-	if s.closed {
+	if s.view.IsClosed() {
 		return 0, done, notOwned(s.number)
 	}
 	current, err := s.agree(ctx, metrics)
@@ -94,7 +94,7 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 	if len(changed) == 0 {
 		return len(outcomes), done, nil
 	}
-	err = s.commit(all, func() {
+	err = s.view.Commit(all, func() {
 		for _, id := range changed {
 			s.heads.Drop(id) // empty since the checkpoint; the next one begins with what the archive holds now
 		}

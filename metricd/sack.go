@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/intake"
+	"github.com/gnocco-db/gnocco/metricd/view"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -45,12 +46,10 @@ type sack struct {
 	intake *intake.Intake
 	feeds  feeds
 	heads  *heads.Heads
+	view   *view.View
 
 	catchingUp sync.Mutex // taken before work, by reads; see gather.go
 
-	closed bool // changed under work and the lock of the heads
-
-	recent recentCache
 }
 
 // corruptBlock is an incoming block that did not decode, until the next checkpoint keeps it.
@@ -66,7 +65,6 @@ const drainBytes = 4 << 20
 func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 	s := &sack{number: number, parent: p,
 		intake: intake.New(intake.Options{Sources: p.known.Load, ClockError: p.options.ClockError})}
-	s.recent.init(p.options.GroupBytes / int64(p.options.Sacks))
 	store, err := archive.Open(dir, archive.Options{
 		FS: p.options.FS, Cache: p.options.Cache, FileCache: p.options.FileCache,
 		Sack:         archive.Sack{Number: number, Of: p.options.Sacks},
@@ -77,13 +75,18 @@ func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 		return nil, err
 	}
 	s.store = store
-	if err := store.Pin(); err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
+	corrupt := func(n int) { p.instruments.corrupt.Add(float64(n)) }
 	s.heads, err = heads.New(heads.Options{
 		Store: store, Intake: s.intake, Bytes: int(p.options.HeadBytes / int64(p.options.Sacks)),
-		Logger: p.options.Logger, Dropped: s.recent.forget,
-		Corrupt: func(n int) { p.instruments.corrupt.Add(float64(n)) },
+		Logger: p.options.Logger, Dropped: func(h *heads.Head) { s.view.Forget(h) },
+		Corrupt: corrupt,
+	})
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	s.view, err = view.New(view.Options{
+		Store: store, Heads: s.heads, GroupBytes: p.options.GroupBytes / int64(p.options.Sacks), Memory: p.memory,
+		Corrupt: corrupt,
 	})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -103,25 +106,7 @@ func (s *sack) damaged(err error) {
 func (s *sack) close() error {
 	s.work.Lock()
 	defer s.work.Unlock()
-	s.heads.Lock()
-	defer s.heads.Unlock()
-	if s.closed {
-		return nil
-	}
-	s.closed = true
-	return s.store.Close()
-}
-
-// commit makes a change of the store durable, then lets reads see it together with the change of the heads that apply
-// makes. work is held. Reads go on while the disk syncs: until the end they see the store and the heads as before.
-func (s *sack) commit(c *archive.Checkpoint, apply func()) error {
-	if err := c.Commit(); err != nil {
-		return err
-	}
-	s.heads.Lock()
-	defer s.heads.Unlock()
-	apply()
-	return s.store.Pin()
+	return s.view.Close()
 }
 
 // drain moves all that the sources have for the sack into the heads.
@@ -143,7 +128,7 @@ func (s *sack) drainSource(ctx context.Context, f *feed) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if f.detached || s.closed {
+		if f.detached || s.view.IsClosed() {
 			return nil
 		}
 		s.revive(ctx)

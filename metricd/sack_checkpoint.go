@@ -17,7 +17,7 @@ func (s *sack) checkpoint(ctx context.Context) error {
 
 // checkpointLocked is checkpoint with work held. Reads go on meanwhile.
 func (s *sack) checkpointLocked(ctx context.Context) (err error) {
-	if s.closed {
+	if s.view.IsClosed() {
 		return nil
 	}
 	if !s.heads.AnyDirty() && len(s.corrupted) == 0 {
@@ -31,10 +31,10 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	}
 	b := s.parent.takeBatch()
 	defer s.parent.giveBatch(b)
-	recent := recentParts{cache: &s.recent}
+	recent := s.view.Parts()
 	c := s.store.NewCheckpointWithSize(s.checkpointBytes + s.checkpointBytes/8)
 	defer c.Close()
-	if err := s.heads.Write(ctx, c, b, s.parent.resamplers, recent.note); err != nil {
+	if err := s.heads.Write(ctx, c, b, s.parent.resamplers, recent.Note); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
 	for _, block := range s.corrupted {
@@ -44,8 +44,8 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	c.SetTime(started)
 	bytes, groups, measures := c.Bytes(), c.Groups(), s.heads.Pending()
 	written, corrupt := b.Written()
-	err = s.commit(c, func() {
-		recent.checkpointed(written)
+	err = s.view.Commit(c, func() {
+		recent.Checkpointed(written)
 		s.heads.Checkpointed(b)
 		s.corrupted = nil
 		s.intake.Apply()

@@ -22,7 +22,7 @@
 //   - A head's measures are exactly those of incoming sequences after the mark in the store, up to the cursor's Read.
 //   - One lock guards heads and everything that counts them. Only the worker of the sack changes them. The checkpoint
 //     holds the lock shared while it resamples, so that reads go on.
-//   - For readers, a checkpoint changes the store and the heads together: sack.commit of package metricd.
+//   - For readers, a checkpoint changes the store and the heads together: view.Commit.
 //   - A resampled group does not depend on how measures were batched: rules in package carbonara.
 //
 // Start with head.go, then heads.go (which methods the worker calls), batch.go (heads for the resampler) and

@@ -186,7 +186,7 @@ func (h *Head) AppendSorted(dst []carbonara.Measure, since carbonara.Timestamp) 
 
 // checkpointed forgets what a checkpoint made durable. The open rows are those of the newest groups.
 func (h *Head) checkpointed(open []float64) {
-	h.base, h.hasBase = h.Newest()
+	h.base, h.hasBase = h.Newest(), h.HasMeasures()
 	h.surveyed = h.matchesPolicy() && !h.HasAhead()
 	h.Trim()
 	h.complete()

@@ -36,8 +36,7 @@ func TestWaitingMeasuresAreCounted(t *testing.T) {
 	send := func(rounds int) {
 		for range rounds {
 			for _, h := range hs.heads {
-				newest, _ := h.Newest()
-				hs.add(h, 0, nil, []carbonara.Timestamp{newest.Timestamp + 10e9}, []float64{1})
+				hs.add(h, 0, nil, []carbonara.Timestamp{h.Newest().Timestamp + 10e9}, []float64{1})
 			}
 		}
 		requireCounted()

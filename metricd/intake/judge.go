@@ -42,8 +42,11 @@ func (j *Judge) Follow(plan *carbonara.Plan, backWindow int) { j.plan, j.backWin
 // BackWindow returns how many blocks before the newest accept late measures.
 func (j *Judge) BackWindow() int { return j.backWindow }
 
-// Newest returns the newest measure that counted, if any.
-func (j *Judge) Newest() (m carbonara.Measure, ok bool) { return j.newest, j.hasNewest }
+// Newest returns the newest measure by timestamp, of all that counted; zero for none.
+func (j *Judge) Newest() carbonara.Measure { return j.newest }
+
+// HasMeasures reports whether any measure counted.
+func (j *Judge) HasMeasures() bool { return j.hasNewest }
 
 // Kept returns the time from which on the raw series is complete.
 func (j *Judge) Kept() carbonara.Timestamp { return j.kept }

@@ -235,7 +235,7 @@ func (s *script) takeover() {
 	s.restart()
 	for name, m := range s.metrics {
 		was := before[name]
-		newest, any := was.Newest()
+		newest, any := was.Newest(), was.HasMeasures()
 		m.judge = intake.NewJudge(m.plan, m.backWindow)
 		present := was.Present()
 		m.judge.Load(carbonara.RawEnd{Newest: newest.Timestamp, Any: any, KeptFrom: was.Kept(), Present: present},

@@ -1,4 +1,4 @@
-package metricd
+package view
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 )
 
 // rawMeasures sets dst to a metric's raw measures, as model.Read says of granularity 0.
-func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Head, read model.Read,
+func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Head, read model.Read,
 	dst *carbonara.Groups) error {
-	b := s.parent.reads.Get().(*scratch)
-	defer s.parent.reads.Put(b)
+	b := v.options.Memory.get()
+	defer v.options.Memory.put(b)
 	b.measures = b.measures[:0]
 	policy := read.Metric.ArchivePolicy
 	// span returns from when on measures are kept, and the present.
@@ -24,7 +24,7 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 		plan, window := policy.Plan(), policy.BackWindow
 		if h != nil {
 			kept, plan = max(kept, h.Kept()), h.Plan()
-			if _, has := h.Newest(); has {
+			if h.HasMeasures() {
 				present, any = h.Present(), true
 			}
 		}
@@ -48,7 +48,7 @@ func (s *sack) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 	}
 	appendRow(dst, kept-1, carbonara.Absent())
 	if read.From = max(read.From, kept); read.To > kept {
-		s.parent.instruments.corrupt.Add(float64(end.Corrupt))
+		v.options.Corrupt(end.Corrupt)
 		if h != nil {
 			b.measures = h.AppendSorted(b.measures, read.From)
 		}

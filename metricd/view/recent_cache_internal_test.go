@@ -1,4 +1,4 @@
-package metricd
+package view
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package metricd
+package view
 
 import (
 	"container/list"
@@ -140,25 +140,24 @@ func (c *recentCache) bytes() int {
 
 // readRecent appends what is asked for to dst if h keeps recent groups, or now begins to; ok is false if it does not.
 // A read has no groups that expired: read.From says so. The lock of the heads is held, by reads.
-func (s *sack) readRecent(ctx context.Context, h *heads.Head, read *model.Read, now time.Time,
+func (v *View) readRecent(ctx context.Context, h *heads.Head, read *model.Read, now time.Time,
 	dst *carbonara.Groups) (ok bool, err error) {
 	j := slices.Index(h.Plan().Granularities, read.Granularity)
-	_, hasNewest := h.Newest()
-	if j < 0 || !hasNewest || h.HasPartial() || h.HasAhead() || read.ValueFilter != nil ||
+	if j < 0 || !h.HasMeasures() || h.HasPartial() || h.HasAhead() || read.ValueFilter != nil ||
 		read.To <= read.From || !h.HasColumns(read.Columns) {
 		return false, nil
 	}
-	r := s.recent.of(h, j, now)
+	r := v.recent.of(h, j, now)
 	if r == nil {
 		return false, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ok, err = s.update(ctx, r, read); !ok || err != nil {
+	if ok, err = v.update(ctx, r, read); !ok || err != nil {
 		return false, err
 	}
 	if read.From < r.from {
-		if ok, err = s.readBefore(ctx, r, read, dst); !ok || err != nil {
+		if ok, err = v.readBefore(ctx, r, read, dst); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -176,15 +175,15 @@ func (s *sack) readRecent(ctx context.Context, h *heads.Head, read *model.Read, 
 
 // readBefore appends the groups of a read that start before r.from to dst, from the archive; ok is false if pending
 // measures belong to them.
-func (s *sack) readBefore(ctx context.Context, r *recentGroups, read *model.Read,
+func (v *View) readBefore(ctx context.Context, r *recentGroups, read *model.Read,
 	dst *carbonara.Groups) (ok bool, err error) {
 	if r.touched() < r.from {
 		return false, nil
 	}
 	before := *read
 	before.To = min(read.To, r.from)
-	corrupt, err := s.store.KeptGroups(ctx, &before, 0, dst)
-	s.parent.instruments.corrupt.Add(float64(corrupt))
+	corrupt, err := v.options.Store.KeptGroups(ctx, &before, 0, dst)
+	v.options.Corrupt(corrupt)
 	if err == nil && corrupt == 0 && dst.Len() == 0 && read.To >= r.from {
 		r.from = read.From // there is nothing more
 	}
@@ -202,16 +201,16 @@ func (r *recentGroups) touched() carbonara.Timestamp {
 
 // update makes r hold all that the head and the archive do, as far back as read goes if that is not too far. ok is
 // false if r is of no use to read. After an error r is empty.
-func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (ok bool, err error) {
+func (v *View) update(ctx context.Context, r *recentGroups, read *model.Read) (ok bool, err error) {
 	h, granularity := r.head, carbonara.Timestamp(read.Granularity)
-	newest := newestOf(h).Timestamp.Floor(read.Granularity)
+	newest := h.Newest().Timestamp.Floor(read.Granularity)
 	if r.plan != nil && r.plan != h.Plan() {
 		r.empty()
 	}
 	if r.plan != nil && read.To <= r.from {
 		return false, nil
 	}
-	rows := min(mostRecent, s.recent.limit/recentShare/(8*(1+len(h.Plan().Columns))))
+	rows := min(mostRecent, v.recent.limit/recentShare/(8*(1+len(h.Plan().Columns))))
 	wanted := 1
 	if read.From <= newest {
 		wanted = int(min(carbonara.Timestamp(rows), (newest-read.From)/granularity+1))
@@ -226,11 +225,11 @@ func (s *sack) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 		if wanted < rows {
 			from = read.From
 		}
-		ok, err = s.fill(ctx, r, read, min(from, newest))
+		ok, err = v.fill(ctx, r, read, min(from, newest))
 	} else if ok = true; r.taken < h.Pending() {
-		ok, err = true, s.takePending(ctx, r)
+		ok, err = true, v.takePending(ctx, r)
 	}
-	defer s.recent.count(r)
+	defer v.recent.count(r)
 	if err != nil || !ok {
 		r.empty()
 		return false, err
@@ -250,7 +249,7 @@ func (r *recentGroups) dropRows(n int) {
 }
 
 // fill reads the groups that start at from or later. Where bytes do not decode, ok is false: every read is to tell.
-func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read,
+func (v *View) fill(ctx context.Context, r *recentGroups, read *model.Read,
 	from carbonara.Timestamp) (ok bool, err error) {
 	h := r.head
 	r.empty()
@@ -258,20 +257,20 @@ func (s *sack) fill(ctx context.Context, r *recentGroups, read *model.Read,
 	r.groups.Reset(read.Granularity, h.Plan().Columns)
 	everything := model.Read{Metric: read.Metric, Granularity: read.Granularity, From: from, To: carbonara.MaxTimestamp}
 	// What is kept is no part of the request.
-	corrupt, err := s.store.KeptGroups(budget.Without(ctx), &everything, 0, &r.groups)
+	corrupt, err := v.options.Store.KeptGroups(budget.Without(ctx), &everything, 0, &r.groups)
 	if err != nil || corrupt > 0 {
 		return false, err
 	}
 	if h.Pending() > 0 {
-		err = s.takeAll(ctx, r)
+		err = v.takeAll(ctx, r)
 	}
-	r.taken, r.last = h.Pending(), newestOf(h)
+	r.taken, r.last = h.Pending(), h.Newest()
 	return true, err
 }
 
 // takeAll puts the groups of all pending measures on top.
-func (s *sack) takeAll(ctx context.Context, r *recentGroups) error {
-	return s.resampleHead(ctx, r.head, r.granularity, func(groups *carbonara.Groups, start carbonara.Timestamp,
+func (v *View) takeAll(ctx context.Context, r *recentGroups) error {
+	return v.resampleHead(ctx, r.head, r.granularity, func(groups *carbonara.Groups, start carbonara.Timestamp,
 		scratch *carbonara.Groups) {
 		r.overlay(groups, start, scratch)
 	})
@@ -288,11 +287,11 @@ func (r *recentGroups) overlay(groups *carbonara.Groups, start carbonara.Timesta
 
 // takePending resamples the pending measures that are new: on top of the last group if they are later than all before,
 // else from the start of the first group that they fall into, if all its measures are pending.
-func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
+func (v *View) takePending(ctx context.Context, r *recentGroups) error {
 	h := r.head
-	b := s.parent.reads.Get().(*scratch)
-	defer s.parent.reads.Put(b)
-	b.batch.Reset(s.parent.reader)
+	b := v.options.Memory.get()
+	defer v.options.Memory.put(b)
+	b.batch.Reset(v.options.Memory.resampler)
 	b.measures = h.AppendPending(b.measures[:0], r.taken)
 	earliest := slices.MinFunc(b.measures, heads.ByTime).Timestamp
 	start := earliest.Floor(r.groups.Granularity)
@@ -300,10 +299,10 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 	row := b.row
 	base, hasBase := h.Base()
 	if len(row) == 0 && hasBase && start <= base.Timestamp {
-		if err := s.takeAll(ctx, r); err != nil {
+		if err := v.takeAll(ctx, r); err != nil {
 			return err
 		}
-		r.taken, r.last = h.Pending(), newestOf(h)
+		r.taken, r.last = h.Pending(), h.Newest()
 		return nil
 	}
 	series := carbonara.Series{Plan: h.Plan().Single(r.granularity)}
@@ -326,11 +325,11 @@ func (s *sack) takePending(ctx context.Context, r *recentGroups) error {
 	}
 	series.To = len(b.measures)
 	b.batch.Series = append(b.batch.Series, series)
-	if err := s.parent.reader.Resample(ctx, &b.batch, &b.result); err != nil {
+	if err := v.options.Memory.resampler.Resample(ctx, &b.batch, &b.result); err != nil {
 		return err
 	}
 	r.overlay(b.result.Groups(0, 0), start, &b.overlay)
-	r.taken, r.last = h.Pending(), newestOf(h)
+	r.taken, r.last = h.Pending(), h.Newest()
 	return nil
 }
 
@@ -358,11 +357,5 @@ func (r *recentGroups) checkpointed() {
 	if r.taken < r.head.Pending() {
 		r.empty()
 	}
-	r.taken, r.last = 0, newestOf(r.head)
-}
-
-// newestOf returns the newest measure of a head that has any.
-func newestOf(h *heads.Head) carbonara.Measure {
-	m, _ := h.Newest()
-	return m
+	r.taken, r.last = 0, r.head.Newest()
 }

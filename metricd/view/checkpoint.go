@@ -1,12 +1,13 @@
-package metricd
+package view
 
 import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/metricd/heads"
 )
 
-// recentParts are groups of a checkpoint that recent groups lack.
-type recentParts struct {
+// Parts are groups of a checkpoint that recent groups lack. With them, recent groups continue after the checkpoint as
+// if they had been read just before it.
+type Parts struct {
 	cache *recentCache
 	parts []recentPart
 }
@@ -17,9 +18,12 @@ type recentPart struct {
 	groups carbonara.Groups
 }
 
-// note keeps the groups that a checkpoint writes of a head, if its recent groups lack them. The lock of the heads is
+// Parts returns none, before a checkpoint.
+func (v *View) Parts() *Parts { return &Parts{cache: &v.recent} }
+
+// Note keeps the groups that a checkpoint writes of a head, if its recent groups lack them. The lock of the heads is
 // held, by reads.
-func (p *recentParts) note(h *heads.Head, j int, start carbonara.Timestamp, groups *carbonara.Groups) {
+func (p *Parts) Note(h *heads.Head, j int, start carbonara.Timestamp, groups *carbonara.Groups) {
 	r := p.cache.find(h, j)
 	if r == nil {
 		return
@@ -34,9 +38,9 @@ func (p *recentParts) note(h *heads.Head, j int, start carbonara.Timestamp, grou
 	}
 }
 
-// checkpointed makes recent groups continue a durable checkpoint of these heads, which still have the measures as
+// Checkpointed makes recent groups continue a durable checkpoint of these heads, which still have the measures as
 // pending. The lock of the heads is held.
-func (p *recentParts) checkpointed(written []*heads.Head) {
+func (p *Parts) Checkpointed(written []*heads.Head) {
 	var scratch carbonara.Groups
 	for i := range p.parts {
 		p.parts[i].overlay(&scratch)

@@ -1,0 +1,102 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/metricd/heads"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/archive"
+)
+
+// groupsLocked is Groups, of what walk reads of the archive, with the lock of the heads held by reads.
+func (v *View) groupsLocked(ctx context.Context, walk *archive.Walk, read model.Read, now time.Time,
+	dst *carbonara.Groups) error {
+	h := v.options.Heads.Of(read.Metric.ID)
+	if read.Granularity == 0 {
+		return v.rawMeasures(ctx, walk, h, read, dst)
+	}
+	policy := read.Metric.ArchivePolicy
+	timespan := policy.Timespan(read.Granularity)
+	if h != nil {
+		if timespan > 0 && h.HasMeasures() {
+			read.From, timespan = max(read.From,
+				archive.OldestKept(h.Present().Floor(read.Granularity), timespan)), 0
+		}
+		if ok, err := v.readRecent(ctx, h, &read, now, dst); ok || err != nil {
+			return err
+		}
+		if !h.HasColumns(read.Columns) {
+			read.ValueFilter = nil // the head's groups take from those below what it lacks
+		}
+	}
+	corrupt, err := walk.KeptGroups(ctx, &read, timespan, dst)
+	if err != nil {
+		return err
+	}
+	v.options.Corrupt(corrupt)
+	if h == nil || h.Pending() == 0 {
+		return nil
+	}
+	if !slices.Contains(h.Plan().Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
+		return nil // not rebuilt yet
+	}
+	return v.overlayHead(ctx, h, read.Granularity, read.From, read.To, dst)
+}
+
+// resampledBytes is what the resampling of a measure takes: the measure, and its group.
+const resampledBytes = 64
+
+// overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
+func (v *View) overlayHead(ctx context.Context, h *heads.Head, granularity time.Duration, from, to carbonara.Timestamp,
+	dst *carbonara.Groups) error {
+	j := slices.Index(h.Plan().Granularities, granularity)
+	if j < 0 {
+		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.Metric().ID, granularity, model.ErrNotFound)
+	}
+	if to <= h.Earliest().Floor(granularity) {
+		return nil
+	}
+	account, before := budget.Of(ctx), dst.Bytes()
+	err := v.resampleHead(ctx, h, j, func(groups *carbonara.Groups, start carbonara.Timestamp,
+		scratch *carbonara.Groups) {
+		end := groups.Search(to)
+		part := groups.Slice(min(end, groups.Search(max(from, start))), end)
+		dst.Overlay(0, &part, scratch)
+	})
+	if err != nil {
+		return err
+	}
+	return account.Take(budget.Answers, int64(dst.Bytes()-before))
+}
+
+// resampleHead calls use with the groups of the head's measures at the j-th granularity of its plan. Those that start
+// before start lack measures. Scratch is memory.
+func (v *View) resampleHead(ctx context.Context, h *heads.Head, j int,
+	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) (err error) {
+	account, bytes := budget.Of(ctx), int64(resampledBytes*h.Pending())
+	if err := account.Take(budget.Answers, bytes); err != nil {
+		return err
+	}
+	defer account.Give(budget.Answers, bytes)
+	b := v.options.Memory.get()
+	defer v.options.Memory.put(b)
+	b.head.Reset(v.options.Memory.resampler)
+	walk := v.options.Store.SingleWalk()
+	defer func() { err = errors.Join(err, walk.Close()) }()
+	if err := b.head.AddSingle(h, &walk, j); err != nil {
+		return err
+	}
+	v.options.Corrupt(b.head.Corrupt())
+	if err := b.head.Resample(ctx, v.options.Memory.resampler, v.options.Memory.resampler); err != nil {
+		return err
+	}
+	groups, start := b.head.Groups()
+	use(groups, start, &b.overlay)
+	return nil
+}
