@@ -24,7 +24,10 @@ type feed struct {
 }
 
 // feeds are those of a sack. They change under work; any goroutine may list them.
-type feeds struct{ list atomic.Pointer[[]*feed] }
+type feeds struct {
+	list       atomic.Pointer[[]*feed]
+	catchingUp sync.Mutex // taken before work, by reads; see gather.go
+}
 
 // all returns the feeds. The caller must not change the slice.
 func (f *feeds) all() []*feed {
@@ -58,14 +61,14 @@ func (f *feeds) find(id string) *feed {
 func (s *sack) attach(source Source) error {
 	s.work.Lock()
 	defer s.work.Unlock()
-	if s.ctx.Err() != nil {
+	if s.background.ctx.Err() != nil {
 		return nil // being closed
 	}
 	cursor, err := s.intake.Attach(source.ID(), s.store.Mark)
 	if err != nil {
 		return fmt.Errorf("metricd: sack %d: %w", s.number, err)
 	}
-	ctx, stop := context.WithCancel(s.ctx)
+	ctx, stop := context.WithCancel(s.background.ctx)
 	f := &feed{source: source, cursor: cursor, stop: stop}
 	if remote, ok := source.(RemoteSource); ok {
 		remote.Follow(s.number, cursor.Read())
@@ -125,7 +128,7 @@ func (s *sack) refresh(ctx context.Context) error {
 			}
 		}
 	}
-	if s.ctx.Err() != nil {
+	if s.background.ctx.Err() != nil {
 		return notOwned(s.number) // given away meanwhile: what was not taken any more is for the next holder to take
 	}
 	return nil

@@ -56,13 +56,13 @@ func (s *sack) catchUp(ctx context.Context) {
 	if !s.isBehind() {
 		return
 	}
-	s.catchingUp.Lock() // who comes second finds what the first one took
-	defer s.catchingUp.Unlock()
+	s.feeds.catchingUp.Lock() // who comes second finds what the first one took
+	defer s.feeds.catchingUp.Unlock()
 	if !s.isBehind() || !s.work.TryLock() {
 		return
 	}
 	defer s.work.Unlock()
-	defer s.forgetRequest()
+	defer s.request.release()
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
 	left := catchUpDrains

@@ -3,6 +3,7 @@ package metricd
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -12,8 +13,12 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// noteRevival notes measures of a metric whose resource ended, if one of them is no older than its end. work is held.
-func (s *sack) noteRevival(metric *model.Metric, timestamps []carbonara.Timestamp) {
+// revivals are resources that ended, and have measures since then: the newest timestamp, until the index knows. They
+// belong to the worker.
+type revivals map[uuid.UUID]carbonara.Timestamp
+
+// note notes measures of a metric whose resource ended, if one of them is no older than its end.
+func (r *revivals) note(metric *model.Metric, timestamps []carbonara.Timestamp) {
 	if len(timestamps) == 0 {
 		return
 	}
@@ -21,26 +26,26 @@ func (s *sack) noteRevival(metric *model.Metric, timestamps []carbonara.Timestam
 	if newest < *metric.ResourceEndedAt {
 		return
 	}
-	if s.revivals == nil {
-		s.revivals = make(map[uuid.UUID]carbonara.Timestamp)
+	if *r == nil {
+		*r = make(revivals)
 	}
-	if known, ok := s.revivals[*metric.ResourceID]; !ok || known < newest {
-		s.revivals[*metric.ResourceID] = newest
+	if known, ok := (*r)[*metric.ResourceID]; !ok || known < newest {
+		(*r)[*metric.ResourceID] = newest
 	}
 }
 
-// revive tells the index of the revivals. Measures do not wait for that: if the index is away, it is told at a later
-// drain. work is held.
-func (s *sack) revive(ctx context.Context) {
-	if len(s.revivals) == 0 {
+// tell tells the index of the revivals. Measures do not wait for that: if the index is away, it is told at a later
+// drain.
+func (r *revivals) tell(ctx context.Context, index Index, logger *slog.Logger, sack int) {
+	if len(*r) == 0 {
 		return
 	}
-	err := s.parent.options.Index.Revive(ctx, s.revivals, carbonara.FromTime(time.Now()))
+	err := index.Revive(ctx, *r, carbonara.FromTime(time.Now()))
 	if errors.Is(err, model.ErrUnavailable) || ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		s.parent.options.Logger.Error("resources with new measures stay ended", "sack", s.number, "error", err)
+		logger.Error("resources with new measures stay ended", "sack", sack, "error", err)
 	}
-	s.revivals = nil
+	*r = nil
 }

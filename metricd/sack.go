@@ -1,62 +1,41 @@
 package metricd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
-	"github.com/google/uuid"
-
-	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/metricd/view"
-	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
-// sack is one sack's store and heads.
+// sack is one sack's store and the rooms around it.
 type sack struct {
-	number int
-	parent *Metricd
-	store  *archive.Store
+	number     int
+	parent     *Metricd
+	background background
+	feeds      feeds
 
-	ctx         context.Context // of its background work; not kept by calls
+	work            sync.Mutex // held by the worker; guards what follows. Heads and view have a lock.
+	store           *archive.Store
+	intake          *intake.Intake
+	heads           *heads.Heads
+	view            *view.View
+	request         request
+	revivals        revivals
+	checkpointBytes int // of the last one; the next is made for about as many
+}
+
+// background is the work on a sack that no call waits for.
+type background struct {
+	ctx         context.Context // not kept by calls
 	stop        context.CancelFunc
 	checkpoints sync.WaitGroup // the loop that makes them
 	damage      sync.Once      // it was told
-
-	work    sync.Mutex // taken first: drain, checkpoint, expunge, attach; guards what follows, up to catchingUp
-	request model.Measures
-	block   []byte        // of the request, if it came without its ids
-	targets []*heads.Head // of request's metrics; nil for those that are gone
-	asked   bool          // the index, for all metrics of the records in hand
-	askedAt uint64        // its generation then
-
-	checkpointBytes int // of the last one; the next is made for about as many
-
-	// revivals are resources that ended, and have measures since then: the newest timestamp, until the index knows.
-	revivals  map[uuid.UUID]carbonara.Timestamp
-	corrupted []corruptBlock
-
-	intake *intake.Intake
-	feeds  feeds
-	heads  *heads.Heads
-	view   *view.View
-
-	catchingUp sync.Mutex // taken before work, by reads; see gather.go
-
-}
-
-// corruptBlock is an incoming block that did not decode, until the next checkpoint keeps it.
-type corruptBlock struct {
-	source   string
-	sequence uint64
-	data     []byte
 }
 
 // drainBytes bounds what one call takes from the incoming store.
@@ -91,14 +70,15 @@ func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.request.index, s.request.heads = p.options.Index, s.heads
+	s.background.ctx, s.background.stop = context.WithCancel(context.Background())
 	return s, nil
 }
 
 // damaged tells, once, that the sack's store cannot be worked on any more. It may be called with Pebble's locks held.
 func (s *sack) damaged(err error) {
 	if s.parent.options.Damaged != nil {
-		s.damage.Do(func() { s.parent.options.Damaged(s.number, err) })
+		s.background.damage.Do(func() { s.parent.options.Damaged(s.number, err) })
 	}
 }
 
@@ -123,7 +103,7 @@ func (s *sack) drain(ctx context.Context) error {
 func (s *sack) drainSource(ctx context.Context, f *feed) error {
 	s.work.Lock()
 	defer s.work.Unlock()
-	defer s.forgetRequest()
+	defer s.request.release()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -131,7 +111,7 @@ func (s *sack) drainSource(ctx context.Context, f *feed) error {
 		if f.detached || s.view.IsClosed() {
 			return nil
 		}
-		s.revive(ctx)
+		s.revivals.tell(ctx, s.parent.options.Index, s.parent.options.Logger, s.number)
 		if took, err := s.takeWaiting(ctx, f); err != nil || !took {
 			return err
 		}
@@ -156,33 +136,20 @@ func (s *sack) takeWaiting(ctx context.Context, f *feed) (took bool, err error) 
 	return true, s.take(ctx, f.cursor, records)
 }
 
-// forgetRequest lets go of the memory of a large request: every sack has some of its own.
-func (s *sack) forgetRequest() {
-	if cap(s.request.Values) > idleRequest {
-		s.request, s.block = model.Measures{}, nil
-	}
-	s.asked = false
-}
-
-// idleRequest is the number of measures whose memory a sack keeps from one drain to the next.
-const idleRequest = 16 << 10
-
 // take adds records to the heads, in order; after an error those before it are in.
 func (s *sack) take(ctx context.Context, cursor *intake.Cursor, records []incoming.Record) error {
-	s.asked = false
+	s.request.asked = false
 	alone := s.intake.Alone(cursor)
 	if !alone {
 		s.hear()
 	}
 	for i := range records {
 		record := &records[i]
-		s.request.Reset()
-		block := record.Whole(&s.block)
-		if _, err := incoming.DecodeBlock(block, &s.request); err != nil {
+		if block, err := s.request.decode(record); err != nil {
 			s.quarantine(cursor, record, block, err)
 			continue
 		}
-		if err := s.resolve(ctx, records[i:]); err != nil {
+		if err := s.request.resolve(ctx, records[i:]); err != nil {
 			return fmt.Errorf("metricd: sack %d: %w", s.number, err)
 		}
 		var from *intake.Origin
@@ -196,7 +163,7 @@ func (s *sack) take(ctx context.Context, cursor *intake.Cursor, records []incomi
 
 // takeRequest adds the measures of the request in hand to their heads. from is nil if no other store brings measures.
 func (s *sack) takeRequest(cursor *intake.Cursor, record *incoming.Record, from *intake.Origin) {
-	counts := s.heads.Add(s.targets, &s.request, record.Stamp.At, from, s.noteRevival)
+	counts := s.heads.Add(s.request.targets, &s.request.measures, record.Stamp.At, from, s.revivals.note)
 	cursor.Took(record)
 	s.parent.instruments.count(counts)
 }
@@ -206,63 +173,7 @@ func (s *sack) quarantine(cursor *intake.Cursor, record *incoming.Record, block 
 	s.parent.options.Logger.Error("incoming block does not decode; kept in the sack's store",
 		"sack", s.number, "sequence", record.Sequence, "error", err)
 	s.parent.instruments.dropped.WithLabelValues(reasonCorrupt).Inc()
-	s.corrupted = append(s.corrupted, corruptBlock{cursor.ID(), record.Sequence, bytes.Clone(block)})
-	cursor.Took(record)
-}
-
-// resolve sets targets to the heads of the request in hand, which the first of these records is. The first time that it
-// has to ask the index it asks for all metrics of the records that are left: the index may be far away.
-func (s *sack) resolve(ctx context.Context, rest []incoming.Record) error {
-	generation := s.parent.options.Index.Generation()
-	list, all := rest[0].List, false
-	if s.targets, all = s.heads.Find(list, s.request.Metrics, generation, s.targets[:0]); all {
-		s.heads.Remember(list, s.targets)
-		return nil
-	}
-	if s.asked && s.askedAt == generation {
-		return nil // metrics without a head are gone
-	}
-	if err := s.ask(ctx, rest, generation); err != nil {
-		return err
-	}
-	if s.targets, all = s.heads.Find(list, s.request.Metrics, generation, s.targets[:0]); all {
-		s.heads.Remember(list, s.targets)
-	}
-	return nil
-}
-
-// ask looks up all metrics of records whose heads are not of this generation.
-func (s *sack) ask(ctx context.Context, records []incoming.Record, generation uint64) error {
-	ids := s.outdated(records, generation)
-	found := make([]*model.Metric, len(ids))
-	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
-		return err
-	}
-	if err := s.heads.Renew(found, generation); err != nil {
-		return err
-	}
-	s.asked, s.askedAt = true, generation
-	return nil
-}
-
-// outdated returns the metrics of records whose heads are not of this generation, in the order in which the index and
-// the archives keep what is read of them.
-func (s *sack) outdated(records []incoming.Record, generation uint64) []uuid.UUID {
-	s.heads.RLock()
-	defer s.heads.RUnlock()
-	seen := make(map[uuid.UUID]bool)
-	var ids, block []uuid.UUID
-	for i := range records {
-		block = records[i].AppendMetrics(block[:0])
-		for _, id := range block {
-			if !seen[id] && !s.heads.IsCurrent(id, generation) {
-				seen[id] = true
-				ids = append(ids, id)
-			}
-		}
-	}
-	slices.SortFunc(ids, model.CompareIDs)
-	return ids
+	s.intake.Quarantine(cursor, record, block)
 }
 
 // targetsAreUnsettled reports whether heads of the request in hand have measures of other stores that are not settled,
@@ -272,7 +183,7 @@ func (s *sack) targetsAreUnsettled(cursor *intake.Cursor) bool {
 	if s.intake.WasAlone() {
 		return false
 	}
-	for _, h := range s.targets {
+	for _, h := range s.request.targets {
 		if h != nil && h.WaitsForOthers(cursor.ID()) {
 			s.hear()
 			return true

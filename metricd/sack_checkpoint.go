@@ -20,7 +20,7 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	if s.view.IsClosed() {
 		return nil
 	}
-	if !s.heads.AnyDirty() && len(s.corrupted) == 0 {
+	if !s.heads.AnyDirty() && len(s.intake.Quarantined()) == 0 {
 		s.intake.Apply()
 		return s.acknowledge()
 	}
@@ -37,8 +37,8 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	if err := s.heads.Write(ctx, c, b, s.parent.resamplers, recent.Note); err != nil {
 		return fmt.Errorf("metricd: checkpoint sack %d: %w", s.number, err)
 	}
-	for _, block := range s.corrupted {
-		c.Quarantine(block.source, block.sequence, block.data)
+	for _, block := range s.intake.Quarantined() {
+		c.Quarantine(block.Source, block.Sequence, block.Block)
 	}
 	s.intake.EachMark(c.SetMark)
 	c.SetTime(started)
@@ -47,7 +47,6 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	err = s.view.Commit(c, func() {
 		recent.Checkpointed(written)
 		s.heads.Checkpointed(b)
-		s.corrupted = nil
 		s.intake.Apply()
 	})
 	if err != nil {

@@ -23,11 +23,11 @@ func (p *Metricd) Open(number int, dir string) error {
 	}
 	for _, source := range p.sources {
 		if err := s.attach(source); err != nil {
-			s.stop()
+			s.background.stop()
 			return errors.Join(err, s.close())
 		}
 	}
-	s.checkpoints.Go(func() { p.checkpointLoop(s) })
+	s.background.checkpoints.Go(func() { p.checkpointLoop(s) })
 	p.sacks[number].Store(s)
 	return nil
 }
@@ -42,8 +42,8 @@ func (p *Metricd) CloseSack(ctx context.Context, number int) error {
 	if s == nil {
 		return nil
 	}
-	s.stop()
-	s.checkpoints.Wait()
+	s.background.stop()
+	s.background.checkpoints.Wait()
 	for _, f := range s.feeds.all() {
 		f.loop.Wait()
 	}
@@ -67,8 +67,8 @@ func (p *Metricd) Abandon(number int) (open bool, err error) {
 		return false, nil
 	}
 	p.sacks[number].Store(nil)
-	s.stop()
-	s.checkpoints.Wait()
+	s.background.stop()
+	s.background.checkpoints.Wait()
 	for _, f := range s.feeds.all() {
 		s.detach(f.cursor.ID())
 	}
@@ -128,12 +128,12 @@ func (p *Metricd) checkpointLoop(s *sack) {
 	defer tick.Stop()
 	for looked := 1; ; looked++ {
 		select {
-		case <-s.ctx.Done():
+		case <-s.background.ctx.Done():
 			return
 		case <-tick.C:
 			tick.Reset(pause)
 			if looked == looks || s.heads.HasEnough() {
-				p.inSlot(s.ctx, s, (*sack).checkpoint)
+				p.inSlot(s.background.ctx, s, (*sack).checkpoint)
 				looked = 0
 			}
 		}

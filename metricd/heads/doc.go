@@ -20,8 +20,8 @@
 // # Invariants
 //
 //   - A head's measures are exactly those of incoming sequences after the mark in the store, up to the cursor's Read.
-//   - One lock guards heads and everything that counts them. Only the worker of the sack changes them. The checkpoint
-//     holds the lock shared while it resamples, so that reads go on.
+//   - One lock guards heads and everything that counts them. Only the worker of the sack changes them, so it may look
+//     at a head that it has without the lock. The checkpoint holds the lock shared while it resamples: reads go on.
 //   - For readers, a checkpoint changes the store and the heads together: view.Commit.
 //   - A resampled group does not depend on how measures were batched: rules in package carbonara.
 //

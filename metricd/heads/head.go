@@ -120,12 +120,14 @@ func (h *Head) complete() {
 	h.Complete(before)
 }
 
-// accept takes the measures of one request that count. from is nil if no other store brings measures.
-func (h *Head) accept(at int64, from *intake.Origin, timestamps []carbonara.Timestamp, values []float64) (t Counts) {
-	limits := h.Limits(at, from)
+// accept takes the measures of one request that count. from is nil if no other store brings measures, and limits is
+// memory.
+func (h *Head) accept(at int64, from *intake.Origin, timestamps []carbonara.Timestamp, values []float64,
+	limits *intake.Limits) (t Counts) {
+	h.SetLimits(limits, at, from)
 	for i, timestamp := range timestamps {
-		verdict := limits.Verdict(timestamp)
-		if verdict != intake.Counts {
+		if !limits.InOrder(timestamp) {
+			verdict := limits.Verdict(timestamp)
 			if verdict&intake.TooOld != 0 {
 				t.TooOld++
 			}
@@ -140,7 +142,7 @@ func (h *Head) accept(at int64, from *intake.Origin, timestamps []carbonara.Time
 		h.add(carbonara.Measure{Timestamp: timestamp, Value: values[i]})
 	}
 	if t.Accepted > 0 {
-		h.Took(&limits, timestamps)
+		h.Took(limits, timestamps)
 	}
 	if t.TooOld|t.Late != 0 { // few requests have any, and a write for each metric of a request costs
 		h.dropped += uint64(t.TooOld)

@@ -32,10 +32,11 @@ type Heads struct {
 	sync.RWMutex // guards what follows, and the heads
 	heads        map[uuid.UUID]*Head
 	lists        lists
-	dirty        []*Head // that the next checkpoint writes
-	pending      int     // measures in heads
-	bytes        int     // what these take, with the memory that heads keep for the next ones
-	touched      int     // means nothing, see touch
+	dirty        []*Head       // that the next checkpoint writes
+	pending      int           // measures in heads
+	bytes        int           // what these take, with the memory that heads keep for the next ones
+	touched      int           // means nothing, see touch
+	limits       intake.Limits // memory
 }
 
 // New returns the heads of a sack, which Load makes of its store.
@@ -107,16 +108,20 @@ func (hs *Heads) AreFull() bool {
 	return hs.bytes+len(hs.heads)*headBytes >= hs.options.Bytes
 }
 
-// Find appends the heads of metrics to dst, nil for those without a head that the index was asked for in its present
-// generation. list is the hash of the metrics' identities, if they are a list that senders name again and again. all
-// reports whether every metric has such a head.
-func (hs *Heads) Find(list keyhash.Hash, metrics []uuid.UUID, generation uint64, dst []*Head) (
-	heads []*Head, all bool) {
+// Listed appends the heads of a remembered list of metrics to dst. ok is false if the list is not known, or if the
+// index may say something new of one of the metrics in its present generation.
+func (hs *Heads) Listed(list keyhash.Hash, generation uint64, dst []*Head) (heads []*Head, ok bool) {
 	hs.RLock()
 	defer hs.RUnlock()
-	if listed := hs.lists.find(list, generation); listed != nil {
-		return append(dst, listed...), true
-	}
+	listed := hs.lists.find(list, generation)
+	return append(dst, listed...), listed != nil
+}
+
+// Find appends the heads of metrics to dst, nil for those without a head that the index was asked for in its present
+// generation. all reports whether every metric has such a head.
+func (hs *Heads) Find(metrics []uuid.UUID, generation uint64, dst []*Head) (heads []*Head, all bool) {
+	hs.RLock()
+	defer hs.RUnlock()
 	all = true
 	for _, id := range metrics {
 		h := hs.heads[id]
@@ -129,7 +134,7 @@ func (hs *Heads) Find(list keyhash.Hash, metrics []uuid.UUID, generation uint64,
 	return dst, all
 }
 
-// Remember keeps the heads of a list for Find, all of which exist.
+// Remember keeps the heads of a list for Listed, all of which exist. list is zero for metrics that are none.
 func (hs *Heads) Remember(list keyhash.Hash, heads []*Head) {
 	if list == (keyhash.Hash{}) {
 		return
@@ -211,7 +216,7 @@ func (hs *Heads) Add(heads []*Head, request *model.Measures, at int64, from *int
 func (hs *Heads) add(h *Head, at int64, from *intake.Origin, timestamps []carbonara.Timestamp,
 	values []float64) Counts {
 	hs.bytes -= h.pending.Bytes()
-	counts := h.accept(at, from, timestamps, values)
+	counts := h.accept(at, from, timestamps, values, &hs.limits)
 	hs.bytes += h.pending.Bytes()
 	hs.pending += counts.Accepted
 	h.used = true

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -39,6 +40,14 @@ type Intake struct {
 	options Options
 	cursors map[string]*Cursor
 	origins []*Origin
+	corrupt []CorruptBlock
+}
+
+// CorruptBlock is a record's block that did not decode, until a checkpoint keeps it.
+type CorruptBlock struct {
+	Source   string
+	Sequence uint64
+	Block    []byte
 }
 
 // New returns an Intake without stores.
@@ -106,10 +115,20 @@ func (in *Intake) EachMark(f func(id string, read uint64)) {
 	}
 }
 
+// Quarantine takes a record whose block, which it copies, does not decode.
+func (in *Intake) Quarantine(c *Cursor, r *incoming.Record, block []byte) {
+	in.corrupt = append(in.corrupt, CorruptBlock{c.id, r.Sequence, bytes.Clone(block)})
+	c.Took(r)
+}
+
+// Quarantined returns the blocks that the next checkpoint keeps.
+func (in *Intake) Quarantined() []CorruptBlock { return in.corrupt }
+
 // Apply notes that the archives hold everything that was read. It forgets detached stores, except those that are
 // waited for.
 func (in *Intake) Apply() {
 	known := in.sources()
+	in.corrupt = nil
 	for id, c := range in.cursors {
 		c.applied = c.Read()
 		if !c.attached && (known == nil || !known.waits(id)) {

@@ -76,18 +76,20 @@ func (j *Judge) Complete(partialBefore carbonara.Timestamp) {
 	}
 }
 
-// Limits returns the bounds for the measures of a request that was accepted at a time of its clock. from is nil if no
-// other store brings measures: then all earlier ones are settled.
-func (j *Judge) Limits(at int64, from *Origin) Limits {
+// SetLimits sets l to the bounds for the measures of a request that was accepted at a time of its clock. from is nil if
+// no other store brings measures: then all earlier ones are settled. A request to many metrics uses one l for all.
+func (j *Judge) SetLimits(l *Limits, at int64, from *Origin) {
+	l.at, l.from, l.behind = at, from, nil
 	if from != nil {
-		return j.limitsFrom(at, from)
+		j.setLimitsFrom(l)
+		return
 	}
 	if j.unsettled != nil { // rarely, and a write of a pointer for each metric of a request costs
 		j.unsettled = nil
 	}
-	present := j.presentAt(at)
-	oldest := j.oldestBy(present)
-	return Limits{at: at, present: present, oldest: oldest, inOrder: max(oldest, present)}
+	l.present = j.presentAt(at)
+	l.oldest = j.oldestBy(l.present)
+	l.inOrder = max(l.oldest, l.present)
 }
 
 // oldestBy returns the earliest timestamp that is still accepted where the present is given, 0 for none.

@@ -24,15 +24,11 @@ type Limits struct {
 	behind          []run               // their measures replace those of the request
 }
 
+// InOrder reports whether the verdict on a measure surely is Counts, as for almost all measures.
+func (l *Limits) InOrder(t carbonara.Timestamp) bool { return t >= l.inOrder && l.behind == nil }
+
 // Verdict judges a measure by its timestamp.
 func (l *Limits) Verdict(t carbonara.Timestamp) Verdict {
-	if t >= l.inOrder && l.behind == nil {
-		return Counts
-	}
-	return l.verdict(t)
-}
-
-func (l *Limits) verdict(t carbonara.Timestamp) Verdict {
 	verdict := Counts
 	if t < l.inOrder {
 		if t < l.oldest {

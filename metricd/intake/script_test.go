@@ -161,10 +161,14 @@ func (s *script) send(from *store, m *metric, at int64, timestamps []carbonara.T
 		origin = s.intake.Origin(from.cursor.ID(), from.clock)
 	}
 	var text strings.Builder
-	limits := m.judge.Limits(at, origin)
+	var limits intake.Limits
+	m.judge.SetLimits(&limits, at, origin)
 	counted := false
 	for _, timestamp := range timestamps {
 		verdict := limits.Verdict(timestamp)
+		if limits.InOrder(timestamp) && verdict != intake.Counts {
+			return "in order, and " + words(verdict)
+		}
 		if verdict&intake.Counts != 0 {
 			m.judge.Add(carbonara.Measure{Timestamp: timestamp})
 			m.counted = append(m.counted, timestamp)

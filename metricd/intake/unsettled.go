@@ -54,17 +54,21 @@ func (u *unsettled) note(r *run, until carbonara.Timestamp) {
 	u.newest = max(u.newest, r.newestBefore(until))
 }
 
-// limitsFrom is Limits where several stores bring measures.
-func (j *Judge) limitsFrom(at int64, from *Origin) Limits {
+// setLimitsFrom is SetLimits where several stores bring measures.
+func (j *Judge) setLimitsFrom(l *Limits) {
 	j.Settle()
-	before := j.newestBefore(from, at)
-	oldest := j.oldestBy(before)
-	return Limits{at: at, from: from, present: j.Present(), settled: j.settled(), oldest: oldest,
-		inOrder: max(oldest, before), behind: j.runsBehind(from, at)}
+	l.present, l.settled = j.Present(), j.settled()
+	before := j.newestBefore(l.from, l.at)
+	l.oldest = j.oldestBy(before)
+	l.inOrder = max(l.oldest, before)
+	l.behind = j.runsBehind(l.from, l.at)
 }
 
 // noteRun remembers the measures of a request that counted, or counts them as settled.
 func (j *Judge) noteRun(l *Limits, timestamps []carbonara.Timestamp) {
+	if l.at <= l.from.settled && j.unsettled == nil {
+		return
+	}
 	r := run{origin: l.from, at: l.at}
 	first := true
 	for _, t := range timestamps {
