@@ -1,6 +1,7 @@
 package promql_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -60,5 +61,21 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 	if _, err := s.engine.Format(repeated("a", 16385)); err == nil {
 		t.Error("a text was formatted that is too long")
+	}
+}
+
+// A text with too many Unicode classes is refused before they are parsed: 60 kB of them took 5 s and 615 MB.
+func TestClassesAreNotParsed(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	text := "x{a=~`[" + strings.Repeat(`\pL`, 20_000) + "]`}"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := s.engine.Parser().ParseExpr(text)
+	runtime.ReadMemStats(&after)
+	if err == nil {
+		t.Error("20,000 classes are parsed")
+	}
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 1<<20 {
+		t.Errorf("%d bytes are allocated", bytes)
 	}
 }

@@ -1,13 +1,24 @@
 package promql_test
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/query/promql"
 )
 
 // Series of very different lengths are read ahead, whatever may be held at once: each has its own samples, and a query
@@ -53,5 +64,60 @@ func TestReadAhead(t *testing.T) {
 				t.Errorf("%s with %d samples: %d series, want %d", expr, most, len(got), len(want))
 			}
 		}
+	}
+}
+
+// notedArchives notes which metrics are read.
+type notedArchives struct {
+	testnode.Archives
+	read *sync.Map
+}
+
+func (a notedArchives) Prefetch(context.Context, []model.Read, *query.Staleness) (query.GroupReader, error) {
+	return a, nil
+}
+
+func (a notedArchives) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups, use func(i int) error) error {
+	return a.Archives.EachGroups(ctx, reads, staleness, dst, func(i int) error {
+		a.read.Store(reads[i].Metric.ID, true)
+		return use(i)
+	})
+}
+
+// Once enough samples are held, nothing more is read before the engine asks for it. Each goroutine may have begun a
+// series by then.
+func TestReadAheadEnds(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	s.policy("p", []string{"last"}, time.Minute)
+	s.regular(s.resources(16, "p", "x"), s.now.Add(-time.Hour), time.Minute, 50)
+	var read sync.Map
+	engine := promql.New(promql.Options{Archives: notedArchives{testnode.Archives{Metricd: s.Metricd}, &read},
+		Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}), Policies: s.Index.ArchivePolicies,
+		Now: func() time.Time { return s.now }, MaxSamples: 100}) // of which 25 are read ahead
+	querier, err := engine.Queryable(0).Querier(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := s.now.UnixMilli()
+	set := querier.Select(t.Context(), false, &storage.SelectHints{Start: end - time.Hour.Milliseconds(), End: end},
+		labels.MustNewMatcher(labels.MatchEqual, model.LabelName, "x"))
+	read.Clear()
+	if !set.Next() {
+		t.Fatal(set.Err())
+	}
+	it := set.At().Iterator(nil)
+	for range 50 {
+		it.Next()
+	}
+	if err := it.Err(); err != nil || it.AtT() == 0 {
+		t.Fatal("the first series:", err)
+	}
+	n := 0
+	for range read.Range {
+		n++
+	}
+	if n < 1 || n > 2 {
+		t.Errorf("%d series are read for the first one", n)
 	}
 }
