@@ -68,6 +68,7 @@ func New(options Options) (http.Handler, error) {
 		}
 		return router, nil
 	}
+	a.warnOfSeriesPolicy()
 	router.NotFound(a.public(func(http.ResponseWriter, *http.Request) error {
 		return &Error{Status: http.StatusNotFound}
 	}))
