@@ -198,7 +198,7 @@ func unservedStore(err *model.DamagedError) (cause, reason string) {
 		return "Locked store", "A program has this store open; what it holds cannot be served until that program ends"
 	case model.StoreMissing:
 		return "Missing store",
-			"The folder of this store is gone; what it holds cannot be served until an operator has put it back"
+			"The folder of this store is gone or empty; what it holds cannot be served until an operator has put it back"
 	case model.StoreLater:
 		return "Store of a later version",
 			"A later version of gnocco has written this store; what it holds cannot be served until that version runs"

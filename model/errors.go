@@ -29,7 +29,7 @@ type StoreFault string
 // What a StoreFault can be.
 const (
 	StoreDamaged  StoreFault = "damaged"
-	StoreMissing  StoreFault = "missing"  // there was a store, and its folder is gone
+	StoreMissing  StoreFault = "missing"  // there was a store, and its folder is gone, or empty
 	StoreLater    StoreFault = "later"    // a later version of gnocco has opened it
 	StoreLocked   StoreFault = "locked"   // a program has it open; this passes when the program ends
 	StoreUnopened StoreFault = "unopened" // it could not be opened, and the error fits none of these

@@ -88,12 +88,14 @@ func (f *epochFolders) highest() uint64 {
 
 // hasLooseStore reports whether there is an epoch 0: without a manifest, files are no store.
 func (f *epochFolders) hasLooseStore() bool {
-	return slices.ContainsFunc(f.loose, func(name string) bool { return strings.HasPrefix(name, "MANIFEST-") })
+	return slices.ContainsFunc(f.loose, isManifest)
 }
+
+func isManifest(name string) bool { return strings.HasPrefix(name, manifestPrefix) }
 
 // ofPebble reports whether a file of that name is part of a Pebble store.
 func ofPebble(name string) bool {
-	for _, prefix := range []string{"MANIFEST-", "OPTIONS-", "marker."} {
+	for _, prefix := range []string{manifestPrefix, "OPTIONS-", "marker."} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
@@ -101,7 +103,10 @@ func ofPebble(name string) bool {
 	return name == lockName || immutable(name) || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
 }
 
-const lockName = "LOCK"
+const (
+	lockName       = "LOCK"
+	manifestPrefix = "MANIFEST-"
+)
 
 // immutable reports whether a file never changes once it is written, so that two epochs may share it.
 func immutable(name string) bool {

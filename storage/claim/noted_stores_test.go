@@ -25,6 +25,7 @@ func TestVanishedStoreIsMissed(t *testing.T) {
 		if err := claim.NoteStore(fs, root, name, format); err != nil {
 			t.Fatal(err)
 		}
+		makeManifest(t, fs, dir, epoch)
 		if err := claim.MarkOpened(fs, root, name, epoch); err != nil {
 			t.Fatal(err)
 		}

@@ -72,8 +72,8 @@ func removeOpened(fs vfs.FS, root, name string, which func(epoch uint64) bool) e
 // HighestFolder returns the epoch of the newest folder of the store called name, 0 for a store that never was. left is
 // what its last holder said when it gave the store back; nil if it did not, so that the folder of the epoch at which
 // the store was last opened must be there. If there is less to be seen, the error is an ErrUnstable, and if there is
-// nothing of a store that is noted to exist, an ErrMissing: another machine's changes are not seen here yet, or what
-// should be there was removed.
+// nothing of a store that is noted to exist, or was opened, an ErrMissing: another machine's changes are not seen here
+// yet, or what should be there was removed.
 func HighestFolder(fs vfs.FS, root, name string, left *ClosedState) (uint64, error) {
 	f, err := readEpochFolders(fs, fs.PathJoin(root, name))
 	if err != nil {
@@ -89,21 +89,37 @@ func HighestFolder(fs vfs.FS, root, name string, left *ClosedState) (uint64, err
 			return 0, fmt.Errorf("%w: it was open before, and no folder of it is there", ErrMissing)
 		}
 	}
-	if left != nil {
-		if seen.Epoch < left.Epoch || seen.Epoch == left.Epoch && left.Closed && !seen.Closed {
-			return 0, fmt.Errorf("%w: its last holder left %q, which is not to be seen", ErrUnstable, left)
-		}
-		return seen.Epoch, nil
+	if left != nil && (seen.Epoch < left.Epoch || seen.Epoch == left.Epoch && left.Closed && !seen.Closed) {
+		return 0, fmt.Errorf("%w: its last holder left %q, which is not to be seen", ErrUnstable, left)
+	}
+	if left != nil && seen.Closed {
+		return seen.Epoch, nil // what the folder contains is compared when it is taken over
 	}
 	epochs, err := openedEpochs(fs, root, name)
 	if err != nil {
 		return 0, err
 	}
-	if last := slices.Max(append(epochs, 0)); seen.Epoch < last {
+	last := slices.Max(append(epochs, 0))
+	if left == nil && seen.Epoch < last {
 		return 0, fmt.Errorf("%w: it was open at epoch %d, and no folder of that or a later epoch is there",
 			ErrUnstable, last)
 	}
-	return seen.Epoch, nil
+	if last > 0 && seen.Epoch > 0 && !seen.Closed {
+		err = requireManifest(fs, fs.PathJoin(root, name, epochName(seen.Epoch)))
+	}
+	return seen.Epoch, err
+}
+
+// requireManifest returns an ErrMissing unless there is a store in the folder of an epoch.
+func requireManifest(fs vfs.FS, folder string) error {
+	names, err := fs.List(folder)
+	if err != nil {
+		return unstable(err)
+	}
+	if !slices.ContainsFunc(names, isManifest) {
+		return fmt.Errorf("%w: it was open before, and %s has no manifest", ErrMissing, folder)
+	}
+	return nil
 }
 
 // Remove removes a store that is closed, and of which nothing is needed any more. Its holder gives the claim back

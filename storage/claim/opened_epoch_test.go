@@ -23,6 +23,7 @@ func TestRemovedFolderIsMissed(t *testing.T) {
 	open := func(epoch uint64) {
 		t.Helper()
 		take(epoch)
+		makeManifest(t, fs, dir, epoch)
 		if err := claim.MarkOpened(fs, root, name, epoch); err != nil {
 			t.Fatal(err)
 		}
@@ -94,4 +95,78 @@ func TestRemovedFolderIsMissed(t *testing.T) {
 	if left, err := claim.ClosedStateOf(fs, root, name, 6); err != nil || left != (claim.ClosedState{}) {
 		t.Error(left, err)
 	}
+}
+
+func makeManifest(t *testing.T, fs vfs.FS, dir string, epoch uint64) {
+	t.Helper()
+	path := fs.PathJoin(claim.Folder(fs, dir, epoch), "MANIFEST-000001")
+	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A folder that lost all its files, with the record of them, is missing if the store was open before, at that epoch or
+// an earlier one. A folder that was made and never opened is empty, and in order.
+func TestEmptiedFolderIsMissed(t *testing.T) {
+	const root, name, dir = "data", "sacks/007", "data/sacks/007"
+	fs := vfs.NewMem()
+	missing := func(fs vfs.FS, want bool) {
+		t.Helper()
+		for _, left := range []*claim.ClosedState{nil, {Epoch: 1}} {
+			if _, err := claim.HighestFolder(fs, root, name, left); errors.Is(err, claim.ErrMissing) != want ||
+				!want && err != nil {
+				t.Errorf("given back as %v: %v", left, err)
+			}
+		}
+		if err := claim.Check(fs, root, name); errors.Is(err, claim.ErrMissing) != want || !want && err != nil {
+			t.Error(err)
+		}
+	}
+	take := func(epoch uint64) {
+		t.Helper()
+		if _, err := claim.TakeOver(fs, dir, epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	empty := func(epoch uint64) {
+		t.Helper()
+		path := claim.Folder(fs, dir, epoch)
+		if err := errors.Join(fs.RemoveAll(path), fs.MkdirAll(path, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(1)
+	if err := claim.NoteStore(fs, root, name, claim.Format{Store: 1, Pebble: 1}); err != nil {
+		t.Fatal(err)
+	}
+	missing(fs, false)
+	take(2) // of a holder that died before it opened the store
+	missing(fs, false)
+	makeManifest(t, fs, dir, 2)
+	if err := claim.MarkOpened(fs, root, name, 2); err != nil {
+		t.Fatal(err)
+	}
+	missing(fs, false)
+	backup := vfs.NewMem()
+	if _, err := vfs.Clone(fs, backup, root, root); err != nil {
+		t.Fatal(err)
+	}
+	empty(2)
+	missing(fs, true)
+	makeManifest(t, fs, dir, 2)
+	take(3)
+	if err := claim.RemoveOld(fs, dir, 3); err != nil {
+		t.Fatal(err)
+	}
+	missing(fs, false)
+	empty(3) // before it was opened at that epoch
+	missing(fs, true)
+
+	missing(backup, false) // put back as a whole
+
+	if err := claim.Forget(fs, root, name); err != nil { // given up
+		t.Fatal(err)
+	}
+	missing(fs, false)
 }

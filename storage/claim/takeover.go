@@ -20,8 +20,8 @@ var (
 	// ErrUnstable is the error of a store that somebody still writes to, or of which this machine does not yet see all.
 	// Trying again later may help.
 	ErrUnstable = errors.New("the store's files are not at rest")
-	// ErrMissing is the error of a store that was there, and of which no folder is. On a network disk this machine may
-	// not see it yet: trying again later may help.
+	// ErrMissing is the error of a store that was there, and of which no folder is, or an empty one. On a network disk
+	// this machine may not see it yet: trying again later may help.
 	ErrMissing = errors.New("the store is missing")
 )
 

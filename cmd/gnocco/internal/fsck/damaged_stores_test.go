@@ -227,7 +227,27 @@ var damages = map[string]func(t *testing.T, store string) bool{
 		}
 		return true
 	},
+	"emptied with its record":       emptyFolders,
 	"replaced by a copy of another": replaceByAnother,
+}
+
+// emptyFolders removes all files of a store, and what is known of them: the folders stay.
+func emptyFolders(t *testing.T, store string) bool {
+	t.Helper()
+	folders, err := filepath.Glob(filepath.Join(store, "e*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range folders {
+		info, err := os.Stat(path)
+		if err = errors.Join(err, os.RemoveAll(path)); err == nil && info.IsDir() {
+			err = os.Mkdir(path, 0o750)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return true
 }
 
 // claimsOf returns the folder of the claims on a store.
@@ -326,7 +346,8 @@ func TestStoreRemovedAfterKill(t *testing.T) {
 	original := makeServed(t)
 	killed := original.killed(t)
 	for _, store := range []string{"sacks/001", original.store, "index"} {
-		for _, what := range []string{"folder removed", "folder and claims removed", "replaced by a copy of another"} {
+		for _, what := range []string{"folder removed", "folder and claims removed", "emptied with its record",
+			"replaced by a copy of another"} {
 			t.Run(strings.ReplaceAll(store, "/", "-")[:5]+"/"+what, func(t *testing.T) {
 				f := *original
 				f.data = copyOf(t, killed)
@@ -500,8 +521,10 @@ func (f *served) requireRest(t *testing.T, n node, store string, refused bool) {
 	if refused && (known.Served || known.Reason == "" || len(damaged) != 1) || len(damaged) > 1 {
 		t.Errorf("fsck refuses %v, the status has %+v", refused, damaged)
 	}
-	if _, err := os.Stat(filepath.Join(f.data, store)); refused && err == nil != (known.Fault == model.StoreDamaged) ||
-		refused && err != nil != (known.Fault == model.StoreMissing) {
+	isDamaged, isMissing := known.Fault == model.StoreDamaged, known.Fault == model.StoreMissing
+	left, globErr := filepath.Glob(filepath.Join(f.data, store, "e*", "*"))
+	if _, err := os.Stat(filepath.Join(f.data, store)); refused && (globErr != nil || !isDamaged && !isMissing ||
+		len(left) > 0 && !isDamaged || err != nil && !isMissing) {
 		t.Errorf("the fault is %q, the folder: %v", known.Fault, err)
 	}
 	if metrics := n.get("/metrics"); refused &&
