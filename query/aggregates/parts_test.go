@@ -71,7 +71,7 @@ func TestPartsJoin(t *testing.T) {
 			for i := range all {
 				a, _ := slices.BinarySearch(all[i].Starts, from)
 				b, _ := slices.BinarySearch(all[i].Starts, to)
-				cut[i].Starts, cut[i].Values = all[i].Starts[a:b], slices.Clone(all[i].Values[a:b])
+				cut[i].Starts, cut[i].Values = slices.Clone(all[i].Starts[a:b]), slices.Clone(all[i].Values[a:b])
 			}
 			result, err := aggregates.Evaluate(t.Context(), operation,
 				&aggregates.Table{Granularity: time.Minute, Series: cut}, &part)
@@ -83,7 +83,7 @@ func TestPartsJoin(t *testing.T) {
 			}
 			for i := range cut {
 				for k := range cut[i].Values {
-					cut[i].Values[k] = -1000 // the memory is used again
+					cut[i].Starts[k], cut[i].Values[k] = -1, -1000 // the memory is used again
 				}
 			}
 			parts, from = append(parts, result), to
