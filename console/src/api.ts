@@ -1,4 +1,4 @@
-import { basic, credentials, firstHeaders, get, root, takeFirst, type Credentials } from "./ask";
+import { basic, credentials, firstHeaders, get, root, takeFirst, type Credentials } from "./http";
 import { Store } from "./store";
 
 export type { Credentials };

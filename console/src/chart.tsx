@@ -1,7 +1,7 @@
 import uPlot from "uplot";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { show, moment, type Unit } from "./format";
-import { nth } from "./order";
+import { nth } from "./quickselect";
 import { theme } from "./theme";
 
 // A Line is what a chart draws of one series: values and, where there are, the lowest and highest measures of each group.

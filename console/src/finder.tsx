@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { promqlOf } from "./overlay";
+import { promqlOf } from "./combined_chart";
 import { countFound, findSeries, type Counts, type Facet, type Metric, type Series } from "./metrics";
-import { Notice, useLoad } from "./parts";
+import { Notice, useLoad } from "./widgets";
 import { find } from "./paths";
 import { change } from "./router";
 

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import { Notice } from "./parts";
+import { Notice } from "./widgets";
 
 // Page is a component that needs nothing.
 export type Page = () => VNode | null;

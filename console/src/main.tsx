@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { session, signInNeeded, signOut } from "./api";
 import icon from "./icon.svg";
 import { SignIn } from "./sign_in";
-import { enter, Heading, Notice } from "./parts";
+import { enter, Heading, Notice } from "./widgets";
 import { change, link, route } from "./router";
 import { zoneOf } from "./range";
 import { switchTheme, theme } from "./theme";
@@ -17,10 +17,10 @@ import { lazy, type Page } from "./lazy";
 // A page has an address, #/name, and a component. Those with a title stand in the head of every page.
 const pages: { name: string; title?: string; page: Page }[] = [
   { name: "explore", title: "Explore", page: Explore },
-  { name: "policies", title: "Policies", page: lazy(() => import("./more").then((m) => m.Policies)) },
-  { name: "correlations", title: "Correlations", page: lazy(() => import("./more").then((m) => m.Correlations)) },
+  { name: "policies", title: "Policies", page: lazy(() => import("./lazy_pages").then((m) => m.Policies)) },
+  { name: "correlations", title: "Correlations", page: lazy(() => import("./lazy_pages").then((m) => m.Correlations)) },
   { name: "server", title: "Server", page: Server },
-  { name: "metric", page: lazy(() => import("./more").then((m) => m.MetricPage)) },
+  { name: "metric", page: lazy(() => import("./lazy_pages").then((m) => m.MetricPage)) },
 ];
 
 const zones = ["UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney"];

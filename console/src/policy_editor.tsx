@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { APIError } from "./api";
 import { count, show, timespan } from "./format";
-import { Notice, Panel, useLoad } from "./parts";
+import { Notice, Panel, useLoad } from "./widgets";
 import { bodyOf, changePolicy, costOf, createPolicy, deletePolicy, draftOf, draftParams, parseSpan, previewOf, readDraft, spell, type APIPolicy, type Cost, type Draft, type Preview } from "./policies";
 import { change, link, route } from "./router";
 

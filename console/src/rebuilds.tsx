@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { APIError, read, request } from "./api";
 import { count, moment } from "./format";
-import { Notice, Panel, useLoad } from "./parts";
+import { Notice, Panel, useLoad } from "./widgets";
 import { rebuildsPath } from "./paths";
 import { zoneOf } from "./range";
 import { link } from "./router";

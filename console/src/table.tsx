@@ -1,8 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { colorOf, type Line } from "./chart";
 import { moment, show, type Unit } from "./format";
-import { nth } from "./order";
-import { Panel, save } from "./parts";
+import { nth } from "./quickselect";
+import { Panel, save } from "./widgets";
 
 // A Row is a series as tables show it.
 export interface Row { id: string; label: string; color: number; times: number[]; values: (number | null)[]; step: number; look?: Line["look"]; derived?: boolean } // derived: of another row's metric

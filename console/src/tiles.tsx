@@ -3,7 +3,7 @@ import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
 import { show, unitOf } from "./format";
 import { archiveFor, metricsOf, readColumns, titles, type Columns, type Series } from "./metrics";
-import { Notice, useLoad } from "./parts";
+import { Notice, useLoad } from "./widgets";
 import { readRange, zoneOf } from "./range";
 import { link, route } from "./router";
 

@@ -4,7 +4,7 @@ import { Chart } from "../chart";
 import { arrange, gone, jobOf, listJobs, metricsOf, mostDrawn, pairOf, pairsOf, redundantOf, removeJob, startJob, type Job, type Named, type Pair, type Redundant } from "../correlations";
 import { count, duration, moment, show, unitOf } from "../format";
 import { HeatMap } from "../heat_map";
-import { Figure, Notice, Panel, useLoad, type Loaded } from "../parts";
+import { Figure, Notice, Panel, useLoad, type Loaded } from "../widgets";
 import { typesPath } from "../paths";
 import { zoneOf } from "../range";
 import { change, link, route } from "../router";

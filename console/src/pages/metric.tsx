@@ -3,7 +3,7 @@ import { read } from "../api";
 import { Chart, type Mark } from "../chart";
 import { count, duration, moment, show, unitOf } from "../format";
 import { readArchive, readMetric, type Item, type Metric } from "../metrics";
-import { Figure, Heading, Notice, Panel, useLoad, type Loaded } from "../parts";
+import { Figure, Heading, Notice, Panel, useLoad, type Loaded } from "../widgets";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
 

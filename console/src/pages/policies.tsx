@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { APIError, read } from "../api";
 import { show, timespan } from "../format";
-import { Notice, Panel, useLoad } from "../parts";
+import { Notice, Panel, useLoad } from "../widgets";
 import { rulesPath } from "../paths";
 import { costOf, listPolicies, spell, type APIPolicy, type Cost } from "../policies";
 import { PolicyEditor } from "../policy_editor";

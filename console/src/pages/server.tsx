@@ -3,7 +3,7 @@ import { read, request } from "../api";
 import { Chart } from "../chart";
 import { duration, show } from "../format";
 import { parseText, total, type Sample } from "../metrics_text";
-import { Figure, Notice, Panel, useLoad } from "../parts";
+import { Figure, Notice, Panel, useLoad } from "../widgets";
 import { figuresPath, statusPath } from "../paths";
 import { zoneOf } from "../range";
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { address, session } from "./api";
-import { Copy, Notice, Panel } from "./parts";
+import { Copy, Notice, Panel } from "./widgets";
 import { sendSample } from "./sample";
 
 // First is what an empty server shows: how to send. The page goes on by itself when something has come in.

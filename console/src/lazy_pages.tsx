@@ -1,8 +1,8 @@
 // What is loaded when it is first used, as one file.
-export { Changed } from "./changed";
-export { First } from "./first";
+export { Changed } from "./changes_panel";
+export { First } from "./empty_state";
 export { MetricPage } from "./pages/metric";
-export { picture } from "./picture";
+export { picture } from "./export_png";
 export { Policies } from "./pages/policies";
 export { QueryView } from "./query";
 export { Correlations } from "./pages/correlations";

@@ -1,7 +1,7 @@
 import { read } from "./api";
 import { duration, moment, show, unitOf } from "./format";
 import { find, selector } from "./paths";
-import { Notice, Panel, useLoad } from "./parts";
+import { Notice, Panel, useLoad } from "./widgets";
 import { readWindow, zoneOf } from "./range";
 import { change, link, route } from "./router";
 

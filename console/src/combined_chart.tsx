@@ -5,13 +5,13 @@ import { Chart, type Line } from "./chart";
 import { duration, moment, unitOf } from "./format";
 import { archiveFor, readColumns, readRaw, titles, type Columns, type Metric, type Policy } from "./metrics";
 import { quote } from "./paths";
-import { Copy, Menu, Notice, Panel, save, useLoad } from "./parts";
+import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { RangeBar } from "./range_bar";
 import { readRange, readWindow, zoneOf, type Range, type Window } from "./range";
 import { change, link, route } from "./router";
 import { DataTable, Summary, type Row } from "./table";
 
-const Changed = lazy(() => import("./more").then((m) => m.Changed));
+const Changed = lazy(() => import("./lazy_pages").then((m) => m.Changed));
 
 const mostBands = 4, mostRaw = 5000;
 
@@ -68,7 +68,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
         <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>Table</button>
         <Menu title="Copy">
           <CopyButtons metrics={metrics} columns={value?.columns} method={method} range={shown} />
-          {!table && <button type="button" onClick={() => void import("./more").then(({ picture }) => picture("drawn", title, lines, `${moment(shown.from, zone)} – ${moment(shown.to, zone)} ${zone}`)).then((png) => save(png, title + ".png"))}>PNG</button>}
+          {!table && <button type="button" onClick={() => void import("./lazy_pages").then(({ picture }) => picture("drawn", title, lines, `${moment(shown.from, zone)} – ${moment(shown.to, zone)} ${zone}`)).then((png) => save(png, title + ".png"))}>PNG</button>}
         </Menu>
       </>}>
         {value && <p class="hint" id="archive" data-from={value.range.from}>{archives(value)}</p>}

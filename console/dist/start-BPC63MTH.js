@@ -1,0 +1,1 @@
+import"./chunk-ZGCQLFK4.js";import"./chunk-6HXGSEI3.js";
