@@ -96,6 +96,16 @@ func TestSilentResourcesEnd(t *testing.T) {
 	create("unmeasured", "", "")
 	await("silent ends", ended("silent"))
 	await("unmeasured ends", ended("unmeasured"))
+	for _, id := range []string{"silent", "unmeasured"} { // not at once: measures may yet come
+		var history []struct {
+			Since time.Time  `json:"revision_start"`
+			Ended *time.Time `json:"ended_at"`
+		}
+		do(http.MethodGet, "/v1/resource/generic/"+id+"/history?sort=revision_start:asc", nil, &history)
+		if last := history[len(history)-1].Ended; last == nil || last.Sub(history[0].Since) < time.Second {
+			t.Errorf("%s began at %v and ended at %v", id, history[0].Since, last)
+		}
+	}
 	await("expired is deleted", func() bool {
 		var status *client.StatusError
 		return errors.As(c.Do(t.Context(), http.MethodGet, "/v1/resource/generic/expired", nil, nil), &status) &&
