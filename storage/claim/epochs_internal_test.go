@@ -1,6 +1,12 @@
 package claim
 
-import "testing"
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
 
 // Only files of lower numbers may be removed as left over: others may be about to get their name. (A process that left
 // while it tidied removed the file by which it gave a claim back.)
@@ -19,4 +25,31 @@ func TestTemporaryNumber(t *testing.T) {
 	f("tmp-vm", 0)
 	f("tmp-", 0)
 	f("tmp-x-0", 0)
+}
+
+// What was looked at a TTL ago says nothing of an epoch: the member may have been dead meanwhile, its claim removed.
+func TestEpochsAreConfirmedInTime(t *testing.T) {
+	clock := new(setClock)
+	s := &session{root: "data", fs: vfs.NewMem(), options: Options{Clock: clock, TTL: time.Second},
+		Deadline: NewDeadline(clock, time.Hour, 0)}
+	if err := makeFolders(s.fs, s.claimsDir("sacks/1")); err != nil {
+		t.Fatal(err)
+	}
+	file, err := s.fs.Create(s.claimPath("sacks/1", 3), vfs.WriteCategoryUnspecified)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	begun := clock.Now()
+	clock.now += time.Second - 1
+	if err := s.confirm("sacks/1", 3, begun); err != nil {
+		t.Errorf("within the TTL: %v", err)
+	}
+	clock.now++
+	if err := s.confirm("sacks/1", 3, begun); !errors.Is(err, errTooSlow) {
+		t.Errorf("after the TTL: %v", err)
+	}
+	var held *HeldError
+	if err := s.confirm("sacks/1", 2, clock.Now()); !errors.As(err, &held) || held.Holder.Epoch != 3 {
+		t.Errorf("of an epoch that is not the last: %v", err)
+	}
 }
