@@ -106,8 +106,8 @@ func Merge(dst *Groups, sources []*Groups) error {
 func combinedExponent(sources []*Groups, rate Column) int {
 	e := 0
 	for _, g := range sources {
-		counts, sums := g.Column(rate|ColumnCount), g.Column(rate|ColumnSum)
-		lows, highs := g.Column(rate|ColumnMin), g.Column(rate|ColumnMax)
+		counts, sums := g.Column(rate+ColumnCount), g.Column(rate+ColumnSum)
+		lows, highs := g.Column(rate+ColumnMin), g.Column(rate+ColumnMax)
 		if sums == nil || counts == nil {
 			return -1
 		}
