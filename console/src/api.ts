@@ -4,18 +4,36 @@ import { Store } from "./store";
 export type { Credentials };
 
 // Session is who we are to the server. It lives in memory only: a reload asks again.
-export interface Session { credentials: Credentials; user: string; headers: Record<string, string>; expired?: boolean }
+export interface Session {
+  credentials: Credentials;
+  user: string;
+  headers: Record<string, string>;
+  expired?: boolean;
+}
 
 // The first visit needs no form where the server checks no password, or a proxy has asked.
-export const session = new Store<Session>({ credentials, user: credentials === "name" ? "admin" : "", headers: firstHeaders ?? {} });
+export const session = new Store<Session>({
+  credentials,
+  user: credentials === "name" ? "admin" : "",
+  headers: firstHeaders ?? {},
+});
 export const signInNeeded = new Store(firstHeaders === null);
 
 export class APIError extends Error {
-  constructor(public status: number, message: string) { super(message); }
+  constructor(
+    public status: number,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 function sessionOf(credentials: Credentials, user: string, secret: string): Session {
-  return { credentials, user: user || "token", headers: credentials === "token" && !user ? { "X-Auth-Token": secret } : basic(user, secret) };
+  return {
+    credentials,
+    user: user || "token",
+    headers: credentials === "token" && !user ? { "X-Auth-Token": secret } : basic(user, secret),
+  };
 }
 
 // signIn asks the server first: pages see only what counts.
@@ -34,7 +52,13 @@ export function signOut() {
 // address is the URL of a path, for people: in commands to copy, and in links.
 export const address = (path: string) => root + path;
 
-export async function request(method: string, path: string, body?: unknown, signal?: AbortSignal, who = session.get()): Promise<Response> {
+export async function request(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+  who = session.get(),
+): Promise<Response> {
   if (method === "GET" && who.headers === firstHeaders) {
     const first = await takeFirst(path);
     signal?.throwIfAborted();
@@ -49,7 +73,9 @@ export async function request(method: string, path: string, body?: unknown, sign
   }
   let answer: Response;
   try {
-    answer = await (method === "GET" ? get(path, who.headers, signal) : fetch(root + path, { method, headers, body: content, signal, credentials: "omit" }));
+    answer = await (method === "GET"
+      ? get(path, who.headers, signal)
+      : fetch(root + path, { method, headers, body: content, signal, credentials: "omit" }));
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
     throw new APIError(0, "The server does not answer");
@@ -69,8 +95,13 @@ function explain(status: number, text: string): string {
     const body = JSON.parse(text);
     const d = body.description ?? body.error ?? body.title;
     if (typeof d === "string") return d;
-    if (d?.cause) return [d.cause, d.reason, typeof d.detail === "string" ? d.detail : JSON.stringify(d.detail)].filter(Boolean).join(": ");
-  } catch { /* no JSON */ }
+    if (d?.cause)
+      return [d.cause, d.reason, typeof d.detail === "string" ? d.detail : JSON.stringify(d.detail)]
+        .filter(Boolean)
+        .join(": ");
+  } catch {
+    /* no JSON */
+  }
   return status === 403 ? "You may not see this" : "The server answers with status " + status;
 }
 

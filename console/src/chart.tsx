@@ -4,28 +4,54 @@ import { show, moment, type Unit } from "./format";
 import { nth } from "./quickselect";
 import { theme } from "./theme";
 
-// A Line is what a chart draws of one series: values and, where there are, the lowest and highest measures of each group.
-// Dashed lines are of another time or method than the plain one of their colour; dots are single measures.
-export interface Line { label: string; color: number; times: number[]; values: (number | null)[]; low?: (number | null)[]; high?: (number | null)[]; step: number; look?: "dashed" | "dotted" | "dots" }
+// A Line is what a chart draws of one series: values and, where there are, the lowest and highest measures of each
+// group. Dashed lines are of another time or method than the plain one of their colour; dots are single measures.
+export interface Line {
+  label: string;
+  color: number;
+  times: number[];
+  values: (number | null)[];
+  low?: (number | null)[];
+  high?: (number | null)[];
+  step: number;
+  look?: "dashed" | "dotted" | "dots";
+}
 
 // A Mark is a moment at which something happened; a Shade a time to show.
-export interface Mark { time: number; label: string }
-export interface Shade { from: number; to: number; faint?: boolean }
+export interface Mark {
+  time: number;
+  label: string;
+}
+export interface Shade {
+  from: number;
+  to: number;
+  faint?: boolean;
+}
 
 interface Props {
-  lines: Line[]; from: number; to: number; height: number; unit: Unit; zone: string; title: string;
+  lines: Line[];
+  from: number;
+  to: number;
+  height: number;
+  unit: Unit;
+  zone: string;
+  title: string;
   onZoom?: (from: number, to: number) => void; // by dragging over the chart
   onPan?: (from: number, to: number) => void; // by dragging the time axis, or with Shift
-  marks?: Mark[]; shades?: Shade[]; small?: boolean;
+  marks?: Mark[];
+  shades?: Shade[];
+  small?: boolean;
 }
 
 export const colorOf = (index: number) => `var(--line-${(index % 8) + 1})`;
 
-// css is a colour of the theme. Asked for once: the browser would have to know the styles of the page as it is, each time.
+// css is a colour of the theme. Asked for once: the browser would have to know the styles of the page as it is, each
+// time.
 function css(name: string): string {
   const key = theme.get() + name;
   let value = styles.get(key);
-  if (value === undefined) styles.set(key, value = getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  if (value === undefined)
+    styles.set(key, (value = getComputedStyle(document.documentElement).getPropertyValue(name).trim()));
   return value;
 }
 const styles = new Map<string, string>();
@@ -37,22 +63,39 @@ function spacing(times: number[]): number {
   return all.length ? nth(all, all.length >> 1) : 0;
 }
 
-// table joins lines on one time axis. Where a group is missing a null makes a gap; where only another line has a group, an undefined
-// makes none. Lines of one archive mostly share their times, of which gaps are looked for once.
+// table joins lines on one time axis. Where a group is missing a null makes a gap; where only another line has a group,
+// an undefined makes none. Lines of one archive mostly share their times, of which gaps are looked for once.
 function table(lines: Line[]): uPlot.AlignedData {
   const groups: { of: Line; columns: (number | null)[][] }[] = [];
   for (const line of lines) {
-    const columns = [line.values, ...(line.low && line.high ? [line.low, line.high] : [])], last = groups[groups.length - 1];
-    if (last && last.of.times === line.times && last.of.step === line.step && last.of.look !== "dots" && line.look !== "dots") last.columns.push(...columns);
+    const columns = [line.values, ...(line.low && line.high ? [line.low, line.high] : [])],
+      last = groups[groups.length - 1];
+    if (
+      last &&
+      last.of.times === line.times &&
+      last.of.step === line.step &&
+      last.of.look !== "dots" &&
+      line.look !== "dots"
+    )
+      last.columns.push(...columns);
     else groups.push({ of: line, columns });
   }
-  return groups.length ? uPlot.join(groups.map(({ of: { times, step, look }, columns }) => {
-    const gap = 2.5 * Math.max(step, spacing(times)), ends: number[] = [];
-    if (look !== "dots") for (let i = 1; i < times.length; i++) if (times[i] - times[i - 1] > gap) ends.push(i);
-    if (!ends.length) return [times, ...columns] as uPlot.AlignedData;
-    const cut = <T,>(all: T[], between: (i: number) => T) => [0, ...ends].flatMap((from, k) => [...(k ? [between(from)] : []), ...all.slice(from, ends[k])]);
-    return [cut(times, (i) => times[i - 1] + step), ...columns.map((c) => cut(c, () => null))] as uPlot.AlignedData;
-  })) : [[]];
+  return groups.length
+    ? uPlot.join(
+        groups.map(({ of: { times, step, look }, columns }) => {
+          const gap = 2.5 * Math.max(step, spacing(times)),
+            ends: number[] = [];
+          if (look !== "dots") for (let i = 1; i < times.length; i++) if (times[i] - times[i - 1] > gap) ends.push(i);
+          if (!ends.length) return [times, ...columns] as uPlot.AlignedData;
+          const cut = <T,>(all: T[], between: (i: number) => T) =>
+            [0, ...ends].flatMap((from, k) => [...(k ? [between(from)] : []), ...all.slice(from, ends[k])]);
+          return [
+            cut(times, (i) => times[i - 1] + step),
+            ...columns.map((c) => cut(c, () => null)),
+          ] as uPlot.AlignedData;
+        }),
+      )
+    : [[]];
 }
 
 function alpha(color: string, share: number): string {
@@ -61,51 +104,89 @@ function alpha(color: string, share: number): string {
 }
 
 function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
-  const series: uPlot.Series[] = [{}], bands: uPlot.Band[] = [];
+  const series: uPlot.Series[] = [{}],
+    bands: uPlot.Band[] = [];
   for (const line of p.lines) {
     const color = css(`--line-${(line.color % 8) + 1}`) || "#000000";
     const dots = line.look === "dots";
     series.push({
-      label: line.label, stroke: line.look ? alpha(color, dots ? 0.75 : 0.85) : color, width: dots ? 0 : p.small || line.look ? 1.4 : 1.75, dash: line.look === "dashed" ? [6, 4] : line.look === "dotted" ? [2, 3] : undefined,
-      ...(dots && { paths: () => null }), points: dots ? { show: true, size: 4, width: 0, fill: alpha(color, 0.75) } : { show: line.times.length < 3 },
+      label: line.label,
+      stroke: line.look ? alpha(color, dots ? 0.75 : 0.85) : color,
+      width: dots ? 0 : p.small || line.look ? 1.4 : 1.75,
+      dash: line.look === "dashed" ? [6, 4] : line.look === "dotted" ? [2, 3] : undefined,
+      ...(dots && { paths: () => null }),
+      points: dots ? { show: true, size: 4, width: 0, fill: alpha(color, 0.75) } : { show: line.times.length < 3 },
     });
     if (line.low && line.high) {
       bands.push({ series: [series.length + 1, series.length], fill: alpha(color, 0.16) });
-      series.push({ stroke: "transparent", points: { show: false } }, { stroke: "transparent", points: { show: false } });
+      series.push(
+        { stroke: "transparent", points: { show: false } },
+        { stroke: "transparent", points: { show: false } },
+      );
     }
   }
   const pan = { by: 0 };
-  const axis = { stroke: css("--faint"), grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false }, font: `${p.small ? 10 : 11}px system-ui, sans-serif` };
+  const axis = {
+    stroke: css("--faint"),
+    grid: { stroke: css("--grid"), width: 1 },
+    ticks: { show: false },
+    font: `${p.small ? 10 : 11}px system-ui, sans-serif`,
+  };
   return {
-    width, height: p.height, series, bands,
+    width,
+    height: p.height,
+    series,
+    bands,
     legend: { show: false },
     padding: [10, 30, 0, 0],
-    scales: { x: { time: true, range: () => [p.from + pan.by, p.to + pan.by] }, y: { range: (_, low, high) => bounds(low, high, p.unit) } },
+    scales: {
+      x: { time: true, range: () => [p.from + pan.by, p.to + pan.by] },
+      y: { range: (_, low, high) => bounds(low, high, p.unit) },
+    },
     axes: [
       { ...axis, space: p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },
-      { ...axis, space: p.small ? 28 : 40, incrs: p.unit === "bytes" ? powersOfTwo : undefined, size: (_, texts) => Math.max(p.small ? 56 : 68, 14 + 6 * Math.max(0, ...(texts ?? []).map((text) => text.length))), values: (_, values) => values.map((v) => show(v, p.unit, digitsBetween(values))) },
+      {
+        ...axis,
+        space: p.small ? 28 : 40,
+        incrs: p.unit === "bytes" ? powersOfTwo : undefined,
+        size: (_, texts) =>
+          Math.max(p.small ? 56 : 68, 14 + 6 * Math.max(0, ...(texts ?? []).map((text) => text.length))),
+        values: (_, values) => values.map((v) => show(v, p.unit, digitsBetween(values))),
+      },
     ],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), p.zone),
     cursor: {
-      drag: { x: !!p.onZoom, y: false, setScale: false }, points: { size: 6 }, y: false,
-      bind: { mousedown: (u, _, zoom) => (e: MouseEvent) => { if (e.shiftKey && p.onPan) drag(u, p, pan, e); else zoom(e); return null; } },
+      drag: { x: !!p.onZoom, y: false, setScale: false },
+      points: { size: 6 },
+      y: false,
+      bind: {
+        mousedown: (u, _, zoom) => (e: MouseEvent) => {
+          if (e.shiftKey && p.onPan) drag(u, p, pan, e);
+          else zoom(e);
+          return null;
+        },
+      },
     },
     hooks: {
-      ready: [(u) => {
-        const axis = u.root.querySelector<HTMLElement>(".u-axis");
-        if (!axis || !p.onPan) return;
-        axis.classList.add("pans");
-        axis.title = "Drag to move in time";
-        axis.addEventListener("mousedown", (e) => drag(u, p, pan, e));
-      }],
+      ready: [
+        (u) => {
+          const axis = u.root.querySelector<HTMLElement>(".u-axis");
+          if (!axis || !p.onPan) return;
+          axis.classList.add("pans");
+          axis.title = "Drag to move in time";
+          axis.addEventListener("mousedown", (e) => drag(u, p, pan, e));
+        },
+      ],
       drawClear: [(u) => shade(u, p)],
       draw: [(u) => mark(u, p)],
-      setSelect: [(u) => {
-        const { left, width } = u.select;
-        if (width < 4) return;
-        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-        p.onZoom?.(u.posToVal(left, "x"), u.posToVal(left + width, "x"));
-      }],
+      setSelect: [
+        (u) => {
+          const { left, width } = u.select;
+          if (width < 4) return;
+          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          p.onZoom?.(u.posToVal(left, "x"), u.posToVal(left + width, "x"));
+        },
+      ],
       setCursor: [(u) => readOut(u, p, tip)],
     },
   };
@@ -137,7 +218,8 @@ function drag(u: uPlot, p: Props, pan: { by: number }, start: MouseEvent) {
 // shade draws times behind the lines.
 function shade(u: uPlot, p: Props) {
   for (const s of p.shades ?? []) {
-    const left = Math.max(u.bbox.left, u.valToPos(s.from, "x", true)), right = Math.min(u.bbox.left + u.bbox.width, u.valToPos(s.to, "x", true));
+    const left = Math.max(u.bbox.left, u.valToPos(s.from, "x", true)),
+      right = Math.min(u.bbox.left + u.bbox.width, u.valToPos(s.to, "x", true));
     u.ctx.fillStyle = alpha(css("--warm"), s.faint ? 0.09 : 0.22);
     if (right > left) u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
   }
@@ -168,8 +250,13 @@ function mark(u: uPlot, p: Props) {
 
 // bounds leaves some air, and keeps the zero where values are near it.
 function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Range.MinMax {
-  if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) return [0, unit === "percent" ? 100 : 1];
-  if (low === high) { const d = Math.abs(low) * 0.1 || 1; low -= d; high += d; }
+  if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high))
+    return [0, unit === "percent" ? 100 : 1];
+  if (low === high) {
+    const d = Math.abs(low) * 0.1 || 1;
+    low -= d;
+    high += d;
+  }
   const air = (high - low) * 0.06;
   const floor = low >= 0 && low < (high - low) * 1.5 ? 0 : low - air;
   return [floor, unit === "percent" && high <= 100 && high > 60 ? 100 : high + air];
@@ -177,7 +264,8 @@ function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Rang
 
 // digitsBetween is how many digits tell the ticks of an axis apart, 4 at least.
 function digitsBetween(ticks: number[]): number {
-  const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0)), most = Math.max(...ticks.map(Math.abs));
+  const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0)),
+    most = Math.max(...ticks.map(Math.abs));
   return step > 0 ? Math.min(9, Math.max(4, Math.ceil(Math.log10(most / step)) + 1)) : 4;
 }
 
@@ -197,7 +285,10 @@ function labels(times: number[], zone: string): string[] {
 // readOut shows the values under the cursor.
 function readOut(u: uPlot, p: Props, tip: HTMLElement) {
   const { idx, left } = u.cursor;
-  if (idx === null || idx === undefined || left === undefined || left < 0) { tip.hidden = true; return; }
+  if (idx === null || idx === undefined || left === undefined || left < 0) {
+    tip.hidden = true;
+    return;
+  }
   const time = u.data[0][idx];
   const rows: HTMLElement[] = [];
   let column = 1;
@@ -217,31 +308,51 @@ function readOut(u: uPlot, p: Props, tip: HTMLElement) {
     }
     column += banded ? 3 : 1;
   }
-  const wide = u.bbox.width / devicePixelRatio, near = 4 * (p.to - p.from) / wide;
+  const wide = u.bbox.width / devicePixelRatio,
+    near = (4 * (p.to - p.from)) / wide;
   for (const m of p.marks ?? []) {
     if (Math.abs(m.time - time) > Math.max(near, Math.abs((u.data[0][idx + 1] ?? time) - time))) continue;
-    const row = document.createElement("div"), flag = document.createElement("i"), text = document.createElement("span");
+    const row = document.createElement("div"),
+      flag = document.createElement("i"),
+      text = document.createElement("span");
     flag.style.background = "var(--warm)";
     text.textContent = m.label;
     row.append(flag, text);
     rows.unshift(row);
   }
-  if (!rows.length) { tip.hidden = true; return; }
+  if (!rows.length) {
+    tip.hidden = true;
+    return;
+  }
   const head = document.createElement("time");
   head.textContent = moment(time, p.zone);
   tip.replaceChildren(head, ...rows.slice(0, 12));
   tip.hidden = false;
-  const x = left + u.bbox.left / devicePixelRatio, behind = left < wide / 2; // what it measures itself, the browser would lay out for each move
+  const x = left + u.bbox.left / devicePixelRatio,
+    behind = left < wide / 2; // what it measures itself, the browser would lay out for each move
   tip.style.left = behind ? x + 14 + "px" : "auto";
   tip.style.right = behind ? "auto" : u.width - x + 14 + "px";
 }
 
 export function Chart(p: Props) {
-  const box = useRef<HTMLDivElement>(null), tip = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null), now = useRef(p), shape = useRef(""), wanted = useRef("");
+  const box = useRef<HTMLDivElement>(null),
+    tip = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null),
+    now = useRef(p),
+    shape = useRef(""),
+    wanted = useRef("");
   now.current = p;
   const colors = theme.use();
-  const looks = JSON.stringify([colors, p.unit, p.zone, p.height, p.small, !!p.onZoom, !!p.onPan, p.lines.map((l) => [l.label, l.color, l.look, !!l.low && !!l.high, l.times.length < 3])]);
+  const looks = JSON.stringify([
+    colors,
+    p.unit,
+    p.zone,
+    p.height,
+    p.small,
+    !!p.onZoom,
+    !!p.onPan,
+    p.lines.map((l) => [l.label, l.color, l.look, !!l.low && !!l.high, l.times.length < 3]),
+  ]);
   const plotAs = (looks: string, width: number) => {
     plot.current?.destroy();
     shape.current = looks;
@@ -255,14 +366,25 @@ export function Chart(p: Props) {
     if (shape.current === looks) plot.current.setData(table(p.lines));
     else plotAs(looks, plot.current.width);
   }, [looks, p.lines, p.from, p.to, p.marks, JSON.stringify(p.shades)]);
-  // The browser tells the width before it draws, of all charts at once: a chart that measured itself would have it lay out the page again.
+  // The browser tells the width before it draws, of all charts at once: a chart that measured itself would have it lay
+  // out the page again.
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(([{ contentRect: { width } }]) => {
-      if (!plot.current) plotAs(wanted.current, width);
-      else if (width !== plot.current.width) plot.current.setSize({ width, height: now.current.height });
-    });
+    const observer = new ResizeObserver(
+      ([
+        {
+          contentRect: { width },
+        },
+      ]) => {
+        if (!plot.current) plotAs(wanted.current, width);
+        else if (width !== plot.current.width) plot.current.setSize({ width, height: now.current.height });
+      },
+    );
     observer.observe(box.current!);
-    return () => { observer.disconnect(); plot.current?.destroy(); plot.current = null; };
+    return () => {
+      observer.disconnect();
+      plot.current?.destroy();
+      plot.current = null;
+    };
   }, []);
   return (
     <div class="chart" style={{ height: p.height + "px" }} role="img" aria-label={p.title}>

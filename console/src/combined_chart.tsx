@@ -13,77 +13,202 @@ import { DataTable, Summary, type Row } from "./table";
 
 const Changed = lazy(() => import("./lazy_pages").then((m) => m.Changed));
 
-const mostBands = 4, mostRaw = 5000;
+const mostBands = 4,
+  mostRaw = 5000;
 
 // Shown is what a chart was asked for: the metrics' aggregates, those of the time before, and raw measures.
-interface Shown { range: Range; columns: Columns[]; before: Columns[]; raw: { times: number[]; values: number[] }[]; method: string; tooMany: boolean }
+interface Shown {
+  range: Range;
+  columns: Columns[];
+  before: Columns[];
+  raw: { times: number[]; values: number[] }[];
+  method: string;
+  tooMany: boolean;
+}
 
 // Overlay draws chosen metrics on one chart, and says from which archive.
 export function Overlay({ metrics }: { metrics: Metric[] }) {
   const { params } = route.use();
   const [width] = useState(() => Math.min(1400, Math.max(300, document.documentElement.clientWidth - 420)));
-  const method = params.get("agg") ?? "mean", wanted = params.get("g");
-  const few = metrics.length <= mostBands, banded = few && method === "mean";
-  const percentiles = [...new Set(metrics.flatMap((m) => m.policy.methods.filter((n) => /^[\d.]+pct$/.test(n))))].sort((a, b) => parseFloat(a) - parseFloat(b));
-  const can = { cmp: true, pct: few && percentiles.length > 0, raw: few }, on = (name: keyof typeof can) => can[name] && params.get(name) === "1";
+  const method = params.get("agg") ?? "mean",
+    wanted = params.get("g");
+  const few = metrics.length <= mostBands,
+    banded = few && method === "mean";
+  const percentiles = [...new Set(metrics.flatMap((m) => m.policy.methods.filter((n) => /^[\d.]+pct$/.test(n))))].sort(
+    (a, b) => parseFloat(a) - parseFloat(b),
+  );
+  const can = { cmp: true, pct: few && percentiles.length > 0, raw: few },
+    on = (name: keyof typeof can) => can[name] && params.get(name) === "1";
   const range = readRange(params);
-  const choose = (p: Policy) => (wanted && p.items.find((i) => i.granularity === +wanted)) || archiveFor(p, range.from, range.to, width);
+  const choose = (p: Policy) =>
+    (wanted && p.items.find((i) => i.granularity === +wanted)) || archiveFor(p, range.from, range.to, width);
   const finest = Math.min(...metrics.map((m) => choose(m.policy).granularity));
-  const { value, error, loading } = useLoad<Shown>(async (signal) => {
-    const range = readRange(params), { from, to, span } = range;
-    const methods = [method, ...(banded ? ["min", "max"] : []), ...(on("pct") ? percentiles : [])];
-    const tooMany = on("raw") && metrics.some((m) => span / m.policy.items[0].granularity > mostRaw);
-    const [columns, before, raw] = await Promise.all([
-      readColumns(metrics, methods, from, to, choose, signal),
-      on("cmp") ? readColumns(metrics, [method], from - span, from, choose, signal) : [],
-      on("raw") && !tooMany ? Promise.all(metrics.map((m) => readRaw(m.id, from, to, signal))) : [],
-    ]);
-    return { range, columns, before, raw, method, tooMany };
-  }, [metrics, method, wanted, ...["from", "to", "live", "cmp", "pct", "raw"].map((n) => params.get(n))], range.live ? Math.min(30, Math.max(1, finest)) : 0);
+  const { value, error, loading } = useLoad<Shown>(
+    async (signal) => {
+      const range = readRange(params),
+        { from, to, span } = range;
+      const methods = [method, ...(banded ? ["min", "max"] : []), ...(on("pct") ? percentiles : [])];
+      const tooMany = on("raw") && metrics.some((m) => span / m.policy.items[0].granularity > mostRaw);
+      const [columns, before, raw] = await Promise.all([
+        readColumns(metrics, methods, from, to, choose, signal),
+        on("cmp") ? readColumns(metrics, [method], from - span, from, choose, signal) : [],
+        on("raw") && !tooMany ? Promise.all(metrics.map((m) => readRaw(m.id, from, to, signal))) : [],
+      ]);
+      return { range, columns, before, raw, method, tooMany };
+    },
+    [metrics, method, wanted, ...["from", "to", "live", "cmp", "pct", "raw"].map((n) => params.get(n))],
+    range.live ? Math.min(30, Math.max(1, finest)) : 0,
+  );
   const rows = useMemo(() => (value ? rowsOf(value) : []), [value]);
   // The chart draws again when it is given other lines, so they stay while the next ones are waited for.
-  const lines = useMemo<Line[]>(() => rows.map((r) => (banded && !r.derived ? { ...r, low: value!.columns[r.color].values.min, high: value!.columns[r.color].values.max } : r)), [rows, banded]);
-  const methods = [...new Set(metrics.flatMap((m) => m.policy.methods))].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b, "en", { numeric: true }));
-  const granularities = [...new Set(metrics.flatMap((m) => m.policy.items.map((i) => i.granularity)))].sort((a, b) => a - b);
-  const unit = unitOf(metrics[0].name ?? "", metrics[0].unit), zone = zoneOf();
-  const table = params.get("view") === "table", window = readWindow(params);
-  const title = metrics.length === 1 ? metrics[0].name ?? metrics[0].id : `${metrics.length} metrics`;
+  const lines = useMemo<Line[]>(
+    () =>
+      rows.map((r) =>
+        banded && !r.derived
+          ? { ...r, low: value!.columns[r.color].values.min, high: value!.columns[r.color].values.max }
+          : r,
+      ),
+    [rows, banded],
+  );
+  const methods = [...new Set(metrics.flatMap((m) => m.policy.methods))].sort(
+    (a, b) => rank(a) - rank(b) || a.localeCompare(b, "en", { numeric: true }),
+  );
+  const granularities = [...new Set(metrics.flatMap((m) => m.policy.items.map((i) => i.granularity)))].sort(
+    (a, b) => a - b,
+  );
+  const unit = unitOf(metrics[0].name ?? "", metrics[0].unit),
+    zone = zoneOf();
+  const table = params.get("view") === "table",
+    window = readWindow(params);
+  const title = metrics.length === 1 ? (metrics[0].name ?? metrics[0].id) : `${metrics.length} metrics`;
   const shown = value?.range ?? range;
   const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
-  const toggle = (name: keyof typeof can, text: string, about: string) => can[name] && <button type="button" aria-pressed={on(name)} title={about} onClick={() => change({ [name]: on(name) ? null : "1" })}>{text}</button>;
+  const toggle = (name: keyof typeof can, text: string, about: string) =>
+    can[name] && (
+      <button
+        type="button"
+        aria-pressed={on(name)}
+        title={about}
+        onClick={() => change({ [name]: on(name) ? null : "1" })}
+      >
+        {text}
+      </button>
+    );
   return (
     <>
       <RangeBar range={shown}>
-        <label class="aside">Show <select aria-label="Aggregation method" value={method} onChange={(e) => change({ agg: e.currentTarget.value === "mean" ? null : e.currentTarget.value })}>
-          {(methods.includes(method) ? methods : [method, ...methods]).map((m) => <option key={m}>{m}</option>)}</select></label>
-        <label class="aside">of <select aria-label="Granularity" value={wanted ?? ""} onChange={(e) => change({ g: e.currentTarget.value || null })}>
-          <option value="">what fits</option>{granularities.map((g) => <option key={g} value={String(g)}>{duration(g)}</option>)}</select></label>
+        <label class="aside">
+          Show{" "}
+          <select
+            aria-label="Aggregation method"
+            value={method}
+            onChange={(e) => change({ agg: e.currentTarget.value === "mean" ? null : e.currentTarget.value })}
+          >
+            {(methods.includes(method) ? methods : [method, ...methods]).map((m) => (
+              <option key={m}>{m}</option>
+            ))}
+          </select>
+        </label>
+        <label class="aside">
+          of{" "}
+          <select
+            aria-label="Granularity"
+            value={wanted ?? ""}
+            onChange={(e) => change({ g: e.currentTarget.value || null })}
+          >
+            <option value="">what fits</option>
+            {granularities.map((g) => (
+              <option key={g} value={String(g)}>
+                {duration(g)}
+              </option>
+            ))}
+          </select>
+        </label>
       </RangeBar>
       {error && <Notice bad>{error}</Notice>}
-      <Panel title={title} id="drawn" aside={<>
-        {toggle("cmp", "Before", `Compare with the ${duration(Math.round(shown.span))} before`)}
-        {toggle("pct", "Percentiles", percentiles.join(", "))}
-        {toggle("raw", "Raw", "Single measures, as far as they are kept")}
-        <button type="button" aria-pressed={!!window} title="Mark a time, and see which metrics moved most" onClick={() => change({ w: window ? null : middle(shown) })}>What changed here?</button>
-        <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>Table</button>
-        <Menu title="Copy">
-          <CopyButtons metrics={metrics} columns={value?.columns} method={method} range={shown} />
-          {!table && <button type="button" onClick={() => void import("./lazy_pages").then(({ picture }) => picture("drawn", title, lines, `${moment(shown.from, zone)} – ${moment(shown.to, zone)} ${zone}`)).then((png) => save(png, title + ".png"))}>PNG</button>}
-        </Menu>
-      </>}>
-        {value && <p class="hint" id="archive" data-from={value.range.from}>{archives(value)}</p>}
-        {value && (table ? <DataTable rows={rows} unit={unit} zone={zone} name={title} /> : <Chart lines={lines} from={shown.from} to={shown.to} height={340} unit={unit} zone={zone} title={title} shades={shades(window)}
-          onZoom={(from, to) => (window ? change({ w: `${Math.floor(from)}-${Math.ceil(to)}` }) : look(from, to))} onPan={look} />)}
+      <Panel
+        title={title}
+        id="drawn"
+        aside={
+          <>
+            {toggle("cmp", "Before", `Compare with the ${duration(Math.round(shown.span))} before`)}
+            {toggle("pct", "Percentiles", percentiles.join(", "))}
+            {toggle("raw", "Raw", "Single measures, as far as they are kept")}
+            <button
+              type="button"
+              aria-pressed={!!window}
+              title="Mark a time, and see which metrics moved most"
+              onClick={() => change({ w: window ? null : middle(shown) })}
+            >
+              What changed here?
+            </button>
+            <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>
+              Table
+            </button>
+            <Menu title="Copy">
+              <CopyButtons metrics={metrics} columns={value?.columns} method={method} range={shown} />
+              {!table && (
+                <button
+                  type="button"
+                  onClick={() =>
+                    void import("./lazy_pages")
+                      .then(({ picture }) =>
+                        picture(
+                          "drawn",
+                          title,
+                          lines,
+                          `${moment(shown.from, zone)} – ${moment(shown.to, zone)} ${zone}`,
+                        ),
+                      )
+                      .then((png) => save(png, title + ".png"))
+                  }
+                >
+                  PNG
+                </button>
+              )}
+            </Menu>
+          </>
+        }
+      >
+        {value && (
+          <p class="hint" id="archive" data-from={value.range.from}>
+            {archives(value)}
+          </p>
+        )}
+        {value &&
+          (table ? (
+            <DataTable rows={rows} unit={unit} zone={zone} name={title} />
+          ) : (
+            <Chart
+              lines={lines}
+              from={shown.from}
+              to={shown.to}
+              height={340}
+              unit={unit}
+              zone={zone}
+              title={title}
+              shades={shades(window)}
+              onZoom={(from, to) => (window ? change({ w: `${Math.floor(from)}-${Math.ceil(to)}` }) : look(from, to))}
+              onPan={look}
+            />
+          ))}
         {!value && loading && <p class="hint">Reading …</p>}
       </Panel>
       {window && <Changed />}
-      {value && <Summary rows={rows} unit={unit} onRemove={(id) => change({ m: metrics.map((m) => m.id).filter((m) => m !== id) })} href={(id) => link("metric", { id })} />}
+      {value && (
+        <Summary
+          rows={rows}
+          unit={unit}
+          onRemove={(id) => change({ m: metrics.map((m) => m.id).filter((m) => m !== id) })}
+          href={(id) => link("metric", { id })}
+        />
+      )}
     </>
   );
 }
 
 const order = ["mean", "max", "min", "sum", "count", "last", "first", "median", "std"];
-const rank = (method: string) => (order.indexOf(method) + 1 || 99);
+const rank = (method: string) => order.indexOf(method) + 1 || 99;
 
 // middle is the last third of what is shown, to begin with.
 const middle = ({ from, to }: Range) => `${Math.floor(to - (to - from) / 3)}-${Math.ceil(to)}`;
@@ -96,39 +221,96 @@ function rowsOf({ range, columns, before, raw, method }: Shown): Row[] {
   const rows = columns.map((c, i) => row(c, i, method, names[i]));
   columns.forEach((c, i) => {
     const { id, label } = rows[i];
-    for (const [name, values] of Object.entries(c.values)) if (name !== method && /pct$/.test(name)) rows.push({ ...rows[i], id: id + name, label: `${label} ${name}`, values, look: "dotted", derived: true });
-    if (before[i]) rows.push({ ...row(before[i], i, method, names[i]), id: id + "before", label: `${label}, ${duration(Math.round(range.span))} before`, times: before[i].times.map((t) => t + range.span), look: "dashed", derived: true });
-    if (raw[i]?.times.length) rows.push({ ...rows[i], id: id + "raw", label: `${label}, measures`, ...raw[i], look: "dots", derived: true });
+    for (const [name, values] of Object.entries(c.values))
+      if (name !== method && /pct$/.test(name))
+        rows.push({ ...rows[i], id: id + name, label: `${label} ${name}`, values, look: "dotted", derived: true });
+    if (before[i])
+      rows.push({
+        ...row(before[i], i, method, names[i]),
+        id: id + "before",
+        label: `${label}, ${duration(Math.round(range.span))} before`,
+        times: before[i].times.map((t) => t + range.span),
+        look: "dashed",
+        derived: true,
+      });
+    if (raw[i]?.times.length)
+      rows.push({ ...rows[i], id: id + "raw", label: `${label}, measures`, ...raw[i], look: "dots", derived: true });
   });
   return rows;
 }
 
 function row(c: Columns, i: number, method: string, name: string): Row {
-  const [used, values] = method in c.values ? [method, c.values[method]] : (Object.entries(c.values)[0] ?? [method, []]);
-  return { id: c.metric.id, label: name + (used === method ? "" : ` (${used})`), color: i, times: c.times, values, step: c.item.granularity };
+  const [used, values] =
+    method in c.values ? [method, c.values[method]] : (Object.entries(c.values)[0] ?? [method, []]);
+  return {
+    id: c.metric.id,
+    label: name + (used === method ? "" : ` (${used})`),
+    color: i,
+    times: c.times,
+    values,
+    step: c.item.granularity,
+  };
 }
 
 // archives names what a chart is drawn from.
 function archives({ columns, method, raw, tooMany }: Shown): string {
-  const all = new Set(columns.map((c) => {
-    const used = method in c.values ? method : Object.keys(c.values)[0] ?? method;
-    return `${used} of ${duration(c.item.granularity)}, kept for ${duration(c.item.timespan)} (archive policy ${c.metric.policy.name})`;
-  }));
-  const dots = raw.length ? (raw.some((r) => r.times.length) ? "; dots are raw measures, as far as they are kept" : "; raw measures are not kept of this time") : "";
+  const all = new Set(
+    columns.map((c) => {
+      const used = method in c.values ? method : (Object.keys(c.values)[0] ?? method);
+      return `${used} of ${duration(c.item.granularity)}, kept for ${duration(c.item.timespan)} (archive policy ${c.metric.policy.name})`;
+    }),
+  );
+  const dots = raw.length
+    ? raw.some((r) => r.times.length)
+      ? "; dots are raw measures, as far as they are kept"
+      : "; raw measures are not kept of this time"
+    : "";
   return "Drawn from " + [...all].join("; ") + (tooMany ? "; zoom in to see raw measures" : dots);
 }
 
-function CopyButtons({ metrics, columns, method, range }: { metrics: Metric[]; columns?: Columns[]; method: string; range: { from: number; to: number } }) {
-  const start = Math.floor(range.from), stop = Math.ceil(range.to), first = metrics[0];
+function CopyButtons({
+  metrics,
+  columns,
+  method,
+  range,
+}: {
+  metrics: Metric[];
+  columns?: Columns[];
+  method: string;
+  range: { from: number; to: number };
+}) {
+  const start = Math.floor(range.from),
+    stop = Math.ceil(range.to),
+    first = metrics[0];
   const g = columns?.[0]?.item.granularity ?? first.policy.items[0].granularity;
   const query = `start=${start}&stop=${stop}&granularity=${g}&aggregation=${encodeURIComponent(method)}`;
   const each = (write: (m: Metric) => string) => metrics.map(write).join("\n");
-  return <>
-    <Copy label="curl" title="Copy as curl" text={each((m) => `curl -u USER: '${address(`/v1/metric/${m.id}/measures?${query}`)}'`)} />
-    <Copy label="Python" title="Copy as Python" text={python(metrics.map((m) => m.id), query)} />
-    <Copy label="gnocchi" title="Copy for Gnocchi's client" text={each((m) => `gnocchi measures show ${m.id} --aggregation ${method} --granularity ${g} --start ${start} --stop ${stop}`)} />
-    <Copy label="PromQL" title="Copy as PromQL" text={metrics.map(promqlOf).join(" or ")} />
-  </>;
+  return (
+    <>
+      <Copy
+        label="curl"
+        title="Copy as curl"
+        text={each((m) => `curl -u USER: '${address(`/v1/metric/${m.id}/measures?${query}`)}'`)}
+      />
+      <Copy
+        label="Python"
+        title="Copy as Python"
+        text={python(
+          metrics.map((m) => m.id),
+          query,
+        )}
+      />
+      <Copy
+        label="gnocchi"
+        title="Copy for Gnocchi's client"
+        text={each(
+          (m) =>
+            `gnocchi measures show ${m.id} --aggregation ${method} --granularity ${g} --start ${start} --stop ${stop}`,
+        )}
+      />
+      <Copy label="PromQL" title="Copy as PromQL" text={metrics.map(promqlOf).join(" or ")} />
+    </>
+  );
 }
 
 // python needs nothing but Python.
@@ -142,4 +324,5 @@ for metric in ${JSON.stringify(ids)}:
         print(metric, timestamp, value)
 `;
 
-export const promqlOf = (m: Metric) => `{${[quote(m.name ?? ""), ...(m.resource ? [`resource_id=${quote(m.resource)}`] : [])].join(", ")}}`;
+export const promqlOf = (m: Metric) =>
+  `{${[quote(m.name ?? ""), ...(m.resource ? [`resource_id=${quote(m.resource)}`] : [])].join(", ")}}`;

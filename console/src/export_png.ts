@@ -4,17 +4,26 @@ const css = (name: string) => getComputedStyle(document.documentElement).getProp
 
 // picture draws the chart of a panel as a PNG: with its title, the time, and what the lines are.
 export function picture(panel: string, title: string, lines: Line[], about: string): Promise<Blob> {
-  const chart = document.querySelector<HTMLCanvasElement>(`#${panel} canvas`)!, scale = devicePixelRatio;
-  const width = chart.width / scale, head = 58, line = 18;
+  const chart = document.querySelector<HTMLCanvasElement>(`#${panel} canvas`)!,
+    scale = devicePixelRatio;
+  const width = chart.width / scale,
+    head = 58,
+    line = 18;
   const canvas = document.createElement("canvas");
   const draw = canvas.getContext("2d")!;
-  const font = (size: number, weight = "400") => { draw.font = `${weight} ${size}px system-ui, sans-serif`; };
+  const font = (size: number, weight = "400") => {
+    draw.font = `${weight} ${size}px system-ui, sans-serif`;
+  };
   font(12);
   // The names stand in rows below the chart.
-  let x = 16, row = 0;
+  let x = 16,
+    row = 0;
   const names = lines.slice(0, 40).map((l) => {
     const wide = draw.measureText(l.label).width + 34;
-    if (x + wide > width && x > 16) { x = 16; row++; }
+    if (x + wide > width && x > 16) {
+      x = 16;
+      row++;
+    }
     const at = { label: l.label, color: css(`--line-${(l.color % 8) + 1}`), x, row };
     x += wide;
     return at;
@@ -39,5 +48,7 @@ export function picture(panel: string, title: string, lines: Line[], about: stri
     draw.fillStyle = css("--text");
     draw.fillText(label, x + 15, y, width - x - 20);
   }
-  return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("The browser makes no picture"))), "image/png"));
+  return new Promise((done, fail) =>
+    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("The browser makes no picture"))), "image/png"),
+  );
 }

@@ -23,20 +23,34 @@ export function show(value: number | null | undefined, unit: Unit = "", signific
   const size = Math.abs(value);
   if (unit === "percent") return digits(value, size >= 100 ? 3 : significant - 1) + " %";
   if (unit === "bytes") {
-    let i = 0, v = value;
-    while (Math.abs(v) >= 1024 && i < binary.length - 1) { v /= 1024; i++; }
+    let i = 0,
+      v = value;
+    while (Math.abs(v) >= 1024 && i < binary.length - 1) {
+      v /= 1024;
+      i++;
+    }
     return digits(v, significant) + " " + binary[i];
   }
   const suffix = unit === "seconds" ? " s" : "";
   if (size !== 0 && size < 1e-3) return value.toExponential(2) + suffix;
-  let i = 0, v = value;
-  while (Math.abs(v) >= (i ? 1000 : 10000) && i < large.length - 1) { v /= 1000; i++; }
+  let i = 0,
+    v = value;
+  while (Math.abs(v) >= (i ? 1000 : 10000) && i < large.length - 1) {
+    v /= 1000;
+    i++;
+  }
   return digits(v, significant) + (i ? " " + large[i] : "") + suffix;
 }
 
 // duration writes seconds as the words of archive policies.
 export function duration(seconds: number): string {
-  const units: [number, string][] = [[31536000, "year"], [86400, "day"], [3600, "h"], [60, "min"], [1, "s"]];
+  const units: [number, string][] = [
+    [31536000, "year"],
+    [86400, "day"],
+    [3600, "h"],
+    [60, "min"],
+    [1, "s"],
+  ];
   for (const [size, name] of units) {
     if (seconds >= size && (seconds % size === 0 || seconds >= 10 * size)) {
       const n = Math.round((seconds / size) * 10) / 10;
@@ -44,7 +58,9 @@ export function duration(seconds: number): string {
     }
   }
   const left = units.find(([size]) => seconds >= size);
-  return left && left[0] > 1 ? duration(seconds - (seconds % left[0])) + " " + duration(seconds % left[0]) : show(seconds, "seconds");
+  return left && left[0] > 1
+    ? duration(seconds - (seconds % left[0])) + " " + duration(seconds % left[0])
+    : show(seconds, "seconds");
 }
 
 // timespan reads what the API writes: "1 day, 0:00:10".

@@ -1,5 +1,5 @@
-// What has to be there before anything else: who asks, and what was asked for already. It imports nothing, as start.ts runs before the other
-// scripts are there.
+// What has to be there before anything else: who asks, and what was asked for already. It imports nothing, as start.ts
+// runs before the other scripts are there.
 
 // The console's page lies at PREFIX/ui/, the API at PREFIX.
 export const root = new URL("..", location.href.split("#")[0]).href.replace(/\/$/, "");
@@ -18,7 +18,12 @@ export function basic(user: string, password: string): Record<string, string> {
 export const firstHeaders = credentials === "name" ? basic("admin", "") : credentials === "none" ? {} : null;
 
 export const get = (path: string, headers: Record<string, string>, signal?: AbortSignal) =>
-  fetch(root + path, { method: "GET", headers: { Accept: "application/json", ...headers }, signal, credentials: "omit" });
+  fetch(root + path, {
+    method: "GET",
+    headers: { Accept: "application/json", ...headers },
+    signal,
+    credentials: "omit",
+  });
 
 const sent = new Map<string, Promise<Response>>();
 const fresh = 3000; // ms
@@ -27,7 +32,9 @@ const fresh = 3000; // ms
 export function sendFirst(path: string) {
   if (!firstHeaders || sent.has(path)) return;
   const answer = get(path, firstHeaders);
-  answer.catch(() => { /* who asks asks again */ });
+  answer.catch(() => {
+    /* who asks asks again */
+  });
   sent.set(path, answer);
 }
 

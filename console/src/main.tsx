@@ -23,28 +23,55 @@ const pages: { name: string; title?: string; page: Page }[] = [
   { name: "metric", page: lazy(() => import("./lazy_pages").then((m) => m.MetricPage)) },
 ];
 
-const zones = ["UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney"];
+const zones = [
+  "UTC",
+  "Europe/Berlin",
+  "Europe/London",
+  "America/New_York",
+  "America/Los_Angeles",
+  "Asia/Kolkata",
+  "Asia/Shanghai",
+  "Asia/Tokyo",
+  "Australia/Sydney",
+];
 
 function Zone() {
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC", now = zoneOf();
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
+    now = zoneOf();
   const all = [...new Set([own, now, ...zones])];
   return (
-    <select aria-label="Time zone" value={now} onChange={(e) => change({ tz: e.currentTarget.value === own ? null : e.currentTarget.value })}>
-      {all.map((zone) => <option key={zone} value={zone}>{zone.replaceAll("_", " ")}</option>)}
+    <select
+      aria-label="Time zone"
+      value={now}
+      onChange={(e) => change({ tz: e.currentTarget.value === own ? null : e.currentTarget.value })}
+    >
+      {all.map((zone) => (
+        <option key={zone} value={zone}>
+          {zone.replaceAll("_", " ")}
+        </option>
+      ))}
     </select>
   );
 }
 
 // What had the focus last.
 let focused: Element | null = null;
-document.addEventListener("focusin", (e) => { focused = e.target as Element; });
+document.addEventListener("focusin", (e) => {
+  focused = e.target as Element;
+});
 
 function App() {
-  const at = route.use(), who = session.use(), asks = signInNeeded.use(), look = theme.use();
+  const at = route.use(),
+    who = session.use(),
+    asks = signInNeeded.use(),
+    look = theme.use();
   const found = pages.find((p) => p.name === at.page);
   const Page = found?.page;
-  useEffect(() => { document.title = (found?.title ?? "Metric") + " · Gnocco"; }, [found]);
-  // Another page begins at its heading, for the keyboard and for who listens; so does what follows a link that is gone, such as a tile.
+  useEffect(() => {
+    document.title = (found?.title ?? "Metric") + " · Gnocco";
+  }, [found]);
+  // Another page begins at its heading, for the keyboard and for who listens; so does what follows a link that is gone,
+  // such as a tile.
   const before = useRef(at.page);
   useLayoutEffect(() => {
     if (at.page !== before.current || (focused && !focused.isConnected)) enter();
@@ -52,22 +79,64 @@ function App() {
   }, [at]);
   return (
     <>
-      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); enter(); }}>To the content</a>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(e) => {
+          e.preventDefault();
+          enter();
+        }}
+      >
+        To the content
+      </a>
       <header class="top">
-        <a class="brand" href="#/explore"><img src={icon} alt="" width="22" height="22" />Gnocco</a>
+        <a class="brand" href="#/explore">
+          <img src={icon} alt="" width="22" height="22" />
+          Gnocco
+        </a>
         <nav aria-label="Pages">
-          {pages.map((p) => p.title && <a key={p.name} href={link(p.name)} aria-current={p.name === at.page ? "page" : undefined}>{p.title}</a>)}
+          {pages.map(
+            (p) =>
+              p.title && (
+                <a key={p.name} href={link(p.name)} aria-current={p.name === at.page ? "page" : undefined}>
+                  {p.title}
+                </a>
+              ),
+          )}
         </nav>
         <div class="settings">
           <Zone />
-          <button type="button" class="icon" aria-label={look === "dark" ? "Light colours" : "Dark colours"} title={look === "dark" ? "Light colours" : "Dark colours"} onClick={switchTheme}>{look === "dark" ? "☀" : "☾"}</button>
-          {who.credentials !== "none" && who.user && <button type="button" onClick={signOut} title="Sign in as somebody else">{who.user}</button>}
+          <button
+            type="button"
+            class="icon"
+            aria-label={look === "dark" ? "Light colours" : "Dark colours"}
+            title={look === "dark" ? "Light colours" : "Dark colours"}
+            onClick={switchTheme}
+          >
+            {look === "dark" ? "☀" : "☾"}
+          </button>
+          {who.credentials !== "none" && who.user && (
+            <button type="button" onClick={signOut} title="Sign in as somebody else">
+              {who.user}
+            </button>
+          )}
         </div>
       </header>
       <main id="main" tabIndex={-1}>
         {asks && <SignIn />}
-        {!asks && found?.title && <Heading key={found.name} hidden>{found.title}</Heading>}
-        {!asks && (Page ? <Page key={at.page + who.user} /> : <Notice>There is no page of this name. <a href={link("explore")}>Explore</a> is where to begin.</Notice>)}
+        {!asks && found?.title && (
+          <Heading key={found.name} hidden>
+            {found.title}
+          </Heading>
+        )}
+        {!asks &&
+          (Page ? (
+            <Page key={at.page + who.user} />
+          ) : (
+            <Notice>
+              There is no page of this name. <a href={link("explore")}>Explore</a> is where to begin.
+            </Notice>
+          ))}
       </main>
     </>
   );

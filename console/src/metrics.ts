@@ -2,17 +2,52 @@ import { read } from "./api";
 import { timespan } from "./format";
 import { chosenPath, countPaths, foundPath, metricPath, policiesPath, quote } from "./paths";
 
-export interface Item { granularity: number; points: number; timespan: number }
-export interface Policy { name: string; items: Item[]; methods: string[]; backWindow: number } // finest granularity first
+export interface Item {
+  granularity: number;
+  points: number;
+  timespan: number;
+}
+export interface Policy {
+  name: string;
+  items: Item[];
+  methods: string[];
+  backWindow: number;
+} // finest granularity first
 export type Labels = Record<string, string>;
 
-export interface Metric { id: string; name: string | null; unit: string | null; creator?: string; resource: string | null; place: Labels; policy: Policy } // creator: if it was read by its ID
+export interface Metric {
+  id: string;
+  name: string | null;
+  unit: string | null;
+  creator?: string;
+  resource: string | null;
+  place: Labels;
+  policy: Policy;
+} // creator: if it was read by its ID
 
-interface APIPolicy { name: string; back_window: number; aggregation_methods: string[]; definition: { granularity: string; points: number; timespan: string }[] }
-interface APIMetric { id: string; name: string | null; unit: string | null; creator: string; resource_id: string | null; resource?: { id: string; original_resource_id?: string } | null; labels?: Labels; archive_policy: APIPolicy }
+interface APIPolicy {
+  name: string;
+  back_window: number;
+  aggregation_methods: string[];
+  definition: { granularity: string; points: number; timespan: string }[];
+}
+interface APIMetric {
+  id: string;
+  name: string | null;
+  unit: string | null;
+  creator: string;
+  resource_id: string | null;
+  resource?: { id: string; original_resource_id?: string } | null;
+  labels?: Labels;
+  archive_policy: APIPolicy;
+}
 
 export function readPolicy(p: APIPolicy): Policy {
-  const items = p.definition.map((d) => ({ granularity: timespan(d.granularity), points: d.points, timespan: timespan(d.timespan) }));
+  const items = p.definition.map((d) => ({
+    granularity: timespan(d.granularity),
+    points: d.points,
+    timespan: timespan(d.timespan),
+  }));
   items.sort((a, b) => a.granularity - b.granularity);
   return { name: p.name, items, methods: p.aggregation_methods, backWindow: p.back_window };
 }
@@ -21,20 +56,33 @@ const known = new Map<string, Metric>();
 
 function keep(m: APIMetric): Metric {
   const resource = m.resource_id ?? m.resource?.id ?? null;
-  const place = resource ? { "": m.resource?.original_resource_id || resource } : m.labels ?? {};
-  const metric = { id: m.id, name: m.name, unit: m.unit, creator: m.creator, resource, place, policy: readPolicy(m.archive_policy) };
+  const place = resource ? { "": m.resource?.original_resource_id || resource } : (m.labels ?? {});
+  const metric = {
+    id: m.id,
+    name: m.name,
+    unit: m.unit,
+    creator: m.creator,
+    resource,
+    place,
+    policy: readPolicy(m.archive_policy),
+  };
   known.set(m.id, metric);
   return metric;
 }
 
 // readMetric asks the server, also for what it has told.
-export const readMetric = async (id: string, signal?: AbortSignal) => keep(await read<APIMetric>(metricPath(id), undefined, signal));
+export const readMetric = async (id: string, signal?: AbortSignal) =>
+  keep(await read<APIMetric>(metricPath(id), undefined, signal));
 const metricByID = async (id: string) => known.get(id) ?? readMetric(id);
 
-// chosenMetrics are the metrics of these IDs, or why there are none: of several, those that can be searched for by one request.
+// chosenMetrics are the metrics of these IDs, or why there are none: of several, those that can be searched for by one
+// request.
 export async function chosenMetrics(ids: string[]): Promise<PromiseSettledResult<Metric>[]> {
   const missing = ids.filter((id) => !known.has(id));
-  if (missing.length > 1) await listSeries(chosenPath(missing)).then(metricsOf, () => { /* each is asked for */ });
+  if (missing.length > 1)
+    await listSeries(chosenPath(missing)).then(metricsOf, () => {
+      /* each is asked for */
+    });
   return Promise.allSettled(ids.map(metricByID));
 }
 
@@ -48,17 +96,32 @@ async function policiesWith(names: string[]): Promise<Map<string, Policy>> {
   return policies;
 }
 
-// A Series is a metric as the index of labels knows it. Place is what tells it from others of its name: what its resource is called, or the
-// labels that it was pushed with. Of is what Gnocchi calls the metric, whatever names PromQL has, its unit and its archive policy.
-export interface Series { id: string; name: string; resource: string; place: Labels; labels: Labels; of: { name: string | null; unit: string | null; policy: string } }
+// A Series is a metric as the index of labels knows it. Place is what tells it from others of its name: what its
+// resource is called, or the labels that it was pushed with. Of is what Gnocchi calls the metric, whatever names PromQL
+// has, its unit and its archive policy.
+export interface Series {
+  id: string;
+  name: string;
+  resource: string;
+  place: Labels;
+  labels: Labels;
+  of: { name: string | null; unit: string | null; policy: string };
+}
 
 // titles returns the names of metrics, and behind those that several have what differs between these.
 export function titles(metrics: { id: string; name: string | null; place: Labels }[]): string[] {
   const all = new Map<string | null, Labels[]>();
-  for (const { name, place } of metrics) all.set(name, [...all.get(name) ?? [], place]);
+  for (const { name, place } of metrics) all.set(name, [...(all.get(name) ?? []), place]);
   return metrics.map(({ id, name, place }) => {
-    const differs = Object.entries(place).filter(([label, value]) => label !== "__name__" && all.get(name)!.some((other) => other[label] !== value));
-    return (name ?? id) + (name && differs.length ? " · " + differs.map(([label, value]) => (label ? `${label}=${value}` : value)).join(", ") : "");
+    const differs = Object.entries(place).filter(
+      ([label, value]) => label !== "__name__" && all.get(name)!.some((other) => other[label] !== value),
+    );
+    return (
+      (name ?? id) +
+      (name && differs.length
+        ? " · " + differs.map(([label, value]) => (label ? `${label}=${value}` : value)).join(", ")
+        : "")
+    );
   });
 }
 
@@ -76,14 +139,26 @@ export async function metricsOf(all: Series[]): Promise<Metric[]> {
 }
 
 // A Facet is how many series have each value of a label, the most frequent first.
-export interface Facet { name: string; values: number; counts: { name: string; value: number }[] }
-export interface Counts { total: number; facets: Facet[] }
-interface Counted { total: number; labels: Facet[] }
+export interface Facet {
+  name: string;
+  values: number;
+  counts: { name: string; value: number }[];
+}
+export interface Counts {
+  total: number;
+  facets: Facet[];
+}
+interface Counted {
+  total: number;
+  labels: Facet[];
+}
 
-// countFound returns how many series there are, and how many of them have each label. A label that is filtered by shows the other values
-// that there are, too.
+// countFound returns how many series there are, and how many of them have each label. A label that is filtered by shows
+// the other values that there are, too.
 export async function countFound(text: string, labels: [string, string][], signal?: AbortSignal): Promise<Counts> {
-  const [all, ...filtered] = await Promise.all(countPaths(text, labels).map(async (path) => (await read<{ data: Counted }>(path, undefined, signal)).data));
+  const [all, ...filtered] = await Promise.all(
+    countPaths(text, labels).map(async (path) => (await read<{ data: Counted }>(path, undefined, signal)).data),
+  );
   const own = new Map(filtered.flatMap((c) => c.labels.map((l) => [l.name, l])));
   return { total: all.total, facets: [...own.values(), ...all.labels.filter((l) => !own.has(l.name))] };
 }
@@ -92,15 +167,33 @@ const byName = new Intl.Collator("en", { numeric: true }).compare;
 
 export async function listSeries(path: string, signal?: AbortSignal): Promise<Series[]> {
   const answer = await read<{ data: Record<string, string>[] }>(path, undefined, signal);
-  const series = answer.data.map(({ __name__: name, metric_id: id, metric_name, metric_unit, archive_policy, resource_id: resource = "", original_resource_id: original, ...labels }) =>
-    ({ id, name, resource, place: resource ? { "": original || resource } : labels, labels, of: { name: metric_name ?? null, unit: metric_unit ?? null, policy: archive_policy } }));
+  const series = answer.data.map(
+    ({
+      __name__: name,
+      metric_id: id,
+      metric_name,
+      metric_unit,
+      archive_policy,
+      resource_id: resource = "",
+      original_resource_id: original,
+      ...labels
+    }) => ({
+      id,
+      name,
+      resource,
+      place: resource ? { "": original || resource } : labels,
+      labels,
+      of: { name: metric_name ?? null, unit: metric_unit ?? null, policy: archive_policy },
+    }),
+  );
   return series.sort((a, b) => byName(a.name, b.name) || byName(a.resource, b.resource));
 }
 
-export const findSeries = (text: string, labels: [string, string][], signal?: AbortSignal) => listSeries(foundPath(text, labels), signal);
+export const findSeries = (text: string, labels: [string, string][], signal?: AbortSignal) =>
+  listSeries(foundPath(text, labels), signal);
 
-// archiveFor returns the item of the policy to draw from: the finest one that still has the beginning, and not more groups than
-// there are pixels; else the coarsest of those that have the beginning.
+// archiveFor returns the item of the policy to draw from: the finest one that still has the beginning, and not more
+// groups than there are pixels; else the coarsest of those that have the beginning.
 export function archiveFor(policy: Policy, from: number, to: number, pixels: number, now = Date.now() / 1000): Item {
   const has = policy.items.filter((i) => now - i.timespan <= from + i.granularity);
   const fits = has.find((i) => (to - from) / i.granularity <= pixels);
@@ -110,13 +203,25 @@ export function archiveFor(policy: Policy, from: number, to: number, pixels: num
 }
 
 // Columns are the aggregates of a metric: a column for each method, null where it has no value.
-export interface Columns { metric: Metric; item: Item; times: number[]; values: Record<string, (number | null)[]> }
+export interface Columns {
+  metric: Metric;
+  item: Item;
+  times: number[];
+  values: Record<string, (number | null)[]>;
+}
 
 type Rows = [string, number, number | null][];
 
-// readColumns reads aggregates of many metrics, by one request for each archive policy and granularity. Methods that a metric's policy
-// does not have are left out.
-export async function readColumns(metrics: Metric[], methods: string[], from: number, to: number, choose: (p: Policy) => Item, signal?: AbortSignal): Promise<Columns[]> {
+// readColumns reads aggregates of many metrics, by one request for each archive policy and granularity. Methods that a
+// metric's policy does not have are left out.
+export async function readColumns(
+  metrics: Metric[],
+  methods: string[],
+  from: number,
+  to: number,
+  choose: (p: Policy) => Item,
+  signal?: AbortSignal,
+): Promise<Columns[]> {
   const groups = new Map<string, { item: Item; methods: string[]; metrics: Metric[] }>();
   for (const metric of metrics) {
     const item = choose(metric.policy);
@@ -128,38 +233,76 @@ export async function readColumns(metrics: Metric[], methods: string[], from: nu
     group.metrics.push(metric);
   }
   const found = new Map<string, Columns>();
-  await Promise.all([...groups.values()].map(async ({ item, methods, metrics }) => {
-    const start = Math.floor(from / item.granularity) * item.granularity;
-    const query = new URLSearchParams({ start: String(start), stop: String(Math.ceil(to)), granularity: String(item.granularity), fill: "null" });
-    const operations = ["metric", ...metrics.flatMap((m) => methods.map((method) => [m.id, method]))];
-    const answer = await read<{ measures: Record<string, Record<string, Rows>> }>("/v1/aggregates?" + query, { operations }, signal);
-    const times = (Object.values(Object.values(answer.measures)[0] ?? {})[0] ?? []).map(([time]) => Date.parse(time) / 1000);
-    for (const metric of metrics) found.set(metric.id, columns(metric, item, times, answer.measures[metric.id] ?? {}));
-  }));
+  await Promise.all(
+    [...groups.values()].map(async ({ item, methods, metrics }) => {
+      const start = Math.floor(from / item.granularity) * item.granularity;
+      const query = new URLSearchParams({
+        start: String(start),
+        stop: String(Math.ceil(to)),
+        granularity: String(item.granularity),
+        fill: "null",
+      });
+      const operations = ["metric", ...metrics.flatMap((m) => methods.map((method) => [m.id, method]))];
+      const answer = await read<{ measures: Record<string, Record<string, Rows>> }>(
+        "/v1/aggregates?" + query,
+        { operations },
+        signal,
+      );
+      const times = (Object.values(Object.values(answer.measures)[0] ?? {})[0] ?? []).map(
+        ([time]) => Date.parse(time) / 1000,
+      );
+      for (const metric of metrics)
+        found.set(metric.id, columns(metric, item, times, answer.measures[metric.id] ?? {}));
+    }),
+  );
   return metrics.map((m) => found.get(m.id)!).filter(Boolean);
 }
 
-// columns leaves out the times at which a metric has nothing: fill gives all series of an answer the same ones. Metrics that have them all
-// share the array.
+// columns leaves out the times at which a metric has nothing: fill gives all series of an answer the same ones. Metrics
+// that have them all share the array.
 function columns(metric: Metric, item: Item, times: number[], rows: Record<string, Rows>): Columns {
   const all = Object.entries(rows).map(([method, rows]) => [method, rows.map(([, , value]) => value)] as const);
   const has = (i: number) => all.some(([, values]) => values[i] !== null);
   if (times.every((_, i) => has(i))) return { metric, item, times, values: Object.fromEntries(all) };
-  return { metric, item, times: times.filter((_, i) => has(i)), values: Object.fromEntries(all.map(([method, values]) => [method, values.filter((_, i) => has(i))])) };
+  return {
+    metric,
+    item,
+    times: times.filter((_, i) => has(i)),
+    values: Object.fromEntries(all.map(([method, values]) => [method, values.filter((_, i) => has(i))])),
+  };
 }
 
 // Archive is what is kept of a metric, in bytes; times in seconds since 1970.
-export interface Archive { bytes: number; raw: { bytes: number; kept_from: string | null; newest: string | null }; archives: { granularity: number; bytes: number }[]; dropped_measures: number; late_measures: number }
+export interface Archive {
+  bytes: number;
+  raw: { bytes: number; kept_from: string | null; newest: string | null };
+  archives: { granularity: number; bytes: number }[];
+  dropped_measures: number;
+  late_measures: number;
+}
 
-export const readArchive = (id: string, signal?: AbortSignal) => read<Archive>(metricPath(id) + "/archive", undefined, signal);
+export const readArchive = (id: string, signal?: AbortSignal) =>
+  read<Archive>(metricPath(id) + "/archive", undefined, signal);
 
 // readRaw reads a metric's raw measures, as far as they are kept.
-export async function readRaw(id: string, from: number, to: number, signal?: AbortSignal): Promise<{ times: number[]; values: number[] }> {
+export async function readRaw(
+  id: string,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): Promise<{ times: number[]; values: number[] }> {
   const { raw } = await readArchive(id, signal);
   const start = Math.max(from, raw.kept_from ? Date.parse(raw.kept_from) / 1000 : Infinity);
   if (start >= to) return { times: [], values: [] };
-  const query = new URLSearchParams({ query: `{metric_id=${quote(id)}}[${Math.ceil((to - start) * 1000)}ms]`, time: to.toFixed(3) });
-  const answer = await read<{ data: { result: { values: [number, string][] }[] } }>("/api/v1/query?" + query, undefined, signal);
+  const query = new URLSearchParams({
+    query: `{metric_id=${quote(id)}}[${Math.ceil((to - start) * 1000)}ms]`,
+    time: to.toFixed(3),
+  });
+  const answer = await read<{ data: { result: { values: [number, string][] }[] } }>(
+    "/api/v1/query?" + query,
+    undefined,
+    signal,
+  );
   const values = (answer.data.result[0]?.values ?? []).filter(([, v]) => Number.isFinite(+v));
   return { times: values.map(([t]) => t), values: values.map(([, v]) => +v) };
 }

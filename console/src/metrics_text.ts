@@ -1,5 +1,9 @@
 // A Sample is a line of what /metrics says.
-export interface Sample { name: string; labels: Record<string, string>; value: number }
+export interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
 
 // parseText reads Prometheus' text format.
 export function parseText(text: string): Sample[] {
@@ -9,7 +13,8 @@ export function parseText(text: string): Sample[] {
     const parts = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line);
     if (!parts) continue;
     const labels: Record<string, string> = {};
-    for (const [, name, value] of (parts[2] ?? "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) labels[name] = value.replace(/\\(.)/g, (_, c) => (c === "n" ? "\n" : c));
+    for (const [, name, value] of (parts[2] ?? "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))
+      labels[name] = value.replace(/\\(.)/g, (_, c) => (c === "n" ? "\n" : c));
     all.push({ name: parts[1], labels, value: Number(parts[3]) });
   }
   return all;

@@ -1,23 +1,47 @@
 // The addresses of what pages ask for first. start.ts uses them, too, so they import nothing.
 
 const escape = (text: string) => text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
-export const quote = (text: string) => '"' + text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, "\\n") + '"';
+export const quote = (text: string) =>
+  '"' + text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, "\\n") + '"';
 
 // selector is what PromQL calls the series whose names hold text, in any case, and that have these labels.
 export function selector(text: string, labels: [string, string][]): string {
-  const words = text.trim().split(/\s+/).filter(Boolean).map((w) => `__name__=~${quote("(?is).*" + escape(w) + ".*")}`);
-  return "{" + [...(words.length ? words : ['__name__!=""']), ...labels.map(([name, value]) => `${name}=${quote(value)}`)].join(",") + "}";
+  const words = text
+    .trim()
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((w) => `__name__=~${quote("(?is).*" + escape(w) + ".*")}`);
+  return (
+    "{" +
+    [...(words.length ? words : ['__name__!=""']), ...labels.map(([name, value]) => `${name}=${quote(value)}`)].join(
+      ",",
+    ) +
+    "}"
+  );
 }
 
 export const mostFound = 300;
-const series = (match: string, limit: number) => "/api/v1/series?" + new URLSearchParams({ "match[]": match, limit: String(limit), ids: "true" });
+const series = (match: string, limit: number) =>
+  "/api/v1/series?" + new URLSearchParams({ "match[]": match, limit: String(limit), ids: "true" });
 export const foundPath = (text: string, labels: [string, string][]) => series(selector(text, labels), mostFound);
 export const chosenPath = (ids: string[]) => series(`{metric_id=~${quote(ids.map(escape).join("|"))}}`, 0);
 
 // countPaths are the counts of what is found, and for each label that is filtered by those of its other values.
 export const countPaths = (text: string, labels: [string, string][]) => [
-  countPath(selector(text, labels), []), ...labels.map(([name]) => countPath(selector(text, labels.filter(([n]) => n !== name)), [name]))];
-const countPath = (match: string, labels: string[]) => "/api/v1/series_count?" + new URLSearchParams([["match[]", match], ["limit", "50"], ...labels.map((l) => ["label", l])]);
+  countPath(selector(text, labels), []),
+  ...labels.map(([name]) =>
+    countPath(
+      selector(
+        text,
+        labels.filter(([n]) => n !== name),
+      ),
+      [name],
+    ),
+  ),
+];
+const countPath = (match: string, labels: string[]) =>
+  "/api/v1/series_count?" +
+  new URLSearchParams([["match[]", match], ["limit", "50"], ...labels.map((l) => ["label", l])]);
 
 export const policiesPath = "/v1/archive_policy";
 export const rulesPath = "/v1/archive_policy_rule";
@@ -30,7 +54,10 @@ export const figuresPath = "/metrics";
 export const metricPath = (id: string) => "/v1/metric/" + encodeURIComponent(id);
 export const costPath = (policy: string) => policiesPath + "/" + encodeURIComponent(policy) + "/cost";
 
-export const find = (params: URLSearchParams) => ({ text: params.get("find") ?? "", labels: params.getAll("l").map((l) => l.split(/=(.*)/s).slice(0, 2) as [string, string]) });
+export const find = (params: URLSearchParams) => ({
+  text: params.get("find") ?? "",
+  labels: params.getAll("l").map((l) => l.split(/=(.*)/s).slice(0, 2) as [string, string]),
+});
 
 // parse reads the part of an address behind #.
 export function parse(hash: string): { page: string; params: URLSearchParams } {
@@ -40,16 +67,30 @@ export function parse(hash: string): { page: string; params: URLSearchParams } {
 
 // firstPaths is what the page of an address asks for without having asked for anything else.
 export function firstPaths(hash: string): string[] {
-  const { page, params } = parse(hash), id = params.get("id"), job = params.get("job"), policy = params.get("policy");
+  const { page, params } = parse(hash),
+    id = params.get("id"),
+    job = params.get("job"),
+    policy = params.get("policy");
   switch (page) {
     case "explore": {
-      const { text, labels } = find(params), chosen = params.getAll("m");
-      return [...(chosen.length === 1 ? [metricPath(chosen[0])] : [...(chosen.length ? [chosenPath(chosen)] : []), policiesPath]), foundPath(text, labels), ...countPaths(text, labels)];
+      const { text, labels } = find(params),
+        chosen = params.getAll("m");
+      return [
+        ...(chosen.length === 1
+          ? [metricPath(chosen[0])]
+          : [...(chosen.length ? [chosenPath(chosen)] : []), policiesPath]),
+        foundPath(text, labels),
+        ...countPaths(text, labels),
+      ];
     }
-    case "metric": return id ? [metricPath(id), metricPath(id) + "/archive"] : [];
-    case "policies": return [policiesPath, rulesPath, rebuildsPath, ...(policy ? [costPath(policy)] : [])];
-    case "correlations": return [jobsPath, typesPath, ...(job ? [jobPath(job) + "?limit=1"] : [])];
-    case "server": return [statusPath, figuresPath];
+    case "metric":
+      return id ? [metricPath(id), metricPath(id) + "/archive"] : [];
+    case "policies":
+      return [policiesPath, rulesPath, rebuildsPath, ...(policy ? [costPath(policy)] : [])];
+    case "correlations":
+      return [jobsPath, typesPath, ...(job ? [jobPath(job) + "?limit=1"] : [])];
+    case "server":
+      return [statusPath, figuresPath];
   }
   return [];
 }

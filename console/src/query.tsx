@@ -15,35 +15,106 @@ const mostSeries = 40;
 // QueryView draws an expression in PromQL, or in the language of dynamic aggregates.
 export function QueryView() {
   const { params } = route.use();
-  const query = params.get("q") ?? "", lang = params.get("lang") === "aggregates" ? "aggregates" : "promql";
-  const range = readRange(params, "1h"), step = stepFor(range.span), zone = zoneOf();
+  const query = params.get("q") ?? "",
+    lang = params.get("lang") === "aggregates" ? "aggregates" : "promql";
+  const range = readRange(params, "1h"),
+    step = stepFor(range.span),
+    zone = zoneOf();
   const wanted = params.get("g") ?? "60";
-  const { value, error, loading } = useLoad(async (signal) => {
-    const range = readRange(params, "1h");
-    if (!query.trim()) return { range, rows: [] as Row[] };
-    return { range, rows: await (lang === "promql" ? promql(query, range.from, range.to, step, signal) : aggregates(query, range.from, range.to, wanted, signal)) };
-  }, [query, lang, wanted, params.get("from"), params.get("to"), params.get("live")], range.live && query.trim() ? Math.min(30, Math.max(2, step)) : 0);
-  const rows = value?.rows ?? [], table = params.get("view") === "table";
+  const { value, error, loading } = useLoad(
+    async (signal) => {
+      const range = readRange(params, "1h");
+      if (!query.trim()) return { range, rows: [] as Row[] };
+      return {
+        range,
+        rows: await (lang === "promql"
+          ? promql(query, range.from, range.to, step, signal)
+          : aggregates(query, range.from, range.to, wanted, signal)),
+      };
+    },
+    [query, lang, wanted, params.get("from"), params.get("to"), params.get("live")],
+    range.live && query.trim() ? Math.min(30, Math.max(2, step)) : 0,
+  );
+  const rows = value?.rows ?? [],
+    table = params.get("view") === "table";
   const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
   return (
     <>
       <Editor query={query} lang={lang} />
       <RangeBar range={value?.range ?? range} standard="1h">
-        {lang === "aggregates" && <label class="aside">of <input size={5} aria-label="Granularity in seconds" value={wanted} onChange={(e) => change({ g: e.currentTarget.value || null })} /> s</label>}
+        {lang === "aggregates" && (
+          <label class="aside">
+            of{" "}
+            <input
+              size={5}
+              aria-label="Granularity in seconds"
+              value={wanted}
+              onChange={(e) => change({ g: e.currentTarget.value || null })}
+            />{" "}
+            s
+          </label>
+        )}
       </RangeBar>
       {error && <Notice bad>{error}</Notice>}
-      {query.trim() && <Panel title={lang === "promql" ? "PromQL" : "Dynamic aggregates"} id="drawn" aside={<>
-        <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>Table</button>
-        <button type="button" onClick={() => void picture("drawn", query, rows, `${moment(range.from, zone)} – ${moment(range.to, zone)} ${zone}`).then((png) => save(png, "query.png"))} disabled={table || !rows.length}>PNG</button>
-        <Copy label="curl" title="Copy as curl" text={lang === "promql"
-          ? `curl -u USER: -G '${address("/api/v1/query_range")}' --data-urlencode '${`query=${query}`.replaceAll("'", "'\\''")}' -d start=${Math.floor(range.from)} -d end=${Math.ceil(range.to)} -d step=${step}`
-          : `curl -u USER: -H 'Content-Type: application/json' '${address(`/v1/aggregates?start=${Math.floor(range.from)}&stop=${Math.ceil(range.to)}&granularity=${wanted}`)}' -d '${JSON.stringify({ operations: query }).replaceAll("'", "'\\''")}'`} />
-      </>}>
-        <p class="hint" id="archive">{lang === "promql" ? `A value every ${duration(step)}` : `Groups of ${duration(+wanted)}`}{rows.length === mostSeries ? `; the first ${mostSeries} series` : ""}</p>
-        {value && (table ? <DataTable rows={rows} unit="" zone={zone} name="query" /> : <Chart lines={rows} from={value.range.from} to={value.range.to} height={320} unit="" zone={zone} title={query} onZoom={look} onPan={look} />)}
-        {!value && loading && <p class="hint">Evaluating …</p>}
-        {value && !rows.length && !error && <p class="hint">The answer is empty for this time.</p>}
-      </Panel>}
+      {query.trim() && (
+        <Panel
+          title={lang === "promql" ? "PromQL" : "Dynamic aggregates"}
+          id="drawn"
+          aside={
+            <>
+              <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>
+                Table
+              </button>
+              <button
+                type="button"
+                onClick={() =>
+                  void picture(
+                    "drawn",
+                    query,
+                    rows,
+                    `${moment(range.from, zone)} – ${moment(range.to, zone)} ${zone}`,
+                  ).then((png) => save(png, "query.png"))
+                }
+                disabled={table || !rows.length}
+              >
+                PNG
+              </button>
+              <Copy
+                label="curl"
+                title="Copy as curl"
+                text={
+                  lang === "promql"
+                    ? `curl -u USER: -G '${address("/api/v1/query_range")}' --data-urlencode '${`query=${query}`.replaceAll("'", "'\\''")}' -d start=${Math.floor(range.from)} -d end=${Math.ceil(range.to)} -d step=${step}`
+                    : `curl -u USER: -H 'Content-Type: application/json' '${address(`/v1/aggregates?start=${Math.floor(range.from)}&stop=${Math.ceil(range.to)}&granularity=${wanted}`)}' -d '${JSON.stringify({ operations: query }).replaceAll("'", "'\\''")}'`
+                }
+              />
+            </>
+          }
+        >
+          <p class="hint" id="archive">
+            {lang === "promql" ? `A value every ${duration(step)}` : `Groups of ${duration(+wanted)}`}
+            {rows.length === mostSeries ? `; the first ${mostSeries} series` : ""}
+          </p>
+          {value &&
+            (table ? (
+              <DataTable rows={rows} unit="" zone={zone} name="query" />
+            ) : (
+              <Chart
+                lines={rows}
+                from={value.range.from}
+                to={value.range.to}
+                height={320}
+                unit=""
+                zone={zone}
+                title={query}
+                onZoom={look}
+                onPan={look}
+              />
+            ))}
+          {!value && loading && <p class="hint">Evaluating …</p>}
+          {value && !rows.length && !error && <p class="hint">The answer is empty for this time.</p>}
+        </Panel>
+      )}
       {rows.length > 0 && <Summary rows={rows} unit="" />}
     </>
   );
@@ -53,64 +124,157 @@ const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 
 const stepFor = (span: number) => steps.find((s) => span / s <= 600) ?? 86400;
 
 async function promql(query: string, from: number, to: number, step: number, signal: AbortSignal): Promise<Row[]> {
-  const start = Math.ceil(from / step) * step, end = Math.floor(to / step) * step;
+  const start = Math.ceil(from / step) * step,
+    end = Math.floor(to / step) * step;
   const answer = await read<{ data: { result: { metric: Record<string, string>; values: [number, string][] }[] } }>(
-    "/api/v1/query_range?" + new URLSearchParams({ query, start: String(start), end: String(end), step: String(step) }), undefined, signal);
+    "/api/v1/query_range?" + new URLSearchParams({ query, start: String(start), end: String(end), step: String(step) }),
+    undefined,
+    signal,
+  );
   return answer.data.result.slice(0, mostSeries).map(({ metric, values }, i) => {
     const { __name__: name, ...labels } = metric;
-    const rest = Object.entries(labels).filter(([n]) => n !== "resource_type").map(([n, v]) => `${n}=${v}`).join(", ");
-    return { id: String(i), label: (name ?? "") + (rest ? `{${rest}}` : "") || query, color: i, times: values.map(([t]) => t), values: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)), step };
+    const rest = Object.entries(labels)
+      .filter(([n]) => n !== "resource_type")
+      .map(([n, v]) => `${n}=${v}`)
+      .join(", ");
+    return {
+      id: String(i),
+      label: (name ?? "") + (rest ? `{${rest}}` : "") || query,
+      color: i,
+      times: values.map(([t]) => t),
+      values: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)),
+      step,
+    };
   });
 }
 
-async function aggregates(operations: string, from: number, to: number, granularity: string, signal: AbortSignal): Promise<Row[]> {
-  const answer = await read<{ measures: Record<string, unknown> }>("/v1/aggregates?" + new URLSearchParams({ start: String(Math.floor(from)), stop: String(Math.ceil(to)), granularity }), { operations }, signal);
+async function aggregates(
+  operations: string,
+  from: number,
+  to: number,
+  granularity: string,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const answer = await read<{ measures: Record<string, unknown> }>(
+    "/v1/aggregates?" +
+      new URLSearchParams({ start: String(Math.floor(from)), stop: String(Math.ceil(to)), granularity }),
+    { operations },
+    signal,
+  );
   const rows: Row[] = [];
   const walk = (label: string, value: unknown) => {
     if (Array.isArray(value)) {
       const all = value as [string, number, number | null][];
-      rows.push({ id: label, label, color: rows.length, times: all.map(([t]) => Date.parse(t) / 1000), values: all.map(([, , v]) => v), step: all[0]?.[1] ?? +granularity });
+      rows.push({
+        id: label,
+        label,
+        color: rows.length,
+        times: all.map(([t]) => Date.parse(t) / 1000),
+        values: all.map(([, , v]) => v),
+        step: all[0]?.[1] ?? +granularity,
+      });
     } else for (const [name, inner] of Object.entries(value as object)) walk(label ? label + " " + name : name, inner);
   };
   walk("", answer.measures);
   return rows.slice(0, mostSeries);
 }
 
-// Editor is a box of text, in which Enter runs, and Shift and Enter begin a line. PromQL gets an editor with completion and checks as
-// soon as that is loaded.
+// Editor is a box of text, in which Enter runs, and Shift and Enter begin a line. PromQL gets an editor with completion
+// and checks as soon as that is loaded.
 function Editor({ query, lang }: { query: string; lang: "promql" | "aggregates" }) {
-  const [text, setText] = useState(query), [rich, setRich] = useState(false);
-  const plain = useRef<HTMLTextAreaElement>(null), host = useRef<HTMLDivElement>(null), editor = useRef<Rich | null>(null);
+  const [text, setText] = useState(query),
+    [rich, setRich] = useState(false);
+  const plain = useRef<HTMLTextAreaElement>(null),
+    host = useRef<HTMLDivElement>(null),
+    editor = useRef<Rich | null>(null);
   const now = useRef(text);
   now.current = text;
   const run = () => change({ q: now.current, m: null });
-  useEffect(() => { setText(query); editor.current?.set(query); }, [query]);
-  useEffect(() => { if (!query) plain.current?.focus(); }, []);
+  useEffect(() => {
+    setText(query);
+    editor.current?.set(query);
+  }, [query]);
+  useEffect(() => {
+    if (!query) plain.current?.focus();
+  }, []);
   useEffect(() => {
     if (lang !== "promql") return;
     let gone = false;
-    import("./editor").then(({ mountEditor }) => {
-      if (gone || !host.current) return;
-      const focused = document.activeElement === plain.current;
-      editor.current = mountEditor(host.current, now.current, examples.promql, (text) => { now.current = text; setText(text); }, run);
-      setRich(true);
-      if (focused) editor.current.focus();
-    }, () => { /* the box of text stays */ });
-    return () => { gone = true; editor.current?.destroy(); editor.current = null; setRich(false); };
+    import("./editor").then(
+      ({ mountEditor }) => {
+        if (gone || !host.current) return;
+        const focused = document.activeElement === plain.current;
+        editor.current = mountEditor(
+          host.current,
+          now.current,
+          examples.promql,
+          (text) => {
+            now.current = text;
+            setText(text);
+          },
+          run,
+        );
+        setRich(true);
+        if (focused) editor.current.focus();
+      },
+      () => {
+        /* the box of text stays */
+      },
+    );
+    return () => {
+      gone = true;
+      editor.current?.destroy();
+      editor.current = null;
+      setRich(false);
+    };
   }, [lang]);
-  const keys = (e: KeyboardEvent) => { if (e.key === "Enter" && !e.shiftKey) { e.preventDefault(); run(); } };
+  const keys = (e: KeyboardEvent) => {
+    if (e.key === "Enter" && !e.shiftKey) {
+      e.preventDefault();
+      run();
+    }
+  };
   return (
-    <form class="query" onSubmit={(e) => { e.preventDefault(); run(); }}>
+    <form
+      class="query"
+      onSubmit={(e) => {
+        e.preventDefault();
+        run();
+      }}
+    >
       <div>
         <div ref={host} class="code" hidden={!rich} />
-        {!rich && <textarea ref={plain} rows={1} aria-label="Expression" spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} onKeyDown={keys} placeholder={examples[lang]} />}
+        {!rich && (
+          <textarea
+            ref={plain}
+            rows={1}
+            aria-label="Expression"
+            spellcheck={false}
+            value={text}
+            onInput={(e) => setText(e.currentTarget.value)}
+            onKeyDown={keys}
+            placeholder={examples[lang]}
+          />
+        )}
       </div>
       <div class="aside">
-        <select aria-label="Language" value={lang} onChange={(e) => change({ lang: e.currentTarget.value === "promql" ? null : e.currentTarget.value })}><option value="promql">PromQL</option><option value="aggregates">Aggregates</option></select>
-        <button type="submit" class="main">Run</button>
+        <select
+          aria-label="Language"
+          value={lang}
+          onChange={(e) => change({ lang: e.currentTarget.value === "promql" ? null : e.currentTarget.value })}
+        >
+          <option value="promql">PromQL</option>
+          <option value="aggregates">Aggregates</option>
+        </select>
+        <button type="submit" class="main">
+          Run
+        </button>
       </div>
     </form>
   );
 }
 
-const examples = { promql: 'sum by (resource_id) (rate({"network.eth0.sent.bytes"}[5m]))', aggregates: "(aggregate mean (metric (ID mean) (ID mean)))" };
+const examples = {
+  promql: 'sum by (resource_id) (rate({"network.eth0.sent.bytes"}[5m]))',
+  aggregates: "(aggregate mean (metric (ID mean) (ID mean)))",
+};

@@ -2,7 +2,10 @@ import { parse } from "./paths";
 import { Store } from "./store";
 
 // The address holds the whole state: #/page?name=value&name=value.
-export interface Route { page: string; params: URLSearchParams }
+export interface Route {
+  page: string;
+  params: URLSearchParams;
+}
 
 export const route = new Store<Route>(parse(location.hash));
 window.addEventListener("hashchange", () => route.set(parse(location.hash)));

@@ -1,7 +1,8 @@
 import { APIError, read, request } from "./api";
 import { readPolicy } from "./metrics";
 
-const span = 3600, step = 10; // seconds
+const span = 3600,
+  step = 10; // seconds
 
 // The sample is a machine. Ten minutes ago a second core began to work, and memory with it.
 const sample: Record<string, (age: number, i: number) => number> = {
@@ -23,19 +24,29 @@ function noise(i: number): number {
 
 // sendSample sends the sample by the API that everyone uses, as the user who is signed in.
 export async function sendSample() {
-  const policies = (await read<Parameters<typeof readPolicy>[0][]>("/v1/archive_policy")).map(readPolicy).filter((p) => p.items.some((i) => i.timespan >= span) && p.methods.includes("mean"));
+  const policies = (await read<Parameters<typeof readPolicy>[0][]>("/v1/archive_policy"))
+    .map(readPolicy)
+    .filter((p) => p.items.some((i) => i.timespan >= span) && p.methods.includes("mean"));
   policies.sort((a, b) => a.items[0].granularity - b.items[0].granularity || b.methods.length - a.methods.length);
   if (!policies.length) throw new Error("No archive policy keeps an hour of means: an administrator creates one first");
-  const metrics = Object.fromEntries(Object.keys(sample).map((name) => [name, { archive_policy_name: policies[0].name }]));
+  const metrics = Object.fromEntries(
+    Object.keys(sample).map((name) => [name, { archive_policy_name: policies[0].name }]),
+  );
   try {
     await request("POST", "/v1/resource/generic", { id: "sample", metrics });
   } catch (error) {
     if (!(error instanceof APIError && error.status === 409)) throw error;
   }
-  const now = Math.floor(Date.now() / 1000 / step) * step, count = span / step;
-  const measures = Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, Array.from({ length: count }, (_, i) => {
-    const timestamp = now - (count - 1 - i) * step;
-    return { timestamp, value: value(now - timestamp, i) };
-  })]));
+  const now = Math.floor(Date.now() / 1000 / step) * step,
+    count = span / step;
+  const measures = Object.fromEntries(
+    Object.entries(sample).map(([name, value]) => [
+      name,
+      Array.from({ length: count }, (_, i) => {
+        const timestamp = now - (count - 1 - i) * step;
+        return { timestamp, value: value(now - timestamp, i) };
+      }),
+    ]),
+  );
   await request("POST", "/v1/batch/resources/metrics/measures", { sample: measures });
 }

@@ -1,7 +1,11 @@
 import { sendFirst } from "./http";
 import { firstPaths, parse } from "./paths";
 
-// This runs as soon as it is there, beside the loading of the other scripts: the server works while the browser reads them.
+// This runs as soon as it is there, beside the loading of the other scripts: the server works while the browser reads
+// them.
 firstPaths(location.hash).forEach(sendFirst);
 const { page } = parse(location.hash);
-if (page !== "explore" && page !== "server") import("./lazy_pages").catch(() => { /* the page says so */ });
+if (page !== "explore" && page !== "server")
+  import("./lazy_pages").catch(() => {
+    /* the page says so */
+  });

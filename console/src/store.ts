@@ -4,7 +4,9 @@ import { useLayoutEffect, useState } from "preact/hooks";
 export class Store<T> {
   private followers = new Set<() => void>();
   constructor(private value: T) {}
-  get(): T { return this.value; }
+  get(): T {
+    return this.value;
+  }
   set(value: T) {
     if (value === this.value) return;
     this.value = value;
@@ -15,7 +17,9 @@ export class Store<T> {
     useLayoutEffect(() => {
       const follower = () => tick((n) => n + 1);
       this.followers.add(follower);
-      return () => { this.followers.delete(follower); };
+      return () => {
+        this.followers.delete(follower);
+      };
     }, []);
     return this.value;
   }

@@ -5,14 +5,32 @@ import { nth } from "./quickselect";
 import { Panel, save } from "./widgets";
 
 // A Row is a series as tables show it.
-export interface Row { id: string; label: string; color: number; times: number[]; values: (number | null)[]; step: number; look?: Line["look"]; derived?: boolean } // derived: of another row's metric
+export interface Row {
+  id: string;
+  label: string;
+  color: number;
+  times: number[];
+  values: (number | null)[];
+  step: number;
+  look?: Line["look"];
+  derived?: boolean;
+} // derived: of another row's metric
 
-interface Figures { last: number | null; min: number | null; mean: number | null; max: number | null; p95: number | null }
+interface Figures {
+  last: number | null;
+  min: number | null;
+  mean: number | null;
+  max: number | null;
+  p95: number | null;
+}
 
 // figures sums up the values shown. The percentile interpolates as those of archives do.
 export function figures(values: (number | null)[]): Figures {
   const all = new Float64Array(values.length);
-  let n = 0, min = Infinity, max = -Infinity, sum = 0;
+  let n = 0,
+    min = Infinity,
+    max = -Infinity,
+    sum = 0;
   for (const v of values) {
     if (v === null || v === undefined) continue;
     all[n++] = v;
@@ -21,7 +39,10 @@ export function figures(values: (number | null)[]): Figures {
     sum += v;
   }
   if (!n) return { last: null, min: null, mean: null, max: null, p95: null };
-  const last = all[n - 1], at = 0.95 * (n - 1), low = Math.floor(at), p95 = nth(all.subarray(0, n), low);
+  const last = all[n - 1],
+    at = 0.95 * (n - 1),
+    low = Math.floor(at),
+    p95 = nth(all.subarray(0, n), low);
   let next = max;
   for (let i = low + 1; i < n; i++) if (all[i] < next) next = all[i];
   return { last, min, mean: sum / n, max, p95: p95 + (at - low) * (next - p95) };
@@ -30,7 +51,17 @@ export function figures(values: (number | null)[]): Figures {
 const columns: (keyof Figures)[] = ["last", "min", "mean", "p95", "max"];
 
 // Summary has a line for each series, the highest first by the figure that is chosen.
-export function Summary({ rows, unit, onRemove, href }: { rows: Row[]; unit: Unit; onRemove?: (id: string) => void; href?: (id: string) => string }) {
+export function Summary({
+  rows,
+  unit,
+  onRemove,
+  href,
+}: {
+  rows: Row[];
+  unit: Unit;
+  onRemove?: (id: string) => void;
+  href?: (id: string) => string;
+}) {
   const [by, setBy] = useState<keyof Figures | "">("mean");
   const all = useMemo(() => rows.map((row) => ({ row, figures: figures(row.values) })), [rows]);
   if (by) all.sort((a, b) => (b.figures[by] ?? -Infinity) - (a.figures[by] ?? -Infinity));
@@ -38,14 +69,50 @@ export function Summary({ rows, unit, onRemove, href }: { rows: Row[]; unit: Uni
     <Panel title="Of what is shown">
       <div class="scroll">
         <table id="summary">
-          <thead><tr><th scope="col">Series</th>{columns.map((c) => <th scope="col" class="number" key={c} aria-sort={by === c ? "descending" : undefined}><button type="button" title="Highest first" onClick={() => setBy(c)}>{c}{by === c ? " ↓" : ""}</button></th>)}{onRemove && <th />}</tr></thead>
-          <tbody>{all.map(({ row, figures }) => (
-            <tr key={row.id}>
-              <td><i class="dot" style={{ background: colorOf(row.color) }} />{href && !row.derived ? <a href={href(row.id)}>{row.label}</a> : row.label}</td>
-              {columns.map((c) => <td class="number" key={c} data-value={figures[c] ?? ""} data-figure={c}>{show(figures[c], unit)}</td>)}
-              {onRemove && <td>{!row.derived && <button type="button" class="icon" aria-label={"Remove " + row.label} title="Remove" onClick={() => onRemove(row.id)}>×</button>}</td>}
+          <thead>
+            <tr>
+              <th scope="col">Series</th>
+              {columns.map((c) => (
+                <th scope="col" class="number" key={c} aria-sort={by === c ? "descending" : undefined}>
+                  <button type="button" title="Highest first" onClick={() => setBy(c)}>
+                    {c}
+                    {by === c ? " ↓" : ""}
+                  </button>
+                </th>
+              ))}
+              {onRemove && <th />}
             </tr>
-          ))}</tbody>
+          </thead>
+          <tbody>
+            {all.map(({ row, figures }) => (
+              <tr key={row.id}>
+                <td>
+                  <i class="dot" style={{ background: colorOf(row.color) }} />
+                  {href && !row.derived ? <a href={href(row.id)}>{row.label}</a> : row.label}
+                </td>
+                {columns.map((c) => (
+                  <td class="number" key={c} data-value={figures[c] ?? ""} data-figure={c}>
+                    {show(figures[c], unit)}
+                  </td>
+                ))}
+                {onRemove && (
+                  <td>
+                    {!row.derived && (
+                      <button
+                        type="button"
+                        class="icon"
+                        aria-label={"Remove " + row.label}
+                        title="Remove"
+                        onClick={() => onRemove(row.id)}
+                      >
+                        ×
+                      </button>
+                    )}
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
         </table>
       </div>
     </Panel>
@@ -57,18 +124,27 @@ const mostRows = 300;
 // join returns the times of all rows, newest first, with the value of each row.
 function join(rows: Row[]): [number, (number | null)[]][] {
   const at = new Map<number, (number | null)[]>();
-  rows.forEach((row, k) => row.times.forEach((time, i) => {
-    const values = at.get(time) ?? new Array(rows.length).fill(null);
-    values[k] = row.values[i];
-    at.set(time, values);
-  }));
+  rows.forEach((row, k) =>
+    row.times.forEach((time, i) => {
+      const values = at.get(time) ?? new Array(rows.length).fill(null);
+      values[k] = row.values[i];
+      at.set(time, values);
+    }),
+  );
   return [...at].sort((a, b) => b[0] - a[0]);
 }
 
 const cell = (text: string) => (/[",\n\r]|^[=+\-@]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
 
 function csv(rows: Row[]): string {
-  return [["timestamp", ...rows.map((r) => cell(r.label))].join(), ...join(rows).reverse().map(([time, values]) => [new Date(time * 1000).toISOString(), ...values.map((v) => v ?? "")].join())].join("\n") + "\n";
+  return (
+    [
+      ["timestamp", ...rows.map((r) => cell(r.label))].join(),
+      ...join(rows)
+        .reverse()
+        .map(([time, values]) => [new Date(time * 1000).toISOString(), ...values.map((v) => v ?? "")].join()),
+    ].join("\n") + "\n"
+  );
 }
 
 // DataTable shows the newest values; the CSV file has them all.
@@ -76,11 +152,40 @@ export function DataTable({ rows, unit, zone, name }: { rows: Row[]; unit: Unit;
   const joined = useMemo(() => join(rows), [rows]);
   return (
     <>
-      <p class="aside"><span>{joined.length > mostRows ? `The newest ${mostRows} of ${joined.length.toLocaleString("en")} rows` : `${joined.length} rows`}</span><button type="button" onClick={() => save(new Blob([csv(rows)], { type: "text/csv" }), name + ".csv")}>CSV</button></p>
+      <p class="aside">
+        <span>
+          {joined.length > mostRows
+            ? `The newest ${mostRows} of ${joined.length.toLocaleString("en")} rows`
+            : `${joined.length} rows`}
+        </span>
+        <button type="button" onClick={() => save(new Blob([csv(rows)], { type: "text/csv" }), name + ".csv")}>
+          CSV
+        </button>
+      </p>
       <div class="scroll">
         <table id="values">
-          <thead><tr><th scope="col">Time</th>{rows.map((r) => <th scope="col" class="number" key={r.id}>{r.label}</th>)}</tr></thead>
-          <tbody>{joined.slice(0, mostRows).map(([time, values]) => <tr key={time} data-time={time}><td class="mono">{moment(time, zone)}</td>{values.map((v, i) => <td class="number" key={i} data-value={v ?? ""}>{show(v, unit, 6)}</td>)}</tr>)}</tbody>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {rows.map((r) => (
+                <th scope="col" class="number" key={r.id}>
+                  {r.label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {joined.slice(0, mostRows).map(([time, values]) => (
+              <tr key={time} data-time={time}>
+                <td class="mono">{moment(time, zone)}</td>
+                {values.map((v, i) => (
+                  <td class="number" key={i} data-value={v ?? ""}>
+                    {show(v, unit, 6)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
         </table>
       </div>
     </>

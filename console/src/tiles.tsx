@@ -7,19 +7,34 @@ import { Notice, useLoad } from "./widgets";
 import { readRange, zoneOf } from "./range";
 import { link, route } from "./router";
 
-const mostTiles = 12, firstTiles = 3, mostLines = 8, pixels = 340;
+const mostTiles = 12,
+  firstTiles = 3,
+  mostLines = 8,
+  pixels = 340;
 
-// Tiles draw what was found in small: one chart for the metrics of a resource whose names differ by numbers only, such as cores.
+// Tiles draw what was found in small: one chart for the metrics of a resource whose names differ by numbers only, such
+// as cores.
 export function Tiles({ finder }: { finder: FinderState }) {
   const { params } = route.use();
   const groups = useMemo(() => group(finder.series ?? []), [finder.series]);
   const wanted = groups.flatMap(([, series]) => series);
-  const { value, error } = useLoad(async (signal) => {
-    const range = readRange(params);
-    const metrics = await metricsOf(wanted);
-    const columns = await readColumns(metrics, ["mean"], range.from, range.to, (p) => archiveFor(p, range.from, range.to, pixels), signal);
-    return { range, columns: new Map(columns.map((c) => [c.metric.id, c])) };
-  }, [groups, params.get("from")], 1);
+  const { value, error } = useLoad(
+    async (signal) => {
+      const range = readRange(params);
+      const metrics = await metricsOf(wanted);
+      const columns = await readColumns(
+        metrics,
+        ["mean"],
+        range.from,
+        range.to,
+        (p) => archiveFor(p, range.from, range.to, pixels),
+        signal,
+      );
+      return { range, columns: new Map(columns.map((c) => [c.metric.id, c])) };
+    },
+    [groups, params.get("from")],
+    1,
+  );
   const [rest, drawRest] = useState(false); // behind the first row, which is seen at once
   useEffect(() => {
     if (!value || rest) return;
@@ -32,7 +47,19 @@ export function Tiles({ finder }: { finder: FinderState }) {
     <>
       {error && <Notice bad>{error}</Notice>}
       <div class="tiles">
-        {groups.slice(0, rest ? mostTiles : firstTiles).map(([name, series]) => value && <Tile key={series[0].id} name={name} columns={series.flatMap((s) => value.columns.get(s.id) ?? [])} range={value.range} />)}
+        {groups
+          .slice(0, rest ? mostTiles : firstTiles)
+          .map(
+            ([name, series]) =>
+              value && (
+                <Tile
+                  key={series[0].id}
+                  name={name}
+                  columns={series.flatMap((s) => value.columns.get(s.id) ?? [])}
+                  range={value.range}
+                />
+              ),
+          )}
       </div>
     </>
   );
@@ -44,10 +71,18 @@ function group(series: Series[]): [string, Series[]][] {
     const key = s.resource + "/" + s.name.replace(/\d+/g, "#");
     const members = groups.get(key) ?? [];
     if (members.length < mostLines) groups.set(key, [...members, s]);
-    if (groups.size > mostTiles) { groups.delete(key); break; }
+    if (groups.size > mostTiles) {
+      groups.delete(key);
+      break;
+    }
   }
   const all = [...groups.values()];
-  const names = titles(all.map((members) => ({ ...members[0], name: members.length > 1 ? members[0].name.replace(/\d+/g, "*") : members[0].name })));
+  const names = titles(
+    all.map((members) => ({
+      ...members[0],
+      name: members.length > 1 ? members[0].name.replace(/\d+/g, "*") : members[0].name,
+    })),
+  );
   return all.map((members, i) => [names[i], members]);
 }
 
@@ -55,12 +90,36 @@ function Tile({ name, columns, range }: { name: string; columns: Columns[]; rang
   if (!columns.length) return null;
   const unit = unitOf(name, columns[0].metric.unit);
   const names = titles(columns.map((c) => c.metric));
-  const lines: Line[] = columns.map((c, i) => ({ label: names[i], color: i, times: c.times, values: Object.values(c.values)[0] ?? [], step: c.item.granularity }));
+  const lines: Line[] = columns.map((c, i) => ({
+    label: names[i],
+    color: i,
+    times: c.times,
+    values: Object.values(c.values)[0] ?? [],
+    step: c.item.granularity,
+  }));
   const last = lines.map((l) => l.values.at(-1)).filter((v) => v !== undefined && v !== null);
   return (
     <a class="panel tile" href={link("explore", { m: columns.map((c) => c.metric.id) })} data-name={name}>
-      <header><h3 title={name}>{name}</h3><span class="now">{last.slice(0, 3).map((v) => show(v, unit, 3)).join(" · ")}{last.length > 3 && " …"}</span></header>
-      <Chart lines={lines} from={range.from} to={range.to} height={130} unit={unit} zone={zoneOf()} title={name} small />
+      <header>
+        <h3 title={name}>{name}</h3>
+        <span class="now">
+          {last
+            .slice(0, 3)
+            .map((v) => show(v, unit, 3))
+            .join(" · ")}
+          {last.length > 3 && " …"}
+        </span>
+      </header>
+      <Chart
+        lines={lines}
+        from={range.from}
+        to={range.to}
+        height={130}
+        unit={unit}
+        zone={zoneOf()}
+        title={name}
+        small
+      />
     </a>
   );
 }

@@ -4,7 +4,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 // Small parts that pages share.
 
 export function Notice({ children, bad }: { children: ComponentChildren; bad?: boolean }) {
-  return <p class={bad ? "notice bad" : "notice"} role={bad ? "alert" : "status"}>{children}</p>;
+  return (
+    <p class={bad ? "notice bad" : "notice"} role={bad ? "alert" : "status"}>
+      {children}
+    </p>
+  );
 }
 
 // enter moves the focus to the page's heading, or, where that is still to come, to its content.
@@ -15,21 +19,48 @@ export function enter() {
 
 // Heading is the name of a page, which a page that was entered before it was drawn hands the focus to.
 export function Heading({ children, hidden }: { children: ComponentChildren; hidden?: boolean }) {
-  useEffect(() => { if (document.activeElement?.id === "main") enter(); }, []);
-  return <h1 class={hidden ? "hidden" : undefined} tabIndex={-1}>{children}</h1>;
+  useEffect(() => {
+    if (document.activeElement?.id === "main") enter();
+  }, []);
+  return (
+    <h1 class={hidden ? "hidden" : undefined} tabIndex={-1}>
+      {children}
+    </h1>
+  );
 }
 
-export function Panel({ title, aside, children, id }: { title?: ComponentChildren; aside?: ComponentChildren; children: ComponentChildren; id?: string }) {
+export function Panel({
+  title,
+  aside,
+  children,
+  id,
+}: {
+  title?: ComponentChildren;
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+  id?: string;
+}) {
   return (
     <section class="panel" id={id}>
-      {(title || aside) && <header><h2>{title}</h2>{aside && <div class="aside">{aside}</div>}</header>}
+      {(title || aside) && (
+        <header>
+          <h2>{title}</h2>
+          {aside && <div class="aside">{aside}</div>}
+        </header>
+      )}
       {children}
     </section>
   );
 }
 
 export function Figure({ name, value, about, id }: { name: string; value: string; about?: string; id?: string }) {
-  return <div class="figure"><dt>{name}</dt><dd id={id}>{value}</dd>{about && <dd class="about">{about}</dd>}</div>;
+  return (
+    <div class="figure">
+      <dt>{name}</dt>
+      <dd id={id}>{value}</dd>
+      {about && <dd class="about">{about}</dd>}
+    </div>
+  );
 }
 
 export function Copy({ text, label = "Copy", title }: { text: string; label?: string; title?: string }) {
@@ -39,14 +70,19 @@ export function Copy({ text, label = "Copy", title }: { text: string; label?: st
     const timer = setTimeout(() => setDone(false), 1500);
     return () => clearTimeout(timer);
   }, [done]);
-  return <button type="button" title={title} onClick={() => void copy(text).then(setDone)}>{done ? "Copied" : label}</button>;
+  return (
+    <button type="button" title={title} onClick={() => void copy(text).then(setDone)}>
+      {done ? "Copied" : label}
+    </button>
+  );
 }
 
 async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
-  } catch { // a page without TLS has no clipboard
+  } catch {
+    // a page without TLS has no clipboard
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
@@ -70,32 +106,63 @@ export function save(content: Blob, name: string) {
 export function Menu({ title, children }: { title: string; children: ComponentChildren }) {
   const box = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
-    const close = (e: Event) => { if (box.current?.open && !box.current.contains(e.target as Node)) box.current.open = false; };
+    const close = (e: Event) => {
+      if (box.current?.open && !box.current.contains(e.target as Node)) box.current.open = false;
+    };
     document.addEventListener("click", close);
     return () => document.removeEventListener("click", close);
   }, []);
-  return <details class="menu" ref={box} onKeyDown={(e) => { if (e.key === "Escape" && box.current?.open) { box.current.open = false; box.current.querySelector("summary")?.focus(); } }}><summary>{title}</summary><div>{children}</div></details>;
+  return (
+    <details
+      class="menu"
+      ref={box}
+      onKeyDown={(e) => {
+        if (e.key === "Escape" && box.current?.open) {
+          box.current.open = false;
+          box.current.querySelector("summary")?.focus();
+        }
+      }}
+    >
+      <summary>{title}</summary>
+      <div>{children}</div>
+    </details>
+  );
 }
 
-export interface Loaded<T> { value?: T; error?: string; loading: boolean }
+export interface Loaded<T> {
+  value?: T;
+  error?: string;
+  loading: boolean;
+}
 
-// useLoad loads again when something it depends on changes, and every so many seconds while the page is seen. What was there stays until the
-// new value is. It asks before the browser draws, so that the answer comes earlier.
+// useLoad loads again when something it depends on changes, and every so many seconds while the page is seen. What was
+// there stays until the new value is. It asks before the browser draws, so that the answer comes earlier.
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: unknown[], every = 0): Loaded<T> {
   const [state, set] = useState<Loaded<T>>({ loading: true });
-  const again = useRef(() => { /* set below */ });
+  const again = useRef(() => {
+    /* set below */
+  });
   useLayoutEffect(() => {
     const stop = new AbortController();
-    again.current = () => void load(stop.signal).then(
-      (value) => { if (!stop.signal.aborted) set({ value, loading: false }); },
-      (error: Error) => { if (!stop.signal.aborted) set((old) => ({ value: old.value, error: error.message, loading: false })); });
+    again.current = () =>
+      void load(stop.signal).then(
+        (value) => {
+          if (!stop.signal.aborted) set({ value, loading: false });
+        },
+        (error: Error) => {
+          if (!stop.signal.aborted) set((old) => ({ value: old.value, error: error.message, loading: false }));
+        },
+      );
     set((old) => (old.loading ? old : { ...old, loading: true }));
     again.current();
     return () => stop.abort();
   }, on);
   useEffect(() => {
     if (!every || state.loading) return;
-    const look = () => { if (document.hidden) timer = window.setTimeout(look, 1000); else again.current(); };
+    const look = () => {
+      if (document.hidden) timer = window.setTimeout(look, 1000);
+      else again.current();
+    };
     let timer = window.setTimeout(look, every * 1000);
     return () => clearTimeout(timer);
   }, [state, every]);

@@ -3,6 +3,7 @@ package lint_test
 import (
 	"go/ast"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,38 @@ func TestColumns(t *testing.T) {
 				t.Errorf("%s:%d has %d columns, more than %d", file.path, i+1, columns, mostColumns)
 			}
 		}
+	}
+}
+
+// TestConsoleColumns holds the console's sources to mostColumns, but for lines with a piece of a text literal, as
+// TestColumns does.
+func TestConsoleColumns(t *testing.T) {
+	names, err := fs.Glob(os.DirFS(filepath.Join("..", "..", "console", "src")), "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := fs.Glob(os.DirFS(filepath.Join("..", "..", "console", "src")), "pages/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, name := range append(names, pages...) {
+		if !strings.HasSuffix(name, ".ts") && !strings.HasSuffix(name, ".tsx") && !strings.HasSuffix(name, ".css") {
+			continue
+		}
+		checked++
+		source, err := os.ReadFile(filepath.Join("..", "..", "console", "src", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(source), "\n") {
+			if columns := utf8.RuneCountInString(line); columns > mostColumns && !strings.ContainsAny(line, "\"`") {
+				t.Errorf("console/src/%s:%d has %d columns, more than %d", name, i+1, columns, mostColumns)
+			}
+		}
+	}
+	if checked < 30 {
+		t.Errorf("%d files of the console were found, want at least 30", checked)
 	}
 }
 

@@ -10,13 +10,15 @@ import { Notice } from "../widgets";
 const First = lazy(() => import("../lazy_pages").then((m) => m.First));
 const QueryView = lazy(() => import("../lazy_pages").then((m) => m.QueryView));
 
-// Explore finds metrics on the left and draws what the address says on the right: chosen metrics, an expression, or, if nothing is chosen,
-// a small chart of each kind of metric that was found.
+// Explore finds metrics on the left and draws what the address says on the right: chosen metrics, an expression, or, if
+// nothing is chosen, a small chart of each kind of metric that was found.
 export function Explore() {
   const { params } = route.use();
   const finder = useFinder(params);
-  const ids = params.getAll("m"), key = ids.join();
-  const [chosen, setChosen] = useState<Metric[]>([]), [error, setError] = useState("");
+  const ids = params.getAll("m"),
+    key = ids.join();
+  const [chosen, setChosen] = useState<Metric[]>([]),
+    [error, setError] = useState("");
   useLayoutEffect(() => {
     let current = true;
     setError("");
@@ -26,7 +28,9 @@ export function Explore() {
       const failed = all.find((r): r is PromiseRejectedResult => r.status === "rejected");
       if (failed) setError((failed.reason as Error).message);
     });
-    return () => { current = false; };
+    return () => {
+      current = false;
+    };
   }, [key]);
   const metrics = useMemo(() => chosen.filter((m) => ids.includes(m.id)), [chosen, key]);
   if (finder.empty) return <First />;
@@ -35,7 +39,13 @@ export function Explore() {
       <Finder finder={finder} chosen={metrics} />
       <div>
         {error && <Notice bad>{error}</Notice>}
-        {params.has("q") ? <QueryView /> : ids.length ? metrics.length > 0 && <Overlay metrics={metrics} /> : <Tiles finder={finder} />}
+        {params.has("q") ? (
+          <QueryView />
+        ) : ids.length ? (
+          metrics.length > 0 && <Overlay metrics={metrics} />
+        ) : (
+          <Tiles finder={finder} />
+        )}
       </div>
     </div>
   );

@@ -1,1 +1,0 @@
-import"./chunk-ZGCQLFK4.js";import"./chunk-6HXGSEI3.js";

@@ -1,0 +1,1 @@
+import"./chunk-YCRXHCJD.js";import"./chunk-6HXGSEI3.js";
