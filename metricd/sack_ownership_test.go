@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -108,7 +109,9 @@ func TestSackChangesHands(t *testing.T) {
 }
 
 // Measures come from several stores, which come and go; each has its own mark.
-func TestSourcesComeAndGo(t *testing.T) {
+func TestSourcesComeAndGo(t *testing.T) { synctest.Test(t, testSourcesComeAndGo) }
+
+func testSourcesComeAndGo(t *testing.T) {
 	fs := vfs.NewMem()
 	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 2})
 	defer func() { n.Stop(context.Background()) }()

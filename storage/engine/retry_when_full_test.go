@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -54,7 +55,9 @@ func (f *smallFile) Write(b []byte) (int, error) {
 
 // A full disk keeps commits waiting and reads going; when there is room they are done, once, and a store that is opened
 // anew has them all.
-func TestFullDisk(t *testing.T) {
+func TestFullDisk(t *testing.T) { synctest.Test(t, testFullDisk) }
+
+func testFullDisk(t *testing.T) {
 	disk := &smallDisk{FS: vfs.NewMem()}
 	disk.left.Store(1 << 20)
 	var asked atomic.Int64

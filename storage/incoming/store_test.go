@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -236,7 +237,9 @@ func TestRecentOrStore(t *testing.T) {
 	closeStore(t, reopened)
 }
 
-func TestFreeSpace(t *testing.T) {
+func TestFreeSpace(t *testing.T) { synctest.Test(t, testFreeSpace) }
+
+func testFreeSpace(t *testing.T) {
 	var free atomic.Uint64
 	var asked atomic.Int64
 	free.Store(1 << 30)
@@ -304,7 +307,9 @@ func (m messages) Write(text []byte) (int, error) {
 
 // A disk that hangs holds up nobody beyond context and timeout, and what was given up before the committer took it
 // is never stored.
-func TestHangingDisk(t *testing.T) {
+func TestHangingDisk(t *testing.T) { synctest.Test(t, testHangingDisk) }
+
+func testHangingDisk(t *testing.T) {
 	hang := make(chan struct{})
 	var hanging atomic.Bool
 	fs := inject(vfs.NewMem(), func(op errorfs.Op) error {
