@@ -49,7 +49,7 @@
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
 //	internal/{budget,bytesize,client,compensated,connections,decimal,devices}  helpers with several users
 //	internal/{diskprobe,golden,idset,keyhash,keystone,lint,parallel,pause,progress}  more of them
-//	internal/{seedtest,simd,testcert,testnode,testprogram,version}    and the rest
+//	internal/{roster,seedtest,simd,testcert,testnode,testprogram,version}    and the rest
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and server hands
 // one to the other. Read carbonara's package comment for what aggregates mean, then model's, then that of the package

@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/idset"
 	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -170,18 +171,18 @@ func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
 		if lists != nil {
 			end = lists.ListEnd(row)
 		}
-		if end-row >= minListed {
+		if end-row >= roster.MinListed {
 			b.key = lists.AppendListKey(b.key[:scope], row, end)
 			hash := keyhash.Of(b.key)
-			list, known := i.known.lists[hash]
-			if known && list.generation == generation {
-				b.metrics = append(b.metrics, list.metrics...)
+			metrics, current := i.known.lists.Get(hash, generation)
+			if current {
+				b.metrics = append(b.metrics, metrics...)
 				row = end
 				continue
 			}
 			b.lists = append(b.lists, namedList{hash, row, end})
-			if known {
-				for _, metric := range list.metrics {
+			if metrics != nil {
+				for _, metric := range metrics {
 					b.found(i.current(metric))
 				}
 				row = end
@@ -190,7 +191,8 @@ func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
 		}
 		for ; row < end; row++ {
 			b.key = c.rows.AppendKey(b.key[:scope], row)
-			b.found(i.current(i.known.byName[keyhash.Of(b.key)]))
+			known, _ := i.known.byName.Get(keyhash.Of(b.key))
+			b.found(i.current(known))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -207,4 +208,29 @@ func resourceID(t *testing.T) uuid.UUID {
 	id, err := model.ResourceID("r", "me")
 	check(t, err)
 	return id
+}
+
+// askedRows counts the rows of the lists that it is asked for.
+type askedRows struct {
+	listedRows
+	lists []int
+}
+
+func (r *askedRows) AppendListKey(dst []byte, row, end int) []byte {
+	r.lists = append(r.lists, end-row)
+	return r.listedRows.AppendListKey(dst, row, end)
+}
+
+// Lists of few rows are looked up row by row.
+func TestFewRowsAreNoList(t *testing.T) {
+	_, _, in := stores(t)
+	var batch ingest.NamedBatch
+	for few := 1; few <= roster.MinListed; few++ {
+		r := &askedRows{listedRows: listedRows{rows{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"}[:5+few]}}
+		check(t, in.AppendNamed(t.Context(), "me", ingest.Unrestricted{}, r,
+			&ingest.Protocol{ResourceType: model.GenericType}, &batch))
+		if want := []int{5, few}[:1+few/roster.MinListed]; !slices.Equal(r.lists, want) {
+			t.Errorf("a list of 5 rows and one of %d: those of %v are asked for, want %v", few, r.lists, want)
+		}
+	}
 }

@@ -60,7 +60,7 @@ func (r *request) resolve(ctx context.Context, rest []incoming.Record) error {
 		r.targets, ok = r.heads.Find(r.measures.Metrics, generation, r.targets[:0])
 	}
 	if ok {
-		r.heads.Remember(list, r.targets)
+		r.heads.Remember(list, generation, r.targets)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -31,7 +32,7 @@ type Heads struct {
 
 	sync.RWMutex // guards what follows, and the heads
 	heads        map[uuid.UUID]*Head
-	lists        lists
+	lists        *roster.Table[*Head]
 	dirty        []*Head       // that the next checkpoint writes
 	pending      int           // measures in heads
 	bytes        int           // what these take, with the memory that heads keep for the next ones
@@ -42,7 +43,8 @@ type Heads struct {
 // New returns the heads of a sack, which Load makes of its store.
 func New(options Options) (*Heads, error) {
 	keeps, err := options.Store.KeepsUnsettled()
-	return &Heads{options: options, keepsUnsettled: keeps, heads: make(map[uuid.UUID]*Head)}, err
+	return &Heads{options: options, keepsUnsettled: keeps, heads: make(map[uuid.UUID]*Head),
+		lists: roster.NewTable[*Head](2 * options.Bytes / headBytes)}, err
 }
 
 // KeepsUnsettled reports whether a metric of the store has, or had, unsettled measures. The worker asks.
@@ -108,13 +110,13 @@ func (hs *Heads) AreFull() bool {
 	return hs.bytes+len(hs.heads)*headBytes >= hs.options.Bytes
 }
 
-// Listed appends the heads of a remembered list of metrics to dst. ok is false if the list is not known, or if the
-// index may say something new of one of the metrics in its present generation.
+// Listed appends the heads of a list of metrics to dst. ok is false if the list is not known in the index's present
+// generation.
 func (hs *Heads) Listed(list keyhash.Hash, generation uint64, dst []*Head) (heads []*Head, ok bool) {
 	hs.RLock()
 	defer hs.RUnlock()
-	listed := hs.lists.find(list, generation)
-	return append(dst, listed...), listed != nil
+	listed, ok := hs.lists.Get(list, generation)
+	return append(dst, listed...), ok
 }
 
 // Find appends the heads of metrics to dst, nil for those without a head that the index was asked for in its present
@@ -134,14 +136,15 @@ func (hs *Heads) Find(metrics []uuid.UUID, generation uint64, dst []*Head) (head
 	return dst, all
 }
 
-// Remember keeps the heads of a list for Listed, all of which exist. list is zero for metrics that are none.
-func (hs *Heads) Remember(list keyhash.Hash, heads []*Head) {
+// Remember keeps the heads of a list for Listed: all that Find found in a generation. list is zero for metrics that are
+// none.
+func (hs *Heads) Remember(list keyhash.Hash, generation uint64, heads []*Head) {
 	if list == (keyhash.Hash{}) {
 		return
 	}
 	hs.Lock()
 	defer hs.Unlock()
-	hs.lists.add(list, heads, len(hs.heads))
+	hs.lists.Put(list, generation, heads)
 }
 
 // IsCurrent reports whether a metric has a head that the index was asked for in this generation. The lock is held, by
@@ -253,7 +256,7 @@ func (hs *Heads) drop(metric uuid.UUID, h *Head) {
 	}
 	hs.bytes -= h.pending.Bytes()
 	delete(hs.heads, metric)
-	hs.lists.clear()
+	hs.lists.Clear()
 }
 
 // forget drops heads while they leave less than a quarter of their memory to measures: first those that were not used

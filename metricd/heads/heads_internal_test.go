@@ -1,12 +1,15 @@
 package heads
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -14,7 +17,8 @@ import (
 // Heads count the memory that waiting measures have, whatever becomes of them, and tell when a checkpoint finds enough
 // of them.
 func TestWaitingMeasuresAreCounted(t *testing.T) {
-	hs := &Heads{options: Options{Bytes: 1 << 20}, heads: make(map[uuid.UUID]*Head)}
+	hs := &Heads{options: Options{Bytes: 1 << 20}, heads: make(map[uuid.UUID]*Head),
+		lists: roster.NewTable[*Head](100)}
 	plan := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean})
 	for i := range 10 {
 		id := uuid.UUID{byte(i)}
@@ -61,4 +65,31 @@ func TestWaitingMeasuresAreCounted(t *testing.T) {
 		hs.Drop(id)
 		requireCounted()
 	}
+}
+
+// A list of metrics names its heads in one generation of the index, while all of them are there.
+func TestListsNameHeadsThatAreThere(t *testing.T) {
+	hs := &Heads{heads: make(map[uuid.UUID]*Head), lists: roster.NewTable[*Head](100)}
+	var all []*Head
+	for i := range 5 {
+		h := &Head{}
+		hs.heads[uuid.UUID{byte(i)}], all = h, append(all, h)
+	}
+	list, none := keyhash.Hash{1}, keyhash.Hash{}
+	for range 2 { // a list is worth remembering when it comes again
+		hs.Remember(list, 7, all)
+		hs.Remember(none, 7, all)
+	}
+	want := func(list keyhash.Hash, generation uint64, want bool) {
+		t.Helper()
+		got, ok := hs.Listed(list, generation, all[:1:1])
+		if ok != want || ok && !slices.Equal(got[1:], all) {
+			t.Errorf("list %v of generation %d: %d heads, %t, want %t", list, generation, len(got)-1, ok, want)
+		}
+	}
+	want(list, 7, true)
+	want(list, 8, false)
+	want(none, 7, false)
+	hs.Drop(uuid.UUID{3})
+	want(list, 7, false)
 }

@@ -1,6 +1,9 @@
 package incoming
 
-import "github.com/gnocco-db/gnocco/internal/keyhash"
+import (
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/roster"
+)
 
 // ListOf returns the list of a block's metrics, zero if they are few. The block's checksum is not looked at.
 func ListOf(block []byte) keyhash.Hash {
@@ -11,7 +14,7 @@ func ListOf(block []byte) keyhash.Hash {
 // listed returns the ids of a block's metrics and their list, nothing if they are few.
 func listed(block []byte) (ids []byte, list keyhash.Hash) {
 	ids, err := blockMetrics(block)
-	if err != nil || len(ids) < 16*minListed {
+	if err != nil || len(ids) < 16*roster.MinListed {
 		return nil, keyhash.Hash{}
 	}
 	return ids, keyhash.Of(ids)

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/roster"
 )
 
 // Senders name the same metrics in the same order, request after request, and an id takes 16 of the 25 bytes of a
@@ -22,7 +23,7 @@ type idLists struct{ sacks []sackLists }
 
 type sackLists struct {
 	stored map[keyhash.Hash]*idList
-	seen   map[keyhash.Hash]struct{} // came once: not yet worth storing
+	once   roster.Cache[struct{}] // came once: not yet worth storing
 }
 
 // idList is a list in the store.
@@ -31,17 +32,13 @@ type idList struct {
 	last   uint64 // sequence of its latest record
 }
 
-const (
-	// minListed is the number of metrics of a block from which on it may refer to a list.
-	minListed = 4
-	// maxLists bounds what is remembered of each sack.
-	maxLists = 4096
-)
+// maxLists bounds the lists in the store, and those that came once, of each sack.
+const maxLists = 4096
 
 func newIDLists(sacks int) *idLists {
 	l := &idLists{make([]sackLists, sacks)}
 	for i := range l.sacks {
-		l.sacks[i] = sackLists{make(map[keyhash.Hash]*idList), make(map[keyhash.Hash]struct{})}
+		l.sacks[i] = sackLists{make(map[keyhash.Hash]*idList), roster.Cache[struct{}]{Limit: maxLists}}
 	}
 	return l
 }
@@ -54,14 +51,11 @@ func (l *idLists) use(sack int, hash keyhash.Hash, sequence uint64) (number uint
 		list.last = sequence
 		return list.number, false
 	}
-	if _, ok := s.seen[hash]; !ok || len(s.stored) == maxLists {
-		if len(s.seen) == maxLists {
-			clear(s.seen)
-		}
-		s.seen[hash] = struct{}{}
+	if _, came := s.once.Get(hash); !came || len(s.stored) == maxLists {
+		s.once.Put(hash, struct{}{})
 		return 0, false
 	}
-	delete(s.seen, hash)
+	s.once.Delete(hash)
 	s.stored[hash] = &idList{sequence, sequence}
 	return sequence, true
 }

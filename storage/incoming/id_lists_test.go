@@ -11,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -235,5 +237,24 @@ func TestCrashWithLists(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("crash at write %d, %d %% of what was not synced is kept", k, unsynced)
 		}
+	}
+}
+
+// The ids of few metrics stay in their records.
+func TestFewMetricsAreNoList(t *testing.T) {
+	for metrics := range roster.MinListed + 1 {
+		s := open(t, incoming.Options{})
+		sender := newSender(4, metrics)
+		for range 3 {
+			appendBlocks(t, s, sender.blocks())
+		}
+		isList := metrics == roster.MinListed
+		if _, lists := stored(t, s.DB()); (lists == 1) != isList {
+			t.Errorf("%d lists of %d metrics", lists, metrics)
+		}
+		if list := incoming.ListOf(sender.blocks()[0].Data); (list != keyhash.Hash{}) != isList {
+			t.Errorf("the list of %d metrics is %v", metrics, list)
+		}
+		closeStore(t, s)
 	}
 }
