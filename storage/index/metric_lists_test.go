@@ -22,7 +22,7 @@ func TestOneOfEachCreator(t *testing.T) {
 	}
 	want := func(ids []uuid.UUID, creators ...string) {
 		t.Helper()
-		for range 3 { // it is remembered from the first time on
+		for range 3 { // it is remembered from the second time on
 			metrics, ok := s.OneOfEachCreator(ids)
 			if ok != (creators != nil) || len(metrics) != len(creators) {
 				t.Fatalf("%d metrics, %t; want %v", len(metrics), ok, creators)
@@ -36,6 +36,9 @@ func TestOneOfEachCreator(t *testing.T) {
 	}
 	want(ids, "somebody", "admin")
 	want(ids[1:4], "admin")
+	if metrics, ok := s.OneOfEachCreator(nil); !ok || len(metrics) != 0 {
+		t.Errorf("of no metrics: %d, %t", len(metrics), ok)
+	}
 	want(append(ids[:39:39], uuid.New()))
 	must(t, s.DeleteMetric(ctx, ids[20]))
 	want(ids)

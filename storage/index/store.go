@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/engine"
@@ -33,7 +34,8 @@ type Store struct {
 	instruments instruments
 
 	cache            *metricCache
-	lists            metricLists
+	listsMu          sync.RWMutex
+	creators         *roster.Table[*model.Metric]     // of lists of metrics; guarded by listsMu
 	policiesAndTypes atomic.Pointer[policiesAndTypes] // replaced under mu
 	commits          commitSync
 	limits           limits
@@ -62,7 +64,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	}
 	s := &Store{db: db, close: func() error { return engine.Close(db, opts.FS, dir) }, logger: opts.Logger,
 		registerer: opts.Registerer, collector: opts.Collector, cache: newMetricCache(opts.CachedMetrics),
-		limits:   defaultLimits,
+		creators: roster.NewTable[*model.Metric](listedCreators), limits: defaultLimits,
 		rebuilds: make(chan struct{}, 1)}
 	s.wakeRebuilds() // those that were under way
 	s.commits.init()
