@@ -55,6 +55,8 @@ func New(options Options) (http.Handler, error) {
 	if a.instruments, err = newInstruments(options.Registerer); err != nil {
 		return nil, err
 	}
+	kept := a.Budget.MostKept()
+	a.incoming.Most, a.prometheus.Most, a.influx.Most = kept, kept, kept
 	a.turns = newTurns(&a.Limits, a.instruments)
 	router := chi.NewRouter()
 	router.Use(a.observe, a.account, origins(a.CORSOrigins).cors, a.sameOrigin(), a.requireText,

@@ -7,6 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
 // BenchmarkProtocols sends the same measures, one of each metric as a collecting agent does, by the ways in: a batch in
@@ -14,7 +17,7 @@ import (
 func BenchmarkProtocols(b *testing.B) {
 	const perResource = 100
 	for _, metrics := range []int{100, 10_000} {
-		s := newServer(b, nil)
+		s := newServer(b, func(o *api.Options) { o.Budget = budget.New(2<<30, nil) }) // as of 5 GiB in all
 		s.rule(b)
 		s.want(b, "POST /v1/influxdb/query?q=create+database+influxdb", "", 204, "", "user", "admin")
 		var batch bytes.Buffer
