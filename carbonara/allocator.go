@@ -16,8 +16,8 @@ type Columns struct {
 	Memory     Borrowed
 }
 
-// Borrowed is an allocator's memory in use by a batch or a result. Whoever drops it without Release leaves that to the
-// collector.
+// Borrowed is an allocator's memory in use by a batch or a result. If it is dropped without Release, the collector
+// frees it.
 type Borrowed interface {
 	// Release returns the memory to its allocator, once.
 	Release()

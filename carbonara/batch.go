@@ -49,7 +49,7 @@ type Series struct {
 // Len returns how many measures the series has.
 func (s *Series) Len() int { return s.To - s.From }
 
-// borrowFrom is how many measures a batch must have to be worth borrowed memory: what has fewer is copied in no time.
+// borrowFrom is the number of measures from which a batch borrows memory: smaller batches are quick to copy.
 const borrowFrom = 8 << 10
 
 // Reset empties the batch, keeping its memory. From now on Grow asks the resampler for memory, if that lends any.

@@ -92,7 +92,7 @@ func TestBatchGrowsInLentMemory(t *testing.T) {
 	borrowed(0)
 }
 
-// What a result borrowed is given back when it is used again, by whatever resampler, or released.
+// A result gives back its borrowed memory when any resampler uses it again, and on Release.
 func TestResultGivesBack(t *testing.T) {
 	l := &allocator{carbonara.NewCPUResampler(1), 0, 100_000}
 	plan := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean})

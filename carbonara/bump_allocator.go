@@ -10,7 +10,7 @@ type bumpAllocator[T any] struct {
 
 const bumpChunk = 32 << 10 // elements
 
-// take returns n elements with whatever content they have; they are valid until reset.
+// take returns n elements of undefined content; they are valid until reset.
 func (b *bumpAllocator[T]) take(n int) []T {
 	for ; b.current < len(b.chunks); b.current, b.used = b.current+1, 0 {
 		if chunk := b.chunks[b.current]; len(chunk)-b.used >= n {

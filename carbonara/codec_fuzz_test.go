@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// sealed makes a frame of payload: what a fuzzer finds hard to make is the checksum.
+// sealed makes a frame of payload: a fuzzer hardly ever finds the checksum.
 func sealed(version byte, payload []byte) []byte {
 	src := binary.AppendUvarint([]byte{version}, uint64(len(payload)))
 	src = append(src, payload...)
@@ -65,7 +65,7 @@ func FuzzDecodeSplit(f *testing.F) {
 		if infoErr != nil || g.Len() != info.Groups {
 			t.Fatalf("info: %v", infoErr)
 		}
-		// What decodes is encoded, perhaps in another way, and comes back the same.
+		// Decoded groups, encoded again, perhaps in another way, come back the same.
 		wantGroups(t, mustDecodeSplit(t, carbonara.AppendSplit(nil, testKey, g), testKey, columns), g)
 		for range min(4, g.Len()) {
 			lo := rng.IntN(g.Len())

@@ -27,7 +27,7 @@ type scratch struct {
 	timestamps []Timestamp // MergeRaw: the series
 	values     []float64
 
-	tailTimestamps []Timestamp // rawSeries.overlay: what is being replaced
+	tailTimestamps []Timestamp // rawSeries.overlay: the measures that it replaces
 	tailValues     []float64
 }
 

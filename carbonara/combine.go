@@ -10,16 +10,15 @@ import (
 	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
-// Coarsen sets dst to the groups of a coarser granularity that those of src make up: what the measures themselves give,
-// exactly for decimals (sums are then the float64 next to the true sum, where a resampler's may be some units in the
-// last place beside it). Columns that do not follow from others' (percentiles) are left out.
+// Coarsen combines the groups of src into those of a coarser granularity in dst. For decimals the result is exactly
+// that of the measures: sums are the float64 next to the true sum, where a resampler's may be some units in the last
+// place off. Columns that do not follow from others' (percentiles) are left out.
 //
 // Exact are counts, minima, maxima, first and last in any case; sums of decimals (up to 10 digits after the point)
 // below 2^53 units of the last one; second moments of those groups whose float tells its integer for certain, which
-// exactSquares decides: n*M2 up to about 2^50 of those units squared. Of others floats are added, group by group: each
-// addition rounds once, so that a sum of g groups is off by at most (g-1) * 2^-53 of the sum of their magnitudes, to
-// first order, and a second moment by about g such parts of itself and of what the squares of the means' differences
-// bring.
+// exactSquares decides: n*M2 up to about 2^50 of those units squared. Other values are added as floats, group by group,
+// and each addition rounds once. A sum of g groups is off by at most (g-1) * 2^-53 of the sum of their magnitudes, to
+// first order. A second moment is off by about g such parts of itself and of the squares of the means' differences.
 func Coarsen(dst, src *Groups, granularity time.Duration) error {
 	if granularity < src.Granularity || granularity%max(src.Granularity, 1) != 0 {
 		return fmt.Errorf("granularity %v is no multiple of %v", granularity, src.Granularity)
@@ -151,7 +150,7 @@ func leastExponentFrom(v float64, e int) (int, bool) {
 	return max(least, e), ok
 }
 
-// at returns the moments of a row; what has no column is NaN, a count 1.
+// at returns the moments of a row. A moment without a column is NaN, a count without one 1.
 func (l *layout) at(g *Groups, row int) moments {
 	value := func(c Column) float64 {
 		if i := l.moment[c]; i >= 0 {

@@ -151,7 +151,7 @@ func throughSplits(t *testing.T, g *carbonara.Groups) *carbonara.Groups {
 	return all
 }
 
-// requireClose compares sums with what floats allow, and second moments with what they allow of their group's values.
+// requireClose compares sums within the precision of floats, and second moments within that of their group's values.
 func requireClose(t *testing.T, what string, got, want *carbonara.Groups) {
 	t.Helper()
 	for _, rate := range []bool{false, true} {
@@ -199,7 +199,7 @@ func TestCoarsenRefusesOtherGranularities(t *testing.T) {
 	}
 }
 
-// Several metrics' groups of decimals are exact over all measures, in whatever order the metrics come.
+// Merged groups of several metrics' decimals are exact over all measures, in any order of the metrics.
 func TestMergeIsExactForDecimals(t *testing.T) {
 	var sources []*carbonara.Groups
 	var timestamps []carbonara.Timestamp

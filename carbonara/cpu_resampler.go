@@ -62,7 +62,7 @@ func (r *Result) reset(batch *Batch) {
 	}
 }
 
-// arena is the memory of one worker: what Groups point to, and scratch.
+// arena is the memory of one worker: the columns of Groups, and scratch.
 type arena struct {
 	floats   bumpAllocator[float64]
 	starts   bumpAllocator[Timestamp]

@@ -68,7 +68,8 @@ func appendIntegers(ints []int64, values []float64) (_ []int64, e, holes int, ok
 // raiseExponent returns the least exponent above e at which v fits.
 func raiseExponent(v float64, e int) (i int64, exponent int, ok bool) {
 	if math.Abs(v) < maxQuickDecimal {
-		// What fits at any exponent fits at the greatest one: most floats that are no decimals are refused here.
+		// A value that fits at any exponent fits at the greatest one: most floats that are no decimals are refused
+		// here.
 		if _, ok := integer(v, maxExponent); !ok {
 			return 0, 0, false
 		}

@@ -16,7 +16,7 @@
 // # Meaning
 //
 // The rules below say what an aggregate is. They are Gnocchi's wherever Gnocchi has one, and where its documentation
-// and its code differ (release 4.4.2), its code's. What differs on purpose says so, with the reason. The golden
+// and its code differ (release 4.4.2), its code's. A rule that differs on purpose says so, with the reason. The golden
 // vectors in testdata/golden were made by Gnocchi's code; golden_test.go holds this package to them and names the rule
 // wherever Gnocchi's own answer is another one. docs/decisions/0003-meaning.md has the alternatives.
 //
@@ -42,24 +42,24 @@
 //
 // 5. Rates. rate:x is x over the differences of consecutive measures, each at the timestamp of the later one, however
 // long the gap between them. A metric's first measure has no difference; a group in which no difference ends has no
-// rate. A late measure changes the difference that ends at the measure after it, too. Gnocchi differs: when it
+// rate. A late measure also changes the difference that ends at the measure after it. Gnocchi differs: when it
 // continues a metric it looks for the previous measure in the group before the first new measure's group only, and not
 // beyond its raw series, so that a gap between two batches loses a difference that the same gap within a batch keeps.
 //
 // 6. count, first, last. The number of measures, NaN included, as a float; the values of the earliest and the latest.
 //
-// 7. sum, mean. The sum starts from +0 (a sum of negative zeros is +0) and is accumulated in order of time, together
-// with what each addition rounds away, and is rounded once in the end: it lies within half a unit in the last place of
-// the true sum, and n² * 2^-106 of the sum of magnitudes. The mean is sum / count. A sum that overflows on the way is
+// 7. sum, mean. The sum starts from +0, so a sum of negative zeros is +0. It is accumulated in order of time, together
+// with the error of each addition, and rounded once in the end. It lies within half a unit in the last place of the
+// true sum, and n² * 2^-106 of the sum of magnitudes. The mean is sum / count. A sum that overflows on the way is
 // infinite, and so then is the mean. Gnocchi differs: it rounds after each addition, so that 0.1, 0.2 and 0.3 sum to
 // 0.6000000000000001, and 1e16, 1, -1e16 and 1 to 1.
 //
 // 8. std. The square root of M2 / (n-1), where M2 is the sum of the squared distances from the mean; absent where n is
 // 1. M2 follows Youngs and Cramer: once v is in n and the sum S, M2 += (n*v - S)² / (n*(n-1)), and the first v brings v
-// - v. S includes what float64 rounds away of it. M2 never falls below zero, is zero where all values are equal, and is
+// - v. S includes its rounding error in float64. M2 never falls below zero, is zero where all values are equal, and is
 // off by some n * 2^-53 of itself at most, however far from zero the values lie. Gnocchi takes the mean first and then
-// the distances, so that its std is off by what its mean is rounded by: for 1e15 and 1e15 + 0.5 in turn, 0.306 of six
-// values for 0.274. The two lie within one or two units in the last place of the group's largest value.
+// the distances, so that the rounding of the mean carries over to its std: for 1e15 and 1e15 + 0.5 in turn, 0.306 of
+// six values for 0.274. The two lie within one or two units in the last place of the group's largest value.
 //
 // 9. Percentiles. Values ascending, -0 below +0, NaN last; rank = (n-1) * (p/100), in floats, so that 7pct of 101
 // measures has the rank 7.000000000000001. Where rank is whole, the value there; else low*(ceil-rank) +
@@ -81,15 +81,15 @@
 //	rate:       two differences become NaN     two become infinite; equal ones in a row: NaN
 //
 // min and max treat NaN differently because Gnocchi sorts NaN last and takes the two ends. Of zeros of both signs min
-// answers -0 and max +0; Gnocchi whichever its sort leaves there. A sum of finite values that overflows is infinite;
-// std is then infinite or NaN. All NaNs are alike: sign and payload are not kept by arithmetic.
+// answers -0 and max +0; Gnocchi's answer depends on its sort. A sum of finite values that overflows is infinite; std
+// is then infinite or NaN. All NaNs are alike: sign and payload are not kept by arithmetic.
 //
-// 11. Back window. A block is a period of the coarsest granularity. A request is judged by what earlier requests
-// brought: where present is the latest measure accepted from them that is not ahead (rule 15), measures before
-// floor(present, block) - back window * block are dropped and counted; a measure exactly there is kept. Others that are
-// older than present are late: they are kept, and counted too. A metric's first request is never cut, nor is a
-// request cut by its own newest measure. A policy with any rate: method has one block more, for all its methods. As
-// in Gnocchi, but request by request: Gnocchi judges all requests together that it happens to process together.
+// 11. Back window. A block is a period of the coarsest granularity. Earlier requests decide on a request. Let present
+// be the latest measure accepted from them that is not ahead (rule 15). Measures before floor(present, block) - back
+// window * block are dropped and counted; a measure exactly there is kept. Other measures older than present are late:
+// they are kept, and also counted. A metric's first request is never cut, nor is a request cut by its own newest
+// measure. A policy with any rate: method has one block more, for all its methods. As in Gnocchi, but request by
+// request: Gnocchi judges all requests together that it happens to process together.
 //
 // 12. Timespan. Of a granularity with a limited timespan, the groups with start > newest - timespan are kept, where
 // newest is the start of the group of the present (rule 15): exactly as many as the policy has points, if there are no
@@ -100,14 +100,14 @@
 // 13. Splits. Aggregates are stored in splits of 3,600 groups: a split of granularity g starts at a multiple of 3,600 *
 // g since 1970.
 //
-// 14. Absent. What is not known of a group, because its archive policy asks for it only since later, is absent
-// ([Absent]): no method answers from it, and of a wider group that contains it nothing more is known.
+// 14. Absent. A moment of a group is absent ([Absent]) if its archive policy asked for it only later. No method answers
+// from an absent moment, and a wider group that contains the group lacks it as well.
 //
 // 15. Ahead. A timestamp is a claim by a client, which may be wrong by years. A measure is ahead of a request if its
 // block begins later than the block after the one in which the request was accepted, by the clock of the process that
 // accepted it. The present of a metric is the latest accepted measure that is not ahead of the latest request from
-// which a measure was accepted; a request itself is judged by what is not ahead of it. Where there is no such measure,
-// nothing is too old and nothing expires. Measures ahead are kept and read like any other, and once time has come to
-// them they count. Gnocchi differs: the newest measure counts, whenever it may be, so that one of a wrong year drops
-// all others.
+// which a measure was accepted; a request itself is judged by the measures that are not ahead of it. Where there is no
+// such measure, nothing is too old and nothing expires. Measures ahead are kept and read like any other, and once time
+// has come to them they count. Gnocchi differs: the newest measure counts, whenever it may be, so that one of a wrong
+// year drops all others.
 package carbonara

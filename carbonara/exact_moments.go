@@ -8,8 +8,8 @@ import (
 )
 
 // combination is the moments of several groups put together. Where these are decimals, sum and second moment are exact:
-// the integers behind each group's float64 are added, and the answer is the one float64 next to the result, in whatever
-// order and in how many steps groups were combined. Otherwise floats are added as they come.
+// the integers behind each group's float64 are added, and the answer is the float64 next to the result, for any order
+// and number of steps. Otherwise floats are added as they come.
 type combination struct {
 	moments
 	any    bool
@@ -85,8 +85,8 @@ func exactSum(m *moments, e int) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	// Each of the additions is off by half a unit in the last place of what it has reached, at most; twice is allowed,
-	// for the measures, which are rounded themselves. A quarter of a decimal is no longer one.
+	// Each addition is off by at most half a unit in the last place of the sum so far. The bound is twice that, since
+	// the measures are rounded themselves. A quarter of a decimal is no longer one.
 	largest := max(math.Abs(sum), m.count*math.Max(math.Abs(m.min), math.Abs(m.max)))
 	if !(largest <= math.MaxFloat64) { // min and max are not known
 		largest = math.Abs(sum)

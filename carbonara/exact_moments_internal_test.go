@@ -76,7 +76,7 @@ func TestCombinedCountsStayWithinTheirIntegers(t *testing.T) {
 	}
 }
 
-// What may have been rounded by half a unit tells no integer.
+// A sum rounded by half a unit determines no integer.
 func TestSquaresOfRoundedSumsAreNotExact(t *testing.T) {
 	// 990 measures v and 10 of v + 1: the second moment is 10 - 100/1000, which times n is 9900.
 	group := func(v int64) (m *moments, sum int64) {

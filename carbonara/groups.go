@@ -176,8 +176,8 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 // nan is the value of a rate: column of a group in which no difference ends.
 var nan = math.NaN()
 
-// AppendOpen appends the row that measures after the last group's continue it from, as Series.Open has it, to dst;
-// nothing if there is no group. Of a group that does not continue, the sum's low part is taken for 0.
+// AppendOpen appends to dst the state of the last group, from which later measures continue it, as in Series.Open.
+// Without groups it appends nothing. If the group does not continue, the sum's low part is 0.
 func (g *Groups) AppendOpen(dst []float64) []float64 {
 	n := g.Len()
 	if n == 0 {

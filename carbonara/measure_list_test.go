@@ -115,8 +115,7 @@ func TestMeasureListOfChunks(t *testing.T) {
 	}
 }
 
-// What gauges and counters send takes a fraction of the 16 bytes of a measure, few measures as well as many, and
-// nothing takes much more.
+// Measures of gauges and counters take a fraction of 16 bytes each, few as well as many, and no list takes much more.
 func TestMeasureListIsSmall(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	regular := func(i int) carbonara.Timestamp { return 1.7e18 + carbonara.Timestamp(i)*1e10 }

@@ -101,7 +101,7 @@ func newLayout(columns []Column, rate bool) layout {
 	return l
 }
 
-// load reads the state of an open group: what Groups.AppendOpen appends.
+// load reads the state of an open group, as Groups.AppendOpen appends it.
 func (l *layout) load(row []float64, m *moments) {
 	at := func(c Column) float64 {
 		if i := l.moment[c]; i >= 0 {

@@ -92,7 +92,7 @@ func TestOpenSumsGoWithTheLastGroup(t *testing.T) {
 	requireOpen(t, "computed appended", g, 1.25)
 }
 
-// Memory that is used again has no sums of what it held before.
+// Memory that is used again keeps no sums of its earlier groups.
 func TestOpenSumsAreForgottenWithTheirGroups(t *testing.T) {
 	g := minuteSums(t, 0, 3, 0.25)
 	g.Reset(g.Granularity, g.Columns)

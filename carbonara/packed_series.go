@@ -9,14 +9,14 @@ import (
 )
 
 // Packed is a raw series as it is stored: its measures have not been decoded. A [Series] may have one in place of
-// columns of its batch, so that a device gets the bytes of the archive, of which it makes timestamps and values itself.
-// The zero value has no measures; it may be parsed into again.
+// columns of its batch, so that a device gets the bytes of the archive, and decodes timestamps and values itself. The
+// zero value has no measures; it may be parsed into again.
 type Packed struct {
 	Vectors []PackedVector // ascending, side by side
 	// Step is how far apart all measures are; 0 if that differs, or is not seen at a glance.
 	Step Timestamp
 
-	own []byte // vectors made of what was not stored as such
+	own []byte // vectors made from measures that were stored otherwise
 }
 
 // PackedVector is up to 1,024 measures that are encoded together: docs/format/split.md says how.

@@ -374,7 +374,7 @@ func EndOfRaw(src []byte) (RawEnd, error) {
 	return s.parseRawSeries(src)
 }
 
-// parseRawSeries sets s.chunks to those of a raw series, of which it returns the end.
+// parseRawSeries sets s.chunks to those of a raw series, and returns its end.
 func (s *scratch) parseRawSeries(src []byte) (end RawEnd, err error) {
 	for len(src) > 0 {
 		var c rawChunk
@@ -427,6 +427,6 @@ func MergeRaw(dst []byte, operands [][]byte) ([]byte, error) {
 			return dst, fmt.Errorf("merge raw series: %w", err)
 		}
 	}
-	// What is ahead may be in an operand before these.
+	// Measures ahead may be in an operand before these.
 	return s.appendRaw(dst, rawMarks{series.keepFrom, series.present}, series.timestamps, series.values), nil
 }

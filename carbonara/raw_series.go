@@ -6,7 +6,7 @@ import "slices"
 type rawSeries struct {
 	timestamps []Timestamp
 	values     []float64
-	base       int // where the series begins in both; what stands before is the caller's
+	base       int // where the series begins in both; elements before it are the caller's
 	keepFrom   Timestamp
 	present    Timestamp // that of the youngest chunk
 	since      Timestamp // earlier measures are left out

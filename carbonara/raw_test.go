@@ -139,7 +139,7 @@ func TestRawAtTheEndsOfTime(t *testing.T) {
 // TestMergeRaw compares with a map, for operands that overlap in any way.
 func TestMergeRaw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	sizes := []int{30, 30, 30, 30, 3000} // the last ones are in vectors, too
+	sizes := []int{30, 30, 30, 30, 3000} // the last ones are also in vectors
 	for round := range 300 {
 		model := map[carbonara.Timestamp]float64{}
 		var keepFrom carbonara.Timestamp
@@ -269,8 +269,7 @@ func TestDecodeRawOfDamage(t *testing.T) {
 	}
 }
 
-// An operand takes no room for what keepFrom says is needed no longer: it may stay alone for ever, and then nothing
-// folds it.
+// An operand leaves out measures before keepFrom: it may stay alone forever, and is then never folded.
 func TestAppendRawTrims(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, kind := range rawKinds {

@@ -7,7 +7,7 @@ import (
 )
 
 // rawVectorVersion is the first byte of a raw chunk of format 2, which encodes measures in vectors of 1,024. It is
-// written from minVectorMeasures on: what a checkpoint adds is smaller as a rule, and written faster in format 1.
+// written from minVectorMeasures on. A checkpoint usually adds fewer, which format 1 writes faster.
 const (
 	rawVectorVersion  = 2
 	minVectorMeasures = 256

@@ -36,7 +36,7 @@ func NewPlan(granularities []time.Duration, methods []Method) *Plan {
 }
 
 // PlanOf returns the plan that makes these columns (ascending, complete as a plan's are) at these granularities
-// (ascending): that of an archive, whatever policy it was made by.
+// (ascending): the plan of an archive, independent of its policy.
 func PlanOf(granularities []time.Duration, columns []Column) *Plan {
 	return (&Plan{Granularities: slices.Clone(granularities), Columns: slices.Clone(columns)}).completed()
 }

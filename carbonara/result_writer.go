@@ -1,7 +1,7 @@
 package carbonara
 
-// ResultWriter fills in the groups of some series of a Result: what a resampler of another package writes through. Each
-// goroutine has its own.
+// ResultWriter fills in the groups of some series of a Result, for resamplers of other packages. Each goroutine has its
+// own.
 type ResultWriter struct {
 	batch  *Batch
 	result *Result

@@ -34,7 +34,7 @@ func TestSameBitsOnEveryMachine(t *testing.T) {
 				add(uint64(at))
 				for _, column := range groups.Values {
 					if v := column[i]; v != v {
-						add(math.Float64bits(math.NaN())) // of which machines have several
+						add(math.Float64bits(math.NaN())) // machines have several NaNs
 					} else {
 						add(math.Float64bits(v))
 					}

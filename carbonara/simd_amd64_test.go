@@ -91,7 +91,7 @@ func TestLoopsAgree(t *testing.T) {
 				}
 			}
 		}
-		// What an encoder's pass leaves where it refuses a value means nothing.
+		// An encoder's pass leaves undefined numbers where it refuses a value.
 		kept := func(a []int64, bad []uint8) []int64 {
 			for i := range a {
 				if bad[i>>3]>>(i&7)&1 != 0 {

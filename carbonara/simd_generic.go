@@ -21,9 +21,9 @@ func orderedRangeGeneric(values []float64) (low, high int64) {
 	return low, high
 }
 
-// decimalsGeneric finds the integers over 10^e next to values, and how many float64 the values lie above them. Of
-// values that are no such decimals, by more than maxResidual, a bit is set in bad. It returns all bits set in any
-// residual, those of bad ones too.
+// decimalsGeneric finds the integers over 10^e next to values, and how many float64 the values lie above them. It sets
+// a bit in bad for a value that is off by more than maxResidual. It returns all bits set in any residual, including
+// those of bad values.
 func decimalsGeneric(ints, residuals []int64, bad []uint8, values []float64, power float64) (all int64) {
 	clear(bad)
 	ints, residuals = ints[:len(values)], residuals[:len(values)]
@@ -81,7 +81,7 @@ func momentIntsGeneric(ints, residuals []int64, bad []uint8, values, counts, sum
 	return all
 }
 
-// momentFloatsGeneric fills out with what the integers of second moments stand for.
+// momentFloatsGeneric fills out with the second moments that the integers stand for.
 func momentFloatsGeneric(out []float64, ints []int64, counts, sums []float64, power, square float64) {
 	counts, sums, ints = counts[:len(out)], sums[:len(out)], ints[:len(out)]
 	divisor := newMomentDivisor()

@@ -7,7 +7,7 @@ import "github.com/gnocco-db/gnocco/carbonara/intcodec"
 //	n<<2 | kind   uvarint
 //	first         uvarint: the first position, if n > 0
 //
-// and then, if n > 1, by kind, of which the encoder takes the smallest:
+// and then, if n > 1, by kind; the encoder chooses the smallest:
 //
 //	stride   uvarint: every next position is this much further; 1 is the usual case, all consecutive
 //	runs     uvarint length-1 of a run of consecutive positions, uvarint missing-1 after it, and so on, up to n

@@ -382,7 +382,7 @@ func mustMergeSplits(t testing.TB, operands [][]byte) []byte {
 	return merged[len("before"):]
 }
 
-// TestDecodeSplitOfDamage flips every bit pattern of single bytes, cuts and extends splits: nothing of it is accepted.
+// TestDecodeSplitOfDamage flips every bit pattern of single bytes, cuts and extends splits: all of these are refused.
 func TestDecodeSplitOfDamage(t *testing.T) {
 	f := func(src []byte) {
 		t.Helper()

@@ -69,8 +69,8 @@ func (s *scratch) vectorCodec() *vectorCodec {
 	return s.vectors
 }
 
-// parseVectors splits the bodies of the vectors off src, all of which they are, into s.bodies: those of one vector
-// side by side.
+// parseVectors splits the whole of src into the bodies of the vectors, s.bodies, with the bodies of one vector side by
+// side.
 func (s *scratch) parseVectors(src []byte, columns int) error {
 	s.bodies = s.bodies[:0]
 	if columns == 0 {
@@ -273,7 +273,7 @@ func (s *scratch) needsAllGroups(vector int, columns []Column) bool {
 	return false
 }
 
-// decodeWholeVector is decodeVectorRows for one vector, of which it decodes all groups.
+// decodeWholeVector is decodeVectorRows for all groups of one vector.
 func (s *scratch) decodeWholeVector(vector, groups, from, to int, dst *Groups) error {
 	r := s.readVector(vector, 0, groups)
 	for i, column := range dst.Columns {

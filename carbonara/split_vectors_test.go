@@ -118,7 +118,7 @@ func TestVectorSplitCodecs(t *testing.T) {
 	}
 }
 
-// What a group takes in seven columns, for data of several kinds.
+// The bytes of a group in seven columns, for data of several kinds.
 func TestVectorSplitsAreSmall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 11))
 	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "first", "last"})
@@ -147,8 +147,8 @@ func TestVectorSplitsAreSmall(t *testing.T) {
 	f("random", 12, func(int) float64 { return rng.NormFloat64() }, 8.1*6)
 }
 
-// The groups of the golden series, one series after the other, come back from vectors as they went in: what the
-// resampler is held to, the store is.
+// The groups of the golden series, one series after the other, come back from vectors as they went in: the golden
+// series hold the store as well as the resampler.
 func TestGoldenGroupsThroughVectors(t *testing.T) {
 	splits := make(map[string]*carbonara.Groups) // by columns
 	for _, v := range goldenVectors(t) {
@@ -202,7 +202,7 @@ func TestSumKeepsItsBits(t *testing.T) {
 	wantGroups(t, got, g)
 }
 
-// Once their memory has grown, encoding and decoding allocate nothing, whatever kinds of columns there are.
+// Once their memory has grown, encoding and decoding allocate nothing, for any kinds of columns.
 func TestVectorSplitsAllocateNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	f := func(name string, g *carbonara.Groups) {
@@ -308,9 +308,9 @@ func BenchmarkDecodeTail(b *testing.B) {
 	}
 }
 
-// What was encoded before, by the same scratch memory, leaves no trace in the bytes: else operands would fold into
-// other bytes than all groups at once. (Nine digits were once tried first on what came after, and a few values of five
-// fit them.)
+// Earlier groups in the same scratch memory leave no trace in the bytes: else operands would fold into other bytes than
+// all groups at once. (The encoder once tried nine digits first on the values after them, and a few values of five
+// digits fit.)
 func TestBytesDependOnGroupsOnly(t *testing.T) {
 	groups := func(digits, tail int) *carbonara.Groups {
 		return resampledGroups(7, 300, tailed(rand.New(rand.NewPCG(1, 1)), digits, tail))

@@ -123,7 +123,7 @@ func TestSumsAreBounded(t *testing.T) {
 	}
 }
 
-// What is not finite, or does not stay so, as rule 10 has it.
+// Sums that are not finite, or do not stay so, follow rule 10.
 func TestSumsThatAreNotFinite(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	f := func(want float64, values ...float64) {

@@ -45,8 +45,7 @@ func (a uint128) float() float64 {
 	if a.high == 0 {
 		return float64(a.low)
 	}
-	// The 64 highest bits, of which the last one is also set if any lower bit is, so that the one rounding is
-	// the right one.
+	// The 64 highest bits. The last one is also set if any lower bit is, so that the one rounding is right.
 	shift := bits.Len64(a.high)
 	top := a.high<<(64-shift) | a.low>>shift
 	if a.low<<(64-shift) != 0 {

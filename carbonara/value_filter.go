@@ -10,7 +10,7 @@ type ValueFilter struct {
 
 // DecodeMatching decodes a split as [DecodeSplit] does, but skips vectors whose zone excludes every match. It may
 // append groups that do not match; it never misses a match. It keeps every vector that begins before later: groups of
-// an operand replace older ones there, whatever their values.
+// an operand replace older ones there, matching or not.
 func (q *ValueFilter) DecodeMatching(src []byte, key SplitKey, want []Column, from, to, later Timestamp,
 	dst *Groups) error {
 	s := getScratch()

@@ -109,7 +109,7 @@ func TestValueFilterDecodesNoDamage(t *testing.T) {
 	}
 }
 
-// ZoneOf finds the ends of what a condition holds for, to the bit.
+// ZoneOf finds the least and the greatest value that meet a condition, to the bit.
 func TestZoneOf(t *testing.T) {
 	inf := math.Inf(1)
 	for _, want := range []carbonara.Zone{{Low: 3, High: 7.5}, {Low: -inf, High: -1e-300},

@@ -25,7 +25,7 @@ const (
 	vectorRelativeToMean        // (i + mean * 10^e, rounded) / 10^e
 	vectorSecondMoment          // see secondMoment
 	vectorFloats                // the float64 whose ordered bits are i; e is 0
-	// a second moment; i is relative to what the group's range lets expect (see secondMomentBounds)
+	// a second moment; i is relative to the expectation from the group's range (see secondMomentBounds)
 	vectorRelativeToRange
 	vectorPrefixes // a float64, by its prefix and mantissa (see appendPrefixes)
 
@@ -77,7 +77,7 @@ type momentDivisor struct {
 	inverse float64
 }
 
-// newMomentDivisor returns one that has not met a count: none equals NaN.
+// newMomentDivisor returns one without a count yet: NaN equals no count.
 func newMomentDivisor() momentDivisor { return momentDivisor{count: nan} }
 
 // mod returns v mod 2n, at least 0, of |v| <= maxDecimal.

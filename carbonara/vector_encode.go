@@ -154,7 +154,7 @@ func chooseExponent(values []float64) int {
 	return e
 }
 
-// exponentNear is chooseExponent, and faster where the answer is the guess, such as what suited the values before.
+// exponentNear is chooseExponent, but faster if the guess, such as the exponent of earlier values, is right.
 func (c *vectorCodec) exponentNear(values []float64, guess int) int {
 	if guess < 0 {
 		return chooseExponent(values)

@@ -20,7 +20,7 @@ const miniValues = 128
 // packedLen returns the bytes of n numbers of w bits, n <= miniValues.
 func packedLen(n, w int) int { return (n*w + 7) / 8 }
 
-// appendMini packs numbers, at most miniValues, of which only the low w bits count.
+// appendMini packs the low w bits of numbers, at most miniValues.
 func appendMini(dst []byte, numbers []uint64, w int) []byte {
 	if w == 0 {
 		return dst

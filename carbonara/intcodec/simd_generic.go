@@ -32,7 +32,7 @@ func zigzagAllGeneric(dst []uint64, ints []int64, base int64, shift int) {
 	}
 }
 
-// differencesGeneric fills dst with what each element of ints, from the second on, is more than the one before.
+// differencesGeneric fills dst with the difference of each element of ints, from the second on, and the one before.
 func differencesGeneric(dst, ints []int64) {
 	dst = dst[:len(ints)-1]
 	for i := range dst {

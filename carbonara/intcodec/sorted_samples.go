@@ -6,8 +6,8 @@ import (
 )
 
 // comparators are sorting networks for samples of 8, 16 and 32: which two places to put in order, one pair after the
-// other. Unlike a sort that branches, whose every second branch is mispredicted, they take the same short time whatever
-// there is.
+// other. Unlike a sort that branches, whose every second branch is mispredicted, they take the same short time for any
+// sample.
 var comparators = [...][][2]uint8{mergeNetwork(8), mergeNetwork(16), mergeNetwork(SampleLen)}
 
 // mergeNetwork returns Batcher's odd-even merge sort of n, a power of two.

@@ -21,7 +21,7 @@ const MaxLen = 1024
 //	          its bits above the width
 const (
 	streamOrderMask = 0x03
-	streamConstant  = 0x04 // all numbers are 0: nothing after start
+	streamConstant  = 0x04 // all numbers are 0; the stream ends after start
 	streamShifted   = 0x08 // shift is there
 	streamOneWidth  = 0x10 // one width for all mini-vectors
 	streamPatched   = 0x20 // patches are there
@@ -65,7 +65,7 @@ func SampleCount(n int) int {
 }
 
 // SampleIndex returns the index of the k-th of count samples of n values: evenly apart but for a jitter, because data
-// has periods, too.
+// may have periods.
 func SampleIndex(k, count, n int) int {
 	if count < 8 {
 		return k
@@ -86,7 +86,7 @@ func (c *Encoder) AppendUndifferenced(dst []byte, ints []int64, worth int) []byt
 	return c.appendStream(dst, ints, 0, sortedSample(c.sample[:0], ints), worth)
 }
 
-// appendStream is AppendStream with a given order of differences, of which sample has some, ascending.
+// appendStream is AppendStream with a given order of differences; sample has some of these, ascending.
 func (c *Encoder) appendStream(dst []byte, ints []int64, order int, sample []int64, worth int) []byte {
 	var starts [2]int64
 	values := ints
@@ -157,8 +157,7 @@ func (c *Encoder) appendClassedStream(dst []byte, values []int64, order int, sta
 	return c.appendClassed(dst, k, numbers, nil)
 }
 
-// AppendScaled is AppendUndifferenced for integers that have about as many bits as scales tell, which a reader knows,
-// too.
+// AppendScaled is AppendUndifferenced for integers with about as many bits as scales tell. The reader must know scales.
 func (c *Encoder) AppendScaled(dst []byte, ints []int64, scales []uint8) []byte {
 	lowest, highest := minMax(ints)
 	k, ok := c.scaledClasses(ints, scales, len(ints)*bits.Len64(uint64(highest-lowest))*15/16)
@@ -266,7 +265,7 @@ func (c *Encoder) scaledClasses(values []int64, scales []uint8, limit int) (widt
 }
 
 // chooseOrder estimates which order of differences packs smallest: by the bits of a sample's distances from its median.
-// It returns that sample, too, ascending.
+// It also returns that sample, ascending.
 func (c *Encoder) chooseOrder(ints []int64) (order int, sample []int64) {
 	n := len(ints)
 	if n < 4 {
@@ -374,8 +373,8 @@ func bestWidth(numbers []uint64) (width int, patched bool, bytes int) {
 		if above > len(numbers)/4 {
 			break
 		}
-		// A patch takes a byte for its position and its high bits as a uvarint. Those of the numbers met so far grow
-		// with each narrower width: about a bit each, counted as a seventh of a byte.
+		// A patch takes a byte for its position and its high bits as a uvarint. Each narrower width makes the high bits
+		// of the numbers met so far longer: about a bit each, counted as a seventh of a byte.
 		if cost := packedLen(len(numbers), w) + 2*above + above*(widest-w)/7; cost < bestCost {
 			best, bestCost = w, cost
 		}
@@ -481,7 +480,7 @@ func Decode(dst []int64, src []byte, scales []uint8) (rest []byte, ok bool) {
 	return src, true
 }
 
-// decodeNumbers fills dst with what the widths, numbers and patches of a stream say, added to its base.
+// decodeNumbers decodes the numbers of a stream from its widths and patches into dst, added to its base.
 func decodeNumbers(dst []int64, src []byte, h *streamHead) (rest []byte, ok bool) {
 	n, base, shift := len(dst), h.base, h.shift
 	var widths streamWidths

@@ -96,7 +96,7 @@ func TestStreamRoundTrip(t *testing.T) {
 	}
 }
 
-// Where a stream decodes, whatever its bytes, it is skipped the same way.
+// Any bytes that decode as a stream are skipped the same way.
 func TestSkipStream(t *testing.T) {
 	var encoder Encoder
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -6,7 +6,7 @@ import (
 )
 
 // Skip splits the stream of n integers off src without decoding more than the first of them: a twentieth of the work.
-// What it passes over may still be corrupt. Widths that are relative to scales it does not take.
+// The rest may still be corrupt. Skip refuses widths that are relative to scales.
 func Skip(src []byte, n int) (first int64, rest []byte, ok bool) {
 	var h streamHead
 	if src, ok = h.consume(src, n); !ok {

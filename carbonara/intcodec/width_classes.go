@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Numbers of very different sizes are packed in classes: up to four widths, and of each number a code that says which
-// one it has. The codes are packed like numbers of 0 to 2 bits; then follow the numbers, each in its own width, in as
-// few bytes as that takes. Where the size of a number follows from what is known of its group, its scale, widths are
-// told relative to that.
+// Numbers of very different sizes are packed in classes: up to four widths, and for each number a code of its width.
+// The codes are packed like numbers of 0 to 2 bits; then follow the numbers, each in its own width, in as few bytes as
+// that takes. Where the scale of a group predicts the size of a number, widths are relative to the scale.
 //
 //	head     1 byte: bits 0-1 the bits of a code, so that there are 1, 2 or 4 classes; bit 2: numbers are zigzag; bit 3:
 //	         widths are relative to the groups' scales
