@@ -35,8 +35,8 @@ type Definition struct {
 	Timespan    time.Duration
 }
 
-// DefinitionInput is a definition as a client gives it: nil for what is absent. Two of the three determine the third;
-// a granularity alone is kept without limit.
+// DefinitionInput is a definition as a client gives it, nil for an absent part. Two of the three determine the third; a
+// granularity alone is kept without limit.
 type DefinitionInput struct {
 	Granularity *time.Duration
 	Points      *int64
@@ -108,7 +108,7 @@ func (in DefinitionInput) resolve() (Definition, error) {
 	case in.Granularity == nil && (in.Points == nil || in.Timespan == nil):
 		return fail("At least two of granularity/points/timespan must be provided")
 	case in.Granularity == nil:
-		// What the division leaves over is lost: the timespan is recomputed below.
+		// The remainder of the division is lost: the timespan is recomputed below.
 		d.Granularity = *in.Timespan / time.Duration(*in.Points)
 		d.Points = *in.Points
 		if d.Granularity == 0 {

@@ -49,7 +49,7 @@ func TestDefinition(t *testing.T) {
 	f(input(0, 60, time.Minute), model.Definition{Granularity: time.Second, Points: 60, Timespan: time.Minute})
 	f(input(time.Second, 60, time.Minute), model.Definition{Granularity: time.Second, Points: 60,
 		Timespan: time.Minute})
-	// What does not divide is rounded down.
+	// A timespan that does not divide is rounded down.
 	f(input(time.Minute, 0, 150*time.Second), model.Definition{Granularity: time.Minute, Points: 2,
 		Timespan: 2 * time.Minute})
 	f(input(0, 3, 10), model.Definition{Granularity: 3, Points: 3, Timespan: 9})

@@ -7,7 +7,7 @@ type ClusterStatus struct {
 	Members []ClusterMember `json:"members"`
 	Claims  []ClusterClaim  `json:"claims"`
 	Sacks   []SackLag       `json:"sacks"`            // those with measures that wait
-	Silent  []string        `json:"silent,omitempty"` // members that did not answer: what they hold is left out
+	Silent  []string        `json:"silent,omitempty"` // members that did not answer; their parts are left out
 	// Suspended are incoming stores that were silent for so long that the order of their measures is not waited for.
 	Suspended []string       `json:"suspended,omitempty"`
 	Damaged   []DamagedStore `json:"damaged"` // those that the members found
@@ -40,7 +40,7 @@ type MemberFigures struct {
 // Device says whether a process computes on a GPU.
 type Device string
 
-// What a Device can be.
+// The states of a Device.
 const (
 	DeviceNone Device = "none" // there is none, or none was needed yet
 	DeviceUp   Device = "up"

@@ -5,6 +5,6 @@
 // nouns, and api, which shows them. Read archive_policy.go first: from a policy follows all that is computed for a
 // metric.
 //
-// What package storage/index hands out is shared between goroutines: an *ArchivePolicy or *Metric is never modified
-// once made; a change makes a new one.
+// Values from package storage/index are shared between goroutines: an *ArchivePolicy or *Metric is never modified once
+// made; a change makes a new one.
 package model

@@ -11,7 +11,7 @@ var (
 	ErrUnavailable = errors.New("unavailable")
 )
 
-// A FieldError says which field of what a client sent is invalid, and why. It is an ErrInvalid.
+// A FieldError says which field from a client is invalid, and why. It is an ErrInvalid.
 type FieldError struct {
 	Field  string // as in JSON: "definition", "aggregation_methods", "sort"
 	Reason string // a sentence for the client
@@ -26,7 +26,7 @@ func (e *FieldError) Unwrap() error { return ErrInvalid }
 // StoreFault says why a store of the data folder is not served. The zero value is StoreDamaged.
 type StoreFault string
 
-// What a StoreFault can be.
+// The kinds of a StoreFault.
 const (
 	StoreDamaged  StoreFault = "damaged"
 	StoreMissing  StoreFault = "missing"  // there was a store, and its folder is gone, or empty

@@ -6,8 +6,8 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// Measures are the measures of one request, column by column: those of Metrics[i] are Timestamps and Values from
-// Offsets[i] to Offsets[i+1], in the order in which they were sent. No metric stands twice.
+// Measures are the measures of one request, column by column: Metrics[i] has the Timestamps and Values from Offsets[i]
+// to Offsets[i+1], in the order in which they were sent. Each metric stands once.
 type Measures struct {
 	Metrics    []uuid.UUID
 	Offsets    []int // len(Metrics) + 1, or empty

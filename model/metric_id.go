@@ -6,9 +6,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// NewMetricID returns a new ID that sorts after those made before, by this process at least: a UUID of version 7. What
-// stores keep by metric then lies in the order of creation, and new metrics are written side by side rather than all
-// over. The end of it, which decides on the sack, is random.
+// NewMetricID returns a new ID that sorts after those made before, by this process at least: a UUID of version 7.
+// Stores thus hold metrics in the order of creation, and new metrics are written side by side rather than all over. Its
+// end, which decides on the sack, is random.
 func NewMetricID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
 // CompareIDs orders IDs by their bytes, as stores do.

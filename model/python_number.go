@@ -10,9 +10,9 @@ import (
 	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
-// ParseNumber reads a number as a client may write it in a string, which is what Python's float() takes: white space
+// ParseNumber reads a number as a client may write it in a string, in the syntax of Python's float(): white space
 // around it, a sign, digits with single underscores between them, a fraction, an exponent, "inf", "infinity" and "nan"
-// in any case. What is too large is infinite. Digits other than ASCII's are refused, unlike there.
+// in any case. Too large a number is infinite. Digits other than ASCII's are refused, unlike there.
 func ParseNumber(s string) (float64, bool) {
 	s = trimSpace(s)
 	if f, ok := parseNonFinite(s); ok {

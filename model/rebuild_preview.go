@@ -24,8 +24,8 @@ type RebuildPreview struct {
 	Affected int                // metrics
 }
 
-// RebuildItem says of one granularity and method where its aggregates come from, and how far back from the newest
-// measure they reach. What lies before is not recomputable.
+// RebuildItem says where the aggregates of one granularity and method come from, and how far back from the newest
+// measure they reach. Older ones cannot be recomputed.
 type RebuildItem struct {
 	Granularity time.Duration
 	Method      carbonara.Method
@@ -87,7 +87,7 @@ func rawReach(p *ArchivePolicy) time.Duration {
 	return time.Duration(p.BackWindowBlocks()) * p.Plan().Coarsest()
 }
 
-// within cuts the reach to what the policy keeps.
+// within cuts the reach to the policy's timespan.
 func (i RebuildItem) within(to *ArchivePolicy) RebuildItem {
 	if span := to.Timespan(i.Granularity); span > 0 && (i.Reach == 0 && i.From != FromRaw || span < i.Reach) {
 		i.Reach = span

@@ -41,8 +41,8 @@ func attributeNamed(attributes []*Attribute, name string) *Attribute {
 
 func compareAttribute(a *Attribute, name string) int { return strings.Compare(a.Name, name) }
 
-// Update returns t with these attributes instead of its own: what it does not have is added, what is not among them
-// removed, limits and Required changed; t itself if nothing changes. A required attribute that is new in a type, or was
+// Update returns t with these attributes instead of its own: it adds attributes that t lacks, removes those not given,
+// and changes limits and Required; t itself if nothing changes. A required attribute that is new in a type, or was
 // optional, needs a Fill, since resources may be there. It keeps attributes. Errors are *FieldError.
 func (t *ResourceType) Update(attributes []*Attribute) (*ResourceType, error) {
 	return t.update(attributes, true)
@@ -99,7 +99,7 @@ func (t *ResourceType) begin(before, a *Attribute, mayHaveResources bool) error 
 }
 
 // Check returns a *FieldError unless values are of t: for each attribute one at most, of its kind, null only where it
-// is not required; what is absent is null. Lengths and limits are checked where the values come in: they may have
+// is not required; an absent value is null. Lengths and limits are checked where the values come in: they may have
 // changed since a value was stored.
 func (t *ResourceType) Check(values Values) error {
 	for i, v := range values {

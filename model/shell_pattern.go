@@ -3,8 +3,8 @@ package model
 import "unicode/utf8"
 
 // MatchPattern reports whether name matches a shell pattern as Python's fnmatch has it: "*" is any text, "?" one
-// character, "[a-z]" one of a set, "[!a-z]" one outside of it; a "[" that is never closed is itself. Nothing is
-// escaped, case counts, and no pattern is invalid. Time grows with len(pattern) x len(name) at worst.
+// character, "[a-z]" one of a set, "[!a-z]" one outside of it; a "[" that is never closed is itself. There are no
+// escapes, case counts, and every pattern is valid. Time grows with len(pattern) x len(name) at worst.
 func MatchPattern(pattern, name string) bool {
 	retryPattern, retryName := -1, 0 // after the last "*", and what it has swallowed so far
 	p, n := 0, 0

@@ -28,7 +28,7 @@ func ParseTimespan(s string) (time.Duration, error) {
 //	1 week, 2 days 3h/4.5 mins 5s     any of the units, in this order; comma or slash between them or nothing
 //	:ss   mm:ss   hh:mm:ss   dd:hh:mm:ss   1w 2 days, hh:mm:ss     seconds also with a fraction
 //
-// Decimals are read exactly; what lies below a nanosecond is cut.
+// Decimals are read exactly; digits below a nanosecond are cut.
 func ParseSignedTimespan(s string) (time.Duration, error) {
 	trimmed := trimSpace(s)
 	if d, ok := scanDecimal(trimmed); ok {
@@ -204,8 +204,7 @@ func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 func isSpaceRune(r rune) bool { return r < 0x80 && isSpace(byte(r)) }
 
 // FormatTimespan writes d as Python writes a timedelta, which is how archive policies show it: "1:00:00", "365 days,
-// 0:00:00", "0:00:00.500000". A timedelta ends at microseconds; what they cannot show has nine digits. d must not be
-// negative.
+// 0:00:00", "0:00:00.500000". A timedelta ends at microseconds; a finer d has nine digits. d must not be negative.
 func FormatTimespan(d time.Duration) string {
 	text := make([]byte, 0, 32)
 	if day := int64(d / (24 * time.Hour)); day > 0 {

@@ -33,7 +33,7 @@ const (
 	TimestampRelative                          // a timespan to add to the present: "-1 hour"
 )
 
-// TimestampFormOf tells which form s has. What is in no form counts as relative, whose parser refuses it.
+// TimestampFormOf tells which form s has. Any other text counts as relative, and that parser refuses it.
 func TimestampFormOf(s string) TimestampForm {
 	trimmed := trimSpace(s)
 	if _, ok := scanDecimal(trimmed); ok {
@@ -48,12 +48,11 @@ func TimestampFormOf(s string) TimestampForm {
 	return TimestampRelative
 }
 
-// ParseTimestamp reads s in whichever form it has.
+// ParseTimestamp reads s in any of the forms.
 //
 // It differs from Gnocchi where that takes a timestamp and stores another, or none: numbers are read as decimals, to
-// the nanosecond, not by way of a float64 (1412609637.123456789 is not …768); "", NaN, infinities and what lies beyond
-// 2262 or, in ISO form, before 1678 are errors. Where text allows no exact reading, digits below the nanosecond are
-// cut.
+// the nanosecond, not by way of a float64 (1412609637.123456789 is not …768); "", NaN, infinities and times beyond 2262
+// or, in ISO form, before 1678 are errors. Where text allows no exact reading, digits below the nanosecond are cut.
 func ParseTimestamp(s string, now carbonara.Timestamp) (carbonara.Timestamp, error) {
 	if t, ok := ParseISO(s); ok {
 		return t, nil

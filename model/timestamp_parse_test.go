@@ -205,7 +205,7 @@ func TestParseISO(t *testing.T) {
 	if fractions == 0 {
 		t.Error("no fraction was tried")
 	}
-	// Whatever a byte is replaced by, the two parsers agree.
+	// The two parsers agree for any replacement of a byte.
 	shape := []byte("2016-02-29T15:04:05.25+01:30")
 	for at := range shape {
 		for c := range 256 {

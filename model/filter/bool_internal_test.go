@@ -2,7 +2,7 @@ package filter
 
 import "testing"
 
-// What PostgreSQL takes for a bool, and what not.
+// The texts that PostgreSQL reads as a bool, and some that it does not.
 func TestParseBool(t *testing.T) {
 	f := func(text string, value, ok bool) {
 		t.Helper()

@@ -130,7 +130,7 @@ func (s *Scope) bounds(e *Expr) *Bounds {
 	return &Bounds{Range: r}
 }
 
-// memberBounds are those of in. What is null matches no member.
+// memberBounds are those of in. Null matches no member.
 func (s *Scope) memberBounds(c column, members []literal) *Bounds {
 	b := new(Bounds)
 	for _, l := range members {

@@ -17,7 +17,7 @@ type Scope struct {
 	Type    *model.ResourceType
 	Creator string              // of the request: a text compared with an ID stands for their resource
 	Now     carbonara.Timestamp // that relative times count from
-	History bool                // past states are searched, too: they have a revision and its end
+	History bool                // past states are also searched: they have a revision and its end
 }
 
 // kind is the type of a column's values.
@@ -138,7 +138,7 @@ func timeOrNull(t *carbonara.Timestamp) any {
 	return shownTime(*t)
 }
 
-// shownTime cuts t to what clients see of it, so that they find what they see.
+// shownTime cuts t to the digits that clients see, so that they find the time they see.
 func shownTime(t carbonara.Timestamp) carbonara.Timestamp { return t.Floor(time.Microsecond) }
 
 // compare orders two values of a kind, neither null.

@@ -5,14 +5,14 @@
 //	{"and": [{"=": {"project_id": "p"}}, {"like": {"host": "web%"}}]}
 //	project_id = 'p' and host like 'web%'
 //
-// What a comparison means is what SQL means by it, since Gnocchi hands its filters to a database:
+// A comparison means the same as in SQL, since Gnocchi hands its filters to a database:
 //
-//   - A comparison with an attribute that is null is neither true nor false, and stays so under "not": neither
-//     host = 'a' nor not host = 'a' finds a resource without a host. host != 'a' does, though, and host = null too.
+//   - A comparison with an attribute that is null is neither true nor false, and stays so under "not": neither host =
+//     'a' nor not host = 'a' finds a resource without a host. host != 'a' does, though, and so does host = null.
 //   - In like, "%" is any text, "_" one character, and "\" takes the next character as it is. Case counts.
-//   - Texts are compared by their bytes, other values by what they are: numbers, times (to the microsecond, as they are
+//   - Texts are compared by their bytes, other values by their kind: numbers, times (to the microsecond, as they are
 //     shown), true above false.
 //
-// Read expr.go first. The invariants: whatever the bytes, parsing ends in an Expr or an error for the client, and an
-// Expr of any depth that parsing lets through is evaluated without failing.
+// Read expr.go first. The invariants: parsing any bytes ends in an Expr or an error for the client, and an Expr of any
+// depth that parsing lets through is evaluated without failing.
 package filter

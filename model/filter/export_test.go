@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Describe writes an expression in one way, whatever way it was written in.
+// Describe writes an expression in one way, however it was written.
 func Describe(e *Expr) string {
 	if e.op >= opEqual {
 		values := make([]string, len(e.values))

@@ -353,8 +353,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// FuzzText: whatever the text, it is parsed or refused; what is parsed is evaluated, and twice "not" of it and itself
-// agree.
+// FuzzText parses or refuses any text, evaluates the expressions, and compares each with twice "not" of itself.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"a=1", "not (host like 'x%' or cores in [1,2,null]) and lifespan > '1h'", "id == x",
 		"a ∧ ≥ [", "'"} {

@@ -28,7 +28,7 @@ type token struct {
 	at   int // byte position
 }
 
-// The patterns of what is not a sign. A UUID is looked for first: it may begin with a digit or a letter.
+// The patterns of words and literals. A UUID is looked for first: it may begin with a digit or a letter.
 var (
 	uuidToken   = regexp.MustCompile(`^[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}`)
 	wordToken   = regexp.MustCompile(`^[\pL_][\pL\pN_]*`)

@@ -26,7 +26,7 @@ type SortKey struct {
 // Value returns what r is sorted by, nil for null; times to the microsecond.
 func (k *SortKey) Value(r *model.Resource) any { return k.get(r) }
 
-// Keys returns the sort keys. What they leave equal is ordered by ID, ascending.
+// Keys returns the sort keys. Resources that they leave equal are ordered by ID, ascending.
 func (o *Order) Keys() []SortKey {
 	keys := make([]SortKey, len(o.keys))
 	for i, k := range o.keys {
@@ -41,9 +41,9 @@ type sortKey struct {
 	null   int // of null against a value
 }
 
-// ParseOrder reads sort keys such as "started_at", "started_at:desc" and "ended_at:asc-nullsfirst". What they leave
-// equal is ordered by ID, then by the number of the state. Null counts as greater than all unless told otherwise.
-// Errors are *model.FieldError.
+// ParseOrder reads sort keys such as "started_at", "started_at:desc" and "ended_at:asc-nullsfirst". Resources that they
+// leave equal are ordered by ID, then by the number of the state. Null counts as greater than all unless told
+// otherwise. Errors are *model.FieldError.
 func ParseOrder(keys []string, scope Scope) (*Order, error) {
 	o := new(Order)
 	for _, text := range keys {
