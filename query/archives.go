@@ -9,7 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// Archives are the stored aggregates of all metrics, whichever process holds them. A nil Staleness asks for fresh
+// Archives are the stored aggregates of all metrics, in this process and others. A nil Staleness asks for fresh
 // answers.
 type Archives interface {
 	GroupReader
@@ -40,7 +40,7 @@ type GroupReader interface {
 	Groups(ctx context.Context, read model.Read, staleness *Staleness, dst *carbonara.Groups) error
 
 	// EachGroups is Groups for several metrics of one sack: use is called after each read, with its number. It is
-	// cheapest in the order of their IDs. Use must not read: what it would read may be locked.
+	// cheapest in the order of their IDs. Use must not read: the archive may be locked.
 	EachGroups(ctx context.Context, reads []model.Read, staleness *Staleness, dst *carbonara.Groups,
 		use func(i int) error) error
 

@@ -16,7 +16,7 @@ type arenaChunk [64 << 10]float64
 
 var arenaChunks = sync.Pool{New: func() any { return new(arenaChunk) }}
 
-// take returns memory for n values, whatever they are, which is valid until Release.
+// take returns memory for n values of undefined content, which is valid until Release.
 func (a *Arena) take(n int) []float64 {
 	if a == nil || n > len(arenaChunk{}) {
 		return make([]float64, n)
@@ -51,7 +51,7 @@ func (a *Arena) adopt(attempt *Arena) {
 	a.chunk, a.chunks = attempt.chunk, append(a.chunks, attempt.chunks...)
 }
 
-// Release takes all memory back: nobody may use it any more. An Arena that is nil has nothing to release.
+// Release takes all memory back, and ends its use. A nil Arena holds none.
 func (a *Arena) Release() {
 	if a == nil {
 		return

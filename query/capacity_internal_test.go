@@ -23,7 +23,7 @@ func (refusing) Groups(_ context.Context, read model.Read, _ *Staleness, dst *ca
 	return budget.ErrExhausted
 }
 
-// What a refused read has taken is known, so that it is not kept for the next one.
+// The memory of a refused read is accounted for, so that the next read does not keep it.
 func TestCapacityOfRefusedRead(t *testing.T) {
 	read := MetricRead{Metric: &model.Metric{}, Granularities: []time.Duration{time.Second}, To: carbonara.MaxTimestamp}
 	var dst Aggregates

@@ -15,7 +15,7 @@ const minSpread = 0.01
 // deciles are the nine values that split others into ten parts of one size.
 type deciles [9]float64
 
-// decilesOf sorts values, of which there is one at least.
+// decilesOf sorts values, one at least, and returns their deciles.
 func decilesOf(values []float64) (d deciles) {
 	slices.Sort(values)
 	for i := range d {

@@ -22,7 +22,7 @@ func (e *ArgumentError) Unwrap() error { return model.ErrInvalid }
 
 // A PredicateError says what is wrong with a condition. It is a model.ErrInvalid.
 type PredicateError struct {
-	Path   []any // strings and ints; none for the condition as a whole
+	Path   []any // strings and ints; empty for the condition as a whole
 	Reason string
 }
 

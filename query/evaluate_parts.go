@@ -149,7 +149,7 @@ func (p *inParts) evaluate(ctx context.Context, from, to carbonara.Timestamp) er
 		if p.whole {
 			return err
 		}
-		p.whole = true // what was read first may be more than what would have come
+		p.whole = true // the first table may be larger than the parts of it
 		defer func() { p.whole = false }()
 		return p.evaluate(ctx, from, to)
 	}

@@ -69,7 +69,7 @@ func wholeGroup(g Grouping, to carbonara.Timestamp) carbonara.Timestamp {
 // calendar groups by the calendar, in UTC.
 type calendar struct {
 	letter string
-	number func(time.Time) int64 // of the group, from what a calendar shows in UTC
+	number func(time.Time) int64 // of the group, from a date in UTC
 	begin  func(int64) time.Time // first day of a group
 }
 

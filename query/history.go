@@ -20,8 +20,7 @@ type StateSpan struct {
 }
 
 // StateSpans returns when each state counts, without the states that lie outside of the read's time. It sorts states.
-// The first state of a resource reaches back to the read's start: what was measured before the resource was made known
-// is its own.
+// The first state of a resource reaches back to the read's start: measures from before its creation belong to it.
 func StateSpans(states []*model.Resource, read *Read) map[*model.Resource]StateSpan {
 	bounded := read.Options.HasFrom && read.Options.HasTo
 	states = slices.DeleteFunc(states, func(state *model.Resource) bool {

@@ -9,7 +9,7 @@ import (
 // interval bounds what a part of a predicate may answer for the values of a zone. It may be wider.
 type interval struct {
 	low, high float64
-	nan       bool // NaN may be among them, too
+	nan       bool // NaN may also be among them
 }
 
 // unknown is the interval of an answer that nothing is known of.
@@ -23,11 +23,11 @@ func truth(may, must bool) interval { return interval{zeroOrOne(must), zeroOrOne
 func (s interval) contains(v float64) bool { return s.low <= v && v <= s.high }
 func (s interval) isInfinite() bool        { return math.IsInf(s.low, 0) || math.IsInf(s.high, 0) }
 
-// mayHold reports whether something in s holds, mustHold whether all of it does: what is not zero.
+// mayHold reports whether some number in s holds, mustHold whether all do. Numbers other than zero hold.
 func (s interval) mayHold() bool  { return s.nan || s.low != 0 || s.high != 0 }
 func (s interval) mustHold() bool { return !s.contains(0) }
 
-// Nothing holds of NaN but that it differs.
+// Of all comparisons with NaN only != holds.
 
 func lessInterval(a, b interval) interval {
 	return truth(a.low < b.high, a.high < b.low && !a.nan && !b.nan)

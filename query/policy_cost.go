@@ -209,7 +209,7 @@ func (c *costs) encoded(groups *carbonara.Groups) int {
 	return bytes + bytes*missing/known
 }
 
-// addRaw adds the raw measures of a metric, of which the first row is none.
+// addRaw adds the raw measures of a metric, which begin in the second row.
 func (c *costs) addRaw(groups *carbonara.Groups) {
 	if groups.Len() < 2 {
 		return

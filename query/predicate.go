@@ -8,7 +8,8 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// Predicate is a condition on the value of an aggregate, as a function from it: what holds is not zero.
+// Predicate is a condition on the value of an aggregate, as a function from it: the condition holds if the result is
+// not zero.
 type Predicate struct {
 	of   func(value float64) float64
 	over func(values interval) interval // bounds what of answers for any of values

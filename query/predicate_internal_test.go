@@ -12,8 +12,8 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// FuzzValuePredicate: whatever the body, it is refused or answers for every value, and what it holds for is what it
-// says to be after. A search reads that much less.
+// FuzzValuePredicate refuses any body or answers for every value. A predicate holds only within its value filter, so
+// that a search reads less.
 func FuzzValuePredicate(f *testing.F) {
 	f.Add([]byte(`{"and": [{">": 4}, {"or": [{"=": [{"%": 4}, 1]}, {"≠": [1, {"^": 2}]}]}]}`))
 	f.Add([]byte(`{"/": [{"-": 0}, 0]}`))
@@ -42,7 +42,7 @@ var awkward = []float64{math.NaN(), math.Inf(-1), -math.MaxFloat64, -1e300, -3, 
 	-math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, 1e-300, 0.1, 0.5, 1, 1.5, 2, 3,
 	4, 1e15, 1e300, math.MaxFloat64, math.Inf(1)}
 
-// checkValueFilter holds what a predicate says of zones to what it says of the values in them.
+// checkValueFilter compares a predicate's answers for zones with its answers for the values in them.
 func checkValueFilter(t *testing.T, p Predicate) {
 	t.Helper()
 	valueFilter := p.ValueFilter(carbonara.Mean)
@@ -66,7 +66,7 @@ func checkValueFilter(t *testing.T, p Predicate) {
 	}
 }
 
-// What predicates are after.
+// The value filters of predicates.
 func TestPredicateValueFilter(t *testing.T) {
 	f := func(body string, low, high float64) {
 		t.Helper()

@@ -31,7 +31,7 @@ func (r *Reader) Refresh(ctx context.Context, metrics ...*model.Metric) error {
 	return r.Archives.Refresh(ctx, ids)
 }
 
-// Read is a request for the aggregates of many metrics, whatever its language.
+// Read is a request for the aggregates of many metrics, in any query language.
 type Read struct {
 	From, To    carbonara.Timestamp // To is exclusive
 	Granularity time.Duration       // 0: all that the metrics have in common

@@ -51,7 +51,7 @@ func (r *Reader) readTables(ctx context.Context, want *tablesRead) ([]aggregates
 			return err
 		}
 		done, kept := done.Add(int64(len(runs[run]))), want.kept.Load()
-		// What is read in parts need not be read until there is no memory left.
+		// A divisible read ends early, before its memory is used up.
 		if need := kept / done * all; want.divisible && kept > room/8 && need > room {
 			return &budget.TooLargeError{Use: budget.Answers, Need: need, Most: room}
 		}
@@ -140,7 +140,7 @@ type seriesReader struct {
 	groups  carbonara.Groups
 	starts  []carbonara.Timestamp
 	values  []float64
-	last    [][]carbonara.Timestamp // by granularity: those of the series read before, to be shared by equal ones
+	last    [][]carbonara.Timestamp // by granularity: of the series read before, to be shared by equal ones
 }
 
 var seriesReaders budget.Pool[seriesReader]
@@ -200,7 +200,7 @@ func (s *seriesReader) shared(granularity int) (starts []carbonara.Timestamp, sh
 	return *last, shared
 }
 
-// prefetch returns a reader of what want asks for.
+// prefetch returns a reader of the series that want asks for.
 func (r *Reader) prefetch(ctx context.Context, want *tablesRead) (GroupReader, error) {
 	reads := make([]model.Read, 0, len(want.operands)*len(want.granularities))
 	for i := range want.operands {

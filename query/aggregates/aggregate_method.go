@@ -8,8 +8,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
-// acrossMethod aggregates values that stand side by side, leaving NaN out: those of several series at one time, or of
-// one series in a window.
+// acrossMethod aggregates values that stand side by side, of several series at one time, or of one series in a window.
+// It leaves NaN out.
 type acrossMethod struct {
 	base acrossBase
 	rate bool // difference of consecutive results
@@ -98,7 +98,7 @@ func (m acrossMethod) spread(squares, count float64) float64 {
 
 func (m acrossMethod) squares() bool { return m.base == acrossStd || m.base == acrossVar }
 
-// aggregate gives one column of what the values of all columns come to, row by row.
+// aggregate returns one column: the aggregate of all columns, row by row.
 func (e *evaluator) aggregate(n *node) (*columns, error) {
 	in, err := e.columns(n.operands[0])
 	if err != nil {

@@ -68,7 +68,7 @@ func align(ctx context.Context, table *Table, options *Options) (*grid, error) {
 	return g, nil
 }
 
-// cut returns which of so many rows stay, of which some overlap.
+// cut returns which of so many rows stay, given those that overlap.
 func cut(overlap []int, rows int, options *Options) (from, to int, err error) {
 	if len(overlap) == 0 && options.NeededOverlap > 0 {
 		return 0, 0, &UnaggregableError{"No overlap"}

@@ -20,9 +20,9 @@ func (c *Combination) Span(from, to carbonara.Timestamp) (carbonara.Timestamp, c
 	return from, to
 }
 
-// Combine returns the groups of metrics, which stay as they are, put together: of all of them if the combination goes
-// Across, else there has to be one. What several calls gave can be merged: many metrics need not be in memory at once.
-// The error is an *UnaggregableError.
+// Combine returns the combined groups of metrics, and leaves sources as they are. Only a combination that goes Across
+// accepts more than one. The results of several calls can be merged, so that many metrics need not be in memory at
+// once. The error is an *UnaggregableError.
 func (c *Combination) Combine(sources []*carbonara.Groups) (*carbonara.Groups, error) {
 	if c.Grouping == nil {
 		return merge(sources)
@@ -37,7 +37,7 @@ func (c *Combination) Combine(sources []*carbonara.Groups) (*carbonara.Groups, e
 	return merge(regrouped)
 }
 
-// Series returns the aggregates of what Combine gave.
+// Series returns the aggregates of results of Combine.
 func (c *Combination) Series(parts []*carbonara.Groups) (Series, error) {
 	all, err := merge(parts)
 	if err != nil {

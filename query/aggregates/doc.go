@@ -23,7 +23,7 @@
 //   - A comparison gives booleans, shown as 1.0 and 0.0. Between two of them + is "or" and * is "and", and their
 //     rateofchange reports whether they differ. Other operators count with 1 and 0, also where numpy refuses to.
 //   - An operator between two lists of series works column by column; a list of one series is repeated, one of none
-//     gives none. Only the first column of what an aggregate or such an operator gives is shown.
+//     gives none. Only the first column of the result of an aggregate or of such an operator is shown.
 //   - Sums over series or a window keep what additions round away, and are rounded once; so are the means of std and
 //     var. A mean across series is finite where its values are. Gnocchi differs in the last bits, and where values
 //     cancel; so it may in those of sin, cos, tan and **.

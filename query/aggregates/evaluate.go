@@ -100,7 +100,7 @@ type evaluator struct {
 	free      [][]float64 // columns that nobody uses at the moment
 }
 
-// take returns a column of so many rows, of whatever content, until release.
+// take returns a column of so many rows, of undefined content, until release.
 func (e *evaluator) take(rows int) []float64 {
 	if last := len(e.free) - 1; last >= 0 {
 		values := e.free[last]

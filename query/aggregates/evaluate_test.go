@@ -51,7 +51,7 @@ func evaluate(t testing.TB, text string, options aggregates.Options, all ...aggr
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// What Gnocchi answers 500 to, and what golden.json cannot say.
+// Operations that Gnocchi answers with 500, and those that golden.json cannot express.
 func TestEvaluate(t *testing.T) {
 	a, b, c := series(0, 0, 60, 1, 120, 2, 180, 3), series(1, 0, 60, 10, 120, 20, 180, 30), series(2, 0, 60, 5)
 	options := aggregates.Options{Fill: aggregates.DropNA}

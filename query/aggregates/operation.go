@@ -11,7 +11,7 @@ import (
 // Operation is a tree of operations that was found valid. It never changes, and may be evaluated many times at once.
 type Operation struct {
 	References   []Reference   // what to read: each once, in the order in which the operation names them; never empty
-	Combinations []Combination // of an Exact operation; none of any other
+	Combinations []Combination // of an Exact operation; empty for others
 	root         *node
 }
 

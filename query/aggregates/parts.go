@@ -76,7 +76,7 @@ func (o *Operation) PartStart(t carbonara.Timestamp, granularity time.Duration) 
 	return 0
 }
 
-// Detach computes the columns of a result, of which the table is needed no more then.
+// Detach computes the columns of a result, which needs its table no more then.
 func (r *Result) Detach() error {
 	values := make([][]float64, r.Columns())
 	for j := range values {

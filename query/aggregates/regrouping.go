@@ -7,8 +7,8 @@ import (
 )
 
 // Regrouping gives aggregates that are to be aggregated anew a time of package carbonara's own, which knows groups of
-// equal width only: the i-th row of the n-th group that holds any stands at n*Width + i. So calendars are served, too,
-// and rows without a gap are evenly spaced, of which a device is sent no times. Its memory is used again.
+// equal width only: the i-th row of the n-th group that holds any stands at n*Width + i. So calendars are also served,
+// and rows without a gap are evenly spaced: a device needs no times for these. Its memory is used again.
 type Regrouping struct {
 	Times   []carbonara.Timestamp // of each row
 	Numbers []int64               // of the groups that hold any row, ascending

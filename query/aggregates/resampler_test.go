@@ -19,7 +19,7 @@ import (
 	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
-// together is a resampler that wants large batches; what it gives is the processor's.
+// together is a resampler that wants large batches; the processor computes its results.
 type together struct {
 	*carbonara.CPUResampler
 	batches, series, measures int
@@ -243,7 +243,7 @@ func (r *giveUp) Resample(ctx context.Context, batch *carbonara.Batch, result *c
 	return r.together.Resample(ctx, batch, result)
 }
 
-// What large batches cost where no device makes up for it.
+// The cost of large batches without a device that makes up for it.
 func BenchmarkTogether(b *testing.B) {
 	const columns, rows = 1000, 4000
 	table := aggregates.Table{Granularity: 60e9, Series: randomTable(rand.New(rand.NewPCG(51, 52)), columns,

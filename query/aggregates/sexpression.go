@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// parseText reads the first S-expression of text into lists of strings and lists; what follows it is left alone, as
-// Gnocchi does. A word in quotes may hold blanks and parentheses; a backslash takes the next character as it is.
+// parseText reads the first S-expression of text into lists of strings and lists; it ignores the rest, as Gnocchi does.
+// A word in quotes may hold blanks and parentheses; a backslash takes the next character as it is.
 func parseText(text string) ([]any, error) {
 	r := textReader{text: text}
 	r.skipSpace()

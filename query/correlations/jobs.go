@@ -60,7 +60,7 @@ type Jobs struct {
 	unfinished int
 }
 
-// New returns no jobs yet. What they correlate comes from reader.
+// New returns an empty list of jobs, which read their series from reader.
 func New(reader *query.Reader, options Options) *Jobs {
 	options.EnsureDefaults()
 	return &Jobs{Options: options, reader: reader, turn: make(chan struct{}, 1), jobs: make(map[uuid.UUID]*Job)}

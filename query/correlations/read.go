@@ -21,8 +21,8 @@ type aggregates struct {
 	values []float64
 }
 
-// readPatiently reads a job's values and takes memory for what is computed of them, once more from the beginning where
-// others held memory that it needed.
+// readPatiently reads a job's values and takes memory for the sums over them. It begins again if other requests held
+// the memory that it needed.
 func (c *Jobs) readPatiently(ctx context.Context, job *Job) (correlate.Values, error) {
 	account := job.memory.account
 	for {

@@ -41,7 +41,7 @@ type Catalog struct {
 // Options of a Catalog.
 type Options struct {
 	Bytes  int64          // that it takes at most, roughly
-	Budget *budget.Budget // the memory that requests share, of which they are; nil: no bound but Bytes
+	Budget *budget.Budget // the memory that requests share, which charges for them; nil: no bound but Bytes
 	// metrics of resources, and their labels, are called as Ceilometer's exporter for Prometheus calls them
 	Ceilometer bool
 }
@@ -158,7 +158,7 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 		number = c.state.last
 	}
 	metrics, resources, last, ok := c.index.ChangesSince(number)
-	// What is gone leaves holes; once they are many, all is read again.
+	// Deleted metrics leave holes; once they are many, all is read again.
 	if !ok || c.state == nil || c.state.gone > 1000 && 2*c.state.gone > len(c.state.metrics)+len(c.state.resources) {
 		return c.load(ctx, last)
 	}
@@ -272,7 +272,7 @@ func (s *state) intern(text string) symbol {
 }
 
 // addMetric adds a metric that is not there. Its resource is read before it, but for one that is created meanwhile:
-// then a change of the metric comes, too.
+// then a change of the metric also comes.
 func (s *state) addMetric(m *model.Metric) {
 	if _, ok := s.places[m.ID]; ok {
 		return
@@ -391,7 +391,7 @@ const (
 	labelOriginalID   = "original_resource_id"
 	labelProjectID    = "project_id"
 	labelUserID       = "user_id"
-	labelMetricName   = "metric_name" // these two as Gnocchi has them, whatever names PromQL has
+	labelMetricName   = "metric_name" // these two as in Gnocchi, although they are no names of PromQL
 	labelMetricUnit   = "metric_unit"
 )
 

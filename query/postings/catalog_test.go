@@ -137,7 +137,7 @@ func TestCatalogFollows(t *testing.T) {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
 
-	// What somebody does not see, they do not find by any label.
+	// A client finds no hidden metric by any label.
 	nobody := func(postings.Candidate) bool { return false }
 	for _, name := range []string{"__name__", "project_id", "metric_id", "resource_id", "unit"} {
 		if values, err := catalog.Values(ctx, nobody, name); err != nil || len(values) > 0 {
@@ -152,7 +152,7 @@ func TestCatalogFollows(t *testing.T) {
 	}
 }
 
-// Many changes at once are followed, too, also after more than the index remembers.
+// The catalog follows many changes at once, even more than the index remembers.
 func TestCatalogFollowsMany(t *testing.T) {
 	store := openIndex(t)
 	catalog := postings.New(store, postings.Options{Bytes: 64 << 20})
@@ -207,7 +207,7 @@ func TestCountsOfMany(t *testing.T) {
 	}
 }
 
-// Answers that are kept are those of a question, of who sees everything, and of the index as it is.
+// Kept answers are valid for one question, for clients who see everything, and for the index as it is.
 func TestCountsAreKept(t *testing.T) {
 	store := openIndex(t)
 	p, err := store.ArchivePolicy("low")

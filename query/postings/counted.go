@@ -2,14 +2,14 @@ package postings
 
 import "sync"
 
-// counted keeps the last answers of Counts for who sees everything, as consoles ask again and again. It is for many
-// goroutines at once.
+// counted keeps the last answers of Counts for clients who see everything, since consoles ask again and again. It is
+// for many goroutines at once.
 type counted struct {
 	mu      sync.Mutex
 	answers map[string]*Counts
 }
 
-// What counted keeps at most.
+// The bounds of counted.
 const (
 	mostAnswers  = 16
 	mostCounts   = 1000 // of an answer

@@ -8,7 +8,7 @@ import (
 // field is a label as a place where its value lies.
 type field struct {
 	kind fieldKind
-	name symbol // of the label, which pushed series may have whatever it is; 0 if no resource has it
+	name symbol // of the label, which pushed series may have in any case; 0 if no resource has it
 }
 
 type fieldKind uint8

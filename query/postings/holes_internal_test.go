@@ -11,7 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
-// What is gone is forgotten once it is more than 1,000, and more than what is left.
+// Deleted metrics are forgotten once they are more than 1,000, and more than the rest.
 func TestHolesAreForgotten(t *testing.T) {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
 	if err != nil {

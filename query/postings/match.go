@@ -11,9 +11,9 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
-// What a request takes for each series that it finds, about, until its end.
+// The memory, about, that a request takes for each series that it finds, until its end.
 const (
-	seriesBytes = 1 << 10 // labels, twice as the engine changes them, what is read of it, and its text
+	seriesBytes = 1 << 10 // labels, twice as the engine changes them, its samples, and its text
 	labelBytes  = 512     // labels and their text
 	listBytes   = 128     // a text, twice, in a list
 )

@@ -80,7 +80,7 @@ func (s *state) addMeter(name symbol) {
 	s.naming.meters[name] = made
 }
 
-// underscored returns a text with _ for what names of Prometheus lack.
+// underscored returns a text with _ for each character that Prometheus does not allow in names.
 func underscored(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
@@ -116,7 +116,7 @@ func (s *state) namesOf(m *metric) []symbol {
 	return []symbol{m.name}
 }
 
-// each calls f for the labels of a metric but for its name: those of its resource first.
+// each calls f for the labels of a metric but for its name, first for the labels of its resource.
 func (n *naming) each(s *state, m *metric, meter meter, f func(pair)) {
 	resource := symbol(0)
 	for _, label := range s.resources[m.resource].shown {

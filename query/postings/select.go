@@ -109,7 +109,7 @@ func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Match
 }
 
 // Values returns the values of a label of the series that match at least one list, ascending. Labels that only matchers
-// know have values, too.
+// know also have values.
 func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[]*labels.Matcher) ([]string, error) {
 	var values []string
 	var ids []uuid.UUID

@@ -111,9 +111,9 @@ type Counts struct {
 	Labels []LabelCount `json:"labels"`
 }
 
-// Counts counts the series that match at least one list of matchers by the values of the labels named; none: of all
-// labels but names and IDs. Of each label it returns up to so many values. What is returned must not change: others may
-// get it, too.
+// Counts counts the series that match at least one list of matchers by the values of the labels named; without any, of
+// all labels but names and IDs. It returns up to most values of each label. Callers share the result and must not
+// change it.
 func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []string,
 	lists ...[]*labels.Matcher) (*Counts, error) {
 	question := fmt.Sprintf("%d %q %q", most, named, lists)

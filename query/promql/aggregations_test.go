@@ -47,7 +47,7 @@ func TestAggregationsAsLabels(t *testing.T) {
 	f(`x{__aggregation__=~"sum"}`, "")
 }
 
-// What groups answer of values that cancel, or lie far from zero, is what their measures do.
+// For values that cancel, or lie far from zero, groups answer as their measures do.
 func TestSumsOverGroups(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	s.policy("p", []string{"mean", "sum", "std", "count"}, time.Minute, time.Hour)

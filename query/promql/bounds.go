@@ -84,7 +84,7 @@ func (w *weight) add(text string) error {
 			nesting++
 		case typ == parser.RIGHT_PAREN:
 			nesting--
-		case typ == parser.STRING: // label_replace has patterns too
+		case typ == parser.STRING: // label_replace also has patterns
 			w.addPattern(item.Val)
 		case typ == parser.OFFSET, typ == parser.LEFT_BRACKET, typ.IsOperator() && !braces:
 			w.operators++

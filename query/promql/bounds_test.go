@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Texts are parsed up to their bounds, and no further, by whatever parses them.
+// Every parser reads texts up to their bounds, and no further.
 func TestTextsAreBounded(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	f := func(text, fault string) {

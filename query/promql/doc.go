@@ -9,22 +9,23 @@
 // # How a group becomes a sample
 //
 // 1. The law. A range query gives at every step what an instant query gives at that time. Late measures and retention
-// apart, the answer for a time never changes. So nothing depends on a query's step, but for what rule 4 allows.
+// apart, the answer for a time never changes. So the query's step has no influence on an answer, except as rule 4
+// allows.
 //
 // 2. Time. The group [s, s+g) is a sample at s+g, rounded up to a millisecond, once that time has passed, and never
 // before. A range (t-r, t] then takes whole groups. Raw measures, where they are kept, are samples at their own times.
 //
 // 3. Granularity. A time is served by the finest granularity that is kept there, by raw measures before any. Two
-// granularities join at a multiple of the coarser. What is kept follows from the metric's newest measure, as
-// package carbonara says.
+// granularities join at a multiple of the coarser. The metric's newest measure determines the kept groups, as package
+// carbonara says.
 //
 // 4. Coarser granularities serve functions over time that are exact from columns, where the range and all times are
-// multiples of them: what they answer is what the REST API shows of these groups. Raw measures come first even so, or
-// whether a query's other times are multiples would decide between two answers: Prometheus counts a measure at the very
-// time t in (t-r, t], while a group counts the measure at its start. For a series that was pushed with labels these
-// functions do as Prometheus while measures are kept; where raw measures join groups, the group that ends there stands
-// for a measure of that very time, whether the query reads the group or not. For a metric of a resource a range is
-// [t-r, t) of raw measures, too, so that its answer is that of groups, and that of the REST API, at any age.
+// multiples of them. The answer is then the REST API's of these groups. Raw measures still come first: otherwise the
+// query's other times would decide between two answers, since Prometheus counts a measure at the very time t in (t-r,
+// t], while a group counts the measure at its start. For a series that was pushed with labels these functions do as
+// Prometheus while measures are kept; where raw measures join groups, the group that ends there stands for a measure of
+// that very time, whether the query reads the group or not. For a metric of a resource a range of raw measures is also
+// [t-r, t), so that it answers as groups and the REST API do, at any age.
 //
 // 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity. For a raw
 // measure g is the finest granularity of the archive policy. Series of one query may end at different times.
@@ -32,13 +33,13 @@
 // 6. Method. min, max, sum, first and last_over_time read the column of that name, and so does count_over_time, whose
 // counts are summed. avg_over_time is sum over count, exactly; stddev_over_time and stdvar_over_time combine counts,
 // sums and second moments (moments.go: the engine sees places of groups as values, and our function looks there). If
-// the policy lacks what a function reads, it reads what selectors read, which a warning says.
+// the policy lacks a function's column, the function reads the column of selectors, and a warning says so.
 // quantile_over_time reads raw measures if the range is a granularity and the archive policy has the percentile; where
-// they are no longer kept, it is the percentile of the group that ended last. Else it is the quantile of what selectors
-// read, which a warning says. Selectors read last if the policy has it, else mean. rate, irate, increase, resets,
-// delta, idelta, deriv and predict_linear read last. A policy without it answers the first four from max and the others
-// from mean, which a note says; if it has neither, the query fails. Resets and changes within groups are not seen: a
-// warning says so wherever groups answer the first four, or changes.
+// they are no longer kept, it is the percentile of the group that ended last. Otherwise it is the quantile of the
+// column of selectors, and a warning says so. Selectors read last if the policy has it, else mean. rate, irate,
+// increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the first four from
+// max and the others from mean, which a note says; if it has neither, the query fails. Resets and changes within groups
+// are not seen: a warning says so wherever groups answer the first four, or changes.
 //
 // 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, with one
 // exception: if the matcher of __aggregation__ is not =, each method that matches is a series, and this label says

@@ -92,7 +92,7 @@ func (s *store) pushed(policy, name string) uuid.UUID {
 	return m.ID
 }
 
-// post sends measures, of which the i-th is i steps after the first.
+// post sends measures; the i-th is i steps after the first.
 func (s *store) post(id uuid.UUID, first time.Time, step time.Duration, values ...float64) {
 	s.t.Helper()
 	m := &model.Measures{Metrics: []uuid.UUID{id}, Offsets: []int{0, len(values)}, Values: values}
@@ -215,7 +215,7 @@ func TestTime(t *testing.T) {
 	f(hour, 3*time.Hour-time.Millisecond, 3.5)
 	none(hour, 3*time.Hour)
 
-	// A series of raw measures ends by the finest granularity of its archive policy: who measures every ten minutes has
+	// A series of raw measures ends by the finest granularity of its archive policy: a measure every ten minutes leaves
 	// no gaps.
 	s.policy("slow", []string{"last"}, 10*time.Minute, time.Hour)
 	s.post(s.metric("slow", "b", "slow"), start.Add(5*time.Second), 10*time.Minute, 1, 2)

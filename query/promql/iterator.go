@@ -112,7 +112,7 @@ func (it *iterator) At() (int64, float64) {
 // AtT is of chunkenc.Iterator.
 func (it *iterator) AtT() int64 { return it.times[it.at] }
 
-// AtST is of chunkenc.Iterator: nobody tells when counters started.
+// AtST is of chunkenc.Iterator: the start of counters is unknown.
 func (it *iterator) AtST() int64 { return 0 }
 
 // AtHistogram is of chunkenc.Iterator; no sample is a histogram.

@@ -17,7 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/seedtest"
 )
 
-// lawStore has series of several policies, with gaps, of which the finest granularities no longer keep all.
+// lawStore has series of several policies, with gaps. The finest granularities no longer keep all of them.
 func lawStore(t *testing.T, r *rand.Rand) (s *store, start, end time.Time) {
 	s = newStore(t, parser.Options{})
 	end = time.Unix(1_700_000_000, 0).Truncate(time.Hour).Add(17*time.Minute + 23*time.Second)
@@ -186,8 +186,8 @@ func near(a, b float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }
 
-// Functions over time of aligned ranges are exact, whatever granularities are kept (Thanos 922, 2706, 8155: sums that
-// are inflated, and quantiles and averages of averages).
+// Functions over time of aligned ranges are exact for any kept granularities (Thanos 922, 2706, 8155: sums that are
+// inflated, and quantiles and averages of averages).
 func TestFunctionsOverTimeAreExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(seedtest.Next(t), 1))
 	for range 6 {

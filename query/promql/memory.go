@@ -23,13 +23,13 @@ const stepBytes = 16
 // ErrTooManySteps says that subqueries have more steps than a query may hold.
 var ErrTooManySteps = errors.New("subqueries have too many steps")
 
-// memory is what a query has taken of the memory that requests share.
+// memory is a query's share of the memory of all requests.
 //
 // The engine does not say what it allocates, but its most is known once a selector has found its series. That is a
-// sample for each series and time of the selector, and, for what is computed of them, one for each series and time of
-// the query. So this much is taken then. The engine itself ends a query that holds more than MaxSamples: no query takes
-// more. The engine does not count the steps of subqueries, and allocates for all of them at once. So their memory is
-// taken, and their number is bounded, before the query runs.
+// sample for each series and time of the selector, and one for each series and time of the query, its result. The query
+// takes this much then. The engine itself ends a query that holds more than MaxSamples, the most that a query takes.
+// The engine does not count the steps of subqueries, and allocates for all of them at once. So their memory is taken,
+// and their number is bounded, before the query runs.
 type memory struct {
 	steps   int64 // times of the query, or of the longest subquery that repeats one result at all of its times
 	samples int64 // taken so far
@@ -44,7 +44,7 @@ func (sel *selection) steps() int64 {
 	return (sel.end-sel.first)/sel.step + 1
 }
 
-// takeSamples takes memory for the samples of so many series at these times, and for what is computed of them.
+// takeSamples takes memory for the samples of so many series at these times, and for the results from them.
 func (s *source) takeSamples(ctx context.Context, series, steps int64) error {
 	most := int64(s.engine.options.MaxSamples) - s.samples
 	if per := sum(steps, s.steps); series <= most/per {
@@ -85,7 +85,7 @@ func (q *charged) Close() {
 	q.account.Give(budget.Answers, q.source.taken.Swap(0))
 }
 
-// charged takes memory for the steps of subqueries, and for what an expression computes without a selector, and returns
+// charged takes memory for the steps of subqueries, and for the results of expressions without a selector, and returns
 // the prepared query. It passes err on.
 func (s *source) charged(ctx context.Context, prepared upstream.Query, err error) (upstream.Query, error) {
 	if err != nil {

@@ -91,7 +91,8 @@ func TestStepsOfSubqueriesAreBounded(t *testing.T) {
 	f("max_over_time(nosuch[4h50m:1s] @ end())", true, over)
 }
 
-// Memory for steps of subqueries, and for what is repeated at them, is taken of what requests share, and given back.
+// A query takes memory for steps of subqueries, and for the results at each, from the memory of all requests, and gives
+// it back.
 func TestSubqueriesTakeMemory(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	s.policy("p", []string{"last", "sum", "count"}, time.Minute)

@@ -32,7 +32,7 @@ func (s *series) readOf(p part) model.Read {
 	return model.Read{Metric: s.metric, Granularity: p.granularity, Columns: s.reading.columns, From: from, To: p.to}
 }
 
-// prefetch plans all series and asks other processes for what they hold, at once.
+// prefetch plans all series and asks other processes for theirs, at once.
 func (sel *selection) prefetch(ctx context.Context, all []*series) error {
 	archives, staleness := sel.source.engine.options.Archives, sel.source.Staleness
 	reads := make([]model.Read, 0, len(all))

@@ -22,7 +22,7 @@ const (
 // one series after the other, in a known order.
 type readAhead struct {
 	series []*series
-	read   []*iterator // by series: what the engine has not asked for yet; nil: not read
+	read   []*iterator // by series, until the engine asks for it; nil: not read
 	asked  int         // series that the engine has asked for
 	size   int         // how many are read next
 	most   int64       // samples

@@ -21,8 +21,8 @@ import (
 	"github.com/gnocco-db/gnocco/query/promql"
 )
 
-// Series of very different lengths are read ahead, whatever may be held at once: each has its own samples, and a query
-// over them holds no more than it may.
+// Series of very different lengths are read ahead within any bound: each has its own samples, and a query holds no more
+// than the bound.
 func TestReadAhead(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	s.policy("p", []string{"last", "sum", "count"}, time.Minute)
@@ -94,7 +94,7 @@ func TestReadAheadEnds(t *testing.T) {
 	var read sync.Map
 	engine := promql.New(promql.Options{Archives: notedArchives{testnode.Archives{Metricd: s.Metricd}, &read},
 		Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}), Policies: s.Index.ArchivePolicies,
-		Now: func() time.Time { return s.now }, MaxSamples: 100}) // of which 25 are read ahead
+		Now: func() time.Time { return s.now }, MaxSamples: 100}) // 25 of these are read ahead
 	querier, err := engine.Queryable(0).Querier(0, 0)
 	if err != nil {
 		t.Fatal(err)

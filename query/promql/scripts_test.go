@@ -271,7 +271,7 @@ func (i *scriptIterator) At() (int64, float64) {
 	return t - i.shift, v
 }
 
-// script is a piece of one of upstream's files: what is loaded, and what is evaluated then.
+// script is a piece of one of upstream's files: series to load, and expressions to evaluate then.
 type script struct {
 	load  string
 	evals []eval
@@ -341,11 +341,11 @@ func moduleDir(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// listedScripts is set in the environment of a process of this test that runs nothing but what is listed.
+// listedScripts is set in the environment of a process of this test that runs only the listed scripts.
 const listedScripts = "GNOCCO_LISTED_SCRIPTS"
 
-// Upstream's scripts, but for what needs native histograms and what testdata/upstream_NAME.txt lists, each with a
-// reason. What is listed has to fail.
+// Upstream's scripts pass, except those that need native histograms and the evaluations that testdata/upstream_NAME.txt
+// lists, each with a reason. Listed evaluations have to fail.
 func TestUpstreamScripts(t *testing.T) {
 	scripts := readScripts(t, moduleDir(t))
 	for _, mode := range []struct {

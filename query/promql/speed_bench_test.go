@@ -69,7 +69,7 @@ func BenchmarkQuery(b *testing.B) {
 		b.Run("query="+name, func(b *testing.B) {
 			s := newStore(b, parser.Options{})
 			s.policy("p", []string{"mean", "count", "last"}, time.Minute, time.Hour)
-			// That of pushed series, of which measures of a minute fill one group in six.
+			// The policy of pushed series: measures of a minute fill one group in six.
 			s.kept("pushed", []string{"mean", "min", "max", "sum", "count", "last", "95pct"}, 2, 10*time.Second,
 				24*time.Hour, time.Minute, 31*24*time.Hour, time.Hour, 2*365*24*time.Hour)
 			fill(s)
