@@ -21,8 +21,8 @@ type Times struct {
 	Product  time.Duration // of that, the products
 }
 
-// Measure correlates columns on a device so many times, the median of which counts; device memory holds all of them,
-// and pinned memory, too. It returns the pairs that the selection wants.
+// Measure correlates columns on a device so many times, and reports the median. Both device memory and pinned memory
+// hold all of them. It returns the pairs that the selection wants.
 func Measure(ctx context.Context, dev *device.Device, values correlate.Values,
 	selection correlate.Selection, rounds int) (
 	Times, []correlate.Pair, error) {

@@ -10,8 +10,9 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
-// Correlator is the correlate.Engine on CUDA devices. Its coefficients are within 1e-12 of the CPU's; what devices
-// can't do, or not faster, is done by the CPU: it never fails for lack of one, but reads the source again then.
+// Correlator is the correlate.Engine on CUDA devices. Its coefficients are within 1e-12 of the CPU's. The CPU does work
+// that devices cannot do, or not faster: a correlator never fails for lack of a device, but reads the source again
+// then.
 type Correlator struct {
 	options     Options
 	devices     []*loadedDevice

@@ -9,7 +9,7 @@ import (
 
 // engineCost is what an engine takes for correlations, in seconds.
 type engineCost struct {
-	start   float64 // whatever there is
+	start   float64 // of any work
 	value   float64 // a value of a column: copied, centred, scaled
 	product float64 // a row of a pair, at a lag
 	pair    float64 // a pair at a lag: its coefficient, and the search for the strongest
@@ -29,7 +29,7 @@ var (
 
 const (
 	openSeconds = 0.45   // opening a device that the process has not open for other work
-	h200Rate    = 1.3e13 // products a second, of which the above is the cost
+	h200Rate    = 1.3e13 // products a second at the costs above
 )
 
 // rateOf is the products a second that a device reaches: float64, on tensor cores where it has them.

@@ -4,7 +4,7 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
-// What correl.h says of tiles and segments.
+// Tiles and segments, as in correl.h.
 const (
 	panelColumns = 128
 	tileElements = panelColumns * panelColumns
@@ -61,8 +61,8 @@ func (s *shape) sides() int { return min(2, 1+s.maxLag) }
 // above returns the number of the first tile above the diagonal in a row of tiles.
 func (s *shape) above(row int) int { return row*(s.panels-1) - row*(row-1)/2 }
 
-// tileRows is a band: the tiles of some rows of the upper triangle. The diagonal tiles of the other rows are computed,
-// too.
+// tileRows is a band: the tiles of some rows of the upper triangle. The diagonal tiles of the other rows are also
+// computed.
 type tileRows struct{ from, to int }
 
 // tiles returns the number of tiles of a band.

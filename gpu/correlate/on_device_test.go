@@ -33,8 +33,8 @@ func TestOnDeviceCorrelator(t *testing.T) {
 	} {
 		values := correlatetest.Shaped(c.shape).Values(1, c.columns, c.rows)
 		for _, major := range architecturesOf(device) {
-			// What is selected has to differ by more than the bound: so no selection of shapes with columns that are
-			// nearly equal.
+			// Selected coefficients have to differ by more than the bound: so no selection of shapes with nearly equal
+			// columns.
 			t.Run(fmt.Sprintf("sm_%d0/%s/%+v", major, c.shape, c.selection), func(t *testing.T) {
 				correlator := newCorrelator(t, major, gpucorrelate.Options{ChunkBytes: 8 << 20})
 				correlatetest.Compare(t, watched{correlator, t}, values, c.options, c.selection)

@@ -107,7 +107,7 @@ func (p *pass) add(ctx context.Context, columns [][]float64) error {
 	return nil
 }
 
-// pinned returns memory for a chunk: that of one which is done, if there is none else.
+// pinned returns memory for a chunk: new memory if there is any, else that of a finished chunk.
 func (p *pass) pinned() (*device.Pinned, error) {
 	for {
 		up, err := p.bands[0].engine.Uploads.Get(p.shape.chunkBytes())

@@ -14,7 +14,7 @@ type outcomeJob struct {
 	*band
 	minOverlap int
 	selection  correlate.Selection
-	all        bool // no selection: nothing is looked for
+	all        bool // no selection: all pairs are wanted
 
 	at       outcomeLayout
 	work     *device.Block // thresholds, choice, counts, numbers and the list

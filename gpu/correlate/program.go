@@ -16,7 +16,7 @@ type program struct {
 	gramShared                             int
 }
 
-// What the sources of the kernels say of their launches.
+// Launch parameters, as in the sources of the kernels.
 const (
 	blockThreads    = 256
 	tileMergeBlocks = tileElements / blockThreads
@@ -36,7 +36,7 @@ type image struct {
 	sharedBytes int    // that it takes
 }
 
-// images are all of them, the newest first. Later devices take those of earlier ones, too.
+// images are all of them, the newest first. Later devices also run images of earlier ones.
 var images = []image{
 	{9, kernels.Correlation90, "correl_gram", gramSharedBytes},
 	{8, kernels.Correlation80, "correl_gram", gramSharedBytes},

@@ -7,8 +7,8 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
-// band is some rows of tiles on one device, and what their pairs come to so far. Its jobs run in their order: each adds
-// to the state after the one before it, whatever stream it is on, so that the same rows give the same bits.
+// band is some rows of tiles on one device, and the state of their pairs so far. Its jobs run in their order on any
+// streams: each adds to the state after the one before, so that the same rows give the same bits.
 type band struct {
 	device  *loadedDevice
 	engine  *device.Engine

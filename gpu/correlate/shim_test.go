@@ -13,7 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
-// Whatever call of the driver fails or hangs: the pairs are the CPU's, each handed out once.
+// If any call of the driver fails or hangs, the pairs are the CPU's, each handed out once.
 func TestShimCorrelator(t *testing.T) {
 	values := correlatetest.Shaped("random").Values(7, 5, 64)
 	values[2][50] = math.NaN() // in the second chunk

@@ -48,7 +48,7 @@ func cString(address uintptr) string {
 	if address == 0 {
 		return ""
 	}
-	start := *(*unsafe.Pointer)(unsafe.Pointer(&address)) // C memory: nothing that Go moves or frees
+	start := *(*unsafe.Pointer)(unsafe.Pointer(&address)) // C memory, which Go neither moves nor frees
 	n := 0
 	for *(*byte)(unsafe.Add(start, n)) != 0 {
 		n++

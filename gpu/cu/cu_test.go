@@ -392,7 +392,7 @@ func TestInjectedFailure(t *testing.T) {
 	}
 }
 
-// What a batch does must not make garbage.
+// The calls of a batch must not make garbage.
 func TestBatchCallsAllocateNothing(t *testing.T) {
 	cutest.Open(t)
 	current(t)

@@ -54,7 +54,7 @@ func (d Device) TotalMem() (int64, error) {
 	return int64(bytes), err
 }
 
-// ComputeCapability returns the version of what the device can do: 9, 0 for sm_90.
+// ComputeCapability returns the version of the device's instruction set: 9, 0 for sm_90.
 func (d Device) ComputeCapability() (major, minor int, err error) {
 	values, err := d.Attributes(ComputeCapabilityMajor, ComputeCapabilityMinor)
 	if err != nil {

@@ -90,7 +90,7 @@ func (d *driver) symbols() []symbol {
 
 var (
 	opening sync.Mutex
-	opened  atomic.Pointer[driver] // nil until Open succeeded; a process has one driver, for good
+	opened  atomic.Pointer[driver] // nil until Open succeeded; a process keeps its one driver
 	absent  driver                 // its addresses are 0: calls report NotInitialized
 )
 
@@ -102,8 +102,8 @@ func loaded() *driver {
 	return &absent
 }
 
-// Open loads and starts the driver, which takes 0.1 to 0.3 s. Once it succeeded, further calls return at once, whatever
-// their options. A failure is not remembered.
+// Open loads and starts the driver, which takes 0.1 to 0.3 s. Once it succeeded, further calls return at once, with any
+// options. A failure is not remembered.
 func Open(options Options) error {
 	opening.Lock()
 	defer opening.Unlock()

@@ -26,7 +26,7 @@ func DestroyEvent(event Event) error {
 	return check("cuEventDestroy", call(loaded().eventDestroy, event.handle))
 }
 
-// Record marks the end of what is on the stream now. A record before it no longer counts.
+// Record marks the end of the work on the stream now. A record before it no longer counts.
 func (e Event) Record(stream Stream) error {
 	return check("cuEventRecord", call2(loaded().eventRecord, e.handle, stream.handle))
 }
@@ -40,7 +40,7 @@ func (e Event) Query() error {
 	return check("cuEventQuery", status)
 }
 
-// Synchronize waits for what was marked.
+// Synchronize waits for the marked work.
 func (e Event) Synchronize() error {
 	return check("cuEventSynchronize", call(loaded().eventSynchronize, e.handle))
 }

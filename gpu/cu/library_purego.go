@@ -23,8 +23,8 @@ func lookUp(handle uintptr, name string) (uintptr, error) { return purego.Dlsym(
 // arguments are kept from call to call: SyscallN makes a slice of its arguments escape.
 var arguments = sync.Pool{New: func() any { return new([11]uintptr) }}
 
-// invoke calls the C function at address fn. All arguments are passed, whatever number it takes: they are in registers
-// or on the caller's stack, where a C function does not mind more than it looks at.
+// invoke calls the C function at address fn. It always passes all arguments, in registers or on the caller's stack: a C
+// function does not mind more than it has.
 //
 //go:uintptrescapes
 func invoke(fn, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10 uintptr) uintptr {

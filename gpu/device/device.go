@@ -31,7 +31,7 @@ type Device struct {
 	closed bool
 }
 
-// New checks options. Nothing is opened yet.
+// New checks options. It opens nothing yet.
 func New(options Options) (*Device, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func New(options Options) (*Device, error) {
 	}, nil
 }
 
-// Open opens the device, which takes up to half a second, or says why it is not open: ErrUnavailable for good where
-// there is none, a FaultError after a fault, ErrClosed after Close.
+// Open opens the device, which takes up to half a second, or says why it is not open: always ErrUnavailable where there
+// is none, a FaultError after a fault, ErrClosed after Close.
 func (d *Device) Open(ctx context.Context) (*Engine, error) {
 	d.mu.Lock()
 	if err := d.reason(); err != nil {
@@ -92,12 +92,12 @@ func (d *Device) reason() error {
 	}
 }
 
-// Do calls f on the owner's goroutine, between jobs: for what takes no stream, such as loading modules.
+// Do calls f on the owner's goroutine, between jobs: for work without a stream, such as loading modules.
 func (d *Device) Do(ctx context.Context, f func(*Engine) error) error {
 	return d.wait(d.send(ctx, task{do: f}))
 }
 
-// Run does a job and returns its error. Once it was started, it is waited for, whatever becomes of ctx.
+// Run does a job and returns its error. Run waits for a started job even if ctx ends.
 func (d *Device) Run(ctx context.Context, job Job) error {
 	return d.wait(d.send(ctx, task{job: job}))
 }
@@ -213,9 +213,8 @@ func (d *Device) fail(err error) *FaultError {
 	return fault
 }
 
-// giveUp ends a device whose owner has waited for too long. Whoever waits for a job gets a FaultError at once. What the
-// device may still write to is never used again: the owner's memory stays with it, and pools that failed hand nothing
-// out.
+// giveUp ends a device whose owner has waited for too long. All jobs end with a FaultError at once. Memory that the
+// device may still write to is never used again: the owner's memory stays with it, and failed pools hand out none.
 func (d *Device) giveUp() {
 	d.giveUpOnce.Do(func() {
 		d.fail(ErrTimeout)
@@ -224,8 +223,8 @@ func (d *Device) giveUp() {
 	})
 }
 
-// beside makes calls of the driver for whoever is not the owner, on a goroutine that may be left behind. Nobody waits
-// for longer than the limit.
+// beside makes calls of the driver for callers other than the owner, on a goroutine that may be left behind. It waits
+// for the limit at most.
 func (d *Device) beside(limit time.Duration, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

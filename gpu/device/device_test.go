@@ -263,7 +263,7 @@ func TestNothingIsAllocatedInSteadyState(t *testing.T) {
 	}
 }
 
-// Whatever call fails while it is opened: it says so, and keeps nothing.
+// If any call of opening a device fails, Open says so, and keeps nothing.
 func TestOpeningFails(t *testing.T) {
 	driver := fake(t)
 	for n := 1; ; n++ {
@@ -292,7 +292,7 @@ func TestOpeningFails(t *testing.T) {
 	}
 }
 
-// Whatever call fails of a device's first job, with its allocations.
+// Any call of a device's first job may fail, with its allocations.
 func TestFirstJobFails(t *testing.T) {
 	driver := fake(t)
 	for n := 1; ; n++ {
@@ -322,7 +322,7 @@ func TestFirstJobFails(t *testing.T) {
 	}
 }
 
-// Whatever call fails, with an error that leaves the device alive: the job fails, no other, and nothing is lost.
+// If any call fails, with an error that leaves the device alive, only its job fails, and nothing is lost.
 func TestAnyCallFails(t *testing.T) {
 	driver := fake(t)
 	p := load(t, devicetest.Open(t, device.Options{}))
@@ -348,7 +348,7 @@ func TestAnyCallFails(t *testing.T) {
 	}
 }
 
-// Whatever call loses the device: every job under way and to come gets a FaultError, and nothing hangs.
+// If any call loses the device, every job under way and to come gets a FaultError, and nothing hangs.
 func TestAnyCallLosesTheDevice(t *testing.T) {
 	driver := fake(t)
 	for n := 1; ; n++ {

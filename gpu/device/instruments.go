@@ -6,9 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// instruments of one device. Devices of one ordinal and registerer have the same, so they do not work beside each
-// other: whoever keeps one open for one kind of work, and opens another for another kind, gives each a registerer with
-// a label of its own.
+// instruments of one device. Devices of one ordinal and registerer have the same, so they exclude each other: a process
+// that opens one for each kind of work gives each a registerer with a label of its own.
 type instruments struct {
 	up             prometheus.Gauge
 	jobs           prometheus.Counter

@@ -6,14 +6,14 @@ import (
 )
 
 // Job is work for a device, done on one stream. Both methods are called by the owner, one job's at a time: they queue
-// and return. What takes the host long (packing, unpacking) belongs before Run and after it.
+// and return. Long work of the host (packing, unpacking) belongs before Run and after it.
 type Job interface {
-	// Start takes memory and queues uploads, kernels and downloads on the stream. What it hands to stream.Hold is
-	// released by the stream. On ErrMemory it is called again once other jobs gave back theirs; all that it held was
-	// released then.
+	// Start takes memory and queues uploads, kernels and downloads on the stream. The stream releases memory that Start
+	// hands to stream.Hold. After ErrMemory all that it held is released, and it is called again once other jobs gave
+	// back theirs.
 	Start(e *Engine, stream *Stream) error
 
-	// Finish is called when all that was queued is done. It may queue more, for what depends on the results so far, and
+	// Finish is called when all that was queued is done. It may queue more work that depends on the results so far, and
 	// returns true to be called again. ErrMemory from here is the job's error.
 	Finish(e *Engine, stream *Stream) (more bool, err error)
 }

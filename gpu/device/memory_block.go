@@ -2,13 +2,13 @@ package device
 
 import "github.com/gnocco-db/gnocco/gpu/cu"
 
-// Block is device memory from a Pool. Whoever has a reference may use it on streams that hold it.
+// Block is device memory from a Pool. The owner of a reference may use it on streams that hold it.
 type Block struct {
 	Ptr  cu.DevicePtr
 	Size int64 // what can be used; at least what was asked for
 
 	pool  *Pool
-	refs  int      // owners: whoever took it, and streams; back to the pool at 0
+	refs  int      // owners: the taker, and streams; back to the pool at 0
 	event cu.Event // made when first needed, kept over uses of the block
 	has   bool     // event was made
 	ready bool     // event was recorded: readers on other streams wait for it

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// PinnedPools is how many pools of pinned host memory a Device has: for uploads, for downloads, and for what batches
-// and results borrow.
+// PinnedPools is how many pools of pinned host memory a Device has: for uploads, for downloads, and for batches and
+// results to borrow.
 const PinnedPools = 3
 
 // Options of a Device. The zero value works.
@@ -17,16 +17,16 @@ type Options struct {
 	Ordinal int    // which device, as the driver counts
 	Driver  string // path of the driver's library; empty for the system's
 
-	// MemoryBytes is how much of the device's memory is used at most; 0 for nine tenths of what is free when it is
-	// opened.
+	// MemoryBytes is how much of the device's memory is used at most; 0 for nine tenths of the memory that is free when
+	// it is opened.
 	MemoryBytes int64
 
 	// PinnedBytes bounds the host memory of each of PinnedPools; 0 for 512 MiB.
 	PinnedBytes int64
 
-	// JobTimeout is how long the device may take from one job's end to the next's; 0 for 5 s. Then it is given up for
-	// good: the driver's call may never return. OpenTimeout is the same for opening it and for loading kernels, which
-	// the driver may have to compile; 0 for a minute.
+	// JobTimeout is how long the device may take from one job's end to the next's; 0 for 5 s. Then the process gives it
+	// up permanently: the driver's call may never return. OpenTimeout is the same for opening it and for loading
+	// kernels, which the driver may have to compile; 0 for a minute.
 	JobTimeout, OpenTimeout time.Duration
 
 	// Streams is how many jobs are under way at a time; 0 for 3: one uploads, one computes, one downloads.

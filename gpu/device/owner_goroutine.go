@@ -73,7 +73,7 @@ func (o *owner) loop() {
 	}
 }
 
-// takeOrFinish waits for the next task, or the end of the oldest job's work, whichever is first.
+// takeOrFinish waits for the next task, or the end of the oldest job's work, the earlier of the two.
 func (o *owner) takeOrFinish() {
 	for start := time.Now(); !o.left(); {
 		select {
@@ -100,7 +100,8 @@ func (o *owner) takeOrFinish() {
 	}
 }
 
-// left reports whether the device was given up while the owner was in the driver. Nobody waits for it any more.
+// left reports whether the device was given up while the owner was in the driver. No caller waits for the owner any
+// more.
 func (o *owner) left() bool {
 	select {
 	case <-o.gaveUp:

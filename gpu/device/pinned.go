@@ -20,7 +20,7 @@ func newPinned(pool *PinnedPool, memory []byte) *Pinned {
 	return p
 }
 
-// Release gives the memory back, once. What was queued with it is done, or a stream holds it instead.
+// Release gives the memory back, once. Work queued with it must be done, or a stream hold it instead.
 func (p *Pinned) Release() { p.pool.put(p) }
 
 // offset returns where in the memory that address lies, or false if the bytes from there on do not.

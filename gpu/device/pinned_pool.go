@@ -15,11 +15,11 @@ import (
 )
 
 // PinnedPool keeps pinned memory: half a second a gigabyte is too much to pay per batch. There are three: memory for
-// uploads is written past the caches, memory for downloads is read, and what batches and results borrow may be gone for
-// long. It may be used from any goroutine, none of which waits for a driver that does not answer.
+// uploads is written past the caches, memory for downloads is read, and batches and results may borrow memory for long.
+// Any goroutine may use it, and never waits for a driver that does not answer.
 //
-// What is out when the pool is closed stays as it is, and the device's context with it, until it is given back. What is
-// out, or unused, when the device fails is never used again: the device may still write to it.
+// Memory that is out when the pool is closed stays as it is, and the device's context with it, until it is given back.
+// When the device fails, memory that is out, or unused, is never used again: the device may still write to it.
 type PinnedPool struct {
 	owner   *Device
 	device  cu.Device
@@ -29,7 +29,7 @@ type PinnedPool struct {
 	gauge   prometheus.Gauge
 
 	mu     sync.Mutex // never held while the driver is called
-	held   int64      // bytes of all memory, used or not, and of what is being allocated
+	held   int64      // bytes of all memory: used, unused, and being allocated
 	unused []*Pinned  // the one given back last comes last
 	ended  error      // why there is no more
 }
@@ -81,8 +81,7 @@ func (p *PinnedPool) Get(bytes int64) (*Pinned, error) {
 	return b, nil
 }
 
-// reserve returns unused memory, or makes room in the budget for new memory: what is to be freed first is returned
-// then.
+// reserve returns unused memory, or makes room in the budget for new memory: it then returns the memory to free first.
 func (p *PinnedPool) reserve(class int64) (b *Pinned, old [][]byte, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +159,7 @@ func (p *PinnedPool) put(b *Pinned) {
 	if old == nil {
 		return
 	}
-	_ = p.inContext(0, func() error { // whoever gives memory back does not care
+	_ = p.inContext(0, func() error { // giving memory back ignores the error
 		err := free(old...)
 		if last {
 			err = errors.Join(err, p.leave())
@@ -188,7 +187,7 @@ func (p *PinnedPool) leave() error {
 }
 
 // inContext calls f with the context current, on a thread that ends with it. If the driver does not answer, the device
-// is given up: pinning takes half a second a gigabyte, of which there are so many bytes.
+// is given up. bytes is the memory that f pins, at half a second a gigabyte.
 func (p *PinnedPool) inContext(bytes int64, f func() error) error {
 	limit := p.owner.options.JobTimeout + time.Duration(2*bytes)
 	return p.owner.beside(limit, func() error {

@@ -54,7 +54,7 @@ func (p *Pool) Get(bytes int64) (*Block, error) {
 		if !errors.Is(err, cu.OutOfMemory) {
 			return nil, fmt.Errorf("gpu: %w", err)
 		}
-		if err := p.shrink(); err != nil { // other processes use the device, too
+		if err := p.shrink(); err != nil { // other processes also use the device
 			return nil, err
 		}
 	}
@@ -121,7 +121,7 @@ func (p *Pool) free(b *Block) error {
 	return nil
 }
 
-// close frees all blocks, whoever may hold them.
+// close frees all blocks, even held ones.
 func (p *Pool) close() error {
 	var errs []error
 	for b := range p.all {

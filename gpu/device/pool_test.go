@@ -73,7 +73,7 @@ func TestPoolFreesWhatIsUnusedLongest(t *testing.T) {
 		if driver.Calls("cuMemFree_v2") != 0 {
 			t.Error("freed without need")
 		}
-		more := get(t, e.Memory, 28<<10) // 52 KiB are held, of which 16 unused
+		more := get(t, e.Memory, 28<<10) // 52 KiB are held, 16 of them unused
 		if driver.Calls("cuMemFree_v2") != 1 || more.Ptr == oldAt && more.Size < 28<<10 {
 			t.Error("the unused block was not freed")
 		}
@@ -86,7 +86,7 @@ func TestPoolFreesWhatIsUnusedLongest(t *testing.T) {
 	})
 }
 
-// The device has less than the budget: another process uses it, too.
+// The device has less than the budget: another process also uses it.
 func TestPoolLivesWithAFullDevice(t *testing.T) {
 	driver := fake(t)
 	do(t, devicetest.Open(t, device.Options{MemoryBytes: 1 << 20}), func(e *device.Engine) {

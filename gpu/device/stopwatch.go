@@ -11,7 +11,7 @@ import (
 // Finish, and asks in a later Finish. The zero value is ready.
 type Stopwatch struct{ marks []cu.Event }
 
-// Mark marks the end of what is queued on the stream so far.
+// Mark marks the end of the work queued on the stream so far.
 func (s *Stopwatch) Mark(stream *Stream) error {
 	event, err := cu.MakeEvent(cu.DefaultEvent)
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *Stream) Copy(to *Block, at int64, from *Block, offset, n int64) error {
 // Params returns the stream's parameters, empty, to be filled for the next Launch.
 func (s *Stream) Params() *cu.Params { return s.params.Reset() }
 
-// Launch queues a kernel with what was put into Params. A grid of no blocks is nothing to do.
+// Launch queues a kernel with the parameters in Params. A grid of no blocks is nothing to do.
 func (s *Stream) Launch(kernel cu.Function, blocks, threads, sharedBytes int) error {
 	if blocks == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (s *Stream) Launch(kernel cu.Function, blocks, threads, sharedBytes int) er
 	return s.wrap(kernel.Launch(blocks, 1, 1, threads, 1, 1, sharedBytes, s.Handle, &s.params))
 }
 
-// Publish marks a block as written by what is queued so far, for streams that Use it.
+// Publish marks a block as written by the work queued so far, for streams that Use it.
 func (s *Stream) Publish(b *Block) error {
 	if !b.has {
 		event, err := cu.MakeEvent(cu.DisableTiming)
@@ -100,8 +100,8 @@ func (s *Stream) Publish(b *Block) error {
 	return s.wrap(err)
 }
 
-// Use makes what is queued from now on wait, on the device, for the stream that published the block; and holds the
-// block, with a reference of its own. Whoever adds to a published block uses it first, then publishes it again.
+// Use makes work queued from now on wait, on the device, for the stream that published the block. It holds the block,
+// with a reference of its own. To add to a published block, use it first, then publish it again.
 func (s *Stream) Use(b *Block) error {
 	b.Retain()
 	s.Hold(b)
@@ -123,7 +123,7 @@ func (s *Stream) finished() (bool, error) {
 	return err == nil, s.wrap(err)
 }
 
-// drain waits for whatever is queued.
+// drain waits for all queued work.
 func (s *Stream) drain() error { return s.wrap(s.Handle.Synchronize()) }
 
 // release gives back what the stream holds; its work is done.

@@ -74,7 +74,7 @@ func TestLanesWaitForWhatOthersPublish(t *testing.T) {
 	if done, err := writer.finished(); err != nil || !done { // nothing was sealed
 		t.Error(done, err)
 	}
-	// What is published again is waited for again.
+	// Streams wait again for a block that is published again.
 	check(t, writer.Use(block), writer.Fill(block, 0, 77, 4096), writer.Publish(block))
 	check(t, reader.Use(block), reader.Download(down, 0, block, 0, 4096), reader.drain())
 	if down.Bytes[0] != 77 || down.Bytes[4095] != 77 {
@@ -86,7 +86,7 @@ func TestLanesWaitForWhatOthersPublish(t *testing.T) {
 	block.Release()
 }
 
-// What a stream uses is nobody else's until the stream gives it back.
+// A stream has the memory it uses to itself until it gives it back.
 func TestLanesHoldWhatTheyUse(t *testing.T) {
 	e := engine(t, Options{})
 	block, _, _ := memory(t, e)

@@ -3,8 +3,8 @@
 // for the host, too (host.h), where tests run them beside the CPU's resampler.
 //
 // Read group_runs.h first, then segment.cu, moments.h, moments_short.cu and percentiles_short.cu; packed_stream.h and
-// unpack.cu are for what is packed. Every file says its formula, the layout of its arrays, its launch shape, the bytes
-// it moves, and in which order it adds.
+// unpack.cu read packed series. Every file says its formula, the layout of its arrays, its launch shape, the bytes it
+// moves, and in which order it adds.
 //
 //	unpack       vectors of the archive to timestamps and values
 //	segment      timestamps to runs: the measures of one group each, at every granularity

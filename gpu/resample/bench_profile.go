@@ -61,7 +61,7 @@ func MeasureParts(ctx context.Context, r *Resampler, batch *carbonara.Batch, opt
 }
 
 // Trip is how long a batch takes that lies packed in pinned memory, in chunks, until its groups lie in pinned memory:
-// what Resample does, without the host's part.
+// Resample without the host's part.
 type Trip struct {
 	Times                []time.Duration // of each round, by the host's clock
 	Uploaded, Downloaded int64           // bytes a round

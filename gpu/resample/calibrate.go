@@ -20,8 +20,8 @@ const (
 	calibrateRounds = 5
 )
 
-// Calibrate measures both engines, and makes r choose by what it found. Until then everything is done on the CPU.
-// ErrUnavailable if there is no device.
+// Calibrate measures both engines, and makes r choose by the result. Until then the CPU does everything. ErrUnavailable
+// if there is no device.
 func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	var m Model
 	if d, _ := r.open(ctx); d == nil {

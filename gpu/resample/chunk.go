@@ -14,7 +14,7 @@ import (
 type chunk struct {
 	program  *program
 	fuseFrom int  // measures a run, from which granularities are fused
-	compact  bool // timestamps that need not be packed are, too, where they take fewer bytes then
+	compact  bool // also pack timestamps that need not be, where that takes fewer bytes
 
 	chunkInput
 	chunkLayout
@@ -26,7 +26,7 @@ type chunk struct {
 type chunkInput struct {
 	batch   *carbonara.Batch
 	plan    *carbonara.Plan
-	series  []int // of the batch; none of them empty
+	series  []int // of the batch; each has measures
 	n       int   // measures
 	layout  layout
 	layouts []fixed               // of each series by itself
@@ -324,7 +324,7 @@ func (p *chunk) finer(j int) int {
 	return -1
 }
 
-// fuse chooses the levels whose moments are computed together, reading values once: those of long runs that divide one
+// fuse chooses the levels whose moments are computed together, reading values once: levels of long runs that divide one
 // another up to the widest, but for the finest of them if it is made of no other.
 func (p *chunk) fuse() {
 	p.fused = p.fused[:0]

@@ -39,7 +39,7 @@ func (p *chunk) Start(e *device.Engine, stream *device.Stream) error {
 		p.levels[j].rows = p.levels[j].bound
 	}
 	// Of regular series every group between the first and the last has measures, or every measure a group: the bound is
-	// exact. Else rows that are not there cost no time as long as all take no longer than what goes up meanwhile.
+	// exact. Else absent rows cost no time as long as all rows take no longer than the uploads meanwhile.
 	if p.fetched = p.at.rowsEnd-p.at.rows <= max(smallRows, p.uploaded()) || p.layout == layoutRegular; !p.fetched {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (p *chunk) fetch(e *device.Engine, stream *device.Stream) error {
 	return nil
 }
 
-// again returns memory for a download: what the chunk has if it is large enough.
+// again returns memory for a download: the chunk's own if it is large enough.
 func (p *chunk) again(e *device.Engine, has *device.Pinned, bytes int64) (*device.Pinned, error) {
 	if has != nil {
 		if int64(len(has.Bytes)) >= bytes {

@@ -43,7 +43,7 @@ func appendSpan(spans []span, from, to int) []span {
 // copy costs its owner 2 µs, in which a core copies 32 KiB and others pack.
 const spanMeasures = 4 << 10
 
-// upload queues the copies of all that the host has for the device: what was packed, and what lies in the batch.
+// upload queues all copies from the host to the device: packed columns, and columns in the batch.
 func (p *chunk) upload(stream *device.Stream) error {
 	if err := stream.Upload(p.block, 0, p.up, 0, p.upBytes); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (p *chunk) uploaded() int64 {
 	return bytes
 }
 
-// Allocate implements carbonara.Allocator: pinned memory of a device that is open and may be chosen. It is read by the
-// CPU, too, and so it is cached.
+// Allocate implements carbonara.Allocator: pinned memory of a device that is open and may be chosen. The CPU also reads
+// it, so it is cached.
 func (r *Resampler) Allocate(measures int) carbonara.Columns {
 	if !r.options.Always && r.model.Load() == nil {
 		return carbonara.Columns{}

@@ -11,7 +11,7 @@ type Model struct{ CPU, Device Cost }
 
 // Cost is the nanoseconds that an engine takes for a batch.
 type Cost struct {
-	Batch   float64 // whatever there is
+	Batch   float64 // of any batch
 	Measure float64 // for a measure at one granularity
 	Moments float64 // more for it if there are moments other than counts
 	Order   float64 // more for it for each percentile

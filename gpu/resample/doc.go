@@ -4,5 +4,5 @@
 // Read resampler.go first, then chunk.go, columns.go, pack.go, unpack.go and chunk_job.go, and package kernels.
 // cost_model.go and calibrate.go choose between the CPU and a device.
 //
-// What a device cannot do, or not faster, the CPU does: the resampler never fails for lack of a device.
+// The CPU does work that a device cannot do, or not faster: the resampler never fails for lack of a device.
 package resample

@@ -30,5 +30,5 @@ func (g garbageFirst) Start(e *device.Engine, stream *device.Stream) error {
 	return nil
 }
 
-// FuseFrom fuses granularities of shorter groups, too.
+// FuseFrom also fuses granularities of shorter groups.
 func (r *Resampler) FuseFrom(measures int) { r.fuseFrom = measures }

@@ -23,8 +23,8 @@ type fixed struct {
 	unit   carbonara.Timestamp
 }
 
-// guess returns the layout that a few of a series' timestamps allow, so that all are read only once: whoever packs them
-// finds out whether it holds. timestamps are ascending, at least one.
+// guess returns the layout that a few of a series' timestamps allow, so that all are read only once: packing finds out
+// whether it holds. timestamps are ascending, at least one.
 func guess(timestamps []carbonara.Timestamp) fixed {
 	last := len(timestamps) - 1
 	base, middle := timestamps[0], len(timestamps)/2

@@ -18,7 +18,7 @@ type Options struct {
 	// Larger batches go in chunks, so that packing, both directions of copying, and computing overlap.
 	ChunkMeasures int
 
-	// Always uses a device for every batch, whatever the model says.
+	// Always uses a device for every batch, against the cost model if need be.
 	Always bool
 
 	Logger     *slog.Logger
@@ -35,8 +35,8 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// A chunk costs its device's owner some 20 µs, in which 64 Ki measures go over PCIe; what is packed before the first
-// chunk goes up, and what is computed and comes back after the last, overlaps with nothing.
+// A chunk costs its device's owner some 20 µs, in which 64 Ki measures go over PCIe; packing before the first upload,
+// and computing and downloading after the last, overlap with nothing.
 const (
 	chunkShare = 8
 	leastChunk = 64 << 10

@@ -184,8 +184,7 @@ func (p *chunk) packPlaces() {
 	}
 }
 
-// check holds the series' first groups to what there can be: the result must not be written to before they are known to
-// be right.
+// check refuses impossible first groups of series: the result must not be written to before they are known to be right.
 func (p *chunk) check() error {
 	for j := range p.levels {
 		l := &p.levels[j]

@@ -83,7 +83,7 @@ func (l *lending) untilGivenBack(t *testing.T, budget int64) {
 	}
 }
 
-// mixed is series of several plans in turn, of that many measures each, of which a third are regular.
+// mixed is series of several plans in turn, of that many measures each; a third are regular.
 func mixed(series, measures int, unit time.Duration, plans ...*carbonara.Plan) *carbonara.Batch {
 	rng := rand.New(rand.NewPCG(uint64(series), uint64(measures)))
 	batch := &carbonara.Batch{}
@@ -99,7 +99,7 @@ var (
 	hoursPlan  = carbonara.NewPlan([]time.Duration{5 * time.Minute, time.Hour}, withRates(slices.Clone(allMoments)))
 )
 
-// What lies in borrowed memory is copied by the device, one copy for what lies side by side, and the groups stay there.
+// The device copies measures from borrowed memory, by one copy if they lie side by side, and the groups stay there.
 func TestLentMemoryIsNotCopied(t *testing.T) {
 	l := newLending(t, resample.Options{Workers: 4, ChunkMeasures: 24_000}, 0)
 	f := func(name string, batch *carbonara.Batch, want, fromGo int) {
@@ -121,12 +121,12 @@ func TestLentMemoryIsNotCopied(t *testing.T) {
 	}
 	// what was packed, values, and of the first three timestamps
 	f("side by side", mixed(24, 6000, time.Millisecond, minutePlan), 3*3+3*2, 6)
-	f("as they are", mixed(12, 6000, 1, minutePlan), 3*3, 3)                       // timestamps too
+	f("as they are", mixed(12, 6000, 1, minutePlan), 3*3, 3)                       // also timestamps
 	f("in turn", mixed(12, 6000, time.Second, minutePlan, hoursPlan), 9+5+9+3, 4)  // chunks of 4, 2, 4, 2 series
 	f("not one by one", mixed(24, 1000, time.Second, minutePlan, hoursPlan), 2, 2) // too short
 }
 
-// A few workers leave it to the device to copy timestamps, too.
+// With few workers the device also copies timestamps.
 func TestLentMemoryWithOneWorker(t *testing.T) {
 	l := newLending(t, resample.Options{Workers: 1, ChunkMeasures: 12_000}, 0)
 	for i, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond, 1} {
@@ -140,8 +140,7 @@ func TestLentMemoryWithOneWorker(t *testing.T) {
 	}
 }
 
-// A batch that outgrows what was lent is right, whatever it was appended to with; and lies there again once it is
-// reset.
+// A batch that outgrows lent memory is right, for any way to append to it, and uses that memory again once it is reset.
 func TestLentMemoryIsOutgrown(t *testing.T) {
 	l := newLending(t, resample.Options{Workers: 4}, 0)
 	var batch carbonara.Batch
@@ -212,7 +211,7 @@ func TestLentMemoryIsExhausted(t *testing.T) {
 	all.Release()
 }
 
-// What was dropped comes back with the collector.
+// Dropped memory comes back with the collector.
 func TestLentMemoryIsDropped(t *testing.T) {
 	const budget = 8 << 20
 	l := newLending(t, resample.Options{Workers: 2}, budget)

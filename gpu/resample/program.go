@@ -26,7 +26,7 @@ type program struct {
 
 const segmentRuns = 3 // beside the three layouts
 
-// What the sources of the kernels say of their launches.
+// Launch parameters, as in the sources of the kernels.
 const (
 	segmentThreads, segmentTile = 256, 8192
 	segmentRunsTile             = 2048
@@ -89,9 +89,8 @@ func divisor(width time.Duration) (magic uint64, shift uint32) {
 	return magic, uint32(l - 1)
 }
 
-// nearDivisor is what divides in 32 bits: the multiplier and shift for width without its factors of two, exact for what
-// is less than 2^31, and how many factors that are. For a divisor that is larger than that, the quotient is 0 and so is
-// the multiplier.
+// nearDivisor returns a division in 32 bits: the multiplier and shift for width without its factors of two, exact below
+// 2^31, and the number of these factors. For a larger divisor, the quotient is 0 and so is the multiplier.
 func nearDivisor(width time.Duration) (magic, shift, twos uint32) {
 	twos = uint32(bits.TrailingZeros64(uint64(width)))
 	odd := uint64(width) >> twos

@@ -13,9 +13,9 @@ import (
 	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
-// Resampler is the carbonara.Resampler on CUDA devices. It gives the bits that the CPU's gives: a group's sums are
-// accumulated in order of time here, too. What it can't do on a device, or not as fast, it does on the CPU: it never
-// fails for lack of one.
+// Resampler is the carbonara.Resampler on CUDA devices. It returns the same bits as the CPU's: it also accumulates a
+// group's sums in order of time. It does work on the CPU that a device cannot do, or not as fast, and never fails for
+// lack of a device.
 type Resampler struct {
 	options     Options
 	cpu         *carbonara.CPUResampler

@@ -117,8 +117,8 @@ func differs(batch *carbonara.Batch, want, got *carbonara.Result) error {
 	return nil
 }
 
-// openDiffers returns an error unless the last group is continued alike from both. What a sum that is not finite has
-// rounded away means nothing.
+// openDiffers returns an error unless the last group is continued alike from both. The rounding error of a sum that is
+// not finite means nothing.
 func openDiffers(plan *carbonara.Plan, want, got *carbonara.Groups) error {
 	if plan.HasPercentiles() {
 		return nil
@@ -160,7 +160,7 @@ func withRates(methods []carbonara.Method) []carbonara.Method {
 var orderMethods = append(slices.Clone(allMoments), carbonara.Median, carbonara.PercentileMethod(5),
 	carbonara.PercentileMethod(95))
 
-// shape draws measures: how many, how far apart, in which units, of which values.
+// shape draws measures: their number, distances, units and values.
 type shape struct {
 	n      int
 	step   time.Duration
@@ -426,7 +426,7 @@ func TestResamplerFault(t *testing.T) {
 	}
 }
 
-// Rows of a table as groups, of which nothing but the median is asked: value i of row r stands at r*width + i.
+// Rows of a table as groups, with the median alone: value i of row r stands at r*width + i.
 func TestResamplerRows(t *testing.T) {
 	r := newResampler(t, 20_000)
 	rng := rand.New(rand.NewPCG(17, 18))
@@ -454,7 +454,7 @@ func TestResamplerRows(t *testing.T) {
 	}
 }
 
-// Many requests share a resampler; who gives up disturbs nobody.
+// Many requests share a resampler; one that gives up does not disturb the others.
 func TestResamplerConcurrently(t *testing.T) {
 	r := newResampler(t, 900)
 	rng := rand.New(rand.NewPCG(15, 16))
@@ -587,7 +587,7 @@ func TestResamplerFooled(t *testing.T) {
 	compare(t, r, all)
 }
 
-// What the fake driver takes means nothing, but each number has to be found, and the processor's are known roughly.
+// The fake driver's times mean nothing, but calibration has to find each number, and the processor's are known roughly.
 func TestCalibrate(t *testing.T) {
 	devicetest.HostKernels(t)
 	r := resample.New([]*device.Device{devicetest.Open(t, device.Options{})}, resample.Options{Workers: 1})

@@ -16,7 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
-// Whatever call of the driver fails or hangs: a batch's groups are the CPU's, and stay so.
+// If any call of the driver fails or hangs, a batch's groups are the CPU's, and stay so.
 func TestShimResampler(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, withRates(orderMethods))
@@ -61,7 +61,7 @@ func TestShimResampler(t *testing.T) {
 	})
 }
 
-// A device that stalls is given up after its time, and whoever waits behind is not kept for longer.
+// A device that stalls is given up after its time, and waiting jobs end with it.
 func TestShimEverybodyIsLetGo(t *testing.T) {
 	shim := devicetest.Shimmed(t)
 	dev := devicetest.Open(t, device.Options{JobTimeout: 200 * time.Millisecond})

@@ -12,8 +12,8 @@ import (
 // errPacked says that packed series do not decode: the CPU finds out which.
 var errPacked = errors.New("gpu: packed measures do not decode")
 
-// unpacking is what a chunk of packed series sends in place of columns: the vectors of the archive, of which the device
-// makes these.
+// unpacking is what a chunk of packed series sends in place of columns: the vectors of the archive, which the device
+// decodes.
 type unpacking struct {
 	vectors int   // that have measures of the chunk
 	bytes   int64 // of all these

@@ -43,8 +43,8 @@ func BuildShim(t testing.TB, dir string) string {
 }
 
 // BuildKernels compiles package kernels' sources for the host, with further arguments for the compiler, and returns the
-// library's path. Undefined behaviour traps. What was compiled of equal sources is used again: it takes longer than
-// most tests. The test is skipped where there is no compiler.
+// library's path. Undefined behaviour traps. A library compiled from equal sources is used again: compiling takes
+// longer than most tests. The test is skipped where there is no compiler.
 func BuildKernels(t testing.TB, args ...string) (library string) {
 	t.Helper()
 	if library, ok := built.Load(strings.Join(args, " ")); ok {
@@ -100,7 +100,7 @@ func buildKernels(t testing.TB, args []string) (library string) {
 	return library
 }
 
-// digest returns a name for what a compiler, with these arguments, makes of the kernels' sources.
+// digest returns a name for the library that a compiler, with these arguments, makes of the kernels' sources.
 func digest(t testing.TB, dir string, compiler []string) string {
 	t.Helper()
 	binary, err := os.Stat(compiler[0])

@@ -16,7 +16,7 @@ import (
 // Driver is the fake driver of this process. Tests that use it do not run in parallel.
 type Driver struct {
 	t    testing.TB
-	lost bool // a device was made to fail for good: what it held is not given back
+	lost bool // a device was made to fail permanently, and keeps its memory
 
 	c *controls
 }

@@ -41,7 +41,7 @@ func (w *wrong) hangs() bool { return w.mode == cutest.ShimHang || w.mode == cut
 const callsPerHang = 3
 
 // EveryCall makes the driver go wrong at each call that work makes, one after the other: work must still succeed, on a
-// device of its own, and soon. Afterwards the driver goes on, and check holds the results to what they were.
+// device of its own, and soon. Afterwards the driver goes on, and check compares the results with those from before.
 func EveryCall(t *testing.T, work func(t *testing.T, dev *device.Device) (check func())) {
 	shim := Shimmed(t)
 	step := 1
