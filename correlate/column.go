@@ -98,8 +98,8 @@ func (c *column) scaleFor(p *part) (rescale int) {
 	return rescale
 }
 
-// keepsScale reports whether scaleFor of p is sure to change nothing, whatever the means of chunks in between: largest
-// is the largest absolute value of those means, and of ours.
+// keepsScale reports whether scaleFor of p is sure to change nothing, for any means of chunks in between: largest is
+// the largest absolute value of those means, and of ours.
 func (c *column) keepsScale(p *part, largest float64) bool {
 	if !c.scaled {
 		return p.constant && c.n > 0 && p.centre == c.mean.high
@@ -131,7 +131,7 @@ func (c *column) merge(p *part) {
 
 // merge returns a co-moment with a chunk's added: the sum of products there, the sums of its two columns, its rows, by
 // how much its means lie beside ours, and the product of both numbers of rows by their sum. The roundings are the same
-// whatever the order of the two columns, and for a column with itself.
+// in either order of the two columns, and for a column with itself.
 func merge(moment, products, sumX, sumY, n, deltaX, deltaY, weight float64) float64 {
 	return moment + (float64(products-float64(float64(sumX*sumY)/n)) + float64(float64(deltaX*deltaY)*weight))
 }

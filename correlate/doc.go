@@ -12,8 +12,8 @@
 // are centred on their mean there and scaled by a power of two; the products of centred columns are summed (package
 // tile); and the chunk's co-moments are merged into the total with the difference of the two means (Chan). Means are
 // kept as the sum of two float64. A coefficient is within 1e-12 of its true value, for any mean up to 1e8 standard
-// deviations, it is symmetric and in [-1, 1], and it has the same bits whatever the number of workers, the pieces in
-// which rows arrive, the bound on memory and the processor.
+// deviations, and it is symmetric and in [-1, 1]. It has the same bits for any number of workers, pieces of rows, bound
+// on memory and processor.
 //
 // NaN and infinities are missing values. A pair counts the rows that both its columns have. Where a column is constant
 // on them, or fewer than MinOverlap are left, there is no coefficient: NaN.

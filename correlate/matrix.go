@@ -18,7 +18,7 @@ type Matrix struct {
 	chunk     int // rows taken at once; it depends on nothing but the columns, so that results have the same bits
 	buffer    [][]float64
 	filled    int   // rows of buffer that are in use
-	history   int   // of those, how many have been in a chunk already: what lags look back at
+	history   int   // of those, how many have been in a chunk already, for lags to look back at
 	rows      int64 // taken in chunks
 	products  []product
 	early     side // rows before those of late by the lag

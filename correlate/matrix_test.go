@@ -34,7 +34,7 @@ func TestLongLagIsFound(t *testing.T) {
 	correlatetest.Lag(t, correlate.CPU{}, 5000, 1500)
 }
 
-// The same bits come out whatever the workers, the pieces and the bound on memory.
+// The same bits come out for any number of workers, pieces and bound on memory.
 func TestBitsDependOnTheValuesOnly(t *testing.T) {
 	for _, shape := range correlatetest.Shapes {
 		values := shape.Values(3, 100, 5000)

@@ -161,7 +161,7 @@ func sumPair(p, q *part, x, y []float64, scaleX, scaleY float64) (products float
 	return products
 }
 
-// shared returns number and centre of the values of x in the rows that y has, too.
+// shared returns number and centre of the values of x in the rows that both have.
 func shared(x, y []float64) part {
 	var p part
 	first, sum := 0., 0.

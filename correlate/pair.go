@@ -10,7 +10,7 @@ type Pair struct {
 	Overlap int64   // rows that both columns have, at that lag
 }
 
-// Strength is how strongly the two correlate, whatever the sign; -1 if they have no coefficient.
+// Strength is the absolute value of the coefficient; -1 without one.
 func (p Pair) Strength() float64 {
 	if math.IsNaN(p.R) {
 		return -1

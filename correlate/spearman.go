@@ -153,7 +153,7 @@ func bestRanked(x, y *ranking, p Pair, o *Options) Pair {
 		}
 		n := x.among(both, ranksX)
 		y.among(func(u int) bool { return both(u - lag) }, ranksY)
-		mean := float64(float64(n+1) / 2) // of the ranks, exactly; nothing is fused
+		mean := float64(float64(n+1) / 2) // of the ranks, exactly, without fused operations
 		var xx, yy, xy float64
 		for t := range ranksX {
 			if both(t) {

@@ -31,7 +31,7 @@ func Engine(t *testing.T, e correlate.Engine) {
 	}
 }
 
-// Every coefficient is within the bound, whatever the data.
+// Every coefficient is within the bound for any data.
 func shapes(t *testing.T, e correlate.Engine) {
 	sizes := [][2]int{{30, 260}, {4, 4099}}
 	if testing.Short() {
@@ -229,7 +229,7 @@ func symmetry(t *testing.T, e correlate.Engine) {
 	}
 }
 
-// The same bits come out whatever the pieces in which rows arrive.
+// The same bits come out for any pieces in which rows arrive.
 func pieces(t *testing.T, e correlate.Engine) {
 	for _, name := range []string{"random", "late gaps"} {
 		values := Shaped(name).Values(3, 7, 4500)
@@ -247,7 +247,7 @@ func pieces(t *testing.T, e correlate.Engine) {
 	}
 }
 
-// What a selection leaves are those of the engine's pairs that a Selector leaves, to the bit.
+// A selection leaves the same of the engine's pairs as a Selector, to the bit.
 func selections(t *testing.T, e correlate.Engine) {
 	const columns = 150
 	for _, name := range []string{"random", "constants among", "equal columns", "gaps"} {
@@ -280,7 +280,7 @@ func selections(t *testing.T, e correlate.Engine) {
 	}
 }
 
-// Nothing is handed out once the context has ended.
+// The engine hands out no pair once the context has ended.
 func endsWithItsContext(t *testing.T, e correlate.Engine) {
 	values := Shaped("random").Values(1, 4, 5000)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,8 +8,8 @@ import (
 	"github.com/gnocco-db/gnocco/correlate"
 )
 
-// Value makes a value of row t and column j, of what the column shares with all others and of what is its own, both of
-// which are normally distributed.
+// Value makes a value of row t and column j from the signal of all columns and the noise of its own, both normally
+// distributed.
 type Value func(random *rand.Rand, t, j int, signal, noise float64) float64
 
 // Table makes columns that are in part copies of one another.

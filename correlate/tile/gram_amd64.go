@@ -2,7 +2,7 @@ package tile
 
 import "golang.org/x/sys/cpu"
 
-// cpu's flags say that the operating system keeps the registers, too.
+// cpu's flags also say that the operating system keeps the registers.
 var (
 	hasAVX512 = cpu.X86.HasAVX512F
 	hasAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA

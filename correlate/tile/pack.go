@@ -5,12 +5,12 @@ import "math"
 // Packing is how the columns of a panel are packed, and what they come to.
 type Packing struct {
 	Centres, Scales [Panel]float64
-	Sums, Squares   [Panel]float64 // of what was packed
+	Sums, Squares   [Panel]float64 // of the packed values
 }
 
-// Pack fills dst with (value - centre) * scale of the columns, of which each has a value for every row of dst, and adds
-// up what it writes: sums in the order of rows, squares as Gram does, so that a column's square is its product with
-// itself to the bit.
+// Pack fills dst with (value - centre) * scale of the columns; each must have a value for every row of dst. It adds up
+// the results: sums in the order of rows, squares as Gram does, so that a column's square is its product with itself to
+// the bit.
 func Pack(dst []float64, columns *[Panel][]float64, p *Packing) {
 	rows := len(dst) / Panel
 	for _, column := range columns {
