@@ -698,36 +698,3 @@ func TestListedMetrics(t *testing.T) {
 	}
 	p.must(p.s.Close())
 }
-
-// A store of format version 2 gets its keys when it is opened.
-func TestUpgradeFromVersion2(t *testing.T) {
-	p := newPlan(t, 5)
-	for range 30 {
-		p.write()
-	}
-	counts, err := p.s.get(keyCounts)
-	p.must(err)
-	b := p.s.db.NewBatch()
-	for _, prefix := range []byte{prefixTypeResource, prefixField, prefixAttribute, prefixMetricField} {
-		p.must(b.DeleteRange([]byte{prefix}, prefixEnd([]byte{prefix}), nil))
-	}
-	for _, id := range p.ids { // as they were
-		if r, _, err := p.s.readResource(model.GenericType, id); err == nil {
-			p.must(b.Set(append(typeResourcePrefix(r.Type), id[:]...), nil, nil))
-		}
-	}
-	p.must(b.Set(keyCounts, counts[:16], nil))
-	p.must(b.Set(keyVersion, []byte{2}, nil))
-	p.must(b.Commit(nil))
-	p.must(p.s.Close())
-	p.open()
-	if again, err := p.s.get(keyCounts); err != nil || string(again) != string(counts) {
-		t.Errorf("counts % x, want % x; %v", again, counts, err)
-	}
-	p.checkKeys()
-	for range 50 {
-		p.findResources()
-		p.listMetrics()
-	}
-	p.must(p.s.Close())
-}

@@ -91,15 +91,11 @@ func (s *Store) load(opts Options) error {
 		if err := s.db.Set(keyVersion, []byte{FormatVersion}, pebble.Sync); err != nil {
 			return err
 		}
-	case len(version) == 1 && version[0] > 0 && version[0] < FormatVersion:
-		if err := s.upgrade(version[0]); err != nil {
-			return fmt.Errorf("upgrade from format version %d: %w", version[0], err)
-		}
 	case len(version) == 1 && version[0] > FormatVersion:
 		return fmt.Errorf("%w: it has format version %d, and this version knows versions up to %d",
 			storage.ErrLaterFormat, version[0], FormatVersion)
 	case len(version) != 1 || version[0] != FormatVersion:
-		return fmt.Errorf("format version % x, want %d", version, FormatVersion)
+		return fmt.Errorf("format version % x, want 3 or %d", version, FormatVersion)
 	}
 	if err := s.loadPoliciesAndTypes(); err != nil {
 		return err
