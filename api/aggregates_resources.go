@@ -136,7 +136,7 @@ func (a *api) searchQuery(who *auth.Identity, expr *filter.Expr, scope filter.Sc
 	index.ResourceQuery, error) {
 	matches, err := a.compileFilter(expr, scope, who)
 	return index.ResourceQuery{Type: scope.Type.Name, Filter: matches,
-		Where: a.visibleResources(who, "search resource"), Names: names}, err
+		Visible: a.visibleResources(who, "search resource"), Names: names}, err
 }
 
 // groupResources splits resources, which are sorted by these attributes, where one of them changes.

@@ -22,7 +22,7 @@ func (a metricHandlers) createBackfill(w http.ResponseWriter, r *http.Request, w
 	history := &model.Metric{Creator: who.User, Name: model.HistoryName(metric.ID), ArchivePolicy: metric.ArchivePolicy}
 	may := a.permittedMetrics(who, "delete metric")
 	left, err := a.Index.ListMetrics(r.Context(), index.MetricQuery{Name: &history.Name, Creator: &who.User,
-		Where: func(m *model.Metric) bool { return m.ResourceID == nil && may(m) }})
+		Visible: func(m *model.Metric) bool { return m.ResourceID == nil && may(m) }})
 	if err != nil {
 		return err
 	}

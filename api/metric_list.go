@@ -39,7 +39,7 @@ func (a metricHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.I
 		return err
 	}
 	query.LastMeasures = a.Archives.LastMeasures
-	query.Limit, query.Where = p.limit, a.visibleMetrics(who, "list metric")
+	query.Limit, query.Visible = p.limit, a.visibleMetrics(who, "list metric")
 	if p.marker != "" {
 		if query.Marker, err = model.ParseUUID(p.marker); err != nil {
 			return badPagination("Invalid marker: `" + p.marker + "'")

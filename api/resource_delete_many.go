@@ -29,7 +29,7 @@ func (a resourceHandlers) deleteMany(w http.ResponseWriter, r *http.Request, who
 		return err
 	}
 	found, err := a.Index.FindResources(r.Context(), index.ResourceQuery{Type: kind.Name, Filter: matches,
-		Where: func(resource *model.Resource) bool {
+		Visible: func(resource *model.Resource) bool {
 			return a.enforce(who, "delete resources", resourceTarget(resource)) == nil
 		}})
 	if err != nil {

@@ -106,7 +106,7 @@ func (a resourceHandlers) listPage(ctx context.Context, list *resourceList) ([]*
 		}
 	}
 	return a.Index.FindResources(ctx, index.ResourceQuery{Type: list.kind.Name, Filter: list.filter, Order: list.order,
-		Limit: list.page.limit, After: after, History: list.history, Where: list.sees,
+		Limit: list.page.limit, After: after, History: list.history, Visible: list.sees,
 		Metrics: list.attrs == nil || slices.Contains(list.attrs, "metrics")})
 }
 

@@ -9,7 +9,7 @@ import (
 
 // EachMetric calls f for all metrics that are not marked deleted.
 func (s *Store) EachMetric(ctx context.Context, f func(*model.Metric)) error {
-	_, err := s.ListMetrics(ctx, MetricQuery{Where: func(m *model.Metric) bool {
+	_, err := s.ListMetrics(ctx, MetricQuery{Visible: func(m *model.Metric) bool {
 		f(m)
 		return false
 	}})
@@ -27,7 +27,7 @@ func (s *Store) EachLiveResource(ctx context.Context, f func(*model.Resource)) e
 		return err
 	}
 	_, err = s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all,
-		Where: func(r *model.Resource) bool {
+		Visible: func(r *model.Resource) bool {
 			f(r)
 			return false
 		}})

@@ -72,7 +72,7 @@ func (s *resourceSearch) addElsewhere(ctx context.Context, found *[]NamedMetric)
 
 // showNamed takes the metrics of a resource that the filter matches.
 func (s *resourceSearch) showNamed(decoder *resourceDecoder, r *viewedResource) {
-	if s.query.Where != nil && !s.permits(r) {
+	if s.query.Visible != nil && !s.permits(r) {
 		return
 	}
 	if r.listed.fields == nil {
@@ -95,15 +95,15 @@ func (s *resourceSearch) showNamed(decoder *resourceDecoder, r *viewedResource) 
 	decoder.part.found = found
 }
 
-// permits calls Where.
+// permits calls Visible.
 func (s *resourceSearch) permits(r *viewedResource) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.query.Where(&r.Resource)
+	return s.query.Visible(&r.Resource)
 }
 
 // appendNamed appends the metrics of these names. ok is false for bytes that are no list.
-func (l listedMetrics) appendNamed(dst []NamedMetric, names []string) (_ []NamedMetric, ok bool) {
+func (l inlineMetrics) appendNamed(dst []NamedMetric, names []string) (_ []NamedMetric, ok bool) {
 	ok = l.each(func(name []byte, id uuid.UUID) bool {
 		if i := indexOf(names, name); i >= 0 {
 			dst = append(dst, NamedMetric{i, id})

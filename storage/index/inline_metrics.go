@@ -29,14 +29,14 @@ func appendListed(value []byte, metrics []*model.Metric) []byte {
 	return value
 }
 
-// listedMetrics is that part of a value.
-type listedMetrics struct {
+// inlineMetrics is that part of a value.
+type inlineMetrics struct {
 	fields []byte // nil: none are listed
 }
 
 // each calls f for each metric until it returns false; the name is a piece of the value. ok is false for bytes that are
 // no list.
-func (l listedMetrics) each(f func(name []byte, id uuid.UUID) bool) (ok bool) {
+func (l inlineMetrics) each(f func(name []byte, id uuid.UUID) bool) (ok bool) {
 	in := fieldReader{rest: l.fields}
 	for n := in.uvarint(); n > 0 && !in.short; n-- {
 		name, id := in.text(), in.bytes(len(uuid.UUID{}))
@@ -48,7 +48,7 @@ func (l listedMetrics) each(f func(name []byte, id uuid.UUID) bool) (ok bool) {
 }
 
 // valid reports whether each reaches all metrics.
-func (l listedMetrics) valid() bool {
+func (l inlineMetrics) valid() bool {
 	return l.fields == nil || l.each(func([]byte, uuid.UUID) bool { return true })
 }
 
@@ -58,7 +58,7 @@ func errList(resource uuid.UUID) error {
 }
 
 // byName returns the metrics of these names; nil: all, whose names it copies. ok is false for bytes that are no list.
-func (l listedMetrics) byName(names []string) (metrics map[string]uuid.UUID, ok bool) {
+func (l inlineMetrics) byName(names []string) (metrics map[string]uuid.UUID, ok bool) {
 	metrics = make(map[string]uuid.UUID, len(names))
 	ok = l.each(func(name []byte, id uuid.UUID) bool {
 		if names == nil {
@@ -77,7 +77,7 @@ func indexOf(names []string, name []byte) int {
 }
 
 // find returns the metric of a name.
-func (l listedMetrics) find(name string) (found uuid.UUID, ok bool) {
+func (l inlineMetrics) find(name string) (found uuid.UUID, ok bool) {
 	l.each(func(have []byte, id uuid.UUID) bool {
 		if ok = string(have) == name; ok {
 			found = id
@@ -88,7 +88,7 @@ func (l listedMetrics) find(name string) (found uuid.UUID, ok bool) {
 }
 
 // listedOf returns the metrics that a resource's value lists; listed is false if they have keys of their own.
-func listedOf(id uuid.UUID, value []byte) (l listedMetrics, listed bool, err error) {
+func listedOf(id uuid.UUID, value []byte) (l inlineMetrics, listed bool, err error) {
 	r, ok := parseResource(value)
 	if !ok {
 		return l, false, fmt.Errorf("%w: resource %s", errCorrupt, id)

@@ -25,7 +25,7 @@ type MetricQuery struct {
 	Labels map[string]string
 
 	Deleted bool                     // those marked deleted instead of the others
-	Where   func(*model.Metric) bool // what the caller may see; nil: all
+	Visible func(*model.Metric) bool // what the caller may see; nil: all
 
 	// LastMeasures returns the timestamp of each metric's newest measure, 0 for none; nil if the query is not sorted by
 	// it.
@@ -82,7 +82,7 @@ func (s *Store) ListMetrics(ctx context.Context, q MetricQuery) ([]*model.Metric
 		}
 		order, _ = newMetricOrder(keys, last) // as above
 	}
-	l := &metricList{store: s, query: q, order: order, marker: marker}
+	l := &metricSearch{store: s, query: q, order: order, marker: marker}
 	l.begin()
 	err = l.run(ctx)
 	if err := s.commits.waitDurable(); err != nil {
@@ -99,8 +99,8 @@ func (s *Store) lastMeasures(ctx context.Context, q *MetricQuery) (map[uuid.UUID
 	var ids []uuid.UUID
 	all := *q
 	all.Sort, all.Limit, all.Marker = nil, 1, uuid.Nil // by ID; the page keeps next to nothing
-	all.Where = func(m *model.Metric) bool {
-		if q.Where == nil || q.Where(m) {
+	all.Visible = func(m *model.Metric) bool {
+		if q.Visible == nil || q.Visible(m) {
 			ids = append(ids, m.ID)
 		}
 		return false
@@ -146,7 +146,7 @@ func (q *MetricQuery) matches(m *model.Metric) bool {
 	equal := func(want *string, have string) bool { return want == nil || *want == have }
 	return m.Deleted == q.Deleted && (q.ID == nil || *q.ID == m.ID) && equal(q.Name, m.Name) && equal(q.Unit, m.Unit) &&
 		equal(q.Creator, m.Creator) && equal(q.ArchivePolicyName, m.ArchivePolicy.Name) && q.matchesLabels(m) &&
-		(q.Where == nil || q.Where(m))
+		(q.Visible == nil || q.Visible(m))
 }
 
 func (q *MetricQuery) matchesLabels(m *model.Metric) bool {

@@ -63,7 +63,7 @@ func TestListMetricsAgainstModel(t *testing.T) {
 			q.ID = &all[rng.IntN(len(all))].ID
 		}
 		if rng.IntN(4) == 0 {
-			q.Where = func(m *model.Metric) bool { return m.ID[0]%2 == 0 }
+			q.Visible = func(m *model.Metric) bool { return m.ID[0]%2 == 0 }
 		}
 		if rng.IntN(3) == 0 {
 			q.Labels = map[string]string{"job": pick("node", "web", ""), "none": ""}
@@ -98,7 +98,7 @@ func expected(all []*model.Metric, q index.MetricQuery) []uuid.UUID {
 		if m.Deleted == q.Deleted && is(q.Name, m.Name) && is(q.Unit, m.Unit) && is(q.Creator, m.Creator) &&
 			is(q.ArchivePolicyName, m.ArchivePolicy.Name) && (q.ID == nil || *q.ID == m.ID) &&
 			(q.Labels == nil || m.Labels != "" && m.Labels.Get("job") == q.Labels["job"]) &&
-			(q.Where == nil || q.Where(m)) {
+			(q.Visible == nil || q.Visible(m)) {
 			kept = append(kept, m)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/gnocco-db/gnocco/model/filter"
 )
 
-// metricList is a query of metrics under way.
-type metricList struct {
+// metricSearch is a query of metrics under way.
+type metricSearch struct {
 	store  *Store
 	query  MetricQuery
 	order  metricOrder
@@ -22,9 +22,9 @@ type metricList struct {
 }
 
 // begin empties the page.
-func (l *metricList) begin() { l.page = filter.NewPage(l.order.compare, l.query.Limit, l.marker) }
+func (l *metricSearch) begin() { l.page = filter.NewPage(l.order.compare, l.query.Limit, l.marker) }
 
-func (l *metricList) run(ctx context.Context) error {
+func (l *metricSearch) run(ctx context.Context) error {
 	if l.query.ID != nil {
 		return l.read(*l.query.ID)
 	}
@@ -51,7 +51,7 @@ func (l *metricList) run(ctx context.Context) error {
 
 // equalPrefixes returns, for each filter for one value that has an index, what its keys begin with. All are followed by
 // metric IDs.
-func (l *metricList) equalPrefixes() [][]byte {
+func (l *metricSearch) equalPrefixes() [][]byte {
 	q := &l.query
 	if q.Deleted {
 		return [][]byte{{prefixDeleted}} // they are in no other index but that of their policies
@@ -74,7 +74,7 @@ func (l *metricList) equalPrefixes() [][]byte {
 
 // join shows the metrics whose IDs stand under all of the prefixes (none: all metrics), by ID; if that is the order of
 // the page, until it is full. done is false if there were more than most (0: no limit).
-func (l *metricList) join(ctx context.Context, prefixes [][]byte, most int) (done bool, err error) {
+func (l *metricSearch) join(ctx context.Context, prefixes [][]byte, most int) (done bool, err error) {
 	var from valueStart
 	byID := l.order.byID()
 	if byID && l.marker != nil {
@@ -128,7 +128,7 @@ func (l *metricList) join(ctx context.Context, prefixes [][]byte, most int) (don
 }
 
 // scan shows all metrics by ID; if that is the order of the page, until it is full.
-func (l *metricList) scan(ctx context.Context, from valueStart) (err error) {
+func (l *metricSearch) scan(ctx context.Context, from valueStart) (err error) {
 	prefix := []byte{prefixMetric}
 	iter, err := l.store.db.NewIterWithContext(ctx, &pebble.IterOptions{
 		LowerBound: append(prefix, from.value...), UpperBound: prefixEnd(prefix)})
@@ -157,7 +157,7 @@ func (l *metricList) scan(ctx context.Context, from valueStart) (err error) {
 
 // stream shows metrics in the order of an index until the page is full. done is false where no index has the order, or
 // the page was not full after so many metrics that sorting those that match may be shorter.
-func (l *metricList) stream(ctx context.Context) (done bool, err error) {
+func (l *metricSearch) stream(ctx context.Context) (done bool, err error) {
 	first := l.order.keys[0]
 	if l.query.Deleted || first.Nulls != NullsDefault && (first.Nulls == NullsFirst) != first.Descending {
 		return false, nil
@@ -210,7 +210,7 @@ func (l *metricList) stream(ctx context.Context) (done bool, err error) {
 }
 
 // streamBackward is stream for IDs that descend.
-func (l *metricList) streamBackward(ctx context.Context) (done bool, err error) {
+func (l *metricSearch) streamBackward(ctx context.Context) (done bool, err error) {
 	prefix := []byte{prefixMetric}
 	bounds := &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)}
 	if l.marker != nil {
@@ -236,7 +236,7 @@ func (l *metricList) streamBackward(ctx context.Context) (done bool, err error) 
 }
 
 // read shows a metric, if it is there and its bytes decode.
-func (l *metricList) read(id uuid.UUID) error {
+func (l *metricSearch) read(id uuid.UUID) error {
 	m, err := l.store.readMetric(id)
 	if errors.Is(err, model.ErrNotFound) || l.store.skipCorrupt(err) {
 		return nil
@@ -248,7 +248,7 @@ func (l *metricList) read(id uuid.UUID) error {
 }
 
 // show puts a metric on the page if it belongs there.
-func (l *metricList) show(m *model.Metric) {
+func (l *metricSearch) show(m *model.Metric) {
 	if l.query.matches(m) {
 		l.page.Add(m)
 	}

@@ -466,7 +466,7 @@ func (p *plan) findResources() {
 		compare = q.Order.Compare
 	}
 	if p.r.IntN(4) == 0 {
-		q.Where = func(r *model.Resource) bool { return r.ID[0]%2 == 0 }
+		q.Visible = func(r *model.Resource) bool { return r.ID[0]%2 == 0 }
 	}
 	var want []*model.Resource
 	each := p.s.EachResource
@@ -474,7 +474,7 @@ func (p *plan) findResources() {
 		each = p.s.EachRevision
 	}
 	p.must(each(ctx, t.Name, func(r *model.Resource) bool {
-		if q.Filter.Matches(r) && (q.Where == nil || q.Where(r)) {
+		if q.Filter.Matches(r) && (q.Visible == nil || q.Visible(r)) {
 			want = append(want, r)
 		}
 		return true
@@ -561,7 +561,7 @@ func (p *plan) listMetrics() {
 			Nulls: NullOrder(p.r.IntN(3))})
 	}
 	if p.r.IntN(4) == 0 {
-		q.Where = func(m *model.Metric) bool { return m.ID[15]%2 == 0 }
+		q.Visible = func(m *model.Metric) bool { return m.ID[15]%2 == 0 }
 	}
 	order, err := newMetricOrder(q.Sort, nil)
 	p.must(err)

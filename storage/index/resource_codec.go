@@ -154,7 +154,7 @@ type viewedResource struct {
 	user, project string
 	ended, revEnd carbonara.Timestamp
 	values        model.Values
-	listed        listedMetrics // a piece of the value, perhaps not valid
+	listed        inlineMetrics // a piece of the value, perhaps not valid
 }
 
 // decode returns the resource of a value. It keeps nothing of src.
@@ -225,7 +225,7 @@ func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) erro
 		era := in.uvarint()
 		d.stored = append(d.stored, model.EraValue{Era: uint32(era), Value: in.value()})
 	}
-	r.listed = listedMetrics{}
+	r.listed = inlineMetrics{}
 	if raw.flags&flagListed != 0 {
 		r.listed.fields, in.rest = in.rest, nil
 	}

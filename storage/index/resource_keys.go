@@ -88,7 +88,7 @@ func eachResourceKey(id uuid.UUID, value []byte, f func(key []byte) error) error
 }
 
 // putResource writes a resource that is new, and adds its keys to those that are still to be written.
-func (c *change) putResource(id uuid.UUID, value []byte, keys *keySet) error {
+func (c *change) putResource(id uuid.UUID, value []byte, keys *sortedKeys) error {
 	c.touched = append(c.touched, changed{resource: true, id: id})
 	if err := c.Set(idKey(prefixResource, id), value, nil); err != nil {
 		return err

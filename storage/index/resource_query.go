@@ -27,8 +27,8 @@ type ResourceQuery struct {
 	Metrics bool            // with their metrics
 	Names   []string        // of Metrics: only those of these names; nil: all
 
-	// Where says what the caller may see; nil: all. It is called by one goroutine at a time.
-	Where func(*model.Resource) bool
+	// Visible says what the caller may see; nil: all. It is called by one goroutine at a time.
+	Visible func(*model.Resource) bool
 }
 
 // FindResources returns the resources of a query, in order; or a model.ErrNotFound for the type. It takes the first of
@@ -113,7 +113,7 @@ type resourceSearch struct {
 	before   *policiesAndTypes
 	decoder  *resourceDecoder
 
-	mu    sync.Mutex // for page and named, and query.Where
+	mu    sync.Mutex // for page and named, and query.Visible
 	page  *filter.Page[viewedResource]
 	named *namedMetrics // what the query is for; nil: the page
 }
@@ -278,7 +278,7 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 	r.Revision, r.Metrics = revision, metrics
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.query.Where == nil || s.query.Where(&r.Resource) {
+	if s.query.Visible == nil || s.query.Visible(&r.Resource) {
 		s.page.Add(r)
 	}
 	return nil

@@ -46,7 +46,7 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 		seen = s.cache.generation.Load()
 		changes = metricChanges{}
 		var value []byte
-		var keys keySet
+		var keys sortedKeys
 		for _, n := range given {
 			t, err := s.checkNewResource(c, n.Resource)
 			if err != nil {

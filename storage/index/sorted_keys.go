@@ -7,9 +7,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// keySet gathers keys without values, to write them in their order: Pebble looks for the place of each from that of the
+// sortedKeys collects keys without values and writes them in order: Pebble looks for the place of each from that of the
 // one before.
-type keySet struct {
+type sortedKeys struct {
 	bytes []byte // of all keys
 	keys  []place
 }
@@ -17,14 +17,14 @@ type keySet struct {
 // place is where a key lies in bytes.
 type place struct{ from, to int }
 
-func (s *keySet) add(key []byte) {
+func (s *sortedKeys) add(key []byte) {
 	from := len(s.bytes)
 	s.bytes = append(s.bytes, key...)
 	s.keys = append(s.keys, place{from, len(s.bytes)})
 }
 
 // write sets the keys in a batch.
-func (s *keySet) write(b *pebble.Batch) error {
+func (s *sortedKeys) write(b *pebble.Batch) error {
 	slices.SortFunc(s.keys, func(a, b place) int {
 		return bytes.Compare(s.bytes[a.from:a.to], s.bytes[b.from:b.to])
 	})
