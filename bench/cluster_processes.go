@@ -63,7 +63,7 @@ var memberID = regexp.MustCompile(`msg=serving .*\bmember=(\S+)`)
 func (p *processes) start(ctx context.Context, role, path string) (*member, error) {
 	p.started++
 	log := filepath.Join(p.folder, fmt.Sprintf("%s-%d.log", role, p.started))
-	args := append([]string{role, "--listen", "LISTEN", "--data", filepath.Join(p.folder, "data")}, p.args...)
+	args := append([]string{role, "--listen", "LISTEN", "--data", filepath.Join(p.folder, "data"), "--init"}, p.args...)
 	c, err := startChild(ctx, p.options.Binary, log, path, args...)
 	if err != nil {
 		return nil, err

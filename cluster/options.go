@@ -47,6 +47,12 @@ type Options struct {
 	Role  Role
 	Sacks int // 0: as the data folder has it, 16 for a new one
 
+	ClusterID string // that the data folder must have; "": any
+	State     string // folder in which this machine remembers the clusters of data folders; "": none
+	// Init makes a data folder that holds no cluster into a new one. A process of both roles that no other machine
+	// reaches does so unasked.
+	Init bool
+
 	Node          string        // unique name of this process in the cluster; "": the host's, and a random part
 	Weight        float64       // share of the sacks relative to others; 0: 1
 	PeerListen    string        // address for the other processes; "": 127.0.0.1, any port
@@ -146,6 +152,14 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
+// terms say which data folder the process accepts.
+func (o *Options) terms() datafolder.Terms {
+	alone := o.Role == RoleBoth && isLoopback(o.PeerListen) && o.ClusterID == "" &&
+		o.coordinationKind() == datafolder.CoordinationFile
+	return datafolder.Terms{Sacks: o.Sacks, Coordination: o.coordinationKind(), Cluster: o.ClusterID, State: o.State,
+		Make: o.Init || alone}
+}
+
 // Validate lists every fault at once.
 func (o *Options) Validate() error {
 	var faults []error
@@ -160,7 +174,8 @@ func (o *Options) Validate() error {
 	default:
 		faults = append(faults, fmt.Errorf("cluster: there is no role %q", o.Role))
 	}
-	faults = append(faults, o.validateCoordination(), o.PeerTLS.Validate())
+	terms := o.terms()
+	faults = append(faults, o.validateCoordination(), terms.Validate(), o.PeerTLS.Validate())
 	if o.OrderWait < minOrderWait {
 		faults = append(faults, fmt.Errorf("cluster: order wait is %v, less than %v", o.OrderWait, minOrderWait))
 	}

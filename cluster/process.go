@@ -83,11 +83,7 @@ func Open(ctx context.Context, options Options) (_ *Process, err error) {
 	}()
 	p.reserve = datafolder.NewReserveFile(options.Data, options.MinFreeBytes, options.Logger)
 	p.reserve.RemoveToStart()
-	if p.folder, err = datafolder.Share(options.Data); err != nil {
-		return nil, err
-	}
-	p.closers.add("folder", func(context.Context) error { return p.folder.Release() })
-	if p.cluster, err = p.folder.EnsureClusterFile(options.Sacks, options.coordinationKind()); err != nil {
+	if err := p.enter(); err != nil {
 		return nil, err
 	}
 	key, err := peer.LoadKey(p.folder.Path)
@@ -107,6 +103,24 @@ func Open(ctx context.Context, options Options) (_ *Process, err error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// enter shares the data folder, if it is the cluster's own.
+func (p *Process) enter() (err error) {
+	o := &p.options
+	var made bool
+	if p.folder, p.cluster, made, err = datafolder.Enter(o.Data, o.terms()); err != nil {
+		return err
+	}
+	p.closers.add("folder", func(context.Context) error { return p.folder.Release() })
+	if made {
+		o.Logger.Info("made a new data folder", "data", p.folder.Path, "cluster", p.cluster.ID, "sacks", p.cluster.Sacks)
+	}
+	if err := p.folder.Remember(o.State); err != nil {
+		o.Logger.Info("a missing mount of the data folder may go unnoticed: this machine cannot remember the cluster; "+
+			"--state names a folder for that", "error", err)
+	}
+	return nil
 }
 
 // join makes this process a member, which holds nothing yet.
@@ -159,7 +173,7 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 // open opens this process's own parts.
 func (p *Process) open(ctx context.Context) error {
 	o, session, client := &p.options, p.members.session, p.members.client
-	e := newEnvironment(o, p.ownership, p.damaged, session, &p.closers)
+	e := newEnvironment(o, p.ownership, p.damaged, session, p.folder, &p.closers)
 	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups)}
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
 		memTable: o.Memory.memTable(8, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
@@ -247,7 +261,8 @@ type Handlers struct {
 	GiveIndex func(context.Context) error
 	// API answers requests that other processes pass on. It is called while this process holds the index.
 	API http.Handler
-	// Failed is called, twice at most, when the process has stopped working for the cluster by itself.
+	// Failed is called, twice at most, when the process has stopped working for the cluster by itself: the error is an
+	// ErrFenced, or a datafolder.ErrRefused if the data folder is gone.
 	Failed func(error)
 }
 
@@ -299,6 +314,7 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 		return nil
 	})
 	loops.Go(func() { p.reserve.Reconcile(background) })
+	go p.watchFolder(background) // a disk that hangs does not keep the process from ending
 	loops.Go(func() {
 		ticks := time.NewTicker(engine.UpkeepInterval)
 		defer ticks.Stop()
@@ -309,7 +325,7 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 		select {
 		case <-background.Done():
 		case <-p.members.session.Done():
-			handlers.Failed(fmt.Errorf("cluster: %w: %w", ErrFenced, p.members.session.Err()))
+			handlers.Failed(p.whyFenced())
 		}
 	})
 	p.closers.add("hand-over", p.HandOver) // unless it was called before
@@ -322,6 +338,37 @@ func (p *Process) Hurry() {
 		p.hurry()
 	}
 }
+
+// whyFenced returns the error of a lease that is lost.
+func (p *Process) whyFenced() error {
+	err := p.folder.Why(p.members.session.Err())
+	if errors.Is(err, datafolder.ErrRefused) {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	return fmt.Errorf("cluster: %w: %w", ErrFenced, err)
+}
+
+// watchFolder ends the lease when the data folder is not the one any more that this process began with.
+func (p *Process) watchFolder(ctx context.Context) {
+	tick := time.NewTicker(min(p.options.claimOptions().Beat, maxFolderWatch))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		// The lease bounds how long a mount may be dead: GlusterFS heals when its servers are back.
+		if err := p.folder.Check(); errors.Is(err, datafolder.ErrRefused) && !datafolder.IsDeadMount(err) {
+			p.members.session.Lose(err)
+			return
+		}
+	}
+}
+
+// maxFolderWatch is the most time between two looks at the data folder: what is accepted before the look that finds
+// another mount there may be lost.
+const maxFolderWatch = 500 * time.Millisecond
 
 // startTaking reconciles in the background until leave. The index is taken apart from the rest: all of the cluster's
 // metadata waits for it, and the rest may take long.
@@ -419,8 +466,11 @@ func nodeName() string {
 // nothing that it does counts any more. It has to end, and may be started again at once.
 var ErrFenced = errors.New("lost the lease on the data folder; start the process again")
 
-// ExitFenced is the exit status of a process that ends because of ErrFenced.
-const ExitFenced = 3
+// The exit statuses of a process that ends because of ErrFenced, and because of datafolder.ErrRefused.
+const (
+	ExitFenced        = 3
+	ExitRefusedFolder = 4
+)
 
 // reconcileUntil calls reconcile until ctx ends.
 func (p *Process) reconcileUntil(ctx context.Context, woken <-chan struct{}, reconcile func(context.Context) error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
@@ -31,10 +32,10 @@ const fileCacheShards = 8
 
 // newEnvironment makes the caches, whose ends it adds to closers.
 func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease claim.Lease,
-	closers *closers) *environment {
+	folder *datafolder.Folder, closers *closers) *environment {
 	e := &environment{ownership: owned, damaged: damaged, cache: pebble.NewCache(o.Memory.BlockBytes),
 		collector: engine.NewPebbleCollector(), logger: o.Logger, registerer: o.Registerer,
-		fail: failure(lease, o.Logger)}
+		fail: failure(lease, folder, o.Logger)}
 	closers.add("damaged stores", e.giveBackDamaged)
 	closers.add("block cache", func(context.Context) error { e.cache.Unref(); return nil })
 	e.files = pebble.NewFileCache(fileCacheShards, o.OpenTables)
@@ -75,8 +76,12 @@ func (e *environment) giveBackDamaged(ctx context.Context) error {
 }
 
 // failure returns the function that ends the process when a store can't be used any more.
-func failure(lease claim.Lease, logger *slog.Logger) func(error) {
+func failure(lease claim.Lease, folder *datafolder.Folder, logger *slog.Logger) func(error) {
 	return func(err error) {
+		if refused := folder.Why(nil); refused != nil {
+			logger.Error(refused.Error(), "error", err)
+			os.Exit(ExitRefusedFolder)
+		}
 		if !lease.Valid() {
 			logger.Error(ErrFenced.Error(), "error", lease.Err())
 			os.Exit(ExitFenced)

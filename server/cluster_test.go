@@ -244,7 +244,7 @@ func TestRedundantMetricsOfACluster(t *testing.T) {
 func TestOptionsOfACluster(t *testing.T) {
 	fails := func(want string, o server.Options) {
 		t.Helper()
-		o.Cluster.Data, o.Listen = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0"
+		o.Cluster.Data, o.Cluster.Init, o.Listen = filepath.Join(t.TempDir(), "data"), true, "127.0.0.1:0"
 		s, err := server.Start(t.Context(), o)
 		if err == nil {
 			stop(t, s)

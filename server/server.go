@@ -181,8 +181,8 @@ func (s *Server) URL() string {
 // StatsdAddr returns the address of the listener for statsd, nil for none.
 func (s *Server) StatsdAddr() net.Addr { return s.statsd.address() }
 
-// Failed gives the error of a server that has stopped by itself. Close is due then as well, except after an ErrFenced:
-// then the process should end, since it has no right to write anything down.
+// Failed gives the error of a server that has stopped by itself. Close is due then as well, except after an ErrFenced
+// or a datafolder.ErrRefused: then the process should end, since it has no right to write anything down.
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // Drain brings all accepted measures of a data folder into its archives: it starts a server and stops it.

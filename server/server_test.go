@@ -25,7 +25,7 @@ import (
 
 func start(t *testing.T, options server.Options) *server.Server {
 	t.Helper()
-	options.Listen, options.Cluster.MinFreeBytes = "127.0.0.1:0", 1<<20
+	options.Listen, options.Cluster.MinFreeBytes, options.Cluster.Init = "127.0.0.1:0", 1<<20, true
 	s, err := server.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage"
 )
 
+const clusterFile = "cluster.json"
+
 // formatVersion is the version of the data folder as a whole: its stores, and their places. Each store has a version of
 // its own too (formats.go). In version 1 the index and the incoming stores had no epochs: a takeover gives them one,
 // and raises the version before.
@@ -33,7 +35,10 @@ const (
 // ClusterFile is the content of cluster.json, which never changes during the life of a data folder.
 type ClusterFile struct {
 	Format int `json:"format"` // version
-	Sacks  int `json:"sacks"`  // their number, by which a metric's measures are found
+	// ID is the cluster's name, by which a process tells its own data folder from others. Folders of earlier versions
+	// have none.
+	ID    string `json:"id,omitempty"`
+	Sacks int    `json:"sacks"` // their number, by which a metric's measures are found
 
 	// Coordination is the kind that all processes must use: users of different ones would not see each other.
 	Coordination string `json:"coordination,omitempty"` // "": file
@@ -45,7 +50,11 @@ func (f *Folder) ReadClusterFile() (ClusterFile, error) {
 	if exists(filepath.Join(f.Path, repartitionFile)) {
 		return c, fmt.Errorf("datafolder: %s: %w", f.Path, errRepartition)
 	}
-	path := filepath.Join(f.Path, "cluster.json")
+	return f.decodeClusterFile()
+}
+
+func (f *Folder) decodeClusterFile() (c ClusterFile, err error) {
+	path := filepath.Join(f.Path, clusterFile)
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return c, fmt.Errorf("datafolder: %w", err)
@@ -63,6 +72,9 @@ func (f *Folder) ReadClusterFile() (ClusterFile, error) {
 	if c.Format < 1 {
 		return c, fmt.Errorf("datafolder: %s: format %d", path, c.Format)
 	}
+	if c.ID != "" && !clusterID.MatchString(c.ID) {
+		return c, fmt.Errorf("datafolder: %s: ID is %q", path, c.ID)
+	}
 	if c.Sacks < 1 || c.Sacks > MaxSacks {
 		return c, fmt.Errorf("datafolder: %s: %d sacks", path, c.Sacks)
 	}
@@ -76,17 +88,20 @@ func (f *Folder) ReadClusterFile() (ClusterFile, error) {
 	return c, nil
 }
 
-// EnsureClusterFile reads cluster.json, or writes it at the first start. sacks is the wanted number, 0 for any.
-func (f *Folder) EnsureClusterFile(sacks int, coordination string) (ClusterFile, error) {
-	c, err := f.ReadClusterFile()
+// EnsureClusterFile reads cluster.json, or writes it at the first start, which made reports. sacks is the wanted
+// number, 0 for any; id names a new cluster, "" for a random name.
+func (f *Folder) EnsureClusterFile(sacks int, coordination, id string) (c ClusterFile, made bool, err error) {
+	c, err = f.ReadClusterFile()
 	if errors.Is(err, os.ErrNotExist) {
-		c = ClusterFile{Format: formatVersion, Sacks: sacks, Coordination: coordination}
+		c = ClusterFile{Format: formatVersion, Sacks: sacks, Coordination: coordination, ID: cmp.Or(id, newClusterID())}
 		if sacks == 0 {
 			c.Sacks = DefaultSacks
 		}
-		if err := f.writeClusterFile(c, f.createFile); err != nil && !errors.Is(err, os.ErrExist) {
-			return c, err
+		err = f.writeClusterFile(c, f.createFile)
+		if err != nil && !errors.Is(err, os.ErrExist) {
+			return c, false, err
 		}
+		made = err == nil
 		c, err = f.ReadClusterFile() // another process may have been first
 	}
 	if err == nil && sacks != 0 && sacks != c.Sacks {
@@ -102,13 +117,13 @@ func (f *Folder) EnsureClusterFile(sacks int, coordination string) (ClusterFile,
 		c.Format = formatVersion
 		err = f.writeClusterFile(c, f.writeFile)
 	}
-	return c, err
+	return c, made, err
 }
 
 func (f *Folder) writeClusterFile(c ClusterFile, write func(name string, content []byte) error) error {
 	content, err := json.Marshal(c)
 	if err == nil {
-		err = write("cluster.json", append(content, '\n'))
+		err = write(clusterFile, append(content, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("datafolder: %w", err)

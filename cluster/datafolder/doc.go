@@ -3,7 +3,7 @@
 //
 //	DATA/
 //	  lock                     shared by servers, or held by one program (folder.go)
-//	  cluster.json             number of sacks, format version; written once (cluster_file.go)
+//	  cluster.json             cluster ID, number of sacks, format version; written once (cluster_file.go)
 //	  reserve                  room that is freed when the disk is full (reserve_file.go)
 //	  repartition.json         journal of a change of the number of sacks (repartition.go)
 //	  key                      secret of the cluster's processes (package peer)

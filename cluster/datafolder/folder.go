@@ -21,6 +21,9 @@ var ErrInUse = errors.New("data folder is in use")
 type Folder struct {
 	Path string
 	lock *os.File
+
+	id         string      // of the cluster
+	root, file os.FileInfo // of the folder and its cluster.json, as Enter found them
 }
 
 // Hold takes a data folder for this process alone: no server has it, on this machine, and none can start meanwhile.
@@ -29,6 +32,10 @@ func Hold(path string) (*Folder, error) { return lockFolder(path, os.O_RDWR, uni
 // Share takes a data folder for a server, beside others, and creates a missing one. Claims decide which process may
 // open a store; the lock keeps away programs that need the folder for themselves.
 func Share(path string) (*Folder, error) {
+	// os.MkdirAll would say of a dead mount that the file exists.
+	if _, err := os.Stat(path); refusal(path, err) != nil {
+		return nil, refusal(path, err)
+	}
 	if err := os.MkdirAll(path, 0o750); err != nil {
 		return nil, fmt.Errorf("datafolder: data folder: %w", err)
 	}
@@ -53,7 +60,7 @@ func lockFolder(path string, flags int, kind int16) (*Folder, error) {
 		return nil, fmt.Errorf("datafolder: %s is not a data folder: %w", path, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("datafolder: data folder: %w", err)
+		return nil, refusal(path, err)
 	}
 	if err = setLock(lock, kind); err != nil {
 		holder, _ := io.ReadAll(io.LimitReader(lock, 32))

@@ -232,7 +232,12 @@ func (f *Folder) switchSacks(j *repartition) error {
 	if err != nil {
 		return err
 	}
-	if err := f.writeClusterFile(ClusterFile{Format: formatVersion, Sacks: j.To}, f.writeFile); err != nil {
+	cluster, err := f.decodeClusterFile()
+	if err != nil {
+		return err
+	}
+	cluster.Format, cluster.Sacks = formatVersion, j.To
+	if err := f.writeClusterFile(cluster, f.writeFile); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(f.Path, repartitionFile)); err != nil {

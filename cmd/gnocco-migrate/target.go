@@ -112,7 +112,7 @@ func (t *target) open(from string, sacks int) error {
 	if err := t.readState(from); err != nil {
 		return err
 	}
-	cluster, err := t.folder.EnsureClusterFile(sacks, datafolder.CoordinationFile)
+	cluster, _, err := t.folder.EnsureClusterFile(sacks, datafolder.CoordinationFile, "")
 	if err != nil {
 		return err
 	}

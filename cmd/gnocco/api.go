@@ -20,8 +20,10 @@ One of these processes holds the index; the others forward the requests that nee
 about users (--auth-mode and those that belong to it) must be the same for all of them.
 
 Exit status 3 means that the process lost its lease, because it could not write to the data
-folder for too long: start it again.`,
-		Example: `  gnocco api --data /srv/gnocco --listen 127.0.0.1:8041
+folder for too long: start it again. Status 4 means that the data folder is not the cluster's own:
+its mount is missing or dead.`,
+		Example: `  gnocco init --data /srv/gnocco
+  gnocco api --data /srv/gnocco --listen 127.0.0.1:8041
   gnocco api --data /mnt/shared --listen :8041 --auth-mode htpasswd --htpasswd-file users --peer-listen 10.0.0.5:8042`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.serve(cmd) },

@@ -151,7 +151,7 @@ func TestRenderings(t *testing.T) {
 			}
 		}
 		api := serveBy(t, exec.Command(named(t, "gnocchi-api"), "--config-file="+conf, "--log-file=",
-			"--min-free-bytes=1MiB"))
+			"--min-free-bytes=1MiB", "--init"))
 		eventually(t, api.url+"/healthcheck", "200 ")
 		eventually(t, api.url+"/v1/metric", "401 ")
 		if !strings.Contains(api.logged(), `option="[keystone_authtoken] memcached_servers"`) {

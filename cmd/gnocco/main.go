@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 )
 
 // The process's exit statuses besides 0.
@@ -18,6 +19,7 @@ const (
 	exitFailed   = 1
 	exitRejected = 2 // all was done, but for some lines or metrics
 	exitFenced   = cluster.ExitFenced
+	exitFolder   = cluster.ExitRefusedFolder
 )
 
 func main() {
@@ -40,6 +42,8 @@ func main() {
 		os.Exit(status.code)
 	case errors.Is(err, errIncomplete):
 		os.Exit(exitRejected)
+	case errors.Is(err, datafolder.ErrRefused):
+		os.Exit(exitFolder)
 	case errors.Is(err, cluster.ErrFenced):
 		os.Exit(exitFenced)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/internal/bytesize"
@@ -43,7 +44,11 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 	o.Cluster.Role = role
 	f.maxBody, f.minFree = 64<<20, 256<<20
 	flags.StringVar(&o.Cluster.Data, "data", dataDefault,
-		"data folder, created at the first start; the same for all processes of a cluster")
+		"data folder; the same for all processes of a cluster")
+	flags.StringVar(&o.Cluster.ClusterID, "cluster-id", "",
+		"refuse a data folder of another cluster than this; gnocco init prints it (default: any)")
+	flags.StringVar(&o.Cluster.State, "state", "", stateUsage)
+	flags.BoolVar(&o.Cluster.Init, "init", false, "make a new cluster of a data folder that never held one")
 	flags.IntVar(&o.Cluster.Sacks, "sacks", 0,
 		"number of sacks, into which the metrics are divided; fixed by the first start (default there: 16)")
 	flags.Var(&f.memory, "memory-limit",
@@ -189,6 +194,7 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	if o.Cluster.Data == "" {
 		return nil, errors.New("--data: there is no home folder for the data; name a folder")
 	}
+	o.Cluster.State = stateOf(o.Cluster.State, o.Cluster.Data)
 	o.Statsd = f.statsd.options()
 	var err error
 	if o.MemoryBytes, err = memoryLimit(int64(f.memory)); err != nil {
@@ -242,7 +248,7 @@ func (f *serverFlags) run(ctx context.Context, s *server.Server) error {
 	case <-ctx.Done():
 	case failed = <-s.Failed():
 	}
-	if errors.Is(failed, cluster.ErrFenced) {
+	if errors.Is(failed, cluster.ErrFenced) || errors.Is(failed, datafolder.ErrRefused) {
 		return failed // others may hold the stores: nothing here may be written down
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.stopTimeout+f.options.DrainDelay)

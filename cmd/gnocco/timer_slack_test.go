@@ -24,7 +24,7 @@ func TestTimerSlack(t *testing.T) {
 	}
 	f := func(name string, slack, want uintptr, args ...string) {
 		t.Helper()
-		args = append(args, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB",
+		args = append(args, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB", "--init",
 			"--data", filepath.Join(t.TempDir(), "data"))
 		s := serveWithSlack(t, slack, exec.Command(name, args...))
 		process := fmt.Sprintf("/proc/%d", s.cmd.Process.Pid)

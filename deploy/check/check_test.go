@@ -55,7 +55,7 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"api", "metricd"} {
+	for _, name := range []string{"init", "api", "metricd"} {
 		service, err := project.GetService(name)
 		if err != nil {
 			t.Fatal(err)
@@ -108,6 +108,9 @@ func TestSystemd(t *testing.T) {
 			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "ExecStart=/usr/local/bin/"); ok {
 				fields := strings.Fields(command)
 				requireCommand(t, fields[0], fields[1:]...)
+				if clustered := strings.Contains(command, "/srv/"); clustered != strings.Contains(command, " --node %H-") {
+					t.Errorf("%s: %s", path, command)
+				}
 				found = true
 			}
 		}

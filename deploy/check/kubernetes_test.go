@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -49,6 +50,7 @@ type manifest struct {
 	claims       map[string]bool
 	services     []*corev1.Service
 	sets         []*appsv1.StatefulSet
+	jobs         []*batchv1.Job
 	policies     []*networkingv1.NetworkPolicy
 	certificates []*certificate
 }
@@ -95,6 +97,10 @@ func (m *manifest) read(t *testing.T, content []byte) {
 			o := new(appsv1.StatefulSet)
 			strict(o)
 			m.sets = append(m.sets, o)
+		case "batch/v1/Job":
+			o := new(batchv1.Job)
+			strict(o)
+			m.jobs = append(m.jobs, o)
 		case "networking.k8s.io/v1/NetworkPolicy":
 			o := new(networkingv1.NetworkPolicy)
 			strict(o)
@@ -143,7 +149,8 @@ func TestKubernetes(t *testing.T) {
 			m.read(t, out)
 			requireWhole(t, m)
 			if len(m.sets) != len(want.sets) || len(m.policies) != len(want.policies) ||
-				len(m.certificates) != len(want.certificates) {
+				len(m.certificates) != len(want.certificates) ||
+				len(m.jobs) != len(want.jobs) {
 				t.Errorf("%d sets, %d policies and %d certificates", len(m.sets), len(m.policies), len(m.certificates))
 			}
 		})
@@ -173,6 +180,7 @@ func requireWhole(t *testing.T, m *manifest) {
 		requireContainer(t, m, set)
 		requirePolicies(t, m, set)
 	}
+	requireJobs(t, m)
 	for _, c := range m.certificates {
 		issuer := c.Spec.IssuerRef["name"]
 		if c.Spec.SecretName != c.Name || issuer == "" {
@@ -223,6 +231,33 @@ func secretKeys(t *testing.T) map[string][]string {
 		}
 	}
 	return found
+}
+
+// requireJobs checks that a cluster's data folder is made before its pods need it, where they look for it. Each pod has
+// the same name in each start.
+func requireJobs(t *testing.T, m *manifest) {
+	t.Helper()
+	for _, set := range m.sets {
+		args := set.Spec.Template.Spec.Containers[0].Args
+		if args[0] == "serve" {
+			continue
+		}
+		if !slices.Contains(args, "--node=$(POD_NAME)") {
+			t.Errorf("%s: its pods have other names after each start", set.Name)
+		}
+		if len(m.jobs) != 1 {
+			t.Fatalf("%d jobs make the data folder", len(m.jobs))
+		}
+		spec := m.jobs[0].Spec.Template.Spec
+		c := spec.Containers[0]
+		requireCommand(t, "gnocco", c.Args...)
+		if c.Args[0] != "init" || !slices.Contains(args, c.Args[1]) ||
+			"--data="+c.VolumeMounts[0].MountPath != c.Args[1] ||
+			!m.claims[spec.Volumes[0].PersistentVolumeClaim.ClaimName] ||
+			c.VolumeMounts[0].Name != spec.Volumes[0].Name {
+			t.Errorf("%q does not make the folder of %s", c.Args, set.Name)
+		}
+	}
 }
 
 // requireContainer checks that the program knows its flags, that files which they name are mounted, and ports open.

@@ -110,8 +110,17 @@ func TestPeersOfCluster(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	for i, set := range readFiles(t, "cluster/gnocco.yaml").sets {
-		replace := strings.NewReplacer("=:", "="+host(i+1)+":", "$(POD_NAME).gnocco-peers.gnocco.svc", host(i+1),
+	m := readFiles(t, "cluster/gnocco.yaml")
+	for _, arg := range m.jobs[0].Spec.Template.Spec.Containers[0].Args[1:] {
+		out, err := exec.Command(filepath.Join(binaries, "gnocco"), "init",
+			strings.Replace(arg, "/var/lib/gnocco", data, 1)).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	for i, set := range m.sets {
+		replace := strings.NewReplacer("=:", "="+host(i+1)+":", "$(POD_NAME).gnocco-peers.gnocco.svc", host(i+1), "$(POD_NAME)", set.Name,
+
 			"/etc/gnocco-peers/", certificates+"/", "/etc/gnocco/", users+"/", "/var/lib/gnocco", data)
 		var args []string
 		for _, arg := range set.Spec.Template.Spec.Containers[0].Args {

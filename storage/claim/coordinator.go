@@ -17,6 +17,8 @@ type Coordinator interface {
 type Session interface {
 	Lease
 
+	// Lose ends the lease, if it has not ended before, for a reason that the coordinator does not know of.
+	Lose(why error)
 	// Member returns the member that this process is.
 	Member() Member
 	// Members returns those not known to be dead, this process included, ordered by node and ID. Right after Join those

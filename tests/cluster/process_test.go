@@ -84,6 +84,7 @@ type host struct {
 	address string   // IP address that the others reach it by
 	enter   []string // command that runs another there; nil for here
 
+	mounted  bool   // the data folder was made before
 	programs string // folder of the programs; "": binaries
 }
 
@@ -111,6 +112,9 @@ func (h host) launch(t testing.TB, role string, flags ...string) *process {
 	t.Helper()
 	args := []string{role, "--data", h.data, "--listen", h.address + ":0", "--peer-listen", h.address + ":0",
 		"--min-free-bytes", "1MiB", "--sacks", "8", "--log-level", "debug"}
+	if h.programs == "" && !h.mounted {
+		args = append(args, "--init")
+	}
 	program := "gnocco"
 	if role == "metricd" {
 		program, args = "metricd", append(args[1:], "--checkpoint-interval", "300ms")

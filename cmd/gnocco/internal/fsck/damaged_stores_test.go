@@ -41,7 +41,7 @@ type node struct {
 func serve(t *testing.T, data string, role cluster.Role) node {
 	t.Helper()
 	s, err := server.Start(t.Context(), server.Options{Listen: "127.0.0.1:0",
-		Cluster: cluster.Options{Data: data, Sacks: sacks, Role: role, MinFreeBytes: 1 << 20}})
+		Cluster: cluster.Options{Data: data, Sacks: sacks, Role: role, Init: true, MinFreeBytes: 1 << 20}})
 	if err != nil {
 		t.Fatalf("does not start: %v", err)
 	}
