@@ -150,7 +150,7 @@ func (r *sackReconciler) giveBack(ctx context.Context, sack int) error {
 func (r *sackReconciler) handOver(ctx context.Context) error {
 	r.abandoned.Wait()
 	var errs []error
-	if err := r.metricd.Checkpoint(ctx); errors.Is(err, model.ErrUnavailable) {
+	if err := r.metricd.Finish(ctx); errors.Is(err, model.ErrUnavailable) {
 		// Measures that could not be looked up or fetched stay in their incoming stores, for the next holders of the
 		// sacks.
 		r.logger.Warn("not all that was accepted is in the archives", "error", err)

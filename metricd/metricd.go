@@ -190,6 +190,16 @@ func (p *Metricd) Checkpoint(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Finish is a last Checkpoint: it stops the workers after the request in hand, so that ctx alone bounds the rest.
+func (p *Metricd) Finish(ctx context.Context) error {
+	for _, s := range p.open() {
+		for _, f := range s.feeds.all() {
+			f.stop()
+		}
+	}
+	return p.Checkpoint(ctx)
+}
+
 // Compact checkpoints and then rewrites every store, as for measuring its size.
 func (p *Metricd) Compact(ctx context.Context) error {
 	if err := p.Checkpoint(ctx); err != nil {
@@ -203,12 +213,12 @@ func (p *Metricd) Compact(ctx context.Context) error {
 	return nil
 }
 
-// Close stops the workers after the batch in hand, checkpoints until ctx ends, and closes the stores. What was not
-// checkpointed is replayed at the next start.
+// Close stops the workers after the request in hand, drains and checkpoints until ctx ends, and closes the stores. The
+// next start replays the rest.
 func (p *Metricd) Close(ctx context.Context) error {
 	p.stop()
 	p.workers.Wait()
-	errs := []error{p.Checkpoint(ctx)}
+	errs := []error{p.Finish(ctx)}
 	for i := range p.sacks {
 		errs = append(errs, p.CloseSack(ctx, i))
 	}

@@ -2,6 +2,8 @@ package metricd_test
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -126,5 +128,47 @@ func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 		if got != want[id] {
 			t.Errorf("%s has %v measures, want %v", id, got, want[id])
 		}
+	}
+}
+
+// slowIndex takes a while for each request.
+type slowIndex struct {
+	*index.Store
+	asked atomic.Int64
+	begun chan struct{} // closed when it is asked for the first time
+}
+
+func (x *slowIndex) Generation() uint64 {
+	if x.asked.Add(1) == 1 {
+		close(x.begun)
+	}
+	time.Sleep(time.Millisecond)
+	return 0
+}
+
+// A stop whose time is over ends between two requests, however many the worker has drained at once.
+func TestStopEndsBetweenRequests(t *testing.T) {
+	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	slow := &slowIndex{Store: store, begun: make(chan struct{})}
+	source := &listSource{ready: make(chan struct{}, 1)}
+	const requests = 5000
+	source.put(0, slices.Repeat([][]uuid.UUID{{uuid.New()}}, requests)...)
+	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: slow, Incoming: source,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	<-slow.begun
+	cancel()
+	if err := p.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if n := slow.asked.Load(); n > requests/2 {
+		t.Errorf("%d of %d requests were taken before the worker stopped", n, requests)
 	}
 }

@@ -144,6 +144,9 @@ func (s *sack) take(ctx context.Context, cursor *intake.Cursor, records []incomi
 		s.hear()
 	}
 	for i := range records {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		record := &records[i]
 		if block, err := s.request.decode(record); err != nil {
 			s.quarantine(cursor, record, block, err)

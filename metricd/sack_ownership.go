@@ -32,9 +32,9 @@ func (p *Metricd) Open(number int, dir string) error {
 	return nil
 }
 
-// CloseSack stops to work on a sack after the batch in hand, writes down what its heads hold until ctx ends, and closes
-// its store. Until then it answers reads. The next holder replays what was not written down. Nothing happens if the
-// sack is not held.
+// CloseSack stops to work on a sack after the request in hand, writes down what its heads hold until ctx ends, and
+// closes its store. Until then it answers reads. The next holder replays the rest. Nothing happens if the sack is not
+// held.
 func (p *Metricd) CloseSack(ctx context.Context, number int) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()

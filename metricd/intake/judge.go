@@ -79,7 +79,7 @@ func (j *Judge) Complete(partialBefore carbonara.Timestamp) {
 // SetLimits sets l to the bounds for the measures of a request that was accepted at a time of its clock. from is nil if
 // no other store brings measures: then all earlier ones are settled. A request to many metrics uses one l for all.
 func (j *Judge) SetLimits(l *Limits, at int64, from *Origin) {
-	l.at, l.from, l.behind = at, from, nil
+	l.at, l.from, l.later = at, from, nil
 	if from != nil {
 		j.setLimitsFrom(l)
 		return

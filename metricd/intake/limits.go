@@ -21,11 +21,11 @@ type Limits struct {
 	present         carbonara.Timestamp // before the request
 	settled         carbonara.Timestamp // before the request; if from is set
 	oldest, inOrder carbonara.Timestamp // earlier ones are too old; late or too old
-	behind          []run               // their measures replace those of the request
+	later           *unsettled          // has measures that replace equal ones of the request; nil if it has none
 }
 
 // InOrder reports whether the verdict on a measure surely is Counts, as for almost all measures.
-func (l *Limits) InOrder(t carbonara.Timestamp) bool { return t >= l.inOrder && l.behind == nil }
+func (l *Limits) InOrder(t carbonara.Timestamp) bool { return t >= l.inOrder && l.later == nil }
 
 // Verdict judges a measure by its timestamp.
 func (l *Limits) Verdict(t carbonara.Timestamp) Verdict {
@@ -36,10 +36,8 @@ func (l *Limits) Verdict(t carbonara.Timestamp) Verdict {
 		}
 		verdict |= Late
 	}
-	for i := range l.behind {
-		if l.behind[i].has(t) {
-			return verdict &^ Counts
-		}
+	if l.later != nil && l.later.replaces(t, l.from, l.at) {
+		return verdict &^ Counts
 	}
 	return verdict
 }
