@@ -31,6 +31,7 @@
 //	metricd/rebuild       one archive brought into another schema
 //	storage               the error of bytes that do not decode
 //	storage/{index,incoming,archive,engine}    Pebble stores, and how they are opened
+//	storage/index/{keyspace,records}           the keys and the values of the index
 //	storage/claim         who may open which store
 //	storage/claim/{etcd,claimtest}             the same by etcd; a trial for all kinds
 //	model                 the nouns and their rules

@@ -9,6 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // ArchivePolicies returns all, by name. The slice is the store's own.
@@ -71,7 +73,7 @@ func (s *Store) DeleteArchivePolicy(ctx context.Context, name string) error {
 		inUse := slices.ContainsFunc(old.rules, func(r *model.ArchivePolicyRule) bool {
 			return r.ArchivePolicyName == name
 		})
-		err := s.scan(ctx, policyMetricPrefix(name), nil, func(_, _ []byte) (bool, error) {
+		err := s.scan(ctx, keyspace.PolicyMetricPrefix(name), nil, func(_, _ []byte) (bool, error) {
 			inUse = true
 			return false, nil
 		})
@@ -81,7 +83,7 @@ func (s *Store) DeleteArchivePolicy(ctx context.Context, name string) error {
 		if inUse {
 			return nil, model.InUse(model.NounArchivePolicy, name)
 		}
-		return old.without(name), b.Delete(nameKey(prefixArchivePolicy, name), nil)
+		return old.without(name), b.Delete(keyspace.NameKey(keyspace.ArchivePolicy, name), nil)
 	})
 }
 
@@ -106,12 +108,12 @@ func setArchivePolicy(b *pebble.Batch, p *model.ArchivePolicy) error {
 	for _, d := range p.Definition {
 		stored.Definition = append(stored.Definition, storedDefinition{d.Granularity, d.Points})
 	}
-	return setJSON(b, nameKey(prefixArchivePolicy, p.Name), stored)
+	return records.SetJSON(b, keyspace.NameKey(keyspace.ArchivePolicy, p.Name), stored)
 }
 
 func decodeArchivePolicy(name string, value []byte) (*model.ArchivePolicy, error) {
 	var stored storedArchivePolicy
-	if err := decodeJSON(value, &stored); err != nil {
+	if err := records.DecodeJSON(value, &stored); err != nil {
 		return nil, fmt.Errorf("archive policy %q: %w", name, err)
 	}
 	var definition []model.DefinitionInput
@@ -124,7 +126,7 @@ func decodeArchivePolicy(name string, value []byte) (*model.ArchivePolicy, error
 	}
 	p, err := model.NewArchivePolicy(name, stored.BackWindow, definition, stored.Methods)
 	if err != nil {
-		return nil, fmt.Errorf("%w: archive policy %q: %w", errCorrupt, name, err)
+		return nil, fmt.Errorf("%w: archive policy %q: %w", records.ErrCorrupt, name, err)
 	}
 	p.SchemaPending = stored.SchemaPending || stored.Unsettled
 	return p, nil

@@ -6,7 +6,7 @@ import "testing"
 func TestSchemaPendingUnderItsEarlierName(t *testing.T) {
 	f := func(field string, want bool) {
 		t.Helper()
-		p, err := decodeArchivePolicy("p", append([]byte{jsonVersion},
+		p, err := decodeArchivePolicy("p", append([]byte{1},
 			`{"back_window":0,"definition":[{"granularity_ns":60000000000}],`+
 				`"aggregation_methods":["mean"]`+field+`}`...))
 		if err != nil || p.SchemaPending != want {

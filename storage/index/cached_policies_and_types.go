@@ -10,6 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // policiesAndTypes holds all archive policies, their rules and all resource types: few, and wanted often. It is never
@@ -89,7 +91,7 @@ func (c *policiesAndTypes) rule(name string) *model.ArchivePolicyRule {
 // would take all its metrics or resources with it.
 func (s *Store) loadPoliciesAndTypes() error {
 	policies := map[string]*model.ArchivePolicy{}
-	err := s.scan(context.Background(), []byte{prefixArchivePolicy}, nil, func(key, value []byte) (bool, error) {
+	err := s.scan(context.Background(), []byte{keyspace.ArchivePolicy}, nil, func(key, value []byte) (bool, error) {
 		p, err := decodeArchivePolicy(string(key[1:]), value)
 		if err != nil {
 			return false, err
@@ -101,14 +103,14 @@ func (s *Store) loadPoliciesAndTypes() error {
 		return err
 	}
 	var rules []*model.ArchivePolicyRule
-	err = s.scan(context.Background(), []byte{prefixRule}, nil, func(key, value []byte) (bool, error) {
+	err = s.scan(context.Background(), []byte{keyspace.Rule}, nil, func(key, value []byte) (bool, error) {
 		r, err := decodeRule(string(key[1:]), value)
 		if err != nil {
 			return false, err
 		}
 		if policies[r.ArchivePolicyName] == nil {
 			return false, fmt.Errorf("%w: archive policy rule %q: its archive policy does not exist",
-				errCorrupt, r.Name)
+				records.ErrCorrupt, r.Name)
 		}
 		rules = append(rules, r)
 		return true, nil
@@ -117,7 +119,7 @@ func (s *Store) loadPoliciesAndTypes() error {
 		return err
 	}
 	types := map[string]*model.ResourceType{model.GenericType: model.GenericResourceType()}
-	err = s.scan(context.Background(), []byte{prefixResourceType}, nil, func(key, value []byte) (bool, error) {
+	err = s.scan(context.Background(), []byte{keyspace.ResourceType}, nil, func(key, value []byte) (bool, error) {
 		t, err := decodeResourceType(string(key[1:]), value)
 		if err != nil {
 			return false, err

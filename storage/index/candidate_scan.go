@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // scan returns the IDs of the keys below prefix whose values are in a range; ok is false if limit does not allow it.
@@ -39,17 +41,17 @@ const manyKeys = 10_000
 
 // rangeOfKeys returns the first key below prefix that may have a value in a range, and the first after all that may.
 func rangeOfKeys(prefix []byte, r *filter.Range) (lower, upper []byte) {
-	lower, upper = prefix, prefixEnd(prefix)
+	lower, upper = prefix, keyspace.PrefixEnd(prefix)
 	switch {
 	case r.Prefix != "":
-		lower = appendKeyPrefix(bytes.Clone(prefix), r.Prefix)
-		upper = prefixEnd(lower)
+		lower = keyspace.AppendTextPrefix(bytes.Clone(prefix), r.Prefix)
+		upper = keyspace.PrefixEnd(lower)
 	default:
 		if r.Low != nil {
-			lower = appendKeyValue(bytes.Clone(prefix), r.Low)
+			lower = keyspace.AppendValue(bytes.Clone(prefix), r.Low)
 		}
 		if r.High != nil {
-			upper = prefixEnd(appendKeyValue(bytes.Clone(prefix), r.High))
+			upper = keyspace.PrefixEnd(keyspace.AppendValue(bytes.Clone(prefix), r.High))
 		}
 	}
 	return lower, upper
@@ -89,7 +91,7 @@ func (c *candidates) scanPart(
 	ok = true
 	hasPattern, keys := r.HasPattern(), 0
 	var scratch []byte
-	err = eachKey(ctx, iter, func() (bool, error) {
+	err = keyspace.EachKey(ctx, iter, func() (bool, error) {
 		key := iter.Key()
 		if keys++; keys > limit.keys || len(key) < len(prefix)+len(uuid.UUID{}) {
 			ok = false
@@ -97,13 +99,13 @@ func (c *candidates) scanPart(
 		}
 		if hasPattern {
 			var text []byte
-			if text, scratch = textOfKey(key[len(prefix):len(key)-len(uuid.UUID{})],
-				scratch); !r.MatchesText(asText(text)) {
+			if text, scratch = keyspace.TextOfKey(key[len(prefix):len(key)-len(uuid.UUID{})],
+				scratch); !r.MatchesText(records.Text(text)) {
 				return true, nil
 			}
 		}
 		if ok = len(ids) < limit.found; ok {
-			id, _ := lastID(key)
+			id, _ := keyspace.LastID(key)
 			ids = append(ids, id)
 		}
 		return ok, nil

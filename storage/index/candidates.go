@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
 // candidates finds the resources that may match a filter by the index alone.
@@ -108,7 +109,7 @@ func (c *candidates) inRange(ctx context.Context, r *filter.Range,
 			}
 			ids = append(ids, id)
 		}
-		prefixes = [][]byte{{prefixField, fieldOriginal}}
+		prefixes = [][]byte{{keyspace.Field, keyspace.FieldOriginal}}
 	default:
 		if prefixes = valuePrefixes(r.Column, c.kind, r.Holds); prefixes == nil {
 			return nil, false, nil
@@ -126,15 +127,16 @@ func (c *candidates) inRange(ctx context.Context, r *filter.Range,
 }
 
 // resourceFields are the columns of all resources that have keys of their own.
-var resourceFields = map[string]byte{"creator": fieldCreator, "user_id": fieldUser, "project_id": fieldProject,
-	"started_at": fieldStarted, "ended_at": fieldEnded}
+var resourceFields = map[string]byte{"creator": keyspace.FieldCreator, "user_id": keyspace.FieldUser,
+	"project_id": keyspace.FieldProject,
+	"started_at": keyspace.FieldStarted, "ended_at": keyspace.FieldEnded}
 
 // valuePrefixes returns what the keys begin with that hold the values of a column of kind's resources; nil where no
 // index has all that it wants: each resource with a value of which wants is true. Resources that got a value by a
 // change of their type have no key for it.
 func valuePrefixes(column string, kind *model.ResourceType, wants func(value any) bool) [][]byte {
 	if field, ok := resourceFields[column]; ok {
-		return [][]byte{{prefixField, field}}
+		return [][]byte{{keyspace.Field, field}}
 	}
 	a := kind.Attribute(column)
 	if a == nil || a.Kind == model.KindBool {
@@ -145,7 +147,7 @@ func valuePrefixes(column string, kind *model.ResourceType, wants func(value any
 		if era.Fill != nil && wants(shownValue(era.Fill)) {
 			return nil
 		}
-		prefixes = append(prefixes, attributePrefix(kind.Name, era.ID))
+		prefixes = append(prefixes, keyspace.AttributePrefix(kind.Name, era.ID))
 	}
 	return prefixes
 }

@@ -2,11 +2,11 @@
 // that choose one, metrics, resource types, and resources with their history.
 //
 // On the path of measures in, Lookup turns a metric's ID into the metric, from a cache of bounded size; on the path
-// out the rest of the package answers the metadata requests. One Pebble store, held by one process; keys.go and
-// docs/format/index.md draw what is in it.
+// out the rest of the package answers the metadata requests. One Pebble store, held by one process; package
+// keyspace has its keys, package records its values, and docs/format/index.md draws both.
 //
 // Read store.go first: how a write is checked, committed and answered; then resource_query.go: how resources are found,
-// by keys that follow from their values (resource_keys.go) and are written in the same batch. The invariants:
+// by keys that follow from their values (records/resource_keys.go) and are written in the same batch. The invariants:
 //
 //   - What a caller is told is durable: an answer, be it success, a conflict or something read, comes after the sync
 //     of all it rests upon. So measures are never accepted for a metric that a crash takes back.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/google/uuid"
 )
 
@@ -41,12 +42,13 @@ func (e *endedResources) may(id uuid.UUID) bool {
 // mayHaveEnded reports whether a resource may have ended.
 func (s *Store) mayHaveEnded(id uuid.UUID) bool {
 	s.ended.read.Do(func() {
-		err := s.scan(context.Background(), []byte{prefixField, fieldEnded}, nil, func(key, _ []byte) (bool, error) {
-			if ended, ok := lastID(key); ok {
-				s.ended.add(ended)
-			}
-			return true, nil
-		})
+		err := s.scan(context.Background(), []byte{keyspace.Field, keyspace.FieldEnded}, nil,
+			func(key, _ []byte) (bool, error) {
+				if ended, ok := keyspace.LastID(key); ok {
+					s.ended.add(ended)
+				}
+				return true, nil
+			})
 		if err == nil {
 			return
 		}

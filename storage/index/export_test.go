@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // EachResource calls f for the live resources of a type, or of any as "generic", in the order of their IDs, until f
@@ -22,16 +24,16 @@ func (s *Store) ListResources(ctx context.Context, limit int, marker uuid.UUID) 
 	var resources []*model.Resource
 	var from []byte
 	if marker != uuid.Nil {
-		from = append(idKey(prefixResource, marker), 0)
+		from = append(keyspace.IDKey(keyspace.Resource, marker), 0)
 	}
 	before := s.policiesAndTypes.Load()
-	var decoder *resourceDecoder
-	err := s.scan(ctx, []byte{prefixResource}, from, func(key, value []byte) (bool, error) {
+	var decoder *records.Decoder
+	err := s.scan(ctx, []byte{keyspace.Resource}, from, func(key, value []byte) (bool, error) {
 		if decoder == nil { // the iterator is open now
 			decoder = s.resourceDecoder(before)
 		}
-		id, _ := lastID(key)
-		r, err := decoder.decode(id, value)
+		id, _ := keyspace.LastID(key)
+		r, err := decoder.Decode(id, value)
 		if s.skipCorrupt(err) {
 			return true, nil
 		}

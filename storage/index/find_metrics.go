@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
 // walkedMetrics is from how many metrics on they are read in the order of their IDs, through one iterator: side by
@@ -43,8 +44,8 @@ func (s *Store) walkMetrics(ids []uuid.UUID, missing []int, found []*model.Metri
 	s.instruments.lookupMisses.Add(float64(len(missing)))
 	slices.SortFunc(missing, func(a, b int) int { return bytes.Compare(ids[a][:], ids[b][:]) })
 	seen := s.cache.generation.Load()
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixMetric},
-		UpperBound: []byte{prefixMetric + 1}})
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyspace.Metric},
+		UpperBound: []byte{keyspace.Metric + 1}})
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (s *Store) walkMetrics(ids []uuid.UUID, missing []int, found []*model.Metri
 	read := make([]*model.Metric, 0, len(missing))
 	var key []byte
 	for _, i := range missing {
-		key = append(append(key[:0], prefixMetric), ids[i][:]...)
+		key = append(append(key[:0], keyspace.Metric), ids[i][:]...)
 		if !iter.SeekGE(key) || !bytes.Equal(iter.Key(), key) {
 			if err := iter.Error(); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // NamedMetric is a metric of a resource.
@@ -71,11 +72,11 @@ func (s *resourceSearch) addElsewhere(ctx context.Context, found *[]NamedMetric)
 }
 
 // showNamed takes the metrics of a resource that the filter matches.
-func (s *resourceSearch) showNamed(decoder *resourceDecoder, r *viewedResource) {
+func (s *resourceSearch) showNamed(decoder *viewer, r *records.View) {
 	if s.query.Visible != nil && !s.permits(r) {
 		return
 	}
-	if r.listed.fields == nil {
+	if r.Inline.Fields == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.named.elsewhere = append(s.named.elsewhere, &model.Resource{ID: r.ID})
@@ -87,25 +88,25 @@ func (s *resourceSearch) showNamed(decoder *resourceDecoder, r *viewedResource) 
 		s.named.parts = append(s.named.parts, decoder.part)
 		s.mu.Unlock()
 	}
-	found, ok := r.listed.appendNamed(decoder.part.found, s.query.Names)
+	found, ok := appendNamed(decoder.part.found, r.Inline, s.query.Names)
 	if !ok {
-		s.store.skipCorrupt(errList(r.ID))
+		s.store.skipCorrupt(records.ErrInline(r.ID))
 		return
 	}
 	decoder.part.found = found
 }
 
 // permits calls Visible.
-func (s *resourceSearch) permits(r *viewedResource) bool {
+func (s *resourceSearch) permits(r *records.View) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.query.Visible(&r.Resource)
 }
 
 // appendNamed appends the metrics of these names. ok is false for bytes that are no list.
-func (l inlineMetrics) appendNamed(dst []NamedMetric, names []string) (_ []NamedMetric, ok bool) {
-	ok = l.each(func(name []byte, id uuid.UUID) bool {
-		if i := indexOf(names, name); i >= 0 {
+func appendNamed(dst []NamedMetric, l records.InlineMetrics, names []string) (_ []NamedMetric, ok bool) {
+	ok = l.Each(func(name []byte, id uuid.UUID) bool {
+		if i := records.IndexOf(names, name); i >= 0 {
 			dst = append(dst, NamedMetric{i, id})
 		}
 		return true

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
 // lastMetric is no lower than any ID in the store that model.NewMetricID made: a higher one cannot be there,
@@ -28,7 +29,7 @@ func (s *Store) takeMetricID(c *change, m *model.Metric) error {
 	exists := false
 	if !s.last.raise(m.ID) {
 		var err error
-		if exists, err = c.has(idKey(prefixMetric, m.ID)); err != nil {
+		if exists, err = c.has(keyspace.IDKey(keyspace.Metric, m.ID)); err != nil {
 			return err
 		}
 	}
@@ -58,16 +59,16 @@ func (l *lastMetric) raise(id uuid.UUID) bool {
 func (s *Store) loadLastMetric(now time.Time) (err error) {
 	const mostSeen = 10_000 // random IDs between
 	tomorrow := make([]byte, 0, 1+8)
-	tomorrow = binary.BigEndian.AppendUint64(append(tomorrow, prefixMetric),
+	tomorrow = binary.BigEndian.AppendUint64(append(tomorrow, keyspace.Metric),
 		uint64(now.Add(24*time.Hour).UnixMilli())<<16)
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixMetric}, UpperBound: tomorrow})
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyspace.Metric}, UpperBound: tomorrow})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, iter.Close()) }()
 	seen := 0
 	for valid := iter.Last(); valid; valid = iter.Prev() {
-		id, ok := lastID(iter.Key())
+		id, ok := keyspace.LastID(iter.Key())
 		if !ok {
 			continue
 		}

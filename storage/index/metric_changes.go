@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
 // A MetricSet says what becomes of a resource's metrics.
@@ -52,7 +53,7 @@ func (s *Store) setMetrics(c *change, r *model.Resource, set *MetricSet) (metric
 		} else if err := s.unlistStored(c, *m.ResourceID); err != nil {
 			return fail(err)
 		}
-		if err := c.Delete(namedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
+		if err := c.Delete(keyspace.NamedMetricKey(*m.ResourceID, m.Name), nil); err != nil {
 			return fail(err)
 		}
 	}

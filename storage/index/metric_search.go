@@ -10,6 +10,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // metricSearch is a query of metrics under way.
@@ -54,20 +56,20 @@ func (l *metricSearch) run(ctx context.Context) error {
 func (l *metricSearch) equalPrefixes() [][]byte {
 	q := &l.query
 	if q.Deleted {
-		return [][]byte{{prefixDeleted}} // they are in no other index but that of their policies
+		return [][]byte{{keyspace.Deleted}} // they are in no other index but that of their policies
 	}
 	var prefixes [][]byte
 	if q.Name != nil {
-		prefixes = append(prefixes, appendMetricFieldPrefix(nil, fieldName, *q.Name))
+		prefixes = append(prefixes, records.AppendMetricFieldPrefix(nil, keyspace.FieldName, *q.Name))
 	}
 	if q.Creator != nil {
-		prefixes = append(prefixes, appendMetricFieldPrefix(nil, fieldCreator, *q.Creator))
+		prefixes = append(prefixes, records.AppendMetricFieldPrefix(nil, keyspace.FieldCreator, *q.Creator))
 	}
 	if q.Unit != nil && *q.Unit != "" {
-		prefixes = append(prefixes, appendMetricFieldPrefix(nil, fieldUnit, *q.Unit))
+		prefixes = append(prefixes, records.AppendMetricFieldPrefix(nil, keyspace.FieldUnit, *q.Unit))
 	}
 	if q.ArchivePolicyName != nil {
-		prefixes = append(prefixes, policyMetricPrefix(*q.ArchivePolicyName))
+		prefixes = append(prefixes, keyspace.PolicyMetricPrefix(*q.ArchivePolicyName))
 	}
 	return prefixes
 }
@@ -75,42 +77,42 @@ func (l *metricSearch) equalPrefixes() [][]byte {
 // join shows the metrics whose IDs stand under all of the prefixes (none: all metrics), by ID; if that is the order of
 // the page, until it is full. done is false if there were more than most (0: no limit).
 func (l *metricSearch) join(ctx context.Context, prefixes [][]byte, most int) (done bool, err error) {
-	var from valueStart
+	var from keyspace.ValueStart
 	byID := l.order.byID()
 	if byID && l.marker != nil {
-		from.value = l.marker.ID[:] // of no value but the ID
+		from.Value = l.marker.ID[:] // of no value but the ID
 	}
 	if len(prefixes) == 0 {
 		return true, l.scan(ctx, from)
 	}
-	iterators := make([]*valueIterator, len(prefixes))
+	iterators := make([]*keyspace.ValueIterator, len(prefixes))
 	for i, prefix := range prefixes {
-		w, err := newValueIterator(ctx, l.store.db, prefix, false, from)
+		w, err := keyspace.NewValueIterator(ctx, l.store.db, prefix, false, from)
 		if err != nil {
 			return false, err
 		}
-		defer func() { err = errors.Join(err, w.err(), w.close()) }()
+		defer func() { err = errors.Join(err, w.Err(), w.Close()) }()
 		iterators[i] = w
 	}
 	found := 0
-	for valid := iterators[0].next(); valid; {
+	for valid := iterators[0].Next(); valid; {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		// All iterators are brought to the highest ID among them, until it is the same.
-		highest := iterators[0].id
+		highest := iterators[0].ID
 		agree := true
 		for _, w := range iterators[1:] {
-			if !w.seek(highest) {
+			if !w.Seek(highest) {
 				return true, nil
 			}
-			if w.id != highest {
-				highest, agree = w.id, false
+			if w.ID != highest {
+				highest, agree = w.ID, false
 				break
 			}
 		}
 		if !agree {
-			valid = iterators[0].seek(highest)
+			valid = iterators[0].Seek(highest)
 			continue
 		}
 		if found++; most > 0 && found > most {
@@ -122,23 +124,23 @@ func (l *metricSearch) join(ctx context.Context, prefixes [][]byte, most int) (d
 		if byID && l.page.Full() {
 			return true, nil
 		}
-		valid = iterators[0].next()
+		valid = iterators[0].Next()
 	}
 	return true, nil
 }
 
 // scan shows all metrics by ID; if that is the order of the page, until it is full.
-func (l *metricSearch) scan(ctx context.Context, from valueStart) (err error) {
-	prefix := []byte{prefixMetric}
+func (l *metricSearch) scan(ctx context.Context, from keyspace.ValueStart) (err error) {
+	prefix := []byte{keyspace.Metric}
 	iter, err := l.store.db.NewIterWithContext(ctx, &pebble.IterOptions{
-		LowerBound: append(prefix, from.value...), UpperBound: prefixEnd(prefix)})
+		LowerBound: append(prefix, from.Value...), UpperBound: keyspace.PrefixEnd(prefix)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, iter.Close()) }()
 	byID := l.order.byID()
-	return eachKey(ctx, iter, func() (bool, error) {
-		id, ok := lastID(iter.Key())
+	return keyspace.EachKey(ctx, iter, func() (bool, error) {
+		id, ok := keyspace.LastID(iter.Key())
 		if !ok {
 			return true, nil
 		}
@@ -146,7 +148,7 @@ func (l *metricSearch) scan(ctx context.Context, from valueStart) (err error) {
 		if err != nil {
 			return false, err
 		}
-		if m, err := decodeMetric(id, value, l.store.policyNamed); err == nil {
+		if m, err := records.DecodeMetric(id, value, l.store.policyNamed); err == nil {
 			l.show(m)
 		} else if err := l.read(id); err != nil { // perhaps it was expunged meanwhile, and then its policy deleted
 			return false, err
@@ -167,42 +169,46 @@ func (l *metricSearch) stream(ctx context.Context) (done bool, err error) {
 	// Values are followed by the ID in all of them.
 	switch first.Key {
 	case "name":
-		prefix = []byte{prefixMetricField, fieldName}
-		value = func(m *model.Metric) []byte { return appendMetricFieldPrefix(nil, fieldName, m.Name)[2:] }
+		prefix = []byte{keyspace.MetricField, keyspace.FieldName}
+		value = func(m *model.Metric) []byte {
+			return records.AppendMetricFieldPrefix(nil, keyspace.FieldName, m.Name)[2:]
+		}
 	case "creator":
-		prefix = []byte{prefixMetricField, fieldCreator}
-		value = func(m *model.Metric) []byte { return appendMetricFieldPrefix(nil, fieldCreator, m.Creator)[2:] }
+		prefix = []byte{keyspace.MetricField, keyspace.FieldCreator}
+		value = func(m *model.Metric) []byte {
+			return records.AppendMetricFieldPrefix(nil, keyspace.FieldCreator, m.Creator)[2:]
+		}
 	case "archive_policy_name":
-		prefix = []byte{prefixPolicyMetric}
-		value = func(m *model.Metric) []byte { return policyMetricPrefix(m.ArchivePolicy.Name)[1:] }
+		prefix = []byte{keyspace.PolicyMetric}
+		value = func(m *model.Metric) []byte { return keyspace.PolicyMetricPrefix(m.ArchivePolicy.Name)[1:] }
 	case "id": // descending
 		return l.streamBackward(ctx)
 	default:
 		return false, nil
 	}
 	exact := len(l.order.keys) == 1
-	var from valueStart
+	var from keyspace.ValueStart
 	if l.marker != nil {
-		from.value = value(l.marker)
+		from.Value = value(l.marker)
 		if exact {
-			from.after = &l.marker.ID
+			from.After = &l.marker.ID
 		}
 	}
-	w, err := newValueIterator(ctx, l.store.db, prefix, first.Descending, from)
+	w, err := keyspace.NewValueIterator(ctx, l.store.db, prefix, first.Descending, from)
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, w.err(), w.close()) }()
+	defer func() { err = errors.Join(err, w.Err(), w.Close()) }()
 	var last []byte
-	for rows := 0; w.next(); rows++ {
-		if l.page.Full() && (exact || !bytes.Equal(last, w.value)) {
+	for rows := 0; w.Next(); rows++ {
+		if l.page.Full() && (exact || !bytes.Equal(last, w.Value)) {
 			return true, nil
 		}
 		if rows == max(l.store.limits.streamedRows, 2*l.query.Limit) || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		last = append(last[:0], w.value...)
-		if err := l.read(w.id); err != nil {
+		last = append(last[:0], w.Value...)
+		if err := l.read(w.ID); err != nil {
 			return false, err
 		}
 	}
@@ -211,10 +217,10 @@ func (l *metricSearch) stream(ctx context.Context) (done bool, err error) {
 
 // streamBackward is stream for IDs that descend.
 func (l *metricSearch) streamBackward(ctx context.Context) (done bool, err error) {
-	prefix := []byte{prefixMetric}
-	bounds := &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)}
+	prefix := []byte{keyspace.Metric}
+	bounds := &pebble.IterOptions{LowerBound: prefix, UpperBound: keyspace.PrefixEnd(prefix)}
 	if l.marker != nil {
-		bounds.UpperBound = idKey(prefixMetric, l.marker.ID)
+		bounds.UpperBound = keyspace.IDKey(keyspace.Metric, l.marker.ID)
 	}
 	iter, err := l.store.db.NewIterWithContext(ctx, bounds)
 	if err != nil {
@@ -226,7 +232,7 @@ func (l *metricSearch) streamBackward(ctx context.Context) (done bool, err error
 		if rows++; rows > max(l.store.limits.streamedRows, 2*l.query.Limit) || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		if id, ok := lastID(iter.Key()); ok {
+		if id, ok := keyspace.LastID(iter.Key()); ok {
 			if err := l.read(id); err != nil {
 				return false, err
 			}

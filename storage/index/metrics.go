@@ -11,6 +11,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // Lookup returns a metric by its ID, nil if it is unknown or marked deleted. This is the fast one, for each metric of
@@ -60,7 +62,7 @@ func (s *Store) completeLive(m *model.Metric) (err error) {
 
 // readMetric reads a metric, deleted or not, from the store. What it returns need not be durable yet.
 func (s *Store) readMetric(id uuid.UUID) (*model.Metric, error) {
-	value, closer, err := s.db.Get(idKey(prefixMetric, id))
+	value, closer, err := s.db.Get(keyspace.IDKey(keyspace.Metric, id))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, model.NotFound(model.NounMetric, id.String())
 	}
@@ -71,21 +73,21 @@ func (s *Store) readMetric(id uuid.UUID) (*model.Metric, error) {
 	return s.decodeMetric(id, value)
 }
 
-// decodeMetric decodes a metric that was read, or returns a model.ErrNotFound if it is gone.
+// DecodeMetric decodes a metric that was read, or returns a model.ErrNotFound if it is gone.
 func (s *Store) decodeMetric(id uuid.UUID, value []byte) (*model.Metric, error) {
-	m, err := decodeMetric(id, value, s.policyNamed)
+	m, err := records.DecodeMetric(id, value, s.policyNamed)
 	if err == nil {
 		return m, nil
 	}
 	// Perhaps it was expunged since, and then its archive policy deleted.
-	exists, existsErr := s.has(idKey(prefixMetric, id))
+	exists, existsErr := s.has(keyspace.IDKey(keyspace.Metric, id))
 	if existsErr == nil && !exists {
 		return nil, model.NotFound(model.NounMetric, id.String())
 	}
 	return nil, err
 }
 
-// policyNamed is what decodeMetric wants. It must look after the value was read: the policy of a metric is there
+// policyNamed is what DecodeMetric wants. It must look after the value was read: the policy of a metric is there
 // before the metric.
 func (s *Store) policyNamed(name []byte) *model.ArchivePolicy {
 	return s.policiesAndTypes.Load().policies[string(name)]
@@ -151,9 +153,9 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 			return nil, model.NotFound(model.NounArchivePolicy, given.ArchivePolicy.Name)
 		}
 		m.Deleted = false
-		m.Name, m.Unit, m.Creator = shared(m.Name), shared(m.Unit), shared(m.Creator)
+		m.Name, m.Unit, m.Creator = records.Shared(m.Name), records.Shared(m.Unit), records.Shared(m.Creator)
 		if m.Labels != "" {
-			key := labelsKey(m.Creator, m.Labels)
+			key := keyspace.LabelsKey(m.Creator, m.Labels)
 			taken, err := c.has(key)
 			if err != nil {
 				return nil, err
@@ -195,7 +197,7 @@ func (s *Store) checkMetrics(c *change, metrics []*model.Metric, resource *model
 				return nil, model.Exists(model.NounNamedMetric, m.Name)
 			}
 			m.ResourceEndedAt = of.end
-			key := namedMetricKey(id, m.Name)
+			key := keyspace.NamedMetricKey(id, m.Name)
 			exists, err := c.has(key)
 			if err != nil {
 				return nil, err
@@ -217,7 +219,7 @@ func (c *change) markDeleted(m *model.Metric) error {
 	marked.Deleted, marked.ResourceID = true, nil
 	c.live--
 	c.deleted++
-	if err := c.Set(idKey(prefixDeleted, m.ID), nil, nil); err != nil {
+	if err := c.Set(keyspace.IDKey(keyspace.Deleted, m.ID), nil, nil); err != nil {
 		return err
 	}
 	return c.replaceMetric(m, &marked)
@@ -225,7 +227,7 @@ func (c *change) markDeleted(m *model.Metric) error {
 
 // MetricOfLabels returns the metric of a creator that has these labels, or a model.ErrNotFound.
 func (s *Store) MetricOfLabels(creator string, labels model.Labels) (*model.Metric, error) {
-	return s.metricAt(labelsKey(creator, labels), func() string { return labels.Get(model.LabelName) })
+	return s.metricAt(keyspace.LabelsKey(creator, labels), func() string { return labels.Get(model.LabelName) })
 }
 
 // metricAt returns the metric whose ID is a key's value.
@@ -242,7 +244,7 @@ func (s *Store) metricAt(key []byte, name func() string) (*model.Metric, error) 
 	}
 	id, err := uuid.FromBytes(value)
 	if err != nil {
-		return nil, fmt.Errorf("%w: metric %q by key %x: %w", errCorrupt, name(), key, err)
+		return nil, fmt.Errorf("%w: metric %q by key %x: %w", records.ErrCorrupt, name(), key, err)
 	}
 	return s.Metric(id)
 }
@@ -301,7 +303,8 @@ func (s *Store) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 			}
 			c.deleted--
 			for _, key := range [][]byte{
-				idKey(prefixMetric, id), idKey(prefixDeleted, id), policyMetricKey(m.ArchivePolicy.Name, id),
+				keyspace.IDKey(keyspace.Metric, id), keyspace.IDKey(keyspace.Deleted, id),
+				keyspace.PolicyMetricKey(m.ArchivePolicy.Name, id),
 			} {
 				if err := c.Delete(key, nil); err != nil {
 					return err

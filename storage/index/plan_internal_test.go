@@ -16,6 +16,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/seedtest"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // plan is a store at random, and what is asked of it.
@@ -279,7 +281,7 @@ func (p *plan) checkMetricsOfResources() {
 	p.t.Helper()
 	ctx := context.Background()
 	want := map[uuid.UUID]map[string]uuid.UUID{}
-	p.must(p.s.scan(ctx, []byte{prefixMetric}, nil, func(key, _ []byte) (bool, error) {
+	p.must(p.s.scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
 		m, err := p.s.readMetric(uuid.UUID(key[1:]))
 		if err == nil && m.ResourceID != nil {
 			if want[*m.ResourceID] == nil {
@@ -290,7 +292,7 @@ func (p *plan) checkMetricsOfResources() {
 		return true, err
 	}))
 	named := map[uuid.UUID]int{}
-	p.must(p.s.scan(ctx, []byte{prefixNamedMetric}, nil, func(key, _ []byte) (bool, error) {
+	p.must(p.s.scan(ctx, []byte{keyspace.NamedMetric}, nil, func(key, _ []byte) (bool, error) {
 		named[uuid.UUID(key[1:17])]++
 		return true, nil
 	}))
@@ -345,24 +347,24 @@ func (p *plan) checkKeys() {
 	want := map[string]bool{}
 	resources := int64(0)
 	p.checkMetricsOfResources()
-	p.must(p.s.scan(ctx, []byte{prefixResource}, nil, func(key, value []byte) (bool, error) {
+	p.must(p.s.scan(ctx, []byte{keyspace.Resource}, nil, func(key, value []byte) (bool, error) {
 		resources++
-		keys, err := resourceKeys(uuid.UUID(key[1:]), value)
+		keys, err := records.ResourceKeys(uuid.UUID(key[1:]), value)
 		for _, key := range keys {
 			want[key] = true
 		}
 		return true, err
 	}))
-	p.must(p.s.scan(ctx, []byte{prefixMetric}, nil, func(key, _ []byte) (bool, error) {
+	p.must(p.s.scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
 		m, err := p.s.readMetric(uuid.UUID(key[1:]))
 		if err == nil && !m.Deleted {
-			for _, key := range metricKeys(m) {
+			for _, key := range records.MetricKeys(m) {
 				want[string(key)] = true
 			}
 		}
 		return true, err
 	}))
-	for _, prefix := range []byte{prefixTypeResource, prefixField, prefixAttribute, prefixMetricField} {
+	for _, prefix := range []byte{keyspace.TypeResource, keyspace.Field, keyspace.Attribute, keyspace.MetricField} {
 		p.must(p.s.scan(ctx, []byte{prefix}, nil, func(key, _ []byte) (bool, error) {
 			if !want[string(key)] {
 				p.t.Fatalf("key %q leads nowhere", key)
@@ -566,7 +568,7 @@ func (p *plan) listMetrics() {
 	order, err := newMetricOrder(q.Sort, nil)
 	p.must(err)
 	var want []*model.Metric
-	p.must(p.s.scan(ctx, []byte{prefixMetric}, nil, func(key, _ []byte) (bool, error) {
+	p.must(p.s.scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
 		m, err := p.s.readMetric(uuid.UUID(key[1:]))
 		if err == nil && q.matches(m) {
 			want = append(want, m)
@@ -603,11 +605,11 @@ func TestUpgradeFromVersion3(t *testing.T) {
 				return err
 			}
 		}
-		return c.Set(keyVersion, []byte{3}, nil)
+		return c.Set(keyspace.Version, []byte{3}, nil)
 	}))
 	p.must(p.s.Close())
 	p.open()
-	if version, err := p.s.get(keyVersion); err != nil || string(version) != string([]byte{FormatVersion}) {
+	if version, err := p.s.get(keyspace.Version); err != nil || string(version) != string([]byte{FormatVersion}) {
 		t.Errorf("version % x, want %d; %v", version, FormatVersion, err)
 	}
 	p.checkKeys()
@@ -644,7 +646,7 @@ func TestListedMetrics(t *testing.T) {
 		p.checkMetricsOfResources()
 	}
 	check(create(0), false, 0)
-	check(create(mostListed+1), false, mostListed+1)
+	check(create(records.MostInline+1), false, records.MostInline+1)
 	r := create(3)
 	check(r, true, 3)
 	user := "u"
@@ -689,9 +691,9 @@ func TestListedMetrics(t *testing.T) {
 		return len(found)
 	}
 	before := find(false)
-	value, err := p.s.get(idKey(prefixResource, r.ID))
+	value, err := p.s.get(keyspace.IDKey(keyspace.Resource, r.ID))
 	p.must(err)
-	p.must(p.s.db.Set(idKey(prefixResource, r.ID), value[:len(value)-1], nil))
+	p.must(p.s.db.Set(keyspace.IDKey(keyspace.Resource, r.ID), value[:len(value)-1], nil))
 	if got := []int{find(false), find(true), find(true, "m0")}; !slices.Equal(got,
 		[]int{before - 1, before - 1, before - 1}) {
 		t.Errorf("%d resources found of %d, one of which is damaged", got, before)

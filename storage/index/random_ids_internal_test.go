@@ -6,6 +6,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/google/uuid"
 )
 
@@ -19,7 +20,7 @@ func TestLastMetricBehindRandomIDs(t *testing.T) {
 	made := uuid.Must(uuid.NewV7())
 	made[3] = 0
 	put := func(id uuid.UUID) {
-		if err := s.db.Set(idKey(prefixMetric, id), nil, pebble.NoSync); err != nil {
+		if err := s.db.Set(keyspace.IDKey(keyspace.Metric, id), nil, pebble.NoSync); err != nil {
 			t.Fatal(err)
 		}
 	}

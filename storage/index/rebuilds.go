@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // ChangeArchivePolicy replaces a policy by what change makes of it, whatever that changes, and starts the rebuild of
@@ -94,13 +96,13 @@ func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 		is.OwnSchemaPending = true
 		m = &is
 		c.touched = append(c.touched, changed{id: id})
-		if err := c.Delete(policyMetricKey(was.ArchivePolicy.Name, id), nil); err != nil {
+		if err := c.Delete(keyspace.PolicyMetricKey(was.ArchivePolicy.Name, id), nil); err != nil {
 			return err
 		}
-		if err := c.Set(policyMetricKey(policy, id), nil, nil); err != nil {
+		if err := c.Set(keyspace.PolicyMetricKey(policy, id), nil, nil); err != nil {
 			return err
 		}
-		if err := c.Set(idKey(prefixMetric, id), appendMetric(nil, &is), nil); err != nil {
+		if err := c.Set(keyspace.IDKey(keyspace.Metric, id), records.AppendMetric(nil, &is), nil); err != nil {
 			return err
 		}
 		job, err = s.startRebuild(c.Batch, &model.Rebuild{ID: model.RebuildOfMetric(id), Metric: id}, now)
@@ -124,12 +126,12 @@ func (s *Store) startRebuild(b *pebble.Batch, job *model.Rebuild, now time.Time)
 		job.Run = earlier.Run + 1
 	}
 	job.State, job.Started = model.RebuildRunning, now.UTC()
-	return job, setJSON(b, idKey(prefixRebuild, job.ID), job)
+	return job, records.SetJSON(b, keyspace.IDKey(keyspace.Rebuild, job.ID), job)
 }
 
 // Rebuild returns one by its ID, or a model.ErrNotFound.
 func (s *Store) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
-	value, err := s.get(idKey(prefixRebuild, id))
+	value, err := s.get(keyspace.IDKey(keyspace.Rebuild, id))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, model.NotFound(model.NounRebuild, id.String())
 	}
@@ -137,7 +139,7 @@ func (s *Store) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
 		return nil, fmt.Errorf("index: read rebuild %s: %w", id, err)
 	}
 	job := new(model.Rebuild)
-	if err := decodeJSON(value, job); err != nil {
+	if err := records.DecodeJSON(value, job); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", id, err)
 	}
 	return job, nil
@@ -169,9 +171,9 @@ func (s *Store) CurrentMetrics(ids []uuid.UUID) (metrics []*model.Metric, err er
 
 func (s *Store) readRebuilds(ctx context.Context) ([]*model.Rebuild, error) {
 	var jobs []*model.Rebuild
-	err := s.scan(ctx, []byte{prefixRebuild}, nil, func(key, value []byte) (bool, error) {
+	err := s.scan(ctx, []byte{keyspace.Rebuild}, nil, func(key, value []byte) (bool, error) {
 		job := new(model.Rebuild)
-		if err := decodeJSON(value, job); err != nil {
+		if err := records.DecodeJSON(value, job); err != nil {
 			s.skipCorrupt(fmt.Errorf("rebuild %x: %w", key[1:], err))
 			return true, nil
 		}
@@ -205,7 +207,7 @@ func (s *Store) AdvanceRebuild(ctx context.Context, job *model.Rebuild) error {
 		if err := s.current(job); err != nil {
 			return err
 		}
-		return setJSON(c.Batch, idKey(prefixRebuild, job.ID), job)
+		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Rebuild, job.ID), job)
 	})
 }
 
@@ -220,7 +222,7 @@ func (s *Store) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) 
 			return nil
 		}
 		job.State, job.Finished = model.RebuildCancelled, now.UTC()
-		return setJSON(c.Batch, idKey(prefixRebuild, id), job)
+		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Rebuild, id), job)
 	})
 	return job, err
 }
@@ -236,7 +238,7 @@ func (s *Store) FinishRebuild(ctx context.Context, job *model.Rebuild, now time.
 		if err := s.current(job); err != nil {
 			return nil, err
 		}
-		if err := setJSON(b, idKey(prefixRebuild, job.ID), job); err != nil {
+		if err := records.SetJSON(b, keyspace.IDKey(keyspace.Rebuild, job.ID), job); err != nil {
 			return nil, err
 		}
 		was := old.policies[job.ArchivePolicy]
@@ -261,7 +263,7 @@ func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
 		if err := s.forgetRebuilds(ctx, c.Batch); err != nil {
 			return err
 		}
-		if err := setJSON(c.Batch, idKey(prefixRebuild, job.ID), job); err != nil {
+		if err := records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Rebuild, job.ID), job); err != nil {
 			return err
 		}
 		m, err := s.readMetric(job.Metric)
@@ -272,7 +274,7 @@ func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
 			return err
 		}
 		m.OwnSchemaPending = false
-		return c.Set(idKey(prefixMetric, m.ID), appendMetric(nil, m), nil)
+		return c.Set(keyspace.IDKey(keyspace.Metric, m.ID), records.AppendMetric(nil, m), nil)
 	})
 	if err == nil {
 		s.cache.remove([]uuid.UUID{job.Metric})
@@ -293,7 +295,7 @@ func (s *Store) forgetRebuilds(ctx context.Context, b *pebble.Batch) error {
 		return job.Metric == uuid.Nil || job.State != model.RebuildDone || job.Failed > 0
 	})
 	for _, job := range jobs[min(len(jobs), maxFinishedRebuilds):] {
-		if err := b.Delete(idKey(prefixRebuild, job.ID), nil); err != nil {
+		if err := b.Delete(keyspace.IDKey(keyspace.Rebuild, job.ID), nil); err != nil {
 			return err
 		}
 	}
@@ -304,13 +306,13 @@ func (s *Store) forgetRebuilds(ctx context.Context, b *pebble.Batch) error {
 // ascending, those marked deleted too.
 func (s *Store) MetricsOfPolicy(ctx context.Context, name string, after uuid.UUID,
 	limit int) (ids []uuid.UUID, err error) {
-	prefix := policyMetricPrefix(name)
+	prefix := keyspace.PolicyMetricPrefix(name)
 	var from []byte
 	if after != uuid.Nil {
-		from = append(policyMetricKey(name, after), 0)
+		from = append(keyspace.PolicyMetricKey(name, after), 0)
 	}
 	err = s.scan(ctx, prefix, from, func(key, _ []byte) (bool, error) {
-		if id, ok := lastID(key); ok && len(key) == len(prefix)+len(id) {
+		if id, ok := keyspace.LastID(key); ok && len(key) == len(prefix)+len(id) {
 			ids = append(ids, id)
 		}
 		return limit == 0 || len(ids) < limit, nil

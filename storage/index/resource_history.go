@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // EachRevision calls f for the resources of a type, or of any as "generic", in the order of their IDs, until f returns
@@ -38,21 +40,22 @@ func (s *Store) eachRevision(ctx context.Context, resourceType string, f func(*m
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
 	decoder := s.resourceDecoder(before)
 	iterate := func(prefix []byte) (*pebble.Iterator, error) {
-		return snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+		return snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: prefix,
+			UpperBound: keyspace.PrefixEnd(prefix)})
 	}
-	live, err := iterate([]byte{prefixResource})
+	live, err := iterate([]byte{keyspace.Resource})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, live.Close()) }()
-	past, err := iterate([]byte{prefixRevision})
+	past, err := iterate([]byte{keyspace.Revision})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, past.Close()) }()
 	// visit calls f for the resource that live stands on, and its past.
 	visit := func() (bool, error) {
-		id, ok := lastID(live.Key())
+		id, ok := keyspace.LastID(live.Key())
 		if !ok {
 			return true, nil
 		}
@@ -63,23 +66,23 @@ func (s *Store) eachRevision(ctx context.Context, resourceType string, f func(*m
 		if err != nil {
 			return false, err
 		}
-		r, err := decoder.decode(id, value)
+		r, err := decoder.Decode(id, value)
 		if s.skipCorrupt(err) {
 			return true, nil
 		}
 		return err == nil && f(r), err
 	}
 	if resourceType == model.GenericType {
-		return eachKey(ctx, live, visit)
+		return keyspace.EachKey(ctx, live, visit)
 	}
-	ofType, err := iterate(typeResourcePrefix(resourceType))
+	ofType, err := iterate(keyspace.TypeResourcePrefix(resourceType))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ofType.Close()) }()
 	var ids []uuid.UUID
-	err = eachKey(ctx, ofType, func() (bool, error) {
-		id, _ := lastID(ofType.Key())
+	err = keyspace.EachKey(ctx, ofType, func() (bool, error) {
+		id, _ := keyspace.LastID(ofType.Key())
 		ids = append(ids, id)
 		return true, nil
 	})
@@ -87,7 +90,7 @@ func (s *Store) eachRevision(ctx context.Context, resourceType string, f func(*m
 		return err
 	}
 	slices.SortFunc(ids, model.CompareIDs)
-	key := []byte{prefixResource}
+	key := []byte{keyspace.Resource}
 	for _, id := range ids {
 		key = append(key[:1], id[:]...)
 		// Where resources of the type lie close together this is one step. Elsewhere it skips all in between.
@@ -104,26 +107,11 @@ func (s *Store) eachRevision(ctx context.Context, resourceType string, f func(*m
 	return nil
 }
 
-// eachKey calls f for each key that iter has, until f returns false or an error.
-func eachKey(ctx context.Context, iter *pebble.Iterator, f func() (bool, error)) error {
-	const rowsPerCheck = 16 // a filter of many terms takes milliseconds for one
-	row := 0
-	for valid := iter.First(); valid; valid = iter.Next() {
-		if row++; row%rowsPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if more, err := f(); err != nil || !more {
-			return err
-		}
-	}
-	return iter.Error()
-}
-
 // pastStates calls f for the past states of a resource, oldest first, until f returns false.
 func (s *Store) pastStates(
-	ctx context.Context, iter *pebble.Iterator, id uuid.UUID, decoder *resourceDecoder, f func(*model.Resource) bool,
+	ctx context.Context, iter *pebble.Iterator, id uuid.UUID, decoder *records.Decoder, f func(*model.Resource) bool,
 ) (more bool, err error) {
-	prefix := idKey(prefixRevision, id)
+	prefix := keyspace.IDKey(keyspace.Revision, id)
 	ofResource := func(key []byte) bool { return len(key) == len(prefix)+8 && bytes.HasPrefix(key, prefix) }
 	for valid := iter.SeekGE(prefix); valid && ofResource(iter.Key()); valid = iter.Next() {
 		if ctx.Err() != nil { // a resource may have any number of states
@@ -133,7 +121,7 @@ func (s *Store) pastStates(
 		if err != nil {
 			return false, err
 		}
-		r, err := decoder.decode(id, value)
+		r, err := decoder.Decode(id, value)
 		if s.skipCorrupt(err) {
 			continue
 		}
@@ -163,7 +151,7 @@ func (s *Store) readHistory(ctx context.Context, resourceType string,
 	before := s.policiesAndTypes.Load()
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
-	value, closer, err := snapshot.Get(idKey(prefixResource, id))
+	value, closer, err := snapshot.Get(keyspace.IDKey(keyspace.Resource, id))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, model.NotFound(model.NounResource, id.String())
 	}
@@ -171,16 +159,16 @@ func (s *Store) readHistory(ctx context.Context, resourceType string,
 		return nil, fmt.Errorf("index: read resource %s: %w", id, err)
 	}
 	decoder := s.resourceDecoder(before)
-	live, err := decoder.decode(id, value)
+	live, err := decoder.Decode(id, value)
 	if err := errors.Join(err, closer.Close()); err != nil {
 		return nil, err
 	}
 	if resourceType != model.GenericType && live.Type != resourceType {
 		return nil, model.NotFound(model.NounResource, id.String())
 	}
-	prefix := idKey(prefixRevision, id)
+	prefix := keyspace.IDKey(keyspace.Revision, id)
 	iter, err := snapshot.NewIterWithContext(ctx,
-		&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+		&pebble.IterOptions{LowerBound: prefix, UpperBound: keyspace.PrefixEnd(prefix)})
 	if err != nil {
 		return nil, fmt.Errorf("index: read history of %s: %w", id, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // AddMetrics sets the metrics of resources that came without; past states get those of the live one.
@@ -46,18 +48,18 @@ func (s *Store) addNamedPart(ctx context.Context, resources []*model.Resource, n
 	if len(resources) == 0 {
 		return nil
 	}
-	all := []byte{prefixNamedMetric}
-	iter, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: all, UpperBound: prefixEnd(all)})
+	all := []byte{keyspace.NamedMetric}
+	iter, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: all, UpperBound: keyspace.PrefixEnd(all)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, iter.Close()) }()
 	for _, r := range resources {
 		r.Metrics = map[string]uuid.UUID{}
-		prefix := idKey(prefixNamedMetric, r.ID)
+		prefix := keyspace.IDKey(keyspace.NamedMetric, r.ID)
 		for valid := iter.SeekGE(prefix); valid && bytes.HasPrefix(iter.Key(), prefix); valid = iter.Next() {
 			name := iter.Key()[len(prefix):]
-			if names != nil && indexOf(names, name) < 0 {
+			if names != nil && records.IndexOf(names, name) < 0 {
 				continue
 			}
 			value, err := iter.ValueAndErr()
@@ -66,7 +68,7 @@ func (s *Store) addNamedPart(ctx context.Context, resources []*model.Resource, n
 			}
 			id, err := uuid.FromBytes(value)
 			if err != nil {
-				s.skipCorrupt(fmt.Errorf("%w: named metric of resource %s", errCorrupt, r.ID))
+				s.skipCorrupt(fmt.Errorf("%w: named metric of resource %s", records.ErrCorrupt, r.ID))
 				continue
 			}
 			r.Metrics[string(name)] = id
@@ -82,7 +84,7 @@ func (s *Store) addNamedPart(ctx context.Context, resources []*model.Resource, n
 func (s *Store) MetricOfResource(resource uuid.UUID, name string) (*model.Metric, error) {
 	id, listed, err := s.findListed(resource, name)
 	if err == nil && !listed {
-		return s.metricAt(namedMetricKey(resource, name), func() string { return name })
+		return s.metricAt(keyspace.NamedMetricKey(resource, name), func() string { return name })
 	}
 	if err := s.commits.waitDurable(); err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (s *Store) MetricOfResource(resource uuid.UUID, name string) (*model.Metric
 
 // findListed looks a metric up in the list of a resource; listed is false if there is none.
 func (s *Store) findListed(resource uuid.UUID, name string) (id uuid.UUID, listed bool, err error) {
-	key := [17]byte{prefixResource}
+	key := [17]byte{keyspace.Resource}
 	copy(key[1:], resource[:])
 	value, closer, err := s.db.Get(key[:])
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -108,9 +110,9 @@ func (s *Store) findListed(resource uuid.UUID, name string) (id uuid.UUID, liste
 		return id, false, err
 	}
 	defer closer.Close()
-	l, listed, err := listedOf(resource, value)
+	l, listed, err := records.InlineOf(resource, value)
 	if err == nil && listed {
-		id, _ = l.find(name)
+		id, _ = l.Find(name)
 	}
 	return id, listed, err
 }

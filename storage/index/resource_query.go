@@ -14,6 +14,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // ResourceQuery says which resources to find, and in what order. All but Type and Filter may be zero.
@@ -71,8 +73,8 @@ func (s *Store) searchSnapshot(q ResourceQuery, before *policiesAndTypes, run fu
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
 	search := &resourceSearch{store: s, query: q, snapshot: snapshot, before: before,
-		decoder: s.resourceDecoder(before)}
-	if search.kind = search.decoder.types[q.Type]; search.kind == nil {
+		decoder: &viewer{Decoder: s.resourceDecoder(before)}}
+	if search.kind = search.decoder.Types[q.Type]; search.kind == nil {
 		search.kind = before.types[q.Type]
 	}
 	search.begin()
@@ -111,12 +113,21 @@ type resourceSearch struct {
 	kind     *model.ResourceType
 	snapshot *pebble.Snapshot
 	before   *policiesAndTypes
-	decoder  *resourceDecoder
+	decoder  *viewer
 
 	mu    sync.Mutex // for page and named, and query.Visible
-	page  *filter.Page[viewedResource]
+	page  *filter.Page[records.View]
 	named *namedMetrics // what the query is for; nil: the page
 }
+
+// viewer is a decoder with what one goroutine of a search finds.
+type viewer struct {
+	*records.Decoder
+	part *namedPart // of a search for metrics alone; nil: nothing found yet
+}
+
+// another returns a viewer for another goroutine.
+func (v *viewer) another() *viewer { return &viewer{Decoder: v.Decoder.Another()} }
 
 // begin empties the page.
 func (s *resourceSearch) begin() {
@@ -124,11 +135,11 @@ func (s *resourceSearch) begin() {
 	if s.query.Order != nil {
 		compare = s.query.Order.Compare
 	}
-	var after *viewedResource
+	var after *records.View
 	if s.query.After != nil {
-		after = &viewedResource{Resource: *s.query.After}
+		after = &records.View{Resource: *s.query.After}
 	}
-	s.page = filter.NewPage(func(a, b *viewedResource) int { return compare(&a.Resource, &b.Resource) },
+	s.page = filter.NewPage(func(a, b *records.View) int { return compare(&a.Resource, &b.Resource) },
 		s.query.Limit, after)
 }
 
@@ -168,18 +179,18 @@ func (s *resourceSearch) run(ctx context.Context) error {
 		}
 	}
 	if s.kind.Name != model.GenericType {
-		ids, ok, err := index.scan(ctx, typeResourcePrefix(s.kind.Name), &filter.Range{},
+		ids, ok, err := index.scan(ctx, keyspace.TypeResourcePrefix(s.kind.Name), &filter.Range{},
 			candidateLimit{s.store.readLimit(math.MaxInt), math.MaxInt})
 		if ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}
-	return s.scan(ctx, prefixResource)
+	return s.scan(ctx, keyspace.Resource)
 }
 
 // runHistory reads all past states, which have no keys to be found by.
 func (s *resourceSearch) runHistory(ctx context.Context, index *candidates, bounds *filter.Bounds) error {
-	if err := s.scan(ctx, prefixRevision); err != nil {
+	if err := s.scan(ctx, keyspace.Revision); err != nil {
 		return err
 	}
 	if bounds != nil {
@@ -188,25 +199,25 @@ func (s *resourceSearch) runHistory(ctx context.Context, index *candidates, boun
 			return errors.Join(err, s.readLive(ids))
 		}
 	}
-	return s.scan(ctx, prefixResource)
+	return s.scan(ctx, keyspace.Resource)
 }
 
 // scanAll shows all that the query may be after.
 func (s *resourceSearch) scanAll(ctx context.Context) error {
 	if s.query.History {
-		if err := s.scan(ctx, prefixRevision); err != nil {
+		if err := s.scan(ctx, keyspace.Revision); err != nil {
 			return err
 		}
 	}
-	return s.scan(ctx, prefixResource)
+	return s.scan(ctx, keyspace.Resource)
 }
 
 // readAll shows resources, with their past states if the query is for these.
 func (s *resourceSearch) readAll(ctx context.Context, ids []uuid.UUID) error {
 	if s.query.History {
 		for _, id := range ids {
-			prefix := idKey(prefixRevision, id)
-			if err := s.scanRange(ctx, s.decoder, prefix, prefixEnd(prefix)); err != nil {
+			prefix := keyspace.IDKey(keyspace.Revision, id)
+			if err := s.scanRange(ctx, s.decoder, prefix, keyspace.PrefixEnd(prefix)); err != nil {
 				return err
 			}
 		}
@@ -228,8 +239,8 @@ func (s *resourceSearch) readLive(ids []uuid.UUID) error {
 }
 
 // read shows the live state of a resource, if there is one.
-func (s *resourceSearch) read(decoder *resourceDecoder, id uuid.UUID) error {
-	key := [17]byte{prefixResource}
+func (s *resourceSearch) read(decoder *viewer, id uuid.UUID) error {
+	key := [17]byte{keyspace.Resource}
 	copy(key[1:], id[:])
 	value, closer, err := s.snapshot.Get(key[:])
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -242,8 +253,8 @@ func (s *resourceSearch) read(decoder *resourceDecoder, id uuid.UUID) error {
 }
 
 // show puts a state of a resource on the page if it belongs there. revision is the number of a past one.
-func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision uint64, value []byte) error {
-	r, err := decoder.view(id, value)
+func (s *resourceSearch) show(decoder *viewer, id uuid.UUID, revision uint64, value []byte) error {
+	r, err := decoder.View(id, value)
 	if s.store.skipCorrupt(err) {
 		return nil
 	}
@@ -263,16 +274,16 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 	}
 	var metrics map[string]uuid.UUID
 	ok := false
-	if s.query.Metrics && revision == 0 && r.listed.fields != nil {
-		metrics, ok = r.listed.byName(s.query.Names)
+	if s.query.Metrics && revision == 0 && r.Inline.Fields != nil {
+		metrics, ok = r.Inline.ByName(s.query.Names)
 	} else {
-		ok = r.listed.valid()
+		ok = r.Inline.Valid()
 	}
 	if !ok {
-		s.store.skipCorrupt(errList(id))
+		s.store.skipCorrupt(records.ErrInline(id))
 		return nil
 	}
-	if r, err = decoder.keep(id, value); err != nil {
+	if r, err = decoder.Keep(id, value); err != nil {
 		return err
 	}
 	r.Revision, r.Metrics = revision, metrics
@@ -285,7 +296,7 @@ func (s *resourceSearch) show(decoder *resourceDecoder, id uuid.UUID, revision u
 }
 
 // wants reports whether the page would keep r, as it is now.
-func (s *resourceSearch) wants(r *viewedResource) bool {
+func (s *resourceSearch) wants(r *records.View) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.page.Wants(r)
@@ -294,7 +305,7 @@ func (s *resourceSearch) wants(r *viewedResource) bool {
 // scan shows all live resources, or all past states.
 func (s *resourceSearch) scan(ctx context.Context, prefix byte) error {
 	return inParts(256, func(from, to int) error { // by the first byte of their IDs
-		upper := prefixEnd([]byte{prefix})
+		upper := keyspace.PrefixEnd([]byte{prefix})
 		if to < 256 {
 			upper = []byte{prefix, byte(to)}
 		}
@@ -303,13 +314,13 @@ func (s *resourceSearch) scan(ctx context.Context, prefix byte) error {
 }
 
 // scanRange shows what stands in a range of live resources or past states.
-func (s *resourceSearch) scanRange(ctx context.Context, decoder *resourceDecoder, lower, upper []byte) (err error) {
+func (s *resourceSearch) scanRange(ctx context.Context, decoder *viewer, lower, upper []byte) (err error) {
 	iter, err := s.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, iter.Close()) }()
-	return eachKey(ctx, iter, func() (bool, error) {
+	return keyspace.EachKey(ctx, iter, func() (bool, error) {
 		id, revision, ok := stateOfKey(iter.Key())
 		if !ok {
 			return true, nil
@@ -325,9 +336,9 @@ func (s *resourceSearch) scanRange(ctx context.Context, decoder *resourceDecoder
 // stateOfKey takes the key of a live resource, whose revision is 0, or of a past state apart.
 func stateOfKey(key []byte) (id uuid.UUID, revision uint64, ok bool) {
 	switch {
-	case len(key) == 1+16 && key[0] == prefixResource:
+	case len(key) == 1+16 && key[0] == keyspace.Resource:
 		return uuid.UUID(key[1:]), 0, true
-	case len(key) == 1+16+8 && key[0] == prefixRevision:
+	case len(key) == 1+16+8 && key[0] == keyspace.Revision:
 		for _, b := range key[17:] {
 			revision = revision<<8 | uint64(b)
 		}

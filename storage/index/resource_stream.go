@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
 // orderIndex is an index in whose order the page of a query can be read.
@@ -34,32 +35,32 @@ func (s *resourceSearch) stream(ctx context.Context) (done bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	var from valueStart
+	var from keyspace.ValueStart
 	if after := s.query.After; after != nil {
-		if from.value, ok = index.value(after); !ok {
+		if from.Value, ok = index.value(after); !ok {
 			return false, nil
 		}
 		if index.exact {
-			from.after = &after.ID
+			from.After = &after.ID
 		} else if index.group > 0 {
-			from.value = from.value[:index.group]
+			from.Value = from.Value[:index.group]
 		}
 	}
-	m, stop, err := openMergingIterator(ctx, s.snapshot, index.prefixes, index.descending, from)
+	m, stop, err := keyspace.Merge(ctx, s.snapshot, index.prefixes, index.descending, from)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	var last []byte
-	for rows := 0; m.next(); rows++ {
-		if s.page.Full() && (index.exact || !sameGroup(last, m.at.value, index.group)) {
+	for rows := 0; m.Next(); rows++ {
+		if s.page.Full() && (index.exact || !sameGroup(last, m.At.Value, index.group)) {
 			return true, nil
 		}
 		if rows == max(s.store.readLimit(s.store.limits.streamedRows), 2*s.query.Limit) || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		last = append(last[:0], m.at.value...)
-		if err := s.read(s.decoder, m.at.id); err != nil {
+		last = append(last[:0], m.At.Value...)
+		if err := s.read(s.decoder, m.At.ID); err != nil {
 			return false, err
 		}
 	}
@@ -80,7 +81,7 @@ func (s *resourceSearch) orderIndex(keys []filter.SortKey) (*orderIndex, bool) {
 		index.exact = len(keys) > 1 && keys[1].Column == "started_at" &&
 			keys[1].Descending == first.Descending && endsAt(2)
 		index.value = func(r *model.Resource) ([]byte, bool) {
-			return appendKeyTime(appendKeyTime(nil, r.RevisionStart), r.StartedAt), true
+			return keyspace.AppendTime(keyspace.AppendTime(nil, r.RevisionStart), r.StartedAt), true
 		}
 		return index, true
 	}
@@ -96,7 +97,7 @@ func (s *resourceSearch) orderIndex(keys []filter.SortKey) (*orderIndex, bool) {
 		if value == nil {
 			return nil, false
 		}
-		return appendKeyValue(nil, value), true
+		return keyspace.AppendValue(nil, value), true
 	}
 	return index, index.complete || !first.NullsFirst
 }
@@ -107,15 +108,15 @@ const mostMerged = 64
 // typePrefixes returns what the keys of the searched types' resources begin with.
 func (s *resourceSearch) typePrefixes() [][]byte {
 	if s.kind.Name != model.GenericType {
-		return [][]byte{typeResourcePrefix(s.kind.Name)}
+		return [][]byte{keyspace.TypeResourcePrefix(s.kind.Name)}
 	}
 	var prefixes [][]byte
-	for name := range s.decoder.types {
-		prefixes = append(prefixes, typeResourcePrefix(name))
+	for name := range s.decoder.Types {
+		prefixes = append(prefixes, keyspace.TypeResourcePrefix(name))
 	}
 	for name := range s.before.types {
-		if s.decoder.types[name] == nil { // gone since, and its resources before it
-			prefixes = append(prefixes, typeResourcePrefix(name))
+		if s.decoder.Types[name] == nil { // gone since, and its resources before it
+			prefixes = append(prefixes, keyspace.TypeResourcePrefix(name))
 		}
 	}
 	return prefixes
@@ -123,9 +124,10 @@ func (s *resourceSearch) typePrefixes() [][]byte {
 
 // streamByID is stream for the order of the IDs, in which resources lie.
 func (s *resourceSearch) streamByID(ctx context.Context, descending bool) (done bool, err error) {
-	bounds := &pebble.IterOptions{LowerBound: []byte{prefixResource}, UpperBound: prefixEnd([]byte{prefixResource})}
+	bounds := &pebble.IterOptions{LowerBound: []byte{keyspace.Resource},
+		UpperBound: keyspace.PrefixEnd([]byte{keyspace.Resource})}
 	if after := s.query.After; after != nil {
-		if key := idKey(prefixResource, after.ID); descending {
+		if key := keyspace.IDKey(keyspace.Resource, after.ID); descending {
 			bounds.UpperBound = key
 		} else {
 			bounds.LowerBound = append(key, 0)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // ResourceTypes returns all, by name; generic is always among them. The slice is the store's own.
@@ -73,13 +75,13 @@ func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) er
 		return nil
 	}
 	decoder := s.resourceDecoder(nil)
-	return s.scan(ctx, typeResourcePrefix(was.Name), nil, func(key, _ []byte) (bool, error) {
-		id, _ := lastID(key)
-		value, err := s.get(idKey(prefixResource, id))
+	return s.scan(ctx, keyspace.TypeResourcePrefix(was.Name), nil, func(key, _ []byte) (bool, error) {
+		id, _ := keyspace.LastID(key)
+		value, err := s.get(keyspace.IDKey(keyspace.Resource, id))
 		if err != nil {
 			return false, fmt.Errorf("index: read resource %s: %w", id, err)
 		}
-		r, err := decoder.view(id, value)
+		r, err := decoder.View(id, value)
 		if err != nil && s.skipCorrupt(err) {
 			return true, nil
 		}
@@ -106,7 +108,7 @@ func (s *Store) DeleteResourceType(ctx context.Context, name string) error {
 			return nil, err
 		}
 		inUse := name == model.GenericType
-		err := s.scan(ctx, typeResourcePrefix(name), nil, func(_, _ []byte) (bool, error) {
+		err := s.scan(ctx, keyspace.TypeResourcePrefix(name), nil, func(_, _ []byte) (bool, error) {
 			inUse = true
 			return false, nil
 		})
@@ -116,7 +118,7 @@ func (s *Store) DeleteResourceType(ctx context.Context, name string) error {
 		if inUse {
 			return nil, model.InUse(model.NounResourceType, name)
 		}
-		return old.withoutType(name), b.Delete(nameKey(prefixResourceType, name), nil)
+		return old.withoutType(name), b.Delete(keyspace.NameKey(keyspace.ResourceType, name), nil)
 	})
 }
 
@@ -160,12 +162,12 @@ func setResourceType(b *pebble.Batch, t *model.ResourceType) error {
 		}
 		stored.Attributes = append(stored.Attributes, item)
 	}
-	return setJSON(b, nameKey(prefixResourceType, t.Name), stored)
+	return records.SetJSON(b, keyspace.NameKey(keyspace.ResourceType, t.Name), stored)
 }
 
 func decodeResourceType(name string, value []byte) (*model.ResourceType, error) {
 	var stored storedResourceType
-	if err := decodeJSON(value, &stored); err != nil {
+	if err := records.DecodeJSON(value, &stored); err != nil {
 		return nil, fmt.Errorf("resource type %q: %w", name, err)
 	}
 	t := &model.ResourceType{Name: name, LastEra: stored.LastEra}
@@ -174,13 +176,14 @@ func decodeResourceType(name string, value []byte) (*model.ResourceType, error) 
 			MaxLength: item.MaxLength, Min: item.Min, Max: item.Max}
 		kind, ok := model.ParseAttributeKind(item.Kind)
 		if !ok || len(item.Eras) == 0 || i > 0 && t.Attributes[i-1].Name >= item.Name {
-			return nil, fmt.Errorf("%w: resource type %q: attribute %q", errCorrupt, name, item.Name)
+			return nil, fmt.Errorf("%w: resource type %q: attribute %q", records.ErrCorrupt, name, item.Name)
 		}
 		a.Kind = kind
 		for _, era := range item.Eras {
 			fill, err := decodeFill(kind, era.Fill)
 			if err != nil {
-				return nil, fmt.Errorf("%w: resource type %q: attribute %q: %w", errCorrupt, name, item.Name, err)
+				return nil, fmt.Errorf("%w: resource type %q: attribute %q: %w",
+					records.ErrCorrupt, name, item.Name, err)
 			}
 			a.Eras = append(a.Eras, model.Era{ID: era.ID, Fill: fill})
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // NewResource is a resource to create: with it the new metrics, each named, and the metrics in Resource.Metrics
@@ -60,9 +62,9 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 			}
 			changes.created = append(changes.created, its.created...)
 			changes.touched = append(changes.touched, its.touched...)
-			value = appendResource(value[:0], n.Resource, t)
-			if len(n.Resource.Metrics) == 0 && len(its.created) > 0 && len(its.created) <= mostListed {
-				value = appendListed(value, its.created)
+			value = records.AppendResource(value[:0], n.Resource, t)
+			if len(n.Resource.Metrics) == 0 && len(its.created) > 0 && len(its.created) <= records.MostInline {
+				value = records.AppendInline(value, its.created)
 				c.listed[n.Resource.ID] = true
 			}
 			if n.Resource.EndedAt != nil {
@@ -96,7 +98,7 @@ func (s *Store) checkNewResource(c *change, r *model.Resource) (*model.ResourceT
 	if err := t.Check(r.Attributes); err != nil {
 		return nil, err
 	}
-	exists, err := c.has(idKey(prefixResource, r.ID))
+	exists, err := c.has(keyspace.IDKey(keyspace.Resource, r.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +204,7 @@ func (s *Store) DeleteResources(ctx context.Context, ids []uuid.UUID) (deleted i
 
 // removeResource adds the end of r, which is stored as value, to c and returns the metrics that it marks deleted.
 func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource, value []byte) ([]uuid.UUID, error) {
-	_, listed, err := listedOf(r.ID, value)
+	_, listed, err := records.InlineOf(r.ID, value)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +227,7 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 		}
 		marked = append(marked, id)
 	}
-	err = s.scan(ctx, idKey(prefixRevision, r.ID), nil, func(key, _ []byte) (bool, error) {
+	err = s.scan(ctx, keyspace.IDKey(keyspace.Revision, r.ID), nil, func(key, _ []byte) (bool, error) {
 		return true, c.Delete(key, nil)
 	})
 	if err != nil {
@@ -237,9 +239,9 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 
 // readMetricsOfResource sets the metrics of r, which is stored as value. What it reads need not be durable yet.
 func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource, value []byte) error {
-	l, listed, err := listedOf(r.ID, value)
+	l, listed, err := records.InlineOf(r.ID, value)
 	if listed {
-		r.Metrics, _ = l.byName(nil)
+		r.Metrics, _ = l.ByName(nil)
 		return nil
 	}
 	return errors.Join(err, s.addNamedPart(ctx, []*model.Resource{r}, nil))
@@ -248,17 +250,17 @@ func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource, va
 // readResource reads a resource without its metrics, and returns its stored value, too. What it returns need not be
 // durable yet.
 func (s *Store) readResource(resourceType string, id uuid.UUID) (*model.Resource, []byte, error) {
-	value, err := s.get(idKey(prefixResource, id))
+	value, err := s.get(keyspace.IDKey(keyspace.Resource, id))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil, model.NotFound(model.NounResource, id.String())
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("index: read resource %s: %w", id, err)
 	}
-	r, err := s.resourceDecoder(nil).decode(id, value)
+	r, err := s.resourceDecoder(nil).Decode(id, value)
 	if err != nil {
 		// Perhaps it was deleted since, and then its type.
-		if exists, existsErr := s.has(idKey(prefixResource, id)); existsErr == nil && !exists {
+		if exists, existsErr := s.has(keyspace.IDKey(keyspace.Resource, id)); existsErr == nil && !exists {
 			err = model.NotFound(model.NounResource, id.String())
 		}
 		return nil, nil, err
@@ -269,13 +271,13 @@ func (s *Store) readResource(resourceType string, id uuid.UUID) (*model.Resource
 	return r, value, nil
 }
 
-// resourceDecoder returns a decoder of resources by their types as they are now, or were. It must be asked for after
+// Decoder returns a decoder of resources by their types as they are now, or were. It must be asked for after
 // the resources were found: a type is there before its resources. Types that are gone since are looked for in before,
 // read before the resources were found; nil for none.
-func (s *Store) resourceDecoder(before *policiesAndTypes) *resourceDecoder {
-	d := &resourceDecoder{types: s.policiesAndTypes.Load().types}
+func (s *Store) resourceDecoder(before *policiesAndTypes) *records.Decoder {
+	d := &records.Decoder{Types: s.policiesAndTypes.Load().types}
 	if before != nil {
-		d.before = before.types
+		d.Before = before.types
 	}
 	return d
 }

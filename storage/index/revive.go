@@ -10,6 +10,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // Revive takes the end of resources whose metrics got a measure that is no older: newest has its timestamp, by
@@ -31,7 +33,7 @@ func (s *Store) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Times
 
 // endOf returns when a resource ended, nil if it did not, and whether it exists.
 func (s *Store) endOf(resource uuid.UUID) (end *carbonara.Timestamp, exists bool, err error) {
-	value, closer, err := s.db.Get(idKey(prefixResource, resource))
+	value, closer, err := s.db.Get(keyspace.IDKey(keyspace.Resource, resource))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, false, nil
 	}
@@ -39,8 +41,5 @@ func (s *Store) endOf(resource uuid.UUID) (end *carbonara.Timestamp, exists bool
 		return nil, false, fmt.Errorf("index: read resource %s: %w", resource, err)
 	}
 	defer closer.Close()
-	if raw, ok := parseResource(value); ok && raw.flags&flagEndedAt != 0 {
-		end = &raw.endedAt
-	}
-	return end, true, nil
+	return records.EndOf(value), true, nil
 }

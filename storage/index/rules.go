@@ -8,6 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // ArchivePolicyRules returns all, in the order in which they are tried. The slice and its rules are the store's own.
@@ -57,7 +59,7 @@ func (s *Store) RenameArchivePolicyRule(ctx context.Context, name, newName strin
 		if newName != name && old.rule(newName) != nil {
 			return nil, model.Exists(model.NounArchivePolicyRule, newName)
 		}
-		if err := b.Delete(nameKey(prefixRule, name), nil); err != nil {
+		if err := b.Delete(keyspace.NameKey(keyspace.Rule, name), nil); err != nil {
 			return nil, err
 		}
 		return old.withRules(append(rulesWithout(old.rules, current), &renamed)), setRule(b, &renamed)
@@ -75,7 +77,7 @@ func (s *Store) DeleteArchivePolicyRule(ctx context.Context, name string) error 
 		if r == nil {
 			return nil, model.NotFound(model.NounArchivePolicyRule, name)
 		}
-		return old.withRules(rulesWithout(old.rules, r)), b.Delete(nameKey(prefixRule, name), nil)
+		return old.withRules(rulesWithout(old.rules, r)), b.Delete(keyspace.NameKey(keyspace.Rule, name), nil)
 	})
 }
 
@@ -102,12 +104,12 @@ type storedRule struct {
 }
 
 func setRule(b *pebble.Batch, r *model.ArchivePolicyRule) error {
-	return setJSON(b, nameKey(prefixRule, r.Name), storedRule{r.MetricPattern, r.ArchivePolicyName})
+	return records.SetJSON(b, keyspace.NameKey(keyspace.Rule, r.Name), storedRule{r.MetricPattern, r.ArchivePolicyName})
 }
 
 func decodeRule(name string, value []byte) (*model.ArchivePolicyRule, error) {
 	var stored storedRule
-	if err := decodeJSON(value, &stored); err != nil {
+	if err := records.DecodeJSON(value, &stored); err != nil {
 		return nil, fmt.Errorf("archive policy rule %q: %w", name, err)
 	}
 	return &model.ArchivePolicyRule{Name: name, MetricPattern: stored.MetricPattern,

@@ -18,6 +18,8 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // FormatVersion is that of the store as a whole; values have their own.
@@ -79,7 +81,7 @@ func Open(dir string, opts Options) (*Store, error) {
 
 // load reads what is kept in memory as a whole, and fills a new store.
 func (s *Store) load(opts Options) error {
-	version, err := s.get(keyVersion)
+	version, err := s.get(keyspace.Version)
 	switch {
 	case errors.Is(err, pebble.ErrNotFound):
 		if err := s.initialize(opts.SkipDefaults); err != nil {
@@ -88,7 +90,7 @@ func (s *Store) load(opts Options) error {
 	case err != nil:
 		return err
 	case len(version) == 1 && version[0] == 3: // all that is there is as it would be written without lists of metrics
-		if err := s.db.Set(keyVersion, []byte{FormatVersion}, pebble.Sync); err != nil {
+		if err := s.db.Set(keyspace.Version, []byte{FormatVersion}, pebble.Sync); err != nil {
 			return err
 		}
 	case len(version) == 1 && version[0] > FormatVersion:
@@ -114,7 +116,7 @@ func (s *Store) load(opts Options) error {
 func (s *Store) initialize(skipDefaults bool) error {
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := b.Set(keyVersion, []byte{FormatVersion}, nil); err != nil {
+	if err := b.Set(keyspace.Version, []byte{FormatVersion}, nil); err != nil {
 		return err
 	}
 	if !skipDefaults {
@@ -132,7 +134,7 @@ func (s *Store) initialize(skipDefaults bool) error {
 }
 
 func (s *Store) loadCounts() error {
-	counts, err := s.get(keyCounts)
+	counts, err := s.get(keyspace.Counts)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil
 	}
@@ -140,7 +142,7 @@ func (s *Store) loadCounts() error {
 		return err
 	}
 	if len(counts) != 3*8 {
-		return fmt.Errorf("%w: counts", errCorrupt)
+		return fmt.Errorf("%w: counts", records.ErrCorrupt)
 	}
 	for i, count := range s.counts() {
 		count.Store(int64(binary.BigEndian.Uint64(counts[i*8:])))
@@ -229,7 +231,7 @@ func (s *Store) commit(c *change, check func(c *change) error) (n uint64, err er
 		for i, count := range s.counts() {
 			counts = binary.BigEndian.AppendUint64(counts, uint64(count.Load()+deltas[i]))
 		}
-		if err := c.Set(keyCounts, counts, nil); err != nil {
+		if err := c.Set(keyspace.Counts, counts, nil); err != nil {
 			return 0, err
 		}
 	}
@@ -292,7 +294,8 @@ func (s *Store) scan(ctx context.Context, prefix, from []byte, f func(key, value
 	if from == nil {
 		from = prefix
 	}
-	iter, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: prefixEnd(prefix)})
+	iter, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from,
+		UpperBound: keyspace.PrefixEnd(prefix)})
 	if err != nil {
 		return err
 	}

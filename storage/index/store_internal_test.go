@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
 // A store of a later format version is refused as such, one of the first two that no release wrote as well, and both
@@ -19,7 +20,7 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(s.db.Set(keyVersion, []byte{version}, pebble.Sync), s.Close()); err != nil {
+		if err := errors.Join(s.db.Set(keyspace.Version, []byte{version}, pebble.Sync), s.Close()); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // UpdateResource lets update change a copy of a resource of a type, or of any as "generic": what clients may change
@@ -101,16 +103,16 @@ func (s *Store) addRevision(c *change, was, is *model.Resource, value []byte, at
 		return err
 	}
 	number++
-	if err := c.Set(keyNumber, binary.BigEndian.AppendUint64(nil, number), nil); err != nil {
+	if err := c.Set(keyspace.LastRevision, binary.BigEndian.AppendUint64(nil, number), nil); err != nil {
 		return err
 	}
-	if err := c.Set(revisionKey(was.ID, number), appendResource(nil, &past, t), nil); err != nil {
+	if err := c.Set(keyspace.RevisionKey(was.ID, number), records.AppendResource(nil, &past, t), nil); err != nil {
 		return err
 	}
 	if is.EndedAt != nil {
 		s.ended.add(is.ID)
 	}
-	now, err := withListOf(is.ID, appendResource(nil, is, t), value)
+	now, err := records.WithInlineOf(is.ID, records.AppendResource(nil, is, t), value)
 	if err != nil {
 		return err
 	}
@@ -133,17 +135,18 @@ func (s *Store) putPast(c *change, given []NewResource) error {
 		}
 		for _, past := range n.Past {
 			number++
-			if err := c.Set(revisionKey(n.Resource.ID, number), appendResource(nil, past, t), nil); err != nil {
+			if err := c.Set(keyspace.RevisionKey(n.Resource.ID, number),
+				records.AppendResource(nil, past, t), nil); err != nil {
 				return err
 			}
 		}
 	}
-	return c.Set(keyNumber, binary.BigEndian.AppendUint64(nil, number), nil)
+	return c.Set(keyspace.LastRevision, binary.BigEndian.AppendUint64(nil, number), nil)
 }
 
 // lastRevision returns the number of the last revision, 0 if there was none yet.
 func (s *Store) lastRevision() (uint64, error) {
-	value, err := s.get(keyNumber)
+	value, err := s.get(keyspace.LastRevision)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, nil
 	}
@@ -151,7 +154,7 @@ func (s *Store) lastRevision() (uint64, error) {
 		return 0, fmt.Errorf("index: read the number of revisions: %w", err)
 	}
 	if len(value) != 8 {
-		return 0, fmt.Errorf("%w: number of revisions", errCorrupt)
+		return 0, fmt.Errorf("%w: number of revisions", records.ErrCorrupt)
 	}
 	return binary.BigEndian.Uint64(value), nil
 }

@@ -1,6 +1,7 @@
-package index
+package records
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/uuid"
@@ -20,22 +21,23 @@ func FuzzDecodeResource(f *testing.F) {
 	user := "u"
 	r := &model.Resource{OriginalID: "web", Type: "k", Creator: "admin", UserID: &user, StartedAt: 1,
 		Attributes: model.Values{{Name: "a", Value: "x"}, {Name: "b", Value: 2.5}, {Name: "c", Value: uuid.New()}}}
-	f.Add(appendResource(nil, r, kind))
-	f.Add(appendListed(appendResource(nil, r, kind),
+	f.Add(AppendResource(nil, r, kind))
+	f.Add(AppendInline(AppendResource(nil, r, kind),
 		[]*model.Metric{{ID: uuid.New(), Name: "cpu"}, {ID: uuid.New(), Name: "disk"}}))
 	r.Type, r.Attributes = model.GenericType, nil
-	f.Add(appendResource(nil, r, types[model.GenericType]))
+	f.Add(AppendResource(nil, r, types[model.GenericType]))
 	f.Add([]byte("\x01{\"original_id\":\"web\",\"type\":\"generic\"}"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		decoder := resourceDecoder{types: types}
-		r, err := decoder.decode(uuid.Nil, src)
+		decoder := Decoder{Types: types}
+		r, err := decoder.Decode(uuid.Nil, src)
 		if err != nil {
 			return
 		}
-		again, err := decoder.decode(uuid.Nil, appendResource(nil, r, types[r.Type]))
+		again, err := decoder.Decode(uuid.Nil, AppendResource(nil, r, types[r.Type]))
 		if err != nil || again.OriginalID != r.OriginalID || again.Creator != r.Creator ||
 			len(again.Attributes) != len(r.Attributes) ||
-			again.StartedAt != r.StartedAt || same(again.UserID, r.UserID) != true || !same(again.EndedAt, r.EndedAt) {
+			again.StartedAt != r.StartedAt || !reflect.DeepEqual(again.UserID, r.UserID) ||
+			!reflect.DeepEqual(again.EndedAt, r.EndedAt) {
 			t.Fatalf("%+v became %+v, %v", r, again, err)
 		}
 	})

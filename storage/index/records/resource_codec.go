@@ -1,4 +1,4 @@
-package index
+package records
 
 import (
 	"bytes"
@@ -22,12 +22,12 @@ const (
 	flagEndedAt      = 1 << 2
 	flagRevisionEnd  = 1 << 3
 	flagOwnID        = 1 << 4 // the client wrote the ID as it is shown
-	flagListed       = 1 << 5 // the metrics are listed in the value
+	flagInline       = 1 << 5 // the metrics are listed in the value
 	resourceFlagsAll = 1<<6 - 1
 )
 
-// appendResource appends the value of r's key, or of a past state's; docs/format/index.md draws it. t is r's type.
-func appendResource(dst []byte, r *model.Resource, t *model.ResourceType) []byte {
+// AppendResource appends the value of r's key, or of a past state's; docs/format/index.md draws it. t is r's type.
+func AppendResource(dst []byte, r *model.Resource, t *model.ResourceType) []byte {
 	ownID := r.OriginalID == r.ID.String()
 	var flags byte
 	set := func(flag byte, given bool) {
@@ -133,52 +133,60 @@ func parseResource(src []byte) (r rawResource, ok bool) {
 	return r, !in.short
 }
 
-// resourceDecoder decodes resources one after the other.
-type resourceDecoder struct {
-	types  map[string]*model.ResourceType
-	before map[string]*model.ResourceType // perhaps with types that are gone
+// EndOf returns when the resource of a value ended, nil if it did not or the value does not decode.
+func EndOf(value []byte) *carbonara.Timestamp {
+	r, ok := parseResource(value)
+	if !ok || r.flags&flagEndedAt == 0 {
+		return nil
+	}
+	return &r.endedAt
+}
+
+// Decoder decodes resources one after the other.
+type Decoder struct {
+	Types  map[string]*model.ResourceType
+	Before map[string]*model.ResourceType // perhaps with types that are gone
 	stored []model.EraValue
-	shown  viewedResource
-	part   *namedPart // of a search for metrics alone; nil: nothing found yet
+	shown  View
 }
 
-// another returns a decoder of the same types, for another goroutine.
-func (d *resourceDecoder) another() *resourceDecoder {
-	return &resourceDecoder{types: d.types, before: d.before}
+// Another returns a decoder of the same types, for another goroutine.
+func (d *Decoder) Another() *Decoder {
+	return &Decoder{Types: d.Types, Before: d.Before}
 }
 
-// viewedResource is what view fills again and again.
-type viewedResource struct {
+// View is what view fills again and again.
+type View struct {
 	model.Resource
 	original      [36]byte
 	user, project string
 	ended, revEnd carbonara.Timestamp
 	values        model.Values
-	listed        inlineMetrics // a piece of the value, perhaps not valid
+	Inline        InlineMetrics // a piece of the value, perhaps not valid
 }
 
-// decode returns the resource of a value. It keeps nothing of src.
-func (d *resourceDecoder) decode(id uuid.UUID, src []byte) (*model.Resource, error) {
-	r := new(viewedResource)
+// Decode returns the resource of a value. It keeps nothing of src.
+func (d *Decoder) Decode(id uuid.UUID, src []byte) (*model.Resource, error) {
+	r := new(View)
 	// The texts are pieces of one copy of the value: one allocation, and they are most of it.
 	if err := d.fill(r, id, bytes.Clone(src)); err != nil {
 		return nil, err
 	}
-	if !r.listed.valid() {
-		return nil, errList(id)
+	if !r.Inline.Valid() {
+		return nil, ErrInline(id)
 	}
 	return &r.Resource, nil
 }
 
-// keep is decode for what view has shown of src; the list of metrics, which is most of many a value, is not looked at.
-func (d *resourceDecoder) keep(id uuid.UUID, src []byte) (*viewedResource, error) {
-	r := new(viewedResource)
-	return r, d.fill(r, id, bytes.Clone(src[:len(src)-len(d.shown.listed.fields)]))
+// Keep is decode for what view has shown of src; the list of metrics, which is most of many a value, is not looked at.
+func (d *Decoder) Keep(id uuid.UUID, src []byte) (*View, error) {
+	r := new(View)
+	return r, d.fill(r, id, bytes.Clone(src[:len(src)-len(d.shown.Inline.Fields)]))
 }
 
-// view is decode for a look at a resource: what it returns is valid until the next call, and as long as src stays. The
+// View is decode for a look at a resource: what it returns is valid until the next call, and as long as src stays. The
 // list of metrics is not looked at.
-func (d *resourceDecoder) view(id uuid.UUID, src []byte) (*viewedResource, error) {
+func (d *Decoder) View(id uuid.UUID, src []byte) (*View, error) {
 	if err := d.fill(&d.shown, id, src); err != nil {
 		return nil, err
 	}
@@ -186,29 +194,29 @@ func (d *resourceDecoder) view(id uuid.UUID, src []byte) (*viewedResource, error
 }
 
 // fill makes r the resource of a value; its texts are pieces of src.
-func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) error {
+func (d *Decoder) fill(r *View, id uuid.UUID, src []byte) error {
 	raw, ok := parseResource(src)
 	if !ok {
-		return fmt.Errorf("%w: resource %s: unknown version, flags or length", errCorrupt, id)
+		return fmt.Errorf("%w: resource %s: unknown version, flags or length", ErrCorrupt, id)
 	}
-	t := d.types[string(raw.typeName)]
+	t := d.Types[string(raw.typeName)]
 	if t == nil {
-		t = d.before[string(raw.typeName)]
+		t = d.Before[string(raw.typeName)]
 	}
 	if t == nil {
-		return fmt.Errorf("%w: resource %s: its type %q does not exist", errCorrupt, id, raw.typeName)
+		return fmt.Errorf("%w: resource %s: its type %q does not exist", ErrCorrupt, id, raw.typeName)
 	}
-	r.Resource = model.Resource{ID: id, OriginalID: asText(raw.original), Type: t.Name, Creator: asText(raw.creator),
+	r.Resource = model.Resource{ID: id, OriginalID: Text(raw.original), Type: t.Name, Creator: Text(raw.creator),
 		StartedAt: raw.startedAt, RevisionStart: raw.revisionStart}
 	if raw.flags&flagOwnID != 0 {
-		r.OriginalID = asText(appendID(r.original[:0], id))
+		r.OriginalID = Text(appendID(r.original[:0], id))
 	}
 	if raw.flags&flagUserID != 0 {
-		r.user = asText(raw.user)
+		r.user = Text(raw.user)
 		r.UserID = &r.user
 	}
 	if raw.flags&flagProjectID != 0 {
-		r.project = asText(raw.project)
+		r.project = Text(raw.project)
 		r.ProjectID = &r.project
 	}
 	if raw.flags&flagEndedAt != 0 {
@@ -225,12 +233,12 @@ func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) erro
 		era := in.uvarint()
 		d.stored = append(d.stored, model.EraValue{Era: uint32(era), Value: in.value()})
 	}
-	r.listed = inlineMetrics{}
-	if raw.flags&flagListed != 0 {
-		r.listed.fields, in.rest = in.rest, nil
+	r.Inline = InlineMetrics{}
+	if raw.flags&flagInline != 0 {
+		r.Inline.Fields, in.rest = in.rest, nil
 	}
 	if in.short || len(in.rest) > 0 {
-		return fmt.Errorf("%w: resource %s: its length is wrong", errCorrupt, id)
+		return fmt.Errorf("%w: resource %s: its length is wrong", ErrCorrupt, id)
 	}
 	if len(t.Attributes) == 0 {
 		return nil
@@ -242,7 +250,7 @@ func (d *resourceDecoder) fill(r *viewedResource, id uuid.UUID, src []byte) erro
 	for _, a := range t.Attributes {
 		value := a.Resolve(d.stored)
 		if value != nil && !a.Kind.Holds(value) {
-			return fmt.Errorf("%w: resource %s: attribute %s is no %s", errCorrupt, id, a.Name, a.Kind)
+			return fmt.Errorf("%w: resource %s: attribute %s is no %s", ErrCorrupt, id, a.Name, a.Kind)
 		}
 		r.values = append(r.values, model.Value{Name: a.Name, Value: value})
 	}
@@ -261,8 +269,8 @@ func appendID(dst []byte, id uuid.UUID) []byte {
 	return dst
 }
 
-// asText is a text of the bytes, which must not change while it is used.
-func asText(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+// Text is a text of the bytes, which must not change while it is used.
+func Text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // fieldReader takes fields off the front of bytes. Once they do not suffice it is short, and gives zeroes.
 type fieldReader struct {
@@ -329,7 +337,7 @@ func (in *fieldReader) value() any {
 	case 0:
 		return nil
 	case model.KindString:
-		return asText(in.text())
+		return Text(in.text())
 	case model.KindUUID:
 		return uuid.UUID(in.bytes(16))
 	case model.KindNumber:

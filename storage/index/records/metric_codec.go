@@ -1,4 +1,4 @@
-package index
+package records
 
 import (
 	"encoding/binary"
@@ -11,8 +11,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage"
 )
 
-// errCorrupt is a storage.ErrCorrupt.
-var errCorrupt = fmt.Errorf("index: %w", storage.ErrCorrupt)
+// ErrCorrupt is a storage.ErrCorrupt.
+var ErrCorrupt = fmt.Errorf("index: %w", storage.ErrCorrupt)
 
 const (
 	metricVersion = 1
@@ -24,9 +24,9 @@ const (
 	flagsKnown        = flagDeleted | flagResource | flagSchemaPending | flagLabels
 )
 
-// appendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit,
+// AppendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit,
 // creator and labels if any, each after its length. The ID is in the key; Pebble checksums what it stores.
-func appendMetric(dst []byte, m *model.Metric) []byte {
+func AppendMetric(dst []byte, m *model.Metric) []byte {
 	var flags byte
 	if m.Deleted {
 		flags |= flagDeleted
@@ -54,10 +54,10 @@ func appendMetric(dst []byte, m *model.Metric) []byte {
 	return dst
 }
 
-// decodeMetric is the inverse; policy finds an archive policy by its name. It keeps nothing of src.
-func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.ArchivePolicy) (*model.Metric, error) {
+// DecodeMetric is the inverse; policy finds an archive policy by its name. It keeps nothing of src.
+func DecodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.ArchivePolicy) (*model.Metric, error) {
 	corrupt := func(what string) (*model.Metric, error) {
-		return nil, fmt.Errorf("%w: metric %s: %s", errCorrupt, id, what)
+		return nil, fmt.Errorf("%w: metric %s: %s", ErrCorrupt, id, what)
 	}
 	if len(src) < 2 || src[0] != metricVersion {
 		return corrupt("unknown version")
@@ -94,7 +94,7 @@ func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 	if m.ArchivePolicy = policy(fields[0]); m.ArchivePolicy == nil {
 		return corrupt(fmt.Sprintf("its archive policy %q does not exist", fields[0]))
 	}
-	m.Name, m.Unit, m.Creator = shared(asText(fields[1])), shared(asText(fields[2])), shared(asText(fields[3]))
+	m.Name, m.Unit, m.Creator = Shared(Text(fields[1])), Shared(Text(fields[2])), Shared(Text(fields[3]))
 	if len(fields) > 4 {
 		if m.Labels = model.Labels(fields[4]); m.Labels == "" || !m.Labels.Valid() {
 			return corrupt("its labels are none")
@@ -103,6 +103,6 @@ func decodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 	return m, nil
 }
 
-// shared returns a copy of text that all have in common who asked for the same: thousands of metrics have one name, and
+// Shared returns a copy of text that all have in common who asked for the same: thousands of metrics have one name, and
 // what is cached of them should not hold it thousands of times.
-func shared(text string) string { return unique.Make(text).Value() }
+func Shared(text string) string { return unique.Make(text).Value() }

@@ -1,4 +1,4 @@
-package index
+package records
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 // jsonVersion comes before the JSON of a value.
 const jsonVersion = 1
 
-func setJSON(b *pebble.Batch, key []byte, v any) error {
+func SetJSON(b *pebble.Batch, key []byte, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -18,13 +18,13 @@ func setJSON(b *pebble.Batch, key []byte, v any) error {
 	return b.Set(key, append([]byte{jsonVersion}, text...), nil)
 }
 
-// decodeJSON returns a storage.ErrCorrupt if value is not of setJSON.
-func decodeJSON(value []byte, v any) error {
+// DecodeJSON returns a storage.ErrCorrupt if value is not of SetJSON.
+func DecodeJSON(value []byte, v any) error {
 	if len(value) == 0 || value[0] != jsonVersion {
-		return fmt.Errorf("%w: unknown version", errCorrupt)
+		return fmt.Errorf("%w: unknown version", ErrCorrupt)
 	}
 	if err := json.Unmarshal(value[1:], v); err != nil {
-		return fmt.Errorf("%w: %w", errCorrupt, err)
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package index
+package keyspace
 
 import (
 	"bytes"
@@ -14,13 +14,13 @@ import (
 
 // Values in keys sort by their bytes as they are compared: that is what makes ranges and orders of them.
 
-// appendKeyText appends text so that no other begins with it: 0 becomes 0 ff, and 0 1 ends it.
-func appendKeyText[T string | []byte](dst []byte, text T) []byte {
-	return append(appendKeyPrefix(dst, text), 0, 1)
+// AppendText appends text so that no other begins with it: 0 becomes 0 ff, and 0 1 ends it.
+func AppendText[T string | []byte](dst []byte, text T) []byte {
+	return append(AppendTextPrefix(dst, text), 0, 1)
 }
 
-// appendKeyPrefix is appendKeyText without the end: what the keys of all texts have in common that begin so.
-func appendKeyPrefix[T string | []byte](dst []byte, text T) []byte {
+// AppendTextPrefix is AppendText without the end: what the keys of all texts have in common that begin so.
+func AppendTextPrefix[T string | []byte](dst []byte, text T) []byte {
 	for i := range len(text) {
 		if dst = append(dst, text[i]); text[i] == 0 {
 			dst = append(dst, 0xff)
@@ -29,9 +29,9 @@ func appendKeyPrefix[T string | []byte](dst []byte, text T) []byte {
 	return dst
 }
 
-// textOfKey is the inverse of appendKeyText: the text of a whole value. It is a piece of value, or of scratch, which it
+// TextOfKey is the inverse of AppendText: the text of a whole value. It is a piece of value, or of scratch, which it
 // returns grown.
-func textOfKey(value, scratch []byte) (text, grown []byte) {
+func TextOfKey(value, scratch []byte) (text, grown []byte) {
 	if end := bytes.IndexByte(value, 0); end >= 0 && end >= len(value)-2 {
 		return value[:end], scratch
 	}
@@ -49,12 +49,12 @@ func textOfKey(value, scratch []byte) (text, grown []byte) {
 	return scratch, scratch
 }
 
-// appendKeyTime appends t to the microsecond: that is what filters and orders see of it.
-func appendKeyTime(dst []byte, t carbonara.Timestamp) []byte {
+// AppendTime appends t to the microsecond: that is what filters and orders see of it.
+func AppendTime(dst []byte, t carbonara.Timestamp) []byte {
 	return binary.BigEndian.AppendUint64(dst, uint64(t.Floor(time.Microsecond))^1<<63)
 }
 
-func appendKeyNumber(dst []byte, f float64) []byte {
+func AppendNumber(dst []byte, f float64) []byte {
 	bits := math.Float64bits(f + 0) // of the two zeroes, which are equal, the positive one
 	if bits>>63 != 0 {
 		bits = ^bits
@@ -64,17 +64,17 @@ func appendKeyNumber(dst []byte, f float64) []byte {
 	return binary.BigEndian.AppendUint64(dst, bits)
 }
 
-// appendKeyValue appends a value of an attribute that is neither null nor a bool: two values are not worth an index.
-func appendKeyValue(dst []byte, value any) []byte {
+// AppendValue appends a value of an attribute that is neither null nor a bool: two values are not worth an index.
+func AppendValue(dst []byte, value any) []byte {
 	switch v := value.(type) {
 	case string:
-		return appendKeyText(dst, v)
+		return AppendText(dst, v)
 	case uuid.UUID:
 		return append(dst, v[:]...)
 	case float64:
-		return appendKeyNumber(dst, v)
+		return AppendNumber(dst, v)
 	case carbonara.Timestamp:
-		return appendKeyTime(dst, v)
+		return AppendTime(dst, v)
 	}
 	panic(fmt.Sprintf("index: a key of a %T", value))
 }

@@ -1,0 +1,112 @@
+package keyspace
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// The first byte of each key. docs/format/index.md says what follows and what the values are.
+const (
+	ArchivePolicy = 'p' // name
+	Rule          = 'r' // name
+	Metric        = 'm' // metric ID
+	PolicyMetric  = 'a' // archive policy name, 0, metric ID: the metrics of a policy, deleted ones too
+	NamedMetric   = 'n' // resource ID, metric name: the metrics of a resource whose value does not list them
+	Labels        = 'l' // digest of creator and labels: the metric that has these labels
+	Deleted       = 'd' // metric ID: to be expunged
+	Resource      = 'o' // resource ID
+	Revision      = 'h' // resource ID, number: a past state
+	ResourceType  = 'y' // name
+	// resource type name, 0, start of the revision, start, resource ID: the resources of a type
+	TypeResource = 't'
+	Field        = 'x' // a field, its value, resource ID: the live resources that have the value
+	Attribute    = 'i' // resource type name, 0, era of an attribute, value, resource ID: likewise
+	Rebuild      = 'j' // its ID
+	// a field, its value, metric ID: the metrics that have the value and are not marked deleted
+	MetricField = 'z'
+)
+
+// The second byte of keys under Field and MetricField.
+const (
+	FieldCreator  = 'c'
+	FieldUser     = 'u'
+	FieldProject  = 'p'
+	FieldOriginal = 'o' // the ID as the client wrote it, unless it is shown so
+	FieldStarted  = 's'
+	FieldEnded    = 'e'
+
+	FieldName = 'n' // of metrics, which have a creator, too
+	FieldUnit = 'w'
+)
+
+var (
+	Version      = []byte("v") // the format version, one byte
+	Counts       = []byte("c") // how many metrics there are, and how many of them are marked deleted
+	LastRevision = []byte("s") // the number of the last revision
+)
+
+func NameKey(prefix byte, name string) []byte { return append([]byte{prefix}, name...) }
+
+func IDKey(prefix byte, id uuid.UUID) []byte { return append([]byte{prefix}, id[:]...) }
+
+// PolicyMetricPrefix is what the keys of a policy's metrics begin with. Names hold no NUL.
+func PolicyMetricPrefix(policy string) []byte {
+	return append(append([]byte{PolicyMetric}, policy...), 0)
+}
+
+func PolicyMetricKey(policy string, id uuid.UUID) []byte {
+	return append(PolicyMetricPrefix(policy), id[:]...)
+}
+
+// LabelsKey is the key of the metric of a creator that has these labels. Labels are longer than keys should be.
+func LabelsKey(creator string, labels model.Labels) []byte {
+	digest := sha256.New()
+	io.WriteString(digest, creator)
+	digest.Write([]byte{0})
+	io.WriteString(digest, string(labels))
+	return digest.Sum([]byte{Labels})
+}
+
+func NamedMetricKey(resource uuid.UUID, name string) []byte {
+	return append(IDKey(NamedMetric, resource), name...)
+}
+
+// TypeResourcePrefix is what the keys of a type's resources begin with. Names hold no NUL.
+func TypeResourcePrefix(resourceType string) []byte {
+	return append(append([]byte{TypeResource}, resourceType...), 0)
+}
+
+// RevisionKey sorts the revisions of a resource by number.
+func RevisionKey(resource uuid.UUID, number uint64) []byte {
+	return binary.BigEndian.AppendUint64(IDKey(Revision, resource), number)
+}
+
+// LastID returns the ID that a key ends with.
+func LastID(key []byte) (id uuid.UUID, ok bool) {
+	if len(key) < len(id) {
+		return id, false
+	}
+	return uuid.UUID(key[len(key)-len(id):]), true
+}
+
+// AttributePrefix is what the keys of an attribute's values begin with, as far as they were written in one of its eras.
+func AttributePrefix(resourceType string, era uint32) []byte {
+	prefix := append(append([]byte{Attribute}, resourceType...), 0)
+	return binary.BigEndian.AppendUint32(prefix, era)
+}
+
+// PrefixEnd returns the first key after all that begin with prefix.
+func PrefixEnd(prefix []byte) []byte {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil // all 0xff: no end
+}
