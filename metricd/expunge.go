@@ -2,31 +2,50 @@ package metricd
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // expungeLimit is the number of deleted metrics looked at in one go, expungeBatch of those expunged at a time.
 const (
 	expungeLimit = 100_000
 	expungeBatch = 1000
+
+	maxExpungeWait = 16 // in intervals
 )
 
-// expungeLoop removes what is left of deleted metrics.
+// expungeLoop removes what is left of deleted metrics. After each failure it waits for twice as long as before, for
+// maxExpungeWait intervals at most.
 func (p *Metricd) expungeLoop(ctx context.Context) {
-	tick := time.NewTicker(p.options.ExpungeInterval)
-	defer tick.Stop()
-	for {
+	wait := p.options.ExpungeInterval
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for ; ; timer.Reset(wait) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-timer.C:
 		}
-		if err := p.Expunge(ctx); err != nil && ctx.Err() == nil {
-			p.options.Logger.Error("expunge failed; trying again", "error", err)
+		err := p.Expunge(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			wait = p.options.ExpungeInterval
+			continue
 		}
+		wait = min(2*wait, maxExpungeWait*p.options.ExpungeInterval)
+		level := slog.LevelError
+		if errors.Is(err, model.ErrUnavailable) { // the index has no holder, or this process has lost a sack
+			level = slog.LevelWarn
+		}
+		p.options.Logger.Log(ctx, level, "expunge failed; trying again", "wait", wait, "error", err)
 	}
 }
 
