@@ -19,7 +19,8 @@ import (
 //   - Where the disk is full, writes wait for room, until ctx ends, and ask makeRoom for it. A write that continues
 //     begins where the layer below stopped.
 //   - Old logs are written over in whole blocks. The padding is this layer's own: none of the others counts it.
+//   - What no sync has confirmed is written again before a sync that is repeated.
 func storeFiles(ctx context.Context, disk vfs.FS, lease claim.Lease, makeRoom func() bool) *engine.Recorder {
-	waiting := engine.RetryWhenFull(ctx, engine.WholeBlocks(disk), makeRoom)
+	waiting := engine.RetryWhenFull(ctx, engine.WholeBlocks(engine.RewriteUnsynced(disk)), makeRoom)
 	return engine.NewRecorder(claim.Fence(waiting, lease))
 }

@@ -15,7 +15,8 @@ import (
 
 // RetryWhenFull returns a file system that waits, until ctx ends, for a full disk to have room again, where Pebble
 // would otherwise give up the store: at writes to its log, its manifest and the options that it writes when it is
-// opened. They continue where they stopped. Writes of tables fail at once: Pebble removes its half of the table, which
+// opened. They continue where they stopped. Their syncs are repeated: RewriteUnsynced lies below where a sync may be
+// what finds the disk full. Writes of tables fail at once: Pebble removes its half of the table, which
 // may be the room that others need, and eventListener slows its next attempt.
 //
 // makeRoom is called whenever the disk is full, by several goroutines at once, and reports whether it has freed
@@ -107,7 +108,7 @@ func (p *retryWhenFull) MkdirAll(dir string, perm os.FileMode) error {
 	return p.try(false, func() error { return p.FS.MkdirAll(dir, perm) })
 }
 
-// retryFile passes on all but writes.
+// retryFile passes on all but writes and syncs.
 type retryFile struct {
 	vfs.File
 	fs   *retryWhenFull
@@ -130,4 +131,24 @@ func (f *retryFile) WriteAt(b []byte, offset int64) (n int, err error) {
 		return err
 	})
 	return n, err
+}
+
+// sync repeats do only for files that are written again before: a table whose sync failed is to be given up.
+func (f *retryFile) sync(do func() error) error {
+	if !f.wait {
+		return do()
+	}
+	return f.fs.try(true, do)
+}
+
+func (f *retryFile) Sync() error { return f.sync(f.File.Sync) }
+
+func (f *retryFile) SyncData() error { return f.sync(f.File.SyncData) }
+
+func (f *retryFile) SyncTo(length int64) (all bool, err error) {
+	err = f.sync(func() error {
+		all, err = f.File.SyncTo(length)
+		return err
+	})
+	return all, err
 }
