@@ -183,6 +183,29 @@ func (m *membership) refuseLoopback(ctx context.Context, grace time.Duration) er
 	}
 }
 
+// refuseNamesake returns an error if another process of this one's name runs: each start of one would take sacks from
+// the other. A member that does not answer may have died lately.
+func (m *membership) refuseNamesake(ctx context.Context) error {
+	members, err := m.session.Members(ctx)
+	if err != nil {
+		return err
+	}
+	own := m.session.Member()
+	for _, other := range members {
+		if other.Node != own.Node || other.ID == own.ID {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, wakeTimeout)
+		status, err := m.client.Status(ctx, other.Address)
+		cancel()
+		if err == nil && status.Member == other.ID { // else a later process has its port
+			return fmt.Errorf("cluster: a process called %s runs already, on %s at %s: give each one a --node of its own",
+				own.Node, other.Process.Host, other.Address)
+		}
+	}
+	return nil
+}
+
 // unreachable returns an error if own or a member of another machine advertises a loopback address.
 func unreachable(own *claim.Member, members []claim.Member) error {
 	for _, other := range members {

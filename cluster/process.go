@@ -289,6 +289,9 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	if err := p.members.refuseLoopback(ctx, 2*claims.Grace()); err != nil {
 		return err
 	}
+	if err := p.members.refuseNamesake(ctx); err != nil {
+		return err
+	}
 	if p.options.Role.HasAPI() { // after that: several processes that start at once wait for each other
 		if err := p.members.announce(ctx, p.incoming.ownName); err != nil {
 			return err

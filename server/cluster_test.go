@@ -292,6 +292,22 @@ func TestLoopbackBetweenMachinesIsRefused(t *testing.T) {
 	stop(t, start(t, options))
 }
 
+// Of two processes of one name the second does not start, and does once the first has ended.
+func TestNamesakeIsRefused(t *testing.T) {
+	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), Sacks: 2, Node: "one"},
+		Listen: "127.0.0.1:0"}
+	first := start(t, options)
+	s, err := server.Start(t.Context(), options)
+	if err == nil {
+		stop(t, s)
+	}
+	if err == nil || !strings.Contains(err.Error(), "a process called one runs already") {
+		t.Errorf("starts beside its namesake: %v", err)
+	}
+	stop(t, first)
+	stop(t, start(t, options))
+}
+
 // Processes that would not know of each other are kept apart.
 func TestCoordinationIsTheSameForAll(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")

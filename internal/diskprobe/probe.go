@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -85,6 +86,9 @@ type check struct {
 func Run(ctx context.Context, dir string, options Options) (results []Result, err error) {
 	options.EnsureDefaults()
 	own, err := os.MkdirTemp(dir, ".gnocco-probe-")
+	if errors.Is(err, syscall.ENOSPC) {
+		return []Result{{"free space", Warning, "the disk is full, so nothing else was asked."}}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("diskprobe: %w", err)
 	}
@@ -100,7 +104,9 @@ func Run(ctx context.Context, dir string, options Options) (results []Result, er
 
 func (c *check) run(dir string, o *Options) Result {
 	verdict, text, err := c.ask(dir, o)
-	if err != nil {
+	if errors.Is(err, syscall.ENOSPC) {
+		verdict, text = Warning, "the disk is full, so this was not asked."
+	} else if err != nil {
 		verdict, text = No, err.Error()
 	}
 	return Result{Check: c.name, Verdict: verdict, Text: text}

@@ -150,3 +150,15 @@ func TestDeadMount(t *testing.T) {
 		requireRefused(t, p, "its mount is dead (transport endpoint is not connected)")
 	}
 }
+
+// A disk without room for another name is full, and not unfit for several processes.
+func TestProbeOfAFullDisk(t *testing.T) {
+	m := newMountPoint(t)
+	if out, err := m.command("mount", "-t", "tmpfs", "-o", "nr_inodes=2", "none", m.at).CombinedOutput(); err != nil {
+		t.Skipf("no disk in memory: %v: %s", err, out)
+	}
+	m.run(t, "touch", filepath.Join(m.at, "last"))
+	if out := m.run(t, filepath.Join(binaries, "gnocco"), "doctor", "disk", m.at); !strings.Contains(out, "the disk is full") {
+		t.Errorf("says %s", out)
+	}
+}
