@@ -88,7 +88,7 @@ func explain(out io.Writer, d *demo.Demo, c *client.Client) {
 	fmt.Fprintf(out, "\n%d metrics of this machine get a measure every second (Ctrl-C ends it). "+
 		"Look at the address above, or from another terminal:\n\n", len(metrics))
 	line := func(about, url string) { fmt.Fprintf(out, "  # %s\n  curl -s -u admin: '%s'\n", about, url) }
-	line("the archive policies: what is kept, and for how long", c.URL("/v1/archive_policy"))
+	line("the archive policies: aggregates, and how long they are kept", c.URL("/v1/archive_policy"))
 	line("the metrics of resource "+d.Name(), d.MetricsURL())
 	line("the load, second by second", d.MeasuresURL("load.1min", "granularity=1&start=-10s"))
 	if core := slices.Index(metrics, "cpu0.percent"); core >= 0 {

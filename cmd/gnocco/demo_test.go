@@ -37,7 +37,7 @@ func TestDemo(t *testing.T) {
 	s := serve(t, "--data", data)
 	for _, metric := range []string{"load.1min", "memory.used.bytes"} {
 		rows := strings.Split(s.measures(paths[0]+"/"+metric+"/measures?granularity=1&aggregation=count"), "\n")
-		if len(rows) < 4 { // three each, of which a busy machine may miss some
+		if len(rows) < 4 { // three each; a busy machine may miss some
 			t.Errorf("%s: %q", metric, rows)
 		}
 	}

@@ -27,12 +27,12 @@ incoming blocks, and whether index, archives and incoming stores agree. The comm
 is damaged by metric, granularity and time, what can be recomputed from the raw series or from a
 finer granularity, and what is lost.
 
-With --repair it recomputes that. Nothing is thrown away: a value that does not decode is kept
+With --repair it recomputes that. It throws no data away: a value that does not decode is kept
 under a key of its own ("gnocco inspect quarantine" lists these). A store with damaged tables is
 copied as far as it can be read, and stays beside the copy as damaged-e….
 
 A store that is damaged so that a server does without it, no repair brings back: part of it is
-missing. --give-up sacks/005 accepts that. What can be read of the store is kept, or nothing; the
+missing. --give-up sacks/005 accepts that. The readable part of the store is kept, or nothing; the
 report names the metrics that lost by it; the damaged store stays in the data folder.
 
 The exit status is 0 if all is well or repaired, 1 if damage is left, and 2 if the folder could

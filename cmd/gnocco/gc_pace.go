@@ -14,7 +14,7 @@ import (
 
 const (
 	// scanRate is how many bytes a second collections may look through to keep the heap small: less than a thousandth
-	// of a core's time. What they cost is not measured, since that depends on who else uses the processors.
+	// of a core's time. Their cost is not measured, since it depends on the load of the processors.
 	scanRate = 1.5e6
 
 	leastWait = 10 * time.Second
@@ -53,7 +53,7 @@ type gcPace struct {
 
 // awaitCollection has the pace set after the next collection, and after each one that follows.
 func (p *gcPace) awaitCollection() {
-	garbage := new([16]byte) // the next collection finds it; what is smaller shares its memory with others
+	garbage := new([16]byte) // the next collection finds it; a smaller one shares its memory with others
 	runtime.AddCleanup(garbage, func(p *gcPace) {
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -16,8 +16,8 @@ func TestGCPace(t *testing.T) {
 		p.collected(p.last.Add(time.Duration(since*float64(time.Second))), heapFigures{scanned: uint64(scanned * mb),
 			live: uint64(live * mb), allocated: p.allocated + uint64(allocates*since*mb)})
 	}
-	// f expects GOGC, and after how many seconds a collection is due, after collections of a program that allocates so
-	// many MB a second, while so many live, of which so many are scanned.
+	// f expects GOGC, and after how many seconds a collection is due, after collections of a program. The program
+	// allocates so many MB a second, while so many live and so many of these are scanned.
 	f := func(name string, allocates, live, scanned, percent, wait float64) {
 		t.Helper()
 		for range 10 {
@@ -54,7 +54,7 @@ func TestGCPaceIsSet(t *testing.T) {
 	}
 }
 
-// What is free is given back where a collection is due.
+// A collection that is due gives free memory back.
 func TestGCPaceGivesMemoryBack(t *testing.T) {
 	p := &gcPace{percent: gcPercentDefault, wait: time.Hour}
 	p.due = time.NewTimer(p.wait)

@@ -169,7 +169,7 @@ func gnocchiSettings(cmd *cobra.Command, file *gnocchiconf.File, program string)
 		delete(settings.Values, "listen") // it is the API's
 	}
 	if !runsForLong(cmd) {
-		return settings.Values, nil // no server: nobody misses what is ignored
+		return settings.Values, nil // no server: ignored settings do no harm
 	}
 	text := func(setting string) string {
 		if value, ok := given(cmd, setting); ok {
@@ -235,7 +235,7 @@ that holds the index.`
 			return err
 		}
 		if !file.HasStatsd() {
-			return errors.New("[statsd] resource_id is missing: nobody would take the messages")
+			return errors.New("[statsd] resource_id is missing: the messages would be lost")
 		}
 		logger, err := log.logger(cmd.ErrOrStderr())
 		if err != nil {

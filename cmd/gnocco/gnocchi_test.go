@@ -133,8 +133,8 @@ func startStatsd(t *testing.T, cmd *exec.Cmd) string {
 	}
 }
 
-// What kolla-ansible and openstack-helm render starts, without a word of security lost: a client without a token gets
-// 401.
+// The files that kolla-ansible and openstack-helm render start a server, and keep every setting of security: a client
+// without a token gets 401.
 func TestRenderings(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"kolla.conf", "helm.conf"} {

@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A command that only holds others fails on one that it does not have, whatever flags come with it; alone it prints its
-// help.
+// A command that only holds others fails on an unknown one, with any flags; alone it prints its help.
 func TestUnknownCommandsFail(t *testing.T) {
 	execute := func(path []string, more ...string) error {
 		root := newRoot()

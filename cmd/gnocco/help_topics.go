@@ -13,8 +13,8 @@ type helpTopic struct {
 }
 
 var helpTopics = []helpTopic{
-	{"limits", "What servers bound, and for how long they wait",
-		`Bounds of what serve, api and metricd accept and keep, and how long they wait. The defaults suit
+	{"limits", "Bounds of servers, and how long they wait",
+		`Bounds on the input and the memory of serve, api and metricd, and how long they wait. The defaults suit
 nearly every server. Set them as any other flag: on the command line, in the environment or in a
 configuration file.`,
 		[]string{

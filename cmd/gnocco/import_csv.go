@@ -35,15 +35,14 @@ func newImportCSV() *cobra.Command {
 		Long: `Send the measures of CSV files to a server, through its REST API; - means standard input.
 
 A file has a column of timestamps and one or more columns of values. The measures of a single
-column go to a metric named after the file; those of several columns go to metrics named after
-the columns. The command creates the resource, and a missing metric with its first measure.
+column go to a metric named after the file, and the measures of several columns to metrics named
+after the columns. The command creates the resource, and a missing metric with its first measure.
 Timestamps are ISO 8601 or seconds since 1970; an empty value is a gap. Columns without a name
 are left out.
 
-Lines may stand in any order: nothing is sent before all files are read, and then all in order
+Lines may stand in any order: the command reads all files first, and then sends all in order
 of time. More than 2^20 measures wait in a temporary file (20 bytes each; TMPDIR). Measures older
-than the back window of what a metric already has are loaded by a backfill, where the archive policy
-allows that. The command prints how many measures the server dropped or refused, and how many the
+than a metric's back window are loaded by a backfill, where the archive policy allows that. The command prints how many measures the server dropped or refused, and how many the
 archive policy does not keep.
 
 The exit status is 2 if all was sent, but lines were rejected, or measures dropped, refused or too

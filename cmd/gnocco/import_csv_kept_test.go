@@ -54,7 +54,7 @@ func minutes(n int) []string {
 	return lines
 }
 
-// Whatever the order of a file's lines, the archive is that of sorted ones.
+// A file's lines, in any order, give the archive of sorted ones.
 func TestImportCSVInAnyOrder(t *testing.T) {
 	s := newImporter(t, `{"name": "minutes", "back_window": 0, "aggregation_methods": ["sum", "last", "rate:mean"],
 		"definition": [{"granularity": 60, "points": 100000}, {"granularity": 3600, "points": 100000}]}`)
@@ -79,7 +79,7 @@ func TestImportCSVInAnyOrder(t *testing.T) {
 	}
 }
 
-// What a policy does not keep, or not at its finest granularity, is reported; so are lines of equal times.
+// The import reports measures that a policy does not keep, or not at its finest granularity, and lines of equal times.
 func TestImportCSVReportsWhatIsNotKept(t *testing.T) {
 	s := newImporter(t, `{"name": "short", "back_window": 0, "aggregation_methods": ["count"],
 		"definition": [{"granularity": 60, "points": 10}, {"granularity": 3600, "points": 24}]}`)
@@ -151,8 +151,8 @@ func TestImportCSVBackfills(t *testing.T) {
 	}
 }
 
-// An import that was killed while it sent its history, or while that was moved, is run again: nothing is missing or
-// counts twice, and no metric is left.
+// An import that was killed while it sent its history, or while that was moved, is run again: every measure counts
+// once, and no metric is left over.
 func TestImportCSVAfterAKilledBackfill(t *testing.T) {
 	s := newImporter(t, `{"name": "live", "back_window": 0, "aggregation_methods": ["sum", "count", "95pct"],
 		"definition": [{"granularity": 60}, {"granularity": 3600}]}`)
@@ -165,7 +165,7 @@ func TestImportCSVAfterAKilledBackfill(t *testing.T) {
 		s.csv("time,value\n"+today, append(policy, name), 0)
 		var metric struct{ ID string }
 		s.call(http.MethodGet, "/v1/resource/generic/csv/metric/"+name, "", http.StatusOK, &metric)
-		// What the killed import did: it sent the first 150 minutes, or all, of which a first step moved some.
+		// The killed import sent the first 150 minutes, or sent all and moved some in a first step.
 		var history struct{ ID string }
 		s.call(http.MethodPost, "/v1/metric/"+metric.ID+"/backfill", "", http.StatusCreated, &history)
 		sent := lines[:150]

@@ -40,7 +40,7 @@ show how the splits of a metric are stored, decode a split.`,
 		})
 	}
 	add("stores", "List the stores with their keys and bytes", 0, inspectStores)
-	add("metrics", "List the metrics with what is stored of them", 0, inspectMetrics)
+	add("metrics", "List the metrics with their stored aggregates and measures", 0, inspectMetrics)
 	add("quarantine", "List what did not decode and is kept", 0, inspectQuarantine)
 	add("metric ID", "Say how the splits of a metric are stored", 1, inspectMetric)
 	add("split ID GRANULARITY TIME", "Decode the split of a metric that holds a time", 3, inspectSplit)

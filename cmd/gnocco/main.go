@@ -53,8 +53,8 @@ func main() {
 // runsForLong reports whether a command is a server, or statsd's. Only these have a log.
 func runsForLong(cmd *cobra.Command) bool { return cmd.Flags().Lookup("log-level") != nil }
 
-// untilSignal returns a context that ends with the first signal to stop: what runs then ends in order. A second SIGINT
-// or SIGTERM ends the process at once.
+// untilSignal returns a context that ends with the first signal to stop: the command then ends in order. A second
+// SIGINT or SIGTERM ends the process at once.
 func untilSignal() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A terminal that closes may send SIGHUP twice, from the shell and from the kernel, so the second one must not end

@@ -8,7 +8,7 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 )
 
-// What the collector keeps to and what lies outside of its heap are the limit together.
+// The collector's limit and the memory outside of its heap add up to the process's limit.
 func TestMemoryLimitIsForAll(t *testing.T) {
 	const limit = 1 << 30
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))

@@ -25,8 +25,8 @@ func shellBlocks(t *testing.T, page string) (blocks []string) {
 	return blocks
 }
 
-// shell runs commands below a folder in which bin/gnocco is the program, ends whatever they leave behind, and returns
-// what they print.
+// shell runs commands below a folder in which bin/gnocco is the program, ends the processes that they leave behind, and
+// returns what they print.
 func shell(t *testing.T, commands string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -60,7 +60,7 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 	}
 	f := cmd.Flags()
 	flags.remote.define(f, defaultURL,
-		"address of the server, with its prefix if it has one; who asks has to be an admin")
+		"address of the server, with its prefix if it has one; the user has to be an admin")
 	f.StringVar(&flags.policy, "archive-policy", "",
 		"archive policy to change; with --metric, the archive policy that the metric gets")
 	f.StringVar(&flags.metric, "metric", "", "ID of a single metric, which gets another archive policy")

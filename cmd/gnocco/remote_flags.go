@@ -37,7 +37,7 @@ func (r *remoteFlags) define(f *pflag.FlagSet, url, about string) {
 	f.StringVar(&r.caFile, "ca-file", "", "PEM certificates to trust besides the system's, for https")
 }
 
-// client returns a client of the server. Nothing is asked yet.
+// client returns a client of the server. It sends no request yet.
 func (r *remoteFlags) client() (*client.Client, error) {
 	options := client.Options{Token: r.token, User: r.user, Password: r.password}
 	caFile := r.caFile
@@ -66,7 +66,7 @@ func (r *remoteFlags) client() (*client.Client, error) {
 	return client.New(r.url, options)
 }
 
-// What to use where a server does not know who asks.
+// The flags to use where a server does not know the user.
 const (
 	passwordAdvice = "--user with --password-file or GNOCCO_PASSWORD, or https://USER:PASSWORD@HOST as --url"
 	tokenAdvice    = "OS_AUTH_URL and the other OS_* variables of OpenStack's clients, or --token or GNOCCO_TOKEN"

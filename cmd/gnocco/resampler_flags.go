@@ -26,8 +26,8 @@ func (f *resamplerFlags) define(flags *pflag.FlagSet) {
 	f.devices.Define(flags)
 }
 
-// resampler returns what makes the resampler of a process; nil for the CPU's. Devices stay open until the process ends.
-// What they pin is a part of the process's memory, a sixteenth at most.
+// resampler returns the constructor of a process's resampler; nil for the CPU's. Devices stay open until the process
+// ends. Their pinned memory is part of the process's, a sixteenth at most.
 func (f *resamplerFlags) resampler(ctx context.Context, memory int64, logger *slog.Logger) (
 	func(prometheus.Registerer) carbonara.Resampler, error) {
 	found, err := devices.Choose(f.gpu, f.devices.Driver, logger)

@@ -6,7 +6,7 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
-// What devices pin is a sixteenth of the process's memory at most, and no more than is of use to them.
+// Devices pin a sixteenth of the process's memory at most, and no more than is of use to them.
 func TestPinnedBytes(t *testing.T) {
 	for _, c := range []struct {
 		memory, most int64

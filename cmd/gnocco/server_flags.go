@@ -58,7 +58,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 		"longest time to finish requests and checkpoints when stopping")
 	f.log.define(flags)
 	flags.StringVar(&o.ProfileListen, "pprof", "",
-		"address to serve profiles of the process on, such as 127.0.0.1:6060: whoever reaches it reads the command line "+
+		"address to serve profiles of the process on, such as 127.0.0.1:6060: anybody who reaches it can read the command line "+
 			"(default: none)")
 	f.defineMember(flags)
 	if role != cluster.RoleAPI {
@@ -71,7 +71,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 		"PEM certificate by which --listen speaks TLS, read again when it changes; needs --tls-key")
 	flags.StringVar(&o.TLS.Key, "tls-key", "", "private key of --tls-cert")
 	flags.StringVar(&o.TLS.ClientCA, "tls-client-ca", "",
-		"PEM certificates of the authority that has to have signed the certificates of clients (default: none are asked for)")
+		"PEM certificates of the authority that has to have signed the certificates of clients (default: clients need none)")
 	f.resampler.define(flags)
 	if role == cluster.RoleMetricd {
 		flags.StringVar(&o.Listen, "listen", "", "address to serve /metrics, /ready and /live on (default: none)")
@@ -249,7 +249,7 @@ func (f *serverFlags) run(ctx context.Context, s *server.Server) error {
 	case failed = <-s.Failed():
 	}
 	if errors.Is(failed, cluster.ErrFenced) || errors.Is(failed, datafolder.ErrRefused) {
-		return failed // others may hold the stores: nothing here may be written down
+		return failed // others may hold the stores, so write nothing down
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.stopTimeout+f.options.DrainDelay)
 	defer cancel()

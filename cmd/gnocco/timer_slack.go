@@ -29,8 +29,8 @@ func timerSlack(cores int) time.Duration {
 
 // allowLateTimers lets the kernel wake this program up to timerSlack late, unless somebody chose a slack for it: Go's
 // monitor naps for 20 µs some twenty times a request. Its thread is made before any code of ours and has the slack that
-// the program began with, so that the program begins anew, as the same process: call it before anything else. What
-// cannot be had is left as it is.
+// the program began with, so that the program begins anew, as the same process: call it before anything else. It
+// ignores failures.
 func allowLateTimers() {
 	if os.Getenv(begunAnew) != "" {
 		_ = os.Unsetenv(begunAnew)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The column of times is the one whose cells are times, whatever its name and place.
+// The column of times is the one whose cells are times, with any name and in any place.
 func TestTimestampColumn(t *testing.T) {
 	f := func(want, text string) {
 		t.Helper()

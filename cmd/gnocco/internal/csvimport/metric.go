@@ -17,7 +17,7 @@ type metric struct {
 	newest carbonara.Timestamp // of these
 
 	id            string
-	target        string              // of what is sent: id, or history
+	target        string              // of the sent measures: id, or history
 	droppedBefore int64               // measures that the server dropped before the import
 	keptFrom      carbonara.Timestamp // the server accepts no older measures; 0: all
 	history       string              // metric that takes the older ones; "" if none does

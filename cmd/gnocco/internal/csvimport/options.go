@@ -17,15 +17,15 @@ type Options struct {
 
 	TimestampColumn string   // "": the one whose cells are times
 	Ignore          []string // columns left out
-	NoHeader        bool     // the first line holds measures, too; columns are called by number
+	NoHeader        bool     // the first line also holds measures; columns are called by number
 	Comma           byte     // between fields; 0: ','
 
 	Batch    int // measures of a request; 0: 10,000
 	Requests int // requests in flight at once; 0: 4
 
-	// Reject is told of each record, or field, that was not taken; nil: nobody is.
+	// Reject, unless nil, is called with each record, or field, that was not accepted.
 	Reject func(file string, line int, reason string)
-	// Note is told of what else the user should know; nil: nobody is.
+	// Note, unless nil, is called with other messages for the user.
 	Note func(text string)
 }
 

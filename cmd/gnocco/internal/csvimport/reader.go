@@ -193,7 +193,7 @@ func (r *Reader) peekLine(from int) ([]byte, error) {
 // firstLine is how long the first line may be, in bytes, before a carriage return is taken for the end of a line.
 const firstLine = 64 << 10
 
-// endsLinesByReturn reports whether lines end by \r alone: what was read of the source has one, and no \n.
+// endsLinesByReturn reports whether lines end by \r alone: the buffered text has one, and no \n.
 func (r *Reader) endsLinesByReturn() bool {
 	i := bytes.IndexByte(r.buf[:r.end], '\r')
 	return i >= 0 && i < r.end-1 && bytes.IndexByte(r.buf[:r.end], '\n') < 0

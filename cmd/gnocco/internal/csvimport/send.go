@@ -103,8 +103,8 @@ func (i *Importer) ensure(ctx context.Context, resource string, used []*metric) 
 	return existing, nil
 }
 
-// eachArchive calls use with what the server says of each metric's archive, nil if it does not know of archives, from
-// several goroutines.
+// eachArchive calls use with the server's description of each metric's archive, from several goroutines; nil if the
+// server has no archives.
 func (i *Importer) eachArchive(ctx context.Context, metrics []*metric,
 	use func(*metric, *client.Archive) error) error {
 	all, ctx := errgroup.WithContext(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// Rows come back in order of time, of equal times as they were added, whatever fits in memory.
+// Rows come back in order of time, of equal times as they were added, for any bound on memory.
 func TestSpool(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	random := rand.New(rand.NewPCG(1, 2))

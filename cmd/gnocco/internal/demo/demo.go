@@ -64,7 +64,7 @@ func New(ctx context.Context, options Options) (*Demo, error) {
 	if d.resource, err = d.client.EnsureResource(ctx, d.name); err != nil {
 		return nil, fmt.Errorf("demo: resource: %w", err)
 	}
-	// The first reading is for what needs two of them.
+	// Some figures need two readings: this is the first.
 	if _, err := d.host.read(ctx); err != nil {
 		d.logger.Warn("some figures cannot be read", "error", err)
 	}

@@ -15,13 +15,14 @@ import (
 	"github.com/shirou/gopsutil/v4/net"
 )
 
-// host reads the figures of this machine. Names of metrics end in their unit. Those of cores need two readings: they
-// are absent from the first.
+// host reads the figures of this machine. Names of metrics end in their unit. The figures of cores need two readings:
+// they are absent from the first.
 type host struct {
 	cores map[string]cpu.TimesStat // at the last reading
 }
 
-// read returns the figures by the names of their metrics. What cannot be read is left out, and is in the error.
+// read returns the figures by the names of their metrics. It leaves out figures that cannot be read, and names them in
+// the error.
 func (h *host) read(ctx context.Context) (map[string]float64, error) {
 	values := make(map[string]float64)
 	return values, errors.Join(
@@ -54,7 +55,7 @@ func (h *host) readCores(ctx context.Context, values map[string]float64) error {
 	return nil
 }
 
-// spent is the time of a core in seconds. That of guests is within user and nice.
+// spent is the time of a core in seconds. User and nice include the time of guests.
 func spent(t cpu.TimesStat) float64 {
 	return t.User + t.System + t.Idle + t.Nice + t.Iowait + t.Irq + t.Softirq + t.Steal
 }

@@ -152,7 +152,7 @@ func (c *check) index(ctx context.Context) error {
 		slices.SortFunc(ids, model.CompareIDs)
 	}
 	for _, t := range store.ResourceTypes() {
-		// Each type's revisions hold its resources' present states too. Generic would hold all types'.
+		// Each type's revisions also hold its resources' present states. Generic would hold all types'.
 		if err := store.EachRevision(ctx, t.Name, func(*model.Resource) bool { return true }); err != nil {
 			c.damage(name, "resources of type %s cannot be read: %v", t.Name, err)
 		}

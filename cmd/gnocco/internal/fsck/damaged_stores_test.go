@@ -319,8 +319,8 @@ func files(t *testing.T, data, store string) (n int) {
 	return n
 }
 
-// Whatever is damaged in one store, a server serves the rest and names the store, as fsck does; once the loss is
-// accepted, it serves all, and what waited is processed.
+// With any damage in one store, a server serves the rest and names the store, as fsck does. Once the loss is accepted,
+// it serves all, and processes the waiting measures.
 func TestDamagedStores(t *testing.T) {
 	original := makeServed(t)
 	for _, store := range []string{"sacks/001", original.store, "index"} {
@@ -341,7 +341,7 @@ func TestDamagedStores(t *testing.T) {
 	}
 }
 
-// What is missing after a kill, when nothing was closed and no claim given back, is missed as well.
+// A store removed after a kill, when no store was closed and no claim given back, is also missed.
 func TestStoreRemovedAfterKill(t *testing.T) {
 	original := makeServed(t)
 	killed := original.killed(t)
@@ -625,7 +625,7 @@ func TestDamagedSackOfACluster(t *testing.T) {
 				}
 			}
 			f.requireNamed(t, api, store)
-			workers[1].stop() // whoever had it gives it back, and the other finds the same
+			workers[1].stop() // the holder gives the sack back, and the other process finds the same
 			for deadline := time.Now().Add(2 * time.Minute); api.damaged()[store].Reason == ""; time.Sleep(
 				20 * time.Millisecond) {
 				if time.Now().After(deadline) {

@@ -23,7 +23,7 @@ type Finding struct {
 	Name        string        // of the metric, with its resource; "" if unknown
 	Granularity time.Duration // 0: not a split
 	From, To    carbonara.Timestamp
-	Remedy      *Remedy // nil: none was looked for
+	Remedy      *Remedy // nil: not determined
 
 	// Refused: serve does without the store. No repair helps; its loss can be accepted.
 	Refused bool

@@ -176,7 +176,7 @@ func flipFolders(t *testing.T) (stopped, killed string) {
 	stop(s)
 	s = start()
 	s.fill(t, "b", 2, 10)
-	// a heartbeat; one that comes later is a tail that is not provable, which is all right too
+	// a heartbeat; a later one leaves an unprovable tail, which is also right
 	time.Sleep(3 * time.Second)
 	copyFolder(t, stopped, killed)
 	stop(s)
@@ -246,7 +246,7 @@ func filesByKind(t *testing.T, data string) map[string][]string {
 	return kinds
 }
 
-// isThere reports whether a folder has a file with that content, whatever it is called by now.
+// isThere reports whether a folder has a file with that content, under any name.
 func isThere(t *testing.T, data string, content []byte) (found bool) {
 	t.Helper()
 	if err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
@@ -346,8 +346,8 @@ func (f *flip) try(t *testing.T) outcome {
 	return told
 }
 
-// Whatever bit of a folder flips, in any file, after a stop and after a kill: the answers are what they were, or fsck
-// and the server both say what is damaged, and the damaged file stays. So fsck without damage means equal answers.
+// If any bit of any file of a folder flips, after a stop or a kill, the answers stay as they were, or fsck and the
+// server both name the damage, and the damaged file stays. So fsck without damage means equal answers.
 func TestFlippedBits(t *testing.T) {
 	stopped, killed := flipFolders(t)
 	rounds := *flipRounds

@@ -165,9 +165,9 @@ func text(t *testing.T, r *fsck.Report) string {
 	return out.String()
 }
 
-// requireEqual compares what is there with what was: every group of got must be one of want with equal values, sums and
-// second moments within a few units in the last place, since combined groups have the exact ones. What is missing must
-// be told as lost. It returns how many groups that are.
+// requireEqual compares the contents with those before. Every group of got must be one of want with equal values; sums
+// and second moments may differ by a few units in the last place, since combined groups have the exact ones. The report
+// must name missing groups as lost. It returns their number.
 func requireEqual(t *testing.T, got, want contents, report *fsck.Report) (missing int) {
 	t.Helper()
 	miss := func(metric uuid.UUID, granularity time.Duration, start carbonara.Timestamp) {
@@ -324,7 +324,7 @@ func compact(t *testing.T, data string) {
 	}
 }
 
-// Whatever bit of a table flips, the check ends and finds it; after a repair the folder is clean and holds no wrong
+// If any bit of a table flips, the check ends and finds it; after a repair the folder is clean and holds no wrong
 // value.
 func TestDamagedTables(t *testing.T) {
 	original := makeFolder(t, 30)

@@ -21,7 +21,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
-// giveUpSack accepts the loss of a sack's store: what can be read of its newest epoch that opens becomes its store, or
+// giveUpSack accepts the loss of a sack's store: the readable part of its newest epoch that opens becomes its store, or
 // an empty one does.
 func (c *check) giveUpSack(ctx context.Context, number int, reason error) error {
 	name := sackName(number)
@@ -117,7 +117,7 @@ func (c *check) lostOfSack(number int) ([]string, error) {
 }
 
 // giveUpIncoming accepts the loss of an incoming store: measures that were acknowledged, and perhaps are in no archive
-// yet. What can be read of it takes its place. If its identity cannot be read, nobody can say which of its measures the
+// yet. Its readable part replaces it. If its identity cannot be read, there is no telling which of its measures the
 // archives have: then it is moved out of the way.
 func (c *check) giveUpIncoming(ctx context.Context, name string, reason error, found map[uuid.UUID]*waiting) error {
 	from, _, err := claim.Current(vfs.Default, filepath.Join(c.data.Path, name))
@@ -145,7 +145,7 @@ func (c *check) giveUpIncoming(ctx context.Context, name string, reason error, f
 	}
 	lines := append([]string{lost + "; those that could be read may be sent again:"}, linesOf(found)...)
 	if len(found) == 0 {
-		lines = []string{lost + "; none of them can be read"}
+		lines = []string{lost + "; they cannot be read"}
 	}
 	c.givenUp(name, reason, "its measures are not processed any more", aside, lines)
 	return nil
@@ -178,10 +178,10 @@ func (c *check) moveAside(name string) (aside string, err error) {
 		claim.Forget(vfs.Default, c.data.Path, name))
 }
 
-// damagedFolder keeps incoming stores that were given up. What lies below incoming is drained and removed.
+// damagedFolder keeps incoming stores that were given up. Stores below incoming are drained and removed.
 const damagedFolder = "damaged"
 
-// What it costs to do without the index.
+// The cost of doing without the index.
 const indexCost = "without it no archive has a name: all metrics, resources and archive policies would be gone, " +
 	"and with them every aggregate, so there is no giving up: restore the folders index and claims/index from a backup, " +
 	"or begin a new data folder"

@@ -114,7 +114,7 @@ func count(found map[uuid.UUID]*waiting, m *model.Measures) {
 	}
 }
 
-// plus returns the sum of two, of which the first may be nil.
+// plus returns the sum of two; the first may be nil.
 func (w *waiting) plus(other *waiting) *waiting {
 	if w == nil {
 		return other

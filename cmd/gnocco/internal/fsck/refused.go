@@ -51,7 +51,7 @@ func epochFolders(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// replace puts another store in the place of a damaged one: what make makes in the folder that it is given. A crash
+// replace puts another store, which make writes into the folder that it gets, in the place of a damaged one. A crash
 // leaves the one or the other. The damaged store stays beside it, in the folder that replace returns; "" if there was
 // none. The next server takes the store as closed in order.
 func (c *check) replace(ctx context.Context, name string, make func(ctx context.Context, to string) error) (
@@ -81,6 +81,6 @@ func (c *check) replace(ctx context.Context, name string, make func(ctx context.
 	if aside, err = takePlace(fresh, dir); err != nil {
 		return "", err
 	}
-	// What the claims say of the store's last state is about the one that was.
+	// The claims describe the last state of the earlier store.
 	return aside, errors.Join(datafolder.AtRest(dir), claim.Forget(vfs.Default, c.data.Path, name))
 }

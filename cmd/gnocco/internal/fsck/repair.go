@@ -16,8 +16,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// repairSack writes what losses can be made good. With copy the store has tables that cannot be read: what can is
-// copied into a new store first, and the damaged one stays beside it.
+// repairSack writes the groups that make losses good. With copy the store has tables that cannot be read: it first
+// copies the readable part into a new store, and the damaged one stays beside it.
 func (c *check) repairSack(ctx context.Context, dir string, number int, copy bool, w *sackWalk, losses []loss) error {
 	if copy {
 		if _, err := c.replace(ctx, sackName(number), func(ctx context.Context, to string) error {
@@ -53,7 +53,7 @@ func putLosses(store *archive.Store, losses []loss) error {
 // copyBatchBytes is when a batch of the copy is committed.
 const copyBatchBytes = 4 << 20
 
-// takePlace puts the store in fresh in the place of dir, at once. What was in dir stays beside it, in the folder that
+// takePlace puts the store in fresh in the place of dir, at once. The former store stays beside it, in the folder that
 // takePlace returns; "" if there was none.
 func takePlace(fresh, dir string) (aside string, err error) {
 	parent := filepath.Dir(dir)

@@ -238,7 +238,7 @@ type loss struct {
 	value   *damagedValue // nil for a hole
 	finding Finding
 
-	// recomputed are the groups that the remedy computed: to be put on top of what is intact.
+	// recomputed are the groups that the remedy computed, to be written over the intact ones.
 	recomputed []*carbonara.Groups
 }
 

@@ -22,7 +22,7 @@ type File struct {
 	keys   []key // in the order of the files
 }
 
-// Read reads files, of which a later one replaces options of those before it, and then the *.conf of folders, by name.
+// Read reads files, and then the *.conf of folders, by name. A later file replaces options of earlier ones.
 func Read(files, folders []string) (*File, error) {
 	for _, folder := range folders {
 		if _, err := os.Stat(folder); err != nil {

@@ -105,7 +105,7 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-// What would silently change who may do what is refused.
+// Options that would silently change access rights are refused.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "paste.ini"),

@@ -18,7 +18,7 @@ import (
 // stored is what a sack's store holds of a metric.
 type stored struct{ splits, splitBytes, rawBytes int }
 
-// Metrics lists the metrics that the index knows, and those that only have archives, with what is stored of them.
+// Metrics lists the metrics in the index, and those that only have archives, with their stored aggregates and measures.
 func Metrics(ctx context.Context, d *offline.Data, out io.Writer) error {
 	known, err := d.Index()
 	if err != nil {

@@ -139,7 +139,7 @@ func (d *Data) OpenIncoming(dir string) error {
 	return errors.Join(err, files.Close())
 }
 
-// SackDir returns the folder of a sack's store: that of its newest epoch. It is "" if the sack has none.
+// SackDir returns the folder of the newest epoch of a sack's store. It is "" if the sack has none.
 func (d *Data) SackDir(sack int) (string, error) {
 	return Current(filepath.Join(d.folder.SacksDir(), fmt.Sprintf("%03d", sack)))
 }
