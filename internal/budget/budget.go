@@ -101,7 +101,7 @@ type Account struct {
 	total    int64       // charged to the budget; with the following, guarded by the budget's mutex
 	used     [uses]int64 // by use
 	reserved int64       // for answers, charged where it exceeds what is used
-	refused  int64       // for answers in all, by the last Take; 0: nothing since Reserve
+	refused  int64       // for answers in all, by the last Take; 0 after Reserve
 	part     *part       // takes memory for answers from another Account; nil: is one of its own
 }
 
@@ -119,7 +119,7 @@ func (a *Account) Take(use Use, bytes int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	more := a.chargeOf(use, bytes) - a.charge(use)
-	// Who grows large for an answer stands behind those who wait for one.
+	// An answer that grows large stands behind waiting ones.
 	overtakes := use == Answers && len(b.answers) > 0 && a.total <= Small && a.total+more > Small
 	if more == 0 || !overtakes && b.fits(a, use, more) {
 		b.take(a, use, bytes)

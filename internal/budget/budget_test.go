@@ -181,7 +181,7 @@ func TestNil(t *testing.T) {
 	a.Give(budget.Measures, 1)
 }
 
-// A context carries its own account, to those that are derived from it, too.
+// A context carries its own account, also to derived contexts.
 func TestContext(t *testing.T) {
 	ctx := budget.New(mib, nil).Context(t.Context())
 	child, cancel := context.WithCancel(ctx)

@@ -17,7 +17,7 @@ type part struct {
 }
 
 // Part returns a context for one of the goroutines that read for an answer: its Account takes memory for answers from
-// that of ctx some at a time, so that they seldom wait for each other. Close ends it; what it took and did not give
+// that of ctx some at a time, so that they seldom wait for each other. Close ends it; memory that it did not give back
 // stays with the Account of ctx.
 func Part(ctx context.Context) *Context {
 	c := &Context{Context: ctx}
@@ -43,7 +43,7 @@ func (p *part) take(bytes int64) error {
 	return nil
 }
 
-// give gives back all but most of what is free then.
+// give frees bytes; once more than most are free, all of these go back to the Account.
 func (p *part) give(bytes, most int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
-// A piece that has grown large is not kept, whoever used it.
+// A piece that has grown large is not kept, for any use.
 func TestPoolKeepsNothingLarge(t *testing.T) {
 	f := func(most, bytes int, want bool) {
 		t.Helper()

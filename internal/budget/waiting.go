@@ -17,8 +17,8 @@ type waiter struct {
 	granted chan struct{} // closed once it has it
 }
 
-// Await takes memory for a body, and waits for it up to patience, in the order of arrival. What will fit at no time
-// fails at once.
+// Await takes memory for a body, and waits for it up to patience, in the order of arrival. A body that never fits fails
+// at once.
 func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time.Duration) error {
 	if a.unbounded() || bytes <= 0 {
 		return nil
@@ -41,10 +41,10 @@ func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time
 	return b.wait(ctx, &b.bodies, &waiter{account: a, use: use, bytes: bytes})
 }
 
-// AwaitRefused waits until the Account can have twice what its last Take for an answer would have come to, in the order
-// of arrival, and reserves it until Close or Unreserve: the answer is read once more, from its beginning. What the
-// Account held for it is given back, so that those who wait hold nothing that others wait for. It fails at once with
-// ErrExhausted if nothing was refused.
+// AwaitRefused waits, in the order of arrival, until the Account can have twice the memory that its last Take for an
+// answer would have come to, and reserves it until Close or Unreserve. The answer is then read once more, from its
+// beginning. AwaitRefused gives back the Account's memory for it, so that waiting answers hold no memory that others
+// wait for. It fails at once with ErrExhausted if no Take was refused.
 func (a *Account) AwaitRefused(ctx context.Context) error {
 	if a.unbounded() {
 		return ErrExhausted

@@ -30,7 +30,7 @@ func refuse(t *testing.T, a *budget.Account, bytes int64) {
 	}
 }
 
-// await waits in the background for what was refused. The channel gets the result.
+// await waits in the background for the refused memory. The channel gets the result.
 func await(ctx context.Context, a *budget.Account) <-chan error {
 	result := make(chan error, 1)
 	go func() { result <- a.AwaitRefused(ctx) }()
@@ -96,11 +96,11 @@ func TestBodiesThatNeverFit(t *testing.T) {
 		})
 	}
 	f(40*mib, 0, 25*mib+1)
-	f(40*mib, 20*mib, 6*mib) // with what it holds
+	f(40*mib, 20*mib, 6*mib) // with the memory it holds
 	f(1<<10, 0, 2<<10)       // small, and yet more than all
 }
 
-// Who waits for an answer holds nothing for it, not even what an earlier wait reserved.
+// A waiting answer holds no memory, not even a reservation of an earlier wait.
 func TestWaitersHoldNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewPedanticRegistry()
@@ -126,7 +126,7 @@ func TestWaitersHoldNothing(t *testing.T) {
 	})
 }
 
-// An answer of more than half of what answers have waits for all of that, not for twice its size.
+// An answer of more than half of the memory for answers waits for all of it, not for twice its size.
 func TestLargeAnswersAreGranted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil)
@@ -139,7 +139,7 @@ func TestLargeAnswersAreGranted(t *testing.T) {
 	})
 }
 
-// What a waiter gives back, a reservation that is not used, and the end of a wait serve those behind.
+// Memory that a waiter gives back, an unused reservation, and the end of a wait serve those behind.
 func TestThoseBehindAreServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil)
@@ -192,7 +192,7 @@ func TestGrantedWhileLeaving(t *testing.T) {
 	}
 }
 
-// What is reserved can be taken, even if small answers have filled up the rest meanwhile.
+// Reserved memory can be taken, even if small answers have filled up the rest meanwhile.
 func TestReservedIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil)

@@ -11,8 +11,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
-// Answers that were refused wait in the order of arrival, holding nothing, for twice what they were refused; nobody
-// overtakes them but small ones. Bodies do not stand behind them.
+// Refused answers wait in the order of arrival, without memory, for twice the refused bytes. Only small answers
+// overtake them. Bodies do not stand behind them.
 func TestAwaitRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil) // answers have 20 MiB
@@ -76,7 +76,7 @@ func TestAwaitRefused(t *testing.T) {
 	}
 }
 
-// Out of time, or of the client, the wait ends and those behind are served. What was reserved comes back.
+// Out of time, or of the client, the wait ends and those behind are served. Reservations come back.
 func TestAwaitRefusedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil)

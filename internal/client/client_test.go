@@ -82,8 +82,8 @@ func TestStatusErrorOfText(t *testing.T) {
 	}
 }
 
-// A token is got once, again before its end, and once more where the server refuses it; what was refused twice is an
-// error.
+// The client asks for a token once, again before its end, and once more if the server refuses it. A second refusal is
+// an error.
 func TestTokens(t *testing.T) {
 	var lasting atomic.Int64 // seconds
 	lasting.Store(3600)

@@ -52,8 +52,8 @@ type ArchivePolicy struct {
 	} `json:"definition"`
 }
 
-// EnsureMetrics returns the UUIDs of all metrics of a resource by their names. Those of names that are not there it
-// creates with the archive policy; "" leaves the choice to the server's rules.
+// EnsureMetrics returns the UUIDs of all metrics of a resource by their names. It creates missing metrics with the
+// archive policy; "" leaves the choice to the server's rules.
 func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []string, archivePolicy string) (
 	map[string]string, error) {
 	metrics, err := c.Metrics(ctx, resource)

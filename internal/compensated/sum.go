@@ -8,7 +8,7 @@ type Sum struct{ High, Low float64 }
 // Plus returns s + v. Knuth's six operations give the error of the first one exactly; no branch depends on which is
 // larger.
 func (s Sum) Plus(v float64) Sum {
-	v = float64(v) // a product is not fused with what follows where this is inlined
+	v = float64(v) // where this is inlined, a product is not fused with the next operation
 	high := s.High + v
 	part := high - s.High
 	return Sum{high, s.Low + ((s.High - (high - part)) + (v - part))}

@@ -48,7 +48,7 @@ func TestSumsKeepTheirLowParts(t *testing.T) {
 	}
 }
 
-// What is not finite has no low part: the mean of an infinite sum is farther from others than any other.
+// A sum that is not finite has no low part: the mean of an infinite sum is farther from others than any other.
 func TestMeansThatAreNotFinite(t *testing.T) {
 	for _, v := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
 		mean := compensated.Sum{High: v}.Over(3)

@@ -25,8 +25,8 @@ type Limiter struct {
 	open  map[*connection]struct{}
 }
 
-// Limit bounds the connections of a listener, of which who has the other ends: "clients", for the help of the metrics,
-// whose names begin with prefix.
+// Limit bounds the connections of a listener. The help of its metrics names the other ends by who, such as "clients",
+// and their names begin with prefix.
 func Limit(listener net.Listener, limit int, prefix, who string, registerer prometheus.Registerer) *Limiter {
 	l := &Limiter{
 		Listener: listener, limit: limit, began: time.Now(),
@@ -52,7 +52,7 @@ func (l *Limiter) Accept() (net.Conn, error) {
 	conn := &connection{Conn: accepted, of: l}
 	conn.idle.Store(l.now()) // it has sent nothing yet
 	for !l.add(conn) {
-		l.waiting.Store(true) // before looking: what becomes idle after that signals
+		l.waiting.Store(true) // before looking: a connection that becomes idle later signals
 		if !l.closeIdle() {
 			<-l.room
 		}

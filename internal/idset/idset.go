@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// A Set finds metrics that stand twice in a list. It is a hash table with open addressing; slots hold 1 + the index
-// of an ID in the caller's list, so that it need not copy IDs. The hash depends on the process: nobody can choose IDs
-// that collide. Reset comes first.
+// A Set finds metrics that stand twice in a list. It is a hash table with open addressing; slots hold 1 + the index of
+// an ID in the caller's list, so that it need not copy IDs. The hash depends on the process, so that clients cannot
+// choose IDs that collide. Reset comes first.
 type Set struct {
 	slots []uint32 // a power of two
 	used  int
@@ -18,7 +18,7 @@ type Set struct {
 
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
-// Reset empties the set and makes room for about n IDs; more find room, too.
+// Reset empties the set and makes room for about n IDs. The set grows for more.
 func (s *Set) Reset(n int) {
 	size := 1 << bits.Len(uint(max(2*n, 32)-1))
 	if cap(s.slots) < size {
@@ -29,8 +29,8 @@ func (s *Set) Reset(n int) {
 	s.used = 0
 }
 
-// Add returns the index of the last of ids: that of an equal one, if there is one, else it adds it. All others were
-// added, and are different.
+// Add returns the index of an ID equal to the last of ids, or else adds that one and returns its index. All others were
+// added before, and are different.
 func (s *Set) Add(ids []uuid.UUID) int {
 	last := len(ids) - 1
 	mask := uint64(len(s.slots) - 1)

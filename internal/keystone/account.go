@@ -11,7 +11,7 @@ import (
 type Account struct {
 	User, UserID                   string
 	UserDomain, UserDomainID       string
-	Project, ProjectID             string // which the token is for; "": that of Keystone's choice
+	Project, ProjectID             string // which the token is for; "": Keystone chooses
 	ProjectDomain, ProjectDomainID string
 
 	// An application credential has its own project. One that is named belongs to the user, who gives no password then.

@@ -142,7 +142,7 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// forbidden are imports that nobody, or only some folders, may have. Tests are held to them too.
+// forbidden are imports that no folder, or only some, may have. The rule also holds for tests.
 var forbidden = []struct {
 	path, because string
 	except        []string // folders

@@ -29,8 +29,8 @@ var forTests = map[string]bool{
 }
 
 // A name that only tests use is no part of a package: delete it, or move it into a file of tests. Every program of the
-// tree counts as a user, with the packages that it is made of, whatever module it belongs to. Constants are exempt: an
-// enumeration is complete.
+// tree counts as a user, with the packages that it is made of, in any module. Constants are exempt: an enumeration is
+// complete.
 func TestNamesAreUsedOutsideTests(t *testing.T) {
 	u := usage{set: token.NewFileSet(), linked: make(map[string]bool), used: make(map[string]bool)}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
@@ -198,7 +198,8 @@ func (u *usage) link() {
 	}
 }
 
-// record notes what a package uses, be it by encoding a field with a tag. A method's receiver is no use of its type.
+// record notes the names that a package uses, also by encoding a field with a tag. A method's receiver is no use of its
+// type.
 func (u *usage) record(p *checkedPackage) {
 	for _, file := range p.files {
 		ast.Inspect(file, func(node ast.Node) bool {

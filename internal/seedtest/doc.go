@@ -1,3 +1,3 @@
 // Package seedtest gives random tests their seeds: the same in every run, so that a run that fails fails again, and
-// others where tools/long.sh looks for what no run has found yet.
+// others where tools/long.sh looks for new faults.
 package seedtest
