@@ -30,8 +30,8 @@ func (o *Options) auth() (auth.Authenticator, *policy.Rules, error) {
 	return authenticator, rules, nil
 }
 
-// warnOfExposure warns, if requests come from other machines, of what they send in clear and of a mode that believes
-// the user name in a request.
+// warnOfExposure warns, if requests come from other machines, of secrets sent in clear and of a mode that believes the
+// user name in a request.
 func (o *Options) warnOfExposure(address net.Addr) {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || tcp.IP.IsLoopback() {

@@ -50,7 +50,7 @@ func (l clientListener) Accept() (net.Conn, error) {
 	return &clientConn{Conn: accepted}, nil
 }
 
-// limitUnsent bounds what the kernel keeps that the client has not asked for yet. What cannot be set stays as it is.
+// limitUnsent bounds the kernel's buffer of bytes that the client has not asked for yet. It ignores failures.
 func limitUnsent(conn net.Conn) {
 	if raw, ok := conn.(syscall.Conn); ok {
 		if control, err := raw.SyscallConn(); err == nil {

@@ -31,7 +31,7 @@ func clientOf(t *testing.T, s *server.Server) *client.Client {
 	return c
 }
 
-// Whichever process is asked, and whatever lies where, answers are the same: over mutual TLS here.
+// All processes give the same answers, for data on any of them: over mutual TLS here.
 func TestAnyProcessAnswers(t *testing.T) {
 	cert, key := testcert.SelfSigned(t)
 	data := filepath.Join(t.TempDir(), "data")
@@ -399,7 +399,7 @@ func TestRebuildInACluster(t *testing.T) {
 	}
 }
 
-// Whichever process is asked tells what each of them counts and measures.
+// Every process tells the counts and measurements of all.
 func TestMembersTellFigures(t *testing.T) {
 	folder := data(t)
 	first := start(t, server.Options{MemoryBytes: 96 << 20,

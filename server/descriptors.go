@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a process opens beside its clients' connections. A process that runs out of descriptors cannot write its
-// heartbeat, and loses its lease.
+// The files that a process opens beside its clients' connections. A process that runs out of descriptors cannot write
+// its heartbeat, and loses its lease.
 const (
 	mostTables      = 512
 	tablesShare     = 4  // tables get one descriptor in so many
@@ -38,7 +38,7 @@ func connectionsOf(files, sacks int) int {
 	return max((files-tablesOf(files)-stores-otherFiles)/connectionParts, minConnections)
 }
 
-// limitByFiles bounds the clients' connections, of which asked are wanted, by the descriptors of the process.
+// limitByFiles bounds the clients' connections by asked and by the descriptors of the process.
 func limitByFiles(clients interface{ SetLimit(int) }, asked, files, sacks int, logger *slog.Logger) {
 	most := connectionsOf(files, sacks)
 	if most < asked {

@@ -11,7 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// newDevices returns a part of the registry, which the makers of what computes get instead of the whole.
+// newDevices returns the part of the registry for resampler and correlator, which get it instead of the whole.
 func newDevices(whole *prometheus.Registry, o *Options) *prometheus.Registry {
 	devices := prometheus.NewRegistry()
 	whole.MustRegister(devices)

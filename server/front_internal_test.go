@@ -44,7 +44,7 @@ func TestFrontWhileItStarts(t *testing.T) {
 	})
 }
 
-// Nobody waits for balancers where nobody asks.
+// A server without balancers' requests does not wait for balancers.
 func TestFrontDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFront("")

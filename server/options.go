@@ -27,7 +27,7 @@ type Options struct {
 
 	TLS TLS // of Listen
 
-	ProfileListen string // address that serves /debug/pprof, for whoever reaches it; "": none
+	ProfileListen string // address that serves /debug/pprof, to any client; "": none
 
 	// DrainDelay is how long Close says that the process is not ready before it accepts no more requests, if anybody
 	// asks.

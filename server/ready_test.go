@@ -48,8 +48,8 @@ func askProbe(t *testing.T, s *server.Server, path string) probe {
 	return p
 }
 
-// A process says whether requests should be sent to it, without credentials, below the prefix and outside. What the
-// cluster lacks is named, and no reason against it.
+// A process says whether requests should be sent to it, without credentials, below the prefix and outside. Missing
+// parts of the cluster are named, but are no reason against it.
 func TestReady(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	users := filepath.Join(t.TempDir(), "users")

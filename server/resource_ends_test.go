@@ -13,8 +13,8 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 )
 
-// Resources whose metrics are silent end, once, whichever process holds their sacks or the index; those that ended long
-// ago are deleted.
+// Resources whose metrics are silent end, once, with any process holding their sacks or the index; those that ended
+// long ago are deleted.
 func TestSilentResourcesEnd(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	options := server.Options{Cluster: cluster.Options{Data: data, Sacks: 8, ResourceAges: cluster.ResourceAges{

@@ -20,7 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
-// slowDisk is the disk, of which each sync takes a while.
+// slowDisk is the disk, but each sync takes a while.
 type slowDisk struct {
 	vfs.FS
 	sync atomic.Int64 // ns

@@ -20,7 +20,7 @@ import (
 type TLS struct {
 	Certificate string // PEM, with the intermediate ones
 	Key         string
-	ClientCA    string // PEM of who signs clients' certificates, which are then required; "": none are asked for
+	ClientCA    string // PEM of the authority of clients' certificates, which are then required; "": none are
 }
 
 // Validate reports what is missing.
@@ -72,7 +72,7 @@ func (c *certificates) serverConfig() *tls.Config {
 	return &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.current(), nil }}
 }
 
-// current returns the configuration of the files as they are. What cannot be read leaves it as it was.
+// current returns the configuration of the files as they are. It keeps the former one if a file cannot be read.
 func (c *certificates) current() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()

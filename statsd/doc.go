@@ -17,9 +17,9 @@
 // A flush forgets everything but the last values of gauges, so that a gauge that nobody sends has no measures. These
 // are kept in memory: after a restart, a change starts at 0.
 //
-// What it does not understand is refused message by message, counted by reason and otherwise without a trace: UDP has
-// no answer. Of DogStatsD's additions, tags and containers are ignored, and messages with a timestamp refused.
+// It refuses messages that it does not understand, and counts them by reason: UDP has no answer. It ignores DogStatsD's
+// tags and containers, and refuses messages with a timestamp.
 //
-// Nobody is asked for credentials: who can reach the port can create metrics. It listens on the loopback address unless
-// told otherwise.
+// There are no credentials: anybody who can reach the port can create metrics. It listens on the loopback address
+// unless told otherwise.
 package statsd

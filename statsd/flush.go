@@ -12,7 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// flush stores what was gathered since the last one, in one request. What cannot be stored is counted and lost.
+// flush stores the values gathered since the last one, in one request. It counts and drops values that it cannot store.
 func (s *Server) flush(ctx context.Context) error {
 	s.mu.Lock()
 	metrics, forgotten := s.gathered.take()

@@ -93,7 +93,7 @@ func TestSetsCountDistinctValues(t *testing.T) {
 	}
 }
 
-// What is held is bounded: metrics, values, and the gauges that are remembered.
+// The memory is bounded: metrics, values, and the gauges that are remembered.
 func TestGatheredIsBounded(t *testing.T) {
 	f := func(messages, wantRefused, want string) {
 		t.Helper()

@@ -22,7 +22,7 @@ type Options struct {
 	Listen            string        // UDP address, or unix:PATH of a socket; "": 127.0.0.1:8125; port 0 for any
 	Resource          string        // ID of the resource that holds the metrics, a UUID or any text; "": statsd
 	Creator           string        // of the resource and the metrics; "" for none
-	ArchivePolicyName string        // of new metrics; "": what the archive policy rules say
+	ArchivePolicyName string        // of new metrics; "": by the archive policy rules
 	FlushInterval     time.Duration // 0: 10 s
 	MaxMetrics        int           // most metrics between two flushes, and most gauges remembered; 0: 100,000
 	MaxValues         int           // most values of timers and members of sets between two flushes; 0: 1,000,000

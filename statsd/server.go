@@ -103,7 +103,7 @@ func (s *Server) flushEvery(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		// A flush that has begun is brought to its end: what it took away is nowhere else.
+		// A flush that has begun is completed: only it has its values.
 		if err := s.flush(context.WithoutCancel(ctx)); err != nil {
 			s.options.Logger.Error("statsd: flush failed", "error", err)
 		}
