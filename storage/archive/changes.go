@@ -39,7 +39,7 @@ func (c *changes) key(i change) []byte { return c.memory[i.at:][:i.keyBytes] }
 
 func (c *changes) value(i change) []byte { return c.memory[int(i.at)+int(i.keyBytes):][:i.valueBytes] }
 
-// begin adds a change of a key. What the caller appends to memory until end is its value.
+// begin adds a change of a key. The caller appends its value to memory until end.
 func (c *changes) begin(kind kindOfChange, key []byte) {
 	c.list = append(c.list, change{kind: kind, at: uint32(len(c.memory)), keyBytes: uint16(len(key))})
 	c.memory = append(c.memory, key...)

@@ -15,7 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// A large checkpoint is written as a table, and does what it would do as a batch, whatever follows what on one key.
+// A large checkpoint is written as a table, with the effect of a batch, for any sequence of changes of one key.
 func TestCheckpointAsTable(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(45, seed))
@@ -29,7 +29,7 @@ func TestCheckpointAsTable(t *testing.T) {
 			}
 			steps = append(steps, func(c *archive.Checkpoint) { c.Quarantine("x", 1, padding) })
 			commit(t, table, steps...)
-			// What deletes a range is never a table.
+			// A checkpoint that deletes a range is never a table.
 			commit(t, batch, append(steps, func(c *archive.Checkpoint) { c.Delete(uuid.New()) })...)
 			if n := table.DB().Metrics().Ingest.Count; n != uint64(k+1) {
 				t.Fatalf("%d tables after %d checkpoints", n, k+1)

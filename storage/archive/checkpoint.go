@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// Checkpoint gathers what one batch of measures changes; nothing is written before Commit. Not for concurrent use.
+// Checkpoint gathers the changes of one batch of measures; Commit writes them. Not for concurrent use.
 type Checkpoint struct {
 	store   *Store
 	changes *changes
@@ -109,7 +109,7 @@ func (c *Checkpoint) SetMark(source string, sequence uint64) {
 	c.Set(markKey(source), binary.BigEndian.AppendUint64(nil, sequence))
 }
 
-// SetTime says when the checkpoint was begun: what was processed until then is in it or an earlier one.
+// SetTime says when the checkpoint was begun: measures processed until then are in it or an earlier one.
 func (c *Checkpoint) SetTime(t time.Time) {
 	c.Set(timeKey, binary.BigEndian.AppendUint64(nil, uint64(t.UnixNano())))
 }

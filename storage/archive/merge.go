@@ -28,7 +28,7 @@ const tailShare = 4
 // maxOperands bounds a list that holds operands which do not fold.
 const maxOperands = 64
 
-// mergerName is recorded in every store: a change of what merging means needs another.
+// mergerName is recorded in every store: a change of the meaning of merging needs another name.
 const mergerName = "gnocco.archive.1"
 
 // NewMerger returns the merge operator of the stores, for tools that read their tables.
@@ -214,7 +214,7 @@ func appendList(dst []byte, operands [][]byte) []byte {
 	return dst
 }
 
-// appendOperands appends the operands of value, which they share. A list that is cut short ends with what is left.
+// appendOperands appends the operands of value, which they share. A list that is cut short ends with its rest.
 func appendOperands(operands [][]byte, value []byte) [][]byte {
 	if len(value) == 0 || value[0] != listMark {
 		return append(operands, value)

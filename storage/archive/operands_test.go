@@ -13,7 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// Operands are answered from as they lie: the answer is that of what they fold into.
+// A read of unfolded operands answers as one of the folded value.
 func TestReadsOfOperandsAreThoseOfWhatTheyFoldInto(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(44, seed))

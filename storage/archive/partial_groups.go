@@ -53,8 +53,8 @@ func (f *PartialGroups) Row(granularity time.Duration) *carbonara.Groups {
 	return nil
 }
 
-// Open returns partial groups as the open groups of a plan, which a series that starts there continues. Their sums
-// are continued as they are stored, rounded once: the same for whatever comes later, in whatever batches.
+// Open returns partial groups as the open groups of a plan, which a series that starts there continues. Their sums are
+// continued as they are stored, rounded once, so that later measures give the same sums in any batches.
 func (f *PartialGroups) Open(plan *carbonara.Plan) []float64 {
 	var open []float64
 	for _, g := range plan.Granularities {

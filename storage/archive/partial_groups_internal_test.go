@@ -11,8 +11,8 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// FuzzPartialGroups decodes any bytes with a hash that fits: what decodes is encoded again the same, anything else is
-// an error.
+// FuzzPartialGroups decodes any bytes with a hash that fits: decoded groups are encoded to the same bytes, and other
+// bytes are an error.
 func FuzzPartialGroups(f *testing.F) {
 	at := carbonara.Timestamp(1_700_001_000e9)
 	row := carbonara.Groups{Granularity: time.Hour, Starts: []carbonara.Timestamp{at.Floor(time.Hour)},

@@ -2,7 +2,7 @@ package archive
 
 import "testing"
 
-// What a large value or checkpoint needed is not kept for the next one.
+// The memory of a large value or checkpoint is not kept for the next one.
 func TestPoolsKeepLittle(t *testing.T) {
 	m := &valueMerger{memory: make([]byte, 0, maxMergerMemory+1), result: make([]byte, 0, maxMergerMemory),
 		folded: make([]byte, 0, 2*maxMergerMemory)}

@@ -39,8 +39,8 @@ func (s *Store) Groups(metric uuid.UUID, granularity time.Duration, from, to car
 		From: from, To: to}, 0, dst)
 }
 
-// KeptGroups is Groups for what asks for dst's columns, without groups that lie further than timespan (0: none) before
-// the metric's newest: these wait to be expired. Only where a split may hold both is the newest one decoded to tell.
+// KeptGroups is Groups without expired groups, those more than timespan before the newest (0: it skips none). It
+// decodes the newest split only if a split may hold both kinds.
 //
 // The memory of dst is taken from the context's budget.Account while splits are decoded, dst.Bytes() in all.
 func (s *Store) KeptGroups(ctx context.Context, read *model.Read, timespan time.Duration,
@@ -170,7 +170,8 @@ func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.D
 	if err := iter.Error(); err != nil {
 		return failed(err)
 	}
-	// The newest group lies somewhere in the newest split: mostly all that is asked for is kept wherever.
+	// The newest group lies somewhere in the newest split: usually every requested group is kept, wherever the newest
+	// lies in its split.
 	if timespan > 0 && oldest.Granularity > 0 && max(from, oldest.Start) < OldestKept(newest.End(), timespan) {
 		start, ok, err := w.present(metric, granularity)
 		if err != nil {
@@ -312,7 +313,8 @@ func (w *Walk) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp,
 	return timestamps, values, e.Corrupt, err
 }
 
-// EndAndRaw is Store.RawEnd and, by the same look-up, Raw of the measures since when wants says, of the end, if any.
+// EndAndRaw reads the end of a raw series and, in the same lookup, the measures since the time that wants returns for
+// that end, if it wants any.
 func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64,
 	wants func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool)) (
 	RawEnd, []carbonara.Timestamp, []float64, error) {
@@ -354,12 +356,12 @@ type nothing struct{}
 func (nothing) Close() error { return nil }
 
 // readRaw calls decode with the raw series of a metric, if it has one: once, or, if that fails, again without the
-// operands that do not decode, of which it returns the number.
+// operands that do not decode. It returns the number of these.
 func (s *Store) readRaw(metric uuid.UUID, r *reader, decode func([]byte) error) (corrupt int, err error) {
 	return s.decodeRaw(metric, r, s.get, decode)
 }
 
-// decodeRaw is readRaw of what get returns.
+// decodeRaw is readRaw of the value that get returns.
 func (s *Store) decodeRaw(metric uuid.UUID, r *reader, get func(key []byte) ([]byte, io.Closer, error),
 	decode func([]byte) error) (corrupt int, err error) {
 	r.lower = metricKey(r.lower, metric, kindRaw)

@@ -96,8 +96,8 @@ func columnsOf(value []byte) ([]carbonara.Column, error) {
 	return columns, nil
 }
 
-// EachSplit calls f with the splits of a metric at one granularity, in order of time, and the columns that each has.
-// What does not decode is an error that wraps storage.ErrCorrupt.
+// EachSplit calls f with the splits of a metric at one granularity, in order of time, and the columns that each has. A
+// split that does not decode is an error that wraps storage.ErrCorrupt.
 func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration,
 	f func(key carbonara.SplitKey, columns []carbonara.Column) error) (err error) {
 	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0),
@@ -126,8 +126,7 @@ func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration,
 	return iter.Error()
 }
 
-// ReplaceSplit makes a split consist of these groups, which all lie in it, and their columns; nothing of what it was
-// stays.
+// ReplaceSplit replaces a split by these groups, which all lie in it, and their columns.
 func (c *Checkpoint) ReplaceSplit(metric uuid.UUID, key carbonara.SplitKey, groups *carbonara.Groups) {
 	if groups.Len() == 0 {
 		c.delete(splitKey(nil, metric, key.Granularity, key.Start))

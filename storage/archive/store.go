@@ -27,7 +27,7 @@ type Options struct {
 	ReadOnly     bool
 	Unchecked    bool // as in engine.Options
 	Logger       *slog.Logger
-	// shows Pebble's own figures, of all sacks together as "sacks"; nil: nobody does
+	// shows Pebble's own figures, of all sacks together as "sacks"; nil: not shown
 	Collector *engine.PebbleCollector
 	// as in engine.Options: told what made the store unusable; nil: ends the process
 	Fail func(error)
@@ -96,7 +96,7 @@ func Open(dir string, options Options) (*Store, error) {
 // DB returns the Pebble store, for its figures.
 func (s *Store) DB() *pebble.DB { return s.db }
 
-// Close closes the store. What was committed is durable already.
+// Close closes the store. Commits are durable already.
 func (s *Store) Close() error {
 	if s.collector != nil {
 		s.collector.Unregister(s.db)
@@ -107,11 +107,11 @@ func (s *Store) Close() error {
 	return s.close()
 }
 
-// Pin makes later reads of archives see the store as it is now, whatever is committed, until it is called again. Pebble
+// Pin makes later reads of archives see the store as it is now, without later commits, until it is called again. Pebble
 // shows a commit before it is durable. An owner that keeps state on top of the store pins it, with that state locked,
 // when both have changed: then a read sees both before a commit, or both after it. No read may run meanwhile.
 //
-// Marks, counters of the whole store and what was set aside are read as of the latest commit.
+// Marks, counters of the whole store and values set aside are read as of the latest commit.
 func (s *Store) Pin() error {
 	if before := s.pinned.Swap(s.db.NewSnapshot()); before != nil {
 		return before.Close()

@@ -172,7 +172,7 @@ func TestKeptGroups(t *testing.T) {
 	}
 }
 
-// Each of a metric's two counts adds up for itself, through compactions too. Where nothing was counted there is no key.
+// Each of a metric's two counts adds up for itself, also through compactions. A count of zero has no key.
 func TestCountsAddUp(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	defer s.Close()

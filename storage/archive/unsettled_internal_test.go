@@ -12,8 +12,8 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// FuzzUnsettled decodes any bytes with a hash that fits: what decodes is encoded again the same, anything else is an
-// error.
+// FuzzUnsettled decodes any bytes with a hash that fits: decoded measures are encoded to the same bytes, and other
+// bytes are an error.
 func FuzzUnsettled(f *testing.F) {
 	at := carbonara.Timestamp(1_700_001_000e9)
 	run := Run{Source: "a", Clock: uuid.UUID{7}, At: -5, Timestamps: []carbonara.Timestamp{at, at - 1, 0}}

@@ -24,7 +24,7 @@ func TestValueFilterAmongOperands(t *testing.T) {
 	id := uuid.New()
 	decoded, all := 0, 0
 	for k := range 60 {
-		// Stretches of a level, so that vectors are left out of the base and of what comes later.
+		// Stretches of a level, so that vectors are left out of the base and of later operands.
 		commit(t, s, func(c *archive.Checkpoint) {
 			c.PutGroups(id, minutes(rng.IntN(9000), 1+rng.IntN(1+rng.IntN(3000)), float64(rng.IntN(9)*10_000)))
 		})
