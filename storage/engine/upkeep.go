@@ -13,26 +13,37 @@ import (
 const UpkeepInterval = 10 * time.Second
 
 const (
-	// restAfter is how long a store is not written to before it is brought into its smallest form. It is longer than
-	// checkpoints are apart, or each would have it folded.
+	// A store rests after restAfter without a write. That is longer than the time between two checkpoints: otherwise
+	// each checkpoint would be followed by a compaction of the whole store.
 	restAfter = 40 * time.Minute
-	// smallStoreBytes is up to where Upkeep compacts a store that is in use, once as much lies above its last level as
-	// in it. Larger ones are often enough by Pebble: it waits for four flushes, which are the greater part of a small
-	// store.
+	// smallStoreBytes is the size up to which Upkeep compacts a store in use. Pebble waits for four flushes, which are
+	// the greater part of a small store, and little of a large one.
 	smallStoreBytes = 32 << 20
-	// restShare is the part of a larger store, 1/restShare, that may stay above its last level at rest: to fold it
-	// would write restShare times as much.
+	// A larger store at rest may keep 1/restShare of its bytes above its last level: folding them would rewrite
+	// restShare times their size.
 	restShare = 16
-	// stepBytes of the last level are compacted at a tick of a store at rest. A stop, and a rest that ends, wait for
-	// that much.
+	// A tick compacts stepBytes of the last level of a store at rest. A stop, and the other stores, wait for that much.
 	stepBytes = 32 << 20
 )
 
-// Upkeep keeps the registered stores small, until ctx ends. Pebble flushes a memtable when it is full, and compacts
-// when there are several flushes: in a store with little in it, the log would be larger than the tables for ever, and
-// what was deleted or trimmed would stay.
+// Upkeep keeps the registered stores small, until ctx ends. It looks at each at every tick; ticks come UpkeepInterval
+// apart, or more.
 //
-// It looks at them at every tick, which comes UpkeepInterval after the last, or later.
+// The problem: Pebble flushes a memtable when it is full, and compacts after several flushes. A small store may never
+// get there: its log stays larger than its tables, and deleted and trimmed values stay on disk.
+//
+// The simple idea is to flush and compact every store at every tick. It fails twice. A store in use would be rewritten
+// at each tick for a few new keys. And the compaction of a large store takes minutes, in which a stop has to wait.
+//
+// So the rule depends on the store's use:
+//   - A log is flushed once it is longer than a quarter of the tables, and than longLog.
+//   - A small store in use is compacted once more lies above its last level than in it, at a tick without new writes.
+//     So a compaction writes less than twice the bytes that it folds.
+//   - A store at rest is flushed, and compacted into its last level, stepBytes a tick, until all of it is there. A
+//     larger store is left alone if only a small part of it lies above.
+//
+// The invariants: a write ends the rest; a store at rest and in its smallest form is not written to again; a tick holds
+// a store open for one flush and one step at most.
 func (c *PebbleCollector) Upkeep(ctx context.Context, ticks <-chan time.Time) {
 	for {
 		select {
@@ -43,14 +54,14 @@ func (c *PebbleCollector) Upkeep(ctx context.Context, ticks <-chan time.Time) {
 			stores := slices.Clone(c.stores)
 			c.mu.Unlock()
 			for _, s := range stores {
-				s.keep(ctx, now)
+				s.maintain(ctx, now)
 			}
 		}
 	}
 }
 
-// keep looks at one store. It holds the store open meanwhile; Unregister ends that.
-func (s *registered) keep(ctx context.Context, now time.Time) {
+// maintain does the work of a tick on one store. It holds the store open meanwhile; Unregister ends that.
+func (s *registered) maintain(ctx context.Context, now time.Time) {
 	s.open.RLock()
 	defer s.open.RUnlock()
 	if s.ctx.Err() != nil || ctx.Err() != nil {
@@ -80,7 +91,7 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 		tables = tableBytes(m)
 	}
 	if m.WAL.Size == 0 && m.Flush.Count != s.flushes {
-		s.letGo(ctx)
+		s.releaseFlushed(ctx)
 	}
 	bottom := uint64(m.Levels[len(m.Levels)-1].TablesSize)
 	above := tables - bottom
@@ -89,7 +100,7 @@ func (s *registered) keep(ctx context.Context, now time.Time) {
 	case rests && s.next == nil && (above == 0 || !small && above <= tables/restShare):
 		s.atRest = true
 	case rests:
-		s.settle(ctx)
+		s.compactAtRest(ctx)
 	case small && !written && bottom > 0 && above > bottom:
 		_ = s.db.Compact(ctx, firstKey, lastKey, false) // the store reports an error
 	}
@@ -109,10 +120,10 @@ func (s *registered) flush(ctx context.Context) bool {
 	}
 }
 
-// letGo has Pebble forget what it flushed. It cuts that off the front of its queue of memtables, and the array behind
-// the queue keeps it, the batch of a large checkpoint too, until there is no room for one memtable more. Each flush
-// takes a place, here of an empty memtable.
-func (s *registered) letGo(ctx context.Context) {
+// releaseFlushed makes Pebble release the memory of flushed memtables and of large checkpoints' batches. Pebble cuts
+// them off the front of a queue, but the array behind the queue refers to them until it has no room for one memtable
+// more. Each flush, here of an empty memtable, takes a place of that array.
+func (s *registered) releaseFlushed(ctx context.Context) {
 	for range 2 {
 		if !s.flush(ctx) {
 			return
@@ -121,8 +132,8 @@ func (s *registered) letGo(ctx context.Context) {
 	s.flushes = s.db.Metrics().Flush.Count
 }
 
-// settle brings the next part of a store at rest into the last level.
-func (s *registered) settle(ctx context.Context) {
+// compactAtRest brings the next part of a store at rest into the last level.
+func (s *registered) compactAtRest(ctx context.Context) {
 	levels, err := s.db.SSTables()
 	if err != nil {
 		return
