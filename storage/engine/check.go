@@ -18,8 +18,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage"
 )
 
-// Tail is the end of a log or manifest that does not decode, and of which nothing says whether it ever was durable: a
-// write that a kill or a power failure cut short, or damage to what was written in the last moments before.
+// Tail is the end of a log or manifest that does not decode, and may never have been durable: a write that a kill or a
+// power failure cut short, or damage to the last writes before it.
 type Tail struct {
 	File  string
 	From  int64 // offset of the first byte that does not decode
@@ -46,9 +46,9 @@ type checked struct {
 
 // Check reads the manifest of the store in dir and the logs that it needs to their ends, and compares them with the
 // record that their holder left. Pebble itself takes an invalid record for the end of the log, or of the manifest, and
-// drops what follows. Damage is a storage.ErrCorrupt that names the file. Doubts are what cannot be proved: a *Tail, or
-// a record that is damaged itself. A store that is not there yet is in order. Every opening asks the same, and whoever
-// looks for damage.
+// drops the rest. Damage is a storage.ErrCorrupt that names the file. Doubts are possible damage without proof: a
+// *Tail, or a record that is damaged itself. A store that does not exist yet is in order. Every opening, and every
+// search for damage, makes this check.
 func Check(fs vfs.FS, dir string) (doubts []error, err error) {
 	c, err := check(fs, dir)
 	if err != nil {

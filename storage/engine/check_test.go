@@ -113,8 +113,8 @@ func flips(t *testing.T, fs vfs.FS, dir string, step int, f func(name string, of
 	}
 }
 
-// A flipped bit of what was durable when the record was written is found, whatever it is in; one of what came later
-// is found, or reported as a tail.
+// Check finds any flipped bit of bytes that were durable when the record was written. It finds a bit of later bytes, or
+// reports a tail.
 func TestFlippedBitsAreFound(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T, db *pebble.DB, record func()){
 		"one log, recorded": func(t *testing.T, db *pebble.DB, record func()) {

@@ -12,9 +12,9 @@ import (
 //	manifest: checksum (4) | length (2) | type (1) | payload
 //	log:      checksum (4) | length (2) | type (1) | low bits of the log's number (4) | synced up to (8) | payload
 //
-// The checksum covers what follows the length. Logs of older stores lack the offset up to which they were synced. What
-// is too short for a header, at the end of a block, is zeros. A log that was closed ends with a header of the next
-// number; one that was not, in what the file held before: zeros, or chunks of an older log.
+// The checksum covers the bytes after the length. Logs of older stores lack the offset up to which they were synced.
+// The end of a block, if too short for a header, is zeros. A closed log ends with a header of the next number; an
+// unclosed one ends in the file's earlier content: zeros, or chunks of an older log.
 const (
 	chunkBlock     = 32 << 10
 	manifestHeader = 7

@@ -11,12 +11,13 @@ import (
 // flushTimeout is how long Close waits for a disk that does not take a flush, as a full one. The log has it all.
 const flushTimeout = 2 * time.Second
 
-// keptLogBytes is how much the logs of a closed store may take. A stop is dearer by the files that it makes and removes
-// than by what is in them, and the next opening brings a log into a table anyway.
+// keptLogBytes is how much the logs of a closed store may take. The files that a stop makes and removes cost more than
+// their content, and the next opening brings a log into a table anyway.
 const keptLogBytes = 128 << 10
 
-// Close closes the store in dir in a small form: if its logs are more than a few, what they have goes into a table, and
-// they go, OldLogs too. fs is that of Options. A store that failed must be closed by itself instead.
+// Close closes the store in dir in a small form: if it has more than keptLogBytes of logs, it writes their content into
+// a table, and removes them and the OldLogs. fs is that of Options. A store that failed must be closed by itself
+// instead.
 func Close(db *pebble.DB, fs vfs.FS, dir string) error {
 	if fs == nil {
 		fs = vfs.Default

@@ -8,8 +8,8 @@ import (
 // FastCompression is for stores whose content is soon deleted, or read here and there.
 var FastCompression = pebble.UniformDBCompressionSettings(block.SnappyCompression)
 
-// defaultCompression: what is rewritten often is compressed quickly; what has come to rest, well. On splits zstd
-// halves what Snappy leaves.
+// defaultCompression compresses often rewritten tables quickly, and tables at rest well. On splits zstd takes half the
+// bytes of Snappy.
 var defaultCompression = func() pebble.DBCompressionSettings {
 	settings := pebble.UniformDBCompressionSettings(block.SnappyCompression)
 	settings.Name = "snappy-zstd"

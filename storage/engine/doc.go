@@ -1,6 +1,6 @@
 // Package engine opens the Pebble stores: one set of options for the index, the incoming stores and the archives, so
-// that they differ only in what they must (memory, merger). It also watches them: what Pebble meets in the background
-// is logged, what makes a store unusable ends the process, and PebbleCollector shows the figures of all stores.
+// that they differ only in what they must (memory, merger). It also watches them: it logs Pebble's errors in the
+// background, ends the process if a store becomes unusable, and PebbleCollector shows the figures of all stores.
 //
 // It tells damage in logs and manifests from writes that a crash cut short, which Pebble does not: recorder.go notes
 // how far they are durable, file_record.go says how that is written down, check.go compares at every opening, chunks.go

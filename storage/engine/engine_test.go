@@ -193,7 +193,7 @@ func gather(t *testing.T, registry *prometheus.Registry, name string) string {
 	return strings.Join(values, " ")
 }
 
-// What fails of a log ends the process by Fail, with its exit status, and not by Pebble's panic. Here Fail ends a
+// A failure of a log ends the process by Fail, with its exit status, and not by Pebble's panic. Here Fail ends a
 // goroutine's work by never coming back.
 func TestFailedLog(t *testing.T) {
 	for _, kind := range []struct {

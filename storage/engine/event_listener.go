@@ -55,8 +55,8 @@ func (w *eventListener) backgroundError(err error) {
 		// Commits that find room in the memtable go on; readers don't need the lock that is held here.
 		time.Sleep(fullDiskPause)
 	case pebble.IsCorruptionError(err):
-		// The bytes stay where they are. What can be read still is read; DataCorruption names the file. A flush goes to
-		// FlushEnd, too.
+		// The bytes stay where they are. The rest is still read; DataCorruption names the file. A flush also goes to
+		// FlushEnd.
 		w.logCorruption(err)
 		time.Sleep(fullDiskPause)
 	default:

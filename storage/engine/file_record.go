@@ -117,8 +117,8 @@ func InheritRecord(fs vfs.FS, from, to string) error {
 	return writeRecord(fs, to, content)
 }
 
-// RecordFolder records the files of a store as they are now: for who wrote to a store that nobody else can write to, by
-// other means than a Recorder.
+// RecordFolder records the files of a store as they are now. It is for callers that alone can write to a store, and did
+// so without a Recorder.
 func RecordFolder(fs vfs.FS, dir string) error {
 	names, err := fs.List(dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// A store in which nothing happens costs nothing: none of its goroutines wakes up from time to time.
+// An idle store costs no CPU: its goroutines do not wake up from time to time.
 func TestNoTicker(t *testing.T) {
 	db, err := engine.Open("store", engine.Options{FS: vfs.NewMem()})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// waitFor waits for what a store does in the background.
+// waitFor waits for work of a store in the background.
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for range 500 {
@@ -37,7 +37,7 @@ func logsOf(t *testing.T, fs vfs.FS, dir string) (count int) {
 	return count
 }
 
-// Logs that are not needed any more are kept, two at most, and none once the store rests, whoever opened it.
+// Two logs at most are kept that are not needed any more, and none once the store rests, after any opening.
 func TestOldLogs(t *testing.T) {
 	fs, collector := vfs.NewMem(), engine.NewPebbleCollector()
 	ticks := make(chan time.Time)

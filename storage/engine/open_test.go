@@ -262,7 +262,7 @@ func openOnce(t *testing.T, n int64, files *openFiles, options engine.Options) s
 	return outcome
 }
 
-// What a store may lack is logged as a warning when it is opened.
+// Opening a store logs its possible losses as a warning.
 func TestDoubtsAreLogged(t *testing.T) {
 	fs := vfs.NewMem()
 	db, err := engine.Open("e1", engine.Options{FS: fs})

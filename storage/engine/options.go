@@ -23,7 +23,7 @@ type Options struct {
 
 	MemTableSize uint64 // bytes; 0: DefaultMemTableSize
 	Merger       *pebble.Merger
-	Rewrites     *Rewrites                     // counts what writes tables; nil: nobody asks
+	Rewrites     *Rewrites                     // counts bytes of written tables; nil: not counted
 	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
 	// bytes of a table's blocks, each read and decompressed as a whole; 0: 16 KiB
 	BlockSize int

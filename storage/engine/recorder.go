@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Recorder is a file system that knows how far the logs and manifests of the stores opened on it are durable, and what
-// their bytes sum up to. Record writes that beside the stores, as often as the process's heartbeat: so damage to what
-// was synced before can be told from a tail that was never finished, see Check.
+// Recorder is a file system that knows how far the logs and manifests of the stores opened on it are durable, and the
+// checksum of their bytes. Record writes that beside the stores, as often as the process's heartbeat: so damage to
+// earlier synced bytes can be told from a tail that was never finished, see Check.
 type Recorder struct {
 	vfs.FS
 
@@ -24,7 +24,7 @@ type Recorder struct {
 
 // recordedStore is a store that is open.
 type recordedStore struct {
-	opened  bool                     // pebble.Open has returned: nothing of what it found in logs is needed any more
+	opened  bool                     // pebble.Open has returned, and needs the logs it found no more
 	doubts  []error                  // what Check met at the opening
 	found   map[string]durablePrefix // by name; recorded by earlier holders, of files not yet removed
 	files   map[string]*recordedFile // by name
@@ -35,7 +35,7 @@ type recordedStore struct {
 	forgotten bool // nothing is recorded any more; guarded by writing
 }
 
-// NewRecorder returns a recorder of what is written to fs.
+// NewRecorder returns a recorder of the writes to fs.
 func NewRecorder(fs vfs.FS) *Recorder {
 	return &Recorder{FS: fs, stores: make(map[string]*recordedStore)}
 }
@@ -140,7 +140,7 @@ func (r *Recorder) RecordStore(dir string) error {
 	return nil
 }
 
-// encode returns the record of what is durable now. Recorder.mu is held.
+// encode returns the record of the durable bytes now. Recorder.mu is held.
 func (s *recordedStore) encode() []byte {
 	record := fileRecord{files: make(map[string]durablePrefix, len(s.found)+len(s.files))}
 	maps.Copy(record.files, s.found)
@@ -198,8 +198,8 @@ func (r *Recorder) Create(name string, category vfs.DiskWriteCategory) (vfs.File
 	return r.created(name, file, err)
 }
 
-// ReuseForWrite implements vfs.FS. The old file is gone before the new one has anything: if this fails, it may be gone
-// too.
+// ReuseForWrite implements vfs.FS. The old file is gone before the new one has anything: if this fails, it may also be
+// gone.
 func (r *Recorder) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	r.removed(oldname)
 	file, err := r.FS.ReuseForWrite(oldname, newname, category)
@@ -228,7 +228,7 @@ func (f *recordedFile) durablePrefix() durablePrefix {
 	return f.durable
 }
 
-// Write implements vfs.File. What is behind a write that failed is not followed: such a store is given up.
+// Write implements vfs.File. The recorder does not follow a file after a failed write: such a store is given up.
 func (f *recordedFile) Write(p []byte) (n int, err error) {
 	sum := crc32.Update(f.written.sum, castagnoli, p) // one goroutine writes; a file may change p while it does so
 	n, err = f.File.Write(p)

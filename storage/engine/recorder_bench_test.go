@@ -10,7 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// BenchmarkRecorder measures synced commits on a file system in memory: what is added to each by the record.
+// BenchmarkRecorder measures synced commits on a file system in memory: the cost of the record of each.
 func BenchmarkRecorder(b *testing.B) {
 	for _, size := range []int{1 << 10, 64 << 10} {
 		for _, recorded := range []bool{false, true} {

@@ -16,7 +16,7 @@ type Rewrites struct {
 // Running reports whether the store may be writing tables.
 func (r *Rewrites) Running() bool { return !r.opened.Load() || r.running.Load() > 0 }
 
-// listen adds r to what a store tells.
+// listen adds r to the listener of a store.
 func (r *Rewrites) listen(l *pebble.EventListener) {
 	if r == nil {
 		return

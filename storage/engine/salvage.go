@@ -16,10 +16,9 @@ type Hole struct {
 }
 
 // Walk calls visit with every key and value of db that can be read, ascending, and returns the ranges that cannot. The
-// iterator of Pebble ends at the first damaged block; Walk goes on behind it, at the next of the keys that resume names
-// for a position (ascending; it may be nil) and the first keys of tables, whichever comes first and can be read. So a
-// hole is as wide as the caller's knowledge of his keys is coarse. Keys and values are valid during the call. An error
-// of visit ends the walk.
+// iterator of Pebble ends at the first damaged block; Walk goes on behind it, at the first readable key among those
+// that resume names for a position (ascending; it may be nil) and the first keys of tables. So a hole is as wide as the
+// caller's knowledge of his keys is coarse. Keys and values are valid during the call. An error of visit ends the walk.
 func Walk(db *pebble.DB, resume func(after []byte) [][]byte, visit func(key, value []byte) error) ([]Hole, error) {
 	firsts, err := tableFirsts(db)
 	if err != nil {
@@ -73,8 +72,8 @@ func walkFrom(db *pebble.DB, from []byte, last *[]byte, visit func(key, value []
 
 // firstReadable returns the first key of the store that can be read at or behind one of the candidates, which ascend. A
 // read of a damaged block takes some tenths of a second, since Pebble looks for the one bit that would mend it: so
-// candidates are tried at growing distances, and then between the last that failed and the first that did not. What can
-// be read between two damaged blocks near to each other may so be passed over.
+// candidates are tried at growing distances, and then between the last that failed and the first that did not. This may
+// pass over readable keys between two damaged blocks near to each other.
 func firstReadable(db *pebble.DB, candidates [][]byte) (key []byte, err error) {
 	iter, err := db.NewIter(nil)
 	if err != nil {

@@ -87,7 +87,7 @@ func (fs *oneLinkAtATime) crash(rng *rand.Rand) *vfs.MemFS {
 	return fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rng})
 }
 
-// After a crash at any change of a file a store has what was added, and of what was being added all or nothing.
+// After a crash at any change of a file a store has all added tables, and the one being added whole or not at all.
 func TestTablesSurviveCrashes(t *testing.T) {
 	for at := int64(0); ; at++ {
 		fs := &oneLinkAtATime{MemFS: vfs.NewCrashableMem()}

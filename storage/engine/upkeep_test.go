@@ -18,8 +18,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// A store with little in it takes little room: while it is written to, once it rests, and when it is closed. What was
-// overwritten goes.
+// A store with little in it takes little room: while it is written to, once it rests, and when it is closed.
+// Overwritten values go.
 func TestSmallStoreTakesLittleRoom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	db, err := engine.Open(dir, engine.Options{MemTableSize: 4 << 20})

@@ -2,9 +2,9 @@ package engine
 
 import "github.com/cockroachdb/pebble/v2/vfs"
 
-// WholeBlocks returns a file system that writes old logs over in whole blocks. Of a block that is written in part the
-// kernel needs the rest: what it has not kept it reads first, while a request waits for its log. So the last block is
-// written to its end, with zeros, as often as the log grows into it; for Pebble a log that ends in zeros just ends.
+// WholeBlocks returns a file system that writes old logs over in whole blocks. To write a part of a block the kernel
+// needs the rest: unless it is cached, the kernel first reads it, while a request waits for its log. So the last block
+// is written to its end, with zeros, as often as the log grows into it; for Pebble a log that ends in zeros just ends.
 func WholeBlocks(fs vfs.FS) vfs.FS { return wholeBlocks{fs} }
 
 type wholeBlocks struct{ vfs.FS }
