@@ -52,9 +52,9 @@
 //	internal/{diskprobe,golden,idset,keyhash,keystone,lint,parallel,pause,progress}  more of them
 //	internal/{roster,seedtest,simd,testcert,testnode,testprogram,version}    and the rest
 //
-// api and metricd do not know each other: query has the interface that cluster implements, and server hands
-// one to the other. Read carbonara's package comment for what aggregates mean, then model's, then that of the package
-// that you are after.
+// api and metricd do not know each other: query has the interface that cluster implements, and server hands one to the
+// other. Read carbonara's package comment for the meaning of aggregates, then model's, then the one of the package that
+// you are after.
 package gnocco
 
 import _ "embed"

@@ -20,8 +20,8 @@ type Metric struct {
 	ResourceID    *uuid.UUID     // nil for none
 	Labels        Labels         // of a series that was pushed with labels; no two metrics of a creator have the same
 
-	// ResourceEndedAt is when its resource ended, nil if it did not, or there is none. Only those look-ups set it that
-	// the index makes for incoming measures: a measure that is no older revives the resource.
+	// ResourceEndedAt is when its resource ended, nil if it did not, or there is none. Only lookups for incoming
+	// measures set it: a measure that is no older revives the resource.
 	ResourceEndedAt *carbonara.Timestamp
 
 	Deleted bool // marked by DELETE; gone once expunged

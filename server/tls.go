@@ -20,7 +20,7 @@ import (
 type TLS struct {
 	Certificate string // PEM, with the intermediate ones
 	Key         string
-	ClientCA    string // PEM of the authority of clients' certificates, which are then required; "": none are
+	ClientCA    string // PEM of the authority of clients' certificates, which are then required; "": not required
 }
 
 // Validate reports what is missing.
