@@ -21,7 +21,7 @@ type AggregatesOptions struct {
 	For         time.Duration // how long each query is repeated; 0: 3 s
 	Protocol    string        // what the server speaks: "gnocchi" or "victoriametrics"; "": gnocchi
 	States      []State       // that a child is brought into; nil: Restarted
-	// ask, too, what Gnocchi cannot be asked: by PromQL, exactly, and by value in URLs that uwsgi does not take
+	// also ask questions that Gnocchi cannot answer: by PromQL, exactly, and by value in URLs that uwsgi refuses
 	Extra bool
 	Query string // only queries whose names contain this
 }
@@ -275,9 +275,9 @@ func (w *workload) judge(q *aggregatesQuery, state State, rows map[string][]row)
 	return nil
 }
 
-// judgeTop compares the greatest values of each minute, whichever series they are of: some are equal. Once a later
-// measure has begun the next day, raw measures of this one are no longer kept, and groups answer: each counts at its
-// end, a minute after its measure.
+// judgeTop compares the greatest values of each minute, but not their series: some are equal. Once a later measure has
+// begun the next day, raw measures of this one are no longer kept, and groups answer: each counts at its end, a minute
+// after its measure.
 func (w *workload) judgeTop(q *aggregatesQuery, state State, rows []row) error {
 	later := 0
 	if state == Loaded && q.end.Equal(q.end.Truncate(24*time.Hour)) {

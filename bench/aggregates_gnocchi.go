@@ -17,7 +17,7 @@ type gnocchiAggregates struct {
 	run   string // user_id of the resources, which tells this run's from others'
 	ids   []string
 	state State
-	ours  bool // the server knows PromQL, too, as ours does
+	ours  bool // the server also knows PromQL, as ours does
 }
 
 // mostInURL is how many metrics a URL names at most: headers of servers have a limit.

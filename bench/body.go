@@ -57,7 +57,7 @@ func ParseShape(text string) (Shape, error) {
 }
 
 // bodies encodes measures from to to of all series as requests of the shape, earlier measures first; ids[s] is the
-// metric of series s. What remains makes smaller requests. The bodies lie in one piece of memory.
+// metric of series s. The last requests may be smaller. The bodies lie in one piece of memory.
 func (w *workload) bodies(ids []string, shape Shape, from, to int) [][]byte {
 	var heads []string
 	for i := from; i < to; i++ {

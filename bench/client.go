@@ -32,7 +32,7 @@ const policyName = "bench-1m-1h-1d"
 const requestTimeout = 5 * time.Minute
 
 // client sends requests to one server over at most a given number of connections. Answers are not compressed. Package
-// internal/client is for commands: it signs in, decodes and explains, which would be measured, too.
+// internal/client is for commands: it signs in, decodes and explains, and a benchmark would also measure that.
 type client struct {
 	base           string // URL without a slash at its end
 	user, password string

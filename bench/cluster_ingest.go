@@ -123,9 +123,8 @@ func (m *member) processed(ctx context.Context) (float64, error) {
 	return 0, errors.New("a metricd does not tell how much it has processed")
 }
 
-// clusterOutage sends measures as fast as they are taken while there is no metricd, then starts two, and tells how fast
-// these bring the backlog into aggregates: from their start, which is part of what one waits for. Each request must be
-// accepted.
+// clusterOutage sends measures as fast as they are accepted while there is no metricd, and then starts two. It reports
+// how fast these bring the backlog into aggregates, from their start on. Each request must be accepted.
 func (o *Options) clusterOutage(ctx context.Context, what ClusterOptions) error {
 	p, err := o.startProcesses(ctx, "api")
 	if err != nil {

@@ -84,7 +84,7 @@ func (o *Options) disk(ctx context.Context, what DiskOptions, kind pattern.Patte
 	m := newMeter(s)
 	before := m.read()
 	if s.isChild() {
-		existing = diskUsage{} // an empty server's files are its cost, too
+		existing = diskUsage{} // an empty server's files are also its cost
 	}
 	if _, err := s.send(ctx, w, Restarted); err != nil {
 		return err

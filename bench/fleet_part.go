@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// fleetPart is the measures of one request: some metrics' in some rounds. What several servers take is encoded once.
+// fleetPart is the measures of one request: some metrics' in some rounds. It is encoded once for several servers.
 type fleetPart struct {
 	w          *workload
 	first, end int // metrics

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// ServeFloor listens on address and does nothing but HTTP, until ctx is done: what a server costs before it does any
-// work. A POST is read and answered 202; a GET is answered by what was PUT at the same path and query.
+// ServeFloor listens on address and does nothing but HTTP, until ctx is done: the cost of a server before it does any
+// work. A POST is read and answered 202; a GET is answered by the last PUT of the same path and query.
 func ServeFloor(ctx context.Context, address string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -155,7 +155,7 @@ func (s *server) ingest(ctx context.Context, w *workload, ids []string, bodies [
 		if err := w.verify(ctx, again, ids, again.methods...); err != nil {
 			return nil, fmt.Errorf("after a restart: %w", err)
 		}
-		// What was obsolete at the first stop is gone by now: this is what stays.
+		// Tables obsolete at the first stop are gone by now: this is the final size.
 		if _, err := s.stop(); err != nil {
 			return nil, err
 		}

@@ -30,7 +30,7 @@ type Options struct {
 	TempDir   string   // where children's folders are made; the default is os.TempDir
 
 	User, Password string // basic authentication; the default user is admin
-	Percentiles    bool   // archive policies have median and 95pct, too
+	Percentiles    bool   // archive policies also have median and 95pct
 	Floor          bool   // measure the floor server in the same run
 }
 

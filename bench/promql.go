@@ -265,9 +265,9 @@ func (s *promqlServer) answer(ctx context.Context, q promqlQuery) (map[string][]
 	return all, nil
 }
 
-// agree waits until all servers answer as Prometheus does, or the first one where that is missing: what is sent is
-// visible only some time later. What VictoriaMetrics answers otherwise is returned: it is no error, for its PromQL is
-// its own.
+// agree waits until all servers answer as Prometheus does, or the first one where that is missing: measures become
+// visible some time after they are sent. It returns other answers of VictoriaMetrics: they are no error, for its PromQL
+// is its own.
 func agree(ctx context.Context, servers []*promqlServer, q promqlQuery, wait time.Duration) (other string, err error) {
 	reference := servers[max(0, slices.IndexFunc(servers, func(s *promqlServer) bool {
 		return s.name == "prometheus"

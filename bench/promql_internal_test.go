@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Gnocco has to answer as Prometheus does. What VictoriaMetrics answers is told, and no error.
+// Gnocco has to answer as Prometheus does. Other answers of VictoriaMetrics are reported, and no error.
 func TestPromQLAnswersAreComparedWithPrometheus(t *testing.T) {
 	server := func(name, value string) *promqlServer {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

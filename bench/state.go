@@ -56,7 +56,7 @@ func (s State) suffix() string {
 	return "/state=" + string(s)
 }
 
-// checkpointOften makes many operands of what is sent in some seconds: a sixth of it is waited for.
+// checkpointOften makes many operands of the measures of some seconds: the benchmark waits for a sixth of them.
 const checkpointOften = "--checkpoint-interval=1200ms"
 
 // startFor starts the server for a state.
@@ -141,7 +141,7 @@ func (s *server) beside(ctx context.Context, w *workload, ids []string, lasts ti
 		return err
 	}
 	rate := float64(burst*loadMetrics*loadMeasures) / time.Since(started).Seconds()
-	// The second half is sent again and again, each time a day later: what is sent costs the same.
+	// The second half is sent again and again, each time a day later, at the same cost.
 	perRound := len(bodies) / 2 / burst
 	interval := time.Duration(float64(loadPerRequest*loadMeasures) / (rate / 3) * float64(time.Second))
 	s.options.Logger.Info("sending meanwhile", "server", s.name, "measures_per_second", int(rate/3))

@@ -55,7 +55,7 @@ func (w *workload) verify(ctx context.Context, c *client, ids []string, methods 
 	})
 }
 
-// wrongAnswer is an answer that differs from what was sent; it may become right while measures wait.
+// wrongAnswer is an answer that differs from the sent measures; it may become right while measures wait.
 type wrongAnswer struct{ error }
 
 // awaitVisible returns once nothing waits and the sampled series answer the right count and sum. The time returned is

@@ -30,8 +30,8 @@ type Options struct {
 	CSVBytes      int    // of the text that is parsed
 	Python        string // interpreter with numpy, which is measured in the same run; "": none
 
-	Device *device.Device // measured, too; nil: none
-	// Wide is another matrix, of which the device finds so many of the strongest pairs of every column.
+	Device *device.Device // also measured; nil: none
+	// Wide is another matrix; the device finds its Top strongest pairs of every column.
 	Wide struct{ Columns, Rows, Top int }
 }
 

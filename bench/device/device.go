@@ -33,7 +33,7 @@ type Options struct {
 	Chunks      []int
 	Streams     int // jobs under way on a device; 0: as it chooses
 	SoakBatches int // 0: 10,000
-	Rounds      int // of each figure, of which the median counts; 0: 7
+	Rounds      int // of each figure, whose median counts; 0: 7
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -199,7 +199,7 @@ func hold(e *device.Engine, stream *device.Stream, bytes int64) (*device.Block, 
 	return block, err
 }
 
-// ceilings measures what copies reach: nothing that reads and writes memory is much faster.
+// ceilings measures the rates of copies, the bounds of all work that reads and writes memory.
 func (b *gpuBench) ceilings(ctx context.Context) error {
 	bytes := min(int64(b.what.Values)*8, 4<<30)
 	e, err := b.device.Open(ctx)

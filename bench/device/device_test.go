@@ -13,7 +13,7 @@ import (
 	gpudevice "github.com/gnocco-db/gnocco/gpu/device"
 )
 
-// On the fake driver, with the kernels compiled for the host: what is measured there means nothing, but it must be
+// On the fake driver, with the kernels compiled for the host: the times mean nothing there, but the results must be
 // right.
 func TestGPU(t *testing.T) {
 	driver := cutest.Open(t)

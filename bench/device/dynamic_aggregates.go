@@ -86,8 +86,8 @@ type dynamicBench struct {
 	worst   float64 // loss by a choice
 }
 
-// report runs do with the first engines, and writes what each takes and what the choice of the third costs. do returns
-// a sum of what it computed, which has to be the same for all.
+// report runs do with the first engines, and writes the time of each and the cost of the third one's choice. do returns
+// a sum of its results, which has to be the same for all.
 func (d *dynamicBench) report(ctx context.Context, name string, measures, engines int,
 	do func(carbonara.Resampler) (uint64, error)) error {
 	var durations [8]time.Duration

@@ -13,7 +13,7 @@ import (
 
 // packed is raw series as the archive has them, gauges of two decimals every ten seconds or so, in whole seconds: their
 // bytes go to the device, which makes columns of them, beside columns that are there already, and beside the CPU, which
-// decodes the same bytes. Of narrow groups what comes back is more than what goes there.
+// decodes the same bytes. Narrow groups bring back more bytes than they send.
 func (b *gpuBench) packed(ctx context.Context) error {
 	n := min(b.what.Measures, packedMeasures)
 	columns, packed, bytes, err := packedBatches(n)

@@ -72,7 +72,7 @@ func (b *gpuBench) resident(ctx context.Context) error {
 				return err
 			}
 		}
-		// What is reported is right: a part of it small enough for the CPU.
+		// Check a part of the results, small enough for the CPU.
 		part := &carbonara.Batch{Timestamps: batch.Timestamps, Values: batch.Values,
 			Series: batch.Series[:min(20, len(batch.Series))]}
 		setPlan(part, carbonara.NewPlan(gpuNine, append(slices.Clone(gpuSeven), gpuOrder...)))

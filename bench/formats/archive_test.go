@@ -13,7 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/bench/report"
 )
 
-// Every format gets every series, of files and generated; what is constant takes next to nothing in ours.
+// Every format gets every series, of files and generated; constant columns take next to nothing in ours.
 func TestArchive(t *testing.T) {
 	folder := t.TempDir()
 	text := "timestamp,value\n"

@@ -12,10 +12,10 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// archiveFormat is a way to store the aggregates of one split. What is encoded stays valid until the next call.
+// archiveFormat is a way to store the aggregates of one split. An encoded split stays valid until the next call.
 type archiveFormat interface {
 	name() string
-	// encode returns the size of what it made.
+	// encode returns the size of the encoded split.
 	encode(s *archiveSplit) (size int, err error)
 	// columns tells what of that each column took: a method's, or, in our format, one that methods are computed from.
 	columns(s *archiveSplit) ([]columnBytes, error)
@@ -77,7 +77,7 @@ func (f *gnoccoFormat) decode(s *archiveSplit) (int, error) {
 	return f.decoded.Len() * len(f.decoded.Columns), nil
 }
 
-// verify compares what was decoded last with what went in, bit by bit.
+// verify compares the split decoded last with s, bit by bit.
 func (f *gnoccoFormat) verify(s *archiveSplit) error {
 	for c, column := range s.groups.Columns {
 		for i, v := range s.groups.Values[c] {

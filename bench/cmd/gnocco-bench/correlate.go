@@ -35,7 +35,7 @@ func newCorrelate(flags *commonFlags) *cobra.Command {
 			if len(found) > 0 {
 				what.Device, err = device.New(device.Options{
 					Ordinal: found[0].Ordinal, Driver: driver.Driver,
-					PinnedBytes: 16 << 30, // columns are measured from pinned memory, too, all of them
+					PinnedBytes: 16 << 30, // all columns are also measured from pinned memory
 					JobTimeout:  time.Minute,
 				})
 				if err != nil {
