@@ -96,7 +96,7 @@ func readINI(path string) (map[string]string, error) {
 
 func (s *configSource) close() error { return nil }
 
-// backlog implements source: what waits is copied, too.
+// backlog implements source: a pass also copies waiting measures.
 func (s *configSource) backlog(context.Context) (int, error) { return 0, nil }
 
 func (s *configSource) definitions(ctx context.Context) (*definitions, error) {

@@ -16,8 +16,7 @@ import (
 
 // database is one read-only transaction, which sees all tables as of one moment.
 type database interface {
-	// objects calls f with the rows of a table, or of what from says, as JSON whose values look as those of the REST
-	// API.
+	// objects calls f with the rows of a FROM clause, as JSON whose values look as those of the REST API.
 	objects(ctx context.Context, from string, f func([]byte) error) error
 	quote(table string) string
 }
@@ -85,7 +84,7 @@ type databaseReader struct {
 	tables   map[string]string // of a resource type's attributes
 }
 
-// rows calls f with the rows of a table, or of what from says.
+// rows calls f with the rows of a FROM clause.
 func rows[T any](ctx context.Context, r *databaseReader, from string, f func(*T) error) error {
 	err := r.db.objects(ctx, from, func(object []byte) error {
 		var row T

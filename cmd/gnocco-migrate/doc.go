@@ -9,5 +9,5 @@
 // Invariants:
 //   - The source is only read: by GET, SELECT and reading files.
 //   - No server sees a half pass: the folder has another name until the pass is at its end.
-//   - What a pass writes of a metric replaces what an earlier one wrote, so that a pass that was killed is repeated.
+//   - A pass replaces the data of a metric from an earlier one, so that a pass that was killed is repeated.
 package main

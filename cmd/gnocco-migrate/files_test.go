@@ -57,7 +57,7 @@ func sameSeries(a, b series) bool {
 	return slices.Equal(a.timestamps, b.timestamps) && slices.EqualFunc(a.values, b.values, equal)
 }
 
-// What Gnocchi wrote is read as it was.
+// Files of Gnocchi are read as they were written.
 func TestFilesOfGnocchi(t *testing.T) {
 	var scratch []byte
 	for _, name := range []string{"split-gaps", "split-one", "split-padded"} {

@@ -126,7 +126,7 @@ func (m *metricJSON) model(policies map[string]*model.ArchivePolicy) (*model.Met
 		ArchivePolicy: policy, ResourceID: m.ResourceID}, nil
 }
 
-// resourceOf makes a state of a resource from what the REST API shows with details.
+// resourceOf makes a state of a resource from its form in the REST API with details.
 func resourceOf(shown map[string]any, kinds map[string]*model.ResourceType) (*model.Resource, error) {
 	var faults []error
 	text := func(name string) *string {

@@ -29,8 +29,8 @@ func TestSeed(t *testing.T) {
 	g.drained(t)
 }
 
-// Measures after the newest group's start go to every metric of COPY_URL, and the same to the servers in URLS: what a
-// copy continues is what the Gnocchi would have had.
+// Measures after the newest group's start go to every metric of COPY_URL, and the same to the servers in URLS: a copy
+// continues as the Gnocchi would have.
 func TestSendMore(t *testing.T) {
 	from, urls := os.Getenv("COPY_URL"), strings.Fields(os.Getenv("URLS"))
 	if from == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// mariaDB implements database, for MySQL, too.
+// mariaDB implements database, also for MySQL.
 type mariaDB struct{ tx *sql.Tx }
 
 // mariaDBConfig returns what an address of SQLAlchemy's form says. No error names the password.

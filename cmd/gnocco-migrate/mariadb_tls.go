@@ -63,7 +63,7 @@ func mariaDBTLS(host string, options url.Values) (*tls.Config, error) {
 	return config, nil
 }
 
-// signedBy returns a check that a server's certificate is signed by one of roots, whatever host it names.
+// signedBy returns a check that a server's certificate is signed by one of roots, for any host name.
 func signedBy(roots *x509.CertPool) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		between := x509.NewCertPool()

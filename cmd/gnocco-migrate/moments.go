@@ -10,8 +10,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// inexact counts groups whose columns say more than the source did. What clients read of them stays right; what is
-// computed from them later, as of several metrics, is an approximation.
+// inexact counts groups whose columns say more than the source did. Clients still read them right; later computations
+// from them, as of several metrics, are approximations.
 type inexact struct {
 	count int // number of measures unknown: 1 is assumed, or 2 where there is a std
 	sum   int // sum unknown: 0 is assumed beside a std

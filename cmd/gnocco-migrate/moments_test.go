@@ -64,7 +64,7 @@ func randomSeries(r *rand.Rand, n int) (s series) {
 
 func equal(a, b float64) bool { return a == b || a != a && b != b }
 
-// What aggregates say is what groups made of them say, whatever methods there are.
+// Groups made of aggregates answer as these do, for any methods.
 func TestGroupsSayWhatAggregatesDo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 52))
 	policies := []*model.ArchivePolicy{

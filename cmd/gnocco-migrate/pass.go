@@ -110,7 +110,7 @@ func (p *pass) run(ctx context.Context) error {
 		return fmt.Errorf("definitions: %w", err)
 	}
 	p.counts.define(d)
-	// Before the archives: what is processed meanwhile is in both, and counts once.
+	// Before the archives: measures processed meanwhile are in both, and count once.
 	var waiting map[uuid.UUID]*series
 	if c, ok := p.source.(*configSource); ok {
 		if waiting, err = c.unprocessed(); err != nil {

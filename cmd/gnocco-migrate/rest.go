@@ -26,7 +26,7 @@ type restSource struct {
 	base           string
 	user, password string
 	token          string
-	tokens         *keystone.Tokens // nil: none of Keystone are sent
+	tokens         *keystone.Tokens // nil: requests have no token of Keystone
 	http           *http.Client
 	limit          *rateLimit
 }

@@ -171,7 +171,7 @@ func (t *target) finish() error {
 	return syncFolder(filepath.Dir(t.path))
 }
 
-// close gives the folder up as it is. What was committed stays.
+// close gives the folder up as it is, with its commits.
 func (t *target) close() error {
 	var errs []error
 	for _, s := range t.sacks {

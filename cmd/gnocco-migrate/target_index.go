@@ -17,7 +17,7 @@ import (
 // definitionsPerCommit is how many resources or metrics one commit of the index has.
 const definitionsPerCommit = 1000
 
-// putDefinitions writes the index of the pass anew. What cannot be kept is returned as refusals.
+// putDefinitions writes the index of the pass anew. It returns definitions that it cannot keep as refusals.
 func (t *target) putDefinitions(ctx context.Context, d *definitions) (refused []string, err error) {
 	fresh := filepath.Join(t.stage, "index.new")
 	if err := os.RemoveAll(fresh); err != nil {

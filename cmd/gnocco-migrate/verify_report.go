@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// differences returns the number of what differs.
+// differences returns the number of differences.
 func (v *verification) differences() (n int) {
 	for _, c := range v.definitions {
 		n += c.differs

@@ -9,8 +9,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/decimal"
 )
 
-// parseNumber reads a decimal number that fills text, as strconv.ParseFloat does, but takes neither hexadecimal nor
-// underscores nor words: infinities come only from what is too large, and are no number.
+// parseNumber reads a decimal number that fills text, as strconv.ParseFloat does, but refuses hexadecimal, underscores
+// and words. Too large a number is infinite, which is no number here.
 func parseNumber(text []byte) (float64, bool) {
 	i := 0
 	negative := false

@@ -24,7 +24,7 @@ type Reader struct {
 	bad     int64
 }
 
-// Open reads the header. The text comes from what open returns, which is called once, and again for every further Read;
+// Open reads the header. It reads the text that open returns. It calls open once, and again for every further Read;
 // where that is impossible, it returns correlate.ErrOnce. Close ends it.
 func Open(open func() (io.ReadCloser, error), options Options) (*Reader, error) {
 	options.EnsureDefaults()
@@ -160,7 +160,7 @@ func (r *Reader) take(b *block, add func([][]float64) error) error {
 	return add(b.columns)
 }
 
-// cut makes blocks of the text until it ends, or ctx does. Nothing waits for a block that was not sent to be parsed.
+// cut makes blocks of the text until it ends, or ctx does. A block that was not sent to be parsed delays no reader.
 func (r *Reader) cut(ctx context.Context, stop context.CancelCauseFunc, free <-chan *block,
 	unparsed, ordered chan<- *block) {
 	send := func(b *block) {

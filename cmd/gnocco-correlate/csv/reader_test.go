@@ -88,7 +88,7 @@ func TestColumns(t *testing.T) {
 	f("a,b\n1,2\n", csv.Options{Skip: []string{"x"}}, `csv: there is no column "x" to skip: the columns are a, b`)
 }
 
-// What is text in the first rows is left out, also where it holds commas and line ends.
+// Columns of text in the first rows are left out, also if the text holds commas and line ends.
 func TestTextIsLeftOut(t *testing.T) {
 	text :=
 		"time,v,host\n2014-02-14 14:30:00,1,\"a\n,\"\"b\"\n2014-02-14 14:35:00,2,c\n2014-02-14 14:40:00,oops,\"d\"\n"
@@ -257,7 +257,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// compare holds columns to what encoding/csv reads, if it takes text.
+// compare compares columns with those that encoding/csv reads, if it accepts text.
 func compare(t *testing.T, text string, names []string, columns [][]float64) {
 	reference := stdcsv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 	records, err := reference.ReadAll()

@@ -98,7 +98,7 @@ func lastRecordEnd(text []byte, comma byte) int {
 			end = i + 1
 			continue
 		default:
-			quoted = false // text after the closing quote: further quotes are text, too
+			quoted = false // text after the closing quote: further quotes are also text
 		}
 		start = false
 	}

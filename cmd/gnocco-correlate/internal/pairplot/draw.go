@@ -84,7 +84,7 @@ func (m *Matrix) HeatMap(file string, names []string) error {
 	})
 }
 
-// redBlue goes from blue by white to red; what is no number is grey.
+// redBlue goes from blue by white to red; NaN is grey.
 func redBlue(r float64) color.NRGBA {
 	fade := uint8(255 * (1 - min(math.Abs(r), 1)))
 	switch {
