@@ -33,7 +33,7 @@ func TestBackfillOfSeveralProcesses(t *testing.T) {
 	const year = 365 * 24 * hour
 	periods := [][2]int{{-3 * year, -3*year + 3*hour}, {-year, -year + 2*hour}, {-10 * hour, -8 * hour}}
 	post(first, live, 0, 2*hour)
-	// What is older than these measures is history once no measure can come that was accepted before them.
+	// Measures older than these are history once no measure can come that was accepted before them.
 	first.eventually("settles the metric's measures", func() bool {
 		var archive struct {
 			Raw struct {

@@ -60,11 +60,11 @@ type chaos struct {
 	apis []*process // those that clients try
 }
 
-// Whatever happens to processes, hosts and the disk: what was answered with 202 counts once. Every round has a cluster
-// of its own: 2 processes of the API, 3 of metricd, and 4 clients that remember each 202. Two of them write to metrics
-// without a back window, in order, through any API; three others write to metrics of their own out of order, too, and
-// what is there then must agree with when they wrote what. In every second round, clocks are up to two seconds apart.
-// Run by root, on one host, it has a small disk of its own as well, which gets full now and then.
+// A measure answered with 202 counts once, through any failure of processes, hosts and the disk. Every round has a
+// cluster of its own: 2 processes of the API, 3 of metricd, and 4 clients that remember each 202. Two of them write to
+// metrics without a back window, in order, through any API; three others also write out of order, to metrics of their
+// own, and the result must agree with the times of their writes. In every second round, clocks are up to two seconds
+// apart. Run by root, on one host, it has a small disk of its own as well, which gets full now and then.
 func TestChaos(t *testing.T) {
 	rounds := *chaosRounds
 	if testing.Short() {
@@ -226,7 +226,7 @@ func (c *chaos) tell() {
 	}
 }
 
-// post sends one request after the other to whoever is there.
+// post sends one request after the other to any live process.
 func (c *chaos) post(s *sender, random *rand.Rand, done <-chan struct{}) {
 	for {
 		select {
@@ -245,7 +245,7 @@ func (c *chaos) post(s *sender, random *rand.Rand, done <-chan struct{}) {
 	}
 }
 
-// write adds to a history by whoever is there.
+// write adds to a history by any live process.
 func (c *chaos) write(h *history, random *rand.Rand, done <-chan struct{}) {
 	for {
 		select {
@@ -259,8 +259,8 @@ func (c *chaos) write(h *history, random *rand.Rand, done <-chan struct{}) {
 	}
 }
 
-// readStale reads one metric after the other from whoever is there, and takes old answers: these may lack what was
-// sent, but have nothing else. It returns how many of the answers were old.
+// readStale reads one metric after the other from any live process, and accepts old answers: these may lack sent
+// measures, but have no others. It returns how many of the answers were old.
 func (c *chaos) readStale(metrics []string, seconds *atomic.Int64, random *rand.Rand,
 	done <-chan struct{}) (stale int) {
 	for {

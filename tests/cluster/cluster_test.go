@@ -125,7 +125,7 @@ func aggregates(t testing.TB, p *process, metric, method string) map[int64]float
 	return found
 }
 
-// check reads every metric: what was acknowledged counts once, and nothing else is there but what was in doubt.
+// check reads every metric: acknowledged measures count once, and only measures in doubt may be there besides.
 func check(t *testing.T, p *process, metrics []string, senders ...*sender) {
 	t.Helper()
 	acked := 0
@@ -158,7 +158,7 @@ func check(t *testing.T, p *process, metrics []string, senders ...*sender) {
 	t.Logf("%d measures acknowledged", acked)
 }
 
-// Whoever dies, and whoever comes: what was accepted counts once, and measures are accepted all the time.
+// Accepted measures count once, and measures are accepted all the time, while processes die and start.
 func TestMeasuresCountOnce(t *testing.T) {
 	data := t.TempDir()
 	first := start(t, data, "api")

@@ -57,7 +57,7 @@ func (r *readers) since() float64 {
 }
 
 // BenchmarkHandover is how long a reader of a sack waits at most while a second metricd comes, goes, comes and is
-// killed. "steady" is the longest wait while nothing changes: what the machine is to blame for.
+// killed. "steady" is the longest wait without a change, the machine's own part.
 func BenchmarkHandover(b *testing.B) {
 	data := b.TempDir()
 	api := start(b, data, "api")

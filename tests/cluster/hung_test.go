@@ -101,7 +101,7 @@ func TestHungProcessHoldsUpNobody(t *testing.T) {
 				// not known here
 				request{http.MethodPost, "/v1/metric/" + known[1] + "/measures", body, "",
 					http.StatusServiceUnavailable},
-				// it holds measures, too
+				// it also holds measures
 				request{http.MethodGet, refresh, "", "", http.StatusServiceUnavailable},
 				request{http.MethodGet, read, "", "", http.StatusOK})
 		}
@@ -115,8 +115,8 @@ func TestHungProcessHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// Requests turn to the new holder of the index once there is one. What waits at the old one, which stood still, gets no
-// answer from what it knew.
+// Requests turn to the new holder of the index once there is one. Requests that wait at the old one, which stood still,
+// get no answer from its outdated index.
 func TestHungHolderAnswersNothingStale(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

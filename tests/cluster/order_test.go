@@ -53,8 +53,8 @@ func (p *process) droppedAsTooOld() int {
 	return n
 }
 
-// Clients that wait for each 202, and alternate between processes of the API, send in order: nothing is too old, though
-// the back window is none. The clocks of the processes, as on machines of their own, are two seconds apart.
+// Clients that wait for each 202, and alternate between processes of the API, send in order: no measure is too old,
+// though the back window is 0. The clocks of the processes, as on machines of their own, are two seconds apart.
 func TestInOrderThroughAllAPIs(t *testing.T) {
 	data := t.TempDir()
 	apis := []*process{start(t, data, "api", "--test-clock-shift", "-1s"),
@@ -85,8 +85,8 @@ func TestInOrderThroughAllAPIs(t *testing.T) {
 	}
 }
 
-// What a process of the API acknowledged before it died is not too old because of what another one acknowledged
-// afterwards, though that is processed first.
+// Measures that a process of the API acknowledged before it died are not too old because of later measures through
+// another one, though these are processed first.
 func TestInOrderThroughADeath(t *testing.T) {
 	data := t.TempDir()
 	lease := []string{"--lease-ttl", "5s"}
@@ -124,7 +124,7 @@ var suspensions = regexp.MustCompile(`(?m)^gnocco_order_suspensions_total (\S+)$
 // and the log, until it goes on.
 func TestSilentAPIIsSuspended(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: make full runs it") // 20 s, of which it waits for most
+		t.Skip("-short: make full runs it") // 20 s, mostly of waiting
 	}
 	t.Parallel()
 	data := t.TempDir()

@@ -31,13 +31,14 @@ func TestMain(m *testing.M) {
 	}
 	binaries = dir
 	status := m.Run()
-	for _, reason := range waitedInVain { // once more below the logs, of which a reader may have only the end
+	for _, reason := range waitedInVain { // once more below the logs, since a reader may have only their end
 		fmt.Println(reason)
 	}
 	os.Exit(status)
 }
 
-// patience bounds waits for what must come to be so, however slow the machine is. No test passes sooner or later by it.
+// patience bounds waits for conditions that must come true, however slow the machine is. It decides on no test's
+// outcome.
 const patience = 2 * time.Minute
 
 // waitedInVain has a line for each wait that was given up.

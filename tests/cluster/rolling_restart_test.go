@@ -109,7 +109,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
-// restartLoad are clients that go on whatever fails.
+// restartLoad are clients that go on through any failure.
 type restartLoad struct {
 	t             *testing.T
 	front         *process

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A metricd that stands still keeps its sacks until its lease is over. Who allows stale answers has one before that,
-// and the metricd, which goes on in time, does not notice.
+// A metricd that stands still keeps its sacks until its lease is over. A client that allows stale answers gets one
+// before that, and the metricd, which goes on in time, does not notice.
 func TestStaleWhileItStandsStill(t *testing.T) {
 	data := t.TempDir()
 	api, metricd := start(t, data, "api"), start(t, data, "metricd")

@@ -48,7 +48,7 @@ type tab struct {
 
 	mutex sync.Mutex
 	wrong []string // what the page said on its console, or asked of another server
-	allow string   // part of what it may say
+	allow string   // part of its allowed messages
 }
 
 // open returns a tab that shows a page of a server's console.

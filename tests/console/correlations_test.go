@@ -77,7 +77,7 @@ func waves(t *testing.T, c *client.Client, end time.Time) (ids map[string]string
 	return ids
 }
 
-// A search becomes a job, a heat map, a pair with its lag and a list of what is redundant; all in the API's numbers.
+// A search becomes a job, a heat map, a pair with its lag and a list of redundant metrics; all in the API's numbers.
 func TestCorrelations(t *testing.T) {
 	s, c := start(t, nil)
 	ids := waves(t, c, time.Now().Truncate(time.Minute))
@@ -170,7 +170,7 @@ func TestCorrelations(t *testing.T) {
 	b.allow = "status of 404"
 }
 
-// What cannot be answered is told in words.
+// The page explains in words why there is no answer.
 func TestCorrelationsOfNothing(t *testing.T) {
 	s, c := start(t, nil)
 	waves(t, c, time.Now().Truncate(time.Minute))

@@ -136,7 +136,7 @@ func TestLines(t *testing.T) {
 	}
 	b.act("history.back()")
 	b.wait(fmt.Sprintf("location.hash === %q", before))
-	b.waitText(time.Unix(from, 0).UTC().Format(time.DateTime) + " – ") // the chart is back, too
+	b.waitText(time.Unix(from, 0).UTC().Format(time.DateTime) + " – ") // the chart is also back
 	const shift = 8
 	b.drag("#drawn .u-over", 0.5, 0.3, shift)
 	b.wait(fmt.Sprintf("location.hash !== %q", before))
@@ -145,7 +145,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What is copied as Python is a program that prints what the API says; what is saved as PNG is a picture.
+// The copy as Python is a program that prints the API's answer; the copy saved as PNG is a picture.
 func TestCopies(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
@@ -334,7 +334,7 @@ func TestCompletion(t *testing.T) {
 	b.wait("document.querySelector('[data-figure=mean]')?.dataset.value === '7'")
 }
 
-// An empty server is filled by a click, with what the API then says.
+// A click fills an empty server with sample data, which the API then shows.
 func TestSampleData(t *testing.T) {
 	s, c := start(t, nil)
 	b := open(t, s.URL(), "")

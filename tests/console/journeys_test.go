@@ -31,8 +31,8 @@ func rows(t *testing.T, c *client.Client, metric, query string) (values []float6
 	return values
 }
 
-// What the chart's table says is what the API says: of the address, after a reload, after a zoom and back, in both
-// themes and on a narrow screen.
+// The chart's table shows the API's answer: for the address, after a reload, after a zoom and back, in both themes and
+// on a narrow screen.
 func TestExplore(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
@@ -165,7 +165,7 @@ func TestExpressions(t *testing.T) {
 	b.allow = "status of 400" // a browser says so of the expression that does not parse
 }
 
-// Names are text, whatever stands in them.
+// Names are text, with any characters.
 func TestHostileNames(t *testing.T) {
 	s, c := start(t, nil)
 	names := []string{"<script>document.title='hit'<script>", "<img src=x onerror=alert(1)>", "\u202egnirts 📈",

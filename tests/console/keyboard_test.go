@@ -53,8 +53,8 @@ func (b *tab) entered(heading string) {
 		heading))
 }
 
-// Whoever has no mouse finds a metric, opens its chart and its page, and goes to another page, which begins at its
-// heading; the focus is always seen.
+// A user without a mouse finds a metric, opens its chart and its page, and goes to another page, which begins at its
+// heading. The focus is always visible.
 func TestKeyboard(t *testing.T) {
 	s, c := start(t, nil)
 	ids := send(t, c, "host", time.Now(), 100, "disk", "load", "memory")

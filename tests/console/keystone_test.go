@@ -11,8 +11,8 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 )
 
-// newKeystone returns the URL of what the server asks of Keystone: whether a token counts, which only "good" does, and
-// a token for an application credential.
+// newKeystone returns the URL of a Keystone that answers the server's questions: whether a token is valid, which only
+// "good" is, and a token for an application credential.
 func newKeystone(t *testing.T) string {
 	token := fmt.Sprintf(
 		`{"token":{"expires_at":%q,"user":{"id":"u"},"project":{"id":"p"},"roles":[{"name":"admin"}]}}`,
@@ -48,8 +48,8 @@ func newKeystone(t *testing.T) string {
 	return k.URL
 }
 
-// Mode keystone takes a token, or an application credential; what Keystone does not know is said, and may be typed
-// again.
+// Mode keystone accepts a token, or an application credential. The page says if Keystone does not know it, and the user
+// may type it again.
 func TestSignInWithKeystone(t *testing.T) {
 	s, c := start(t, func(o *server.Options) { o.Auth.Mode, o.Auth.KeystoneURL = "keystone", newKeystone(t) })
 	send(t, c, "host", time.Now(), 60, "a")

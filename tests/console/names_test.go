@@ -9,8 +9,8 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 )
 
-// Metrics of one name on several resources are told apart by what the resources are called, and each opens its own
-// chart; whatever names PromQL gives them.
+// Metrics of one name on several resources are told apart by the names of the resources, and each opens its own chart,
+// for any names in PromQL.
 func TestSameName(t *testing.T) {
 	for _, names := range []string{api.GnocchiNames, api.CeilometerNames} {
 		t.Run(names, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestSameName(t *testing.T) {
 				b.wait(fmt.Sprintf("location.hash.includes('m=%s') && document.querySelector('#drawn canvas')",
 					ids[host]))
 			}
-			b.click(".found button", "web") // the other one, too
+			b.click(".found button", "web") // also the other one
 			b.wait(
 				"[...document.querySelectorAll('#summary tbody a')].map(e => e.textContent).sort().join() === 'load · db,load · web'")
 		})

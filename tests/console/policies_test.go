@@ -66,8 +66,8 @@ func (b *tab) narrow(picture string) {
 	b.picture(picture)
 }
 
-// What a change of an archive policy costs and what it loses is told before anything is written, in the API's numbers;
-// then archives are rebuilt, and the page says when that is done.
+// The page shows the cost and the losses of a change of an archive policy before anything is written, in the API's
+// numbers; then archives are rebuilt, and the page says when that is done.
 func TestPolicies(t *testing.T) {
 	s, c := start(t, nil)
 	end := time.Now().Truncate(time.Minute)
@@ -96,7 +96,7 @@ func TestPolicies(t *testing.T) {
 	b.same("[data-raw]", "raw", now.RawBytes)
 	b.picture("policies")
 
-	// Hours for good and no seconds; min is not kept any more.
+	// Hours permanently and no seconds; min is not kept any more.
 	b.write("[aria-label='Granularity 1']", "1 h")
 	b.write("[aria-label='Timespan 1']", "1 year")
 	b.click(".chips button", "min")
@@ -128,7 +128,7 @@ func TestPolicies(t *testing.T) {
 	b.narrow("policies-narrow")
 	b.size(1280, 860)
 
-	// The address holds what is edited; nothing was written so far.
+	// The address holds the edited policy; no change was written so far.
 	run(b, chromedp.Reload())
 	b.wait("document.querySelector('#cost')?.dataset.of === 'draft' && document.querySelector('#history .notice.bad')")
 	b.same("#bytes", "value", then.Bytes)
@@ -187,10 +187,10 @@ func TestPolicyIsCreatedAndDeleted(t *testing.T) {
 	b.wait("document.querySelector('#editor .notice.bad')")
 	b.visitHash("policies?policy=nothing")
 	b.waitText("There is no archive policy nothing")
-	b.allow = "status of 400" // the browser says so of what is refused
+	b.allow = "status of 400" // the browser says so of refused requests
 }
 
-// Who is no administrator sees the policies, and that their cost is not for them.
+// A user who is no administrator sees the policies, and a note that their cost is not shown.
 func TestPoliciesOfOthers(t *testing.T) {
 	s, _ := start(t, nil)
 	b := open(t, s.URL(), "#/policies")

@@ -40,7 +40,7 @@ func TestServerRestarts(t *testing.T) {
 			{"granularity": 60, "timespan": "30 days"}}}))
 	send(t, c, "host", time.Now(), 60, "a")
 	b := open(t, s.URL(), "")
-	b.allow = "net::ERR_" // a browser says so of what it cannot load
+	b.allow = "net::ERR_" // a browser says so of requests that fail
 	b.wait("document.querySelectorAll('.tile canvas').length === 1")
 	end()
 	b.waitText("The server does not answer")

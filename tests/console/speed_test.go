@@ -32,7 +32,7 @@ var (
 	speedVisits     = flag.Int("speed.visits", 3, "how often TestSpeed opens each page; it zooms a third as often")
 )
 
-// What the console shall take, at most.
+// The bounds on the console's times.
 const (
 	aimOfPage   = 300 * time.Millisecond // from the navigation to the content
 	aimOfChart  = 150 * time.Millisecond // from a click to a chart of 30 days of ten metrics
@@ -181,7 +181,7 @@ func TestSpeed(t *testing.T) {
 		{"Server", "server", "document.querySelector('#metrics') && document.querySelector('#members td')"},
 	}
 	took := map[string]times{}
-	for range *speedVisits { // by turns, as what a machine does besides changes
+	for range *speedVisits { // by turns, as the machine's other load changes
 		for _, p := range pages {
 			took[p.name] = append(took[p.name], visit(p.address, p.ready))
 		}
@@ -220,7 +220,7 @@ func TestSpeed(t *testing.T) {
 	t.Logf("%.1f MB are used by scripts with ten series of 10,000 points, %.1f MB at the start", many, b.heap())
 }
 
-// zoom drags over the chart, slowly, waits for what it shows then, moves it, and goes back.
+// zoom drags over the chart, slowly, waits for the new data, moves the chart, and goes back.
 func (b *tab) zoom() {
 	b.t.Helper()
 	box := eval[[]float64](b,
@@ -256,7 +256,7 @@ func (b *tab) zoom() {
 	}
 }
 
-// traced is a part of what chromium's traces say.
+// traced is a part of chromium's traces.
 type traced struct {
 	Name     string  `json:"name"`
 	Start    float64 `json:"ts"` // in µs, as are durations
@@ -334,7 +334,7 @@ func scriptOfFrames(events []traced) (frames times) {
 		case e.Name == "Commit":
 			frames = append(frames, time.Duration(script*1e3))
 			script = 0
-		case e.Start >= end: // else it is part of what ran
+		case e.Start >= end: // else it is part of an earlier one
 			script += e.CPU
 			end = e.Start + e.Duration
 		}

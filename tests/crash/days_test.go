@@ -139,7 +139,7 @@ func TestDays(t *testing.T) {
 				body.WriteByte(']')
 			}
 			body.WriteByte('}')
-			for { // the backlog is bounded by refusals, too
+			for { // refusals also bound the backlog
 				status, answer, err := s.do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", body.Bytes())
 				if err == nil && status == http.StatusAccepted {
 					break

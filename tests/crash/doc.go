@@ -1,2 +1,2 @@
-// Package crash kills a running gnocco and holds it to its promise: what was acknowledged is there, once.
+// Package crash kills a running gnocco and holds it to its promise: an acknowledged measure is there, once.
 package crash

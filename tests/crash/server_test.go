@@ -17,7 +17,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/testprogram"
 )
 
-// patience bounds waits for what must come to be so, however slow the machine is. No test passes sooner or later by it.
+// patience bounds waits for conditions that must come true, however slow the machine is. It decides on no test's
+// outcome.
 const patience = 2 * time.Minute
 
 // binary is the gnocco that TestMain built.

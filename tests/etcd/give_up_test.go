@@ -23,8 +23,8 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// A sack's folder that is gone is damage where etcd keeps the claims, too, after a stop and after a kill: the server
-// does without it, fsck says so, and once it is given up all is served again, also what was accepted meanwhile.
+// A missing folder of a sack is also damage where etcd keeps the claims, after a stop and after a kill. The server does
+// without it, and fsck says so. Once its loss is accepted, all is served again, also measures accepted meanwhile.
 func TestGiveUp(t *testing.T) {
 	dir, err := testprogram.Build("gnocco")
 	check(t, err)

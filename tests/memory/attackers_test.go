@@ -38,7 +38,7 @@ func newRequest(ctx context.Context, method, address, path string, body []byte) 
 	return r
 }
 
-// statuses counts answers by what was asked and by status; 0 is a connection that broke.
+// statuses counts answers by question and by status; 0 is a connection that broke.
 type statuses struct {
 	mu     sync.Mutex
 	counts map[string]map[int]int

@@ -187,7 +187,7 @@ func (s *server) metric(policy string) string {
 	return metric.ID
 }
 
-// serveInnocent does what any client does, over and over: none of it may fail.
+// serveInnocent sends the requests of any client, over and over. Every one must succeed.
 func (s *server) serveInnocent(metric string, long time.Duration) (latencies []time.Duration) {
 	for deadline := time.Now().Add(long); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		for _, request := range []func(){

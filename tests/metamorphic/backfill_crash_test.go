@@ -50,7 +50,7 @@ func newBackfilled(t *testing.T) *backfilled {
 		return m
 	}
 	const day = 86_400
-	for i, n := range []int{30, 9000, 60} { // measures of a step; those of the second are committed as a table
+	for i, n := range []int{30, 9000, 60} { // measures of a step; the second step is committed as a table
 		for from := 0; from < n; from += 3000 {
 			size := min(3000, n-from)
 			b.older = append(b.older, request(b.history, i*60*day+20*from, size))
@@ -168,7 +168,7 @@ func (b *backfilled) requireKept(t *testing.T, n *testnode.Node, so done, want m
 	}
 }
 
-// TestBackfillSurvivesPowerCuts cuts the power at every write while a history is sent and moved. What was answered is
+// TestBackfillSurvivesPowerCuts cuts the power at every write while a history is sent and moved. Answered measures are
 // kept, no block is moved in part, and when the client goes on, the archive is that of measures that came in order.
 func TestBackfillSurvivesPowerCuts(t *testing.T) {
 	ctx := context.Background()

@@ -141,9 +141,9 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		defer mu.Unlock()
 		writes++
 		if writes%stride == 0 {
-			// What is acknowledged now must be on the disk. Two more requests may get there before it is copied.
+			// Measures acknowledged by now must be on the disk. Two more requests may get there before it is copied.
 			n := int(acked.Load())
-			// Of what was not synced some survives, some does not.
+			// Some of the unsynced bytes survive, some do not.
 			crashes = append(crashes,
 				crash{disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: writes * 37 % 101,
 					RNG: rand.New(rand.NewPCG(uint64(writes), 1))}), n})

@@ -14,10 +14,10 @@ import (
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
-// What OpenStack's services of 2026 send to Aetos, or to a Prometheus, is answered: by Aetos itself, by Aodh's alarms
-// of type "prometheus" and the command "openstack metric" (python-observabilityclient), and by CloudKitty's collector
-// for Aetos. Debian 12 has none of them, so these are their requests, made by hand: a token of Keystone, parameters in
-// the URL, projects in single quotes.
+// The server answers the requests that OpenStack's services of 2026 send to Aetos, or to a Prometheus: requests of
+// Aetos itself, of Aodh's alarms of type "prometheus", of the command "openstack metric" (python-observabilityclient),
+// and of CloudKitty's collector for Aetos. Debian 12 has none of them, so these are their requests, made by hand: a
+// token of Keystone, parameters in the URL, projects in single quotes.
 func TestAetos(t *testing.T) {
 	s := newSite(t, "keystone")
 	c, err := client.New(s.URL(), client.Options{Token: token})
@@ -128,8 +128,8 @@ func TestAetos(t *testing.T) {
 		t.Error("no runtimeinfo")
 	}
 
-	// What they pass on as an error: an expression that is none, series without a selector, and deletion, which we do
-	// not do.
+	// They pass these on as errors: an invalid expression, series without a selector, and deletion, which we do not
+	// offer.
 	refused := func(path string, query ...string) {
 		t.Helper()
 		status, text := send(http.MethodGet, path, query...)

@@ -169,7 +169,7 @@ func (c *asker) behaves() {
 	}
 	c.ask(201, "POST", "/v1/archive_policy", "secret", `{"name":"p","definition":[{"granularity":1}]}`)
 	var id string
-	for range 6 { // of whichever process, forged or not
+	for range 6 { // of any process, forged or not
 		answer, text := c.ask(201, "POST", "/v1/metric", "secret", `{"archive_policy_name":"p"}`, "X-Forwarded-Host",
 			"evil.example", "Forwarded", "host=evil.example")
 		if location := answer.Header.Get("Location"); !strings.HasPrefix(location, c.url+"/v1/metric/") {

@@ -24,8 +24,8 @@ var (
 	scrapedSeries = flag.Int("scrape.series", 10_000, "how many series it scrapes")
 )
 
-// A real Prometheus scrapes many series every five seconds and writes them on: none of the measures is lost. What both
-// programs take is logged, for docs/promql.md.
+// A real Prometheus scrapes many series every five seconds and writes them on: no measure is lost. The costs of both
+// programs are logged, for docs/promql.md.
 func TestActiveSeries(t *testing.T) {
 	if *scrapedFor == 0 {
 		t.Skip("wants the flag -scrape.for, as make long has it")
@@ -73,8 +73,8 @@ scrape_configs:
 		"--web.listen-address="+prometheusAddress)
 	time.Sleep(*scrapedFor)
 
-	// Half a second after a scrape, for Prometheus 2 counts the first moment of a range, too. What is stamped before
-	// Prometheus' queues began is not sent: the first half a minute does not count.
+	// Half a second after a scrape, for Prometheus 2 includes the first moment of a range. Prometheus' queues do not
+	// send measures from before they began: the first half a minute does not count.
 	theirs := "http://" + prometheusAddress
 	value := func(server, query string, at float64) (float64, error) {
 		answer, err := ask(t, server, "query", url.Values{"query": {query}, "time": {fmt.Sprintf("%.3f", at)}})

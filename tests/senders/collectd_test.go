@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// collectd has no output that speaks Gnocchi's API: Gnocchi's own way is a listener for AMQP, which is not here. What
-// it has is write_prometheus, so that Prometheus fetches its values and writes them on.
+// collectd has no output that speaks Gnocchi's API: Gnocchi's own way is a listener for AMQP, which is not here. It has
+// write_prometheus, so that Prometheus fetches its values and writes them on.
 func TestCollectdThroughPrometheus(t *testing.T) {
 	prometheus, collectd := installed(t, "prometheus"), installed(t, "collectd")
 	needsPlugin(t, "/usr/lib/collectd/write_prometheus.so")
@@ -33,7 +33,7 @@ LoadPlugin write_prometheus
 `, dir, filepath.Join(dir, "pid"), address[len("127.0.0.1:"):]))
 	source := startPrometheus(t, prometheus, s.URL(), map[string]string{"collectd": "http://" + address})
 	time.Sleep(scrapeFor)
-	// The labels' instance is collectd's host; what collectd shows carries its own timestamps.
+	// The labels' instance is collectd's host; collectd's values carry their own timestamps.
 	if series := readsBack(t, source, `{__name__=~"collectd_.+"}`, s); series < 5 {
 		t.Errorf("%d series of collectd", series)
 	}

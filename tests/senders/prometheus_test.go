@@ -30,7 +30,7 @@ type scraped struct {
 const scrapeFor = 80 * time.Second
 
 // Prometheus scrapes itself, the server and an exporter every second, and writes all of it to the server: each series
-// has to read back equal to what Prometheus says it is. Then both answer the same queries at the same times, alike.
+// has to read back equal to Prometheus' own. Then both answer the same queries at the same times, alike.
 func TestPrometheusWritesRemotely(t *testing.T) {
 	program := installed(t, "prometheus")
 	t.Parallel()
@@ -43,13 +43,12 @@ func TestPrometheusWritesRemotely(t *testing.T) {
 	t.Logf("%d answers are alike", compare(t, s.URL(), source, comparedAt(t, source, s.URL())))
 }
 
-// readsBack compares all series that Prometheus has of a selector with what the server answers, and returns their
-// number.
+// readsBack compares all series of a selector in Prometheus with the server's, and returns their number.
 func readsBack(t *testing.T, source, selector string, s *server.Server) int {
 	t.Helper()
 	var series scraped
-	// Queues send after five seconds at the latest: what is older has to come soon. They leave out what is stamped
-	// before they began, which a target that tells its own times does, so the first twenty seconds do not count.
+	// Queues send after five seconds at the latest: older measures have to come soon. They leave out measures stamped
+	// before they began, as from a target with its own timestamps, so the first twenty seconds do not count.
 	query := url.Values{"query": {fmt.Sprintf("%s[%ds]", selector, int(scrapeFor.Seconds())-20)},
 		"time": {fmt.Sprint(time.Now().Unix() - 5)}}
 	check(t, json.Unmarshal(get(t, source+"/api/v1/query?"+query.Encode()), &series))
@@ -135,7 +134,7 @@ func differs(values [][2]any, body []byte) string {
 		}
 		got[row[0].(string)] = value
 	}
-	// The last one of each second counts, but for the very last second, of which more may have come since.
+	// The last one of each second counts, but for the very last second, which may have got more since.
 	for i, value := range values {
 		at := int64(value[0].(float64))
 		if i+1 == len(values) || int64(values[i+1][0].(float64)) == at {

@@ -129,7 +129,7 @@ func (basicAuth) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// Prometheus' own client understands every answer. What there is no such thing of is not found, which it says.
+// Prometheus' own client understands every answer. It reports unknown things as not found.
 func TestPrometheusClient(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
@@ -199,7 +199,7 @@ func TestPrometheusClient(t *testing.T) {
 	}
 }
 
-// What Grafana's stock data source sends, request by request.
+// The requests of Grafana's stock data source, one by one.
 func TestGrafanaDataSource(t *testing.T) {
 	t.Parallel()
 	s := filled(t)

@@ -84,7 +84,7 @@ func TestScoreOfGroups(t *testing.T) {
 // overColumns finds functions over time that are answered from all measures of groups.
 var overColumns = regexp.MustCompile(`(avg|min|max|sum|count|stddev|stdvar|quantile)_over_time\([^()]*\[[^]:]*\]`)
 
-// scoreAt counts answers at a time, by what they have in common with those from measures, or why they differ.
+// scoreAt counts answers at a time by their agreement with those from measures, or by the reason why they differ.
 func scoreAt(t *testing.T, servers []string, at float64) map[string]int {
 	t.Helper()
 	counts := map[string]int{}

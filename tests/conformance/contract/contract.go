@@ -95,7 +95,7 @@ func (c *Contract) Parameters(o Operation, in string) []string {
 	return names
 }
 
-// BodyTypes lists the content types of the body that o takes; none if it takes none.
+// BodyTypes lists the content types of o's body, if it has one.
 func (c *Contract) BodyTypes(o Operation) []string {
 	content, _ := c.find("paths", o.Path, strings.ToLower(o.Method), "requestBody", "content")
 	return slices.Sorted(maps.Keys(object(content)))
@@ -201,7 +201,7 @@ func (c *Contract) Check(x *Exchange) error {
 	if x.Method != http.MethodHead {
 		faults = append(faults, c.checkBody(x.Answer, x.Result, where))
 	}
-	// A GET's body is not looked at, and one without a type is taken for what it has to be.
+	// A GET's body is not looked at, and a body without a type counts as one of the required type.
 	accepted := x.Status >= 200 && x.Status < 300
 	if accepted && len(x.Body) > 0 && x.Method != http.MethodGet && x.Request.Get("Content-Type") != "" {
 		where := []string{"paths", o.Path, strings.ToLower(o.Method), "requestBody"}
@@ -212,7 +212,7 @@ func (c *Contract) Check(x *Exchange) error {
 	return errors.Join(faults...)
 }
 
-// checkBody holds a body to what stands at where: a response or requestBody.
+// checkBody checks a body by the description at where: a response or requestBody.
 func (c *Contract) checkBody(header http.Header, body []byte, where []string) error {
 	content, where := c.find(append(slices.Clip(where), "content")...)
 	if len(object(content)) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/tests/conformance/contract"
 )
 
-// What breaks the contract is told, and what keeps it is not.
+// Check reports an exchange that breaks the contract, and only that.
 func TestCheck(t *testing.T) {
 	c, err := contract.New(gnocco.OpenAPI, "/gnocchi")
 	if err != nil {
