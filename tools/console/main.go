@@ -27,7 +27,7 @@ func build() error {
 			{InputPath: "src/start.ts", OutputPath: "start"},
 			{InputPath: "src/main.tsx", OutputPath: "console"},
 		},
-		EntryNames:        "[name]-[hash]", // browsers keep files for good
+		EntryNames:        "[name]-[hash]", // browsers keep files permanently
 		AssetNames:        "[name]-[hash]",
 		Loader:            map[string]api.Loader{".svg": api.LoaderFile},
 		Bundle:            true,

@@ -107,8 +107,8 @@ func (p *debPackage) manPages(common map[string][]byte, prefixes ...string) {
 	}
 }
 
-// units adds units, and returns what the scripts say about them: none is started by an installation, those that run are
-// started anew by an upgrade.
+// units adds units, and returns their commands in the scripts: an installation starts none, an upgrade restarts running
+// ones.
 func (p *debPackage) units(common map[string][]byte, names ...string) (afterInstall, beforeRemove, afterRemove string) {
 	for _, name := range names {
 		p.add("/lib/systemd/system/"+name, common["systemd/"+name])

@@ -174,7 +174,7 @@ func fileOf(t *testing.T, image v1.Image, name string) []byte {
 	}
 }
 
-// dpkg reads the packages: what they need and replace, and where programs and units go.
+// dpkg reads the packages: their dependencies and replacements, and the places of programs and units.
 func TestDebianPackages(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		t.Skip("dpkg-deb is missing")
@@ -212,7 +212,7 @@ func TestDebianPackages(t *testing.T) {
 		"./lib/systemd/system/gnocchi-api.service")
 }
 
-// A list of what is inside names each module once, in order.
+// A list of contents names each module once, in order.
 func TestSBOM(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// manual adds the pages of a program, all its subcommands and the topics of its help, made of what they say themselves
-// by --help.
+// manual adds the pages of a program, all its subcommands and the topics of its help, made from their --help.
 func manual(all map[string][]byte, program, version string, at time.Time, path ...string) error {
 	out, err := exec.Command(program, append(path, "--help")...).Output()
 	if err != nil {
@@ -30,7 +29,7 @@ func manual(all map[string][]byte, program, version string, at time.Time, path .
 	return nil
 }
 
-// listed are the lines that name a subcommand, or a topic behind the path of its command, by what heads them.
+// listed are the lines that name a subcommand, or a topic behind the path of its command, by their heading.
 var listed = map[string]*regexp.Regexp{
 	"Available Commands":     regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) `),
 	"Additional help topics": regexp.MustCompile(`(?m)^  (?:[a-z-]+ )+([a-z][a-z-]*) `),

@@ -102,7 +102,7 @@ func (s *summary) take(e event) {
 // logged is a line that a test logs: t.Skip's comes last.
 var logged = regexp.MustCompile(`^ +[^ :]+\.go:[0-9]+: (.*)$`)
 
-// reason returns why a test was skipped: the last of what it logged, from its first line.
+// reason returns why a test was skipped: its last log message, from the first line on.
 func reason(output []string) string {
 	for _, text := range slices.Backward(output) {
 		if m := logged.FindStringSubmatch(strings.TrimRight(text, "\n")); m != nil {
