@@ -37,7 +37,7 @@ func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Opera
 	}
 	for i := range results {
 		for _, result := range results[i] {
-			if err := read.Rows.take(result.Columns() * len(result.Times)); err != nil {
+			if err := read.Rows.charge(result.Columns() * len(result.Times)); err != nil {
 				return nil, err
 			}
 		}

@@ -56,7 +56,7 @@ func (r *Reader) Aggregates(ctx context.Context, read *MetricRead, dst *Aggregat
 		if n := len(dst.Ends); n > 0 {
 			before = dst.Ends[n-1]
 		}
-		if err := read.Rows.take(len(dst.Starts) - before); err != nil {
+		if err := read.Rows.charge(len(dst.Starts) - before); err != nil {
 			return err
 		}
 		dst.Ends = append(dst.Ends, len(dst.Starts))

@@ -24,7 +24,7 @@ func (r *Rows) reset() {
 	}
 }
 
-func (r *Rows) take(n int) error {
+func (r *Rows) charge(n int) error {
 	if r == nil || r.taken.Add(int64(n)) <= int64(r.most) {
 		return nil
 	}

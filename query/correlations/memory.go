@@ -80,9 +80,9 @@ func (j *Job) tooLarge(o *Options, values int64, gaps bool) error {
 		Most: largest(o.Budget)}
 }
 
-// takeSums takes memory for sums over the values; the memory of the values is taken already. It takes as much as is of
-// use, but at most half of one job's share, unless the least is more.
-func (m *jobMemory) takeSums(j *Job, o *Options, columns correlate.Values) error {
+// chargeSums charges the memory of sums over the values; that of the values is charged already. It charges as much as
+// is of use, but at most half of one job's share, unless the least is more.
+func (m *jobMemory) chargeSums(j *Job, o *Options, columns correlate.Values) error {
 	if o.Budget == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (c *Jobs) readPatiently(ctx context.Context, job *Job) (correlate.Values, e
 		values, err := c.read(account.With(ctx), job)
 		if err == nil {
 			job.Groups = len(values[0])
-			err = job.memory.takeSums(job, &c.Options, values)
+			err = job.memory.chargeSums(job, &c.Options, values)
 		}
 		if err == nil {
 			account.Unreserve()

@@ -44,14 +44,14 @@ func (sel *selection) steps() int64 {
 	return (sel.end-sel.first)/sel.step + 1
 }
 
-// takeSamples takes memory for the samples of so many series at these times, and for the results from them.
-func (s *source) takeSamples(ctx context.Context, series, steps int64) error {
+// chargeSamples charges the memory for the samples of so many series at these times, and for the results from them.
+func (s *source) chargeSamples(ctx context.Context, series, steps int64) error {
 	most := int64(s.engine.options.MaxSamples) - s.samples
 	if per := sum(steps, s.steps); series <= most/per {
 		most = series * per
 	}
 	s.samples += most
-	return s.take(ctx, sampleBytes*most)
+	return s.charge(ctx, sampleBytes*most)
 }
 
 // cover takes memory for the samples of the series that is read. The selector's later series reuse it.
@@ -61,10 +61,10 @@ func (s *source) cover(ctx context.Context, it *iterator) error {
 		return nil
 	}
 	it.taken += more
-	return s.take(ctx, more)
+	return s.charge(ctx, more)
 }
 
-func (s *source) take(ctx context.Context, bytes int64) error {
+func (s *source) charge(ctx context.Context, bytes int64) error {
 	if err := budget.Of(ctx).Take(budget.Answers, bytes); err != nil {
 		return err
 	}
@@ -92,26 +92,26 @@ func (s *source) charged(ctx context.Context, prepared upstream.Query, err error
 		return nil, err
 	}
 	q := &charged{prepared, budget.Of(ctx), s}
-	if err := s.takeStatement(ctx, prepared.Statement().(*parser.EvalStmt)); err != nil {
+	if err := s.chargeStatement(ctx, prepared.Statement().(*parser.EvalStmt)); err != nil {
 		q.Close()
 		return nil, err
 	}
 	return q, nil
 }
 
-func (s *source) takeStatement(ctx context.Context, statement *parser.EvalStmt) error {
+func (s *source) chargeStatement(ctx context.Context, statement *parser.EvalStmt) error {
 	of := times{statement.End.Sub(statement.Start).Milliseconds(), statement.Interval.Milliseconds()}
 	needed := needs{repeated: of.count()}
 	held := needed.add(statement.Expr, of)
 	if most := int64(s.engine.options.MaxSamples); held > most {
 		return fmt.Errorf("%w: %d at once, %d at most", ErrTooManySteps, held, most)
 	}
-	if err := s.take(ctx, stepBytes*held); err != nil {
+	if err := s.charge(ctx, stepBytes*held); err != nil {
 		return err
 	}
 	s.steps = needed.repeated
 	for _, steps := range needed.made {
-		if err := s.takeSamples(ctx, 1, steps); err != nil {
+		if err := s.chargeSamples(ctx, 1, steps); err != nil {
 			return err
 		}
 	}

@@ -75,7 +75,7 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 	if err != nil {
 		return nil, err
 	}
-	if err := s.takeSamples(ctx, int64(len(all)), sel.steps()); err != nil {
+	if err := s.chargeSamples(ctx, int64(len(all)), sel.steps()); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(all, func(a, b *series) int {
