@@ -10,8 +10,8 @@ type bumpAllocator[T any] struct {
 
 const bumpChunk = 32 << 10 // elements
 
-// take returns n elements of undefined content; they are valid until reset.
-func (b *bumpAllocator[T]) take(n int) []T {
+// alloc returns n elements of undefined content; they are valid until reset.
+func (b *bumpAllocator[T]) alloc(n int) []T {
 	for ; b.current < len(b.chunks); b.current, b.used = b.current+1, 0 {
 		if chunk := b.chunks[b.current]; len(chunk)-b.used >= n {
 			piece := chunk[b.used : b.used+n : b.used+n]

@@ -127,11 +127,11 @@ func (a *arena) columnsOf(batch *Batch, s *Series) ([]Timestamp, []float64, erro
 	return a.timestamps, a.values, err
 }
 
-// take lays out n rows of the plan's columns at its j-th granularity.
-func (a *arena) take(plan *Plan, j, n int, out *Groups) {
+// alloc lays out n rows of the plan's columns at its j-th granularity.
+func (a *arena) alloc(plan *Plan, j, n int, out *Groups) {
 	a.head(plan, j, out)
-	out.Starts = a.starts.take(n)
-	memory := a.floats.take(n * len(plan.Columns))
+	out.Starts = a.starts.alloc(n)
+	memory := a.floats.alloc(n * len(plan.Columns))
 	for c := range out.Values {
 		out.Values[c] = memory[c*n : (c+1)*n : (c+1)*n]
 	}
@@ -140,7 +140,7 @@ func (a *arena) take(plan *Plan, j, n int, out *Groups) {
 // head says what the groups at the plan's j-th granularity are; their rows are not there yet.
 func (a *arena) head(plan *Plan, j int, out *Groups) {
 	out.Granularity, out.Columns = plan.Granularities[j], plan.Columns
-	out.Values = a.columns.take(len(plan.Columns))
+	out.Values = a.columns.alloc(len(plan.Columns))
 	out.open = openSums{}
 }
 
@@ -160,7 +160,7 @@ func (a *arena) group(s *Series, j int, timestamps []Timestamp, values []float64
 	plan, granularity := s.Plan, s.Plan.Granularities[j]
 	a.findRuns(timestamps, Timestamp(granularity))
 	n := len(a.runStarts)
-	a.take(plan, j, n, out)
+	a.alloc(plan, j, n, out)
 	copy(out.Starts, a.runStarts)
 	var open []float64
 	if s.Open != nil && s.HasPrevious && n > 0 && s.Previous.Timestamp.Floor(granularity) == out.Starts[0] {

@@ -103,7 +103,7 @@ func TestOpenSumsAreForgottenWithTheirGroups(t *testing.T) {
 	batch := &carbonara.Batch{Series: []carbonara.Series{{Plan: plan}}}
 	var result carbonara.Result
 	for round, f := range []func(w *carbonara.ResultWriter) *carbonara.Groups{
-		func(w *carbonara.ResultWriter) *carbonara.Groups { return w.Take(0, 0, 1) },
+		func(w *carbonara.ResultWriter) *carbonara.Groups { return w.Alloc(0, 0, 1) },
 		func(w *carbonara.ResultWriter) *carbonara.Groups {
 			g := w.Refer(0, 0)
 			g.Starts, g.Values[0] = []carbonara.Timestamp{0}, []float64{0}

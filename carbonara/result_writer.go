@@ -21,10 +21,10 @@ func (r *Result) Writers(dst []ResultWriter, batch *Batch, goroutines int) []Res
 	return dst
 }
 
-// Take returns the groups of series i at the j-th granularity of its plan, with that many rows of no defined content.
-func (w *ResultWriter) Take(i, j, rows int) *Groups {
+// Alloc returns the groups of series i at the j-th granularity of its plan, with that many rows of no defined content.
+func (w *ResultWriter) Alloc(i, j, rows int) *Groups {
 	plan, out := w.batch.Series[i].Plan, &w.result.groups[w.result.offsets[i]+j]
-	w.arena.take(plan, j, rows, out)
+	w.arena.alloc(plan, j, rows, out)
 	return out
 }
 

@@ -16,8 +16,8 @@ type arenaChunk [64 << 10]float64
 
 var arenaChunks = sync.Pool{New: func() any { return new(arenaChunk) }}
 
-// take returns memory for n values of undefined content, which is valid until Release.
-func (a *Arena) take(n int) []float64 {
+// alloc returns memory for n values of undefined content, which is valid until Release.
+func (a *Arena) alloc(n int) []float64 {
 	if a == nil || n > len(arenaChunk{}) {
 		return make([]float64, n)
 	}

@@ -186,7 +186,7 @@ func (s *seriesReader) takeValues(ctx context.Context, method carbonara.Method, 
 	} else if err := account.Take(budget.Answers, more); err != nil {
 		return err
 	}
-	s.starts, of.Values = s.groups.Aggregate(method, s.starts[:0], arena.take(s.groups.Len())[:0])
+	s.starts, of.Values = s.groups.Aggregate(method, s.starts[:0], arena.alloc(s.groups.Len())[:0])
 	return nil
 }
 

@@ -221,7 +221,7 @@ func (p *chunk) unpack(w *carbonara.ResultWriter) {
 				p.unpackSums(g, j, k)
 				continue
 			}
-			g := w.Take(i, j, to-from)
+			g := w.Alloc(i, j, to-from)
 			copy(g.Starts, starts[from:to])
 			for c := range g.Values {
 				copy(g.Values[c], all[rows*(1+c):][from:to])

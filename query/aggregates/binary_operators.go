@@ -24,7 +24,7 @@ func (e *evaluator) next(o *operand, j int, dst []float64, apply func(a, b float
 		}
 		return nil
 	}
-	values := e.take(len(dst))
+	values := e.alloc(len(dst))
 	defer e.release(values)
 	if err := o.first(j, values); err != nil {
 		return err

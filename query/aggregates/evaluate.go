@@ -100,8 +100,8 @@ type evaluator struct {
 	free      [][]float64 // columns that nobody uses at the moment
 }
 
-// take returns a column of so many rows, of undefined content, until release.
-func (e *evaluator) take(rows int) []float64 {
+// alloc returns a column of so many rows, of undefined content, until release.
+func (e *evaluator) alloc(rows int) []float64 {
 	if last := len(e.free) - 1; last >= 0 {
 		values := e.free[last]
 		e.free = e.free[:last]
@@ -216,7 +216,7 @@ func (e *evaluator) rateOfChange(n *node) (*columns, error) {
 	out := *in
 	out.times = withoutFirst(in.times)
 	out.read = func(j int, dst []float64) error {
-		values := e.take(len(in.times))
+		values := e.alloc(len(in.times))
 		defer e.release(values)
 		if err := in.read(j, values); err != nil {
 			return err

@@ -57,7 +57,7 @@ func (m *medians) gather(e *evaluator, from, rows int) error {
 	count := len(m.in.series)
 	var some [gatheredAtOnce][]float64
 	for i := range some {
-		some[i] = e.take(len(m.in.times))
+		some[i] = e.alloc(len(m.in.times))
 		defer e.release(some[i])
 	}
 	for j := 0; j < count; j += gatheredAtOnce {

@@ -19,7 +19,7 @@ func (e *evaluator) rolling(n *node) (*columns, error) {
 		out.times = withoutFirst(out.times)
 	}
 	out.read = func(j int, dst []float64) error {
-		values := e.take(len(in.times))
+		values := e.alloc(len(in.times))
 		defer e.release(values)
 		if err := in.read(j, values); err != nil {
 			return err
@@ -27,7 +27,7 @@ func (e *evaluator) rolling(n *node) (*columns, error) {
 		if !n.across.rate {
 			return e.roll(n, values, dst)
 		}
-		results := e.take(windows)
+		results := e.alloc(windows)
 		defer e.release(results)
 		if err := e.roll(n, values, results); err != nil {
 			return err
