@@ -141,8 +141,8 @@ type pacedLoad struct {
 	next int
 }
 
-// take returns the number of the next request; ok is false at the end.
-func (l *pacedLoad) take() (i int, ok bool) {
+// pop returns the number of the next request; ok is false at the end.
+func (l *pacedLoad) pop() (i int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.next == len(l.bodies) || l.stop.Load() && l.next%l.perRound == 0 {
@@ -162,7 +162,7 @@ func (l *pacedLoad) run(ctx context.Context, c *client) error {
 	for range c.connections {
 		workers.Go(func() {
 			for ctx.Err() == nil {
-				i, ok := l.take()
+				i, ok := l.pop()
 				if !ok {
 					return
 				}

@@ -15,7 +15,7 @@ import (
 // flush stores the values gathered since the last one, in one request. It counts and drops values that it cannot store.
 func (s *Server) flush(ctx context.Context) error {
 	s.mu.Lock()
-	metrics, forgotten := s.gathered.take()
+	metrics, forgotten := s.gathered.drain()
 	s.mu.Unlock()
 	if forgotten > 0 {
 		s.options.Logger.Warn("statsd: last values of gauges forgotten, changes of these start at 0",

@@ -45,24 +45,24 @@ func (g *gathered) clear() {
 	}
 }
 
-// take returns what was gathered, and begins anew. The last values of gauges stay known, but for some of those that did
+// drain returns the gathered metrics, and begins anew. The last values of gauges stay known, but for some of those that did
 // not come in where there are too many; it returns their number.
-func (g *gathered) take() (taken [kinds]map[string]*metric, forgotten int) {
-	taken = g.metrics
+func (g *gathered) drain() (metrics [kinds]map[string]*metric, forgotten int) {
+	metrics = g.metrics
 	g.clear()
-	for name, m := range taken[gauge] {
+	for name, m := range metrics[gauge] {
 		g.gauges[name] = m.value
 	}
 	for name := range g.gauges {
 		if len(g.gauges) <= g.maxMetrics {
 			break
 		}
-		if taken[gauge][name] == nil {
+		if metrics[gauge][name] == nil {
 			delete(g.gauges, name)
 			forgotten++
 		}
 	}
-	return taken, forgotten
+	return metrics, forgotten
 }
 
 // datagram adds the messages of a datagram, and calls refuse with the reason of each that it refuses.

@@ -12,7 +12,7 @@ import (
 
 // shown returns what a flush stores, as "name=value@time".
 func shown(g *gathered) string {
-	metrics, _ := g.take()
+	metrics, _ := g.drain()
 	var r rows
 	r.set(metrics, "")
 	var texts []string
@@ -120,7 +120,7 @@ func TestGatheredIsBounded(t *testing.T) {
 	forgotten := 0
 	for i := range 10 {
 		gather(g, 1, fmt.Sprintf("a:+1|g n%d:5|g", i))
-		_, n := g.take()
+		_, n := g.drain()
 		if forgotten += n; len(g.gauges) > 3 {
 			t.Fatalf("%d gauges known", len(g.gauges))
 		}

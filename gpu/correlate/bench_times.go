@@ -82,7 +82,7 @@ func (m *measurement) pack(ctx context.Context, values correlate.Values) error {
 				return err
 			}
 			if from += n; packer.chunk.rows == m.shape.chunk {
-				packer.take()
+				packer.pop()
 			}
 		}
 		return nil

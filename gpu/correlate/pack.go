@@ -103,8 +103,8 @@ func (p *packer) remember(j int, values []float64) {
 	copy(before[len(before)-len(values):], values)
 }
 
-// take returns the chunk if it has rows of its own; the next one has to begin.
-func (p *packer) take() *chunk {
+// pop returns the chunk if it has rows of its own; the next one has to begin.
+func (p *packer) pop() *chunk {
 	c := p.chunk
 	p.chunk = nil
 	return c

@@ -61,7 +61,7 @@ func (p *pass) run(ctx context.Context, source correlate.Source) error {
 	for len(p.flight) > 0 {
 		err = errors.Join(err, p.wait())
 	}
-	if c := p.packer.take(); c != nil {
+	if c := p.packer.pop(); c != nil {
 		c.up.Release()
 	}
 	return err
@@ -122,7 +122,7 @@ func (p *pass) pinned() (*device.Pinned, error) {
 
 // flush sends the chunk to all devices.
 func (p *pass) flush(ctx context.Context) error {
-	c := p.packer.take()
+	c := p.packer.pop()
 	if c == nil {
 		return nil
 	}

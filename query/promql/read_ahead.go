@@ -34,8 +34,8 @@ func newReadAhead(all []*series, maxSamples int) *readAhead {
 	return &readAhead{series: all, read: make([]*iterator, len(all)), size: firstAhead, most: most}
 }
 
-// take returns the samples of the i-th series.
-func (a *readAhead) take(ctx context.Context, i int) *iterator {
+// pop returns the samples of the i-th series.
+func (a *readAhead) pop(ctx context.Context, i int) *iterator {
 	if a.read[i] == nil {
 		to := i + 1
 		if i >= a.asked {

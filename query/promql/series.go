@@ -57,7 +57,7 @@ func (s *series) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 	if done, ok := reuse.(*iterator); ok {
 		ahead.free = append(ahead.free, done)
 	}
-	it := ahead.take(s.ctx, s.place)
+	it := ahead.pop(s.ctx, s.place)
 	s.selection.current = it
 	return it
 }

@@ -96,7 +96,7 @@ func (l *failFastFiles) Create(name string, category vfs.DiskWriteCategory) (vfs
 		}
 	}
 	if isLog(name) {
-		if old, ok := l.old.take(); ok {
+		if old, ok := l.old.pop(); ok {
 			return l.ReuseForWrite(old, name, category)
 		}
 	}

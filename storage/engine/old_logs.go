@@ -42,8 +42,8 @@ func (o *OldLogs) remove(fs vfs.FS, path string) error {
 	return nil
 }
 
-// take returns the path of a log that the caller may write over.
-func (o *OldLogs) take() (path string, ok bool) {
+// pop returns the path of a log that the caller may write over.
+func (o *OldLogs) pop() (path string, ok bool) {
 	if o == nil {
 		return "", false
 	}
