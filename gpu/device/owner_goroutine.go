@@ -54,31 +54,31 @@ func (d *Device) own() {
 	}
 }
 
-// loop takes tasks as long as streams are idle, and ends them in their order.
+// loop accepts tasks as long as streams are idle, and ends them in their order.
 func (o *owner) loop() {
 	for !o.left() {
 		switch {
 		case len(o.flight) == 0:
 			select {
 			case t := <-o.work:
-				o.take(t)
+				o.accept(t)
 			case <-o.closing:
 				return
 			}
 		case len(o.idle) == 0:
 			o.finish(o.flight[0].stream.done.Synchronize())
 		default:
-			o.takeOrFinish()
+			o.acceptOrFinish()
 		}
 	}
 }
 
-// takeOrFinish waits for the next task, or the end of the oldest job's work, the earlier of the two.
-func (o *owner) takeOrFinish() {
+// acceptOrFinish waits for the next task, or the end of the oldest job's work, the earlier of the two.
+func (o *owner) acceptOrFinish() {
 	for start := time.Now(); !o.left(); {
 		select {
 		case t := <-o.work:
-			o.take(t)
+			o.accept(t)
 			return
 		default:
 		}
@@ -93,7 +93,7 @@ func (o *owner) takeOrFinish() {
 		o.timer.Reset(pollPeriod)
 		select {
 		case t := <-o.work:
-			o.take(t)
+			o.accept(t)
 			return
 		case <-o.timer.C:
 		}
@@ -131,8 +131,8 @@ func (o *owner) limit(t *task) time.Duration {
 	return o.options.JobTimeout
 }
 
-// take starts a task; a stream is idle.
-func (o *owner) take(t *task) {
+// accept starts a task; a stream is idle.
+func (o *owner) accept(t *task) {
 	if fault := o.fault.Load(); fault != nil {
 		o.answer(t, fault)
 		return

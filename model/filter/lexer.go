@@ -59,12 +59,12 @@ func (l *lexer) next() token {
 		kind    tokenKind
 	}{{uuidToken, tokenText}, {wordToken, tokenWord}, {numberToken, tokenNumber}} {
 		if found := p.pattern.FindString(rest); found != "" && !continues(rest[len(found):]) {
-			return l.take(p.kind, found)
+			return l.accept(p.kind, found)
 		}
 	}
 	for _, sign := range signs {
 		if strings.HasPrefix(rest, sign) {
-			return l.take(tokenSign, sign)
+			return l.accept(tokenSign, sign)
 		}
 	}
 	return token{tokenBroken, rest, l.at}
@@ -73,7 +73,7 @@ func (l *lexer) next() token {
 // continues reports whether s begins with a character of a word, so that no word ends before it.
 func continues(s string) bool { return wordToken.MatchString(s) || s != "" && s[0]-'0' < 10 }
 
-func (l *lexer) take(kind tokenKind, text string) token {
+func (l *lexer) accept(kind tokenKind, text string) token {
 	t := token{kind, text, l.at}
 	l.at += len(text)
 	return t
