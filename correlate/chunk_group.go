@@ -43,7 +43,7 @@ func (m *Matrix) addGroup(ctx context.Context, columns [][]float64, from, chunks
 	for len(group) > 0 {
 		m.scale(p, group[0], p.x, true, true)
 		if group[0].gaps {
-			m.late.take(group[0]) // which has room for masks
+			m.late.adopt(group[0]) // which has room for masks
 			m.merge(p, []chunk{{&m.late, &m.late}})
 			group = group[1:]
 			continue

@@ -34,8 +34,8 @@ func (s *side) reset(raw [][]float64) {
 	}
 }
 
-// take makes the rows of another side ours, and what was measured of them.
-func (s *side) take(other *side) {
+// adopt makes the rows of another side ours, with their measurements.
+func (s *side) adopt(other *side) {
 	s.reset(other.raw)
 	s.gaps = other.gaps
 	s.parts, other.parts = other.parts, s.parts

@@ -162,7 +162,7 @@ func (s *seriesReader) readRun(ctx context.Context, archives GroupReader, want *
 	return archives.EachGroups(ctx, s.reads, want.Staleness, &s.groups, func(j int) error {
 		of := &series[run[j]]
 		of.Reference = want.operands[run[j]].Reference
-		if err := s.takeValues(ctx, s.methods[j], want.Values, of); err != nil {
+		if err := s.aggregateInto(ctx, s.methods[j], want.Values, of); err != nil {
 			return err
 		}
 		kept := aggregateBytes + startBytes
@@ -176,8 +176,8 @@ func (s *seriesReader) readRun(ctx context.Context, archives GroupReader, want *
 	})
 }
 
-// takeValues makes the groups that were read a series' values, with their starts in s.
-func (s *seriesReader) takeValues(ctx context.Context, method carbonara.Method, arena *Arena,
+// aggregateInto sets a series' values to the aggregates of the groups read, with their starts in s.
+func (s *seriesReader) aggregateInto(ctx context.Context, method carbonara.Method, arena *Arena,
 	of *aggregates.Series) error {
 	// The groups' memory becomes free, and their aggregates stay.
 	account := budget.Of(ctx)
@@ -190,7 +190,7 @@ func (s *seriesReader) takeValues(ctx context.Context, method carbonara.Method, 
 	return nil
 }
 
-// shared returns the starts that takeValues found, and whether they are in the memory of the series before, which has
+// shared returns the starts that aggregateInto found, and whether they are in the memory of the series before, which has
 // the same.
 func (s *seriesReader) shared(granularity int) (starts []carbonara.Timestamp, shared bool) {
 	last := &s.last[granularity]

@@ -61,8 +61,8 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 	return &public{options: options, index: p.Index(), withoutIndex: withoutIndex}, nil
 }
 
-// take makes the API whole, after a call of ready.
-func (p *public) take(store *index.Store, ready func() error) error {
+// useIndex makes the API whole, after a call of ready.
+func (p *public) useIndex(store *index.Store, ready func() error) error {
 	options := p.options
 	options.Index = store
 	handler, err := api.New(options)

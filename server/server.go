@@ -136,7 +136,7 @@ func (s *Server) handlers(ctx context.Context, process *cluster.Process, o *Opti
 		return nil, cluster.Handlers{}, err
 	}
 	takeIndex := func(store *index.Store) error {
-		return public.take(store, func() error { return s.statsd.start(ctx, process, o, store, registry) })
+		return public.useIndex(store, func() error { return s.statsd.start(ctx, process, o, store, registry) })
 	}
 	return public, cluster.Handlers{
 		TakeIndex: takeIndex, GiveIndex: s.statsd.close, API: http.HandlerFunc(public.serveWhole),

@@ -217,7 +217,7 @@ func (o *outcomeJob) emit(stream *device.Stream) error {
 // them.
 func (o *outcomeJob) Finish(e *device.Engine, stream *device.Stream) (bool, error) {
 	if o.list != nil {
-		o.take()
+		o.readList()
 		return false, nil
 	}
 	o.readColumns()
@@ -267,9 +267,9 @@ func (o *outcomeJob) readColumns() {
 	}
 }
 
-// take reads the list into found, ordered by columns: a device finds them in any order. There may be a million, but not
-// many of one column.
-func (o *outcomeJob) take() {
+// readList reads the list into found, ordered by columns: a device finds pairs in any order. There may be a million,
+// but not many of one column.
+func (o *outcomeJob) readList() {
 	values := device.View[float64](o.list, 0, len(o.found)*foundBytes/8)
 	numbers := device.View[uint32](o.list, 0, len(o.found)*foundBytes/4)
 	const valuesEach, numbersEach = foundBytes / 8, foundBytes / 4

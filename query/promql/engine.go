@@ -89,7 +89,7 @@ func (e *Engine) Matchers(selectors ...string) ([][]*labels.Matcher, error) {
 		return nil, err
 	}
 	for i := range lists {
-		if lists[i], err = new(selection).takePseudo(lists[i]); err != nil {
+		if lists[i], err = new(selection).popPseudo(lists[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -126,7 +126,7 @@ func (a *readAhead) loadRun(ctx context.Context, memory *scratch, run []*series,
 	return run[0].archives.EachGroups(ctx, reads, run[0].staleness(), &memory.groups, func(i int) error {
 		s, it := sources[i].series, a.read[sources[i].series.place]
 		read := int64(memory.groups.Bytes())
-		if err := s.take(it, memory, sources[i].part); err != nil {
+		if err := s.appendPart(it, memory, sources[i].part); err != nil {
 			return err
 		}
 		budget.Of(ctx).Give(budget.Answers, read) // the next series takes its place

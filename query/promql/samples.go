@@ -21,8 +21,8 @@ func (s *scratch) bytes() int { return s.groups.Capacity() + 8*(cap(s.starts)+ca
 
 var scratches budget.Pool[scratch]
 
-// take makes samples of a part's groups.
-func (s *series) take(it *iterator, memory *scratch, p part) error {
+// appendPart appends the samples of a part's groups.
+func (s *series) appendPart(it *iterator, memory *scratch, p part) error {
 	if len(it.times)+memory.groups.Len() > s.selection.source.engine.options.MaxSamples {
 		return upstream.ErrTooManySamples("reading a series")
 	}

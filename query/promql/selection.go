@@ -59,8 +59,8 @@ func (s *source) newSelection(hints *storage.SelectHints) *selection {
 	return sel
 }
 
-// takePseudo takes the matchers that say how to read, and undoes the escapes of label names.
-func (sel *selection) takePseudo(matchers []*labels.Matcher) ([]*labels.Matcher, error) {
+// popPseudo removes the matchers that say how to read, and undoes the escapes of label names.
+func (sel *selection) popPseudo(matchers []*labels.Matcher) ([]*labels.Matcher, error) {
 	var real []*labels.Matcher
 	for _, m := range matchers {
 		var err error

@@ -61,7 +61,7 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 
 // find returns the series that matchers select, in the order in which the engine goes through them.
 func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.Matcher) ([]*series, error) {
-	matchers, err := sel.takePseudo(matchers)
+	matchers, err := sel.popPseudo(matchers)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (s *summary) read(in io.Reader) error {
 			fmt.Fprintln(s.out, lines.Text()) // what the go command says itself
 			continue
 		}
-		s.take(e)
+		s.add(e)
 	}
 	return lines.Err()
 }
@@ -65,7 +65,7 @@ func (s *summary) read(in io.Reader) error {
 // short returns a package's import path without the place where the project is published.
 func short(path string) string { return strings.TrimPrefix(path, "github.com/gnocco-db/") }
 
-func (s *summary) take(e event) {
+func (s *summary) add(e event) {
 	name := e.Package + " " + e.Test
 	switch e.Action {
 	case "output":

@@ -132,7 +132,7 @@ func (r *Reader) Read(ctx context.Context, add func([][]float64) error) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if err := r.take(b, add); err != nil {
+		if err := r.deliver(b, add); err != nil {
 			return err
 		}
 		free <- b
@@ -143,8 +143,8 @@ func (r *Reader) Read(ctx context.Context, add func([][]float64) error) error {
 	return r.Close()
 }
 
-// take hands on what was parsed.
-func (r *Reader) take(b *block, add func([][]float64) error) error {
+// deliver hands the parsed rows on.
+func (r *Reader) deliver(b *block, add func([][]float64) error) error {
 	if r.reads == 1 {
 		r.bad += b.bad
 		for _, cell := range b.told {

@@ -109,7 +109,7 @@ func (c *check) doubts(store, dir string) {
 func (c *check) index(ctx context.Context) error {
 	const name = datafolder.IndexName
 	c.report.Stores++
-	refused := c.takeable(name)
+	refused := c.openError(name)
 	dir, err := c.data.IndexDir()
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func (c *check) incomingNames() ([]string, error) {
 // incoming checks an incoming store: each record must decode. Those that do not are put into quarantine by the next
 // start, so there is nothing to repair here.
 func (c *check) incoming(ctx context.Context, name string) error {
-	refused := c.takeable(name)
+	refused := c.openError(name)
 	dir, err := offline.Current(filepath.Join(c.data.Path, name))
 	if err != nil || dir == "" && refused == nil {
 		return err

@@ -17,8 +17,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
-// takeable returns the error that a server would meet before it opens a store, by the same functions.
-func (c *check) takeable(name string) error {
+// openError returns the error that a server would meet before it opens a store, by the same functions.
+func (c *check) openError(name string) error {
 	return claim.Check(vfs.Default, c.data.Path, name)
 }
 
@@ -78,7 +78,7 @@ func (c *check) replace(ctx context.Context, name string, make func(ctx context.
 	if err := make(ctx, fresh); err != nil {
 		return "", err
 	}
-	if aside, err = takePlace(fresh, dir); err != nil {
+	if aside, err = swapIn(fresh, dir); err != nil {
 		return "", err
 	}
 	// The claims describe the last state of the earlier store.

@@ -53,9 +53,9 @@ func putLosses(store *archive.Store, losses []loss) error {
 // copyBatchBytes is when a batch of the copy is committed.
 const copyBatchBytes = 4 << 20
 
-// takePlace puts the store in fresh in the place of dir, at once. The former store stays beside it, in the folder that
-// takePlace returns; "" if there was none.
-func takePlace(fresh, dir string) (aside string, err error) {
+// swapIn puts the store in fresh in the place of dir, at once. The former store stays beside it, in the folder that
+// swapIn returns; "" if there was none.
+func swapIn(fresh, dir string) (aside string, err error) {
 	parent := filepath.Dir(dir)
 	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
 		aside := freeName(filepath.Join(parent, "damaged-"+filepath.Base(dir)))

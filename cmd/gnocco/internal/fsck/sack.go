@@ -52,7 +52,7 @@ func (c *check) refusedSack(ctx context.Context, number int, reason error) error
 // sack checks the store of a sack, and repairs it if that is asked for.
 func (c *check) sack(ctx context.Context, number int) error {
 	name := sackName(number)
-	refused := c.takeable(name)
+	refused := c.openError(name)
 	dir, err := c.data.SackDir(number)
 	if err != nil || dir == "" && refused == nil {
 		return err
