@@ -15,46 +15,66 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
-// clocks knows this machine's clock, and how far those of other machines are from it. The processes of a machine have
-// one clock: the time since its start, which nobody sets, counted from a moment that the data folder keeps.
+// clocks bounds the differences between this machine's clock and those of other machines.
+//
+// The problem: records of several stores are ordered by stamps of the machines that accepted them. System time is of no
+// use for stamps: operators and NTP set it, also backwards. And two machines' clocks differ, so the order of two stamps
+// may be wrong.
+//
+// The first half is easy. The clock of a machine is the time since its start, which cannot be set, added to a moment
+// that the data folder keeps. All processes of the machine share it, and their stamps can be compared exactly.
+//
+// For the second half the simple idea is to correct clocks: to measure each one's offset, and to subtract it. It fails
+// because a measurement is a range, as wide as an exchange of two messages takes, and stamps of the past cannot be
+// corrected any more. So clocks are not corrected but trusted less: each has an error, a bound on its difference from
+// ours, and two stamps closer than the errors of their clocks have no certain order (package metricd/intake).
+//
+// The rule for the error of a clock:
+//   - An exchange bounds the difference by its range. A slow exchange has a wide range, so that the best of
+//     clockExchanges counts.
+//   - Clocks drift, and stamps stay. So the error is the greatest of these bests, and never shrinks.
+//   - Errors are stored in the data folder, for the next process and for other machines. A machine that has gone can no
+//     longer be measured: its error is the smallest stored distance to a third clock plus the error of that clock.
+//   - A clock without any measurement has unmeasuredError.
+//
+// The invariants: a measured error never shrinks, not even by a restart; only errors of at most unmeasuredError are
+// removed from the folder.
 type clocks struct {
 	own    incoming.Clock
 	folder *datafolder.Folder
 	logger *slog.Logger
 
-	mu       sync.Mutex
-	measured map[uuid.UUID]*measuredClock
-	kept     map[datafolder.ClockPair]time.Duration // of the folder, as it was read last
-	stale    bool                                   // a clock was asked for that this process has not measured
-	tended   time.Time                              // when the folder was last told which clocks are in use
+	mu          sync.Mutex
+	measured    map[uuid.UUID]*measuredClock
+	stored      map[datafolder.ClockPair]time.Duration // errors in the folder, as of the last read of it
+	needsStored bool                                   // errorOf was asked for a clock that is not in measured
+	usageMarked time.Time                              // when the folder was last told the clocks in use
 }
 
-// measuredClock is how far a clock was found to be, at the most. An exchange that takes long measures badly, so the
-// best of some counts.
+// measuredClock is the error of a clock, and the exchanges since the error last changed.
 type measuredClock struct {
-	far    time.Duration // the greatest so far
-	best   time.Duration // of the exchanges in hand
-	ahead  time.Duration // by the best of them; negative: behind
-	count  int
-	warned time.Duration // the difference that a warning named last
+	error     time.Duration // the greatest of the bests so far
+	best      time.Duration // bound by the best of the current exchanges
+	ahead     time.Duration // estimate by that exchange; negative: behind
+	exchanges int           // since the last best
+	warned    time.Duration // the difference in the last warning
 }
 
 const (
-	// unmeasuredClock is assumed of a clock that nobody has measured: of a machine that was gone before.
-	unmeasuredClock = 10 * time.Second
-	// clockExchanges is of how many exchanges the best counts.
+	// unmeasuredError is assumed of a clock without a measurement: its machine was gone before.
+	unmeasuredError = 10 * time.Second
+	// clockExchanges is the number of exchanges whose best counts.
 	clockExchanges = 8
-	// farClock is worth a warning.
-	farClock = time.Second
-	// tendingInterval is how often the folder is told which clocks are in use, for the first time an hour after the
-	// start.
-	tendingInterval = 24 * time.Hour
-	// forgottenAfter is how long a pair stays of which nobody has used a clock. Machines get a new clock at each start.
-	forgottenAfter = 30 * tendingInterval
+	// warnError is worth a warning.
+	warnError = time.Second
+	// usageInterval is how often a process tells the folder the clocks in use, first an hour after the start.
+	usageInterval = 24 * time.Hour
+	// forgottenAfter is how long a pair stays after the last use of its clocks. Machines get a new clock at each start.
+	forgottenAfter = 30 * usageInterval
 )
 
-// newClocks returns the clocks as this process sees them. shift, for tests, makes its machine one of its own, whose
-// clock is ahead.
+// newClocks returns the clocks of this process. With shift, for tests, it counts as a machine of its own with a clock
+// that is ahead by shift.
 func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, logger *slog.Logger) (*clocks, error) {
 	id, err := uuid.Parse(bootID)
 	if err != nil {
@@ -68,13 +88,13 @@ func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, lo
 	if err != nil {
 		return nil, fmt.Errorf("cluster: clock: %w", err)
 	}
-	kept, err := folder.ClockErrors()
+	stored, err := folder.ClockErrors()
 	if err != nil {
 		return nil, fmt.Errorf("cluster: clock: %w", err)
 	}
 	return &clocks{own: incoming.Clock{ID: id, Now: func() int64 { return origin + int64(boot.Now()) }}, folder: folder,
-		logger: logger, measured: make(map[uuid.UUID]*measuredClock), kept: kept,
-		tended: time.Now().Add(time.Hour - tendingInterval)}, nil
+		logger: logger, measured: make(map[uuid.UUID]*measuredClock), stored: stored,
+		usageMarked: time.Now().Add(time.Hour - usageInterval)}, nil
 }
 
 // Now implements peer.Clocks.
@@ -85,31 +105,31 @@ func (c *clocks) Measured(address string, clock uuid.UUID, most, least int64) {
 	if clock == c.own.ID || clock == uuid.Nil {
 		return
 	}
-	far := time.Duration(max(most, -most, least, -least))
+	bound := time.Duration(max(most, -most, least, -least))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.measured[clock]
 	if m == nil {
-		m = &measuredClock{far: max(far, c.keptOf(clock)), best: math.MaxInt64}
+		m = &measuredClock{error: max(bound, c.storedError(clock)), best: math.MaxInt64}
 		c.measured[clock] = m
 	}
-	if far < m.best {
-		m.best, m.ahead = far, time.Duration(least+(most-least)/2)
+	if bound < m.best {
+		m.best, m.ahead = bound, time.Duration(least+(most-least)/2)
 	}
-	if m.count++; m.count < clockExchanges {
+	if m.exchanges++; m.exchanges < clockExchanges {
 		return
 	}
-	if m.best > farClock && m.best > 2*m.warned {
+	if m.best > warnError && m.best > 2*m.warned {
 		m.warned = m.best
 		c.logger.Warn("clocks of machines differ: raw measures are kept that much longer, until their order is certain; "+
 			"set the wrong clock by NTP, and start its machine again",
 			"other", address, "clock", clock, "ahead", m.ahead)
 	}
-	m.far, m.best, m.count = max(m.far, m.best), math.MaxInt64, 0
+	m.error, m.best, m.exchanges = max(m.error, m.best), math.MaxInt64, 0
 }
 
-// errorOf bounds how far a clock is from this machine's: by what this process has measured, else by what is kept of the
-// clock and another one, on top of how far that is.
+// errorOf bounds the difference of a clock from this machine's: by this process's own measurement, or else by the
+// smallest stored distance to a third clock plus the error of that clock.
 func (c *clocks) errorOf(clock uuid.UUID) time.Duration {
 	if clock == c.own.ID {
 		return 0
@@ -117,62 +137,62 @@ func (c *clocks) errorOf(clock uuid.UUID) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m := c.measured[clock]; m != nil {
-		return m.far
+		return m.error
 	}
-	c.stale = true
-	far, found := time.Duration(0), false
-	for pair, kept := range c.kept {
-		other := pair.By
-		if other == clock {
-			other = pair.Of
+	c.needsStored = true
+	least, found := time.Duration(0), false
+	for pair, sum := range c.stored {
+		third := pair.By
+		if third == clock {
+			third = pair.Of
 		} else if pair.Of != clock {
 			continue
 		}
-		if m := c.measured[other]; m != nil {
-			kept += m.far
-		} else if other != c.own.ID {
-			kept += unmeasuredClock
+		if m := c.measured[third]; m != nil {
+			sum += m.error
+		} else if third != c.own.ID {
+			sum += unmeasuredError
 		}
-		if !found || kept < far {
-			far, found = kept, true
+		if !found || sum < least {
+			least, found = sum, true
 		}
 	}
 	if !found {
-		return unmeasuredClock
+		return unmeasuredError
 	}
-	return far
+	return least
 }
 
-// keptOf returns what is kept of this machine's clock and another one. mu is held.
-func (c *clocks) keptOf(clock uuid.UUID) time.Duration {
-	return max(c.kept[datafolder.ClockPair{By: c.own.ID, Of: clock}],
-		c.kept[datafolder.ClockPair{By: clock, Of: c.own.ID}])
+// storedError returns the stored error of this machine's clock and another one. mu is held.
+func (c *clocks) storedError(clock uuid.UUID) time.Duration {
+	return max(c.stored[datafolder.ClockPair{By: c.own.ID, Of: clock}],
+		c.stored[datafolder.ClockPair{By: clock, Of: c.own.ID}])
 }
 
-// reconcile keeps what this process has measured, for later ones and those of other machines, and reads what they have
-// kept if it is needed.
+// reconcile stores the errors that have grown, for later processes and other machines. It reads theirs if errorOf needs
+// them.
 func (c *clocks) reconcile() error {
 	c.mu.Lock()
-	stale, grown := c.stale, make(map[datafolder.ClockPair]time.Duration)
-	c.stale = false
+	needsStored, grown := c.needsStored, make(map[datafolder.ClockPair]time.Duration)
+	c.needsStored = false
 	for clock, m := range c.measured {
-		if m.far > c.keptOf(clock) {
-			grown[datafolder.ClockPair{By: c.own.ID, Of: clock}] = m.far + m.far/8 // not for each nanosecond
+		if m.error > c.storedError(clock) {
+			grown[datafolder.ClockPair{By: c.own.ID, Of: clock}] = m.error + m.error/8 // not for each nanosecond
 		}
 	}
 	c.mu.Unlock()
 	var errs []error
-	for pair, far := range grown {
-		errs = append(errs, c.folder.KeepClockError(pair, far))
+	for pair, bound := range grown {
+		errs = append(errs, c.folder.KeepClockError(pair, bound))
 	}
-	errs = append(errs, c.tend())
-	if !stale && len(grown) == 0 {
+	errs = append(errs, c.markUsage())
+	if !needsStored && len(grown) == 0 {
 		return errors.Join(errs...)
 	}
-	kept, err := c.folder.ClockErrors()
+	stored, err := c.folder.ClockErrors()
 	if err == nil {
 		c.mu.Lock()
-		c.kept = kept
+		c.stored = stored
 		c.mu.Unlock()
 	}
 	if err := errors.Join(append(errs, err)...); err != nil {
@@ -181,23 +201,23 @@ func (c *clocks) reconcile() error {
 	return nil
 }
 
-// tend tells the folder which clocks are in use, so that pairs of machines that are long gone go. A record that has a
-// stamp of such a clock after all meets a clock of which nothing is known: it counts as no less far than what was
-// removed.
-func (c *clocks) tend() error {
+// markUsage tells the folder the clocks in use, and removes pairs of machines that are long gone, if their error is at
+// most unmeasuredError. A later record with such a stamp is judged as one of an unknown clock, whose error is at least
+// as large.
+func (c *clocks) markUsage() error {
 	c.mu.Lock()
-	due := time.Since(c.tended) >= tendingInterval
+	due := time.Since(c.usageMarked) >= usageInterval
 	used := map[uuid.UUID]bool{c.own.ID: true}
 	for clock := range c.measured {
 		used[clock] = true
 	}
 	if due {
-		c.tended = time.Now()
+		c.usageMarked = time.Now()
 	}
 	c.mu.Unlock()
 	if !due {
 		return nil
 	}
 	return c.folder.TendClockErrors(func(clock uuid.UUID) bool { return used[clock] },
-		time.Now().Add(-forgottenAfter), unmeasuredClock)
+		time.Now().Add(-forgottenAfter), unmeasuredError)
 }

@@ -58,7 +58,7 @@ func TestClocks(t *testing.T) {
 		t.Errorf("its own clock is %v off", e)
 	}
 	clock := other.own.ID
-	if e := first.errorOf(clock); e != unmeasuredClock {
+	if e := first.errorOf(clock); e != unmeasuredError {
 		t.Errorf("a clock never seen is %v off", e)
 	}
 	measure := func(n int, most, least time.Duration) {
@@ -82,7 +82,7 @@ func TestClocks(t *testing.T) {
 	measure(clockExchanges, 8*time.Second, 7*time.Second)
 	want(8 * time.Second)
 	first.Measured("peer:1", uuid.Nil, 0, 0)
-	if e := first.errorOf(uuid.Nil); e != unmeasuredClock {
+	if e := first.errorOf(uuid.Nil); e != unmeasuredError {
 		t.Errorf("an unknown clock is %v off", e)
 	}
 }
@@ -117,8 +117,8 @@ func TestFarClockIsWarnedOf(t *testing.T) {
 
 	clock = uuid.New()
 	measure(clockExchanges-1, 5*time.Second, -5*time.Second)
-	measure(1, farClock, 0)
-	measure(clockExchanges, 5*time.Second, farClock-time.Millisecond, "ahead=")
+	measure(1, warnError, 0)
+	measure(clockExchanges, 5*time.Second, warnError-time.Millisecond, "ahead=")
 }
 
 // What was measured of a clock stays known after a restart, and to processes of other machines, as far as
@@ -139,10 +139,10 @@ func TestClockErrorsSurvive(t *testing.T) {
 	}
 	first, second, gone := open(0), open(time.Second), uuid.New()
 	first.Measured("peer:1", gone, int64(16*time.Second), 0)
-	want(second, gone, unmeasuredClock)
+	want(second, gone, unmeasuredError)
 	reconcile(first)
 	reconcile(second) // it was asked for a clock that it does not know
-	want(second, gone, 18*time.Second+unmeasuredClock)
+	want(second, gone, 18*time.Second+unmeasuredError)
 	second.Measured("peer:1", first.own.ID, int64(time.Second), 0)
 	want(second, gone, 19*time.Second)
 
@@ -185,13 +185,13 @@ func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 	reconcile(c, 2)
 	age()
 	reconcile(c, 2) // not yet
-	c.tended = c.tended.Add(-tendingInterval)
+	c.usageMarked = c.usageMarked.Add(-usageInterval)
 	reconcile(c, 2) // both have a clock that this process has measured
 	again := open(0)
-	again.tended = again.tended.Add(-tendingInterval)
+	again.usageMarked = again.usageMarked.Add(-usageInterval)
 	age()
 	reconcile(again, 1) // its own stays
-	if far := open(0).errorOf(other); far != unmeasuredClock {
+	if far := open(0).errorOf(other); far != unmeasuredError {
 		t.Errorf("a clock of which nothing is known is %v off", far)
 	}
 	if far := open(0).errorOf(gone); far < 2*time.Second {
@@ -202,12 +202,12 @@ func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 // Of what is kept of a clock that nobody here has measured, the least counts.
 func TestLeastKeptClockErrorCounts(t *testing.T) {
 	unknown := uuid.UUID{1}
-	c := &clocks{own: incoming.Clock{ID: uuid.UUID{2}}, kept: make(map[datafolder.ClockPair]time.Duration)}
+	c := &clocks{own: incoming.Clock{ID: uuid.UUID{2}}, stored: make(map[datafolder.ClockPair]time.Duration)}
 	for i := range 30 {
-		c.kept[datafolder.ClockPair{By: uuid.UUID{3, byte(i)}, Of: unknown}] = time.Duration(30-i) * time.Second
+		c.stored[datafolder.ClockPair{By: uuid.UUID{3, byte(i)}, Of: unknown}] = time.Duration(30-i) * time.Second
 	}
 	for range 10 {
-		if got, want := c.errorOf(unknown), time.Second+unmeasuredClock; got != want {
+		if got, want := c.errorOf(unknown), time.Second+unmeasuredError; got != want {
 			t.Fatalf("an unmeasured clock is %v off, want %v", got, want)
 		}
 	}
