@@ -18,8 +18,8 @@
 // measures by how much. So for two records there are three answers: before, after, in doubt. In doubt a measure is
 // accepted.
 //
-// Stamps alone let a sack judge by what it has seen. It also has to know what it has not seen: while some store may
-// still bring an earlier record, raw measures that such a record needs must stay. Every store therefore reports its
+// Stamps alone let a sack judge by the records it has seen. It also has to know when others may come: while some store
+// may still bring an earlier record, raw measures that such a record needs must stay. Every store therefore reports its
 // frontier, a stamp that all its further records exceed. A measure is settled once the frontiers of all other stores
 // have passed its stamp by more than both clocks' errors. Settled measures move the start of the raw series forward;
 // unsettled ones are kept by request, as runs, in memory and in the archive.

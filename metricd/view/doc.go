@@ -20,10 +20,10 @@
 //
 // # Recent groups
 //
-// A dashboard reads the same metrics again and again. Their recent groups are kept as an answer would have them: those
-// of the archive with the head's measures on top. A read resamples only measures that came since the previous one. A
-// checkpoint moves measures without changing a group. What it computed on the way are groups that the recent ones may
-// lack, so Parts hands these over.
+// A dashboard reads the same metrics again and again. Their recent groups are kept as an answer would have them, with
+// the head's measures on top of the archive's groups. A read resamples only measures that came since the previous one.
+// A checkpoint moves measures without changing a group. On the way it computes groups that the recent ones may lack, so
+// Parts hands these over.
 //
 // # Invariants
 //
