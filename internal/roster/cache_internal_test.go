@@ -53,7 +53,7 @@ func TestCacheInTurn(t *testing.T) {
 	}
 }
 
-// Values cost what they say, whatever becomes of them.
+// Values cost what they say, also once they have changed.
 func TestCacheCounts(t *testing.T) {
 	c := Cache[int]{Limit: 10, Cost: func(v int) int { return v }}
 	want := func(used, values int) {

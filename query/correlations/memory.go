@@ -80,8 +80,8 @@ func (j *Job) tooLarge(o *Options, values int64, gaps bool) error {
 		Most: largest(o.Budget)}
 }
 
-// chargeSums charges the memory of sums over the values; that of the values is charged already. It charges as much as
-// is of use, but at most half of one job's share, unless the least is more.
+// chargeSums charges the memory of sums over the values; the memory of the values is charged already. It charges as
+// much as is of use, but at most half of one job's share, unless the least is more.
 func (m *jobMemory) chargeSums(j *Job, o *Options, columns correlate.Values) error {
 	if o.Budget == nil {
 		return nil
