@@ -1,8 +1,8 @@
 // Package carbonara holds a series in memory: its measures, the groups they fall into, the aggregates of each group,
 // and the bytes in which these are kept. It does no I/O, takes no locks and reads no clock.
 //
-// On the path of a measure in, package metricd puts the new measures of many metrics into a [Batch], a [Resampler]
-// computes the [Groups] of every granularity and [Column] of each metric's [Plan] in one call, and they are stored as
+// On the path of a measure in, package metricd puts the new measures of many metrics into a [Batch]. In one call a
+// [Resampler] computes the [Groups] of every granularity and [Column] of each metric's [Plan], and they are stored as
 // splits. On the path of aggregates out, splits are decoded into [Groups] again and [Groups.Aggregate] derives each
 // [Method] from its columns: the mean from count and sum, std from count and second moment.
 //
@@ -33,18 +33,18 @@
 // together: it takes the smallest value there (NaN counts as the largest), so its answer depends on batching.
 //
 // 4. All measures, and nothing but them. The aggregates of a group are computed from all its accepted measures in order
-// of time. They depend neither on how these were batched nor in which order they arrived, up to rules 3 and 11, nor
-// on the number of workers or sacks. To the last bit, therefore: accumulation runs one measure after the other from the
-// first to the last, no multiplication is fused with an addition, and a group is continued with the part of its sum
-// that no column holds ([Groups.AppendOpen]) or computed anew from its measures. Gnocchi differs where a granularity
-// does not divide the coarsest one: it cuts its raw series at a block of the coarsest, perhaps in the middle of a
-// group of the other, and when it computes that group again the measures before the cut are missing.
+// of time. They depend neither on how these were batched nor in which order they arrived, up to rules 3 and 11, nor on
+// the number of workers or sacks. To the last bit, therefore: accumulation runs one measure after the other from the
+// first to the last, and no multiplication is fused with an addition. A group is continued with the part of its sum
+// that no column holds ([Groups.AppendOpen]), or computed anew from its measures. Gnocchi differs where a granularity
+// does not divide the coarsest one: it cuts its raw series at a block of the coarsest, perhaps in the middle of a group
+// of the other. When it computes that group again, the measures before the cut are missing.
 //
 // 5. Rates. rate:x is x over the differences of consecutive measures, each at the timestamp of the later one, however
 // long the gap between them. A metric's first measure has no difference; a group in which no difference ends has no
 // rate. A late measure also changes the difference that ends at the measure after it. Gnocchi differs: when it
-// continues a metric it looks for the previous measure in the group before the first new measure's group only, and not
-// beyond its raw series, so that a gap between two batches loses a difference that the same gap within a batch keeps.
+// continues a metric it looks for the previous measure only in the group before the first new measure's, and not beyond
+// its raw series. So a gap between two batches loses a difference that the same gap within a batch keeps.
 //
 // 6. count, first, last. The number of measures, NaN included, as a float; the values of the earliest and the latest.
 //
@@ -56,16 +56,16 @@
 //
 // 8. std. The square root of M2 / (n-1), where M2 is the sum of the squared distances from the mean; absent where n is
 // 1. M2 follows Youngs and Cramer: once v is in n and the sum S, M2 += (n*v - S)² / (n*(n-1)), and the first v brings v
-// - v. S includes its rounding error in float64. M2 never falls below zero, is zero where all values are equal, and is
-// off by some n * 2^-53 of itself at most, however far from zero the values lie. Gnocchi takes the mean first and then
-// the distances, so that the rounding of the mean carries over to its std: for 1e15 and 1e15 + 0.5 in turn, 0.306 of
-// six values for 0.274. The two lie within one or two units in the last place of the group's largest value.
+// - v. S includes its rounding error in float64. M2 never falls below zero, and is zero where all values are equal. It
+// is off by some n * 2^-53 of itself at most, however far from zero the values lie. Gnocchi takes the mean first and
+// then the distances, so that the rounding of the mean carries over to its std: for 1e15 and 1e15 + 0.5 in turn, 0.306
+// of six values for 0.274. The two lie within one or two units in the last place of the group's largest value.
 //
 // 9. Percentiles. Values ascending, -0 below +0, NaN last; rank = (n-1) * (p/100), in floats, so that 7pct of 101
 // measures has the rank 7.000000000000001. Where rank is whole, the value there; else low*(ceil-rank) +
 // high*(rank-floor) of its two neighbours, both of which count however small their weight, if they are NaN or infinite.
 // median is 50pct. Gnocchi differs in two ways: it adds the number of measures in earlier groups of the batch to the
-// rank before it takes the parts, so that last bits, and whether a rank is whole, depend on batching; and its median is
+// rank before it takes the parts: last bits, and whether a rank is whole, depend on batching; and its median is
 // (low+high)/2, which overflows to an infinity above 8.98e307.
 //
 // 10. NaN and infinities are values. They are counted, and

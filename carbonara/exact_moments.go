@@ -106,8 +106,9 @@ func exactSquares(m *moments, s int64, e int) (uint128, bool) {
 	}
 	i := int64(math.RoundToEven((x - float64(r)) / float64(2*n)))
 	exact := 2*n*i + r
-	// Accumulated in floats, M2 is off by some units in its last place for each measure, and, where the measures' own
-	// rounding counts, by as many of theirs times their distance from the mean. Possible values are 2n apart.
+	// Accumulated in floats, M2 is off by some units in its last place for each measure. Where the measures' own
+	// rounding counts, it is also off by as many of their units times their distance from the mean. Possible values are
+	// 2n apart.
 	off := float64(x * m.count * 0x1p-52)
 	largest := math.Abs(float64(s))/m.count + math.Sqrt(x/m.count)
 	if e > 0 || largest*m.count >= maxDecimal {

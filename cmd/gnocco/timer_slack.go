@@ -18,8 +18,8 @@ const (
 )
 
 // timerSlack returns how late the kernel may wake a program that uses so many cores. Go's monitor takes a core from a
-// goroutine that waits for the disk, and to do so late costs a tenth of the rate of writes with sixteen cores, but
-// nothing with four.
+// goroutine that waits for the disk. To do so late costs a tenth of the rate of writes with sixteen cores, but nothing
+// with four.
 func timerSlack(cores int) time.Duration {
 	if cores <= 4 {
 		return 2 * time.Millisecond

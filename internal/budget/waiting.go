@@ -41,10 +41,10 @@ func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time
 	return b.wait(ctx, &b.bodies, &waiter{account: a, use: use, bytes: bytes})
 }
 
-// AwaitRefused waits, in the order of arrival, until the Account can have twice the memory that its last Take for an
-// answer would have come to, and reserves it until Close or Unreserve. The answer is then read once more, from its
-// beginning. AwaitRefused gives back the Account's memory for it, so that waiting answers hold no memory that others
-// wait for. It fails at once with ErrExhausted if no Take was refused.
+// AwaitRefused waits, in the order of arrival, for twice the memory that the Account's last Take for an answer would
+// have come to. It reserves that until Close or Unreserve. The answer is then read once more, from its beginning.
+// AwaitRefused gives back the Account's memory for it, so that waiting answers hold no memory that others wait for. It
+// fails at once with ErrExhausted if no Take was refused.
 func (a *Account) AwaitRefused(ctx context.Context) error {
 	if a.unbounded() {
 		return ErrExhausted

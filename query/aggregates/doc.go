@@ -1,9 +1,9 @@
 // Package aggregates parses and evaluates the operations of dynamic aggregates: arithmetic on series, and aggregation
 // across them, at the moment of reading.
 //
-// On the path of aggregates out it stands between the archives and the answer. Package api parses what the client
-// sent ([Parse]), reads the series of each of the operation's References, puts those of one granularity into a
-// [Table], and [Evaluate] gives a [Result], whose columns are computed when they are written.
+// On the path of aggregates out it stands between the archives and the answer. Package api parses the client's
+// operation ([Parse]), reads the series of each of its References, and puts those of one granularity into a [Table].
+// [Evaluate] returns a [Result], whose columns are computed when they are written.
 //
 // Read operation.go first (the tree), then alignment.go (how series share timestamps), then evaluate.go; combination.go
 // and combine_groups.go are for exact combinations.

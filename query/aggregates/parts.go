@@ -10,8 +10,8 @@ import (
 // A table may be too large to be in memory at once. Most operations that make few series of many can be evaluated part
 // by part of the time, each of which has a table of its own: rows of one part never matter to those of another one.
 
-// Divisible reports whether the results of consecutive parts of the time, joined, are the result of all of it, and take
-// less memory than the series that they are made of.
+// Divisible reports whether the results of consecutive parts of the time, joined, are the result of all of it, in less
+// memory than their series take.
 func (o *Operation) Divisible(options *Options) bool {
 	if len(o.Combinations) > 0 || !o.root.divisible() || !o.root.reduces() {
 		return false

@@ -3,7 +3,7 @@
 //
 // A checkpoint is one synced batch: new and changed groups as merge operands of their splits, new measures as merge
 // operands of the raw series, and the consumed marks. So a crash leaves either all of a batch of measures in the
-// archives with the mark behind it, or neither, and what is replayed from the incoming store counts once.
+// archives with the mark behind it, or neither. Measures replayed from the incoming store count once.
 //
 // Keys sort by metric, so that what belongs to a metric lies side by side and goes with one range deletion:
 //

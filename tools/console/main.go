@@ -75,7 +75,7 @@ func build() error {
 	return nil
 }
 
-// refer gives the page the names of built files in place of their names without hashes, and names the files that its
+// refer puts the names of built files into the page, in place of names without hashes. It also names the files that the
 // scripts import, so that a browser asks for all of them at once.
 func refer(page []byte, metafile string) ([]byte, error) {
 	var built struct {

@@ -33,8 +33,8 @@ func HostKernels(t testing.TB) *cutest.Driver {
 	return driver
 }
 
-// RunUnderAddressSanitizer runs tests of this program once more in a process in which the kernels and all that malloc
-// gives, the device's memory among it, are watched by the address sanitizer. It must be the first library of a process.
+// RunUnderAddressSanitizer runs tests of this program once more in another process. There the address sanitizer watches
+// the kernels and all memory from malloc, including the device's. It must be the first library of a process.
 func RunUnderAddressSanitizer(t *testing.T, pattern string) {
 	t.Helper()
 	if os.Getenv(underAddressSanitizer) != "" {
