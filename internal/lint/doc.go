@@ -1,4 +1,4 @@
-// Package lint holds checks of the source tree itself, as ordinary tests: which package may import which, that every
-// package says in its doc.go what it is for, that nothing is left undone in a comment, that pages name and link only
-// what is there.
+// Package lint holds checks of the source tree itself, as ordinary tests: the imports of each package, the package
+// comment in its doc.go, plain English in comments and pages (english_test.go), no work put off, names and links that
+// exist.
 package lint
