@@ -190,8 +190,8 @@ func (s *seriesReader) aggregateInto(ctx context.Context, method carbonara.Metho
 	return nil
 }
 
-// shared returns the starts that aggregateInto found, and whether they are in the memory of the series before, which has
-// the same.
+// shared returns the starts from aggregateInto, and whether they are in the memory of the series before, which has the
+// same.
 func (s *seriesReader) shared(granularity int) (starts []carbonara.Timestamp, shared bool) {
 	last := &s.last[granularity]
 	if shared = slices.Equal(s.starts, *last); !shared {

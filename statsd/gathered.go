@@ -45,8 +45,8 @@ func (g *gathered) clear() {
 	}
 }
 
-// drain returns the gathered metrics, and begins anew. The last values of gauges stay known, but for some of those that did
-// not come in where there are too many; it returns their number.
+// drain returns the gathered metrics, and begins anew. The last values of gauges stay known, but for some of those that
+// did not come in where there are too many; it returns their number.
 func (g *gathered) drain() (metrics [kinds]map[string]*metric, forgotten int) {
 	metrics = g.metrics
 	g.clear()
