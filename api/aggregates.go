@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
@@ -17,22 +18,22 @@ import (
 // postAggregates answers what operations on the aggregates of metrics come to.
 func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
-	useHistory, err := parseBool(values, "use_history", false)
+	useHistory, err := web.ParseBool(values, "use_history", false)
 	if err != nil {
 		return err
 	}
-	details, err := parseBool(values, "details", false)
+	details, err := web.ParseBool(values, "details", false)
 	if err != nil {
 		return err
 	}
-	exact, err := parseBool(values, "exact", false)
+	exact, err := web.ParseBool(values, "exact", false)
 	if err != nil {
 		return err
 	}
 	if exact && useHistory {
-		return badArgument("exact", "Does not go with use_history, which weighs aggregates")
+		return web.BadArgument("exact", "Does not go with use_history, which weighs aggregates")
 	}
-	read, err := a.parseRead(r, who)
+	read, err := a.parseRead(r)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	if !values.Has("fill") && !values.Has("needed_overlap") {
 		read.Options.Fill = aggregates.DropNA
 	}
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	if object, ok := body.(map[string]any); ok && (object["resource_type"] != nil || object["search"] != nil) {
 		keys = append(keys, "resource_type*", "search*")
 	}
-	fields, err := jsonValue{value: body}.fields(keys...)
+	fields, err := web.Node{Value: body}.Fields(keys...)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	if err != nil {
 		return err
 	}
-	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+	return a.Evaluate(w, r, who, func(w http.ResponseWriter) error {
 		read.Restart()
 		if len(keys) > 1 {
 			search := aggregatesSearch{
@@ -103,8 +104,8 @@ func (a *api) aggregateReferences(w http.ResponseWriter, r *http.Request, who *a
 }
 
 // parseOperations reads operations, whose faults Gnocchi's clients know by these words.
-func parseOperations(in jsonValue, exact bool) (*aggregates.Operation, error) {
-	operation, err := aggregates.Parse(in.value)
+func parseOperations(in web.Node, exact bool) (*aggregates.Operation, error) {
+	operation, err := aggregates.Parse(in.Value)
 	if exact && err == nil {
 		operation, err = operation.Exact()
 	}
@@ -112,16 +113,16 @@ func parseOperations(in jsonValue, exact bool) (*aggregates.Operation, error) {
 	var invalid *aggregates.InvalidError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, &Error{Status: http.StatusBadRequest, Detail: Cause{
+		return nil, &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{
 			Cause: "Invalid operations", Reason: "Fail to parse the operations string", Detail: syntax.Reason,
 		}}
 	case errors.Is(err, aggregates.ErrNoMetric):
-		return nil, &Error{Status: http.StatusBadRequest, Detail: Cause{
-			Cause: "Operations is invalid", Reason: aggregates.ErrNoMetric.Reason, Detail: in.value,
+		return nil, &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{
+			Cause: "Operations is invalid", Reason: aggregates.ErrNoMetric.Reason, Detail: in.Value,
 		}}
 	case errors.As(err, &invalid):
-		fault := in.fault("%s", invalid.Reason)
-		if cause, ok := fault.Detail.(Cause); ok && invalid.Detail != "" {
+		fault := in.Fault("%s", invalid.Reason)
+		if cause, ok := fault.Detail.(web.Cause); ok && invalid.Detail != "" {
 			cause.Reason += ": " + invalid.Detail
 			fault.Detail = cause
 		}
@@ -136,7 +137,7 @@ func (a *api) findReferences(who *auth.Identity, operation *aggregates.Operation
 	ids := make([]uuid.UUID, len(operation.References))
 	for i, reference := range operation.References {
 		if ids[i], err = model.ParseUUID(reference.Name); err != nil {
-			return nil, nil, &Error{Status: http.StatusBadRequest, Detail: Cause{
+			return nil, nil, &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{
 				Cause: "Invalid metric references", Reason: "badly formed hexadecimal UUID string",
 				Detail: pairs(operation.References),
 			}}
@@ -155,20 +156,14 @@ func (a *api) findReferences(who *auth.Identity, operation *aggregates.Operation
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, nil, &Error{Status: http.StatusNotFound, Detail: Cause{
+		return nil, nil, &web.Error{Status: http.StatusNotFound, Detail: web.Cause{
 			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
 		}}
 	}
-	if err := a.enforceMetrics(who, "get metric", metrics); err != nil {
+	if err := a.EnforceMetrics(who, "get metric", metrics); err != nil {
 		return nil, nil, err
 	}
-	return uniqueMetrics(metrics), found, nil
-}
-
-// uniqueMetrics sorts metrics by ID and leaves out repetitions.
-func uniqueMetrics(metrics []*model.Metric) []*model.Metric {
-	slices.SortFunc(metrics, func(a, b *model.Metric) int { return model.CompareIDs(a.ID, b.ID) })
-	return slices.CompactFunc(metrics, func(a, b *model.Metric) bool { return a.ID == b.ID })
+	return model.UniqueMetrics(metrics), found, nil
 }
 
 // pairs shows references as Gnocchi does.
@@ -181,16 +176,16 @@ func pairs(references []aggregates.Reference) [][2]string {
 }
 
 // parseRead reads the parameters that all ways to aggregate across metrics have. The caller releases the Values.
-func (a *api) parseRead(r *http.Request, who *auth.Identity) (*query.Read, error) {
-	values, now := r.URL.Query(), carbonara.FromTime(a.now())
-	read := &query.Read{To: carbonara.MaxTimestamp, Staleness: stalenessOf(r.Context()),
-		Rows: query.NewRows(a.limitsOf(who).Rows), Values: new(query.Arena)}
+func (a *api) parseRead(r *http.Request) (*query.Read, error) {
+	values, now := r.URL.Query(), carbonara.FromTime(a.Now())
+	read := &query.Read{To: carbonara.MaxTimestamp, Staleness: web.StalenessOf(r.Context()),
+		Rows: query.NewRows(a.Limits.Rows), Values: new(query.Arena)}
 	read.Options.HasFrom, read.Options.HasTo = values.Has("start"), values.Has("stop")
 	read.Options.NeededOverlap = 100
 	if values.Has("needed_overlap") {
 		var ok bool
 		if read.Options.NeededOverlap, ok = model.ParseNumber(values.Get("needed_overlap")); !ok {
-			return nil, badArgument("needed_overlap", "Must be a number")
+			return nil, web.BadArgument("needed_overlap", "Must be a number")
 		}
 	}
 	if err := parseInstant(values, "start", now, &read.From); err != nil {
@@ -202,13 +197,13 @@ func (a *api) parseRead(r *http.Request, who *auth.Identity) (*query.Read, error
 	if values.Has("granularity") {
 		var err error
 		if read.Granularity, err = model.ParseTimespan(values.Get("granularity")); err != nil {
-			return nil, badArgument("granularity", err.Error())
+			return nil, web.BadArgument("granularity", err.Error())
 		}
 	}
 	if values.Has("fill") {
 		var ok bool
 		if read.Options.Fill, ok = aggregates.ParseFill(values.Get("fill")); !ok {
-			return nil, badArgument("fill",
+			return nil, web.BadArgument("fill",
 				"Must be a float, 'dropna', 'null', 'ffill', 'bfill', 'full_ffill' or 'full_bfill'")
 		}
 	}

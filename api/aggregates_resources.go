@@ -15,11 +15,11 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/aggregates"
-	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // aggregatesSearch is an operation on the metrics of the resources that a search finds.
@@ -40,16 +40,16 @@ type resourceGroup struct {
 
 // aggregateResources answers for the resources that the body searches.
 func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search *aggregatesSearch,
-	fields map[string]jsonValue) error {
-	name, err := fields["resource_type"].text(0)
+	fields map[string]web.Node) error {
+	name, err := fields["resource_type"].Text(0)
 	if err != nil {
 		return err
 	}
 	kind, err := a.Index.ResourceType(name)
 	if err != nil {
-		return refusedCause(err)
+		return web.RefusedCause(err)
 	}
-	expr, err := fields["search"].searchFilter()
+	expr, err := fields["search"].SearchFilter()
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 		return a.aggregateSymmetric(w, r, search, kind, expr)
 	}
 	history := search.useHistory && len(search.groupBy) > 0
-	resources, order, err := a.findSorted(r.Context(), search.who, kind, expr, history, search.groupBy, search.names())
+	resources, order, err := a.FindSorted(r.Context(), search.who, kind, expr, history, search.groupBy, search.names())
 	if err != nil {
 		return err
 	}
@@ -100,45 +100,6 @@ func (s *aggregatesSearch) names() []string {
 // isPattern reports whether model.MatchPattern matches other names than this one.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
-// searchFilter reads a filter of resources, as a tree or as text.
-func (in jsonValue) searchFilter() (*filter.Expr, error) {
-	if text, ok := in.value.(string); ok {
-		return parseFilterText(text)
-	}
-	return in.filter()
-}
-
-// findSorted returns the resources, or with history all their states, that a filter matches and the user may
-// search, in the order of these attributes (none: the usual one), with their metrics of these names (nil: all). It
-// returns that order, too.
-func (a *api) findSorted(ctx context.Context, who *auth.Identity, kind *model.ResourceType, expr *filter.Expr,
-	history bool, attributes, names []string) ([]*model.Resource, *filter.Order, error) {
-	if len(attributes) == 0 {
-		attributes = filter.DefaultOrder
-	}
-	scope := a.filterScope(kind, who, history)
-	order, err := filter.ParseOrder(attributes, scope)
-	if err != nil {
-		return nil, nil, err
-	}
-	q, err := a.searchQuery(who, expr, scope, names)
-	if err != nil {
-		return nil, nil, err
-	}
-	q.Order, q.History, q.Metrics = order, history, true
-	resources, err := a.Index.FindResources(ctx, q)
-	return resources, order, err
-}
-
-// searchQuery is a query for the resources in a scope that a filter matches and the user may search, and for these
-// names of metrics.
-func (a *api) searchQuery(who *auth.Identity, expr *filter.Expr, scope filter.Scope, names []string) (
-	index.ResourceQuery, error) {
-	matches, err := a.compileFilter(expr, scope, who)
-	return index.ResourceQuery{Type: scope.Type.Name, Filter: matches,
-		Visible: a.visibleResources(who, "search resource"), Names: names}, err
-}
-
 // groupResources splits resources, which are sorted by these attributes, where one of them changes.
 func groupResources(resources []*model.Resource, kind string, order *filter.Order,
 	attributes []string) []resourceGroup {
@@ -162,12 +123,12 @@ func groupResources(resources []*model.Resource, kind string, order *filter.Orde
 // errNoSuchMetric says that none of a group's resources has a metric of the names asked for.
 var errNoSuchMetric = errors.New("api: no metric of that name")
 
-func noSuchMetric(operation *aggregates.Operation) *Error {
+func noSuchMetric(operation *aggregates.Operation) *web.Error {
 	names := map[string]bool{}
 	for _, reference := range operation.References {
 		names["'"+reference.Name+"'"] = true
 	}
-	return notFound("Metric [%s] does not exist", strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+	return web.NotFound("Metric [%s] does not exist", strings.Join(slices.Sorted(maps.Keys(names)), ", "))
 }
 
 // findNamed looks up the metrics of resources whose names match the operation's patterns.
@@ -301,15 +262,15 @@ func parseGroupBy(values url.Values) []string {
 
 // postResourceAggregation is the aggregation API for the metrics of one name of the resources that a filter finds.
 func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	kind, err := a.Index.ResourceType(param(r, "type"))
+	kind, err := a.Index.ResourceType(web.Param(r, "type"))
 	if err != nil {
 		return err
 	}
-	expr, err := a.requestFilter(w, r)
+	expr, err := a.RequestFilter(w, r)
 	if err != nil {
 		return err
 	}
-	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+	return a.Evaluate(w, r, who, func(w http.ResponseWriter) error {
 		return a.aggregateNamed(w, r, who, kind, expr)
 	})
 }
@@ -318,15 +279,15 @@ func (a *api) postResourceAggregation(w http.ResponseWriter, r *http.Request, wh
 func (a *api) aggregateNamed(w http.ResponseWriter, r *http.Request, who *auth.Identity, kind *model.ResourceType,
 	expr *filter.Expr) error {
 	groupBy := parseGroupBy(r.URL.Query())
-	name := param(r, "name")
-	resources, order, err := a.findSorted(r.Context(), who, kind, expr, false, groupBy, []string{name})
+	name := web.Param(r, "name")
+	resources, order, err := a.FindSorted(r.Context(), who, kind, expr, false, groupBy, []string{name})
 	if err != nil {
 		if len(groupBy) > 0 && isPagination(err) {
-			return badRequest("Invalid groupby attribute")
+			return web.BadRequest("Invalid groupby attribute")
 		}
 		return err
 	}
-	read, err := a.parseAggregation(r, who)
+	read, err := a.parseAggregation(r)
 	if err != nil {
 		return err
 	}

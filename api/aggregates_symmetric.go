@@ -17,7 +17,7 @@ func (s *aggregatesSearch) symmetric() bool {
 func (a *api) aggregateSymmetric(w http.ResponseWriter, r *http.Request, search *aggregatesSearch,
 	kind *model.ResourceType, expr *filter.Expr) error {
 	reference := search.operation.References[0]
-	q, err := a.searchQuery(search.who, expr, a.filterScope(kind, search.who, false), search.names())
+	q, err := a.SearchQuery(search.who, expr, a.FilterScope(kind, search.who, false), search.names())
 	if err != nil {
 		return err
 	}

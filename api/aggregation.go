@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
@@ -30,36 +31,36 @@ type aggregation struct {
 func (a *api) getAggregation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
 	return a.aggregateMetrics(w, r, who, values["metric"], func(text string) error {
-		return badRequest("Invalid input: not a valid value: %s", text)
+		return web.BadRequest("Invalid input: not a valid value: %s", text)
 	})
 }
 
 func (a *api) postAggregation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	in := jsonValue{value: body}
+	in := web.Node{Value: body}
 	list, ok := body.([]any)
 	if !ok {
-		return in.fault("expected a list")
+		return in.Fault("expected a list")
 	}
 	texts := make([]string, len(list))
 	at := map[string]int{}
 	for i, item := range list {
 		if texts[i], ok = item.(string); !ok {
-			return in.at(item, i).fault("not a valid value")
+			return in.At(item, i).Fault("not a valid value")
 		}
 		at[texts[i]] = i
 	}
 	return a.aggregateMetrics(w, r, who, texts, func(text string) error {
-		return in.at(text, at[text]).fault("not a valid value")
+		return in.At(text, at[text]).Fault("not a valid value")
 	})
 }
 
 // refuseNoName answers where the name of the metric is missing.
 func refuseNoName(http.ResponseWriter, *http.Request) error {
-	return &Error{Status: http.StatusMethodNotAllowed, Detail: "The path has to end with the name of a metric"}
+	return &web.Error{Status: http.StatusMethodNotAllowed, Detail: "The path has to end with the name of a metric"}
 }
 
 // aggregateMetrics answers for metrics by ID; invalid makes the error for what is no ID.
@@ -77,13 +78,13 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth
 		}
 		metrics = append(metrics, metric)
 	}
-	metrics = uniqueMetrics(metrics)
-	read, err := a.parseAggregation(r, who)
+	metrics = model.UniqueMetrics(metrics)
+	read, err := a.parseAggregation(r)
 	if err != nil {
 		return err
 	}
 	defer read.Values.Release()
-	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+	return a.Evaluate(w, r, who, func(w http.ResponseWriter) error {
 		read.Restart()
 		write, err := a.aggregate(r.Context(), who, metrics, read)
 		if err != nil {
@@ -99,14 +100,14 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth
 // where there is a metric, as in Gnocchi.
 func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*model.Metric,
 	read *aggregation) (func(*rowWriter), error) {
-	if err := a.enforceMetrics(who, "get metric", metrics); err != nil {
+	if err := a.EnforceMetrics(who, "get metric", metrics); err != nil {
 		return nil, err
 	}
 	if len(metrics) == 0 {
 		return func(out *rowWriter) { out.Raw("[]") }, nil
 	}
 	if read.resample != nil && read.Granularity == 0 {
-		return nil, badRequest("A granularity must be specified to resample")
+		return nil, web.BadRequest("A granularity must be specified to resample")
 	}
 	found := make([]query.Operand, len(metrics))
 	references := make([]aggregates.Reference, len(metrics))
@@ -135,7 +136,7 @@ func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*mode
 	if err != nil {
 		var invalid *aggregates.InvalidError
 		if errors.As(err, &invalid) {
-			return nil, badArgument("reaggregation", invalid.Reason)
+			return nil, web.BadArgument("reaggregation", invalid.Reason)
 		}
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*mode
 // the number of metrics, as in Gnocchi.
 func checkAggregation(metrics []*model.Metric, read *aggregation) (carbonara.Method, error) {
 	missing := func(metric *model.Metric, granularity time.Duration) error {
-		return notFound("Aggregation method '%s' at granularity '%s' for metric %s does not exist",
+		return web.NotFound("Aggregation method '%s' at granularity '%s' for metric %s does not exist",
 			read.aggregation, text.AppendFloat(nil, granularity.Seconds()), metric.ID)
 	}
 	for _, metric := range metrics {
@@ -194,8 +195,8 @@ func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method car
 }
 
 // parseAggregation reads the parameters. The caller releases the Values.
-func (a *api) parseAggregation(r *http.Request, who *auth.Identity) (*aggregation, error) {
-	common, err := a.parseRead(r, who)
+func (a *api) parseAggregation(r *http.Request) (*aggregation, error) {
+	common, err := a.parseRead(r)
 	if err != nil {
 		return nil, err
 	}
@@ -211,9 +212,9 @@ func (a *api) parseAggregation(r *http.Request, who *auth.Identity) (*aggregatio
 	if read.resample, err = parseGrouping(values); err != nil {
 		return nil, err
 	}
-	if read.exact, err = parseBool(values, "exact", false); err != nil {
+	if read.exact, err = web.ParseBool(values, "exact", false); err != nil {
 		return nil, err
 	}
-	read.refresh, err = parseBool(values, "refresh", false)
+	read.refresh, err = web.ParseBool(values, "refresh", false)
 	return read, err
 }

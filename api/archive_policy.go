@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -17,56 +18,56 @@ func (a policyHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Ide
 	if policies == nil {
 		policies = []*model.ArchivePolicy{}
 	}
-	return writeJSON(w, http.StatusOK, policies)
+	return web.WriteJSON(w, http.StatusOK, policies)
 }
 
 func (a policyHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	policy, err := a.Index.ArchivePolicy(param(r, "name"))
+	policy, err := a.Index.ArchivePolicy(web.Param(r, "name"))
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, policy)
+	return web.WriteJSON(w, http.StatusOK, policy)
 }
 
 func (a policyHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	policy, err := parseArchivePolicy(jsonValue{value: body})
+	policy, err := parseArchivePolicy(web.Node{Value: body})
 	if err != nil {
 		return err
 	}
 	if err := a.Index.CreateArchivePolicy(r.Context(), policy); err != nil {
 		return err
 	}
-	a.setLocation(w, r, "archive_policy", policy.Name)
-	return writeJSON(w, http.StatusCreated, policy)
+	a.SetLocation(w, r, "archive_policy", policy.Name)
+	return web.WriteJSON(w, http.StatusCreated, policy)
 }
 
 func (a policyHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	name := param(r, "name")
+	name := web.Param(r, "name")
 	if _, err := a.Index.ArchivePolicy(name); err != nil {
 		return err
 	}
-	if err := a.enforce(who, "update archive policy", nameTarget(name)); err != nil {
+	if err := a.Enforce(who, "update archive policy", web.NameTarget(name)); err != nil {
 		return err
 	}
-	rebuild, err := parseBool(r.URL.Query(), "rebuild", false)
+	rebuild, err := web.ParseBool(r.URL.Query(), "rebuild", false)
 	if err != nil {
 		return err
 	}
 	if rebuild {
 		return a.change(w, r, name)
 	}
-	fields, err := a.decodeFields(w, r, "definition", "back_window")
+	fields, err := a.DecodeFields(w, r, "definition", "back_window")
 	if err != nil {
 		return err
 	}
 	_, hasDefinition := fields["definition"]
 	_, hasBackWindow := fields["back_window"]
 	if !hasDefinition && !hasBackWindow {
-		return jsonValue{}.at(nil, "definition").fault("required key not provided")
+		return web.Node{}.At(nil, "definition").Fault("required key not provided")
 	}
 	var definition []model.DefinitionInput
 	var backWindow *int
@@ -89,23 +90,23 @@ func (a policyHandlers) update(w http.ResponseWriter, r *http.Request, who *auth
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, policy)
+	return web.WriteJSON(w, http.StatusOK, policy)
 }
 
 func (a policyHandlers) delete(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	if err := a.Index.DeleteArchivePolicy(r.Context(), param(r, "name")); err != nil {
+	if err := a.Index.DeleteArchivePolicy(r.Context(), web.Param(r, "name")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func parseArchivePolicy(body jsonValue) (*model.ArchivePolicy, error) {
-	fields, err := body.fields("name*", "definition*", "back_window", "aggregation_methods")
+func parseArchivePolicy(body web.Node) (*model.ArchivePolicy, error) {
+	fields, err := body.Fields("name*", "definition*", "back_window", "aggregation_methods")
 	if err != nil {
 		return nil, err
 	}
-	name, err := fields["name"].text(0)
+	name, err := fields["name"].Text(0)
 	if err != nil {
 		return nil, err
 	}
@@ -129,16 +130,16 @@ func parseArchivePolicy(body jsonValue) (*model.ArchivePolicy, error) {
 }
 
 // parseMethods reads a list of aggregation methods; an empty one is not nil.
-func parseMethods(field jsonValue) ([]string, error) {
-	names, ok := field.value.([]any)
+func parseMethods(field web.Node) ([]string, error) {
+	names, ok := field.Value.([]any)
 	if !ok {
-		return nil, field.fault("expected a list")
+		return nil, field.Fault("expected a list")
 	}
 	methods := []string{}
 	for i, value := range names {
 		method, _ := value.(string)
 		if !isMethodPattern(method) {
-			return nil, field.at(value, i).fault("not a valid value")
+			return nil, field.At(value, i).Fault("not a valid value")
 		}
 		methods = append(methods, method)
 	}
@@ -160,13 +161,13 @@ func isMethodPattern(text string) bool {
 // maxBackWindow keeps the number of blocks inside an int32; with blocks of a second that is 68 years.
 const maxBackWindow = 1<<31 - 1
 
-func parseBackWindow(in jsonValue) (int, error) {
-	n, err := in.integer(0)
+func parseBackWindow(in web.Node) (int, error) {
+	n, err := in.Integer(0)
 	if err != nil {
 		return 0, err
 	}
 	if n > maxBackWindow {
-		return 0, in.fault("value must be at most %d", maxBackWindow)
+		return 0, in.Fault("value must be at most %d", maxBackWindow)
 	}
 	return int(n), nil
 }
@@ -174,36 +175,36 @@ func parseBackWindow(in jsonValue) (int, error) {
 // maxGranularities of an archive policy. Each is a series to write and to read for every metric; nobody has ten.
 const maxGranularities = 64
 
-func parseDefinition(in jsonValue) ([]model.DefinitionInput, error) {
-	items, err := in.list()
+func parseDefinition(in web.Node) ([]model.DefinitionInput, error) {
+	items, err := in.List()
 	if err != nil {
 		return nil, err
 	}
 	if len(items) > maxGranularities {
-		return nil, in.fault("length of value must be at most %d", maxGranularities)
+		return nil, in.Fault("length of value must be at most %d", maxGranularities)
 	}
 	definition := make([]model.DefinitionInput, len(items))
 	for i, item := range items {
-		fields, err := item.fields("granularity", "points", "timespan")
+		fields, err := item.Fields("granularity", "points", "timespan")
 		if err != nil {
 			return nil, err
 		}
 		if field, ok := fields["granularity"]; ok {
-			granularity, err := field.timespan()
+			granularity, err := field.Timespan()
 			if err != nil {
 				return nil, err
 			}
 			definition[i].Granularity = &granularity
 		}
 		if field, ok := fields["timespan"]; ok {
-			timespan, err := field.timespan()
+			timespan, err := field.Timespan()
 			if err != nil {
 				return nil, err
 			}
 			definition[i].Timespan = &timespan
 		}
 		if field, ok := fields["points"]; ok {
-			points, err := field.integer(1)
+			points, err := field.Integer(1)
 			if err != nil {
 				return nil, err
 			}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -16,76 +17,76 @@ func (a ruleHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Ident
 	if rules == nil {
 		rules = []*model.ArchivePolicyRule{}
 	}
-	return writeJSON(w, http.StatusOK, rules)
+	return web.WriteJSON(w, http.StatusOK, rules)
 }
 
 func (a ruleHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	rule, err := a.Index.ArchivePolicyRule(param(r, "name"))
+	rule, err := a.Index.ArchivePolicyRule(web.Param(r, "name"))
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, rule)
+	return web.WriteJSON(w, http.StatusOK, rule)
 }
 
 func (a ruleHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	fields, err := a.decodeFields(w, r, "name*", "metric_pattern*", "archive_policy_name*")
+	fields, err := a.DecodeFields(w, r, "name*", "metric_pattern*", "archive_policy_name*")
 	if err != nil {
 		return err
 	}
 	var rule model.ArchivePolicyRule
-	if rule.Name, err = fields["name"].text(0); err != nil {
+	if rule.Name, err = fields["name"].Text(0); err != nil {
 		return err
 	}
-	if rule.MetricPattern, err = fields["metric_pattern"].text(0); err != nil {
+	if rule.MetricPattern, err = fields["metric_pattern"].Text(0); err != nil {
 		return err
 	}
-	if rule.ArchivePolicyName, err = fields["archive_policy_name"].text(0); err != nil {
+	if rule.ArchivePolicyName, err = fields["archive_policy_name"].Text(0); err != nil {
 		return err
 	}
 	err = a.Index.CreateArchivePolicyRule(r.Context(), &rule)
 	if errors.Is(err, model.ErrNotFound) { // the policy
-		return refusedCause(err)
+		return web.RefusedCause(err)
 	}
 	if err != nil {
 		return err
 	}
-	a.setLocation(w, r, "archive_policy_rule", rule.Name)
-	return writeJSON(w, http.StatusCreated, &rule)
+	a.SetLocation(w, r, "archive_policy_rule", rule.Name)
+	return web.WriteJSON(w, http.StatusCreated, &rule)
 }
 
 func (a ruleHandlers) rename(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	name := param(r, "name")
+	name := web.Param(r, "name")
 	if _, err := a.Index.ArchivePolicyRule(name); err != nil {
 		return err
 	}
-	fields, err := a.decodeFields(w, r, "name*")
+	fields, err := a.DecodeFields(w, r, "name*")
 	if err != nil {
 		return err
 	}
-	to, err := fields["name"].text(0)
+	to, err := fields["name"].Text(0)
 	if err != nil {
 		return err
 	}
-	if err := a.enforce(who, "update archive policy rule", nameTarget(name)); err != nil {
+	if err := a.Enforce(who, "update archive policy rule", web.NameTarget(name)); err != nil {
 		return err
 	}
 	rule, err := a.Index.RenameArchivePolicyRule(r.Context(), name, to)
 	if errors.Is(err, model.ErrExists) {
-		return badRequest("Archive policy rule %s does not support change: Archive policy rule %s already exists.",
+		return web.BadRequest("Archive policy rule %s does not support change: Archive policy rule %s already exists.",
 			name, to)
 	}
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, rule)
+	return web.WriteJSON(w, http.StatusOK, rule)
 }
 
 func (a ruleHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	name := param(r, "name")
+	name := web.Param(r, "name")
 	if _, err := a.Index.ArchivePolicyRule(name); err != nil {
 		return err
 	}
-	if err := a.enforce(who, "delete archive policy rule", nameTarget(name)); err != nil {
+	if err := a.Enforce(who, "delete archive policy rule", web.NameTarget(name)); err != nil {
 		return err
 	}
 	if err := a.Index.DeleteArchivePolicyRule(r.Context(), name); err != nil {

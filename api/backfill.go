@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -20,7 +21,7 @@ func (a metricHandlers) createBackfill(w http.ResponseWriter, r *http.Request, w
 		return err
 	}
 	history := &model.Metric{Creator: who.User, Name: model.HistoryName(metric.ID), ArchivePolicy: metric.ArchivePolicy}
-	may := a.permittedMetrics(who, "delete metric")
+	may := a.PermittedMetrics(who, "delete metric")
 	left, err := a.Index.ListMetrics(r.Context(), index.MetricQuery{Name: &history.Name, Creator: &who.User,
 		Visible: func(m *model.Metric) bool { return m.ResourceID == nil && may(m) }})
 	if err != nil {
@@ -35,10 +36,10 @@ func (a metricHandlers) createBackfill(w http.ResponseWriter, r *http.Request, w
 		history.ID = uuid.New()
 	}
 	if err := a.Index.CreateMetric(r.Context(), history); err != nil {
-		return refusedCause(err)
+		return web.RefusedCause(err)
 	}
-	a.setLocation(w, r, "metric", history.ID.String())
-	return writeJSON(w, http.StatusCreated, struct {
+	a.SetLocation(w, r, "metric", history.ID.String())
+	return web.WriteJSON(w, http.StatusCreated, struct {
 		ID uuid.UUID `json:"id"`
 	}{history.ID})
 }
@@ -46,14 +47,14 @@ func (a metricHandlers) createBackfill(w http.ResponseWriter, r *http.Request, w
 // backfill serves POST /v1/metric/{id}/backfill/{from}: one step.
 func (a metricHandlers) backfill(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	metric *model.Metric) error {
-	id, err := model.ParseUUID(param(r, "from"))
+	id, err := model.ParseUUID(web.Param(r, "from"))
 	if err != nil {
-		return model.NotFound(model.NounMetric, param(r, "from"))
+		return model.NotFound(model.NounMetric, web.Param(r, "from"))
 	}
 	at := carbonara.Timestamp(0)
 	if text := r.URL.Query().Get("start"); text != "" {
-		if at, err = model.ParseTimestamp(text, carbonara.FromTime(a.now())); err != nil {
-			return badRequest("Invalid value for start")
+		if at, err = model.ParseTimestamp(text, carbonara.FromTime(a.Now())); err != nil {
+			return web.BadRequest("Invalid value for start")
 		}
 	}
 	history, err := a.findMetric(r.Context(), id)
@@ -63,11 +64,11 @@ func (a metricHandlers) backfill(w http.ResponseWriter, r *http.Request, who *au
 	if history == nil {
 		return model.NotFound(model.NounMetric, id.String())
 	}
-	if err := a.enforce(who, "get measures", a.metricTarget(history)); err != nil {
+	if err := a.Enforce(who, "get measures", a.MetricTarget(history)); err != nil {
 		return err
 	}
 	if history.Name != model.HistoryName(metric.ID) || history.ResourceID != nil {
-		return badRequest("Metric %v was not created by a backfill of this metric", id)
+		return web.BadRequest("Metric %v was not created by a backfill of this metric", id)
 	}
 	if at == 0 {
 		if err := a.reader.Refresh(r.Context(), metric, history); err != nil {
@@ -85,11 +86,11 @@ func (a metricHandlers) backfill(w http.ResponseWriter, r *http.Request, who *au
 		Next    *string  `json:"next"`
 	}{Moved: done.Moved, Known: done.Known, Refused: []string{}}
 	for _, start := range done.Refused {
-		answer.Refused = append(answer.Refused, showTime(start))
+		answer.Refused = append(answer.Refused, web.ShowTime(start))
 	}
 	if done.Next > 0 {
-		next := showTime(done.Next)
+		next := web.ShowTime(done.Next)
 		answer.Next = &next
 	}
-	return writeJSON(w, http.StatusOK, answer)
+	return web.WriteJSON(w, http.StatusOK, answer)
 }

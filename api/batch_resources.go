@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/measures"
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -23,7 +24,7 @@ type batchHandlers struct{ *api }
 // post accepts measures of metrics that are named by resource and name: of all, or of none. With create_metrics it
 // creates metrics that do not exist.
 func (a batchHandlers) post(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	create, err := parseBool(r.URL.Query(), "create_metrics", false)
+	create, err := web.ParseBool(r.URL.Query(), "create_metrics", false)
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (a batchHandlers) post(w http.ResponseWriter, r *http.Request, who *auth.Id
 			return err
 		}
 		if create && slices.ContainsFunc(s.named.Names, hasReplacement) && text.HasLoneSurrogate(s.body) {
-			return undecodable(text.LoneSurrogate)
+			return web.Undecodable(text.LoneSurrogate)
 		}
 		s.batch.Measures, s.named.Measures = s.named.Measures, s.batch.Measures
 		if err := a.ingester.Future(&s.batch.Measures, now.Time()); err != nil { // before metrics are created
@@ -64,7 +65,7 @@ func batchResources(names []measures.ResourceMetric, who *auth.Identity) ([]uuid
 		}
 		var err error
 		if resources[i], err = model.ResourceID(name.Resource, who.User); err != nil {
-			return nil, jsonValue{path: []any{name.Resource}}.fault("%s", err)
+			return nil, web.Node{Path: []any{name.Resource}}.Fault("%s", err)
 		}
 	}
 	return resources, nil
@@ -104,7 +105,7 @@ func (a batchHandlers) resolve(ctx context.Context, who *auth.Identity, names []
 func (a batchHandlers) find(who *auth.Identity, names []measures.ResourceMetric, resources []uuid.UUID,
 	metrics []uuid.UUID) ([]int, error) {
 	var missing []int
-	forbidden, may := false, a.permittedMetrics(who, "post measures")
+	forbidden, may := false, a.PermittedMetrics(who, "post measures")
 	for i, name := range names {
 		metric, err := a.Index.MetricOfResource(resources[i], name.Name)
 		switch {
@@ -118,7 +119,7 @@ func (a batchHandlers) find(who *auth.Identity, names []measures.ResourceMetric,
 		}
 	}
 	if forbidden {
-		return nil, errForbidden
+		return nil, web.ErrForbidden
 	}
 	return missing, nil
 }
@@ -130,7 +131,7 @@ func unknownMetrics(names []measures.ResourceMetric, resources []uuid.UUID, miss
 	}
 	slices.Sort(unknown)
 	unknown = slices.Compact(unknown)
-	return badRequest("Unknown metrics: %s", joinSome(len(unknown), func(i int) string { return unknown[i] }))
+	return web.BadRequest("Unknown metrics: %s", web.JoinSome(len(unknown), func(i int) string { return unknown[i] }))
 }
 
 // unknownResource is part of the answer to metrics that cannot be created.
@@ -163,7 +164,7 @@ func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []m
 			if err != nil {
 				return err
 			}
-			if err := a.enforce(who, "update resource", resourceTarget(resource)); err != nil {
+			if err := a.Enforce(who, "update resource", web.ResourceTarget(resource)); err != nil {
 				return err
 			}
 			creator = resource.Creator
@@ -181,7 +182,7 @@ func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []m
 		metrics = append(metrics, metric)
 	}
 	if unknown != nil {
-		return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unknown resources", Detail: unknown}}
+		return &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{Cause: "Unknown resources", Detail: unknown}}
 	}
 	return a.Index.CreateMetrics(ctx, metrics)
 }
@@ -190,7 +191,7 @@ func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []m
 func (a batchHandlers) newMetric(name measures.ResourceMetric, resource uuid.UUID,
 	creator string) (*model.Metric, error) {
 	if strings.Contains(name.Name, "/") {
-		return nil, badRequest("'/' is not supported in metric name")
+		return nil, web.BadRequest("'/' is not supported in metric name")
 	}
 	metric := &model.Metric{Name: name.Name, Unit: name.Unit, Creator: creator, ResourceID: &resource}
 	var err error

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/query"
 )
@@ -38,7 +39,7 @@ type shownChange struct {
 // postChanges says which metrics moved most from the window before to a window. It finds metrics as PromQL does, those
 // of which the user may get measures.
 func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	fields, err := a.decodeFields(w, r, "match", "aggregation", "start*", "stop*", "limit")
+	fields, err := a.DecodeFields(w, r, "match", "aggregation", "start*", "stop*", "limit")
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who 
 	if err != nil {
 		return err
 	}
-	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
+	return a.Evaluate(w, r, who, func(w http.ResponseWriter) error {
 		read.Metrics = nil
 		return a.answerChanges(w, r, who, read, matchers)
 	})
@@ -54,7 +55,7 @@ func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who 
 
 func (a promqlHandlers) answerChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	read *query.ChangesRead, matchers []*labels.Matcher) error {
-	found, err := a.series.Select(r.Context(), a.visibleSeries(who, "get measures"), matchers...)
+	found, err := a.series.Select(r.Context(), a.VisibleSeries(who, "get measures"), matchers...)
 	if err != nil {
 		return err
 	}
@@ -63,62 +64,62 @@ func (a promqlHandlers) answerChanges(w http.ResponseWriter, r *http.Request, wh
 		shown[s.Metric.ID] = s.Labels
 		read.Metrics = append(read.Metrics, s.Metric)
 	}
-	read.Staleness = stalenessOf(r.Context())
+	read.Staleness = web.StalenessOf(r.Context())
 	changes, compared, err := a.reader.Changes(r.Context(), read)
 	if err != nil {
 		return err
 	}
-	answer := shownChanges{showTime(read.Before()), showTime(read.From), showTime(read.To), len(found),
+	answer := shownChanges{web.ShowTime(read.Before()), web.ShowTime(read.From), web.ShowTime(read.To), len(found),
 		compared, []shownChange{}}
 	for _, c := range changes {
 		answer.Changes = append(answer.Changes,
 			shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
 				text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond})
 	}
-	return writeJSON(w, http.StatusOK, answer)
+	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
-func (a promqlHandlers) parseChanges(fields map[string]jsonValue) (
+func (a promqlHandlers) parseChanges(fields map[string]web.Node) (
 	read *query.ChangesRead, matchers []*labels.Matcher, err error) {
-	read = &query.ChangesRead{Now: carbonara.FromTime(a.now()), Most: defaultChanges, Method: carbonara.Mean}
+	read = &query.ChangesRead{Now: carbonara.FromTime(a.Now()), Most: defaultChanges, Method: carbonara.Mean}
 	if in, ok := fields["match"]; ok {
-		selector, err := in.text(0)
+		selector, err := in.Text(0)
 		if err != nil {
 			return nil, nil, err
 		}
 		lists, err := a.engine.Matchers(selector)
 		if err != nil {
-			return nil, nil, in.fault("%v", err)
+			return nil, nil, in.Fault("%v", err)
 		}
 		matchers = lists[0]
 	}
 	if in, ok := fields["aggregation"]; ok {
-		name, err := in.text(0)
+		name, err := in.Text(0)
 		if err != nil {
 			return nil, nil, err
 		}
 		if read.Method, err = carbonara.ParseMethod(name); err != nil {
-			return nil, nil, in.fault("%q is not an aggregation method", name)
+			return nil, nil, in.Fault("%q is not an aggregation method", name)
 		}
 	}
 	if in, ok := fields["limit"]; ok {
-		n, err := in.integer(1)
+		n, err := in.Integer(1)
 		if err != nil {
 			return nil, nil, err
 		}
 		read.Most = int(min(n, int64(a.MaxLimit)))
 	}
-	if read.From, err = fields["start"].timestamp(read.Now); err != nil {
+	if read.From, err = fields["start"].Timestamp(read.Now); err != nil {
 		return nil, nil, err
 	}
-	if read.To, err = fields["stop"].timestamp(read.Now); err != nil {
+	if read.To, err = fields["stop"].Timestamp(read.Now); err != nil {
 		return nil, nil, err
 	}
 	if read.To <= read.From {
-		return nil, nil, fields["stop"].fault("not after start")
+		return nil, nil, fields["stop"].Fault("not after start")
 	}
 	if width := read.To - read.From; width < 0 || read.Before() > read.From {
-		return nil, nil, fields["start"].fault("there is no time before as long as this")
+		return nil, nil, fields["start"].Fault("there is no time before as long as this")
 	}
 	return read, matchers, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/static"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/console"
 )
 
@@ -64,18 +65,18 @@ func fileType(name string) string {
 // console serves the console, everywhere and to everyone: what it shows it asks the API for. Most processes are never
 // asked for it, so its files are read when somebody does.
 func (a *api) console(page func(path string, h http.HandlerFunc)) {
-	files := sync.OnceValue(func() map[string]*static.File { return consoleFiles(a.auth.Credentials()) })
-	page("/ui", a.public(func(w http.ResponseWriter, r *http.Request) error {
+	files := sync.OnceValue(func() map[string]*static.File { return consoleFiles(a.Auth.Credentials()) })
+	page("/ui", a.Public(func(w http.ResponseWriter, r *http.Request) error {
 		return getConsole(w, r, files()[consolePage])
 	}))
-	page("/ui/{file}", a.public(func(w http.ResponseWriter, r *http.Request) error { return serveFile(w, r, files()) }))
+	page("/ui/{file}", a.Public(func(w http.ResponseWriter, r *http.Request) error { return serveFile(w, r, files()) }))
 }
 
 // getConsole serves the console's page, whose links are relative to /ui/.
 func getConsole(w http.ResponseWriter, r *http.Request, index *static.File) error {
 	if !strings.HasSuffix(r.URL.Path, "/") {
 		w.Header().Set("Location", "ui/")
-		writeBody(w, http.StatusFound, nil)
+		web.WriteBody(w, http.StatusFound, nil)
 		return nil
 	}
 	index.ServeHTTP(w, r)
@@ -93,7 +94,7 @@ func consoleForBrowsers(next http.HandlerFunc) http.HandlerFunc {
 		}
 		_, last := path.Split(r.URL.Path)
 		w.Header().Set("Location", strings.TrimPrefix(last+"/ui/", "/"))
-		writeBody(w, http.StatusFound, nil)
+		web.WriteBody(w, http.StatusFound, nil)
 	}
 }
 
@@ -101,7 +102,7 @@ func consoleForBrowsers(next http.HandlerFunc) http.HandlerFunc {
 func namesType(r *http.Request, name string) bool {
 	for item := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
 		kind, parameters, _ := strings.Cut(item, ";")
-		if strings.EqualFold(strings.TrimSpace(kind), name) && quality(parameters) > 0 {
+		if strings.EqualFold(strings.TrimSpace(kind), name) && web.Quality(parameters) > 0 {
 			return true
 		}
 	}
@@ -110,7 +111,7 @@ func namesType(r *http.Request, name string) bool {
 
 // getAuthentication tells those who are about to sign in what they are asked for.
 func (a *api) getAuthentication(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, struct {
+	return web.WriteJSON(w, http.StatusOK, struct {
 		Credentials string `json:"credentials"`
-	}{string(a.auth.Credentials())})
+	}{string(a.Auth.Credentials())})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/query/correlations"
 
@@ -20,11 +21,11 @@ func ownerOf(who *auth.Identity) string { return who.User + "\x00" + who.Project
 // postCorrelation reads the metrics' aggregates, while the client waits, and correlates them: what takes longer than
 // Wait is answered with 202, and to be asked for again.
 func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	release, err := a.turns.take(r.Context(), who) // until all is read: from there on one job is computed at a time
+	release, err := a.AwaitTurn(r.Context(), who) // until all is read: from there on one job is computed at a time
 	if err != nil {
 		return err
 	}
@@ -53,8 +54,8 @@ func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *auth.
 		a.correlations.Remove(job)
 		return r.Context().Err()
 	}
-	w.Header().Set("Location", a.baseURL(r)+"/v1/correlations/"+job.ID.String())
-	return writeJSON(w, status, showCorrelation(job, page))
+	w.Header().Set("Location", a.BaseURL(r)+"/v1/correlations/"+job.ID.String())
+	return web.WriteJSON(w, status, showCorrelation(job, page))
 }
 
 // listCorrelations shows the user's jobs, without their pairs.
@@ -63,7 +64,7 @@ func (a *api) listCorrelations(w http.ResponseWriter, r *http.Request, who *auth
 	for _, job := range a.correlations.Of(ownerOf(who)) {
 		shown = append(shown, showCorrelation(job, correlationPage{}))
 	}
-	return writeJSON(w, http.StatusOK, shown)
+	return web.WriteJSON(w, http.StatusOK, shown)
 }
 
 // correlatedMetric is one of a job's metrics in JSON.
@@ -75,20 +76,20 @@ type correlatedMetric struct {
 
 // getCorrelatedMetrics names a job's metrics, in the order of their IDs.
 func (a *api) getCorrelatedMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.correlations.Find(param(r, "id"), ownerOf(who))
+	job, err := a.correlations.Find(web.Param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
 	shown := make([]correlatedMetric, len(job.Metrics))
 	for i, metric := range job.Metrics {
-		shown[i] = correlatedMetric{metric.ID, orNull(metric.Name), metric.ResourceID}
+		shown[i] = correlatedMetric{metric.ID, web.OrNull(metric.Name), metric.ResourceID}
 	}
-	return writeJSON(w, http.StatusOK, shown)
+	return web.WriteJSON(w, http.StatusOK, shown)
 }
 
 // getCorrelation shows a job, and a page of its pairs.
 func (a *api) getCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.correlations.Find(param(r, "id"), ownerOf(who))
+	job, err := a.correlations.Find(web.Param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
@@ -100,16 +101,16 @@ func (a *api) getCorrelation(w http.ResponseWriter, r *http.Request, who *auth.I
 	case format == "csv", format == "" && strings.Contains(r.Header.Get("Accept"), "text/csv"):
 		return writeCorrelationCSV(w, job)
 	case format != "" && format != "json":
-		return badArgument("format", "Must be json or csv")
-	case !acceptsJSON(r):
-		return &Error{Status: http.StatusNotAcceptable}
+		return web.BadArgument("format", "Must be json or csv")
+	case !web.AcceptsJSON(r):
+		return &web.Error{Status: http.StatusNotAcceptable}
 	}
-	return writeJSON(w, http.StatusOK, showCorrelation(job, page))
+	return web.WriteJSON(w, http.StatusOK, showCorrelation(job, page))
 }
 
 // deleteCorrelation cancels a job, or forgets its result.
 func (a *api) deleteCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.correlations.Find(param(r, "id"), ownerOf(who))
+	job, err := a.correlations.Find(web.Param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func parseCorrelationPage(r *http.Request, maxLimit int) (correlationPage, error
 		}
 		n, err := strconv.Atoi(query.Get(part.name))
 		if err != nil || n < part.least {
-			return page, badArgument(part.name, "Must be a whole number of at least "+strconv.Itoa(part.least))
+			return page, web.BadArgument(part.name, "Must be a whole number of at least "+strconv.Itoa(part.least))
 		}
 		*part.value = n
 	}
@@ -212,7 +213,7 @@ func showCorrelation(j *correlations.Job, page correlationPage) *shownCorrelatio
 func writeCorrelationCSV(w http.ResponseWriter, j *correlations.Job) error {
 	result := j.Result()
 	if result.State != correlations.Done {
-		return &Error{Status: http.StatusConflict, Detail: "The correlation is " + result.State}
+		return &web.Error{Status: http.StatusConflict, Detail: "The correlation is " + result.State}
 	}
 	body := []byte("x,y,r,lag,overlap\n")
 	for _, p := range result.Pairs {
@@ -223,6 +224,6 @@ func writeCorrelationCSV(w http.ResponseWriter, j *correlations.Job) error {
 		body = append(strconv.AppendInt(body, p.Overlap, 10), '\n')
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=UTF-8")
-	writeBody(w, http.StatusOK, body)
+	web.WriteBody(w, http.StatusOK, body)
 	return nil
 }

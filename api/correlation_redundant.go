@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/correlations"
 )
@@ -33,7 +34,7 @@ type shownGroup struct {
 // getRedundant groups a job's metrics that say the same, and answers what dropping or coarsening all but one of each
 // would save.
 func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.correlations.Find(param(r, "id"), ownerOf(who))
+	job, err := a.correlations.Find(web.Param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
@@ -41,19 +42,19 @@ func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Ide
 	if query := r.URL.Query(); query.Has("threshold") {
 		v, err := strconv.ParseFloat(query.Get("threshold"), 64)
 		if err != nil || !(v > 0 && v <= 1) {
-			return badArgument("threshold", "Must be a number above 0, and 1 at most")
+			return web.BadArgument("threshold", "Must be a number above 0, and 1 at most")
 		}
 		threshold = v
 	}
 	if state := job.Result().State; state != correlations.Done {
-		return &Error{Status: http.StatusConflict, Detail: "The correlation is " + state}
+		return &web.Error{Status: http.StatusConflict, Detail: "The correlation is " + state}
 	}
 	if job.Selection.TopPerColumn > 0 {
-		return &Error{Status: http.StatusConflict,
+		return &web.Error{Status: http.StatusConflict,
 			Detail: "The correlation has the strongest pairs of each metric only: ask for one without top_per_metric"}
 	}
 	if least := job.Least(); threshold < least {
-		return badArgument("threshold", fmt.Sprintf("The result has no pairs below %v", least))
+		return web.BadArgument("threshold", fmt.Sprintf("The result has no pairs below %v", least))
 	}
 	groups := job.Redundant(threshold)
 	var dropped []*model.Metric
@@ -62,7 +63,7 @@ func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Ide
 			dropped = append(dropped, job.Metric(other.Column))
 		}
 	}
-	costs, err := a.correlations.Costs(r.Context(), dropped, stalenessOf(r.Context()))
+	costs, err := a.correlations.Costs(r.Context(), dropped, web.StalenessOf(r.Context()))
 	if err != nil {
 		return err
 	}
@@ -83,5 +84,5 @@ func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Ide
 		answer.Add(shown.Saving)
 		answer.Groups = append(answer.Groups, shown)
 	}
-	return writeJSON(w, http.StatusOK, answer)
+	return web.WriteJSON(w, http.StatusOK, answer)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/correlations"
@@ -24,12 +25,12 @@ func (a *api) parseCorrelation(ctx context.Context, who *auth.Identity, body any
 	} else {
 		keys = append(keys, "resource_type*", "search", "name")
 	}
-	fields, err := jsonValue{value: body}.fields(keys...)
+	fields, err := web.Node{Value: body}.Fields(keys...)
 	if err != nil {
 		return nil, err
 	}
-	q := &correlations.Request{To: carbonara.MaxTimestamp, Aggregation: "mean", Staleness: stalenessOf(ctx)}
-	if err := parseCorrelationFields(q, fields, carbonara.FromTime(a.now())); err != nil {
+	q := &correlations.Request{To: carbonara.MaxTimestamp, Aggregation: "mean", Staleness: web.StalenessOf(ctx)}
+	if err := parseCorrelationFields(q, fields, carbonara.FromTime(a.Now())); err != nil {
 		return nil, err
 	}
 	if in, ok := fields["metrics"]; ok {
@@ -41,40 +42,40 @@ func (a *api) parseCorrelation(ctx context.Context, who *auth.Identity, body any
 		return nil, err
 	}
 	subject := fields["metrics"]
-	if subject.path == nil {
+	if subject.Path == nil {
 		subject = fields["resource_type"]
 	}
-	q.Metrics = uniqueMetrics(q.Metrics)
+	q.Metrics = model.UniqueMetrics(q.Metrics)
 	if len(q.Metrics) < 2 {
-		return nil, subject.fault("a correlation takes two metrics, not %d,", len(q.Metrics))
+		return nil, subject.Fault("a correlation takes two metrics, not %d,", len(q.Metrics))
 	}
-	if len(q.Metrics) > a.Correlations.MaxMetrics {
-		return nil, subject.fault("%d metrics are more than %d", len(q.Metrics), a.Correlations.MaxMetrics)
+	if len(q.Metrics) > a.correlations.MaxMetrics {
+		return nil, subject.Fault("%d metrics are more than %d", len(q.Metrics), a.correlations.MaxMetrics)
 	}
 	return q, q.ChooseGranularity()
 }
 
 // parseCorrelationFields reads the fields that do not name metrics.
-func parseCorrelationFields(q *correlations.Request, fields map[string]jsonValue, now carbonara.Timestamp) (err error) {
+func parseCorrelationFields(q *correlations.Request, fields map[string]web.Node, now carbonara.Timestamp) (err error) {
 	if in, ok := fields["aggregation"]; ok {
-		if q.Aggregation, err = in.text(0); err != nil {
+		if q.Aggregation, err = in.Text(0); err != nil {
 			return err
 		}
 	}
 	if q.Method, err = carbonara.ParseMethod(q.Aggregation); err != nil {
-		return jsonValue{path: []any{"aggregation"}}.fault("%q is not an aggregation method", q.Aggregation)
+		return web.Node{Path: []any{"aggregation"}}.Fault("%q is not an aggregation method", q.Aggregation)
 	}
 	if in, ok := fields["granularity"]; ok {
-		if q.Granularity, err = in.timespan(); err != nil {
+		if q.Granularity, err = in.Timespan(); err != nil {
 			return err
 		}
 		if q.Granularity <= 0 {
-			return in.fault("not positive")
+			return in.Fault("not positive")
 		}
 	}
 	for name, t := range map[string]*carbonara.Timestamp{"start": &q.From, "stop": &q.To} {
 		if in, ok := fields[name]; ok {
-			if *t, err = in.timestamp(now); err != nil {
+			if *t, err = in.Timestamp(now); err != nil {
 				return err
 			}
 		}
@@ -82,33 +83,33 @@ func parseCorrelationFields(q *correlations.Request, fields map[string]jsonValue
 	for name, n := range map[string]*int{"lag": &q.Lag, "top": &q.Selection.Top,
 		"top_per_metric": &q.Selection.TopPerColumn} {
 		if in, ok := fields[name]; ok {
-			value, err := in.integer(0)
+			value, err := in.Integer(0)
 			if err != nil {
 				return err
 			}
 			if value > math.MaxInt32 {
-				return in.fault("value must be at most %d", math.MaxInt32)
+				return in.Fault("value must be at most %d", math.MaxInt32)
 			}
 			*n = int(value)
 		}
 	}
 	if in, ok := fields["needed_overlap"]; ok {
-		if q.Overlap, err = in.within(0, 100); err != nil {
+		if q.Overlap, err = within(in, 0, 100); err != nil {
 			return err
 		}
 	}
 	if in, ok := fields["threshold"]; ok {
-		if q.Selection.MinAbs, err = in.within(0, 1); err != nil {
+		if q.Selection.MinAbs, err = within(in, 0, 1); err != nil {
 			return err
 		}
 	}
 	if in, ok := fields["method"]; ok {
-		name, err := in.text(0)
+		name, err := in.Text(0)
 		if err != nil {
 			return err
 		}
 		if name != "pearson" && name != "spearman" {
-			return in.fault("%q is not pearson or spearman", name)
+			return in.Fault("%q is not pearson or spearman", name)
 		}
 		q.Ranks = name == "spearman"
 	}
@@ -116,34 +117,34 @@ func parseCorrelationFields(q *correlations.Request, fields map[string]jsonValue
 }
 
 // within returns a number of this range.
-func (in jsonValue) within(least, most float64) (float64, error) {
-	number, ok := in.value.(json.Number)
+func within(in web.Node, least, most float64) (float64, error) {
+	number, ok := in.Value.(json.Number)
 	if !ok {
-		return 0, in.fault("expected float")
+		return 0, in.Fault("expected float")
 	}
 	v, err := number.Float64()
 	if err != nil || !(v >= least && v <= most) {
-		return 0, in.fault("value must be between %v and %v", least, most)
+		return 0, in.Fault("value must be between %v and %v", least, most)
 	}
 	return v, nil
 }
 
 // correlatedByID looks up metrics as dynamic aggregates do: all have to exist, and the user may read each.
-func (a *api) correlatedByID(who *auth.Identity, in jsonValue) ([]*model.Metric, error) {
-	items, err := in.list()
+func (a *api) correlatedByID(who *auth.Identity, in web.Node) ([]*model.Metric, error) {
+	items, err := in.List()
 	if err != nil {
 		return nil, err
 	}
 	var metrics []*model.Metric
 	missing := []string{}
 	for _, item := range items {
-		text, err := item.text(0)
+		text, err := item.Text(0)
 		if err != nil {
 			return nil, err
 		}
 		id, err := model.ParseUUID(text)
 		if err != nil {
-			return nil, item.fault("%q is not a UUID", text)
+			return nil, item.Fault("%q is not a UUID", text)
 		}
 		if metric := a.Index.Lookup(id); metric != nil {
 			metrics = append(metrics, metric)
@@ -153,14 +154,14 @@ func (a *api) correlatedByID(who *auth.Identity, in jsonValue) ([]*model.Metric,
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, &Error{Status: http.StatusNotFound, Detail: Cause{
+		return nil, &web.Error{Status: http.StatusNotFound, Detail: web.Cause{
 			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
 		}}
 	}
-	permitted := a.permittedMetrics(who, "get metric")
+	permitted := a.PermittedMetrics(who, "get metric")
 	for _, metric := range metrics {
 		if !permitted(metric) {
-			return nil, errForbidden
+			return nil, web.ErrForbidden
 		}
 	}
 	return metrics, nil
@@ -169,30 +170,30 @@ func (a *api) correlatedByID(who *auth.Identity, in jsonValue) ([]*model.Metric,
 // correlatedByName finds the metrics, by the pattern of their names, of the resources that a search finds and the user
 // may search.
 func (a *api) correlatedByName(ctx context.Context, who *auth.Identity,
-	fields map[string]jsonValue) ([]*model.Metric, error) {
-	name, err := fields["resource_type"].text(0)
+	fields map[string]web.Node) ([]*model.Metric, error) {
+	name, err := fields["resource_type"].Text(0)
 	if err != nil {
 		return nil, err
 	}
 	kind, err := a.Index.ResourceType(name)
 	if err != nil {
-		return nil, refused(err)
+		return nil, web.Refused(err)
 	}
 	search, ok := fields["search"]
 	if !ok {
-		search = jsonValue{value: map[string]any{}, path: []any{"search"}}
+		search = web.Node{Value: map[string]any{}, Path: []any{"search"}}
 	}
-	expr, err := search.searchFilter()
+	expr, err := search.SearchFilter()
 	if err != nil {
 		return nil, err
 	}
 	pattern := "*"
 	if in, ok := fields["name"]; ok {
-		if pattern, err = in.text(0); err != nil {
+		if pattern, err = in.Text(0); err != nil {
 			return nil, err
 		}
 	}
-	resources, _, err := a.findSorted(ctx, who, kind, expr, false, nil, nil)
+	resources, _, err := a.FindSorted(ctx, who, kind, expr, false, nil, nil)
 	if err != nil {
 		return nil, err
 	}

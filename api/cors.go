@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/gnocco-db/gnocco/api/web"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (o origins) cors(next http.Handler) http.Handler {
 			if allowed != "" {
 				setPreflight(header, r, allowed)
 			}
-			writeBody(w, http.StatusOK, nil)
+			web.WriteBody(w, http.StatusOK, nil)
 			return
 		}
 		if allowed != "" {

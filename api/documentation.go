@@ -7,6 +7,7 @@ import (
 	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/api/static"
 	"github.com/gnocco-db/gnocco/api/viewer"
+	"github.com/gnocco-db/gnocco/api/web"
 )
 
 // description is openapi.yaml, which loads nothing.
@@ -22,7 +23,7 @@ func getDescription(w http.ResponseWriter, r *http.Request) error {
 func getDocs(w http.ResponseWriter, r *http.Request) error {
 	if strings.HasSuffix(r.URL.Path, "/") {
 		w.Header().Set("Location", "../docs")
-		writeBody(w, http.StatusFound, nil)
+		web.WriteBody(w, http.StatusFound, nil)
 		return nil
 	}
 	viewer.Page.ServeHTTP(w, r)
@@ -33,10 +34,10 @@ func getDocsFile(w http.ResponseWriter, r *http.Request) error { return serveFil
 
 // serveFile answers with the file that the path names.
 func serveFile(w http.ResponseWriter, r *http.Request, files map[string]*static.File) error {
-	name := param(r, "file")
+	name := web.Param(r, "file")
 	file := files[name]
 	if file == nil {
-		return notFound("There is no file %s", name)
+		return web.NotFound("There is no file %s", name)
 	}
 	file.ServeHTTP(w, r)
 	return nil

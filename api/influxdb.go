@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
@@ -25,6 +26,10 @@ const (
 
 	maxInfluxQueryBytes = 1 << 20
 )
+
+// fieldBytes is what a field of InfluxDB's lines takes: its time and value, where its names stand, its metric and its
+// place among the metrics, and its measure.
+const fieldBytes = 16 + 24 + 32 + web.MeasureBytes
 
 // influxScratch is the memory that a write of lines needs.
 type influxScratch struct {
@@ -53,7 +58,7 @@ func (a influxHandlers) query(w http.ResponseWriter, r *http.Request, who *auth.
 		if errors.As(err, &tooLarge) {
 			return err
 		}
-		return badRequest("The form could not be read: %s", err)
+		return web.BadRequest("The form could not be read: %s", err)
 	}
 	if !r.Form.Has("q") {
 		w.WriteHeader(http.StatusNoContent)
@@ -61,15 +66,15 @@ func (a influxHandlers) query(w http.ResponseWriter, r *http.Request, who *auth.
 	}
 	name, ok := influxdb.ParseCreateDatabase(r.Form.Get("q"))
 	if !ok {
-		return &Error{Status: http.StatusNotImplemented,
-			Detail: Cause{Cause: "Not implemented error", Reason: "Query not implemented", Detail: "q"}}
+		return &web.Error{Status: http.StatusNotImplemented,
+			Detail: web.Cause{Cause: "Not implemented error", Reason: "Query not implemented", Detail: "q"}}
 	}
-	if err := a.enforce(who, "create resource type", nameTarget(name)); err != nil {
+	if err := a.Enforce(who, "create resource type", web.NameTarget(name)); err != nil {
 		return err
 	}
 	t, err := model.NewResourceType(name, nil)
 	if err != nil {
-		return badArgument("q", err.Error())
+		return web.BadArgument("q", err.Error())
 	}
 	if err := a.Index.CreateResourceType(r.Context(), t); err != nil && !errors.Is(err, model.ErrExists) {
 		return err
@@ -84,7 +89,7 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	database := cmp.Or(query.Get("db"), defaultInfluxDatabase)
 	precision, ok := influxdb.ParsePrecision(query.Get("precision"))
 	if !ok {
-		return badArgument("precision", "Unknown precision")
+		return web.BadArgument("precision", "Unknown precision")
 	}
 	s := a.influx.Get()
 	defer func() { a.influx.Put(s, s.bytes()) }()
@@ -101,7 +106,7 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	}
 	body := int64(len(s.body))
 	fields := influxdb.MostMeasures(s.body)
-	account, more := budget.Of(r.Context()), fieldBytes*int64(fields)+body-factor.of(body)
+	account, more := budget.Of(r.Context()), fieldBytes*int64(fields)+body-factor.Of(body)
 	if err := account.Take(budget.Measures, more); err != nil {
 		return err
 	}
@@ -109,12 +114,12 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 	s.rows.lines.Grow(fields)
 	s.rows.tag = cmp.Or(r.Header.Get(influxTagHeader), defaultInfluxTag)
 	var refused refusedLines
-	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.now()), refused.unreadable); err != nil {
-		return badRequest("%s", err)
+	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now()), refused.unreadable); err != nil {
+		return web.BadRequest("%s", err)
 	}
 	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag, MaxFuture: ingest.MaxFutureOfSenders}
 	p.Drop = func(row int, err error) { refused.drop(s.rows.lines.Line(row), err) }
-	if err := a.ingester.AppendNamed(r.Context(), who.User, a.rightsOf(who), &s.rows, &p, &s.batch); err != nil {
+	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
 	}
 	if refused.other != nil {
@@ -133,8 +138,9 @@ const sampleBytes = 64 << 10
 // readBody reads the body. Memory is taken for what it becomes as well, as far as that can be told from a plain one's
 // beginning, before the rest is read: so large requests wait one behind the other, rather than to find out too late
 // that they do not get on beside each other. What is taken is factor times the body's size.
-func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *influxScratch) (factor factor, err error) {
-	factor = plainFactor
+func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *influxScratch) (
+	factor web.Factor, err error) {
+	factor = web.PlainFactor
 	encoding := r.Header.Get("Content-Encoding")
 	plain := encoding == "" || strings.EqualFold(encoding, "identity")
 	if plain && (r.ContentLength > sampleBytes || r.ContentLength < 0) {
@@ -145,13 +151,13 @@ func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *infl
 		}
 		r.Body = &resumedBody{Reader: io.MultiReader(bytes.NewReader(sample), r.Body), Closer: r.Body}
 	}
-	s.body, err = a.api.readBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])
+	s.body, err = a.api.ReadBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])
 	return factor, err
 }
 
 // factorOf returns what the fields of lines take, as a multiple of the lines.
-func factorOf(lines []byte) factor {
-	return factor(fieldBytes*influxdb.MostMeasures(lines)) / factor(max(1, len(lines)))
+func factorOf(lines []byte) web.Factor {
+	return web.Factor(fieldBytes*influxdb.MostMeasures(lines)) / web.Factor(max(1, len(lines)))
 }
 
 // resumedBody is a body of which a part was read before.
@@ -198,19 +204,19 @@ func (r *influxRows) Name(row int) (*ingest.Name, error) {
 }
 
 // fault words what is wrong with a line as Gnocchi does, and beside that why.
-func (r *influxRows) fault(err error) *Error {
+func (r *influxRows) fault(err error) *web.Error {
 	var line *influxdb.LineError
-	cause := Cause{Cause: "Value error", Detail: "line", Reason: err.Error()}
+	cause := web.Cause{Cause: "Value error", Detail: "line", Reason: err.Error()}
 	switch {
 	case errors.As(err, &line):
 		return unreadableLine(line.Line, line.Reason)
 	case errors.Is(err, influxdb.ErrNoTag):
 		cause.Detail, cause.Reason = "key", fmt.Sprintf("Unable to find key `%s' in tags", r.tag)
 	}
-	return &Error{Status: http.StatusBadRequest, Detail: cause, Err: err}
+	return &web.Error{Status: http.StatusBadRequest, Detail: cause, Err: err}
 }
 
-func unreadableLine(line int, reason string) *Error {
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Value error", Detail: "line",
+func unreadableLine(line int, reason string) *web.Error {
+	return &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{Cause: "Value error", Detail: "line",
 		Reason: fmt.Sprintf("Unable to parse line %d: %s", line, reason)}}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/web"
 )
 
 // Of the lines that a request loses, an answer shows the first ones, and of each reason the beginning.
@@ -28,7 +29,7 @@ type refusedLines struct {
 type refusedLine struct {
 	number int
 	reason string
-	fault  *Error
+	fault  *web.Error
 }
 
 // unreadable refuses a line that cannot be read. Lines come in order.
@@ -40,7 +41,7 @@ func (l *refusedLines) unreadable(line int, reason string) {
 
 // drop refuses a line for one of its fields.
 func (l *refusedLines) drop(line int, err error) {
-	fault := asError(err)
+	fault := web.AsError(err)
 	if fault.Status != http.StatusBadRequest && fault.Status != http.StatusConflict {
 		l.other = cmp.Or(l.other, err)
 		return
@@ -54,11 +55,11 @@ func (l *refusedLines) drop(line int, err error) {
 	if l.dropped[line] = true; len(l.dropped) > maxShownLines {
 		return
 	}
-	reason := fault.description()
+	reason := fault.Description()
 	var unreadable *influxdb.LineError
 	if errors.As(err, &unreadable) {
 		reason = unreadable.Reason
-	} else if cause, ok := fault.Detail.(Cause); ok {
+	} else if cause, ok := fault.Detail.(web.Cause); ok {
 		reason = cmp.Or(cause.Reason, cause.Cause)
 	}
 	l.shown = append(l.shown, refusedLine{line, reason, fault})
@@ -88,10 +89,10 @@ func (l *refusedLines) answer(w http.ResponseWriter, total int) error {
 	if l.count() == total {
 		status = shown[0].fault.Status
 	}
-	return writeJSON(w, status, struct {
+	return web.WriteJSON(w, status, struct {
 		Code        int    `json:"code"`
 		Title       string `json:"title"`
 		Description any    `json:"description"`
 		Error       string `json:"error"`
-	}{status, http.StatusText(status), bounded(shown[0].fault.Detail), text.String()})
+	}{status, http.StatusText(status), web.Bounded(shown[0].fault.Detail), text.String()})
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/gnocco-db/gnocco/api/web"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ func TestRefusedLinesAreBounded(t *testing.T) {
 	}
 	for line := 1; line <= 1000; line++ {
 		for range 2 { // fields
-			l.drop(2*line+1, badRequest("no name"))
+			l.drop(2*line+1, web.BadRequest("no name"))
 		}
 	}
 	if len(l.shown) > 2*maxShownLines || l.count() != 2000 {

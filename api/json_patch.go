@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -18,41 +19,41 @@ type patchOperation struct {
 const maxPatchOperations = 2 * model.MaxAttributes
 
 // parsePatch reads a JSON Patch that stays below /attributes.
-func parsePatch(body jsonValue) ([]patchOperation, error) {
-	items, ok := body.value.([]any)
+func parsePatch(body web.Node) ([]patchOperation, error) {
+	items, ok := body.Value.([]any)
 	if !ok {
-		return nil, body.fault("expected a list")
+		return nil, body.Fault("expected a list")
 	}
 	if len(items) > maxPatchOperations {
-		return nil, body.fault("length of value must be at most %d", maxPatchOperations)
+		return nil, body.Fault("length of value must be at most %d", maxPatchOperations)
 	}
 	var operations []patchOperation
 	for i, item := range items {
-		fields, err := body.at(item, i).fields("op*", "path*", "value")
+		fields, err := body.At(item, i).Fields("op*", "path*", "value")
 		if err != nil {
 			return nil, err
 		}
 		op := fields["op"]
-		if op.value != "add" && op.value != "remove" {
-			return nil, op.fault("not a valid value")
+		if op.Value != "add" && op.Value != "remove" {
+			return nil, op.Fault("not a valid value")
 		}
-		path, _ := fields["path"].value.(string)
+		path, _ := fields["path"].Value.(string)
 		if path != "/attributes" && !strings.HasPrefix(path, "/attributes/") {
-			return nil, fields["path"].fault("not a valid value")
+			return nil, fields["path"].Fault("not a valid value")
 		}
-		operation := patchOperation{add: op.value == "add"}
+		operation := patchOperation{add: op.Value == "add"}
 		for part := range strings.SplitSeq(path[1:], "/") {
 			operation.path = append(operation.path, strings.NewReplacer("~1", "/", "~0", "~").Replace(part))
 		}
 		if operation.add {
 			value, ok := fields["value"]
 			if !ok {
-				return nil, body.at(nil, i).at(nil, "value").fault("required key not provided")
+				return nil, body.At(nil, i).At(nil, "value").Fault("required key not provided")
 			}
-			if _, ok := value.value.(map[string]any); !ok {
-				return nil, value.fault("expected dict")
+			if _, ok := value.Value.(map[string]any); !ok {
+				return nil, value.Fault("expected dict")
 			}
-			operation.value = value.value
+			operation.value = value.Value
 		}
 		operations = append(operations, operation)
 	}
@@ -76,13 +77,13 @@ func (p *patchOperation) apply(value any, path []string) (any, error) {
 	object, ok := value.(map[string]any)
 	name := path[0]
 	if !ok {
-		return nil, badRequest("%s: '%s' is within something that has no members", strings.Join(p.path, "/"), name)
+		return nil, web.BadRequest("%s: '%s' is within something that has no members", strings.Join(p.path, "/"), name)
 	}
 	object = maps.Clone(object)
 	member, exists := object[name]
 	switch {
 	case len(path) > 1 && !exists:
-		return nil, badRequest("member '%s' not found in %s", name, strings.Join(p.path, "/"))
+		return nil, web.BadRequest("member '%s' not found in %s", name, strings.Join(p.path, "/"))
 	case len(path) > 1:
 		changed, err := p.apply(member, path[1:])
 		if err != nil {
@@ -92,7 +93,7 @@ func (p *patchOperation) apply(value any, path []string) (any, error) {
 	case p.add:
 		object[name] = p.value
 	case !exists:
-		return nil, badRequest("can't remove a non-existent object '%s'", name)
+		return nil, web.BadRequest("can't remove a non-existent object '%s'", name)
 	default:
 		delete(object, name)
 	}

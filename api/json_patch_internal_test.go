@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -39,13 +40,13 @@ func FuzzPatch(f *testing.F) {
 			t.Fatalf("%s changes the old type to %s", body, text.AppendJSON(nil, old))
 		}
 		if err != nil {
-			var known *Error
+			var known *web.Error
 			if !errors.As(err, &known) && !errors.Is(err, model.ErrInvalid) {
 				t.Fatalf("%s: %v", body, err)
 			}
 			return
 		}
-		attributes, err := jsonValue{value: resourceTypeDocument(updated)["attributes"]}.attributes(true, 0)
+		attributes, err := parseAttributeList(web.Node{Value: resourceTypeDocument(updated)["attributes"]}, true, 0)
 		if err != nil {
 			t.Fatalf("%s: %s: %v", body, text.AppendJSON(nil, updated), err)
 		}
@@ -56,7 +57,7 @@ func FuzzPatch(f *testing.F) {
 }
 
 func patchResourceType(old *model.ResourceType, body any) (*model.ResourceType, error) {
-	operations, err := parsePatch(jsonValue{value: body})
+	operations, err := parsePatch(web.Node{Value: body})
 	if err != nil {
 		return nil, err
 	}

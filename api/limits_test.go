@@ -12,13 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 )
 
 // limited returns a server with two metrics, of resource r and with measures; limits hold from then on.
-func limited(t *testing.T, limits api.Limits) (*server, []string) {
+func limited(t *testing.T, limits web.Limits) (*server, []string) {
 	s := newServer(t, nil)
 	s.policy(t, "p")
 	s.create(t, "/v1/resource/generic",
@@ -71,7 +72,7 @@ func queries(ids []string) [][2]string {
 
 // Whatever reads ends with --query-timeout, and says so.
 func TestQueryTimeout(t *testing.T) {
-	s, ids := limited(t, api.Limits{QueryTimeout: time.Nanosecond})
+	s, ids := limited(t, web.Limits{QueryTimeout: time.Nanosecond})
 	for _, q := range append(queries(ids),
 		[2]string{"POST /v1/correlations", `{"metrics":["` + ids[0] + `","` + ids[1] + `"]}`},
 		[2]string{"POST /v1/search/resource/generic", `{"=":{"project_id":"p"}}`},
@@ -93,7 +94,7 @@ func TestQueryTimeout(t *testing.T) {
 // A search is cut off while it compares, not between: this one would take minutes.
 func TestSearchObservesTimeout(t *testing.T) {
 	s := newServer(t, func(o *api.Options) {
-		o.Limits = api.Limits{QueryTimeout: 50 * time.Millisecond, SearchTerms: 20_000}
+		o.Limits = web.Limits{QueryTimeout: 50 * time.Millisecond, SearchTerms: 20_000}
 	})
 	var resources []string
 	for i := range 500 {
@@ -112,8 +113,8 @@ func TestSearchObservesTimeout(t *testing.T) {
 
 // An answer has so many rows at most, whatever asks for it.
 func TestRowLimit(t *testing.T) {
-	enough, ids := limited(t, api.Limits{Rows: 6})
-	s, few := limited(t, api.Limits{Rows: 1})
+	enough, ids := limited(t, web.Limits{Rows: 6})
+	s, few := limited(t, web.Limits{Rows: 1})
 	for i, q := range queries(ids) {
 		enough.want(t, q[0], q[1], 200, "~1970")
 		q = queries(few)[i]
@@ -125,7 +126,7 @@ func TestRowLimit(t *testing.T) {
 
 // A search has so many terms at most; the values of one "in" are one.
 func TestTermLimit(t *testing.T) {
-	s, ids := limited(t, api.Limits{SearchTerms: 3})
+	s, ids := limited(t, web.Limits{SearchTerms: 3})
 	terms := func(n int, one string) string { return `{"or":[` + one + strings.Repeat(","+one, n-1) + `]}` }
 	f := func(request, one string, wrap string) {
 		t.Helper()
@@ -171,10 +172,10 @@ func (g *gate) Groups(ctx context.Context, read model.Read, staleness *query.Sta
 // Queries beyond --max-queries wait for their turn, those beyond --max-queued-queries are told to come again, and small
 // requests pass all of them.
 func TestQueriesQueue(t *testing.T) {
-	s, ids := limited(t, api.Limits{})
+	s, ids := limited(t, web.Limits{})
 	g := &gate{s.options.Archives, make(chan struct{}, 10), make(chan struct{})}
 	s.options.Archives = g
-	s.options.Limits = api.Limits{Queries: 1, QueuedQueries: 2}
+	s.options.Limits = web.Limits{Queries: 1, QueuedQueries: 2}
 	var err error
 	s.handler, err = api.New(s.options)
 	check(t, err)

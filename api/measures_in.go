@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
@@ -46,9 +47,9 @@ func (a *api) postBatch(w http.ResponseWriter, r *http.Request, who *auth.Identi
 // authorize checks that all metrics exist and that the user may write to them.
 func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID) error {
 	const rule = "post measures"
-	if a.Index != nil && a.creatorCounts(rule) {
+	if a.Index != nil && a.CreatorCounts(rule) {
 		if metrics, ok := a.Index.OneOfEachCreator(ids); ok {
-			return a.enforceMetrics(who, rule, metrics)
+			return a.EnforceMetrics(who, rule, metrics)
 		}
 	}
 	metricAt, err := a.finder(ctx, ids)
@@ -56,7 +57,7 @@ func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID
 		return err
 	}
 	var unknown []uuid.UUID
-	forbidden, may := false, a.permittedMetrics(who, rule)
+	forbidden, may := false, a.PermittedMetrics(who, rule)
 	for i, id := range ids {
 		metric := metricAt(i)
 		if metric == nil {
@@ -67,12 +68,12 @@ func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID
 	}
 	if unknown != nil {
 		slices.SortFunc(unknown, model.CompareIDs)
-		return badRequest("Unknown metrics: %s", joinSome(len(unknown), func(i int) string {
+		return web.BadRequest("Unknown metrics: %s", web.JoinSome(len(unknown), func(i int) string {
 			return unknown[i].String()
 		}))
 	}
 	if forbidden {
-		return errForbidden
+		return web.ErrForbidden
 	}
 	return nil
 }
@@ -80,18 +81,18 @@ func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID
 // accept reads the body, has it decoded, and answers 202 once the measures are durable.
 func (a *api) accept(w http.ResponseWriter, r *http.Request,
 	decode func(*incomingScratch, carbonara.Timestamp) error) error {
-	if err := requireJSON(r); err != nil {
+	if err := web.RequireJSON(r); err != nil {
 		return err
 	}
 	s := a.incoming.Get()
 	defer func() { a.incoming.Put(s, s.bytes()) }()
 	var err error
-	if s.body, err = a.readBody(w, r, a.MaxBodyBytes, budget.Measures, measuresFactor, s.body[:0]); err != nil {
+	if s.body, err = a.ReadBody(w, r, a.MaxBodyBytes, budget.Measures, web.MeasuresFactor, s.body[:0]); err != nil {
 		return err
 	}
-	now := a.now()
+	now := a.Now()
 	s.batch.Measures.Reset()
-	s.decoder.Take = takeFor(r.Context(), budget.Measures)
+	s.decoder.Take = web.TakeFor(r.Context(), budget.Measures)
 	defer func() { s.decoder.Take = nil }()
 	if err := decode(s, carbonara.FromTime(now)); err != nil {
 		return err
@@ -113,3 +114,18 @@ var (
 	jsonContentType = []string{"application/json"}
 	zeroLength      = []string{"0"}
 )
+
+// decoded takes what the measures of a body need from here on, rather than what they might have needed, and lets go of
+// a large body. Small ones are not worth it.
+func (s *incomingScratch) decoded(ctx context.Context) error {
+	body := len(s.body)
+	if body <= 64<<10 {
+		return nil
+	}
+	if body > budget.Small {
+		s.body = nil
+	}
+	account := budget.Of(ctx)
+	account.Give(budget.Measures, web.MeasuresFactor.Of(int64(body)))
+	return account.Take(budget.Measures, int64(s.batch.Measures.Len()*web.MeasureBytes+cap(s.body)))
+}

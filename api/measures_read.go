@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
@@ -31,11 +32,11 @@ func (s *outgoingScratch) bytes() int { return cap(s.body) + s.Capacity() }
 
 // getMeasures answers a metric's aggregates, as [timestamp, granularity, value].
 func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, who *auth.Identity, metric *model.Metric) error {
-	read, err := parseMeasuresQuery(r.URL.Query(), metric, carbonara.FromTime(a.now()))
+	read, err := parseMeasuresQuery(r.URL.Query(), metric, carbonara.FromTime(a.Now()))
 	if err != nil {
 		return err
 	}
-	read.Staleness = stalenessOf(r.Context())
+	read.Staleness = web.StalenessOf(r.Context())
 	if read.refresh {
 		if err := a.reader.Refresh(r.Context(), metric); err != nil {
 			return err
@@ -43,8 +44,8 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	}
 	s := a.outgoing.Get()
 	defer func() { a.outgoing.Put(s, s.bytes()) }()
-	err = a.patiently(r.Context(), func() error {
-		read.Rows = query.NewRows(a.limitsOf(who).Rows)
+	err = a.Patiently(r.Context(), func() error {
+		read.Rows = query.NewRows(a.Limits.Rows)
 		return a.reader.Aggregates(r.Context(), &read.MetricRead, &s.Aggregates)
 	})
 	if err != nil {
@@ -95,7 +96,7 @@ func parseMeasuresQuery(values url.Values, metric *model.Metric, now carbonara.T
 	fail := func(err error) (measuresQuery, error) { return measuresQuery{}, err }
 	granularityText := values.Get("granularity")
 	if values.Get("resample") != "" && granularityText == "" {
-		return fail(badRequest("A granularity must be specified to resample"))
+		return fail(web.BadRequest("A granularity must be specified to resample"))
 	}
 	var err error
 	if read.Resample, err = parseGrouping(values); err != nil {
@@ -111,7 +112,7 @@ func parseMeasuresQuery(values url.Values, metric *model.Metric, now carbonara.T
 	if values.Has("granularity") {
 		granularity, err := model.ParseTimespan(granularityText)
 		if err != nil {
-			return fail(badArgument("granularity", err.Error()))
+			return fail(web.BadArgument("granularity", err.Error()))
 		}
 		read.Granularities = []time.Duration{granularity}
 	} else {
@@ -129,17 +130,17 @@ func parseMeasuresQuery(values url.Values, metric *model.Metric, now carbonara.T
 	read.Method = method
 	for _, granularity := range read.Granularities {
 		if !policy.HasGranularity(granularity) {
-			return fail(notFound("Aggregation method '%s' at granularity '%s' for metric %s does not exist",
+			return fail(web.NotFound("Aggregation method '%s' at granularity '%s' for metric %s does not exist",
 				name, text.AppendFloat(nil, granularity.Seconds()), metric.ID))
 		}
 	}
-	if read.Exact, err = parseBool(values, "exact", false); err != nil {
+	if read.Exact, err = web.ParseBool(values, "exact", false); err != nil {
 		return fail(err)
 	}
 	if read.Exact && read.Resample == nil {
-		return fail(badArgument("exact", "Goes with resample: what is stored is exact"))
+		return fail(web.BadArgument("exact", "Goes with resample: what is stored is exact"))
 	}
-	read.refresh, err = parseBool(values, "refresh", false)
+	read.refresh, err = web.ParseBool(values, "refresh", false)
 	return read, err
 }
 
@@ -150,14 +151,14 @@ func parseInstant(values url.Values, name string, now carbonara.Timestamp, t *ca
 	}
 	parsed, err := model.ParseTimestamp(values.Get(name), now)
 	if err != nil || len(values[name]) > 1 {
-		return badArgument(name, "Must be a datetime or a timestamp")
+		return web.BadArgument(name, "Must be a datetime or a timestamp")
 	}
 	*t = parsed
 	return nil
 }
 
-func noMethod(metric *model.Metric, name string) *Error {
-	return &Error{Status: http.StatusNotFound, Detail: Cause{
+func noMethod(metric *model.Metric, name string) *web.Error {
+	return &web.Error{Status: http.StatusNotFound, Detail: web.Cause{
 		Cause: "Aggregation method does not exist for this metric",
 		Detail: struct {
 			Metric uuid.UUID `json:"metric"`

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -19,9 +20,9 @@ type metricHandler func(w http.ResponseWriter, r *http.Request, who *auth.Identi
 type metricHandlers struct{ *api }
 
 // withMetric finds the metric that the path names, for who the rule lets pass.
-func (a *api) withMetric(rule string, h metricHandler) userHandler {
+func (a *api) withMetric(rule string, h metricHandler) web.UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-		text := param(r, "id")
+		text := web.Param(r, "id")
 		id, err := model.ParseUUID(text)
 		if err != nil {
 			return model.NotFound(model.NounMetric, text)
@@ -33,7 +34,7 @@ func (a *api) withMetric(rule string, h metricHandler) userHandler {
 		if metric == nil {
 			return model.NotFound(model.NounMetric, text)
 		}
-		if err := a.enforce(who, rule, a.metricTarget(metric)); err != nil {
+		if err := a.Enforce(who, rule, a.MetricTarget(metric)); err != nil {
 			return err
 		}
 		return h(w, r, who, metric)
@@ -58,15 +59,8 @@ func showMetric(m *model.Metric) metricJSON {
 	user, project, _ := strings.Cut(m.Creator, ":")
 	return metricJSON{
 		ID: m.ID, Creator: m.Creator, CreatedByUserID: user, CreatedByProjectID: project,
-		Name: orNull(m.Name), Unit: orNull(m.Unit), Labels: maps.Collect(m.Labels.All()),
+		Name: web.OrNull(m.Name), Unit: web.OrNull(m.Unit), Labels: maps.Collect(m.Labels.All()),
 	}
-}
-
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // detailedMetric is a metric with its archive policy and its resource, null without one.
@@ -96,7 +90,7 @@ func (a metricHandlers) get(w http.ResponseWriter, _ *http.Request, _ *auth.Iden
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, answer)
+	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
 func (a metricHandlers) delete(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
@@ -108,54 +102,54 @@ func (a metricHandlers) delete(w http.ResponseWriter, r *http.Request, _ *auth.I
 }
 
 func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	metric, err := a.parseMetric(jsonValue{value: body}, who, "")
+	metric, err := a.parseMetric(web.Node{Value: body}, who, "")
 	if err != nil {
 		return err
 	}
 	if err := a.Index.CreateMetric(r.Context(), metric); err != nil {
-		return refusedCause(err)
+		return web.RefusedCause(err)
 	}
-	a.setLocation(w, r, "metric", metric.ID.String())
+	a.SetLocation(w, r, "metric", metric.ID.String())
 	answer := struct {
 		metricJSON
 		ResourceID *uuid.UUID `json:"resource_id"`
 	}{showMetric(metric), metric.ResourceID}
 	answer.ArchivePolicyName = metric.ArchivePolicy.Name
-	return writeJSON(w, http.StatusCreated, answer)
+	return web.WriteJSON(w, http.StatusCreated, answer)
 }
 
 // parseMetric reads the definition of a new metric, which the index gives an ID. key is the name that the metric has
 // within a resource that is being sent along; "" where the definition stands alone.
-func (a *api) parseMetric(in jsonValue, who *auth.Identity, key string) (*model.Metric, error) {
-	fields, err := in.fields("archive_policy_name", "resource_id", "name", "unit")
+func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.Metric, error) {
+	fields, err := in.Fields("archive_policy_name", "resource_id", "name", "unit")
 	if err != nil {
 		return nil, err
 	}
 	metric := &model.Metric{Creator: who.User, Name: key}
 	if field, ok := fields["name"]; ok && key == "" {
-		if metric.Name, err = field.text(0); err != nil {
+		if metric.Name, err = field.Text(0); err != nil {
 			return nil, err
 		}
 	}
 	if field, ok := fields["unit"]; ok {
-		if metric.Unit, err = field.text(31); err != nil {
+		if metric.Unit, err = field.Text(31); err != nil {
 			return nil, err
 		}
 	}
 	if strings.Contains(metric.Name, "/") {
-		return nil, badRequest("'/' is not supported in metric name")
+		return nil, web.BadRequest("'/' is not supported in metric name")
 	}
 	policy := ""
 	if field, ok := fields["archive_policy_name"]; ok {
-		if policy, err = field.text(0); err != nil {
+		if policy, err = field.Text(0); err != nil {
 			return nil, err
 		}
 		if policy == "" {
-			return nil, refused(model.NotFound(model.NounArchivePolicy, policy))
+			return nil, web.Refused(model.NotFound(model.NounArchivePolicy, policy))
 		}
 	}
 	if metric.ArchivePolicy, err = a.policyFor(policy, metric.Name); err != nil {
@@ -174,11 +168,11 @@ func (a *api) parseMetric(in jsonValue, who *auth.Identity, key string) (*model.
 func (a *api) policyFor(policy, metric string) (*model.ArchivePolicy, error) {
 	if policy != "" {
 		p, err := a.Index.ArchivePolicy(policy)
-		return p, refused(err)
+		return p, web.Refused(err)
 	}
 	p, err := a.Index.MatchArchivePolicyRule(metric)
 	if err != nil {
-		return nil, badRequest(
+		return nil, web.BadRequest(
 			"No archive policy name specified and no archive policy rule found matching the metric name %s",
 			cmp.Or(metric, "None"))
 	}
@@ -186,23 +180,23 @@ func (a *api) policyFor(policy, metric string) (*model.ArchivePolicy, error) {
 }
 
 // parseMetricResource reads the resource that a new metric is to belong to: one that the user may change.
-func (a *api) parseMetricResource(in jsonValue, who *auth.Identity, metricName string) (*uuid.UUID, error) {
-	text, err := in.text(0)
+func (a *api) parseMetricResource(in web.Node, who *auth.Identity, metricName string) (*uuid.UUID, error) {
+	text, err := in.Text(0)
 	if err != nil {
 		return nil, err
 	}
 	id, err := model.ResourceID(text, who.User)
 	if err != nil {
-		return nil, in.fault("%s", err)
+		return nil, in.Fault("%s", err)
 	}
 	if metricName == "" {
-		return nil, badAttribute("name", "Name cannot be null if resource_id is not null")
+		return nil, web.BadAttribute("name", "Name cannot be null if resource_id is not null")
 	}
 	resource, err := a.Index.Resource(model.GenericType, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.enforce(who, "update resource", resourceTarget(resource)); err != nil {
+	if err := a.Enforce(who, "update resource", web.ResourceTarget(resource)); err != nil {
 		return nil, err
 	}
 	return &id, nil

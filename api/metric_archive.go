@@ -7,19 +7,20 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
 // getArchive serves GET /v1/metric/{id}/archive: what is kept of a metric, in bytes.
 func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
-	if refresh, err := parseBool(r.URL.Query(), "refresh", false); err != nil {
+	if refresh, err := web.ParseBool(r.URL.Query(), "refresh", false); err != nil {
 		return err
 	} else if refresh {
 		if err := a.reader.Refresh(r.Context(), metric); err != nil {
 			return err
 		}
 	}
-	staleness := stalenessOf(r.Context())
+	staleness := web.StalenessOf(r.Context())
 	sizes, err := a.reader.Archives.Sizes(r.Context(), []uuid.UUID{metric.ID}, staleness)
 	if err != nil {
 		return err
@@ -50,8 +51,8 @@ func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identit
 		return err
 	}
 	if end != nil {
-		keptFrom, newest := showTime(end.KeptFrom), showTime(end.Newest)
+		keptFrom, newest := web.ShowTime(end.KeptFrom), web.ShowTime(end.Newest)
 		answer.Raw.KeptFrom, answer.Raw.Newest = &keptFrom, &newest
 	}
-	return writeJSON(w, http.StatusOK, answer)
+	return web.WriteJSON(w, http.StatusOK, answer)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -31,18 +32,18 @@ func (a metricHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.I
 	if err != nil {
 		return err
 	}
-	p, err := a.parsePage(values, "id:asc")
+	p, err := a.ParsePage(values, "id:asc")
 	if err != nil {
 		return err
 	}
-	if query.Sort, err = parseMetricSort(p.sort); err != nil {
+	if query.Sort, err = parseMetricSort(p.Sort); err != nil {
 		return err
 	}
-	query.LastMeasures = a.Archives.LastMeasures
-	query.Limit, query.Visible = p.limit, a.visibleMetrics(who, "list metric")
-	if p.marker != "" {
-		if query.Marker, err = model.ParseUUID(p.marker); err != nil {
-			return badPagination("Invalid marker: `" + p.marker + "'")
+	query.LastMeasures = a.options.Archives.LastMeasures
+	query.Limit, query.Visible = p.Limit, a.VisibleMetrics(who, "list metric")
+	if p.Marker != "" {
+		if query.Marker, err = model.ParseUUID(p.Marker); err != nil {
+			return badPagination("Invalid marker: `" + p.Marker + "'")
 		}
 	}
 	metrics, err := a.Index.ListMetrics(r.Context(), query)
@@ -53,13 +54,15 @@ func (a metricHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.I
 	for i, metric := range metrics {
 		shown[i] = listMetric(metric)
 	}
-	if len(shown) > 0 && len(shown) >= p.limit {
-		a.setLink(w, r, values, p, shown[len(shown)-1].ID.String())
+	if len(shown) > 0 && len(shown) >= p.Limit {
+		a.SetLink(w, r, values, p, shown[len(shown)-1].ID.String())
 	}
-	return writeJSON(w, http.StatusOK, shown)
+	return web.WriteJSON(w, http.StatusOK, shown)
 }
 
-func badPagination(reason string) *Error { return badRequest("Invalid pagination: `%s'", reason) }
+func badPagination(reason string) *web.Error {
+	return web.BadRequest("Invalid pagination: `%s'", reason)
+}
 
 // labelFilter begins the name of a filter by a label of series that were pushed with labels.
 const labelFilter = "labels."
@@ -77,7 +80,7 @@ func parseMetricFilters(values url.Values) (index.MetricQuery, error) {
 	if values.Has("id") {
 		id, err := model.ParseUUID(values.Get("id"))
 		if err != nil {
-			return query, badRequest("Invalid input: not a valid value for dictionary value @ data['id']")
+			return query, web.BadRequest("Invalid input: not a valid value for dictionary value @ data['id']")
 		}
 		query.ID = &id
 	}
@@ -100,7 +103,7 @@ func parseMetricFilters(values url.Values) (index.MetricQuery, error) {
 	case *status == "delete":
 		query.Deleted = true
 	default:
-		return query, badRequest("Invalid input: not a valid value for dictionary value @ data['status']")
+		return query, web.BadRequest("Invalid input: not a valid value for dictionary value @ data['status']")
 	}
 	return query, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
@@ -67,7 +68,7 @@ type Settings struct {
 	ProxyHeaders bool     // believe Forwarded and X-Forwarded-*
 	CORSOrigins  []string // origins that browsers may call from; "*" for any
 
-	Limits Limits // of one request
+	Limits web.Limits // of one request
 
 	PromQLNames string // how PromQL calls metrics of resources: GnocchiNames or CeilometerNames; "": the former
 

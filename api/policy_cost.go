@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
@@ -62,7 +63,7 @@ func (a policyHandlers) costOf(w http.ResponseWriter, r *http.Request, who *auth
 	if err != nil {
 		return err
 	}
-	fields, err := a.decodeFields(w, r, policyChangeFields...)
+	fields, err := a.DecodeFields(w, r, policyChangeFields...)
 	if err != nil {
 		return err
 	}
@@ -79,11 +80,11 @@ func (a policyHandlers) costOf(w http.ResponseWriter, r *http.Request, who *auth
 
 // costly returns the policy that the path names, if the user may know what it costs.
 func (a policyHandlers) costly(r *http.Request, who *auth.Identity) (*model.ArchivePolicy, error) {
-	policy, err := a.Index.ArchivePolicy(param(r, "name"))
+	policy, err := a.Index.ArchivePolicy(web.Param(r, "name"))
 	if err != nil {
 		return nil, err
 	}
-	return policy, a.enforce(who, "get archive policy cost", nameTarget(policy.Name))
+	return policy, a.Enforce(who, "get archive policy cost", web.NameTarget(policy.Name))
 }
 
 func (a policyHandlers) writeCost(w http.ResponseWriter, r *http.Request, has, policy *model.ArchivePolicy) error {
@@ -95,12 +96,12 @@ func (a policyHandlers) writeCost(w http.ResponseWriter, r *http.Request, has, p
 	if err != nil {
 		return err
 	}
-	cost, err := query.CostOf(r.Context(), a.Archives, a.sampleMetrics(ids, sample), policy,
-		carbonara.FromTime(a.now()), stalenessOf(r.Context()))
+	cost, err := query.CostOf(r.Context(), a.options.Archives, a.sampleMetrics(ids, sample), policy,
+		carbonara.FromTime(a.Now()), web.StalenessOf(r.Context()))
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, showPolicyCost(policy, len(ids), cost))
+	return web.WriteJSON(w, http.StatusOK, showPolicyCost(policy, len(ids), cost))
 }
 
 func parseCostSample(query url.Values) (int, error) {
@@ -109,7 +110,7 @@ func parseCostSample(query url.Values) (int, error) {
 	}
 	n, err := strconv.Atoi(query.Get("sample"))
 	if err != nil || n < 1 || n > maxCostSample {
-		return 0, badArgument("sample", "Must be a whole number from 1 to "+strconv.Itoa(maxCostSample))
+		return 0, web.BadArgument("sample", "Must be a whole number from 1 to "+strconv.Itoa(maxCostSample))
 	}
 	return n, nil
 }

@@ -8,10 +8,11 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
-var errPreconditionFailed = &Error{Status: http.StatusPreconditionFailed}
+var errPreconditionFailed = &web.Error{Status: http.StatusPreconditionFailed}
 
 // checkPreconditions holds a request against the revision of the resource that it is about: If-Match, If-None-Match,
 // If-Unmodified-Since and If-Modified-Since. It returns a 412, or, of a read only, that the client has it already.

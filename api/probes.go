@@ -1,13 +1,14 @@
 package api
 
 import (
+	"github.com/gnocco-db/gnocco/api/web"
 	"net/http"
 	"strings"
 )
 
 // ServeLive says that the process answers, and asks nothing. A process that does not say so should be started again.
 func ServeLive(w http.ResponseWriter, _ *http.Request) {
-	_ = writeJSON(w, http.StatusOK, struct{}{})
+	_ = web.WriteJSON(w, http.StatusOK, struct{}{})
 }
 
 // readiness is the answer of GET /ready.
@@ -21,7 +22,7 @@ type readiness struct {
 
 // ServeReady says whether requests should be sent to this process: if there are no reasons against it.
 func ServeReady(w http.ResponseWriter, reasons, missing []string) {
-	_ = writeJSON(w, unready(w, reasons), readiness{len(reasons) == 0, append([]string{}, reasons...),
+	_ = web.WriteJSON(w, unready(w, reasons), readiness{len(reasons) == 0, append([]string{}, reasons...),
 		append([]string{}, missing...)})
 }
 
@@ -35,13 +36,13 @@ func ServeHealth(w http.ResponseWriter, r *http.Request, reasons []string) {
 		}
 		w.WriteHeader(status)
 	case strings.Contains(r.Header.Get("Accept"), "application/json"):
-		_ = writeJSON(w, status, struct {
+		_ = web.WriteJSON(w, status, struct {
 			Detailed bool     `json:"detailed"`
 			Reasons  []string `json:"reasons"`
 		}{Reasons: append([]string{}, reasons...)})
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=UTF-8")
-		writeBody(w, status, []byte(strings.Join(reasons, "\n")))
+		web.WriteBody(w, status, []byte(strings.Join(reasons, "\n")))
 	}
 }
 
@@ -58,6 +59,7 @@ func unready(w http.ResponseWriter, reasons []string) (status int) {
 // full disk is no reason to be restarted.
 func (a *api) probes(page func(path string, h http.HandlerFunc)) {
 	page("/live", ServeLive)
-	page("/ready", func(w http.ResponseWriter, _ *http.Request) { ServeReady(w, a.NotReady(), a.Missing()) })
-	page("/healthcheck", func(w http.ResponseWriter, r *http.Request) { ServeHealth(w, r, a.NotReady()) })
+	notReady, missing := a.options.NotReady, a.options.Missing
+	page("/ready", func(w http.ResponseWriter, _ *http.Request) { ServeReady(w, notReady(), missing()) })
+	page("/healthcheck", func(w http.ResponseWriter, r *http.Request) { ServeHealth(w, r, notReady()) })
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
@@ -52,7 +53,7 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.I
 	}
 	p := ingest.Protocol{ResourceType: prometheusType, Attributes: prometheusAttributes(), SameSeries: s.rows.same}
 	s.rows.collision = ""
-	if err := a.ingester.AppendNamed(r.Context(), who.User, a.rightsOf(who), &s.rows, &p, &s.batch); err != nil {
+	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
 	}
 	if s.rows.collision != "" {
@@ -71,8 +72,8 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.I
 
 // wrongTime answers a request of which measures were left out for their timestamps.
 func (s *prometheusScratch) wrongTime() error {
-	return badRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
-		showTime(s.rows.request.Latest), s.rows.request.WrongTime)
+	return web.BadRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
+		web.ShowTime(s.rows.request.Latest), s.rows.request.WrongTime)
 }
 
 // latest returns the last timestamp that a measure of a remote write may have.
@@ -81,7 +82,7 @@ func (a *api) latest() carbonara.Timestamp {
 	if a.Limits.MaxFuture != 0 {
 		most = min(most, a.Limits.MaxFuture)
 	}
-	return carbonara.FromTime(a.now()).Add(most)
+	return carbonara.FromTime(a.Now()).Add(most)
 }
 
 // readRemoteWrite reads and decodes a body.
@@ -89,18 +90,18 @@ func (a *api) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *prometh
 	if err := requireRemoteWrite(r); err != nil {
 		return err
 	}
-	if s.body, err = a.readEncoded(w, r, a.MaxBodyBytes, budget.Measures, plainFactor, s.body[:0]); err != nil {
+	if s.body, err = a.ReadEncoded(w, r, a.MaxBodyBytes, budget.Measures, web.PlainFactor, s.body[:0]); err != nil {
 		return err
 	}
 	s.rows.request.Latest = a.latest()
-	s.rows.request.Take = takeFor(r.Context(), budget.Measures)
+	s.rows.request.Take = web.TakeFor(r.Context(), budget.Measures)
 	defer func() { s.rows.request.Take = nil }()
 	err = s.rows.request.Decode(s.body, maxPrometheusBytes)
 	switch {
 	case err == nil || errors.Is(err, budget.ErrExhausted):
 		return err
 	case errors.Is(err, prometheus.ErrTooLarge):
-		return &Error{Status: http.StatusRequestEntityTooLarge,
+		return &web.Error{Status: http.StatusRequestEntityTooLarge,
 			Detail: fmt.Sprintf("A body holds %d bytes at most when uncompressed", maxPrometheusBytes)}
 	}
 	return prometheusFault(err)
@@ -112,7 +113,7 @@ const remoteWrite2 = "io.prometheus.write.v2.Request"
 
 // requireRemoteWrite answers 415 to a body of another kind than version 1. One without headers passes, as in Gnocchi.
 func requireRemoteWrite(r *http.Request) error {
-	refused := &Error{Status: http.StatusUnsupportedMediaType,
+	refused := &web.Error{Status: http.StatusUnsupportedMediaType,
 		Detail: "The Content-Type has to be application/x-protobuf, with prometheus.WriteRequest, the Content-Encoding snappy"}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "snappy" {
 		return refused
@@ -133,8 +134,8 @@ func requireRemoteWrite(r *http.Request) error {
 	return nil
 }
 
-func prometheusFault(err error) *Error {
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Invalid input", Reason: err.Error(),
+func prometheusFault(err error) *web.Error {
+	return &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{Cause: "Invalid input", Reason: err.Error(),
 		Detail: "body"}, Err: err}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/promql"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/query/postings"
@@ -89,7 +90,7 @@ func (a promqlHandlers) serve(h promqlHandler) http.HandlerFunc {
 		}
 		failed := promqlError(err)
 		if failed.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
-			a.logFailure(r, &Error{Status: failed.Status, Err: err}, err)
+			a.LogFailure(r, &web.Error{Status: failed.Status, Err: err}, err)
 		}
 		failed.Write(w, r)
 	}
@@ -98,16 +99,16 @@ func (a promqlHandlers) serve(h promqlHandler) http.HandlerFunc {
 // promqlError gives an error its status and its type.
 func promqlError(err error) *promql.Error {
 	failed := promql.Failed(err)
-	var own *Error
+	var own *web.Error
 	if errors.As(err, &own) && own.Status == http.StatusBadRequest {
-		return promql.Bad(errors.New(own.description()))
+		return promql.Bad(errors.New(own.Description()))
 	}
-	if known := asError(err); failed.Type == promql.Execution {
+	if known := web.AsError(err); failed.Type == promql.Execution {
 		switch known.Status {
 		case http.StatusServiceUnavailable:
-			return &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.description())}
+			return &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.Description())}
 		case http.StatusUnprocessableEntity:
-			return &promql.Error{Status: known.Status, Type: failed.Type, Err: errors.New(known.description())}
+			return &promql.Error{Status: known.Status, Type: failed.Type, Err: errors.New(known.Description())}
 		}
 	}
 	return failed
@@ -119,16 +120,16 @@ func (a *api) refusalOf(r *http.Request) func(http.ResponseWriter, *http.Request
 	if ok && route != "/write" {
 		return refusePromQL
 	}
-	return Refuse
+	return web.Refuse
 }
 
 // refusePromQL is Refuse in Prometheus' form.
 func refusePromQL(w http.ResponseWriter, r *http.Request, err error) { promqlError(err).Write(w, r) }
 
 func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlHandler) error {
-	who, err := a.authenticate(w, r)
+	who, err := a.Authenticate(w, r)
 	if err != nil {
-		status := asError(err).Status
+		status := web.AsError(err).Status
 		kind := promql.Unauthorized
 		if status == http.StatusServiceUnavailable {
 			kind = promql.Unavailable
@@ -136,7 +137,7 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 		return &promql.Error{Status: status, Type: kind, Err: errors.New(http.StatusText(status))}
 	}
 	// A form is read where there is one; some clients put all into the URL and call the body something else.
-	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, maxDocumentBytes))
+	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, web.MaxDocumentBytes))
 	if err := r.ParseForm(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
@@ -145,28 +146,28 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 		}
 		return promql.Bad(fmt.Errorf("the form could not be read: %w", err))
 	}
-	request := &promqlRequest{r, promql.Parameters(r.Form), who, a.visibleSeries(who, "get measures")}
+	request := &promqlRequest{r, promql.Parameters(r.Form), who, a.VisibleSeries(who, "get measures")}
 	timeout, err := request.Duration("timeout")
 	if err != nil {
 		return err
 	}
 	bounded := request.Get("timeout") != "" // be it to no time at all
-	if limit := a.limitsOf(who).QueryTimeout; limit > 0 && (!bounded || limit < timeout) {
+	if limit := a.Limits.QueryTimeout; limit > 0 && (!bounded || limit < timeout) {
 		timeout, bounded = limit, true
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	if bounded {
-		ctx, cancel = context.WithTimeoutCause(r.Context(), timeout, errQueryTimeout)
+		ctx, cancel = context.WithTimeoutCause(r.Context(), timeout, web.ErrQueryTimeout)
 	}
 	defer cancel()
-	release, err := a.turns.take(ctx, who)
+	release, err := a.AwaitTurn(ctx, who)
 	if err != nil {
 		return err
 	}
 	defer release()
 	request.Request = r.WithContext(ctx)
 	var answer *promql.Answer
-	err = a.patiently(ctx, func() (err error) {
+	err = a.Patiently(ctx, func() (err error) {
 		answer, err = h(request)
 		return err
 	})
@@ -179,7 +180,7 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 
 // parseQuery reads what both kinds of queries have.
 func (a promqlHandlers) parseQuery(r *promqlRequest) (q *evaluation.Query, limit int, err error) {
-	q = &evaluation.Query{Expr: r.Get("query"), Sees: r.sees, Staleness: stalenessOf(r.Context()), Origins: true}
+	q = &evaluation.Query{Expr: r.Get("query"), Sees: r.sees, Staleness: web.StalenessOf(r.Context()), Origins: true}
 	if q.Lookback, err = r.Duration("lookback_delta"); err != nil {
 		return nil, 0, err
 	}
@@ -193,7 +194,7 @@ func (a promqlHandlers) parseQuery(r *promqlRequest) (q *evaluation.Query, limit
 }
 
 func (a promqlHandlers) query(r *promqlRequest) (*promql.Answer, error) {
-	at, err := r.Time("time", a.now())
+	at, err := r.Time("time", a.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +246,7 @@ func (r *promqlRequest) evaluate(q *evaluation.Query, prepared upstream.Query, e
 		value = upstream.Matrix(promql.Cut(answer, v, limit))
 	}
 	// Now: its memory is the engine's again once the query is closed.
-	encoded, err := promql.Encoded(value, takeFor(ctx, budget.Answers))
+	encoded, err := promql.Encoded(value, web.TakeFor(ctx, budget.Answers))
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +317,7 @@ func (a promqlHandlers) listSeries(r *promqlRequest) (*promql.Answer, error) {
 		return nil, err
 	}
 	answer := new(promql.Answer)
-	answer.Data = orEmpty(promql.Cut(answer, found, limit))
+	answer.Data = web.OrEmpty(promql.Cut(answer, found, limit))
 	return answer, nil
 }
 
@@ -340,14 +341,6 @@ func (a promqlHandlers) countSeries(r *promqlRequest) (*promql.Answer, error) {
 	return &promql.Answer{Data: counts}, nil
 }
 
-// orEmpty returns a list that JSON does not show as null.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 // list answers names or values.
 func (a promqlHandlers) list(r *promqlRequest, read func(lists [][]*labels.Matcher) ([]string, error)) (
 	*promql.Answer, error) {
@@ -364,7 +357,7 @@ func (a promqlHandlers) list(r *promqlRequest, read func(lists [][]*labels.Match
 		return nil, err
 	}
 	answer := new(promql.Answer)
-	answer.Data = orEmpty(promql.Cut(answer, found, limit))
+	answer.Data = web.OrEmpty(promql.Cut(answer, found, limit))
 	return answer, nil
 }
 
@@ -375,7 +368,7 @@ func (a promqlHandlers) listLabels(r *promqlRequest) (*promql.Answer, error) {
 }
 
 func (a promqlHandlers) listValues(r *promqlRequest) (*promql.Answer, error) {
-	name := common.UnescapeName(param(r.Request, "name"), common.ValueEncodingEscaping)
+	name := common.UnescapeName(web.Param(r.Request, "name"), common.ValueEncodingEscaping)
 	return a.list(r, func(lists [][]*labels.Matcher) ([]string, error) {
 		return a.series.Values(r.Context(), r.sees, name, lists...)
 	})
@@ -472,9 +465,9 @@ func (a promqlHandlers) seriesStatus(r *promqlRequest) (*promql.Answer, error) {
 	return &promql.Answer{Data: map[string]any{
 		"headStats": map[string]any{"numSeries": s.Series, "numLabelPairs": s.Pairs, "chunkCount": 0,
 			"minTime": 0, "maxTime": 0},
-		"seriesCountByMetricName":     orEmpty(s.ByName),
-		"labelValueCountByLabelName":  orEmpty(s.ValuesByLabel),
+		"seriesCountByMetricName":     web.OrEmpty(s.ByName),
+		"labelValueCountByLabelName":  web.OrEmpty(s.ValuesByLabel),
 		"memoryInBytesByLabelName":    []postings.Count{},
-		"seriesCountByLabelValuePair": orEmpty(s.ByPair),
+		"seriesCountByLabelValuePair": web.OrEmpty(s.ByPair),
 	}}, nil
 }

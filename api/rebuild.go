@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -26,9 +27,9 @@ type rebuildJSON struct {
 }
 
 func showRebuild(r *model.Rebuild) *rebuildJSON {
-	shown := &rebuildJSON{ID: r.ID, ArchivePolicy: orNull(r.ArchivePolicy), State: string(r.State),
+	shown := &rebuildJSON{ID: r.ID, ArchivePolicy: web.OrNull(r.ArchivePolicy), State: string(r.State),
 		StartedAt: r.Started, Metrics: r.Metrics, Changed: r.Changed, Unchanged: r.Unchanged, Failed: r.Failed,
-		Error: orNull(r.Fault)}
+		Error: web.OrNull(r.Fault)}
 	if r.Metric != uuid.Nil {
 		shown.Metric = &r.Metric
 	}
@@ -50,12 +51,12 @@ func (a rebuildHandlers) list(w http.ResponseWriter, r *http.Request, _ *auth.Id
 	for _, job := range jobs {
 		shown = append(shown, showRebuild(job))
 	}
-	return writeJSON(w, http.StatusOK, shown)
+	return web.WriteJSON(w, http.StatusOK, shown)
 }
 
 // find returns the one that the path names.
 func (a rebuildHandlers) find(r *http.Request) (*model.Rebuild, error) {
-	text := param(r, "id")
+	text := web.Param(r, "id")
 	id, err := uuid.Parse(text)
 	if err != nil {
 		return nil, model.NotFound(model.NounRebuild, text)
@@ -68,46 +69,46 @@ func (a rebuildHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Ide
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, showRebuild(job))
+	return web.WriteJSON(w, http.StatusOK, showRebuild(job))
 }
 
 // create starts the rebuild of a policy's metrics, or of one, as policies are: as after one that was cancelled.
 func (a rebuildHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	fields, err := a.decodeFields(w, r, "archive_policy_name", "metric_id")
+	fields, err := a.DecodeFields(w, r, "archive_policy_name", "metric_id")
 	if err != nil {
 		return err
 	}
 	if len(fields) != 1 {
-		return badRequest("One of archive_policy_name and metric_id is needed")
+		return web.BadRequest("One of archive_policy_name and metric_id is needed")
 	}
 	var job *model.Rebuild
 	if field, ok := fields["archive_policy_name"]; ok {
-		name, err := field.text(0)
+		name, err := field.Text(0)
 		if err != nil {
 			return err
 		}
-		if job, err = a.Index.RebuildPolicy(r.Context(), name, a.now()); err != nil {
-			return refusedCause(err)
+		if job, err = a.Index.RebuildPolicy(r.Context(), name, a.Now()); err != nil {
+			return web.RefusedCause(err)
 		}
 	} else {
-		text, err := fields["metric_id"].text(0)
+		text, err := fields["metric_id"].Text(0)
 		if err != nil {
 			return err
 		}
 		id, err := model.ParseUUID(text)
 		if err != nil {
-			return fields["metric_id"].fault("not a valid value")
+			return fields["metric_id"].Fault("not a valid value")
 		}
 		metric, err := a.Index.Metric(id)
 		if err != nil {
-			return refusedCause(err)
+			return web.RefusedCause(err)
 		}
-		if _, job, err = a.Index.ChangeMetric(r.Context(), id, metric.ArchivePolicy.Name, a.now()); err != nil {
-			return refusedCause(err)
+		if _, job, err = a.Index.ChangeMetric(r.Context(), id, metric.ArchivePolicy.Name, a.Now()); err != nil {
+			return web.RefusedCause(err)
 		}
 	}
-	a.setLocation(w, r, "rebuild", job.ID.String())
-	return writeJSON(w, http.StatusAccepted, showRebuild(job))
+	a.SetLocation(w, r, "rebuild", job.ID.String())
+	return web.WriteJSON(w, http.StatusAccepted, showRebuild(job))
 }
 
 // cancel ends one. It stays to be seen, and may be started again.
@@ -116,7 +117,7 @@ func (a rebuildHandlers) cancel(w http.ResponseWriter, r *http.Request, _ *auth.
 	if err != nil {
 		return err
 	}
-	if _, err := a.Index.CancelRebuild(r.Context(), job.ID, a.now()); err != nil {
+	if _, err := a.Index.CancelRebuild(r.Context(), job.ID, a.Now()); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -126,11 +127,11 @@ func (a rebuildHandlers) cancel(w http.ResponseWriter, r *http.Request, _ *auth.
 // decodeChange reads a request to change what is there: its body's fields, and whether what it would do is only to be
 // shown.
 func (a *api) decodeChange(w http.ResponseWriter, r *http.Request,
-	names ...string) (preview bool, fields map[string]jsonValue, err error) {
-	if preview, err = parseBool(r.URL.Query(), "dry_run", false); err != nil {
+	names ...string) (preview bool, fields map[string]web.Node, err error) {
+	if preview, err = web.ParseBool(r.URL.Query(), "dry_run", false); err != nil {
 		return false, nil, err
 	}
-	fields, err = a.decodeFields(w, r, names...)
+	fields, err = a.DecodeFields(w, r, names...)
 	return preview, fields, err
 }
 
@@ -147,24 +148,24 @@ func (a policyHandlers) change(w http.ResponseWriter, r *http.Request, name stri
 	if preview {
 		return a.preview(w, r, name, change)
 	}
-	policy, job, err := a.Index.ChangeArchivePolicy(r.Context(), name, a.now(), change)
+	policy, job, err := a.Index.ChangeArchivePolicy(r.Context(), name, a.Now(), change)
 	if err != nil {
 		return err
 	}
 	if job != nil {
-		a.setLocation(w, r, "rebuild", job.ID.String())
+		a.SetLocation(w, r, "rebuild", job.ID.String())
 	}
-	return writeJSON(w, http.StatusOK, policy)
+	return web.WriteJSON(w, http.StatusOK, policy)
 }
 
 // policyChangeFields are what a policy may change to, one of them at least.
 var policyChangeFields = []string{"definition", "back_window", "aggregation_methods"}
 
 // parsePolicyChange reads what a policy is to change to.
-func parsePolicyChange(fields map[string]jsonValue) (change func(old *model.ArchivePolicy) (*model.ArchivePolicy,
+func parsePolicyChange(fields map[string]web.Node) (change func(old *model.ArchivePolicy) (*model.ArchivePolicy,
 	error), err error) {
 	if len(fields) == 0 {
-		return nil, jsonValue{}.at(nil, "definition").fault("required key not provided")
+		return nil, web.Node{}.At(nil, "definition").Fault("required key not provided")
 	}
 	var definition []model.DefinitionInput
 	var backWindow *int
@@ -208,7 +209,7 @@ func (a policyHandlers) preview(w http.ResponseWriter, r *http.Request, name str
 	}
 	shown := model.PreviewRebuild(old, changed)
 	shown.Affected = len(ids)
-	return writeJSON(w, http.StatusOK, shown)
+	return web.WriteJSON(w, http.StatusOK, shown)
 }
 
 // change gives a metric another archive policy, and starts its rebuild.
@@ -217,28 +218,28 @@ func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.I
 	if err != nil {
 		return err
 	}
-	name, err := fields["archive_policy_name"].text(0)
+	name, err := fields["archive_policy_name"].Text(0)
 	if err != nil {
 		return err
 	}
 	policy, err := a.Index.ArchivePolicy(name)
 	if err != nil {
-		return refusedCause(err)
+		return web.RefusedCause(err)
 	}
 	if preview {
 		shown := model.PreviewRebuild(metric.ArchivePolicy, policy)
 		shown.Affected = 1
-		return writeJSON(w, http.StatusOK, shown)
+		return web.WriteJSON(w, http.StatusOK, shown)
 	}
-	changed, job, err := a.Index.ChangeMetric(r.Context(), metric.ID, name, a.now())
+	changed, job, err := a.Index.ChangeMetric(r.Context(), metric.ID, name, a.Now())
 	if err != nil {
 		return err
 	}
-	a.setLocation(w, r, "rebuild", job.ID.String())
+	a.SetLocation(w, r, "rebuild", job.ID.String())
 	answer := struct {
 		metricJSON
 		ResourceID *uuid.UUID `json:"resource_id"`
 	}{showMetric(changed), changed.ResourceID}
 	answer.ArchivePolicyName = name
-	return writeJSON(w, http.StatusOK, answer)
+	return web.WriteJSON(w, http.StatusOK, answer)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/model"
@@ -20,24 +21,24 @@ import (
 // writeSeries answers a remote write that keeps all labels. Prometheus logs the first line of an error: there is one,
 // unless the client asks for JSON.
 func (a *api) writeSeries(w http.ResponseWriter, r *http.Request) {
-	err := a.withIdentity(a.postSeries)(w, r)
+	err := a.WithIdentity(a.postSeries)(w, r)
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	if strings.Contains(r.Header.Get("Accept"), "application/json") {
-		a.fail(w, r, err)
+		a.Fail(w, r, err)
 		return
 	}
-	answer := asError(err)
+	answer := web.AsError(err)
 	if r.Context().Err() == nil {
-		a.logFailure(r, answer, err)
+		a.LogFailure(r, answer, err)
 	}
 	if answer.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	http.Error(w, cmp.Or((&Error{Detail: bounded(answer.Detail)}).description(), http.StatusText(answer.Status)),
-		answer.Status)
+	shown := web.Error{Detail: web.Bounded(answer.Detail)}
+	http.Error(w, cmp.Or(shown.Description(), http.StatusText(answer.Status)), answer.Status)
 }
 
 // postSeries accepts a remote write. What is wrong with one series does not keep the others from being stored: a sender
@@ -58,7 +59,7 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 		dropped++
 	}}
 	rows := labelledRows{&s.rows.request}
-	if err := a.ingester.AppendNamed(r.Context(), who.User, &seriesRights{a.rightsOf(who), who, a}, rows, &p,
+	if err := a.ingester.AppendNamed(r.Context(), who.User, &seriesRights{a.RightsOf(who), who, a}, rows, &p,
 		&s.batch); err != nil {
 		return err
 	}
@@ -67,10 +68,10 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	case first != nil && !isBadRequest(first):
 		return first
 	case first != nil:
-		return badRequest("%d of %d series were refused, the others stored: %s", dropped, rows.Len(),
-			asError(first).description())
+		return web.BadRequest("%d of %d series were refused, the others stored: %s", dropped, rows.Len(),
+			web.AsError(first).Description())
 	case s.rows.request.NativeHistogram != "":
-		return badRequest("native histograms are not supported, everything else was stored: %s",
+		return web.BadRequest("native histograms are not supported, everything else was stored: %s",
 			s.rows.request.NativeHistogram)
 	case s.rows.request.WrongTime != "":
 		return s.wrongTime()
@@ -78,7 +79,7 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	return nil
 }
 
-func isBadRequest(err error) bool { return asError(err).Status == http.StatusBadRequest }
+func isBadRequest(err error) bool { return web.AsError(err).Status == http.StatusBadRequest }
 
 // labelledRows are a remote write's series, each set of labels being a metric.
 type labelledRows struct{ *prometheus.WriteRequest }
@@ -116,11 +117,11 @@ func (r *seriesRights) CreateSeries(metrics []*model.Metric) error {
 	if err := r.Rights.CreateSeries(metrics); err != nil || len(metrics) == 0 {
 		return err
 	}
-	most := r.api.limitsOf(r.who).NewSeries
-	if r.api.newSeries.take(projectOf(r.who), len(metrics), most, r.api.now()) {
+	most := r.api.Limits.NewSeries
+	if r.api.newSeries.take(web.ProjectOf(r.who), len(metrics), most, r.api.Now()) {
 		return nil
 	}
-	return &Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
+	return &web.Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
 		"a project may begin %d series in a minute: of these, label %s has the most values", most,
 		widestLabel(metrics))}
 }
@@ -181,7 +182,7 @@ func (s *seriesMetadata) add(who *auth.Identity, list []prometheus.Metadata) {
 	if s.known == nil {
 		s.known = map[string]map[string]prometheus.Metadata{}
 	}
-	project := projectOf(who)
+	project := web.ProjectOf(who)
 	for _, m := range list {
 		names := s.known[project]
 		if names == nil {
@@ -202,5 +203,5 @@ func (s *seriesMetadata) add(who *auth.Identity, list []prometheus.Metadata) {
 func (s *seriesMetadata) of(who *auth.Identity) map[string]prometheus.Metadata {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return maps.Clone(s.known[projectOf(who)])
+	return maps.Clone(s.known[web.ProjectOf(who)])
 }

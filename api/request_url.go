@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/go-chi/chi/v5"
 )
 
@@ -101,7 +102,7 @@ func plainQuery(query string) string {
 func (a *api) requireText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !utf8.ValidString(r.URL.Path) {
-			a.refusalOf(r)(w, r, badRequest("The path is not UTF-8"))
+			a.refusalOf(r)(w, r, web.BadRequest("The path is not UTF-8"))
 			return
 		}
 		r.URL.RawQuery = plainQuery(r.URL.RawQuery)
@@ -119,12 +120,12 @@ func checkQuery(query string) error {
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return badRequest("The query cannot be read: %s", err)
+		return web.BadRequest("The query cannot be read: %s", err)
 	}
 	for name, texts := range values {
 		for _, text := range append(texts, name) {
 			if !utf8.ValidString(text) {
-				return badArgument(name, "not UTF-8")
+				return web.BadArgument(name, "not UTF-8")
 			}
 		}
 	}

@@ -1,12 +1,12 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -19,20 +19,20 @@ type resourceHandler func(w http.ResponseWriter, r *http.Request, who *auth.Iden
 type resourceHandlers struct{ *api }
 
 // withResource finds the resource that the path names, for who the rule lets change it.
-func (a *api) withResource(rule string, h resourceHandler) userHandler {
+func (a *api) withResource(rule string, h resourceHandler) web.UserHandler {
 	return a.withResourceFor(h, func(who *auth.Identity, resource *model.Resource) error {
-		return a.enforce(who, rule, resourceTarget(resource))
+		return a.Enforce(who, rule, web.ResourceTarget(resource))
 	})
 }
 
 // readingResource finds the resource that the path names, if the user may read it.
-func (a *api) readingResource(h resourceHandler) userHandler {
+func (a *api) readingResource(h resourceHandler) web.UserHandler {
 	return a.withResourceFor(h, func(who *auth.Identity, resource *model.Resource) error {
-		return a.enforceRead(who, "get resource", resource)
+		return a.EnforceRead(who, "get resource", resource)
 	})
 }
 
-func (a *api) withResourceFor(h resourceHandler, check func(*auth.Identity, *model.Resource) error) userHandler {
+func (a *api) withResourceFor(h resourceHandler, check func(*auth.Identity, *model.Resource) error) web.UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		resource, err := a.findResource(r, who)
 		if err != nil {
@@ -51,15 +51,15 @@ func (a *api) findResource(r *http.Request, who *auth.Identity) (*model.Resource
 	if err != nil {
 		return nil, err
 	}
-	return a.Index.Resource(param(r, "type"), id)
+	return a.Index.Resource(web.Param(r, "type"), id)
 }
 
 // resourceID reads type and ID in the path.
 func (a *api) resourceID(r *http.Request, who *auth.Identity) (uuid.UUID, error) {
-	if _, err := a.Index.ResourceType(param(r, "type")); err != nil {
+	if _, err := a.Index.ResourceType(web.Param(r, "type")); err != nil {
 		return uuid.Nil, err
 	}
-	text := param(r, "id")
+	text := web.Param(r, "id")
 	id, err := model.ResourceID(text, who.User)
 	if err != nil {
 		return uuid.Nil, model.NotFound(model.NounResource, text)
@@ -71,9 +71,9 @@ func (a *api) resourceID(r *http.Request, who *auth.Identity) (uuid.UUID, error)
 func (a resourceHandlers) listTypes(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	links := map[string]string{}
 	for _, kind := range a.Index.ResourceTypes() {
-		links[kind.Name] = a.baseURL(r) + "/v1/resource/" + kind.Name
+		links[kind.Name] = a.BaseURL(r) + "/v1/resource/" + kind.Name
 	}
-	return writeJSON(w, http.StatusOK, links)
+	return web.WriteJSON(w, http.StatusOK, links)
 }
 
 func (a resourceHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity,
@@ -87,13 +87,13 @@ func (a resourceHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Id
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	return writeJSON(w, http.StatusOK, showResource(asType(resource, param(r, "type"))))
+	return web.WriteJSON(w, http.StatusOK, showResource(asType(resource, web.Param(r, "type"))))
 }
 
 func (a resourceHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	resource *model.Resource) error {
-	err := a.Index.DeleteResource(r.Context(), param(r, "type"), resource.ID, func(current *model.Resource) error {
-		if err := a.enforce(who, "delete resource", resourceTarget(current)); err != nil {
+	err := a.Index.DeleteResource(r.Context(), web.Param(r, "type"), resource.ID, func(current *model.Resource) error {
+		if err := a.Enforce(who, "delete resource", web.ResourceTarget(current)); err != nil {
 			return err
 		}
 		_, err := checkPreconditions(r, current)
@@ -107,15 +107,15 @@ func (a resourceHandlers) delete(w http.ResponseWriter, r *http.Request, who *au
 }
 
 func (a resourceHandlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	kind, err := a.Index.ResourceType(param(r, "type"))
+	kind, err := a.Index.ResourceType(web.Param(r, "type"))
 	if err != nil {
 		return err
 	}
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	resource, metrics, err := a.parse(jsonValue{value: body}, who, kind)
+	resource, metrics, err := a.parse(web.Node{Value: body}, who, kind)
 	if err != nil {
 		return err
 	}
@@ -125,15 +125,15 @@ func (a resourceHandlers) create(w http.ResponseWriter, r *http.Request, who *au
 	if resource, err = a.Index.Resource(kind.Name, resource.ID); err != nil {
 		return err
 	}
-	a.setLocation(w, r, "resource", kind.Name, resource.ID.String())
+	a.SetLocation(w, r, "resource", kind.Name, resource.ID.String())
 	setRevision(w, resource)
-	return writeJSON(w, http.StatusCreated, showResource(resource))
+	return web.WriteJSON(w, http.StatusCreated, showResource(resource))
 }
 
 // parse reads a new resource and its new metrics; existing ones that it gets stand in its Metrics.
-func (a resourceHandlers) parse(body jsonValue, who *auth.Identity,
+func (a resourceHandlers) parse(body web.Node, who *auth.Identity,
 	kind *model.ResourceType) (*model.Resource, []*model.Metric, error) {
-	fields, err := body.fields(append(resourceKeys(kind, ""), "id")...)
+	fields, err := body.Fields(append(resourceKeys(kind, ""), "id")...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,41 +143,20 @@ func (a resourceHandlers) parse(body jsonValue, who *auth.Identity,
 			return nil, nil, err
 		}
 	}
-	if fields, err = body.fields(append(resourceKeys(kind, "*"), "id*")...); err != nil {
+	if fields, err = body.Fields(append(resourceKeys(kind, "*"), "id*")...); err != nil {
 		return nil, nil, err
 	}
-	now := carbonara.FromTime(a.now())
+	now := carbonara.FromTime(a.Now())
 	resource := &model.Resource{Type: kind.Name, Creator: who.User, StartedAt: now, RevisionStart: now}
-	if resource.OriginalID, err = fields["id"].text(0); err != nil {
+	if resource.OriginalID, err = fields["id"].Text(0); err != nil {
 		return nil, nil, err
 	}
 	if resource.ID, err = model.ResourceID(resource.OriginalID, who.User); err != nil {
-		return nil, nil, fields["id"].fault("%s", err)
+		return nil, nil, fields["id"].Fault("%s", err)
 	}
 	if err := parseAttributes(fields, kind, now, resource); err != nil {
 		return nil, nil, err
 	}
 	resource.Metrics = set.Attach
 	return resource, set.Create, nil
-}
-
-// timestamp returns a point in time, in any form that measures take.
-func (in jsonValue) timestamp(now carbonara.Timestamp) (carbonara.Timestamp, error) {
-	text, err := in.textOrNumber()
-	if err != nil {
-		return 0, err
-	}
-	t, err := model.ParseTimestamp(text, now)
-	if err != nil {
-		return 0, in.fault("%s", err)
-	}
-	return t, nil
-}
-
-// textOrNumber returns a string, or a number as it was written.
-func (in jsonValue) textOrNumber() (string, error) {
-	if number, ok := in.value.(json.Number); ok {
-		return number.String(), nil
-	}
-	return in.text(0)
 }

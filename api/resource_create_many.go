@@ -4,26 +4,27 @@ import (
 	"net/http"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // createMany creates the resources of a list, each as createResource takes it: all of them, or none.
 func (a resourceHandlers) createMany(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	kind, err := a.Index.ResourceType(param(r, "type"))
+	kind, err := a.Index.ResourceType(web.Param(r, "type"))
 	if err != nil {
 		return err
 	}
-	body, err := a.decodeBodyOf(w, r, "application/json", maxBatchBytes)
+	body, err := a.DecodeBodyOf(w, r, "application/json", web.MaxBatchBytes)
 	if err != nil {
 		return err
 	}
 	list, ok := body.([]any)
 	if !ok {
-		return jsonValue{value: body}.fault("expected a list")
+		return web.Node{Value: body}.Fault("expected a list")
 	}
 	created := make([]index.NewResource, len(list))
 	for i, item := range list {
-		resource, metrics, err := a.parse(jsonValue{}.at(item, i), who, kind)
+		resource, metrics, err := a.parse(web.Node{}.At(item, i), who, kind)
 		if err != nil {
 			return err
 		}
@@ -32,7 +33,7 @@ func (a resourceHandlers) createMany(w http.ResponseWriter, r *http.Request, who
 	if err := a.Index.CreateResources(r.Context(), created); err != nil {
 		return refusedParts(err)
 	}
-	return writeJSON(w, http.StatusCreated, struct {
+	return web.WriteJSON(w, http.StatusCreated, struct {
 		Created int `json:"created"`
 	}{len(created)})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -13,24 +14,24 @@ import (
 // deleteMany deletes the resources that a filter matches, and answers how many. Those that the user may not delete do
 // not count as matching: in every mode, where Gnocchi lets everyone delete everyone's in mode basic.
 func (a resourceHandlers) deleteMany(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	kind, err := a.Index.ResourceType(param(r, "type"))
+	kind, err := a.Index.ResourceType(web.Param(r, "type"))
 	if err != nil {
 		return err
 	}
-	e, err := a.requestFilter(w, r)
+	e, err := a.RequestFilter(w, r)
 	if err != nil {
 		return err
 	}
 	if e == nil {
-		return badRequest("caution: the query can not be empty, or it will delete entire database")
+		return web.BadRequest("caution: the query can not be empty, or it will delete entire database")
 	}
-	matches, err := a.compileFilter(e, a.filterScope(kind, who, false), who)
+	matches, err := a.CompileFilter(e, a.FilterScope(kind, who, false))
 	if err != nil {
 		return err
 	}
 	found, err := a.Index.FindResources(r.Context(), index.ResourceQuery{Type: kind.Name, Filter: matches,
 		Visible: func(resource *model.Resource) bool {
-			return a.enforce(who, "delete resources", resourceTarget(resource)) == nil
+			return a.Enforce(who, "delete resources", web.ResourceTarget(resource)) == nil
 		}})
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func (a resourceHandlers) deleteMany(w http.ResponseWriter, r *http.Request, who
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, struct {
+	return web.WriteJSON(w, http.StatusOK, struct {
 		Deleted int `json:"deleted"`
 	}{deleted})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
@@ -15,11 +16,11 @@ import (
 // resource.
 func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	query := r.URL.Query()
-	details, err := parseBool(query, "details", false)
+	details, err := web.ParseBool(query, "details", false)
 	if err != nil {
 		return err
 	}
-	p, err := a.parsePage(query, "revision_start:asc", "started_at:asc")
+	p, err := a.ParsePage(query, "revision_start:asc", "started_at:asc")
 	if err != nil {
 		return err
 	}
@@ -30,13 +31,13 @@ func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *a
 }
 
 func (a resourceHandlers) showHistory(w http.ResponseWriter, r *http.Request, who *auth.Identity,
-	resource *model.Resource, details bool, p page) error {
-	kind, err := a.Index.ResourceType(param(r, "type"))
+	resource *model.Resource, details bool, p web.Page) error {
+	kind, err := a.Index.ResourceType(web.Param(r, "type"))
 	if err != nil {
 		return err
 	}
-	order, err := filter.ParseOrder(p.sort, filter.Scope{Type: kind, Creator: who.User,
-		Now: carbonara.FromTime(a.now()), History: true})
+	order, err := filter.ParseOrder(p.Sort, filter.Scope{Type: kind, Creator: who.User,
+		Now: carbonara.FromTime(a.Now()), History: true})
 	if err != nil {
 		return err
 	}
@@ -45,17 +46,17 @@ func (a resourceHandlers) showHistory(w http.ResponseWriter, r *http.Request, wh
 		return err
 	}
 	var after *model.Resource
-	if p.marker != "" {
+	if p.Marker != "" {
 		for _, state := range states {
-			if revisionMarker(state) == strings.ToLower(p.marker) {
+			if revisionMarker(state) == strings.ToLower(p.Marker) {
 				after = state
 			}
 		}
 		if after == nil {
-			return badPagination("Invalid marker: `" + p.marker + "'")
+			return badPagination("Invalid marker: `" + p.Marker + "'")
 		}
 	}
-	page := filter.NewPage(order.Compare, p.limit, after)
+	page := filter.NewPage(order.Compare, p.Limit, after)
 	for _, state := range states {
 		page.Add(state)
 	}
@@ -67,10 +68,10 @@ func (a resourceHandlers) showHistory(w http.ResponseWriter, r *http.Request, wh
 		}
 		shown = append(shown, showResource(state))
 	}
-	if len(shown) > 0 && len(shown) >= p.limit {
-		a.setLink(w, r, r.URL.Query(), p, revisionMarker(shown[len(shown)-1].Resource))
+	if len(shown) > 0 && len(shown) >= p.Limit {
+		a.SetLink(w, r, r.URL.Query(), p, revisionMarker(shown[len(shown)-1].Resource))
 	}
-	return writeJSON(w, http.StatusOK, shown)
+	return web.WriteJSON(w, http.StatusOK, shown)
 }
 
 // revisionMarker identifies a state among the states of all resources.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -22,7 +23,7 @@ type resourceList struct {
 	filter  *filter.Filter
 	sees    func(*model.Resource) bool // nil: all
 	order   *filter.Order
-	page    page
+	page    web.Page
 	history bool     // past states, too
 	details bool     // with the attributes that kind does not have
 	attrs   []string // to show; nil: all
@@ -37,11 +38,11 @@ func (a resourceHandlers) list(w http.ResponseWriter, r *http.Request, who *auth
 func (a resourceHandlers) answerList(w http.ResponseWriter, r *http.Request, who *auth.Identity, rule string,
 	e *filter.Expr) error {
 	query := r.URL.Query()
-	list, err := a.parseList(query, param(r, "type"), who, e)
+	list, err := a.parseList(query, web.Param(r, "type"), who, e)
 	if err != nil {
 		return err
 	}
-	list.sees = a.visibleResources(who, rule)
+	list.sees = a.VisibleResources(who, rule)
 	found, err := a.listPage(r.Context(), list)
 	if err != nil {
 		return err
@@ -53,8 +54,8 @@ func (a resourceHandlers) answerList(w http.ResponseWriter, r *http.Request, who
 		}
 		shown[i] = resourceJSON{Resource: resource, only: list.attrs}
 	}
-	if len(found) > 0 && len(found) >= list.page.limit {
-		a.setLink(w, r, query, list.page, list.marker(found[len(found)-1]))
+	if len(found) > 0 && len(found) >= list.page.Limit {
+		a.SetLink(w, r, query, list.page, list.marker(found[len(found)-1]))
 	}
 	return writeResources(w, shown)
 }
@@ -66,13 +67,13 @@ func (a resourceHandlers) parseList(query url.Values, kind string, who *auth.Ide
 	if list.kind, err = a.Index.ResourceType(kind); err != nil {
 		return nil, err
 	}
-	if list.details, err = parseBool(query, "details", false); err != nil {
+	if list.details, err = web.ParseBool(query, "details", false); err != nil {
 		return nil, err
 	}
-	if list.history, err = parseBool(query, "history", false); err != nil {
+	if list.history, err = web.ParseBool(query, "history", false); err != nil {
 		return nil, err
 	}
-	if list.page, err = a.parsePage(query, filter.DefaultOrder...); err != nil {
+	if list.page, err = a.ParsePage(query, filter.DefaultOrder...); err != nil {
 		return nil, err
 	}
 	for _, name := range query["attrs"] {
@@ -80,11 +81,11 @@ func (a resourceHandlers) parseList(query url.Values, kind string, who *auth.Ide
 			list.attrs = append(list.attrs, name)
 		}
 	}
-	scope := a.filterScope(list.kind, who, list.history)
-	if list.order, err = filter.ParseOrder(list.page.sort, scope); err != nil {
+	scope := a.FilterScope(list.kind, who, list.history)
+	if list.order, err = filter.ParseOrder(list.page.Sort, scope); err != nil {
 		return nil, err
 	}
-	list.filter, err = a.compileFilter(e, scope, who)
+	list.filter, err = a.CompileFilter(e, scope)
 	return list, err
 }
 
@@ -99,21 +100,21 @@ func (l *resourceList) marker(last *model.Resource) string {
 // listPage returns the resources on the page, in order, with their metrics if these are to be shown.
 func (a resourceHandlers) listPage(ctx context.Context, list *resourceList) ([]*model.Resource, error) {
 	var after *model.Resource
-	if list.page.marker != "" {
+	if list.page.Marker != "" {
 		var err error
 		if after, err = a.findMarker(ctx, list); err != nil {
 			return nil, err
 		}
 	}
 	return a.Index.FindResources(ctx, index.ResourceQuery{Type: list.kind.Name, Filter: list.filter, Order: list.order,
-		Limit: list.page.limit, After: after, History: list.history, Visible: list.sees,
+		Limit: list.page.Limit, After: after, History: list.history, Visible: list.sees,
 		Metrics: list.attrs == nil || slices.Contains(list.attrs, "metrics")})
 }
 
 // findMarker returns the resource, or its state, that the page before ended with.
 func (a resourceHandlers) findMarker(ctx context.Context, list *resourceList) (*model.Resource, error) {
-	text, revision, hasRevision := strings.Cut(list.page.marker, "@")
-	invalid := badPagination("Invalid marker: `" + list.page.marker + "'")
+	text, revision, hasRevision := strings.Cut(list.page.Marker, "@")
+	invalid := badPagination("Invalid marker: `" + list.page.Marker + "'")
 	id, err := model.ParseUUID(text)
 	if err != nil || hasRevision != list.history {
 		return nil, invalid

@@ -9,22 +9,23 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // withNamedMetric finds the metric that the path names within a resource, for who the rule lets pass.
-func (a *api) withNamedMetric(rule string, h metricHandler) userHandler {
+func (a *api) withNamedMetric(rule string, h metricHandler) web.UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		id, err := a.resourceID(r, who)
 		if err != nil {
 			return err
 		}
-		name := param(r, "name")
+		name := web.Param(r, "name")
 		metric, err := a.Index.MetricOfResource(id, name)
 		if errors.Is(err, model.ErrNotFound) {
-			if _, err := a.Index.Resource(param(r, "type"), id); err != nil {
+			if _, err := a.Index.Resource(web.Param(r, "type"), id); err != nil {
 				return err
 			}
 			return model.NotFound(model.NounMetric, name)
@@ -32,7 +33,7 @@ func (a *api) withNamedMetric(rule string, h metricHandler) userHandler {
 		if err != nil {
 			return err
 		}
-		if err := a.enforce(who, rule, a.metricTarget(metric)); err != nil {
+		if err := a.Enforce(who, rule, a.MetricTarget(metric)); err != nil {
 			return err
 		}
 		return h(w, r, who, metric)
@@ -59,25 +60,25 @@ func (a resourceHandlers) showMetrics(w http.ResponseWriter, r *http.Request, re
 			others = append(others, listMetric(metric))
 		}
 	}
-	return writeJSON(w, http.StatusOK, append(append([]listedMetric{}, shown...), others...))
+	return web.WriteJSON(w, http.StatusOK, append(append([]listedMetric{}, shown...), others...))
 }
 
 // createMetrics adds metrics to a resource.
 func (a resourceHandlers) createMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	resource *model.Resource) error {
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	set, err := a.parseMetricSet(jsonValue{value: body}, who)
+	set, err := a.parseMetricSet(web.Node{Value: body}, who)
 	if err != nil {
 		return err
 	}
 	set.Keep = true
-	now := carbonara.FromTime(a.now())
-	_, err = a.Index.UpdateResource(r.Context(), param(r, "type"), resource.ID, now,
+	now := carbonara.FromTime(a.Now())
+	_, err = a.Index.UpdateResource(r.Context(), web.Param(r, "type"), resource.ID, now,
 		func(current *model.Resource) (*index.MetricSet, error) {
-			return set, a.enforce(who, "update resource", resourceTarget(current))
+			return set, a.Enforce(who, "update resource", web.ResourceTarget(current))
 		})
 	if err != nil {
 		return refusedParts(err)
@@ -92,24 +93,24 @@ func (a resourceHandlers) createMetrics(w http.ResponseWriter, r *http.Request, 
 }
 
 // parseMetricSet reads the metrics of a resource, by name: definitions of new ones, IDs of existing ones.
-func (a resourceHandlers) parseMetricSet(in jsonValue, who *auth.Identity) (*index.MetricSet, error) {
-	object, ok := in.value.(map[string]any)
+func (a resourceHandlers) parseMetricSet(in web.Node, who *auth.Identity) (*index.MetricSet, error) {
+	object, ok := in.Value.(map[string]any)
 	if !ok {
-		return nil, in.fault("expected a dictionary")
+		return nil, in.Fault("expected a dictionary")
 	}
 	set := &index.MetricSet{Attach: map[string]uuid.UUID{}}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		field := in.at(object[name], name)
-		if text, ok := field.value.(string); ok {
+		field := in.At(object[name], name)
+		if text, ok := field.Value.(string); ok {
 			id, err := model.ParseUUID(text)
 			if err != nil {
-				return nil, field.fault("not a valid value")
+				return nil, field.Fault("not a valid value")
 			}
 			set.Attach[name] = id
 			continue
 		}
-		if _, ok := field.value.(map[string]any); !ok {
-			return nil, field.fault("not a valid value")
+		if _, ok := field.Value.(map[string]any); !ok {
+			return nil, field.Fault("not a valid value")
 		}
 		metric, err := a.parseMetric(field, who, name)
 		if err != nil {

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -52,13 +52,13 @@ func (r resourceJSON) append(dst []byte, space string) []byte {
 	o.member("created_by_project_id", project)
 	o.member("user_id", r.UserID)
 	o.member("project_id", r.ProjectID)
-	o.member("started_at", showTime(r.StartedAt))
-	o.member("ended_at", showTimeOrNull(r.EndedAt))
-	o.member("revision_start", showTime(r.RevisionStart))
-	o.member("revision_end", showTimeOrNull(r.RevisionEnd))
+	o.member("started_at", web.ShowTime(r.StartedAt))
+	o.member("ended_at", web.ShowTimeOrNull(r.EndedAt))
+	o.member("revision_start", web.ShowTime(r.RevisionStart))
+	o.member("revision_end", web.ShowTimeOrNull(r.RevisionEnd))
 	for _, a := range r.Attributes {
 		if t, ok := a.Value.(carbonara.Timestamp); ok {
-			o.member(a.Name, showTime(t))
+			o.member(a.Name, web.ShowTime(t))
 			continue
 		}
 		o.member(a.Name, a.Value)
@@ -79,7 +79,7 @@ func writeResources(w http.ResponseWriter, resources []resourceJSON) error {
 		dst = r.append(dst, " ")
 	}
 	w.Header().Set("Content-Type", "application/json")
-	writeBody(w, http.StatusOK, append(dst, ']'))
+	web.WriteBody(w, http.StatusOK, append(dst, ']'))
 	return nil
 }
 
@@ -179,21 +179,4 @@ func appendUUID(dst []byte, id uuid.UUID) []byte {
 		dst = hex.AppendEncode(dst, part)
 	}
 	return dst
-}
-
-// showTime writes t as resources do: to the microsecond, without a fraction if that is zero.
-func showTime(t carbonara.Timestamp) string {
-	layout := "2006-01-02T15:04:05.000000+00:00"
-	if t%carbonara.Timestamp(time.Second) < carbonara.Timestamp(time.Microsecond) {
-		layout = "2006-01-02T15:04:05+00:00"
-	}
-	return t.Time().Format(layout)
-}
-
-func showTimeOrNull(t *carbonara.Timestamp) *string {
-	if t == nil {
-		return nil
-	}
-	text := showTime(*t)
-	return &text
 }

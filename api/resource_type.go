@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -16,29 +17,29 @@ import (
 type typeHandlers struct{ *api }
 
 func (a typeHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Identity) error {
-	return writeJSON(w, http.StatusOK, a.Index.ResourceTypes())
+	return web.WriteJSON(w, http.StatusOK, a.Index.ResourceTypes())
 }
 
 func (a typeHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	t, err := a.Index.ResourceType(param(r, "name"))
+	t, err := a.Index.ResourceType(web.Param(r, "name"))
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, t)
+	return web.WriteJSON(w, http.StatusOK, t)
 }
 
 func (a typeHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	fields, err := a.decodeFields(w, r, "name*", "attributes")
+	fields, err := a.DecodeFields(w, r, "name*", "attributes")
 	if err != nil {
 		return err
 	}
-	name, err := fields["name"].text(0)
+	name, err := fields["name"].Text(0)
 	if err != nil {
 		return err
 	}
 	var attributes []*model.Attribute
 	if field, ok := fields["attributes"]; ok {
-		if attributes, err = field.attributes(false, carbonara.FromTime(a.now())); err != nil {
+		if attributes, err = parseAttributeList(field, false, carbonara.FromTime(a.Now())); err != nil {
 			return err
 		}
 	}
@@ -49,28 +50,28 @@ func (a typeHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Ide
 	if err := a.Index.CreateResourceType(r.Context(), t); err != nil {
 		return err
 	}
-	a.setLocation(w, r, "resource_type", name)
-	return writeJSON(w, http.StatusCreated, t)
+	a.SetLocation(w, r, "resource_type", name)
+	return web.WriteJSON(w, http.StatusCreated, t)
 }
 
 // update changes attributes by a JSON Patch.
 func (a typeHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	name := param(r, "name")
+	name := web.Param(r, "name")
 	if _, err := a.Index.ResourceType(name); err != nil {
 		return err
 	}
-	if err := a.enforce(who, "update resource type", nameTarget(name)); err != nil {
+	if err := a.Enforce(who, "update resource type", web.NameTarget(name)); err != nil {
 		return err
 	}
-	body, err := a.decodeBodyOf(w, r, "application/json-patch+json", maxDocumentBytes)
+	body, err := a.DecodeBodyOf(w, r, "application/json-patch+json", web.MaxDocumentBytes)
 	if err != nil {
 		return err
 	}
-	operations, err := parsePatch(jsonValue{value: body})
+	operations, err := parsePatch(web.Node{Value: body})
 	if err != nil {
 		return err
 	}
-	now := carbonara.FromTime(a.now())
+	now := carbonara.FromTime(a.Now())
 	t, err := a.Index.UpdateResourceType(r.Context(), name, func(old *model.ResourceType) (*model.ResourceType, error) {
 		return applyTypePatch(old, operations, now)
 	})
@@ -81,7 +82,7 @@ func (a typeHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.I
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, t)
+	return web.WriteJSON(w, http.StatusOK, t)
 }
 
 // applyTypePatch returns what a patch makes of a type.
@@ -91,11 +92,11 @@ func applyTypePatch(old *model.ResourceType, operations []patchOperation,
 	if err != nil {
 		return nil, err
 	}
-	attributes := jsonValue{}.at(patched["attributes"], "attributes")
-	if attributes.value == nil { // removed as a whole
-		attributes.value = map[string]any{}
+	attributes := web.Node{}.At(patched["attributes"], "attributes")
+	if attributes.Value == nil { // removed as a whole
+		attributes.Value = map[string]any{}
 	}
-	wanted, err := attributes.attributes(true, now)
+	wanted, err := parseAttributeList(attributes, true, now)
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +115,11 @@ func resourceTypeDocument(t *model.ResourceType) map[string]any {
 }
 
 func (a typeHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	name := param(r, "name")
+	name := web.Param(r, "name")
 	if _, err := a.Index.ResourceType(name); err != nil {
 		return err
 	}
-	if err := a.enforce(who, "delete resource type", nameTarget(name)); err != nil {
+	if err := a.Enforce(who, "delete resource type", web.NameTarget(name)); err != nil {
 		return err
 	}
 	if err := a.Index.DeleteResourceType(r.Context(), name); err != nil {
@@ -129,4 +130,4 @@ func (a typeHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.I
 }
 
 // invalidInput reports a fault in Gnocchi's words.
-func invalidInput(err error) error { return badRequest("Invalid input: %s", err) }
+func invalidInput(err error) error { return web.BadRequest("Invalid input: %s", err) }

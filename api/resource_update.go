@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -16,17 +17,17 @@ func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *au
 	if _, err := checkPreconditions(r, resource); err != nil { // before the body is looked at
 		return err
 	}
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	kind, err := a.Index.ResourceType(param(r, "type"))
+	kind, err := a.Index.ResourceType(web.Param(r, "type"))
 	if err != nil {
 		return err
 	}
-	now := carbonara.FromTime(a.now())
-	in := jsonValue{value: body}
-	fields, err := in.fields(resourceKeys(kind, "")...)
+	now := carbonara.FromTime(a.Now())
+	in := web.Node{Value: body}
+	fields, err := in.Fields(resourceKeys(kind, "")...)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *au
 	}
 	updated, err := a.Index.UpdateResource(r.Context(), kind.Name, resource.ID, now,
 		func(current *model.Resource) (*index.MetricSet, error) {
-			if err := a.enforce(who, "update resource", resourceTarget(current)); err != nil {
+			if err := a.Enforce(who, "update resource", web.ResourceTarget(current)); err != nil {
 				return nil, err
 			}
 			if _, err := checkPreconditions(r, current); err != nil {
@@ -53,7 +54,7 @@ func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *au
 		return refusedParts(err)
 	}
 	setRevision(w, updated)
-	return writeJSON(w, http.StatusOK, showResource(asType(updated, kind.Name)))
+	return web.WriteJSON(w, http.StatusOK, showResource(asType(updated, kind.Name)))
 }
 
 // refusedParts turns a metric or an archive policy that the body names, and which is missing, into a fault of the body.
@@ -61,7 +62,7 @@ func refusedParts(err error) error {
 	var object *model.ObjectError
 	if errors.As(err, &object) && object.Kind == model.ErrNotFound && object.Noun != model.NounResource &&
 		object.Noun != model.NounResourceType {
-		return refused(err)
+		return web.Refused(err)
 	}
 	return err
 }
@@ -81,19 +82,19 @@ func resourceKeys(kind *model.ResourceType, required string) []string {
 }
 
 // parseAttributes sets what fields name, other than ID and metrics.
-func parseAttributes(fields map[string]jsonValue, kind *model.ResourceType, now carbonara.Timestamp,
+func parseAttributes(fields map[string]web.Node, kind *model.ResourceType, now carbonara.Timestamp,
 	to *model.Resource) error {
 	if field, ok := fields["started_at"]; ok {
-		t, err := field.timestamp(now)
+		t, err := field.Timestamp(now)
 		if err != nil {
-			return field.fault("not a valid value")
+			return field.Fault("not a valid value")
 		}
 		to.StartedAt = t
 	}
 	if field, ok := fields["ended_at"]; ok {
-		t, err := field.timestamp(now)
+		t, err := field.Timestamp(now)
 		if err != nil {
-			return field.fault("not a valid value")
+			return field.Fault("not a valid value")
 		}
 		to.EndedAt = &t
 	}
@@ -108,7 +109,7 @@ func parseAttributes(fields map[string]jsonValue, kind *model.ResourceType, now 
 		if !ok {
 			continue
 		}
-		value, err := field.attributeValue(attribute, now)
+		value, err := attributeValue(field, attribute, now)
 		if err != nil {
 			return err
 		}
@@ -118,17 +119,17 @@ func parseAttributes(fields map[string]jsonValue, kind *model.ResourceType, now 
 }
 
 // parseOwner sets to if the field is given.
-func parseOwner(fields map[string]jsonValue, key string, to **string) error {
+func parseOwner(fields map[string]web.Node, key string, to **string) error {
 	field, ok := fields[key]
 	if !ok {
 		return nil
 	}
-	if *to = nil; field.value == nil {
+	if *to = nil; field.Value == nil {
 		return nil
 	}
-	text, err := field.text(255)
+	text, err := field.Text(255)
 	if err != nil {
-		return field.fault("not a valid value")
+		return field.Fault("not a valid value")
 	}
 	*to = &text
 	return nil

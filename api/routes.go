@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"net/http"
-	"net/url"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -22,97 +21,97 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 		r.Head(path, h)
 	}
 
-	page(cmp.Or(prefix, "/"), consoleForBrowsers(a.acceptJSON(a.getVersions)))
+	page(cmp.Or(prefix, "/"), consoleForBrowsers(a.AcceptJSON(a.getVersions)))
 	a.console(func(path string, h http.HandlerFunc) { page(prefix+path, h) })
 	a.probes(func(path string, h http.HandlerFunc) { page(prefix+path, h) })
-	page(prefix+"/openapi.yaml", a.public(getDescription))
-	page(prefix+"/docs", a.public(getDocs))
-	page(prefix+"/docs/{file}", a.public(getDocsFile))
-	page(prefix+"/v1", a.public(a.redirectToV1))
-	page(prefix+"/v1/", a.acceptJSON(a.getV1))
-	at("GET", "/v1/authentication", a.acceptJSON(a.getAuthentication))
-	at("GET", "/v1/capabilities", a.acceptJSON(getCapabilities))
-	at("GET", "/v1/status", a.authorized("get status", a.getStatus))
+	page(prefix+"/openapi.yaml", a.Public(getDescription))
+	page(prefix+"/docs", a.Public(getDocs))
+	page(prefix+"/docs/{file}", a.Public(getDocsFile))
+	page(prefix+"/v1", a.Public(a.redirectToV1))
+	page(prefix+"/v1/", a.AcceptJSON(a.getV1))
+	at("GET", "/v1/authentication", a.AcceptJSON(a.getAuthentication))
+	at("GET", "/v1/capabilities", a.AcceptJSON(getCapabilities))
+	at("GET", "/v1/status", a.Authorized("get status", a.getStatus))
 
-	at("GET", "/v1/archive_policy", a.authorized("list archive policy", policies.list))
-	at("POST", "/v1/archive_policy", a.authorized("create archive policy", policies.create))
-	at("GET", "/v1/archive_policy/{name}", a.authorized("get archive policy", policies.get))
-	at("PATCH", "/v1/archive_policy/{name}", a.authenticated(policies.update))
-	at("DELETE", "/v1/archive_policy/{name}", a.authorized("delete archive policy", policies.delete))
-	at("GET", "/v1/archive_policy/{name}/cost", a.authenticated(a.timed(policies.cost)))
-	at("POST", "/v1/archive_policy/{name}/cost", a.authenticated(a.timed(policies.costOf)))
+	at("GET", "/v1/archive_policy", a.Authorized("list archive policy", policies.list))
+	at("POST", "/v1/archive_policy", a.Authorized("create archive policy", policies.create))
+	at("GET", "/v1/archive_policy/{name}", a.Authorized("get archive policy", policies.get))
+	at("PATCH", "/v1/archive_policy/{name}", a.Authenticated(policies.update))
+	at("DELETE", "/v1/archive_policy/{name}", a.Authorized("delete archive policy", policies.delete))
+	at("GET", "/v1/archive_policy/{name}/cost", a.Authenticated(a.Timed(policies.cost)))
+	at("POST", "/v1/archive_policy/{name}/cost", a.Authenticated(a.Timed(policies.costOf)))
 
-	at("GET", "/v1/archive_policy_rule", a.authorized("list archive policy rule", rules.list))
-	at("POST", "/v1/archive_policy_rule", a.authorized("create archive policy rule", rules.create))
-	at("GET", "/v1/archive_policy_rule/{name}", a.authorized("get archive policy rule", rules.get))
-	at("PATCH", "/v1/archive_policy_rule/{name}", a.authenticated(rules.rename))
-	at("DELETE", "/v1/archive_policy_rule/{name}", a.authenticated(rules.delete))
+	at("GET", "/v1/archive_policy_rule", a.Authorized("list archive policy rule", rules.list))
+	at("POST", "/v1/archive_policy_rule", a.Authorized("create archive policy rule", rules.create))
+	at("GET", "/v1/archive_policy_rule/{name}", a.Authorized("get archive policy rule", rules.get))
+	at("PATCH", "/v1/archive_policy_rule/{name}", a.Authenticated(rules.rename))
+	at("DELETE", "/v1/archive_policy_rule/{name}", a.Authenticated(rules.delete))
 
-	at("GET", "/v1/metric", a.authorizedList("list metric", a.timed(metrics.list)))
-	at("POST", "/v1/metric", a.authorized("create metric", metrics.create))
-	at("GET", "/v1/metric/{id}", a.authenticated(a.withMetric("get metric", metrics.get)))
-	at("PATCH", "/v1/metric/{id}", a.authenticated(a.withMetric("update metric", metrics.change)))
-	at("DELETE", "/v1/metric/{id}", a.authenticated(a.withMetric("delete metric", metrics.delete)))
-	at("GET", "/v1/metric/{id}/archive", a.authenticated(a.timed(a.withMetric("get measures", a.getArchive))))
-	at("GET", "/v1/metric/{id}/measures", a.authenticated(a.timed(a.withMetric("get measures", a.getMeasures))))
-	at("POST", "/v1/metric/{id}/measures", a.authenticated(a.withMetric("post measures", a.postMeasures)))
+	at("GET", "/v1/metric", a.AuthorizedList("list metric", a.Timed(metrics.list)))
+	at("POST", "/v1/metric", a.Authorized("create metric", metrics.create))
+	at("GET", "/v1/metric/{id}", a.Authenticated(a.withMetric("get metric", metrics.get)))
+	at("PATCH", "/v1/metric/{id}", a.Authenticated(a.withMetric("update metric", metrics.change)))
+	at("DELETE", "/v1/metric/{id}", a.Authenticated(a.withMetric("delete metric", metrics.delete)))
+	at("GET", "/v1/metric/{id}/archive", a.Authenticated(a.Timed(a.withMetric("get measures", a.getArchive))))
+	at("GET", "/v1/metric/{id}/measures", a.Authenticated(a.Timed(a.withMetric("get measures", a.getMeasures))))
+	at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
 	at("POST", "/v1/metric/{id}/backfill",
-		a.authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))
+		a.Authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))
 	at("POST", "/v1/metric/{id}/backfill/{from}",
-		a.authenticated(a.withMetric("post measures", metrics.backfill)))
-	at("POST", "/v1/batch/metrics/measures", a.authenticated(a.postBatch))
-	at("POST", "/v1/batch/resources/metrics/measures", a.authenticated(batches.post))
+		a.Authenticated(a.withMetric("post measures", metrics.backfill)))
+	at("POST", "/v1/batch/metrics/measures", a.Authenticated(a.postBatch))
+	at("POST", "/v1/batch/resources/metrics/measures", a.Authenticated(batches.post))
 
-	at("GET", "/v1/rebuild", a.authorized("rebuild", rebuilds.list))
-	at("POST", "/v1/rebuild", a.authorized("rebuild", rebuilds.create))
-	at("GET", "/v1/rebuild/{id}", a.authorized("rebuild", rebuilds.get))
-	at("DELETE", "/v1/rebuild/{id}", a.authorized("rebuild", rebuilds.cancel))
+	at("GET", "/v1/rebuild", a.Authorized("rebuild", rebuilds.list))
+	at("POST", "/v1/rebuild", a.Authorized("rebuild", rebuilds.create))
+	at("GET", "/v1/rebuild/{id}", a.Authorized("rebuild", rebuilds.get))
+	at("DELETE", "/v1/rebuild/{id}", a.Authorized("rebuild", rebuilds.cancel))
 
-	at("GET", "/v1/resource_type", a.authorized("list resource type", types.list))
-	at("POST", "/v1/resource_type", a.authorized("create resource type", types.create))
-	at("GET", "/v1/resource_type/{name}", a.authorized("get resource type", types.get))
-	at("PATCH", "/v1/resource_type/{name}", a.authenticated(types.update))
-	at("DELETE", "/v1/resource_type/{name}", a.authenticated(types.delete))
+	at("GET", "/v1/resource_type", a.Authorized("list resource type", types.list))
+	at("POST", "/v1/resource_type", a.Authorized("create resource type", types.create))
+	at("GET", "/v1/resource_type/{name}", a.Authorized("get resource type", types.get))
+	at("PATCH", "/v1/resource_type/{name}", a.Authenticated(types.update))
+	at("DELETE", "/v1/resource_type/{name}", a.Authenticated(types.delete))
 
-	at("GET", "/v1/resource", a.authorizedList("list resource type", resources.listTypes))
-	at("GET", "/v1/resource/{type}", a.authorizedList("list resource", a.timed(resources.list)))
-	at("DELETE", "/v1/resource/{type}", a.authenticated(a.timed(resources.deleteMany)))
-	at("POST", "/v1/resource/{type}", a.authorized("create resource", resources.create))
-	at("POST", "/v1/batch/resources/{type}", a.authorized("create resource", resources.createMany))
-	at("POST", "/v1/aggregates", a.authenticated(a.timed(a.postAggregates)))
-	at("POST", "/v1/changes", a.authenticated(a.timed(promql.postChanges)))
-	at("GET", "/v1/correlations", a.authenticated(a.listCorrelations))
-	at("POST", "/v1/correlations", a.authenticated(a.timed(a.postCorrelation)))
-	at("GET", "/v1/correlations/{id}", a.authenticatedAnyType(a.getCorrelation))
-	at("DELETE", "/v1/correlations/{id}", a.authenticated(a.deleteCorrelation))
-	at("GET", "/v1/correlations/{id}/metrics", a.authenticated(a.getCorrelatedMetrics))
-	at("GET", "/v1/correlations/{id}/redundant", a.authenticated(a.timed(a.getRedundant)))
-	at("GET", "/v1/aggregation/metric", a.authenticated(a.timed(a.getAggregation)))
-	at("POST", "/v1/aggregation/metric", a.authenticated(a.timed(a.postAggregation)))
-	at("POST", "/v1/aggregation/resource/{type}/metric", a.acceptJSON(refuseNoName))
-	at("POST", "/v1/aggregation/resource/{type}/metric/{name}", a.authenticated(a.timed(a.postResourceAggregation)))
+	at("GET", "/v1/resource", a.AuthorizedList("list resource type", resources.listTypes))
+	at("GET", "/v1/resource/{type}", a.AuthorizedList("list resource", a.Timed(resources.list)))
+	at("DELETE", "/v1/resource/{type}", a.Authenticated(a.Timed(resources.deleteMany)))
+	at("POST", "/v1/resource/{type}", a.Authorized("create resource", resources.create))
+	at("POST", "/v1/batch/resources/{type}", a.Authorized("create resource", resources.createMany))
+	at("POST", "/v1/aggregates", a.Authenticated(a.Timed(a.postAggregates)))
+	at("POST", "/v1/changes", a.Authenticated(a.Timed(promql.postChanges)))
+	at("GET", "/v1/correlations", a.Authenticated(a.listCorrelations))
+	at("POST", "/v1/correlations", a.Authenticated(a.Timed(a.postCorrelation)))
+	at("GET", "/v1/correlations/{id}", a.AuthenticatedAnyType(a.getCorrelation))
+	at("DELETE", "/v1/correlations/{id}", a.Authenticated(a.deleteCorrelation))
+	at("GET", "/v1/correlations/{id}/metrics", a.Authenticated(a.getCorrelatedMetrics))
+	at("GET", "/v1/correlations/{id}/redundant", a.Authenticated(a.Timed(a.getRedundant)))
+	at("GET", "/v1/aggregation/metric", a.Authenticated(a.Timed(a.getAggregation)))
+	at("POST", "/v1/aggregation/metric", a.Authenticated(a.Timed(a.postAggregation)))
+	at("POST", "/v1/aggregation/resource/{type}/metric", a.AcceptJSON(refuseNoName))
+	at("POST", "/v1/aggregation/resource/{type}/metric/{name}", a.Authenticated(a.Timed(a.postResourceAggregation)))
 
-	at("POST", "/v1/search/metric", a.authenticated(a.timed(a.searchValues)))
-	at("POST", "/v1/search/resource/{type}", a.authenticated(a.timed(resources.search)))
-	at("GET", "/v1/resource/{type}/{id}", a.authenticated(a.readingResource(resources.get)))
-	at("PATCH", "/v1/resource/{type}/{id}", a.authenticated(a.withResource("update resource", resources.update)))
-	at("DELETE", "/v1/resource/{type}/{id}", a.authenticated(a.withResource("delete resource", resources.delete)))
-	at("GET", "/v1/resource/{type}/{id}/history", a.authenticated(a.timed(resources.history)))
-	at("GET", "/v1/resource/{type}/{id}/metric", a.authenticated(a.readingResource(resources.listMetrics)))
+	at("POST", "/v1/search/metric", a.Authenticated(a.Timed(a.searchValues)))
+	at("POST", "/v1/search/resource/{type}", a.Authenticated(a.Timed(resources.search)))
+	at("GET", "/v1/resource/{type}/{id}", a.Authenticated(a.readingResource(resources.get)))
+	at("PATCH", "/v1/resource/{type}/{id}", a.Authenticated(a.withResource("update resource", resources.update)))
+	at("DELETE", "/v1/resource/{type}/{id}", a.Authenticated(a.withResource("delete resource", resources.delete)))
+	at("GET", "/v1/resource/{type}/{id}/history", a.Authenticated(a.Timed(resources.history)))
+	at("GET", "/v1/resource/{type}/{id}/metric", a.Authenticated(a.readingResource(resources.listMetrics)))
 	at("POST", "/v1/resource/{type}/{id}/metric",
-		a.authenticated(a.withResource("update resource", resources.createMetrics)))
-	at("GET", "/v1/resource/{type}/{id}/metric/{name}", a.authenticated(a.withNamedMetric("get metric", metrics.get)))
+		a.Authenticated(a.withResource("update resource", resources.createMetrics)))
+	at("GET", "/v1/resource/{type}/{id}/metric/{name}", a.Authenticated(a.withNamedMetric("get metric", metrics.get)))
 	at("DELETE", "/v1/resource/{type}/{id}/metric/{name}",
-		a.authenticated(a.withNamedMetric("delete metric", metrics.delete)))
+		a.Authenticated(a.withNamedMetric("delete metric", metrics.delete)))
 	at("GET", "/v1/resource/{type}/{id}/metric/{name}/measures",
-		a.authenticated(a.timed(a.withNamedMetric("get measures", a.getMeasures))))
+		a.Authenticated(a.Timed(a.withNamedMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/resource/{type}/{id}/metric/{name}/measures",
-		a.authenticated(a.withNamedMetric("post measures", a.postMeasures)))
+		a.Authenticated(a.withNamedMetric("post measures", a.postMeasures)))
 
-	page(prefix+"/v1/influxdb/ping", a.public(influx.ping))
-	at("POST", "/v1/influxdb/query", a.authenticatedAnyType(influx.query))
-	at("POST", "/v1/influxdb/write", a.authenticatedAnyType(influx.write))
-	at("POST", "/v1/prometheus/write", a.authenticatedAnyType(a.postPrometheus))
+	page(prefix+"/v1/influxdb/ping", a.Public(influx.ping))
+	at("POST", "/v1/influxdb/query", a.AuthenticatedAnyType(influx.query))
+	at("POST", "/v1/influxdb/write", a.AuthenticatedAnyType(influx.write))
+	at("POST", "/v1/prometheus/write", a.AuthenticatedAnyType(a.postPrometheus))
 	at("POST", "/api/v1/write", a.writeSeries)
 
 	promql.routes(at)
@@ -125,22 +124,9 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 
 // routesForOperators are for who runs the server.
 func (a *api) routesForOperators(r chi.Router) {
-	if a.Gatherer != nil {
-		figures := promhttp.HandlerFor(a.Gatherer, promhttp.HandlerOpts{})
+	if a.options.Gatherer != nil {
+		figures := promhttp.HandlerFor(a.options.Gatherer, promhttp.HandlerOpts{})
 		r.Method("GET", "/metrics", figures)
 		r.Method("HEAD", "/metrics", figures)
 	}
-}
-
-// param returns a segment of the path, unescaped. The router matches the path as the client escaped it where Go
-// keeps that form, else the plain one.
-func param(r *http.Request, name string) string { return unescapeParam(r, chi.URLParam(r, name)) }
-
-func unescapeParam(r *http.Request, value string) string {
-	if r.URL.RawPath != "" {
-		if plain, err := url.PathUnescape(value); err == nil {
-			return plain
-		}
-	}
-	return value
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -28,14 +29,14 @@ func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
 	}
 	a.probes(page)
 	a.console(page)
-	at("GET", "/v1/authentication", a.acceptJSON(a.getAuthentication))
-	at("GET", "/v1/status", a.authorized("get status", a.getStatus)) // it says why nobody holds the index
-	if !a.asksResource("post measures") {
-		at("POST", "/v1/metric/{id}/measures", a.authenticated(a.withMetric("post measures", a.postMeasures)))
-		at("POST", "/v1/batch/metrics/measures", a.authenticated(a.postBatch))
+	at("GET", "/v1/authentication", a.AcceptJSON(a.getAuthentication))
+	at("GET", "/v1/status", a.Authorized("get status", a.getStatus)) // it says why nobody holds the index
+	if !a.AsksResource("post measures") {
+		at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
+		at("POST", "/v1/batch/metrics/measures", a.Authenticated(a.postBatch))
 	}
 	if !a.Policy.Overridden("get measures") {
-		at("GET", "/v1/metric/{id}/measures", a.authenticated(a.getMeasuresWithoutIndex))
+		at("GET", "/v1/metric/{id}/measures", a.Authenticated(a.getMeasuresWithoutIndex))
 	}
 	if prefix == "" {
 		a.routesForOperators(r)
@@ -45,15 +46,15 @@ func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
 // getMeasuresWithoutIndex answers users whom the rule permits whatever the metric's resource is. The resource can only
 // add to what Gnocchi's rule permits: the holder of the index decides about all other users.
 func (a *api) getMeasuresWithoutIndex(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	if id, err := model.ParseUUID(param(r, "id")); err == nil {
+	if id, err := model.ParseUUID(web.Param(r, "id")); err == nil {
 		metric, err := a.findMetric(r.Context(), id)
-		if err == nil && metric != nil && a.enforce(who, "get measures", a.metricTarget(metric)) == nil {
-			return a.timed(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+		if err == nil && metric != nil && a.Enforce(who, "get measures", a.MetricTarget(metric)) == nil {
+			return a.Timed(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 				return a.getMeasures(w, r, who, metric)
 			})(w, r, who)
 		}
 	}
-	a.Elsewhere.ServeHTTP(w, r)
+	a.options.Elsewhere.ServeHTTP(w, r)
 	return nil
 }
 
@@ -63,7 +64,7 @@ func (a *api) findMetric(ctx context.Context, id uuid.UUID) (*model.Metric, erro
 		return a.Index.Lookup(id), nil
 	}
 	var found [1]*model.Metric
-	err := a.Metrics.Find(ctx, []uuid.UUID{id}, found[:])
+	err := a.options.Metrics.Find(ctx, []uuid.UUID{id}, found[:])
 	return found[0], err
 }
 
@@ -73,11 +74,8 @@ func (a *api) finder(ctx context.Context, ids []uuid.UUID) (func(i int) *model.M
 		return func(i int) *model.Metric { return a.Index.Lookup(ids[i]) }, nil
 	}
 	found := make([]*model.Metric, len(ids))
-	if err := a.Metrics.Find(ctx, ids, found); err != nil {
+	if err := a.options.Metrics.Find(ctx, ids, found); err != nil {
 		return nil, err
 	}
 	return func(i int) *model.Metric { return found[i] }, nil
 }
-
-// Refuse answers a request with an error, as the API does.
-func Refuse(w http.ResponseWriter, r *http.Request, err error) { asError(err).write(w, r) }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/gnocco-db/gnocco/api/web"
 	"net/http"
 	"slices"
 )
@@ -10,17 +11,17 @@ import (
 // Sec-Fetch-Site nor Origin, and pass.
 func (a *api) sameOrigin() func(http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
-	for _, origin := range a.CORSOrigins {
+	for _, origin := range a.options.CORSOrigins {
 		if origin != "*" {
 			_ = protection.AddTrustedOrigin(origin) // Validate has looked at it
 		}
 	}
-	anyOrigin := slices.Contains(a.CORSOrigins, "*")
+	anyOrigin := slices.Contains(a.options.CORSOrigins, "*")
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !anyOrigin {
 				if err := protection.Check(a.asSent(r)); err != nil {
-					a.fail(w, r, &Error{Status: http.StatusForbidden,
+					a.Fail(w, r, &web.Error{Status: http.StatusForbidden,
 						Detail: "A page of another origin sent this request", Err: err})
 					return
 				}
@@ -35,7 +36,7 @@ func (a *api) asSent(r *http.Request) *http.Request {
 	if !a.ProxyHeaders || r.Header.Get("Origin") == "" {
 		return r
 	}
-	if host := a.clientHost(r); host != r.Host {
+	if host := a.ClientHost(r); host != r.Host {
 		sent := *r
 		sent.Host = host
 		return &sent

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -27,14 +28,14 @@ type status struct {
 
 // getStatus serves GET /v1/status: how much waits to be processed.
 func (a *api) getStatus(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	details, err := parseBool(r.URL.Query(), "details", true)
+	details, err := web.ParseBool(r.URL.Query(), "details", true)
 	if err != nil {
 		return err
 	}
 	var answer status
 	answer.Metricd.Statistics = map[string]any{}
 	byMetric := make(map[string]int)
-	pending, err := a.Incoming.PendingByMetric()
+	pending, err := a.options.Incoming.PendingByMetric()
 	if err != nil {
 		return err
 	}
@@ -43,13 +44,13 @@ func (a *api) getStatus(w http.ResponseWriter, r *http.Request, _ *auth.Identity
 		answer.Storage.Summary.Metrics++
 		answer.Storage.Summary.Measures += bundles
 	}
-	if a.Cluster != nil {
-		answer.add(a.Cluster(r.Context()))
+	if a.options.Cluster != nil {
+		answer.add(a.options.Cluster(r.Context()))
 	}
 	if details {
 		answer.Storage.MeasuresToProcess = &byMetric
 	}
-	return writeJSON(w, http.StatusOK, answer)
+	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
 // add adds what the cluster's other processes say.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
@@ -31,14 +32,14 @@ func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *auth.Ide
 	if err != nil {
 		return err
 	}
-	if !hasBody(r) {
-		return badRequest("No query specified in body")
+	if !web.HasBody(r) {
+		return web.BadRequest("No query specified in body")
 	}
-	body, err := a.decodeBody(w, r)
+	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
 	}
-	search, err := parseValueSearch(values, carbonara.FromTime(a.now()))
+	search, err := parseValueSearch(values, carbonara.FromTime(a.Now()))
 	if err != nil {
 		return err
 	}
@@ -46,12 +47,12 @@ func (a *api) searchValues(w http.ResponseWriter, r *http.Request, who *auth.Ide
 	if err != nil {
 		return err
 	}
-	if err := a.checkTerms(predicate.Terms(), who); err != nil {
+	if err := a.CheckTerms(predicate.Terms()); err != nil {
 		return err
 	}
-	search.Where, search.Staleness = predicate.Where(search.Method), stalenessOf(r.Context())
-	return a.evaluate(w, r, who, func(w http.ResponseWriter) error {
-		search.Rows = query.NewRows(a.limitsOf(who).Rows)
+	search.Where, search.Staleness = predicate.Where(search.Method), web.StalenessOf(r.Context())
+	return a.Evaluate(w, r, who, func(w http.ResponseWriter) error {
+		search.Rows = query.NewRows(a.Limits.Rows)
 		return a.answerValueSearch(w, r, metrics, search)
 	})
 }
@@ -82,21 +83,21 @@ func (a *api) answerValueSearch(w http.ResponseWriter, r *http.Request, metrics 
 // metricsToSearch returns the metrics that exist of those named, each once, all of which the user may search.
 func (a *api) metricsToSearch(named []string, who *auth.Identity) ([]*model.Metric, error) {
 	if len(named) == 0 {
-		return nil, badArgument("metric_id", "Must be given")
+		return nil, web.BadArgument("metric_id", "Must be given")
 	}
 	var metrics []*model.Metric
 	seen := map[uuid.UUID]bool{}
 	for _, text := range named {
 		id, err := model.ParseUUID(text)
 		if err != nil {
-			return nil, badArgument("metric_id", "Must be a UUID")
+			return nil, web.BadArgument("metric_id", "Must be a UUID")
 		}
 		if metric := a.Index.Lookup(id); metric != nil && !seen[id] {
 			seen[id] = true
 			metrics = append(metrics, metric)
 		}
 	}
-	if err := a.enforceMetrics(who, "search metric", metrics); err != nil {
+	if err := a.EnforceMetrics(who, "search metric", metrics); err != nil {
 		return nil, err
 	}
 	return metrics, nil
@@ -110,13 +111,13 @@ func parseValueSearch(values url.Values, now carbonara.Timestamp) (*valueSearch,
 	search.Method, _ = carbonara.ParseMethod(search.name)
 	for name, t := range map[string]*carbonara.Timestamp{"start": &search.From, "stop": &search.To} {
 		if parseInstant(values, name, now, t) != nil {
-			return nil, badRequest("Invalid value for %s", name)
+			return nil, web.BadRequest("Invalid value for %s", name)
 		}
 	}
 	for _, text := range values["granularity"] {
 		granularity, err := model.ParseTimespan(text)
 		if err != nil {
-			return nil, badArgument("granularity", err.Error())
+			return nil, web.BadArgument("granularity", err.Error())
 		}
 		search.Granularities = append(search.Granularities, granularity)
 	}
@@ -161,8 +162,8 @@ func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *mode
 }
 
 // noAggregation is about an aggregation that a metric's archive policy does not have.
-func noAggregation(method string, granularity time.Duration) *Error {
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{
+func noAggregation(method string, granularity time.Duration) *web.Error {
+	return &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{
 		Cause: "Aggregation does not exist",
 		Detail: struct {
 			Granularity text.Seconds `json:"granularity"`

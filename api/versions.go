@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
@@ -25,12 +26,12 @@ const build = "4.7.0+gnocco." + version.Number
 
 // getVersions serves GET /: which versions of the API there are. The date is that of Gnocchi's API v1.
 func (a *api) getVersions(w http.ResponseWriter, r *http.Request) error {
-	return writeJSON(w, http.StatusOK, struct {
+	return web.WriteJSON(w, http.StatusOK, struct {
 		Build    string       `json:"build"`
 		Versions []apiVersion `json:"versions"`
 	}{build, []apiVersion{{
 		ID: "v1.0", Status: "CURRENT", Updated: "2015-03-19",
-		Links: []link{{Rel: "self", Href: a.baseURL(r) + "/v1/"}},
+		Links: []link{{Rel: "self", Href: a.BaseURL(r) + "/v1/"}},
 	}}})
 }
 
@@ -39,19 +40,19 @@ var collections = []string{"aggregates", "aggregation", "archive_policy", "archi
 	"capabilities", "influxdb", "metric", "resource", "resource_type", "search", "status"}
 
 func (a *api) redirectToV1(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Location", a.baseURL(r)+"/v1/")
-	writeBody(w, http.StatusFound, nil)
+	w.Header().Set("Location", a.BaseURL(r)+"/v1/")
+	web.WriteBody(w, http.StatusFound, nil)
 	return nil
 }
 
 // getV1 serves GET /v1/: links to the collections.
 func (a *api) getV1(w http.ResponseWriter, r *http.Request) error {
-	base := a.baseURL(r) + "/v1"
+	base := a.BaseURL(r) + "/v1"
 	links := []link{{Rel: "self", Href: base}}
 	for _, name := range collections {
 		links = append(links, link{Rel: name, Href: base + "/" + name})
 	}
-	return writeJSON(w, http.StatusOK, struct {
+	return web.WriteJSON(w, http.StatusOK, struct {
 		Version string `json:"version"`
 		Links   []link `json:"links"`
 	}{"1.0", links})
@@ -59,7 +60,7 @@ func (a *api) getV1(w http.ResponseWriter, r *http.Request) error {
 
 // getCapabilities lists every aggregation method.
 func getCapabilities(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, struct {
+	return web.WriteJSON(w, http.StatusOK, struct {
 		Methods []string `json:"aggregation_methods"`
 	}{methodNames(carbonara.Methods())})
 }

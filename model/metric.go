@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,4 +63,10 @@ func (m *Metric) Validate() error {
 func Sack(metric uuid.UUID, sacks int) int {
 	low := uint64(metric[12])<<24 | uint64(metric[13])<<16 | uint64(metric[14])<<8 | uint64(metric[15])
 	return int(low % uint64(sacks))
+}
+
+// UniqueMetrics sorts metrics by ID and leaves out repetitions.
+func UniqueMetrics(metrics []*Metric) []*Metric {
+	slices.SortFunc(metrics, func(a, b *Metric) int { return CompareIDs(a.ID, b.ID) })
+	return slices.CompactFunc(metrics, func(a, b *Metric) bool { return a.ID == b.ID })
 }

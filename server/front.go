@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
@@ -65,7 +66,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.wait(w, r, func() { api.ServeHealth(w, r, f.reasons()) })
 	default:
 		f.wait(w, r, func() {
-			api.Refuse(w, r, &api.Error{Status: http.StatusServiceUnavailable,
+			web.Refuse(w, r, &web.Error{Status: http.StatusServiceUnavailable,
 				Detail: "The process starts. Please try again."})
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -46,7 +47,7 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 	options := api.Options{
 		Metrics: p.Index(), Incoming: p.Incoming(), Archives: p.Archives(), Sacks: p.Sacks(), Cluster: p.Status,
 		NotReady: notReady, Missing: p.Missing,
-		Resampler: p.Resampler(), Elsewhere: p.Forward(api.Refuse),
+		Resampler: p.Resampler(), Elsewhere: p.Forward(web.Refuse),
 		KnownMetrics: memory.knownMetrics, LabelBytes: memory.labels, QuerySamples: memory.samples,
 		Budget: o.Cluster.Budget, Settings: o.API, Auth: authenticator, Policy: rules,
 		Logger: o.Logger, Registerer: registry, Gatherer: registry,

@@ -42,6 +42,7 @@ var layers = table(
 	"api/static:",
 	"api/text: model carbonara internal/decimal",
 	"api/viewer: api/static",
+	"api/web: api/auth api/measures api/policy api/text internal/budget ingest query storage/incoming storage/index model carbonara",
 	"console:",
 	"gpu/correlate: internal/parallel gpu/device gpu/kernels gpu/cu correlate",
 	"gpu/cu:",

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"context"
@@ -81,7 +81,7 @@ func TestTurnsEnd(t *testing.T) {
 		take(first)
 		end()
 		release := take(t.Context())
-		for cause, want := range map[error]bool{errQueryTimeout: true, context.Canceled: false} {
+		for cause, want := range map[error]bool{ErrQueryTimeout: true, context.Canceled: false} {
 			gone, leave := context.WithCancelCause(t.Context())
 			leave(cause)
 			_, err := turns.take(gone, nil)

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 
 type stalenessKey struct{}
 
-// stalenessOf returns the staleness that the request's client allows (Cache-Control: max-stale, RFC 9111); nil for
+// StalenessOf returns the staleness that the request's client allows (Cache-Control: max-stale, RFC 9111); nil for
 // fresh answers only.
-func stalenessOf(ctx context.Context) *query.Staleness {
+func StalenessOf(ctx context.Context) *query.Staleness {
 	s, _ := ctx.Value(stalenessKey{}).(*query.Staleness)
 	return s
 }
 
-// allowStale lets requests have answers that are as old as they allow, which say so by the header Age.
-func (a *api) allowStale(next http.Handler) http.Handler {
+// AllowStale lets requests have answers that are as old as they allow, which say so by the header Age.
+func AllowStale(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if limit, ok := maxStale(r.Header); ok {
 			s := &query.Staleness{Limit: limit}

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ func TestUnservedStores(t *testing.T) {
 	f := func(fault model.StoreFault, cause, reason string) {
 		t.Helper()
 		err := &model.DamagedError{Store: "sacks/003", Fault: fault, Reason: "input/output error"}
-		answer := asError(fmt.Errorf("read: %w", err))
+		answer := AsError(fmt.Errorf("read: %w", err))
 		got, _ := answer.Detail.(Cause)
 		if answer.Status != http.StatusServiceUnavailable || got.Detail != "sacks/003" || got.Cause != cause ||
 			!strings.Contains(got.Reason, reason) {

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 // Of several keys that are not allowed, the first by name is told, whatever the order of the map.
 func TestFieldsTellTheFirstExtraKey(t *testing.T) {
 	for range 20 {
-		in := jsonValue{value: map[string]any{"id": "a", "zone": 1, "colour": 2, "place": 3}}
-		_, err := in.fields("id*", "name")
+		in := Node{Value: map[string]any{"id": "a", "zone": 1, "colour": 2, "place": 3}}
+		_, err := in.Fields("id*", "name")
 		var fault *Error
 		if !errors.As(err, &fault) {
 			t.Fatal(err)
@@ -21,11 +21,11 @@ func TestFieldsTellTheFirstExtraKey(t *testing.T) {
 }
 
 func BenchmarkFields(b *testing.B) {
-	in := jsonValue{value: map[string]any{"id": "host", "user_id": "u", "project_id": "p", "started_at": "2026-01-01",
+	in := Node{Value: map[string]any{"id": "host", "user_id": "u", "project_id": "p", "started_at": "2026-01-01",
 		"metrics": map[string]any{}, "rack": "r1", "memory": 4.0, "spare": true}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := in.fields("id*", "user_id", "project_id", "started_at", "ended_at", "metrics", "host", "rack",
+		if _, err := in.Fields("id*", "user_id", "project_id", "started_at", "ended_at", "metrics", "host", "rack",
 			"memory", "spare"); err != nil {
 			b.Fatal(err)
 		}

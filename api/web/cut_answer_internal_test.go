@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 
 // An answer that fails after a part of it was sent does not look like a whole one: the client's reading fails.
 func TestCutAnswer(t *testing.T) {
-	server := httptest.NewServer(new(api).public(func(w http.ResponseWriter, r *http.Request) error {
+	server := httptest.NewServer(new(Env).Public(func(w http.ResponseWriter, r *http.Request) error {
 		out := text.NewWriter(w, nil)
 		out.Raw(string(make([]byte, 200_000)))
 		out.Flush()
-		out.Fail(errQueryTimeout)
+		out.Fail(ErrQueryTimeout)
 		err := out.Finish()
-		if !errors.Is(err, text.ErrSent) || !errors.Is(err, errQueryTimeout) {
+		if !errors.Is(err, text.ErrSent) || !errors.Is(err, ErrQueryTimeout) {
 			t.Errorf("error %v", err)
 		}
 		return err

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"cmp"
@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// baseURL returns what stands before "/v1" in the URL that the client used: scheme, host and mount prefix, as seen
+// BaseURL returns what stands before "/v1" in the URL that the client used: scheme, host and mount prefix, as seen
 // by the client when proxies in between tell and are believed.
-func (a *api) baseURL(r *http.Request) string {
-	scheme, prefix := "http", a.mountPrefix(r)
+func (e *Env) BaseURL(r *http.Request) string {
+	scheme, prefix := "http", e.mountPrefix(r)
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	if a.ProxyHeaders {
+	if e.ProxyHeaders {
 		proto := r.Header.Get("X-Forwarded-Proto")
 		if forwarded := r.Header.Get("Forwarded"); forwarded != "" {
 			proto, _ = parseForwarded(forwarded)
@@ -22,12 +22,12 @@ func (a *api) baseURL(r *http.Request) string {
 		scheme = cmp.Or(proto, scheme)
 		prefix = r.Header.Get("X-Forwarded-Prefix") + prefix
 	}
-	return scheme + "://" + a.clientHost(r) + prefix
+	return scheme + "://" + e.ClientHost(r) + prefix
 }
 
-// clientHost returns the host of the URL that the client used, by the same rules.
-func (a *api) clientHost(r *http.Request) string {
-	if !a.ProxyHeaders {
+// ClientHost returns the host of the URL that the client used, by the same rules.
+func (e *Env) ClientHost(r *http.Request) string {
+	if !e.ProxyHeaders {
 		return r.Host
 	}
 	host := r.Header.Get("X-Forwarded-Host")
@@ -38,9 +38,9 @@ func (a *api) clientHost(r *http.Request) string {
 }
 
 // mountPrefix returns Prefix if the request came in below it, else "".
-func (a *api) mountPrefix(r *http.Request) string {
-	if r.URL.Path == a.Prefix || strings.HasPrefix(r.URL.Path, a.Prefix+"/") {
-		return a.Prefix
+func (e *Env) mountPrefix(r *http.Request) string {
+	if r.URL.Path == e.Prefix || strings.HasPrefix(r.URL.Path, e.Prefix+"/") {
+		return e.Prefix
 	}
 	return ""
 }
@@ -61,9 +61,9 @@ func parseForwarded(header string) (proto, host string) {
 	return proto, host
 }
 
-// setLocation sets the URL of the new object: segments below /v1, escaped here.
-func (a *api) setLocation(w http.ResponseWriter, r *http.Request, segments ...string) {
-	location := a.baseURL(r) + "/v1"
+// SetLocation sets the URL of the new object: segments below /v1, escaped here.
+func (e *Env) SetLocation(w http.ResponseWriter, r *http.Request, segments ...string) {
+	location := e.BaseURL(r) + "/v1"
 	for _, segment := range segments {
 		location += "/" + url.PathEscape(segment)
 	}

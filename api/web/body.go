@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
-// requireJSON answers 415 to any other type of body, also to none given.
-func requireJSON(r *http.Request) error { return requireType(r, "application/json") }
+// RequireJSON answers 415 to any other type of body, also to none given.
+func RequireJSON(r *http.Request) error { return requireType(r, "application/json") }
 
 func requireType(r *http.Request, want string) error {
 	contentType := r.Header.Get("Content-Type")
@@ -34,21 +34,21 @@ func requireType(r *http.Request, want string) error {
 
 // The bodies that become maps and lists take many times the memory. Most name a thing and its attributes.
 const (
-	maxDocumentBytes = 1 << 20
-	maxBatchBytes    = 4 << 20 // of many resources
+	MaxDocumentBytes = 1 << 20
+	MaxBatchBytes    = 4 << 20 // of many resources
 )
 
 // maxUnzippedBytes is the most that a body with gzip may be when uncompressed: 180 kB may become 64 MB. Telegraf sends
 // some hundred kilobytes.
 const maxUnzippedBytes = 32 << 20
 
-// readBody appends the body, of limit bytes at most, to dst: uncompressed, as clients may send it with gzip. It takes
+// ReadBody appends the body, of limit bytes at most, to dst: uncompressed, as clients may send it with gzip. It takes
 // factor times the size of the memory for that use.
-func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor factor,
+func (e *Env) ReadBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor Factor,
 	dst []byte) ([]byte, error) {
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "", "identity":
-		return a.readEncoded(w, r, limit, use, factor, dst)
+		return e.ReadEncoded(w, r, limit, use, factor, dst)
 	case "gzip":
 	default:
 		return dst, &Error{Status: http.StatusUnsupportedMediaType,
@@ -60,16 +60,16 @@ func (a *api) readBody(w http.ResponseWriter, r *http.Request, limit int64, use 
 	}
 	plain := *r
 	plain.Body, plain.ContentLength = unzip, -1
-	if dst, err = a.readEncoded(w, &plain, min(limit, maxUnzippedBytes), use, factor, dst); err != nil {
+	if dst, err = e.ReadEncoded(w, &plain, min(limit, maxUnzippedBytes), use, factor, dst); err != nil {
 		return dst, err
 	}
 	return dst, unzip.Close()
 }
 
-// readEncoded is readBody for a body as it is, whatever its encoding.
-func (a *api) readEncoded(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor factor,
+// ReadEncoded is readBody for a body as it is, whatever its encoding.
+func (e *Env) ReadEncoded(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor Factor,
 	dst []byte) ([]byte, error) {
-	limit = a.bodyLimit(limit, factor)
+	limit = e.bodyLimit(limit, factor)
 	if r.ContentLength > limit {
 		return dst, &http.MaxBytesError{Limit: limit}
 	}
@@ -118,35 +118,35 @@ func unreadableBody(err error, detail string) error {
 	return &Error{Status: http.StatusBadRequest, Detail: detail, Err: err}
 }
 
-// decodeBody reads a small JSON body into maps, lists, strings, json.Numbers, booleans and nil, to be checked by the
+// DecodeBody reads a small JSON body into maps, lists, strings, json.Numbers, booleans and nil, to be checked by the
 // functions of json_value.go.
-func (a *api) decodeBody(w http.ResponseWriter, r *http.Request) (any, error) {
-	return a.decodeBodyOf(w, r, "application/json", maxDocumentBytes)
+func (e *Env) DecodeBody(w http.ResponseWriter, r *http.Request) (any, error) {
+	return e.DecodeBodyOf(w, r, "application/json", MaxDocumentBytes)
 }
 
-// decodeFields reads a small JSON body that is an object, with these keys: see jsonValue.fields.
-func (a *api) decodeFields(w http.ResponseWriter, r *http.Request, keys ...string) (map[string]jsonValue, error) {
-	body, err := a.decodeBody(w, r)
+// DecodeFields reads a small JSON body that is an object, with these keys: see jsonValue.fields.
+func (e *Env) DecodeFields(w http.ResponseWriter, r *http.Request, keys ...string) (map[string]Node, error) {
+	body, err := e.DecodeBody(w, r)
 	if err != nil {
 		return nil, err
 	}
-	return jsonValue{value: body}.fields(keys...)
+	return Node{Value: body}.Fields(keys...)
 }
 
-// decodeBodyOf is decodeBody for a body of a type that is JSON, perhaps by another name, of limit bytes at most.
-func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType string, limit int64) (any, error) {
+// DecodeBodyOf is decodeBody for a body of a type that is JSON, perhaps by another name, of limit bytes at most.
+func (e *Env) DecodeBodyOf(w http.ResponseWriter, r *http.Request, contentType string, limit int64) (any, error) {
 	if err := requireType(r, contentType); err != nil {
 		return nil, err
 	}
-	body, err := a.readBody(w, r, min(a.MaxBodyBytes, limit), budget.Documents, documentFactor, nil)
+	body, err := e.ReadBody(w, r, min(e.MaxBodyBytes, limit), budget.Documents, documentFactor, nil)
 	if err != nil {
 		return nil, err
 	}
 	if !utf8.Valid(body) { // encoding/json would put another character in the place of what is not
-		return nil, undecodable("not UTF-8")
+		return nil, Undecodable("not UTF-8")
 	}
 	if text.HasLoneSurrogate(body) {
-		return nil, undecodable(text.LoneSurrogate)
+		return nil, Undecodable(text.LoneSurrogate)
 	}
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -162,25 +162,25 @@ func (a *api) decodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 		if errors.Is(err, io.EOF) {
 			reason = "Expected object or value"
 		}
-		return nil, undecodable(reason)
+		return nil, Undecodable(reason)
 	}
 	return value, nil
 }
 
-func undecodable(reason string) *Error {
+func Undecodable(reason string) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: reason,
 		Detail: []string{}}}
 }
 
-// writeJSON answers with v, which is one of our own types: it always marshals.
-func writeJSON(w http.ResponseWriter, status int, v any) error {
+// WriteJSON answers with v, which is one of our own types: it always marshals.
+func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	w.Header().Set("Content-Type", "application/json")
-	writeBody(w, status, text.AppendJSON(nil, v))
+	WriteBody(w, status, text.AppendJSON(nil, v))
 	return nil
 }
 
-// writeBody answers with body. That the client has gone by now is not our fault, nor the client's to read.
-func writeBody(w http.ResponseWriter, status int, body []byte) {
+// WriteBody answers with body. That the client has gone by now is not our fault, nor the client's to read.
+func WriteBody(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)

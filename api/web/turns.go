@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"cmp"
@@ -39,8 +39,8 @@ func newTurns(l *Limits, m *instruments) *turns {
 		refused: m.refusedQueries, queues: make(map[string][]*queuedQuery)}
 }
 
-// projectOf returns who shares limits: a project, or a user where there are no projects; "" for nobody.
-func projectOf(who *auth.Identity) string {
+// ProjectOf returns who shares limits: a project, or a user where there are no projects; "" for nobody.
+func ProjectOf(who *auth.Identity) string {
 	if who == nil {
 		return ""
 	}
@@ -49,7 +49,7 @@ func projectOf(who *auth.Identity) string {
 
 // take waits for a turn, which lasts until release or the end of ctx.
 func (t *turns) take(ctx context.Context, who *auth.Identity) (release func(), err error) {
-	if err := t.wait(ctx, projectOf(who)); err != nil {
+	if err := t.wait(ctx, ProjectOf(who)); err != nil {
 		return nil, err
 	}
 	t.running.Inc()
@@ -76,7 +76,7 @@ func (t *turns) wait(ctx context.Context, user string) error {
 	case <-q.called:
 	case <-ctx.Done():
 		if t.leave(user, q) {
-			if context.Cause(ctx) != errQueryTimeout {
+			if context.Cause(ctx) != ErrQueryTimeout {
 				return ctx.Err()
 			}
 			t.refused.WithLabelValues("queue").Inc()
@@ -161,17 +161,22 @@ func (t *turns) call() {
 	}
 }
 
-// evaluate answers a user's query by answer, once the query has its turn. It calls answer again where other requests
+// AwaitTurn waits until a user's query may be evaluated. Its turn lasts until release or the end of ctx.
+func (e *Env) AwaitTurn(ctx context.Context, who *auth.Identity) (release func(), err error) {
+	return e.turns.take(ctx, who)
+}
+
+// Evaluate answers a user's query by answer, once the query has its turn. It calls answer again where other requests
 // held memory that the query needed. The turn ends when answer returns or writes the first part: a client that reads
 // slowly keeps nobody waiting. A handler calls evaluate after it has read the body, for the same reason.
-func (a *api) evaluate(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+func (e *Env) Evaluate(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	answer func(w http.ResponseWriter) error) error {
-	release, err := a.turns.take(r.Context(), who)
+	release, err := e.AwaitTurn(r.Context(), who)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return a.patiently(r.Context(), func() error { return answer(&turnWriter{w, release}) })
+	return e.Patiently(r.Context(), func() error { return answer(&turnWriter{w, release}) })
 }
 
 type turnWriter struct {

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"math"
@@ -37,28 +37,28 @@ func TestAge(t *testing.T) {
 			r.Header.Set("Cache-Control", header)
 		}
 		w := httptest.NewRecorder()
-		new(api).allowStale(answer).ServeHTTP(w, r)
+		AllowStale(answer).ServeHTTP(w, r)
 		if got := w.Header().Get("Age"); got != want {
 			t.Errorf("%s: age %q, want %q", header, got, want)
 		}
 	}
 	f("", "", func(w http.ResponseWriter, r *http.Request) {
-		if stalenessOf(r.Context()) != nil {
+		if StalenessOf(r.Context()) != nil {
 			t.Error("stale, unasked")
 		}
 	})
 	f("", "max-stale", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusOK) })
 	f("7", "max-stale", func(w http.ResponseWriter, r *http.Request) {
-		stalenessOf(r.Context()).Use(6001 * time.Millisecond)
-		stalenessOf(r.Context()).Use(time.Second)
+		StalenessOf(r.Context()).Use(6001 * time.Millisecond)
+		StalenessOf(r.Context()).Use(time.Second)
 		_, _ = w.Write([]byte("[]"))
 	})
 	f("1", "max-stale=9", func(w http.ResponseWriter, r *http.Request) {
-		stalenessOf(r.Context()).Use(0)
+		StalenessOf(r.Context()).Use(0)
 		w.WriteHeader(http.StatusOK)
 	})
 	f("", "max-stale", func(w http.ResponseWriter, r *http.Request) {
-		stalenessOf(r.Context()).Use(time.Second)
+		StalenessOf(r.Context()).Use(time.Second)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 }

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"net/http"
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// acceptsJSON reports whether the client takes application/json: it says so, or takes anything, or says nothing.
-func acceptsJSON(r *http.Request) bool {
+// AcceptsJSON reports whether the client takes application/json: it says so, or takes anything, or says nothing.
+func AcceptsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	if accept == "" || accept == "*/*" || accept == "application/json" {
 		return true
@@ -16,7 +16,7 @@ func acceptsJSON(r *http.Request) bool {
 		kind, parameters, _ := strings.Cut(item, ";")
 		switch strings.ToLower(strings.TrimSpace(kind)) {
 		case "application/json", "application/*", "*/*":
-			if quality(parameters) > 0 {
+			if Quality(parameters) > 0 {
 				return true
 			}
 		}
@@ -24,8 +24,8 @@ func acceptsJSON(r *http.Request) bool {
 	return false
 }
 
-// quality returns q of an item's parameters, 1 without.
-func quality(parameters string) float64 {
+// Quality returns q of an item's parameters, 1 without.
+func Quality(parameters string) float64 {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		if q, ok := strings.CutPrefix(strings.TrimSpace(parameter), "q="); ok {
 			value, err := strconv.ParseFloat(q, 64)

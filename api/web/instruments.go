@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"errors"
@@ -98,26 +98,26 @@ func registered[C prometheus.Collector](registerer prometheus.Registerer, collec
 	return collector, err
 }
 
-// observe counts and times every request.
-func (a *api) observe(next http.Handler) http.Handler {
+// Observe counts and times every request.
+func (e *Env) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		status := statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() { // also if the answer is cut off
-			route, method := a.route(r), r.Method
+			route, method := e.route(r), r.Method
 			if route == "" {
 				route, method = "other", "other" // not a label for each path and method that somebody tries
 			}
-			a.instruments.requests.WithLabelValues(route, method, strconv.Itoa(status.status)).Inc()
-			a.instruments.seconds.WithLabelValues(route, method).Observe(time.Since(start).Seconds())
+			e.instruments.requests.WithLabelValues(route, method, strconv.Itoa(status.status)).Inc()
+			e.instruments.seconds.WithLabelValues(route, method).Observe(time.Since(start).Seconds())
 		}()
 		next.ServeHTTP(&status, r)
 	})
 }
 
 // route returns the pattern that r's path matched, without the mount prefix; "" for none.
-func (a *api) route(r *http.Request) string {
-	return strings.TrimPrefix(chi.RouteContext(r.Context()).RoutePattern(), a.Prefix)
+func (e *Env) route(r *http.Request) string {
+	return strings.TrimPrefix(chi.RouteContext(r.Context()).RoutePattern(), e.Prefix)
 }
 
 // statusWriter remembers the status of the answer.

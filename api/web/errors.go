@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"context"
@@ -39,7 +39,7 @@ type Cause struct {
 func (e *Error) Error() string {
 	text := fmt.Sprintf("api: %d %s", e.Status, http.StatusText(e.Status))
 	if e.Detail != nil {
-		text += ": " + e.description()
+		text += ": " + e.Description()
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
@@ -50,31 +50,31 @@ func (e *Error) Error() string {
 // Unwrap returns what lies behind e.
 func (e *Error) Unwrap() error { return e.Err }
 
-func badRequest(format string, args ...any) *Error {
+func BadRequest(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-func notFound(format string, args ...any) *Error {
+func NotFound(format string, args ...any) *Error {
 	return &Error{Status: http.StatusNotFound, Detail: fmt.Sprintf(format, args...)}
 }
 
-// badArgument is about one parameter of the query.
-func badArgument(name, reason string) *Error {
+// BadArgument is about one parameter of the query.
+func BadArgument(name, reason string) *Error {
 	return badValue("Argument value error", name, reason)
 }
 
-// badAttribute is about one attribute of an object.
-func badAttribute(name, reason string) *Error { return badValue("Attribute value error", name, reason) }
+// BadAttribute is about one attribute of an object.
+func BadAttribute(name, reason string) *Error { return badValue("Attribute value error", name, reason) }
 
 func badValue(cause, name, reason string) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: cause, Reason: reason, Detail: name}}
 }
 
-// errForbidden's explanation is what Gnocchi's clients look for.
-var errForbidden = &Error{Status: http.StatusForbidden}
+// ErrForbidden's explanation is what Gnocchi's clients look for.
+var ErrForbidden = &Error{Status: http.StatusForbidden}
 
-// asError gives every error its status. What it does not know is a fault of ours: 500, and no detail for the client.
-func asError(err error) *Error {
+// AsError gives every error its status. What it does not know is a fault of ours: 500, and no detail for the client.
+func AsError(err error) *Error {
 	var known *Error
 	var object *model.ObjectError
 	var field *model.FieldError
@@ -112,16 +112,16 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusConflict,
 			Detail: Cause{Cause: "Resource already exists", Detail: resourceType.ID.String()}}
 	case errors.As(err, &noPolicy):
-		return badRequest(
+		return BadRequest(
 			"No archive policy name specified and no archive policy rule found matching the metric name %s",
 			noPolicy.Metric)
 	case errors.As(err, &attribute):
-		return badAttribute(attribute.Name, attribute.Reason)
+		return BadAttribute(attribute.Name, attribute.Reason)
 	case errors.As(err, &future):
 		return &Error{Status: http.StatusBadRequest, Err: err, Detail: Cause{
 			Cause:  "Measure in the future",
 			Reason: fmt.Sprintf("A measure may be %s ahead of the server's clock at most", future.Most),
-			Detail: futureMeasure{future.Metric, showTime(future.Timestamp)},
+			Detail: futureMeasure{future.Metric, ShowTime(future.Timestamp)},
 		}}
 	case errors.As(err, &decode):
 		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(decode), Err: err}
@@ -155,9 +155,9 @@ func asError(err error) *Error {
 			Detail: rows.Most,
 		}}
 	case errors.As(err, &argument):
-		return badArgument(argument.Argument, argument.Reason)
+		return BadArgument(argument.Argument, argument.Reason)
 	case errors.As(err, &predicate):
-		return jsonValue{path: predicate.Path}.fault("%s", predicate.Reason)
+		return Node{Path: predicate.Path}.Fault("%s", predicate.Reason)
 	case errors.As(err, &unaggregable):
 		return unaggregableMetrics(unaggregable)
 	case errors.As(err, &aggregation):
@@ -231,18 +231,18 @@ func statusOf(kind error) int {
 	return http.StatusBadRequest
 }
 
-// refused turns an object that err names as missing or taken into a fault of the request: the object is not the one
+// Refused turns an object that err names as missing or taken into a fault of the request: the object is not the one
 // that the URL names. Other errors stay as they are.
-func refused(err error) error {
+func Refused(err error) error {
 	var object *model.ObjectError
 	if errors.As(err, &object) {
-		return badRequest("%s", object.Error())
+		return BadRequest("%s", object.Error())
 	}
 	return err
 }
 
-// refusedCause is refused, with the object's ID apart from the sentence.
-func refusedCause(err error) error {
+// RefusedCause is refused, with the object's ID apart from the sentence.
+func RefusedCause(err error) error {
 	var object *model.ObjectError
 	if errors.As(err, &object) {
 		return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: object.Cause(), Detail: object.ID}, Err: err}
@@ -285,8 +285,8 @@ var explanations = map[int]string{
 	http.StatusInsufficientStorage:   "The server has no space left.",
 }
 
-// description is the detail as text.
-func (e *Error) description() string {
+// Description is the detail as text.
+func (e *Error) Description() string {
 	switch d := e.Detail.(type) {
 	case nil:
 		return ""
@@ -299,7 +299,7 @@ func (e *Error) description() string {
 // write answers r with e, in the form that it accepts: HTML for a browser, which names that and not JSON; JSON for who
 // takes it; else text, as for who says nothing.
 func (e *Error) write(w http.ResponseWriter, r *http.Request) {
-	e = &Error{Status: e.Status, Detail: bounded(e.Detail)}
+	e = &Error{Status: e.Status, Detail: Bounded(e.Detail)}
 	title := http.StatusText(e.Status)
 	header := w.Header()
 	if e.Status == http.StatusServiceUnavailable && header.Get("Retry-After") == "" {
@@ -310,8 +310,8 @@ func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json"):
 		header.Set("Content-Type", "text/html; charset=UTF-8")
 		body = fmt.Appendf(nil,
-			"<html>\n <head><title>%d %s</title></head>\n <body>\n  <h1>%d %s</h1>\n  <p>%s</p>\n  <p>%s</p>\n </body>\n</html>\n", e.Status, title, e.Status, title, explanations[e.Status], html.EscapeString(e.description()))
-	case accept != "" && acceptsJSON(r):
+			"<html>\n <head><title>%d %s</title></head>\n <body>\n  <h1>%d %s</h1>\n  <p>%s</p>\n  <p>%s</p>\n </body>\n</html>\n", e.Status, title, e.Status, title, explanations[e.Status], html.EscapeString(e.Description()))
+	case accept != "" && AcceptsJSON(r):
 		header.Set("Content-Type", "application/json")
 		detail := e.Detail
 		if detail == nil {
@@ -324,8 +324,11 @@ func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 		}{e.Status, title, detail})
 	default:
 		header.Set("Content-Type", "text/plain; charset=UTF-8")
-		body = fmt.Appendf(nil, "%d %s\n\n%s\n\n%s\n", e.Status, title, explanations[e.Status], e.description())
+		body = fmt.Appendf(nil, "%d %s\n\n%s\n\n%s\n", e.Status, title, explanations[e.Status], e.Description())
 	}
 	header.Set("X-Content-Type-Options", "nosniff")
-	writeBody(w, e.Status, body)
+	WriteBody(w, e.Status, body)
 }
+
+// Refuse answers a request with an error, as the API does.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) { AsError(err).write(w, r) }

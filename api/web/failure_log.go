@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"log/slog"
@@ -34,22 +34,22 @@ func (l *failureLog) pass(status int, now time.Time) (withheld int, ok bool) {
 	return withheld, true
 }
 
-// logFailure logs requests that failed for no fault of the client's. Each that we have no answer for is an error. Of
+// LogFailure logs requests that failed for no fault of the client's. Each that we have no answer for is an error. Of
 // requests that wait for space, time or another server, one in a while is a warning. What we do not implement was asked
 // for in error.
-func (a *api) logFailure(r *http.Request, answer *Error, err error) {
+func (e *Env) LogFailure(r *http.Request, answer *Error, err error) {
 	level, withheld := slog.LevelError, 0
 	switch answer.Status {
 	case http.StatusInternalServerError:
 	case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
 		var ok bool
-		if withheld, ok = a.failures.pass(answer.Status, a.now()); !ok {
+		if withheld, ok = e.failures.pass(answer.Status, e.Now()); !ok {
 			return
 		}
 		level = slog.LevelWarn
 	default:
 		return
 	}
-	a.Logger.Log(r.Context(), level, "request failed", "method", r.Method, "route", a.route(r), "status", answer.Status,
+	e.Logger.Log(r.Context(), level, "request failed", "method", r.Method, "route", e.route(r), "status", answer.Status,
 		"withheld", withheld, "error", err)
 }

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ const (
 	maxErrorBytes = 1 << 20  // of a list, in JSON
 )
 
-// bounded returns a description that is within the bounds. What it leaves out, it says.
-func bounded(detail any) any {
+// Bounded returns a description that is within the bounds. What it leaves out, it says.
+func Bounded(detail any) any {
 	switch d := detail.(type) {
 	case nil:
 		return nil
@@ -26,7 +26,7 @@ func bounded(detail any) any {
 	case Cause:
 		d.Cause, d.Reason = cutText(d.Cause), cutText(d.Reason)
 		d.Element = cutTexts(d.Element)
-		shown := bounded(d.Detail)
+		shown := Bounded(d.Detail)
 		if all, some := listLength(d.Detail), listLength(shown); some < all {
 			d.Reason = strings.TrimSpace(fmt.Sprintf("%s (the first %d of %d)", d.Reason, some, all))
 		}
@@ -78,8 +78,8 @@ func cutText(long string) string {
 	return fmt.Sprintf("%s… (%d bytes more)", long[:end], len(long)-end)
 }
 
-// joinSome joins the first of n texts, as many as an error shows.
-func joinSome(n int, at func(i int) string) string {
+// JoinSome joins the first of n texts, as many as an error shows.
+func JoinSome(n int, at func(i int) string) string {
 	var joined strings.Builder
 	for i := range n {
 		if joined.Len() > maxErrorText-100 {

@@ -1,4 +1,4 @@
-package api
+package web
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/model/filter"
 	"github.com/gnocco-db/gnocco/query"
 )
 
@@ -59,30 +58,26 @@ func (l *Limits) Validate() error {
 	return errors.Join(faults...)
 }
 
-// limitsOf returns what a user's requests may take; nil is a user without credentials, who may list. All users have the
-// same limits: this is the place where a project's own would be found.
-func (a *api) limitsOf(*auth.Identity) *Limits { return &a.Limits }
+// ErrQueryTimeout ends the context of a request that reads.
+var ErrQueryTimeout = errors.New("api: the query took longer than --query-timeout")
 
-// errQueryTimeout ends the context of a request that reads.
-var errQueryTimeout = errors.New("api: the query took longer than --query-timeout")
-
-// timed serves h until the user's time for a query is over.
-func (a *api) timed(h userHandler) userHandler {
+// Timed serves h until the user's time for a query is over.
+func (e *Env) Timed(h UserHandler) UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-		limit := a.limitsOf(who).QueryTimeout
+		limit := e.Limits.QueryTimeout
 		if limit == 0 {
 			limit = math.MaxInt64
 		}
-		ctx := &queryDeadline{Context: r.Context(), at: time.Now().Add(limit), cause: errQueryTimeout}
+		ctx := &queryDeadline{Context: r.Context(), at: time.Now().Add(limit), cause: ErrQueryTimeout}
 		defer ctx.end() // and with it what h leaves behind
 		err := h(w, r.WithContext(ctx), who)
 		var rows *query.TooManyRowsError
 		if errors.As(err, &rows) {
-			a.instruments.refusedQueries.WithLabelValues("rows").Inc()
+			e.instruments.refusedQueries.WithLabelValues("rows").Inc()
 		}
-		if err != nil && context.Cause(ctx) == errQueryTimeout &&
-			(errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errQueryTimeout)) {
-			a.instruments.refusedQueries.WithLabelValues("timeout").Inc()
+		if err != nil && context.Cause(ctx) == ErrQueryTimeout &&
+			(errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrQueryTimeout)) {
+			e.instruments.refusedQueries.WithLabelValues("timeout").Inc()
 			return &Error{Status: http.StatusGatewayTimeout, Err: err, Detail: Cause{
 				Cause:  "The query took too long",
 				Reason: "Ask for fewer metrics or resources, a shorter time or a coarser granularity",
@@ -91,26 +86,4 @@ func (a *api) timed(h userHandler) userHandler {
 		}
 		return err
 	}
-}
-
-// compileFilter checks a filter of a user's request.
-func (a *api) compileFilter(e *filter.Expr, scope filter.Scope, who *auth.Identity) (*filter.Filter, error) {
-	if err := a.checkTerms(e.Terms(), who); err != nil {
-		return nil, err
-	}
-	return filter.Compile(e, scope)
-}
-
-func (a *api) checkTerms(terms int, who *auth.Identity) error {
-	most := a.limitsOf(who).SearchTerms
-	if terms <= most {
-		return nil
-	}
-	a.instruments.refusedQueries.WithLabelValues("terms").Inc()
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{
-		Cause: "Too many terms",
-		Reason: fmt.Sprintf("The search has %d comparisons: search in parts, or compare with many values by one \"in\"",
-			terms),
-		Detail: most,
-	}}
 }

@@ -1,0 +1,155 @@
+package web
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/internal/budget"
+)
+
+// Env is what the handlers of all protocols share: who may do what, what a request may take, the process's log and
+// metrics. It is shared by all requests; its parts that change have locks of their own.
+type Env struct {
+	Authorizer
+	MaxBodyBytes int64  // of a request
+	MaxLimit     int    // most items of one page, and the default
+	Prefix       string // where the API is found a second time; "" for nowhere
+	ProxyHeaders bool   // believe Forwarded and X-Forwarded-*
+	Limits       Limits
+	Budget       *budget.Budget // nil: no bound
+	Logger       *slog.Logger
+	Now          func() time.Time
+	instruments  *instruments
+	turns        *turns
+	failures     failureLog
+}
+
+// NewEnv completes e.
+func NewEnv(e *Env, registerer prometheus.Registerer) (*Env, error) {
+	var err error
+	if e.instruments, err = newInstruments(registerer); err != nil {
+		return nil, err
+	}
+	e.turns = newTurns(&e.Limits, e.instruments)
+	return e, nil
+}
+
+// A handler answers a request. If it returns an error it has written nothing.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// A UserHandler is a handler that needs to know who sent the request.
+type UserHandler func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error
+
+// Public serves h to everyone, also without credentials.
+func (e *Env) Public(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			e.Fail(w, r, err)
+		}
+	}
+}
+
+// AcceptJSON is public, for clients that accept JSON.
+func (e *Env) AcceptJSON(h handler) http.HandlerFunc {
+	return e.Public(func(w http.ResponseWriter, r *http.Request) error {
+		// A DELETE has no answer: whatever its client accepts is fine.
+		if r.Method != http.MethodDelete && !AcceptsJSON(r) {
+			return &Error{Status: http.StatusNotAcceptable}
+		}
+		return h(w, r)
+	})
+}
+
+// Authenticated serves h to users with valid credentials who accept JSON.
+func (e *Env) Authenticated(h UserHandler) http.HandlerFunc {
+	return e.AcceptJSON(e.WithIdentity(h))
+}
+
+// AuthenticatedAnyType serves h to users with valid credentials, whatever they accept. It is for answers without
+// content, which other databases' protocols have, and for those that choose their type.
+func (e *Env) AuthenticatedAnyType(h UserHandler) http.HandlerFunc {
+	return e.Public(e.WithIdentity(h))
+}
+
+func (e *Env) WithIdentity(h UserHandler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		who, err := e.Authenticate(w, r)
+		if err != nil {
+			e.instruments.countLogin(r, err)
+			return err
+		}
+		return h(w, r, who)
+	}
+}
+
+// Authorized serves h to users whom the rule permits, whatever the request is about. Handlers enforce the rules that
+// depend on a target.
+func (e *Env) Authorized(rule string, h UserHandler) http.HandlerFunc {
+	return e.Authenticated(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+		if err := e.Enforce(who, rule, nil); err != nil {
+			return err
+		}
+		return h(w, r, who)
+	})
+}
+
+// AuthorizedList serves a list, cut to what the rule lets the user see: h calls visibleResources or visibleMetrics. If
+// everyone sees all of it, no credentials are needed and h gets no user.
+func (e *Env) AuthorizedList(rule string, h UserHandler) http.HandlerFunc {
+	if e.unrestricted(rule) {
+		return e.AcceptJSON(func(w http.ResponseWriter, r *http.Request) error { return h(w, r, nil) })
+	}
+	return e.Authenticated(h)
+}
+
+// Fail answers with err, and logs it if the fault is ours or the machine's.
+func (e *Env) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, text.ErrSent) {
+		panic(http.ErrAbortHandler)
+	}
+	answer := AsError(err)
+	if r.Context().Err() == nil { // else the client has given up
+		e.LogFailure(r, answer, err)
+	}
+	switch answer.Status {
+	case http.StatusRequestEntityTooLarge:
+		w.Header().Set("Connection", "close")
+		answerBeforeBody(w, r, answer)
+		return
+	case http.StatusServiceUnavailable:
+		answerBeforeBody(w, r, answer)
+		return
+	case http.StatusRequestTimeout:
+		w.Header().Set("Connection", "close") // rather than to read the rest
+	}
+	answer.write(w, r)
+}
+
+// lingerTime is for how long the rest of a refused body is read.
+const lingerTime = 5 * time.Second
+
+// answerBeforeBody refuses a request whose body the client may still be sending. What comes is thrown away: were the
+// connection closed at once, the client would find it reset, rather than the answer.
+func answerBeforeBody(w http.ResponseWriter, r *http.Request, answer *Error) {
+	connection := http.NewResponseController(w)
+	if r.ContentLength == 0 || r.Header.Get("Expect") != "" || connection.EnableFullDuplex() != nil {
+		answer.write(w, r)
+		return
+	}
+	answer.write(w, r)
+	if connection.Flush() != nil {
+		return
+	}
+	buffer := make([]byte, 16<<10)
+	for end := time.Now().Add(lingerTime); time.Now().Before(end); {
+		if _, err := r.Body.Read(buffer); err != nil {
+			return
+		}
+	}
+}
