@@ -3,7 +3,10 @@ package api
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
+	"github.com/gnocco-db/gnocco/api/promql"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
@@ -69,3 +72,12 @@ func (w *accountWriter) Write(b []byte) (int, error) {
 
 // Unwrap is for http.ResponseController.
 func (w *accountWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// refusalOf returns the form in which a request is refused before its route is known.
+func (a *api) refusalOf(r *http.Request) func(http.ResponseWriter, *http.Request, error) {
+	route, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, a.Prefix), promql.Prefix)
+	if ok && route != "/write" {
+		return promql.Refuse
+	}
+	return web.Refuse
+}

@@ -2,14 +2,18 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
-	"sync"
 
+	"github.com/gnocco-db/gnocco/api/correlations"
+	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/api/promql"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/query"
-	"github.com/gnocco-db/gnocco/query/correlations"
+	jobs "github.com/gnocco-db/gnocco/query/correlations"
 	"github.com/gnocco-db/gnocco/query/postings"
 	evaluation "github.com/gnocco-db/gnocco/query/promql"
 
@@ -23,14 +27,13 @@ type api struct {
 	incoming budget.Pool[incomingScratch]
 	outgoing budget.Pool[outgoingScratch]
 
-	reader       *query.Reader
-	ingester     *ingest.Ingester
-	correlations *correlations.Jobs
-	prometheus   budget.Pool[prometheusScratch]
-	collision    sync.Once // said of Gnocchi's mapping of Prometheus' series
-	newSeries    newSeries
-	sentMetadata seriesMetadata
-	influx       budget.Pool[influxScratch]
+	reader   *query.Reader
+	ingester *ingest.Ingester
+}
+
+// A room has routes and their handlers.
+type room interface {
+	Routes(at func(method, path string, h http.HandlerFunc))
 }
 
 // New returns the handler of the whole API. The stores stay the caller's: close them after the server has stopped.
@@ -49,11 +52,8 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	a := &api{Env: env, options: options}
-	kept := a.Budget.MostKept()
-	a.incoming.Most, a.prometheus.Most, a.influx.Most = kept, kept, kept
+	a.incoming.Most = a.Budget.MostKept()
 	a.reader = &query.Reader{Archives: options.Archives, Resampler: options.Resampler}
-	options.Correlations.Budget = a.Budget
-	a.correlations = correlations.New(a.reader, options.Correlations)
 	a.ingester = ingest.New(ingest.Options{Index: a.Index, Incoming: options.Incoming, Sacks: options.Sacks,
 		KnownMetrics: options.KnownMetrics, MaxFuture: a.Limits.MaxFuture, Timeout: appendTimeout, Now: a.Now})
 	router := chi.NewRouter()
@@ -68,7 +68,6 @@ func New(options Options) (http.Handler, error) {
 		}
 		return router, nil
 	}
-	a.warnOfSeriesPolicy()
 	router.NotFound(a.Public(func(http.ResponseWriter, *http.Request) error {
 		return &web.Error{Status: http.StatusNotFound}
 	}))
@@ -81,12 +80,21 @@ func New(options Options) (http.Handler, error) {
 	}))
 	series := postings.New(a.Index, postings.Options{Bytes: options.LabelBytes, Budget: a.Budget,
 		Ceilometer: options.PromQLNames == CeilometerNames})
-	promql := promqlHandlers{a, evaluation.New(evaluation.Options{Archives: options.Archives, Series: series,
-		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now}), series}
-	a.routes(router, "", promql)
-	if a.Prefix != "" {
-		a.routes(router, a.Prefix, promql)
+	engine := evaluation.New(evaluation.Options{Archives: options.Archives, Series: series,
+		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now})
+	remoteWrite := prometheus.New(env, a.ingester)
+	options.Correlations.Budget = a.Budget
+	rooms := []room{a, influxdb.New(env, a.ingester), remoteWrite,
+		promql.Handlers{Env: env, Engine: engine, Series: series, SentMetadata: remoteWrite.Metadata},
+		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
+			Engine: engine, Series: series}}
+	for _, prefix := range slices.Compact([]string{"", a.Prefix}) {
+		a.pages(router, prefix)
+		for _, room := range rooms {
+			room.Routes(func(method, path string, h http.HandlerFunc) { router.MethodFunc(method, prefix+path, h) })
+		}
 	}
+	a.routesForOperators(router)
 	return router, nil
 }
 

@@ -67,7 +67,7 @@ func refusedParts(err error) error {
 	return err
 }
 
-// resourceKeys are what the body of a resource of a type may hold, for jsonValue.fields; those of required attributes
+// resourceKeys are what the body of a resource of a type may hold, for web.Node.Fields; those of required attributes
 // with a suffix.
 func resourceKeys(kind *model.ResourceType, required string) []string {
 	keys := []string{"started_at", "ended_at", "user_id", "project_id", "metrics"}

@@ -8,19 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// routes is the map of the API: openapi.yaml says the same, and a test compares the two.
-func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
-	at := func(method, path string, h http.HandlerFunc) { r.MethodFunc(method, prefix+path, h) }
-	policies, rules, rebuilds := policyHandlers{a}, ruleHandlers{a}, rebuildHandlers{a}
-	types, resources, metrics := typeHandlers{a}, resourceHandlers{a}, metricHandlers{a}
-	batches, influx := batchHandlers{a}, influxHandlers{a}
-
-	// HEAD is for those that check whether the server is there. Gnocchi refuses it on what else is below /v1.
+// pages are the routes outside /v1, which browsers and probes look at. HEAD is for those that check whether the server
+// is there. Gnocchi refuses it on what else is below /v1.
+func (a *api) pages(r chi.Router, prefix string) {
 	page := func(path string, h http.HandlerFunc) {
 		r.Get(path, h)
 		r.Head(path, h)
 	}
-
 	page(cmp.Or(prefix, "/"), consoleForBrowsers(a.AcceptJSON(a.getVersions)))
 	a.console(func(path string, h http.HandlerFunc) { page(prefix+path, h) })
 	a.probes(func(path string, h http.HandlerFunc) { page(prefix+path, h) })
@@ -29,6 +23,15 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 	page(prefix+"/docs/{file}", a.Public(getDocsFile))
 	page(prefix+"/v1", a.Public(a.redirectToV1))
 	page(prefix+"/v1/", a.AcceptJSON(a.getV1))
+}
+
+// Routes are those of Gnocchi's own API. openapi.yaml says the same of these and of the rooms', and a test compares the
+// two.
+func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
+	policies, rules, rebuilds := policyHandlers{a}, ruleHandlers{a}, rebuildHandlers{a}
+	types, resources, metrics := typeHandlers{a}, resourceHandlers{a}, metricHandlers{a}
+	batches := batchHandlers{a}
+
 	at("GET", "/v1/authentication", a.AcceptJSON(a.getAuthentication))
 	at("GET", "/v1/capabilities", a.AcceptJSON(getCapabilities))
 	at("GET", "/v1/status", a.Authorized("get status", a.getStatus))
@@ -79,13 +82,6 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 	at("POST", "/v1/resource/{type}", a.Authorized("create resource", resources.create))
 	at("POST", "/v1/batch/resources/{type}", a.Authorized("create resource", resources.createMany))
 	at("POST", "/v1/aggregates", a.Authenticated(a.Timed(a.postAggregates)))
-	at("POST", "/v1/changes", a.Authenticated(a.Timed(promql.postChanges)))
-	at("GET", "/v1/correlations", a.Authenticated(a.listCorrelations))
-	at("POST", "/v1/correlations", a.Authenticated(a.Timed(a.postCorrelation)))
-	at("GET", "/v1/correlations/{id}", a.AuthenticatedAnyType(a.getCorrelation))
-	at("DELETE", "/v1/correlations/{id}", a.Authenticated(a.deleteCorrelation))
-	at("GET", "/v1/correlations/{id}/metrics", a.Authenticated(a.getCorrelatedMetrics))
-	at("GET", "/v1/correlations/{id}/redundant", a.Authenticated(a.Timed(a.getRedundant)))
 	at("GET", "/v1/aggregation/metric", a.Authenticated(a.Timed(a.getAggregation)))
 	at("POST", "/v1/aggregation/metric", a.Authenticated(a.Timed(a.postAggregation)))
 	at("POST", "/v1/aggregation/resource/{type}/metric", a.AcceptJSON(refuseNoName))
@@ -107,19 +103,6 @@ func (a *api) routes(r chi.Router, prefix string, promql promqlHandlers) {
 		a.Authenticated(a.Timed(a.withNamedMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/resource/{type}/{id}/metric/{name}/measures",
 		a.Authenticated(a.withNamedMetric("post measures", a.postMeasures)))
-
-	page(prefix+"/v1/influxdb/ping", a.Public(influx.ping))
-	at("POST", "/v1/influxdb/query", a.AuthenticatedAnyType(influx.query))
-	at("POST", "/v1/influxdb/write", a.AuthenticatedAnyType(influx.write))
-	at("POST", "/v1/prometheus/write", a.AuthenticatedAnyType(a.postPrometheus))
-	at("POST", "/api/v1/write", a.writeSeries)
-
-	promql.routes(at)
-
-	if prefix != "" {
-		return
-	}
-	a.routesForOperators(r)
 }
 
 // routesForOperators are for who runs the server.

@@ -1,6 +1,6 @@
-// Package influxdb reads what InfluxDB's clients send: measures in line protocol, and the one query that means
-// something to us, "create database". It stands where api/measures stands for JSON: body, then this, then the metrics'
-// IDs (api), then storage/incoming. Read lines.go first, then target.go.
+// Package influxdb serves InfluxDB's clients: measures in line protocol, and one query, "create database". Handlers
+// (handlers.go) read a body, decode it (lines.go), and hand the fields to package ingest, which finds or creates their
+// metrics. Read lines.go first, then target_metric.go.
 //
 // A line is
 //

@@ -1,6 +1,7 @@
-// Package prometheus decodes Prometheus remote write, version 1: a snappy-compressed protobuf message of series, each
-// with labels and measures. It stands where api/measures stands for JSON: body, then this, then the metrics' IDs (api),
-// then storage/incoming. Read write_request.go first, then target.go.
+// Package prometheus serves Prometheus remote write, version 1: a snappy-compressed protobuf message of series, each
+// with labels and measures. Handlers (handlers.go, labelled_write.go) read a body, decode it (write_request.go), and
+// hand the series to package ingest, which finds or creates their metrics. Read write_request.go first, then
+// target_metric.go.
 //
 // Exemplars are skipped as unknown fields are, and of native histograms only the name of the first series is kept that
 // has one. What the message says twice counts as protobuf has it: repeated fields add up, of others the last one

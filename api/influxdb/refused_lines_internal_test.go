@@ -1,4 +1,4 @@
-package api
+package influxdb
 
 import (
 	"github.com/gnocco-db/gnocco/api/web"

@@ -1,4 +1,4 @@
-package api
+package promql
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	common "github.com/prometheus/common/model"
@@ -17,7 +16,7 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/promql"
+	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/version"
@@ -25,31 +24,33 @@ import (
 	evaluation "github.com/gnocco-db/gnocco/query/promql"
 )
 
-// promqlHandlers serve Prometheus' HTTP API.
-type promqlHandlers struct {
-	*api
-	engine *evaluation.Engine
-	series *postings.Catalog
+// Handlers serve Prometheus' HTTP API.
+type Handlers struct {
+	*web.Env
+	Engine *evaluation.Engine
+	Series *postings.Catalog
+	// SentMetadata returns what senders of a user's project said of their series, by name.
+	SentMetadata func(*auth.Identity) map[string]prometheus.Metadata
 }
 
-// promqlRequest is a request with its parameters, and who sent it.
-type promqlRequest struct {
+// request is a request with its parameters, and who sent it.
+type request struct {
 	*http.Request
-	promql.Parameters
+	Parameters
 	who  *auth.Identity
 	sees postings.Sees
 }
 
-// promqlHandler answers a request. Its error is a *promql.Error, or one that promql.Failed knows.
-type promqlHandler func(r *promqlRequest) (*promql.Answer, error)
+// handler answers a request. Its error is an *Error, or one that Failed knows.
+type handler func(r *request) (*Answer, error)
 
-const promqlPrefix = "/api/v1"
+const Prefix = "/api/v1"
 
-// routes are a tree beside /v1, which never meets it.
-func (a promqlHandlers) routes(at func(method, path string, h http.HandlerFunc)) {
-	both := func(path string, h promqlHandler) {
-		at("GET", promqlPrefix+path, a.serve(h))
-		at("POST", promqlPrefix+path, a.serve(h))
+// Routes are a tree beside /v1, which never meets it.
+func (a Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
+	both := func(path string, h handler) {
+		at("GET", Prefix+path, a.serve(h))
+		at("POST", Prefix+path, a.serve(h))
 	}
 	both("/query", a.query)
 	both("/query_range", a.queryRange)
@@ -59,7 +60,7 @@ func (a promqlHandlers) routes(at func(method, path string, h http.HandlerFunc))
 	both("/format_query", a.format)
 	both("/parse_query", a.parse)
 	both("/query_exemplars", constant([]any{}))
-	get := func(path string, h promqlHandler) { at("GET", promqlPrefix+path, a.serve(h)) }
+	get := func(path string, h handler) { at("GET", Prefix+path, a.serve(h)) }
 	get("/label/{name}/values", a.listValues)
 	get("/metadata", a.metadata)
 	get("/rules", constant(map[string]any{"groups": []any{}}))
@@ -77,18 +78,18 @@ func (a promqlHandlers) routes(at func(method, path string, h http.HandlerFunc))
 const prometheusVersion = "3.15.0"
 
 // constant answers always the same.
-func constant(data any) promqlHandler {
-	return func(*promqlRequest) (*promql.Answer, error) { return &promql.Answer{Data: data}, nil }
+func constant(data any) handler {
+	return func(*request) (*Answer, error) { return &Answer{Data: data}, nil }
 }
 
 // serve serves h to users with valid credentials.
-func (a promqlHandlers) serve(h promqlHandler) http.HandlerFunc {
+func (a Handlers) serve(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := a.answer(w, r, h)
 		if err == nil {
 			return
 		}
-		failed := promqlError(err)
+		failed := errorOf(err)
 		if failed.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
 			a.LogFailure(r, &web.Error{Status: failed.Status, Err: err}, err)
 		}
@@ -96,57 +97,48 @@ func (a promqlHandlers) serve(h promqlHandler) http.HandlerFunc {
 	}
 }
 
-// promqlError gives an error its status and its type.
-func promqlError(err error) *promql.Error {
-	failed := promql.Failed(err)
+// errorOf gives an error its status and its type.
+func errorOf(err error) *Error {
+	failed := Failed(err)
 	var own *web.Error
 	if errors.As(err, &own) && own.Status == http.StatusBadRequest {
-		return promql.Bad(errors.New(own.Description()))
+		return Bad(errors.New(own.Description()))
 	}
-	if known := web.AsError(err); failed.Type == promql.Execution {
+	if known := web.AsError(err); failed.Type == Execution {
 		switch known.Status {
 		case http.StatusServiceUnavailable:
-			return &promql.Error{Status: known.Status, Type: promql.Unavailable, Err: errors.New(known.Description())}
+			return &Error{Status: known.Status, Type: Unavailable, Err: errors.New(known.Description())}
 		case http.StatusUnprocessableEntity:
-			return &promql.Error{Status: known.Status, Type: failed.Type, Err: errors.New(known.Description())}
+			return &Error{Status: known.Status, Type: failed.Type, Err: errors.New(known.Description())}
 		}
 	}
 	return failed
 }
 
-// refusalOf returns the form in which a request is refused before its route is known.
-func (a *api) refusalOf(r *http.Request) func(http.ResponseWriter, *http.Request, error) {
-	route, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, a.Prefix), promqlPrefix)
-	if ok && route != "/write" {
-		return refusePromQL
-	}
-	return web.Refuse
-}
+// Refuse is web.Refuse in Prometheus' form.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) { errorOf(err).Write(w, r) }
 
-// refusePromQL is Refuse in Prometheus' form.
-func refusePromQL(w http.ResponseWriter, r *http.Request, err error) { promqlError(err).Write(w, r) }
-
-func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlHandler) error {
+func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) error {
 	who, err := a.Authenticate(w, r)
 	if err != nil {
 		status := web.AsError(err).Status
-		kind := promql.Unauthorized
+		kind := Unauthorized
 		if status == http.StatusServiceUnavailable {
-			kind = promql.Unavailable
+			kind = Unavailable
 		}
-		return &promql.Error{Status: status, Type: kind, Err: errors.New(http.StatusText(status))}
+		return &Error{Status: status, Type: kind, Err: errors.New(http.StatusText(status))}
 	}
 	// A form is read where there is one; some clients put all into the URL and call the body something else.
 	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, web.MaxDocumentBytes))
 	if err := r.ParseForm(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return &promql.Error{Status: http.StatusRequestEntityTooLarge, Type: promql.BadData,
+			return &Error{Status: http.StatusRequestEntityTooLarge, Type: BadData,
 				Err: fmt.Errorf("a form holds %d bytes at most", tooLarge.Limit)}
 		}
-		return promql.Bad(fmt.Errorf("the form could not be read: %w", err))
+		return Bad(fmt.Errorf("the form could not be read: %w", err))
 	}
-	request := &promqlRequest{r, promql.Parameters(r.Form), who, a.VisibleSeries(who, "get measures")}
+	request := &request{r, Parameters(r.Form), who, a.VisibleSeries(who, "get measures")}
 	timeout, err := request.Duration("timeout")
 	if err != nil {
 		return err
@@ -166,7 +158,7 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 	}
 	defer release()
 	request.Request = r.WithContext(ctx)
-	var answer *promql.Answer
+	var answer *Answer
 	err = a.Patiently(ctx, func() (err error) {
 		answer, err = h(request)
 		return err
@@ -179,7 +171,7 @@ func (a promqlHandlers) answer(w http.ResponseWriter, r *http.Request, h promqlH
 }
 
 // parseQuery reads what both kinds of queries have.
-func (a promqlHandlers) parseQuery(r *promqlRequest) (q *evaluation.Query, limit int, err error) {
+func (a Handlers) parseQuery(r *request) (q *evaluation.Query, limit int, err error) {
 	q = &evaluation.Query{Expr: r.Get("query"), Sees: r.sees, Staleness: web.StalenessOf(r.Context()), Origins: true}
 	if q.Lookback, err = r.Duration("lookback_delta"); err != nil {
 		return nil, 0, err
@@ -193,7 +185,7 @@ func (a promqlHandlers) parseQuery(r *promqlRequest) (q *evaluation.Query, limit
 	return q, limit, err
 }
 
-func (a promqlHandlers) query(r *promqlRequest) (*promql.Answer, error) {
+func (a Handlers) query(r *request) (*Answer, error) {
 	at, err := r.Time("time", a.Now())
 	if err != nil {
 		return nil, err
@@ -202,11 +194,11 @@ func (a promqlHandlers) query(r *promqlRequest) (*promql.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := a.engine.Instant(r.Context(), q, at)
+	prepared, err := a.Engine.Instant(r.Context(), q, at)
 	return r.evaluate(q, prepared, err, limit)
 }
 
-func (a promqlHandlers) queryRange(r *promqlRequest) (*promql.Answer, error) {
+func (a Handlers) queryRange(r *request) (*Answer, error) {
 	start, end, step, err := r.Range()
 	if err != nil {
 		return nil, err
@@ -215,19 +207,19 @@ func (a promqlHandlers) queryRange(r *promqlRequest) (*promql.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := a.engine.Range(r.Context(), q, start, end, step)
+	prepared, err := a.Engine.Range(r.Context(), q, start, end, step)
 	return r.evaluate(q, prepared, err, limit)
 }
 
 // evaluate answers a query, or the error of preparing it.
-func (r *promqlRequest) evaluate(q *evaluation.Query, prepared upstream.Query, err error,
-	limit int) (*promql.Answer, error) {
+func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err error,
+	limit int) (*Answer, error) {
 	ctx := r.Context()
 	if err != nil {
 		switch {
 		case errors.Is(err, evaluation.ErrTooManySteps): // 422, as for too many samples
 		case ctx.Err() == nil && !errors.Is(err, budget.ErrExhausted):
-			err = promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+			err = Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
 		}
 		return nil, err
 	}
@@ -236,17 +228,17 @@ func (r *promqlRequest) evaluate(q *evaluation.Query, prepared upstream.Query, e
 	if result.Err != nil {
 		return nil, result.Err
 	}
-	answer := new(promql.Answer)
+	answer := new(Answer)
 	answer.Note(result.Warnings, q.Expr)
 	value := result.Value
 	switch v := value.(type) {
 	case upstream.Vector:
-		value = upstream.Vector(promql.Cut(answer, v, limit))
+		value = upstream.Vector(Cut(answer, v, limit))
 	case upstream.Matrix:
-		value = upstream.Matrix(promql.Cut(answer, v, limit))
+		value = upstream.Matrix(Cut(answer, v, limit))
 	}
 	// Now: its memory is the engine's again once the query is closed.
-	encoded, err := promql.Encoded(value, web.TakeFor(ctx, budget.Answers))
+	encoded, err := Encoded(value, web.TakeFor(ctx, budget.Answers))
 	if err != nil {
 		return nil, err
 	}
@@ -260,29 +252,29 @@ func (r *promqlRequest) evaluate(q *evaluation.Query, prepared upstream.Query, e
 }
 
 // matchers reads match[], of which each has to ask for something, as Prometheus wants it.
-func (a promqlHandlers) matchers(r *promqlRequest) ([][]*labels.Matcher, error) {
+func (a Handlers) matchers(r *request) ([][]*labels.Matcher, error) {
 	lists, err := a.anyMatchers(r)
 	for _, list := range lists {
 		if !slices.ContainsFunc(list, func(m *labels.Matcher) bool { return !m.Matches("") }) {
 			const fault = `invalid parameter "match[]": match[] must contain at least one non-empty matcher`
-			return nil, promql.Bad(errors.New(fault))
+			return nil, Bad(errors.New(fault))
 		}
 	}
 	return lists, err
 }
 
 // anyMatchers reads match[], where {} is all series.
-func (a promqlHandlers) anyMatchers(r *promqlRequest) ([][]*labels.Matcher, error) {
-	lists, err := a.engine.Matchers(r.Form["match[]"]...)
+func (a Handlers) anyMatchers(r *request) ([][]*labels.Matcher, error) {
+	lists, err := a.Engine.Matchers(r.Form["match[]"]...)
 	if err != nil {
-		return nil, promql.Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
+		return nil, Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
 	}
 	return lists, r.checkTimes()
 }
 
 // checkTimes refuses times that are none. Labels are those of now: what a resource was called earlier, its history
 // says.
-func (r *promqlRequest) checkTimes() error {
+func (r *request) checkTimes() error {
 	if _, err := r.Time("start", time.Time{}); err != nil {
 		return err
 	}
@@ -290,13 +282,13 @@ func (r *promqlRequest) checkTimes() error {
 	return err
 }
 
-func (a promqlHandlers) listSeries(r *promqlRequest) (*promql.Answer, error) {
+func (a Handlers) listSeries(r *request) (*Answer, error) {
 	lists, err := a.matchers(r)
 	if err != nil {
 		return nil, err
 	}
 	if len(lists) == 0 {
-		return nil, promql.Bad(errors.New("no match[] parameter provided"))
+		return nil, Bad(errors.New("no match[] parameter provided"))
 	}
 	limit, err := r.Limit("limit")
 	if err != nil {
@@ -305,24 +297,24 @@ func (a promqlHandlers) listSeries(r *promqlRequest) (*promql.Answer, error) {
 	ids := false
 	if text := r.Form.Get("ids"); text != "" {
 		if ids, err = strconv.ParseBool(text); err != nil {
-			return nil, promql.Bad(fmt.Errorf(`invalid parameter "ids": %q is neither true nor false`, text))
+			return nil, Bad(fmt.Errorf(`invalid parameter "ids": %q is neither true nor false`, text))
 		}
 	}
 	most := 0
 	if limit > 0 {
 		most = limit + 1
 	}
-	found, err := a.series.Labels(r.Context(), r.sees, most, ids, lists...)
+	found, err := a.Series.Labels(r.Context(), r.sees, most, ids, lists...)
 	if err != nil {
 		return nil, err
 	}
-	answer := new(promql.Answer)
-	answer.Data = web.OrEmpty(promql.Cut(answer, found, limit))
+	answer := new(Answer)
+	answer.Data = web.OrEmpty(Cut(answer, found, limit))
 	return answer, nil
 }
 
 // countSeries says how many series there are, and how many of them have each value of their labels.
-func (a promqlHandlers) countSeries(r *promqlRequest) (*promql.Answer, error) {
+func (a Handlers) countSeries(r *request) (*Answer, error) {
 	lists, err := a.anyMatchers(r)
 	if err != nil {
 		return nil, err
@@ -334,16 +326,16 @@ func (a promqlHandlers) countSeries(r *promqlRequest) (*promql.Answer, error) {
 	if limit == 0 {
 		limit = 10
 	}
-	counts, err := a.series.Counts(r.Context(), r.sees, limit, r.Form["label"], lists...)
+	counts, err := a.Series.Counts(r.Context(), r.sees, limit, r.Form["label"], lists...)
 	if err != nil {
 		return nil, err
 	}
-	return &promql.Answer{Data: counts}, nil
+	return &Answer{Data: counts}, nil
 }
 
 // list answers names or values.
-func (a promqlHandlers) list(r *promqlRequest, read func(lists [][]*labels.Matcher) ([]string, error)) (
-	*promql.Answer, error) {
+func (a Handlers) list(r *request, read func(lists [][]*labels.Matcher) ([]string, error)) (
+	*Answer, error) {
 	lists, err := a.matchers(r)
 	if err != nil {
 		return nil, err
@@ -356,25 +348,25 @@ func (a promqlHandlers) list(r *promqlRequest, read func(lists [][]*labels.Match
 	if err != nil {
 		return nil, err
 	}
-	answer := new(promql.Answer)
-	answer.Data = web.OrEmpty(promql.Cut(answer, found, limit))
+	answer := new(Answer)
+	answer.Data = web.OrEmpty(Cut(answer, found, limit))
 	return answer, nil
 }
 
-func (a promqlHandlers) listLabels(r *promqlRequest) (*promql.Answer, error) {
+func (a Handlers) listLabels(r *request) (*Answer, error) {
 	return a.list(r, func(lists [][]*labels.Matcher) ([]string, error) {
-		return a.series.Names(r.Context(), r.sees, lists...)
+		return a.Series.Names(r.Context(), r.sees, lists...)
 	})
 }
 
-func (a promqlHandlers) listValues(r *promqlRequest) (*promql.Answer, error) {
+func (a Handlers) listValues(r *request) (*Answer, error) {
 	name := common.UnescapeName(web.Param(r.Request, "name"), common.ValueEncodingEscaping)
 	return a.list(r, func(lists [][]*labels.Matcher) ([]string, error) {
-		return a.series.Values(r.Context(), r.sees, name, lists...)
+		return a.Series.Values(r.Context(), r.sees, name, lists...)
 	})
 }
 
-func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
+func (a Handlers) metadata(r *request) (*Answer, error) {
 	limit, err := r.Limit("limit")
 	if err != nil {
 		return nil, err
@@ -383,7 +375,7 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	units, err := a.series.Units(r.Context(), r.sees)
+	units, err := a.Series.Units(r.Context(), r.sees)
 	if err != nil {
 		return nil, err
 	}
@@ -393,7 +385,7 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 		Unit string `json:"unit"`
 	}
 	shown := map[string][]item{}
-	for name, m := range a.sentMetadata.of(r.who) {
+	for name, m := range a.SentMetadata(r.who) {
 		shown[name] = []item{{m.Kind, m.Help, m.Unit}}
 	}
 	for name, list := range units {
@@ -407,9 +399,9 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 	if only := r.Get("metric"); only != "" {
 		maps.DeleteFunc(shown, func(name string, _ []item) bool { return name != only })
 	}
-	answer := new(promql.Answer)
+	answer := new(Answer)
 	cut := make(map[string][]item, len(shown))
-	for _, name := range promql.Cut(answer, slices.Sorted(maps.Keys(shown)), limit) {
+	for _, name := range Cut(answer, slices.Sorted(maps.Keys(shown)), limit) {
 		list := shown[name]
 		if perMetric > 0 {
 			list = list[:min(len(list), perMetric)]
@@ -420,27 +412,27 @@ func (a promqlHandlers) metadata(r *promqlRequest) (*promql.Answer, error) {
 	return answer, nil
 }
 
-func (a promqlHandlers) format(r *promqlRequest) (*promql.Answer, error) {
-	text, err := a.engine.Format(r.Get("query"))
+func (a Handlers) format(r *request) (*Answer, error) {
+	text, err := a.Engine.Format(r.Get("query"))
 	if err != nil {
-		return nil, promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+		return nil, Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
 	}
-	return &promql.Answer{Data: text}, nil
+	return &Answer{Data: text}, nil
 }
 
-func (a promqlHandlers) parse(r *promqlRequest) (*promql.Answer, error) {
-	expr, err := a.engine.Parser().ParseExpr(r.Get("query"))
+func (a Handlers) parse(r *request) (*Answer, error) {
+	expr, err := a.Engine.Parser().ParseExpr(r.Get("query"))
 	if err != nil {
-		return nil, promql.Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+		return nil, Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
 	}
-	return &promql.Answer{Data: promql.Tree(expr)}, nil
+	return &Answer{Data: Tree(expr)}, nil
 }
 
 // started is when this process began to serve.
 var started = time.Now()
 
-func (a promqlHandlers) runtimeInfo(*promqlRequest) (*promql.Answer, error) {
-	return &promql.Answer{Data: map[string]any{
+func (a Handlers) runtimeInfo(*request) (*Answer, error) {
+	return &Answer{Data: map[string]any{
 		"startTime": started.UTC(), "CWD": "", "reloadConfigSuccess": true, "lastConfigTime": started.UTC(),
 		"corruptionCount": 0,
 		"goroutineCount":  runtime.NumGoroutine(), "GOMAXPROCS": runtime.GOMAXPROCS(0), "GOMEMLIMIT": 0,
@@ -450,7 +442,7 @@ func (a promqlHandlers) runtimeInfo(*promqlRequest) (*promql.Answer, error) {
 }
 
 // seriesStatus says which names and labels have the most series, of those that the user sees.
-func (a promqlHandlers) seriesStatus(r *promqlRequest) (*promql.Answer, error) {
+func (a Handlers) seriesStatus(r *request) (*Answer, error) {
 	limit, err := r.Limit("limit")
 	if err != nil {
 		return nil, err
@@ -458,11 +450,11 @@ func (a promqlHandlers) seriesStatus(r *promqlRequest) (*promql.Answer, error) {
 	if limit == 0 {
 		limit = 10
 	}
-	s, err := a.series.Statistics(r.Context(), r.sees, limit)
+	s, err := a.Series.Statistics(r.Context(), r.sees, limit)
 	if err != nil {
 		return nil, err
 	}
-	return &promql.Answer{Data: map[string]any{
+	return &Answer{Data: map[string]any{
 		"headStats": map[string]any{"numSeries": s.Series, "numLabelPairs": s.Pairs, "chunkCount": 0,
 			"minTime": 0, "maxTime": 0},
 		"seriesCountByMetricName":     web.OrEmpty(s.ByName),

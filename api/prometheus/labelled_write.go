@@ -1,4 +1,4 @@
-package api
+package prometheus
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -20,7 +19,7 @@ import (
 
 // writeSeries answers a remote write that keeps all labels. Prometheus logs the first line of an error: there is one,
 // unless the client asks for JSON.
-func (a *api) writeSeries(w http.ResponseWriter, r *http.Request) {
+func (a *Handlers) writeSeries(w http.ResponseWriter, r *http.Request) {
 	err := a.WithIdentity(a.postSeries)(w, r)
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
@@ -43,9 +42,9 @@ func (a *api) writeSeries(w http.ResponseWriter, r *http.Request) {
 
 // postSeries accepts a remote write. What is wrong with one series does not keep the others from being stored: a sender
 // does not repeat what was answered with 400.
-func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	s := a.prometheus.Get()
-	defer func() { a.prometheus.Put(s, s.bytes()) }()
+func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	s := a.pool.Get()
+	defer func() { a.pool.Put(s, s.bytes()) }()
 	if err := a.readRemoteWrite(w, r, s); err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 		&s.batch); err != nil {
 		return err
 	}
-	a.sentMetadata.add(who, s.rows.request.Metadata)
+	a.metadata.add(who, s.rows.request.Metadata)
 	switch {
 	case first != nil && !isBadRequest(first):
 		return first
@@ -82,7 +81,7 @@ func (a *api) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Ident
 func isBadRequest(err error) bool { return web.AsError(err).Status == http.StatusBadRequest }
 
 // labelledRows are a remote write's series, each set of labels being a metric.
-type labelledRows struct{ *prometheus.WriteRequest }
+type labelledRows struct{ *WriteRequest }
 
 // Len implements ingest.Rows, as all of these do.
 func (r labelledRows) Len() int { return len(r.Series) }
@@ -100,7 +99,7 @@ func (r labelledRows) AppendKey(dst []byte, row int) []byte { return r.AppendLab
 func (r labelledRows) Name(row int) (*ingest.Name, error) {
 	labels, err := r.Labels(row)
 	if err != nil {
-		return nil, prometheusFault(err)
+		return nil, invalidInput(err)
 	}
 	return &ingest.Name{Metric: labels.Get(model.LabelName), Labels: labels}, nil
 }
@@ -108,8 +107,8 @@ func (r labelledRows) Name(row int) (*ingest.Name, error) {
 // seriesRights are those of a sender of series: of new ones, so many a minute.
 type seriesRights struct {
 	ingest.Rights
-	who *auth.Identity
-	api *api
+	who      *auth.Identity
+	handlers *Handlers
 }
 
 // CreateSeries is of ingest.Rights.
@@ -117,8 +116,8 @@ func (r *seriesRights) CreateSeries(metrics []*model.Metric) error {
 	if err := r.Rights.CreateSeries(metrics); err != nil || len(metrics) == 0 {
 		return err
 	}
-	most := r.api.Limits.NewSeries
-	if r.api.newSeries.take(web.ProjectOf(r.who), len(metrics), most, r.api.Now()) {
+	most := r.handlers.Limits.NewSeries
+	if r.handlers.newSeries.take(web.ProjectOf(r.who), len(metrics), most, r.handlers.Now()) {
 		return nil
 	}
 	return &web.Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
@@ -169,24 +168,24 @@ func widestLabel(metrics []*model.Metric) string {
 // name.
 type seriesMetadata struct {
 	mu    sync.Mutex
-	known map[string]map[string]prometheus.Metadata
+	known map[string]map[string]Metadata
 	count int
 }
 
 // maxMetadata is the most names of which metadata is kept.
 const maxMetadata = 20_000
 
-func (s *seriesMetadata) add(who *auth.Identity, list []prometheus.Metadata) {
+func (s *seriesMetadata) add(who *auth.Identity, list []Metadata) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
-		s.known = map[string]map[string]prometheus.Metadata{}
+		s.known = map[string]map[string]Metadata{}
 	}
 	project := web.ProjectOf(who)
 	for _, m := range list {
 		names := s.known[project]
 		if names == nil {
-			names = map[string]prometheus.Metadata{}
+			names = map[string]Metadata{}
 			s.known[project] = names
 		}
 		if _, ok := names[m.Name]; !ok {
@@ -200,7 +199,7 @@ func (s *seriesMetadata) add(who *auth.Identity, list []prometheus.Metadata) {
 }
 
 // of returns what senders of the user's project said.
-func (s *seriesMetadata) of(who *auth.Identity) map[string]prometheus.Metadata {
+func (s *seriesMetadata) of(who *auth.Identity) map[string]Metadata {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.known[web.ProjectOf(who)])

@@ -1,4 +1,4 @@
-package api
+package prometheus
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"sync"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	prometheusType = "prometheus" // resource type
+	resourceType   = "prometheus" // resource type
 	maxLabelLength = 512          // of a label's value, in characters
 
 	// maxPrometheusBytes is the most that a body may be when uncompressed; decoded it takes several times that.
@@ -25,33 +25,62 @@ const (
 	maxPrometheusBytes = 32 << 20
 )
 
-// prometheusAttributes are those of the resource type, which is created when it is first needed.
-func prometheusAttributes() []*model.Attribute {
+// attributes are those of the resource type, which is created when it is first needed.
+func attributes() []*model.Attribute {
 	return []*model.Attribute{
 		{Name: "instance", Kind: model.KindString, Required: true, MinLength: 1, MaxLength: maxLabelLength},
 		{Name: "job", Kind: model.KindString, Required: true, MinLength: 1, MaxLength: maxLabelLength},
 	}
 }
 
-// prometheusScratch is the memory that a remote write needs.
-type prometheusScratch struct {
+// scratch is the memory that a remote write needs.
+type scratch struct {
 	body  []byte
 	batch ingest.NamedBatch
-	rows  prometheusRows
+	rows  gnocchiRows
 }
 
-func (s *prometheusScratch) bytes() int {
+func (s *scratch) bytes() int {
 	return cap(s.body) + s.batch.Bytes() + s.rows.request.Bytes()
 }
 
+// Handlers serve Prometheus' remote write.
+type Handlers struct {
+	*web.Env
+	ingester  *ingest.Ingester
+	pool      budget.Pool[scratch]
+	collision sync.Once // said of Gnocchi's mapping of Prometheus' series
+	newSeries newSeries
+	metadata  seriesMetadata
+}
+
+// New returns handlers whose measures go to an ingester.
+func New(env *web.Env, ingester *ingest.Ingester) *Handlers {
+	a := &Handlers{Env: env, ingester: ingester}
+	a.pool.Most = env.Budget.MostKept()
+	a.warnOfSeriesPolicy()
+	return a
+}
+
+// Routes are Gnocchi's, whose metrics lose labels, and Prometheus' own.
+func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
+	at("POST", "/v1/prometheus/write", a.AuthenticatedAnyType(a.postPrometheus))
+	at("POST", "/api/v1/write", a.writeSeries)
+}
+
+// Metadata returns what senders of a user's project said of their series, by name.
+func (a *Handlers) Metadata(who *auth.Identity) map[string]Metadata {
+	return a.metadata.of(who)
+}
+
 // postPrometheus accepts a remote write.
-func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	s := a.prometheus.Get()
-	defer func() { a.prometheus.Put(s, s.bytes()) }()
+func (a *Handlers) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	s := a.pool.Get()
+	defer func() { a.pool.Put(s, s.bytes()) }()
 	if err := a.readRemoteWrite(w, r, s); err != nil {
 		return err
 	}
-	p := ingest.Protocol{ResourceType: prometheusType, Attributes: prometheusAttributes(), SameSeries: s.rows.same}
+	p := ingest.Protocol{ResourceType: resourceType, Attributes: attributes(), SameSeries: s.rows.same}
 	s.rows.collision = ""
 	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
@@ -71,13 +100,13 @@ func (a *api) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.I
 }
 
 // wrongTime answers a request of which measures were left out for their timestamps.
-func (s *prometheusScratch) wrongTime() error {
+func (s *scratch) wrongTime() error {
 	return web.BadRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
 		web.ShowTime(s.rows.request.Latest), s.rows.request.WrongTime)
 }
 
 // latest returns the last timestamp that a measure of a remote write may have.
-func (a *api) latest() carbonara.Timestamp {
+func (a *Handlers) latest() carbonara.Timestamp {
 	most := ingest.MaxFutureOfRemoteWrite
 	if a.Limits.MaxFuture != 0 {
 		most = min(most, a.Limits.MaxFuture)
@@ -86,7 +115,7 @@ func (a *api) latest() carbonara.Timestamp {
 }
 
 // readRemoteWrite reads and decodes a body.
-func (a *api) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *prometheusScratch) (err error) {
+func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
 	if err := requireRemoteWrite(r); err != nil {
 		return err
 	}
@@ -100,11 +129,11 @@ func (a *api) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *prometh
 	switch {
 	case err == nil || errors.Is(err, budget.ErrExhausted):
 		return err
-	case errors.Is(err, prometheus.ErrTooLarge):
+	case errors.Is(err, ErrTooLarge):
 		return &web.Error{Status: http.StatusRequestEntityTooLarge,
 			Detail: fmt.Sprintf("A body holds %d bytes at most when uncompressed", maxPrometheusBytes)}
 	}
-	return prometheusFault(err)
+	return invalidInput(err)
 }
 
 // remoteWrite2 is the message of version 2. Prometheus does not fall back to version 1 when it is refused: it drops the
@@ -134,40 +163,40 @@ func requireRemoteWrite(r *http.Request) error {
 	return nil
 }
 
-func prometheusFault(err error) *web.Error {
+func invalidInput(err error) *web.Error {
 	return &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{Cause: "Invalid input", Reason: err.Error(),
 		Detail: "body"}, Err: err}
 }
 
-// prometheusRows are a remote write's series.
-type prometheusRows struct {
-	request   prometheus.WriteRequest
+// gnocchiRows are a remote write's series.
+type gnocchiRows struct {
+	request   WriteRequest
 	collision string // name of a metric that was several series of one request
 	key       []byte // scratch
 }
 
 // Len implements ingest.Rows, as all of these do.
-func (r *prometheusRows) Len() int { return len(r.request.Series) }
+func (r *gnocchiRows) Len() int { return len(r.request.Series) }
 
 // Columns is of ingest.Rows.
-func (r *prometheusRows) Columns() ([]carbonara.Timestamp, []float64) {
+func (r *gnocchiRows) Columns() ([]carbonara.Timestamp, []float64) {
 	return r.request.Timestamps, r.request.Values
 }
 
 // Span is of ingest.Rows.
-func (r *prometheusRows) Span(row int) (from, to int) {
+func (r *gnocchiRows) Span(row int) (from, to int) {
 	return r.request.Series[row].From, r.request.Series[row].To
 }
 
 // AppendKey is of ingest.Rows.
-func (r *prometheusRows) AppendKey(dst []byte, row int) []byte {
+func (r *gnocchiRows) AppendKey(dst []byte, row int) []byte {
 	return r.request.AppendKey(dst, row)
 }
 
 // same reports whether two rows are of one series. Prometheus sends each measure as a row of its own, so that a series
 // that is scraped often has several in a request. Gnocchi's mapping makes one metric of several series; of these one
 // counts.
-func (r *prometheusRows) same(row, other int) bool {
+func (r *gnocchiRows) same(row, other int) bool {
 	r.key = r.request.AppendLabels(r.key[:0], row)
 	n := len(r.key)
 	r.key = r.request.AppendLabels(r.key, other)
@@ -183,10 +212,10 @@ func (r *prometheusRows) same(row, other int) bool {
 }
 
 // Name is of ingest.Rows.
-func (r *prometheusRows) Name(row int) (*ingest.Name, error) {
+func (r *gnocchiRows) Name(row int) (*ingest.Name, error) {
 	target, err := r.request.Target(row)
 	if err != nil {
-		return nil, prometheusFault(err)
+		return nil, invalidInput(err)
 	}
 	return &ingest.Name{Resource: target.Resource, Metric: target.Metric, Attributes: target.Attributes}, nil
 }

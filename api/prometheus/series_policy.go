@@ -1,4 +1,4 @@
-package api
+package prometheus
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 // warnOfSeriesPolicy names the methods that the archive policy of pushed series lacks if an earlier version created it.
 // A policy that lacks others is an operator's choice.
-func (a *api) warnOfSeriesPolicy() {
+func (a *Handlers) warnOfSeriesPolicy() {
 	series := model.SeriesArchivePolicy()
 	policy, err := a.Index.ArchivePolicy(series.Name)
 	if err != nil {

@@ -1,4 +1,4 @@
-package api
+package correlations
 
 import (
 	"math"
@@ -10,17 +10,40 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/query/postings"
+	evaluation "github.com/gnocco-db/gnocco/query/promql"
 
 	"github.com/google/uuid"
 )
 
+// Handlers compare metrics: with each other, and with their own past.
+type Handlers struct {
+	*web.Env
+	Jobs   *correlations.Jobs
+	Reader *query.Reader
+	Engine *evaluation.Engine
+	Series *postings.Catalog
+}
+
+// Routes are those of correlations and of changes.
+func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
+	at("POST", "/v1/changes", a.Authenticated(a.Timed(a.postChanges)))
+	at("GET", "/v1/correlations", a.Authenticated(a.list))
+	at("POST", "/v1/correlations", a.Authenticated(a.Timed(a.create)))
+	at("GET", "/v1/correlations/{id}", a.AuthenticatedAnyType(a.get))
+	at("DELETE", "/v1/correlations/{id}", a.Authenticated(a.delete))
+	at("GET", "/v1/correlations/{id}/metrics", a.Authenticated(a.metrics))
+	at("GET", "/v1/correlations/{id}/redundant", a.Authenticated(a.Timed(a.getRedundant)))
+}
+
 // ownerOf names the user who may see a job: nobody else learns that it exists.
 func ownerOf(who *auth.Identity) string { return who.User + "\x00" + who.ProjectID }
 
-// postCorrelation reads the metrics' aggregates, while the client waits, and correlates them: what takes longer than
+// create reads the metrics' aggregates, while the client waits, and correlates them: what takes longer than
 // Wait is answered with 202, and to be asked for again.
-func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+func (a *Handlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	body, err := a.DecodeBody(w, r)
 	if err != nil {
 		return err
@@ -30,20 +53,20 @@ func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *auth.
 		return err
 	}
 	defer release()
-	request, err := a.parseCorrelation(r.Context(), who, body)
+	request, err := a.parseRequest(r.Context(), who, body)
 	if err != nil {
 		return err
 	}
-	page, err := parseCorrelationPage(r, a.MaxLimit)
+	page, err := parsePage(r, a.MaxLimit)
 	if err != nil {
 		return err
 	}
-	job, err := a.correlations.Start(r.Context(), request, ownerOf(who))
+	job, err := a.Jobs.Start(r.Context(), request, ownerOf(who))
 	if err != nil {
 		return err
 	}
 	release()
-	timer := time.NewTimer(a.correlations.Wait)
+	timer := time.NewTimer(a.Jobs.Wait)
 	defer timer.Stop()
 	status := http.StatusOK
 	select {
@@ -51,18 +74,18 @@ func (a *api) postCorrelation(w http.ResponseWriter, r *http.Request, who *auth.
 	case <-timer.C:
 		status = http.StatusAccepted
 	case <-r.Context().Done(): // the client has not heard of the job, and will not ask for it
-		a.correlations.Remove(job)
+		a.Jobs.Remove(job)
 		return r.Context().Err()
 	}
 	w.Header().Set("Location", a.BaseURL(r)+"/v1/correlations/"+job.ID.String())
-	return web.WriteJSON(w, status, showCorrelation(job, page))
+	return web.WriteJSON(w, status, showJob(job, page))
 }
 
-// listCorrelations shows the user's jobs, without their pairs.
-func (a *api) listCorrelations(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	shown := []*shownCorrelation{}
-	for _, job := range a.correlations.Of(ownerOf(who)) {
-		shown = append(shown, showCorrelation(job, correlationPage{}))
+// list shows the user's jobs, without their pairs.
+func (a *Handlers) list(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	shown := []*shownJob{}
+	for _, job := range a.Jobs.Of(ownerOf(who)) {
+		shown = append(shown, showJob(job, page{}))
 	}
 	return web.WriteJSON(w, http.StatusOK, shown)
 }
@@ -74,9 +97,9 @@ type correlatedMetric struct {
 	ResourceID *uuid.UUID `json:"resource_id"`
 }
 
-// getCorrelatedMetrics names a job's metrics, in the order of their IDs.
-func (a *api) getCorrelatedMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.correlations.Find(web.Param(r, "id"), ownerOf(who))
+// metrics names a job's metrics, in the order of their IDs.
+func (a *Handlers) metrics(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
@@ -87,43 +110,43 @@ func (a *api) getCorrelatedMetrics(w http.ResponseWriter, r *http.Request, who *
 	return web.WriteJSON(w, http.StatusOK, shown)
 }
 
-// getCorrelation shows a job, and a page of its pairs.
-func (a *api) getCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.correlations.Find(web.Param(r, "id"), ownerOf(who))
+// get shows a job, and a page of its pairs.
+func (a *Handlers) get(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
-	page, err := parseCorrelationPage(r, a.MaxLimit)
+	page, err := parsePage(r, a.MaxLimit)
 	if err != nil {
 		return err
 	}
 	switch format := r.URL.Query().Get("format"); {
 	case format == "csv", format == "" && strings.Contains(r.Header.Get("Accept"), "text/csv"):
-		return writeCorrelationCSV(w, job)
+		return writeCSV(w, job)
 	case format != "" && format != "json":
 		return web.BadArgument("format", "Must be json or csv")
 	case !web.AcceptsJSON(r):
 		return &web.Error{Status: http.StatusNotAcceptable}
 	}
-	return web.WriteJSON(w, http.StatusOK, showCorrelation(job, page))
+	return web.WriteJSON(w, http.StatusOK, showJob(job, page))
 }
 
-// deleteCorrelation cancels a job, or forgets its result.
-func (a *api) deleteCorrelation(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.correlations.Find(web.Param(r, "id"), ownerOf(who))
+// delete cancels a job, or forgets its result.
+func (a *Handlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
-	a.correlations.Remove(job)
+	a.Jobs.Remove(job)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// correlationPage is which pairs are shown: limit of them from number marker on.
-type correlationPage struct{ limit, marker int }
+// page is which pairs are shown: limit of them from number marker on.
+type page struct{ limit, marker int }
 
-func parseCorrelationPage(r *http.Request, maxLimit int) (correlationPage, error) {
-	page := correlationPage{limit: maxLimit}
+func parsePage(r *http.Request, maxLimit int) (page, error) {
+	page := page{limit: maxLimit}
 	query := r.URL.Query()
 	for _, part := range []struct {
 		name  string
@@ -143,8 +166,8 @@ func parseCorrelationPage(r *http.Request, maxLimit int) (correlationPage, error
 	return page, nil
 }
 
-// shownCorrelation is a job in JSON.
-type shownCorrelation struct {
+// shownJob is a job in JSON.
+type shownJob struct {
 	ID          uuid.UUID   `json:"id"`
 	State       string      `json:"state"`
 	Error       string      `json:"error,omitempty"`
@@ -182,9 +205,9 @@ func boundOf(t, none carbonara.Timestamp) *string {
 	return &text
 }
 
-func showCorrelation(j *correlations.Job, page correlationPage) *shownCorrelation {
+func showJob(j *correlations.Job, page page) *shownJob {
 	result := j.Result()
-	shown := &shownCorrelation{
+	shown := &shownJob{
 		ID: j.ID, State: result.State, Error: result.Error, Progress: math.Floor(1000*result.Progress) / 1000,
 		Aggregation: j.Aggregation,
 		Granularity: j.Granularity.Seconds(), StartedAt: j.Started.UTC(), Start: boundOf(j.From, 0),
@@ -209,8 +232,8 @@ func showCorrelation(j *correlations.Job, page correlationPage) *shownCorrelatio
 	return shown
 }
 
-// writeCorrelationCSV writes all pairs.
-func writeCorrelationCSV(w http.ResponseWriter, j *correlations.Job) error {
+// writeCSV writes all pairs.
+func writeCSV(w http.ResponseWriter, j *correlations.Job) error {
 	result := j.Result()
 	if result.State != correlations.Done {
 		return &web.Error{Status: http.StatusConflict, Detail: "The correlation is " + result.State}

@@ -1,4 +1,4 @@
-package api
+package correlations
 
 import (
 	"net/http"
@@ -38,7 +38,7 @@ type shownChange struct {
 
 // postChanges says which metrics moved most from the window before to a window. It finds metrics as PromQL does, those
 // of which the user may get measures.
-func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+func (a *Handlers) postChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	fields, err := a.DecodeFields(w, r, "match", "aggregation", "start*", "stop*", "limit")
 	if err != nil {
 		return err
@@ -53,9 +53,9 @@ func (a promqlHandlers) postChanges(w http.ResponseWriter, r *http.Request, who 
 	})
 }
 
-func (a promqlHandlers) answerChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	read *query.ChangesRead, matchers []*labels.Matcher) error {
-	found, err := a.series.Select(r.Context(), a.VisibleSeries(who, "get measures"), matchers...)
+	found, err := a.Series.Select(r.Context(), a.VisibleSeries(who, "get measures"), matchers...)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (a promqlHandlers) answerChanges(w http.ResponseWriter, r *http.Request, wh
 		read.Metrics = append(read.Metrics, s.Metric)
 	}
 	read.Staleness = web.StalenessOf(r.Context())
-	changes, compared, err := a.reader.Changes(r.Context(), read)
+	changes, compared, err := a.Reader.Changes(r.Context(), read)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (a promqlHandlers) answerChanges(w http.ResponseWriter, r *http.Request, wh
 	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
-func (a promqlHandlers) parseChanges(fields map[string]web.Node) (
+func (a *Handlers) parseChanges(fields map[string]web.Node) (
 	read *query.ChangesRead, matchers []*labels.Matcher, err error) {
 	read = &query.ChangesRead{Now: carbonara.FromTime(a.Now()), Most: defaultChanges, Method: carbonara.Mean}
 	if in, ok := fields["match"]; ok {
@@ -87,7 +87,7 @@ func (a promqlHandlers) parseChanges(fields map[string]web.Node) (
 		if err != nil {
 			return nil, nil, err
 		}
-		lists, err := a.engine.Matchers(selector)
+		lists, err := a.Engine.Matchers(selector)
 		if err != nil {
 			return nil, nil, in.Fault("%v", err)
 		}

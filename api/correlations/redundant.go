@@ -1,4 +1,4 @@
-package api
+package correlations
 
 import (
 	"fmt"
@@ -33,8 +33,8 @@ type shownGroup struct {
 
 // getRedundant groups a job's metrics that say the same, and answers what dropping or coarsening all but one of each
 // would save.
-func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.correlations.Find(web.Param(r, "id"), ownerOf(who))
+func (a *Handlers) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (a *api) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Ide
 			dropped = append(dropped, job.Metric(other.Column))
 		}
 	}
-	costs, err := a.correlations.Costs(r.Context(), dropped, web.StalenessOf(r.Context()))
+	costs, err := a.Jobs.Costs(r.Context(), dropped, web.StalenessOf(r.Context()))
 	if err != nil {
 		return err
 	}

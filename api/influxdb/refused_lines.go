@@ -1,4 +1,4 @@
-package api
+package influxdb
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gnocco-db/gnocco/api/influxdb"
 	"github.com/gnocco-db/gnocco/api/web"
 )
 
@@ -56,7 +55,7 @@ func (l *refusedLines) drop(line int, err error) {
 		return
 	}
 	reason := fault.Description()
-	var unreadable *influxdb.LineError
+	var unreadable *LineError
 	if errors.As(err, &unreadable) {
 		reason = unreadable.Reason
 	} else if cause, ok := fault.Detail.(web.Cause); ok {

@@ -1,4 +1,4 @@
-package api
+package correlations
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/gnocco-db/gnocco/query/correlations"
 )
 
-// parseCorrelation reads a body, and finds the metrics in it that the user may read.
-func (a *api) parseCorrelation(ctx context.Context, who *auth.Identity, body any) (*correlations.Request, error) {
+// parseRequest reads a body, and finds the metrics in it that the user may read.
+func (a *Handlers) parseRequest(ctx context.Context, who *auth.Identity, body any) (*correlations.Request, error) {
 	keys := []string{"aggregation", "granularity", "start", "stop", "needed_overlap", "lag", "top", "top_per_metric",
 		"threshold", "method"}
 	object, _ := body.(map[string]any)
@@ -30,13 +30,13 @@ func (a *api) parseCorrelation(ctx context.Context, who *auth.Identity, body any
 		return nil, err
 	}
 	q := &correlations.Request{To: carbonara.MaxTimestamp, Aggregation: "mean", Staleness: web.StalenessOf(ctx)}
-	if err := parseCorrelationFields(q, fields, carbonara.FromTime(a.Now())); err != nil {
+	if err := parseFields(q, fields, carbonara.FromTime(a.Now())); err != nil {
 		return nil, err
 	}
 	if in, ok := fields["metrics"]; ok {
-		q.Metrics, err = a.correlatedByID(who, in)
+		q.Metrics, err = a.metricsByID(who, in)
 	} else {
-		q.Metrics, err = a.correlatedByName(ctx, who, fields)
+		q.Metrics, err = a.metricsByName(ctx, who, fields)
 	}
 	if err != nil {
 		return nil, err
@@ -49,14 +49,14 @@ func (a *api) parseCorrelation(ctx context.Context, who *auth.Identity, body any
 	if len(q.Metrics) < 2 {
 		return nil, subject.Fault("a correlation takes two metrics, not %d,", len(q.Metrics))
 	}
-	if len(q.Metrics) > a.correlations.MaxMetrics {
-		return nil, subject.Fault("%d metrics are more than %d", len(q.Metrics), a.correlations.MaxMetrics)
+	if len(q.Metrics) > a.Jobs.MaxMetrics {
+		return nil, subject.Fault("%d metrics are more than %d", len(q.Metrics), a.Jobs.MaxMetrics)
 	}
 	return q, q.ChooseGranularity()
 }
 
-// parseCorrelationFields reads the fields that do not name metrics.
-func parseCorrelationFields(q *correlations.Request, fields map[string]web.Node, now carbonara.Timestamp) (err error) {
+// parseFields reads the fields that do not name metrics.
+func parseFields(q *correlations.Request, fields map[string]web.Node, now carbonara.Timestamp) (err error) {
 	if in, ok := fields["aggregation"]; ok {
 		if q.Aggregation, err = in.Text(0); err != nil {
 			return err
@@ -129,8 +129,8 @@ func within(in web.Node, least, most float64) (float64, error) {
 	return v, nil
 }
 
-// correlatedByID looks up metrics as dynamic aggregates do: all have to exist, and the user may read each.
-func (a *api) correlatedByID(who *auth.Identity, in web.Node) ([]*model.Metric, error) {
+// metricsByID looks up metrics as dynamic aggregates do: all have to exist, and the user may read each.
+func (a *Handlers) metricsByID(who *auth.Identity, in web.Node) ([]*model.Metric, error) {
 	items, err := in.List()
 	if err != nil {
 		return nil, err
@@ -167,9 +167,9 @@ func (a *api) correlatedByID(who *auth.Identity, in web.Node) ([]*model.Metric, 
 	return metrics, nil
 }
 
-// correlatedByName finds the metrics, by the pattern of their names, of the resources that a search finds and the user
+// metricsByName finds the metrics, by the pattern of their names, of the resources that a search finds and the user
 // may search.
-func (a *api) correlatedByName(ctx context.Context, who *auth.Identity,
+func (a *Handlers) metricsByName(ctx context.Context, who *auth.Identity,
 	fields map[string]web.Node) ([]*model.Metric, error) {
 	name, err := fields["resource_type"].Text(0)
 	if err != nil {

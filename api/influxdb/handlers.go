@@ -1,4 +1,4 @@
-package api
+package influxdb
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/influxdb"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -20,39 +19,58 @@ import (
 )
 
 const (
-	defaultInfluxDatabase = "influxdb"
-	defaultInfluxTag      = "host"
-	influxTagHeader       = "X-Gnocchi-InfluxDB-Tag-Resource-ID"
+	defaultDatabase = "influxdb"
+	defaultTag      = "host"
+	tagHeader       = "X-Gnocchi-InfluxDB-Tag-Resource-ID"
 
-	maxInfluxQueryBytes = 1 << 20
+	maxQueryBytes = 1 << 20
 )
 
 // fieldBytes is what a field of InfluxDB's lines takes: its time and value, where its names stand, its metric and its
 // place among the metrics, and its measure.
 const fieldBytes = 16 + 24 + 32 + web.MeasureBytes
 
-// influxScratch is the memory that a write of lines needs.
-type influxScratch struct {
+// scratch is the memory that a write of lines needs.
+type scratch struct {
 	body  []byte
 	batch ingest.NamedBatch
-	rows  influxRows
+	rows  rows
 }
 
-func (s *influxScratch) bytes() int { return cap(s.body) + s.batch.Bytes() + s.rows.lines.Bytes() }
+func (s *scratch) bytes() int { return cap(s.body) + s.batch.Bytes() + s.rows.lines.Bytes() }
 
-// influxHandlers serve InfluxDB's protocol.
-type influxHandlers struct{ *api }
+// Handlers serve InfluxDB's protocol.
+type Handlers struct {
+	*web.Env
+	ingester *ingest.Ingester
+	pool     budget.Pool[scratch]
+}
+
+// New returns handlers whose measures go to an ingester.
+func New(env *web.Env, ingester *ingest.Ingester) *Handlers {
+	a := &Handlers{Env: env, ingester: ingester}
+	a.pool.Most = env.Budget.MostKept()
+	return a
+}
+
+// Routes are below InfluxDB's own.
+func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
+	at("GET", "/v1/influxdb/ping", a.Public(a.ping))
+	at("HEAD", "/v1/influxdb/ping", a.Public(a.ping))
+	at("POST", "/v1/influxdb/query", a.AuthenticatedAnyType(a.query))
+	at("POST", "/v1/influxdb/write", a.AuthenticatedAnyType(a.write))
+}
 
 // ping answers InfluxDB's clients that the server is up, also without credentials.
-func (a influxHandlers) ping(w http.ResponseWriter, _ *http.Request) error {
+func (a *Handlers) ping(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("X-Influxdb-Version", "Gnocco "+version.Number)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // query creates a resource type of a database's name. There is no other query.
-func (a influxHandlers) query(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, maxInfluxQueryBytes))
+func (a *Handlers) query(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, maxQueryBytes))
 	if err := r.ParseForm(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
@@ -64,7 +82,7 @@ func (a influxHandlers) query(w http.ResponseWriter, r *http.Request, who *auth.
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	name, ok := influxdb.ParseCreateDatabase(r.Form.Get("q"))
+	name, ok := ParseCreateDatabase(r.Form.Get("q"))
 	if !ok {
 		return &web.Error{Status: http.StatusNotImplemented,
 			Detail: web.Cause{Cause: "Not implemented error", Reason: "Query not implemented", Detail: "q"}}
@@ -84,15 +102,15 @@ func (a influxHandlers) query(w http.ResponseWriter, r *http.Request, who *auth.
 }
 
 // write accepts lines. Resources are of the type that the database's creation made.
-func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	query := r.URL.Query()
-	database := cmp.Or(query.Get("db"), defaultInfluxDatabase)
-	precision, ok := influxdb.ParsePrecision(query.Get("precision"))
+	database := cmp.Or(query.Get("db"), defaultDatabase)
+	precision, ok := ParsePrecision(query.Get("precision"))
 	if !ok {
 		return web.BadArgument("precision", "Unknown precision")
 	}
-	s := a.influx.Get()
-	defer func() { a.influx.Put(s, s.bytes()) }()
+	s := a.pool.Get()
+	defer func() { a.pool.Put(s, s.bytes()) }()
 	factor, err := a.readBody(w, r, s)
 	if err != nil {
 		return err
@@ -105,14 +123,14 @@ func (a influxHandlers) write(w http.ResponseWriter, r *http.Request, who *auth.
 		return err
 	}
 	body := int64(len(s.body))
-	fields := influxdb.MostMeasures(s.body)
+	fields := MostMeasures(s.body)
 	account, more := budget.Of(r.Context()), fieldBytes*int64(fields)+body-factor.Of(body)
 	if err := account.Take(budget.Measures, more); err != nil {
 		return err
 	}
 	account.Give(budget.Measures, -more)
 	s.rows.lines.Grow(fields)
-	s.rows.tag = cmp.Or(r.Header.Get(influxTagHeader), defaultInfluxTag)
+	s.rows.tag = cmp.Or(r.Header.Get(tagHeader), defaultTag)
 	var refused refusedLines
 	if err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now()), refused.unreadable); err != nil {
 		return web.BadRequest("%s", err)
@@ -138,7 +156,7 @@ const sampleBytes = 64 << 10
 // readBody reads the body. Memory is taken for what it becomes as well, as far as that can be told from a plain one's
 // beginning, before the rest is read: so large requests wait one behind the other, rather than to find out too late
 // that they do not get on beside each other. What is taken is factor times the body's size.
-func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *influxScratch) (
+func (a *Handlers) readBody(w http.ResponseWriter, r *http.Request, s *scratch) (
 	factor web.Factor, err error) {
 	factor = web.PlainFactor
 	encoding := r.Header.Get("Content-Encoding")
@@ -151,13 +169,13 @@ func (a influxHandlers) readBody(w http.ResponseWriter, r *http.Request, s *infl
 		}
 		r.Body = &resumedBody{Reader: io.MultiReader(bytes.NewReader(sample), r.Body), Closer: r.Body}
 	}
-	s.body, err = a.api.ReadBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])
+	s.body, err = a.ReadBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])
 	return factor, err
 }
 
 // factorOf returns what the fields of lines take, as a multiple of the lines.
 func factorOf(lines []byte) web.Factor {
-	return web.Factor(fieldBytes*influxdb.MostMeasures(lines)) / web.Factor(max(1, len(lines)))
+	return web.Factor(fieldBytes*MostMeasures(lines)) / web.Factor(max(1, len(lines)))
 }
 
 // resumedBody is a body of which a part was read before.
@@ -166,36 +184,36 @@ type resumedBody struct {
 	io.Closer
 }
 
-// influxRows are a body's fields.
-type influxRows struct {
-	lines influxdb.Lines
+// rows are a body's fields.
+type rows struct {
+	lines Lines
 	tag   string // whose value names the resource
 }
 
 // Len implements ingest.Rows, as all of these do.
-func (r *influxRows) Len() int { return r.lines.Len() }
+func (r *rows) Len() int { return r.lines.Len() }
 
 // Columns is of ingest.Rows.
-func (r *influxRows) Columns() ([]carbonara.Timestamp, []float64) {
+func (r *rows) Columns() ([]carbonara.Timestamp, []float64) {
 	return r.lines.Timestamps, r.lines.Values
 }
 
 // Span is of ingest.Rows.
-func (r *influxRows) Span(row int) (from, to int) { return row, row + 1 }
+func (r *rows) Span(row int) (from, to int) { return row, row + 1 }
 
 // AppendKey is of ingest.Rows.
-func (r *influxRows) AppendKey(dst []byte, row int) []byte { return r.lines.AppendKey(dst, row) }
+func (r *rows) AppendKey(dst []byte, row int) []byte { return r.lines.AppendKey(dst, row) }
 
 // ListEnd is of ingest.ListedRows.
-func (r *influxRows) ListEnd(row int) int { return r.lines.LineEnd(row) }
+func (r *rows) ListEnd(row int) int { return r.lines.LineEnd(row) }
 
 // AppendListKey is of ingest.ListedRows.
-func (r *influxRows) AppendListKey(dst []byte, row, end int) []byte {
+func (r *rows) AppendListKey(dst []byte, row, end int) []byte {
 	return r.lines.AppendLineKey(dst, row, end)
 }
 
 // Name is of ingest.Rows.
-func (r *influxRows) Name(row int) (*ingest.Name, error) {
+func (r *rows) Name(row int) (*ingest.Name, error) {
 	target, err := r.lines.Target(row, r.tag)
 	if err != nil {
 		return nil, r.fault(err)
@@ -204,13 +222,13 @@ func (r *influxRows) Name(row int) (*ingest.Name, error) {
 }
 
 // fault words what is wrong with a line as Gnocchi does, and beside that why.
-func (r *influxRows) fault(err error) *web.Error {
-	var line *influxdb.LineError
+func (r *rows) fault(err error) *web.Error {
+	var line *LineError
 	cause := web.Cause{Cause: "Value error", Detail: "line", Reason: err.Error()}
 	switch {
 	case errors.As(err, &line):
 		return unreadableLine(line.Line, line.Reason)
-	case errors.Is(err, influxdb.ErrNoTag):
+	case errors.Is(err, ErrNoTag):
 		cause.Detail, cause.Reason = "key", fmt.Sprintf("Unable to find key `%s' in tags", r.tag)
 	}
 	return &web.Error{Status: http.StatusBadRequest, Detail: cause, Err: err}
