@@ -13,8 +13,10 @@
 //	server                wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode
 //	api/{auth,policy}     who sent a request; who may do what
-//	api/{measures,prometheus,influxdb}         bodies of measures, ours and other databases'
-//	api/promql            parameters and answers of Prometheus' API
+//	api/web               what all handlers share: limits, bodies, errors and their status codes
+//	api/measures          bodies of measures
+//	api/{prometheus,influxdb}                  handlers and bodies of other databases' senders
+//	api/{promql,correlations}                  handlers of Prometheus' API; of correlations and changes
 //	api/{text,static,viewer}                   numbers and rows as text; embedded files; the page that shows openapi.yaml
 //	console               the console: pages for browsers, built of TypeScript
 //	statsd                measures by UDP

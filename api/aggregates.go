@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"net/http"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -18,15 +17,15 @@ import (
 // postAggregates answers what operations on the aggregates of metrics come to.
 func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
-	useHistory, err := web.ParseBool(values, "use_history", false)
+	useHistory, err := query.ParseBool(values, "use_history", false)
 	if err != nil {
 		return err
 	}
-	details, err := web.ParseBool(values, "details", false)
+	details, err := query.ParseBool(values, "details", false)
 	if err != nil {
 		return err
 	}
-	exact, err := web.ParseBool(values, "exact", false)
+	exact, err := query.ParseBool(values, "exact", false)
 	if err != nil {
 		return err
 	}
@@ -113,13 +112,9 @@ func parseOperations(in web.Node, exact bool) (*aggregates.Operation, error) {
 	var invalid *aggregates.InvalidError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{
-			Cause: "Invalid operations", Reason: "Fail to parse the operations string", Detail: syntax.Reason,
-		}}
+		return nil, web.BadCause("Invalid operations", "Fail to parse the operations string", syntax.Reason)
 	case errors.Is(err, aggregates.ErrNoMetric):
-		return nil, &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{
-			Cause: "Operations is invalid", Reason: aggregates.ErrNoMetric.Reason, Detail: in.Value,
-		}}
+		return nil, web.BadCause("Operations is invalid", aggregates.ErrNoMetric.Reason, in.Value)
 	case errors.As(err, &invalid):
 		fault := in.Fault("%s", invalid.Reason)
 		if cause, ok := fault.Detail.(web.Cause); ok && invalid.Detail != "" {
@@ -137,31 +132,16 @@ func (a *api) findReferences(who *auth.Identity, operation *aggregates.Operation
 	ids := make([]uuid.UUID, len(operation.References))
 	for i, reference := range operation.References {
 		if ids[i], err = model.ParseUUID(reference.Name); err != nil {
-			return nil, nil, &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{
-				Cause: "Invalid metric references", Reason: "badly formed hexadecimal UUID string",
-				Detail: pairs(operation.References),
-			}}
+			return nil, nil, web.BadCause("Invalid metric references", "badly formed hexadecimal UUID string",
+				pairs(operation.References))
 		}
 	}
-	missing := []string{}
-	for i, id := range ids {
-		metric := a.Index.Lookup(id)
-		if metric == nil {
-			missing = append(missing, id.String())
-			continue
-		}
+	if metrics, err = a.MetricsByID(who, ids); err != nil {
+		return nil, nil, err
+	}
+	for i, metric := range metrics {
 		found = append(found, query.Operand{Metric: metric, Reference: i,
 			Aggregation: operation.References[i].Aggregation})
-		metrics = append(metrics, metric)
-	}
-	if len(missing) > 0 {
-		slices.Sort(missing)
-		return nil, nil, &web.Error{Status: http.StatusNotFound, Detail: web.Cause{
-			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
-		}}
-	}
-	if err := a.EnforceMetrics(who, "get metric", metrics); err != nil {
-		return nil, nil, err
 	}
 	return model.UniqueMetrics(metrics), found, nil
 }
@@ -177,35 +157,11 @@ func pairs(references []aggregates.Reference) [][2]string {
 
 // parseRead reads the parameters that all ways to aggregate across metrics have. The caller releases the Values.
 func (a *api) parseRead(r *http.Request) (*query.Read, error) {
-	values, now := r.URL.Query(), carbonara.FromTime(a.Now())
-	read := &query.Read{To: carbonara.MaxTimestamp, Staleness: web.StalenessOf(r.Context()),
-		Rows: query.NewRows(a.Limits.Rows), Values: new(query.Arena)}
-	read.Options.HasFrom, read.Options.HasTo = values.Has("start"), values.Has("stop")
-	read.Options.NeededOverlap = 100
-	if values.Has("needed_overlap") {
-		var ok bool
-		if read.Options.NeededOverlap, ok = model.ParseNumber(values.Get("needed_overlap")); !ok {
-			return nil, web.BadArgument("needed_overlap", "Must be a number")
-		}
-	}
-	if err := parseInstant(values, "start", now, &read.From); err != nil {
+	read, err := query.ParseRead(r.URL.Query(), carbonara.FromTime(a.Now()))
+	if err != nil {
 		return nil, err
 	}
-	if err := parseInstant(values, "stop", now, &read.To); err != nil {
-		return nil, err
-	}
-	if values.Has("granularity") {
-		var err error
-		if read.Granularity, err = model.ParseTimespan(values.Get("granularity")); err != nil {
-			return nil, web.BadArgument("granularity", err.Error())
-		}
-	}
-	if values.Has("fill") {
-		var ok bool
-		if read.Options.Fill, ok = aggregates.ParseFill(values.Get("fill")); !ok {
-			return nil, web.BadArgument("fill",
-				"Must be a float, 'dropna', 'null', 'ffill', 'bfill', 'full_ffill' or 'full_bfill'")
-		}
-	}
+	read.Staleness = web.StalenessOf(r.Context())
+	read.Rows, read.Values = query.NewRows(a.Limits.Rows), new(query.Arena)
 	return read, nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
@@ -107,7 +106,7 @@ func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*mode
 		return func(out *rowWriter) { out.Raw("[]") }, nil
 	}
 	if read.resample != nil && read.Granularity == 0 {
-		return nil, web.BadRequest("A granularity must be specified to resample")
+		return nil, query.ErrNoGranularity
 	}
 	found := make([]query.Operand, len(metrics))
 	references := make([]aggregates.Reference, len(metrics))
@@ -156,8 +155,7 @@ func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*mode
 // the number of metrics, as in Gnocchi.
 func checkAggregation(metrics []*model.Metric, read *aggregation) (carbonara.Method, error) {
 	missing := func(metric *model.Metric, granularity time.Duration) error {
-		return web.NotFound("Aggregation method '%s' at granularity '%s' for metric %s does not exist",
-			read.aggregation, text.AppendFloat(nil, granularity.Seconds()), metric.ID)
+		return &query.AbsentAggregationError{Metric: metric.ID, Aggregation: read.aggregation, Granularity: granularity}
 	}
 	for _, metric := range metrics {
 		if read.Granularity != 0 && !metric.ArchivePolicy.HasGranularity(read.Granularity) {
@@ -169,7 +167,7 @@ func checkAggregation(metrics []*model.Metric, read *aggregation) (carbonara.Met
 		switch {
 		case err == nil && metric.ArchivePolicy.HasMethod(method):
 		case len(metrics) == 1:
-			return 0, noMethod(metric, read.aggregation)
+			return 0, missing(metric, 0)
 		default:
 			return 0, missing(metric, metric.ArchivePolicy.Granularities()[0])
 		}
@@ -209,12 +207,12 @@ func (a *api) parseAggregation(r *http.Request) (*aggregation, error) {
 	if values.Has("reaggregation") {
 		read.reaggregation = values.Get("reaggregation")
 	}
-	if read.resample, err = parseGrouping(values); err != nil {
+	if read.resample, err = query.ParseGrouping(values.Get("resample"), values.Get("tz")); err != nil {
 		return nil, err
 	}
-	if read.exact, err = web.ParseBool(values, "exact", false); err != nil {
+	if read.exact, err = query.ParseBool(values, "exact", false); err != nil {
 		return nil, err
 	}
-	read.refresh, err = web.ParseBool(values, "refresh", false)
+	read.refresh, err = query.ParseBool(values, "refresh", false)
 	return read, err
 }

@@ -59,12 +59,13 @@ func New(options Options) (http.Handler, error) {
 	router := chi.NewRouter()
 	router.Use(a.Observe, a.account, origins(options.CORSOrigins).cors, a.sameOrigin(), a.requireText,
 		normalizePath, web.AllowStale)
+	a.routesForOperators(router)
+	prefixes := slices.Compact([]string{"", a.Prefix})
 	if a.Index == nil {
 		router.NotFound(options.Elsewhere.ServeHTTP)
 		router.MethodNotAllowed(options.Elsewhere.ServeHTTP)
-		a.routesWithoutIndex(router, "")
-		if a.Prefix != "" {
-			a.routesWithoutIndex(router, a.Prefix)
+		for _, prefix := range prefixes {
+			a.routesWithoutIndex(router, prefix)
 		}
 		return router, nil
 	}
@@ -88,13 +89,12 @@ func New(options Options) (http.Handler, error) {
 		promql.Handlers{Env: env, Engine: engine, Series: series, SentMetadata: remoteWrite.Metadata},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
 			Engine: engine, Series: series}}
-	for _, prefix := range slices.Compact([]string{"", a.Prefix}) {
+	for _, prefix := range prefixes {
 		a.pages(router, prefix)
 		for _, room := range rooms {
 			room.Routes(func(method, path string, h http.HandlerFunc) { router.MethodFunc(method, prefix+path, h) })
 		}
 	}
-	a.routesForOperators(router)
 	return router, nil
 }
 

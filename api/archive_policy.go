@@ -8,17 +8,14 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // policyHandlers serve archive policies.
 type policyHandlers struct{ *api }
 
 func (a policyHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Identity) error {
-	policies := a.Index.ArchivePolicies()
-	if policies == nil {
-		policies = []*model.ArchivePolicy{}
-	}
-	return web.WriteJSON(w, http.StatusOK, policies)
+	return web.WriteJSON(w, http.StatusOK, web.OrEmpty(a.Index.ArchivePolicies()))
 }
 
 func (a policyHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
@@ -53,7 +50,7 @@ func (a policyHandlers) update(w http.ResponseWriter, r *http.Request, who *auth
 	if err := a.Enforce(who, "update archive policy", web.NameTarget(name)); err != nil {
 		return err
 	}
-	rebuild, err := web.ParseBool(r.URL.Query(), "rebuild", false)
+	rebuild, err := query.ParseBool(r.URL.Query(), "rebuild", false)
 	if err != nil {
 		return err
 	}

@@ -13,11 +13,7 @@ import (
 type ruleHandlers struct{ *api }
 
 func (a ruleHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Identity) error {
-	rules := a.Index.ArchivePolicyRules()
-	if rules == nil {
-		rules = []*model.ArchivePolicyRule{}
-	}
-	return web.WriteJSON(w, http.StatusOK, rules)
+	return web.WriteJSON(w, http.StatusOK, web.OrEmpty(a.Index.ArchivePolicyRules()))
 }
 
 func (a ruleHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {

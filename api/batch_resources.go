@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // batchHandlers serve batches of measures whose metrics are named by resource and name.
@@ -24,7 +25,7 @@ type batchHandlers struct{ *api }
 // post accepts measures of metrics that are named by resource and name: of all, or of none. With create_metrics it
 // creates metrics that do not exist.
 func (a batchHandlers) post(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	create, err := web.ParseBool(r.URL.Query(), "create_metrics", false)
+	create, err := query.ParseBool(r.URL.Query(), "create_metrics", false)
 	if err != nil {
 		return err
 	}

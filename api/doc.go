@@ -1,6 +1,6 @@
-// Package api is HTTP in and out: it routes, authorizes, decodes, calls the stores and encodes, and it and the packages
-// below it alone know status codes. The API is Gnocchi's, version 1; openapi.yaml at the root of the repository is the contract, and a
-// test compares it with the routes, both ways.
+// Package api is HTTP in and out: it routes, authorizes, decodes, calls the stores and encodes. It and the packages
+// below it alone know status codes. The API is Gnocchi's, version 1; openapi.yaml at the root of the repository is the
+// contract, and a test compares it with the routes, both ways.
 //
 // On the path of measures in, a request is read into pooled memory, decoded by package measures, each metric looked up
 // and authorized, and the measures go as one block a sack to storage/incoming, whose sync the 202 waits for. On the

@@ -10,13 +10,14 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/model"
 )
 
 // A metricHandler answers for one metric that exists.
 type metricHandler func(w http.ResponseWriter, r *http.Request, who *auth.Identity, metric *model.Metric) error
 
-// metricHandlers serve metrics; measures_in.go and measures_out.go serve their measures.
+// metricHandlers serve metrics; measures_in.go and measures_read.go serve their measures.
 type metricHandlers struct{ *api }
 
 // withMetric finds the metric that the path names, for who the rule lets pass.
@@ -172,9 +173,7 @@ func (a *api) policyFor(policy, metric string) (*model.ArchivePolicy, error) {
 	}
 	p, err := a.Index.MatchArchivePolicyRule(metric)
 	if err != nil {
-		return nil, web.BadRequest(
-			"No archive policy name specified and no archive policy rule found matching the metric name %s",
-			cmp.Or(metric, "None"))
+		return nil, &ingest.NoPolicyError{Metric: cmp.Or(metric, "None"), Err: err}
 	}
 	return p, nil
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // getArchive serves GET /v1/metric/{id}/archive: what is kept of a metric, in bytes.
 func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
-	if refresh, err := web.ParseBool(r.URL.Query(), "refresh", false); err != nil {
+	if refresh, err := query.ParseBool(r.URL.Query(), "refresh", false); err != nil {
 		return err
 	} else if refresh {
 		if err := a.reader.Refresh(r.Context(), metric); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // rebuildJSON is a rebuild as the API shows it.
@@ -128,7 +129,7 @@ func (a rebuildHandlers) cancel(w http.ResponseWriter, r *http.Request, _ *auth.
 // shown.
 func (a *api) decodeChange(w http.ResponseWriter, r *http.Request,
 	names ...string) (preview bool, fields map[string]web.Node, err error) {
-	if preview, err = web.ParseBool(r.URL.Query(), "dry_run", false); err != nil {
+	if preview, err = query.ParseBool(r.URL.Query(), "dry_run", false); err != nil {
 		return false, nil, err
 	}
 	fields, err = a.DecodeFields(w, r, names...)

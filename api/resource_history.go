@@ -10,17 +10,18 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // history shows the states that a resource has been in. What is wrong with the query is told before what is with the
 // resource.
 func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	query := r.URL.Query()
-	details, err := web.ParseBool(query, "details", false)
+	values := r.URL.Query()
+	details, err := query.ParseBool(values, "details", false)
 	if err != nil {
 		return err
 	}
-	p, err := a.ParsePage(query, "revision_start:asc", "started_at:asc")
+	p, err := a.ParsePage(values, "revision_start:asc", "started_at:asc")
 	if err != nil {
 		return err
 	}

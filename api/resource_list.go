@@ -14,6 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
@@ -37,8 +38,8 @@ func (a resourceHandlers) list(w http.ResponseWriter, r *http.Request, who *auth
 // answerList answers with the resources that a filter and a rule let through.
 func (a resourceHandlers) answerList(w http.ResponseWriter, r *http.Request, who *auth.Identity, rule string,
 	e *filter.Expr) error {
-	query := r.URL.Query()
-	list, err := a.parseList(query, web.Param(r, "type"), who, e)
+	values := r.URL.Query()
+	list, err := a.parseList(values, web.Param(r, "type"), who, e)
 	if err != nil {
 		return err
 	}
@@ -55,28 +56,28 @@ func (a resourceHandlers) answerList(w http.ResponseWriter, r *http.Request, who
 		shown[i] = resourceJSON{Resource: resource, only: list.attrs}
 	}
 	if len(found) > 0 && len(found) >= list.page.Limit {
-		a.SetLink(w, r, query, list.page, list.marker(found[len(found)-1]))
+		a.SetLink(w, r, values, list.page, list.marker(found[len(found)-1]))
 	}
 	return writeResources(w, shown)
 }
 
-func (a resourceHandlers) parseList(query url.Values, kind string, who *auth.Identity,
+func (a resourceHandlers) parseList(values url.Values, kind string, who *auth.Identity,
 	e *filter.Expr) (*resourceList, error) {
 	list := new(resourceList)
 	var err error
 	if list.kind, err = a.Index.ResourceType(kind); err != nil {
 		return nil, err
 	}
-	if list.details, err = web.ParseBool(query, "details", false); err != nil {
+	if list.details, err = query.ParseBool(values, "details", false); err != nil {
 		return nil, err
 	}
-	if list.history, err = web.ParseBool(query, "history", false); err != nil {
+	if list.history, err = query.ParseBool(values, "history", false); err != nil {
 		return nil, err
 	}
-	if list.page, err = a.ParsePage(query, filter.DefaultOrder...); err != nil {
+	if list.page, err = a.ParsePage(values, filter.DefaultOrder...); err != nil {
 		return nil, err
 	}
-	for _, name := range query["attrs"] {
+	for _, name := range values["attrs"] {
 		if name != "" {
 			list.attrs = append(list.attrs, name)
 		}

@@ -38,9 +38,6 @@ func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
 	if !a.Policy.Overridden("get measures") {
 		at("GET", "/v1/metric/{id}/measures", a.Authenticated(a.getMeasuresWithoutIndex))
 	}
-	if prefix == "" {
-		a.routesForOperators(r)
-	}
 }
 
 // getMeasuresWithoutIndex answers users whom the rule permits whatever the metric's resource is. The resource can only

@@ -7,6 +7,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
 )
 
 // status is the answer of GET /v1/status. As in Gnocchi, measures counts the bundles in which the measures of a
@@ -28,7 +29,7 @@ type status struct {
 
 // getStatus serves GET /v1/status: how much waits to be processed.
 func (a *api) getStatus(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	details, err := web.ParseBool(r.URL.Query(), "details", true)
+	details, err := query.ParseBool(r.URL.Query(), "details", true)
 	if err != nil {
 		return err
 	}

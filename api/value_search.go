@@ -110,7 +110,7 @@ func parseValueSearch(values url.Values, now carbonara.Timestamp) (*valueSearch,
 	}
 	search.Method, _ = carbonara.ParseMethod(search.name)
 	for name, t := range map[string]*carbonara.Timestamp{"start": &search.From, "stop": &search.To} {
-		if parseInstant(values, name, now, t) != nil {
+		if query.ParseInstant(values, name, now, t) != nil {
 			return nil, web.BadRequest("Invalid value for %s", name)
 		}
 	}

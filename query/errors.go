@@ -59,3 +59,23 @@ func (e *UnknownAggregationError) Error() string {
 
 // Unwrap returns model.ErrNotFound.
 func (e *UnknownAggregationError) Unwrap() error { return model.ErrNotFound }
+
+// An AbsentAggregationError says that a metric's archive policy lacks the aggregation that a request names. It is a
+// model.ErrNotFound.
+type AbsentAggregationError struct {
+	Metric      uuid.UUID
+	Aggregation string
+	Granularity time.Duration // 0: the policy has it at no granularity
+}
+
+// Error implements error.
+func (e *AbsentAggregationError) Error() string {
+	return "query: metric " + e.Metric.String() + " lacks " + e.Aggregation
+}
+
+// Unwrap returns model.ErrNotFound.
+func (e *AbsentAggregationError) Unwrap() error { return model.ErrNotFound }
+
+// ErrNoGranularity says that resampling needs a granularity to start from.
+var ErrNoGranularity = &model.FieldError{Field: "resample",
+	Reason: "A granularity must be specified to resample"}

@@ -21,6 +21,7 @@ type MetricRead struct {
 	Resample      Grouping            // nil: as stored
 	Exact         bool                // resample from stored columns, not from aggregates
 	Where         *Condition          // on values, without Resample; nil: none
+	Refresh       bool                // asks the caller for Reader.Refresh before
 	Staleness     *Staleness          // how old the answer may be; nil: fresh
 	Rows          *Rows               // how many the answer may have; nil: any number
 }

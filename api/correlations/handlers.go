@@ -32,14 +32,25 @@ func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/v1/changes", a.Authenticated(a.Timed(a.postChanges)))
 	at("GET", "/v1/correlations", a.Authenticated(a.list))
 	at("POST", "/v1/correlations", a.Authenticated(a.Timed(a.create)))
-	at("GET", "/v1/correlations/{id}", a.AuthenticatedAnyType(a.get))
-	at("DELETE", "/v1/correlations/{id}", a.Authenticated(a.delete))
-	at("GET", "/v1/correlations/{id}/metrics", a.Authenticated(a.metrics))
-	at("GET", "/v1/correlations/{id}/redundant", a.Authenticated(a.Timed(a.getRedundant)))
+	at("GET", "/v1/correlations/{id}", a.AuthenticatedAnyType(a.withJob(a.get)))
+	at("DELETE", "/v1/correlations/{id}", a.Authenticated(a.withJob(a.delete)))
+	at("GET", "/v1/correlations/{id}/metrics", a.Authenticated(a.withJob(a.metrics)))
+	at("GET", "/v1/correlations/{id}/redundant", a.Authenticated(a.Timed(a.withJob(a.redundant))))
 }
 
 // ownerOf names the user who may see a job: nobody else learns that it exists.
 func ownerOf(who *auth.Identity) string { return who.User + "\x00" + who.ProjectID }
+
+// withJob finds the user's job that the path names.
+func (a *Handlers) withJob(h func(http.ResponseWriter, *http.Request, *correlations.Job) error) web.UserHandler {
+	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+		job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
+		if err != nil {
+			return err
+		}
+		return h(w, r, job)
+	}
+}
 
 // create reads the metrics' aggregates, while the client waits, and correlates them: what takes longer than
 // Wait is answered with 202, and to be asked for again.
@@ -98,11 +109,7 @@ type correlatedMetric struct {
 }
 
 // metrics names a job's metrics, in the order of their IDs.
-func (a *Handlers) metrics(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
-	if err != nil {
-		return err
-	}
+func (a *Handlers) metrics(w http.ResponseWriter, _ *http.Request, job *correlations.Job) error {
 	shown := make([]correlatedMetric, len(job.Metrics))
 	for i, metric := range job.Metrics {
 		shown[i] = correlatedMetric{metric.ID, web.OrNull(metric.Name), metric.ResourceID}
@@ -111,11 +118,7 @@ func (a *Handlers) metrics(w http.ResponseWriter, r *http.Request, who *auth.Ide
 }
 
 // get shows a job, and a page of its pairs.
-func (a *Handlers) get(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
-	if err != nil {
-		return err
-	}
+func (a *Handlers) get(w http.ResponseWriter, r *http.Request, job *correlations.Job) error {
 	page, err := parsePage(r, a.MaxLimit)
 	if err != nil {
 		return err
@@ -132,11 +135,7 @@ func (a *Handlers) get(w http.ResponseWriter, r *http.Request, who *auth.Identit
 }
 
 // delete cancels a job, or forgets its result.
-func (a *Handlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
-	if err != nil {
-		return err
-	}
+func (a *Handlers) delete(w http.ResponseWriter, _ *http.Request, job *correlations.Job) error {
 	a.Jobs.Remove(job)
 	w.WriteHeader(http.StatusNoContent)
 	return nil

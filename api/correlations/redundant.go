@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/correlations"
@@ -31,13 +30,9 @@ type shownGroup struct {
 	correlations.Saving               // of all to drop
 }
 
-// getRedundant groups a job's metrics that say the same, and answers what dropping or coarsening all but one of each
+// redundant groups a job's metrics that say the same, and answers what dropping or coarsening all but one of each
 // would save.
-func (a *Handlers) getRedundant(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	job, err := a.Jobs.Find(web.Param(r, "id"), ownerOf(who))
-	if err != nil {
-		return err
-	}
+func (a *Handlers) redundant(w http.ResponseWriter, r *http.Request, job *correlations.Job) error {
 	threshold := max(defaultRedundancy, job.Selection.MinAbs)
 	if query := r.URL.Query(); query.Has("threshold") {
 		v, err := strconv.ParseFloat(query.Get("threshold"), 64)

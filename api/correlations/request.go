@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"net/http"
-	"slices"
+
+	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
@@ -135,36 +135,17 @@ func (a *Handlers) metricsByID(who *auth.Identity, in web.Node) ([]*model.Metric
 	if err != nil {
 		return nil, err
 	}
-	var metrics []*model.Metric
-	missing := []string{}
-	for _, item := range items {
+	ids := make([]uuid.UUID, len(items))
+	for i, item := range items {
 		text, err := item.Text(0)
 		if err != nil {
 			return nil, err
 		}
-		id, err := model.ParseUUID(text)
-		if err != nil {
+		if ids[i], err = model.ParseUUID(text); err != nil {
 			return nil, item.Fault("%q is not a UUID", text)
 		}
-		if metric := a.Index.Lookup(id); metric != nil {
-			metrics = append(metrics, metric)
-		} else {
-			missing = append(missing, id.String())
-		}
 	}
-	if len(missing) > 0 {
-		slices.Sort(missing)
-		return nil, &web.Error{Status: http.StatusNotFound, Detail: web.Cause{
-			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
-		}}
-	}
-	permitted := a.PermittedMetrics(who, "get metric")
-	for _, metric := range metrics {
-		if !permitted(metric) {
-			return nil, web.ErrForbidden
-		}
-	}
-	return metrics, nil
+	return a.MetricsByID(who, ids)
 }
 
 // metricsByName finds the metrics, by the pattern of their names, of the resources that a search finds and the user

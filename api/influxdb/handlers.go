@@ -167,7 +167,10 @@ func (a *Handlers) readBody(w http.ResponseWriter, r *http.Request, s *scratch) 
 		if sample = sample[:n]; n == sampleBytes {
 			factor += factorOf(sample)
 		}
-		r.Body = &resumedBody{Reader: io.MultiReader(bytes.NewReader(sample), r.Body), Closer: r.Body}
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(sample), r.Body), r.Body}
 	}
 	s.body, err = a.ReadBody(w, r, a.MaxBodyBytes, budget.Measures, factor, s.body[:0])
 	return factor, err
@@ -176,12 +179,6 @@ func (a *Handlers) readBody(w http.ResponseWriter, r *http.Request, s *scratch) 
 // factorOf returns what the fields of lines take, as a multiple of the lines.
 func factorOf(lines []byte) web.Factor {
 	return web.Factor(fieldBytes*MostMeasures(lines)) / web.Factor(max(1, len(lines)))
-}
-
-// resumedBody is a body of which a part was read before.
-type resumedBody struct {
-	io.Reader
-	io.Closer
 }
 
 // rows are a body's fields.
@@ -235,6 +232,5 @@ func (r *rows) fault(err error) *web.Error {
 }
 
 func unreadableLine(line int, reason string) *web.Error {
-	return &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{Cause: "Value error", Detail: "line",
-		Reason: fmt.Sprintf("Unable to parse line %d: %s", line, reason)}}
+	return web.BadCause("Value error", fmt.Sprintf("Unable to parse line %d: %s", line, reason), "line")
 }

@@ -164,8 +164,7 @@ func requireRemoteWrite(r *http.Request) error {
 }
 
 func invalidInput(err error) *web.Error {
-	return &web.Error{Status: http.StatusBadRequest, Detail: web.Cause{Cause: "Invalid input", Reason: err.Error(),
-		Detail: "body"}, Err: err}
+	return web.BadCause("Invalid input", err.Error(), "body")
 }
 
 // gnocchiRows are a remote write's series.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
-	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -57,7 +56,7 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 		}
 		dropped++
 	}}
-	rows := labelledRows{&s.rows.request}
+	rows := labelledRows{&s.rows}
 	if err := a.ingester.AppendNamed(r.Context(), who.User, &seriesRights{a.RightsOf(who), who, a}, rows, &p,
 		&s.batch); err != nil {
 		return err
@@ -81,23 +80,14 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 func isBadRequest(err error) bool { return web.AsError(err).Status == http.StatusBadRequest }
 
 // labelledRows are a remote write's series, each set of labels being a metric.
-type labelledRows struct{ *WriteRequest }
-
-// Len implements ingest.Rows, as all of these do.
-func (r labelledRows) Len() int { return len(r.Series) }
-
-// Columns is of ingest.Rows.
-func (r labelledRows) Columns() ([]carbonara.Timestamp, []float64) { return r.Timestamps, r.Values }
-
-// Span is of ingest.Rows.
-func (r labelledRows) Span(row int) (from, to int) { return r.Series[row].From, r.Series[row].To }
+type labelledRows struct{ *gnocchiRows }
 
 // AppendKey is of ingest.Rows.
-func (r labelledRows) AppendKey(dst []byte, row int) []byte { return r.AppendLabels(dst, row) }
+func (r labelledRows) AppendKey(dst []byte, row int) []byte { return r.request.AppendLabels(dst, row) }
 
 // Name is of ingest.Rows.
 func (r labelledRows) Name(row int) (*ingest.Name, error) {
-	labels, err := r.Labels(row)
+	labels, err := r.request.Labels(row)
 	if err != nil {
 		return nil, invalidInput(err)
 	}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/policy"
@@ -174,6 +177,24 @@ func (a *Authorizer) EnforceMetrics(who *auth.Identity, rule string, metrics []*
 		}
 	}
 	return nil
+}
+
+// MetricsByID returns the metrics of these IDs, in their order. All have to exist, and the user may get each.
+func (a *Authorizer) MetricsByID(who *auth.Identity, ids []uuid.UUID) ([]*model.Metric, error) {
+	metrics := make([]*model.Metric, len(ids))
+	var missing []string
+	for i, id := range ids {
+		if metrics[i] = a.Index.Lookup(id); metrics[i] == nil {
+			missing = append(missing, id.String())
+		}
+	}
+	if missing != nil {
+		slices.Sort(missing)
+		return nil, &Error{Status: http.StatusNotFound, Detail: Cause{
+			Cause: "Unknown metrics", Reason: "Provided metrics don't exists", Detail: slices.Compact(missing),
+		}}
+	}
+	return metrics, a.EnforceMetrics(who, "get metric", metrics)
 }
 
 // AsksResource reports whether a rule depends on the metric's resource, which only the holder of the index knows.

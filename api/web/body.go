@@ -168,8 +168,7 @@ func (e *Env) DecodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 }
 
 func Undecodable(reason string) *Error {
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Unable to decode body", Reason: reason,
-		Detail: []string{}}}
+	return BadCause("Unable to decode body", reason, []string{})
 }
 
 // WriteJSON answers with v, which is one of our own types: it always marshals.

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/measures"
 	"github.com/gnocco-db/gnocco/api/text"
@@ -59,136 +61,154 @@ func NotFound(format string, args ...any) *Error {
 }
 
 // BadArgument is about one parameter of the query.
-func BadArgument(name, reason string) *Error {
-	return badValue("Argument value error", name, reason)
-}
+func BadArgument(name, reason string) *Error { return BadCause("Argument value error", reason, name) }
 
 // BadAttribute is about one attribute of an object.
-func BadAttribute(name, reason string) *Error { return badValue("Attribute value error", name, reason) }
+func BadAttribute(name, reason string) *Error { return BadCause("Attribute value error", reason, name) }
 
-func badValue(cause, name, reason string) *Error {
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: cause, Reason: reason, Detail: name}}
+// BadCause is a fault of the request, in parts.
+func BadCause(cause, reason string, detail any) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: cause, Reason: reason, Detail: detail}}
 }
 
 // ErrForbidden's explanation is what Gnocchi's clients look for.
 var ErrForbidden = &Error{Status: http.StatusForbidden}
 
-// AsError gives every error its status. What it does not know is a fault of ours: 500, and no detail for the client.
+// AsError gives every error its status. An unknown one is a fault of ours: 500, and no detail for the client.
 func AsError(err error) *Error {
 	var known *Error
-	var object *model.ObjectError
-	var field *model.FieldError
-	var decode *measures.DecodeError
-	var tooLarge *http.MaxBytesError
-	var neverFits *budget.TooLargeError
-	var logins *auth.TooManyLoginsError
-	var resourceID *ingest.ResourceIDError
-	var resourceType *ingest.ResourceTypeError
-	var noPolicy *ingest.NoPolicyError
-	var attribute *ingest.AttributeError
-	var future *ingest.FutureError
-	var argument *query.ArgumentError
-	var tooMany *correlations.TooManyValuesError
-	var rows *query.TooManyRowsError
-	var predicate *query.PredicateError
-	var unaggregable *query.UnaggregableError
-	var aggregation *query.UnknownAggregationError
-	var damaged *model.DamagedError
-	var backfill *model.BackfillError
-	switch {
-	case errors.As(err, &known):
+	if errors.As(err, &known) {
 		return known
-	case errors.Is(err, auth.ErrNoCredentials):
-		return &Error{Status: http.StatusUnauthorized}
-	case errors.As(err, &logins):
-		return &Error{Status: http.StatusTooManyRequests, Err: err,
-			Detail: "Too many wrong passwords came from your address. Please try again later."}
-	case errors.Is(err, auth.ErrKeystone):
-		return &Error{Status: http.StatusServiceUnavailable,
-			Detail: "Keystone cannot be asked about the token. Please try again.", Err: err}
-	case errors.As(err, &resourceID):
-		return badValue("Value error", "id", resourceID.Reason)
-	case errors.As(err, &resourceType):
-		return &Error{Status: http.StatusConflict,
-			Detail: Cause{Cause: "Resource already exists", Detail: resourceType.ID.String()}}
-	case errors.As(err, &noPolicy):
-		return BadRequest(
-			"No archive policy name specified and no archive policy rule found matching the metric name %s",
-			noPolicy.Metric)
-	case errors.As(err, &attribute):
-		return BadAttribute(attribute.Name, attribute.Reason)
-	case errors.As(err, &future):
-		return &Error{Status: http.StatusBadRequest, Err: err, Detail: Cause{
-			Cause:  "Measure in the future",
-			Reason: fmt.Sprintf("A measure may be %s ahead of the server's clock at most", future.Most),
-			Detail: futureMeasure{future.Metric, ShowTime(future.Timestamp)},
-		}}
-	case errors.As(err, &decode):
-		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(decode), Err: err}
-	case errors.Is(err, correlations.ErrBusy):
-		return &Error{Status: http.StatusServiceUnavailable,
-			Detail: "Too many correlations are under way. Please try again later."}
-	case errors.As(err, &neverFits) && neverFits.Use == budget.Answers:
-		return &Error{Status: http.StatusUnprocessableEntity, Err: err, Detail: Cause{
-			Cause: "The query needs too much memory",
-			Reason: fmt.Sprintf("It needs %d bytes or more, and one query may have %d of --memory-limit: %s",
-				neverFits.Need, neverFits.Most,
-				"ask for fewer metrics, a shorter time or a coarser granularity, or raise the limit"),
-			Detail: neededMemory{neverFits.Need, neverFits.Most},
-		}}
-	case errors.As(err, &neverFits):
-		return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf(
-			"The body, and what it becomes in memory, takes more than the %d bytes that one request may have",
-			neverFits.Most), Err: err}
-	case errors.Is(err, budget.ErrExhausted):
-		return &Error{Status: http.StatusServiceUnavailable,
-			Detail: "Other requests use the memory that this one needs. Please try again later.", Err: err}
-	case errors.As(err, &tooMany):
-		return &Error{Status: http.StatusBadRequest, Detail: Cause{
-			Cause: "Too many values", Reason: "Ask for fewer metrics, a shorter time or a coarser granularity",
-			Detail: tooMany.Most,
-		}}
-	case errors.As(err, &rows):
-		return &Error{Status: http.StatusBadRequest, Detail: Cause{
-			Cause:  "Too many rows",
-			Reason: "Ask for it in parts, by start and stop, or for fewer metrics or a coarser granularity",
-			Detail: rows.Most,
-		}}
-	case errors.As(err, &argument):
-		return BadArgument(argument.Argument, argument.Reason)
-	case errors.As(err, &predicate):
-		return Node{Path: predicate.Path}.Fault("%s", predicate.Reason)
-	case errors.As(err, &unaggregable):
-		return unaggregableMetrics(unaggregable)
-	case errors.As(err, &aggregation):
-		return &Error{Status: http.StatusNotFound, Detail: Cause{
-			Cause:  "Metrics with unknown aggregation",
-			Detail: [][2]string{{aggregation.Metric.String(), aggregation.Aggregation}},
-		}}
-	case errors.As(err, &tooLarge):
-		return &Error{Status: http.StatusRequestEntityTooLarge,
-			Detail: fmt.Sprintf("A body holds %d bytes at most", tooLarge.Limit)}
-	case errors.Is(err, incoming.ErrNoSpace):
-		return &Error{Status: http.StatusInsufficientStorage,
-			Detail: "No space is left to accept measures. Please try again later.", Err: err}
-	case errors.As(err, &damaged):
-		cause, reason := unservedStore(damaged)
-		return &Error{Status: http.StatusServiceUnavailable,
-			Detail: Cause{Cause: cause, Reason: reason, Detail: damaged.Store}, Err: err}
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &Error{Status: http.StatusServiceUnavailable,
-			Detail: "The operation took too long. Please try again.", Err: err}
-	case errors.Is(err, model.ErrUnavailable):
-		return &Error{Status: http.StatusServiceUnavailable,
-			Detail: "Not available at the moment. Please try again.", Err: err}
-	case errors.As(err, &object):
-		return &Error{Status: statusOf(object.Kind), Detail: object.Error(), Err: err}
-	case errors.As(err, &backfill):
-		return &Error{Status: http.StatusBadRequest, Detail: backfill.Reason, Err: err}
-	case errors.As(err, &field):
-		return &Error{Status: http.StatusBadRequest, Detail: field.Error(), Err: err}
+	}
+	for _, answer := range answers {
+		if e := answer(err); e != nil {
+			e.Err = err
+			return e
+		}
 	}
 	return &Error{Status: http.StatusInternalServerError, Err: err}
+}
+
+// is answers errors of one value.
+func is(target error, status int, detail any) func(error) *Error {
+	return func(err error) *Error {
+		if !errors.Is(err, target) {
+			return nil
+		}
+		return &Error{Status: status, Detail: detail}
+	}
+}
+
+// as answers errors of one type.
+func as[E error](answer func(E) *Error) func(error) *Error {
+	return func(err error) *Error {
+		var e E
+		if !errors.As(err, &e) {
+			return nil
+		}
+		return answer(e)
+	}
+}
+
+// plainText answers errors of one type whose texts are for clients.
+func plainText[E error](err E) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: err.Error()}
+}
+
+// answers are asked in this order: an error may be of several kinds.
+var answers = []func(error) *Error{
+	is(auth.ErrNoCredentials, http.StatusUnauthorized, nil),
+	as(func(*auth.TooManyLoginsError) *Error {
+		return &Error{Status: http.StatusTooManyRequests,
+			Detail: "Too many wrong passwords came from your address. Please try again later."}
+	}),
+	is(auth.ErrKeystone, http.StatusServiceUnavailable, "Keystone cannot be asked about the token. Please try again."),
+	as(func(e *ingest.ResourceIDError) *Error { return BadCause("Value error", e.Reason, "id") }),
+	as(func(e *ingest.ResourceTypeError) *Error {
+		return &Error{Status: http.StatusConflict,
+			Detail: Cause{Cause: "Resource already exists", Detail: e.ID.String()}}
+	}),
+	as(func(e *ingest.NoPolicyError) *Error {
+		return BadRequest(
+			"No archive policy name specified and no archive policy rule found matching the metric name %s", e.Metric)
+	}),
+	as(func(e *ingest.AttributeError) *Error { return BadAttribute(e.Name, e.Reason) }),
+	as(func(e *ingest.FutureError) *Error {
+		return BadCause("Measure in the future", fmt.Sprintf("A measure may be %s ahead of the server's clock at most",
+			e.Most), futureMeasure{e.Metric, ShowTime(e.Timestamp)})
+	}),
+	as(func(e *measures.DecodeError) *Error {
+		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(e)}
+	}),
+	is(correlations.ErrBusy, http.StatusServiceUnavailable,
+		"Too many correlations are under way. Please try again later."),
+	as(tooLarge),
+	is(budget.ErrExhausted, http.StatusServiceUnavailable,
+		"Other requests use the memory that this one needs. Please try again later."),
+	as(func(e *correlations.TooManyValuesError) *Error {
+		return BadCause("Too many values", "Ask for fewer metrics, a shorter time or a coarser granularity", e.Most)
+	}),
+	as(func(e *query.TooManyRowsError) *Error {
+		return BadCause("Too many rows",
+			"Ask for it in parts, by start and stop, or for fewer metrics or a coarser granularity", e.Most)
+	}),
+	as(func(e *query.ArgumentError) *Error { return BadArgument(e.Argument, e.Reason) }),
+	as(func(e *query.PredicateError) *Error { return Node{Path: e.Path}.Fault("%s", e.Reason) }),
+	as(unaggregableMetrics),
+	as(func(e *query.UnknownAggregationError) *Error {
+		return &Error{Status: http.StatusNotFound, Detail: Cause{Cause: "Metrics with unknown aggregation",
+			Detail: [][2]string{{e.Metric.String(), e.Aggregation}}}}
+	}),
+	as(absentAggregation),
+	as(func(e *http.MaxBytesError) *Error {
+		return &Error{Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("A body holds %d bytes at most", e.Limit)}
+	}),
+	is(incoming.ErrNoSpace, http.StatusInsufficientStorage,
+		"No space is left to accept measures. Please try again later."),
+	as(func(e *model.DamagedError) *Error {
+		cause, reason := unservedStore(e)
+		return &Error{Status: http.StatusServiceUnavailable,
+			Detail: Cause{Cause: cause, Reason: reason, Detail: e.Store}}
+	}),
+	is(context.DeadlineExceeded, http.StatusServiceUnavailable, tookTooLong),
+	is(context.Canceled, http.StatusServiceUnavailable, tookTooLong),
+	is(model.ErrUnavailable, http.StatusServiceUnavailable, "Not available at the moment. Please try again."),
+	as(func(e *model.ObjectError) *Error { return &Error{Status: statusOf(e.Kind), Detail: e.Error()} }),
+	as(plainText[*model.BackfillError]),
+	as(plainText[*model.FieldError]),
+}
+
+const tookTooLong = "The operation took too long. Please try again."
+
+// tooLarge answers a request whose memory is never had: for its body, or for the answer.
+func tooLarge(e *budget.TooLargeError) *Error {
+	if e.Use != budget.Answers {
+		return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf(
+			"The body, and what it becomes in memory, takes more than the %d bytes that one request may have", e.Most)}
+	}
+	return &Error{Status: http.StatusUnprocessableEntity, Detail: Cause{
+		Cause: "The query needs too much memory",
+		Reason: fmt.Sprintf("It needs %d bytes or more, and one query may have %d of --memory-limit: %s",
+			e.Need, e.Most,
+			"ask for fewer metrics, a shorter time or a coarser granularity, or raise the limit"),
+		Detail: neededMemory{e.Need, e.Most},
+	}}
+}
+
+// absentAggregation names the granularity, unless the metric lacks the method at all.
+func absentAggregation(e *query.AbsentAggregationError) *Error {
+	if e.Granularity != 0 {
+		return NotFound("Aggregation method '%s' at granularity '%s' for metric %s does not exist", e.Aggregation,
+			text.AppendFloat(nil, e.Granularity.Seconds()), e.Metric)
+	}
+	return &Error{Status: http.StatusNotFound, Detail: Cause{
+		Cause: "Aggregation method does not exist for this metric",
+		Detail: struct {
+			Metric uuid.UUID `json:"metric"`
+			Method string    `json:"aggregation_method"`
+		}{e.Metric, e.Aggregation},
+	}}
 }
 
 // unservedStore returns what a client learns of a store that is not served.
@@ -260,8 +280,7 @@ func unaggregableMetrics(err *query.UnaggregableError) *Error {
 		}
 		detail = missing
 	}
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Metrics cannot be aggregated",
-		Reason: err.Reason, Detail: detail}}
+	return BadCause("Metrics cannot be aggregated", err.Reason, detail)
 }
 
 // explanations are shown above the description to who does not take JSON.

@@ -49,24 +49,14 @@ func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
 	if registerer == nil {
 		return m, nil
 	}
-	var err error
-	if m.requests, err = registered(registerer, m.requests); err != nil {
-		return nil, err
-	}
-	if m.seconds, err = registered(registerer, m.seconds); err != nil {
-		return nil, err
-	}
-	if m.runningQueries, err = registered(registerer, m.runningQueries); err != nil {
-		return nil, err
-	}
-	if m.queuedQueries, err = registered(registerer, m.queuedQueries); err != nil {
-		return nil, err
-	}
-	if m.refusedQueries, err = registered(registerer, m.refusedQueries); err != nil {
-		return nil, err
-	}
-	m.failedLogins, err = registered(registerer, m.failedLogins)
-	return m, err
+	var errs [6]error
+	m.requests, errs[0] = registered(registerer, m.requests)
+	m.seconds, errs[1] = registered(registerer, m.seconds)
+	m.runningQueries, errs[2] = registered(registerer, m.runningQueries)
+	m.queuedQueries, errs[3] = registered(registerer, m.queuedQueries)
+	m.refusedQueries, errs[4] = registered(registerer, m.refusedQueries)
+	m.failedLogins, errs[5] = registered(registerer, m.failedLogins)
+	return m, errors.Join(errs[:]...)
 }
 
 // countLogin counts a request that failed to say who sent it. Without any credentials it did not try.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +44,7 @@ func (in Node) Fault(format string, args ...any) *Error {
 	for i, step := range in.Path {
 		detail[i] = fmt.Sprint(step)
 	}
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: "Invalid input", Reason: message, Detail: detail}}
+	return BadCause("Invalid input", message, detail)
 }
 
 // At returns the value under key or index step.

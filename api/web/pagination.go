@@ -18,10 +18,10 @@ type Page struct {
 }
 
 // ParsePage reads limit, marker and sort. A limit above the most that we allow is lowered in silence, as in Gnocchi.
-func (e *Env) ParsePage(query url.Values, sort ...string) (Page, error) {
-	p := Page{Limit: e.MaxLimit, Marker: query.Get("marker"), Sort: sort}
-	if query.Has("limit") {
-		limit, err := strconv.Atoi(strings.TrimSpace(query.Get("limit")))
+func (e *Env) ParsePage(values url.Values, sort ...string) (Page, error) {
+	p := Page{Limit: e.MaxLimit, Marker: values.Get("marker"), Sort: sort}
+	if values.Has("limit") {
+		limit, err := strconv.Atoi(strings.TrimSpace(values.Get("limit")))
 		if err != nil && !errors.Is(err, strconv.ErrRange) { // out of range, it is the greatest int, or the least
 			return p, badPage("expected int for dictionary value @ data['limit']")
 		}
@@ -30,7 +30,8 @@ func (e *Env) ParsePage(query url.Values, sort ...string) (Page, error) {
 		}
 		p.Limit = min(limit, e.MaxLimit)
 	}
-	if given := slices.DeleteFunc(slices.Clone(query["sort"]), func(s string) bool { return s == "" }); len(given) > 0 {
+	given := slices.DeleteFunc(slices.Clone(values["sort"]), func(key string) bool { return key == "" })
+	if len(given) > 0 {
 		p.Sort = given
 	}
 	return p, nil
@@ -44,26 +45,11 @@ func badPage(reason string) *Error {
 }
 
 // SetLink points to the page after last. The request's own parameters are kept; the path stays as the client wrote it.
-func (e *Env) SetLink(w http.ResponseWriter, r *http.Request, query url.Values, p Page, last string) {
-	query = maps.Clone(query) // its values are replaced, not changed
-	query.Set("limit", strconv.Itoa(p.Limit))
-	query.Set("marker", last)
-	query["sort"] = p.Sort
+func (e *Env) SetLink(w http.ResponseWriter, r *http.Request, values url.Values, p Page, last string) {
+	values = maps.Clone(values) // its values are replaced, not changed
+	values.Set("limit", strconv.Itoa(p.Limit))
+	values.Set("marker", last)
+	values["sort"] = p.Sort
 	path := strings.TrimPrefix(r.URL.EscapedPath(), e.mountPrefix(r))
-	w.Header().Add("Link", "<"+e.BaseURL(r)+path+"?"+query.Encode()+`>; rel="next"`)
-}
-
-// ParseBool reads a boolean parameter; what says that it is absent.
-func ParseBool(query url.Values, name string, absent bool) (bool, error) {
-	if !query.Has(name) {
-		return absent, nil
-	}
-	switch text := strings.ToLower(query.Get(name)); text {
-	case "y", "yes", "t", "true", "on", "1":
-		return true, nil
-	case "n", "no", "f", "false", "off", "0":
-		return false, nil
-	default:
-		return false, BadRequest("Unable to parse `%s': invalid truth value '%s'", name, text)
-	}
+	w.Header().Add("Link", "<"+e.BaseURL(r)+path+"?"+values.Encode()+`>; rel="next"`)
 }

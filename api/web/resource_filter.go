@@ -131,10 +131,6 @@ func (e *Env) CheckTerms(terms int) error {
 		return nil
 	}
 	e.instruments.refusedQueries.WithLabelValues("terms").Inc()
-	return &Error{Status: http.StatusBadRequest, Detail: Cause{
-		Cause: "Too many terms",
-		Reason: fmt.Sprintf("The search has %d comparisons: search in parts, or compare with many values by one \"in\"",
-			terms),
-		Detail: most,
-	}}
+	return BadCause("Too many terms", fmt.Sprintf(
+		"The search has %d comparisons: search in parts, or compare with many values by one \"in\"", terms), most)
 }
