@@ -127,5 +127,5 @@ func (*gnoccoFleet) parse(answer []byte) (map[int64]float64, error) {
 	return means, nil
 }
 
-func (*gnoccoFleet) settle(context.Context, *fleetServer) error { return nil }
-func (*gnoccoFleet) keepsAcknowledged() bool                    { return true }
+func (*gnoccoFleet) mergeParts(context.Context, *fleetServer) error { return nil }
+func (*gnoccoFleet) keepsAcknowledged() bool                        { return true }

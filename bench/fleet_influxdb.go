@@ -77,7 +77,7 @@ func (influxFleet) parse(answer []byte) (map[int64]float64, error) {
 	return means, nil
 }
 
-func (influxFleet) settle(context.Context, *fleetServer) error { return nil }
+func (influxFleet) mergeParts(context.Context, *fleetServer) error { return nil }
 
 // keepsAcknowledged is true: its log is synced before the answer.
 func (influxFleet) keepsAcknowledged() bool { return true }

@@ -14,7 +14,7 @@ type fleetKind interface {
 	send(ctx context.Context, s *fleetServer, p *fleetPart) error
 	request(s *fleetServer, r fleetRead) (method, path string, body []byte)
 	parse(answer []byte) (map[int64]float64, error) // means by the start of the minute
-	settle(ctx context.Context, s *fleetServer) error
+	mergeParts(ctx context.Context, s *fleetServer) error
 	keepsAcknowledged() bool // also by kill -9
 }
 

@@ -68,8 +68,8 @@ func (prometheusFleet) parse(answer []byte) (map[int64]float64, error) {
 	return means, err
 }
 
-func (prometheusFleet) settle(context.Context, *fleetServer) error { return nil }
-func (prometheusFleet) keepsAcknowledged() bool                    { return false }
+func (prometheusFleet) mergeParts(context.Context, *fleetServer) error { return nil }
+func (prometheusFleet) keepsAcknowledged() bool                        { return false }
 
 // victoriaFleet takes line protocol and answers as Prometheus.
 type victoriaFleet struct{ prometheusFleet }
@@ -91,8 +91,8 @@ func (victoriaFleet) send(ctx context.Context, s *fleetServer, p *fleetPart) err
 	return writeLines(ctx, s, "/write", p)
 }
 
-// settle has it merge its parts, and waits until their size stays.
-func (victoriaFleet) settle(ctx context.Context, s *fleetServer) error {
+// mergeParts has it merge its parts, and waits until their size stays the same.
+func (victoriaFleet) mergeParts(ctx context.Context, s *fleetServer) error {
 	for _, path := range []string{"/internal/force_flush", "/internal/force_merge"} {
 		if err := s.client.do(ctx, http.MethodGet, path, nil, http.StatusOK, nil); err != nil {
 			return err

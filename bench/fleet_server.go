@@ -194,7 +194,7 @@ func (s *fleetServer) measureEnd(ctx context.Context) error {
 		}
 		log.Warn("measures were lost by kill -9", "error", err)
 	}
-	if err := s.kind.settle(ctx, s); err != nil {
+	if err := s.kind.mergeParts(ctx, s); err != nil {
 		return err
 	}
 	begun := time.Now()

@@ -196,7 +196,7 @@ func (c *Jobs) Remove(job *Job) {
 	defer c.mu.Unlock()
 	delete(c.jobs, job.ID)
 	c.order = slices.DeleteFunc(c.order, func(id uuid.UUID) bool { return id == job.ID })
-	if job.memory.settled {
+	if job.memory.finished {
 		job.memory.account.Close() // else it does so itself
 	}
 }

@@ -13,10 +13,10 @@ import (
 // jobMemory is what a job holds of the memory that requests share. All of it is taken while the request waits: a job
 // that has begun needs no more.
 type jobMemory struct {
-	account *budget.Account
-	sums    int64 // for the sums of pairs and the rows under way; 0: not bounded
-	result  int64 // of pairs, once all else came back
-	settled bool  // it did; guarded by the mutex of Jobs
+	account  *budget.Account
+	sums     int64 // for the sums of pairs and the rows under way; 0: not bounded
+	result   int64 // bytes of pairs, once finished
+	finished bool  // sums are back; guarded by the mutex of Jobs
 }
 
 // newJobMemory returns the memory of a job that holds nothing yet.
@@ -109,6 +109,6 @@ func (m *jobMemory) chargeSums(j *Job, o *Options, columns correlate.Values) err
 
 // keep gives back all but what a result takes.
 func (m *jobMemory) keep(pairs int) {
-	m.result, m.settled = int64(pairs)*pairBytes, true
+	m.result, m.finished = int64(pairs)*pairBytes, true
 	m.account.Keep(budget.Answers, m.result)
 }
