@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/diskprobe"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/claim/etcd"
@@ -39,11 +41,18 @@ func (o *Options) claimOptions() claim.Options {
 	return options
 }
 
-// coordinator returns the record of a folder's members and of their claims.
-func (o *Options) coordinator(folder *datafolder.Folder) (claim.Coordinator, error) {
+// coordinator returns the record of a folder's members and of their claims. The members are asked by client.
+func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client) (claim.Coordinator, error) {
 	kind, rest, ok := strings.Cut(o.Coordination, "://")
 	if !ok || kind != datafolder.CoordinationEtcd {
-		return claim.NewFile(folder.Path, o.claimOptions())
+		options := o.claimOptions()
+		options.Ask = func(m claim.Member) (claim.Pulse, bool) {
+			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+			defer cancel()
+			pulse, err := client.Pulse(ctx, m.Address)
+			return pulse.Pulse, err == nil && pulse.Member == m.ID
+		}
+		return claim.NewFile(folder.Path, options)
 	}
 	options := etcd.Options{Options: o.claimOptions()}
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
@@ -57,6 +66,9 @@ func (o *Options) coordinator(folder *datafolder.Folder) (claim.Coordinator, err
 	}
 	return etcd.New(folder.Path, options)
 }
+
+// askTimeout is how long a member has to say that it lives, before the disk is asked.
+const askTimeout = time.Second
 
 // probe checks that the disk does what several processes rely on. A process that others cannot reach goes without.
 func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address string) error {

@@ -20,6 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/diskprobe"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
@@ -126,7 +127,12 @@ func (p *Process) enter() (err error) {
 // join makes this process a member, which holds nothing yet.
 func (p *Process) join(ctx context.Context, key peer.Key) error {
 	o := &p.options
-	coordinator, err := o.coordinator(p.folder)
+	tls, err := o.PeerTLS.Config()
+	if err != nil {
+		return err
+	}
+	client := peer.NewClient(key, tls)
+	coordinator, err := o.coordinator(p.folder, client)
 	if err != nil {
 		return err
 	}
@@ -138,17 +144,14 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	if name == "" {
 		name = nodeName()
 	}
-	tls, err := o.PeerTLS.Config()
-	if err != nil {
-		return err
-	}
 	own := claim.Member{Node: name, Address: p.peers.address, Roles: o.Role.names(), Weight: o.Weight}
 	session, err := coordinator.Join(ctx, own)
 	if err != nil {
+		client.Close()
 		return err
 	}
 	p.logger = o.Logger.With("member", session.Member().ID)
-	p.members = newMembership(session, peer.NewClient(key, tls), p.logger)
+	p.members = newMembership(session, client, p.logger)
 	p.closers.add("membership", p.members.leave)
 	p.clocks, err = newClocks(p.folder, session.Member().Process.BootID, o.ClockShift, p.logger)
 	if err != nil {
@@ -345,6 +348,11 @@ func (p *Process) Hurry() {
 // whyFenced returns the error of a lease that is lost.
 func (p *Process) whyFenced() error {
 	err := p.folder.Why(p.members.session.Err())
+	if errors.Is(err, claim.ErrStaleNames) {
+		kind := diskprobe.MountKind(p.folder.Path)
+		p.logger.Error("the mount of the data folder is not fit for several machines: it hides what others do. This process "+
+			"takes nothing over", "file_system", kind, "set", diskprobe.Advice(kind), "error", err)
+	}
 	if errors.Is(err, datafolder.ErrRefused) {
 		return fmt.Errorf("cluster: %w", err)
 	}

@@ -10,15 +10,19 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 const clusterFile = "cluster.json"
 
 // formatVersion is the version of the data folder as a whole: its stores, and their places. Each store has a version of
 // its own too (formats.go). In version 1 the index and the incoming stores had no epochs: a takeover gives them one,
-// and raises the version before.
-const formatVersion = 2
+// and raises the version before. Before version 3 a member's heartbeat was a file's content; processes of then and of now
+// do not see each other.
+const formatVersion = 3
 
 // The number of sacks of a new data folder, and the most that one may have.
 const (
@@ -114,8 +118,10 @@ func (f *Folder) EnsureClusterFile(sacks int, coordination, id string) (c Cluste
 			f.Path, made, coordination)
 	}
 	if err == nil && c.Format < formatVersion {
-		c.Format = formatVersion
-		err = f.writeClusterFile(c, f.writeFile)
+		if err = claim.RefuseEarlierMembers(vfs.Default, f.Path); err == nil {
+			c.Format = formatVersion
+			err = f.writeClusterFile(c, f.writeFile)
+		}
 	}
 	return c, made, err
 }

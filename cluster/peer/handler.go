@@ -48,6 +48,7 @@ type Process struct {
 	// Announce is told of an incoming store that is about to accept measures.
 	Announce func(store string)
 	Status   func() *Status
+	Pulse    func() Pulse
 	Budget   *budget.Budget // the memory that requests share; nil: no bound
 	Logger   *slog.Logger
 }
@@ -83,6 +84,7 @@ func (p *Process) Handler() http.Handler {
 	at("revive", p.revive)
 	at("wake", p.wake)
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
+	at("pulse", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Pulse()) })
 	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
 	mux.HandleFunc("/peer/api/", p.api)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

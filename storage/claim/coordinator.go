@@ -21,6 +21,8 @@ type Session interface {
 	Lose(why error)
 	// Member returns the member that this process is.
 	Member() Member
+	// Pulse returns what others can see of this process in the data folder, zeros for a coordinator that shows nothing.
+	Pulse() Pulse
 	// Members returns those not known to be dead, this process included, ordered by node and ID. Right after Join those
 	// that died lately on other machines are still among them.
 	Members(ctx context.Context) ([]Member, error)
@@ -42,6 +44,12 @@ type Session interface {
 
 	// Leave ends the membership. What is still claimed is given back, if it is closed.
 	Leave(ctx context.Context) error
+}
+
+// Pulse is what a member has made visible.
+type Pulse struct {
+	Beat  uint64 `json:"beat"`  // counter of its last heartbeat
+	Shown uint64 `json:"shown"` // its last round of names for comparison
 }
 
 // Claim is what a member holds for as long as its lease lasts.

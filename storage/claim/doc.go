@@ -10,12 +10,13 @@
 //
 // A Coordinator knows the members and their claims. File, the one in this package, needs only the shared folder;
 // package claim/etcd keeps both in etcd. Read coordinator.go first, then lease.go, file_coordinator.go (heartbeat.go,
-// failure_detector.go, epochs.go, release.go) and takeover.go.
+// failure_detector.go, superseded.go, epochs.go, release.go) and takeover.go.
 //
 // What lies in the data folder:
 //
-//	members/<id>               counter (16 digits, newline), raised at every beat, and synced on a network disk; then
-//	                           the Member as JSON
+//	members/<id>/member        the Member as JSON; the folder is renamed into place, so that it is complete
+//	members/<id>/beats/<n>     an empty file that is renamed to the next n at every beat
+//	members/<id>/shown/<f>-<n> fifty files that are renamed once a minute, on a network disk, for others to compare
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
 //	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a ClosedState, as text
 //	claims/<name>/<epoch>.opened          written when the store was opened at that epoch, after its folder was durable
@@ -35,10 +36,15 @@
 //
 //   - A renewal of the lease counts from the moment before it was begun, and only if it returned before the old
 //     deadline. A lease once lost is lost for good. The clock goes on while the machine is suspended.
+//   - Heartbeats and claims are names that are listed, never contents that change in place: ceph-fuse shows some of
+//     those as they were for good.
 //   - A member is dead when its counter stood still for TTL + Slack on the observer's own clock, from the end of one
-//     reading to the beginning of another; at once when its process ended on the observer's own machine, or when the
+//     listing to the beginning of another; at once when its process ended on the observer's own machine, or when the
 //     folder is on a local disk and the lock of its file is gone. Dead is for good. Slack is for what caches of the
-//     file system hide.
+//     file system hide. A listing that hangs says nothing.
+//   - A member that answers Options.Ask with a newer counter lives, and its heartbeats are not listed. If the disk goes on
+//     hiding names of which it says that they are there, the lease ends (ErrStaleNames).
+//   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it. One ends the lease.
 //   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after
 //     them.
 //   - Of several claims the highest counts. A member that needed longer than TTL from looking to linking gives it back.

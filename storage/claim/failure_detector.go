@@ -2,7 +2,6 @@ package claim
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,28 +15,33 @@ import (
 // temporary begins the names of files that are not complete, or not yet linked to their name.
 const temporary = "tmp-"
 
-// failureDetector decides which members are dead, by the counters of their files and this process's own clock.
+// failureDetector decides which members are dead, by their counters and this process's own clock.
 type failureDetector struct {
 	dir     string
 	options *Options
 	fs      vfs.FS
 	self    Member
 	local   bool // the folder belongs to one kernel
+	// within runs functions beside one another, and waits for their end for so long at most.
+	within func(wait time.Duration, all ...func())
+	stale  func(error) // is told of a mount that hides what others do
 
 	watchers Watchers
 
 	mu   sync.Mutex
 	seen map[string]*observation // by ID
+	busy map[string]bool         // members whose folder is being looked at, or removed: a disk that hangs is asked once
 }
 
-// observation is the last reading of a member's file.
+// observation is what is known of a member.
 type observation struct {
-	member  Member // without Node if its file was never read
-	counter uint64 // 0: it has no file
-	listed  bool   // it has a file
+	member  Member // without Node if its description was never read
+	counter uint64
+	listed  bool // it has a folder
 	// since is when the counter was first known to be what it is: the end of that reading.
-	since time.Duration
-	// read is when its file was last looked into.
+	since    time.Duration
+	compared comparison
+	// read is when its counter was last asked for.
 	read time.Duration
 	dead bool // for good
 	died time.Duration
@@ -46,41 +50,87 @@ type observation struct {
 func newFailureDetector(root string, options *Options, self Member) *failureDetector {
 	return &failureDetector{
 		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self,
-		local: IsLocal(options.FS, root),
-		seen:  make(map[string]*observation),
+		local: IsLocal(options.FS, root), within: within, stale: func(error) {},
+		seen: make(map[string]*observation), busy: make(map[string]bool),
 	}
 }
 
-// look lists the members and wakes watchers on a change. Counters are read once a beat.
-func (r *failureDetector) look() error {
+// within runs each function in a goroutine of its own.
+func within(wait time.Duration, all ...func()) {
+	var group sync.WaitGroup
+	for _, f := range all {
+		group.Go(f)
+	}
+	if wait == 0 {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		group.Wait()
+	}()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// look lists the members, has the counter of each looked at once a beat, and wakes watchers on a change. Each member is
+// looked at apart from the others, as its folder may hang; they are waited for so long at most.
+func (r *failureDetector) look(wait time.Duration) error {
 	begun := r.options.Clock.Now()
 	names, err := list(r.fs, r.dir)
 	if err != nil {
 		return fmt.Errorf("claim: members: %w", err)
 	}
-	var errs []error
 	changed := r.unlisted(names)
+	var all []func()
 	for _, id := range names {
 		if strings.HasPrefix(id, temporary) || id == r.self.ID {
 			continue
 		}
-		due, dead := r.due(id, begun)
-		if due {
-			changedToo, err := r.decide(id, nil)
-			changed = changed || changedToo
-			errs = append(errs, err)
-		}
-		if dead {
-			errs = append(errs, r.removeDead(id))
+		switch due, dead := r.due(id, begun); {
+		case due:
+			all = append(all, r.alone(id, func() error {
+				changed, err := r.decide(id, nil)
+				if changed {
+					r.watchers.Wake()
+				}
+				return err
+			}))
+		case dead:
+			all = append(all, r.alone(id, func() error { return r.removeDead(id) }))
 		}
 	}
+	r.within(wait, all...)
 	if changed {
 		r.watchers.Wake()
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
-// unlisted notes members without a file, and reports whether a live one is among them. That is no death: the owner of a
+// alone returns a function that does something with a member's folder, unless something is still being done with it.
+func (r *failureDetector) alone(id string, do func() error) func() {
+	return func() {
+		r.mu.Lock()
+		busy := r.busy[id]
+		r.busy[id] = true
+		r.mu.Unlock()
+		if busy {
+			return
+		}
+		if err := do(); err != nil {
+			r.options.Logger.Warn("member not read", "member", r.self.ID, "other", id, "error", err)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.busy, id)
+	}
+}
+
+// unlisted notes members without a folder, and reports whether a live one is among them. That is no death: the owner of a
 // claim is decided on when the claim is asked for.
 func (r *failureDetector) unlisted(names []string) (changed bool) {
 	r.mu.Lock()
@@ -94,7 +144,8 @@ func (r *failureDetector) unlisted(names []string) (changed bool) {
 	return changed
 }
 
-// due reports whether a member's file has to be read, and whether the member is dead for so long that its file can go.
+// due reports whether a member's counter has to be read, and whether the member is dead for so long that its folder can
+// go.
 func (r *failureDetector) due(id string, now time.Duration) (due, dead bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,86 +161,141 @@ func (r *failureDetector) due(id string, now time.Duration) (due, dead bool) {
 
 // gone reports whether a member's process has ended, as far as this machine sees that at once.
 func (r *failureDetector) gone(m *Member) bool {
-	if r.local && unlocked(r.fs, r.fs.PathJoin(r.dir, m.ID)) {
+	if r.local && unlocked(r.fs, r.fs.PathJoin(r.dir, m.ID, descriptionFile)) {
 		return true
 	}
 	return r.self.Process.Gone(&m.Process)
 }
 
-// decide reads a member's counter and decides whether the member is dead. changed reports that this is new, or that the
-// member was unknown. hint is the member as its claim has it, for one without a file.
-func (r *failureDetector) decide(id string, hint *Member) (changed bool, err error) {
-	begun := r.options.Clock.Now()
-	content, err := read(r.fs, r.fs.PathJoin(r.dir, id))
-	missing := notThere(err)
-	if err != nil && !missing {
-		return false, fmt.Errorf("claim: member %s: %w", id, err)
+// reading is one look at a member.
+type reading struct {
+	begun   time.Duration
+	counter uint64  // 0: not seen
+	member  *Member // nil: not read
+	missing bool    // it has no folder
+}
+
+// ask asks the member for its counter, and lists its heartbeats if it does not answer.
+func (r *failureDetector) ask(id string) (x reading, err error) {
+	r.mu.Lock()
+	var known observation
+	if s := r.seen[id]; s != nil {
+		known = *s
 	}
-	var counter uint64
-	var rest []byte
-	if !missing {
-		if counter, rest, err = decodeCounter(content); err != nil {
-			r.options.Logger.Warn("not a member's file", "member", id, "error", err) // it stands still, and so dies
+	r.mu.Unlock()
+	x.begun = r.options.Clock.Now()
+	asked := r.options.Ask != nil && !r.local
+	if known.member.Node == "" {
+		content, err := read(r.fs, r.fs.PathJoin(r.dir, id, descriptionFile))
+		if x.missing = notThere(err); x.missing {
+			return x, nil
 		}
+		var m Member
+		if err == nil {
+			m, err = decodeMember(content)
+		}
+		if err != nil {
+			r.options.Logger.Warn("member's description not read", "member", id, "error", err) // it dies if it stands still
+		} else if x.member = &m; asked {
+			return x, nil
+		}
+	} else if r.gone(&known.member) {
+		return x, nil
+	} else if asked && known.listed {
+		pulse, ok := r.options.Ask(known.member)
+		if x.counter = pulse.Beat; ok && pulse.Beat > known.counter {
+			return x, r.compare(&known, pulse.Shown)
+		}
+		// Between two beats there is no news, and one that starts does not answer yet.
+		if x.begun-known.since < r.options.TTL/2 {
+			return x, nil
+		}
+		x.begun = r.options.Clock.Now()
+	}
+	names, err := r.fs.List(r.fs.PathJoin(r.dir, id, beatsFolder))
+	if x.missing = notThere(err); err != nil && !x.missing {
+		return x, fmt.Errorf("claim: member %s: %w", id, err)
+	}
+	x.counter = highestBeat(names)
+	return x, nil
+}
+
+// decide reads a member's counter and decides whether the member is dead. changed reports that this is new, or that the
+// member was unknown. hint is the member as its claim has it, for one without a folder.
+func (r *failureDetector) decide(id string, hint *Member) (changed bool, err error) {
+	x, err := r.ask(id)
+	if err != nil {
+		return false, err
 	}
 	ended := r.options.Clock.Now()
-
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.seen[id]
 	if s == nil {
-		s = &observation{counter: counter, since: ended, member: Member{ID: id}}
+		s = &observation{counter: x.counter, since: ended, member: Member{ID: id}}
 		r.seen[id] = s
 	}
-	if s.member.Node == "" && rest != nil {
-		if m, err := decodeMember(rest); err == nil {
-			s.member, changed = m, true
-		}
+	if s.member.Node == "" && x.member != nil {
+		s.member, changed = *x.member, true
 	}
 	if s.member.Node == "" && hint != nil {
 		s.member = *hint
 	}
-	// A file that went away is no sign of life: its owner left, or others found it dead.
-	if !missing && counter != s.counter {
-		s.counter, s.since = counter, ended
+	// A folder that went away is no sign of life: its owner left, or others found it dead.
+	if x.counter > s.counter {
+		s.counter, s.since = x.counter, ended
 	}
-	s.read, s.listed = begun, !missing
+	gone := s.member.Node != "" && r.gone(&s.member)
+	s.read = x.begun
+	if !gone {
+		s.listed = !x.missing
+	}
 	if s.dead {
 		return changed, nil
 	}
-	gone := s.member.Node != "" && r.gone(&s.member)
-	if gone || begun-s.since >= r.options.DeadAfter() {
-		s.dead, s.died, changed = true, begun, true
-		r.options.Logger.Info("member is dead", "member", id, "process_gone", gone, "silent", begun-s.since)
+	if gone || x.begun-s.since >= r.options.DeadAfter() {
+		s.dead, s.died, changed = true, x.begun, true
+		r.options.Logger.Info("member is dead", "member", id, "process_gone", gone, "silent", x.begun-s.since)
 	}
 	return changed, nil
 }
 
-// isDead reports whether the owner of a claim is dead.
+// isDead reports whether the owner of a claim is dead, as far as is known after a beat: its folder may hang.
 func (r *failureDetector) isDead(m *Member) (bool, error) {
 	if m.ID == r.self.ID {
 		return false, nil
 	}
-	changed, err := r.decide(m.ID, m)
-	if changed {
-		r.watchers.Wake()
-	}
+	failed := make(chan error, 1)
+	r.within(r.options.Beat, r.alone(m.ID, func() error {
+		changed, err := r.decide(m.ID, m)
+		if changed {
+			r.watchers.Wake()
+		}
+		failed <- err
+		return nil
+	}))
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	s := r.seen[m.ID]
-	return s != nil && s.dead, err
+	dead := s != nil && s.dead
+	r.mu.Unlock()
+	select {
+	case err := <-failed:
+		return dead, err
+	default:
+		return dead, nil
+	}
 }
 
-// removeDead removes the file of a member that is dead for long. If its process still lives, it loses its lease by
+// removeDead removes the folder of a member that is dead for long. If its process still lives, it loses its lease by
 // that.
 func (r *failureDetector) removeDead(id string) error {
-	if err := r.fs.Remove(r.fs.PathJoin(r.dir, id)); err != nil && !notThere(err) {
+	if err := r.fs.RemoveAll(r.fs.PathJoin(r.dir, id)); err != nil && !notThere(err) {
 		return fmt.Errorf("claim: member %s: %w", id, err)
 	}
 	return nil
 }
 
-// live returns the members that have a file and are not dead, this process included.
+// live returns the members that have a folder and are not dead, this process included.
 func (r *failureDetector) live() []Member {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,9 +26,10 @@ func TestFailureDetectorScripts(t *testing.T) {
 		options := &Options{FS: vfs.NewMem(), Clock: clock}
 		options.EnsureDefaults()
 		s := &detectorScript{
-			clock: clock, fs: options.FS, beats: make(map[string]heartbeat),
+			clock: clock, fs: options.FS, beats: make(map[string]uint64),
 			detector: newFailureDetector("data", options, Member{ID: "self", Node: "self"}),
 		}
+		s.detector.within = inTurn
 		if err := makeFolders(s.fs, s.detector.dir); err != nil {
 			t.Fatal(err)
 		}
@@ -36,13 +38,20 @@ func TestFailureDetectorScripts(t *testing.T) {
 	})
 }
 
+// inTurn runs functions one after the other.
+func inTurn(_ time.Duration, all ...func()) {
+	for _, f := range all {
+		f()
+	}
+}
+
 // detectorScript is the state of one script between its commands.
 type detectorScript struct {
 	clock    *setClock
 	fs       vfs.FS
 	detector *failureDetector
 	woken    <-chan struct{}
-	beats    map[string]heartbeat // by member
+	beats    map[string]uint64 // by member
 }
 
 func (s *detectorScript) run(t *testing.T, d *datadriven.TestData) string {
@@ -58,18 +67,24 @@ func (s *detectorScript) run(t *testing.T, d *datadriven.TestData) string {
 	path := s.fs.PathJoin(s.detector.dir, id)
 	var err error
 	switch d.Cmd {
-	case "beat": // writes the member's file with a counter one higher
-		beat := s.beats[id]
-		beat.counter++
-		s.beats[id] = beat
+	case "beat": // makes the member's folder, or renames its counter
+		s.beats[id]++
+		if s.beats[id] > 1 {
+			beats := s.fs.PathJoin(path, beatsFolder)
+			err = s.fs.Rename(s.fs.PathJoin(beats, beatName(s.beats[id]-1)), s.fs.PathJoin(beats, beatName(s.beats[id])))
+			break
+		}
 		var member []byte
 		if member, err = json.Marshal(Member{ID: id, Node: id}); err == nil {
-			err = write(s.fs, path, fmt.Appendf(appendCounter(nil, beat.counter), "\n%s", member))
+			err = errors.Join(s.fs.MkdirAll(s.fs.PathJoin(path, beatsFolder), folderMode),
+				write(s.fs, s.fs.PathJoin(path, descriptionFile), member),
+				write(s.fs, s.fs.PathJoin(path, beatsFolder, beatName(1)), nil))
 		}
 	case "leave":
-		err = s.fs.Remove(path)
+		err = s.fs.RemoveAll(path)
 	case "garble":
-		err = write(s.fs, path, []byte("no member's file"))
+		err = errors.Join(s.fs.MkdirAll(s.fs.PathJoin(path, beatsFolder), folderMode),
+			write(s.fs, s.fs.PathJoin(path, descriptionFile), []byte("no member's file")))
 	case "owner": // whether the owner of a claim is dead
 		dead, err := s.detector.isDead(&Member{ID: id, Node: id})
 		if err != nil {
@@ -87,7 +102,7 @@ func (s *detectorScript) run(t *testing.T, d *datadriven.TestData) string {
 
 // look lets the detector look once, and prints what it found and which files there are.
 func (s *detectorScript) look() string {
-	if err := s.detector.look(); err != nil {
+	if err := s.detector.look(0); err != nil {
 		return err.Error() + "\n"
 	}
 	var live []string

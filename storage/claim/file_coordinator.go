@@ -18,6 +18,8 @@ import (
 type File struct {
 	root    string
 	options Options
+	within  func(time.Duration, ...func()) // of the failure detector; nil: within
+	inOrder bool                           // without goroutines
 }
 
 // NewFile returns the coordinator of the data folder root, which must exist.
@@ -67,15 +69,20 @@ func (f *File) enter(m Member) (*session, error) {
 		return nil, err
 	}
 	s := &session{
-		root: f.root, options: f.options, fs: f.options.FS, member: m,
+		root: f.root, options: f.options, fs: f.options.FS, member: m, inOrder: f.inOrder,
 		detector: newFailureDetector(f.root, &f.options, m), held: make(map[string]holding), ended: make(chan struct{}),
 	}
-	begun := f.options.Clock.Now()
-	if err := s.register(); err != nil {
+	if f.within != nil {
+		s.detector.within = f.within
+	}
+	begun, err := s.register()
+	if err != nil {
 		return nil, fmt.Errorf("claim: join: %w", err)
 	}
 	s.Deadline = NewDeadline(f.options.Clock, f.options.TTL, begun)
-	if err := s.detector.look(); err != nil {
+	s.detector.stale = s.Lose
+	// A folder that hangs costs the start no more than a beat.
+	if err := s.detector.look(f.options.Beat); err != nil {
 		return nil, errors.Join(fmt.Errorf("claim: join: %w", err), s.exit())
 	}
 	return s, s.Err()
@@ -91,6 +98,7 @@ type session struct {
 	member    Member
 	detector  *failureDetector
 	heartbeat heartbeat
+	inOrder   bool // beats use no goroutines
 
 	running sync.WaitGroup // the loops
 	ended   chan struct{}  // closed by Leave, for the loops
@@ -105,9 +113,10 @@ type session struct {
 
 // holding is what a session knows of a claim of its own.
 type holding struct {
-	epoch  uint64        // 0 while it is being claimed
-	since  time.Duration // on the clock
-	tidied bool          // files of older epochs are removed
+	epoch     uint64        // 0 while it is being claimed
+	since     time.Duration // on the clock
+	tidied    bool          // files of older epochs are removed
+	releasing bool          // it is about to be given back, or was
 }
 
 // Member implements Session.
@@ -126,11 +135,29 @@ func (s *session) start() {
 			s.options.Logger.Warn("lease not renewed", "member", s.member.ID, "remaining", s.Remaining(), "error", err)
 		}
 	})
+	s.loop(s.options.Beat, func() {
+		if err := s.checkHeld(true); err != nil && s.Valid() {
+			s.options.Logger.Warn("claims on sacks not looked at", "member", s.member.ID, "error", err)
+		}
+	})
 	s.loop(s.options.Poll, func() {
-		if err := s.detector.look(); err != nil {
+		if err := s.detector.look(0); err != nil {
 			s.options.Logger.Warn("members not read", "member", s.member.ID, "error", err)
 		}
 	})
+	if s.options.Ask != nil && !s.detector.local {
+		go func() { // what hangs in it does not keep the process from leaving
+			for s.Err() == nil {
+				if err := s.show(); err != nil {
+					s.options.Logger.Warn("names for comparison not made", "member", s.member.ID, "error", err)
+				}
+				select {
+				case <-s.Done():
+				case <-time.After(showEvery):
+				}
+			}
+		}()
+	}
 	s.loop(s.options.TTL, func() {
 		if err := s.tidy(); err != nil {
 			s.options.Logger.Warn("claims not tidied", "member", s.member.ID, "error", err)
@@ -203,10 +230,7 @@ func (s *session) exit() error {
 		}
 		s.Lose(errLeft)
 	}
-	if err := s.fs.Remove(s.heartbeat.path); err != nil && !notThere(err) {
-		errs = append(errs, err)
-	}
-	errs = append(errs, s.heartbeat.stop())
+	errs = append(errs, s.fs.RemoveAll(s.heartbeat.dir), s.heartbeat.stop())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("claim: leave: %w", err)
 	}

@@ -1,56 +1,94 @@
 package claim
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// counterBytes is the length of a counter in a member's file, which is overwritten in one piece.
-const counterBytes = 16
+// A member's folder holds its description, and a folder with one file without content, whose name is the counter. Each
+// beat renames that file. Every file system tried shows other machines fresh names; contents that change in place stay
+// old in the page cache of ceph-fuse. On CephFS a client that listed a folder and died keeps everybody from renaming in
+// it until the server gives that client up: so the counter lies apart from what others look at all the time.
+const (
+	descriptionFile = "member"
+	beatsFolder     = "beats"
+)
 
-// heartbeat raises a member's counter. One goroutine uses it.
+// heartbeat raises a member's counter. One goroutine uses it; others may read the counter.
 type heartbeat struct {
-	path    string
-	counter uint64
-	lock    io.Closer // of the file, on a local disk; nil: none
+	dir     string        // of the member
+	counter atomic.Uint64 // of the last beat that returned
+	shown   atomic.Uint64 // round of names for comparison, see stale_names.go
+	lock    io.Closer     // of the description, on a local disk; nil: none
 }
 
 func membersDir(fs vfs.FS, root string) string { return fs.PathJoin(root, "members") }
 
-// register writes the member's file, complete from the moment it is seen.
-func (s *session) register() error {
-	dir := membersDir(s.fs, s.root)
-	if err := makeFolders(s.fs, dir); err != nil {
-		return err
+func beatName(counter uint64) string { return strconv.FormatUint(counter, 10) }
+
+// highestBeat returns the highest counter among names, 0 for none: a listing that runs beside a rename may miss both.
+func highestBeat(names []string) (counter uint64) {
+	for _, name := range names {
+		if n, err := strconv.ParseUint(name, 10, 64); err == nil {
+			counter = max(counter, n)
+		}
 	}
+	return counter
+}
+
+// register makes the member's folder, complete from the moment it is seen, and returns a time before that.
+func (s *session) register() (begun time.Duration, err error) {
+	members := membersDir(s.fs, s.root)
+	if err := makeFolders(s.fs, members); err != nil {
+		return 0, err
+	}
+	s.heartbeat.dir = s.fs.PathJoin(members, s.member.ID)
+	fresh := s.fs.PathJoin(members, temporary+s.member.ID)
+	if err = s.fill(fresh); err == nil {
+		begun = s.options.Clock.Now()
+		err = s.fs.Rename(fresh, s.heartbeat.dir)
+	}
+	if err == nil {
+		return begun, nil
+	}
+	// An NFS client that repeats a rename whose answer got lost is told that there is nothing to rename.
+	if _, statErr := s.fs.Stat(s.heartbeat.dir); notThere(err) && statErr == nil {
+		return begun, nil
+	}
+	return 0, errors.Join(err, s.heartbeat.stop(), s.fs.RemoveAll(fresh))
+}
+
+// fill makes what is in a member's folder.
+func (s *session) fill(dir string) error {
 	content, err := json.Marshal(s.member)
 	if err != nil {
 		return err
 	}
-	s.heartbeat = heartbeat{path: s.fs.PathJoin(dir, s.member.ID), counter: 1}
-	fresh := s.fs.PathJoin(dir, temporary+s.member.ID)
-	if err := write(s.fs, fresh, append(appendCounter(nil, s.heartbeat.counter),
-		append([]byte{'\n'}, content...)...)); err != nil {
+	beats := s.fs.PathJoin(dir, beatsFolder)
+	if err := s.fs.MkdirAll(beats, folderMode); err != nil {
 		return err
 	}
-	if s.detector.local { // before anybody sees the file
-		if s.heartbeat.lock, err = lockFile(s.fs, fresh); err != nil {
-			return errors.Join(err, s.fs.Remove(fresh))
-		}
+	description := s.fs.PathJoin(dir, descriptionFile)
+	if err := write(s.fs, description, content); err != nil {
+		return err
 	}
-	won, err := linkOnce(s.fs, fresh, s.heartbeat.path)
-	if err == nil && !won {
-		err = fmt.Errorf("member %s exists", s.member.ID)
-	}
-	err = errors.Join(err, s.fs.Remove(fresh))
+	s.heartbeat.counter.Store(1)
+	file, err := s.fs.Create(s.fs.PathJoin(beats, beatName(1)), vfs.WriteCategoryUnspecified)
 	if err != nil {
-		err = errors.Join(err, s.heartbeat.stop())
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	if s.detector.local { // before anybody sees the folder
+		s.heartbeat.lock, err = lockFile(s.fs, description)
 	}
 	return err
 }
@@ -63,13 +101,15 @@ func (h *heartbeat) stop() error {
 	return h.lock.Close()
 }
 
-// beat renews the lease.
+// beat renews the lease. The renewal counts only after a look at the claims on index and incoming stores, see checkHeld.
 func (s *session) beat() error {
 	begun := s.options.Clock.Now()
 	if err := s.Err(); err != nil {
 		return err
 	}
-	s.heartbeat.counter++
+	if err := s.checkHeld(false); err != nil {
+		return fmt.Errorf("claim: heartbeat: %w", err)
+	}
 	if err := s.raiseCounter(); err != nil {
 		return fmt.Errorf("claim: heartbeat: %w", err)
 	}
@@ -81,49 +121,46 @@ func (s *session) beat() error {
 
 var errRemoved = errors.New("others took this process for dead")
 
-// raiseCounter writes the counter, for others to see.
+// raiseCounter renames the counter, for others to see.
 func (s *session) raiseCounter() error {
-	// The file is opened anew each time: a handle may outlive the file, and a mount its server.
-	if _, err := s.fs.Stat(s.heartbeat.path); err != nil {
-		if notThere(err) {
-			s.Lose(errRemoved)
+	h := &s.heartbeat
+	dir := s.fs.PathJoin(h.dir, beatsFolder)
+	path := func(counter uint64) string { return s.fs.PathJoin(dir, beatName(counter)) }
+	last := h.counter.Load()
+	next := last + 1
+	err := s.fs.Rename(path(last), path(next))
+	if notThere(err) {
+		// An earlier rename succeeded although it failed, a server lost one, or the folder is gone.
+		names, listErr := list(s.fs, dir)
+		if listErr != nil {
+			return listErr
 		}
-		return err
+		if last = highestBeat(names); last == 0 {
+			s.Lose(errRemoved)
+			return err
+		}
+		next = max(next, last+1)
+		err = s.fs.Rename(path(last), path(next))
 	}
-	file, err := s.fs.OpenReadWrite(s.heartbeat.path, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteAt(appendCounter(nil, s.heartbeat.counter), 0)
-	// On a network disk others see it then. On this machine's they see what is written, and none of them outlives it:
-	// so a disk that takes long for a sync costs nobody the lease.
+	// On this machine's disk others see it now, and none of them outlives it: so a disk that takes long for a sync costs
+	// nobody the lease.
 	if err == nil && !s.detector.local {
-		err = file.Sync()
+		err = SyncFolder(s.fs, dir)
 	}
-	return errors.Join(err, file.Close())
+	if err == nil {
+		h.counter.Store(next)
+	}
+	return err
 }
 
-func appendCounter(dst []byte, counter uint64) []byte {
-	return fmt.Appendf(dst, "%0*d", counterBytes, counter)
-}
+// Pulse implements Session.
+func (s *session) Pulse() Pulse { return Pulse{s.heartbeat.counter.Load(), s.heartbeat.shown.Load()} }
 
 var errMemberFile = errors.New("not a member's file")
 
-// decodeCounter reads the first part of a member's file; rest is the second.
-func decodeCounter(content []byte) (counter uint64, rest []byte, err error) {
-	text, rest, found := bytes.Cut(content, []byte{'\n'})
-	if !found || len(text) != counterBytes {
-		return 0, nil, errMemberFile
-	}
-	if counter, err = strconv.ParseUint(string(text), 10, 64); err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", errMemberFile, err)
-	}
-	return counter, rest, nil
-}
-
-// decodeMember reads the second part of a member's file, which never changes.
-func decodeMember(rest []byte) (m Member, err error) {
-	if err = json.Unmarshal(rest, &m); err != nil {
+// decodeMember reads a member's description, which never changes.
+func decodeMember(content []byte) (m Member, err error) {
+	if err = json.Unmarshal(content, &m); err != nil {
 		return m, fmt.Errorf("%w: %w", errMemberFile, err)
 	}
 	if !nodeName.MatchString(m.ID) || !nodeName.MatchString(m.Node) {

@@ -21,10 +21,13 @@ func (s *session) Release(_ context.Context, c Claim) error { return s.release(c
 func (s *session) release(c Claim) error {
 	s.mu.Lock()
 	h := s.held[c.Name]
-	s.mu.Unlock()
 	if h.epoch == 0 || h.epoch != c.Epoch {
+		s.mu.Unlock()
 		return fmt.Errorf("%w: %s at epoch %d", ErrNotHeld, c.Name, c.Epoch)
 	}
+	h.releasing = true // from now on another member may claim it
+	s.held[c.Name] = h
+	s.mu.Unlock()
 	if err := s.markReleased(c.Name, c.Epoch); err != nil {
 		return fmt.Errorf("claim: release %s: %w", c.Name, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type faults struct {
 	oneFolder     bool // all epochs share a folder
 	impatience    bool // others are dead before their lease is over
 	looseRenaming bool // a store is renamed that was not closed in order
+	inPlace       bool // heartbeats overwrite a file, and nobody looks for higher claims, as before decision 0089
 }
 
 // member is a process of the simulated cluster: it accepts measures, or processes them, or both.
@@ -111,7 +113,19 @@ func (m *member) live(id string) {
 	if m.w.faults.impatience {
 		options.Slack = -options.TTL / 2
 	}
-	f := &File{root: simRoot, options: options}
+	if m.w.faults.inPlace {
+		options.Ask = func(other Member) (Pulse, bool) { return m.readInPlace(other.ID) }
+	}
+	f := &File{root: simRoot, options: options, inOrder: true}
+	f.within = func(wait time.Duration, all ...func()) {
+		if wait > 0 {
+			inTurn(wait, all...)
+			return
+		}
+		for _, f := range all {
+			m.run(f)
+		}
+	}
 	s, err := f.enter(Member{ID: id, Node: m.name, Process: Process{Host: m.node.name}})
 	if err != nil {
 		return
@@ -122,7 +136,10 @@ func (m *member) live(id string) {
 		m.fs = fs
 	}
 	m.run(func() { m.loop(s.options.Beat, m.beat) })
-	m.run(func() { m.loop(s.options.Poll, func() { _ = s.detector.look() }) }) // what fails is tried again
+	if !m.w.faults.inPlace && !m.w.faults.lateRenewals { // the second line hides most of what these do
+		m.run(func() { m.loop(s.options.Beat, func() { _ = s.checkHeld(true) }) })
+	}
+	m.run(func() { m.loop(s.options.Poll, func() { _ = s.detector.look(0) }) }) // what fails is tried again
 	m.run(func() { m.loop(s.options.TTL, func() { _ = s.tidy() }) })
 	if m.api {
 		m.run(m.accept)
@@ -148,15 +165,40 @@ func (m *member) loop(interval time.Duration, f func()) {
 
 func (m *member) beat() {
 	s := m.session
+	if m.w.faults.inPlace {
+		m.beatInPlace()
+		return
+	}
 	if !m.w.faults.lateRenewals && !m.w.faults.noFence {
 		_ = s.beat()
 		return
 	}
 	begun := s.options.Clock.Now()
-	s.heartbeat.counter++
 	if s.raiseCounter() == nil {
 		s.Deadline.at.Store(int64(max(begun, s.options.Clock.Now()) + s.options.TTL))
 	}
+}
+
+// beatInPlace is the heartbeat of earlier versions.
+func (m *member) beatInPlace() {
+	s := m.session
+	begun := s.options.Clock.Now()
+	next := s.heartbeat.counter.Add(1)
+	file, err := s.fs.OpenReadWrite(path.Join(s.heartbeat.dir, "counter"), vfs.WriteCategoryUnspecified)
+	if err == nil {
+		if _, err = file.WriteAt(fmt.Appendf(nil, "%016d", next), 0); err == nil && file.Sync() == nil {
+			s.Renew(begun)
+		}
+	}
+}
+
+func (m *member) readInPlace(id string) (pulse Pulse, ok bool) {
+	content, err := read(m.session.fs, path.Join(simRoot, "members", id, "counter"))
+	if err != nil {
+		return pulse, false
+	}
+	pulse.Beat, err = strconv.ParseUint(string(content), 10, 64)
+	return pulse, err == nil
 }
 
 // accept is a client that posts measures one after the other to this process.

@@ -79,6 +79,13 @@ type node struct {
 	offset time.Duration
 	cut    time.Duration // until when it is cut off from the disk
 	seen   map[*inode]time.Duration
+	cached map[*inode]*version // contents of files as they were last read
+	frozen map[*inode]bool     // of these the cache goes on showing what it has
+}
+
+func newNode(w *world, name string) *node {
+	return &node{w: w, name: name, rate: 1, seen: make(map[*inode]time.Duration), cached: make(map[*inode]*version),
+		frozen: make(map[*inode]bool)}
 }
 
 // Now implements Clock.

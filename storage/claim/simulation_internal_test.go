@@ -41,10 +41,8 @@ func simulate(seed uint64, f faults, trace func(format string, args ...any)) []s
 	c := &cluster{world: w, acked: make(map[string]bool), taken: make(map[string]bool),
 		epochs: make(map[string]uint64), trace: trace}
 	for _, name := range []string{"api1", "api2", "m1", "m2"} {
-		n := &node{
-			w: w, name: name, rate: 1 + (w.rand.Float64()-0.5)/500, offset: w.between(0, 1000*time.Hour),
-			seen: make(map[*inode]time.Duration),
-		}
+		n := newNode(w, name)
+		n.rate, n.offset = 1+(w.rand.Float64()-0.5)/500, w.between(0, 1000*time.Hour)
 		w.nodes = append(w.nodes, n)
 		api := strings.HasPrefix(name, "api")
 		if api {
@@ -142,7 +140,7 @@ func (c *cluster) check() {
 // content reads what a store holds, as one would who came later.
 func (c *cluster) content(dir string) []string {
 	var lines []string
-	p := &process{w: c.world, node: &node{w: c.world, rate: 1, seen: make(map[*inode]time.Duration)}}
+	p := &process{w: c.world, node: newNode(c.world, "")}
 	p.run(func() {
 		p.sleep(2 * maxStale)
 		fs := &mount{p: p, d: c.disk}
@@ -196,10 +194,11 @@ func TestSimulationFindsBrokenRules(t *testing.T) {
 		})
 	}
 	f("no fence", 1, faults{noFence: true})
-	f("renewals count after the deadline", 4700, faults{lateRenewals: true})
+	f("renewals count after the deadline", 13400, faults{lateRenewals: true})
 	f("epochs share a folder", 1, faults{oneFolder: true})
 	f("others are taken for dead too early", 1, faults{impatience: true})
 	f("a store is renamed that was not closed", 1, faults{looseRenaming: true})
+	f("heartbeats are contents that change in place", 1, faults{inPlace: true})
 }
 
 // firstBroken simulates so many seeds, on all cores, and returns the first found for which something did not hold.

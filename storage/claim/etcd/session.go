@@ -147,6 +147,9 @@ func (s *session) touchDisk() error {
 	return errors.Join(err, file.Close())
 }
 
+// Pulse implements claim.Session.
+func (s *session) Pulse() claim.Pulse { return claim.Pulse{} }
+
 func (s *session) diskFile() string {
 	return s.options.FS.PathJoin(s.root, "members", "tmp-etcd-"+s.member.Node)
 }

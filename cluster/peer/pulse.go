@@ -1,0 +1,32 @@
+package peer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/gnocco-db/gnocco/storage/claim"
+)
+
+// Pulse is what a process says of its own heartbeat.
+type Pulse struct {
+	Member string `json:"member"` // its ID: another process may have come to have its address
+	claim.Pulse
+}
+
+// Pulse asks a process for its pulse. It is asked even if it is silent to others.
+func (c *Client) Pulse(ctx context.Context, address string) (pulse Pulse, err error) {
+	answer, err := c.send(ctx, address, "pulse", struct{}{})
+	if err != nil {
+		return pulse, fmt.Errorf("peer: pulse at %s: %w: %w", address, ErrUnreachable, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return pulse, fmt.Errorf("peer: pulse at %s: %w: %s", address, ErrUnreachable, answer.Status)
+	}
+	err = json.NewDecoder(answer.Body).Decode(&pulse)
+	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection is used again
+	return pulse, err
+}
