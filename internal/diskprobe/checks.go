@@ -40,8 +40,12 @@ func fileSystem(dir string, _ *Options) (Verdict, string, error) {
 	if err := unix.Statfs(dir, &stat); err != nil {
 		return No, "", err
 	}
+	mount := MountKind(dir)
 	switch kind := kinds[int64(stat.Type)]; kind {
-	case "":
+	case "", "FUSE", "NFS", "CephFS":
+		if mount != "" {
+			return Yes, mounted(mount), nil
+		}
 		return Yes, fmt.Sprintf("its kind (%#x) is not one that we know.", stat.Type), nil
 	case "tmpfs":
 		return Warning, "tmpfs: what it holds is gone with the power.", nil

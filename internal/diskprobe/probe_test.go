@@ -57,7 +57,7 @@ func TestRunPeer(t *testing.T) {
 	for range 2 {
 		group.Go(func() error {
 			results, err := diskprobe.RunPeer(t.Context(), dir, diskprobe.Options{PeerTime: time.Second})
-			if err == nil && (len(results) != 2 || diskprobe.Worst(results) != diskprobe.Yes) {
+			if err == nil && (len(results) != 3 || diskprobe.Worst(results) != diskprobe.Yes) {
 				t.Errorf("%+v", results)
 			}
 			return err
