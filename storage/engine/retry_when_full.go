@@ -33,8 +33,7 @@ type retryWhenFull struct {
 
 func (p *retryWhenFull) Unwrap() vfs.FS { return p.FS }
 
-// neededPrefixes begin the names of what Pebble writes beside logs and tables. Options are temporary until they are
-// whole.
+// neededPrefixes begin the names of Pebble's files beside logs and tables. Options are temporary until they are whole.
 var neededPrefixes = []string{"MANIFEST-", "marker.", "temporary.", "OPTIONS-"}
 
 // needed reports whether Pebble gives up the store when a write to the file fails.

@@ -9,9 +9,9 @@ import (
 )
 
 // RewriteUnsynced returns a file system on which a sync that found the disk full may be repeated. Network file systems
-// reserve no room for what is written, so that the sync is what fails. The kernel may drop the pages then, and the next
-// sync answers well without them. So what no sync has confirmed, of the files that Pebble cannot begin anew, stays in
-// memory, and is written again before the next sync.
+// reserve no room for writes, so that the sync fails. The kernel may then drop the pages, and the next sync succeeds
+// without them. So unconfirmed bytes of the files that Pebble cannot begin anew stay in memory, and are written again
+// before the next sync.
 func RewriteUnsynced(fs vfs.FS) vfs.FS { return rewriteUnsynced{fs} }
 
 type rewriteUnsynced struct{ vfs.FS }
@@ -46,7 +46,7 @@ type unsyncedFile struct {
 	vfs.File
 
 	mu       sync.Mutex
-	end      int64 // of what Write has written
+	end      int64 // of the bytes from Write
 	unsynced []span
 	failed   bool // the last sync
 }

@@ -85,8 +85,8 @@ func (f *lateFile) SyncTo(int64) (bool, error) { return true, f.Sync() }
 
 func (f *lateFile) Close() error { return errors.Join(f.flush(), f.File.Close()) }
 
-// A sync that finds the disk full waits for room, and then what it was to make durable is: the store has it all when it
-// is opened anew from what reached the disk.
+// A sync that finds the disk full waits for room, and then makes all its bytes durable: the store has them when it is
+// opened anew from the disk.
 func TestSyncFindsDiskFull(t *testing.T) {
 	disk := &lateDisk{FS: vfs.NewMem()}
 	fs := engine.RetryWhenFull(t.Context(), engine.WholeBlocks(engine.RewriteUnsynced(disk)),
