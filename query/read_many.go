@@ -22,8 +22,16 @@ type tablesRead struct {
 	*Read
 	operands      []Operand
 	granularities []time.Duration
-	divisible     bool         // it may be read in parts of the time
-	kept          atomic.Int64 // bytes of aggregates read so far
+	divisible     bool // it may be read in parts of the time
+
+	// Series read so far, and bytes of their aggregates. Goroutines add a series first.
+	read, kept atomic.Int64
+}
+
+// need estimates the bytes of all aggregates by those read so far.
+func (t *tablesRead) need() int64 {
+	kept := t.kept.Load() // first: all of its series are among those read
+	return kept / max(1, t.read.Load()) * int64(len(t.operands)*len(t.granularities))
 }
 
 // readTables reads the tables that want asks for. Several series are read at once.
@@ -43,22 +51,20 @@ func (r *Reader) readTables(ctx context.Context, want *tablesRead) ([]aggregates
 	}
 	runs := runsOf(archives, want.operands)
 	runsPerWorker := readsPerWorker * len(runs) / max(1, len(want.operands))
-	account, all := budget.Of(ctx), int64(len(want.operands)*len(want.granularities))
+	account := budget.Of(ctx)
 	room := account.MostAnswers() - account.Held(budget.Answers)
-	var done atomic.Int64 // reads
 	readRun := func(ctx context.Context, s *seriesReader, run, i int) error {
 		if err := s.readRun(ctx, archives, want, runs[run], i, tables[i].Series); err != nil {
 			return err
 		}
-		done, kept := done.Add(int64(len(runs[run]))), want.kept.Load()
 		// A divisible read ends early, before its memory is used up.
-		if need := kept / done * all; want.divisible && kept > room/8 && need > room {
+		if need := want.need(); want.divisible && want.kept.Load() > room/8 && need > room {
 			return &budget.TooLargeError{Use: budget.Answers, Need: need, Most: room}
 		}
 		return nil
 	}
 	if err := readAtOnce(ctx, len(runs), len(tables), runsPerWorker, readRun); err != nil {
-		return nil, want.tooLarge(err, want.kept.Load()/max(1, done.Load())*all, tables)
+		return nil, want.tooLarge(err, want.need(), tables)
 	}
 	return tables, nil
 }
@@ -171,6 +177,7 @@ func (s *seriesReader) readRun(ctx context.Context, archives GroupReader, want *
 			kept = aggregateBytes
 			budget.Of(ctx).Give(budget.Answers, int64(startBytes*len(of.Values)))
 		}
+		want.read.Add(1)
 		want.kept.Add(int64(kept * len(of.Values)))
 		return nil
 	})
