@@ -20,7 +20,7 @@ import (
 )
 
 // damagedStores are the stores of this process's share that are damaged, or cannot be opened for another reason. The
-// process does without them, and keeps the claims that it has on them, except on those that are locked. No other
+// process does without them, and keeps the claims that it has on them, except on those that it gives back. No other
 // process tries in vain, and a request for one learns why it is not served.
 type damagedStores struct {
 	logger *slog.Logger
@@ -32,20 +32,33 @@ type damagedStores struct {
 // damagedStore is what is known of one.
 type damagedStore struct {
 	model.DamagedStore
-	pause  time.Duration // before the store is tried again
-	next   time.Time
-	warned time.Time // that it is locked
+	givenBack bool          // it is locked, or others would fail as well: see passing
+	pause     time.Duration // before the store is tried again
+	next      time.Time
+	warned    time.Time // that it is given back
 }
 
 // A damaged store is tried again: a disk of the network may show the rest of it later. Most never get well by
-// themselves, so the pause grows. A locked one gets well when the program ends that has it open; until then each try
-// costs a claim and an epoch.
+// themselves, so the pause grows. A locked one gets well when the program ends that has it open, and a full disk when
+// somebody makes room; until then each try costs a claim and an epoch.
 const (
 	firstPause      = time.Second
 	lastDamagePause = 5 * time.Minute
-	lastLockPause   = time.Minute
-	lockWarnEvery   = time.Minute
+	lastBackPause   = time.Minute // of one that is given back
+	warnEvery       = time.Minute
 )
+
+// passing returns what is wrong, in words that are the same at the next attempt, if another store would meet it as well
+// until somebody helps; else nil.
+func passing(err error) error {
+	for _, cause := range []error{os.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE,
+		syscall.ENFILE, syscall.ENOMEM} {
+		if errors.Is(err, cause) {
+			return cause
+		}
+	}
+	return nil
+}
 
 func newDamagedStores(logger *slog.Logger) *damagedStores {
 	return &damagedStores{logger: logger, stores: make(map[string]*damagedStore)}
@@ -55,13 +68,12 @@ func newDamagedStores(logger *slog.Logger) *damagedStores {
 // store would meet as well, or that passes, is not.
 func isDamage(err error) bool {
 	for _, other := range []error{claim.ErrHeld, claim.ErrLocked, claim.ErrLost, claim.ErrSuperseded, context.Canceled,
-		context.DeadlineExceeded, os.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE,
-		syscall.ENFILE, syscall.ENOMEM} {
+		context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return false
 		}
 	}
-	return err != nil && (model.IsDamaged(err) || !errors.Is(err, model.ErrUnavailable))
+	return err != nil && passing(err) == nil && (model.IsDamaged(err) || !errors.Is(err, model.ErrUnavailable))
 }
 
 // note notes that a store cannot be served, and tells the operator once. It returns a model.DamagedError.
@@ -72,6 +84,10 @@ func (d *damagedStores) notePart(name string, err error) error { return d.add(na
 
 func (d *damagedStores) add(name string, err error, served bool) error {
 	fault, reason := faultOf(name, err)
+	givenBack := fault == model.StoreLocked
+	if cause := passing(err); cause != nil {
+		givenBack, reason = true, cause.Error()
+	}
 	found := &model.DamagedError{Store: name, Fault: fault, Reason: reason}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,39 +104,43 @@ func (d *damagedStores) add(name string, err error, served bool) error {
 	if known.Fault != fault {
 		known.pause = firstPause
 	}
-	known.Fault, known.Reason, known.Served = fault, reason, served
+	known.Fault, known.Reason, known.Served, known.givenBack = fault, reason, served, givenBack
 	d.tell(known, changed)
 	known.next = time.Now().Add(known.pause)
 	last := lastDamagePause
-	if fault == model.StoreLocked {
-		last = lastLockPause
+	if givenBack {
+		last = lastBackPause
 	}
 	known.pause = min(2*known.pause, last)
 	return found
 }
 
-// tell tells the operator about a store: what has changed as an error, and again and again that it is still locked. mu
-// is held.
+// tell tells the operator about a store: what has changed as an error, and again and again that it is still given
+// back. mu is held.
 func (d *damagedStores) tell(store *damagedStore, changed bool) {
 	message := "store " + store.Fault.Predicate() + "; the rest is served, measures for it wait"
 	switch now := time.Now(); {
-	case store.Fault == model.StoreLocked:
-		if now.Sub(store.warned) >= lockWarnEvery {
+	case store.givenBack:
+		if now.Sub(store.warned) >= warnEvery {
 			store.warned = now
 			d.logger.Warn(message, "store", store.Name, "for", now.Sub(store.Since).Round(time.Second).String(),
-				"error", store.Reason, "advice", adviceOn(store.Fault))
+				"error", store.Reason, "advice", adviceOn(store))
 		}
 	case changed:
 		d.logger.Error(message, "store", store.Name, "error", store.Reason, "served", store.Served,
-			"advice", adviceOn(store.Fault))
+			"advice", adviceOn(store))
 	}
 }
 
-// adviceOn returns what the operator can do about a fault.
-func adviceOn(fault model.StoreFault) string {
-	switch fault {
-	case model.StoreLocked:
+// adviceOn returns what the operator can do about a store.
+func adviceOn(store *damagedStore) string {
+	switch {
+	case store.Fault == model.StoreLocked:
 		return "end the program that has the store open"
+	case store.givenBack:
+		return "give the process what it lacks; it tries again by itself"
+	}
+	switch store.Fault {
 	case model.StoreLater:
 		return "end this process, and start a later version"
 	case model.StoreMissing:
@@ -168,11 +188,11 @@ func (d *damagedStores) forget(name string) {
 	delete(d.stores, name)
 }
 
-// forgetLocked forgets a store that was locked, and that is another process's share.
-func (d *damagedStores) forgetLocked(name string) {
+// forgetGivenBack forgets a store that was given back, and that is another process's share.
+func (d *damagedStores) forgetGivenBack(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known := d.stores[name]; known != nil && known.Fault == model.StoreLocked {
+	if known := d.stores[name]; known != nil && known.givenBack {
 		delete(d.stores, name)
 	}
 }

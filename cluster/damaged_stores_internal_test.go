@@ -42,9 +42,14 @@ func (s *lockedSession) Claim(context.Context, string) (claim.Claim, error) {
 
 // newLocked returns a reconciler of one sack, whose store is locked.
 func newLocked() (*lockedSession, *sackReconciler, *bytes.Buffer) {
+	return newGivenBack(fmt.Errorf("lock: %w", claim.ErrLocked))
+}
+
+// newGivenBack returns a reconciler of one sack, whose claims end with an error.
+func newGivenBack(err error) (*lockedSession, *sackReconciler, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	s := &lockedSession{err: fmt.Errorf("lock: %w", claim.ErrLocked)}
+	s := &lockedSession{err: err}
 	s.members = []claim.Member{{ID: "own", Weight: 1, Roles: []string{string(RoleMetricd)}}}
 	owned := &ownership{session: s, fs: engine.NewRecorder(vfs.NewMem()), held: make(map[string]held)}
 	return s, &sackReconciler{sacks: 1, logger: logger, members: newMembership(s, nil, logger),
@@ -105,11 +110,46 @@ func TestLockedStoreIsTriedLessOften(t *testing.T) {
 		forgotten(func() { r.environment.damaged.isWell("sacks/000") })
 		forgotten(func() {
 			s.holder = claim.Holder{Epoch: 1}
-			time.Sleep(lastLockPause)
+			time.Sleep(lastBackPause)
 			reconcile(1)
 			s.holder = claim.Holder{}
 		})
 	})
+}
+
+// A store that lacks what any store needs is tried as seldom as a locked one, whatever files the error names, and
+// forgotten like it.
+func TestStoreWithoutRoomIsTriedLessOften(t *testing.T) {
+	for cause, words := range map[error]string{
+		syscall.ENOSPC: "no space left on device", syscall.EACCES: "permission denied", syscall.EMFILE: "too many open files",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, r, log := newGivenBack(nil)
+			const hours = 2
+			for range hours * 3600 {
+				s.err = &os.PathError{Op: "open", Path: fmt.Sprint("e", len(s.tries)), Err: cause}
+				if err := r.reconcile(t.Context(), s.members); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+			}
+			if n := len(s.tries); n > 60*hours+6 || n < 60*hours {
+				t.Errorf("%v: %d tries in %d hours", cause, n, hours)
+			}
+			if n := strings.Count(log.String(), "level=WARN"); n > 60*hours || n < 60*hours-5 ||
+				strings.Contains(log.String(), "level=ERROR") {
+				t.Errorf("%v: %d warnings in %d hours: %.1000s", cause, n, hours, log)
+			}
+			damaged := new(model.DamagedError)
+			if err := r.environment.damaged.of("sacks/000"); !errors.As(err, &damaged) ||
+				damaged.Fault != model.StoreUnopened || damaged.Reason != words {
+				t.Errorf("%v: a request for it: %v", cause, err)
+			}
+			if r.environment.damaged.forgetGivenBack("sacks/000"); r.environment.damaged.of("sacks/000") != nil {
+				t.Errorf("%v: another's share is not forgotten", cause)
+			}
+		})
+	}
 }
 
 // A process forgets that the index was locked when another one holds it, and an incoming store when it is another's

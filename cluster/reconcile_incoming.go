@@ -161,7 +161,7 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 			continue
 		}
 		if m := claim.Rendezvous(members, name); m == nil || m.ID != s.members.own() {
-			s.environment.damaged.forgetLocked(name)
+			s.environment.damaged.forgetGivenBack(name)
 			continue
 		}
 		errs = append(errs, s.adopt(ctx, name))

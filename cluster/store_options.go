@@ -44,8 +44,8 @@ func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease 
 }
 
 // open takes a store and calls open with its folder. A store that is damaged stays claimed, if it was: no other process
-// tries in vain. One that is locked is given back, since another machine may have it sooner. The error is a
-// model.DamagedError in both cases, and the store is not due for a while.
+// tries in vain. One that is locked, or lacks what any store needs, is given back, since another machine may have it
+// sooner. The error is a model.DamagedError in all cases, and the store is not due for a while.
 func (e *environment) open(ctx context.Context, name string, open func(dir string) error) error {
 	dir, err := e.ownership.take(ctx, name)
 	if err == nil {
@@ -58,7 +58,7 @@ func (e *environment) open(ctx context.Context, name string, open func(dir strin
 		return nil
 	case isDamage(err):
 		return errors.Join(e.damaged.note(name, err), e.ownership.notOpened(name))
-	case errors.Is(err, claim.ErrLocked):
+	case errors.Is(err, claim.ErrLocked), passing(err) != nil:
 		err = e.damaged.note(name, err)
 	}
 	return errors.Join(err, e.ownership.giveBack(ctx, name))
