@@ -59,6 +59,9 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 		return done, err
 	}
 	w := backfillWindow{sack: s, head: h, from: from, limit: h.Kept()}
+	if !h.IsSettled() {
+		w.settledLimit = model.KeepFrom(h.Plan(), h.BackWindow(), h.Present())
+	}
 	coarsest := h.Plan().Coarsest()
 	at, ok, err := w.next(at.Floor(coarsest))
 	if err != nil || !ok {
@@ -73,6 +76,9 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 	defer c.Close()
 	for block := w.at; block < w.end; block = block.Add(coarsest) {
 		w.move(c, block, block.Add(coarsest), &done)
+	}
+	if w.waits {
+		return model.Backfilled{}, fmt.Errorf("%w: measures of metric %s are not settled yet", model.ErrUnavailable, to)
 	}
 	if at, ok, err = w.next(w.end); err != nil {
 		return done, err
@@ -121,6 +127,11 @@ func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*heads.Head,
 		return nil, err
 	}
 	s.heads.Follow(found[0])
+	if s.hear(); s.heads.SettleStored(to) {
+		if err := s.checkpointLocked(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return s.heads.Get(to), nil
 }
 
@@ -131,6 +142,9 @@ type backfillWindow struct {
 	from    uuid.UUID
 	at, end carbonara.Timestamp
 	limit   carbonara.Timestamp // the raw series is complete from here on: late measures compute groups anew from it
+	// settledLimit is the limit once the measures are settled, 0 if they are. Blocks before it wait.
+	settledLimit carbonara.Timestamp
+	waits        bool
 
 	had, more []carbonara.Groups // of the metric and of the other one, by granularity, without expired ones
 }
@@ -197,6 +211,8 @@ func (w *backfillWindow) move(c *archive.Checkpoint, block, end carbonara.Timest
 	case len(puts) == 0:
 	case occupied && equal:
 		done.Known++
+	case !occupied && end > w.limit && end <= w.settledLimit:
+		w.waits = true
 	case occupied || end > w.limit:
 		done.Refused = append(done.Refused, block)
 	default:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -178,6 +179,40 @@ func TestBackfillSparesWhatRawMeasuresCover(t *testing.T) {
 	changePolicy(t, n, wide)
 	post(t, n, live, map[int]float64{10: 5})
 	requireValues(t, values(t, n, live, minute, carbonara.Sum), map[int]float64{-60_000: 2, 0: 5, 6000: 3})
+}
+
+// Blocks that the back window will have passed once the measures of the metric are settled wait for that, also if it
+// is sent nothing more.
+func TestBackfillWaitsUntilMeasuresAreSettled(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	own := n.Incoming.ID()
+	n.Metricd.SetSources(intake.Sources{Complete: true, Waited: []string{own, "other"}})
+	policy := newPolicy(t, "p", 0, []time.Duration{minute, 5 * minute}, "sum")
+	live, history := createMetric(t, n, policy), createMetric(t, n, policy)
+	post(t, n, live, map[int]float64{6010: 3})
+	post(t, n, history, map[int]float64{0: 1, 900: 2, 6050: 4, 9000: 5})
+	checkpoint(t, n)
+	for range 2 {
+		done, err := n.Metricd.Backfill(context.Background(), live, history, 0)
+		if !errors.Is(err, model.ErrUnavailable) || done.Moved+len(done.Refused) > 0 {
+			t.Errorf("while another store may have earlier measures: %+v, %v", done, err)
+		}
+		n.Restart(false)
+		n.Metricd.SetSources(intake.Sources{Complete: true, Waited: []string{own, "other"}})
+	}
+	if done, err := n.Metricd.Backfill(context.Background(), live, history, start+6000e9); err != nil ||
+		!slices.Equal(done.Refused, []carbonara.Timestamp{start + 6000e9, start + 9000e9}) {
+		t.Errorf("blocks that no settling frees: %+v, %v", done, err)
+	}
+	n.Metricd.SetSources(intake.Sources{Complete: true, Waited: []string{own}})
+	done := backfill(t, n, live, history)
+	if done.Moved != 2 || !slices.Equal(done.Refused, []carbonara.Timestamp{start + 6000e9, start + 9000e9}) {
+		t.Errorf("%+v", done)
+	}
+	requireValues(t, values(t, n, live, minute, carbonara.Sum), map[int]float64{0: 1, 900: 2, 6000: 3})
+	post(t, n, live, map[int]float64{6070: 6, 6020: 7, 10: 8}) // the last one is too old
+	requireValues(t, values(t, n, live, minute, carbonara.Sum), map[int]float64{0: 1, 900: 2, 6000: 10, 6060: 6})
 }
 
 // Steps are bounded by the history, not by its gaps, nor by where a split begins.

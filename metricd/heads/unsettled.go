@@ -3,6 +3,9 @@ package heads
 import (
 	"errors"
 
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -31,6 +34,22 @@ func (hs *Heads) loadUnsettled(h *Head) error {
 	}
 	h.Restore(kept.Newest, runs)
 	return nil
+}
+
+// SettleStored settles what is settled by now of the measures of a metric that has nothing pending. If the archive does
+// not know yet that all are, it reports true. The next checkpoint then writes the newest measure again, and the raw
+// series begins with the back window.
+func (hs *Heads) SettleStored(metric uuid.UUID) bool {
+	hs.Lock()
+	defer hs.Unlock()
+	h := hs.heads[metric]
+	h.Judge.Settle()
+	if !h.unsettledStored || !h.IsSettled() || h.HasAhead() {
+		return false
+	}
+	newest := h.Newest()
+	hs.add(h, int64(newest.Timestamp), nil, []carbonara.Timestamp{newest.Timestamp}, []float64{newest.Value})
+	return true
 }
 
 // writeUnsettled puts what the archive has to keep of a head's unsettled measures into a checkpoint.
