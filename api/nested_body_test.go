@@ -35,6 +35,8 @@ func TestNestedBodies(t *testing.T) {
 	f("POST /v1/search/resource/generic?filter="+strings.Repeat("(", 10_000), "", nested)
 	f("POST /v1/search/resource/generic?filter="+strings.Repeat("not+", 10_000), "", nested)
 	const most = 1000 // below what encoding/json takes
+	f("POST /v1/aggregates", `{"operations":`+strings.Repeat(`["abs",`, most)+`["metric","`+id+`","mean"]`+
+		strings.Repeat("]", most)+"}", "nested more than 100 deep")
 	f("POST /v1/search/resource/generic", strings.Repeat(`{"not":`, most)+`{"=":{"id":"r"}}`+strings.Repeat("}", most),
 		nested)
 	f("POST /v1/search/metric?metric_id="+id, strings.Repeat(`{"and":[`, most)+`{"=":1}`+strings.Repeat("]}", most),

@@ -73,3 +73,41 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Errorf("bomb: %v", err)
 	}
 }
+
+// What a message of a million measures takes is asked for before it is decoded, by its size, and then as it is decoded:
+// a refusal ends the work at once.
+func TestRefusedMemoryEndsDecoding(t *testing.T) {
+	const measures = 1_000_000
+	plain := appendMessage(nil, series{labels: []string{"__name__", "a"}, times: make([]int64, measures),
+		values: make([]float64, measures)})
+	body := compress(plain)
+	refused := errors.New("refused")
+	for _, c := range []struct {
+		limit             int64
+		memory            int // that is there
+		want              error
+		leastMem, mostMem int
+		leastDec, mostDec int // measures that were decoded
+	}{
+		{int64(len(plain)) - 1, math.MaxInt, prometheus.ErrTooLarge, 0, 0, 0, 0},
+		{int64(len(plain)), len(plain) - 1, refused, 0, 0, 0, 0},
+		{int64(len(plain)), len(plain), refused, len(plain), 2 * len(plain), 1, 10_000},
+		{int64(len(plain)), len(plain) + 10<<20, refused, len(plain), 2 * len(plain), 90_000, 120_000},
+		{int64(len(plain)), math.MaxInt, nil, len(plain), math.MaxInt, measures, measures},
+	} {
+		left := c.memory
+		r := prometheus.WriteRequest{Take: func(bytes int) error {
+			if left -= bytes; left < 0 {
+				return refused
+			}
+			return nil
+		}}
+		if err := r.Decode(body, c.limit); !errors.Is(err, c.want) {
+			t.Errorf("limit %d, memory %d: error %v, want %v", c.limit, c.memory, err, c.want)
+		}
+		if n := len(r.Values); n < c.leastDec || n > c.mostDec || r.Bytes() < c.leastMem || r.Bytes() > c.mostMem {
+			t.Errorf("limit %d, memory %d: %d measures in %d bytes, want %d to %d in %d to %d", c.limit, c.memory, n,
+				r.Bytes(), c.leastDec, c.mostDec, c.leastMem, c.mostMem)
+		}
+	}
+}
