@@ -20,8 +20,8 @@ const clusterFile = "cluster.json"
 
 // formatVersion is the version of the data folder as a whole: its stores, and their places. Each store has a version of
 // its own too (formats.go). In version 1 the index and the incoming stores had no epochs: a takeover gives them one,
-// and raises the version before. Before version 3 a member's heartbeat was a file's content; processes of then and of now
-// do not see each other.
+// and raises the version before. Before version 3 a member's heartbeat was a file's content; processes of then and of
+// now do not see each other.
 const formatVersion = 3
 
 // The number of sacks of a new data folder, and the most that one may have.

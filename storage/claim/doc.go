@@ -42,9 +42,10 @@
 //     listing to the beginning of another; at once when its process ended on the observer's own machine, or when the
 //     folder is on a local disk and the lock of its file is gone. Dead is for good. Slack is for what caches of the
 //     file system hide. A listing that hangs says nothing.
-//   - A member that answers Options.Ask with a newer counter lives, and its heartbeats are not listed. If the disk goes on
-//     hiding names of which it says that they are there, the lease ends (ErrStaleNames).
-//   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it. One ends the lease.
+//   - A member that answers Options.Ask with a newer counter lives, and its heartbeats are not listed. If the disk goes
+//     on hiding names of which it says that they are there, the lease ends (ErrStaleNames).
+//   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it. One ends the
+//     lease.
 //   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after
 //     them.
 //   - Of several claims the highest counts. A member that needed longer than TTL from looking to linking gives it back.

@@ -13,9 +13,9 @@ import (
 // file's content, and do not see processes of this version.
 var ErrEarlierMembers = errors.New("a process of an earlier version may live")
 
-// RefuseEarlierMembers returns an ErrEarlierMembers if the data folder has members in the form of earlier versions, each
-// a file. It removes those of processes that ended on this machine. Whether the others live is not decided: that would
-// need a file's content, which caches may hide.
+// RefuseEarlierMembers returns an ErrEarlierMembers if the data folder has members in the form of earlier versions,
+// each a file. It removes those of processes that ended on this machine. Whether the others live is not decided: that
+// would need a file's content, which caches may hide.
 func RefuseEarlierMembers(fs vfs.FS, root string) error {
 	dir := membersDir(fs, root)
 	names, err := list(fs, dir)

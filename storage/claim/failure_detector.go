@@ -130,8 +130,8 @@ func (r *failureDetector) alone(id string, do func() error) func() {
 	}
 }
 
-// unlisted notes members without a folder, and reports whether a live one is among them. That is no death: the owner of a
-// claim is decided on when the claim is asked for.
+// unlisted notes members without a folder, and reports whether a live one is among them. That is no death: the owner of
+// a claim is decided on when the claim is asked for.
 func (r *failureDetector) unlisted(names []string) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -70,8 +70,8 @@ func (s *detectorScript) run(t *testing.T, d *datadriven.TestData) string {
 	case "beat": // makes the member's folder, or renames its counter
 		s.beats[id]++
 		if s.beats[id] > 1 {
-			beats := s.fs.PathJoin(path, beatsFolder)
-			err = s.fs.Rename(s.fs.PathJoin(beats, beatName(s.beats[id]-1)), s.fs.PathJoin(beats, beatName(s.beats[id])))
+			beat := func(n uint64) string { return s.fs.PathJoin(path, beatsFolder, beatName(n)) }
+			err = s.fs.Rename(beat(s.beats[id]-1), beat(s.beats[id]))
 			break
 		}
 		var member []byte

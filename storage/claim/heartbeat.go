@@ -101,7 +101,8 @@ func (h *heartbeat) stop() error {
 	return h.lock.Close()
 }
 
-// beat renews the lease. The renewal counts only after a look at the claims on index and incoming stores, see checkHeld.
+// beat renews the lease. The renewal counts only after a look at the claims on index and incoming stores, see
+// checkHeld.
 func (s *session) beat() error {
 	begun := s.options.Clock.Now()
 	if err := s.Err(); err != nil {
@@ -142,8 +143,8 @@ func (s *session) raiseCounter() error {
 		next = max(next, last+1)
 		err = s.fs.Rename(path(last), path(next))
 	}
-	// On this machine's disk others see it now, and none of them outlives it: so a disk that takes long for a sync costs
-	// nobody the lease.
+	// On this machine's disk others see it now, and none of them outlives it: so a disk that takes long for a sync
+	// costs nobody the lease.
 	if err == nil && !s.detector.local {
 		err = SyncFolder(s.fs, dir)
 	}

@@ -27,8 +27,8 @@ type Options struct {
 	Slack time.Duration // how much longer others wait, for what caches hide; 0: 5 s
 	Poll  time.Duration // how often members are looked for, and own death; 0: 250 ms
 
-	// Ask returns what a member says itself, over the network; ok is false if it does not answer. The heartbeats of members
-	// that answer are not listed. nil: members are not asked.
+	// Ask returns what a member says itself, over the network; ok is false if it does not answer. The heartbeats of
+	// members that answer are not listed. nil: members are not asked.
 	Ask func(m Member) (pulse Pulse, ok bool)
 
 	FS     vfs.FS       // nil: the disk

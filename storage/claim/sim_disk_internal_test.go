@@ -26,8 +26,8 @@ type inode struct {
 	dir   bool
 	links uint16
 	past  []version // ascending; the last is how it is
-	// overwritten is for a file whose bytes were changed in place. Of such a file a cache may show old bytes for good, as
-	// that of ceph-fuse does; names it always shows within maxStale.
+	// overwritten is for a file whose bytes were changed in place. Of such a file a cache may show old bytes for good,
+	// as that of ceph-fuse does; names it always shows within maxStale.
 	overwritten bool
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// ErrStaleNames is the reason of a lease that ends because the mount shows old names in a folder: claims of others would
-// not be seen, nor their heartbeats.
+// ErrStaleNames is the reason of a lease that ends because the mount shows old names in a folder: claims of others
+// would not be seen, nor their heartbeats.
 var ErrStaleNames = errors.New("the mount of the data folder hides what other machines do")
 
 const (
@@ -55,8 +55,9 @@ type comparison struct {
 	since  time.Duration
 }
 
-// compare looks whether the disk shows the names of a round of which a member said that it is there. A round that is not
-// seen Slack later was hidden by a cache that does not follow: then this process must decide nothing by what it sees.
+// compare looks whether the disk shows the names of a round of which a member said that it is there. A round that is
+// not seen Slack later was hidden by a cache that does not follow: then this process must decide nothing by what it
+// sees.
 func (r *failureDetector) compare(known *observation, shown uint64) error {
 	if shown <= known.compared.seen {
 		return nil
