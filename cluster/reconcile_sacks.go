@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,7 +27,22 @@ type sackReconciler struct {
 	metricd     *metricd.Metricd
 	sacks       int // of the cluster
 	abandoned   sync.WaitGroup
+
+	mu    sync.Mutex
+	known assignment
 }
+
+// assignment is who holds which sack, and who shall, as of a time.
+type assignment struct {
+	at      time.Time
+	members string   // IDs
+	holders []string // IDs by sack, "" for none
+	settled bool     // all are held by those that shall
+}
+
+// assignmentStays is how long a settled assignment is believed without a look at the claims, while the members are the
+// same.
+const assignmentStays = 10 * time.Second
 
 // withRole returns the members of a role.
 func withRole(members []claim.Member, role Role) []claim.Member {
@@ -38,21 +55,59 @@ func withRole(members []claim.Member, role Role) []claim.Member {
 	return found
 }
 
-// owners returns, by sack, the member whose share it is; nil where there is none.
-func (r *sackReconciler) owners(members []claim.Member) []*claim.Member {
-	names := make([]string, r.sacks)
+// owners returns, by sack, the member whose share it is; nil where there is none. What a member holds is its share as
+// long as it is not too much: so the claims are looked at whenever not everything is as it should be. A claim that
+// cannot be read is an error, and stays as it was seen before.
+func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]*claim.Member, error) {
+	members = withRole(members, RoleMetricd)
+	var list strings.Builder
+	for i := range members {
+		list.WriteString(members[i].ID + " ")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := &r.known
+	look := !k.settled || k.members != list.String() || time.Since(k.at) >= assignmentStays
+	if k.holders == nil {
+		k.holders = make([]string, r.sacks)
+	}
+	names, errs := make([]string, r.sacks), []error(nil)
 	for sack := range names {
 		names[sack] = datafolder.SackName(sack)
+		if _, ok := r.environment.ownership.holds(names[sack]); ok {
+			k.holders[sack] = r.members.own()
+			continue
+		}
+		if !look && k.holders[sack] != r.members.own() {
+			continue
+		}
+		holder, err := r.members.session.Holder(ctx, names[sack])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if k.holders[sack] = holder.Member.ID; !holder.Live() {
+			k.holders[sack] = ""
+		}
 	}
-	return claim.BalancedRendezvous(withRole(members, RoleMetricd), names)
+	owners := claim.StickyRendezvous(members, names, k.holders)
+	if look {
+		k.at, k.members = time.Now(), list.String()
+	}
+	k.settled = len(errs) == 0
+	for sack, owner := range owners {
+		k.settled = k.settled && owner != nil && owner.ID == k.holders[sack]
+	}
+	return owners, errors.Join(errs...)
 }
 
 // reconcile gives away the sacks that are another member's share, and takes those of its own share that nobody holds.
 func (r *sackReconciler) reconcile(ctx context.Context, members []claim.Member) error {
 	own := r.members.own()
-	var errs []error
+	owners, err := r.owners(ctx, members)
+	errs := []error{err}
 	var wanted []int
-	for sack, owner := range r.owners(members) {
+	for sack, owner := range owners {
 		if owner == nil {
 			continue
 		}
@@ -159,7 +214,7 @@ func (r *sackReconciler) handOver(ctx context.Context) error {
 	}
 	members, err := r.members.staying(ctx)
 	errs = append(errs, err)
-	owners := r.owners(members)
+	owners, _ := r.owners(ctx, members) // who is not woken looks within a second
 	var woken sync.WaitGroup
 	for _, sack := range r.metricd.Held() {
 		errs = append(errs, r.giveBack(ctx, sack))
