@@ -33,7 +33,8 @@
 //	metricd/rebuild       one archive brought into another schema
 //	storage               the error of bytes that do not decode
 //	storage/{index,incoming,archive,engine}    Pebble stores, and how they are opened
-//	storage/index/{keyspace,records}           the keys and the values of the index
+//	storage/index/{metrics,search}             metrics and lists of them; searches of resources
+//	storage/index/{keyspace,records,commits}   the index's keys, its values, and the order of its writes
 //	storage/claim         who may open which store
 //	storage/claim/{etcd,claimtest}             the same by etcd; a trial for all kinds
 //	model                 the nouns and their rules

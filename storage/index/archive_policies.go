@@ -58,7 +58,7 @@ func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
 	}
 	// A later update may have been faster: what counts is the policy in force.
 	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
-		s.cache.replacePolicy(p)
+		s.ReplacePolicy(p)
 	}
 	return p, nil
 }
@@ -73,7 +73,7 @@ func (s *Store) DeleteArchivePolicy(ctx context.Context, name string) error {
 		inUse := slices.ContainsFunc(old.rules, func(r *model.ArchivePolicyRule) bool {
 			return r.ArchivePolicyName == name
 		})
-		err := s.scan(ctx, keyspace.PolicyMetricPrefix(name), nil, func(_, _ []byte) (bool, error) {
+		err := s.log.Scan(ctx, keyspace.PolicyMetricPrefix(name), nil, func(_, _ []byte) (bool, error) {
 			inUse = true
 			return false, nil
 		})

@@ -91,7 +91,7 @@ func (c *policiesAndTypes) rule(name string) *model.ArchivePolicyRule {
 // would take all its metrics or resources with it.
 func (s *Store) loadPoliciesAndTypes() error {
 	policies := map[string]*model.ArchivePolicy{}
-	err := s.scan(context.Background(), []byte{keyspace.ArchivePolicy}, nil, func(key, value []byte) (bool, error) {
+	err := s.log.Scan(context.Background(), []byte{keyspace.ArchivePolicy}, nil, func(key, value []byte) (bool, error) {
 		p, err := decodeArchivePolicy(string(key[1:]), value)
 		if err != nil {
 			return false, err
@@ -103,7 +103,7 @@ func (s *Store) loadPoliciesAndTypes() error {
 		return err
 	}
 	var rules []*model.ArchivePolicyRule
-	err = s.scan(context.Background(), []byte{keyspace.Rule}, nil, func(key, value []byte) (bool, error) {
+	err = s.log.Scan(context.Background(), []byte{keyspace.Rule}, nil, func(key, value []byte) (bool, error) {
 		r, err := decodeRule(string(key[1:]), value)
 		if err != nil {
 			return false, err
@@ -119,7 +119,7 @@ func (s *Store) loadPoliciesAndTypes() error {
 		return err
 	}
 	types := map[string]*model.ResourceType{model.GenericType: model.GenericResourceType()}
-	err = s.scan(context.Background(), []byte{keyspace.ResourceType}, nil, func(key, value []byte) (bool, error) {
+	err = s.log.Scan(context.Background(), []byte{keyspace.ResourceType}, nil, func(key, value []byte) (bool, error) {
 		t, err := decodeResourceType(string(key[1:]), value)
 		if err != nil {
 			return false, err
@@ -138,23 +138,11 @@ func (s *Store) loadPoliciesAndTypes() error {
 type changePolicies func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error)
 
 // writePoliciesAndTypes replaces them by what change returns. Such changes are rare, so the lock is held through the
-// sync: what memory holds is then both what is durable and what is checked against.
+// sync: what memory holds is then both what is durable and what is checked against. A changed type
+// changes its resources.
 func (s *Store) writePoliciesAndTypes(ctx context.Context, change changePolicies) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.db.NewBatch()
-	defer b.Close()
-	updated, err := change(s.policiesAndTypes.Load(), b)
-	if err != nil {
-		return err
-	}
-	if err := b.Commit(pebble.Sync); err != nil {
-		return err
-	}
-	s.policiesAndTypes.Store(updated)
-	s.changes.addAll() // a type that changes changes what its resources say
-	return nil
+	return s.log.WriteSynced(ctx, func(b *pebble.Batch) (func(), error) {
+		updated, err := change(s.policiesAndTypes.Load(), b)
+		return func() { s.policiesAndTypes.Store(updated) }, err
+	})
 }

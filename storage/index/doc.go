@@ -1,12 +1,14 @@
 // Package index is the store of what is known about metrics, not of their measures: archive policies and the rules
 // that choose one, metrics, resource types, and resources with their history.
 //
-// On the path of measures in, Lookup turns a metric's ID into the metric, from a cache of bounded size; on the path
-// out the rest of the package answers the metadata requests. One Pebble store, held by one process; package
-// keyspace has its keys, package records its values, and docs/format/index.md draws both.
+// A Store composes rooms, each of which imports only those behind it: search finds resources, metrics has the metrics,
+// commits orders the writes, records has the values, keyspace the keys; docs/format/index.md draws both. The package
+// itself keeps the definitions (archive policies, rules, resource types), changes resources, and starts rebuilds.
 //
-// Read store.go first: how a write is checked, committed and answered; then resource_query.go: how resources are found,
-// by keys that follow from their values (records/resource_keys.go) and are written in the same batch. The invariants:
+// On the path of measures in, Lookup turns a metric's ID into the metric; on the path out the rest answers requests for
+// metadata. One Pebble store, held by one process. Read store.go first, then commits, then resources.go.
+//
+// The invariants:
 //
 //   - What a caller is told is durable: an answer, be it success, a conflict or something read, comes after the sync
 //     of all it rests upon. So measures are never accepted for a metric that a crash takes back.

@@ -26,15 +26,15 @@ func (s *Store) ListResources(ctx context.Context, limit int, marker uuid.UUID) 
 	if marker != uuid.Nil {
 		from = append(keyspace.IDKey(keyspace.Resource, marker), 0)
 	}
-	before := s.policiesAndTypes.Load()
+	before := s.policiesAndTypes.Load().types
 	var decoder *records.Decoder
-	err := s.scan(ctx, []byte{keyspace.Resource}, from, func(key, value []byte) (bool, error) {
+	err := s.log.Scan(ctx, []byte{keyspace.Resource}, from, func(key, value []byte) (bool, error) {
 		if decoder == nil { // the iterator is open now
-			decoder = s.resourceDecoder(before)
+			decoder = s.Decoder(before)
 		}
 		id, _ := keyspace.LastID(key)
 		r, err := decoder.Decode(id, value)
-		if s.skipCorrupt(err) {
+		if s.log.SkipCorrupt(err) {
 			return true, nil
 		}
 		if err != nil {

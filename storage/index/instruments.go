@@ -1,26 +1,29 @@
 package index
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gnocco-db/gnocco/storage/engine"
+)
+
+// instruments is what a registry shows of a store.
 type instruments struct {
-	lookupMisses prometheus.Counter
-	corrupt      prometheus.Counter
+	store      *Store
+	registerer prometheus.Registerer
+	collectors []prometheus.Collector // registered with registerer
+	pebble     *engine.PebbleCollector
 }
 
-// newInstruments registers what s counts; registerer may be nil.
-func newInstruments(s *Store, registerer prometheus.Registerer) (instruments, []prometheus.Collector, error) {
-	t := instruments{
-		lookupMisses: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gnocco_index_lookup_misses_total",
-			Help: "Lookups of metrics that were not in memory.",
-		}),
-		corrupt: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gnocco_index_corrupt_total",
-			Help: "Stored values that did not decode and were skipped.",
-		}),
+// newInstruments registers what s counts; the registerer and the collector may be nil.
+func newInstruments(s *Store, opts Options) (*instruments, error) {
+	t := &instruments{store: s, registerer: opts.Registerer, pebble: opts.Collector}
+	if t.pebble != nil {
+		t.pebble.Register("index", s.log.DB, engine.ShortLog, nil)
 	}
-	collectors := []prometheus.Collector{
-		t.lookupMisses, t.corrupt,
+	if t.registerer == nil {
+		return t, nil
+	}
+	for _, c := range append(s.Instruments(), s.log.Corrupt,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "gnocco_index_metrics",
 			Help: "Metrics, without those marked deleted.",
@@ -28,22 +31,22 @@ func newInstruments(s *Store, registerer prometheus.Registerer) (instruments, []
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "gnocco_index_deleted_metrics",
 			Help: "Metrics marked deleted that wait to be expunged.",
-		}, func() float64 { return float64(s.deleted.Load()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "gnocco_index_cached_metrics",
-			Help: "Metrics that Lookup holds in memory.",
-		}, func() float64 { return float64(s.cache.entries.Load()) }),
-	}
-	if registerer == nil {
-		return t, nil, nil
-	}
-	for i, c := range collectors {
-		if err := registerer.Register(c); err != nil {
-			for _, registered := range collectors[:i] {
-				registerer.Unregister(registered)
-			}
-			return t, nil, err
+		}, func() float64 { return float64(s.log.Deleted.Load()) }),
+	) {
+		if err := t.registerer.Register(c); err != nil {
+			t.unregister()
+			return nil, err
 		}
+		t.collectors = append(t.collectors, c)
 	}
-	return t, collectors, nil
+	return t, nil
+}
+
+func (t *instruments) unregister() {
+	for _, c := range t.collectors {
+		t.registerer.Unregister(c)
+	}
+	if t.pebble != nil {
+		t.pebble.Unregister(t.store.log.DB)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/seedtest"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/storage/index/metrics"
 )
 
 // TestListMetricsAgainstModel pages through random queries and compares with sorting a slice.
@@ -70,7 +71,7 @@ func TestListMetricsAgainstModel(t *testing.T) {
 		}
 		for range rng.IntN(3) {
 			q.Sort = append(q.Sort, index.SortKey{Key: keys[rng.IntN(len(keys))], Descending: rng.IntN(2) == 0,
-				Nulls: index.NullOrder(rng.IntN(3))})
+				Nulls: metrics.NullOrder(rng.IntN(3))})
 		}
 		want := expected(all, q)
 		var got []uuid.UUID

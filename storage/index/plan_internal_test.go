@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
@@ -16,8 +18,11 @@ import (
 	"github.com/gnocco-db/gnocco/internal/seedtest"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/metrics"
 	"github.com/gnocco-db/gnocco/storage/index/records"
+	"github.com/gnocco-db/gnocco/storage/index/search"
 )
 
 // plan is a store at random, and what is asked of it.
@@ -83,12 +88,13 @@ func (p *plan) kind(name string, others []*model.Attribute) *model.ResourceType 
 
 func (p *plan) run(rounds, queries int) {
 	for range rounds {
-		p.s.limits = limits{fewCandidates: p.r.IntN(20), streamedRows: p.r.IntN(60), scansPerRead: 1 + p.r.IntN(6)}
+		*p.s.limits = keyspace.Costs{FewCandidates: p.r.IntN(20), StreamedRows: p.r.IntN(60),
+			ScansPerRead: 1 + p.r.IntN(6)}
 		for range 3 {
 			p.write()
 		}
 		if p.r.IntN(3) == 0 {
-			p.must(p.s.db.Flush()) // a scan of keys goes by tables
+			p.must(p.s.log.DB.Flush()) // a scan of keys goes by tables
 		}
 		p.checkKeys()
 		for range queries {
@@ -116,14 +122,14 @@ func (p *plan) write() {
 		for range 10 {
 			p.clock += carbonara.Timestamp(p.r.IntN(3000))
 			_, err := p.s.UpdateResource(ctx, model.GenericType, p.anyID(), p.clock,
-				func(r *model.Resource) (*MetricSet, error) {
+				func(r *model.Resource) (*metrics.Set, error) {
 					t, err := p.s.ResourceType(r.Type)
 					p.must(err)
 					changed := p.state(r.ID, t)
 					r.ProjectID, r.EndedAt, r.StartedAt, r.Attributes =
 						changed.ProjectID, changed.EndedAt, changed.StartedAt, changed.Attributes
 					if p.r.IntN(3) == 0 {
-						return &MetricSet{Create: p.metrics(), Keep: p.r.IntN(2) == 0}, nil
+						return &metrics.Set{Create: p.metrics(), Keep: p.r.IntN(2) == 0}, nil
 					}
 					return nil, nil
 				})
@@ -141,17 +147,18 @@ func (p *plan) write() {
 		p.must(p.s.Expunge(ctx, deleted...))
 	case 7:
 		id := p.anyID()
-		_, err := p.s.UpdateResource(ctx, model.GenericType, id, p.clock, func(r *model.Resource) (*MetricSet, error) {
-			attach := map[string]uuid.UUID{} // of its own, or of another resource
-			other, err := p.s.Resource(model.GenericType, p.anyID())
-			if err != nil || other.Creator != r.Creator {
-				return nil, nil
-			}
-			for name, metric := range other.Metrics {
-				attach[[]string{"", "x"}[p.r.IntN(2)]+name] = metric
-			}
-			return &MetricSet{Attach: attach, Keep: p.r.IntN(2) == 0}, nil
-		})
+		_, err := p.s.UpdateResource(ctx, model.GenericType, id, p.clock,
+			func(r *model.Resource) (*metrics.Set, error) {
+				attach := map[string]uuid.UUID{} // of its own, or of another resource
+				other, err := p.s.Resource(model.GenericType, p.anyID())
+				if err != nil || other.Creator != r.Creator {
+					return nil, nil
+				}
+				for name, metric := range other.Metrics {
+					attach[[]string{"", "x"}[p.r.IntN(2)]+name] = metric
+				}
+				return &metrics.Set{Attach: attach, Keep: p.r.IntN(2) == 0}, nil
+			})
 		if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrExists) {
 			p.t.Fatal(err)
 		}
@@ -281,8 +288,8 @@ func (p *plan) checkMetricsOfResources() {
 	p.t.Helper()
 	ctx := context.Background()
 	want := map[uuid.UUID]map[string]uuid.UUID{}
-	p.must(p.s.scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
-		m, err := p.s.readMetric(uuid.UUID(key[1:]))
+	p.must(p.s.log.Scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
+		m, err := p.s.Read(uuid.UUID(key[1:]))
 		if err == nil && m.ResourceID != nil {
 			if want[*m.ResourceID] == nil {
 				want[*m.ResourceID] = map[string]uuid.UUID{}
@@ -292,7 +299,7 @@ func (p *plan) checkMetricsOfResources() {
 		return true, err
 	}))
 	named := map[uuid.UUID]int{}
-	p.must(p.s.scan(ctx, []byte{keyspace.NamedMetric}, nil, func(key, _ []byte) (bool, error) {
+	p.must(p.s.log.Scan(ctx, []byte{keyspace.NamedMetric}, nil, func(key, _ []byte) (bool, error) {
 		named[uuid.UUID(key[1:17])]++
 		return true, nil
 	}))
@@ -300,7 +307,7 @@ func (p *plan) checkMetricsOfResources() {
 	p.must(err)
 	all, err := filter.Compile(nil, filter.Scope{Type: kind})
 	p.must(err)
-	q := ResourceQuery{Type: model.GenericType, Filter: all, History: p.r.IntN(2) == 0, Metrics: true}
+	q := search.Query{Type: model.GenericType, Filter: all, History: p.r.IntN(2) == 0, Metrics: true}
 	found, err := p.s.FindResources(ctx, q)
 	p.must(err)
 	q.Names = []string{"none of it"}
@@ -329,7 +336,7 @@ func (p *plan) checkMetricsOfResources() {
 		if _, err := p.s.MetricOfResource(r.ID, "none of it"); !errors.Is(err, model.ErrNotFound) {
 			p.t.Fatalf("resource %s: a metric that it does not have: %v", r.ID, err)
 		}
-		if _, listed, err := p.s.readListed(r.ID, nil); err != nil || listed && named[r.ID] > 0 {
+		if listed, err := p.listsMetrics(r.ID); err != nil || listed && named[r.ID] > 0 {
 			p.t.Fatalf("resource %s lists its metrics, and %d have keys; %v", r.ID, named[r.ID], err)
 		}
 	}
@@ -340,6 +347,16 @@ func (p *plan) checkMetricsOfResources() {
 	}
 }
 
+// listsMetrics reports whether a resource's value lists its metrics.
+func (p *plan) listsMetrics(id uuid.UUID) (bool, error) {
+	value, err := p.s.log.Get(keyspace.IDKey(keyspace.Resource, id))
+	if err != nil {
+		return false, err
+	}
+	_, listed, err := records.InlineOf(id, value)
+	return listed, err
+}
+
 // checkKeys compares the keys that are there with those that should be.
 func (p *plan) checkKeys() {
 	p.t.Helper()
@@ -347,7 +364,7 @@ func (p *plan) checkKeys() {
 	want := map[string]bool{}
 	resources := int64(0)
 	p.checkMetricsOfResources()
-	p.must(p.s.scan(ctx, []byte{keyspace.Resource}, nil, func(key, value []byte) (bool, error) {
+	p.must(p.s.log.Scan(ctx, []byte{keyspace.Resource}, nil, func(key, value []byte) (bool, error) {
 		resources++
 		keys, err := records.ResourceKeys(uuid.UUID(key[1:]), value)
 		for _, key := range keys {
@@ -355,8 +372,8 @@ func (p *plan) checkKeys() {
 		}
 		return true, err
 	}))
-	p.must(p.s.scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
-		m, err := p.s.readMetric(uuid.UUID(key[1:]))
+	p.must(p.s.log.Scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
+		m, err := p.s.Read(uuid.UUID(key[1:]))
 		if err == nil && !m.Deleted {
 			for _, key := range records.MetricKeys(m) {
 				want[string(key)] = true
@@ -365,7 +382,7 @@ func (p *plan) checkKeys() {
 		return true, err
 	}))
 	for _, prefix := range []byte{keyspace.TypeResource, keyspace.Field, keyspace.Attribute, keyspace.MetricField} {
-		p.must(p.s.scan(ctx, []byte{prefix}, nil, func(key, _ []byte) (bool, error) {
+		p.must(p.s.log.Scan(ctx, []byte{prefix}, nil, func(key, _ []byte) (bool, error) {
 			if !want[string(key)] {
 				p.t.Fatalf("key %q leads nowhere", key)
 			}
@@ -373,7 +390,7 @@ func (p *plan) checkKeys() {
 			return true, nil
 		}))
 	}
-	if n := p.s.resources.Load(); n != resources {
+	if n := p.s.log.Resources.Load(); n != resources {
 		p.t.Fatalf("%d resources are counted, %d are there", n, resources)
 	}
 	for key := range want {
@@ -440,7 +457,7 @@ func (p *plan) findResources() {
 	for _, a := range t.Attributes {
 		columns = append(columns, a.Name)
 	}
-	q := ResourceQuery{Type: t.Name, Limit: p.r.IntN(12), History: p.r.IntN(3) == 0}
+	q := search.Query{Type: t.Name, Limit: p.r.IntN(12), History: p.r.IntN(3) == 0}
 	scope := filter.Scope{Type: t, Creator: "a", Now: p.clock, History: q.History}
 	tree := p.tree(append(columns, "created_by_user_id", "created_by_project_id"), 3)
 	e, err := filter.ParseTree(tree)
@@ -494,7 +511,7 @@ func (p *plan) findResources() {
 		}
 		if !slices.EqualFunc(got, page, sameResource) {
 			p.t.Fatalf("%v by %v after %v, limit %d, history %t, limits %+v: found %s, want %s",
-				tree, keys, q.After, q.Limit, q.History, p.s.limits, resourceIDs(got), resourceIDs(page))
+				tree, keys, q.After, q.Limit, q.History, *p.s.limits, resourceIDs(got), resourceIDs(page))
 		}
 		if q.Limit == 0 || len(page) < q.Limit {
 			return
@@ -504,15 +521,15 @@ func (p *plan) findResources() {
 }
 
 // findNamedMetrics compares the metrics of resources that are found alone with those that are found with the resources.
-func (p *plan) findNamedMetrics(q ResourceQuery) {
+func (p *plan) findNamedMetrics(q search.Query) {
 	p.t.Helper()
 	q.Limit, q.Metrics, q.Names = 0, true, p.texts[1:3]
 	resources, err := p.s.FindResources(context.Background(), q)
 	p.must(err)
-	var want []NamedMetric
+	var want []search.NamedMetric
 	for _, r := range resources {
 		for name, id := range r.Metrics {
-			want = append(want, NamedMetric{slices.Index(q.Names, name), id})
+			want = append(want, search.NamedMetric{Name: slices.Index(q.Names, name), ID: id})
 		}
 	}
 	got, err := p.s.FindNamedMetrics(context.Background(), q)
@@ -522,7 +539,7 @@ func (p *plan) findNamedMetrics(q ResourceQuery) {
 	if !slices.Equal(got, again) {
 		p.t.Fatalf("metrics %q of resources: %v, and then %v", q.Names, got, again)
 	}
-	byID := func(a, b NamedMetric) int { return model.CompareIDs(a.ID, b.ID) }
+	byID := func(a, b search.NamedMetric) int { return model.CompareIDs(a.ID, b.ID) }
 	slices.SortFunc(want, byID)
 	slices.SortFunc(got, byID)
 	if !slices.Equal(got, want) {
@@ -548,7 +565,7 @@ func resourceIDs(resources []*model.Resource) string {
 func (p *plan) listMetrics() {
 	p.t.Helper()
 	ctx := context.Background()
-	q := MetricQuery{Limit: p.r.IntN(12), Deleted: p.r.IntN(8) == 0}
+	q := metrics.Query{Limit: p.r.IntN(12), Deleted: p.r.IntN(8) == 0}
 	some := func(from ...string) *string {
 		if p.r.IntN(3) > 0 {
 			return nil
@@ -557,25 +574,23 @@ func (p *plan) listMetrics() {
 	}
 	q.Name, q.Unit = some("a", "ab", "none"), some("B", "s", "")
 	q.Creator, q.ArchivePolicyName = some(p.texts...), some("low", "high", "medium")
-	sortable := slices.Sorted(maps.Keys(sortFields))
+	sortable := slices.Sorted(maps.Keys(sortableBy))
 	for range p.r.IntN(3) {
-		q.Sort = append(q.Sort, SortKey{Key: sortable[p.r.IntN(len(sortable))], Descending: p.r.IntN(2) == 0,
-			Nulls: NullOrder(p.r.IntN(3))})
+		q.Sort = append(q.Sort, metrics.SortKey{Key: sortable[p.r.IntN(len(sortable))], Descending: p.r.IntN(2) == 0,
+			Nulls: metrics.NullOrder(p.r.IntN(3))})
 	}
 	if p.r.IntN(4) == 0 {
 		q.Visible = func(m *model.Metric) bool { return m.ID[15]%2 == 0 }
 	}
-	order, err := newMetricOrder(q.Sort, nil)
-	p.must(err)
 	var want []*model.Metric
-	p.must(p.s.scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
-		m, err := p.s.readMetric(uuid.UUID(key[1:]))
-		if err == nil && q.matches(m) {
+	p.must(p.s.log.Scan(ctx, []byte{keyspace.Metric}, nil, func(key, _ []byte) (bool, error) {
+		m, err := p.s.Read(uuid.UUID(key[1:]))
+		if err == nil && isAfter(q, m) {
 			want = append(want, m)
 		}
 		return true, err
 	}))
-	slices.SortFunc(want, order.compare)
+	slices.SortFunc(want, func(a, b *model.Metric) int { return compareBy(q.Sort, a, b) })
 	for {
 		got, err := p.s.ListMetrics(ctx, q)
 		p.must(err)
@@ -584,7 +599,7 @@ func (p *plan) listMetrics() {
 			page = want[:min(q.Limit, len(want))]
 		}
 		if !slices.EqualFunc(got, page, func(a, b *model.Metric) bool { return a.ID == b.ID && a.Name == b.Name }) {
-			p.t.Fatalf("%+v, limits %+v: %d metrics, want %d", q, p.s.limits, len(got), len(page))
+			p.t.Fatalf("%+v, limits %+v: %d metrics, want %d", q, *p.s.limits, len(got), len(page))
 		}
 		if q.Limit == 0 || len(page) < q.Limit {
 			return
@@ -593,15 +608,70 @@ func (p *plan) listMetrics() {
 	}
 }
 
+// isAfter reports whether a query is after a metric.
+func isAfter(q metrics.Query, m *model.Metric) bool {
+	equal := func(want *string, have string) bool { return want == nil || *want == have }
+	return m.Deleted == q.Deleted && equal(q.Name, m.Name) && equal(q.Unit, m.Unit) && equal(q.Creator, m.Creator) &&
+		equal(q.ArchivePolicyName, m.ArchivePolicy.Name) && (q.Visible == nil || q.Visible(m))
+}
+
+// sortableBy gives the text that metrics are compared by; "" is none.
+var sortableBy = map[string]func(*model.Metric) string{
+	"id":                  func(m *model.Metric) string { return m.ID.String() },
+	"name":                func(m *model.Metric) string { return m.Name },
+	"unit":                func(m *model.Metric) string { return m.Unit },
+	"creator":             func(m *model.Metric) string { return m.Creator },
+	"archive_policy_name": func(m *model.Metric) string { return m.ArchivePolicy.Name },
+	"status":              func(m *model.Metric) string { return "" }, // all that a query lists have the same
+	"resource_id": func(m *model.Metric) string {
+		if m.ResourceID == nil {
+			return ""
+		}
+		return m.ResourceID.String()
+	},
+}
+
+// compareBy compares metrics by keys, and then by ID.
+func compareBy(keys []metrics.SortKey, a, b *model.Metric) int {
+	for _, key := range keys {
+		x, y := sortableBy[key.Key](a), sortableBy[key.Key](b)
+		if x == y {
+			continue
+		}
+		if (x == "") != (y == "") {
+			last := !key.Descending
+			if key.Nulls != metrics.NullsDefault {
+				last = key.Nulls == metrics.NullsLast
+			}
+			if (x == "") == last {
+				return 1
+			}
+			return -1
+		}
+		if (x < y) != key.Descending {
+			return -1
+		}
+		return 1
+	}
+	return model.CompareIDs(a.ID, b.ID)
+}
+
 // A store of format version 3, whose resources list no metrics, is read as it is.
 func TestUpgradeFromVersion3(t *testing.T) {
 	p := newPlan(t, 7)
 	for range 20 {
 		p.write()
 	}
-	p.must(p.s.write(context.Background(), func(c *change) error {
+	p.must(p.s.log.Write(context.Background(), func(c *commits.Change) error {
 		for _, id := range p.ids {
-			if err := p.s.unlistStored(c, id); err != nil {
+			value, err := p.s.log.Get(keyspace.IDKey(keyspace.Resource, id))
+			if errors.Is(err, pebble.ErrNotFound) {
+				continue
+			}
+			if err == nil {
+				_, err = metrics.Unlist(c, id, value)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -609,7 +679,7 @@ func TestUpgradeFromVersion3(t *testing.T) {
 	}))
 	p.must(p.s.Close())
 	p.open()
-	if version, err := p.s.get(keyspace.Version); err != nil || string(version) != string([]byte{FormatVersion}) {
+	if version, err := p.s.log.Get(keyspace.Version); err != nil || string(version) != string([]byte{FormatVersion}) {
 		t.Errorf("version % x, want %d; %v", version, FormatVersion, err)
 	}
 	p.checkKeys()
@@ -639,7 +709,7 @@ func TestListedMetrics(t *testing.T) {
 		t.Helper()
 		found, err := p.s.Resource(model.GenericType, r.ID)
 		p.must(err)
-		if _, listed, err := p.s.readListed(r.ID, nil); err != nil || listed != wantListed ||
+		if listed, err := p.listsMetrics(r.ID); err != nil || listed != wantListed ||
 			len(found.Metrics) != want {
 			t.Errorf("%d metrics, listed %t, want %d, %t; %v", len(found.Metrics), listed, want, wantListed, err)
 		}
@@ -650,7 +720,7 @@ func TestListedMetrics(t *testing.T) {
 	r := create(3)
 	check(r, true, 3)
 	user := "u"
-	_, err = p.s.UpdateResource(ctx, model.GenericType, r.ID, 5_000_000, func(r *model.Resource) (*MetricSet, error) {
+	_, err = p.s.UpdateResource(ctx, model.GenericType, r.ID, 5_000_000, func(r *model.Resource) (*metrics.Set, error) {
 		r.UserID = &user
 		return nil, nil
 	})
@@ -685,18 +755,23 @@ func TestListedMetrics(t *testing.T) {
 	all, err := filter.Compile(nil, filter.Scope{Type: kind})
 	p.must(err)
 	find := func(metrics bool, names ...string) int {
-		found, err := p.s.FindResources(ctx, ResourceQuery{Type: model.GenericType, Filter: all,
+		found, err := p.s.FindResources(ctx, search.Query{Type: model.GenericType, Filter: all,
 			Metrics: metrics, Names: names})
 		p.must(err)
 		return len(found)
 	}
 	before := find(false)
-	value, err := p.s.get(keyspace.IDKey(keyspace.Resource, r.ID))
+	value, err := p.s.log.Get(keyspace.IDKey(keyspace.Resource, r.ID))
 	p.must(err)
-	p.must(p.s.db.Set(keyspace.IDKey(keyspace.Resource, r.ID), value[:len(value)-1], nil))
+	p.must(p.s.log.DB.Set(keyspace.IDKey(keyspace.Resource, r.ID), value[:len(value)-1], nil))
 	if got := []int{find(false), find(true), find(true, "m0")}; !slices.Equal(got,
 		[]int{before - 1, before - 1, before - 1}) {
 		t.Errorf("%d resources found of %d, one of which is damaged", got, before)
 	}
 	p.must(p.s.Close())
+}
+
+// compareStates orders by ID, and the states of one from the oldest to the live one, whose revision is 0.
+func compareStates(a, b *model.Resource) int {
+	return cmp.Or(model.CompareIDs(a.ID, b.ID), cmp.Compare(a.Revision-1, b.Revision-1))
 }

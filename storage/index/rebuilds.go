@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
@@ -73,7 +74,7 @@ func (s *Store) RebuildPolicy(ctx context.Context, name string, now time.Time) (
 // changedPolicy gives cached metrics the policy in force, and wakes rebuilds.
 func (s *Store) changedPolicy(name string) {
 	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
-		s.cache.replacePolicy(p)
+		s.ReplacePolicy(p)
 	}
 	s.wakeRebuilds()
 }
@@ -81,8 +82,8 @@ func (s *Store) changedPolicy(name string) {
 // ChangeMetric gives a metric another archive policy, or the one that it has, and starts its rebuild, in one write.
 func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 	now time.Time) (m *model.Metric, job *model.Rebuild, err error) {
-	err = s.write(ctx, func(c *change) error {
-		was, err := s.readMetric(id)
+	err = s.log.Write(ctx, func(c *commits.Change) error {
+		was, err := s.Read(id)
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 		}
 		is.OwnSchemaPending = true
 		m = &is
-		c.touched = append(c.touched, changed{id: id})
+		c.TouchMetric(id)
 		if err := c.Delete(keyspace.PolicyMetricKey(was.ArchivePolicy.Name, id), nil); err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 	if err != nil {
 		return nil, nil, err
 	}
-	s.cache.remove([]uuid.UUID{id})
+	s.Forget(id)
 	s.wakeRebuilds()
 	return m, job, nil
 }
@@ -119,7 +120,7 @@ func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 // startRebuild writes a job that starts, from the beginning. mu is held.
 func (s *Store) startRebuild(b *pebble.Batch, job *model.Rebuild, now time.Time) (*model.Rebuild, error) {
 	earlier, err := s.Rebuild(job.ID)
-	if err != nil && !errors.Is(err, model.ErrNotFound) && !s.skipCorrupt(err) {
+	if err != nil && !errors.Is(err, model.ErrNotFound) && !s.log.SkipCorrupt(err) {
 		return nil, err
 	}
 	if earlier != nil {
@@ -131,7 +132,7 @@ func (s *Store) startRebuild(b *pebble.Batch, job *model.Rebuild, now time.Time)
 
 // Rebuild returns one by its ID, or a model.ErrNotFound.
 func (s *Store) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
-	value, err := s.get(keyspace.IDKey(keyspace.Rebuild, id))
+	value, err := s.log.Get(keyspace.IDKey(keyspace.Rebuild, id))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, model.NotFound(model.NounRebuild, id.String())
 	}
@@ -147,34 +148,17 @@ func (s *Store) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
 
 // Rebuilds returns all that are known, the latest first. Of those that are done the oldest are forgotten. The changes
 // that they are about can be seen by then.
-func (s *Store) Rebuilds(ctx context.Context) ([]*model.Rebuild, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.readRebuilds(ctx)
-}
-
-// CurrentMetrics returns metrics as they are kept, not as they were cached a moment ago; those that are deleted or
-// unknown are left out. What it returns need not be durable yet.
-func (s *Store) CurrentMetrics(ids []uuid.UUID) (metrics []*model.Metric, err error) {
-	for _, id := range ids {
-		m, err := s.readMetric(id)
-		if errors.Is(err, model.ErrNotFound) || err == nil && m.Deleted || err != nil && s.skipCorrupt(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		metrics = append(metrics, m)
-	}
-	return metrics, nil
+func (s *Store) Rebuilds(ctx context.Context) (jobs []*model.Rebuild, err error) {
+	s.log.Locked(func() { jobs, err = s.readRebuilds(ctx) })
+	return jobs, err
 }
 
 func (s *Store) readRebuilds(ctx context.Context) ([]*model.Rebuild, error) {
 	var jobs []*model.Rebuild
-	err := s.scan(ctx, []byte{keyspace.Rebuild}, nil, func(key, value []byte) (bool, error) {
+	err := s.log.Scan(ctx, []byte{keyspace.Rebuild}, nil, func(key, value []byte) (bool, error) {
 		job := new(model.Rebuild)
 		if err := records.DecodeJSON(value, job); err != nil {
-			s.skipCorrupt(fmt.Errorf("rebuild %x: %w", key[1:], err))
+			s.log.SkipCorrupt(fmt.Errorf("rebuild %x: %w", key[1:], err))
 			return true, nil
 		}
 		jobs = append(jobs, job)
@@ -203,7 +187,7 @@ func (s *Store) current(job *model.Rebuild) error {
 
 // AdvanceRebuild keeps how far one has come. It is a model.ErrInvalid if that was started anew or cancelled.
 func (s *Store) AdvanceRebuild(ctx context.Context, job *model.Rebuild) error {
-	return s.write(ctx, func(c *change) error {
+	return s.log.Write(ctx, func(c *commits.Change) error {
 		if err := s.current(job); err != nil {
 			return err
 		}
@@ -214,7 +198,7 @@ func (s *Store) AdvanceRebuild(ctx context.Context, job *model.Rebuild) error {
 // CancelRebuild ends one that runs. What it has not come to keeps its schema, and goes on so, until it is started
 // again.
 func (s *Store) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) (job *model.Rebuild, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.log.Write(ctx, func(c *commits.Change) error {
 		if job, err = s.Rebuild(id); err != nil {
 			return err
 		}
@@ -256,7 +240,7 @@ func (s *Store) FinishRebuild(ctx context.Context, job *model.Rebuild, now time.
 }
 
 func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.log.Write(ctx, func(c *commits.Change) error {
 		if err := s.current(job); err != nil {
 			return err
 		}
@@ -266,7 +250,7 @@ func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
 		if err := records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Rebuild, job.ID), job); err != nil {
 			return err
 		}
-		m, err := s.readMetric(job.Metric)
+		m, err := s.Read(job.Metric)
 		if errors.Is(err, model.ErrNotFound) || err == nil && job.Failed > 0 {
 			return nil
 		}
@@ -277,7 +261,7 @@ func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
 		return c.Set(keyspace.IDKey(keyspace.Metric, m.ID), records.AppendMetric(nil, m), nil)
 	})
 	if err == nil {
-		s.cache.remove([]uuid.UUID{job.Metric})
+		s.Forget(job.Metric)
 	}
 	return err
 }
@@ -300,24 +284,6 @@ func (s *Store) forgetRebuilds(ctx context.Context, b *pebble.Batch) error {
 		}
 	}
 	return nil
-}
-
-// MetricsOfPolicy returns the IDs of up to limit (0: all) metrics of a policy behind one (zero: from the first),
-// ascending, those marked deleted too.
-func (s *Store) MetricsOfPolicy(ctx context.Context, name string, after uuid.UUID,
-	limit int) (ids []uuid.UUID, err error) {
-	prefix := keyspace.PolicyMetricPrefix(name)
-	var from []byte
-	if after != uuid.Nil {
-		from = append(keyspace.PolicyMetricKey(name, after), 0)
-	}
-	err = s.scan(ctx, prefix, from, func(key, _ []byte) (bool, error) {
-		if id, ok := keyspace.LastID(key); ok && len(key) == len(prefix)+len(id) {
-			ids = append(ids, id)
-		}
-		return limit == 0 || len(ids) < limit, nil
-	})
-	return ids, err
 }
 
 // RebuildsChanged carries a token once one may have been started.

@@ -5,13 +5,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // putResource writes a resource that is new, and adds its keys to those that are still to be written.
-func (c *change) putResource(id uuid.UUID, value []byte, keys *sortedKeys) error {
-	c.touched = append(c.touched, changed{resource: true, id: id})
+func putResource(c *commits.Change, id uuid.UUID, value []byte, keys *sortedKeys) error {
+	c.TouchResource(id)
 	if err := c.Set(keyspace.IDKey(keyspace.Resource, id), value, nil); err != nil {
 		return err
 	}
@@ -22,8 +23,8 @@ func (c *change) putResource(id uuid.UUID, value []byte, keys *sortedKeys) error
 }
 
 // replaceResource writes another value of a resource, and those of its keys that differ.
-func (c *change) replaceResource(id uuid.UUID, old, value []byte) error {
-	c.touched = append(c.touched, changed{resource: true, id: id})
+func replaceResource(c *commits.Change, id uuid.UUID, old, value []byte) error {
+	c.TouchResource(id)
 	was, err := records.ResourceKeys(id, old)
 	if err != nil {
 		return err
@@ -50,8 +51,8 @@ func (c *change) replaceResource(id uuid.UUID, old, value []byte) error {
 }
 
 // dropResource deletes a resource and its keys.
-func (c *change) dropResource(id uuid.UUID, value []byte) error {
-	c.touched = append(c.touched, changed{resource: true, id: id})
+func dropResource(c *commits.Change, id uuid.UUID, value []byte) error {
+	c.TouchResource(id)
 	if err := c.Delete(keyspace.IDKey(keyspace.Resource, id), nil); err != nil {
 		return err
 	}

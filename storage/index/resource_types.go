@@ -74,15 +74,15 @@ func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) er
 	if narrowed == nil {
 		return nil
 	}
-	decoder := s.resourceDecoder(nil)
-	return s.scan(ctx, keyspace.TypeResourcePrefix(was.Name), nil, func(key, _ []byte) (bool, error) {
+	decoder := s.Decoder(nil)
+	return s.log.Scan(ctx, keyspace.TypeResourcePrefix(was.Name), nil, func(key, _ []byte) (bool, error) {
 		id, _ := keyspace.LastID(key)
-		value, err := s.get(keyspace.IDKey(keyspace.Resource, id))
+		value, err := s.log.Get(keyspace.IDKey(keyspace.Resource, id))
 		if err != nil {
 			return false, fmt.Errorf("index: read resource %s: %w", id, err)
 		}
 		r, err := decoder.View(id, value)
-		if err != nil && s.skipCorrupt(err) {
+		if err != nil && s.log.SkipCorrupt(err) {
 			return true, nil
 		}
 		if err != nil {
@@ -108,7 +108,7 @@ func (s *Store) DeleteResourceType(ctx context.Context, name string) error {
 			return nil, err
 		}
 		inUse := name == model.GenericType
-		err := s.scan(ctx, keyspace.TypeResourcePrefix(name), nil, func(_, _ []byte) (bool, error) {
+		err := s.log.Scan(ctx, keyspace.TypeResourcePrefix(name), nil, func(_, _ []byte) (bool, error) {
 			inUse = true
 			return false, nil
 		})

@@ -3,15 +3,14 @@ package index
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/metrics"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
@@ -42,11 +41,11 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 	given = slices.SortedFunc(slices.Values(given), func(a, b NewResource) int {
 		return slices.Compare(a.Resource.ID[:], b.Resource.ID[:])
 	})
-	var changes metricChanges
+	var changes metrics.Changes
 	var seen uint64
-	err := s.write(ctx, func(c *change) error {
-		seen = s.cache.generation.Load()
-		changes = metricChanges{}
+	err := s.log.Write(ctx, func(c *commits.Change) error {
+		seen = s.Generation()
+		changes = metrics.Changes{}
 		var value []byte
 		var keys sortedKeys
 		for _, n := range given {
@@ -56,21 +55,21 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 			}
 			kept := *n.Resource
 			kept.Metrics = make(map[string]uuid.UUID, len(n.Metrics))
-			its, err := s.setMetrics(c, &kept, &MetricSet{Create: n.Metrics, Attach: n.Resource.Metrics})
+			its, err := s.SetMetrics(c, &kept, &metrics.Set{Create: n.Metrics, Attach: n.Resource.Metrics})
 			if err != nil {
 				return err
 			}
-			changes.created = append(changes.created, its.created...)
-			changes.touched = append(changes.touched, its.touched...)
+			changes.Created = append(changes.Created, its.Created...)
+			changes.Touched = append(changes.Touched, its.Touched...)
 			value = records.AppendResource(value[:0], n.Resource, t)
-			if len(n.Resource.Metrics) == 0 && len(its.created) > 0 && len(its.created) <= records.MostInline {
-				value = records.AppendInline(value, its.created)
-				c.listed[n.Resource.ID] = true
+			if len(n.Resource.Metrics) == 0 && len(its.Created) > 0 && len(its.Created) <= records.MostInline {
+				value = records.AppendInline(value, its.Created)
+				c.Listed[n.Resource.ID] = true
 			}
 			if n.Resource.EndedAt != nil {
-				s.ended.add(n.Resource.ID)
+				s.NoteEnd(n.Resource.ID)
 			}
-			if err := c.putResource(n.Resource.ID, value, &keys); err != nil {
+			if err := putResource(c, n.Resource.ID, value, &keys); err != nil {
 				return err
 			}
 		}
@@ -80,17 +79,17 @@ func (s *Store) CreateResources(ctx context.Context, given []NewResource) error 
 		if err := s.putPast(c, given); err != nil {
 			return err
 		}
-		return c.putMetrics(changes.created)
+		return metrics.Put(c, changes.Created)
 	})
 	if err != nil {
 		return err
 	}
-	changes.apply(s.cache, seen)
+	s.Apply(&changes, seen)
 	return nil
 }
 
 // checkNewResource returns the type of a resource that c may create.
-func (s *Store) checkNewResource(c *change, r *model.Resource) (*model.ResourceType, error) {
+func (s *Store) checkNewResource(c *commits.Change, r *model.Resource) (*model.ResourceType, error) {
 	t, err := s.ResourceType(r.Type)
 	if err != nil {
 		return nil, err
@@ -98,25 +97,25 @@ func (s *Store) checkNewResource(c *change, r *model.Resource) (*model.ResourceT
 	if err := t.Check(r.Attributes); err != nil {
 		return nil, err
 	}
-	exists, err := c.has(keyspace.IDKey(keyspace.Resource, r.ID))
+	exists, err := c.Has(keyspace.IDKey(keyspace.Resource, r.ID))
 	if err != nil {
 		return nil, err
 	}
-	if exists || c.takenResources[r.ID] {
+	if exists || c.TakenResources[r.ID] {
 		return nil, model.Exists(model.NounResource, r.ID.String())
 	}
-	c.takenResources[r.ID] = true
-	c.resources++
+	c.TakenResources[r.ID] = true
+	c.Resources++
 	return t, nil
 }
 
 // Resource returns a resource of a type, or of any as "generic", with its metrics, or a model.ErrNotFound.
 func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, error) {
-	r, value, err := s.readResource(resourceType, id)
+	r, value, err := s.ReadResource(resourceType, id)
 	if err == nil {
-		err = s.readMetricsOfResource(context.Background(), r, value)
+		err = s.ReadMetricsOfResource(context.Background(), r, value)
 	}
-	if err := s.commits.waitDurable(); err != nil {
+	if err := s.log.WaitDurable(); err != nil {
 		return nil, err
 	}
 	if err != nil {
@@ -125,33 +124,13 @@ func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, er
 	return r, nil
 }
 
-// MetricsOfResource returns a resource's metrics by name; none if there is no such resource.
-func (s *Store) MetricsOfResource(ctx context.Context, id uuid.UUID) ([]*model.Metric, error) {
-	r := &model.Resource{ID: id}
-	if err := s.addMetricsTo(ctx, []*model.Resource{r}, nil); err != nil {
-		return nil, err
-	}
-	var metrics []*model.Metric
-	for _, name := range slices.Sorted(maps.Keys(r.Metrics)) {
-		m, err := s.Metric(r.Metrics[name])
-		switch {
-		case errors.Is(err, model.ErrNotFound) || s.skipCorrupt(err): // deleted meanwhile
-		case err != nil:
-			return nil, err
-		default:
-			metrics = append(metrics, m)
-		}
-	}
-	return metrics, s.commits.waitDurable()
-}
-
 // DeleteResource removes a resource of a type, or of any as "generic", with its history, and marks its metrics deleted.
 // It returns a model.ErrNotFound, or what check (nil for none) says of the resource as it is when it would go.
 func (s *Store) DeleteResource(ctx context.Context, resourceType string, id uuid.UUID,
 	check func(*model.Resource) error) error {
 	var marked []uuid.UUID
-	err := s.write(ctx, func(c *change) error {
-		r, value, err := s.readResource(resourceType, id)
+	err := s.log.Write(ctx, func(c *commits.Change) error {
+		r, value, err := s.ReadResource(resourceType, id)
 		if err != nil {
 			return err
 		}
@@ -166,7 +145,7 @@ func (s *Store) DeleteResource(ctx context.Context, resourceType string, id uuid
 	if err != nil {
 		return err
 	}
-	s.cache.remove(marked)
+	s.Forget(marked...)
 	return nil
 }
 
@@ -176,10 +155,10 @@ func (s *Store) DeleteResources(ctx context.Context, ids []uuid.UUID) (deleted i
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
 	var marked []uuid.UUID
-	err = s.write(ctx, func(c *change) error {
+	err = s.log.Write(ctx, func(c *commits.Change) error {
 		deleted = 0
 		for _, id := range slices.Compact(ids) {
-			r, value, err := s.readResource(model.GenericType, id)
+			r, value, err := s.ReadResource(model.GenericType, id)
 			if errors.Is(err, model.ErrNotFound) {
 				continue
 			}
@@ -198,22 +177,23 @@ func (s *Store) DeleteResources(ctx context.Context, ids []uuid.UUID) (deleted i
 	if err != nil {
 		return 0, err
 	}
-	s.cache.remove(marked)
+	s.Forget(marked...)
 	return deleted, nil
 }
 
 // removeResource adds the end of r, which is stored as value, to c and returns the metrics that it marks deleted.
-func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource, value []byte) ([]uuid.UUID, error) {
+func (s *Store) removeResource(ctx context.Context, c *commits.Change, r *model.Resource,
+	value []byte) ([]uuid.UUID, error) {
 	_, listed, err := records.InlineOf(r.ID, value)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readMetricsOfResource(ctx, r, value); err != nil {
+	if err := s.ReadMetricsOfResource(ctx, r, value); err != nil {
 		return nil, err
 	}
 	var marked []uuid.UUID
 	for _, id := range r.Metrics {
-		m, err := s.readMetric(id)
+		m, err := s.Read(id)
 		if err != nil {
 			return nil, err
 		}
@@ -222,62 +202,17 @@ func (s *Store) removeResource(ctx context.Context, c *change, r *model.Resource
 			alone.ResourceID = nil
 			m = &alone
 		}
-		if err := c.markDeleted(m); err != nil {
+		if err := metrics.MarkDeleted(c, m); err != nil {
 			return nil, err
 		}
 		marked = append(marked, id)
 	}
-	err = s.scan(ctx, keyspace.IDKey(keyspace.Revision, r.ID), nil, func(key, _ []byte) (bool, error) {
+	err = s.log.Scan(ctx, keyspace.IDKey(keyspace.Revision, r.ID), nil, func(key, _ []byte) (bool, error) {
 		return true, c.Delete(key, nil)
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.resources--
-	return marked, c.dropResource(r.ID, value)
-}
-
-// readMetricsOfResource sets the metrics of r, which is stored as value. What it reads need not be durable yet.
-func (s *Store) readMetricsOfResource(ctx context.Context, r *model.Resource, value []byte) error {
-	l, listed, err := records.InlineOf(r.ID, value)
-	if listed {
-		r.Metrics, _ = l.ByName(nil)
-		return nil
-	}
-	return errors.Join(err, s.addNamedPart(ctx, []*model.Resource{r}, nil))
-}
-
-// readResource reads a resource without its metrics, and returns its stored value, too. What it returns need not be
-// durable yet.
-func (s *Store) readResource(resourceType string, id uuid.UUID) (*model.Resource, []byte, error) {
-	value, err := s.get(keyspace.IDKey(keyspace.Resource, id))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil, model.NotFound(model.NounResource, id.String())
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("index: read resource %s: %w", id, err)
-	}
-	r, err := s.resourceDecoder(nil).Decode(id, value)
-	if err != nil {
-		// Perhaps it was deleted since, and then its type.
-		if exists, existsErr := s.has(keyspace.IDKey(keyspace.Resource, id)); existsErr == nil && !exists {
-			err = model.NotFound(model.NounResource, id.String())
-		}
-		return nil, nil, err
-	}
-	if resourceType != model.GenericType && r.Type != resourceType {
-		return nil, nil, model.NotFound(model.NounResource, id.String())
-	}
-	return r, value, nil
-}
-
-// Decoder returns a decoder of resources by their types as they are now, or were. It must be asked for after
-// the resources were found: a type is there before its resources. Types that are gone since are looked for in before,
-// read before the resources were found; nil for none.
-func (s *Store) resourceDecoder(before *policiesAndTypes) *records.Decoder {
-	d := &records.Decoder{Types: s.policiesAndTypes.Load().types}
-	if before != nil {
-		d.Before = before.types
-	}
-	return d
+	c.Resources--
+	return marked, dropResource(c, r.ID, value)
 }

@@ -20,7 +20,7 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(s.db.Set(keyspace.Version, []byte{version}, pebble.Sync), s.Close()); err != nil {
+		if err := errors.Join(s.log.DB.Set(keyspace.Version, []byte{version}, pebble.Sync), s.Close()); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {

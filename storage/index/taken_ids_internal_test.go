@@ -47,16 +47,16 @@ func TestTakenIDsAreFound(t *testing.T) {
 		}
 	}
 	fill("the last level ")
-	if err := errors.Join(s.db.Flush(), s.db.Compact(ctx, []byte{0}, []byte{0xff}, false)); err != nil {
+	if err := errors.Join(s.log.DB.Flush(), s.log.DB.Compact(ctx, []byte{0}, []byte{0xff}, false)); err != nil {
 		t.Fatal(err)
 	}
 	fill("an upper level ")
-	if err := s.db.Flush(); err != nil {
+	if err := s.log.DB.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	fill("memory ")
-	if levels := s.db.Metrics().Levels; levels[0].TablesCount == 0 || levels[len(levels)-1].TablesCount == 0 {
-		t.Errorf("the tables are not where they should be:\n%v", s.db.Metrics())
+	if levels := s.log.DB.Metrics().Levels; levels[0].TablesCount == 0 || levels[len(levels)-1].TablesCount == 0 {
+		t.Errorf("the tables are not where they should be:\n%v", s.log.DB.Metrics())
 	}
 	for where, n := range created {
 		another := *n.Resource

@@ -13,27 +13,29 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/metrics"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
 // UpdateResource lets update change a copy of a resource of a type, or of any as "generic": what clients may change
-// and, by returning a MetricSet, its metrics; nil leaves them. No other write comes in between. If more than the
+// and, by returning a Set, its metrics; nil leaves them. No other write comes in between. If more than the
 // metrics did change, the state before becomes a revision that ended at the given time, and the new one begins then. It
 // returns the resource as it is afterwards, with its metrics; update's error; or the errors of CreateResource.
 func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid.UUID, at carbonara.Timestamp,
-	update func(*model.Resource) (*MetricSet, error)) (*model.Resource, error) {
+	update func(*model.Resource) (*metrics.Set, error)) (*model.Resource, error) {
 	var updated *model.Resource
-	var changes metricChanges
+	var changes metrics.Changes
 	var seen uint64
 	ends := false // it ends or is revived
-	err := s.write(ctx, func(c *change) error {
-		seen = s.cache.generation.Load()
-		current, value, err := s.readResource(resourceType, id)
+	err := s.log.Write(ctx, func(c *commits.Change) error {
+		seen = s.Generation()
+		current, value, err := s.ReadResource(resourceType, id)
 		if err != nil {
 			return err
 		}
-		if err := s.readMetricsOfResource(ctx, current, value); err != nil {
+		if err := s.ReadMetricsOfResource(ctx, current, value); err != nil {
 			return err
 		}
 		copied := *current
@@ -48,7 +50,7 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 			return err
 		}
 		if set != nil {
-			if value, err = c.unlist(id, value); err != nil {
+			if value, err = metrics.Unlist(c, id, value); err != nil {
 				return err
 			}
 		}
@@ -59,18 +61,18 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 			}
 		}
 		if set != nil {
-			if changes, err = s.setMetrics(c, updated, set); err != nil {
+			if changes, err = s.SetMetrics(c, updated, set); err != nil {
 				return err
 			}
 		}
-		return c.putMetrics(changes.created)
+		return metrics.Put(c, changes.Created)
 	})
 	if err != nil {
 		return nil, err
 	}
-	changes.apply(s.cache, seen)
+	s.Apply(&changes, seen)
 	if ends && len(updated.Metrics) > 0 {
-		s.cache.remove(slices.Collect(maps.Values(updated.Metrics)))
+		s.Forget(slices.Collect(maps.Values(updated.Metrics))...)
 	}
 	return updated, nil
 }
@@ -86,7 +88,7 @@ func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil &&
 
 // addRevision keeps what was, stored as value, and sets what is. A revision always begins after the one before: its
 // start is in its ETag.
-func (s *Store) addRevision(c *change, was, is *model.Resource, value []byte, at carbonara.Timestamp) error {
+func (s *Store) addRevision(c *commits.Change, was, is *model.Resource, value []byte, at carbonara.Timestamp) error {
 	t, err := s.ResourceType(was.Type)
 	if err != nil {
 		return err
@@ -110,17 +112,17 @@ func (s *Store) addRevision(c *change, was, is *model.Resource, value []byte, at
 		return err
 	}
 	if is.EndedAt != nil {
-		s.ended.add(is.ID)
+		s.NoteEnd(is.ID)
 	}
 	now, err := records.WithInlineOf(is.ID, records.AppendResource(nil, is, t), value)
 	if err != nil {
 		return err
 	}
-	return c.replaceResource(is.ID, value, now)
+	return replaceResource(c, is.ID, value, now)
 }
 
 // putPast writes the past states that new resources bring.
-func (s *Store) putPast(c *change, given []NewResource) error {
+func (s *Store) putPast(c *commits.Change, given []NewResource) error {
 	if !slices.ContainsFunc(given, func(n NewResource) bool { return len(n.Past) > 0 }) {
 		return nil
 	}
@@ -146,7 +148,7 @@ func (s *Store) putPast(c *change, given []NewResource) error {
 
 // lastRevision returns the number of the last revision, 0 if there was none yet.
 func (s *Store) lastRevision() (uint64, error) {
-	value, err := s.get(keyspace.LastRevision)
+	value, err := s.log.Get(keyspace.LastRevision)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, nil
 	}

@@ -1,0 +1,51 @@
+package commits
+
+import (
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+)
+
+// Change is one write: what it sets and what it adds to the counts.
+type Change struct {
+	*pebble.Batch
+	Live, Deleted, Resources int64
+
+	db   *pebble.DB
+	look *pebble.Iterator // of Has; nil before
+
+	// What it took that a look at the store does not show yet.
+	TakenResources map[uuid.UUID]bool // created
+	TakenMetrics   map[uuid.UUID]bool // created, or attached
+	Listed         map[uuid.UUID]bool // resources whose values list their new metrics
+	Unlisted       map[uuid.UUID]bool // those that listed their metrics before
+	Key            []byte             // scratch
+
+	touched []changed // metrics and resources that are no longer as they were
+}
+
+// Has reports whether a key is in the store, without what c adds. Mostly it is not, so the filters of all levels are
+// asked; Get leaves out that of the last, where most keys are. Keys that ascend cost less.
+func (c *Change) Has(key []byte) (_ bool, err error) {
+	if c.look == nil {
+		if c.look, err = c.db.NewIter(&pebble.IterOptions{UseL6Filters: true}); err != nil {
+			return false, err
+		}
+	}
+	return c.look.SeekPrefixGE(key), c.look.Error()
+}
+
+// endLook closes what has opened.
+func (c *Change) endLook() error {
+	if c.look == nil {
+		return nil
+	}
+	return c.look.Close()
+}
+
+// TouchMetric notes a metric that is no longer as it was.
+func (c *Change) TouchMetric(id uuid.UUID) { c.touched = append(c.touched, changed{id: id}) }
+
+// TouchResource notes a resource that is no longer as it was.
+func (c *Change) TouchResource(id uuid.UUID) {
+	c.touched = append(c.touched, changed{resource: true, id: id})
+}

@@ -1,0 +1,318 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/commits"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
+)
+
+// Lookup returns a metric by its ID, nil if it is unknown or marked deleted. This is the fast one, for each metric of
+// each request of measures; a value that does not decode is reported and counts as unknown.
+func (s *Table) Lookup(id uuid.UUID) *model.Metric {
+	if m := s.cache.get(&id); m != nil {
+		return m
+	}
+	m, err := s.Metric(id)
+	if err != nil && !errors.Is(err, model.ErrNotFound) && !s.log.SkipCorrupt(err) {
+		s.logger.Error("index lookup failed", "metric", id, "error", err)
+	}
+	return m
+}
+
+// Metric returns a metric by its ID, or a model.ErrNotFound, also if it is marked deleted.
+func (s *Table) Metric(id uuid.UUID) (*model.Metric, error) {
+	if m := s.cache.get(&id); m != nil {
+		return m, nil
+	}
+	s.misses.Inc()
+	seen := s.cache.generation.Load()
+	m, err := s.Read(id)
+	if err == nil {
+		err = s.completeLive(m)
+	}
+	if err := s.log.WaitDurable(); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.cache.insert(seen, m)
+	return m, nil
+}
+
+// completeLive adds to a metric what its resource says. It returns a model.ErrNotFound for one that is marked deleted.
+func (s *Table) completeLive(m *model.Metric) (err error) {
+	if m.Deleted {
+		return model.NotFound(model.NounMetric, m.ID.String())
+	}
+	if m.ResourceID != nil && s.mayHaveEnded(*m.ResourceID) {
+		m.ResourceEndedAt, _, err = s.endOf(*m.ResourceID)
+	}
+	return err
+}
+
+// Read reads a metric, deleted or not, from the store. What it returns need not be durable yet.
+func (s *Table) Read(id uuid.UUID) (*model.Metric, error) {
+	value, closer, err := s.log.DB.Get(keyspace.IDKey(keyspace.Metric, id))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, model.NotFound(model.NounMetric, id.String())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: read metric %s: %w", id, err)
+	}
+	defer closer.Close()
+	return s.decodeMetric(id, value)
+}
+
+// DecodeMetric decodes a metric that was read, or returns a model.ErrNotFound if it is gone.
+func (s *Table) decodeMetric(id uuid.UUID, value []byte) (*model.Metric, error) {
+	m, err := records.DecodeMetric(id, value, s.policyNamed)
+	if err == nil {
+		return m, nil
+	}
+	// Perhaps it was expunged since, and then its archive policy deleted.
+	exists, existsErr := s.log.Has(keyspace.IDKey(keyspace.Metric, id))
+	if existsErr == nil && !exists {
+		return nil, model.NotFound(model.NounMetric, id.String())
+	}
+	return nil, err
+}
+
+// policyNamed is what DecodeMetric wants. It must look after the value was read: the policy of a metric is there
+// before the metric.
+func (s *Table) policyNamed(name []byte) *model.ArchivePolicy {
+	return s.policies()[string(name)]
+}
+
+// CountMetrics returns the number of metrics, without those marked deleted.
+func (s *Table) CountMetrics() int { return int(s.log.Live.Load()) }
+
+// CreateMetric keeps m; of its archive policy only the name is looked at. It returns a *model.FieldError, a
+// model.ErrNotFound for the archive policy or the resource, or a model.ErrExists for its name within the resource, or
+// its ID. m stays the caller's, and gets an ID if it has none.
+func (s *Table) CreateMetric(ctx context.Context, m *model.Metric) error {
+	return s.CreateMetrics(ctx, []*model.Metric{m})
+}
+
+// CreateMetrics creates all of metrics or, with an error as of CreateMetric, none.
+func (s *Table) CreateMetrics(ctx context.Context, metrics []*model.Metric) error {
+	var created []*model.Metric
+	var seen uint64
+	err := s.log.Write(ctx, func(c *commits.Change) (err error) {
+		seen = s.cache.generation.Load()
+		if created, err = s.checkMetrics(c, metrics, nil); err != nil {
+			return err
+		}
+		return Put(c, created)
+	})
+	if err != nil {
+		return err
+	}
+	s.cache.insert(seen, created...)
+	return nil
+}
+
+// checkMetrics checks metrics that c may create, and returns them as they are kept: copies, with the store's own
+// archive policies. With a resource, which c itself changes, they become its metrics, of its creator: what names are
+// taken there is in its Metrics, and new ones get there.
+func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
+	resource *model.Resource) ([]*model.Metric, error) {
+	var resourceID *uuid.UUID // of its own: what metrics point to stays as long as they do
+	if resource != nil {
+		id := resource.ID
+		resourceID = &id
+	}
+	created := make([]*model.Metric, 0, len(metrics))
+	policies := s.policies()
+	named := map[string]bool{} // keys of names and of labels in this change
+	type stored struct {
+		end    *carbonara.Timestamp
+		listed map[string]uuid.UUID
+	}
+	known := map[uuid.UUID]stored{} // resources that exist
+	for _, given := range metrics {
+		if err := s.takeMetricID(c, given); err != nil {
+			return nil, err
+		}
+		m := *given
+		if resource != nil {
+			m.ResourceID, m.Creator = resourceID, resource.Creator
+		}
+		if err := m.Validate(); err != nil {
+			return nil, err
+		}
+		if m.ArchivePolicy = policies[given.ArchivePolicy.Name]; m.ArchivePolicy == nil {
+			return nil, model.NotFound(model.NounArchivePolicy, given.ArchivePolicy.Name)
+		}
+		m.Deleted = false
+		m.Name, m.Unit, m.Creator = records.Shared(m.Name), records.Shared(m.Unit), records.Shared(m.Creator)
+		if m.Labels != "" {
+			key := keyspace.LabelsKey(m.Creator, m.Labels)
+			taken, err := c.Has(key)
+			if err != nil {
+				return nil, err
+			}
+			if taken || named[string(key)] {
+				return nil, model.Exists(model.NounNamedMetric, m.Name)
+			}
+			named[string(key)] = true
+		}
+		switch {
+		case m.ResourceID == nil:
+		case resource != nil:
+			if _, taken := resource.Metrics[m.Name]; taken {
+				return nil, model.Exists(model.NounNamedMetric, m.Name)
+			}
+			resource.Metrics[m.Name] = m.ID
+			m.ResourceEndedAt = resource.EndedAt
+		default:
+			id := *m.ResourceID
+			m.ResourceID = &id
+			of, isKnown := known[id]
+			if !isKnown {
+				var err error
+				if of.end, isKnown, err = s.endOf(id); err != nil {
+					return nil, err
+				}
+				if !isKnown {
+					return nil, model.NotFound(model.NounResource, id.String())
+				}
+				if of.listed, _, err = s.readListed(id, nil); err != nil {
+					return nil, err
+				}
+				if err := s.unlistStored(c, id); err != nil {
+					return nil, err
+				}
+				known[id] = of
+			}
+			if _, taken := of.listed[m.Name]; taken {
+				return nil, model.Exists(model.NounNamedMetric, m.Name)
+			}
+			m.ResourceEndedAt = of.end
+			key := keyspace.NamedMetricKey(id, m.Name)
+			exists, err := c.Has(key)
+			if err != nil {
+				return nil, err
+			}
+			if exists || named[string(key)] {
+				return nil, model.Exists(model.NounNamedMetric, m.Name)
+			}
+			named[string(key)] = true
+		}
+		c.Live++
+		created = append(created, &m)
+	}
+	return created, nil
+}
+
+// MarkDeleted marks m, a live metric, and takes it out of its resource. m is not modified.
+func MarkDeleted(c *commits.Change, m *model.Metric) error {
+	marked := *m
+	marked.Deleted, marked.ResourceID = true, nil
+	c.Live--
+	c.Deleted++
+	if err := c.Set(keyspace.IDKey(keyspace.Deleted, m.ID), nil, nil); err != nil {
+		return err
+	}
+	return replace(c, m, &marked)
+}
+
+// MetricOfLabels returns the metric of a creator that has these labels, or a model.ErrNotFound.
+func (s *Table) MetricOfLabels(creator string, labels model.Labels) (*model.Metric, error) {
+	return s.metricAt(keyspace.LabelsKey(creator, labels), func() string { return labels.Get(model.LabelName) })
+}
+
+// metricAt returns the metric whose ID is a key's value.
+func (s *Table) metricAt(key []byte, name func() string) (*model.Metric, error) {
+	value, err := s.log.Get(key)
+	if err := s.log.WaitDurable(); err != nil {
+		return nil, err
+	}
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, model.NotFound(model.NounMetric, name())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index: read metric %q by key %x: %w", name(), key, err)
+	}
+	id, err := uuid.FromBytes(value)
+	if err != nil {
+		return nil, fmt.Errorf("%w: metric %q by key %x: %w", records.ErrCorrupt, name(), key, err)
+	}
+	return s.Metric(id)
+}
+
+// DeleteMetric marks a metric deleted: it is out of sight at once, and its name within its resource free. It stays in
+// DeletedMetrics until expunged. Returns a model.ErrNotFound, also if it is marked already.
+func (s *Table) DeleteMetric(ctx context.Context, id uuid.UUID) error {
+	err := s.log.Write(ctx, func(c *commits.Change) error {
+		m, err := s.Read(id)
+		if err != nil {
+			return err
+		}
+		if m.Deleted {
+			return model.NotFound(model.NounMetric, id.String())
+		}
+		if m.ResourceID != nil {
+			if err := s.unlistStored(c, *m.ResourceID); err != nil {
+				return err
+			}
+		}
+		return MarkDeleted(c, m)
+	})
+	if err != nil {
+		return err
+	}
+	s.cache.remove([]uuid.UUID{id})
+	return nil
+}
+
+// DeletedMetrics returns the IDs of up to limit (0: all) metrics that are marked deleted, ascending.
+func (s *Table) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error) {
+	metrics, err := s.ListMetrics(ctx, Query{Deleted: true, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]uuid.UUID, len(metrics))
+	for i, m := range metrics {
+		ids[i] = m.ID
+	}
+	return ids, nil
+}
+
+// Expunge removes metrics that are marked deleted, for good and all or none; their measures and archives are the
+// caller's concern, and should be gone by then. Returns a model.ErrNotFound, or a model.ErrInUse if one is not marked.
+func (s *Table) Expunge(ctx context.Context, ids ...uuid.UUID) error {
+	return s.log.Write(ctx, func(c *commits.Change) error {
+		ids = slices.Clone(ids)
+		slices.SortFunc(ids, model.CompareIDs)
+		for _, id := range slices.Compact(ids) {
+			m, err := s.Read(id)
+			if err != nil {
+				return err
+			}
+			if !m.Deleted {
+				return model.InUse(model.NounMetric, id.String())
+			}
+			c.Deleted--
+			for _, key := range [][]byte{
+				keyspace.IDKey(keyspace.Metric, id), keyspace.IDKey(keyspace.Deleted, id),
+				keyspace.PolicyMetricKey(m.ArchivePolicy.Name, id),
+			} {
+				if err := c.Delete(key, nil); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
