@@ -105,10 +105,10 @@ func TestServerStartFailsCleanly(t *testing.T) {
 		return func() { write(string(content)) }, write
 	}
 	restore, write := file("cluster.json")
-	write(`{"format": 3, "sacks": 2}`)
-	fails("was written by a later version of gnocco: it has format 3, and this version knows formats 1 to 2",
+	write(`{"format": 4, "sacks": 2}`)
+	fails("was written by a later version of gnocco: it has format 4, and this version knows formats 1 to 3",
 		server.Options{})
-	write(`{"format": 3, "sacks": 2, "stores": 4}`)
+	write(`{"format": 4, "sacks": 2, "stores": 4}`)
 	fails("was written by a later version of gnocco", server.Options{})
 	write(`{"format": 2, "sacks": 0}`)
 	fails("0 sacks", server.Options{})
