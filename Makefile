@@ -52,7 +52,7 @@ kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
 demo: build ## serve on port 8041 with this machine's figures coming in; FOR=30s to stop by itself
 	./bin/gnocco demo $(if $(FOR),--for $(FOR))
 
-# As internal/testprogram builds them: what tests run is linked before the first test's time begins.
+# As tests/testprogram builds them: what tests run is linked before the first test's time begins.
 programs:
 	@mkdir -p bin/test
 	@go build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd

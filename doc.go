@@ -52,8 +52,8 @@
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
 //	internal/{budget,bytesize,client,compensated,connections,decimal,devices}  helpers with several users
-//	internal/{diskprobe,golden,idset,keyhash,keystone,lint,parallel,pause,progress}  more of them
-//	internal/{roster,seedtest,simd,testcert,testnode,testprogram,version}    and the rest
+//	internal/{diskprobe,idset,keyhash,keystone,lint,parallel,pause,progress,roster,simd,version}  more of them
+//	tests/{golden,seedtest,testcert,testnode,testprogram}                    what the tests of many packages need
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and server hands one to the
 // other. Read carbonara's package comment for the meaning of aggregates, then model's, then the one of the package that

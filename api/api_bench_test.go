@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // discard is a client that counts what it gets.

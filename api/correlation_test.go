@@ -15,7 +15,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // correlation is an answer.

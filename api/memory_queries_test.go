@@ -12,7 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // largeServers are two servers of the same 60 metrics with 2,400 measures each, one every other minute, of resources

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/api/policy"
-	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 type policyCost struct {

@@ -19,11 +19,11 @@ import (
 
 	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/api"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 	"github.com/gnocco-db/gnocco/tests/conformance/contract"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 const sacks = 4

@@ -13,9 +13,9 @@ import (
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // readingAll are archives that nothing is left out of, whatever the filter says.

@@ -16,7 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/bench"
 	"github.com/gnocco-db/gnocco/bench/pattern"
 	"github.com/gnocco-db/gnocco/bench/report"
-	"github.com/gnocco-db/gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // programs holds gnocco and gnocco-bench, built from the tree.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/golden"
+	"github.com/gnocco-db/gnocco/tests/golden"
 )
 
 // Every vector alone, and all of them as the series of one batch.

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
-	"github.com/gnocco-db/gnocco/internal/testcert"
+	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
 // Connections to the peer port that say nothing make room for others, with TLS as well. A request in hand keeps its

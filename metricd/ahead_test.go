@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // A head with measures ahead in many blocks goes at a checkpoint, and comes back with them.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // allocator resamples as a device does: batches and groups lie in memory that it lends, and spoils once it has it back.

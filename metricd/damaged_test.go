@@ -14,9 +14,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // A sack whose flush meets corrupt bytes is told once, and can be closed; opened again without the damage it has all

@@ -13,9 +13,9 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/pause"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // TestReadsDoNotWaitForGathering sends so little that the worker waits a second before it drains. Each measure is read

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // TestHeadsKeepToTheirMemory sends measures to many more metrics than there is memory for heads, in turn. Heads of more

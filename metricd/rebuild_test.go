@@ -16,10 +16,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/seedtest"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // newPolicy makes a policy without limits in time.

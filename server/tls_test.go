@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/internal/testcert"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
 // tlsClient trusts a certificate, and shows one of its own if cert is not "". Each request gets a connection of its

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/testcert"
+	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
 // A real Gnocchi with MariaDB, reached by TLS, as kolla configures it, and files is copied from its configuration; all

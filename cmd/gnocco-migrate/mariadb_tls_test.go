@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/internal/testcert"
+	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
 // The client trusts whom PyMySQL would trust with the same ssl_ca and ssl_check_hostname, and refuses options that it

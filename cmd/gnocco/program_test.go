@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
-	"github.com/gnocco-db/gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // program is the built binary.

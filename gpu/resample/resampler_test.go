@@ -20,7 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/cu"
 	"github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/gpu/resample"
-	"github.com/gnocco-db/gnocco/internal/golden"
+	"github.com/gnocco-db/gnocco/tests/golden"
 )
 
 func newResampler(t testing.TB, chunkMeasures int) *resample.Resampler {

@@ -16,7 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/gpu/resample"
-	"github.com/gnocco-db/gnocco/internal/golden"
+	"github.com/gnocco-db/gnocco/tests/golden"
 )
 
 // addPacked adds a series of the measures from one number to another, packed in chunks of that many, to which it adds

@@ -77,9 +77,6 @@ var layers = table(
 	"internal/version:",
 	"server: model carbonara internal api cluster correlate statsd storage/index",
 	"internal/progress:",
-	"internal/seedtest:",
-	"internal/testcert:",
-	"internal/testnode: *", // all of it without HTTP, for tests
 	"cmd: *",
 	"tests: *",
 	"tools: *",

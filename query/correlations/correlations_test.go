@@ -15,10 +15,10 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // store is a node with metrics of one archive policy.

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/seedtest"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
 // lawStore has series of several policies, with gaps. The finest granularities no longer keep all of them.

@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // holding makes the engine one that holds so many samples of a query.

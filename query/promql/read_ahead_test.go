@@ -14,11 +14,11 @@ import (
 	"github.com/prometheus/prometheus/storage"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // Series of very different lengths are read ahead within any bound: each has its own samples, and a query holds no more

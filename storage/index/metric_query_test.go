@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/internal/seedtest"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 	"github.com/gnocco-db/gnocco/storage/index/metrics"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
 // TestListMetricsAgainstModel pages through random queries and compares with sorting a slice.

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/seedtest"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
 	"github.com/gnocco-db/gnocco/storage/index/commits"
@@ -23,6 +22,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/metrics"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 	"github.com/gnocco-db/gnocco/storage/index/search"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
 // plan is a store at random, and what is asked of it.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // binaries is the folder of the programs that TestMain built.

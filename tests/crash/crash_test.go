@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/seedtest"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
 var rounds = flag.Int("rounds", 50, "how often the server is killed")

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/seedtest"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
 // TestKilledRebuild changes an archive policy again and again while measures come in, and kills the server in the midst

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // patience bounds waits for conditions that must come true, however slow the machine is. It decides on no test's

@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/internal/testprogram"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // A missing folder of a sack is also damage where etcd keeps the claims, after a stop and after a kill. The server does

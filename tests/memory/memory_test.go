@@ -21,7 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/gnocco-db/gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 var (

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/internal/testnode"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // crashFS calls before ahead of every change to the file system below it.

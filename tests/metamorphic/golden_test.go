@@ -9,9 +9,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/gnocco-db/gnocco/internal/golden"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/golden"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // TestGoldenScenarios sends what the real Gnocchi was sent, with checkpoints and restarts at random between requests.

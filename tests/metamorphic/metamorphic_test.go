@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/testnode"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 var (

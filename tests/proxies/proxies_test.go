@@ -21,8 +21,8 @@ import (
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/internal/testcert"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
 // TestProxies runs the configurations of deploy/ before two processes of the API.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/client"
-	"github.com/gnocco-db/gnocco/internal/testprogram"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // dashboard is what a test needs of a dashboard of Grafana.
