@@ -17,16 +17,16 @@ import (
 // has fewer.
 var unclean = map[string]int{
 	"api":                163,
-	"cluster":            44,
+	"cluster":            45,
 	"deploy":             2,
-	"docs":               68,
-	"docs/decisions":     396,
+	"docs":               71,
+	"docs/decisions":     399,
 	"ingest":             8,
 	"internal/diskprobe": 5,
 	"metricd":            56,
-	"storage/claim":      64,
+	"storage/claim":      67,
 	"storage/incoming":   29,
-	"storage/index":      68,
+	"storage/index":      71,
 }
 
 // countedAs returns the folder of unclean that has or is the folder, or else the folder.
@@ -40,7 +40,7 @@ func countedAs(folder string) string {
 }
 
 // slack is how far a folder may be from its number: 0, but for the days in which several branches rewrite the tree.
-const slack = 10
+const slack = 0
 
 // constructions are those that a native engineer would not use, with the advice of TestEnglish. The patterns see one
 // sentence at a time, without its last mark unless that is "?".
