@@ -19,7 +19,7 @@ import (
 type ahead struct {
 	until   carbonara.Timestamp   // earlier measures are not ahead
 	present carbonara.Timestamp   // the newest of these; 0 for none
-	later   []carbonara.Timestamp // the newest measure of each block from until on, ascending
+	later   []carbonara.Timestamp // the measures from until on, ascending: the newest of each block, or all
 }
 
 // mostAhead is how many blocks with measures ahead a judge may have that outlives a checkpoint.
@@ -49,8 +49,9 @@ func (a *ahead) before(t carbonara.Timestamp) int {
 	return n
 }
 
-// add counts a measure.
-func (a *ahead) add(plan *carbonara.Plan, t carbonara.Timestamp) {
+// add counts a measure. Where measures settle one after the other, all are remembered: an earlier one of a block may be
+// settled and the newest not.
+func (a *ahead) add(plan *carbonara.Plan, t carbonara.Timestamp, all bool) {
 	if t < a.until {
 		a.present = max(a.present, t)
 		return
@@ -58,7 +59,10 @@ func (a *ahead) add(plan *carbonara.Plan, t carbonara.Timestamp) {
 	n, found := slices.BinarySearch(a.later, t)
 	block := t.Floor(plan.Coarsest())
 	switch {
-	case found, n < len(a.later) && a.later[n].Floor(plan.Coarsest()) == block:
+	case found:
+	case all:
+		a.later = slices.Insert(a.later, n, t)
+	case n < len(a.later) && a.later[n].Floor(plan.Coarsest()) == block:
 	case n > 0 && a.later[n-1] >= block:
 		a.later[n-1] = t
 	default:
@@ -91,27 +95,38 @@ func (j *Judge) mayBeAhead(at int64) bool {
 	return j.ahead != nil || j.newest.Timestamp > carbonara.Timestamp(at)+carbonara.Timestamp(j.plan.Coarsest())
 }
 
-// noteAhead finds out what is ahead after measures of a request were added.
+// noteAhead finds out what is ahead after measures of a request were added. Another store may still bring requests that
+// were accepted before this one, and measures that were ahead then are ahead of those: the clock of a request moves the
+// present only once all earlier ones are here.
 func (j *Judge) noteAhead(l *Limits, timestamps []carbonara.Timestamp) {
-	until := model.AheadFrom(j.plan, l.at)
 	if j.ahead == nil {
-		if j.newest.Timestamp < until {
+		if j.newest.Timestamp < model.AheadFrom(j.plan, l.at) {
 			return
 		}
 		j.ahead = &ahead{present: l.present}
 	}
-	if j.unsettled != nil {
-		j.unsettled.newest = max(j.unsettled.newest, j.settledBefore(until))
+	at := l.at
+	if l.from != nil {
+		at = max(0, min(at, l.from.settled))
 	}
-	j.ahead.advance(until)
+	j.advance(at)
 	for _, t := range timestamps {
 		if t >= l.oldest {
-			j.ahead.add(j.plan, t)
+			j.ahead.add(j.plan, t, l.from != nil)
 		}
 	}
 	if len(j.ahead.later) == 0 {
 		j.ahead = nil
 	}
+}
+
+// advance moves the present of a judge with measures ahead to a time of the clock, before which all requests are here.
+func (j *Judge) advance(at int64) {
+	until := model.AheadFrom(j.plan, at)
+	if j.unsettled != nil {
+		j.unsettled.newest = max(j.unsettled.newest, j.settledBefore(until))
+	}
+	j.ahead.advance(until)
 }
 
 // aheadOf returns what is ahead in a raw series from its present on, nil for nothing.
@@ -121,7 +136,7 @@ func aheadOf(plan *carbonara.Plan, end carbonara.RawEnd, timestamps []carbonara.
 	}
 	a := &ahead{until: end.Present + 1, present: end.Present}
 	for _, t := range timestamps {
-		a.add(plan, t)
+		a.add(plan, t, false)
 	}
 	return a
 }

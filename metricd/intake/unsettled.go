@@ -181,6 +181,9 @@ func (j *Judge) Settle() {
 			if r.at > s.origin.settled {
 				return false
 			}
+			if j.ahead != nil {
+				j.advance(r.at)
+			}
 			u.note(&r, j.aheadFrom())
 			return true
 		})
@@ -188,6 +191,9 @@ func (j *Judge) Settle() {
 	u.streams = slices.DeleteFunc(u.streams, func(s stream) bool { return len(s.runs) == 0 })
 	if len(u.streams) == 0 {
 		j.unsettled = nil
+	}
+	if j.ahead != nil && len(j.ahead.later) == 0 {
+		j.ahead = nil
 	}
 }
 
