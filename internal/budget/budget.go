@@ -80,6 +80,7 @@ func (b *Budget) large() int64 { return min(b.limit-b.limit/4, b.limit-b.limit/8
 
 // mostBodies is what large accounts may hold for bodies, and mostAnswers what for answers.
 func (b *Budget) mostBodies() int64  { return min(b.limit-b.limit/8*3, b.large()) }
+func (b *Budget) mostLabels() int64  { return b.limit - b.limit/8 }
 func (b *Budget) mostAnswers() int64 { return b.limit - b.limit/2 }
 
 // Account returns an Account that holds nothing. Its owner closes it.
@@ -202,7 +203,7 @@ func (b *Budget) fits(a *Account, use Use, bytes int64) bool {
 	others := b.total - b.used[Labels] // not labels
 	switch use {
 	case Labels:
-		return b.total+bytes <= b.limit-b.limit/8
+		return b.total+bytes <= b.mostLabels()
 	case Answers:
 		return b.used[Answers]+bytes <= b.mostAnswers() && others+bytes <= b.large()
 	}
@@ -218,6 +219,10 @@ func (b *Budget) mostAnswersOf(a *Account) int64 {
 // refusal is the error of bytes that an Account cannot take now: a TooLargeError if it never can. mu is held.
 func (b *Budget) refusal(a *Account, use Use, bytes int64) error {
 	switch use {
+	case Labels:
+		if own := a.total + bytes; own > b.mostLabels() {
+			return &TooLargeError{use, own, b.mostLabels()}
+		}
 	case Measures, Documents:
 		if own := a.total - a.charge(Answers) + bytes; own > max(b.mostBodies(), Small) {
 			return &TooLargeError{use, own, b.mostBodies()}

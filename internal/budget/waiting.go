@@ -17,8 +17,8 @@ type waiter struct {
 	granted chan struct{} // closed once it has it
 }
 
-// Await takes memory for a body, and waits for it up to patience, in the order of arrival. A body that never fits fails
-// at once.
+// Await takes memory for a body or labels, and waits for it up to patience, in the order of arrival. A body that never
+// fits fails at once.
 func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time.Duration) error {
 	if a.unbounded() || bytes <= 0 {
 		return nil

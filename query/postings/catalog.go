@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -188,18 +189,20 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 	if s.bytes > c.most { // what is forgotten still counts
 		return c.load(ctx, last)
 	}
-	if err := c.cover(s); err != nil {
+	if err := c.cover(ctx, s); err != nil {
 		return err
 	}
 	s.last = last
 	return nil
 }
 
-// labelsTaken is in what pieces memory is taken for labels.
-const labelsTaken = 256 << 10
+const (
+	labelsTaken    = 256 << 10       // bytes that are taken at once for labels
+	labelsPatience = 5 * time.Second // how long labels wait for memory that other requests use
+)
 
 // cover takes memory for a state. mu is held.
-func (c *Catalog) cover(s *state) error {
+func (c *Catalog) cover(ctx context.Context, s *state) error {
 	if s.bytes > c.most {
 		return &SizeError{int64(len(s.metrics)), c.most}
 	}
@@ -207,7 +210,7 @@ func (c *Catalog) cover(s *state) error {
 		return nil
 	}
 	more := s.bytes - c.taken + labelsTaken
-	if err := c.account.Take(budget.Labels, more); err != nil {
+	if err := c.account.Await(ctx, budget.Labels, more, labelsPatience); err != nil {
 		return err
 	}
 	c.taken += more
@@ -234,7 +237,7 @@ func (c *Catalog) load(ctx context.Context, last uint64) error {
 		if full != nil {
 			return false
 		}
-		if full = c.cover(s); full != nil {
+		if full = c.cover(ctx, s); full != nil {
 			stop()
 		}
 		return full == nil

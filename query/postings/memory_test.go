@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -41,6 +43,34 @@ func TestLabelsShareMemory(t *testing.T) {
 	if err := account.Take(budget.Measures, limit); err != nil {
 		t.Errorf("after the labels did not fit: %v", err)
 	}
+}
+
+// Labels wait for memory that other requests use.
+func TestLabelsWaitForMemory(t *testing.T) {
+	store := openIndex(t)
+	createNamed(t, store, 100, "m")
+	synctest.Test(t, func(t *testing.T) {
+		shared := budget.New(1<<20, nil)
+		catalog := postings.New(store, postings.Options{Bytes: 1 << 30, Budget: shared})
+		others := make([]*budget.Account, 15)
+		for i := range others {
+			others[i] = shared.Account()
+			check(t, others[i].Take(budget.Answers, 64<<10))
+		}
+		if _, err := catalog.Names(t.Context(), nil); !errors.Is(err, budget.ErrExhausted) {
+			t.Errorf("the memory stays in use: %v", err)
+		}
+		time.AfterFunc(time.Second, func() {
+			for _, other := range others {
+				other.Close()
+			}
+		})
+		began := time.Now()
+		names, err := catalog.Names(t.Context(), nil)
+		if err != nil || len(names) == 0 || time.Since(began) != time.Second {
+			t.Errorf("after %v: %d names, error %v", time.Since(began), len(names), err)
+		}
+	})
 }
 
 // The texts of metrics that are gone make no catalog too large.
