@@ -125,7 +125,7 @@ var serving = regexp.MustCompile(`msg=serving url=(\S+)`)
 // serve starts a server, and waits until it serves.
 func (f *folder) serve() {
 	f.t.Helper()
-	f.process = exec.Command(f.program, "serve", "--data", f.data, "--listen", "127.0.0.1:0",
+	f.process = exec.Command(f.program, "serve", "--init", "--data", f.data, "--listen", "127.0.0.1:0",
 		"--coordination", f.coordination, "--lease-ttl", "4s", "--lease-slack", "0s", "--sacks", "8",
 		"--min-free-bytes", "0", "--gpu", "off",
 		"--drain-delay", "0s")
