@@ -76,7 +76,7 @@ func TestLastMeasuresAhead(t *testing.T) {
 	want(10)
 }
 
-// What was ahead at a checkpoint, and is not any more, does not keep older splits from being removed.
+// A measure that was ahead at a checkpoint, but no longer is, does not prevent the removal of older splits.
 func TestExpiryAfterMeasuresAhead(t *testing.T) {
 	const hour = 3600
 	var now atomic.Int64 // seconds after start

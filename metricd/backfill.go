@@ -28,8 +28,7 @@ const backfillGroups = 64 << 10
 
 // Backfill makes one step: it moves groups of metric from into metric to, those from a time on, and says where the next
 // step begins. Both must be in one sack, which must be held; the error is a model.BackfillError for metrics of which it
-// cannot be done. What it has done is durable, and repeating it changes
-// nothing.
+// cannot be done. The step is durable, and repeating it changes nothing.
 func (p *Metricd) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
 	done model.Backfilled, err error) {
 	s, err := p.sackOf(to)
@@ -149,8 +148,8 @@ type backfillWindow struct {
 	had, more []carbonara.Groups // of the metric and of the other one, by granularity, without expired ones
 }
 
-// next returns the start of the first group that is left to move, at a time or later: what is empty takes no steps,
-// however long.
+// next returns the start of the first group that is left to move, at a time or later. Empty stretches of any length
+// take no steps.
 func (w *backfillWindow) next(at carbonara.Timestamp) (first carbonara.Timestamp, ok bool, err error) {
 	for _, g := range w.head.Plan().Granularities {
 		start, found, err := w.store.NextGroup(w.from, g, w.kept(g, at))

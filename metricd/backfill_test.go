@@ -82,7 +82,7 @@ func TestBackfillEqualsOrder(t *testing.T) {
 		past, now := at(-40*hour, begin), at(begin, 4*hour)
 		post(t, n, live, now)
 		checkpoint(t, n)
-		// As the importer does it: what the metric accepts goes to it.
+		// As in the importer, the metric gets the measures that it accepts.
 		limit := int((model.KeepFrom(policy.Plan(), window, start+4*hour*1e9-1) - start) / 1e9)
 		for from := -40 * hour; from < begin; from += 5 * hour {
 			older, newer := make(map[int]float64), make(map[int]float64)
@@ -155,7 +155,7 @@ func TestBackfillRefusesWhatItCannotKnow(t *testing.T) {
 	want[300] = 10
 	requireValues(t, values(t, n, live, 5*minute, carbonara.Sum), want)
 
-	// A back window that is widened later does not compute these blocks anew from what raw measures there are.
+	// Widening the back window later does not recompute these blocks from the remaining raw measures.
 	changePolicy(t, n, newPolicy(t, "p", 100, []time.Duration{minute, 5 * minute}, "sum", "count"))
 	post(t, n, live, map[int]float64{370: 1000})
 	requireValues(t, values(t, n, live, 5*minute, carbonara.Sum), want)
@@ -252,7 +252,7 @@ func TestBackfillStepsOverGaps(t *testing.T) {
 	}
 }
 
-// What the policy does not keep is not moved. An archive that waits to be rebuilt is not touched.
+// Groups that the policy does not keep are not moved. An archive that waits to be rebuilt is not touched.
 func TestBackfillFollowsThePolicy(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())

@@ -1,5 +1,5 @@
-// Package metricd turns incoming measures into archives: the second half of a measure's way in, and the source of
-// what is read.
+// Package metricd turns incoming measures into archives: the second half of a measure's way in, and the source of all
+// reads.
 //
 // A Metricd owns sacks. Each sack has its store (package archive), and is composed of rooms:
 //
@@ -18,11 +18,11 @@
 //
 //   - intake: in which order measures count, without a store
 //   - heads: the recent past in memory, its bound, its lock, its checkpoint
-//   - view: what a read sees, at one version
+//   - view: the groups and measures that a read sees, at one version
 //   - rebuild: one archive brought into another schema
 //
-// None of them knows the sack. Start with sack.go (drain), then sack_checkpoint.go, then the doc.go of each room.
+// The rooms do not know the sack. Start with sack.go (drain), then sack_checkpoint.go, then the doc.go of each room.
 //
 // Locks, in the order in which they are taken: Metricd.changing, feeds.catchingUp, sack.work, the lock of the heads.
-// Whoever holds work is the sack's worker. It alone changes the intake, the heads and the store.
+// The goroutine that holds work is the sack's worker. It alone changes the intake, the heads and the store.
 package metricd

@@ -129,7 +129,7 @@ func (s *sack) refresh(ctx context.Context) error {
 		}
 	}
 	if s.background.ctx.Err() != nil {
-		return notOwned(s.number) // given away meanwhile: what was not taken any more is for the next holder to take
+		return notOwned(s.number) // given away meanwhile; the next holder takes the rest
 	}
 	return nil
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // Where little comes in, a sack's worker waits a moment before it drains, so that it wakes up once for several
-// requests. Nobody sees that: a read first takes what waits, there and where a worker waits for its turn, as after a
-// start, when all sacks replay. A sack that gets much is drained at once, as ever.
+// requests. Reads do not see the delay, because a read first takes the waiting measures. It also does so where a worker
+// waits for its turn, as after a start, when all sacks replay. A sack that gets much is drained at once, as ever.
 
 const (
-	// that a read waits at most for the index to know the metrics of what it takes
+	// that a read waits at most for the index to know the metrics of the measures it takes
 	catchUpTime   = 100 * time.Millisecond
 	catchUpDrains = 8 // that a read makes at most, of drainBytes each
 )

@@ -191,7 +191,7 @@ func TestReadsDoNotWaitForTheirTurn(t *testing.T) {
 	}
 }
 
-// TestListedHeads sends measures of the same metrics in the same order, of which one is deleted meanwhile.
+// TestListedHeads sends measures of the same metrics in the same order. One of the metrics is deleted meanwhile.
 func TestListedHeads(t *testing.T) {
 	ctx := context.Background()
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})

@@ -37,14 +37,15 @@ type RemoteSource interface {
 	Source
 	// Follow begins to bring over what the sack got behind a sequence.
 	Follow(sack int, after uint64)
-	// Unfollow ends that. What was acknowledged before is told nevertheless.
+	// Unfollow ends that. Earlier acknowledgements are still reported.
 	Unfollow(sack int)
 	// Fetch brings over what the store has accepted for the sack, as much as fits into one answer, and reports whether
 	// there is more.
 	Fetch(ctx context.Context, sack int) (more bool, err error)
 }
 
-// Index is what the workers ask about metrics: *index.Store where this process holds it, else a client of who does.
+// Index answers the workers' questions about metrics: *index.Store where this process holds it, else a client of the
+// process that does.
 type Index interface {
 	// Generation moves when what was said about a metric may have changed.
 	Generation() uint64

@@ -15,7 +15,7 @@ const (
 	reasonCorrupt = "corrupt_block"
 )
 
-// What has become of metrics in a rebuild.
+// Outcomes of a rebuild, for each metric.
 const (
 	resultChanged   = "changed"
 	resultUnchanged = "unchanged"

@@ -45,8 +45,8 @@ type Metricd struct {
 	sources  map[string]Source
 }
 
-// New returns a Metricd that holds the sacks of Options.Dir, if that is given, and no others. What the sources have
-// beyond their marks is replayed in the background.
+// New returns a Metricd that holds the sacks of Options.Dir, if that is given, and no others. Records of the sources
+// beyond their marks are replayed in the background.
 func New(options Options) (*Metricd, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
@@ -137,7 +137,7 @@ func (p *Metricd) inSlot(ctx context.Context, s *sack, step func(*sack, context.
 	}
 }
 
-// retryDelay is the pause after a failure of a sack's store, or of what it needs.
+// retryDelay is the pause after a failure of a sack's store, or of a store or index that it needs.
 const retryDelay = time.Second
 
 // Refresh makes all that was accepted for these metrics visible. Their sacks must be held.
@@ -171,7 +171,7 @@ func (p *Metricd) RefreshSacks(ctx context.Context, numbers []int) error {
 func (p *Metricd) Checkpoint(ctx context.Context) error {
 	held := p.open()
 	errs := make([]error, len(held))
-	var away atomic.Bool // the incoming store does not answer: the next sack would wait for it, too
+	var away atomic.Bool // the incoming store does not answer: the next sack would also wait for it
 	var all errgroup.Group
 	all.SetLimit(p.options.Workers)
 	for i, s := range held {

@@ -18,7 +18,7 @@ import (
 
 const start = carbonara.Timestamp(1_700_000_400e9) // on the minute and the five minutes
 
-// newMetric creates a metric with a policy of its own: one minute and five minutes, of which hours are kept.
+// newMetric creates a metric with a policy of its own: one minute and five minutes, both kept for hours.
 func newMetric(t testing.TB, n *testnode.Node, backWindow int, hours int, methods ...string) uuid.UUID {
 	t.Helper()
 	ctx := context.Background()

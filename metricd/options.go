@@ -45,7 +45,7 @@ type Options struct {
 	FileCache  *pebble.FileCache
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
-	Collector  *engine.PebbleCollector // takes the sacks' stores; nil: nobody does
+	Collector  *engine.PebbleCollector // takes the sacks' stores; nil for none
 	Fail       func(error)             // as in engine.Options: told what made a store unusable; nil: ends the process
 	// Damaged is told that the work on a sack met damaged bytes in its store, and has ended: the sack is to be closed
 	// by Abandon, not before Damaged has returned. nil: the work is tried again for ever.

@@ -109,7 +109,7 @@ func (s *script) send(t *testing.T, d *datadriven.TestData, m *model.Measures, s
 }
 
 // BenchmarkAccept takes requests of one measure of each of many metrics, from the only incoming store and from one of
-// two; of more metrics in turn than the processor's caches hold, too.
+// two; also of more metrics in turn than the processor's caches hold.
 func BenchmarkAccept(b *testing.B) {
 	for _, stores := range []int{1, 2} {
 		for _, requests := range []int{1, 200} {

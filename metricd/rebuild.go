@@ -14,9 +14,9 @@ import (
 )
 
 // Rebuild gives the archives of metrics the schema of their archive policies. Their sacks must be held. The error is a
-// model.ErrUnavailable if the index, as this process sees it, has other policies for the metrics. What Rebuild has done
-// is durable, and repeating it changes nothing; with an error some may be done. Measures are processed between two
-// metrics.
+// model.ErrUnavailable if the index, as this process sees it, has other policies for the metrics. The rebuilt archives
+// are durable, and repeating Rebuild changes nothing. With an error some may be rebuilt. Measures are processed between
+// two metrics.
 func (p *Metricd) Rebuild(ctx context.Context, metrics []*model.Metric) (done model.RebuildCounts, err error) {
 	bySack := make(map[*sack][]*model.Metric)
 	for _, m := range metrics {
@@ -57,7 +57,7 @@ func (p *Metricd) rebuildSack(ctx context.Context, s *sack, metrics []*model.Met
 		p.instruments.rebuilt.WithLabelValues(resultUnchanged).Add(float64(some.Unchanged))
 		p.instruments.rebuilt.WithLabelValues(resultFailed).Add(float64(some.Failed))
 		metrics = metrics[n:]
-		// What did not fit was resampled for nothing: no more than this at once, and then twice as many again.
+		// Resampling the metrics that did not fit was wasted: no more than this at once, and then twice as many again.
 		most = min(2*n, rebuild.MostMetrics)
 	}
 	return done, nil
@@ -96,7 +96,7 @@ func (s *sack) rebuild(ctx context.Context, metrics []*model.Metric) (n int, don
 	}
 	err = s.view.Commit(all, func() {
 		for _, id := range changed {
-			s.heads.Drop(id) // empty since the checkpoint; the next one begins with what the archive holds now
+			s.heads.Drop(id) // empty since the checkpoint; the next one begins with the archive as it is now
 		}
 	})
 	if err != nil {

@@ -122,7 +122,7 @@ func TestANewGranularityIsMadeOfMoments(t *testing.T) {
 		map[int]float64{-1200: 18, 600: 78, 2400: 138, 4200: 198, 6000: 218})
 	requireValues(t, values(t, n, id, 30*minute, carbonara.First),
 		map[int]float64{-1200: 0, 600: 10, 2400: 40, 4200: 70, 6000: 100})
-	// A late measure in the open minute changes its half hour, too, of which the raw series has but the end.
+	// A late measure in the open minute also changes its half hour. The raw series has only the end of that half hour.
 	post(t, n, id, map[int]float64{6605: 1000, 6630: 7})
 	for range 2 {
 		if got := values(t, n, id, 30*minute, carbonara.Max); got[6000] != 1000 {
@@ -148,7 +148,7 @@ func TestANewGranularityIsMadeOfMoments(t *testing.T) {
 	if got := values(t, n, id, 30*minute, carbonara.Max); got[6000] != 218 || got[7800] != 1 {
 		t.Fatal(got)
 	}
-	// 6605 was late twice, and 6250 dropped: what was counted before the change and after it.
+	// 6605 was late twice, and 6250 dropped, counted before the change and after it.
 	if sizes, err := n.Metricd.Sizes(context.Background(), []uuid.UUID{id}); err != nil || sizes[0].Late != 2 ||
 		sizes[0].Dropped != 1 {
 		t.Fatal(sizes, err)
@@ -165,7 +165,8 @@ func TestANewMethodIsComputedFromTheRawSeries(t *testing.T) {
 	checkpoint(t, n)
 	changePolicy(t, n, newPolicy(t, "p", 1, []time.Duration{minute, 5 * minute}, "mean", "median", "rate:max"))
 	rebuild(t, n, id)
-	// Means follow from what there is, the others from where on all measures are there: the block before the open one.
+	// Means follow from the stored columns. The others begin where all measures are there: the block before the open
+	// one.
 	if got := values(t, n, id, 5*minute, carbonara.Mean); len(got) != 20 || got[0] != 3 || got[5700] != 98 {
 		t.Fatal(got)
 	}
@@ -196,7 +197,7 @@ func TestDroppedGranularitiesAndMethodsGo(t *testing.T) {
 	if err != nil || len(sizes) != 1 || len(sizes[0].Splits) != 1 || sizes[0].Splits[10*minute] == 0 {
 		t.Fatal(sizes, err)
 	}
-	// And back: five minutes can't be made of ten, but for what the raw series has.
+	// And back: five minutes can't be made of ten, except from the raw series.
 	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{5 * minute, 10 * minute}, "max", "sum"))
 	rebuild(t, n, id)
 	requireValues(t, values(t, n, id, 5*minute, carbonara.Sum),
@@ -214,7 +215,7 @@ func TestDroppedGranularitiesAndMethodsGo(t *testing.T) {
 }
 
 // TestRebuiltIsAsIfFromTheStart changes policies at random, while measures come in and late, and compares with a metric
-// that had the last policy from the start: what is there is the same, and what can be there is.
+// that had the last policy from the start. Every aggregate that can be there is there, and all are the same.
 func TestRebuiltIsAsIfFromTheStart(t *testing.T) {
 	seed := seedtest.Next(t)
 	rounds := 20
@@ -292,7 +293,7 @@ func compareWithFresh(t *testing.T, rng *rand.Rand) {
 				}
 			}
 		}
-		// What came before a change can no longer be changed by what comes after it, where windows widen.
+		// Where windows widen, measures after a change can no longer change groups from before it.
 		floor = max(floor, windowStart(policy, now))
 	}
 	defer func() {
@@ -369,8 +370,8 @@ func dividing(p *model.ArchivePolicy) bool {
 	return true
 }
 
-// TestWhatDoesNotDecodeKeepsItsForm: an archive is not made of half of what it was, and does not keep others from
-// theirs.
+// TestWhatDoesNotDecodeKeepsItsForm: an archive is not rebuilt from a half of its bytes, and does not keep others from
+// their new form.
 func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
 	fs := vfs.NewMem()
 	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})

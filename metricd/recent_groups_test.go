@@ -15,15 +15,15 @@ import (
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
-// What a server answers to a metric that it is asked for again and again, in any state of operands and heads, is what
-// one without recent groups answers from compacted archives, bit for bit.
+// A server answers repeated reads of a metric, in any state of operands and heads. The answers equal, bit for bit,
+// those of a server without recent groups that reads compacted archives.
 func TestRecentGroupsAreThoseOfTheArchive(t *testing.T) {
 	for seed := range uint64(12) {
 		compareRecent(t, seed)
 	}
 }
 
-// lossyValues add up to sums that a group continues only with what its additions rounded away.
+// lossyValues add up to sums that a group continues only with the parts that its additions rounded away.
 var lossyValues = []float64{1e16, -1e16, 1, 0.1}
 
 func compareRecent(t *testing.T, seed uint64) {

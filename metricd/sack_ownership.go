@@ -33,8 +33,8 @@ func (p *Metricd) Open(number int, dir string) error {
 }
 
 // CloseSack stops to work on a sack after the request in hand, writes down what its heads hold until ctx ends, and
-// closes its store. Until then it answers reads. The next holder replays the rest. Nothing happens if the sack is not
-// held.
+// closes its store. Until then it answers reads. The next holder replays the rest. CloseSack does nothing if the sack
+// is not held.
 func (p *Metricd) CloseSack(ctx context.Context, number int) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -57,8 +57,8 @@ func (p *Metricd) CloseSack(ctx context.Context, number int) error {
 	return s.close()
 }
 
-// Abandon ends the work on a sack whose store is damaged, and closes the store as it is. What the heads hold is not
-// written down: the incoming stores have it. open is false if the sack is not held.
+// Abandon ends the work on a sack whose store is damaged, and closes the store as it is. The heads' measures are not
+// written down: the incoming stores have them. open is false if the sack is not held.
 func (p *Metricd) Abandon(number int) (open bool, err error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()

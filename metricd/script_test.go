@@ -93,7 +93,7 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 		s.clockErrors[clockOf(d.CmdArgs[0].Key)] = time.Duration(number("error", 0)) * time.Second
 	case "send": // from a source, at a time of its clock
 		s.send(t, d, parseMeasures(t, d, s.metrics[d.CmdArgs[1].Key]), number("at", 0))
-	case "frontier": // of a source: what it has not sent yet is later
+	case "frontier": // of a source: unsent records are later
 		s.sources[d.CmdArgs[0].Key].setFrontier(number("at", 0))
 	case "stop":
 		s.node.Stop(ctx)

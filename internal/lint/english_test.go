@@ -23,10 +23,7 @@ var unclean = map[string]int{
 	"docs/decisions":     397,
 	"ingest":             8,
 	"internal/diskprobe": 5,
-	"metricd":            56,
 	"storage/claim":      67,
-	"storage/incoming":   29,
-	"storage/index":      71,
 }
 
 // countedAs returns the folder of unclean that has or is the folder, or else the folder.

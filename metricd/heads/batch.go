@@ -137,8 +137,8 @@ func (b *Batch) recompute(h *Head, e entry, from carbonara.Timestamp, walk *arch
 	return nil
 }
 
-// touchedTimes returns the timestamps whose groups are new or changed: those of the pending measures and, where
-// differences count, of the measures that follow them.
+// touchedTimes returns the timestamps whose groups are new or changed: the timestamps of the pending measures and,
+// where differences count, of the measures that follow them.
 func (b *Batch) touchedTimes(e entry, series *carbonara.Series) []carbonara.Timestamp {
 	pending := b.pending(e)
 	b.touched = b.touched[:0]

@@ -7,8 +7,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// Timespan returns how long the archive keeps aggregates of a granularity, 0 for without limit: what a new policy no
-// longer keeps stays until the metric is rebuilt, which may make wider groups of it.
+// Timespan returns how long the archive keeps aggregates of a granularity, 0 for without limit. Aggregates that a new
+// policy no longer keeps stay until the metric is rebuilt: the rebuild may make wider groups of them.
 func (h *Head) Timespan(granularity time.Duration) time.Duration {
 	if !h.matchesPolicy() {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// Head is a metric's recent past in memory. What a measure that comes in needs stands first, side by side: of many
-// metrics that get one measure each, it is the misses of the processor's cache that cost.
+// Head is a metric's recent past in memory. The fields that an incoming measure needs stand first, side by side. Where
+// many metrics get one measure each, misses of the processor's cache dominate the cost.
 type Head struct {
 	generation uint64 // of the index when metric was looked up
 	// The plan is that of the archive: the policy's, except while the archive waits to be rebuilt.
@@ -31,8 +31,8 @@ type Head struct {
 
 	metric *model.Metric // set by setMetric
 
-	// base is the newest measure at the last checkpoint, if hasBase, and open its row for each granularity of the plan:
-	// what pending measures later than base are added to. Without open the raw series says.
+	// base is the newest measure at the last checkpoint, if hasBase. open is its row for each granularity of the plan:
+	// pending measures later than base are added to it. Without open the raw series says.
 	base carbonara.Measure
 	open []float64
 
@@ -84,9 +84,9 @@ func (h *Head) HasColumns(columns []carbonara.Column) bool {
 // touchedAtOnce is how many heads fit into a core's own cache with room to spare.
 const touchedAtOnce = 64
 
-// touch reads what measures that come in need of some heads. Nobody waits here for one head's memory before that of the
-// next is asked for; the work on a head is too long for the processor to look beyond it. The result means nothing, and
-// keeps the compiler from leaving the reads out.
+// touch reads the fields of some heads that incoming measures need. Here the processor requests the memory of one head
+// without waiting for the previous one's. The work on a head is too long for it to look beyond. The result means
+// nothing, and keeps the compiler from leaving the reads out.
 func touch(heads []*Head) (sum int) {
 	for _, h := range heads {
 		if h != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// Heads count the memory that waiting measures have, whatever becomes of them, and tell when a checkpoint finds enough
-// of them.
+// Heads count the memory of waiting measures, in every outcome, and report when a checkpoint finds enough of them.
 func TestWaitingMeasuresAreCounted(t *testing.T) {
 	hs := &Heads{options: Options{Bytes: 1 << 20}, heads: make(map[uuid.UUID]*Head),
 		lists: roster.NewTable[*Head](100)}

@@ -10,8 +10,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
-// backlog is two stores of one clock. The first has sent so many measures, one a request at odd seconds, of which none
-// is settled, because the second, which sent in between at even seconds, was not drained.
+// backlog is two stores of one clock. The first has sent so many measures, one a request at odd seconds. They are all
+// unsettled, because the second, which sent in between at even seconds, was not drained.
 type backlog struct {
 	intake *intake.Intake
 	judge  intake.Judge

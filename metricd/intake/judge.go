@@ -12,7 +12,7 @@ type Judge struct {
 	unsettled  *unsettled      // nil if all measures are settled, and in the archive
 	ahead      *ahead          // nil if no measure is ahead
 	newest     carbonara.Measure
-	floor      carbonara.Timestamp // no earlier measure is accepted, whatever the back window says; see Complete
+	floor      carbonara.Timestamp // no earlier measure is accepted, with any back window; see Complete
 	backWindow int                 // of the metric's archive policy, in blocks
 	hasNewest  bool                // newest is set: the newest measure by timestamp, of all that counted
 
@@ -67,8 +67,8 @@ func (j *Judge) Trim() {
 // the archive is a migrated one.
 func (j *Judge) Incomplete() bool { return j.KeepFrom() < j.kept }
 
-// Complete finds out which groups can be computed again. partialBefore is the time before which partial groups hold
-// all measures, 0 for none. In an incomplete raw series a late measure would make other groups of what is left.
+// Complete finds out which groups can be computed again. partialBefore is the time before which partial groups hold all
+// measures, 0 for none. In an incomplete raw series a late measure would make other groups of the remaining measures.
 func (j *Judge) Complete(partialBefore carbonara.Timestamp) {
 	j.floor = 0
 	if j.Incomplete() {

@@ -90,7 +90,7 @@ func (v *archiveRebuild) load(o *Options, metric *model.Metric, schema archive.S
 	}
 	v.at = model.CompleteFrom(schema.Plan(), v.kept, before)
 	first, err := v.raw.Timestamp(0)
-	if err == nil && first < v.kept { // of what is gone the last one always stays
+	if err == nil && first < v.kept { // the last of the removed ones always stays
 		v.known = v.kept
 	}
 	return err
@@ -290,7 +290,7 @@ func (v *archiveRebuild) buildPast(c *archive.Checkpoint, g time.Duration, oldes
 	return nil
 }
 
-// read sets dst to stored groups. A split that does not decode is an error: what is made of the rest would be wrong.
+// read sets dst to stored groups. A split that does not decode is an error: groups made of the rest would be wrong.
 func (v *archiveRebuild) read(dst *carbonara.Groups, columns []carbonara.Column, g time.Duration, from,
 	to carbonara.Timestamp) error {
 	dst.Reset(g, columns)

@@ -9,7 +9,7 @@
 // # Idea
 //
 // An archive keeps its schema, and measures are processed by it, until its rebuild writes the new one, in one synced
-// batch. Thus at any moment, whatever is interrupted, the archive itself tells its schema. It is read only where the
+// batch. Thus the archive itself tells its schema at any moment, also after any interruption. It is read only where the
 // index says that a schema is pending.
 //
 // Aggregates that the archive has are kept. Missing ones are computed group by group: from all measures where the raw
@@ -21,7 +21,7 @@
 //
 //   - A rebuild never replaces a known aggregate by one of fewer measures.
 //   - Repeating it changes nothing.
-//   - An archive with bytes that do not decode keeps its schema: what is made of the rest would be wrong.
+//   - An archive with bytes that do not decode keeps its schema: groups made of the rest would be wrong.
 //   - Batch.Archives writes nothing itself. The sack commits the checkpoint, and drops the heads of changed archives.
 //
 // Start with archive_rebuild.go, which draws the times. docs/decisions/0028-rebuild.md has the reasons.

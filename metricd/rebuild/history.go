@@ -37,7 +37,7 @@ func (v *archiveRebuild) source(wide time.Duration) (*pastSource, error) {
 			continue
 		}
 		if start := v.at.Floor(g); start < v.at && start < v.known && v.basis() == nil {
-			continue // its own group at the end of the past cannot be told apart from what came later
+			continue // its own group at the end of the past cannot be told apart from later measures
 		}
 		from, ok, err := v.wholeFrom(g, wide)
 		if err != nil {

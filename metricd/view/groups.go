@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
-// groupsLocked is Groups, of what walk reads of the archive, with the lock of the heads held by reads.
+// groupsLocked is Groups, with walk as the reader of the archive, and with the lock of the heads held by reads.
 func (v *View) groupsLocked(ctx context.Context, walk *archive.Walk, read model.Read, now time.Time,
 	dst *carbonara.Groups) error {
 	h := v.options.Heads.Of(read.Metric.ID)

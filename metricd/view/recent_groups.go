@@ -14,8 +14,8 @@ import (
 )
 
 // Metrics that are read again and again, as by dashboards, keep their recent groups: those that a read of the archive
-// with the head's measures on top gives. What comes in is resampled once, by the next read, and only that; a checkpoint
-// changes nothing in them. docs/decisions/0044-reads.md.
+// with the head's measures on top gives. The next read resamples only the measures that came in since the last one; a
+// checkpoint leaves recent groups as they are. docs/decisions/0044-reads.md.
 
 // recentGroups are the latest groups of a head at one granularity.
 type recentGroups struct {
@@ -112,7 +112,7 @@ func (c *recentCache) count(r *recentGroups) {
 	}
 }
 
-// drop forgets r. Whoever reads it now may go on. mu is held.
+// drop forgets r. A read in progress may continue to use it. mu is held.
 func (c *recentCache) drop(r *recentGroups) {
 	c.used.Remove(r.element)
 	c.size -= r.bytes
@@ -256,7 +256,7 @@ func (v *View) fill(ctx context.Context, r *recentGroups, read *model.Read,
 	r.plan, r.from = h.Plan(), from
 	r.groups.Reset(read.Granularity, h.Plan().Columns)
 	everything := model.Read{Metric: read.Metric, Granularity: read.Granularity, From: from, To: carbonara.MaxTimestamp}
-	// What is kept is no part of the request.
+	// The kept groups are not charged to the request.
 	corrupt, err := v.options.Store.KeptGroups(budget.Without(ctx), &everything, 0, &r.groups)
 	if err != nil || corrupt > 0 {
 		return false, err

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Backlog is what was accepted but not yet processed, by what the readers said in Drain. It is counted without
+// Backlog counts the measures accepted but not yet processed, as the readers reported in Drain. It is counted without
 // looking at the records: each of them carries what its sack had been sent before it.
 type Backlog struct {
 	SackBacklog

@@ -24,8 +24,8 @@ import (
 //	  first metric), the second less the first, from then on the difference of differences. If regular, these are all
 //	  0, and left out; if together, the timestamps of all metrics are the first one's
 //
-// Little-endian; accepted is nanoseconds since 1970. The checksum is the low half of the xxHash64 of what follows it.
-// Earlier releases wrote version 1: values of 8 bytes each, before the counts, and all timestamps.
+// Little-endian; accepted is nanoseconds since 1970. The checksum is the low half of the xxHash64 of the bytes that
+// follow it. Earlier releases wrote version 1: values of 8 bytes each, before the counts, and all timestamps.
 const (
 	blockVersion   = 2
 	blockVersion1  = 1

@@ -178,7 +178,7 @@ func TestBlockSize(t *testing.T) {
 	}
 }
 
-// Whatever single bit flips, the block does not decode, and the measures decoded before it stay as they were.
+// A block with any single bit flipped does not decode, and the measures decoded before it stay as they were.
 func TestBlockCorrupt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	m := request(rng, 3, 1)

@@ -74,7 +74,8 @@ const maxQuickDecimal = 200_000
 // raiseExponent returns the least exponent above e at which v fits, one above maxExponent if there is none.
 func raiseExponent(v float64, e int) int {
 	if math.Abs(v) < maxQuickDecimal {
-		// What fits at any exponent fits at the greatest one: most floats that are no decimals are refused here.
+		// A value that fits at any exponent fits at the greatest one: most floats that are no decimals are refused
+		// here.
 		if _, ok := mantissa(v, maxExponent); !ok {
 			return maxExponent + 1
 		}

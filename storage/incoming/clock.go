@@ -13,9 +13,9 @@ import (
 )
 
 // Clock tells when requests are accepted, in nanoseconds since about 1970. It never goes back while a process runs.
-// Readings of clocks with one ID can be compared exactly, in whatever process they were taken.
+// Readings of clocks with one ID can be compared exactly, also across processes.
 type Clock struct {
-	ID  uuid.UUID // zero: nobody else has this clock, and nothing is known of it
+	ID  uuid.UUID // zero: an unknown clock that no other store has
 	Now func() int64
 }
 
@@ -75,7 +75,7 @@ func (s *stamper) frontier() int64 {
 // Frontier returns a stamp that is earlier than those of all records which the sack gets behind a sequence. ok is false
 // if there are such records already.
 func (s *Store) Frontier(sack int, after uint64) (f Stamp, ok bool) {
-	f = Stamp{s.stamps.clock.ID, s.stamps.frontier()} // first: what is published since is later
+	f = Stamp{s.stamps.clock.ID, s.stamps.frontier()} // first: records published since are later
 	return f, s.Last(sack) <= after
 }
 
@@ -119,8 +119,8 @@ func readClocks(db *pebble.DB) (map[uint64]uuid.UUID, error) {
 	return clocks, iter.Error()
 }
 
-// forgetClocks removes the clocks of epochs before those of the first records that Open found. It needs no sync: what a
-// crash brings back is removed by the next Open.
+// forgetClocks removes the clocks of epochs before those of the first records that Open found. It needs no sync: the
+// next Open removes clocks that a crash brings back.
 func (s *Store) forgetClocks() error {
 	oldest := s.epoch
 	for _, k := range s.sacks {

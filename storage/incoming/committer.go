@@ -71,8 +71,8 @@ func (s *Store) commit(c *committer, acknowledged map[int]uint64) {
 	}
 }
 
-// write commits the group's records, synced, and deletes what is acknowledged, for which no sync is needed: what a
-// crash brings back is behind the reader's mark.
+// write commits the group's records, synced, and deletes acknowledged ones. Deletion needs no sync: records that a
+// crash brings back are behind the reader's mark.
 func (s *Store) write(c *committer, acknowledged map[int]uint64) (err error) {
 	batch := s.db.NewBatchWithSize(c.bytes + 64)
 	defer func() { batch.Close() }()

@@ -22,7 +22,7 @@ type sent struct {
 }
 
 // workload sends requests from several clients, drains, acknowledges and flushes, until it is done or the store
-// refuses. What it knows for certain is under mu.
+// refuses. mu guards the facts that it knows for certain.
 type workload struct {
 	mu           sync.Mutex
 	acked        []sent
@@ -70,14 +70,14 @@ func (w *workload) run(t *testing.T, s *incoming.Store, seed uint64) {
 	}
 }
 
-// known is a copy of what the workload knows.
+// known returns a copy of the facts that the workload knows.
 func (w *workload) known() (acked []sent, acknowledged [sacks]uint64, highest uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.acked), w.acknowledged, w.highest
 }
 
-// verify opens the store on fs and compares it with what was known when it crashed.
+// verify opens the store on fs and compares it with the facts known when it crashed.
 func (w *workload) verify(t *testing.T, fs vfs.FS, acked []sent, acknowledged [sacks]uint64, highest uint64) {
 	t.Helper()
 	s := open(t, incoming.Options{FS: fs})
@@ -143,7 +143,7 @@ func (w *workload) verify(t *testing.T, fs vfs.FS, acked []sent, acknowledged [s
 	}
 }
 
-// A crash before the k-th write, for every k: what was not synced is lost, or half of it is.
+// A crash before the k-th write, for every k, loses the unsynced writes, or half of them.
 func TestCrash(t *testing.T) {
 	for _, unsynced := range []int{0, 50} {
 		for k := 1; ; k++ {
@@ -187,8 +187,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// The k-th write to the log fails, for every k, once or from then on: nobody is told that measures are stored which
-// a crash then takes away, and nothing is accepted any more.
+// The k-th write to the log fails, for every k, once or from then on. The store never acknowledges measures that a
+// crash then takes away, and refuses all later ones.
 func TestFailedWrite(t *testing.T) {
 	for _, once := range []bool{true, false} {
 		for k := 1; ; k++ {

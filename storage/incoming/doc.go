@@ -20,7 +20,7 @@
 //   - The sequence, epoch<<40 | counter, never goes back. The epoch is raised, synced, at each Open, and kept also
 //     when all records are deleted; so a mark "consumed up to" stays meaningful for as long as the store lives.
 //   - Stamps rise with the sequences of an epoch. A stamp lies between the request's arrival and its 202, so that a
-//     request sent after another one's 202 has the later stamp, whatever stores took them, if their clocks agree.
+//     request sent after another one's 202 has the later stamp, also across stores, if their clocks agree.
 //   - Records are published in the order of their sequences, after the sync. So no reader sees a gap that fills
 //     later, or a measure that a crash could take back.
 //   - After a failed write or sync nothing is acknowledged until the store is opened anew.

@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// behindRecords is where the records end. What the store knows of itself follows.
+// behindRecords is where the records end. The store's own entries follow.
 var behindRecords = []byte{0xff, 0xff}
 
 // dropDeleted takes the tables away in which only deleted records are left, of a store without a record and without a

@@ -7,8 +7,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage"
 )
 
-// What Append refuses with is of kind model.ErrUnavailable: the client may come again. After ErrTimeout, and after
-// the end of a context, the measures may have been stored nevertheless.
+// Append refuses with errors of kind model.ErrUnavailable: the client may try again. After ErrTimeout, and after the
+// end of a context, the measures may have been stored nevertheless.
 var (
 	ErrNoSpace = fmt.Errorf("%w: no disk space left for measures", model.ErrUnavailable)
 	ErrBusy    = fmt.Errorf("%w: too many measures wait for the disk", model.ErrUnavailable)

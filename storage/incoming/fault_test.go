@@ -77,7 +77,7 @@ func TestCorruptIdentity(t *testing.T) {
 	}
 }
 
-// What can't be read is an error, not an end of the records.
+// An unreadable record is an error, not an end of the records.
 func TestFailedRead(t *testing.T) {
 	var failing atomic.Bool
 	fs := inject(vfs.NewMem(), func(op errorfs.Op) error {

@@ -117,7 +117,7 @@ func decodeList(src []byte) (ids []byte, err error) {
 	return src[1:end], nil
 }
 
-// readLists finds the lists that an earlier epoch left. What does not decode is left to those who read records.
+// readLists finds the lists that an earlier epoch left. It leaves lists that do not decode to the readers of records.
 func (s *Store) readLists() (*idLists, error) {
 	lists := newIDLists(len(s.sacks))
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: listPrefix, UpperBound: listsEnd})
@@ -143,8 +143,8 @@ func (s *Store) readLists() (*idLists, error) {
 	return lists, iter.Error()
 }
 
-// whole returns the block of a record, complete: what refers to a list gets its ids back, in memory of its own. Blocks
-// are not checked.
+// whole returns the block of a record, complete: a block that refers to a list gets its ids back, in memory of its own.
+// Blocks are not checked.
 func (r *storedRecord) whole(reader pebble.Reader, sack int) ([]byte, error) {
 	if r.list == 0 {
 		return r.block, nil

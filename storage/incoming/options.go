@@ -26,8 +26,8 @@ type Options struct {
 	RecentBytes int
 	// QueueBytes is how much may wait for the disk before requests are refused with ErrBusy. 0: 256 MiB.
 	QueueBytes int
-	// Timeout bounds how long Append waits whatever its context says: Pebble itself waits for ever on a full or
-	// unreachable disk. 0: 30 s.
+	// Timeout bounds how long Append waits with any context: Pebble itself waits for ever on a full or unreachable
+	// disk. 0: 30 s.
 	Timeout time.Duration
 
 	// MinFreeBytes is the free disk space below which Append refuses with ErrNoSpace. 0: 256 MiB.
@@ -47,7 +47,7 @@ type Options struct {
 	Registerer prometheus.Registerer
 	// Clock tells when requests are accepted. Zero: a wall clock of the store's own.
 	Clock Clock
-	// Collector shows Pebble's own figures, as "incoming"; nil: nobody does.
+	// Collector shows Pebble's own figures, as "incoming"; nil for none.
 	Collector *engine.PebbleCollector
 	// Fail is told what made the store unusable, see engine.Options; nil logs it and ends the process. If it returns,
 	// as in tests, the store refuses everything with ErrFailed, and must be closed.

@@ -31,8 +31,8 @@ func (r *Record) Whole(scratch *[]byte) []byte {
 	return whole
 }
 
-// AppendMetrics appends the ids of the block's metrics to dst, none if it does not decode. The block's checksum is not
-// looked at: who takes the measures does that.
+// AppendMetrics appends the ids of the block's metrics to dst, none if it does not decode. It leaves the block's
+// checksum to the reader of the measures.
 func (r *Record) AppendMetrics(dst []uuid.UUID) []uuid.UUID {
 	ids := r.IDs
 	if ids == nil {

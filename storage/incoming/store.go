@@ -16,10 +16,11 @@ import (
 // defaultMemTableSize holds the measures of some seconds, so that most are deleted before they reach a table.
 const defaultMemTableSize = 16 << 20
 
-// longLog is less than that, of measures that come in so slowly that they are deleted before, too.
+// longLog is the size up to which Upkeep leaves a log alone. Measures that come in slowly are mostly deleted before
+// their log grows to it.
 const longLog = 8 << 20
 
-// l0CompactionThreshold is high: most of what a compaction would rewrite is deleted before anybody reads it there.
+// l0CompactionThreshold is high: most records that a compaction would rewrite are deleted before they are read there.
 const l0CompactionThreshold = 16
 
 // Store may be used by several goroutines. Each sack has one reader.
@@ -161,8 +162,8 @@ func (s *Store) Last(sack int) uint64 {
 	return k.last
 }
 
-// Close commits what waits, and closes the store, after calls in progress. What comes later gets ErrClosed. If the
-// disk does not take what waits, the store stays open and the error is ErrTimeout.
+// Close commits what waits, and closes the store, after calls in progress. Later calls get ErrClosed. If the disk does
+// not take what waits, the store stays open and the error is ErrTimeout.
 func (s *Store) Close() error {
 	if !s.queue.close() {
 		return ErrClosed

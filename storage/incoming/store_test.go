@@ -94,7 +94,7 @@ func metricsOf(t testing.TB, records []incoming.Record) []uuid.UUID {
 	return m.Metrics
 }
 
-// Whatever waits shares a sync, and readers that follow see each record once, in order.
+// All waiting appends share a sync, and readers that follow see each record once, in order.
 func TestConcurrentAppends(t *testing.T) {
 	const clients, requests = 32, 20
 	var syncs atomic.Int64

@@ -39,7 +39,7 @@ func (e Entry) String() string {
 	return fmt.Sprintf("record %d of sack %d", e.Sequence, e.Sack)
 }
 
-// VerifyEntry decodes all of what lies under a key of an incoming store, which is asked for the lists of records. If
+// VerifyEntry decodes a key and its whole value of an incoming store. It reads the lists of records from the store. If
 // what it finds is wrong, the error wraps storage.ErrCorrupt. With an error the entry says what its key says.
 func VerifyEntry(store pebble.Reader, key, value []byte) (e Entry, err error) {
 	if bytes.Equal(key, identityKey) {

@@ -34,8 +34,8 @@ func (s *Store) CreateArchivePolicy(ctx context.Context, p *model.ArchivePolicy)
 	})
 }
 
-// UpdateArchivePolicy replaces a policy by what update makes of it; the name must stay. It returns the new one, which
-// its metrics then have.
+// UpdateArchivePolicy replaces a policy by the result of update; the name must stay. It returns the new one, which its
+// metrics then have.
 func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
 	update func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (*model.ArchivePolicy, error) {
 	var p *model.ArchivePolicy
@@ -56,7 +56,7 @@ func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
 	if err != nil {
 		return nil, err
 	}
-	// A later update may have been faster: what counts is the policy in force.
+	// A later update may have been faster: the policy in force counts.
 	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
 		s.ReplacePolicy(p)
 	}
@@ -87,8 +87,8 @@ func (s *Store) DeleteArchivePolicy(ctx context.Context, name string) error {
 	})
 }
 
-// storedArchivePolicy is a policy's value. Methods are resolved: what a policy computes does not change when the
-// default methods do.
+// storedArchivePolicy is a policy's value. Methods are resolved, so a policy's methods do not change when the default
+// methods do.
 type storedArchivePolicy struct {
 	BackWindow int                `json:"back_window"`
 	Definition []storedDefinition `json:"definition"`

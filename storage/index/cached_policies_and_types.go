@@ -20,7 +20,7 @@ type policiesAndTypes struct {
 	policies    map[string]*model.ArchivePolicy
 	sorted      []*model.ArchivePolicy // by name
 	rules       []*model.ArchivePolicyRule
-	types       map[string]*model.ResourceType // generic too
+	types       map[string]*model.ResourceType // including generic
 	sortedTypes []*model.ResourceType          // by name
 }
 
@@ -137,9 +137,8 @@ func (s *Store) loadPoliciesAndTypes() error {
 // changePolicies returns the policies, rules and types after a change, and adds the change to the batch.
 type changePolicies func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error)
 
-// writePoliciesAndTypes replaces them by what change returns. Such changes are rare, so the lock is held through the
-// sync: what memory holds is then both what is durable and what is checked against. A changed type
-// changes its resources.
+// writePoliciesAndTypes replaces them by the result of change. Such changes are rare, so the lock is held through the
+// sync. The memory, which checks read, then equals the durable state. A changed type changes its resources.
 func (s *Store) writePoliciesAndTypes(ctx context.Context, change changePolicies) error {
 	return s.log.WriteSynced(ctx, func(b *pebble.Batch) (func(), error) {
 		updated, err := change(s.policiesAndTypes.Load(), b)

@@ -1,5 +1,5 @@
-// Package index is the store of what is known about metrics, not of their measures: archive policies and the rules
-// that choose one, metrics, resource types, and resources with their history.
+// Package index is the store of metadata, not of measures: archive policies and the rules that choose one, metrics,
+// resource types, and resources with their history.
 //
 // A Store composes rooms, each of which imports only those behind it: search finds resources, metrics has the metrics,
 // commits orders the writes, records has the values, keyspace the keys; docs/format/index.md draws both. The package
@@ -10,14 +10,14 @@
 //
 // The invariants:
 //
-//   - What a caller is told is durable: an answer, be it success, a conflict or something read, comes after the sync
-//     of all it rests upon. So measures are never accepted for a metric that a crash takes back.
-//   - What one call writes is there as a whole or not at all.
+//   - Answers are durable: success, conflicts and values read are returned after the sync of all they rest upon. So
+//     measures are never accepted for a metric that a crash takes back.
+//   - The writes of one call are there as a whole or not at all.
 //   - Metrics and archive policies that are handed out are shared and never modified. Generation tells when what a held
 //     one says may have changed; Lookup then has the new one.
-//   - A resource's type exists. What it says applies to a resource when that is read: changing a type touches no
+//   - A resource's type exists. It applies to a resource when the resource is read: changing a type touches no
 //     resource.
-//   - Secondary keys are there for what is live, and no others; whatever way a query takes by them, what it finds is
-//     what a look at everything would find.
+//   - Secondary keys are there for live records only. By any way through them, a query finds the same records as a scan
+//     of everything.
 //   - A metric's archive policy exists, also while the metric is marked deleted but not yet expunged.
 package index

@@ -182,10 +182,10 @@ func TestUniqueUnderConcurrency(t *testing.T) {
 	}
 }
 
-// Lookups, deletions and policy updates at once: nobody sees a metric after its deletion was acknowledged, nor an old
-// policy after its update was.
+// Lookups, deletions and policy updates at once. A lookup never returns a metric after its deletion was acknowledged,
+// nor an old policy after its update was.
 func TestLookupWhileChanging(t *testing.T) {
-	s := open(t, index.Options{CachedMetrics: 64}) // small: evictions, too
+	s := open(t, index.Options{CachedMetrics: 64}) // small, to cause evictions
 	defer closeStore(t, s)
 	const metrics, rounds = 200, 20
 	ids := make([]uuid.UUID, metrics)

@@ -16,8 +16,8 @@ const DefaultCachedMetrics = 1 << 20
 // defaultMemTableSize holds a bulk creation of some ten thousand resources.
 const defaultMemTableSize = 32 << 20
 
-// blockSize is small: what is found by other than its ID lies anywhere, and a block is read for each. For the same
-// reason blocks are not packed as well as they could be.
+// blockSize is small: records found by other keys than their ID lie anywhere, and a block is read for each. For the
+// same reason blocks are not packed as well as they could be.
 const blockSize = 4 << 10
 
 // Options of a Store. The zero value works.
@@ -27,7 +27,7 @@ type Options struct {
 	FileCache  *pebble.FileCache       // of open files, shared with other stores; nil: one of its own
 	Logger     *slog.Logger            // nil: none
 	Registerer prometheus.Registerer   // nil: none
-	Collector  *engine.PebbleCollector // shows Pebble's own figures, as "index"; nil: nobody does
+	Collector  *engine.PebbleCollector // shows Pebble's own figures, as "index"; nil for none
 	Fail       func(error)             // as in engine.Options: told what made the store unusable; nil: ends the process
 
 	// CachedMetrics is about how many metrics Lookup keeps in memory, some 150 bytes each; 0: DefaultCachedMetrics.

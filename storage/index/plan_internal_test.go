@@ -36,8 +36,8 @@ type plan struct {
 	texts []string
 }
 
-// Whatever is written, the index finds what a look at everything finds; and it holds the keys that it should, no
-// others.
+// After any writes, the index finds the same records as a scan of everything, and it holds exactly the keys that it
+// should.
 func TestPlanAgainstScan(t *testing.T) {
 	seeds := []uint64{seedtest.Next(t)}
 	if !testing.Short() {
@@ -686,7 +686,7 @@ func TestUpgradeFromVersion3(t *testing.T) {
 	p.run(3, 20)
 }
 
-// A resource's value lists its metrics until they change; what is looked up is the same before and after.
+// A resource's value lists its metrics until they change; lookups return the same before and after.
 func TestListedMetrics(t *testing.T) {
 	p := newPlan(t, 9)
 	ctx := context.Background()
@@ -748,7 +748,7 @@ func TestListedMetrics(t *testing.T) {
 	}
 	p.checkKeys()
 
-	// A list that does not decode takes its resource out of what is found, whatever is asked for; the others stay.
+	// A list that does not decode takes its resource out of the results of every query; the others stay.
 	r = create(2)
 	kind, err := p.s.ResourceType(model.GenericType)
 	p.must(err)

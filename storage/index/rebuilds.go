@@ -17,8 +17,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
-// ChangeArchivePolicy replaces a policy by what change makes of it, whatever that changes, and starts the rebuild of
-// its metrics, in one write. The rebuild is nil if archives stay as they are.
+// ChangeArchivePolicy replaces a policy by the result of change, which may differ in any field. The same write starts
+// the rebuild of its metrics. The rebuild is nil if archives stay as they are.
 func (s *Store) ChangeArchivePolicy(ctx context.Context, name string, now time.Time,
 	change func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (p *model.ArchivePolicy,
 	job *model.Rebuild, err error) {
@@ -195,8 +195,8 @@ func (s *Store) AdvanceRebuild(ctx context.Context, job *model.Rebuild) error {
 	})
 }
 
-// CancelRebuild ends one that runs. What it has not come to keeps its schema, and goes on so, until it is started
-// again.
+// CancelRebuild ends a running rebuild. Archives that it has not reached keep their schema, and are processed by it,
+// until the rebuild is started again.
 func (s *Store) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) (job *model.Rebuild, err error) {
 	err = s.log.Write(ctx, func(c *commits.Change) error {
 		if job, err = s.Rebuild(id); err != nil {

@@ -32,8 +32,8 @@ func (s *Store) CreateResourceType(ctx context.Context, t *model.ResourceType) e
 	})
 }
 
-// UpdateResourceType replaces a type by what update makes of it, by model.ResourceType.Update, and returns the new one.
-// Resources are not touched, be they many: they get what is filled in when they are read.
+// UpdateResourceType replaces a type by the result of update, by model.ResourceType.Update, and returns the new one. It
+// writes no resources, because there may be many: reads fill in their new attributes.
 func (s *Store) UpdateResourceType(ctx context.Context, name string,
 	update func(old *model.ResourceType) (*model.ResourceType, error)) (*model.ResourceType, error) {
 	var t *model.ResourceType

@@ -82,7 +82,7 @@ func TestResourceTypeLifeCycle(t *testing.T) {
 	closeStore(t, s)
 }
 
-// Values written under one type are read under the next: what is filled in, what is gone, what comes back by its name.
+// Values written under one type are read under the next: attributes are filled in, disappear, and come back by name.
 func TestResourcesFollowTheirType(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, index.Options{FS: fs})
@@ -127,7 +127,7 @@ func TestResourcesFollowTheirType(t *testing.T) {
 	b, c := "b0[{n 2.5} {place nowhere}]", "c0[{n 7} {place nowhere}]"
 	want("required now", states("a1[{n 7} {place here}] a0[{n 7} {place there}]", b, c))
 
-	// Optional again: what was filled in stays, and null can be written anew.
+	// Optional again: values that were filled in stay, and null can be written anew.
 	must(t, update(attribute("n", model.KindNumber, false, nil)))
 	d := newHost("d", "null")
 	must(t, s.CreateResource(ctx, d, nil))

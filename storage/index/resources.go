@@ -29,8 +29,8 @@ func (s *Store) CreateResource(ctx context.Context, r *model.Resource, metrics [
 }
 
 // CreateResources creates all or, with an error, none. It returns a *model.FieldError, a model.ErrExists for an ID or a
-// metric name given twice, or a model.ErrNotFound for the type, a metric to attach or an archive policy. What is given
-// stays the caller's.
+// metric name given twice, or a model.ErrNotFound for the type, a metric to attach or an archive policy. The resources
+// given stay the caller's.
 func (s *Store) CreateResources(ctx context.Context, given []NewResource) error {
 	for _, n := range given {
 		if err := n.Resource.Validate(); err != nil {

@@ -158,7 +158,7 @@ func TestUpdateResourceMetrics(t *testing.T) {
 	must(t, update(&index.MetricSet{Keep: true, Create: []*model.Metric{more},
 		Attach: map[string]uuid.UUID{"was idle": idle.ID}}))
 	want(map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID, "was idle": idle.ID, "more": more.ID})
-	// None of it is a revision.
+	// These changes make no revision.
 	if states, err := s.History(ctx, "generic", web.ID); err != nil || len(states) != 1 {
 		t.Errorf("%d states, %v", len(states), err)
 	}

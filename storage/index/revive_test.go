@@ -11,8 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
-// What is looked up of a metric says when its resource ended, also after a restart, and no longer once a measure has
-// revived it.
+// A lookup of a metric reports when its resource ended, also after a restart, until a measure revives the resource.
 func TestRevive(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, index.Options{FS: fs})

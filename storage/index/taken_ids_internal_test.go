@@ -12,7 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// What is taken is found wherever it lies: in memory, in a table of the upper levels, in one of the last.
+// A taken ID is found in every place: in memory, in a table of the upper levels, in one of the last.
 func TestTakenIDsAreFound(t *testing.T) {
 	ctx := context.Background()
 	s, err := Open("index", Options{FS: vfs.NewMem()})

@@ -19,10 +19,11 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
-// UpdateResource lets update change a copy of a resource of a type, or of any as "generic": what clients may change
-// and, by returning a Set, its metrics; nil leaves them. No other write comes in between. If more than the
-// metrics did change, the state before becomes a revision that ended at the given time, and the new one begins then. It
-// returns the resource as it is afterwards, with its metrics; update's error; or the errors of CreateResource.
+// UpdateResource lets update change a copy of a resource of a type, or of any as "generic". update may change the
+// fields that clients may change and, by returning a Set, the metrics; nil leaves them. No other write comes in
+// between. If more than the metrics did change, the state before becomes a revision that ended at the given time, and
+// the new one begins then. It returns the resource as it is afterwards, with its metrics; update's error; or the errors
+// of CreateResource.
 func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid.UUID, at carbonara.Timestamp,
 	update func(*model.Resource) (*metrics.Set, error)) (*model.Resource, error) {
 	var updated *model.Resource

@@ -5,7 +5,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Change is one write: what it sets and what it adds to the counts.
+// Change is one write: the keys that it sets, and its additions to the counts.
 type Change struct {
 	*pebble.Batch
 	Live, Deleted, Resources int64
@@ -13,7 +13,7 @@ type Change struct {
 	db   *pebble.DB
 	look *pebble.Iterator // of Has; nil before
 
-	// What it took that a look at the store does not show yet.
+	// IDs that it took and that the store does not show yet.
 	TakenResources map[uuid.UUID]bool // created
 	TakenMetrics   map[uuid.UUID]bool // created, or attached
 	Listed         map[uuid.UUID]bool // resources whose values list their new metrics

@@ -6,7 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxLoggedChanges is how many changes are remembered, 17 bytes each. Whoever looks less often reads all again.
+// maxLoggedChanges is how many changes are remembered, 17 bytes each. A reader that falls behind by more reads all
+// again.
 const maxLoggedChanges = 1 << 16
 
 // changeLog remembers which metrics and resources changed last, for those that keep in memory what the store says of

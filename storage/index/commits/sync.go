@@ -13,7 +13,7 @@ type commitSync struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond // synced or failure
-	failure error      // of a sync: nothing can be promised any more
+	failure error      // of a sync: the log can promise no more writes
 }
 
 func (d *commitSync) init() { d.changed = sync.NewCond(&d.mu) }

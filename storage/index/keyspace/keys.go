@@ -15,7 +15,7 @@ const (
 	ArchivePolicy = 'p' // name
 	Rule          = 'r' // name
 	Metric        = 'm' // metric ID
-	PolicyMetric  = 'a' // archive policy name, 0, metric ID: the metrics of a policy, deleted ones too
+	PolicyMetric  = 'a' // archive policy name, 0, metric ID: the metrics of a policy, including deleted ones
 	NamedMetric   = 'n' // resource ID, metric name: the metrics of a resource whose value does not list them
 	Labels        = 'l' // digest of creator and labels: the metric that has these labels
 	Deleted       = 'd' // metric ID: to be expunged
@@ -40,7 +40,7 @@ const (
 	FieldStarted  = 's'
 	FieldEnded    = 'e'
 
-	FieldName = 'n' // of metrics, which have a creator, too
+	FieldName = 'n' // of metrics, which also have a creator
 	FieldUnit = 'w'
 )
 

@@ -19,7 +19,7 @@ func AppendText[T string | []byte](dst []byte, text T) []byte {
 	return append(AppendTextPrefix(dst, text), 0, 1)
 }
 
-// AppendTextPrefix is AppendText without the end: what the keys of all texts have in common that begin so.
+// AppendTextPrefix is AppendText without the end: the common prefix of the keys of all texts that begin so.
 func AppendTextPrefix[T string | []byte](dst []byte, text T) []byte {
 	for i := range len(text) {
 		if dst = append(dst, text[i]); text[i] == 0 {

@@ -2,7 +2,7 @@ package metrics
 
 import "testing"
 
-// What was read before a change is left out of the cache of metrics.
+// Metrics read before a change are left out of the cache of metrics.
 func TestCacheLeavesOutWhatIsOld(t *testing.T) {
 	c := newMetricCache(100)
 	m := randomMetrics(1, 1)[0]

@@ -1,7 +1,7 @@
 // Package metrics is the metrics of the index: their creation and end, look-ups by ID, name and labels, lists of them.
 //
-// Table.Lookup is on the path of measures in, for each metric of each request. Resources are created and changed above;
-// what that means for their metrics goes through SetMetrics, Put and MarkDeleted, into the same commits.Change. Read
+// Table.Lookup is on the path of measures in, for each metric of each request. Resources are created and changed above.
+// The resulting changes of their metrics go through SetMetrics, Put and MarkDeleted, into the same commits.Change. Read
 // table.go first, then metrics.go and cache.go; search.go walks keys for Query.
 //
 // Locks: the highest ID belongs to the log's lock, which a check holds. The cache is read without one; its own lock

@@ -82,7 +82,7 @@ func (s *Table) walkMetrics(ids []uuid.UUID, missing []int, found []*model.Metri
 }
 
 // CurrentMetrics returns metrics as they are kept, not as they were cached a moment ago; those that are deleted or
-// unknown are left out. What it returns need not be durable yet.
+// unknown are left out. The metrics need not be durable yet.
 func (s *Table) CurrentMetrics(ids []uuid.UUID) (metrics []*model.Metric, err error) {
 	for _, id := range ids {
 		m, err := s.Read(id)

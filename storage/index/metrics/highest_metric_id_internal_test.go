@@ -37,7 +37,7 @@ func testTable(t *testing.T, fs vfs.FS) *Table {
 	return s
 }
 
-// An ID that is there is found to be, whichever way it got there and after a restart, too.
+// An existing ID is found, in every way of its creation, also after a restart.
 func TestMetricIDsAreUnique(t *testing.T) {
 	ctx := context.Background()
 	fs := vfs.NewMem()

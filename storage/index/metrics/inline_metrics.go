@@ -54,7 +54,8 @@ func Unlist(c *commits.Change, id uuid.UUID, value []byte) ([]byte, error) {
 	return value, c.Set(keyspace.IDKey(keyspace.Resource, id), value, nil)
 }
 
-// unlistStored is unlist for a resource whose value c changes in no other way; nothing happens if there is none.
+// unlistStored is unlist for a resource whose value c changes in no other way. It does nothing if there is no such
+// resource.
 func (s *Table) unlistStored(c *commits.Change, id uuid.UUID) error {
 	if c.Unlisted[id] {
 		return nil

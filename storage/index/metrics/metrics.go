@@ -61,7 +61,7 @@ func (s *Table) completeLive(m *model.Metric) (err error) {
 	return err
 }
 
-// Read reads a metric, deleted or not, from the store. What it returns need not be durable yet.
+// Read reads a metric, deleted or not, from the store. The metric need not be durable yet.
 func (s *Table) Read(id uuid.UUID) (*model.Metric, error) {
 	value, closer, err := s.log.DB.Get(keyspace.IDKey(keyspace.Metric, id))
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -123,11 +123,11 @@ func (s *Table) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 }
 
 // checkMetrics checks metrics that c may create, and returns them as they are kept: copies, with the store's own
-// archive policies. With a resource, which c itself changes, they become its metrics, of its creator: what names are
-// taken there is in its Metrics, and new ones get there.
+// archive policies. With a resource, which c itself changes, they become its metrics, of its creator. Its Metrics has
+// the names taken there, and gets the new ones.
 func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 	resource *model.Resource) ([]*model.Metric, error) {
-	var resourceID *uuid.UUID // of its own: what metrics point to stays as long as they do
+	var resourceID *uuid.UUID // a copy, because it stays as long as the metrics
 	if resource != nil {
 		id := resource.ID
 		resourceID = &id
@@ -289,7 +289,7 @@ func (s *Table) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, err
 	return ids, nil
 }
 
-// Expunge removes metrics that are marked deleted, for good and all or none; their measures and archives are the
+// Expunge permanently removes metrics that are marked deleted, all or none; their measures and archives are the
 // caller's concern, and should be gone by then. Returns a model.ErrNotFound, or a model.ErrInUse if one is not marked.
 func (s *Table) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 	return s.log.Write(ctx, func(c *commits.Change) error {

@@ -42,7 +42,7 @@ type Query struct {
 type SortKey struct {
 	Key        string
 	Descending bool
-	Nulls      NullOrder // of what the metric does not have
+	Nulls      NullOrder // where a metric lacks the field
 }
 
 // NullOrder says where to sort what is absent.
@@ -165,7 +165,7 @@ type sortOrder struct {
 	compares []func(a, b *model.Metric) int // one a key
 }
 
-// newOrder returns the order by keys, of which one may be the newest measure, in last.
+// newOrder returns the order by keys. One key may be the newest measure, in last.
 func newOrder(keys []SortKey, last map[uuid.UUID]carbonara.Timestamp) (sortOrder, error) {
 	var order sortOrder
 	for _, key := range keys {
@@ -260,7 +260,7 @@ func (s *Table) EachMetric(ctx context.Context, f func(*model.Metric)) error {
 }
 
 // MetricsOfPolicy returns the IDs of up to limit (0: all) metrics of a policy behind one (zero: from the first),
-// ascending, those marked deleted too.
+// ascending, including those marked deleted.
 func (s *Table) MetricsOfPolicy(ctx context.Context, name string, after uuid.UUID,
 	limit int) (ids []uuid.UUID, err error) {
 	prefix := keyspace.PolicyMetricPrefix(name)

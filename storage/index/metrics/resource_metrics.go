@@ -24,7 +24,7 @@ func (s *Table) AddMetrics(ctx context.Context, resources ...*model.Resource) er
 	return s.log.WaitDurable()
 }
 
-// AddMetricsNamed is AddMetrics of the metrics of these names, nil for all; what it reads need not be durable yet.
+// AddMetricsNamed is AddMetrics of the metrics of these names, nil for all. The metrics need not be durable yet.
 func (s *Table) AddMetricsNamed(ctx context.Context, resources []*model.Resource, names []string) error {
 	return keyspace.InParts(len(resources), func(from, to int) error {
 		var others []*model.Resource
@@ -142,7 +142,7 @@ func (s *Table) MetricsOfResource(ctx context.Context, id uuid.UUID) ([]*model.M
 	return metrics, s.log.WaitDurable()
 }
 
-// ReadMetricsOfResource sets the metrics of r, which is stored as value. What it reads need not be durable yet.
+// ReadMetricsOfResource sets the metrics of r, which is stored as value. The metrics need not be durable yet.
 func (s *Table) ReadMetricsOfResource(ctx context.Context, r *model.Resource, value []byte) error {
 	l, listed, err := records.InlineOf(r.ID, value)
 	if listed {

@@ -13,7 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
-// Table is the metrics of an index: those of a log, with what is remembered of them. Its methods may be called by many
+// Table is the metrics of an index: the metrics of a log, with their caches. Its methods may be called by many
 // goroutines.
 type Table struct {
 	log      *commits.Log
@@ -40,9 +40,9 @@ func NewTable(log *commits.Log, logger *slog.Logger, policies func() map[string]
 		creators: roster.NewTable[*model.Metric](listedCreators)}
 }
 
-// Generation is raised by whatever changes what a *model.Metric handed out earlier says: an update of its policy,
-// another resource or name, its deletion, its resource's deletion. A caller that keeps metrics asks for them again
-// then.
+// Generation rises with every change that outdates a *model.Metric handed out earlier. These are an update of its
+// policy, another resource or name, its deletion, and its resource's deletion. A caller that keeps metrics asks for
+// them again then.
 func (s *Table) Generation() uint64 { return s.cache.generation.Load() }
 
 // Instruments returns what a registry shows of the metrics.

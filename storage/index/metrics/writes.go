@@ -11,8 +11,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
-// Put writes metrics that are new. It goes kind by kind of key: with IDs that ascend, as new ones do, each run
-// is in order, and Pebble inserts next to what it has just inserted.
+// Put writes metrics that are new. It goes kind by kind of key: with IDs that ascend, as new ones do, each run is in
+// order, and Pebble inserts next to the last key it inserted.
 func Put(c *commits.Change, metrics []*model.Metric) error {
 	if len(metrics) == 0 {
 		return nil

@@ -7,6 +7,6 @@
 // Invariants:
 //
 //   - A decoder returns storage.ErrCorrupt for bytes that no encoder wrote, and never panics.
-//   - Secondary keys follow from the stored value alone: what is deleted does not depend on the present type.
+//   - Secondary keys follow from the stored value alone: the keys deleted do not depend on the present type.
 //   - A View is valid until the next call and as long as its value stays; Decode and Keep return copies.
 package records

@@ -5,8 +5,9 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
-// MetricFields are those under which the live metrics are found. What a metric does not have sorts last, and has a key
-// where most have one: so a list by that field needs nothing else. Units are rare, and have keys only where they are.
+// MetricFields are those under which the live metrics are found. A missing field sorts last, and has a key where most
+// metrics have the field. So a list by such a field needs no other keys. Units are rare, and have keys only where they
+// are.
 var MetricFields = []struct {
 	Field  byte
 	Sparse bool

@@ -178,14 +178,14 @@ func (d *Decoder) Decode(id uuid.UUID, src []byte) (*model.Resource, error) {
 	return &r.Resource, nil
 }
 
-// Keep is decode for what view has shown of src; the list of metrics, which is most of many a value, is not looked at.
+// Keep is decode for a src that View has read. It skips the list of metrics, which is most of many values.
 func (d *Decoder) Keep(id uuid.UUID, src []byte) (*View, error) {
 	r := new(View)
 	return r, d.fill(r, id, bytes.Clone(src[:len(src)-len(d.shown.Inline.Fields)]))
 }
 
-// View is decode for a look at a resource: what it returns is valid until the next call, and as long as src stays. The
-// list of metrics is not looked at.
+// View is decode for a look at a resource: the view is valid until the next call, and as long as src stays. The list of
+// metrics is not looked at.
 func (d *Decoder) View(id uuid.UUID, src []byte) (*View, error) {
 	if err := d.fill(&d.shown, id, src); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// Whatever the bytes, a resource decodes to what is encoded as the same again, or is corrupt.
+// Any bytes either decode to a resource that is encoded as the same again, or are corrupt.
 func FuzzDecodeResource(f *testing.F) {
 	attributes := []*model.Attribute{{Name: "a", Kind: model.KindString, MaxLength: 9},
 		{Name: "b", Kind: model.KindNumber}, {Name: "c", Kind: model.KindUUID}}

@@ -13,8 +13,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
-// EachResourceKey calls f for each index key of a live resource, from its stored value alone: what is there to be
-// deleted does not depend on what its type has become meanwhile. The key is valid during the call.
+// EachResourceKey calls f for each index key of a live resource, from its stored value alone: the keys to delete do not
+// depend on later changes of its type. The key is valid during the call.
 func EachResourceKey(id uuid.UUID, value []byte, f func(key []byte) error) error {
 	r, ok := parseResource(value)
 	if !ok {

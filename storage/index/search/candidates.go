@@ -15,7 +15,7 @@ import (
 
 // candidates finds the resources that may match a filter by the index alone.
 type candidates struct {
-	db     *pebble.DB // of which reader is a state
+	db     *pebble.DB // reader is a state of it
 	reader pebble.Reader
 	kind   *model.ResourceType
 }

@@ -6,7 +6,7 @@
 // A search reads a snapshot, so it waits for no write and holds no lock of the store. Its own lock guards the page that
 // its goroutines fill, and the caller's Visible. Invariants:
 //
-//   - Whichever way is taken, a search finds the resources that a look at all of them would find.
+//   - By any of the ways, a search finds the same resources as a scan of all.
 //   - Types are asked for after the resources were found: a type is there before its resources. Those that went in
 //     between are known from before.
 //   - An answer waits until everything that was read is durable.

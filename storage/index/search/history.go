@@ -33,7 +33,7 @@ func (s *Resources) EachRevision(ctx context.Context, resourceType string, f fun
 	return nil
 }
 
-// eachRevision is EachRevision, on one state of the store. What it reads need not be durable yet.
+// eachRevision is EachRevision, on one state of the store. The resources need not be durable yet.
 func (s *Resources) eachRevision(ctx context.Context, resourceType string, f func(*model.Resource) bool) (err error) {
 	before := s.types()
 	snapshot := s.log.DB.NewSnapshot()

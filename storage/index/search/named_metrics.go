@@ -17,8 +17,8 @@ type NamedMetric struct {
 }
 
 // FindNamedMetrics returns the metrics that FindResources would add to the live resources of a query, which has Names,
-// each once, in an order that stays while the index does. The resources themselves are only looked at: of many, that is
-// a half of what it takes to read them. The query's Order, Limit and After are not used.
+// each once, in an order that stays while the index does. It views the resources instead of reading them, which halves
+// the time where they are many. The query's Order, Limit and After are not used.
 func (s *Resources) FindNamedMetrics(ctx context.Context, q Query) (found []NamedMetric, err error) {
 	q.Order, q.Limit, q.After, q.History = nil, 0, nil, false
 	err = s.search(ctx, q, func(search *search) error {
@@ -35,7 +35,7 @@ func (s *Resources) FindNamedMetrics(ctx context.Context, q Query) (found []Name
 // namedMetrics is what a search finds that is for metrics alone.
 type namedMetrics struct {
 	parts     []*namedPart
-	elsewhere []*model.Resource // whose metrics have keys of their own; nothing but the ID
+	elsewhere []*model.Resource // whose metrics have keys of their own; only the ID is set
 }
 
 // namedPart is what one goroutine finds: of resources whose IDs ascend, and lie in no other part's range.

@@ -12,8 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
-// ReadResource reads a resource without its metrics, and returns its stored value, too. What it returns need not be
-// durable yet.
+// ReadResource reads a resource without its metrics, and also returns its stored value. Both need not be durable yet.
 func (s *Resources) ReadResource(resourceType string, id uuid.UUID) (*model.Resource, []byte, error) {
 	value, err := s.log.Get(keyspace.IDKey(keyspace.Resource, id))
 	if errors.Is(err, pebble.ErrNotFound) {

@@ -27,7 +27,7 @@ type Query struct {
 	Order   *filter.Order   // nil: by ID, the states of one oldest first
 	Limit   int             // 0: none
 	After   *model.Resource // find what follows this one in the order
-	History bool            // past states, too
+	History bool            // including past states
 	Metrics bool            // with their metrics
 	Names   []string        // of Metrics: only those of these names; nil: all
 
@@ -59,7 +59,7 @@ func (s *Resources) readLimit(most int) int {
 //  1. the resources that the filter names by ID;
 //  2. the candidates that the index has for the filter, if they are few;
 //  3. the order of the page, if an index has it, until the page is full;
-//  4. the candidates, be they many, or found by a look at all values of an attribute; or all of the type;
+//  4. the candidates, even if they are many or need a scan of all values of an attribute; or all of the type;
 //  5. all resources, by several goroutines.
 func (s *Resources) FindResources(ctx context.Context, q Query) (found []*model.Resource, err error) {
 	err = s.search(ctx, q, func(search *search) error {
@@ -72,7 +72,7 @@ func (s *Resources) FindResources(ctx context.Context, q Query) (found []*model.
 	return found, err
 }
 
-// search calls run with the search of a query, on the store as it is now. What it has read is durable when search
+// search calls run with the search of a query, on the store as it is now. All that it read is durable when search
 // returns.
 func (s *Resources) search(ctx context.Context, q Query, run func(*search) error) error {
 	before := s.types()
@@ -142,7 +142,7 @@ type search struct {
 	named *namedMetrics // what the query is for; nil: the page
 }
 
-// viewer is a decoder with what one goroutine of a search finds.
+// viewer is a decoder with the finds of one goroutine of a search.
 type viewer struct {
 	*records.Decoder
 	part *namedPart // of a search for metrics alone; nil: nothing found yet
@@ -174,7 +174,7 @@ func (s *search) run(ctx context.Context) error {
 	if ids, ok := s.query.Filter.IDs(); ok {
 		return s.readAll(ctx, ids)
 	}
-	if s.query.Filter.Type() != s.kind { // changed since the request was read: what its names mean may have, too
+	if s.query.Filter.Type() != s.kind { // changed since the request was read; its names may have a new meaning
 		return s.scanAll(ctx)
 	}
 	index := &candidates{db: s.resources.log.DB, reader: s.snapshot, kind: s.kind}
