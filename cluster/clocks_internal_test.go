@@ -39,8 +39,8 @@ func clocksThatLog(t *testing.T, logger *slog.Logger) func(shift time.Duration) 
 	}
 }
 
-// The processes of a machine have one clock, whenever they start; that of another machine is as far as the best of some
-// exchanges says, and never known to be nearer than it once was.
+// The processes of a machine share one clock, whenever they start. The best of some exchanges says how far another
+// machine's clock is. That distance never shrinks.
 func TestClocks(t *testing.T) {
 	open := clocksOfOneFolder(t)
 	first, other := open(0), open(time.Hour)
@@ -121,8 +121,8 @@ func TestFarClockIsWarnedOf(t *testing.T) {
 	measure(clockExchanges, 5*time.Second, warnError-time.Millisecond, "ahead=")
 }
 
-// What was measured of a clock stays known after a restart, and to processes of other machines, as far as
-// their clock is from that of the process that measured it.
+// A measured clock error survives a restart. Processes of other machines know it as well, plus the distance of their
+// clock from the measuring process's clock.
 func TestClockErrorsSurvive(t *testing.T) {
 	open := clocksOfOneFolder(t)
 	reconcile := func(c *clocks) {
@@ -152,8 +152,8 @@ func TestClockErrorsSurvive(t *testing.T) {
 	want(again, gone, 18*time.Second)
 }
 
-// A process marks the pairs of its clock once a day. Those of machines that are long gone go, and their clocks count as
-// unknown.
+// A process marks the pairs of its clock once a day. Pairs of machines that are long gone are forgotten, and their
+// clocks count as unknown.
 func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 	open := clocksOfOneFolder(t)
 	c, gone, other := open(0), uuid.New(), uuid.New()
@@ -199,7 +199,7 @@ func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 	}
 }
 
-// Of what is kept of a clock that nobody here has measured, the least counts.
+// The least kept error counts for a clock that no process here has measured.
 func TestLeastKeptClockErrorCounts(t *testing.T) {
 	unknown := uuid.UUID{1}
 	c := &clocks{own: incoming.Clock{ID: uuid.UUID{2}}, stored: make(map[datafolder.ClockPair]time.Duration)}

@@ -64,8 +64,8 @@ func newDamagedStores(logger *slog.Logger) *damagedStores {
 	return &damagedStores{logger: logger, stores: make(map[string]*damagedStore)}
 }
 
-// isDamage reports whether an error of taking or opening a store is the fault of what lies there. An error that another
-// store would meet as well, or that passes, is not.
+// isDamage reports whether an error of taking or opening a store is the fault of the store's files. An error that
+// another store would meet as well, or that passes, is not.
 func isDamage(err error) bool {
 	for _, other := range []error{claim.ErrHeld, claim.ErrLocked, claim.ErrLost, claim.ErrSuperseded, context.Canceled,
 		context.DeadlineExceeded} {
@@ -115,8 +115,8 @@ func (d *damagedStores) add(name string, err error, served bool) error {
 	return found
 }
 
-// tell tells the operator about a store: what has changed as an error, and again and again that it is still given
-// back. mu is held.
+// tell tells the operator about a store: it logs a change as an error, and repeats that the store is still given back.
+// mu is held.
 func (d *damagedStores) tell(store *damagedStore, changed bool) {
 	message := "store " + store.Fault.Predicate() + "; the rest is served, measures for it wait"
 	switch now := time.Now(); {
@@ -150,7 +150,7 @@ func adviceOn(store *damagedStore) string {
 }
 
 // faultOf returns what is wrong with a store, and a reason in one line that does not change from one attempt to the
-// next. What fits none of the faults is not called damage: the disk may have failed to answer.
+// next. An error that fits none of the faults is not called damage: the disk may have failed to answer.
 func faultOf(name string, err error) (fault model.StoreFault, reason string) {
 	var damaged *model.DamagedError
 	if errors.As(err, &damaged) && damaged.Store == name {

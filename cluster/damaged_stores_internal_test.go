@@ -117,8 +117,8 @@ func TestLockedStoreIsTriedLessOften(t *testing.T) {
 	})
 }
 
-// A store that lacks what any store needs is tried as seldom as a locked one, whatever files the error names, and
-// forgotten like it.
+// A store that lacks what any store needs is tried as seldom as a locked one, for any files in the error. It is
+// forgotten like a locked one.
 func TestStoreWithoutRoomIsTriedLessOften(t *testing.T) {
 	for cause, words := range map[error]string{
 		syscall.ENOSPC: "no space left on device", syscall.EACCES: "permission denied", syscall.EMFILE: "too many open files",

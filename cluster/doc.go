@@ -2,7 +2,7 @@
 // stores there, and knows the holders of the rest.
 //
 // A single process of both roles comes to hold all stores, and then nothing goes over the network: a call reaches them.
-// So there is one way of doing things, whatever the number of processes.
+// So there is one way of doing things, for any number of processes.
 //
 // Open takes the folder, the port, the membership and the process's own incoming store, in this order. Run answers the
 // other processes and reconciles: it compares the stores that the process holds with its share, and takes or gives back

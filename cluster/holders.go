@@ -28,7 +28,7 @@ const (
 // holders knows which process to ask for a store that this one does not hold.
 type holders struct {
 	session claim.Session
-	damaged *damagedStores // of this process: nobody need be asked for them
+	damaged *damagedStores // of this process, which needs to ask no other for them
 
 	elsewhere *damagedElsewhere
 

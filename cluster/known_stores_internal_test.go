@@ -15,7 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/metricd/intake"
 )
 
-// knownTrial is a knownStores with what it told the workers last.
+// knownTrial is a knownStores with the sources that it last told the workers.
 type knownTrial struct {
 	*knownStores
 	told intake.Sources

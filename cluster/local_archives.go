@@ -72,7 +72,7 @@ func (l *localArchives) lastMeasures(ctx context.Context, metrics []uuid.UUID) (
 	return last, l.valid()
 }
 
-// rebuild rebuilds metrics' archives. Those of damaged sacks count as failed: others need not wait for them.
+// rebuild rebuilds metrics' archives. Metrics of damaged sacks count as failed: others need not wait for them.
 func (l *localArchives) rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error) {
 	served := slices.DeleteFunc(slices.Clone(metrics), func(m *model.Metric) bool {
 		return l.damaged.of(datafolder.SackName(model.Sack(m.ID, l.sacks))) != nil

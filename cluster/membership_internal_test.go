@@ -106,8 +106,8 @@ func TestAnnounceWarnsOfSilentProcess(t *testing.T) {
 	f(time.Millisecond, 2, 11)
 }
 
-// Processes of several machines cannot share a folder as long as one of them advertises a loopback address; those of
-// one machine can, and one that died is soon no obstacle.
+// Processes of several machines cannot share a folder as long as one of them advertises a loopback address. Processes
+// of one machine can, and a dead one is soon no obstacle.
 func TestLoopbackBetweenMachinesIsRefused(t *testing.T) {
 	member := func(id, boot, address string) claim.Member {
 		return claim.Member{ID: id, Address: address, Process: claim.Process{BootID: boot, Host: "host-of-" + id}}

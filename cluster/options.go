@@ -67,17 +67,18 @@ type Options struct {
 	Memory             Memory
 	OpenTables         int                 // tables of all stores that stay open; 0: 256
 	PeerConnections    func(sacks int) int // how many other processes may have open; nil: 1024
-	Budget             *budget.Budget      // of what other processes read; nil: no bound
+	Budget             *budget.Budget      // of other processes' reads; nil: no bound
 	MinFreeBytes       uint64
 	CheckpointInterval time.Duration
 	Workers            int
 
-	// Figures reads what the members show of this process; nil: nothing. What it does for the cluster is not set.
+	// Figures reads what the members show of this process; nil: nothing. Figures about its work for the cluster are not
+	// set.
 	Figures func() model.MemberFigures
 
 	SkipDefaultPolicies bool
 
-	ResourceAges // kept by whichever process holds the index
+	ResourceAges // kept by the process that holds the index
 
 	// Resampler makes the resampler of workers and requests, and registers its metrics; nil: the CPU's. Its maker
 	// closes it.
@@ -90,7 +91,7 @@ type Options struct {
 // Memory bounds what the stores and the workers use.
 type Memory struct {
 	BlockBytes  int64 // the block cache that all stores share; 0: 128 MiB
-	HeadBytes   int64 // heads: what is kept of metrics that take measures, with those that are in no checkpoint yet
+	HeadBytes   int64 // heads of metrics that take measures, with the measures that are in no checkpoint yet
 	GroupBytes  int64 // recent groups of metrics that are read
 	RecentBytes int   // measures just accepted that workers need not read back
 	Lookups     int   // metrics kept by the index

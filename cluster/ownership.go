@@ -115,7 +115,7 @@ func (c *ownership) notOpened(name string) error {
 	}
 	dir := filepath.Join(c.root, name)
 	if opened, _ := c.fs.Opened(claim.Folder(c.fs, dir, h.Epoch)); opened {
-		return nil // Pebble has opened it, and written: what lies in its values was not to be used
+		return nil // Pebble has opened it, and written: only its values were unusable
 	}
 	return claim.UndoTakeOver(c.fs, dir, h.Epoch)
 }

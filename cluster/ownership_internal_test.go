@@ -129,8 +129,8 @@ func TestGiveBackOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A store that could not be marked as closed is marked by the next try, whatever the error was: that something of its
-// folder is missing does not mean that all of it is.
+// A store that could not be marked as closed is marked by the next try, after any error: a folder with a missing part
+// is not a missing folder.
 func TestGiveBackIsTriedAgain(t *testing.T) {
 	ctx := t.Context()
 	root := t.TempDir()

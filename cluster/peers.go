@@ -25,8 +25,8 @@ type peerServer struct {
 	logger   *slog.Logger
 }
 
-// listen takes the port for the other processes. Whoever connects to it uses up no more than its share of the
-// descriptors, and so costs this process neither its heartbeat nor its clients.
+// listen takes the port for the other processes. Its connections use no more than its share of the descriptors, so they
+// cost this process neither its heartbeat nor its clients.
 func listen(o *Options, sacks int, key peer.Key, closers *closers) (*peerServer, error) {
 	config, err := o.PeerTLS.Config()
 	if err != nil {

@@ -377,7 +377,7 @@ func (p *Process) watchFolder(ctx context.Context) {
 	}
 }
 
-// maxFolderWatch is the most time between two looks at the data folder: what is accepted before the look that finds
+// maxFolderWatch is the most time between two looks at the data folder. Data accepted before the look that finds
 // another mount there may be lost.
 const maxFolderWatch = 500 * time.Millisecond
 

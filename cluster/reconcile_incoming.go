@@ -134,8 +134,8 @@ func (s *incomingStores) findLost() error {
 	return nil
 }
 
-// lost returns a model.DamagedError if an incoming store of this process's share is damaged or locked: what it has
-// accepted cannot be reached.
+// lost returns a model.DamagedError if an incoming store of this process's share is damaged or locked: the measures
+// that it has accepted cannot be reached.
 func (s *incomingStores) lost() error {
 	for _, store := range s.environment.damaged.list() {
 		if !store.Served && strings.HasPrefix(store.Name, datafolder.IncomingPrefix) {

@@ -55,8 +55,8 @@ func withRole(members []claim.Member, role Role) []claim.Member {
 	return found
 }
 
-// owners returns, by sack, the member whose share it is; nil where there is none. What a member holds is its share as
-// long as it is not too much: so the claims are looked at whenever not everything is as it should be. A claim that
+// owners returns, by sack, the member whose share it is; nil where there is none. The sacks that a member holds are its
+// share unless they are too many. So owners reads the claims whenever something is not as it should be. A claim that
 // cannot be read is an error, and stays as it was seen before.
 func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]*claim.Member, error) {
 	members = withRole(members, RoleMetricd)

@@ -134,8 +134,8 @@ func (s *sources) damage(name string) error {
 	return s.damaged[name]
 }
 
-// localSource is an incoming store that this process holds. What is damaged there is not the fault of the sack that
-// takes from it.
+// localSource is an incoming store that this process holds. Damage there is not the fault of the sack that takes from
+// it.
 type localSource struct {
 	*incoming.Store
 	name    string

@@ -23,7 +23,7 @@ type SharedIndex struct {
 type localIndex struct {
 	*index.Store
 	epoch uint64
-	users *semaphore.Weighted // one for each request under way, allUsers for who closes the store
+	users *semaphore.Weighted // one for each request under way, allUsers for closing the store
 }
 
 const allUsers = 1 << 32

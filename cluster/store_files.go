@@ -14,12 +14,12 @@ import (
 //
 //   - engine.Open adds a layer to each store, which ends the process at errors that Pebble cannot bear. All layers
 //     below it have done by then what they can.
-//   - The recorder notes what is durable. What the fence refuses never is.
+//   - The recorder notes what is durable. A change that the fence refuses is never durable.
 //   - The fence refuses changes once the lease is lost. It asks again after a sync, also one that waited for room.
 //   - Where the disk is full, writes wait for room, until ctx ends, and ask makeRoom for it. A write that continues
 //     begins where the layer below stopped.
-//   - Old logs are written over in whole blocks. The padding is this layer's own: none of the others counts it.
-//   - What no sync has confirmed is written again before a sync that is repeated.
+//   - Old logs are written over in whole blocks. Only this layer counts the padding.
+//   - Before a sync is repeated, all data that no sync has confirmed is written again.
 func storeFiles(ctx context.Context, disk vfs.FS, lease claim.Lease, makeRoom func() bool) *engine.Recorder {
 	waiting := engine.RetryWhenFull(ctx, engine.WholeBlocks(engine.RewriteUnsynced(disk)), makeRoom)
 	return engine.NewRecorder(claim.Fence(waiting, lease))

@@ -235,7 +235,7 @@ func (c *creation) prepareType(ctx context.Context, resources []*resourceToCreat
 	for _, r := range resources {
 		for name, value := range r.name.Attributes {
 			attribute := t.Attribute(name)
-			if attribute == nil { // somebody made the type different: the names are in the resource's ID, too
+			if attribute == nil { // somebody made the type different: the resource's ID also has the names
 				continue
 			}
 			n := utf8.RuneCountInString(value)
@@ -267,7 +267,7 @@ func (c *creation) createType(ctx context.Context) (*model.ResourceType, error) 
 }
 
 // createAll creates what was prepared: the new resources with their metrics, all or none, then the metrics of resources
-// that exist. What somebody else has created or deleted meanwhile is left to be looked up again.
+// that exist. Resources and metrics that others have created or deleted meanwhile are left to be looked up again.
 func (c *creation) createAll(ctx context.Context, resources []*resourceToCreate) error {
 	var newResources []index.NewResource
 	var metrics []*model.Metric

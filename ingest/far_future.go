@@ -33,8 +33,8 @@ func (e *FutureError) Error() string {
 // Unwrap returns model.ErrInvalid.
 func (e *FutureError) Unwrap() error { return model.ErrInvalid }
 
-// Future returns the first measure that is too far ahead of now, nil for none. Append refuses it; Future is for who
-// changes something before that.
+// Future returns the first measure that is too far ahead of now, nil for none. Append refuses it; Future is for callers
+// that change something before that.
 func (i *Ingester) Future(m *model.Measures, now time.Time) *FutureError {
 	at := future(m.Timestamps, now, i.MaxFuture)
 	if at < 0 {

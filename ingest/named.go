@@ -50,13 +50,13 @@ type Name struct {
 
 // A Protocol says what to create for rows without a metric.
 type Protocol struct {
-	Labels bool // rows name metrics by labels alone: of what follows, only Drop counts, and it is given
+	Labels bool // rows name metrics by labels alone: only Drop counts among the next fields, and it is given
 
 	ResourceType string             // of new resources, and of those that exist
 	AnyType      bool               // a resource that exists may have another type
 	Attributes   []*model.Attribute // to create the type with; nil: it has to exist
 
-	ArchivePolicy string // of new metrics; "": what the archive policy rules say
+	ArchivePolicy string // of new metrics; "": by the archive policy rules
 	OwnMetrics    bool   // new metrics belong to the user; else to the creator of their resource
 
 	// of several rows of a metric, those of the last one's series count; nil: all count
@@ -157,8 +157,8 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 	return i.Append(ctx, &b.Batch, now)
 }
 
-// findKnown looks up the metrics of all rows, and lists the rows whose metric is not known. What was found out in an
-// earlier generation of the index is looked up there again.
+// findKnown looks up the metrics of all rows, and lists the rows whose metric is not known. It looks up again all that
+// was found in an earlier generation of the index.
 func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
 	b.metrics, b.missing, b.lists = b.metrics[:0], b.missing[:0], b.lists[:0]
 	b.key = c.protocol.appendScope(b.key[:0], c.user)

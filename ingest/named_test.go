@@ -134,7 +134,7 @@ func TestAppendNamed(t *testing.T) {
 	}
 }
 
-// What is remembered of a list is true of the metrics as they are now.
+// The memory of a list is true of the metrics as they are now.
 func TestAppendNamedInLists(t *testing.T) {
 	metrics, store, in := stores(t)
 	var batch ingest.NamedBatch

@@ -9,7 +9,7 @@ import (
 )
 
 // createSeries is create for rows whose names are labels: each set of labels is a metric of its own, without a
-// resource. What cannot be a metric is dropped; what would be too many new ones fails, and then none is created.
+// resource. Rows that cannot be metrics are dropped. Too many new metrics are an error, and then none is created.
 func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 	policy, err := c.policyOfSeries(ctx)
 	if err != nil {

@@ -22,10 +22,10 @@ const (
 	damagedClock = ".damaged" // ends the name of a clock's file that a repair has set aside
 )
 
-// EnsureClock returns from when on a machine's clock counts, in nanoseconds since 1970: what the folder keeps of it in
-// clocks/<id>, or origin, which it keeps from now on. So all processes of a machine agree, whenever they start. The
-// clock has the machine's ID, or one made of it if a repair has set its file aside: then nobody takes its stamps for
-// those of the clock before.
+// EnsureClock returns the time from which a machine's clock counts, in nanoseconds since 1970. The folder keeps this
+// time in clocks/<id>. If it keeps none yet, EnsureClock returns origin, and the folder keeps that from now on. So all
+// processes of a machine agree, whenever they start. The clock has the machine's ID, or one made of it if a repair has
+// set its file aside: then its stamps are not mistaken for the earlier clock's.
 func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (clock uuid.UUID, since int64, err error) {
 	if err := os.MkdirAll(filepath.Join(f.Path, clocksFolder), 0o750); err != nil {
 		return id, 0, err

@@ -19,9 +19,9 @@ import (
 // ClockPair is two clocks of which one has measured the other.
 type ClockPair struct{ By, Of uuid.UUID }
 
-// What is known of a pair is the name of an empty file, clocks/<by>.<of>.<nanoseconds>: nothing in it can be damaged,
-// and of several the greatest counts, whichever process of a machine made it. Its time of change says when a clock of
-// it was last in use.
+// The error of a pair is kept in the name of an empty file, clocks/<by>.<of>.<nanoseconds>, whose content cannot be
+// damaged. The greatest of several counts, from any process of a machine. Its time of change says when a clock of it
+// was last in use.
 
 // ClockErrors returns how far clocks were found to be from others, at the most.
 func (f *Folder) ClockErrors() (map[ClockPair]time.Duration, error) {

@@ -65,7 +65,7 @@ func TestClockFile(t *testing.T) {
 }
 
 // A damaged clock that was set aside, even twice, is followed by one with another ID, the same for all processes of the
-// machine: nobody takes its stamps for those of the clock before.
+// machine. Its stamps are not mistaken for the earlier clock's.
 func TestClockIsSetAside(t *testing.T) {
 	folder, err := datafolder.Share(t.TempDir())
 	if err != nil {
@@ -99,7 +99,7 @@ func TestClockIsSetAside(t *testing.T) {
 	}
 }
 
-// What was found of two clocks stays: the greatest, in one file.
+// The greatest error found between two clocks is kept, in one file.
 func TestClockErrorsAreKept(t *testing.T) {
 	folder, err := datafolder.Share(t.TempDir())
 	if err != nil {

@@ -66,7 +66,7 @@ func (f *Folder) decodeClusterFile() (c ClusterFile, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields() // what one that is damaged says is not to be left out
 	err = decoder.Decode(&c)
-	if c.Format > formatVersion { // whatever else it says
+	if c.Format > formatVersion { // regardless of the other fields
 		return c, fmt.Errorf("datafolder: %s was %w: it has format %d, and this version knows formats 1 to %d", f.Path,
 			storage.ErrLaterFormat, c.Format, formatVersion)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrRefused is the kind of the errors of a data folder that is not the cluster's own: it is empty, another cluster's,
-// gone, or its mount is dead. What was written there would be lost when the right folder is back.
+// gone, or its mount is dead. Writes there would be lost when the right folder is back.
 var ErrRefused = errors.New("refused the data folder")
 
 // Terms say which data folder a server accepts.
@@ -25,7 +25,7 @@ type Terms struct {
 	Coordination string
 	Cluster      string // ID that the folder must have; "": any
 	// State is a folder of this machine. It remembers, outside of data folders, the ID of the cluster in each of them.
-	// "": nothing is remembered.
+	// "": it remembers nothing.
 	State string
 	// Make makes a folder that holds no cluster into a new one, unless State remembers a cluster there.
 	Make bool

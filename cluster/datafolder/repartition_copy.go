@@ -64,7 +64,7 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 		}
 	}
 	tell(Progress{j.Copied, j.From})
-	// All measures that the incoming stores have given so far are in the archives, whatever their sack.
+	// All measures that the incoming stores have given so far are in the archives, for every sack.
 	for sack := range target.stores {
 		for source, sequence := range marks {
 			target.checkpoint(sack).SetMark(source, sequence)

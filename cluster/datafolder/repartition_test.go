@@ -211,7 +211,7 @@ func TestRepartitionGoesOn(t *testing.T) {
 	}
 	r.check(to)
 
-	// The same for what lies between the steps of the exchange, set up by hand.
+	// The same for the states between the steps of the exchange, set up by hand.
 	for stage, arrange := range map[string]func(path func(string) string) error{
 		"nothing exchanged": func(func(string) string) error { return nil },
 		"old sacks gone": func(path func(string) string) error {
@@ -231,7 +231,7 @@ func TestRepartitionGoesOn(t *testing.T) {
 			})
 			t.Errorf("%s: went through: %v", stage, err)
 		}()
-		// What the last step of copying adds is written here: the journal that all is copied.
+		// The last step of copying adds the journal that all is copied; the test writes it here.
 		path := func(name string) string { return filepath.Join(r.data, name) }
 		if stage != "nothing exchanged" {
 			journal := fmt.Sprintf(`{"from":%d,"to":%d,"copied":%d,"switching":true}`, sacks, to, sacks)

@@ -63,7 +63,7 @@ func NewClient(key Key, config *tls.Config) *Client {
 	}
 	c.pings = newPings(func(ctx context.Context, address string) error {
 		answer, err := c.send(ctx, address, "ping", struct{}{})
-		if err == nil { // whatever it says, it answers
+		if err == nil { // any answer shows that it is alive
 			_ = answer.Body.Close()
 		}
 		return err

@@ -56,7 +56,7 @@ const (
 	clientTLSHeader     = "Gnocco-Client-TLS"
 )
 
-// continueTimeout is how long the holder may take until it reads a body: who the user is may have to be asked.
+// continueTimeout is how long the holder may take until it reads a body: it may have to ask for the user first.
 const continueTimeout = time.Second
 
 // forwarder sends requests to the holder of the index.

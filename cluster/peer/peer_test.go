@@ -538,7 +538,7 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 		t.Errorf("what may have changed does not count while nobody can tell: %v", err)
 	}
 
-	// What changes while this process holds the index itself is noticed, without asking anybody.
+	// A change while this process holds the index itself is noticed, without a request to another.
 	moves("that this process holds the index", func() { held.Store(100) })
 }
 
@@ -639,7 +639,7 @@ func TestKey(t *testing.T) {
 	})
 }
 
-// Without the key nothing is answered, whatever else a request has.
+// A request without the key is never answered, even if it is right otherwise.
 func TestRequestsNeedTheKey(t *testing.T) {
 	o := startOther(t, 1)
 	ask := func(c *peer.Client) error { _, err := c.Status(t.Context(), o.address); return err }

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// pollWait is how long the other side waits for records: until then acknowledgements wait too.
+	// pollWait is how long the other side waits for records. Acknowledgements also wait until then.
 	pollWait = 2 * time.Second
 	// pollPause is the least time between two answers with records: later records are then brought over together. It
 	// doubles, up to pollPauseLongest, as long as each answer has muchBytes of them.
@@ -36,7 +36,7 @@ const (
 type Source struct {
 	client      *Client
 	address, id string
-	clocks      Clocks // nil: nobody wants to know
+	clocks      Clocks // nil: not reported
 	logger      *slog.Logger
 
 	stop  context.CancelFunc
@@ -57,7 +57,7 @@ type stream struct {
 	records []incoming.Record
 	last    uint64 // the next request asks for records behind it
 
-	// What the store gets behind last has later stamps; ok is false if that is not known.
+	// Records that the store gets behind last have later stamps; ok is false if that is not known.
 	frontier incoming.Stamp
 	ok       bool
 

@@ -147,7 +147,7 @@ const longestStale = 5 * time.Second
 
 // isReplaced reports whether an error says that what a name led to is gone. GlusterFS by FUSE answers so many times on
 // a busy machine, opening (stale handle) or reading what was opened (no such file). It is an error, after which one
-// looks again, and not half a file; a name that leads nowhere would be another matter. Nothing that we read is ever
+// looks again, and not half a file; a name that leads nowhere would be another matter. The files that we read are never
 // replaced.
 func isReplaced(err error) bool {
 	var failed *os.PathError

@@ -93,8 +93,8 @@ func (s *side) seek() error {
 }
 
 // RunPeer does what needs two machines. It is to be called on both, for the same shared folder, within
-// Options.PeerWait. What is measured is the way there and back, by this side's clock alone: what caches hide is at most
-// that.
+// Options.PeerWait. It measures the way there and back, by this side's clock alone: caches hide changes for at most
+// that long.
 func RunPeer(ctx context.Context, dir string, options Options) (results []Result, err error) {
 	options.EnsureDefaults()
 	s := &side{dir: filepath.Join(dir, ".gnocco-probe-peers"), id: uuid.NewString()}

@@ -12,7 +12,7 @@ import (
 // Options say what is good enough. The zero value stands for the leases' defaults.
 type Options struct {
 	TTL   time.Duration // of leases; 0: 10 s
-	Slack time.Duration // for what caches hide; 0: 5 s
+	Slack time.Duration // for changes that caches hide; 0: 5 s
 
 	MinFreeBytes uint64 // 0: 1 GiB
 	// an eighth of the rounds, for the start of a process: all of them took 10 s on GlusterFS

@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("in brief: %+v, %v", results, err)
 	}
 	empty(t, dir)
-	// What is too slow or too full is said.
+	// The results name a disk that is too slow or too full.
 	results, err = diskprobe.Run(t.Context(), dir, diskprobe.Options{TTL: time.Nanosecond, MinFreeBytes: 1 << 62})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Check says whether the next holder of a store could take it over, for who looks at a data folder that nobody serves.
-// The error is the one that the holder would meet before it opens the store.
+// Check says whether the next holder of a store could take it over, for readers of a data folder that no process
+// serves. The error is the one that the holder would meet before it opens the store.
 func Check(fs vfs.FS, root, name string) error {
 	if err := CheckName(name); err != nil {
 		return err

@@ -42,7 +42,7 @@ type Session interface {
 	// any more, but Release may be called again.
 	Release(ctx context.Context, c Claim) error
 
-	// Leave ends the membership. What is still claimed is given back, if it is closed.
+	// Leave ends the membership. It gives back the stores that are still claimed, if they are closed.
 	Leave(ctx context.Context) error
 }
 

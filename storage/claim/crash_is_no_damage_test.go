@@ -15,11 +15,10 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// crashAt is a file system whose power fails before the nth change to it. What then is on the disk is in left: any
-// share of what was not synced, by blocks of files and by names in folders, in no order, and what was removed is back
-// where its folder was not synced. That is more than a disk with a journal leaves, which keeps changes of names in
-// their order: POSIX promises none, and btrfs and ext4's fast commits keep the names of files that were synced without
-// those before.
+// crashAt is a file system whose power fails before the nth change to it. Then left holds the disk's content: any share
+// of the unsynced changes, by blocks of files and by names in folders, in no order. A removed file is back where its
+// folder was not synced. That is more than a disk with a journal leaves, which keeps changes of names in their order:
+// POSIX promises none, and btrfs and ext4's fast commits keep the names of files that were synced without those before.
 type crashAt struct {
 	memory *vfs.MemFS
 	random *rand.Rand

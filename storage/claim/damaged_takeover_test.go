@@ -59,8 +59,8 @@ func newest(t *testing.T, fs vfs.FS, dir, pattern string) string {
 	return ""
 }
 
-// What a holder recorded is compared by the one after next too, whether the folder was renamed or copied on the way;
-// and epochs go only when a later one was opened.
+// The holder after next also compares a holder's record, whether the folder was renamed or copied on the way. Epochs go
+// only when a later one was opened.
 func TestRecordOutlivesTakeovers(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		t.Run(fmt.Sprintf("closed=%v", closed), func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestUnprovenLogsAreKept(t *testing.T) {
 	}
 }
 
-// What a manifest that does not decode to its end has known is kept, too.
+// The tables of a manifest that does not decode to its end are also kept.
 func TestTablesOfUnprovenManifestAreKept(t *testing.T) {
 	memory := vfs.NewMem()
 	db, err := openEpoch(memory, 1)

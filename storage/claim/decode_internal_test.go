@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever a disk gives back, decoding fails cleanly or gives what encodes to the same.
+// For any bytes from a disk, decoding fails cleanly or returns a value that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	member, err := json.Marshal(Member{ID: "a.1", Node: "a", Roles: []string{"api"}, Weight: 1})
 	if err != nil {

@@ -12,7 +12,7 @@
 // package claim/etcd keeps both in etcd. Read coordinator.go first, then lease.go, file_coordinator.go (heartbeat.go,
 // failure_detector.go, superseded.go, epochs.go, release.go) and takeover.go.
 //
-// What lies in the data folder:
+// The data folder holds:
 //
 //	members/<id>/member        the Member as JSON; the folder is renamed into place, so that it is complete
 //	members/<id>/beats/<n>     an empty file that is renamed to the next n at every beat
@@ -35,13 +35,13 @@
 // Rules, each of which is needed (simulation_internal_test.go breaks them one at a time and finds what goes wrong):
 //
 //   - A renewal of the lease counts from the moment before it was begun, and only if it returned before the old
-//     deadline. A lease once lost is lost for good. The clock goes on while the machine is suspended.
+//     deadline. A lost lease stays lost. The clock goes on while the machine is suspended.
 //   - Heartbeats and claims are names that are listed, never contents that change in place: ceph-fuse shows some of
-//     those as they were for good.
+//     those permanently as they were.
 //   - A member is dead when its counter stood still for TTL + Slack on the observer's own clock, from the end of one
 //     listing to the beginning of another; at once when its process ended on the observer's own machine, or when the
-//     folder is on a local disk and the lock of its file is gone. Dead is for good. Slack is for what caches of the
-//     file system hide. A listing that hangs says nothing.
+//     folder is on a local disk and the lock of its file is gone. Dead is permanent. Slack is for changes that caches
+//     of the file system hide. A listing that hangs says nothing.
 //   - A member that answers Options.Ask with a newer counter lives, and its heartbeats are not listed. If the disk goes
 //     on hiding names of which it says that they are there, the lease ends (ErrStaleNames).
 //   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it. One ends the
@@ -50,7 +50,8 @@
 //     them.
 //   - Of several claims the highest counts. A member that needed longer than TTL from looking to linking gives it back.
 //   - A folder belongs to one epoch, also when the process starts again. It is complete when it has its final name.
-//   - Old claims go when the new store has been open for Options.Grace, and old folders, too: another machine may not
-//     see the new one yet, and would find none. On a local disk folders go as soon as the new store is open. Who looked
-//     before is then told that the store changed (ErrUnstable), looks again, and finds itself too late (ErrSuperseded).
+//   - Old claims and old folders go when the new store has been open for Options.Grace: another machine may not see the
+//     new one yet, and would find none. On a local disk folders go as soon as the new store is open. A process that
+//     looked before is then told that the store changed (ErrUnstable), looks again, and finds itself too late
+//     (ErrSuperseded).
 package claim

@@ -14,7 +14,7 @@ const (
 	building = ".tmp"    // a folder that is not complete
 	closed   = ".closed" // a file that says what its store consisted of when it was closed in order
 
-	// unprovenPrefix makes the name of what is kept of an epoch that the next one is not known to hold as much as.
+	// unprovenPrefix makes the name of the files kept of an epoch that may hold more than the next one.
 	unprovenPrefix = "unproven-"
 )
 

@@ -157,7 +157,7 @@ func (s *session) nextEpoch(name string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// What this process has without knowing, from a link whose answer got lost, it may have.
+	// This process may have a claim that it does not know, from a link whose answer got lost.
 	if holder.Live() && holder.Member.ID != s.member.ID {
 		return 0, &HeldError{Name: name, Holder: holder}
 	}

@@ -27,7 +27,7 @@ func TestTemporaryNumber(t *testing.T) {
 	f("tmp-x-0", 0)
 }
 
-// What was looked at a TTL ago says nothing of an epoch: the member may have been dead meanwhile, its claim removed.
+// A look from a TTL ago says nothing of an epoch: the member may have been dead meanwhile, its claim removed.
 func TestEpochsAreConfirmedInTime(t *testing.T) {
 	clock := new(setClock)
 	s := &session{root: "data", fs: vfs.NewMem(), options: Options{Clock: clock, TTL: time.Second},

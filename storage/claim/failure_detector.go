@@ -43,7 +43,7 @@ type observation struct {
 	compared comparison
 	// read is when its counter was last asked for.
 	read time.Duration
-	dead bool // for good
+	dead bool // permanently
 	died time.Duration
 }
 

@@ -11,8 +11,8 @@ import (
 
 // Fence returns a file system that refuses every change once the lease is lost, with an error of kind ErrLost. The
 // lease is asked before each change, and again after what makes changes durable or visible: so what was synced too late
-// fails, and is not acknowledged. What a process was about to do when it was stopped still happens: TakeOver sees to
-// that.
+// fails, and is not acknowledged. A stopped process may still finish the change that it was about to make: TakeOver
+// deals with that.
 func Fence(fs vfs.FS, lease Lease) vfs.FS { return &fence{FS: fs, lease: lease} }
 
 // fence passes reads on.

@@ -15,7 +15,7 @@ import (
 // A member's folder holds its description, and a folder with one file without content, whose name is the counter. Each
 // beat renames that file. Every file system tried shows other machines fresh names; contents that change in place stay
 // old in the page cache of ceph-fuse. On CephFS a client that listed a folder and died keeps everybody from renaming in
-// it until the server gives that client up: so the counter lies apart from what others look at all the time.
+// it until the server gives that client up: so the counter lies apart from the names that others look at all the time.
 const (
 	descriptionFile = "member"
 	beatsFolder     = "beats"

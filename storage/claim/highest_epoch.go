@@ -45,7 +45,7 @@ func highestIn(fs vfs.FS, dir string, of func(name string) (uint64, bool)) (uint
 	names, err := list(fs, dir)
 	highest := uint64(0)
 	for _, name := range names {
-		text, _, _ := strings.Cut(name, ".") // also of what is not complete, or given back
+		text, _, _ := strings.Cut(name, ".") // also of an epoch that is not complete, or given back
 		if epoch, ok := of(text); ok {
 			highest = max(highest, epoch)
 		}

@@ -15,7 +15,7 @@ var ErrLost = errors.New("lease lost")
 type Lease interface {
 	// Valid reports whether the lease holds now. Once false, it stays false.
 	Valid() bool
-	// Done is closed when the lease is lost for good.
+	// Done is closed when the lease is permanently lost.
 	Done() <-chan struct{}
 	// Err returns nil while the lease holds, and then why it was lost: an ErrLost.
 	Err() error
@@ -59,7 +59,7 @@ func (d *Deadline) Lose(why error) {
 	d.once.Do(func() {
 		d.err = fmt.Errorf("claim: %w: %w", ErrLost, why)
 		close(d.done)
-		d.lost.Store(true) // last: who sees it finds the error
+		d.lost.Store(true) // last: a reader that sees it finds the error
 	})
 }
 

@@ -10,8 +10,7 @@ import (
 )
 
 // localMagic are the kinds of file systems that belong to one kernel (statfs(2)): there a lock is gone if and only if
-// the process is, whatever container it was in and however it ended. On a network locks can get lost while their owner
-// lives.
+// the process is, in any container and after any end. On a network locks can get lost while their owner lives.
 var localMagic = []int64{
 	unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC,
 	unix.F2FS_SUPER_MAGIC, zfsMagic,

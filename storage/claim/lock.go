@@ -42,5 +42,5 @@ func setLock(file vfs.File, kind int16) error {
 type lockedFile struct{ vfs.File }
 
 // Close ends the lock before it closes the file. Closing does not end it while a child of this process, between fork
-// and exec, has the file open too.
+// and exec, also has the file open.
 func (f lockedFile) Close() error { return errors.Join(setLock(f.File, unix.F_UNLCK), f.File.Close()) }

@@ -13,7 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
-// A store's lock excludes this process as well, by whatever path it comes, and outlives other descriptors of the file.
+// A store's lock excludes this process as well, by any path, and outlives other descriptors of the file.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")

@@ -20,7 +20,7 @@ func openedPath(fs vfs.FS, root, name string, epoch uint64) string {
 }
 
 // MarkOpened notes that the store called name was opened at an epoch. From then on a missing folder is damage, not a
-// store that never was. It is durable when MarkOpened returns; what was noted of earlier epochs is removed.
+// store that never was. It is durable when MarkOpened returns; notes of earlier epochs are removed.
 func MarkOpened(fs vfs.FS, root, name string, epoch uint64) error {
 	dir := fs.PathJoin(root, "claims", name)
 	err := makeFolders(fs, dir)
@@ -148,7 +148,7 @@ func remove(fs vfs.FS, root, name string) error {
 	if err != nil {
 		return err
 	}
-	// What is removed file by file is not to look like a damaged store.
+	// A store that is removed file by file must not look damaged.
 	for _, epoch := range f.epochs {
 		path := fs.PathJoin(dir, epochName(epoch))
 		if r := engine.RecorderOf(fs); r != nil {

@@ -19,12 +19,12 @@ const (
 	enoughSlack = 3 * time.Second
 )
 
-// Options of a coordinator. The zero value works. All members of a data folder should have the same TTL and Slack: who
-// waits for less than another's TTL + Slack calls it dead too early.
+// Options of a coordinator. The zero value works. All members of a data folder should have the same TTL and Slack: a
+// member that waits for less than another's TTL + Slack calls it dead too early.
 type Options struct {
 	TTL   time.Duration // of a lease from the beginning of its last renewal; 0: 10 s
 	Beat  time.Duration // from one renewal to the next; 0: a quarter of TTL
-	Slack time.Duration // how much longer others wait, for what caches hide; 0: 5 s
+	Slack time.Duration // how much longer others wait, for changes that caches hide; 0: 5 s
 	Poll  time.Duration // how often members are looked for, and own death; 0: 250 ms
 
 	// Ask returns what a member says itself, over the network; ok is false if it does not answer. The heartbeats of

@@ -17,8 +17,7 @@ type Process struct {
 	BootID string `json:"boot_id"` // of the machine since it was started
 	// Namespace is the one of process numbers: another container of the same machine has others.
 	Namespace string `json:"namespace"`
-	// Device is the mount of the data folder. What was written before a process's death is seen at once only by the
-	// same mount.
+	// Device is the mount of the data folder. Only the same mount sees at once the last writes of a process that died.
 	Device uint64 `json:"device"`
 	PID    int    `json:"pid"`
 	Start  uint64 `json:"start"` // of the process, clock ticks since the machine was started: numbers come again

@@ -15,7 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// disk is the shared folder of a simulation. What it is asked happens at one moment, exactly; mounts make trouble.
+// disk is the shared folder of a simulation. Each operation on it happens at exactly one moment; mounts make trouble.
 type disk struct {
 	w       *world
 	entries map[string]*inode
@@ -26,8 +26,8 @@ type inode struct {
 	dir   bool
 	links uint16
 	past  []version // ascending; the last is how it is
-	// overwritten is for a file whose bytes were changed in place. Of such a file a cache may show old bytes for good,
-	// as that of ceph-fuse does; names it always shows within maxStale.
+	// overwritten is for a file whose bytes were changed in place. A cache may permanently show old bytes of such a
+	// file, as that of ceph-fuse does; names it always shows within maxStale.
 	overwritten bool
 }
 
@@ -387,8 +387,8 @@ func setLinks[T uint32 | uint64](to *T, links uint64) { *to = T(links) }
 
 func (i simInfo) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
 
-// simFile reads what the mount saw when it was opened, and writes through. A sync is an operation like others: what
-// counts is when it returns.
+// simFile reads what the mount saw when it was opened, and writes through. A sync is an operation like others: the
+// moment of its return counts.
 type simFile struct {
 	m      *mount
 	inode  *inode

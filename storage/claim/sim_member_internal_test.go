@@ -96,7 +96,7 @@ func (c *cluster) start(n *node, name string, api, metricd bool) {
 	m.run(func() {
 		m.live(id)
 		m.tell("ends: %v", m.reason())
-		m.kill() // whichever way it ended, nothing of it goes on
+		m.kill() // after any end, all of it stops
 	})
 }
 
@@ -136,7 +136,7 @@ func (m *member) live(id string) {
 		m.fs = fs
 	}
 	m.run(func() { m.loop(s.options.Beat, m.beat) })
-	if !m.w.faults.inPlace && !m.w.faults.lateRenewals { // the second line hides most of what these do
+	if !m.w.faults.inPlace && !m.w.faults.lateRenewals { // the second line hides most effects of these
 		m.run(func() { m.loop(s.options.Beat, func() { _ = s.checkHeld(true) }) })
 	}
 	m.run(func() { m.loop(s.options.Poll, func() { _ = s.detector.look(0) }) }) // what fails is tried again
@@ -420,7 +420,8 @@ func (h *simHolding) digest() {
 // post is a measure that waits.
 type post struct{ id, sequence string }
 
-// fetch asks another process for what it has for a sack after the mark: a request that may take long on both ways.
+// fetch asks another process for the lines that it has for a sack after the mark: a request that may take long on both
+// ways.
 func (m *member) fetch(other *member, source string, sack int, mark string) (lines []string, ok bool) {
 	if !m.sleep(m.w.between(100*time.Microsecond, 2*time.Millisecond)) {
 		return nil, false

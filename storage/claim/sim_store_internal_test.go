@@ -93,7 +93,7 @@ func (s *store) readManifest(names []string) (size, firstLog int, err error) {
 	return size, firstLog, err
 }
 
-// appender writes at the end of what was there.
+// appender writes at the end of the file's earlier content.
 type appender struct {
 	vfs.File
 	end int64

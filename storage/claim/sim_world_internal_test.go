@@ -9,8 +9,7 @@ import (
 )
 
 // world is a simulated cluster: everything happens in the order of one queue, by one random source, so that a seed
-// tells it all. What runs in it is the package's own code, with a clock, a file system and a scheduler of the
-// simulation's.
+// tells it all. It runs the package's own code, with the simulation's clock, file system and scheduler.
 type world struct {
 	rand    *rand.Rand
 	now     time.Duration
@@ -165,7 +164,7 @@ func (p *process) sleep(d time.Duration) bool {
 	return t.wait() == nil && !p.dead
 }
 
-// kill ends a process in the middle of whatever it does; what it has asked of the disk may still happen.
+// kill ends a process in the middle of its work. The disk may still execute its requests.
 func (p *process) kill() {
 	p.dead = true
 	for _, t := range p.tasks {

@@ -162,8 +162,8 @@ func (c *cluster) content(dir string) []string {
 	return lines
 }
 
-// Whatever happens to processes, machines, their clocks and their way to the disk: what one epoch acknowledged the next
-// one has, and every acknowledged measure is in its sack once.
+// Processes, machines, their clocks and their way to the disk fail in every way. Still the next epoch has all that an
+// epoch acknowledged, and every acknowledged measure is in its sack once.
 func TestSimulation(t *testing.T) {
 	if *simSeed != 0 {
 		for _, line := range simulate(*simSeed, faults{}, t.Logf) {

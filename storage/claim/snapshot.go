@@ -12,9 +12,9 @@ import (
 )
 
 // Snapshot is a store as its folder had it at one moment, for reading while somebody else may hold the store and go on
-// writing. It is a file system on which the store is opened read-only at Path. Nothing of that touches the folder, not
-// even Pebble's lock: files that never change are read through handles opened at that moment, the rest was copied into
-// memory.
+// writing. It is a file system on which the store is opened read-only at Path. A snapshot never touches the folder, not
+// even by Pebble's lock. It reads files that never change through handles opened at that moment, and the rest from a
+// copy in memory.
 type Snapshot struct {
 	vfs.FS // in memory: copies, and the lock
 	Path   string
@@ -28,8 +28,8 @@ var ErrNoStore = errors.New("claim: there is no store")
 
 // TakeSnapshot takes one of the newest complete epoch of the store in dir, <root>/<name>. The caller closes it, after
 // the store that it opened on it. The error is an ErrUnstable if the store's holder writes too fast. Where a log was
-// written to while it was copied, the store does not open on it (a storage.ErrCorrupt): take another. What opens
-// is a state that the store had.
+// written to while it was copied, the store does not open on it (a storage.ErrCorrupt): take another. A snapshot that
+// opens is a state that the store had.
 func TakeSnapshot(fs vfs.FS, dir string) (s *Snapshot, err error) {
 	for range takeOverTries {
 		if s, err = takeSnapshot(fs, dir); !errors.Is(err, ErrUnstable) {
@@ -63,7 +63,7 @@ func (s *Snapshot) fill(fs vfs.FS) error {
 	if err := s.MkdirAll(s.Path, folderMode); err != nil {
 		return err
 	}
-	// The record comes first: what it says of a file stays true while the file grows.
+	// The record comes first: its entry for a file stays true while the file grows.
 	record := engine.RecordPath(s.Path)
 	if err := vfs.CopyAcrossFS(fs, record, s.FS, record); err != nil && !notThere(err) {
 		return err

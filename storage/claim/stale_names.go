@@ -23,8 +23,8 @@ const (
 	showEvery = time.Minute
 )
 
-// show gives all files the name of the next round, for others to look at. It is not the heartbeat: on CephFS whoever
-// lists a folder and dies holds up the next rename in it.
+// show gives all files the name of the next round, for others to look at. It is not the heartbeat: on CephFS a process
+// that lists a folder and dies holds up the next rename in it.
 func (s *session) show() error {
 	dir := s.fs.PathJoin(s.heartbeat.dir, shownFolder)
 	if err := s.fs.MkdirAll(dir, folderMode); err != nil {
@@ -56,8 +56,8 @@ type comparison struct {
 }
 
 // compare looks whether the disk shows the names of a round of which a member said that it is there. A round that is
-// not seen Slack later was hidden by a cache that does not follow: then this process must decide nothing by what it
-// sees.
+// not seen Slack later was hidden by a cache that does not follow: then this process must not decide by the names that
+// it sees.
 func (r *failureDetector) compare(known *observation, shown uint64) error {
 	if shown <= known.compared.seen {
 		return nil

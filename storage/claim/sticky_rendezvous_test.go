@@ -95,7 +95,7 @@ func TestStickyRendezvous(t *testing.T) {
 	t.Logf("%d changes moved %d names", changes, moves)
 }
 
-// A member that comes back under its name gets most of what it had.
+// A member that comes back under its name gets most of its names back.
 func TestStickyRendezvousByName(t *testing.T) {
 	names := sackNames(64)
 	var members []claim.Member

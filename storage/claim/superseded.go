@@ -16,9 +16,8 @@ const lookers = 16
 
 // checkHeld ends the lease if another member has a higher claim on anything held here: it took this process for dead.
 // That is the second line of defence, for file systems that show others an old heartbeat. The renewal waits for it
-// where acknowledged measures and metadata depend on the claim. The sacks, of which there are many, are looked at
-// beside it: on CephFS the folder of a claim that a dead machine once had may hang until the server gives that machine
-// up.
+// where acknowledged measures and metadata depend on the claim. The sacks are many, and are looked at beside it: on
+// CephFS the folder of a claim that a dead machine once had may hang until the server gives that machine up.
 func (s *session) checkHeld(sacks bool) error {
 	s.mu.Lock()
 	held := make([]Claim, 0, len(s.held))

@@ -49,7 +49,7 @@ func TestSupersededMemberEnds(t *testing.T) {
 	}
 }
 
-// What a member is about to give back another one may claim.
+// Another member may claim a store that its holder is about to give back.
 func TestReleasedClaimIsNotSuperseded(t *testing.T) {
 	fs := vfs.NewMem()
 	a, b := enterAlone(t, fs, "a"), enterAlone(t, fs, "b")
@@ -125,7 +125,7 @@ func (l *listFails) List(dir string) ([]string, error) {
 	return l.FS.List(dir)
 }
 
-// Whatever came of the last rename, the next one shows a counter that nobody has seen before.
+// After any outcome of the last rename, the next one shows a counter that nobody has seen before.
 func TestBeatIsNew(t *testing.T) {
 	fs := vfs.NewMem()
 	a := enterAlone(t, fs, "a")

@@ -28,14 +28,14 @@ var (
 // takeOverTries is how often a store that changes while it is copied is copied anew.
 const takeOverTries = 10
 
-// TakeOver makes the folder of an epoch that was just claimed, out of what the last complete one holds, and returns its
-// path, to be opened as a Pebble store on the same fs, which should be a Fence. dir is the store's folder,
+// TakeOver makes the folder of an epoch that was just claimed, out of the last complete epoch's files, and returns its
+// path. The caller opens it as a Pebble store on the same fs, which should be a Fence. dir is the store's folder,
 // <root>/<name>. Where there was no store the folder is empty.
 //
 // A store that was closed in order (MarkClosed) is renamed. Of any other, files that never change are linked and the
-// rest is copied, so that nothing which its last holder still does reaches the new folder. What the last holder
-// recorded of the store's files (engine.Recorder) holds for the new folder too: engine.Open compares. If epoch has its
-// folder already, from an attempt before, that is returned.
+// rest is copied, so that nothing which its last holder still does reaches the new folder. The last holder's record of
+// the store's files (engine.Recorder) also holds for the new folder: engine.Open compares. If epoch has its folder
+// already, from an attempt before, that is returned.
 func TakeOver(fs vfs.FS, dir string, epoch uint64) (path string, err error) {
 	path = fs.PathJoin(dir, epochName(epoch))
 	for range takeOverTries {
@@ -135,7 +135,7 @@ func rename(fs vfs.FS, dir, path string, last uint64) error {
 	return SyncFolder(fs, dir)
 }
 
-// checkClosed compares a store that was closed in order with what it was then.
+// checkClosed compares a store that was closed in order with its state at that time.
 func checkClosed(fs vfs.FS, dir string, epoch uint64) error {
 	path := fs.PathJoin(dir, epochName(epoch))
 	content, err := read(fs, path+closed)
@@ -191,8 +191,8 @@ func build(fs vfs.FS, dir, path string, fill func(to string) error) error {
 	return SyncFolder(fs, dir)
 }
 
-// duplicate fills the folder to with the store in from. Nobody should write there any more; if somebody does
-// nevertheless, what was copied may not fit together. Then sizes or names differ before and after.
+// duplicate fills the folder to with the store in from. No process should write there any more; if one does
+// nevertheless, the copied files may not fit together. Then sizes or names differ before and after.
 func duplicate(fs vfs.FS, from, to string) error {
 	before, err := inventory(fs, from)
 	if err != nil {
@@ -237,7 +237,7 @@ func MarkClosed(fs vfs.FS, dir string, epoch uint64) error {
 		}
 		r.Forget(path)
 	}
-	// What was removed does not come back with a crash then: it would not be as it was closed.
+	// Then a crash does not bring removed files back: with them the store would not be as it was closed.
 	if err := SyncFolder(fs, path); err != nil {
 		return fmt.Errorf("claim: mark %s as closed: %w", path, err)
 	}
@@ -318,7 +318,7 @@ func RemoveOld(fs vfs.FS, dir string, epoch uint64) error {
 	return nil
 }
 
-// keepUnproven keeps an epoch that is about to go, in place of what was kept before.
+// keepUnproven keeps an epoch that is about to go, in place of the epoch that was kept before.
 func keepUnproven(fs vfs.FS, dir string, f *epochFolders, epoch uint64, tables bool) error {
 	from := fs.PathJoin(dir, epochName(epoch))
 	names, err := fs.List(from)
@@ -340,8 +340,8 @@ func keepUnproven(fs vfs.FS, dir string, f *epochFolders, epoch uint64, tables b
 	return fs.Rename(from, fs.PathJoin(dir, unprovenPrefix+epochName(epoch)))
 }
 
-// Current returns the folder of a store as it is now, for who looks at a data folder that nobody serves: the newest
-// complete epoch, dir itself for a store without epochs, "" if there is none.
+// Current returns the folder of a store as it is now, for readers of a data folder that no process serves. It is the
+// newest complete epoch, dir itself for a store without epochs, "" if there is none.
 func Current(fs vfs.FS, dir string) (path string, epoch uint64, err error) {
 	f, err := readEpochFolders(fs, dir)
 	if err != nil {

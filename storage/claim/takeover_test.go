@@ -97,8 +97,8 @@ func (h hand) leave(t *testing.T) *vfs.MemFS {
 	return left
 }
 
-// Whatever call a takeover or the removal behind it dies at, and whatever the disk has of it then, the next one has
-// all.
+// A takeover or the removal behind it may die at any call, and the disk may then have any part of it. The next takeover
+// has all.
 func TestTakeOverDiesAtEveryCall(t *testing.T) {
 	for _, h := range hands {
 		t.Run(h.name, func(t *testing.T) {
@@ -155,7 +155,7 @@ type stoppedClock struct{ now atomic.Int64 }
 
 func (c *stoppedClock) Now() time.Duration { return time.Duration(c.now.Load()) }
 
-// What its last holder still writes changes nothing for the next one, also where the lease was asked just before.
+// Late writes of the last holder change nothing for the next one, also where the lease was asked just before.
 func TestStaleHolderHarmsNobody(t *testing.T) {
 	fs := vfs.NewMem()
 	clock := new(stoppedClock)
@@ -178,7 +178,7 @@ func TestStaleHolderHarmsNobody(t *testing.T) {
 	}
 	db := openStore(t, fs, second)
 	fill(t, db, "b")
-	// What the fence refuses:
+	// The fence refuses:
 	for what, err := range map[string]error{
 		"create":  errorOf(claim.Fence(fs, lease).Create(path+"/x", vfs.WriteCategoryUnspecified)),
 		"reuse":   errorOf(claim.Fence(fs, lease).ReuseForWrite(path+"/LOCK", path+"/x", vfs.WriteCategoryUnspecified)),
@@ -200,7 +200,7 @@ func TestStaleHolderHarmsNobody(t *testing.T) {
 			t.Errorf("%s after the lease: %v", what, err)
 		}
 	}
-	// What got past it before:
+	// A change that got past it before:
 	if err := fs.RemoveAll(path); err != nil {
 		t.Fatal(err)
 	}

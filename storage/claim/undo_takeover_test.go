@@ -10,7 +10,7 @@ import (
 )
 
 // A takeover that is undone leaves the store as it was found, so that the next one begins from the same, however the
-// store was left, and with whatever else lies there.
+// store was left, and with any other files there.
 func TestUndoTakeOver(t *testing.T) {
 	list := func(t *testing.T, fs vfs.FS) []string {
 		t.Helper()

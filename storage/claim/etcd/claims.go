@@ -79,7 +79,7 @@ func (s *session) nextEpoch(ctx context.Context, name string) (h holding, err er
 		return h, &claim.HeldError{Name: name, Holder: *holder}
 	}
 	if !holder.Released && holder.Epoch != 0 && holder.Member.ID != s.member.ID && !s.local {
-		// What a dead holder wrote last may not be seen here yet.
+		// A dead holder's last writes may not be visible here yet.
 		select {
 		case <-ctx.Done():
 			return h, fmt.Errorf("claim: %s: %w", name, ctx.Err())

@@ -1,8 +1,8 @@
 // Package etcd is the claim.Coordinator that keeps members and claims in etcd. It notices a death sooner than the one
-// by files, and is told of changes instead of looking for them; what fences a process that is late is the same, since
-// an epoch means nothing to a file system by itself. Read package claim first.
+// by files, and is told of changes instead of looking for them. Both fence a late process in the same way, since an
+// epoch means nothing to a file system by itself. Read package claim first.
 //
-// What lies below Options.Prefix, as JSON:
+// etcd holds below Options.Prefix, as JSON:
 //
 //	members/<id>     claim.Member, with the process's lease
 //	claims/<name>    claim.Member, with the lease: it goes when its holder dies

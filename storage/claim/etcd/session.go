@@ -51,7 +51,7 @@ func (s *session) Member() claim.Member { return s.member }
 // Watch implements claim.Session.
 func (s *session) Watch(ctx context.Context) <-chan struct{} { return s.watchers.Watch(ctx) }
 
-// start begins to keep the lease, and to listen to what changes.
+// start begins to keep the lease, and to listen to changes.
 func (s *session) start() {
 	s.loop(s.options.Beat, func(ctx context.Context) {
 		if err := s.beat(ctx); err != nil && s.Valid() {
