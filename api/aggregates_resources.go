@@ -239,7 +239,7 @@ func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, gro
 	return nil
 }
 
-// list writes a list of what each of writes writes.
+// list writes a list of the values that each of writes writes.
 func (o *rowWriter) list(writes []func(*rowWriter)) {
 	o.Raw("[")
 	for i, write := range writes {

@@ -62,7 +62,7 @@ func refuseNoName(http.ResponseWriter, *http.Request) error {
 	return &web.Error{Status: http.StatusMethodNotAllowed, Detail: "The path has to end with the name of a metric"}
 }
 
-// aggregateMetrics answers for metrics by ID; invalid makes the error for what is no ID.
+// aggregateMetrics answers for metrics by ID; invalid makes the error for a text that is no ID.
 func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth.Identity, ids []string,
 	invalid func(text string) error) error {
 	metrics := make([]*model.Metric, 0, len(ids))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An error answers a large body with a small one, whatever the body has in it, and says what it leaves out.
+// An error answers a large body with a small one, for every content of the body, and says what it leaves out.
 func TestErrorsAreBounded(t *testing.T) {
 	s := newServer(t, nil)
 	s.policy(t, "p")

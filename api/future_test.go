@@ -103,7 +103,7 @@ func TestFutureOfSenders(t *testing.T) {
 	write("/v1/prometheus/write", minutes+second, 400, "~after 2026-01-02T03:14:05+00:00 were refused")
 }
 
-// A measure of a wrong year hides nothing from either language, whatever comes after it.
+// A measure of a wrong year hides nothing from either language, for any measures after it.
 func TestWrongYearHidesNothing(t *testing.T) {
 	s := newServer(t, nil)
 	s.policy(t, "p")

@@ -26,7 +26,7 @@ func wrongSum(zipped string) string {
 	return string(bytes)
 }
 
-// JSON bodies may come with gzip, whatever they are for. They are as large as they are when uncompressed.
+// JSON bodies of every request may come with gzip. They are as large as they are when uncompressed.
 func TestGzip(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.MaxBodyBytes = 1000 })
 	s.policy(t, "p")

@@ -134,7 +134,7 @@ func TestInfluxDBRefusesLines(t *testing.T) {
 			t.Errorf("%s is not stored: %s", name, w.Body)
 		}
 	}
-	// The answer is bounded, whatever is wrong.
+	// The answer is bounded for every fault.
 	for _, line := range []string{"nonsense\n", "cpu n=1\n", "disk" + strings.Repeat("k", 5000) + ",host=x n=1\n"} {
 		w = s.want(t, "POST /v1/influxdb/write", strings.Repeat(line, 500), 400,
 			"~partial write: 500 of 500 lines refused", "Accept", wantsJSON)

@@ -111,7 +111,7 @@ func TestSearchObservesTimeout(t *testing.T) {
 	}
 }
 
-// An answer has so many rows at most, whatever asks for it.
+// An answer to any request has so many rows at most.
 func TestRowLimit(t *testing.T) {
 	enough, ids := limited(t, web.Limits{Rows: 6})
 	s, few := limited(t, web.Limits{Rows: 1})

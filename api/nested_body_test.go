@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A body that is nested a hundred thousand times is a 400, whatever it is for.
+// A body that is nested a hundred thousand times is a 400 in every request.
 func TestNestedBodies(t *testing.T) {
 	s := newServer(t, nil)
 	s.policy(t, "p")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Basic believes the user name of the Authorization header, whatever the password, as Gnocchi's basic mode does. It
+// Basic believes the user name of the Authorization header, with any password, as Gnocchi's basic mode does. It
 // separates users who mean well, and belongs behind a proxy that checks. User "admin" has the admin role.
 type Basic struct{}
 

@@ -52,7 +52,7 @@ func users(t *testing.T, mode os.FileMode, now *time.Time, proxyHeaders bool) (
 	}
 }
 
-// Who guesses has to wait after ten wrong passwords. Other addresses do not, nor do users of the same address whose
+// A guesser has to wait after ten wrong passwords. Other addresses do not, nor do users of the same address whose
 // password was checked.
 func TestFailedLoginsAreSlowed(t *testing.T) {
 	now := time.Unix(1e9, 0)
