@@ -21,18 +21,48 @@ func NewPlan(granularities []time.Duration, methods []Method) *Plan {
 	slices.Sort(p.Granularities)
 	p.Granularities = slices.Compact(p.Granularities)
 	for _, m := range methods {
-		for _, c := range m.Columns() {
-			rate := c & rateBit
-			// Count shows whether a group is open and a rate present; a second moment continues from count and sum.
-			p.Columns = append(p.Columns, c, ColumnCount|rate)
-			if c.Base() == ColumnM2 {
-				p.Columns = append(p.Columns, ColumnSum|rate)
-			}
+		p.add(m.Columns())
+	}
+	return p.completed()
+}
+
+// add adds columns with what it takes to continue them.
+func (p *Plan) add(columns []Column) {
+	for _, c := range columns {
+		rate := c & rateBit
+		// Count shows whether a group is open and a rate present; a second moment continues from count and sum.
+		p.Columns = append(p.Columns, c, ColumnCount|rate)
+		if c.Base() == ColumnM2 {
+			p.Columns = append(p.Columns, ColumnSum|rate)
 		}
 	}
 	slices.Sort(p.Columns)
 	p.Columns = slices.Compact(p.Columns)
-	return p.completed()
+}
+
+// Narrow returns a plan of p's granularities and of those of its columns that are among these, with what it takes to
+// continue them.
+func (p *Plan) Narrow(columns []Column) *Plan {
+	q := &Plan{Granularities: p.Granularities}
+	q.add(slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return !slices.Contains(p.Columns, c) }))
+	q.complete()
+	return q
+}
+
+// NarrowOpen appends to dst what of an open row of p belongs to q, which is Narrow of p.
+func (p *Plan) NarrowOpen(q *Plan, dst, open []float64) []float64 {
+	for i, c := range p.Columns {
+		if _, ok := slices.BinarySearch(q.Columns, c); ok {
+			dst = append(dst, open[i])
+		}
+	}
+	if q.measures.low > 0 {
+		dst = append(dst, open[p.measures.low])
+	}
+	if q.rate.low > 0 {
+		dst = append(dst, open[p.rate.low])
+	}
+	return dst
 }
 
 // PlanOf returns the plan that makes these columns (ascending, complete as a plan's are) at these granularities

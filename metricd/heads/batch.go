@@ -17,6 +17,7 @@ type Batch struct {
 	raw      Raw                 // scratch
 	touched  []carbonara.Timestamp
 	corrupt  int // stored operands met that do not decode
+	narrow   narrow
 	written  written
 }
 
@@ -62,7 +63,7 @@ func (b *Batch) Reset(resampler carbonara.Resampler) {
 // Corrupt returns how many stored operands did not decode.
 func (b *Batch) Corrupt() int { return b.corrupt }
 
-// Groups returns the groups of the only head in the batch, after AddSingle and Resample. Those that start before start
+// Groups returns the groups of the only head in the batch, after AddWindow and Resample. Those that start before start
 // lack measures.
 func (b *Batch) Groups() (groups *carbonara.Groups, start carbonara.Timestamp) {
 	return b.result.Groups(0, 0), b.entries[0].start
@@ -76,14 +77,57 @@ func (b *Batch) add(h *Head, walk *archive.Walk) error {
 	return b.addPlan(h, walk, h.Plan(), h.open)
 }
 
-// AddSingle is add for the j-th granularity alone.
-func (b *Batch) AddSingle(h *Head, walk *archive.Walk, j int) error {
+// Window asks for the groups of a head at the granularity with index J in its plan which start at or after From and
+// before To, with these columns (ascending); nil: all.
+type Window struct {
+	J        int
+	Columns  []carbonara.Column
+	From, To carbonara.Timestamp
+}
+
+// AddWindow is add for a window. It takes the measures of the groups in the window, and computes the columns that these
+// need: a read costs what it asks for.
+func (b *Batch) AddWindow(h *Head, walk *archive.Walk, w Window) error {
 	open := h.open
 	if open != nil {
 		n := h.Plan().OpenValues()
-		open = open[j*n : (j+1)*n]
+		open = open[w.J*n : (w.J+1)*n]
 	}
-	return b.addPlan(h, walk, h.Plan().Single(j), open)
+	plan := h.Plan().Single(w.J)
+	if h.partial != nil {
+		return b.addPlan(h, walk, plan, open)
+	}
+	if w.Columns != nil {
+		b.narrow.set(plan, w.Columns)
+		plan, open = b.narrow.plan, b.narrow.row(open)
+	}
+	if plan.HasRate() { // the first difference ends at a measure before the window
+		return b.addPlan(h, walk, plan, open)
+	}
+	g := plan.Granularities[0]
+	from := max(w.From, 0).Floor(g)
+	e := entry{head: h, from: len(b.measures)}
+	if from <= h.earliest.Floor(g) {
+		from = 0
+	}
+	b.measures = h.AppendSorted(b.measures, from)
+	pending := Between(b.measures[e.from:], from, w.To.Ceil(g))
+	b.measures = append(b.measures[:e.from], pending...)
+	e.to = len(b.measures)
+	series := carbonara.Series{Plan: plan, From: len(b.batch.Timestamps)}
+	if e.start = from; h.continues() {
+		b.addPending(e)
+		if from == 0 {
+			series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, open
+		}
+	} else {
+		e.recomputed, e.start = true, max(from, h.earliest.Floor(g))
+		if err := b.recompute(h, e, e.start, walk, &series); err != nil {
+			return err
+		}
+	}
+	b.append(e, series)
+	return nil
 }
 
 func (b *Batch) addPlan(h *Head, walk *archive.Walk, plan *carbonara.Plan, open []float64) error {
@@ -92,11 +136,7 @@ func (b *Batch) addPlan(h *Head, walk *archive.Walk, plan *carbonara.Plan, open 
 	e.to = len(b.measures)
 	series := carbonara.Series{Plan: plan, From: len(b.batch.Timestamps)}
 	if h.continues() {
-		b.batch.Grow(len(b.pending(e)))
-		for _, m := range b.pending(e) {
-			b.batch.Timestamps = append(b.batch.Timestamps, m.Timestamp)
-			b.batch.Values = append(b.batch.Values, m.Value)
-		}
+		b.addPending(e)
 		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, open
 	} else {
 		e.recomputed, e.start = true, plan.StartOf(h.earliest)
@@ -109,17 +149,37 @@ func (b *Batch) addPlan(h *Head, walk *archive.Walk, plan *carbonara.Plan, open 
 			return err
 		}
 	}
+	b.append(e, series)
+	return nil
+}
+
+// addPending appends the pending measures of an entry to the batch.
+func (b *Batch) addPending(e entry) {
+	b.batch.Grow(len(b.pending(e)))
+	for _, m := range b.pending(e) {
+		b.batch.Timestamps = append(b.batch.Timestamps, m.Timestamp)
+		b.batch.Values = append(b.batch.Values, m.Value)
+	}
+}
+
+// append ends the series of an entry.
+func (b *Batch) append(e entry, series carbonara.Series) {
 	series.To = len(b.batch.Timestamps)
 	b.batch.Series = append(b.batch.Series, series)
 	b.entries = append(b.entries, e)
-	return nil
 }
 
 // recompute appends the raw series from a timestamp on, with the pending measures merged in.
 func (b *Batch) recompute(h *Head, e entry, from carbonara.Timestamp, walk *archive.Walk,
 	series *carbonara.Series) error {
-	corrupt, err := b.raw.read(walk, h.metric.ID)
-	b.corrupt += corrupt
+	since := from
+	if series.Plan.HasRate() || series.Open != nil {
+		since = 0 // the measure before from is needed
+	}
+	end, err := b.raw.ReadAfterEnd(walk, h.metric.ID, func(carbonara.RawEnd) (carbonara.Timestamp, bool) {
+		return since, true
+	})
+	b.corrupt += end.Corrupt
 	if err != nil {
 		return err
 	}

@@ -218,6 +218,16 @@ func SortArrivals(measures []carbonara.Measure) []carbonara.Measure {
 // ByTime compares the timestamps of two measures.
 func ByTime(a, b carbonara.Measure) int { return cmp.Compare(a.Timestamp, b.Timestamp) }
 
+// Between returns the measures, which are ascending, at or after from and before to, if that is not the end of time.
+func Between(measures []carbonara.Measure, from, to carbonara.Timestamp) []carbonara.Measure {
+	first, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: from}, ByTime)
+	end := len(measures)
+	if to < carbonara.MaxTimestamp {
+		end, _ = slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: to}, ByTime)
+	}
+	return measures[first:max(first, end)]
+}
+
 // matchesPolicy reports whether the head's archive has the schema of its policy.
 func (h *Head) matchesPolicy() bool { return h.Plan() == h.metric.ArchivePolicy.Plan() }
 

@@ -15,12 +15,6 @@ type Raw struct {
 	Values     []float64
 }
 
-// read fills r with a metric's raw series and returns how many of its operands did not decode.
-func (r *Raw) read(walk *archive.Walk, metric uuid.UUID) (corrupt int, err error) {
-	r.Timestamps, r.Values, corrupt, err = walk.Raw(metric, r.Timestamps[:0], r.Values[:0])
-	return corrupt, err
-}
-
 // ReadAfterEnd reads the end of a metric's raw series and, if wants returns ok for it, the measures from since on.
 func (r *Raw) ReadAfterEnd(walk *archive.Walk, metric uuid.UUID,
 	wants func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool)) (end archive.RawEnd, err error) {

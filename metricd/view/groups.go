@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -46,27 +45,29 @@ func (v *View) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 	if !slices.Contains(h.Plan().Granularities, read.Granularity) && policy.HasGranularity(read.Granularity) {
 		return nil // not rebuilt yet
 	}
-	return v.overlayHead(ctx, h, read.Granularity, read.From, read.To, dst)
+	return v.overlayHead(ctx, walk, h, &read, dst)
 }
 
 // resampledBytes is what the resampling of a measure takes: the measure, and its group.
 const resampledBytes = 64
 
-// overlayHead resamples the head's measures and puts the groups that lie in the range on top of those in dst.
-func (v *View) overlayHead(ctx context.Context, h *heads.Head, granularity time.Duration, from, to carbonara.Timestamp,
+// overlayHead resamples the head's measures and puts the groups that a read asks for on top of those in dst.
+func (v *View) overlayHead(ctx context.Context, walk *archive.Walk, h *heads.Head, read *model.Read,
 	dst *carbonara.Groups) error {
-	j := slices.Index(h.Plan().Granularities, granularity)
+	j := slices.Index(h.Plan().Granularities, read.Granularity)
 	if j < 0 {
-		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.Metric().ID, granularity, model.ErrNotFound)
+		return fmt.Errorf("metricd: metric %s has no granularity %v: %w", h.Metric().ID, read.Granularity,
+			model.ErrNotFound)
 	}
-	if to <= h.Earliest().Floor(granularity) {
+	if read.To <= h.Earliest().Floor(read.Granularity) {
 		return nil
 	}
 	account, before := budget.Of(ctx), dst.Bytes()
-	err := v.resampleHead(ctx, h, j, func(groups *carbonara.Groups, start carbonara.Timestamp,
+	window := heads.Window{J: j, Columns: read.Columns, From: read.From, To: read.To}
+	err := v.resampleHead(ctx, walk, h, window, func(groups *carbonara.Groups, start carbonara.Timestamp,
 		scratch *carbonara.Groups) {
-		end := groups.Search(to)
-		part := groups.Slice(min(end, groups.Search(max(from, start))), end)
+		end := groups.Search(read.To)
+		part := groups.Slice(min(end, groups.Search(max(read.From, start))), end)
 		dst.Overlay(0, &part, scratch)
 	})
 	if err != nil {
@@ -75,10 +76,10 @@ func (v *View) overlayHead(ctx context.Context, h *heads.Head, granularity time.
 	return account.Take(budget.Answers, int64(dst.Bytes()-before))
 }
 
-// resampleHead calls use with the groups of the head's measures at the j-th granularity of its plan. Those that start
-// before start lack measures. Scratch is memory.
-func (v *View) resampleHead(ctx context.Context, h *heads.Head, j int,
-	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) (err error) {
+// resampleHead calls use with the groups of the head's measures in a window. Those that start before start lack
+// measures. Scratch is memory.
+func (v *View) resampleHead(ctx context.Context, walk *archive.Walk, h *heads.Head, window heads.Window,
+	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) error {
 	account, bytes := budget.Of(ctx), int64(resampledBytes*h.Pending())
 	if err := account.Take(budget.Answers, bytes); err != nil {
 		return err
@@ -87,9 +88,7 @@ func (v *View) resampleHead(ctx context.Context, h *heads.Head, j int,
 	b := v.options.Memory.get()
 	defer v.options.Memory.put(b)
 	b.head.Reset(v.options.Memory.resampler)
-	walk := v.options.Store.SingleWalk()
-	defer func() { err = errors.Join(err, walk.Close()) }()
-	if err := b.head.AddSingle(h, &walk, j); err != nil {
+	if err := b.head.AddWindow(h, walk, window); err != nil {
 		return err
 	}
 	v.options.Corrupt(b.head.Corrupt())

@@ -52,7 +52,7 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 		if h != nil {
 			b.measures = h.AppendSorted(b.measures, read.From)
 		}
-		pending := between(b.measures, read.From, read.To)
+		pending := heads.Between(b.measures, read.From, read.To)
 		b.raw.CutAt(read.To)
 		if err := budget.Of(ctx).Take(budget.Answers, 16*int64(len(b.raw.Timestamps)+len(pending))); err != nil {
 			return err
@@ -86,11 +86,4 @@ func appendMerged(dst *carbonara.Groups, stored *heads.Raw, pending []carbonara.
 	}
 	rest := heads.Raw{Timestamps: stored.Timestamps[first:], Values: stored.Values[first:]}
 	rest.Merge(pending, func(t carbonara.Timestamp, v float64) { appendRow(dst, t, v) })
-}
-
-// between returns the measures, which are ascending, at or after from and before to.
-func between(measures []carbonara.Measure, from, to carbonara.Timestamp) []carbonara.Measure {
-	first, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: from}, heads.ByTime)
-	end, _ := slices.BinarySearchFunc(measures, carbonara.Measure{Timestamp: to}, heads.ByTime)
-	return measures[first:max(first, end)]
 }

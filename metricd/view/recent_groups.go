@@ -3,6 +3,7 @@ package view
 import (
 	"container/list"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -270,10 +271,13 @@ func (v *View) fill(ctx context.Context, r *recentGroups, read *model.Read,
 
 // takeAll puts the groups of all pending measures on top.
 func (v *View) takeAll(ctx context.Context, r *recentGroups) error {
-	return v.resampleHead(ctx, r.head, r.granularity, func(groups *carbonara.Groups, start carbonara.Timestamp,
+	walk := v.options.Store.SingleWalk()
+	window := heads.Window{J: r.granularity, From: r.from, To: carbonara.MaxTimestamp}
+	err := v.resampleHead(ctx, &walk, r.head, window, func(groups *carbonara.Groups, start carbonara.Timestamp,
 		scratch *carbonara.Groups) {
 		r.overlay(groups, start, scratch)
 	})
+	return errors.Join(err, walk.Close())
 }
 
 // overlay puts groups that start at start or later over those of r.

@@ -96,6 +96,13 @@ func BenchmarkQuery(b *testing.B) {
 		func(s *store) { s.regular(s.resources(1, "pushed", "cpu"), start.Add(time.Second), time.Minute, 24*60) })
 	f("hour_of_10000", "sum by (project_id) (cpu)", start.Add(time.Hour), time.Minute, 10, 60,
 		func(s *store) { s.regular(s.resources(10_000, "p", "cpu"), start.Add(time.Second), time.Minute, 60) })
+	fleet := func(s *store) { s.fleet(10_000, start.Add(-10*time.Minute)) }
+	f("fleet_mean", "avg(avg_over_time(cpu[1m]))", start.Add(time.Hour), time.Minute, 1, 60, fleet)
+	f("fleet_sum", "sum by (project) (cpu)", start.Add(time.Hour), time.Minute, 10, 60, fleet)
+	f("fleet_rate", "sum by (project) (rate(cpu[5m]))", start.Add(time.Hour), time.Minute, 10, 60, fleet)
+	f("fleet_top", "topk(10, max_over_time(cpu[1m]) > 20)", start.Add(time.Hour), time.Hour, 10, 1, fleet)
+	f("hosts_of_an_hour", `max by (host) (max_over_time(cpu{host=~"host .7"}[1m]))`, start.Add(time.Hour), time.Minute,
+		9, 60, fleet)
 	f("top_10_of_10000", "count(topk(10, cpu))", start.Add(time.Hour), time.Minute, 1, 60,
 		func(s *store) { s.regular(s.resources(10_000, "p", "cpu"), start.Add(time.Second), time.Minute, 60) })
 }
@@ -122,5 +129,37 @@ func BenchmarkLabelValues(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// fleet makes n pushed series of ten projects that get a measure every ten seconds, for an hour: the last ten minutes
+// wait in heads, and the rest came in six checkpoints, as while a server takes measures.
+func (s *store) fleet(n int, start time.Time) {
+	s.t.Helper()
+	p, err := s.Index.ArchivePolicy("pushed")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var metrics []*model.Metric
+	var ids []uuid.UUID
+	for i := range n {
+		text := model.AppendLabel(nil, model.LabelName, "cpu")
+		text = model.AppendLabel(text, "host", fmt.Sprint("host ", i))
+		text = model.AppendLabel(text, "project", fmt.Sprint("project ", i%10))
+		m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(text)}
+		metrics, ids = append(metrics, m), append(ids, m.ID)
+	}
+	for part := range slices.Chunk(metrics, 1000) {
+		if err := s.Index.CreateMetrics(context.Background(), part); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	for part := range 7 {
+		s.regular(ids, start.Add(time.Duration(part)*10*time.Minute+time.Second), 10*time.Second, 60)
+		if part < 6 {
+			if err := s.Metricd.Checkpoint(context.Background()); err != nil {
+				s.t.Fatal(err)
+			}
+		}
 	}
 }
