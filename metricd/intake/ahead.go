@@ -17,9 +17,9 @@ import (
 
 // ahead is what a judge remembers while some measures are ahead.
 type ahead struct {
-	until   carbonara.Timestamp   // earlier measures are not ahead
+	until   carbonara.Timestamp   // earlier measures are not ahead; the start of a block, or after all of these
 	present carbonara.Timestamp   // the newest of these; 0 for none
-	later   []carbonara.Timestamp // the measures from until on, ascending: the newest of each block, or all
+	later   []carbonara.Timestamp // the newest settled measure of each block from until on, ascending
 }
 
 // mostAhead is how many blocks with measures ahead a judge may have that outlives a checkpoint.
@@ -31,37 +31,33 @@ func (j *Judge) HasAhead() bool { return j.ahead != nil }
 // HasMuchAhead reports whether measures are ahead in so many blocks that the archive should remember them instead.
 func (j *Judge) HasMuchAhead() bool { return j.ahead != nil && len(j.ahead.later) > mostAhead }
 
-// advance moves the present to the newest measure before until.
-func (a *ahead) advance(until carbonara.Timestamp) {
-	if until <= a.until {
-		return
-	}
-	a.until = until
-	if n := a.before(until); n > 0 {
-		a.present = a.later[n-1]
-		a.later = slices.Delete(a.later, 0, n)
-	}
-}
-
 // before returns how many of later are before a time.
 func (a *ahead) before(t carbonara.Timestamp) int {
 	n, _ := slices.BinarySearch(a.later, t)
 	return n
 }
 
-// add counts a measure. Where measures settle one after the other, all are remembered: an earlier one of a block may be
-// settled and the newest not.
-func (a *ahead) add(plan *carbonara.Plan, t carbonara.Timestamp, all bool) {
+// settledBefore returns the newest settled measure that was ahead so far and is before a time, 0 for none.
+func (a *ahead) settledBefore(until carbonara.Timestamp) carbonara.Timestamp {
+	if n := a.before(until); n > 0 {
+		return a.later[n-1]
+	}
+	return 0
+}
+
+// add counts a measure. An unsettled one that is ahead is with its run alone.
+func (a *ahead) add(plan *carbonara.Plan, t carbonara.Timestamp, settled bool) {
 	if t < a.until {
 		a.present = max(a.present, t)
+		return
+	}
+	if !settled {
 		return
 	}
 	n, found := slices.BinarySearch(a.later, t)
 	block := t.Floor(plan.Coarsest())
 	switch {
 	case found:
-	case all:
-		a.later = slices.Insert(a.later, n, t)
 	case n < len(a.later) && a.later[n].Floor(plan.Coarsest()) == block:
 	case n > 0 && a.later[n-1] >= block:
 		a.later[n-1] = t
@@ -83,10 +79,7 @@ func (j *Judge) presentAt(at int64) carbonara.Timestamp {
 	if j.ahead == nil {
 		return j.newest.Timestamp
 	}
-	if n := j.ahead.before(model.AheadFrom(j.plan, at)); n > 0 {
-		return j.ahead.later[n-1]
-	}
-	return j.ahead.present
+	return max(j.ahead.present, j.ahead.settledBefore(model.AheadFrom(j.plan, at)))
 }
 
 // mayBeAhead reports whether there are measures ahead, or may have since measures of a request at a time were added.
@@ -105,28 +98,41 @@ func (j *Judge) noteAhead(l *Limits, timestamps []carbonara.Timestamp) {
 		}
 		j.ahead = &ahead{present: l.present}
 	}
-	at := l.at
+	at, settled := l.at, true
 	if l.from != nil {
-		at = max(0, min(at, l.from.settled))
+		at, settled = max(0, min(at, l.from.settled)), at <= l.from.settled
 	}
 	j.advance(at)
 	for _, t := range timestamps {
 		if t >= l.oldest {
-			j.ahead.add(j.plan, t, l.from != nil)
+			j.ahead.add(j.plan, t, settled)
 		}
-	}
-	if len(j.ahead.later) == 0 {
-		j.ahead = nil
 	}
 }
 
 // advance moves the present of a judge with measures ahead to a time of the clock, before which all requests are here.
 func (j *Judge) advance(at int64) {
+	a, u := j.ahead, j.unsettled
 	until := model.AheadFrom(j.plan, at)
-	if j.unsettled != nil {
-		j.unsettled.newest = max(j.unsettled.newest, j.settledBefore(until))
+	if until <= a.until {
+		return
 	}
-	j.ahead.advance(until)
+	settled := a.settledBefore(until)
+	a.until, a.present = until, max(a.present, settled)
+	a.later = slices.Delete(a.later, 0, a.before(until))
+	if u != nil {
+		u.newest = max(u.newest, settled)
+		for i := range u.streams {
+			a.present = max(a.present, u.streams[i].newestBefore(until, len(u.streams[i].runs)))
+		}
+	}
+}
+
+// forgetAhead forgets the present of its own once no measure is ahead, settled or not.
+func (j *Judge) forgetAhead() {
+	if len(j.ahead.later) == 0 && (j.unsettled == nil || !j.unsettled.hasSince(j.ahead.until)) {
+		j.ahead = nil
+	}
 }
 
 // aheadOf returns what is ahead in a raw series from its present on, nil for nothing.
@@ -136,7 +142,7 @@ func aheadOf(plan *carbonara.Plan, end carbonara.RawEnd, timestamps []carbonara.
 	}
 	a := &ahead{until: end.Present + 1, present: end.Present}
 	for _, t := range timestamps {
-		a.add(plan, t, false)
+		a.add(plan, t, true)
 	}
 	return a
 }

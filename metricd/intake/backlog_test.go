@@ -15,6 +15,7 @@ import (
 type backlog struct {
 	intake *intake.Intake
 	judge  intake.Judge
+	first  *intake.Origin
 	second *intake.Origin
 	limits intake.Limits
 }
@@ -28,9 +29,9 @@ func newBacklog(requests int) *backlog {
 	}
 	b.second = b.intake.Origin("second", clockOf("one"))
 	b.judge = intake.NewJudge(carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean}), 0)
-	first := b.intake.Origin("first", clockOf("one"))
+	b.first = b.intake.Origin("first", clockOf("one"))
 	for i := range requests {
-		b.send(first, 2*i+1, 2*i+1)
+		b.send(b.first, 2*i+1, 2*i+1)
 	}
 	return b
 }
@@ -72,14 +73,57 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
+// drained makes the backlog of a store, which begins at a second, with an odd measure in its midst, and drains as many
+// measures of another store that is adopted then.
+func drained(requests, begin, odd int) {
+	log := newBacklog(0)
+	send := func(from *intake.Origin, at, second int) { log.send(from, at, begin+second) }
+	for i := range requests {
+		if i == requests/2 {
+			send(log.first, 2*i, 2*i+odd)
+		}
+		send(log.first, 2*i+1, 2*i+1)
+	}
+	for i := range requests {
+		send(log.second, 2*i, 2*i)
+	}
+}
+
+// backlogs are with and without a measure that is late, or ahead of its request's clock.
+var backlogs = []struct {
+	name       string
+	begin, odd int
+}{
+	{"in-order", 0, 0},
+	{"late", 0, -10},
+	{"ahead", 24 * 3600, 3 * 24 * 3600},
+}
+
+// A late measure, or one that is ahead, leaves a backlog about as fast to drain as one in order.
+func TestOddMeasuresKeepABacklogFast(t *testing.T) {
+	took := make([]time.Duration, len(backlogs))
+	for i, log := range backlogs {
+		took[i] = time.Hour
+		for range 3 {
+			began := time.Now()
+			drained(2_000, log.begin, log.odd)
+			took[i] = min(took[i], time.Since(began))
+		}
+		if took[i] > 10*took[0]+10*time.Millisecond {
+			t.Errorf("a backlog that is %s takes %v, one in order %v", log.name, took[i], took[0])
+		}
+	}
+}
+
 // BenchmarkBacklog drains a store that is adopted, where another one has sent as many measures meanwhile.
 func BenchmarkBacklog(b *testing.B) {
 	const requests = 5_000
-	for b.Loop() {
-		log := newBacklog(requests)
-		for i := range requests {
-			log.send(log.second, 2*i, 2*i)
-		}
+	for _, log := range backlogs {
+		b.Run("odd="+log.name, func(b *testing.B) {
+			for b.Loop() {
+				drained(requests, log.begin, log.odd)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*2*requests), "ns/measure")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*2*requests), "ns/measure")
 }

@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"math"
+
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -84,8 +86,8 @@ func (j *Judge) SetLimits(l *Limits, at int64, from *Origin) {
 		j.setLimitsFrom(l)
 		return
 	}
-	if j.unsettled != nil { // rarely, and a write of a pointer for each metric of a request costs
-		j.unsettled = nil
+	if j.unsettled != nil {
+		j.settle(math.MaxInt64)
 	}
 	l.present = j.presentAt(at)
 	l.oldest = j.oldestBy(l.present)
@@ -111,5 +113,8 @@ func (j *Judge) Took(l *Limits, timestamps []carbonara.Timestamp) {
 	}
 	if l.from != nil {
 		j.noteRun(l, timestamps)
+	}
+	if j.ahead != nil {
+		j.forgetAhead()
 	}
 }

@@ -12,18 +12,17 @@ import (
 // unsettled is what a judge remembers while some measures are not settled.
 type unsettled struct {
 	newest  carbonara.Timestamp // of the settled ones that are not ahead; 0 for none
-	streams []stream            // with runs
-	own     [1]stream           // memory of streams: most have one
+	streams []stream
+	own     [1]stream // memory of streams: most have one
 }
 
-// stream is the runs of an origin, in the order of processing. There may be thousands, while another store is away and
-// nothing is settled, and each record is judged by all of them.
+// stream is runs of an origin, at least one. Each run is no earlier than the one before it, by its stamp and by all its
+// measures, so runs are found by binary search. A sender that sends in order fills one stream: thousands of runs, while
+// another store is away and nothing is settled. A late measure, or one that is ahead, begins another stream, and the
+// measures in order that follow continue the first.
 type stream struct {
 	origin *Origin
 	runs   []run
-	// Each run is later than the one before it by its stamp, and its measures are no earlier: the sender has sent in
-	// order, so runs are found by binary search.
-	ascending bool
 }
 
 // run is the measures of one request that are not settled.
@@ -72,28 +71,47 @@ func (u *unsettled) note(r *run, until carbonara.Timestamp) {
 	u.newest = max(u.newest, r.newestBefore(until))
 }
 
+// add appends a run to the first stream that it continues.
 func (u *unsettled) add(from *Origin, r run) {
-	n := slices.IndexFunc(u.streams, func(s stream) bool { return s.origin == from })
+	oldest := r.oldest()
+	n := slices.IndexFunc(u.streams, func(s stream) bool {
+		last := &s.runs[len(s.runs)-1]
+		return s.origin == from && r.at >= last.at && oldest >= last.newest
+	})
 	if n < 0 {
 		if n = len(u.streams); n == 0 {
 			u.streams = u.own[:0]
 		}
-		u.streams = append(u.streams, stream{origin: from, ascending: true})
+		u.streams = append(u.streams, stream{origin: from})
 	}
-	s := &u.streams[n]
-	if n := len(s.runs); n > 0 {
-		last := &s.runs[n-1]
-		s.ascending = s.ascending && r.at > last.at && r.oldest() >= last.newest
-	}
-	s.runs = append(s.runs, r)
+	u.streams[n].runs = append(u.streams[n].runs, r)
 }
 
-// sentBefore returns the runs with earlier stamps; if they are not ascending, all.
-func (s *stream) sentBefore(at int64) []run {
-	if !s.ascending {
-		return s.runs
+// sentBefore returns how many runs have earlier stamps.
+func (s *stream) sentBefore(at int64) int {
+	return sort.Search(len(s.runs), func(i int) bool { return s.runs[i].at >= at })
+}
+
+// newestBefore returns the newest measure before a time in the first n runs, 0 for none. It is in the last run that
+// ends before that time, or in the next run.
+func (s *stream) newestBefore(until carbonara.Timestamp, n int) (newest carbonara.Timestamp) {
+	i := sort.Search(n, func(i int) bool { return s.runs[i].newest >= until })
+	for _, r := range s.runs[max(0, i-1):min(i+1, n)] {
+		newest = max(newest, r.newestBefore(until))
 	}
-	return s.runs[:sort.Search(len(s.runs), func(i int) bool { return s.runs[i].at >= at })]
+	return newest
+}
+
+// latest returns the latest run with a measure of this timestamp, nil for none.
+func (s *stream) latest(t carbonara.Timestamp) *run {
+	i := sort.Search(len(s.runs), func(i int) bool { return s.runs[i].newest > t })
+	if i < len(s.runs) && slices.Contains(s.runs[i].others, t) {
+		return &s.runs[i]
+	}
+	if i > 0 && s.runs[i-1].has(t) {
+		return &s.runs[i-1]
+	}
+	return nil
 }
 
 // isLater reports whether a run of the stream replaces the equal measures of a record.
@@ -101,34 +119,25 @@ func (s *stream) isLater(r *run, from *Origin, at int64) bool {
 	return r.at > at || r.at == at && s.origin.source > from.source
 }
 
+// hasSince reports whether a measure of this timestamp or a later one is not settled.
+func (u *unsettled) hasSince(t carbonara.Timestamp) bool {
+	return slices.ContainsFunc(u.streams, func(s stream) bool { return s.runs[len(s.runs)-1].newest >= t })
+}
+
 // has reports whether a measure of this timestamp is not settled.
 func (u *unsettled) has(t carbonara.Timestamp) bool {
-	return slices.ContainsFunc(u.streams, func(s stream) bool {
-		return slices.ContainsFunc(s.runs, func(r run) bool { return r.has(t) })
-	})
+	return slices.ContainsFunc(u.streams, func(s stream) bool { return s.latest(t) != nil })
 }
 
 // replaces reports whether a stream of another store has a later measure of the same timestamp than a record.
 func (u *unsettled) replaces(t carbonara.Timestamp, from *Origin, at int64) bool {
-	for i := range u.streams {
-		s := &u.streams[i]
+	return slices.ContainsFunc(u.streams, func(s stream) bool {
 		if s.origin.source == from.source {
-			continue
+			return false
 		}
-		runs := s.runs
-		if s.ascending {
-			runs = runs[sort.Search(len(runs), func(i int) bool { return runs[i].newest >= t }):]
-		}
-		for i := range runs {
-			if runs[i].has(t) && s.isLater(&runs[i], from, at) {
-				return true
-			}
-			if s.ascending && runs[i].newest > t {
-				break
-			}
-		}
-	}
-	return false
+		r := s.latest(t)
+		return r != nil && s.isLater(r, from, at)
+	})
 }
 
 // setLimitsFrom is SetLimits where several stores bring measures.
@@ -166,35 +175,44 @@ func (j *Judge) noteRun(l *Limits, timestamps []carbonara.Timestamp) {
 	}
 }
 
-// Settle forgets the runs that are settled by now.
+// Settle counts the runs that are settled by now as such.
 func (j *Judge) Settle() {
-	u := j.unsettled
-	if u == nil {
-		return
+	if j.unsettled != nil {
+		j.settle(math.MinInt64)
 	}
+}
+
+// settle counts runs up to a stamp as settled, and further runs that their origins have settled.
+func (j *Judge) settle(upTo int64) {
+	u := j.unsettled
 	for i := range u.streams {
 		s := &u.streams[i]
-		if s.ascending && s.runs[0].at > s.origin.settled {
-			continue
+		n := 0
+		for ; n < len(s.runs) && s.runs[n].at <= max(upTo, s.origin.settled); n++ {
+			j.noteSettled(&s.runs[n])
 		}
-		s.runs = slices.DeleteFunc(s.runs, func(r run) bool {
-			if r.at > s.origin.settled {
-				return false
-			}
-			if j.ahead != nil {
-				j.advance(r.at)
-			}
-			u.note(&r, j.aheadFrom())
-			return true
-		})
+		clear(s.runs[:n])
+		s.runs = s.runs[n:]
 	}
 	u.streams = slices.DeleteFunc(u.streams, func(s stream) bool { return len(s.runs) == 0 })
 	if len(u.streams) == 0 {
 		j.unsettled = nil
 	}
-	if j.ahead != nil && len(j.ahead.later) == 0 {
-		j.ahead = nil
+	if j.ahead != nil {
+		j.forgetAhead()
 	}
+}
+
+// noteSettled counts a run as settled.
+func (j *Judge) noteSettled(r *run) {
+	if j.ahead != nil {
+		j.advance(r.at)
+		j.ahead.add(j.plan, r.newest, true)
+		for _, t := range r.others {
+			j.ahead.add(j.plan, t, true)
+		}
+	}
+	j.unsettled.note(r, j.aheadFrom())
 }
 
 // settled returns the newest settled measure that is not ahead, 0 for none.
@@ -213,24 +231,15 @@ func (j *Judge) newestBefore(from *Origin, at int64) carbonara.Timestamp {
 	newest, until := j.unsettled.newest, j.aheadFrom()
 	if j.ahead != nil {
 		until = max(until, model.AheadFrom(j.plan, at))
-		newest = max(newest, j.settledBefore(until))
+		newest = max(newest, j.ahead.settledBefore(until))
 	}
 	for i := range j.unsettled.streams {
 		s := &j.unsettled.streams[i]
-		runs, surely := s.runs, int64(math.MaxInt64)
+		n := len(s.runs)
 		if s.origin.source != from.source {
-			surely = at - from.apart(s.origin)
-			runs = s.sentBefore(surely)
+			n = s.sentBefore(at - from.apart(s.origin))
 		}
-		for i := len(runs) - 1; i >= 0; i-- {
-			r := &runs[i]
-			if r.newest > newest && r.at < surely {
-				newest = max(newest, r.newestBefore(until))
-			}
-			if s.ascending && r.newest <= newest {
-				break // as are those before it
-			}
-		}
+		newest = max(newest, s.newestBefore(until, n))
 	}
 	return newest
 }
@@ -238,12 +247,7 @@ func (j *Judge) newestBefore(from *Origin, at int64) carbonara.Timestamp {
 // hasLater reports whether there are runs of other stores whose measures replace equal ones of a record.
 func (j *Judge) hasLater(from *Origin, at int64) bool {
 	return j.unsettled != nil && slices.ContainsFunc(j.unsettled.streams, func(s stream) bool {
-		runs := s.runs
-		if s.ascending {
-			runs = runs[len(runs)-1:]
-		}
-		return s.origin.source != from.source &&
-			slices.ContainsFunc(runs, func(r run) bool { return s.isLater(&r, from, at) })
+		return s.origin.source != from.source && s.isLater(&s.runs[len(s.runs)-1], from, at)
 	})
 }
 
@@ -253,19 +257,6 @@ func (j *Judge) aheadFrom() carbonara.Timestamp {
 		return math.MaxInt64
 	}
 	return j.ahead.until
-}
-
-// settledBefore returns the newest settled measure before a time that was ahead so far, 0 for none.
-func (j *Judge) settledBefore(until carbonara.Timestamp) carbonara.Timestamp {
-	if j.ahead == nil {
-		return 0
-	}
-	for _, t := range slices.Backward(j.ahead.later[:j.ahead.before(until)]) {
-		if !j.unsettled.has(t) {
-			return t
-		}
-	}
-	return 0
 }
 
 // WaitsForOthers reports whether measures of other stores than this one are unsettled.
@@ -298,7 +289,7 @@ func (j *Judge) Unsettled() (newest carbonara.Timestamp, runs []Run, ok bool) {
 	return j.unsettled.newest, runs, true
 }
 
-// Restore makes the judge continue what Unsettled returned.
+// Restore makes the judge continue what Unsettled returned, after Load.
 func (j *Judge) Restore(newest carbonara.Timestamp, runs []Run) {
 	j.unsettled = &unsettled{newest: newest}
 	for _, kept := range runs {
@@ -307,5 +298,8 @@ func (j *Judge) Restore(newest carbonara.Timestamp, runs []Run) {
 			r.add(t, i == 0)
 		}
 		j.unsettled.add(kept.From, r)
+	}
+	if j.ahead != nil {
+		j.ahead.later = slices.DeleteFunc(j.ahead.later, j.unsettled.has)
 	}
 }

@@ -19,7 +19,7 @@ import (
 type Unsettled struct {
 	Newest carbonara.Timestamp // of the settled measures; if Any
 	Any    bool
-	Runs   []Run // in the order of processing
+	Runs   []Run
 }
 
 // Run is the measures of one request.
